@@ -1,6 +1,10 @@
 package api
 
-import "time"
+import (
+	"strconv"
+	"strings"
+	"time"
+)
 
 // DocumentState is the processing state of a document.
 type DocumentState string
@@ -34,10 +38,76 @@ type Document struct {
 	Status        DocumentState `json:"status"`
 	Error         *string       `json:"error"`
 	Warnings      []string      `json:"warnings"`
+	NotRead       []NotRead     `json:"not_read" doc:"What the document contains that was not read as text, by kind and place."`
 	ChunkCount    int           `json:"chunk_count"`
 	UploadedBy    string        `json:"uploaded_by"`
 
 	existed bool
+}
+
+// The kinds of content that is not read.
+const (
+	UnreadHiddenText   = "hidden_text" // by its own format, a style, its color or its position
+	UnreadStruckText   = "struck_text"
+	UnreadDeletedText  = "deleted_text" // a tracked deletion
+	UnreadHiddenRow    = "hidden_row"
+	UnreadHiddenColumn = "hidden_column"
+	UnreadHiddenSheet  = "hidden_sheet"
+	UnreadHiddenSlide  = "hidden_slide"
+	UnreadPicture      = "picture"
+	UnreadChart        = "chart"
+	UnreadDiagram      = "diagram"
+	UnreadComment      = "comment"
+	UnreadEmbeddedFile = "embedded_file"
+	UnreadInsertedPart = "inserted_part" // another document that a program shows as part of this one
+	UnreadFormula      = "formula_without_value"
+)
+
+// NotRead counts content of one kind that was not read.
+type NotRead struct {
+	Kind    string  `json:"kind" doc:"For example hidden_text, struck_text, hidden_row, picture, comment or embedded_file."`
+	Count   int     `json:"count"`
+	Locator Locator `json:"locator" doc:"The first place; empty if unknown."`
+}
+
+// notReadNames holds the singular and plural of each kind; another kind is shown by its own name.
+var notReadNames = map[string][2]string{
+	UnreadHiddenText:   {"hidden text", "hidden texts"},
+	UnreadStruckText:   {"struck-through text", "struck-through texts"},
+	UnreadDeletedText:  {"deleted text", "deleted texts"},
+	UnreadHiddenRow:    {"hidden row", "hidden rows"},
+	UnreadHiddenColumn: {"hidden column", "hidden columns"},
+	UnreadHiddenSheet:  {"hidden sheet", "hidden sheets"},
+	UnreadHiddenSlide:  {"hidden slide", "hidden slides"},
+	UnreadPicture:      {"picture", "pictures"},
+	UnreadChart:        {"chart", "charts"},
+	UnreadDiagram:      {"diagram", "diagrams"},
+	UnreadComment:      {"comment", "comments"},
+	UnreadEmbeddedFile: {"embedded file", "embedded files"},
+	UnreadInsertedPart: {"inserted part", "inserted parts"},
+	UnreadFormula:      {"formula without a stored value", "formulas without a stored value"},
+}
+
+// DescribeNotRead lists what was not read, such as "3 pictures, 1 comment"; empty if everything was.
+func DescribeNotRead(list []NotRead) string {
+	var kinds []string
+	counts := map[string]int{}
+	for _, n := range list {
+		if counts[n.Kind] == 0 {
+			kinds = append(kinds, n.Kind)
+		}
+		counts[n.Kind] += n.Count
+	}
+	for i, kind := range kinds {
+		name := strings.ReplaceAll(kind, "_", " ")
+		if names, ok := notReadNames[kind]; ok {
+			if name = names[1]; counts[kind] == 1 {
+				name = names[0]
+			}
+		}
+		kinds[i] = strconv.Itoa(counts[kind]) + " " + name
+	}
+	return strings.Join(kinds, ", ")
 }
 
 // IsForeignLanguage reports whether a document is known not to be in English, the only language the

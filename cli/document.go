@@ -219,6 +219,7 @@ func renderDocument(p *print.Page, d *api.Document) {
 		field("status", humanize(d.Status)),
 		field("error", orEmpty(d.Error)),
 		field("warnings", strings.Join(d.Warnings, "\n")),
+		field("not read", api.DescribeNotRead(d.NotRead)),
 		field("passages", fmt.Sprint(d.ChunkCount)),
 		field("added", joinNonEmpty(formatTime(d.CreatedAt), d.UploadedBy)),
 		field("sha256", d.SHA256),

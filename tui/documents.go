@@ -62,6 +62,7 @@ func newDocuments(a *App, one api.Assessment) *table {
 		for _, w := range d.Warnings {
 			p.AddField("warning", w, draw.Yellow)
 		}
+		p.AddField("not read", api.DescribeNotRead(d.NotRead), draw.Yellow)
 		p.AddField("category", d.Category, draw.Plain)
 		p.AddField("effective", stringOrEmpty(d.EffectiveDate), draw.Plain)
 		p.AddField("version", d.DocVersion, draw.Plain)

@@ -430,11 +430,8 @@ func trimName(s string) string { return strings.TrimRight(s, " .;,") }
 // copyParsedMetadata fills in the metadata found in the document.
 func copyParsedMetadata(doc *store.Document, parsed *document.Document, categorize func(filename, title, text string) string) {
 	doc.MIMEType, doc.Language, doc.PageCount = parsed.MIME, parsed.Language, parsed.PageCount
-	doc.DocVersion, doc.Owner, doc.ApprovedBy, doc.Warnings = parsed.Version, trimName(
-		parsed.Owner,
-	), trimName(
-		parsed.ApprovedBy,
-	), parsed.Warnings
+	doc.DocVersion, doc.Owner, doc.ApprovedBy = parsed.Version, trimName(parsed.Owner), trimName(parsed.ApprovedBy)
+	doc.Warnings, doc.NotRead = parsed.Warnings, parsed.NotRead
 	if parsed.Title != "" {
 		doc.Title = parsed.Title
 	}

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/engine/evidence/parse/facts"
 	"github.com/scf-service/service/engine/evidence/parse/mail"
@@ -176,12 +178,24 @@ func (r *Reader) readInto(b *document.Builder, name string, content io.ReaderAt,
 		return err
 	}
 	if len(b.Doc.Blocks) == 0 && len(b.Doc.Furniture) == 0 {
-		return document.NewError(document.ErrEmpty, "", "it contains no text")
+		return emptyError(b.Doc)
 	}
 	if isOwnReport(b.Doc) {
 		return errOwnReport
 	}
 	return nil
+}
+
+// emptyError returns the error for a document without text to read, which names what it contains instead.
+func emptyError(d *document.Document) error {
+	unread := api.DescribeNotRead(d.NotRead)
+	switch {
+	case unread == "":
+		return document.NewError(document.ErrEmpty, "", "it contains no text")
+	case slices.ContainsFunc(d.NotRead, func(n api.NotRead) bool { return n.Kind == api.UnreadPicture }):
+		return document.NewError(document.ErrNoTextLayer, "", "it contains only %s", unread)
+	}
+	return document.NewError(document.ErrEmpty, "", "it contains no text that is read, only %s", unread)
 }
 
 // readText decodes a document of a text format and passes it to its reader.

@@ -110,6 +110,7 @@ func (v *Report) documentsSection() []block.Block {
 		f.AddText("Owner", d.Owner)
 		f.AddText("Approved by", d.ApprovedBy)
 		f.AddList("Warnings", d.Warnings)
+		f.AddText("Not read", api.DescribeNotRead(d.NotRead))
 		var detail []block.Block
 		if len(f.Items) > 0 {
 			detail = []block.Block{f}

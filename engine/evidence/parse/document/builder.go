@@ -178,6 +178,9 @@ func (b *Builder) AppendPart(part *Builder) {
 		b.Doc.Blocks = append(b.Doc.Blocks, blk)
 	}
 	b.Doc.Furniture = append(b.Doc.Furniture, part.Doc.Furniture...)
+	for _, n := range part.Doc.NotRead {
+		b.Doc.AddNotRead(n.Kind, n.Count, n.Locator)
+	}
 	b.tableCount += part.tableCount
 }
 

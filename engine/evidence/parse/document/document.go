@@ -43,6 +43,8 @@ type Document struct {
 	TimeLimit time.Duration
 	// Warnings are sentences for the user: what was skipped and why.
 	Warnings []string
+	// NotRead counts what was not read as text; see Builder.AddNotRead.
+	NotRead []api.NotRead
 }
 
 // TimeoutError returns the error for a document that took longer than allowed.
@@ -86,4 +88,24 @@ func (d *Document) AddWarning(warning string) {
 	if len(d.Warnings) < maxWarnings && !slices.Contains(d.Warnings, warning) {
 		d.Warnings = append(d.Warnings, warning)
 	}
+}
+
+// maxNotRead is the maximum number of places of unread content that are listed.
+const maxNotRead = 100
+
+// AddNotRead counts n pieces of content that were not read. Those on the same page, sheet or slide share an entry,
+// which has the place of the first; beyond maxNotRead entries, so do all of one kind.
+func (d *Document) AddNotRead(kind string, n int, at api.Locator) {
+	if n <= 0 {
+		return
+	}
+	same := func(e api.NotRead) bool {
+		l := e.Locator
+		return e.Kind == kind && (len(d.NotRead) >= maxNotRead || l.Page == at.Page && l.Sheet == at.Sheet && l.Slide == at.Slide)
+	}
+	if i := slices.IndexFunc(d.NotRead, same); i >= 0 {
+		d.NotRead[i].Count += n
+		return
+	}
+	d.NotRead = append(d.NotRead, api.NotRead{Kind: kind, Count: n, Locator: at})
 }

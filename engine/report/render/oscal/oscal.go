@@ -291,6 +291,7 @@ func (w *oscalWriter) backMatterWithEvidence(more ...models.Resource) *models.Ba
 		p.add("owner", d.Owner)
 		p.add("approved-by", d.ApprovedBy)
 		p.addAll("warning", d.Warnings)
+		p.add("not-read", api.DescribeNotRead(d.NotRead))
 		r := models.Resource{
 			UUID:        key,
 			Title:       oneLine(wording.OrDefault(d.Title, d.Filename), "Document"),
