@@ -281,8 +281,8 @@ type Vector struct {
 	Values         []float32
 }
 
-// PassagePack is a part of a document's passages with their vectors, in the form that the search
-// index reads. It can be rebuilt from the passages and vectors.
+// PassagePack is a part of a document's passages with their vectors of the built-in embedder, in the form
+// that the search index reads.
 type PassagePack struct {
 	OrganizationID string
 	AssessmentID   string

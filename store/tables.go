@@ -23,7 +23,7 @@ import "github.com/scf-service/service/api"
 //	├─ documents         id                        · assessment · content (unique)
 //	│  └─ unfinished_reads  document
 //	│  └─ chunks         id, set                   · set, index · assessment
-//	│     └─ vectors     assessment, set, chunk
+//	│     └─ vectors, outside_vectors  assessment, set, chunk
 //	│  └─ passage_packs  assessment, set, part
 //	│  └─ discarded_passages  assessment, document, set
 //	├─ scopes            id                        · assessment (unique)
@@ -119,6 +119,7 @@ var (
 	DiscardedPassages = newTenantTable("discarded_passages", func(r *PassageSet) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.Set)
 	})
+	// Vectors are read but no longer written: the built-in embedder's vectors are in PassagePacks.
 	Vectors = newTenantTable("vectors", func(r *Vector) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.ChunkID)
 	}, Codec(encodeVector, decodeVector))

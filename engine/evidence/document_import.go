@@ -55,7 +55,7 @@ func (s *Service) EmbedForImport(
 		return nil, fmt.Errorf("embedding %s: %w", doc.Filename, err)
 	}
 	out.Document.Embedder = embedder.Name()
-	p, err := preparePassages(&doc, chunks, vectors, embedder.Name())
+	p, err := preparePassages(&doc, chunks, vectors)
 	if err != nil {
 		return nil, err
 	}

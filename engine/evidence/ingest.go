@@ -354,7 +354,7 @@ func (s *Service) trySavePassages(
 	}
 	read := basis
 	copyParsedMetadata(&read, parsed, s.categorize)
-	p, err := preparePassages(&read, toChunkRecords(j.organization, &basis, a.CreatedAt, before, chunks), vectors, embedder)
+	p, err := preparePassages(&read, toChunkRecords(j.organization, &basis, a.CreatedAt, before, chunks), vectors)
 	if err != nil {
 		return false, err
 	}

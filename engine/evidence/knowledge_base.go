@@ -82,12 +82,9 @@ func readSearchPassages(tx *store.Tx, d *store.Document, table *store.TenantTabl
 
 // readPassagesWithVectors returns the passages of a document as stored and as searched.
 func readPassagesWithVectors(tx *store.Tx, d *store.Document, table *store.TenantTable[store.Vector]) ([]api.Chunk, []search.Passage, error) {
-	vectors := map[string][]float32{}
-	for v, err := range table.Scan(tx, d.OrganizationID, store.Prefix(d.AssessmentID, d.Passages().Key())) {
-		if err != nil {
-			return nil, nil, err
-		}
-		vectors[v.ChunkID] = v.Values
+	vectors, err := readVectors(tx, d, table)
+	if err != nil {
+		return nil, nil, err
 	}
 	chunks, err := readPassages(tx, d)
 	if err != nil {
@@ -98,6 +95,34 @@ func readPassagesWithVectors(tx *store.Tx, d *store.Document, table *store.Tenan
 		all[i] = toSearchPassage(c, d.Document, vectors[c.ID])
 	}
 	return chunks, all, nil
+}
+
+// readVectors returns the vectors of a document's passages. Those of the built-in embedder are in the packs; only
+// earlier versions wrote them to store.Vectors too.
+func readVectors(tx *store.Tx, d *store.Document, table *store.TenantTable[store.Vector]) (map[string][]float32, error) {
+	vectors := map[string][]float32{}
+	if table == store.Vectors {
+		for p, err := range store.PassagePacks.Scan(tx, d.OrganizationID, store.Prefix(d.AssessmentID, d.Passages().Key())) {
+			if err != nil {
+				return nil, err
+			}
+			some, err := search.UnpackVectors(p.Data)
+			if err != nil {
+				break // of a version with another format, which wrote the table
+			}
+			maps.Copy(vectors, some)
+		}
+	}
+	if len(vectors) >= d.ChunkCount && d.ChunkCount > 0 {
+		return vectors, nil
+	}
+	for v, err := range table.Scan(tx, d.OrganizationID, store.Prefix(d.AssessmentID, d.Passages().Key())) {
+		if err != nil {
+			return nil, err
+		}
+		vectors[v.ChunkID] = v.Values
+	}
+	return vectors, nil
 }
 
 func toSearchPassage(c api.Chunk, d api.Document, vector []float32) search.Passage {
@@ -340,7 +365,8 @@ func (s *Service) Stats(ctx context.Context, by api.Caller, _ *api.None) (*api.K
 			out.Chunks += d.ChunkCount
 			documents = append(documents, d)
 		}
-		if out.EmbeddingDimensions, out.Embedded, err = countVectors(tx, documents, store.Vectors, ""); err != nil {
+		out.Embedded = out.Chunks // the built-in embedder's vectors are stored with the passages
+		if out.EmbeddingDimensions, err = builtinDimensions(tx, by.OrganizationID, documents); err != nil {
 			return err
 		}
 		out.ServedBy = out.Embedder
@@ -355,6 +381,26 @@ func (s *Service) Stats(ctx context.Context, by api.Caller, _ *api.None) (*api.K
 		return err
 	})
 	return out, err
+}
+
+// builtinDimensions returns the number of dimensions of the built-in embedder's vectors, or 0 if there are none.
+func builtinDimensions(tx *store.Tx, org string, documents []store.Document) (int, error) {
+	for _, d := range documents {
+		if d.ChunkCount == 0 {
+			continue
+		}
+		p, err := store.PassagePacks.Get(tx, org, d.AssessmentID, d.Passages().Key(), 0)
+		if err == nil {
+			if dims, err := search.VectorDimensions(p.Data); err == nil {
+				return dims, nil
+			}
+		} else if !errors.Is(err, store.ErrNotFound) {
+			return 0, err
+		}
+		dims, _, err := countVectors(tx, []store.Document{d}, store.Vectors, "") // of an earlier version
+		return dims, err
+	}
+	return 0, nil
 }
 
 // countVectors returns the dimensions and number of the documents' vectors in a table, or zeros if they were

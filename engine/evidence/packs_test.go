@@ -66,20 +66,36 @@ func keepPassages(tb testing.TB, db *store.DB, n int, packed bool) {
 			from++
 		}
 		d.ChunkCount = len(chunks)
-		p, err := preparePassages(&d, chunks, vectors, "test")
+		p, err := preparePassages(&d, chunks, vectors)
 		if err == nil {
 			err = db.Update(tb.Context(), func(tx *store.Tx) error {
 				if err := errors.Join(p.writeBatch(tx, &d, 0, 0), store.Documents.Put(tx, packedOrg, &d)); err != nil || packed {
 					return err
 				}
-				_, err := store.PassagePacks.DeleteAll(tx, packedOrg, packedAssessment, d.ID)
-				return err
+				return writeOldVectors(tx, &d)
 			})
 		}
 		if err != nil {
 			tb.Fatal(err)
 		}
 	}
+}
+
+// writeOldVectors turns a stored document into one of a version that kept vectors in a table of their own, and had no packs.
+func writeOldVectors(tx *store.Tx, d *store.Document) error {
+	vectors, err := readVectors(tx, d, store.Vectors)
+	if err != nil {
+		return err
+	}
+	for id, v := range vectors {
+		if err := store.Vectors.Put(tx, packedOrg, &store.Vector{
+			OrganizationID: packedOrg, AssessmentID: packedAssessment, DocumentID: d.Passages().Key(), ChunkID: id, Values: v,
+		}); err != nil {
+			return err
+		}
+	}
+	_, err = store.PassagePacks.DeleteAll(tx, packedOrg, packedAssessment, d.Passages().Key())
+	return err
 }
 
 func filled(tb testing.TB, db *store.DB) *search.Index {
@@ -104,16 +120,23 @@ func TestPacksFillTheSameIndex(t *testing.T) {
 	for name, spoil := range map[string]func(tx *store.Tx) error{
 		"all packed": func(*store.Tx) error { return nil },
 		"one without": func(tx *store.Tx) error {
-			_, err := store.PassagePacks.DeleteAll(tx, packedOrg, packedAssessment, "document-000100")
-			return err
+			d, err := store.Documents.Get(tx, packedOrg, "document-000100")
+			if err != nil {
+				return err
+			}
+			return writeOldVectors(tx, &d)
 		},
 		"one of another form": func(tx *store.Tx) error {
 			p, err := store.PassagePacks.Get(tx, packedOrg, packedAssessment, "document-000150", 0)
 			if err != nil {
 				return err
 			}
+			d, err := store.Documents.Get(tx, packedOrg, "document-000150")
+			if err == nil {
+				err = writeOldVectors(tx, &d)
+			}
 			p.Data[0]++
-			return store.PassagePacks.Put(tx, packedOrg, &p)
+			return errors.Join(err, store.PassagePacks.Put(tx, packedOrg, &p))
 		},
 		"one of a document that is gone": func(tx *store.Tx) error {
 			p, err := store.PassagePacks.Get(tx, packedOrg, packedAssessment, "document-000200", 0)

@@ -29,16 +29,14 @@ const passageSetSequence = "passage sets"
 
 // preparedPassages holds a document's passages as they will be stored. It is prepared outside transactions.
 type preparedPassages struct {
-	chunks   []api.Chunk
-	vectors  [][]float32
-	packs    [][]byte
-	embedder string
+	chunks []api.Chunk
+	packs  [][]byte // with the vectors
 	// set is the set that the passages are stored in, or 0 if they are not stored.
 	set int64
 }
 
-func preparePassages(doc *store.Document, chunks []api.Chunk, vectors [][]float32, embedder string) (*preparedPassages, error) {
-	p := &preparedPassages{chunks: chunks, vectors: vectors, embedder: embedder}
+func preparePassages(doc *store.Document, chunks []api.Chunk, vectors [][]float32) (*preparedPassages, error) {
+	p := &preparedPassages{chunks: chunks}
 	for from := 0; from < len(chunks); from += passageBatch {
 		var part []search.Passage
 		for i := from; i < min(from+passageBatch, len(chunks)); i++ {
@@ -60,11 +58,7 @@ func (p *preparedPassages) writeBatch(tx *store.Tx, doc *store.Document, set int
 	key := current.Key()
 	for i := part * passageBatch; i < min((part+1)*passageBatch, len(p.chunks)); i++ {
 		c := store.Chunk{Chunk: p.chunks[i], Set: set}
-		v := store.Vector{
-			OrganizationID: doc.OrganizationID, AssessmentID: doc.AssessmentID, DocumentID: key, ChunkID: c.ID,
-			Embedder: p.embedder, Values: p.vectors[i],
-		}
-		if err := errors.Join(store.Chunks.Insert(tx, doc.OrganizationID, &c), store.Vectors.Put(tx, doc.OrganizationID, &v)); err != nil {
+		if err := store.Chunks.Insert(tx, doc.OrganizationID, &c); err != nil {
 			return err
 		}
 	}
@@ -93,7 +87,7 @@ func (s *Service) stage(ctx context.Context, doc *store.Document, p *preparedPas
 			return err
 		}
 	}
-	p.vectors, p.packs = nil, nil // they are stored; an import holds many documents
+	p.packs = nil // they are stored; an import holds many documents
 	return nil
 }
 

@@ -25,7 +25,7 @@ func preparedTexts(t *testing.T, doc *store.Document, version string, n int) *pr
 		})
 		vectors = append(vectors, []float32{1, 0})
 	}
-	p, err := preparePassages(doc, chunks, vectors, "test")
+	p, err := preparePassages(doc, chunks, vectors)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestPassagesAreReplacedWhole(t *testing.T) {
 			vectors, err := store.Vectors.Count(tx, packedOrg)
 			packs, _ := store.PassagePacks.Count(tx, packedOrg)
 			left, _ := store.DiscardedPassages.Count(tx, packedOrg)
-			if vectors != stored || left == 0 && packs != (stored+passageBatch-1)/passageBatch {
+			if vectors != 0 || left == 0 && packs != (stored+passageBatch-1)/passageBatch {
 				t.Errorf("%s: %d vectors, %d packs, %v", what, vectors, packs, err)
 			}
 			return nil

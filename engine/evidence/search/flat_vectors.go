@@ -98,7 +98,8 @@ func (f *flatVectors) computeDots(to, v []float32, from int) {
 	}
 }
 
-// normalize scales v to length 1; it returns false if v is zero.
+// normalize scales v to length 1; it returns false if v is zero. It leaves a vector that was scaled before
+// unchanged to the last bit, so that results are the same from packed vectors.
 func normalize(v []float32) bool {
 	var sum float64
 	for _, x := range v {
@@ -107,6 +108,9 @@ func normalize(v []float32) bool {
 	if sum < 1e-24 {
 		clear(v)
 		return false
+	}
+	if math.Abs(sum-1) < 1e-5 {
+		return true
 	}
 	inverse := float32(1 / math.Sqrt(sum))
 	for i := range v {

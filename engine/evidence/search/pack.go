@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// packVersion is the first byte of a pack. It is raised when the layout or the result of
-// words.Split changes, so that older packs are rebuilt.
+// packVersion is the first byte of a pack. It is raised when the layout or the result of words.Split
+// changes. The vectors are stored nowhere else: UnpackVectors has to read those of older versions.
 const packVersion = 1
 
 // PackPassages is the recommended number of passages in a pack: larger packs share more words,
@@ -129,6 +129,42 @@ func PackedLen(data []byte) (int, error) {
 		return 0, ErrPack
 	}
 	return n, nil
+}
+
+// UnpackVectors returns the vectors of packed passages, scaled to length 1, by passage ID.
+func UnpackVectors(data []byte) (map[string][]float32, error) {
+	u := packReader{data: data}
+	n, dims := u.readHeader()
+	numbers := u.readBytes(4 * n * dims)
+	out := make(map[string][]float32, min(n, len(data)))
+	for range n {
+		id := string(u.readPrefixedBytes())
+		u.readUvarint(math.MaxInt32)
+		u.readPrefixedBytes()
+		if u.corrupt {
+			return nil, ErrPack
+		}
+		if dims == 0 {
+			continue
+		}
+		v := make([]float32, dims)
+		packedRows{numbers, [][]float32{v}}.copyToRows()
+		out[id], numbers = v, numbers[4*dims:]
+	}
+	if u.corrupt {
+		return nil, ErrPack
+	}
+	return out, nil
+}
+
+// VectorDimensions returns the number of dimensions of packed vectors.
+func VectorDimensions(data []byte) (int, error) {
+	u := packReader{data: data}
+	_, dims := u.readHeader()
+	if u.corrupt {
+		return 0, ErrPack
+	}
+	return dims, nil
 }
 
 // FillFromPacks fills an empty index with packed passages, like Put with the passages themselves. It retains

@@ -90,6 +90,30 @@ func TestLoadIsAsPut(t *testing.T) {
 	}
 }
 
+// Vectors come out of a pack as an index would scale them, and packing them again changes no bit.
+func TestUnpackVectors(t *testing.T) {
+	all, _, _ := documents(100)
+	all = append(all, Passage{ID: "no vector"})
+	first, err := UnpackVectors(packed(t, "d", all...).Data)
+	if err != nil || len(first) != len(all) {
+		t.Fatalf("%d of %d, %v", len(first), len(all), err)
+	}
+	for i := range all {
+		want := append(make([]float32, 0, 16), all[i].Vector...)[:16]
+		normalize(want)
+		if !reflect.DeepEqual(first[all[i].ID], want) {
+			t.Errorf("%s: got %v, want %v", all[i].ID, first[all[i].ID], want)
+		}
+		all[i].Vector = first[all[i].ID]
+	}
+	if again, err := UnpackVectors(packed(t, "d", all...).Data); err != nil || !reflect.DeepEqual(again, first) {
+		t.Errorf("packing them again changes them: %v", err)
+	}
+	if none, err := UnpackVectors(packed(t, "d", Passage{ID: "a"}).Data); err != nil || len(none) != 0 {
+		t.Errorf("without vectors: %v, %v", none, err)
+	}
+}
+
 // Packs are stored as bytes: if this test fails, packVersion must be raised.
 func TestPackForm(t *testing.T) {
 	p := packed(
@@ -141,6 +165,9 @@ func FuzzLoad(f *testing.F) {
 	f.Add(packed(f, "d", Passage{ID: "a", Text: "IAC-06 asks"}).Data)
 	f.Add([]byte{packVersion, 1, 0})
 	f.Fuzz(func(t *testing.T, data []byte) {
+		if _, err := UnpackVectors(data); err != nil && !errors.Is(err, ErrPack) {
+			t.Fatal(err)
+		}
 		x := New(Options{})
 		if err := x.FillFromPacks(inTurn(Packed{DocumentID: "d", Data: data})); err != nil {
 			if !errors.Is(err, ErrPack) {
