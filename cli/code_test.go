@@ -10,6 +10,7 @@ func TestEqualCode(t *testing.T) {
 		{"POAM-001", "poam-1"},
 		{"POAM-010", "POAM10"},
 		{"X-0", "x00"},
+		{"X-0", " x-0 "},
 	} {
 		if !isSameCode(same[0], same[1]) {
 			t.Errorf("%q is not %q", same[0], same[1])

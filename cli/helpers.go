@@ -27,7 +27,8 @@ func isSameCode(a, b string) bool {
 func normalizeCode(code string) string {
 	var b strings.Builder
 	var last rune
-	for n, r := range strings.ToUpper(strings.TrimSpace(code)) {
+	code = strings.ToUpper(strings.TrimSpace(code))
+	for n, r := range code {
 		if r == '-' || r == '_' || r == ' ' {
 			continue
 		}

@@ -412,7 +412,7 @@ func (a *app) approvalRequiredError(ctx context.Context, id string, g api.Gate, 
 func (a *app) summarizeDeliverable(ctx context.Context, id string, g api.Gate) string {
 	s, err := call(ctx, a, api.GetAssessmentSummary, &api.AssessmentInput{AssessmentID: id})
 	if err != nil {
-		return "totals unavailable:" + err.Error()
+		return "totals unavailable: " + err.Error()
 	}
 	switch g {
 	case api.GateSoA:
