@@ -30,7 +30,7 @@ type bundleWriter struct {
 	memoryParts [][]byte
 }
 
-func (p *bundleWriter) addMemoryPart(kind string, data []byte) {
+func (p *bundleWriter) addInMemoryPart(kind string, data []byte) {
 	p.manifest.AddPart(kind, data)
 	p.memoryParts = append(p.memoryParts, data)
 }
@@ -185,7 +185,7 @@ func (s *Service) packBatch(ctx context.Context, by api.Caller, p *bundleWriter,
 	m.Since, m.AnchorSequence, m.AnchorHash = st.Since, st.AnchorSequence, st.AnchorHash
 	if b.ChangeCount > 0 {
 		m.Counter, m.More = b.Counter, b.More
-		p.addMemoryPart(bundle.Batch, b.Data)
+		p.addInMemoryPart(bundle.Batch, b.Data)
 	}
 	return b.Files, s.DB.View(ctx, func(tx *store.Tx) error {
 		a, err := store.Assessments.Get(tx, by.OrganizationID, st.AssessmentID)
@@ -255,7 +255,7 @@ func (s *Service) packChangesAndRegisterClone(
 		if count += len(page.Data); page.More && page.ChangeCount == 0 || count > bundle.MaxMemoryBytes/2 {
 			break // the rest goes into the next bundle
 		}
-		p.addMemoryPart(bundle.Changes, page.Data)
+		p.addInMemoryPart(bundle.Changes, page.Data)
 		files = append(files, page.Files...)
 		ask.Since, m.More = int(page.Next), page.More
 	}
@@ -289,12 +289,12 @@ func (s *Service) packCatalog(ctx context.Context, by api.Caller, p *bundleWrite
 	if err != nil {
 		return err
 	}
-	p.addMemoryPart(bundle.Catalog, data)
+	p.addInMemoryPart(bundle.Catalog, data)
 	if p.manifest.CustomSHA256 == "" {
 		return nil
 	}
 	if data, err = s.readCustomContent(ctx, by, p.manifest.AssessmentID); err == nil {
-		p.addMemoryPart(bundle.Custom, data)
+		p.addInMemoryPart(bundle.Custom, data)
 	}
 	return err
 }

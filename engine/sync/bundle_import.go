@@ -118,10 +118,10 @@ func (u *bundleImporter) checkBundleFitsAssessment(tx *store.Tx) error {
 	switch m.Role {
 	case store.SyncRoleRemote:
 		u.out.Role = store.SyncRoleClone
-		err = u.checkFromRemote(tx, &l)
+		err = u.checkBundleFromRemote(tx, &l)
 	case store.SyncRoleClone:
 		u.out.Role = store.SyncRoleRemote
-		err = u.checkFromClone(tx, &l)
+		err = u.checkBundleFromClone(tx, &l)
 	default:
 		err = damagedFileError("unknown sender role %.20q", m.Role)
 	}
@@ -175,7 +175,7 @@ func (u *bundleImporter) checkSerial(last *store.SyncSerials) error {
 	return nil
 }
 
-func (u *bundleImporter) checkFromRemote(tx *store.Tx, l *store.SyncLink) error {
+func (u *bundleImporter) checkBundleFromRemote(tx *store.Tx, l *store.SyncLink) error {
 	org, m := u.by.OrganizationID, u.manifest
 	if u.isNew {
 		exists, err := store.Assessments.Has(tx, org, m.AssessmentID)
@@ -224,7 +224,7 @@ func (u *bundleImporter) checkFromRemote(tx *store.Tx, l *store.SyncLink) error 
 	return nil
 }
 
-func (u *bundleImporter) checkFromClone(tx *store.Tx, l *store.SyncLink) error {
+func (u *bundleImporter) checkBundleFromClone(tx *store.Tx, l *store.SyncLink) error {
 	org, m := u.by.OrganizationID, u.manifest
 	as, ok, err := peerCaller(tx, u.by, u.peer, "sync:write")
 	if err != nil {
@@ -289,7 +289,7 @@ func (u *bundleImporter) readParts(ctx context.Context, k *fileSaver, r *bundle.
 		default:
 			var data []byte
 			if data, err = io.ReadAll(in); err == nil {
-				err = u.addMemoryPart(part.Kind, data)
+				err = u.readPartIntoMemory(part.Kind, data)
 			}
 		}
 		if err != nil {
@@ -298,7 +298,7 @@ func (u *bundleImporter) readParts(ctx context.Context, k *fileSaver, r *bundle.
 	}
 }
 
-func (u *bundleImporter) addMemoryPart(kind string, data []byte) error {
+func (u *bundleImporter) readPartIntoMemory(kind string, data []byte) error {
 	switch {
 	case kind == bundle.Changes && u.manifest.Role == store.SyncRoleRemote:
 		u.changePages = append(u.changePages, data)

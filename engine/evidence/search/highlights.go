@@ -59,7 +59,7 @@ func findHighlights(
 		worth float32
 	}
 	var found []scored
-	for _, s := range splitSentences(text) {
+	for _, s := range splitIntoSnippets(text) {
 		h := scored{Highlight: Highlight{Start: s.Start, End: s.End}}
 		seen := make(map[string]bool)
 		for i, m := range matches {
@@ -113,9 +113,9 @@ func mergeOverlaps(m []Match) []Match {
 	return out
 }
 
-// splitSentences splits text at sentence ends and line breaks, and longer pieces at blanks, into
+// splitIntoSnippets splits text at sentence ends and line breaks, and longer pieces at blanks, into
 // pieces of at most maxSnippet bytes.
-func splitSentences(text string) []span {
+func splitIntoSnippets(text string) []span {
 	var out []span
 	add := func(from, to int) {
 		for from < to && isBlank(text[from]) {

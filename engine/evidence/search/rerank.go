@@ -57,7 +57,7 @@ func (c *subpassageVectors) clearCache() {
 func splitPieces(text string) []string {
 	var out []string
 	var from, to, words int
-	for _, s := range splitSentences(text) {
+	for _, s := range splitIntoSnippets(text) {
 		n := len(strings.Fields(text[s.Start:s.End]))
 		if words > 0 && words+n > pieceWords {
 			out = append(out, text[from:to])
