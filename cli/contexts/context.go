@@ -35,7 +35,7 @@ const (
 	SecretInFile    SecretLocation = "file"
 )
 
-// Context is a server and the user's identity there. It holds no secret.
+// Context is a server and the user's identity on it. It does not contain a secret.
 type Context struct {
 	Name string `yaml:"name" json:"name"`
 	// Server is the server's address, https://…, without a trailing slash.
@@ -85,7 +85,8 @@ func (b *Config) Names() []string {
 	return out
 }
 
-// Put adds a context, or replaces the one with its name, and returns a pointer to it.
+// Put adds a context, or replaces the context that has the same name. It returns a pointer to the stored
+// context.
 func (b *Config) Put(c Context) *Context {
 	if old := b.Find(c.Name); old != nil {
 		*old = c

@@ -26,15 +26,15 @@ var ErrNoSecret = errors.New("no such secret")
 var errNoAnswer = errors.New("it does not answer; unlock it, or sign in again")
 
 const (
-	// keyringService is the service name of the secrets in the keyring.
+	// keyringService is the service name under which the keyring stores our secrets.
 	keyringService = "service (SCF assessments)"
-	// storeTimeout is the timeout for storing a secret; unlockTimeout for reading one, when the
-	// user may have to enter the keyring's password first.
+	// storeTimeout is the timeout for storing a secret. unlockTimeout is the timeout for reading one, which
+	// is longer because the user may have to enter the keyring's password.
 	storeTimeout, unlockTimeout = 5 * time.Second, time.Minute
 )
 
-// SystemKeyring returns the operating system's keyring. It returns nil if SERVICE_KEYRING is off or there is no
-// session bus, because trying could start a D-Bus daemon and leave it running.
+// SystemKeyring returns the operating system's keyring. It returns nil if SERVICE_KEYRING is off. It also
+// returns nil if there is no session bus, because connecting could start a D-Bus daemon and leave it running.
 func SystemKeyring(env func(string) string) Keyring {
 	if strings.EqualFold(env("SERVICE_KEYRING"), "off") {
 		return nil
@@ -54,7 +54,7 @@ func SystemKeyring(env func(string) string) Keyring {
 	return nil
 }
 
-// CheckKeyring returns an error if a keyring doesn't work. It takes at most a few seconds.
+// CheckKeyring returns an error if a keyring doesn't work. The check takes at most a few seconds.
 func CheckKeyring(r Keyring) error {
 	_, err := callKeyringWithTimeout(storeTimeout, func() (string, error) { return r.Get("whether it answers") })
 	if errors.Is(err, ErrNoSecret) {

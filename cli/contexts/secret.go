@@ -90,8 +90,8 @@ func (s *Store) readSecretFile(c *Context) (string, error) {
 	return secret, nil
 }
 
-// restrictToOwner returns an error if path is not a regular file. It removes other users'
-// permissions from the file, with a warning.
+// restrictToOwner removes other users' permissions from a file or folder, with a warning. It returns an error
+// if path is anything else, such as a symbolic link.
 func (s *Store) restrictToOwner(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -110,8 +110,7 @@ func (s *Store) restrictToOwner(path string) error {
 	return nil
 }
 
-// DeleteSecret deletes a context's secret and records that in c. It is not an error if the secret
-// doesn't exist.
+// DeleteSecret deletes the secret of a context, if it exists, and records in c that the user has signed out.
 func (s *Store) DeleteSecret(c *Context) error {
 	kept := c.SecretLocation
 	c.SecretLocation, c.ExpiresAt = SecretNowhere, nil

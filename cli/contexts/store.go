@@ -23,7 +23,7 @@ type Store struct {
 }
 
 // New returns a store for a folder, which need not exist. kr is nil if there is no keyring. warn is called
-// about problems that were repaired.
+// when the store has found and repaired a problem.
 func New(dir string, kr Keyring, warn func(format string, args ...any)) *Store {
 	return &Store{dir: dir, keyring: kr, warn: warn}
 }
@@ -31,7 +31,7 @@ func New(dir string, kr Keyring, warn func(format string, args ...any)) *Store {
 // ConfigFilePath returns the path of the contexts file.
 func (s *Store) ConfigFilePath() string { return filepath.Join(s.dir, "contexts.yaml") }
 
-// UnknownKeyError is the error for an unknown key in the file.
+// UnknownKeyError is returned if the contexts file has an unknown key.
 type UnknownKeyError struct {
 	Path  string
 	Line  int
@@ -43,10 +43,10 @@ func (e *UnknownKeyError) Error() string {
 	return fmt.Sprintf("%s, line %d, has a key %q that means nothing", e.Path, e.Line, e.Key)
 }
 
-// maxConfigBytes is the maximum size of the file.
+// maxConfigBytes is the maximum size of the contexts file.
 const maxConfigBytes = 1 << 20
 
-// Read returns the contexts, or an empty configuration if there is no file.
+// Read returns the contexts, or an empty configuration if the contexts file doesn't exist.
 func (s *Store) Read() (*Config, error) {
 	text, err := regularfile.Read(s.ConfigFilePath(), maxConfigBytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,7 +61,7 @@ func (s *Store) Read() (*Config, error) {
 var configKeys, contextKeys = []string{"current", "contexts"},
 	[]string{"name", "server", "organization_id", "organization", "user", "credential", "secret_location", "expires_at", "ca", "insecure_http"}
 
-// parseConfig parses the file's contents; path is used in errors.
+// parseConfig parses the contents of the contexts file. It uses path only in errors.
 func parseConfig(path string, text []byte) (*Config, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(text, &root); err != nil {
