@@ -17,7 +17,7 @@ func Humanize[S ~string](s S) string {
 
 var acronyms = strings.NewReplacer("soa ", "SoA ", "poam ", "POA&M ", "scf ", "SCF ")
 
-// FormatConfidence formats the confidence of the automatic verdict and notes if the verdict was overruled. It
+// FormatConfidence formats the confidence of the automatic verdict, with a note if a user overruled it. It
 // returns "" if an overruled verdict has no confidence.
 func FormatConfidence(c float64, overruled bool) string {
 	switch {
@@ -29,7 +29,7 @@ func FormatConfidence(c float64, overruled bool) string {
 	return fmt.Sprintf("%.2f", c)
 }
 
-// FormatCoverage formats how much of a control is covered by evidence, and the kind of evidence.
+// FormatCoverage describes how much of a control the evidence covers, and what kind of evidence it is.
 func FormatCoverage(i *api.SoAItem) string {
 	out := fmt.Sprintf("%s, %.0f%% of the requirements", Humanize(i.EvidenceCoverage), i.CoverageRatio*100)
 	switch {
@@ -60,7 +60,7 @@ func Pluralize(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// FormatSize formats a number of bytes for display.
+// FormatSize formats a number of bytes in a readable unit.
 func FormatSize(n int64) string {
 	switch {
 	case n < 1000:
@@ -99,7 +99,8 @@ func FormatLocation(headings []string, l api.Locator) string {
 	return strings.Join(parts, ", ")
 }
 
-// stanceLabels describe how a quote relates to the requirement, if it doesn't simply support it.
+// stanceLabels maps the stance of a quote (how it relates to the requirement) to a label. A quote that simply
+// supports the requirement has none.
 var stanceLabels = map[string]string{
 	"plans":     "a plan",
 	"denies":    "says the opposite",
@@ -108,7 +109,7 @@ var stanceLabels = map[string]string{
 	"conflicts": "contradicted elsewhere",
 }
 
-// FormatSource formats the source of a quote and how it relates to the requirement.
+// FormatSource describes where a quote comes from and how it relates to the requirement.
 func FormatSource(e api.Evidence) string {
 	source := e.Filename
 	if where := FormatLocation(e.HeadingPath, e.Locator); where != "" {

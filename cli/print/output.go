@@ -28,7 +28,7 @@ type Output struct {
 	Color bool
 }
 
-// CompileQuery parses a jq filter; the error gives the position of a mistake.
+// CompileQuery compiles a jq filter. The error for an invalid filter gives the position of the mistake.
 func CompileQuery(expr string) (*gojq.Code, error) {
 	q, err := gojq.Parse(expr)
 	if err != nil {
@@ -41,12 +41,12 @@ func CompileQuery(expr string) (*gojq.Code, error) {
 	return code, nil
 }
 
-// IsHumanReadable reports whether pages are shown rather than records.
+// IsHumanReadable reports whether the output consists of pages for people rather than records for programs.
 func (o *Output) IsHumanReadable() bool {
 	return o.Query == nil && (o.Format == "" || o.Format == "table")
 }
 
-// Print shows v as a page in a human-readable format, otherwise as a record.
+// Print prints v as a page if the format is for people, and otherwise as a record.
 func (o *Output) Print(v any, page func(*Page)) error {
 	if o.IsHumanReadable() {
 		return o.PrintPage(page)
@@ -54,7 +54,7 @@ func (o *Output) Print(v any, page func(*Page)) error {
 	return o.PrintRecord(v)
 }
 
-// PrintPage shows a page in every format, for output that is not a record.
+// PrintPage prints a page, whatever the output format is. It is for output that has no corresponding record.
 func (o *Output) PrintPage(page func(*Page)) error {
 	p := &Page{width: o.Width, color: o.Color}
 	page(p)
@@ -62,7 +62,7 @@ func (o *Output) PrintPage(page func(*Page)) error {
 	return err
 }
 
-// PrintRecord prints v as JSON, YAML or CSV, or the results of the jq filter.
+// PrintRecord prints v as JSON, YAML or CSV. If there is a jq filter, it prints the filter's results instead.
 func (o *Output) PrintRecord(v any) error {
 	b, err := encodeJSON(v)
 	if err != nil {

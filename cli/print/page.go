@@ -56,16 +56,16 @@ func (p *Page) ListItem(indent int, format string, args ...any) {
 	}
 }
 
-// Command prints a command to copy, on a line of its own and never wrapped.
+// Command prints a command for the user to copy. It is on a line of its own and never wrapped.
 func (p *Page) Command(command string) { p.writeLine("  " + SafeLine(command)) }
 
-// UnwrappedLine prints a line for scripts: sanitized, but never wrapped or indented.
+// UnwrappedLine prints a line that scripts may read. It is sanitized, but never wrapped or indented.
 func (p *Page) UnwrappedLine(line string) { p.writeLine(SafeLine(line)) }
 
 // Blank prints an empty line.
 func (p *Page) Blank() { p.writeLine("") }
 
-// Field is a name with its value.
+// Field is a name and its value, as printed by Page.Fields.
 type Field struct {
 	Name, Value string
 	Style       Style

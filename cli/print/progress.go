@@ -27,7 +27,8 @@ type Progress struct {
 	stop    chan struct{}
 }
 
-// Plain output starts after plainDelay, with at most one line per plainInterval.
+// Outside a terminal, plain progress lines start after plainDelay, and there is at most one per
+// plainInterval.
 const (
 	plainDelay     = time.Second
 	plainInterval  = 10 * time.Second
@@ -49,7 +50,7 @@ func (p *Progress) Start(words string) {
 	go p.redrawUntilStopped(p.stop)
 }
 
-// redrawUntilStopped updates the elapsed time while there are no other messages.
+// redrawUntilStopped keeps the displayed elapsed time current until stop is closed.
 func (p *Progress) redrawUntilStopped(stop chan struct{}) {
 	t := time.NewTicker(redrawInterval)
 	defer t.Stop()
@@ -67,7 +68,7 @@ func (p *Progress) redrawUntilStopped(stop chan struct{}) {
 	}
 }
 
-// Update shows the progress of the activity.
+// Update shows the progress of the current activity.
 func (p *Progress) Update(format string, args ...any) {
 	if p == nil || p.Quiet {
 		return
@@ -100,7 +101,7 @@ func (p *Progress) draw() {
 	}
 }
 
-// Done ends the activity with a permanent line, or without one if the text is empty.
+// Done ends the activity and prints a permanent line, unless the text is empty.
 func (p *Progress) Done(format string, args ...any) {
 	if p == nil || p.Quiet {
 		return

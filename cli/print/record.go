@@ -80,7 +80,7 @@ func jsonToYAML(b []byte) ([]byte, error) {
 	return escapeUnsafeYAML(out.Bytes()), nil
 }
 
-// jsonToYAMLNode reads one JSON value as a YAML node.
+// jsonToYAMLNode reads one JSON value and returns it as a YAML node.
 func jsonToYAMLNode(dec *json.Decoder) (*yaml.Node, error) {
 	t, err := dec.Token()
 	if err != nil {
@@ -136,8 +136,8 @@ func escapeUnsafeYAML(b []byte) []byte {
 	return out
 }
 
-// jsonToCSV writes a list's records, or a single record, as rows. The columns are the fields of the
-// first record; lists of strings are joined by "; ", other nested values stay JSON.
+// jsonToCSV converts the records of a list, or a single record, to CSV rows. The columns are the fields of
+// the first record. Lists of strings are joined by "; ", and other nested values remain JSON.
 func jsonToCSV(b []byte) ([]byte, error) {
 	records, err := splitJSONRecords(b)
 	if err != nil {
@@ -218,7 +218,7 @@ func safeCSVCell(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// sanitizeCSV prevents spreadsheets from treating text as a formula, and terminals from executing
+// sanitizeCSV changes text so that spreadsheets do not treat it as a formula and terminals do not execute
 // control characters.
 func sanitizeCSV(s string) string {
 	s = SafeBlock(s)
@@ -228,10 +228,11 @@ func sanitizeCSV(s string) string {
 	return s
 }
 
-// maxQueryResults limits the results of a jq filter that never ends.
+// maxQueryResults is the maximum number of results of a jq filter, which might otherwise never end.
 const maxQueryResults = 1_000_000
 
-// runQuery prints each result on a line of its own: strings as they are, everything else as JSON.
+// runQuery applies the jq filter to b and returns its results, one per line: strings as they are, anything
+// else as JSON.
 func (o *Output) runQuery(b []byte) ([]byte, error) {
 	ctx := o.Context
 	if ctx == nil {

@@ -10,7 +10,7 @@ import (
 // take effect.
 func SafeLine(s string) string { return sanitize(s, false) }
 
-// SafeBlock is SafeLine for multi-line text: line breaks are kept, tabs become spaces.
+// SafeBlock is like SafeLine, but for multi-line text: it keeps line breaks and replaces tabs with spaces.
 func SafeBlock(s string) string { return sanitize(s, true) }
 
 func sanitize(s string, keepLineBreaks bool) string {
@@ -56,8 +56,8 @@ const (
 	firstFlag, lastFlag = '\U0001f1e6', '\U0001f1ff'
 )
 
-// isVariationOrSkinTone reports whether r selects an emoji presentation or skin tone. Terminals disagree on
-// the resulting width, as with joined emoji and flags, so it is removed.
+// isVariationOrSkinTone reports whether r selects an emoji presentation or skin tone. Such runes are removed,
+// because terminals disagree on the width of the resulting emoji, as they do for joined emoji and flags.
 func isVariationOrSkinTone(r rune) bool {
 	return r >= '\ufe00' && r <= '\ufe0f' || r >= '\U0001f3fb' && r <= '\U0001f3ff'
 }

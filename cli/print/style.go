@@ -1,6 +1,7 @@
 package print
 
-// Style is the style of a word, used if colors are on. It never carries meaning that the word itself lacks.
+// Style is the style of a word, which has an effect only if colors are on. A style never expresses anything
+// that the word itself does not.
 type Style string
 
 // Styles, as the parameters of ANSI escape sequences.

@@ -27,10 +27,10 @@ const (
 	fairColumn = 28
 )
 
-// columnGap separates columns.
+// columnGap is the number of spaces between columns.
 const columnGap = 2
 
-// Table prints rows under their titles, fitted to the page's width.
+// Table prints column titles with rows below them, fitted to the page's width.
 func (p *Page) Table(columns []Column, rows [][]string) {
 	if len(rows) == 0 {
 		return
@@ -71,8 +71,8 @@ func (p *Page) Table(columns []Column, rows [][]string) {
 	}
 }
 
-// columnsToDrop returns which columns to drop, the last first. A column that fits after all,
-// because a wider one was dropped too, is kept.
+// columnsToDrop returns the indexes of the optional columns to drop from a table that is too wide. It drops
+// columns from right to left, and then keeps those that fit after all because a wider one was dropped too.
 func columnsToDrop(columns []Column, widths []int, pageWidth int) (out []int) {
 	if pageWidth < 1 {
 		return nil

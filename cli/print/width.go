@@ -22,9 +22,9 @@ func Width(s string) int {
 	return all
 }
 
-// graphemeWidth returns the width of a grapheme that is w columns wide in Unicode. Terminals that
-// don't join its runes show them one by one, so the larger width is used: a line may turn out
-// shorter than measured, never longer.
+// graphemeWidth returns the width to assume for a grapheme that is unicodeWidth columns wide according to
+// Unicode. Some terminals show its runes one by one, which can take more columns. The larger width is used,
+// so that a line is never wider than calculated.
 func graphemeWidth(grapheme string, unicodeWidth int) int {
 	if _, n := utf8.DecodeRuneInString(grapheme); n == len(grapheme) {
 		return unicodeWidth
@@ -68,8 +68,9 @@ func Wrap(s string, width int) []string {
 	return out
 }
 
-// WrapProse is Wrap for prose. A command in `backquotes` is kept on one line if it fits. List items
-// ("  - ") are continued below their first word; other indented lines are left as they are.
+// WrapProse is like Wrap, but for prose. A command in `backquotes` is kept on one line if it fits. The
+// continuation lines of list items (" - ") are indented to match their first word. Other indented lines are
+// left as they are.
 func WrapProse(s string, width int) []string {
 	const placeholder = "\ue000" // private-use rune, not expected in text
 	var out []string
