@@ -83,8 +83,8 @@ agent that needs no assessment.`,
 	return cmd
 }
 
-// followAgentRun reports a run's steps until it ends, then prints its proposals.
-// A failed or canceled run is an error.
+// followAgentRun prints the steps of an agent run until the run ends, and then its proposals. It returns an
+// error if the run failed or was canceled.
 func (a *app) followAgentRun(ctx context.Context, id string) error {
 	in := api.AgentRunInput{AgentRunID: id}
 	reported := 0

@@ -22,12 +22,13 @@ has recovered.`,
 	}, a.alertList(), a.alertCreate(), a.alertUpdate(), a.alertDelete())
 }
 
-// comparisons lists longer signs first, so that >= is not parsed as >.
+// comparisons lists the comparison signs with their API operators. Longer signs come first, so that >= is not
+// parsed as >.
 var comparisons = []struct{ sign, operator string }{
 	{">=", "gte"}, {"<=", "lte"}, {"==", "eq"}, {">", "gt"}, {"<", "lt"}, {"=", "eq"},
 }
 
-// parseCondition parses a condition of the form METRIC SIGN NUMBER.
+// parseCondition parses an alert condition of the form METRIC SIGN NUMBER.
 func parseCondition(text string) (metric, operator string, threshold float64, err error) {
 	// Labels may contain =, so look for the sign after the closing brace.
 	start := strings.LastIndex(text, "}") + 1

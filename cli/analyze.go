@@ -116,14 +116,14 @@ object per line, with the fields of the operation's body, and prints one result 
 	)
 }
 
-// analysisField describes a field of an analysis request: its flag, its JSON name and its
-// usage text. The last field of a list is the long text that --file reads.
+// analysisField describes a field of an analysis request: its flag, its JSON name and its usage text. In a
+// list of fields, the last one is the longest text, which --file reads from a file.
 type analysisField struct{ flag, name, usage string }
 
 // maxAnalysisInput is the maximum size of an input file; the server's own limit is slightly lower.
 const maxAnalysisInput = 1 << 20
 
-// newAnalysisCommand returns the command for one analysis.
+// newAnalysisCommand returns the command that runs one of the analyses.
 func newAnalysisCommand[I, O any](
 	a *app,
 	op api.Op[I, O],
@@ -171,8 +171,8 @@ func newAnalysisCommand[I, O any](
 	return cmd
 }
 
-// encodeAnalysisBody encodes flag values as a JSON request body. evidenceContext and ropaContext
-// are themselves JSON and are left out if empty.
+// encodeAnalysisBody encodes flag values as a JSON request body. The values of evidenceContext and
+// ropaContext, which are JSON themselves, are embedded as they are, or left out if empty.
 func encodeAnalysisBody(fields []analysisField, values []string) ([]byte, error) {
 	m := map[string]any{}
 	for i, f := range fields {
@@ -189,7 +189,7 @@ func encodeAnalysisBody(fields []analysisField, values []string) ([]byte, error)
 	return json.Marshal(m)
 }
 
-// explainDecodeError rewrites a JSON type error without Go type names; other errors are returned
+// explainDecodeError rewords a JSON type error so that it contains no Go type names. It returns other errors
 // unchanged.
 func explainDecodeError(err error) error {
 	var typeErr *json.UnmarshalTypeError
@@ -207,7 +207,7 @@ func explainDecodeError(err error) error {
 	)
 }
 
-// jsonKindNames maps encoding/json's names of value kinds to names for users.
+// jsonKindNames maps the value kinds in encoding/json's error messages to the names shown to users.
 var jsonKindNames = map[string]string{
 	"string": "a string",
 	"array":  "a list",
@@ -232,7 +232,7 @@ func jsonKindName(t reflect.Type) string {
 	return jsonKindNames["number"]
 }
 
-// decodeAndCall decodes one JSON body, rejecting unknown fields, and calls the operation.
+// decodeAndCall decodes line as the JSON request body of op and calls op. It rejects unknown fields.
 func decodeAndCall[I, O any](ctx context.Context, a *app, op api.Op[I, O], line []byte, requestBody func(*I) any) (*O, error) {
 	var in I
 	d := json.NewDecoder(bytes.NewReader(line))
@@ -259,8 +259,9 @@ func (a *app) readTextFile(path string) (string, error) {
 	return strings.ToValidUTF8(string(b), "�"), nil
 }
 
-// analyzeBatch runs analyzeLine on each nonempty line of a file and prints one result per line,
-// in order. A line that fails yields its error, and the command then fails as well.
+// analyzeBatch runs analyzeLine on each nonempty line of a file and prints one result per line, in order. If
+// a line fails, its error is printed as its result, the remaining lines are still processed, and analyzeBatch
+// returns an error.
 func (a *app) analyzeBatch(ctx context.Context, path string, analyzeLine func(context.Context, []byte) (any, error)) error {
 	input := a.Stdin
 	if path != "-" {
@@ -304,7 +305,7 @@ func (a *app) analyzeBatch(ctx context.Context, path string, analyzeLine func(co
 	return nil
 }
 
-// renderObject prints a flat object: scalar fields first, then lists.
+// renderObject prints a struct without nested structs: first its scalar fields, then its lists.
 func renderObject(p *print.Page, v reflect.Value) {
 	var short []print.Field
 	var lists []reflect.StructField

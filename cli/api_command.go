@@ -77,7 +77,7 @@ body fields as key=value (string), key:=value (JSON) and file=@path (an upload).
 	return cmd
 }
 
-// rawRequest is a request to be sent unchanged.
+// rawRequest is an HTTP request that `service api` sends without interpreting it.
 type rawRequest struct {
 	method, path string
 	body         io.Reader
@@ -131,10 +131,12 @@ func (a *app) openRawBody(data string) (io.Reader, error) {
 	return strings.NewReader(data), nil
 }
 
-// maxRawJSON is the maximum size of a JSON response that is formatted or filtered.
+// maxRawJSON is the maximum size of a JSON response, which is held in memory so that it can be formatted or
+// filtered.
 const maxRawJSON = 256 << 20
 
-// printRawResponse prints a response: JSON as other commands do, anything else unchanged.
+// printRawResponse prints an HTTP response. JSON is printed in the selected output format; anything else is
+// written unchanged.
 func (a *app) printRawResponse(resp *http.Response, out string, force bool) error {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if kind != "application/json" && !strings.HasSuffix(kind, "+json") {

@@ -16,8 +16,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// inputFields holds the names of an operation's input fields, grouped by the part of the request that carries
-// them.
+// inputFields holds the names of an operation's input fields, grouped by where the request contains them.
 type inputFields struct {
 	path, query, form []string
 	hasBody           bool
@@ -47,8 +46,8 @@ func inputFieldsFromType(t reflect.Type) (n inputFields) {
 	return n
 }
 
-// requestFromArgs builds an operation's request from key=value arguments. A key that is not a
-// parameter becomes a field of the body.
+// requestFromArgs builds the HTTP request of an operation from key=value arguments. A key that is not a
+// parameter of the operation becomes a field of the request body.
 func requestFromArgs(ctx context.Context, op *api.Operation, args []string, body io.Reader) (*rawRequest, error) {
 	names := inputFieldsFromType(op.In)
 	req := &rawRequest{method: op.Method, path: op.Path, body: body, header: http.Header{}}
@@ -106,7 +105,7 @@ func requestFromArgs(ctx context.Context, op *api.Operation, args []string, body
 	return req, nil
 }
 
-// setUploadBody sets the body to a multipart form whose file is streamed from disk.
+// setUploadBody sets the request body to a multipart form. The form's file is streamed from disk.
 func (r *rawRequest) setUploadBody(ctx context.Context, form map[string]string) error {
 	path, ok := strings.CutPrefix(form["file"], "@")
 	if !ok {

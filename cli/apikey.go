@@ -61,8 +61,8 @@ func (a *app) apiKeyList() *cobra.Command {
 	}
 }
 
-// printNewKey prints only a key's secret to stdout, so that it can be redirected to a file, and
-// the notice to stderr.
+// printNewKey prints the secret of a new key to stdout and the notice to stderr, so that stdout can be
+// redirected to a file. In machine-readable formats, it prints the whole record instead.
 func (a *app) printNewKey(k *api.NewAPIKey, notice string) error {
 	if !a.out.IsHumanReadable() {
 		return a.out.PrintRecord(k)
@@ -112,7 +112,8 @@ The secret is not shown again. Scopes are permissions; ` + "`service whoami`" + 
 	return cmd
 }
 
-// parseDuration parses a positive duration such as 12h or 30m, or up to 36500 days such as 90d.
+// parseDuration parses a positive duration, either in Go's format, such as 12h or 30m, or in days, such as
+// 90d. The maximum is 36500 days.
 func parseDuration(s string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		if n, err := strconv.Atoi(days); err == nil && n > 0 && n <= 36500 {
@@ -124,7 +125,7 @@ func parseDuration(s string) (time.Duration, error) {
 	return 0, usageError("%q is not a duration; write it as 90d or 12h", s)
 }
 
-// parseExpiry parses an expiry: a date, which lasts until the end of that day in UTC, or a
+// parseExpiry parses an expiry time, given either as a date, which means the end of that day in UTC, or as a
 // duration from now.
 func parseExpiry(s string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.DateOnly, s); err == nil {

@@ -110,7 +110,7 @@ func renderApproval(p *print.Page, one *api.Approval) {
 	}
 }
 
-// formatBundleKey returns a key's name and fingerprint, or "" for none.
+// formatBundleKey returns the name and fingerprint of a key, or "" if k is nil.
 func formatBundleKey(k *api.BundleKey) string {
 	if k == nil {
 		return ""
@@ -133,8 +133,8 @@ func (a *app) approvalApprove() *cobra.Command {
 	return cmd
 }
 
-// addContentHashFlag adds the flag for the hash of the reviewed content. A script whose variable is empty
-// would otherwise approve whatever is under review.
+// addContentHashFlag adds the flag for the hash of the reviewed content. An empty value is rejected: a script
+// with an unset variable would otherwise approve whatever is under review.
 func addContentHashFlag(cmd *cobra.Command, content *string) {
 	cmd.Flags().StringVar(content, "content-sha256", "", "SHA-256 of the content you reviewed; changed content is not approved")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
@@ -213,7 +213,7 @@ func missingReasonError() error {
 	return withHint(usageError("a rejection needs a reason"), "state what has to change: --reason '…'")
 }
 
-// findPendingApprovalID returns the id of the pending approval at gate g of the current assessment.
+// findPendingApprovalID returns the ID of the pending approval of the current assessment at gate g.
 func (a *app) findPendingApprovalID(ctx context.Context, g api.Gate) (string, error) {
 	one, err := a.currentAssessment(ctx)
 	if err != nil {

@@ -154,8 +154,8 @@ func (a *app) assessStatus() *cobra.Command {
 	}
 }
 
-// renderLifecycle prints all states, marked as passed, current or to come. A gate is marked at the
-// state that it opens.
+// renderLifecycle prints all states, marked as passed, current or still to come. A state that requires an
+// approval is followed by a note that names it.
 func renderLifecycle(p *print.Page, current api.State) {
 	for _, s := range api.States() {
 		mark := "  ·"
@@ -175,7 +175,7 @@ func renderLifecycle(p *print.Page, current api.State) {
 	}
 }
 
-// renderNextSteps prints what blocks the next transition and the commands to continue with.
+// renderNextSteps prints what blocks the next transition, and the commands to run next.
 func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
 	a.renderOutdatedDeliverables(p, st)
 	p.Blank()
@@ -219,7 +219,8 @@ func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
 	}
 }
 
-// gateOfReviewState returns the gate of a state under review, or "" for other states.
+// gateOfReviewState returns the gate at which an assessment in state s awaits approval, or "" if s is not a
+// review state.
 func gateOfReviewState(s api.State) api.Gate {
 	move, _ := s.NextMove()
 	return move.Gate
@@ -481,8 +482,8 @@ func (a *app) assessDelete() *cobra.Command {
 	return cmd
 }
 
-// confirm asks the user to confirm an irreversible action. Without a terminal it fails unless
-// skipPrompt is set.
+// confirm asks the user to confirm an irreversible action. If there is no terminal, it returns an error
+// unless skipPrompt is set.
 func (a *app) confirm(skipPrompt bool, action string) error {
 	if skipPrompt {
 		return nil

@@ -46,14 +46,14 @@ func (a *app) currentAssessment(ctx context.Context) (*api.Assessment, error) {
 	)
 }
 
-// assessmentNotFoundError reports a name that no assessment has.
+// assessmentNotFoundError is returned if no assessment has the given ID or name.
 type assessmentNotFoundError struct{ ref string }
 
 func (e *assessmentNotFoundError) Error() string {
 	return fmt.Sprintf("there is no assessment with the id or name %q", e.ref)
 }
 
-// findAssessment returns the assessment whose id or unique name is ref.
+// findAssessment returns the assessment with the given ID or unique name.
 func (a *app) findAssessment(ctx context.Context, ref string) (*api.Assessment, error) {
 	if uuidPattern.MatchString(ref) {
 		return call(ctx, a, api.GetAssessment, &api.AssessmentInput{AssessmentID: ref})

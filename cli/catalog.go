@@ -77,7 +77,7 @@ func (a *app) catalogDomains(version *string) *cobra.Command {
 	}
 }
 
-// printControls prints the controls selected by the filters in in.
+// printControls prints the controls that match the filters of in.
 func (a *app) printControls(ctx context.Context, in api.ControlsInput, l listFlags) error {
 	all, err := fetchList(ctx, a, api.ListControls, &in, l)
 	if err != nil {

@@ -132,7 +132,8 @@ func renderFrameworkDiff(p *print.Page, d *api.CatalogDiff) {
 	p.Table([]print.Column{fixed("framework"), fixed("change"), fixed("newer edition")}, rows)
 }
 
-// renderMappingDiff prints counts by framework, because there are thousands of mappings.
+// renderMappingDiff prints the number of mapping changes for each framework. Listing them is no use, because
+// there can be thousands.
 func renderMappingDiff(p *print.Page, d *api.CatalogDiff) {
 	type figures struct{ gained, lost int }
 	byFramework := map[string]*figures{}

@@ -52,8 +52,8 @@ func (a *app) importCatalogFile(ctx context.Context, path string, f io.Reader, l
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// startsWithJSONObject reports whether the first character, after a byte order mark and spaces, opens
-// a JSON object. It does not consume any input.
+// startsWithJSONObject reports whether the input starts with a JSON object, ignoring a byte order mark and
+// whitespace before it. It does not consume any input.
 func startsWithJSONObject(r *bufio.Reader) bool {
 	head, _ := r.Peek(512)
 	head = bytes.TrimLeftFunc(bytes.TrimPrefix(head, byteOrderMark), unicode.IsSpace)
@@ -95,7 +95,7 @@ imported from the SCF contains SCF text; its license governs who you may share i
 	return cmd
 }
 
-// validateJSON returns an error with the line of the first syntax error, or nil if data is valid JSON.
+// validateJSON returns nil if data is valid JSON, or else an error with the line of the first syntax error.
 func validateJSON(data []byte) error {
 	var whole json.RawMessage
 	err := json.Unmarshal(data, &whole)

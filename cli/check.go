@@ -82,7 +82,7 @@ Formats: ` + strings.Join(check.OutputFormatNames(), ", ") + ".",
 	return cmd
 }
 
-// addPolicyFlags adds a flag for each policy setting that has one, and the flags in o.
+// addPolicyFlags adds the flags that override policy settings, and the flags that set the fields of o.
 func (a *app) addPolicyFlags(cmd *cobra.Command, o *checkOptions) {
 	f := cmd.Flags()
 	for _, s := range check.Settings {
@@ -106,8 +106,8 @@ func (a *app) addPolicyFlags(cmd *cobra.Command, o *checkOptions) {
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
 }
 
-// validateCheckArgs returns an error for empty arguments, such as an unset variable, because the
-// check would otherwise run on something unintended. It also rejects two conflicting targets.
+// validateCheckArgs returns an error if an argument or flag is empty, for example because of an unset
+// variable: the check would otherwise run on something unintended. It also rejects two conflicting targets.
 func validateCheckArgs(cmd *cobra.Command, args []string) error {
 	for _, ref := range args {
 		if strings.TrimSpace(ref) == "" {
@@ -128,7 +128,7 @@ func validateCheckArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// inputErrorToUsageError gives errors in the policy or other input the exit code for usage errors.
+// inputErrorToUsageError gives an error in the policy or another input file the exit code of a usage error.
 func inputErrorToUsageError(err error) error {
 	var m *check.InputError
 	var f *exitError
@@ -145,7 +145,7 @@ func pathExists(path string) bool {
 	return err == nil
 }
 
-// isMissingPathError reports whether err means that a path, or a folder in it, does not exist.
+// isMissingPathError reports whether err means that a file, folder or parent folder does not exist.
 func isMissingPathError(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "not a directory")
 }
@@ -256,8 +256,8 @@ func (a *app) readWaivers(p *check.Policy) ([]check.Waiver, error) {
 	return check.ParseWaivers(data, p.Waivers)
 }
 
-// readBaseline reads the baseline, or returns nil if the policy has none. A baseline about to be
-// written may be missing, but an existing file that is not a baseline is an error.
+// readBaseline reads the policy's baseline, or returns nil if the policy names none. If this run is to write
+// the baseline, the file may be missing, but a file that is not a baseline is still an error.
 func readBaseline(p *check.Policy, o checkOptions) (*check.Baseline, error) {
 	if p.Baseline == "" {
 		return nil, nil
@@ -323,7 +323,7 @@ func (a *app) writeBaselineAndThreshold(ctx context.Context, p *check.Policy, o 
 	return nil
 }
 
-// writeCheckOutputs writes the result in each format: files first, then stdout, so that a printed
+// writeCheckOutputs writes the result in each requested format. It writes to stdout last, so that a printed
 // verdict means that all files were written.
 func (a *app) writeCheckOutputs(ctx context.Context, r *check.Result, outputs []check.Output) error {
 	slices.SortStableFunc(outputs, func(x, y check.Output) int { return strings.Compare(y.Path, x.Path) })
@@ -353,7 +353,8 @@ func (a *app) writeCheckOutputs(ctx context.Context, r *check.Result, outputs []
 	return nil
 }
 
-// appendGitHubStepSummary appends to GitHub's step summary file, if GITHUB_STEP_SUMMARY names one.
+// appendGitHubStepSummary appends the result to the step summary of a GitHub Actions job, if the environment
+// variable GITHUB_STEP_SUMMARY names its file.
 func (a *app) appendGitHubStepSummary(r *check.Result) error {
 	path := a.Env("GITHUB_STEP_SUMMARY")
 	if path == "" {
@@ -375,7 +376,7 @@ func (a *app) appendGitHubStepSummary(r *check.Result) error {
 }
 
 // gatherFacts collects the facts to check. They come from the argument, from --assessment or from the target
-// that the policy names, in that order.
+// that the policy names, whichever is given first in that order.
 func (a *app) gatherFacts(ctx context.Context, args []string, p *check.Policy, o checkOptions, excluded []string) (*check.Facts, error) {
 	var f *check.Facts
 	var err error
@@ -408,7 +409,8 @@ func (a *app) gatherFacts(ctx context.Context, args []string, p *check.Policy, o
 	return f, f.Filter(p.Frameworks, p.Domains)
 }
 
-// gatherFolderOrAssessmentFacts returns the facts of a folder, or of an assessment if no folder has that name.
+// gatherFolderOrAssessmentFacts returns the facts of the folder named ref, or of the assessment named ref if
+// there is no such folder.
 func (a *app) gatherFolderOrAssessmentFacts(ctx context.Context, ref string, p *check.Policy, o checkOptions, excluded []string) (*check.Facts, error) {
 	info, err := os.Stat(ref)
 	switch {

@@ -109,7 +109,8 @@ func (a *app) runCheckDiff(cmd *cobra.Command, args []string, o checkOptions) er
 	return nil
 }
 
-// loadDiffSide returns one side of a comparison, read from a file or built from a folder or assessment.
+// loadDiffSide returns one side of a comparison. It is read from a baseline file, or built from a folder or
+// an assessment.
 func (a *app) loadDiffSide(ctx context.Context, ref string, p check.Policy, o checkOptions, excluded []string) (*check.Baseline, error) {
 	if info, err := os.Stat(ref); err == nil && !info.IsDir() {
 		data, err := regularfile.Read(ref, check.MaxRecordBytes)

@@ -32,7 +32,8 @@ func (a *app) gatherAssessmentFacts(ctx context.Context, ref string) (*check.Fac
 	return check.NewFacts(r), nil
 }
 
-// readCheckRecords reads an assessment and the newest version of each deliverable.
+// readCheckRecords reads the records of an assessment that a check needs, including the newest version of
+// each deliverable.
 func (a *app) readCheckRecords(ctx context.Context, one *api.Assessment) (*check.Records, error) {
 	r := &check.Records{Assessment: *one, Versions: map[api.Gate]*api.DeliverableVersion{}}
 	catalog, err := call(ctx, a, api.GetVersion, &api.VersionInput{SCFVersionID: one.SCFVersionID})
@@ -85,12 +86,13 @@ func (a *app) readCheckRecords(ctx context.Context, one *api.Assessment) (*check
 	return r, err
 }
 
-// canonicalFolder replaces the folder's name while it is assessed, so that results do not depend
-// on its location.
+// canonicalFolder is the name that every folder has while it is assessed, so that results do not depend on
+// the folder's location.
 const canonicalFolder = "evidence"
 
-// gatherFolderFacts assesses a folder in isolation, or returns cached facts if its content, the
-// frameworks, the program and the day are unchanged. The files in excluded are skipped.
+// gatherFolderFacts assesses a folder in a temporary data folder. It returns cached facts instead if the
+// folder's content, the frameworks, the program and the day are still the same. Files in excluded are
+// skipped.
 func (a *app) gatherFolderFacts(
 	ctx context.Context,
 	dir string,
@@ -158,8 +160,8 @@ func (a *app) gatherFolderFacts(
 	return facts, nil
 }
 
-// toDisplayFolder returns a folder's path for results: relative to the working directory if it is
-// inside, so that CI annotations match repository paths.
+// toDisplayFolder returns the path by which results refer to a folder. It is relative if the folder is inside
+// the working directory, so that CI annotations match repository paths.
 func toDisplayFolder(dir string) string {
 	dir = filepath.Clean(dir)
 	if filepath.IsAbs(dir) {
@@ -239,7 +241,7 @@ func loadCachedFacts(file string) *check.Facts {
 	return facts
 }
 
-// saveCachedFacts caches facts. Errors are ignored: the next check then runs in full.
+// saveCachedFacts caches facts. It ignores errors, whose only effect is that the next check runs in full.
 func saveCachedFacts(file string, facts *check.Facts) {
 	if data, err := facts.Encode(); err == nil {
 		saveInLimitedFolder(file, data, maxCachedFacts)

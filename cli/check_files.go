@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/engine/check"
 )
 
-// parseOutputs parses output specs. The result always has exactly one output to stdout, unless a
-// --jq filter writes there.
+// parseOutputs parses output specs. The result always has exactly one output to stdout, or none if a --jq
+// filter writes to stdout.
 func (a *app) parseOutputs(specs []string, parse func(string) (check.Output, error)) (out []check.Output, err error) {
 	stdout := 0
 	for _, w := range specs {
@@ -59,9 +59,9 @@ func listCheckFiles(p *check.Policy, outputs []check.Output) (out []string) {
 	return out
 }
 
-// rejectOverlappingFiles returns an error if an output would overwrite a file that the check reads,
-// or if two files are the same. A JSON result may overwrite the baseline, because it can serve as
-// the next baseline.
+// rejectOverlappingFiles returns an error if an output would overwrite another file of the check, or if two
+// of those files are the same. A JSON result may overwrite the baseline that the check reads, because it can
+// serve as the next baseline.
 func rejectOverlappingFiles(p *check.Policy, o checkOptions, outputs []check.Output) error {
 	reserved := []struct{ what, file string }{{"policy", p.Name}, {"waivers", p.Waivers}, {"threshold", p.Threshold}}
 	if o.writeBaseline {
@@ -82,8 +82,8 @@ func rejectOverlappingFiles(p *check.Policy, o checkOptions, outputs []check.Out
 	return nil
 }
 
-// isSameFile reports whether two paths name the same file, which need not exist yet. Devices such
-// as /dev/null never count as the same.
+// isSameFile reports whether two paths refer to the same file, which need not exist yet. It returns false for
+// devices such as /dev/null.
 func isSameFile(a, b string) bool {
 	if a == "" || b == "" {
 		return false
@@ -98,7 +98,7 @@ func isSameFile(a, b string) bool {
 	return resolvePath(a) == resolvePath(b)
 }
 
-// resolvePath returns the absolute path of a file that does not exist yet, with links in its folder
+// resolvePath returns the absolute path of a file, which need not exist, with symbolic links in its folder
 // resolved.
 func resolvePath(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
@@ -110,8 +110,8 @@ func resolvePath(path string) string {
 	return path
 }
 
-// checkResultPaths returns an error if an output would replace a file that the program did not
-// write. Flags may also name a device or a pipe.
+// checkResultPaths returns an error if an output would replace a file that the program did not write. Devices
+// and pipes are allowed if outputs are set by flags.
 func (a *app) checkResultPaths(outputs []check.Output, o checkOptions) error {
 	for _, out := range outputs {
 		info, err := os.Stat(out.Path)

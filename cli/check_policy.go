@@ -15,8 +15,8 @@ import (
 // defaultPolicyFile is the policy file used if none is named.
 const defaultPolicyFile = ".service.yaml"
 
-// loadPolicy reads the policy file, if there is one, and applies the flags on top. args are the
-// folders or assessments to check.
+// loadPolicy reads the policy file, if there is one, and overrides its settings with the flags. args are the
+// folders or assessments to check, and named is the path given for the policy file.
 func (a *app) loadPolicy(cmd *cobra.Command, args []string, named string) (*check.Policy, error) {
 	p, err := a.readPolicy(args, named)
 	if err != nil {
@@ -66,7 +66,8 @@ func (a *app) readPolicy(args []string, named string) (*check.Policy, error) {
 	return p, err
 }
 
-// readPolicyFile reads a policy. Its paths must not leave its folder, not even through a link.
+// readPolicyFile reads a policy. The paths in it must not lead out of its folder, not even through a symbolic
+// link.
 func readPolicyFile(path string) (*check.Policy, error) {
 	data, err := regularfile.Read(path, check.MaxInputBytes)
 	if err != nil {
@@ -96,8 +97,8 @@ func readPolicyFile(path string) (*check.Policy, error) {
 	return p, nil
 }
 
-// checkedFolders returns the evidence folders to check: the arguments or, if there are none, the folder that
-// the policy names. Assessment names among them are harmless.
+// checkedFolders returns the arguments or, if there are none, the evidence folder that the policy names. The
+// result may contain names of assessments, which callers can treat as folders that do not exist.
 func (a *app) checkedFolders(args []string, p *check.Policy) []string {
 	if len(args) == 0 && a.flags.assessment == "" && p.Evidence != "" {
 		return []string{p.Evidence}
@@ -105,8 +106,8 @@ func (a *app) checkedFolders(args []string, p *check.Policy) []string {
 	return args
 }
 
-// findIgnoredPolicies returns the policy files in the working directory and in folders, which are ignored
-// because they were not named explicitly.
+// findIgnoredPolicies returns the policy files in the working directory and in folders. They are ignored,
+// because the user did not name them explicitly.
 func findIgnoredPolicies(folders []string) (out []check.InputInEvidence) {
 	var found []string
 	for _, dir := range append([]string{""}, folders...) {
@@ -119,8 +120,9 @@ func findIgnoredPolicies(folders []string) (out []check.InputInEvidence) {
 	return out
 }
 
-// checkInputsInEvidence records which files of the check lie in the evidence. It returns an error if a policy
-// outside the evidence names such a file, because its author did not mean to let the evidence decide.
+// checkInputsInEvidence records which input files of the check (baseline, waivers, threshold) are inside an
+// evidence folder. It returns an error if the name of such a file comes from a policy outside the evidence,
+// because that policy's author did not mean to let the evidence decide.
 func (a *app) checkInputsInEvidence(cmd *cobra.Command, args []string, p *check.Policy) error {
 	folders := a.checkedFolders(args, p)
 	isPolicyInEvidence := len(p.InEvidence) > 0
@@ -142,8 +144,8 @@ func (a *app) checkInputsInEvidence(cmd *cobra.Command, args []string, p *check.
 	return nil
 }
 
-// isWithin reports whether a path is in one of the folders, either as written or with links resolved. Folders
-// are compared by identity, because one folder can have several names (case, mounts).
+// isWithin reports whether a path is in one of the folders, either as written or after resolving symbolic
+// links. It compares folders by identity, because one folder can have several names (letter case, mounts).
 func isWithin(path string, folders ...string) bool {
 	starts := []string{path, resolvePath(path)}
 	if real, err := filepath.EvalSymlinks(path); err == nil {

@@ -168,7 +168,7 @@ func (a *app) connect(ctx context.Context) (*client.Client, error) {
 	return a.connectAndKeep(ctx, t)
 }
 
-// connectAndKeep connects to the engine at t and uses that connection for the rest of the run.
+// connectAndKeep connects to the engine at t. The command uses this connection from then on.
 func (a *app) connectAndKeep(ctx context.Context, t Target) (*client.Client, error) {
 	if t.OnThrottled == nil {
 		t.OnThrottled = func(d time.Duration) {
@@ -192,7 +192,7 @@ func call[I, O any](ctx context.Context, a *app, op api.Op[I, O], in *I) (*O, er
 	return client.Do(ctx, c, op, in)
 }
 
-// callAndPrint runs an operation and prints its result; render formats it for people.
+// callAndPrint runs an operation and prints its result, using render if the output is for people.
 func callAndPrint[I, O any](ctx context.Context, a *app, op api.Op[I, O], in *I, render func(*print.Page, *O)) error {
 	out, err := call(ctx, a, op, in)
 	if err != nil {
@@ -217,7 +217,8 @@ func fetchAll[I, T any, P listInput[I]](
 	return fetchList(ctx, a, op, in, listFlags{})
 }
 
-// fetchList fetches the records of a list that l selects and returns them as one page.
+// fetchList fetches the records of a list and returns them as one page. l sets where to start and how many
+// records to fetch.
 func fetchList[I, T any, P listInput[I]](
 	ctx context.Context, a *app, op api.Op[I, api.List[T]], in P, l listFlags,
 ) (*api.List[T], error) {

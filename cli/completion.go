@@ -14,7 +14,8 @@ import (
 // completionTimeout is the maximum time spent on a completion.
 const completionTimeout = 2 * time.Second
 
-// newCompleter returns a completion function with candidates from the engine. On errors it offers none.
+// newCompleter returns a completion function that gets its candidates from listWords. If that fails, it
+// offers none.
 func (a *app) newCompleter(listWords func(ctx context.Context, prefix string) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
@@ -69,7 +70,8 @@ func (a *app) completeAssessments() cobra.CompletionFunc {
 	})
 }
 
-// completeIDs returns a completion function for the ids in a list, with a description of each.
+// completeIDs returns a completion function that offers the IDs of the records in a list, each with a
+// description.
 func completeIDs[T any](
 	a *app,
 	listPage func(context.Context, api.Paging) (*api.List[T], error),
@@ -88,7 +90,8 @@ func completeIDs[T any](
 	})
 }
 
-// newCurrentAssessmentLister returns a function that fetches a page of a list of the current assessment.
+// newCurrentAssessmentLister returns a function that calls a list operation for the current assessment and
+// returns one page.
 func newCurrentAssessmentLister[I, T any](
 	a *app,
 	op api.Op[I, api.List[T]],

@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/internal/regularfile"
 )
 
-// flags holds the global settings merged from flags, environment and file.
+// flags holds the global settings, merged from flags, environment variables and the configuration file.
 type flags struct {
 	Target
 	assessment string
@@ -25,13 +25,14 @@ type flags struct {
 	targetArgs []string
 }
 
-// setting is a key that can be set by a flag, a variable or the configuration file.
+// setting is a key that can be set by a flag, an environment variable or the configuration file.
 type setting struct {
 	key, short, usage string
 	value             any
 }
 
-// settings lists the settings of all commands. The variable of "server" is SERVICE_SERVER.
+// settings lists the settings that all commands share. The environment variable of "server" is
+// SERVICE_SERVER, and so on.
 var settings = []setting{
 	{"context", "", "name of the context to use, or local for the data folder", ""},
 	{"server", "", "URL of the service to use, https://…, instead of a context", ""},
@@ -46,8 +47,8 @@ var settings = []setting{
 	{"quiet", "q", "don't show progress", false},
 }
 
-// flaglessSettings lists the settings that only a variable or the file can set, because they
-// belong to the machine rather than to a command.
+// flaglessSettings lists the settings that have no flag, because they belong to the machine rather than to a
+// command. An environment variable or the configuration file can set them.
 var flaglessSettings = []struct{ key, usage string }{
 	{"embedder", "additional embedding model, ollama/NAME or openai/NAME"},
 	{"embedder-url", "URL of the embedding model's server"},
@@ -78,8 +79,8 @@ const (
 	originFlag
 )
 
-// toleratesSettingsErrors annotates commands that run even if the settings can't be read, because
-// they diagnose them.
+// toleratesSettingsErrors is the annotation of commands that run even if the settings can't be read, because
+// users need them to find the cause.
 const toleratesSettingsErrors = "mends-settings"
 
 // envName returns the name of a setting's environment variable.
@@ -87,8 +88,8 @@ func envName(key string) string {
 	return "SERVICE_" + strings.ToUpper(strings.ReplaceAll(key, "-", "_"))
 }
 
-// loadSettings merges flags, SERVICE_* variables, the context and the configuration file, with
-// precedence in that order.
+// loadSettings merges the settings from flags, SERVICE_* variables, the context and the configuration file.
+// Earlier sources take precedence.
 func (a *app) loadSettings(cmd *cobra.Command) error {
 	v := viper.New()
 	pf := cmd.Root().PersistentFlags()
@@ -223,7 +224,8 @@ func (a *app) configFilePath(flagPath string) (path string, explicitlyNamed bool
 	return path, false
 }
 
-// configDir returns the folder of the configuration and the contexts, or "" if there is no home folder.
+// configDir returns the folder that contains the configuration file and the contexts, or "" if the user has
+// no home folder.
 func (a *app) configDir() string {
 	dir := a.Env("XDG_CONFIG_HOME")
 	if home := a.Env("HOME"); !filepath.IsAbs(dir) && home != "" {
@@ -235,7 +237,8 @@ func (a *app) configDir() string {
 	return filepath.Join(dir, "service")
 }
 
-// suggestedCommandLine returns a command to suggest, including the flags of this run that select the target.
+// suggestedCommandLine returns a command line to suggest to the user. It repeats the flags of this run that
+// select the target.
 func (a *app) suggestedCommandLine(words string) string {
 	out := "service " + words
 	for _, g := range a.flags.targetArgs {

@@ -79,8 +79,8 @@ they are set; with --all, unset ones as well.`,
 	return cmd
 }
 
-// effectiveSettings returns all settings, in the order of the help text; with includeUnset, also
-// unset variables.
+// effectiveSettings returns all settings, in the order of the help text. If includeUnset is set, it also
+// returns the environment variables that are not set.
 func (a *app) effectiveSettings(cmd *cobra.Command, includeUnset bool) (out []effectiveSetting) {
 	pf := cmd.Root().PersistentFlags()
 	file, _ := a.configFilePath(pf.Lookup("config").Value.String())
@@ -153,7 +153,8 @@ var originNames = map[origin]string{
 	originFlag:        "flag",
 }
 
-// settingFromContext returns the selected context's value of a setting, and whether it takes effect.
+// settingFromContext returns the value that the selected context has for a setting, and whether that value
+// takes effect.
 func (a *app) settingFromContext(key string) (string, bool) {
 	c := a.context
 	if c == nil {

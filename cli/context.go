@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// contextView is a context with its status, for output.
+// contextView is a context as printed, with its status.
 type contextView struct {
 	contexts.Context
 	Current  bool `json:"current"`
@@ -95,7 +95,7 @@ func (a *app) selectLocalAndPrint() error {
 	}{contexts.Local, true}, func(p *print.Page) { p.Text("Commands now use the data folder on this machine.") })
 }
 
-// switchOrganization activates an organization in a context and stores it in c.
+// switchOrganization activates an organization on a context's server and records it in c.
 func (a *app) switchOrganization(ctx context.Context, c *contexts.Context, ref string) error {
 	t, err := a.withCredential(targetFromContext(c), c)
 	if err != nil {
@@ -225,7 +225,7 @@ func (a *app) printContexts() error {
 	})
 }
 
-// describeLocalTarget describes where commands work if no context is selected.
+// describeLocalTarget describes the server or data folder that commands use if no context is selected.
 func (a *app) describeLocalTarget() string {
 	if a.context == nil && a.flags.Server != "" {
 		return a.flags.Server + " (from settings)"
@@ -243,7 +243,7 @@ func formatCurrentMark(current bool) string {
 	return ""
 }
 
-// describeSignIn describes a context's credential: its kind, or when it expires or has expired.
+// describeSignIn describes whether a user is signed in to a context: not at all, by key, or until when.
 func (a *app) describeSignIn(c *contexts.Context) string {
 	switch {
 	case !c.HasSecret():
@@ -312,7 +312,7 @@ func (a *app) contextRename() *cobra.Command {
 	}
 }
 
-// renameContext renames a context and its secret, and updates c.
+// renameContext renames the context c and its stored secret, and updates c.
 func (a *app) renameContext(b *contexts.Config, c *contexts.Context, name string) error {
 	existing := b.Find(c.Name)
 	if existing == nil {

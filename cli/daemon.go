@@ -50,7 +50,7 @@ type ServeOptions struct {
 	Admin *FirstAdmin
 }
 
-// FirstAdmin is a platform admin to create, with an organization.
+// FirstAdmin is a platform admin to create at startup, together with an organization.
 type FirstAdmin struct{ Organization, Email, Password string }
 
 // Process is a process that has a data folder open.
@@ -76,13 +76,13 @@ type DaemonInfo struct {
 }
 
 const (
-	// DefaultListen is reachable only from this machine.
+	// DefaultListen is the default listen address. It is reachable only from this machine.
 	DefaultListen          = "127.0.0.1:8080"
 	defaultShutdownTimeout = 30 * time.Second
 )
 
-// daemonSettings lists the daemon's settings, which can be set by a flag, a variable (tls-cert:
-// SERVICE_TLS_CERT) or the configuration file.
+// daemonSettings lists the daemon's settings. Each can be set by a flag, an environment variable
+// (SERVICE_TLS_CERT for tls-cert) or the configuration file.
 var daemonSettings = []struct{ key, usage, byDefault string }{
 	{"listen", "address to listen on: host:port or unix:/path; repeat for several", DefaultListen},
 	{"tls-cert", "certificate chain, PEM; reloaded when it changes or on SIGHUP", ""},
@@ -100,10 +100,10 @@ var daemonSettings = []struct{ key, usage, byDefault string }{
 	{"shutdown-timeout", "how long to wait for running requests on shutdown", defaultShutdownTimeout.String()},
 }
 
-// allowSharedData is the only one of the daemon's settings that is true or false.
+// allowSharedData is the key of the only daemon setting that is a boolean.
 const allowSharedData = "allow-shared-data"
 
-// parseSharedData parses the values of allow-shared-data; the default is false.
+// parseSharedData parses the values of the setting allow-shared-data, which is false by default.
 func parseSharedData(values []string) (bool, error) {
 	if len(values) == 0 {
 		return false, nil
@@ -123,7 +123,8 @@ func formatUsage(usage, defaultValue string) string {
 	return usage + " (default " + defaultValue + ")"
 }
 
-// multiValueSettings lists the settings with several values, which variables separate with commas.
+// multiValueSettings lists the settings that can have several values. In an environment variable, commas
+// separate them.
 var multiValueSettings = map[string]bool{"listen": true, "allowed-host": true, "web-origin": true, "trusted-proxy": true, "rate-limit": true}
 
 func (a *app) daemonCommand() *cobra.Command {
@@ -267,8 +268,8 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 	return o, err
 }
 
-// daemonSettingValues returns the values of a setting from the flag, the variable or the file, in
-// that order.
+// daemonSettingValues returns the values of a setting from the flag or, if it isn't set, from the environment
+// variable or the configuration file, in that order.
 func (a *app) daemonSettingValues(cmd *cobra.Command, key string) []string {
 	if f := cmd.Flags().Lookup(key); f != nil && f.Changed {
 		if !multiValueSettings[key] {
@@ -283,7 +284,8 @@ func (a *app) daemonSettingValues(cmd *cobra.Command, key string) []string {
 	return a.configuredSettingValues(key)
 }
 
-// configuredSettingValues returns the values of a setting from the variable or the file.
+// configuredSettingValues returns the values of a setting from its environment variable or, if that isn't
+// set, from the configuration file.
 func (a *app) configuredSettingValues(key string) []string {
 	if v := a.Env(envName(key)); v != "" {
 		if !multiValueSettings[key] {
@@ -372,7 +374,8 @@ const (
 	envAdminPassword     = "SERVICE_ADMIN_PASSWORD"
 	envAdminPasswordFile = "SERVICE_ADMIN_PASSWORD_FILE"
 	envAdminOrganization = "SERVICE_ORG"
-	// maxPasswordFile is far above any password; a larger file is the wrong one.
+	// maxPasswordFile is the maximum size of a password file. No password is that long, so a larger file must
+	// be the wrong one.
 	maxPasswordFile = 4 << 10
 )
 

@@ -108,7 +108,7 @@ func (a *app) createFirstOrganization(ctx context.Context, in *api.NewOrganizati
 	return a.out.Print(out, func(p *print.Page) { renderInitResult(p, out) })
 }
 
-// readOrganizationsAndAdmins reads the existing organizations and admins of the data folder.
+// readOrganizationsAndAdmins returns the organizations and admins that the data folder already has.
 func (a *app) readOrganizationsAndAdmins(ctx context.Context) (*initResult, error) {
 	out := &initResult{Organizations: []api.Organization{}, Admins: []string{}}
 	organizations, err := fetchAll(ctx, a, api.ListTenants, &api.Paging{})
@@ -139,7 +139,7 @@ func (a *app) readOrganizationsAndAdmins(ctx context.Context) (*initResult, erro
 	return out, nil
 }
 
-// hasRequestedAccounts reports whether the existing organizations and admins include the requested ones.
+// hasRequestedAccounts reports whether the organization and admin requested by in already exist.
 func (i *initResult) hasRequestedAccounts(in *api.NewOrganizationInput) bool {
 	return slices.Contains(i.Admins, in.Body.Owner.Email) && slices.ContainsFunc(i.Organizations, func(o api.Organization) bool {
 		return o.Name == in.Body.Name && (in.Body.Slug == "" || o.Slug == in.Body.Slug)

@@ -27,7 +27,7 @@ type daemonActivity struct {
 	Model         topModel       `json:"model"`
 }
 
-// topRequests holds request counts: Errors are server errors (5xx), Refused are client errors (4xx).
+// topRequests holds request counts. Errors counts server errors (5xx) and Refused counts client errors (4xx).
 type topRequests struct {
 	Total       int     `json:"total"`
 	Errors      int     `json:"errors"`
@@ -158,8 +158,8 @@ func (a *app) watchDaemonActivity(ctx context.Context, started time.Time, now *d
 	}
 }
 
-// sampleDaemonActivity reads the metrics. Rates cover the time since the previous sample, or since the start if
-// previous is nil.
+// sampleDaemonActivity reads the daemon's metrics. Rates cover the time since the previous sample, or since
+// the daemon's start if previous is nil.
 func (a *app) sampleDaemonActivity(ctx context.Context, started time.Time, previous *daemonActivity) (*daemonActivity, error) {
 	ctx, cancel := context.WithTimeout(ctx, daemonTimeout)
 	defer cancel()
@@ -174,8 +174,9 @@ func (a *app) sampleDaemonActivity(ctx context.Context, started time.Time, previ
 	return now, nil
 }
 
-// computeRates sets the requests per second since the previous sample, or since the start if it is
-// nil, and sorts operations by rate. A daemon restarted in between yields 0 instead of negative rates.
+// computeRates sets the requests per second since the previous sample, or since the daemon's start if
+// previous is nil, and sorts operations by rate. If the daemon was restarted in between, rates are 0 rather
+// than negative.
 func (t *daemonActivity) computeRates(previous *daemonActivity, uptime time.Duration) {
 	elapsed, earlierCounts := uptime, map[string]int{}
 	var total int
@@ -200,7 +201,8 @@ func (t *daemonActivity) computeRates(previous *daemonActivity, uptime time.Dura
 	})
 }
 
-// activityFromMetrics extracts the figures from the metrics. Metrics that an older server lacks are 0.
+// activityFromMetrics extracts the figures to show from the metrics. A metric that an older server doesn't
+// have counts as 0.
 func activityFromMetrics(all []api.Metric) *daemonActivity {
 	t := &daemonActivity{Operations: []topOperation{}}
 	byOperation := map[string]*topOperation{}

@@ -11,7 +11,8 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// formatDelegates lists the delegates who can decide, each with the delegator and the expiry.
+// formatDelegates returns the people to whom the decision has been delegated, each with the delegator and the
+// end of the delegation.
 func formatDelegates(p *api.Approval) (out []string) {
 	for _, d := range p.Delegates {
 		out = append(out, fmt.Sprintf("%s for %s until %s", d.Name, d.DelegatorName, formatTime(d.Until)))
@@ -19,8 +20,8 @@ func formatDelegates(p *api.Approval) (out []string) {
 	return out
 }
 
-// isMemberID reports whether ref is the ID of a membership or of its user. An invited user has no ID until the
-// invitation is accepted.
+// isMemberID reports whether ref is the ID of a membership or of its user. An invited person has no user ID
+// until the invitation is accepted.
 func isMemberID(m *api.Member, ref string) bool {
 	return m.ID == ref || m.UserID != "" && m.UserID == ref
 }

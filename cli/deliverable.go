@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// deliverable describes one of the deliverables for its commands; V is the type of its versions.
+// deliverable describes one of the four deliverables for its commands. V is the type of its versions.
 type deliverable[V any] struct {
 	gate    api.Gate
 	listOp  api.Op[api.AssessmentListInput, api.List[V]]
@@ -189,8 +189,8 @@ func (d deliverable[V]) regenerateCommand(a *app) *cobra.Command {
 	}
 }
 
-// olderInputRenderer returns a function that prints a note if the draft is based on an older, approved
-// version of its input because the newest is not approved. Otherwise it returns nil.
+// olderInputRenderer returns a function that prints a note if the new draft is based on an approved but older
+// version of its input, because the newest version is not approved. It returns nil if no note is needed.
 func (d deliverable[V]) olderInputRenderer(ctx context.Context, a *app, v *V, draftErr error) func(*print.Page) {
 	if draftErr != nil {
 		return nil
@@ -214,8 +214,8 @@ func (d deliverable[V]) olderInputRenderer(ctx context.Context, a *app, v *V, dr
 	}
 }
 
-// approvedVersionNumber returns the number of the approved version, or 0 if there is none, the draft
-// failed or the versions can't be listed.
+// approvedVersionNumber returns the number of the approved version. It returns 0 if there is none, if the
+// versions can't be listed, or if draftErr is not nil.
 func (d deliverable[V]) approvedVersionNumber(ctx context.Context, a *app, assessment string, draftErr error) int {
 	if draftErr != nil {
 		return 0
@@ -235,8 +235,9 @@ func (d deliverable[V]) approvedVersionNumber(ctx context.Context, a *app, asses
 // actionSubmitted is the action passed to printAction for a submitted version.
 const actionSubmitted = "submitted for review"
 
-// printAction prints what was done with a version. A positive approvedNumber is the version that
-// remains approved; the functions in more are called at the end.
+// printAction prints what was done with a version, followed by the output of the functions in more. If
+// approvedNumber is positive, it also states that this earlier version remains approved. If err is not nil,
+// printAction only returns it.
 func (d deliverable[V]) printAction(a *app, v *V, err error, action string, approvedNumber int, more ...func(*print.Page)) error {
 	a.progress.Done("")
 	if err != nil {
@@ -279,7 +280,7 @@ func renderVersionHeader(p *print.Page, g api.Gate, h *api.DeliverableVersion, m
 	}, more...)...)
 }
 
-// renderNextVersionCommands prints the next commands for a version with this status.
+// renderNextVersionCommands prints the commands to run next for a version with the given status.
 func (a *app) renderNextVersionCommands(p *print.Page, g api.Gate, status api.VersionStatus) {
 	noun := gateCommandName(g)
 	p.Blank()
@@ -300,7 +301,8 @@ func (a *app) renderNextVersionCommands(p *print.Page, g api.Gate, status api.Ve
 	}
 }
 
-// renderItem prints the fields that the items of all deliverables share, with more in between.
+// renderItem prints the fields that the items of all deliverables share. The fields in more are printed
+// between them.
 func renderItem(p *print.Page, i *api.Item, more ...print.Field) {
 	p.Title("%s  %s", i.ControlCode, i.ControlTitle)
 	edited := ""
@@ -336,8 +338,8 @@ func renderMissing(p *print.Page, elements []string) {
 	}
 }
 
-// findItem returns the item whose id or unique control code is ref. If several items have the code, the error
-// lists them with their descriptions.
+// findItem returns the item with the given ID or unique control code. If several items have that code, the
+// error lists them with their descriptions.
 func findItem[T any](ref, noun string, all []T, itemOf func(*T) *api.Item, describe func(*T) string) (*T, error) {
 	var found []*T
 	for n := range all {
@@ -355,8 +357,8 @@ func findItem[T any](ref, noun string, all []T, itemOf func(*T) *api.Item, descr
 	return requireSingle(ref, noun, found, known, itemOf, describe)
 }
 
-// requireSingle returns the only item in found. Otherwise it returns an error that suggests a code
-// from known or lists the matches.
+// requireSingle returns the only element of found. If there is none, it returns an error that suggests a
+// similar code from known; if there are several, the error lists them.
 func requireSingle[T any](ref, noun string, found []*T, known []string, itemOf func(*T) *api.Item, describe func(*T) string) (*T, error) {
 	switch len(found) {
 	case 0:

@@ -117,7 +117,8 @@ func (a *app) renderDemoSuggestions(p *print.Page, o *runResult) {
 	p.Text("For your own documents: `%s`.", a.suggestedCommandLine("assess run DIR --framework "+demoFramework))
 }
 
-// findUnusedAssessmentName returns name, with a number appended if an assessment already has it.
+// findUnusedAssessmentName returns name. If an assessment already has that name, it appends a number to make
+// it unique.
 func (a *app) findUnusedAssessmentName(ctx context.Context, name string) (string, error) {
 	for n := 1; ; n++ {
 		candidate := name
@@ -134,8 +135,8 @@ func (a *app) findUnusedAssessmentName(ctx context.Context, name string) (string
 	}
 }
 
-// findWritableReportPath returns path, with a number appended to its stem if a file that the program did not
-// write is in the way.
+// findWritableReportPath returns path. If the program did not write the file at path, it appends a number to
+// the stem, so that the file is not overwritten.
 func (a *app) findWritableReportPath(path string) (string, error) {
 	stem, ext := strings.TrimSuffix(path, filepath.Ext(path)), filepath.Ext(path)
 	for n := 1; n < 1000; n++ {

@@ -28,10 +28,10 @@ type docSyncResult struct {
 // changedCount returns the number of documents with new content.
 func (s *docSyncResult) changedCount() int { return len(s.Added) + len(s.Replaced) }
 
-// documentCount returns the number of files that are now documents.
+// documentCount returns the number of files that are documents of the assessment after the sync.
 func (s *docSyncResult) documentCount() int { return s.changedCount() + len(s.Renamed) + s.Unchanged }
 
-// folderPrefixes returns the document path prefixes of folders.
+// folderPrefixes returns, for each folder in paths, the prefix that the paths of its documents have.
 func folderPrefixes(paths []string) []string {
 	var out []string
 	for _, p := range paths {
@@ -42,7 +42,7 @@ func folderPrefixes(paths []string) []string {
 	return out
 }
 
-// fileMatcher matches files in folders to existing documents.
+// fileMatcher finds the existing documents that correspond to files in folders.
 type fileMatcher struct {
 	docs       []api.Document
 	byPath     map[string]int
@@ -84,9 +84,9 @@ const (
 	fileChanged
 )
 
-// classify returns a file's status and the matching document, if any. A file without a document
-// at its path counts as a new version of a document with the same name, if both names are unique
-// and the document did not come from a folder.
+// classify returns the status of a file, and the document that matches it, if any. A file without a document
+// at its path counts as a new version of a document with the same name if both names are unique and the
+// document did not come from a folder.
 func (m *fileMatcher) classify(f sourceFile, sha256Sum string) (fileStatus, *api.Document) {
 	if i, ok := m.bySHA[sha256Sum]; ok {
 		d := &m.docs[i]
@@ -115,8 +115,8 @@ func (m *fileMatcher) classify(f sourceFile, sha256Sum string) (fileStatus, *api
 	return fileChanged, &m.docs[found]
 }
 
-// syncDocumentsWithFolders uploads new and changed files from folders and follows renames. Documents whose
-// files are missing are reported, and deleted only if removeMissing is set.
+// syncDocumentsWithFolders uploads new and changed files from folders and recognizes renamed ones. Documents
+// whose files are missing are reported. They are deleted only if removeMissing is set.
 func (a *app) syncDocumentsWithFolders(
 	ctx context.Context,
 	assessment string,
@@ -261,7 +261,8 @@ func (a *app) printMissingNotices(s *docSyncResult) {
 	}
 }
 
-// evidenceChangesSince returns the timeline's summaries of changes to evidence since a time.
+// evidenceChangesSince returns the summaries of the evidence changes in the assessment's timeline from since
+// on.
 func (a *app) evidenceChangesSince(ctx context.Context, assessment string, since time.Time) ([]string, error) {
 	l, err := fetchAll(
 		ctx,
@@ -342,8 +343,8 @@ Missing files are listed; their documents are kept unless --remove is given.`,
 	return cmd
 }
 
-// timeAfterNewestEvent returns a time just after the newest event, by the server's clock, or the zero
-// time if there are no events.
+// timeAfterNewestEvent returns a time just after the assessment's newest event, by the server's clock. It
+// returns the zero time if there are no events.
 func (a *app) timeAfterNewestEvent(ctx context.Context, assessment string) (time.Time, error) {
 	l, err := call(
 		ctx,
@@ -357,7 +358,8 @@ func (a *app) timeAfterNewestEvent(ctx context.Context, assessment string) (time
 	return l.Data[0].At.Add(time.Nanosecond), nil
 }
 
-// refreshDocuments replaces docs with their current state.
+// refreshDocuments replaces each element of docs with the document in current that has the same ID, if there
+// is one.
 func refreshDocuments(docs, current []api.Document) {
 	for i, d := range docs {
 		if at := slices.IndexFunc(current, func(x api.Document) bool { return x.ID == d.ID }); at >= 0 {
@@ -401,8 +403,8 @@ func (a *app) renderDocSync(p *print.Page, s *docSyncResult) {
 	}
 }
 
-// reportUnreadableFiles prints a notice for each skipped file and returns an error if any file was skipped
-// or could not be read.
+// reportUnreadableFiles prints a notice for each skipped file. It returns an error if any file was skipped or
+// was uploaded but could not be read.
 func (a *app) reportUnreadableFiles(s *docSyncResult) error {
 	for _, l := range s.Skipped {
 		a.progress.Notice("skipped: %s: %s", l.Name, l.Reason)

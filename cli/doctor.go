@@ -19,8 +19,8 @@ import (
 // DiagnosticState is the outcome of a check.
 type DiagnosticState string
 
-// The outcomes, from best to worst. A note is a choice or an optional part that is missing, a warning
-// is a future problem, and a failure is a present one.
+// The outcomes of a check, from best to worst. A note concerns a user's choice or a missing optional part, a
+// warning a future problem, and a failure a present one.
 const (
 	DiagnosticOK      DiagnosticState = "ok"
 	DiagnosticNote    DiagnosticState = "note"
@@ -30,7 +30,7 @@ const (
 
 var diagnosticStates = []DiagnosticState{DiagnosticOK, DiagnosticNote, DiagnosticWarning, DiagnosticFailed}
 
-// Diagnostic is the result of `doctor` for one part.
+// Diagnostic is the result that `doctor` reports for one component.
 type Diagnostic struct {
 	Component string          `json:"component"`
 	State     DiagnosticState `json:"state"`
@@ -63,8 +63,9 @@ func worstState(all []Diagnostic) DiagnosticState {
 	return diagnosticStates[w]
 }
 
-// examineTimeout is the time limit for all checks together, except those of the data folder: opening it may add
-// checksums, and reading all records and files takes as long as the folder is large.
+// examineTimeout is the time limit for all checks together, except those of the data folder. Those have no
+// limit, because their duration depends on the size of the folder: they read all records and files, and may
+// add checksums.
 const examineTimeout = 45 * time.Second
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -238,7 +239,7 @@ func (a *app) examineKeyring() Diagnostic {
 	return f
 }
 
-// examineStore checks the engine on the data folder, if the folder has been used.
+// examineStore runs the engine's health checks on the data folder, unless the folder is unused.
 func (a *app) examineStore(ctx context.Context) []Diagnostic {
 	if a.ResolvePaths != nil && a.ResolvePaths(a.flags.Data).Unused {
 		return []Diagnostic{
@@ -272,7 +273,7 @@ func (a *app) examineStore(ctx context.Context) []Diagnostic {
 	return append(out, a.examineEmbedder(ctx)...)
 }
 
-// remedies maps health checks of the service to what to do if they fail.
+// remedies maps the name of each of the engine's health checks to advice for when the check fails.
 var remedies = map[string]string{
 	"store":   "check the log; restore a backup if the disk is damaged",
 	"index":   "run `service doc list --status failed`, then `service doc reprocess DOCUMENT`",
@@ -284,7 +285,7 @@ var remedies = map[string]string{
 	"mail":    "check the mail settings",
 }
 
-// diagnosticFromCheck converts a health check of the service, with prefix added to its name.
+// diagnosticFromCheck converts a health check of the engine to a Diagnostic. The prefix is added to its name.
 func diagnosticFromCheck(prefix string, c api.HealthCheck) Diagnostic {
 	if c.OK {
 		return Diagnostic{Component: prefix + c.Name, State: DiagnosticOK, Detail: c.Detail}
@@ -297,8 +298,8 @@ func diagnosticFromCheck(prefix string, c api.HealthCheck) Diagnostic {
 	}
 }
 
-// examineEmbedder reports the active embedder and its progress. It returns nil if the status is
-// unavailable.
+// examineEmbedder reports the active embedder (the model that turns passages into vectors) and how many
+// passages it has processed. It returns nil if the status is unavailable.
 func (a *app) examineEmbedder(ctx context.Context) (out []Diagnostic) {
 	if s, err := call(ctx, a, api.GetEmbeddingStatus, &api.None{}); err == nil {
 		f := Diagnostic{

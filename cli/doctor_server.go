@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// maxClockSkew is the clock difference above which times in lists and logs become misleading.
+	// maxClockSkew is the largest acceptable clock difference. Above it, times in lists and logs become
+	// misleading.
 	maxClockSkew = time.Minute
 	// expiryWarningPeriod is how long before the expiry of a certificate or key a warning is shown.
 	expiryWarningPeriod = 14 * 24 * time.Hour
@@ -89,7 +90,8 @@ func (a *app) examineCertificate(resp *http.Response) Diagnostic {
 	return f
 }
 
-// examineClock compares the server's clock with the local one. HTTP dates have whole seconds.
+// examineClock compares the server's clock with the local one, to the nearest second, because the HTTP date
+// header is no more precise. before and after are the local times around the request.
 func examineClock(date string, before, after time.Time) Diagnostic {
 	f := Diagnostic{Component: "clock", State: DiagnosticOK}
 	serverTime, err := http.ParseTime(date)

@@ -302,8 +302,8 @@ func (a *app) docChunks() *cobra.Command {
 	return cmd
 }
 
-// describeDuplicatedChunks returns, by passage id, the document and position of the passages that chunks
-// nearly duplicate.
+// describeDuplicatedChunks finds the passages that chunks nearly duplicate. It returns the document and
+// position of each, keyed by the ID of the passage.
 func (a *app) describeDuplicatedChunks(ctx context.Context, assessment string, chunks []api.Chunk) (map[string]string, error) {
 	out := map[string]string{}
 	var names map[string]string

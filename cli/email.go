@@ -22,7 +22,7 @@ invitations, approval requests, decisions, and a daily digest of overdue items.`
 // maxEmailText is the maximum size in bytes of a file with an email's text.
 const maxEmailText = 500_000
 
-// readEmailText returns the content of a file, of stdin for "-", or "" for an empty path.
+// readEmailText returns the content of a file, or of stdin if path is "-". It returns "" if path is empty.
 func (a *app) readEmailText(path string) (string, error) {
 	if path == "" {
 		return "", nil

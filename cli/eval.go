@@ -66,7 +66,7 @@ func (a *app) evalCommand() *cobra.Command {
 	}, a.evalRetrieval(), a.evalJudgement(), a.evalAnalyses())
 }
 
-// trainingSets lists the values of --train.
+// trainingSets lists the values that the flag --train accepts.
 var trainingSets = []string{"workbook", "open"}
 
 func (a *app) evalRetrieval() *cobra.Command {

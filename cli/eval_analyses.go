@@ -8,7 +8,8 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// AnalysisScore counts how many labels of an analysis's test cases the built-in rules meet.
+// AnalysisScore counts the labels (expected results) of an analysis's test cases, and how many of them the
+// built-in rules reproduce.
 type AnalysisScore struct {
 	Analysis   string   `json:"analysis"`
 	Cases      int      `json:"cases"`

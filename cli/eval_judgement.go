@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// JudgementOptions holds the options of a measurement of the rules.
+// JudgementOptions holds the options for measuring the quality of the rules.
 type JudgementOptions struct {
 	Set string // folder of labeled companies; "" for the built-in ones
 	// Workbook is an SCF workbook with the controls to judge; "" for the starter catalog.
@@ -52,8 +52,8 @@ type JudgedSet struct {
 	Different []JudgedDifference `json:"differences"`
 }
 
-// JudgedDifference is a control whose verdict differs from its label. Objectives are numbered as in
-// labels.csv.
+// JudgedDifference is a control for which the verdict differs from the human label. Objectives are numbered
+// as in labels.csv.
 type JudgedDifference struct {
 	Control            string `json:"control"`
 	Labelled           string `json:"labeled"`
@@ -62,13 +62,13 @@ type JudgedDifference struct {
 	MissingInLabelOnly []int  `json:"missing_in_label_only"`
 }
 
-// PrecisionRecall is precision and recall, each 0 to 1.
+// PrecisionRecall holds a precision and a recall, each from 0 to 1.
 type PrecisionRecall struct {
 	Precision float64 `json:"precision"`
 	Recall    float64 `json:"recall"`
 }
 
-// AblationResult is the effect of removing single documents.
+// AblationResult summarizes how verdicts change if single documents are removed from the evidence.
 type AblationResult struct {
 	Detected       float64 `json:"downgraded_share"`         // share of the controls based on one document whose verdict dropped without it
 	Emptied        float64 `json:"unevidenced_share"`        // share of them that lost all their evidence
@@ -77,7 +77,8 @@ type AblationResult struct {
 	Others         int     `json:"other_controls"`
 }
 
-// NegativePassages is the result for passages that must not count as evidence.
+// NegativePassages reports how many of the passages that must not count as evidence were nevertheless
+// counted.
 type NegativePassages struct {
 	Passages int            `json:"passages"`
 	Counted  int            `json:"counted"`
@@ -235,7 +236,8 @@ func formatNumbers(all []int) string {
 	return strings.Trim(fmt.Sprint(all), "[]")
 }
 
-// renderConfusionTable prints a row for each label and a column for each verdict of the rules.
+// renderConfusionTable prints the number of controls for each pair of human label (row) and verdict of the
+// rules (column).
 func renderConfusionTable(p *print.Page, r *JudgementReport, s JudgedSet) {
 	columns := []print.Column{fixed("LABELED")}
 	for _, v := range r.Verdicts {

@@ -54,8 +54,8 @@ func withHint(err error, format string, args ...any) error {
 	return &exitError{err: err, hint: fmt.Sprintf(format, args...)}
 }
 
-// validationToRuntimeError gives a validation error the exit code of a runtime error, for operations where it
-// is not caused by the arguments.
+// validationToRuntimeError gives a validation error the exit code of a runtime error. It is for operations in
+// which the command's arguments can't be the cause.
 func validationToRuntimeError(err error) error {
 	if api.IsCode(err, api.CodeValidation) {
 		return &exitError{code: exitRuntime, err: err}
@@ -117,7 +117,7 @@ func (a *app) reportError(ctx context.Context, err error) int {
 	return exitCode(err)
 }
 
-// detailsNotInMessage returns the details of an error that its message does not already contain.
+// detailsNotInMessage returns those details of an error that its message does not already contain.
 func detailsNotInMessage(e *api.Error) (out []string) {
 	for _, d := range e.Details {
 		line := d.Message

@@ -83,7 +83,8 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, method string) {
 	renderManualEdits(p, &i.Item)
 }
 
-// statementSourcePhrases describes the source of requirements that are not the catalog's objectives.
+// statementSourcePhrases maps the source of a control's requirements to a phrase that describes it. There is
+// no phrase for the usual source, the catalog's assessment objectives.
 var statementSourcePhrases = map[api.StatementSource]string{
 	api.FromCriteria:    ", from our own criteria, because the catalog has only a description",
 	api.FromDescription: ", from its description",
@@ -98,7 +99,7 @@ func formatReviewSuffix(needs bool) string {
 	return ""
 }
 
-// renderManualEdits prints who changed which fields of an item manually.
+// renderManualEdits prints which fields of an item were edited by a user, and by whom.
 func renderManualEdits(p *print.Page, i *api.Item) {
 	if i.EditedBy == nil {
 		p.Text("It has not been edited manually.")

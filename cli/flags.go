@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// stringFlag is a string flag that passes its value to set.
+// stringFlag is a flag with a string value, which it passes to set.
 type stringFlag struct {
 	text string
 	set  func(string) error
@@ -23,7 +23,7 @@ func (v *stringFlag) Set(s string) error {
 func (v *stringFlag) String() string { return v.text }
 func (v *stringFlag) Type() string   { return "string" }
 
-// addChoiceFlag adds a flag for *p that takes one of allowed; an empty value is accepted too.
+// addChoiceFlag adds a flag for *p whose value must be one of allowed, or empty.
 func addChoiceFlag[S ~string](f *pflag.FlagSet, p *S, name string, allowed []S, usage string) {
 	f.Var(&stringFlag{text: string(*p), set: func(s string) error {
 		*p = S(s)
@@ -31,7 +31,7 @@ func addChoiceFlag[S ~string](f *pflag.FlagSet, p *S, name string, allowed []S, 
 	}}, name, usage)
 }
 
-// addOptionalChoiceFlag is addChoiceFlag for a field that stays nil if the flag is not given.
+// addOptionalChoiceFlag is like addChoiceFlag, but leaves the field nil if the flag is not given.
 func addOptionalChoiceFlag[S ~string](f *pflag.FlagSet, p **S, name string, allowed []S, usage string) {
 	f.Var(&stringFlag{set: func(s string) error {
 		*p = new(S(s))
@@ -39,7 +39,7 @@ func addOptionalChoiceFlag[S ~string](f *pflag.FlagSet, p **S, name string, allo
 	}}, name, usage)
 }
 
-// addOptionalFlag adds a flag for a field that stays nil if the flag is not given.
+// addOptionalFlag adds a flag for the field p, which stays nil if the flag is not given.
 func addOptionalFlag[S ~string](f *pflag.FlagSet, p **S, name, usage string) {
 	f.Var(&stringFlag{set: func(s string) error {
 		*p = new(S(s))
@@ -47,7 +47,7 @@ func addOptionalFlag[S ~string](f *pflag.FlagSet, p **S, name, usage string) {
 	}}, name, usage)
 }
 
-// addClearableFlag adds a flag for a field that an empty value clears.
+// addClearableFlag adds a flag for the field p. An empty value clears the field.
 func addClearableFlag[S ~string](f *pflag.FlagSet, p *api.Opt[S], name, usage string) {
 	f.Var(&stringFlag{set: func(s string) error {
 		if *p = api.Some(S(s)); s == "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// gateNouns maps each gate to the command for its deliverable.
+// gateNouns maps each gate to the name of the command for its deliverable.
 var gateNouns = map[api.Gate]string{api.GateSoA: "soa", api.GateGapAnalysis: "gap", api.GateMaturity: "maturity", api.GatePOAM: "poam"}
 
 func gateCommandName(g api.Gate) string { return gateNouns[g] }
@@ -24,7 +24,7 @@ func formatTimePtr(t *time.Time) string {
 	return formatTime(*t)
 }
 
-// formatByline returns when and by whom something was done, or "" if it was not.
+// formatByline returns when and by whom something was done, or "" if at is nil.
 func formatByline(at *time.Time, who *string) string {
 	if at == nil {
 		return ""
@@ -50,7 +50,7 @@ func formatPercent(p *float64) string {
 	return fmt.Sprintf("%.1f%%", *p)
 }
 
-// formatPercentWithFormula returns a percentage with its formula.
+// formatPercentWithFormula returns a percentage followed by the formula that it was calculated with.
 func formatPercentWithFormula(p *float64, formula string) string {
 	if p == nil {
 		return "not available yet"

@@ -159,7 +159,7 @@ func (a *app) gapShow() *cobra.Command {
 	}
 }
 
-// formatAssessedCount returns the numbers of assessed and not assessed applicable controls.
+// formatAssessedCount returns how many of the applicable controls were assessed and how many were not.
 func formatAssessedCount(s *api.GapSummary) string {
 	if s.NotAssessed == 0 {
 		return fmt.Sprint(s.Controls)
@@ -251,7 +251,7 @@ func (a *app) gapListFindings() *cobra.Command {
 	return cmd
 }
 
-// Usage texts of flags that both add and edit have.
+// Usage texts of the flags that `gap add` and `gap edit` have in common.
 const (
 	implementationsUsage = "implemented, partially_implemented, planned, not_implemented, not_evidenced or not_assessed"
 	severitiesUsage      = "informational, low, medium, high or critical"
@@ -348,7 +348,7 @@ func (a *app) gapEdit() *cobra.Command {
 	return cmd
 }
 
-// renderGapChanges prints the differences between the newest version and the one before.
+// renderGapChanges prints how the newest version of the gap analysis differs from the previous one.
 func renderGapChanges(p *print.Page, s *api.GapSummary) {
 	if s.SinceVersion == 0 {
 		return

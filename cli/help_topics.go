@@ -49,7 +49,8 @@ named by --config or SERVICE_CONFIG. The keys:
 	return b.String()
 }
 
-// environmentVariables lists the variables read in addition to the settings. Secrets are never shown.
+// environmentVariables lists the variables that the program reads in addition to the settings. The values of
+// secret ones are never shown.
 var environmentVariables = []struct {
 	name, usage string
 	secret      bool

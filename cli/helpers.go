@@ -23,7 +23,7 @@ func isSameCode(a, b string) bool {
 	return strings.EqualFold(a, b) || normalizeCode(a) == normalizeCode(b)
 }
 
-// normalizeCode returns a code in upper case, without separators or leading zeros of numbers.
+// normalizeCode returns a code in upper case, without separators and without leading zeros in numbers.
 func normalizeCode(code string) string {
 	var b strings.Builder
 	var last rune
@@ -52,7 +52,7 @@ func joinNonEmpty(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" || w == "()" }), " ")
 }
 
-// joinFirst joins up to limit words with semicolons and states how many more there are.
+// joinFirst joins the first words, at most limit, with semicolons and states how many were left out.
 func joinFirst(words []string, limit int) string {
 	if len(words) <= limit {
 		return strings.Join(words, "; ")
@@ -74,14 +74,14 @@ func formatCounts[S ~string](counts map[S]int, order []S) string {
 	return strings.Join(parts, ", ")
 }
 
-// renderTextIfEmpty prints a text, unless it is empty, if count is 0.
+// renderTextIfEmpty prints the formatted text if count is 0 and the format is not empty.
 func renderTextIfEmpty(p *print.Page, count int, format string, args ...any) {
 	if count == 0 && format != "" {
 		p.Text(format, args...)
 	}
 }
 
-// hasGivenFilterFlags reports whether a filter flag of the list was set.
+// hasGivenFilterFlags reports whether any filter flag of a list command was set.
 func hasGivenFilterFlags(cmd *cobra.Command) (yes bool) {
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 		yes = yes || f.Changed && f.Name != "limit" && f.Name != "sort"

@@ -6,7 +6,7 @@ import (
 	"github.com/scf-service/service/internal/regularfile"
 )
 
-// openFile opens a file to send or to read piece by piece.
+// openFile opens a file of at most limit bytes for streaming.
 func openFile(ctx context.Context, path string, limit int64) (*regularfile.File, error) {
 	f, err := regularfile.Open(ctx, path, limit)
 	if err != nil {

@@ -201,8 +201,8 @@ func (f *integrationFlags) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.secretFile, "secret-file", nil, "read a secret from a file, e.g. token=FILE")
 }
 
-// parseConfig parses the --set and --unset flags, converting values to the kinds that the type's
-// fields require.
+// parseConfig parses the --set and --unset flags. It converts each value to the kind that the integration
+// type requires for the field.
 func (f *integrationFlags) parseConfig(t api.IntegrationType) (map[string]any, error) {
 	out := map[string]any{}
 	for _, one := range f.set {

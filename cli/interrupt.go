@@ -10,11 +10,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// endTimeout is how long an interrupted command may take to end. After that, the program exits without waiting
-// for operations that can't be interrupted, for example on a network drive that does not respond.
+// endTimeout is how long an interrupted command may take to end. After that, the program exits even if an
+// operation is still running that can't be interrupted, for example on a network drive that does not respond.
 const endTimeout = 5 * time.Second
 
-// execute runs the command and disconnects. If ctx ends, it returns soon, whatever the command is doing.
+// execute runs the command and then disconnects. If ctx ends, execute returns soon, whatever the command is
+// doing.
 func (a *app) execute(ctx context.Context, root *cobra.Command, args []string) error {
 	done := make(chan error, 1)
 	go func() {
@@ -45,8 +46,8 @@ func (a *app) execute(ctx context.Context, root *cobra.Command, args []string) e
 	}
 }
 
-// interruptible returns the result of do, or ctx's error once ctx ends. A read from a terminal and a
-// write to a pipe can't be interrupted, so do may continue in the background until the process ends.
+// interruptible calls do and returns its result, or ctx's error as soon as ctx ends. Reads from a terminal
+// and writes to a pipe can't be interrupted, so do may continue in the background until the process ends.
 func interruptible(ctx context.Context, do func() (int, error)) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err

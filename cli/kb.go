@@ -94,7 +94,7 @@ func formatVectorCount(s *api.KBStats) string {
 	return fmt.Sprintf("%d with %d dimensions", s.Embedded, s.EmbeddingDimensions)
 }
 
-// embedderLabel returns the name to show for an embedder; the built-in one has no name until it is
+// embedderLabel returns the name to show for an embedder. The built-in embedder has no name until it has been
 // trained.
 func embedderLabel(name string) string {
 	if name == "" {

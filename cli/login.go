@@ -159,7 +159,7 @@ func formatOrganization(name string, role *api.Role) string {
 	return fmt.Sprintf("%s, as %s", name, *role)
 }
 
-// readLoginKey returns the API key to sign in with, or "" if another method is used.
+// readLoginKey returns the API key to sign in with, or "" if the user signs in by another method.
 func (a *app) readLoginKey(cmd *cobra.Command, o loginOptions) (string, error) {
 	typed := cmd.Flags().Changed("token")
 	other := o.email != "" || o.passwordStdin || o.link != ""
@@ -178,8 +178,8 @@ func (a *app) readLoginKey(cmd *cobra.Command, o loginOptions) (string, error) {
 	return a.flags.Token, nil
 }
 
-// buildLoginContext returns the context to save, starting from the current one if no address is
-// given, and the token of a one-time link if there is one.
+// buildLoginContext returns the context to save, based on the current one if no address is given. If the user
+// gave a one-time link, it also returns the token of the link.
 func (a *app) buildLoginContext(args []string, o loginOptions) (c contexts.Context, linkToken string, err error) {
 	address, linkToken := "", strings.TrimSpace(o.link)
 	if before, after, ok := strings.Cut(linkToken, "#"); ok {
@@ -357,8 +357,8 @@ func (a *app) requestedOrganization(cmd *cobra.Command) string {
 	return ""
 }
 
-// resolveUserAndOrganization fetches the signed-in user, chooses the organization, and records both
-// in c.
+// resolveUserAndOrganization fetches the signed-in user and determines the organization to work in. It
+// records both in c.
 func (a *app) resolveUserAndOrganization(ctx context.Context, c *contexts.Context, organization string) (*api.Role, error) {
 	me, err := call(ctx, a, api.GetMe, &api.None{})
 	if err != nil {
@@ -393,8 +393,8 @@ func (a *app) resolveUserAndOrganization(ctx context.Context, c *contexts.Contex
 	return &one.Role, nil
 }
 
-// saveAsCurrentContext saves a context with its secret, makes it current, and ends the session it held
-// before.
+// saveAsCurrentContext saves a context with its secret and makes it the current one. It ends the session that
+// the context had before.
 func (a *app) saveAsCurrentContext(ctx context.Context, c *contexts.Context, secret string) error {
 	b, err := a.readContexts()
 	if err != nil {

@@ -22,7 +22,7 @@ and keys; an owner also deletes assessments and appoints owners.`,
 	}, a.memberList(), a.memberInvite(), a.memberUpdate(), a.memberRemove())
 }
 
-// currentOrganization returns the organization that commands act in, as a path parameter.
+// currentOrganization returns the organization that commands work in, as the path parameter of an operation.
 func (a *app) currentOrganization(ctx context.Context) (api.OrgInput, error) {
 	c, err := a.connect(ctx)
 	if err != nil {

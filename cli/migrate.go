@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// maxReviewShown is the number of controls to review that are listed per reason; -o json lists all.
+// maxReviewShown is the maximum number of controls listed for each reason to review; -o json lists all.
 const maxReviewShown = 15
 
 func (a *app) assessMigrateCatalog() *cobra.Command {

@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// renderOutdatedDeliverables prints which deliverables were made from outdated inputs and the commands that
+// renderOutdatedDeliverables prints which deliverables are based on outdated inputs, and the commands that
 // update them.
 func (a *app) renderOutdatedDeliverables(p *print.Page, st *api.AssessmentStatus) {
 	if len(st.Outdated) == 0 {
@@ -47,7 +47,8 @@ func (a *app) renderOutdatedDeliverables(p *print.Page, st *api.AssessmentStatus
 	}
 }
 
-// evidenceRefreshCommand returns the command that re-reads the evidence from the current documents.
+// evidenceRefreshCommand returns the command with which a user rereads the evidence from the current
+// documents.
 func evidenceRefreshCommand(state api.State) string {
 	if state.HasReached(api.StateSoAApproved) {
 		return "workflow start gap_refresh"
@@ -55,10 +56,10 @@ func evidenceRefreshCommand(state api.State) string {
 	return "soa refresh"
 }
 
-// approvalWarningsRenderer returns a renderer for the warnings to show when a deliverable is submitted or
-// approved: outdated deliverables and, for an SoA, applicable controls that were not assessed and
-// verdicts that depend on a single document. It returns nil if there are none. Read errors are ignored,
-// because the decision has already been made.
+// approvalWarningsRenderer returns a function that prints the warnings for a deliverable that was just
+// submitted or approved, or nil if there are none. They name outdated deliverables and, for a Statement of
+// Applicability, applicable controls that were not assessed and verdicts that depend on a single document.
+// Read errors are ignored, because the decision has already been made.
 func (a *app) approvalWarningsRenderer(ctx context.Context, assessment, versionID string, g api.Gate) func(*print.Page) {
 	st, err := call(ctx, a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: assessment})
 	if err != nil {

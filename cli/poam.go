@@ -271,8 +271,8 @@ func (a *app) poamListItems() *cobra.Command {
 	return cmd
 }
 
-// explainUnplannedControl explains why no item covers a control and what to do about it. It returns
-// fallback if there is nothing to add.
+// explainUnplannedControl returns the reason why no plan item covers a control, and what to do about it. It
+// returns fallback if it finds no reason.
 func (a *app) explainUnplannedControl(ctx context.Context, in api.POAMItemsInput, fallback string) string {
 	items, err := fetchList(ctx, a, api.ListPOAMItems, &api.POAMItemsInput{POAMInput: in.POAMInput, ControlCode: in.ControlCode}, listFlags{limit: 1})
 	if err != nil || len(items.Data) > 0 { // excluded by another filter
@@ -379,7 +379,7 @@ func (a *app) poamEdit() *cobra.Command {
 	return cmd
 }
 
-// countOpenMilestones returns the number of open milestones and the latest of their due dates.
+// countOpenMilestones returns the number of open milestones and the latest due date among them.
 func countOpenMilestones(i *api.POAMItem) (open int, last api.Date) {
 	for _, m := range i.Milestones {
 		if m.Status == "open" || m.Status == "in_progress" {
@@ -389,8 +389,8 @@ func countOpenMilestones(i *api.POAMItem) (open int, last api.Date) {
 	return open, last
 }
 
-// renderUnmovedMilestones warns that open milestones did not move with the item's due date, and
-// shows how to move them.
+// renderUnmovedMilestones warns that the due dates of open milestones did not change when the item's due date
+// changed, and shows how to change them.
 func (a *app) renderUnmovedMilestones(p *print.Page, i *api.POAMItem) {
 	open, last := countOpenMilestones(i)
 	if open == 0 || last == i.CurrentDueDate() {
@@ -461,8 +461,7 @@ func (a *app) poamSummary() *cobra.Command {
 	}
 }
 
-// formatLastDueDateChange formats the last change of an approved due date, with who made it and
-// when.
+// formatLastDueDateChange describes the last change to an approved due date: the date, who set it, and when.
 func formatLastDueDateChange(changes []api.MilestoneChange) string {
 	if len(changes) == 0 {
 		return ""

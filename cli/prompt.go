@@ -30,7 +30,7 @@ func (a *app) readStdinLine(what string) (string, error) {
 	return text, nil
 }
 
-// bufferedStdin returns the buffer that all line reads share.
+// bufferedStdin returns the buffered reader that all reads from stdin share.
 func (a *app) bufferedStdin() *bufio.Reader {
 	if a.stdin == nil {
 		a.stdin = bufio.NewReaderSize(a.Stdin, maxStdinLine)
@@ -72,7 +72,7 @@ func (a *app) readPassword(ctx context.Context, fromStdin bool, prompt string) (
 	return secret, err
 }
 
-// confirmPassword asks for a new password again and compares it.
+// confirmPassword asks for the new password again and returns an error if the answer differs.
 func (a *app) confirmPassword(ctx context.Context, password string) error {
 	second, err := a.readPassword(ctx, false, "repeat password:")
 	if err == nil && second != password {

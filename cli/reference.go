@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// catalogVersionInput returns the catalog version with the given label or id, or the active one if
-// version is "".
+// catalogVersionInput returns the input that selects the catalog version with the given label or ID, or the
+// active version if version is "".
 func catalogVersionInput(version string) api.VersionInput {
 	if version == "" {
 		version = "latest"
@@ -44,7 +44,7 @@ func (a *app) readAliasFile(path string) (string, error) {
 	return string(b), err
 }
 
-// listHazards lists the risks or threats of a version.
+// listHazards returns the risks or the threats of a catalog version, depending on kind.
 func (a *app) listHazards(ctx context.Context, version, kind string) (*api.List[api.Hazard], error) {
 	op := api.ListVersionRisks
 	if kind == "threats" {
@@ -172,7 +172,7 @@ frameworks use the code, prefix it with the framework.`,
 	}
 }
 
-// findRequirement returns the requirement of a mapping, or nil if its framework doesn't list it.
+// findRequirement returns the requirement that a mapping refers to, or nil if the framework doesn't list it.
 func (a *app) findRequirement(ctx context.Context, version string, m *api.Mapping) (*api.Requirement, error) {
 	all, err := fetchAll(
 		ctx,
@@ -208,7 +208,7 @@ func renderMappingTable(p *print.Page, maps []api.Mapping, label func(*api.Mappi
 	})
 }
 
-// readHazardTitles returns the titles of a control's risks and threats by code.
+// readHazardTitles returns the titles of a control's risks and threats, keyed by code.
 func (a *app) readHazardTitles(ctx context.Context, version string, c *api.Control) (map[string]string, error) {
 	names := map[string]string{}
 	for kind, codes := range map[string][]string{"risks": c.Risks, "threats": c.Threats} {
@@ -272,8 +272,8 @@ func prefixColon(s string) string {
 	return ": " + s
 }
 
-// renderControlMappings lists a control's requirements by framework and, if known, how they relate
-// to it.
+// renderControlMappings lists the requirements that a control maps to, by framework and, if known, with the
+// relationship.
 func renderControlMappings(p *print.Page, maps []api.Mapping) {
 	codes := api.RequirementCodes{}
 	var related []api.Mapping

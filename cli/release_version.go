@@ -12,9 +12,9 @@ import (
 // v1.2.3-4-gabcdef0, and Go's v1.2.4-0.20260102030405-abcdef012345.
 var unreleasedPattern = lazyregexp.New(`-[0-9]+-g[0-9a-f]{4,}(-dirty)?$|-dirty$|[-.][0-9]{14}-[0-9a-f]{12}(\+.*)?$`)
 
-// releaseSemverOrEmpty returns a release's version in the form that package semver expects, with a
-// leading v. It returns "" if s is not a semantic version of three numbers, or is that of a build
-// between releases, which has no defined order.
+// releaseSemverOrEmpty returns the version of a release with a leading v, as package semver expects. It
+// returns "" if s is not a semantic version with three numbers. It also returns "" for a build between
+// releases, because such builds have no defined order.
 func releaseSemverOrEmpty(s string) string {
 	v := "v" + strings.TrimPrefix(s, "v")
 	if !semver.IsValid(v) || strings.Count(v, ".") < 2 || unreleasedPattern.MatchString(v) {

@@ -168,8 +168,8 @@ func (a *app) generateReport(ctx context.Context, assessment string, body api.Re
 	return r, nil
 }
 
-// generateReportFile creates a report and saves it to a file. Without a format, the file extension
-// decides.
+// generateReportFile creates a report and saves it to a file. If no format is given, it is chosen by the file
+// extension.
 func (a *app) generateReportFile(ctx context.Context, assessment string, body api.ReportBody, path string, force bool) error {
 	if body.Format == "" {
 		format, err := reportFormatFromPath(path)
@@ -185,8 +185,8 @@ func (a *app) generateReportFile(ctx context.Context, assessment string, body ap
 	return a.downloadReport(ctx, r, path, force)
 }
 
-// saveLatestOrNewReport saves the newest ready report with this template and format, usually written by
-// the last step of the run. If there is none, it creates one.
+// saveLatestOrNewReport saves the newest finished report with the given template and format, which is usually
+// the one that the run itself wrote at the end. If there is none, it creates one.
 func (a *app) saveLatestOrNewReport(ctx context.Context, assessment string, body api.ReportBody, path string) error {
 	l, err := call(ctx, a, api.ListReports, &api.ReportsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}})
 	if err != nil {
@@ -209,8 +209,9 @@ func (a *app) downloadReport(ctx context.Context, r *api.Report, path string, fo
 	return a.saveDownload(f, path, force)
 }
 
-// rejectUnusableOutputPath returns an error if path is not a regular file, if it exists and was not written
-// by this program (unless force is set), or if its folder is not writable.
+// rejectUnusableOutputPath returns an error if a file can't be written to path: because its folder is not
+// writable, because path is not a regular file, or, unless force is set, because the existing file was not
+// written by this program.
 func (a *app) rejectUnusableOutputPath(path string, force bool) error {
 	if path == "" || path == "-" {
 		return nil
@@ -224,8 +225,8 @@ func (a *app) rejectUnusableOutputPath(path string, force bool) error {
 	return nil
 }
 
-// checkReplaceable returns an error if path exists and is not a regular file, or was not written by
-// this program (unless force is set).
+// checkReplaceable returns an error if path exists but is not a regular file, or, unless force is set, if it
+// is a file that this program did not write.
 func (a *app) checkReplaceable(path string, force bool) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() { // renaming over a device would replace it with a file
@@ -237,8 +238,8 @@ func (a *app) checkReplaceable(path string, force bool) error {
 	return nil
 }
 
-// checkFolderWritable creates and removes a file in a folder, to find out before the work starts
-// whether its result can be saved.
+// checkFolderWritable creates and removes a file in a folder, to find out before a long operation whether its
+// result can be saved there.
 func checkFolderWritable(dir string) error {
 	f, err := os.CreateTemp(dir, ".service-*")
 	if err != nil {

@@ -132,8 +132,8 @@ It works offline on a local data folder, or on a server (service login).`,
 	return root
 }
 
-// makeCommandGroup returns a command that only holds subcommands. Without arguments it shows its help; an
-// unknown subcommand is an error that suggests the closest match.
+// makeCommandGroup turns cmd into a command that only has subcommands, and returns it. Without arguments, it
+// shows its help. An unknown subcommand is an error that suggests the closest match.
 func makeCommandGroup(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -186,7 +186,8 @@ func (a *app) configureHelp(root *cobra.Command) {
 	})
 }
 
-// setArgCountChecks makes each command check that it gets as many arguments as its usage line names.
+// setArgCountChecks makes cmd and its subcommands check that they get as many arguments as their usage lines
+// allow.
 func setArgCountChecks(cmd *cobra.Command) {
 	if cmd.Args == nil && cmd.Runnable() {
 		cmd.Args = requireArgCount(countArgs(cmd.Use))
@@ -196,8 +197,9 @@ func setArgCountChecks(cmd *cobra.Command) {
 	}
 }
 
-// countArgs returns how many arguments a usage line allows, for example 1 and 2 for "signal NAME [ID]".
-// An ellipsis means any number, so maxArgs is negative. Flags end the arguments.
+// countArgs returns how many arguments a usage line allows, for example 1 and 2 for "signal NAME [ID]". If
+// there is an ellipsis, the number is unlimited and maxArgs is negative. Arguments after the first flag are
+// not counted.
 func countArgs(use string) (minArgs, maxArgs int) {
 	for _, word := range strings.Fields(use)[1:] {
 		if strings.HasPrefix(strings.TrimPrefix(word, "["), "-") {

@@ -176,8 +176,8 @@ func (a *app) addFilesAndAdvance(
 	return moveErr
 }
 
-// requireDocuments returns an error if no file could be imported and the assessment has no
-// documents, because every control would come out as not evidenced.
+// requireDocuments returns an error if no file could be imported and the assessment has no documents either.
+// Without documents, every control would be reported as not evidenced.
 func (a *app) requireDocuments(ctx context.Context, assessment string, skippedFiles []skippedFile) error {
 	docs, err := a.listDocuments(ctx, assessment)
 	if err != nil || len(docs) > 0 {
@@ -259,8 +259,8 @@ func (a *app) createAssessment(ctx context.Context, name string, o runOptions) (
 	return one, nil
 }
 
-// addFrameworks adds the requested frameworks to an existing assessment. The server decides whether
-// they may still be changed.
+// addFrameworks adds the requested frameworks to an existing assessment. The server decides whether its
+// frameworks may still change.
 func (a *app) addFrameworks(ctx context.Context, open *api.Assessment, o runOptions) error {
 	a.progress.Done("continuing assessment %q (%s)", open.Name, humanize(open.State))
 	if len(o.frameworks) == 0 || !slices.ContainsFunc(o.frameworks, func(f string) bool { return !slices.Contains(open.Frameworks, f) }) {
@@ -273,12 +273,12 @@ func (a *app) addFrameworks(ctx context.Context, open *api.Assessment, o runOpti
 	return err
 }
 
-// maxStalls is how often the same state may be seen again before giving up.
+// maxStalls is how many times in a row a run may find the assessment in the same state before it gives up.
 const maxStalls = 3
 
-// advanceAssessment moves the assessment forward one transition at a time until it reaches o.until
-// or a decision that was not given in advance. It rereads the status each time, in case someone
-// else moves the assessment.
+// advanceAssessment moves the assessment forward one transition at a time. It stops at o.until, or at a
+// decision that the options do not make in advance. It rereads the status each time, because other people may
+// be moving the assessment too.
 func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) error {
 	in := api.AssessmentInput{AssessmentID: id}
 	var last api.State
@@ -334,7 +334,7 @@ func (a *app) hasStatusChanged(ctx context.Context, id string, previous *api.Ass
 	return err == nil && (now.State != previous.State || len(now.BlockedBy) != len(previous.BlockedBy))
 }
 
-// withFailedMoveHint adds a hint on what to do to an error that retrying can't resolve.
+// withFailedMoveHint adds a hint to the error of a failed transition that retrying can't fix.
 func (a *app) withFailedMoveHint(err error, move api.Move, st *api.AssessmentStatus) error {
 	for _, m := range api.Moves {
 		if m.From == move.To && m.Gate != "" { // the move is a submission
@@ -350,8 +350,8 @@ func (a *app) withFailedMoveHint(err error, move api.Move, st *api.AssessmentSta
 	return withHint(err, "check the status with `%s`", a.suggestedCommandLine("assess status"))
 }
 
-// performMove makes one transition and shows its progress. Reading documents takes longest, so it
-// also shows how many have been read.
+// performMove performs one transition of an assessment and shows its progress. Reading documents takes
+// longest, so it also shows how many have been read.
 func (a *app) performMove(ctx context.Context, id string, move api.Move, target api.State) error {
 	a.progress.Start(move.Work)
 	in := api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: id}}
@@ -373,8 +373,8 @@ func (a *app) performMove(ctx context.Context, id string, move api.Move, target 
 	return nil
 }
 
-// approvalRequiredError returns the error that stops a run at a decision: what is pending, who can
-// decide, and how.
+// approvalRequiredError returns the error that stops a run at a pending decision. It states what is pending,
+// who can decide, and how.
 func (a *app) approvalRequiredError(ctx context.Context, id string, g api.Gate, st *api.AssessmentStatus) error {
 	noun := gateCommandName(g)
 	var who []string
@@ -408,7 +408,7 @@ func (a *app) approvalRequiredError(ctx context.Context, id string, g api.Gate, 
 	)}
 }
 
-// summarizeDeliverable summarizes the totals of the deliverable to be decided on.
+// summarizeDeliverable returns the totals of the deliverable that awaits a decision, in words.
 func (a *app) summarizeDeliverable(ctx context.Context, id string, g api.Gate) string {
 	s, err := call(ctx, a, api.GetAssessmentSummary, &api.AssessmentInput{AssessmentID: id})
 	if err != nil {

@@ -68,7 +68,7 @@ func (a *app) fetchRunResult(ctx context.Context, id string, skippedFiles []skip
 	return out, nil
 }
 
-// renderer returns the human-readable form of the result.
+// renderer returns a function that prints the result for people.
 func (o *runResult) renderer(a *app) func(*print.Page) {
 	return func(p *print.Page) {
 		if o.renderHeader != nil {
@@ -164,7 +164,8 @@ func (o *runResult) renderUnreadFiles(a *app, p *print.Page) {
 	}
 }
 
-// renderEvidenceCaveats warns if the evidence is such that the totals above mean little.
+// renderEvidenceCaveats warns if the totals above mean little because no documents were read or some are in a
+// foreign language.
 func (o *runResult) renderEvidenceCaveats(p *print.Page) {
 	var names []string
 	read := 0
@@ -199,8 +200,8 @@ func (o *runResult) renderEvidenceCaveats(p *print.Page) {
 	}
 }
 
-// renderLateDocuments reports documents that were added too late for the current drafts, and how to
-// include them.
+// renderLateDocuments reports how many documents were added too late to be considered in the current drafts,
+// and how to include them.
 func (a *app) renderLateDocuments(p *print.Page, state api.State, late int) {
 	if late == 0 || !state.HasReached(api.StateSoADrafted) || state == api.StateClosed {
 		return
@@ -213,15 +214,15 @@ func (a *app) renderLateDocuments(p *print.Page, state api.State, late int) {
 	p.Command(a.suggestedCommandLine(evidenceRefreshCommand(state)))
 }
 
-// Limits on what a summary shows of a gap: the number of missing elements, their width, and the
-// width of the quote. `gap show` prints them in full.
+// Limits for each gap in a summary: the number of missing elements, their width, and the width of the quote.
+// `gap show` prints them in full.
 const (
 	maxMissingShown = 2
 	missingWidth    = 110
 	quoteWidth      = 280
 )
 
-// excerpt returns the beginning of a text in a single line, at most width columns.
+// excerpt returns the beginning of a text as a single line of at most width columns.
 func excerpt(s string, width int) string {
 	return print.Truncate(strings.TrimRight(strings.Join(strings.Fields(s), " "), "."), width)
 }

@@ -45,7 +45,7 @@ func (a *app) readSavedState() savedState {
 	return m
 }
 
-// updateSavedState changes the saved state; errors are ignored.
+// updateSavedState applies change to the saved state. It ignores errors.
 func (a *app) updateSavedState(change func(*savedState)) {
 	if a.StateDir == "" {
 		return
@@ -72,14 +72,14 @@ func (a *app) savedStateKey() string {
 	return t.Server + "|" + data + "|" + t.Organization
 }
 
-// rememberAssessment saves the assessment for commands that don't name one.
+// rememberAssessment records the assessment that later commands use if they don't name one.
 func (a *app) rememberAssessment(id string) {
 	if a.readSavedState().LastAssessments[a.savedStateKey()] != id {
 		a.updateSavedState(func(m *savedState) { m.LastAssessments[a.savedStateKey()] = id })
 	}
 }
 
-// rememberFolderAssessment saves which assessment was last run from a folder.
+// rememberFolderAssessment records which assessment was last run from a folder.
 func (a *app) rememberFolderAssessment(folder, id string) {
 	if folder == "" || a.readSavedState().LastByFolder[a.savedStateKey()][folder] == id {
 		return
@@ -111,8 +111,8 @@ func (a *app) lastOpenAssessmentFrom(ctx context.Context, folder string) (*api.A
 	return nil, nil
 }
 
-// resolveFirstFolder returns the full path of the first of paths with links resolved, or "" if it is not
-// a folder.
+// resolveFirstFolder returns the full path of the first of paths, with symbolic links resolved. It returns ""
+// if that path is not a folder.
 func resolveFirstFolder(paths []string) string {
 	if len(paths) == 0 || folderName(paths[0]) == "" {
 		return ""
@@ -127,8 +127,8 @@ func resolveFirstFolder(paths []string) string {
 	return abs
 }
 
-// writeFileAtomically writes a file completely or not at all. An existing file keeps its mode; a
-// new one gets the given mode, less the umask.
+// writeFileAtomically writes a file completely or not at all. An existing file keeps its mode. A new file
+// gets the given mode, restricted by the umask.
 func writeFileAtomically(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	f, err := createTempBeside(path, mode)
 	if err != nil {
@@ -149,7 +149,7 @@ func writeFileAtomically(path string, mode fs.FileMode, write func(io.Writer) er
 	return os.Rename(f.Name(), path)
 }
 
-// createTempBeside creates a temporary file in the folder of path.
+// createTempBeside creates a temporary file in the same folder as path.
 func createTempBeside(path string, mode fs.FileMode) (f *os.File, err error) {
 	for i := range 100 {
 		name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".service-%d-%d", os.Getpid(), i))
@@ -167,7 +167,7 @@ func copyFileMode(f *os.File, path string) error {
 	return nil
 }
 
-// isUnmodifiedOutput reports whether the file was written by the program and not modified since.
+// isUnmodifiedOutput reports whether the program wrote the file and nobody has modified it since.
 func (a *app) isUnmodifiedOutput(path string) bool {
 	want, err := regularfile.Read(a.hashRecord(path), sha256.Size*2)
 	if err != nil {
@@ -180,8 +180,9 @@ func (a *app) isUnmodifiedOutput(path string) bool {
 // maxHashRecords is the maximum number of written files whose hash is remembered.
 const maxHashRecords = 5000
 
-// hashRecord returns the file that holds the hash of path as the program wrote it, or "" if there is no state
-// folder. Each path has its own record, so that concurrent commands don't overwrite each other's.
+// hashRecord returns the path of the file that records the hash of what the program last wrote to path. It
+// returns "" if there is no state folder. Each path has its own record, so that concurrent commands don't
+// overwrite each other's.
 func (a *app) hashRecord(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil || a.StateDir == "" {
@@ -191,15 +192,15 @@ func (a *app) hashRecord(path string) string {
 	return filepath.Join(a.StateDir, "written", hex.EncodeToString(name[:]))
 }
 
-// rememberWritten saves the hash of a file that the program wrote; errors are ignored.
+// rememberWritten records the hash of a file that the program wrote. It ignores errors.
 func (a *app) rememberWritten(path string) {
 	if sum, err := hashFile(path); err == nil {
 		saveInLimitedFolder(a.hashRecord(path), []byte(sum), maxHashRecords)
 	}
 }
 
-// saveInLimitedFolder writes a private file, and removes the oldest files of its folder if there are more than
-// maxFiles. Errors are ignored, for example on a read-only file system.
+// saveInLimitedFolder writes a file that only the user can read. If its folder then has more than maxFiles
+// files, it removes the oldest. It ignores errors, for example on a read-only file system.
 func saveInLimitedFolder(file string, data []byte, maxFiles int) {
 	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return

@@ -210,8 +210,8 @@ func setTraits(body *api.ScopeBody, traits []string) error {
 	return nil
 }
 
-// parseTrait parses a trait's value; nil means unknown. Anything but the three values is an error,
-// because a guess would affect which controls apply.
+// parseTrait parses the value of a scope trait: true, false, or unknown, for which it returns nil. Anything
+// else is an error, because a guess would affect which controls apply.
 func parseTrait(name string, v any) (*bool, error) {
 	var value bool
 	switch word := strings.ToLower(fmt.Sprint(v)); {
@@ -226,7 +226,7 @@ func parseTrait(name string, v any) (*bool, error) {
 	return &value, nil
 }
 
-// traitFields are the fields of a trait in a scope's output.
+// traitFields lists the fields that a trait has in the output of `scope show`.
 var traitFields = []string{"value", "source", "reason", "evidence"}
 
 // maxScopeFile is the maximum size of a scope file, equal to the API's limit.
@@ -252,8 +252,8 @@ func (a *app) dropUnchangedDraftedTraits(ctx context.Context, assessment string,
 	return nil
 }
 
-// readScopeFile reads a scope's fields from a file into body. It returns the traits that the file
-// marks as not set by a user.
+// readScopeFile reads the fields of a scope from a file into body. It also returns the values of those traits
+// that, according to the file, were drafted and not set by a user.
 func (a *app) readScopeFile(path string, body *api.ScopeBody) (draftedTraits map[string]string, err error) {
 	b, err := a.readFile(path, maxScopeFile)
 	if err != nil {

@@ -24,7 +24,8 @@ var soaVersions = deliverable[api.SoAVersion]{
 	details: func(p *print.Page, v *api.SoAVersion) { renderDecisiveDocuments(p, v.DecisiveDocuments) },
 }
 
-// renderDecisiveDocuments lists the documents that changed the most verdicts, or on which alone the most rest.
+// renderDecisiveDocuments lists the documents that alone determine the most verdicts. For each, it shows how
+// many verdicts the document changed and how many are based on it alone.
 func renderDecisiveDocuments(p *print.Page, documents []api.DecisiveDocument) {
 	if len(documents) == 0 {
 		return
@@ -67,8 +68,8 @@ analyzed only after an owner or admin has approved it.`,
 	}, soaVersions.commands(a)...)...)
 }
 
-// findSoAItem returns the item of the newest version with the given control code or id. If ref is a
-// requirement, the error holds the controls that cover it.
+// findSoAItem returns the item with the given control code or ID in the newest version. If ref is a
+// requirement instead, the error names the controls that cover it.
 func (a *app) findSoAItem(ctx context.Context, ref string) (*api.SoAItem, error) {
 	id, err := soaVersions.fetchNewestVersionID(ctx, a)
 	if err != nil {
@@ -95,7 +96,7 @@ func (a *app) findSoAItem(ctx context.Context, ref string) (*api.SoAItem, error)
 	return findItem(ref, "item", l.Data, func(i *api.SoAItem) *api.Item { return &i.Item }, func(i *api.SoAItem) string { return i.Reason })
 }
 
-// requirementNotControlError is returned if a requirement is given instead of a control.
+// requirementNotControlError is returned if the user names a requirement where a control is expected.
 type requirementNotControlError struct {
 	requirement string
 	items       *api.List[api.SoAItem]
@@ -336,8 +337,8 @@ func (a *app) soaRefreshEvidence() *cobra.Command {
 
 const maxControlsNamed = 6 // per rule
 
-// groupIssues returns a version's issues as table rows, merging those that differ only in the
-// control.
+// groupIssues returns the issues found in a version as table rows. Issues that differ only in the control
+// share a row.
 func groupIssues(all []api.ValidationIssue) (rows [][]string) {
 	at := map[[3]string]int{}
 	var controls [][]string

@@ -34,8 +34,9 @@ type skippedFile struct {
 	path   string // like sourceFile.Path
 }
 
-// collectFiles returns the given files and those in the given folders, sorted by path, and the files it
-// skipped. It fails only if one of paths itself is unreadable, or neither a file nor a folder.
+// collectFiles returns the files in paths and those in the folders in paths, sorted by path, and the files
+// that were skipped. It returns an error only if an element of paths itself is unreadable, or is neither a
+// file nor a folder.
 func collectFiles(ctx context.Context, paths []string) (files []sourceFile, skippedFiles []skippedFile, err error) {
 	for _, p := range paths {
 		info, err := os.Stat(p)
@@ -83,9 +84,9 @@ func folderName(p string) string {
 	return filepath.Base(abs)
 }
 
-// walkTree returns the files of a tree sorted by path. Hidden files are silently skipped. Links
-// (which could lead out of the folder), irregular files and unreadable ones are returned with the
-// reason.
+// walkTree returns the files in a folder tree, sorted by path, and the skipped ones with the reason: symbolic
+// links (which could lead out of the folder), unreadable files, and anything that is not a regular file.
+// Hidden files are ignored silently.
 func walkTree(tree fs.FS, label string) (files []sourceFile, skippedFiles []skippedFile) {
 	name := func(p string) string { return filepath.Join(label, filepath.FromSlash(p)) }
 	_ = fs.WalkDir(tree, ".", func(p string, d fs.DirEntry, err error) error {
@@ -122,7 +123,7 @@ func walkTree(tree fs.FS, label string) (files []sourceFile, skippedFiles []skip
 	return files, skippedFiles
 }
 
-// hash returns the SHA-256 of the file's content.
+// hash returns the SHA-256 of the file's content in hex.
 func (s sourceFile) hash() (string, error) {
 	f, err := s.open()
 	if err != nil {

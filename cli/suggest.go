@@ -32,8 +32,9 @@ func formatSuggestions(words []string) string {
 	return "; did you mean " + strings.Join(quoted[:last], ", ") + " or " + quoted[last] + "?"
 }
 
-// nearestWords returns the known words that start with word, or differ from it by one edit, or by
-// two if word is long and starts with the same letter; closest first.
+// nearestWords returns the known words that are similar to word, closest first. A known word is similar if it
+// starts with word, if it differs from word by one edit, or if word is long, the first letters are equal, and
+// it differs by two.
 func nearestWords(word string, known []string) []string {
 	word = strings.ToLower(word)
 	maxDistance := 1
@@ -75,8 +76,9 @@ func editDistance(a, b string) int {
 // maxCommandSuggestions is the maximum number of commands suggested.
 const maxCommandSuggestions = 3
 
-// similarCommands suggests commands for an unknown subcommand of cmd: similar ones of its own, or
-// else commands with that exact name in other groups, those of assessments first.
+// similarCommands returns commands to suggest for an unknown subcommand of cmd: subcommands with a similar
+// name or, if there are none, commands with exactly this name in other groups, those for assessment work
+// first.
 func similarCommands(cmd *cobra.Command, word string) []string {
 	var names []string
 	for _, c := range cmd.Commands() {

@@ -90,10 +90,11 @@ name and account, but not --may approve.`,
 	return cmd
 }
 
-// peerMay describes, by a key's permission, what its bundles may contain.
+// peerMay maps the permission of a trusted key to a description of what its bundles may contain.
 var peerMay = map[string]string{api.PeerMayChanges: "changes (no decisions)", api.PeerMayApprove: "changes and decisions"}
 
-// readPeerKey returns the key that arg contains, the one in the file named arg, or the trusted key named arg.
+// readPeerKey returns the public key that arg stands for: arg may be the key itself, a file that contains it,
+// or the name of a trusted key.
 func (a *app) readPeerKey(ctx context.Context, arg string) (string, error) {
 	if api.SyncKeyFingerprint(arg) != "" {
 		return arg, nil
@@ -173,7 +174,8 @@ func (a *app) matchingPeers(ctx context.Context, ref string) (found []api.SyncPe
 	return found, nil
 }
 
-// onlyPeer returns the only key in found, or an error about ref.
+// onlyPeer returns the only element of found. If there is none or more than one, it returns an error that
+// names ref.
 func onlyPeer(found []api.SyncPeer, ref string) (*api.SyncPeer, error) {
 	switch len(found) {
 	case 1:

@@ -103,7 +103,8 @@ func (a *app) switchToLocalDataFolder() {
 	a.context, a.targetErr = nil, nil
 }
 
-// connectRemote connects to a server as the user signed in there, or with the given key.
+// connectRemote connects to a server, either as the user who is signed in there or with the API key in token.
+// The caller must call the returned function to disconnect.
 func (a *app) connectRemote(ctx context.Context, server, organization, token string) (*client.Client, func() error, error) {
 	server = strings.TrimRight(server, "/")
 	t := Target{Server: server, Organization: organization, Token: token, CA: a.flags.CA, InsecureHTTP: a.flags.InsecureHTTP}
@@ -131,7 +132,8 @@ func (a *app) connectRemote(ctx context.Context, server, organization, token str
 	return a.Connect(ctx, t)
 }
 
-// openCloneAndRemote returns the sync status of the local clone and a connection to its remote.
+// openCloneAndRemote returns the sync status of the local clone, a connection to its remote, and a function
+// that closes the connection.
 func (a *app) openCloneAndRemote(ctx context.Context) (*api.SyncStatus, *client.Client, func() error, error) {
 	token := a.flags.Token
 	a.switchToLocalDataFolder()
@@ -155,7 +157,7 @@ func (a *app) openCloneAndRemote(ctx context.Context) (*api.SyncStatus, *client.
 	return st, remote, disconnect, withRemoteHint(err, st)
 }
 
-// withRerunHint adds a hint to rerun the command after a lost connection.
+// withRerunHint adds a hint to run the command again if err is a lost connection.
 func withRerunHint(err error) error {
 	if !errors.Is(err, client.ErrConnectionLost) {
 		return err
@@ -163,8 +165,8 @@ func withRerunHint(err error) error {
 	return withHint(err, "run the same command again: it continues where it stopped, and nothing is applied twice")
 }
 
-// withRemoteHint adds a hint for errors of a clone's remote: it is unreachable, doesn't know the
-// clone, or rejects the user.
+// withRemoteHint adds a hint to an error from the remote of a clone, for example if the remote is
+// unreachable, doesn't know the clone, or rejects the user.
 func withRemoteHint(err error, st *api.SyncStatus) error {
 	if api.IsCode(err, api.CodeNotFound) {
 		return withHint(
@@ -635,7 +637,8 @@ func (a *app) syncResolveConflict() *cobra.Command {
 	return cmd
 }
 
-// resolveSyncConflict resolves a conflict on the current target or, if that is a clone, on its remote.
+// resolveSyncConflict resolves a conflict in the current data folder or server or, if the assessment is a
+// clone, on the clone's remote.
 func (a *app) resolveSyncConflict(ctx context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error) {
 	if a.flags.Server != "" || a.targetErr != nil {
 		return call(ctx, a, api.ResolveSyncConflict, in)

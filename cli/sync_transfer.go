@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// encodeDryRun returns the API's form of a dry-run flag.
+// encodeDryRun returns a dry-run flag in the form that the API expects.
 func encodeDryRun(dryRun bool) string {
 	if dryRun {
 		return "true"
@@ -21,8 +21,8 @@ func toUploadFile(data []byte) api.UploadFile {
 	return api.UploadFile{Filename: "parcel", Content: bytes.NewReader(data)}
 }
 
-// maxFilesPerRequest and maxBytesPerRequest limit the size of one request. An interrupted request
-// is lost entirely, so they also bound what is lost.
+// maxFilesPerRequest and maxBytesPerRequest limit the size of a request, and so also what has to be sent
+// again if a request is interrupted.
 const (
 	maxFilesPerRequest = 50
 	maxBytesPerRequest = 8 << 20
@@ -71,7 +71,7 @@ func transferMissingFiles(ctx context.Context, from, to *client.Client, p *api.S
 	return n, nil
 }
 
-// nextBatch returns the files of the next request.
+// nextBatch returns the first of files, as many as fit into one request.
 func nextBatch(files []string, sizes map[string]int64, maxFiles int) []string {
 	n, left := 0, int64(maxBytesPerRequest)
 	for n < min(maxFiles, len(files)) && (n == 0 || sizes[files[n]] <= left) {
@@ -100,8 +100,8 @@ func transferBatch(ctx context.Context, from, to *client.Client, assessment stri
 	return out.Imported, nil
 }
 
-// transferCatalog copies the catalog version of a synced assessment to the other side, and the
-// custom frameworks and controls it uses.
+// transferCatalog copies the catalog version that a synced assessment uses to the other side. If hasCustom is
+// set, it also copies the custom frameworks and controls that the assessment uses.
 func transferCatalog(ctx context.Context, from, to *client.Client, assessment string, hasCustom bool) error {
 	f, err := client.Do(ctx, from, api.GetSyncCatalog, &api.SyncInput{AssessmentID: assessment})
 	if err != nil {

@@ -19,14 +19,14 @@ func fixedNumber(title string) print.Column {
 	return print.Column{Title: title, AlignRight: true, NoShrink: true}
 }
 
-// optional returns c as a column that is dropped if the terminal is too narrow.
+// optional returns a copy of c that tables drop if the terminal is too narrow.
 func optional(c print.Column) print.Column {
 	c.Optional = true
 	return c
 }
 
-// printList prints the records of a list, as a table for people. If there are none, it prints
-// emptyText instead, which may be empty.
+// printList prints the records of a list, for people as a table. For an empty list, people see emptyText
+// instead, which may be empty.
 func printList[T any](
 	a *app, list *api.List[T], columns []print.Column, row func(T) []string, emptyText string, args ...any,
 ) error {

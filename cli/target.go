@@ -16,7 +16,7 @@ func (a *app) contextStore() *contexts.Store {
 	return contexts.New(a.configDir(), a.Keyring, func(format string, args ...any) { a.printNotice("service: "+format, args...) })
 }
 
-// readContexts reads the contexts; errors tell the user what to do.
+// readContexts reads the stored contexts. Its errors tell the user what to do.
 func (a *app) readContexts() (*contexts.Config, error) {
 	if a.configDir() == "" {
 		return &contexts.Config{}, nil
@@ -25,7 +25,7 @@ func (a *app) readContexts() (*contexts.Config, error) {
 	return b, a.explainContextsError(err)
 }
 
-// changeContexts applies change to the contexts.
+// changeContexts applies change to the stored contexts.
 func (a *app) changeContexts(change func(*contexts.Config) error) error {
 	if a.configDir() == "" {
 		return withHint(runtimeError("no folder to store contexts in"), "set HOME or XDG_CONFIG_HOME")
@@ -52,9 +52,9 @@ func (a *app) contextNotFoundError(b *contexts.Config, name string) error {
 	return f
 }
 
-// chooseTarget chooses between a context, a server and the data folder, by the precedence of flags,
-// variables, the chosen context and the file. Errors of a context are reported only when it is
-// needed, so that commands that repair it still work.
+// chooseTarget decides whether the command uses a context, a server or the data folder. Flags take precedence
+// over environment variables, the selected context and the configuration file, in that order. A broken
+// context is an error only if it is needed, so that the commands that repair it still work.
 func (a *app) chooseTarget(contextName string, origins map[string]origin) error {
 	t := &a.flags.Target
 	targetOrigin, contextOrigin := max(origins["server"], origins["data"]), origins["context"]
@@ -104,7 +104,7 @@ func (a *app) chooseTarget(contextName string, origins map[string]origin) error 
 	return nil
 }
 
-// targetWithCredential returns the command's target with its credential.
+// targetWithCredential returns the command's target, including the credential.
 func (a *app) targetWithCredential() (Target, error) {
 	if a.targetErr != nil {
 		return Target{}, a.targetErr
@@ -133,8 +133,8 @@ func (a *app) withCredential(t Target, c *contexts.Context) (Target, error) {
 	return t, nil
 }
 
-// saveRenewedSession saves a session's new expiry and secret. Errors are ignored, because the next command asks
-// the server again.
+// saveRenewedSession saves a session's new secret and expiry. It ignores errors, because the next command
+// then renews the session again.
 func (a *app) saveRenewedSession(name, secret, token string, ends time.Time) {
 	if token == "" {
 		return
@@ -156,7 +156,7 @@ func (a *app) saveRenewedSession(name, secret, token string, ends time.Time) {
 	})
 }
 
-// targetFromContext returns a context's server as a target, without a credential.
+// targetFromContext returns the server of a context as a target, without a credential.
 func targetFromContext(c *contexts.Context) Target {
 	return Target{Server: c.Server, Organization: c.OrganizationID, CA: c.CA, InsecureHTTP: c.InsecureHTTP}
 }
@@ -191,7 +191,7 @@ func (a *app) endSession(ctx context.Context, c *contexts.Context) error {
 	return errors.Join(err, disconnect())
 }
 
-// requireServer returns an error if the command works on the local data folder.
+// requireServer returns an error if the command uses the local data folder rather than a server.
 func (a *app) requireServer(subject string) error {
 	if a.targetErr != nil {
 		return a.targetErr

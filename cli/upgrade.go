@@ -45,7 +45,7 @@ type releaseAsset struct {
 	URL    string `json:"browser_download_url"`
 }
 
-// upgradeInfo compares this program with the newest release.
+// upgradeInfo is the result of comparing this program with the newest release.
 type upgradeInfo struct {
 	Current string `json:"current"`
 	Latest  string `json:"latest"`
@@ -210,8 +210,8 @@ var errNoRelease = errors.New(
 	"the response contains no published release; expected a release or a list, e.g. {\"tag_name\": \"v1.2.3\", …}",
 )
 
-// parseNewestRelease parses a response: one release, or a list, of which the highest version is
-// returned.
+// parseNewestRelease parses a response that contains either one release or a list of releases. From a list,
+// it returns the release with the highest version.
 func parseNewestRelease(raw []byte) (*release, error) {
 	var all []release
 	raw = bytes.TrimSpace(raw)
@@ -243,7 +243,8 @@ func parseNewestRelease(raw []byte) (*release, error) {
 	return best, nil
 }
 
-// isArchiveFor reports whether a file name is that of the archive for a system.
+// isArchiveFor reports whether a release file with the given name is the archive for an operating system and
+// architecture.
 func isArchiveFor(name, system, arch string) bool {
 	ending := ".tar.gz"
 	if system == "windows" {
@@ -264,7 +265,7 @@ func findChecksum(list []byte, name string) string {
 	return ""
 }
 
-// upgradeSteps returns the upgrade instructions for the program's installation path.
+// upgradeSteps returns the steps that upgrade the program, depending on where it is installed.
 func upgradeSteps(executable, system string) []string {
 	at := strings.ToLower(strings.ReplaceAll(executable, `\`, "/"))
 	switch {

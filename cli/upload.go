@@ -11,15 +11,16 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// uploadResult is the result of adding files to an assessment.
+// uploadResult is the result of uploading files to an assessment.
 type uploadResult struct {
 	Added          []api.Document
 	AlreadyPresent int
 	Skipped        []skippedFile
 }
 
-// uploadNewFiles uploads the files whose content the assessment doesn't have. A rejected file is
-// listed and the rest continue; only an error that concerns all files is returned.
+// uploadNewFiles uploads the files whose content the assessment doesn't have yet. If the server rejects a
+// file, the file is listed in the result and the upload continues. An error is returned only if it concerns
+// all files.
 func (a *app) uploadNewFiles(ctx context.Context, assessment string, files []sourceFile, category string) (uploadResult, error) {
 	var out uploadResult
 	have, err := a.listDocuments(ctx, assessment)
@@ -67,8 +68,8 @@ func (a *app) uploadNewFiles(ctx context.Context, assessment string, files []sou
 	return out, nil
 }
 
-// retryDelays are the waits after a server's request to slow down; their sum exceeds the rate
-// limit's window.
+// retryDelays lists the delays between attempts after the server asked to slow down. In total, they exceed
+// the period of the server's rate limit.
 var retryDelays = []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second}
 
 // uploadFile uploads a file. remaining is the number of files left to upload, including this one.
@@ -158,8 +159,8 @@ func (a *app) listDocuments(ctx context.Context, assessment string) ([]api.Docum
 	return l.Data, nil
 }
 
-// pollInterval returns the time between checks of the reading progress: longer on a server, which
-// limits requests per minute.
+// pollInterval returns the time between two checks of the reading progress. It is longer for a server,
+// because servers limit the requests per minute.
 func (a *app) pollInterval() time.Duration {
 	if a.flags.Server != "" {
 		return 4 * time.Second
@@ -185,8 +186,8 @@ func (a *app) waitUntilDocumentsRead(ctx context.Context, assessment string) ([]
 	}
 }
 
-// updateReadingProgress shows how many of an assessment's documents have been read. It returns all of
-// them and the number still open.
+// updateReadingProgress shows how many of an assessment's documents have been read. It returns all documents
+// and the number that are still unread.
 func (a *app) updateReadingProgress(ctx context.Context, assessment string) (docs []api.Document, unreadCount int, err error) {
 	if docs, err = a.listDocuments(ctx, assessment); err != nil {
 		return nil, 0, err
@@ -200,8 +201,9 @@ func (a *app) updateReadingProgress(ctx context.Context, assessment string) (doc
 	return docs, unreadCount, nil
 }
 
-// describeTrainingProgress describes the progress of the embedder training that open documents wait for, or
-// returns "". It only adds to a progress line, so errors are ignored.
+// describeTrainingProgress returns a description of the embedder training that the unread documents are
+// waiting for, or "" if there is none. Errors are ignored, because the description only adds to a progress
+// line.
 func (a *app) describeTrainingProgress(ctx context.Context, open int) string {
 	if open == 0 {
 		return ""

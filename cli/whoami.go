@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// whoamiResult describes the caller and the target.
+// whoamiResult describes the signed-in user or key, and the server or data folder that commands use.
 type whoamiResult struct {
 	api.Me
 	// Server and Context are null on the local data folder.
@@ -47,8 +47,8 @@ func (a *app) whoamiCommand() *cobra.Command {
 	}
 }
 
-// applyOrganizationOverride sets in me the organization that commands act in, if it differs from
-// the session's active one.
+// applyOrganizationOverride changes me to show the organization that commands work in, if it differs from the
+// session's active organization.
 func (a *app) applyOrganizationOverride(ctx context.Context, me *api.Me) error {
 	if a.flags.Organization == "" || a.flags.Organization == orEmpty(me.OrganizationID) {
 		return nil
@@ -105,7 +105,8 @@ func (a *app) renderWhoami(p *print.Page, w *whoamiResult) {
 	}
 }
 
-// useOrganization makes an organization current, in the context in use or in the local data folder.
+// useOrganization makes an organization the one that commands work in, either in the selected context or in
+// the local data folder, and prints it.
 func (a *app) useOrganization(ctx context.Context, word string) error {
 	one, err := a.activateOrganization(ctx, word)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/scf-service/service/engine/report/workbook"
 )
 
-// workbookImporter imports the items of a deliverable from a workbook: each changed row is one
-// edit, made with the same operation as the edit command.
+// workbookImporter imports edited items of a deliverable from a workbook. Each changed row becomes one edit,
+// made by the same operation as the edit command.
 type workbookImporter[V, I any] struct {
 	deliverable[V]
 	layouts   []string
@@ -93,7 +93,7 @@ var poamWorkbook = workbookImporter[api.POAMVersion, api.POAMItem]{
 	},
 }
 
-// workbookChange is a field of an item that a workbook changes.
+// workbookChange is a change that a workbook makes to a field of an item.
 type workbookChange struct {
 	Cell        string `json:"cell"`
 	ControlCode string `json:"control_code"`
@@ -114,7 +114,7 @@ type workbookImport struct {
 	Skipped []string         `json:"skipped"`
 }
 
-// itemEdit is an edit of an item, with its row in the workbook.
+// itemEdit is an edit to an item, with the workbook row that it comes from.
 type itemEdit[I any] struct {
 	row  workbook.ChangedRow
 	item *I
@@ -194,7 +194,7 @@ func readWorkbook(ctx context.Context, path string) (*workbook.Workbook, *workbo
 	return book, from, nil
 }
 
-// planEdits returns the edits for a workbook, or an error if any of them can't be made.
+// planEdits returns the edits that a workbook requires, or an error if one of them isn't possible.
 func (w workbookImporter[V, I]) planEdits(
 	ctx context.Context,
 	a *app,
@@ -268,8 +268,8 @@ func (w workbookImporter[V, I]) planEdits(
 	return work, result, nil
 }
 
-// findRowItem returns a row's item: by id, or else the only one in a newer version with the exported
-// content.
+// findRowItem returns the item that a row belongs to: the one with the row's ID or, in a newer version, the
+// only one that still has the exported content. If there is none, it returns the reason.
 func (w workbookImporter[V, I]) findRowItem(items []I, row *workbook.ChangedRow) (*I, string) {
 	if at := slices.IndexFunc(items, func(i I) bool { return w.item(&i).ID == row.Item }); at >= 0 {
 		return &items[at], ""
@@ -290,7 +290,7 @@ func (w workbookImporter[V, I]) findRowItem(items []I, row *workbook.ChangedRow)
 	return nil, "the newest version has several items like it; export again and make the change there"
 }
 
-// conflictMessage returns the error message for an item changed since the export.
+// conflictMessage returns the error message for an item that was changed since the workbook was exported.
 func (w workbookImporter[V, I]) conflictMessage(item *I, row *workbook.ChangedRow) string {
 	it := w.item(item)
 	if it.ID != row.Item || it.Revision == row.Revision {
@@ -328,8 +328,8 @@ func (w workbookImporter[V, I]) describeChanges(item *I, edits []workbook.Edit) 
 	return out
 }
 
-// applyEdits edits the items one by one. The first edit of a decided version creates the next
-// version, in which the remaining items are looked up again.
+// applyEdits edits the items one by one. If the version has already been decided on, the first edit creates
+// the next version, and the remaining items are looked up there.
 func (w workbookImporter[V, I]) applyEdits(ctx context.Context, a *app, v *V, edits []itemEdit[I]) error {
 	version := w.header(v).ID
 	for n, one := range edits {
@@ -360,7 +360,8 @@ func (w workbookImporter[V, I]) applyEdits(ctx context.Context, a *app, v *V, ed
 	return nil
 }
 
-// relocateEdits finds the remaining items in the copy that an edit has created.
+// relocateEdits points the remaining edits to the items of a new version. The first edit of a decided version
+// creates such a copy, in which every item has another ID.
 func (w workbookImporter[V, I]) relocateEdits(ctx context.Context, a *app, version string, remaining []itemEdit[I]) error {
 	if len(remaining) == 0 {
 		return nil
@@ -394,7 +395,8 @@ func (w workbookImporter[V, I]) relocateEdits(ctx context.Context, a *app, versi
 	return nil
 }
 
-// contentKey returns an item's content without the fields that depend on its version.
+// contentKey returns a string that identifies an item's content. It is the same for the copy of the item in
+// another version.
 func (w workbookImporter[V, I]) contentKey(item *I) (string, error) {
 	same := *item
 	it := w.item(&same)
@@ -435,5 +437,5 @@ func (w workbookImporter[V, I]) renderImport(a *app, p *print.Page, result *work
 	}
 }
 
-// toOneLine joins a multi-line text for a table cell.
+// toOneLine joins the lines of a text, for use in a table cell.
 func toOneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

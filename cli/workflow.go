@@ -115,7 +115,8 @@ func (a *app) workflowList() *cobra.Command {
 	return cmd
 }
 
-// resolveRunID returns the run given as an optional argument, or else the newest of the assessment.
+// resolveRunID returns the ID of the workflow run given as an argument or, without arguments, of the newest
+// run of the current assessment.
 func (a *app) resolveRunID(ctx context.Context, args []string) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
@@ -139,7 +140,7 @@ func (a *app) resolveRunID(ctx context.Context, args []string) (string, error) {
 	return all.Data[0].ID, nil
 }
 
-// newWorkflowRunCommand returns a command that performs an action on a run and shows it.
+// newWorkflowRunCommand returns a command that performs an action on a workflow run and then shows the run.
 func (a *app) newWorkflowRunCommand(
 	use, short, long, example string,
 	do func(ctx context.Context, id string) (*api.WorkflowRun, error),
@@ -280,13 +281,13 @@ func (a *app) watchWorkflowRun(ctx context.Context, id string) error {
 	}
 }
 
-// isRunIdle reports whether a run does nothing until a user acts.
+// isRunIdle reports whether a workflow run has stopped until a user acts.
 func isRunIdle(run *api.WorkflowRun) bool {
 	return !run.Status.IsLive() || run.Status.IsWaitingForUser()
 }
 
-// streamRunEvents reads a stream of a run's events until visit returns true. It returns the run's last state,
-// or nil if no event arrived.
+// streamRunEvents reads the event stream of a workflow run until visit returns true. It returns the last
+// known state of the run, or nil if no event arrived.
 func (a *app) streamRunEvents(
 	ctx context.Context,
 	id, lastEventID string,
@@ -353,8 +354,8 @@ func currentStepTitle(run *api.WorkflowRun) string {
 	return run.Steps[at].Title
 }
 
-// printRunAndExitError prints a run that is waiting or has ended, and returns the matching exit code as an
-// error.
+// printRunAndExitError prints a workflow run that is waiting or has ended. It returns an error with the
+// corresponding exit code, or nil.
 func (a *app) printRunAndExitError(run *api.WorkflowRun) error {
 	if err := a.out.Print(run, func(p *print.Page) { a.renderWorkflowRun(p, run) }); err != nil {
 		return err
