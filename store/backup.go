@@ -2,134 +2,348 @@ package store
 
 import (
 	"archive/tar"
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
+	"filippo.io/age"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/scf-service/service/store/internal/disk"
 )
 
-// BackupSuffix is the suffix of backup names.
+// BackupSuffix is the suffix of the backups that the store makes itself.
 const BackupSuffix = ".backup"
 
-// A backup is a zstd-compressed tar of
+// A backup is a zstd-compressed tar of the following files in this order, encrypted by age if there are
+// recipients. So it can also be unpacked with tar, zstd and age.
 //
 //	manifest.json   what it is
-//	database        the driver's backup
-//	blobs/<sha256>  every blob; none before a migration
+//	files/<name>    other files of the data folder, sorted
+//	records         all records (snapshot.go); "database", a bbolt file, in format 1
+//	blobs/<sha256>  every blob, sorted; none if they were left out
+//
+// A skippable zstd frame with the SHA-256 of everything before it is the end (format 1 had none).
 const (
 	entryManifest   = "manifest.json"
+	entryFiles      = "files/"
+	entryRecords    = "records"
 	entryDatabase   = "database"
 	entryBlobs      = "blobs/"
-	maxManifestSize = 64 << 10
+	maxManifestSize = 1 << 20
+
+	backupFormat         = 2
+	backupFormatOfDriver = 1 // with a database file
 )
 
-// Manifest is the header of a backup.
+// checksumFrame is the header of the last frame: a magic number and the size of its content.
+var checksumFrame = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, 0x184D2A5B), sha256.Size)
+
+// additionalFiles lists the files of a data folder that a backup may contain besides the records and blobs.
+var additionalFiles = map[string]bool{"secret.key": true, "model.json": true}
+
+const maxAdditionalFile = 1 << 20 // bytes
+
+// Manifest describes a backup.
 type Manifest struct {
-	Format  int       `json:"format"`  // of the backup file
-	Created time.Time `json:"created"` //
-	Schema  int       `json:"schema"`  // version of the database in it
-	Blobs   bool      `json:"blobs"`   // false: the database alone
+	Format  int       `json:"format"` // of the backup file
+	Created time.Time `json:"created"`
+
+	DatabaseFormat int    `json:"database_format"` // of this package; 0 in format 1, which doesn't have the following either
+	DatabaseID     string `json:"database_id"`
+	Schema         int    `json:"schema"` // version of the records
+
+	Tables      []TableSummary `json:"tables"`
+	RecordBytes int64          `json:"record_bytes"`
+	Files       []string       `json:"files"` // names of additional files, such as secret.key
+	Blobs       bool           `json:"blobs"` // false: blobs were left out
+	BlobCount   int64          `json:"blob_count"`
+	BlobBytes   int64          `json:"blob_bytes"`
+
+	// Encrypted reports whether the file is encrypted. ReadManifest without an identity then knows only this.
+	Encrypted bool `json:"-"`
 }
 
-const backupFormat = 1
+// Records returns the number of records without index entries.
+func (m Manifest) Records() int64 { return countRecords(m.Tables) }
 
-// Backup writes the whole store to path while it is in use. The file appears under its name once it
-// is complete and durable. If it already exists, the error is ErrExists.
-func (db *DB) Backup(ctx context.Context, path string) error {
-	if err := db.backup(ctx, path, true); err != nil {
-		return fmt.Errorf("backup: %w", err)
+// BackupOptions configure a backup.
+type BackupOptions struct {
+	WithoutBlobs bool
+	Recipients   []age.Recipient   // whose identities can read it; none: it isn't encrypted
+	Files        map[string][]byte // additional files: secret.key, model.json
+	// Progress, if set, is called with the number of bytes done of all; it must be fast.
+	Progress func(done, total int64)
+}
+
+func (o *BackupOptions) validate() error {
+	for name, content := range o.Files {
+		if !additionalFiles[name] || len(content) > maxAdditionalFile {
+			return fmt.Errorf("a backup can't contain the file %q of %d bytes", name, len(content))
+		}
 	}
 	return nil
 }
 
-func (db *DB) backup(ctx context.Context, path string, includeBlobs bool) error {
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%w: %s", ErrExists, path)
+// Backup writes the whole store to path while it is in use. The file appears under its name once it
+// is complete, compared with the database's own totals, and durable. If it already exists, the error is
+// ErrExists. A damaged record or blob is an ErrCorrupt that names it.
+func (db *DB) Backup(ctx context.Context, path string, o BackupOptions) (Manifest, error) {
+	m, err := db.backup(ctx, path, o, true)
+	if err != nil {
+		return m, fmt.Errorf("backup: %w", err)
 	}
+	return m, nil
+}
+
+// backup writes a backup. Unless every value is to be checked, only checksums are compared, as when the
+// database is opened: a damaged value is no obstacle to a migration.
+func (db *DB) backup(ctx context.Context, path string, o BackupOptions, checkValues bool) (Manifest, error) {
+	if err := o.validate(); err != nil {
+		return Manifest{}, err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return Manifest{}, fmt.Errorf("%w: %s; choose another name", ErrExists, path)
+	}
+	removeUnfinishedBackups(filepath.Dir(path), db.clock())
 	// Blobs that exist before the snapshot are kept until they are copied.
 	db.blobs.backupLock.RLock()
 	defer db.blobs.backupLock.RUnlock()
 
-	// Write to a local file first, so that the transaction is short.
+	// The transaction writes to a local file, because the database grows while it lasts. Only then does
+	// the target, which may be slow, get the records.
 	snapshot := db.tempPath()
-	if err := disk.WriteTemp(snapshot, 0o600, func(w io.Writer) error { return db.driver.Backup(ctx, w) }); err != nil {
-		return err
-	}
 	defer os.Remove(snapshot)
-
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+db.newID())
-	err := disk.WriteTemp(temp, 0o600, func(w io.Writer) error {
-		z, err := zstd.NewWriter(disk.ContextWriter(ctx, w), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
-		if err != nil {
-			return err
-		}
-		a := backupWriter{tar: tar.NewWriter(z), now: db.clock().UTC()}
-		err = a.writeEntries(ctx, db, snapshot, includeBlobs)
-		return errors.Join(err, a.tar.Close(), z.Close())
-	})
-	if err != nil {
-		return err
+	a := backupWriter{db: db, options: o}
+	if err := a.takeSnapshot(ctx, snapshot, checkValues); err != nil {
+		return Manifest{}, err
 	}
-	return disk.RenameDurably(temp, path)
+	if err := a.listBlobs(ctx); err != nil {
+		return a.manifest, err
+	}
+	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+db.newID()+unfinishedSuffix)
+	if err := db.files.WriteTemp(temp, 0o600, func(w io.Writer) error { return a.write(disk.ContextWriter(ctx, w), snapshot) }); err != nil {
+		return a.manifest, err
+	}
+	if err := db.files.LinkDurably(temp, path); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			err = fmt.Errorf("%w: %s; choose another name", ErrExists, path)
+		}
+		return a.manifest, err
+	}
+	return a.manifest, nil
+}
+
+// unfinishedSuffix is the suffix of a backup that is being written.
+const unfinishedSuffix = ".unfinished"
+
+// removeUnfinishedBackups removes what processes left that were killed while they wrote a backup to dir: files
+// that nobody has written to for a day.
+func removeUnfinishedBackups(dir string, now time.Time) {
+	left, _ := filepath.Glob(filepath.Join(dir, ".*"+unfinishedSuffix))
+	for _, path := range left {
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > 24*time.Hour {
+			_ = os.Remove(path)
+		}
+	}
 }
 
 type backupWriter struct {
-	tar *tar.Writer
-	now time.Time
+	db       *DB
+	options  BackupOptions
+	manifest Manifest
+	blobs    []Blob
+	tar      *tar.Writer
+	done     int64
 }
 
-func (a backupWriter) writeEntries(ctx context.Context, db *DB, snapshot string, includeBlobs bool) error {
-	m, err := json.Marshal(Manifest{Format: backupFormat, Created: a.now, Schema: db.meta.Schema, Blobs: includeBlobs})
+// takeSnapshot writes the records to a file and fills in the manifest.
+func (a *backupWriter) takeSnapshot(ctx context.Context, path string, checkValues bool) error {
+	meta := a.db.meta
+	a.manifest = Manifest{
+		Format: backupFormat, Created: a.db.clock().UTC(),
+		DatabaseFormat: meta.Format, DatabaseID: meta.ID, Schema: meta.Schema,
+		Files: slices.Sorted(maps.Keys(a.options.Files)), Blobs: !a.options.WithoutBlobs,
+	}
+	var content recordChecker
+	check := content.check
+	if meta.Format <= formatWithoutChecksums {
+		check = nil
+	}
+	err := a.db.files.WriteTemp(path, 0o600, func(w io.Writer) (err error) {
+		counted := &countingWriter{w: w}
+		err = a.db.View(ctx, func(tx *Tx) (err error) {
+			a.manifest.Tables, err = writeRecords(ctx, tx.kv.driver, counted, check)
+			return err
+		})
+		a.manifest.RecordBytes = counted.n
+		return err
+	})
+	if err == nil && check != nil {
+		err = content.err(checkValues)
+	}
+	return err
+}
+
+// recordChecker checks records with their checksums and the total of these.
+type recordChecker struct {
+	damage damageFinder
+	total  totalChecker
+}
+
+func (c *recordChecker) check(table string, key, stored []byte) {
+	c.damage.Pair(table, key, stored)
+	c.total.Pair(table, key, stored)
+}
+
+func (c *recordChecker) err(checkValues bool) error {
+	if checkValues && c.damage.Damaged > 0 {
+		return fmt.Errorf("%w: %s; restore an earlier backup, or run `service doctor` to see what can be deleted", ErrCorrupt, c.damage.DamageCheck)
+	}
+	if c.total.stored == nil {
+		return errWrongTotal
+	}
+	return c.total.Err()
+}
+
+// listBlobs lists the blobs, after the snapshot, so that all its blobs are among them. The list takes
+// about 100 bytes of memory for a blob.
+func (a *backupWriter) listBlobs(ctx context.Context) error {
+	if a.options.WithoutBlobs {
+		return nil
+	}
+	return a.db.blobs.ForEach(ctx, func(b Blob) error {
+		a.blobs = append(a.blobs, b)
+		a.manifest.BlobCount++
+		a.manifest.BlobBytes += b.Size
+		return nil
+	})
+}
+
+// write writes the backup to w.
+func (a *backupWriter) write(w io.Writer, snapshot string) error {
+	if len(a.options.Recipients) == 0 {
+		return a.writePlain(w, snapshot)
+	}
+	encrypted, err := age.Encrypt(w, a.options.Recipients...)
 	if err != nil {
 		return err
 	}
-	if err := a.writeHeader(entryManifest, int64(len(m))); err != nil {
+	if err := a.writePlain(encrypted, snapshot); err != nil {
 		return err
 	}
-	if _, err := a.tar.Write(m); err != nil {
+	return encrypted.Close()
+}
+
+func (a *backupWriter) writePlain(w io.Writer, snapshot string) error {
+	sum := sha256.New()
+	z, err := zstd.NewWriter(io.MultiWriter(w, sum), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
 		return err
+	}
+	a.tar = tar.NewWriter(z)
+	if err := errors.Join(a.writeEntries(snapshot), a.tar.Close(), z.Close()); err != nil {
+		return err
+	}
+	_, err = w.Write(sum.Sum(bytes.Clone(checksumFrame)))
+	return err
+}
+
+func (a *backupWriter) writeEntries(snapshot string) error {
+	manifest, err := json.Marshal(a.manifest)
+	if err != nil {
+		return err
+	}
+	if err := a.addEntry(entryManifest, int64(len(manifest)), bytes.NewReader(manifest)); err != nil {
+		return err
+	}
+	for _, name := range a.manifest.Files {
+		content := a.options.Files[name]
+		if err := a.addEntry(entryFiles+name, int64(len(content)), bytes.NewReader(content)); err != nil {
+			return err
+		}
 	}
 	f, err := os.Open(snapshot)
 	if err != nil {
 		return err
 	}
-	if err := a.addFile(entryDatabase, f); err != nil || !includeBlobs {
+	if err := errors.Join(a.addEntry(entryRecords, a.manifest.RecordBytes, f), f.Close()); err != nil {
 		return err
 	}
-	return db.blobs.ForEach(ctx, func(b Blob) error {
-		f, _, err := db.blobs.Open(b.SHA256)
-		if err != nil {
+	for _, b := range a.blobs {
+		if err := a.addBlob(b); err != nil {
 			return err
 		}
-		return a.addFile(entryBlobs+b.SHA256, f)
-	})
+	}
+	return nil
 }
 
-// addFile adds and closes f.
-func (a backupWriter) addFile(name string, f io.ReadSeekCloser) error {
-	defer f.Close()
-	size, err := f.Seek(0, io.SeekEnd)
+func (a *backupWriter) addBlob(b Blob) error {
+	f, size, err := a.db.blobs.Open(b.SHA256)
 	if err != nil {
 		return err
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
+	defer f.Close()
+	if size != b.Size {
+		return fmt.Errorf("%w: blob %s has %d bytes instead of %d", ErrCorrupt, b.SHA256, size, b.Size)
+	}
+	sum := sha256.New()
+	if err := a.addEntry(entryBlobs+b.SHA256, size, io.TeeReader(f, sum)); err != nil {
 		return err
 	}
-	if err := a.writeHeader(name, size); err != nil {
+	if hex.EncodeToString(sum.Sum(nil)) != b.SHA256 {
+		return fmt.Errorf("%w: blob %s was changed during the backup; try again", ErrCorrupt, b.SHA256)
+	}
+	return nil
+}
+
+func (a *backupWriter) addEntry(name string, size int64, r io.Reader) error {
+	h := tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: a.manifest.Created}
+	if err := a.tar.WriteHeader(&h); err != nil {
 		return err
 	}
-	_, err = io.CopyN(a.tar, f, size)
+	_, err := io.CopyN(progressWriter{a}, r, size)
 	return err
 }
 
-func (a backupWriter) writeHeader(name string, size int64) error {
-	return a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: a.now})
+// progressWriter writes to the archive and reports progress.
+type progressWriter struct {
+	a *backupWriter
 }
+
+func (w progressWriter) Write(p []byte) (int, error) {
+	n, err := w.a.tar.Write(p)
+	w.a.done += int64(n)
+	if w.a.options.Progress != nil {
+		total := w.a.manifest.RecordBytes + w.a.manifest.BlobBytes
+		w.a.options.Progress(min(w.a.done, total), total)
+	}
+	return n, err
+}
+
+type countingWriter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *countingWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// isEncrypted reports whether a file that begins with b is encrypted by age.
+func isEncrypted(b []byte) bool { return strings.HasPrefix(string(b), "age-encryption.org/") }

@@ -30,6 +30,7 @@ type Blobs struct {
 	dir   string
 	temp  func() string
 	clock func() time.Time
+	files disk.Files // of Put, for tests
 
 	// A backup holds backupLock, and a Put holds putLock, for reading, so that no blob disappears
 	// meanwhile. Removing a blob takes both for writing, backupLock first. They are two locks so that
@@ -59,7 +60,7 @@ func (b *Blobs) put(ctx context.Context, r io.Reader, limit int64, want string) 
 		return Blob{}, err
 	}
 	temp := b.temp()
-	err = disk.WriteTemp(temp, 0o600, func(w io.Writer) (err error) {
+	err = b.files.WriteTemp(temp, 0o600, func(w io.Writer) (err error) {
 		blob, err = writeBlob(w, io.LimitReader(disk.ContextReader(ctx, r), max(limit, 0)+1))
 		switch {
 		case err != nil:
@@ -119,10 +120,10 @@ func (b *Blobs) moveIntoPlace(temp string, blob Blob) error {
 	} else if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if err := os.Rename(temp, path); err != nil {
+	if err := b.files.Rename(temp, path); err != nil {
 		return err
 	}
-	return disk.SyncDir(folder)
+	return b.files.SyncDir(folder)
 }
 
 // Open returns the content and its size, or ErrNotFound, or ErrCorrupt if its content no longer matches

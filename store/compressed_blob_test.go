@@ -221,8 +221,8 @@ func TestBackupOfCompressedBlobs(t *testing.T) {
 	blob, path := putBlob(t, db, content)
 	large, _ := putBlob(t, db, incompressible(50_000))
 	backup, other := filepath.Join(t.TempDir(), "b"), options(t.TempDir())
-	is(t, "Backup", db.Backup(t.Context(), backup), nil)
-	_, err := Restore(t.Context(), backup, other)
+	is(t, "Backup", backUp(t.Context(), db, backup), nil)
+	_, err := Restore(t.Context(), backup, other, ReadOptions{})
 	is(t, "Restore", err, nil)
 	restored := open(t, other)
 	if read(t, restored, blob.SHA256) != string(content) {
@@ -231,7 +231,7 @@ func TestBackupOfCompressedBlobs(t *testing.T) {
 	is(t, "Verify", restored.Blobs().Verify(t.Context(), large.SHA256), nil)
 
 	is(t, "rot", os.WriteFile(path, content[:49_000], 0o600), nil)
-	is(t, "Backup of rot", db.Backup(t.Context(), backup+"2"), ErrCorrupt)
+	is(t, "Backup of rot", backUp(t.Context(), db, backup+"2"), ErrCorrupt)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	is(t, "cancelled", restored.Blobs().Verify(ctx, large.SHA256), context.Canceled)

@@ -19,6 +19,8 @@ const childVariable = "STORE_TEST_CHILD"
 var children = map[string]func(dir string) error{
 	"write":   childWrites,
 	"migrate": childMigrates,
+	"backup":  childBacksUp,
+	"restore": childRestores,
 }
 
 func TestMain(m *testing.M) {

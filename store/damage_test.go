@@ -258,8 +258,9 @@ func TestTruncatedDatabase(t *testing.T) {
 	}
 	is(t, "WriteFile", os.WriteFile(filepath.Join(o.Dir, fileDatabase), whole, 0o600), nil)
 	db := open(t, o)
-	is(t, "Truncate", os.Truncate(filepath.Join(o.Dir, fileDatabase), int64(2*os.Getpagesize())), nil)
-	for range 2 {
+	for _, size := range []int{2 * os.Getpagesize(), os.Getpagesize(), 1, 0} {
+		is(t, "Truncate", os.Truncate(filepath.Join(o.Dir, fileDatabase), int64(size)), nil)
+		is(t, "Backup", backUp(t.Context(), db, filepath.Join(t.TempDir(), "b")), ErrCorrupt)
 		is(t, "View", db.View(t.Context(), func(tx *Tx) error { _, err := controls.Get(tx, "C-000001"); return err }), ErrCorrupt)
 		is(t, "Update", db.Update(t.Context(), func(tx *Tx) error { return controls.Put(tx, &control{Code: "C-000001"}) }), ErrCorrupt)
 	}
@@ -494,11 +495,11 @@ func TestExchangedDatabase(t *testing.T) {
 	// A restore of another folder's backup does the same.
 	db := open(t, other)
 	path := filepath.Join(t.TempDir(), "b")
-	is(t, "Backup", errors.Join(db.Backup(t.Context(), path), db.Close()), nil)
+	is(t, "Backup", errors.Join(backUp(t.Context(), db, path), db.Close()), nil)
 	is(t, "WriteFile", os.WriteFile(filepath.Join(o.Dir, fileID), []byte("something else\n"), 0o600), nil)
 	_, err := Open(t.Context(), o)
 	is(t, "with a changed ID", err, ErrCorrupt)
-	_, err = Restore(t.Context(), path, o)
+	_, err = Restore(t.Context(), path, o, ReadOptions{})
 	is(t, "Restore", err, nil)
 	is(t, "Close", open(t, o).Close(), nil)
 }

@@ -39,8 +39,8 @@ func TestDiskFull(t *testing.T) {
 	is(t, "Put", err, ErrDiskFull)
 	undo()
 	// This limit is smaller than the snapshot of the database.
-	undo = fulldisktest.LimitFileSize(t, 20<<10)
-	is(t, "Backup", db.Backup(t.Context(), filepath.Join(dir, dirBackups, "full.backup")), ErrDiskFull)
+	undo = fulldisktest.LimitFileSize(t, 4<<10)
+	is(t, "Backup", backUp(t.Context(), db, filepath.Join(dir, dirBackups, "full.backup")), ErrDiskFull)
 	same(t, "tmp", files(t, db, dirTemp))
 	same(t, "backups", files(t, db, dirBackups))
 	same(t, "blobs", files(t, db, dirBlobs), kept.SHA256[2:])

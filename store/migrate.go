@@ -40,12 +40,10 @@ func (db *DB) createOrMigrate(ctx context.Context) error {
 		}
 		return db.checkOrWriteFolderID()
 	}
-	switch {
-	case db.meta.Format > formatVersion:
-		return fmt.Errorf("%w: its format is %d, this program knows %d", ErrNewerSchema, db.meta.Format, formatVersion)
-	case db.meta.Format < formatWithoutChecksums:
-		return fmt.Errorf("%w (its format is %d, this program knows %d)", ErrOldFormat, db.meta.Format, formatVersion)
-	case db.meta.Schema > want:
+	if err := checkDatabaseFormat(db.meta.Format); err != nil {
+		return err
+	}
+	if db.meta.Schema > want {
 		return &NewerSchemaError{Database: db.meta.Schema, Program: want}
 	}
 	if err := db.checkOrWriteFolderID(); err != nil { // before anything is changed
@@ -77,10 +75,21 @@ func (db *DB) createOrMigrate(ctx context.Context) error {
 	return nil
 }
 
+// checkDatabaseFormat returns an error for a format that this program can neither read nor migrate.
+func checkDatabaseFormat(format int) error {
+	switch {
+	case format > formatVersion:
+		return fmt.Errorf("%w: its format is %d, this program knows %d", ErrNewerSchema, format, formatVersion)
+	case format < formatWithoutChecksums:
+		return fmt.Errorf("%w (its format is %d, this program knows %d)", ErrOldFormat, format, formatVersion)
+	}
+	return nil
+}
+
 // backUpBefore backs up the database, without blobs, before a migration, and returns the backup's path.
 func (db *DB) backUpBefore(ctx context.Context, migration string) (path string, err error) {
 	path = newBackupPath(db.dir, db.clock(), "before-"+migration, BackupSuffix)
-	if err := db.backup(ctx, path, false); err != nil {
+	if _, err := db.backup(ctx, path, BackupOptions{WithoutBlobs: true}, false); err != nil {
 		return "", fmt.Errorf("no backup, so no migration: %w", err)
 	}
 	db.log.InfoContext(ctx, "backup before migration", "path", path, "schema", db.meta.Schema)

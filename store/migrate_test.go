@@ -131,7 +131,7 @@ func TestMigration(t *testing.T) {
 	}
 
 	// Restore the backup to go back.
-	m, err := Restore(t.Context(), backups[0], old)
+	m, err := Restore(t.Context(), backups[0], old, ReadOptions{})
 	if is(t, "Restore", err, nil); m.Schema != 0 || m.Blobs {
 		t.Errorf("manifest %+v", m)
 	}
@@ -203,174 +203,6 @@ func TestIndexesSettle(t *testing.T) {
 		names, err := tx.kv.Tables()
 		same(t, "tables", names, "_meta", "controls", "controls.by_domain", "controls.by_new")
 		return err
-	})
-}
-
-func TestBackup(t *testing.T) {
-	o := options(t.TempDir())
-	db := open(t, o)
-	fillControls(t, db, 500)
-	large := bytes.Repeat([]byte("evidence "), 100_000)
-	blob, err := db.Blobs().Put(t.Context(), bytes.NewReader(large), 1<<30)
-	is(t, "Put", err, nil)
-	path := filepath.Join(t.TempDir(), "today.backup")
-	// Back up while the database is in use.
-	view(t, db, func(*Tx) error { return db.Backup(t.Context(), path) })
-	is(t, "over another", db.Backup(t.Context(), path), ErrExists)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	is(t, "cancelled", db.Backup(ctx, path+"2"), context.Canceled)
-	left, err := os.ReadDir(filepath.Dir(path))
-	if is(t, "ReadDir", err, nil); len(left) != 1 {
-		t.Errorf("left behind: %v", left)
-	}
-	same(t, "tmp", files(t, db, dirTemp))
-
-	// Later changes are not in the backup.
-	update(t, db, func(tx *Tx) error { return controls.Put(tx, &control{Code: "later"}) })
-	is(t, "Delete", db.Blobs().Delete(blob.SHA256), nil)
-	_, err = Restore(t.Context(), path, o)
-	is(t, "Restore while open", err, ErrLocked)
-	is(t, "Close", db.Close(), nil)
-
-	check := func(o Options) {
-		t.Helper()
-		db := open(t, o)
-		defer db.Close()
-		view(t, db, func(tx *Tx) error {
-			n, err := controls.Count(tx)
-			if n != 500 {
-				t.Errorf("%d controls", n)
-			}
-			checkIndexes(t, tx, controls)
-			return err
-		})
-		if read(t, db, blob.SHA256) != string(large) {
-			t.Error("the blob is another")
-		}
-		same(t, "tmp", files(t, db, dirTemp))
-	}
-	elsewhere := options(filepath.Join(t.TempDir(), "new", "folder"))
-	m, err := Restore(t.Context(), path, elsewhere)
-	if is(t, "Restore", err, nil); !m.Blobs || !m.Created.Equal(day) {
-		t.Errorf("manifest %+v", m)
-	}
-	check(elsewhere)
-
-	_, err = Restore(t.Context(), path, o)
-	is(t, "Restore over", err, nil)
-	check(o)
-	aside := filepath.Join(o.Dir, dirBackups, "20261120T090000.000Z-before-restore.db")
-	if _, err := os.Stat(aside); err != nil {
-		t.Errorf("the replaced database is gone: %v", err)
-	}
-
-	// Restore over a damaged database, which is why people restore.
-	is(t, "Truncate", os.Truncate(filepath.Join(elsewhere.Dir, fileDatabase), 9000), nil)
-	_, err = Restore(t.Context(), path, elsewhere)
-	is(t, "Restore over damage", err, nil)
-	check(elsewhere)
-}
-
-// TestRestoreRefuses checks that the folder stays unchanged, whatever is wrong with a backup.
-func TestRestoreRefuses(t *testing.T) {
-	o := options(t.TempDir())
-	db := open(t, o)
-	fillControls(t, db, 50)
-	blob, err := db.Blobs().Put(t.Context(), strings.NewReader("evidence"), 100)
-	is(t, "Put", err, nil)
-	path := filepath.Join(t.TempDir(), "b")
-	is(t, "Backup", db.Backup(t.Context(), path), nil)
-	update(t, db, func(tx *Tx) error { return controls.Put(tx, &control{Code: "later"}) })
-	is(t, "Close", db.Close(), nil)
-	whole, err := os.ReadFile(path)
-	is(t, "ReadFile", err, nil)
-	try := func(name string, b []byte) {
-		t.Helper()
-		is(t, "WriteFile", os.WriteFile(path, b, 0o600), nil)
-		if _, err := Restore(t.Context(), path, o); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%s: got %v", name, err)
-		}
-	}
-	for i := 0; i < len(whole); i += 1 + len(whole)/25 {
-		try("cut short", whole[:i])
-	}
-	try("something else", []byte("PK\x03\x04 hello"))
-
-	is(t, "WriteFile", os.WriteFile(path, whole, 0o600), nil)
-	db = open(t, o)
-	view(t, db, func(tx *Tx) error {
-		has, err := controls.Has(tx, "later")
-		if !has {
-			t.Error("a refused restore changed the database")
-		}
-		return err
-	})
-	same(t, "tmp", files(t, db, dirTemp))
-	same(t, "backups", files(t, db, dirBackups))
-
-	// A flipped bit may have no effect; then everything must be as before.
-	for i := 0; i < len(whole); i += 1 + len(whole)/25 {
-		flipped := bytes.Clone(whole)
-		flipped[i] ^= 0x10
-		is(t, "WriteFile", os.WriteFile(path, flipped, 0o600), nil)
-		fresh := options(t.TempDir())
-		if _, err := Restore(t.Context(), path, fresh); err != nil {
-			is(t, "a bit flipped", err, ErrCorrupt)
-			continue
-		}
-		db := open(t, fresh)
-		view(t, db, func(tx *Tx) error {
-			n, err := controls.Count(tx)
-			if n != 50 {
-				t.Errorf("bit flipped in byte %d: %d records", i, n)
-			}
-			checkIndexes(t, tx, controls)
-			return err
-		})
-		is(t, "Verify", db.Blobs().Verify(t.Context(), blob.SHA256), nil)
-	}
-
-	newer := options(t.TempDir())
-	newer.Schema.Migrations = []Migration{step(5)}
-	db = open(t, newer)
-	future := filepath.Join(t.TempDir(), "future")
-	is(t, "Backup", db.Backup(t.Context(), future), nil)
-	_, err = Restore(t.Context(), future, options(t.TempDir()))
-	is(t, "a newer backup", err, ErrNewerSchema)
-}
-
-// FuzzRestore checks that a hostile backup gives an error and writes nothing outside the folder.
-func FuzzRestore(f *testing.F) {
-	db := openNew(f)
-	fillControls(f, db, 3)
-	if _, err := db.Blobs().Put(f.Context(), strings.NewReader("evidence"), 100); err != nil {
-		f.Fatal(err)
-	}
-	path := filepath.Join(f.TempDir(), "b")
-	if err := db.Backup(f.Context(), path); err != nil {
-		f.Fatal(err)
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(b)
-	f.Add(b[:len(b)/2])
-	f.Fuzz(func(t *testing.T, b []byte) {
-		dir := t.TempDir()
-		archive := filepath.Join(dir, "archive")
-		is(t, "WriteFile", os.WriteFile(archive, b, 0o600), nil)
-		if _, err := Restore(t.Context(), archive, options(filepath.Join(dir, "data"))); err == nil {
-			db, err := Open(t.Context(), options(filepath.Join(dir, "data")))
-			if err == nil {
-				is(t, "Close", db.Close(), nil)
-			}
-		}
-		entries, err := os.ReadDir(dir)
-		if is(t, "ReadDir", err, nil); len(entries) != 2 {
-			t.Fatalf("files outside: %v", entries)
-		}
 	})
 }
 
@@ -447,7 +279,7 @@ func TestFormat3(t *testing.T) {
 	if is(t, "Glob", err, nil); len(backups) != 1 {
 		t.Fatalf("backups: %v", backups)
 	}
-	_, err = Restore(t.Context(), backups[0], o)
+	_, err = Restore(t.Context(), backups[0], o, ReadOptions{})
 	is(t, "Restore", err, nil)
 	check("restored and migrated")
 }

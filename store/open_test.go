@@ -78,7 +78,7 @@ func TestLocked(t *testing.T) {
 	if is(t, "Open", err, ErrLocked); !strings.Contains(err.Error(), "another process") {
 		t.Errorf("got %v", err)
 	}
-	_, err = Restore(t.Context(), filepath.Join(dir, "none"), options(dir))
+	_, err = Restore(t.Context(), filepath.Join(dir, "none"), options(dir), ReadOptions{})
 	is(t, "Restore of none", err, os.ErrNotExist)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -182,7 +182,7 @@ func TestGivenDriver(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(o.Dir, fileDatabase)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("service.db: %v", err)
 	}
-	if _, err := Restore(t.Context(), path, o); err == nil {
+	if _, err := Restore(t.Context(), path, o, ReadOptions{}); err == nil {
 		t.Error("restored over a driver that isn't ours")
 	}
 	// If opening fails, the store closes the driver it was given.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"archive/tar"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -9,84 +8,161 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
+	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
+	"slices"
 
-	"github.com/klauspost/compress/zstd"
-
-	"github.com/scf-service/service/internal/regularfile"
 	"github.com/scf-service/service/store/bolt"
 	"github.com/scf-service/service/store/internal/disk"
+	"github.com/scf-service/service/store/kv"
 )
 
-// Restore restores the backup at path to the data folder o.Dir, which must not be in use
-// (ErrLocked). The existing database is kept in the folder of backups, under a name that begins with
-// the time; existing blobs remain. The backup is verified before the database is replaced atomically:
-// a failure changes nothing except that blobs may have been added. A backup with a newer schema gives
-// ErrNewerSchema; one with an older schema is migrated by the next Open. o.Driver must be nil.
-func Restore(ctx context.Context, path string, o Options) (Manifest, error) {
-	m, err := restore(ctx, path, o)
+// Restore restores the backup at path to the data folder o.Dir, which must not be in use (ErrLocked).
+//
+// First the whole backup is unpacked into tmp of the folder and verified. Then its blobs are added, the
+// database and additional files are replaced, and those replaced are kept in the folder of backups, under names
+// that begin with the time. Existing blobs remain. If a step fails, the ones before are undone. If the process is killed, the
+// folder has either the old database or the new one, perhaps blobs and additional files of the new one besides
+// the old one (restore again), and unfinished files in tmp, which the next start deletes.
+//
+// A newer backup is an ErrNewerSchema; one with an older schema is migrated by the next Open, after a backup.
+//
+// With o.Driver, which is not closed, the records are restored to its database instead, in one
+// transaction; it must be empty (ErrExists).
+func Restore(ctx context.Context, path string, o Options, r ReadOptions) (Manifest, error) {
+	m, err := restore(ctx, path, o, r)
 	if err != nil {
 		return m, fmt.Errorf("restore of %s: %w", path, err)
 	}
 	return m, nil
 }
 
-func restore(ctx context.Context, path string, o Options) (Manifest, error) {
+func restore(ctx context.Context, path string, o Options, ro ReadOptions) (Manifest, error) {
 	if err := o.validateAndSetDefaults(); err != nil {
 		return Manifest{}, err
 	}
-	if o.Driver != nil {
-		return Manifest{}, errors.New("this driver's database is restored with its own tools")
-	}
-	f, err := regularfile.Open(ctx, path, regularfile.NoLimit)
+	r, err := openBackup(ctx, path, ro)
 	if err != nil {
 		return Manifest{}, err
 	}
-	defer f.Close()
+	defer r.close()
 	if err := createDataFolders(o.Dir); err != nil {
-		return Manifest{}, err
+		return r.manifest, err
 	}
 	target := filepath.Join(o.Dir, fileDatabase)
 	release, err := lockDatabase(ctx, target, o)
 	if err != nil {
-		return Manifest{}, err
+		return r.manifest, err
 	}
 	defer release()
 
-	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+	u := unpacked{dir: filepath.Join(o.Dir, dirTemp, o.NewID()), options: o}
+	defer os.RemoveAll(u.dir)
+	if err := u.unpack(ctx, r); err != nil {
+		return r.manifest, err
+	}
+	if err := u.verifyRecords(ctx, &r.manifest); err != nil {
+		return r.manifest, err
+	}
+	return r.manifest, u.replace(ctx, release)
+}
+
+// Verification is the result of a trial restore.
+type Verification struct {
+	Manifest
+
+	// MissingCount is the number of blobs that records refer to and that are not in the backup; Missing names the
+	// first ones. If blobs were left out, that is all of them.
+	MissingCount int
+	Missing      []string
+}
+
+// VerifyBackup reads all of a backup, restores it from the file alone into a temporary folder, which it makes in o.Dir and
+// deletes again, compares all that was restored with the backup, and opens it, which migrates an older schema.
+func VerifyBackup(ctx context.Context, path string, o Options, r ReadOptions) (Verification, error) {
+	v, err := verifyBackup(ctx, path, o, r)
 	if err != nil {
-		return Manifest{}, err
+		return v, fmt.Errorf("verifying %s: %w", path, err)
 	}
-	defer z.Close()
-	r := restorer{decompressed: z, tar: tar.NewReader(z), options: o, database: filepath.Join(o.Dir, dirTemp, o.NewID())}
-	defer os.Remove(r.database)
-	if err := r.unpack(ctx); err != nil {
-		return r.manifest, err
+	return v, nil
+}
+
+func verifyBackup(ctx context.Context, path string, o Options, ro ReadOptions) (v Verification, err error) {
+	if err := o.validateAndSetDefaults(); err != nil {
+		return v, err
 	}
-	if err := bolt.Verify(ctx, r.database, newTotalChecker); err != nil {
-		return r.manifest, err
+	r, err := openBackup(ctx, path, ro)
+	if err != nil {
+		return v, err
 	}
-	if err := preserveOldDatabase(target, o); err != nil {
-		return r.manifest, err
+	defer r.close()
+	dir, err := os.MkdirTemp(o.Dir, "verify-backup-*")
+	if err != nil {
+		return v, disk.ClassifyError(err)
 	}
-	if runtime.GOOS == "windows" { // an open file can't be replaced there
-		release()
+	defer os.RemoveAll(dir)
+	u := unpacked{dir: dir, options: o}
+	if err := u.unpack(ctx, r); err != nil {
+		return v, err
 	}
-	// The next Open writes the ID of the restored database.
-	if err := os.Remove(filepath.Join(o.Dir, fileID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return r.manifest, disk.ClassifyError(err)
+	if err := u.verifyRecords(ctx, &r.manifest); err != nil {
+		return v, err
 	}
-	return r.manifest, disk.RenameDurably(r.database, target)
+	v.Manifest = r.manifest
+	o.Dir, o.Driver = dir, nil
+	db, err := Open(ctx, o)
+	if err != nil {
+		return v, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := v.verifyBlobs(ctx, db); err != nil {
+		return v, err
+	}
+	if ro.Check != nil {
+		return v, ro.Check(ctx, db)
+	}
+	return v, nil
+}
+
+// verifyBlobs reads the restored blobs, and finds the missing ones.
+func (v *Verification) verifyBlobs(ctx context.Context, db *DB) error {
+	missing := map[string]string{}
+	if db.tables.byName[Documents.Name()] == Documents.definition() {
+		err := db.View(ctx, func(tx *Tx) (err error) {
+			missing, err = ReferencedBlobs(tx)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	var count, size int64
+	err := db.blobs.ForEach(ctx, func(b Blob) error {
+		delete(missing, b.SHA256)
+		count++
+		size += b.Size
+		return db.blobs.Verify(ctx, b.SHA256)
+	})
+	if err == nil && (count != v.BlobCount || size != v.BlobBytes) {
+		err = fmt.Errorf("%w: %d blobs of %d bytes were restored instead of %d of %d", ErrCorrupt, count, size, v.BlobCount, v.BlobBytes)
+	}
+	v.MissingCount = len(missing)
+	for _, sha := range slices.Sorted(maps.Keys(missing)) {
+		if len(v.Missing) == maxDamageKinds {
+			break
+		}
+		v.Missing = append(v.Missing, fmt.Sprintf("%s (blob %s)", missing[sha], sha))
+	}
+	return err
 }
 
 // lockDatabase locks the database to be replaced. A damaged one is no obstacle, since it is a
 // reason to restore.
 func lockDatabase(ctx context.Context, target string, o Options) (release func(), err error) {
-	if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) || o.Driver != nil {
 		return func() {}, nil
 	}
 	old, err := bolt.Open(ctx, target, bolt.Options{LockTimeout: o.LockTimeout})
@@ -99,130 +175,246 @@ func lockDatabase(ctx context.Context, target string, o Options) (release func()
 	return func() { _ = old.Close() }, nil
 }
 
-// preserveOldDatabase gives the old database a second name, so that a database exists at every
-// moment.
-func preserveOldDatabase(target string, o Options) error {
-	aside := newBackupPath(o.Dir, o.Clock(), "before-restore", ".db")
-	err := os.Link(target, aside)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// unpacked is a folder with the content of a backup, in the layout of a data folder.
+type unpacked struct {
+	dir     string
+	options Options
+	files   []string // additional files
+}
+
+func (u *unpacked) path(name string) string { return filepath.Join(u.dir, name) }
+
+// unpack unpacks and verifies all entries of a backup.
+func (u *unpacked) unpack(ctx context.Context, r *backupReader) error {
+	if v := u.options.Schema.Version(); r.manifest.Schema > v {
+		return &NewerSchemaError{Database: r.manifest.Schema, Program: v}
 	}
-	if err != nil { // the file system has no hard links
-		err = os.Rename(target, aside)
+	if err := createDataFolders(u.dir); err != nil {
+		return err
 	}
+	err := r.readFiles(func(name string, content []byte) error {
+		u.files = append(u.files, name)
+		return u.options.files.WriteTemp(u.path(name), 0o600, func(w io.Writer) error { _, err := w.Write(content); return err })
+	})
 	if err != nil {
-		return disk.ClassifyError(err)
+		return err
 	}
-	return disk.SyncDir(filepath.Dir(aside))
+	err = r.readRecords(func(in io.Reader) error {
+		if r.manifest.Format == backupFormatOfDriver {
+			return u.options.files.WriteTemp(u.path(fileDatabase), 0o600, func(w io.Writer) error {
+				_, err := io.Copy(w, in)
+				return err
+			})
+		}
+		return bolt.Load(ctx, u.path(fileDatabase), readRecords(in))
+	})
+	if err != nil {
+		return err
+	}
+	blobs := u.blobs()
+	return r.readBlobs(ctx, func(sha string, size int64, content io.Reader) error {
+		_, err := blobs.put(ctx, content, size, sha)
+		return err
+	})
 }
 
-type restorer struct {
-	decompressed io.Reader // what tar reads
-	tar          *tar.Reader
-	options      Options
-	database     string // where the database goes first
-	manifest     Manifest
+// blobs returns the unpacked blobs.
+func (u *unpacked) blobs() *Blobs {
+	return &Blobs{
+		dir:   u.path(dirBlobs),
+		temp:  func() string { return filepath.Join(u.dir, dirTemp, u.options.NewID()) },
+		clock: u.options.Clock,
+		files: u.options.files,
+	}
 }
 
-// unpack unpacks the entries in the order of a backup.
-func (r *restorer) unpack(ctx context.Context) error {
-	if err := r.readManifest(); err != nil {
-		return err
-	}
-	if _, err := r.nextEntry(entryDatabase); err != nil {
-		return err
-	}
-	if err := disk.WriteTemp(r.database, 0o600, r.copyEntry); err != nil {
-		return err
-	}
-	blobs := Blobs{
-		dir:   filepath.Join(r.options.Dir, dirBlobs),
-		temp:  func() string { return filepath.Join(r.options.Dir, dirTemp, r.options.NewID()) },
-		clock: r.options.Clock,
-	}
-	for {
-		if err := ctx.Err(); err != nil {
+// verifyRecords reads the restored database and compares it with the manifest. For format 1, which has no summary of
+// the tables, it adds one.
+func (u *unpacked) verifyRecords(ctx context.Context, m *Manifest) error {
+	path := u.path(fileDatabase)
+	if m.Format == backupFormatOfDriver { // made by another process
+		if err := bolt.Verify(ctx, path, newTotalChecker); err != nil {
 			return err
 		}
-		name, err := r.nextEntry("")
-		if errors.Is(err, io.EOF) {
-			// The checksum follows the data that tar reads.
-			_, err := io.Copy(io.Discard, r.decompressed)
-			return toCorruptError(err)
-		}
+	}
+	d, err := bolt.Open(ctx, path, bolt.Options{NewChecker: newTotalChecker})
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.View(ctx, func(k kv.KV) error {
+		meta, err := readMeta(k)
 		if err != nil {
 			return err
 		}
-		if err := r.unpackBlob(ctx, &blobs, name); err != nil {
+		tables, err := writeRecords(ctx, k, io.Discard, nil)
+		if err != nil {
+			return err
+		}
+		if m.Format == backupFormatOfDriver {
+			m.DatabaseFormat, m.DatabaseID, m.Tables = meta.Format, meta.ID, tables
+		}
+		if meta.Format != m.DatabaseFormat || meta.Schema != m.Schema || meta.ID != m.DatabaseID {
+			return fmt.Errorf("%w: its records are of another database than its manifest", ErrCorrupt)
+		}
+		return cmp.Or(checkDatabaseFormat(meta.Format), compareTables(tables, m.Tables))
+	}), d.Close())
+}
+
+// readMeta returns the description of a database, with or without checksums.
+func readMeta(k kv.KV) (m databaseMeta, err error) {
+	b, err := k.Get(metaTable, metaKey.b)
+	if err != nil {
+		return m, err
+	}
+	if len(b) > checksumSize {
+		if value, err := verifyChecksum(newCheckedTable(metaTable), metaKey.b, b); err == nil {
+			b = value
+		}
+	}
+	if len(b) == 0 || b[0] != markJSON || json.Unmarshal(b[1:], &m) != nil {
+		return m, fmt.Errorf("%w: its records lack the description of the database", ErrCorrupt)
+	}
+	return m, nil
+}
+
+// replace moves the unpacked data into the data folder. After an error, it restores what was there.
+func (u *unpacked) replace(ctx context.Context, release func()) (err error) {
+	var undo []func()
+	defer func() {
+		for _, f := range slices.Backward(undo) {
+			if err != nil {
+				f()
+			}
+		}
+	}()
+	added, err := u.moveBlobs()
+	undo = append(undo, func() {
+		for _, path := range added {
+			_ = os.Remove(path)
+		}
+	})
+	if err != nil {
+		return disk.ClassifyError(err)
+	}
+	for _, name := range u.files {
+		f, err := u.replaceFile(name, "-"+name)
+		undo = append(undo, f)
+		if err != nil {
 			return err
 		}
 	}
+	if u.options.Driver != nil {
+		return u.copyRecords(ctx, u.options.Driver)
+	}
+	if runtime.GOOS == "windows" { // an open file can't be replaced there
+		release()
+	}
+	// The next Open writes the ID of the database.
+	if err := os.Remove(filepath.Join(u.options.Dir, fileID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return disk.ClassifyError(err)
+	}
+	f, err := u.replaceFile(fileDatabase, ".db")
+	undo = append(undo, f)
+	return err
 }
 
-func (r *restorer) readManifest() error {
-	if _, err := r.nextEntry(entryManifest); err != nil {
+// moveBlobs moves the unpacked blobs into the data folder and returns the paths of those that are new there.
+func (u *unpacked) moveBlobs() (added []string, err error) {
+	from, to := u.path(dirBlobs), filepath.Join(u.options.Dir, dirBlobs)
+	folders, err := os.ReadDir(from)
+	if err != nil {
+		return nil, err
+	}
+	for _, folder := range folders {
+		files, err := os.ReadDir(filepath.Join(from, folder.Name()))
+		if err != nil {
+			return added, err
+		}
+		if err := os.Mkdir(filepath.Join(to, folder.Name()), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return added, err
+		}
+		for _, f := range files {
+			path := filepath.Join(to, folder.Name(), f.Name())
+			if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+				added = append(added, path)
+			}
+			if err := u.options.files.Rename(filepath.Join(from, folder.Name(), f.Name()), path); err != nil {
+				return added, err
+			}
+		}
+		if err := u.options.files.SyncDir(filepath.Join(to, folder.Name())); err != nil {
+			return added, err
+		}
+	}
+	return added, u.options.files.SyncDir(to)
+}
+
+// replaceFile replaces a file of the data folder. The old one is kept in the folder of backups, under a name with this suffix.
+func (u *unpacked) replaceFile(name, suffix string) (undo func(), err error) {
+	target := filepath.Join(u.options.Dir, name)
+	aside := newBackupPath(u.options.Dir, u.options.Clock(), "before-restore", suffix)
+	// With a second name, the file exists at every moment.
+	err = u.options.files.Link(target, aside)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the file system has no hard links
+		err = u.options.files.Rename(target, aside)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		// It is an error if another process has created it meanwhile.
+		if err = u.options.files.LinkDurably(u.path(name), target); errors.Is(err, fs.ErrExist) {
+			return func() {}, fmt.Errorf("%w: %s was created meanwhile", ErrLocked, target)
+		}
+		return func() { _ = os.Remove(target) }, err
+	}
+	undo = func() {
+		_ = os.Rename(aside, target) // no effect if both are the same file
+		_ = os.Remove(aside)
+	}
+	if err := cmp.Or(err, u.options.files.SyncDir(filepath.Dir(aside))); err != nil {
+		return undo, disk.ClassifyError(err)
+	}
+	return undo, u.options.files.RenameDurably(u.path(name), target)
+}
+
+// copyRecords copies the unpacked records to the database of another driver.
+func (u *unpacked) copyRecords(ctx context.Context, to Driver) error {
+	from, err := bolt.Open(ctx, u.path(fileDatabase), bolt.Options{})
+	if err != nil {
 		return err
 	}
-	b, err := io.ReadAll(io.LimitReader(r.tar, maxManifestSize))
-	if err != nil {
-		return toCorruptError(err)
-	}
-	if err := json.Unmarshal(b, &r.manifest); err != nil {
-		return toCorruptError(err)
-	}
-	switch m := r.manifest; {
-	case m.Format > backupFormat:
-		return fmt.Errorf("%w: its backup format is %d, this program knows %d", ErrNewerSchema, m.Format, backupFormat)
-	case m.Format < 1:
-		return fmt.Errorf("%w: it is not a backup", ErrCorrupt)
-	case m.Schema > r.options.Schema.Version():
-		return &NewerSchemaError{Database: m.Schema, Program: r.options.Schema.Version()}
-	}
-	return nil
+	return errors.Join(from.View(ctx, func(source kv.KV) error {
+		return to.Update(ctx, func(target kv.KV) error {
+			for r, err := range allRecords(target) {
+				if err == nil {
+					err = fmt.Errorf("%w: the database to restore to is not empty: it has table %s", ErrExists, r.Table)
+				}
+				return err
+			}
+			for r, err := range allRecords(source) {
+				if err == nil {
+					err = target.Put(r.Table, r.Key, r.Value)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}), from.Close())
 }
 
-// unpackBlob unpacks one blob and returns an error if its name does not match its content.
-func (r *restorer) unpackBlob(ctx context.Context, blobs *Blobs, name string) error {
-	sha, found := strings.CutPrefix(name, entryBlobs)
-	if !found || !isSHA256(sha) {
-		return fmt.Errorf("%w: it contains the unexpected entry %.80q", ErrCorrupt, name)
+func allRecords(k kv.KV) iter.Seq2[kv.Record, error] {
+	return func(yield func(kv.Record, error) bool) {
+		tables, err := k.Tables()
+		if err != nil {
+			yield(kv.Record{}, err)
+			return
+		}
+		for _, table := range tables {
+			for p, err := range k.Scan(table, kv.Range{}) {
+				if !yield(kv.Record{Table: table, Pair: p}, err) || err != nil {
+					return
+				}
+			}
+		}
 	}
-	_, err := blobs.put(ctx, r.tar, math.MaxInt64-1, sha)
-	return toCorruptError(err)
-}
-
-func (r *restorer) copyEntry(w io.Writer) error {
-	_, err := io.Copy(w, r.tar)
-	return toCorruptError(err)
-}
-
-// nextEntry advances to the next entry, which must be the wanted one, if any.
-func (r *restorer) nextEntry(want string) (string, error) {
-	h, err := r.tar.Next()
-	if errors.Is(err, io.EOF) && want == "" {
-		return "", io.EOF
-	}
-	if err != nil {
-		return "", toCorruptError(err)
-	}
-	if h.Typeflag != tar.TypeReg || want != "" && h.Name != want {
-		return "", fmt.Errorf("%w: it contains %.80q instead of %s", ErrCorrupt, h.Name, cmp.Or(want, "a blob"))
-	}
-	return h.Name, nil
-}
-
-// toCorruptError marks errors that only the archive itself can cause.
-func toCorruptError(err error) error {
-	var path *fs.PathError
-	var link *os.LinkError
-	switch {
-	case err == nil,
-		errors.As(err, &path),
-		errors.As(err, &link),
-		errors.Is(err, context.Canceled),
-		errors.Is(err, context.DeadlineExceeded),
-		errors.Is(err, ErrCorrupt):
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrCorrupt, err)
 }

@@ -37,6 +37,8 @@ type Options struct {
 
 	// Driver stores the tables instead of service.db in Dir. The store closes it.
 	Driver Driver
+
+	files disk.Files // of backups and restores, for tests
 }
 
 func (o *Options) validateAndSetDefaults() error {
@@ -63,6 +65,7 @@ type DB struct {
 	idGenerator idGenerator
 	log         *slog.Logger
 	blobs       *Blobs
+	files       disk.Files
 	meta        databaseMeta
 
 	changes  changeCounters
@@ -120,7 +123,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		dir: o.Dir, driver: driver, schema: o.Schema, tables: tables,
 		clock: o.Clock, newID: o.NewID, idGenerator: idGenerator{generate: o.NewID}, log: o.Logger,
 		changes: newChangeCounters(tables.byName), soleWriter: o.Driver == nil,
-		checkUpdate: o.CheckUpdate,
+		checkUpdate: o.CheckUpdate, files: o.files,
 	}
 	db.syncRoles = NewCache[map[[2]string]string](db, 1, SyncLinks)
 	db.blobs = &Blobs{dir: filepath.Join(o.Dir, dirBlobs), temp: db.tempPath, clock: o.Clock}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math"
 	"os"
@@ -54,6 +53,8 @@ type PairChecker interface {
 // DB is an open file. It implements kv.Driver.
 type DB struct {
 	bolt       *bbolt.DB
+	file       *os.File // of bolt
+	pageSize   int64
 	path       string
 	log        *slog.Logger
 	writeToken chan struct{} // holds one token: the right to write
@@ -97,7 +98,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 			return nil, err
 		}
 	}
-	b, err := openWithRetry(ctx, path, o.LockTimeout, &bbolt.Options{
+	b, file, err := openWithRetry(ctx, path, o.LockTimeout, &bbolt.Options{
 		// Without the free list on disk, the file grows far less while there is a long reader. In
 		// return, Open has to read all pages once.
 		NoFreelistSync:  true,
@@ -113,25 +114,28 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 			return nil, errors.Join(disk.ClassifyError(err), b.Close())
 		}
 	}
-	db := &DB{bolt: b, path: path, log: o.Logger, writeToken: make(chan struct{}, 1), closed: make(chan struct{})}
+	db := &DB{
+		bolt: b, file: file, pageSize: int64(b.Info().PageSize), path: path, log: o.Logger,
+		writeToken: make(chan struct{}, 1), closed: make(chan struct{}),
+	}
 	db.writeToken <- struct{}{}
 	return db, nil
 }
 
 // openWithRetry opens the file, waiting up to wait for its lock.
-func openWithRetry(ctx context.Context, path string, wait time.Duration, o *bbolt.Options) (*bbolt.DB, error) {
+func openWithRetry(ctx context.Context, path string, wait time.Duration, o *bbolt.Options) (*bbolt.DB, *os.File, error) {
 	for {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		o.Timeout = max(min(wait, lockStep), time.Nanosecond)
-		b, err := openOnce(path, o)
+		b, file, err := openOnce(path, o)
 		wait -= lockStep
 		switch again := errors.Is(err, berrors.ErrTimeout) || errors.Is(err, errReplaced); {
 		case err == nil:
-			return b, nil
+			return b, file, nil
 		case !again || wait <= 0:
-			return nil, toKVError(path, err)
+			return nil, nil, toKVError(path, err)
 		}
 	}
 }
@@ -139,8 +143,7 @@ func openWithRetry(ctx context.Context, path string, wait time.Duration, o *bbol
 // errReplaced is the error if the path refers to another file once the lock is acquired.
 var errReplaced = errors.New("the file was replaced by a restore meanwhile; try again")
 
-func openOnce(path string, o *bbolt.Options) (b *bbolt.DB, err error) {
-	var file *os.File
+func openOnce(path string, o *bbolt.Options) (b *bbolt.DB, file *os.File, err error) {
 	o.OpenFile = func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
 		f, err = regularfile.OpenFile(name, flag, mode)
 		file = f
@@ -153,17 +156,17 @@ func openOnce(path string, o *bbolt.Options) (b *bbolt.DB, err error) {
 	}()
 	defer catchDamage(path, &err)
 	if b, err = bbolt.Open(path, 0o600, o); err != nil {
-		return nil, err
+		return nil, file, err
 	}
 	locked, err := file.Stat()
 	if err == nil {
 		var named os.FileInfo
 		if named, err = os.Stat(path); err == nil && os.SameFile(locked, named) {
-			return b, nil
+			return b, file, nil
 		}
 		err = cmp.Or(err, errReplaced)
 	}
-	return nil, errors.Join(err, b.Close())
+	return nil, nil, errors.Join(err, b.Close())
 }
 
 // initialMmapSize returns the initial size of the memory mapping. It is address space, not memory, and
@@ -231,9 +234,27 @@ func panickingFunction() string {
 	}
 }
 
+// checkHeaders returns an error if the file was truncated so far that its headers are missing. bbolt reads these when it
+// begins a transaction, with locks held, so that a fault can't be recovered there.
+func (db *DB) checkHeaders() error {
+	info, err := db.file.Stat()
+	switch {
+	case errors.Is(err, os.ErrClosed):
+		return kv.ErrClosed
+	case err != nil:
+		return toKVError(db.path, err)
+	case info.Size() < 2*db.pageSize:
+		return fmt.Errorf("%w: %s: it was truncated; restore a backup", kv.ErrCorrupt, filepath.Base(db.path))
+	}
+	return nil
+}
+
 // View implements kv.Driver.
 func (db *DB) View(ctx context.Context, fn func(kv.KV) error) (err error) {
 	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := db.checkHeaders(); err != nil {
 		return err
 	}
 	btx, err := db.bolt.Begin(false)
@@ -263,6 +284,9 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) (err error) {
 	}
 	defer func() { db.writeToken <- struct{}{} }()
 
+	if err := db.checkHeaders(); err != nil {
+		return err
+	}
 	btx, err := db.bolt.Begin(true)
 	if err != nil {
 		return toKVError(db.path, err)
@@ -287,36 +311,6 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) (err error) {
 		return err
 	}
 	return nil
-}
-
-// Backup writes a bbolt file. Writers can continue meanwhile, but the database grows by what they
-// change, so w should be fast, such as a local file.
-func (db *DB) Backup(ctx context.Context, w io.Writer) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	btx, err := db.bolt.Begin(false)
-	if err != nil {
-		return toKVError(db.path, err)
-	}
-	defer btx.Rollback()
-	f := &errorRecorder{w: disk.ContextWriter(ctx, w)}
-	_, err = btx.WriteTo(f)
-	return toKVError(db.path, cmp.Or(f.err, err))
-}
-
-// errorRecorder keeps the first write error, because bbolt keeps only its text.
-type errorRecorder struct {
-	w   io.Writer
-	err error
-}
-
-func (f *errorRecorder) Write(p []byte) (int, error) {
-	n, err := f.w.Write(p)
-	if f.err == nil {
-		f.err = err
-	}
-	return n, err
 }
 
 // Close implements kv.Driver.

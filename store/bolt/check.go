@@ -43,7 +43,7 @@ const (
 // content is. bbolt has no checksums of either.
 func checkPages(ctx context.Context, path string, o Options) error {
 	// Opened for reading, bbolt reads only the two meta pages. It locks the file.
-	b, err := openWithRetry(ctx, path, o.LockTimeout, &bbolt.Options{ReadOnly: true})
+	b, _, err := openWithRetry(ctx, path, o.LockTimeout, &bbolt.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}
@@ -265,7 +265,7 @@ func Verify(ctx context.Context, path string, newChecker func() PairChecker) (er
 	if err := checkPages(ctx, path, Options{LockTimeout: lockStep, NewChecker: newChecker}); err != nil {
 		return err
 	}
-	b, err := openWithRetry(ctx, path, lockStep, &bbolt.Options{ReadOnly: true, PreLoadFreelist: true})
+	b, _, err := openWithRetry(ctx, path, lockStep, &bbolt.Options{ReadOnly: true, PreLoadFreelist: true})
 	if err != nil {
 		return err
 	}

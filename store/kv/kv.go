@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 )
 
@@ -44,9 +43,6 @@ type Driver interface {
 	// fn must have no side effects except variables that it assigns anew.
 	Update(ctx context.Context, fn func(KV) error) error
 
-	// Backup writes a snapshot of the database in the driver's own format.
-	Backup(ctx context.Context, w io.Writer) error
-
 	// Close waits for running transactions. A second call does nothing.
 	Close() error
 }
@@ -80,6 +76,12 @@ type KV interface {
 // Pair is a key with its value. Both are valid as long as the result of KV.Get.
 type Pair struct {
 	Key, Value []byte
+}
+
+// Record is a pair of a table.
+type Record struct {
+	Table string
+	Pair
 }
 
 // Range is the range of keys from Start (inclusive; nil is before the first key) to End (exclusive;

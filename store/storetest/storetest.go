@@ -42,7 +42,6 @@ func Run(t *testing.T, open func(t *testing.T) kv.Driver) {
 		{"Counter", testNoLostUpdates},
 		{"ReadersAndWriter", testReadersAndWriter},
 		{"Model", testAgainstModel},
-		{"Backup", testBackup},
 		{"Close", testClose},
 	}
 	for _, tt := range tests {

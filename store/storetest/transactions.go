@@ -102,7 +102,6 @@ func testCancelled(t *testing.T, d kv.Driver) {
 	never := func(kv.KV) error { t.Error("ran under a cancelled context"); return nil }
 	wantErr(t, "View", d.View(gone, never), context.Canceled)
 	wantErr(t, "Update", d.Update(gone, never), context.Canceled)
-	wantErr(t, "Backup", d.Backup(gone, &bytes.Buffer{}), context.Canceled)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	err := d.Update(ctx, func(k kv.KV) error {
@@ -215,24 +214,6 @@ func testReadersAndWriter(t *testing.T, d kv.Driver) {
 	wg.Wait()
 }
 
-func testBackup(t *testing.T, d kv.Driver) {
-	update(t, d, func(k kv.KV) { put(t, k, "t", "a", "1") })
-	var b bytes.Buffer
-	if err := d.Backup(t.Context(), &b); err != nil {
-		t.Fatal(err)
-	}
-	if b.Len() == 0 {
-		t.Fatal("an empty backup")
-	}
-	failure := errors.New("no room")
-	wantErr(t, "Backup to a failing writer", d.Backup(t.Context(), failingWriter{failure}), failure)
-	update(t, d, func(k kv.KV) { put(t, k, "t", "b", "1") })
-}
-
-type failingWriter struct{ err error }
-
-func (f failingWriter) Write([]byte) (int, error) { return 0, f.err }
-
 func testClose(t *testing.T, d kv.Driver) {
 	if err := errors.Join(d.Close(), d.Close()); err != nil {
 		t.Fatal(err)
@@ -240,5 +221,4 @@ func testClose(t *testing.T, d kv.Driver) {
 	nothing := func(kv.KV) error { return nil }
 	wantErr(t, "View", d.View(t.Context(), nothing), kv.ErrClosed)
 	wantErr(t, "Update", d.Update(t.Context(), nothing), kv.ErrClosed)
-	wantErr(t, "Backup", d.Backup(t.Context(), &bytes.Buffer{}), kv.ErrClosed)
 }

@@ -31,8 +31,28 @@ func ClassifyError(err error) error {
 	return err
 }
 
+// Files makes file operations that tests can make fail.
+type Files struct {
+	// Before, if set, is called before each operation, which fails with its error. After an error, a write
+	// has written half of its bytes. It is for tests.
+	Before func(operation, path string) error
+}
+
+func (f Files) before(operation, path string) error {
+	if f.Before == nil {
+		return nil
+	}
+	return f.Before(operation, path)
+}
+
 // SyncDir makes names created or removed in dir durable.
-func SyncDir(dir string) error {
+func SyncDir(dir string) error { return Files{}.SyncDir(dir) }
+
+// SyncDir makes names created or removed in dir durable.
+func (f Files) SyncDir(dir string) error {
+	if err := f.before("sync folder", dir); err != nil {
+		return err
+	}
 	if runtime.GOOS == "windows" { // a directory can't be synced there
 		return nil
 	}
@@ -45,35 +65,107 @@ func SyncDir(dir string) error {
 
 // WriteTemp writes the output of write to a file under an unused name, and syncs it. A failure
 // leaves no file behind.
-func WriteTemp(temp string, mode fs.FileMode, write func(io.Writer) error) (err error) {
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+func WriteTemp(temp string, mode fs.FileMode, write func(io.Writer) error) error {
+	return Files{}.WriteTemp(temp, mode, write)
+}
+
+// WriteTemp writes the output of write to a file under an unused name, and syncs it. A failure
+// leaves no file behind.
+func (f Files) WriteTemp(temp string, mode fs.FileMode, write func(io.Writer) error) (err error) {
+	if err := f.before("create", temp); err != nil {
+		return ClassifyError(err)
+	}
+	file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return ClassifyError(err)
 	}
 	defer func() {
 		if err != nil {
-			_ = f.Close()
+			_ = file.Close()
 			os.Remove(temp)
 			err = ClassifyError(err)
 		}
 	}()
-	if err := write(f); err != nil {
+	if err := write(fileWriter{f, file}); err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
+	if err := f.before("sync", temp); err != nil {
 		return err
 	}
-	return f.Close()
+	if err := file.Sync(); err != nil {
+		return err
+	}
+	if err := f.before("close", temp); err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+type fileWriter struct {
+	files Files
+	file  *os.File
+}
+
+func (w fileWriter) Write(p []byte) (int, error) {
+	if failure := w.files.before("write", w.file.Name()); failure != nil {
+		n, err := w.file.Write(p[:len(p)/2])
+		return n, errors.Join(failure, err)
+	}
+	return w.file.Write(p)
+}
+
+// Rename renames a file within a file system.
+func (f Files) Rename(from, to string) error {
+	if err := f.before("rename", to); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
+}
+
+// Link gives a file another name within a file system.
+func (f Files) Link(from, to string) error {
+	if err := f.before("link", to); err != nil {
+		return err
+	}
+	return os.Link(from, to)
 }
 
 // RenameDurably renames a synced file within a file system and makes the new name durable. If renaming fails,
 // it removes temp and leaves path unchanged.
-func RenameDurably(temp, path string) error {
-	if err := os.Rename(temp, path); err != nil {
+func RenameDurably(temp, path string) error { return Files{}.RenameDurably(temp, path) }
+
+// RenameDurably renames a synced file within a file system and makes the new name durable. If renaming fails,
+// it removes temp and leaves path unchanged.
+func (f Files) RenameDurably(temp, path string) error {
+	if err := f.Rename(temp, path); err != nil {
 		os.Remove(temp)
 		return ClassifyError(err)
 	}
-	return ClassifyError(SyncDir(filepath.Dir(path)))
+	return ClassifyError(f.SyncDir(filepath.Dir(path)))
+}
+
+// LinkDurably gives a synced file its name within a file system and makes the name durable. It never replaces a
+// file: then it returns fs.ErrExist. If it fails, it removes temp and leaves no file under the name.
+func (f Files) LinkDurably(temp, path string) error {
+	defer os.Remove(temp)
+	err := f.Link(temp, path)
+	if errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err != nil { // for example since the file system has no hard links
+		if _, err := os.Lstat(path); err == nil {
+			return fs.ErrExist
+		}
+		err = f.Rename(temp, path)
+	}
+	if err != nil {
+		return ClassifyError(err)
+	}
+	if err := f.SyncDir(filepath.Dir(path)); err != nil {
+		os.Remove(path)
+		return ClassifyError(err)
+	}
+	return nil
 }
 
 // ContextReader stops reading when ctx ends.

@@ -1,0 +1,345 @@
+package store
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"strings"
+
+	"filippo.io/age"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/scf-service/service/internal/regularfile"
+	"github.com/scf-service/service/store/kv"
+)
+
+// ErrEncrypted is the error for a backup that can't be read with the given identities.
+var ErrEncrypted = errors.New("the backup is encrypted for another identity; give the one of a recipient")
+
+// ReadOptions configure how a backup is read.
+type ReadOptions struct {
+	Identities []age.Identity // for an encrypted backup
+	// Progress, if set, is called with the number of bytes done of all; it must be fast.
+	Progress func(done, total int64)
+	// Check, if set, is called by VerifyBackup with the restored store before it is deleted.
+	Check func(context.Context, *DB) error
+}
+
+// ReadManifest returns the description of a backup, for lists: it reads only the beginning and verifies
+// nothing. Of an encrypted backup, it returns only that it is encrypted, unless an identity is given.
+func ReadManifest(ctx context.Context, path string, identities ...age.Identity) (Manifest, error) {
+	r, err := openBackup(ctx, path, ReadOptions{Identities: identities})
+	if errors.Is(err, ErrEncrypted) && len(identities) == 0 {
+		return Manifest{Encrypted: true}, nil
+	}
+	if err != nil {
+		return Manifest{}, fmt.Errorf("%s: %w", path, err)
+	}
+	defer r.close()
+	return r.manifest, nil
+}
+
+// backupReader reads the entries of a backup in their order.
+type backupReader struct {
+	file     *regularfile.File
+	content  *trailerReader // decrypted
+	zstd     *zstd.Decoder
+	tar      *tar.Reader
+	header   *tar.Header // of the next entry; nil at the end
+	manifest Manifest
+}
+
+// openBackup opens a backup and reads its manifest.
+func openBackup(ctx context.Context, path string, o ReadOptions) (*backupReader, error) {
+	f, err := regularfile.Open(ctx, path, regularfile.NoLimit)
+	if err != nil {
+		return nil, err
+	}
+	r := &backupReader{file: f}
+	if err := r.start(o); err != nil {
+		r.close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *backupReader) start(o ReadOptions) error {
+	info, err := r.file.Stat()
+	if err != nil {
+		return err
+	}
+	in := bufio.NewReaderSize(&progressReader{r: r.file, total: info.Size(), progress: o.Progress}, 256<<10)
+	begin, _ := in.Peek(32)
+	var plain io.Reader = in
+	if isEncrypted(begin) {
+		r.manifest.Encrypted = true
+		if plain, err = decrypt(in, o.Identities); err != nil {
+			return err
+		}
+	} else if !bytes.HasPrefix(begin, []byte{0x28, 0xB5, 0x2F, 0xFD}) {
+		return fmt.Errorf("%w: it is not a backup", ErrCorrupt)
+	}
+	r.content = &trailerReader{r: plain, sum: sha256.New()}
+	r.zstd, err = zstd.NewReader(r.content, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+	if err != nil {
+		return err
+	}
+	r.tar = tar.NewReader(r.zstd)
+	if err := r.next(); err != nil {
+		return err
+	}
+	return r.readManifest()
+}
+
+func decrypt(in io.Reader, identities []age.Identity) (io.Reader, error) {
+	if len(identities) == 0 {
+		return nil, ErrEncrypted
+	}
+	plain, err := age.Decrypt(in, identities...)
+	var other *age.NoIdentityMatchError
+	if errors.As(err, &other) {
+		return nil, fmt.Errorf("%w: %w", ErrEncrypted, err)
+	}
+	return plain, toCorruptError(err)
+}
+
+func (r *backupReader) close() {
+	if r.zstd != nil {
+		r.zstd.Close()
+	}
+	_ = r.file.Close() // opened for reading
+}
+
+func (r *backupReader) readManifest() error {
+	content, err := r.open(entryManifest, maxManifestSize)
+	if err != nil {
+		return err
+	}
+	b, err := io.ReadAll(content)
+	if err != nil {
+		return err
+	}
+	encrypted := r.manifest.Encrypted
+	if err := json.Unmarshal(b, &r.manifest); err != nil {
+		return toCorruptError(err)
+	}
+	r.manifest.Encrypted = encrypted
+	switch m := r.manifest; {
+	case m.Format > backupFormat:
+		return fmt.Errorf("%w: its backup format is %d, this program knows %d", ErrNewerSchema, m.Format, backupFormat)
+	case m.Format < 1:
+		return fmt.Errorf("%w: it is not a backup", ErrCorrupt)
+	case m.Format == backupFormatOfDriver:
+		return r.next()
+	case checkDatabaseFormat(m.DatabaseFormat) != nil:
+		return checkDatabaseFormat(m.DatabaseFormat)
+	case m.RecordBytes < 0 || m.BlobBytes < 0 || m.BlobCount < 0 || m.RecordBytes+m.BlobBytes < 0:
+		return fmt.Errorf("%w: its manifest is not valid", ErrCorrupt)
+	}
+	return r.next()
+}
+
+// next advances to the next entry.
+func (r *backupReader) next() error {
+	h, err := r.tar.Next()
+	if errors.Is(err, io.EOF) {
+		r.header = nil
+		return nil
+	}
+	if err != nil {
+		return toCorruptError(err)
+	}
+	if h.Typeflag != tar.TypeReg {
+		return fmt.Errorf("%w: it contains %.80q, which is not a file", ErrCorrupt, h.Name)
+	}
+	r.header = h
+	return nil
+}
+
+// open returns the content of the current entry, which must have this name and at most limit bytes.
+func (r *backupReader) open(name string, limit int64) (io.Reader, error) {
+	switch {
+	case r.header == nil:
+		return nil, fmt.Errorf("%w: it ends before %s", ErrCorrupt, name)
+	case r.header.Name != name:
+		return nil, fmt.Errorf("%w: it contains %.80q instead of %s", ErrCorrupt, r.header.Name, name)
+	case r.header.Size > limit:
+		return nil, fmt.Errorf("%w: its %s has %d bytes, at most %d are expected", ErrCorrupt, name, r.header.Size, limit)
+	}
+	return corruptReader{r.tar}, nil
+}
+
+// corruptReader turns errors that only a damaged backup can cause into ErrCorrupt.
+type corruptReader struct {
+	r io.Reader
+}
+
+func (c corruptReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if err != io.EOF { //nolint:errorlint // callers expect this value
+		err = toCorruptError(err)
+	}
+	return n, err
+}
+
+// readFiles passes the additional files to add.
+func (r *backupReader) readFiles(add func(name string, content []byte) error) error {
+	last := ""
+	for _, name := range r.manifest.Files {
+		if !additionalFiles[name] || name <= last {
+			return fmt.Errorf("%w: it contains the unexpected file %.80q", ErrCorrupt, name)
+		}
+		last = name
+		in, err := r.open(entryFiles+name, maxAdditionalFile)
+		if err != nil {
+			return err
+		}
+		content, err := io.ReadAll(in)
+		if err != nil {
+			return err
+		}
+		if err := add(name, content); err != nil {
+			return err
+		}
+		if err := r.next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readRecords passes the content of the records, or of the database of format 1, to read.
+func (r *backupReader) readRecords(read func(io.Reader) error) error {
+	name, limit := entryRecords, r.manifest.RecordBytes
+	if r.manifest.Format == backupFormatOfDriver {
+		name, limit = entryDatabase, regularfile.NoLimit
+	}
+	in, err := r.open(name, limit)
+	if err != nil {
+		return err
+	}
+	if size := r.header.Size; name == entryRecords && size != limit {
+		return fmt.Errorf("%w: its records have %d bytes instead of %d", ErrCorrupt, size, limit)
+	}
+	if err := read(in); err != nil {
+		return err
+	}
+	return r.next()
+}
+
+// readBlobs passes the blobs to add, compares their number and size with the manifest, and reads the backup to its end.
+func (r *backupReader) readBlobs(ctx context.Context, add func(sha string, size int64, content io.Reader) error) error {
+	m := &r.manifest
+	var count, size int64
+	for last := ""; r.header != nil; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		sha, found := strings.CutPrefix(r.header.Name, entryBlobs)
+		if !found || !isSHA256(sha) || sha <= last || !m.Blobs {
+			return fmt.Errorf("%w: it contains the unexpected entry %.80q", ErrCorrupt, r.header.Name)
+		}
+		last = sha
+		count++
+		size += r.header.Size
+		if m.Format != backupFormatOfDriver && (count > m.BlobCount || size > m.BlobBytes) {
+			return fmt.Errorf("%w: it contains more than its manifest says", ErrCorrupt)
+		}
+		if err := add(sha, r.header.Size, corruptReader{r.tar}); err != nil {
+			return err
+		}
+		if err := r.next(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case m.Format == backupFormatOfDriver:
+		m.BlobCount, m.BlobBytes = count, size
+	case count != m.BlobCount || size != m.BlobBytes:
+		return fmt.Errorf("%w: it contains %d blobs of %d bytes instead of %d of %d", ErrCorrupt, count, size, m.BlobCount, m.BlobBytes)
+	}
+	return r.readEnd()
+}
+
+// readEnd reads what follows the archive, which must be its end, and compares the checksum.
+func (r *backupReader) readEnd() error {
+	more, err := io.Copy(io.Discard, r.zstd)
+	if err != nil {
+		return toCorruptError(err)
+	}
+	if more > 0 {
+		return fmt.Errorf("%w: it contains more than its archive", ErrCorrupt)
+	}
+	if _, err := io.Copy(io.Discard, r.content); err != nil {
+		return toCorruptError(err)
+	}
+	if r.manifest.Format == backupFormatOfDriver {
+		return nil
+	}
+	if want := r.content.sum.Sum(bytes.Clone(checksumFrame)); !bytes.Equal(r.content.tail, want) {
+		return fmt.Errorf("%w: its checksum is wrong", ErrCorrupt)
+	}
+	return nil
+}
+
+// trailerReader computes the checksum of all but the last bytes, the trailer, which it keeps.
+type trailerReader struct {
+	r    io.Reader
+	sum  hash.Hash
+	tail []byte
+}
+
+func (t *trailerReader) Read(p []byte) (int, error) {
+	n, err := t.r.Read(p)
+	size := len(checksumFrame) + sha256.Size
+	if n >= size {
+		_, _ = t.sum.Write(t.tail)
+		_, _ = t.sum.Write(p[:n-size])
+		t.tail = append(t.tail[:0], p[n-size:n]...)
+		return n, err
+	}
+	t.tail = append(t.tail, p[:n]...)
+	if more := len(t.tail) - size; more > 0 {
+		_, _ = t.sum.Write(t.tail[:more])
+		t.tail = append(t.tail[:0], t.tail[more:]...)
+	}
+	return n, err
+}
+
+type progressReader struct {
+	r           io.Reader
+	done, total int64
+	progress    func(done, total int64)
+}
+
+func (p *progressReader) Read(b []byte) (int, error) {
+	n, err := p.r.Read(b)
+	p.done += int64(n)
+	if p.progress != nil {
+		p.progress(min(p.done, p.total), p.total)
+	}
+	return n, err
+}
+
+// toCorruptError marks errors that only the archive itself can cause.
+func toCorruptError(err error) error {
+	var path *fs.PathError
+	switch {
+	case err == nil,
+		errors.As(err, &path),
+		errors.Is(err, context.Canceled),
+		errors.Is(err, context.DeadlineExceeded),
+		errors.Is(err, kv.ErrDiskFull),
+		errors.Is(err, ErrCorrupt):
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrCorrupt, err)
+}

@@ -1,0 +1,892 @@
+package store
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"filippo.io/age"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/scf-service/service/internal/testutil/longtest"
+	"github.com/scf-service/service/store/bolt"
+	"github.com/scf-service/service/store/kv"
+)
+
+func backUp(ctx context.Context, db *DB, path string) error {
+	_, err := db.Backup(ctx, path, BackupOptions{})
+	return err
+}
+
+func TestBackup(t *testing.T) {
+	o := options(t.TempDir())
+	db := open(t, o)
+	fillControls(t, db, 500)
+	large := bytes.Repeat([]byte("evidence "), 100_000)
+	blob, err := db.Blobs().Put(t.Context(), bytes.NewReader(large), 1<<30)
+	is(t, "Put", err, nil)
+	path := filepath.Join(t.TempDir(), "today.backup")
+	// While it is in use.
+	view(t, db, func(*Tx) error { return backUp(t.Context(), db, path) })
+	is(t, "over another", backUp(t.Context(), db, path), ErrExists)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	is(t, "cancelled", backUp(ctx, db, path+"2"), context.Canceled)
+	left, err := os.ReadDir(filepath.Dir(path))
+	if is(t, "ReadDir", err, nil); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+	same(t, "tmp", files(t, db, dirTemp))
+
+	// Later changes are not in it.
+	update(t, db, func(tx *Tx) error { return controls.Put(tx, &control{Code: "later"}) })
+	is(t, "Delete", db.Blobs().Delete(blob.SHA256), nil)
+	_, err = Restore(t.Context(), path, o, ReadOptions{})
+	is(t, "Restore while open", err, ErrLocked)
+	is(t, "Close", db.Close(), nil)
+
+	check := func(o Options) {
+		t.Helper()
+		db := open(t, o)
+		defer db.Close()
+		view(t, db, func(tx *Tx) error {
+			n, err := controls.Count(tx)
+			if n != 500 {
+				t.Errorf("%d controls", n)
+			}
+			checkIndexes(t, tx, controls)
+			return err
+		})
+		if read(t, db, blob.SHA256) != string(large) {
+			t.Error("the blob is another")
+		}
+		same(t, "tmp", files(t, db, dirTemp))
+	}
+	elsewhere := options(filepath.Join(t.TempDir(), "new", "folder"))
+	m, err := Restore(t.Context(), path, elsewhere, ReadOptions{})
+	if is(t, "Restore", err, nil); !m.Blobs || !m.Created.Equal(day) {
+		t.Errorf("manifest %+v", m)
+	}
+	check(elsewhere)
+
+	_, err = Restore(t.Context(), path, o, ReadOptions{})
+	is(t, "Restore over", err, nil)
+	check(o)
+	aside := filepath.Join(o.Dir, dirBackups, "20261120T090000.000Z-before-restore.db")
+	if _, err := os.Stat(aside); err != nil {
+		t.Errorf("the replaced database is gone: %v", err)
+	}
+
+	// Over a database that is damaged, which is why people restore.
+	is(t, "Truncate", os.Truncate(filepath.Join(elsewhere.Dir, fileDatabase), 9000), nil)
+	_, err = Restore(t.Context(), path, elsewhere, ReadOptions{})
+	is(t, "Restore over damage", err, nil)
+	check(elsewhere)
+}
+
+// backupFixture is a small store with a backup of it and later changes.
+type backupFixture struct {
+	options Options
+	path    string
+	content []byte // of the backup
+	blob    Blob
+}
+
+// makeBackup makes a store of n records and two blobs in a folder, closes it and returns a backup of it.
+func makeBackup(t testing.TB, dir string, n int) backupFixture {
+	t.Helper()
+	f := backupFixture{options: options(dir), path: filepath.Join(t.TempDir(), "b")}
+	db := open(t, f.options)
+	fillControls(t, db, n)
+	for _, content := range []string{"other", "evidence"} {
+		blob, err := db.Blobs().Put(t.Context(), strings.NewReader(content), 100)
+		is(t, "Put", err, nil)
+		f.blob = blob
+	}
+	_, err := db.Backup(t.Context(), f.path, BackupOptions{Files: map[string][]byte{"secret.key": []byte("new key")}})
+	is(t, "Backup", err, nil)
+	update(t, db, func(tx *Tx) error { return controls.Put(tx, &control{Code: "later"}) })
+	is(t, "Close", db.Close(), nil)
+	is(t, "WriteFile", os.WriteFile(filepath.Join(dir, "secret.key"), []byte("old key"), 0o600), nil)
+	f.content, err = os.ReadFile(f.path)
+	is(t, "ReadFile", err, nil)
+	return f
+}
+
+// state returns the files of a data folder with their content.
+func state(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	got := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		got[strings.TrimPrefix(path, dir)] = string(b)
+		return err
+	})
+	is(t, "walking", err, nil)
+	return got
+}
+
+// checkState compares the files of a data folder but for the ID of the database, which the next Open writes.
+func checkState(t testing.TB, what, dir string, want map[string]string) {
+	t.Helper()
+	got := state(t, dir)
+	delete(got, "/"+fileID)
+	want = maps.Clone(want)
+	delete(want, "/"+fileID)
+	if !maps.Equal(got, want) {
+		t.Fatalf("%s: the folder was changed: %q instead of %q", what, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+	}
+}
+
+// checkRestored checks that a folder has what the fixture's backup has.
+func checkRestored(t testing.TB, o Options, f backupFixture, n int) {
+	t.Helper()
+	db := open(t, o)
+	view(t, db, func(tx *Tx) error {
+		got, err := controls.Count(tx)
+		if got != n {
+			t.Fatalf("%d records, want %d", got, n)
+		}
+		checkIndexes(t, tx, controls)
+		return err
+	})
+	is(t, "Verify", db.Blobs().Verify(t.Context(), f.blob.SHA256), nil)
+	is(t, "Close", db.Close(), nil)
+	key, err := os.ReadFile(filepath.Join(o.Dir, "secret.key"))
+	if is(t, "ReadFile", err, nil); string(key) != "new key" {
+		t.Fatalf("the key is %q", key)
+	}
+}
+
+// TestRestoreRefusesDamage checks that a backup that was cut short or of which any part was changed is refused, in each region,
+// and that nothing is replaced then.
+func TestRestoreRefusesDamage(t *testing.T) {
+	f := makeBackup(t, t.TempDir(), 50)
+	before := state(t, f.options.Dir)
+	identity, err := age.GenerateX25519Identity()
+	is(t, "GenerateX25519Identity", err, nil)
+	db := open(t, f.options)
+	encrypted := filepath.Join(t.TempDir(), "encrypted")
+	_, err = db.Backup(t.Context(), encrypted, BackupOptions{Recipients: []age.Recipient{identity.Recipient()}})
+	is(t, "Backup", errors.Join(err, db.Close()), nil)
+	sealed, err := os.ReadFile(encrypted)
+	is(t, "ReadFile", err, nil)
+
+	ro := ReadOptions{Identities: []age.Identity{identity}}
+	try := func(name string, b []byte) {
+		t.Helper()
+		is(t, "WriteFile", os.WriteFile(f.path, b, 0o600), nil)
+		_, err := Restore(t.Context(), f.path, f.options, ro)
+		if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrEncrypted) {
+			t.Fatalf("%s: got %v", name, err)
+		}
+		if _, err := VerifyBackup(t.Context(), f.path, options(t.TempDir()), ro); err == nil {
+			t.Fatalf("%s: it was verified", name)
+		}
+	}
+	for name, whole := range map[string][]byte{"plain": f.content, "encrypted": sealed} {
+		var at []int
+		for i := 0; i < len(whole); i += 1 + len(whole)/20 {
+			at = append(at, i)
+		}
+		at = append(at, 1, 2, 3, 4, 5, 6, 7, len(whole)-1, len(whole)-33, len(whole)-37, len(whole)-40, len(whole)-41)
+		for _, i := range at {
+			try(fmt.Sprintf("%s cut to %d of %d bytes", name, i, len(whole)), whole[:i])
+			flipped := bytes.Clone(whole)
+			flipped[i] ^= 1 << (i % 8)
+			try(fmt.Sprintf("%s with byte %d of %d changed", name, i, len(whole)), flipped)
+		}
+		try(name+" twice", slices.Concat(whole, whole))
+		try(name+" and a byte", append(bytes.Clone(whole), 0))
+		torn := bytes.Clone(whole)
+		clear(torn[len(torn)/2:])
+		try(name+" torn", torn)
+	}
+	try("something else", []byte("PK\x03\x04 hello"))
+	try("nothing", nil)
+	checkState(t, "damaged backups", f.options.Dir, before)
+
+	is(t, "WriteFile", os.WriteFile(f.path, f.content, 0o600), nil)
+	_, err = Restore(t.Context(), f.path, f.options, ReadOptions{})
+	is(t, "Restore", err, nil)
+	checkRestored(t, f.options, f, 50)
+}
+
+func TestEncryptedBackup(t *testing.T) {
+	db := openNew(t)
+	fillControls(t, db, 5)
+	mine, err := age.GenerateX25519Identity()
+	is(t, "GenerateX25519Identity", err, nil)
+	other, err := age.GenerateX25519Identity()
+	is(t, "GenerateX25519Identity", err, nil)
+	path := filepath.Join(t.TempDir(), "b")
+	_, err = db.Backup(t.Context(), path, BackupOptions{Recipients: []age.Recipient{mine.Recipient()}})
+	is(t, "Backup", err, nil)
+	m, err := ReadManifest(t.Context(), path)
+	if is(t, "ReadManifest", err, nil); !m.Encrypted || m.Format != 0 {
+		t.Errorf("without an identity: %+v", m)
+	}
+	m, err = ReadManifest(t.Context(), path, mine)
+	if is(t, "ReadManifest", err, nil); !m.Encrypted || m.Records() < 5 || !m.Created.Equal(day) {
+		t.Errorf("with the identity: %+v", m)
+	}
+	_, err = ReadManifest(t.Context(), path, other)
+	is(t, "with another identity", err, ErrEncrypted)
+	for _, identities := range [][]age.Identity{nil, {other}} {
+		_, err = Restore(t.Context(), path, options(t.TempDir()), ReadOptions{Identities: identities})
+		is(t, "Restore", err, ErrEncrypted)
+	}
+	_, err = VerifyBackup(t.Context(), path, options(t.TempDir()), ReadOptions{Identities: []age.Identity{other, mine}})
+	is(t, "VerifyBackup", err, nil)
+}
+
+// TestVerifyBackup checks what the verification counts, what it misses, and that it leaves nothing.
+func TestVerifyBackup(t *testing.T) {
+	o := options(t.TempDir())
+	o.Schema = ServiceSchema
+	db := open(t, o)
+	blob, err := db.Blobs().Put(t.Context(), strings.NewReader("evidence"), 100)
+	is(t, "Put", err, nil)
+	update(t, db, func(tx *Tx) error {
+		var errs []error
+		for i, sha := range []string{blob.SHA256, strings.Repeat("ab", 32)} {
+			d := Document{}
+			d.OrganizationID, d.AssessmentID, d.ID, d.SHA256, d.Filename = "one", "a", fmt.Sprint(i), sha, fmt.Sprintf("%d.pdf", i)
+			errs = append(errs, Documents.Insert(tx, "one", &d))
+		}
+		return errors.Join(errs...)
+	})
+	parent := o
+	parent.Dir = t.TempDir()
+	for _, without := range []bool{false, true} {
+		path := filepath.Join(t.TempDir(), "b")
+		var last [2]int64
+		progress := func(done, total int64) {
+			if done < last[0] || done > total {
+				t.Errorf("%d of %d bytes after %d", done, total, last[0])
+			}
+			last = [2]int64{done, total}
+		}
+		made, err := db.Backup(t.Context(), path, BackupOptions{WithoutBlobs: without, Progress: progress})
+		if is(t, "Backup", err, nil); last[0] != last[1] || last[0] != made.RecordBytes+made.BlobBytes {
+			t.Errorf("progress ended at %v", last)
+		}
+		checked := 0
+		last = [2]int64{}
+		v, err := VerifyBackup(t.Context(), path, parent, ReadOptions{Progress: progress, Check: func(ctx context.Context, db *DB) error {
+			c, err := db.CheckRecords(ctx)
+			checked = c.Checked
+			return err
+		}})
+		is(t, "VerifyBackup", err, nil)
+		if last[0] != last[1] || last[0] == 0 {
+			t.Errorf("progress ended at %v", last)
+		}
+		if v.Records() != made.Records() || v.Records() < 2 || checked < int(v.Records()) || v.Schema != ServiceSchema.Version() || v.DatabaseID != db.meta.ID {
+			t.Errorf("made %+v, verified %+v with %d records", made, v, checked)
+		}
+		if without != (v.MissingCount == 2) || without == v.Blobs || !without && (v.BlobCount != 1 || v.BlobBytes != 8) {
+			t.Errorf("verified %+v", v)
+		}
+		if !without {
+			same(t, "missing", v.Missing, `document "1.pdf" (blob `+strings.Repeat("ab", 32)+")")
+		}
+		fail := errors.New("no")
+		_, err = VerifyBackup(t.Context(), path, parent, ReadOptions{Check: func(context.Context, *DB) error { return fail }})
+		is(t, "a failing check", err, fail)
+	}
+	if left := state(t, parent.Dir); len(left) > 0 {
+		t.Errorf("left behind: %q", slices.Sorted(maps.Keys(left)))
+	}
+	entries, err := os.ReadDir(parent.Dir)
+	if is(t, "ReadDir", err, nil); len(entries) > 0 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+// TestBackupOfDamage checks that damage is found when the backup is made, not when it is needed.
+func TestBackupOfDamage(t *testing.T) {
+	db := openNew(t)
+	fillControls(t, db, 5)
+	blob, err := db.Blobs().Put(t.Context(), strings.NewReader("evidence"), 100)
+	is(t, "Put", err, nil)
+	path := filepath.Join(t.TempDir(), "b")
+
+	blobPath := filepath.Join(db.dir, dirBlobs, blob.SHA256[:2], blob.SHA256[2:])
+	content, err := os.ReadFile(blobPath)
+	is(t, "ReadFile", err, nil)
+	is(t, "WriteFile", os.WriteFile(blobPath, []byte("evidencE"), 0o600), nil)
+	is(t, "a changed blob", backUp(t.Context(), db, path), ErrCorrupt)
+	is(t, "WriteFile", os.WriteFile(blobPath, content, 0o600), nil)
+
+	change := func(fn func(k kv.KV) error) {
+		t.Helper()
+		is(t, "Update", db.driver.Update(t.Context(), fn), nil)
+	}
+	key := K("C-0001").b
+	var old []byte
+	change(func(k kv.KV) error {
+		b, err := k.Get("controls", key)
+		old = bytes.Clone(b)
+		changed := bytes.Clone(b)
+		changed[4] ^= 1
+		return errors.Join(err, k.Put("controls", key, changed))
+	})
+	err = backUp(t.Context(), db, path)
+	if is(t, "a changed record", err, ErrCorrupt); !strings.Contains(err.Error(), "C-0001") {
+		t.Errorf("the error doesn't name the record: %v", err)
+	}
+	change(func(k kv.KV) error { return k.Delete("controls", key) })
+	is(t, "a lost record", backUp(t.Context(), db, path), ErrCorrupt)
+	same(t, "tmp", files(t, db, dirTemp))
+	left, err := os.ReadDir(filepath.Dir(path))
+	if is(t, "ReadDir", err, nil); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	change(func(k kv.KV) error { return k.Put("controls", key, old) })
+	is(t, "Backup", backUp(t.Context(), db, path), nil)
+}
+
+// entry is a file of an archive.
+type entry struct {
+	name, content string
+	kind          byte // 0: a file
+}
+
+// writeArchive writes a backup with the given entries, a correct checksum, and extra bytes before it.
+func writeArchive(t testing.TB, path, extra string, entries ...entry) {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, e := range entries {
+		h := tar.Header{Name: e.name, Size: int64(len(e.content)), Mode: 0o600, Typeflag: tar.TypeReg}
+		if e.kind != 0 {
+			h.Typeflag, h.Size, h.Linkname = e.kind, 0, "../../escaped"
+		}
+		is(t, "WriteHeader", w.WriteHeader(&h), nil)
+		if e.kind == 0 {
+			_, err := io.WriteString(w, e.content)
+			is(t, "Write", err, nil)
+		}
+	}
+	is(t, "Close", w.Close(), nil)
+	b.WriteString(extra)
+	writeTar(t, path, b.Bytes())
+}
+
+// writeTar writes a backup of these uncompressed bytes.
+func writeTar(t testing.TB, path string, content []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))
+	is(t, "NewWriter", err, nil)
+	_, err = z.Write(content)
+	is(t, "Write", errors.Join(err, z.Close()), nil)
+	r := &trailerReader{r: bytes.NewReader(append(b.Bytes(), make([]byte, 40)...)), sum: sha256.New()}
+	_, err = io.Copy(io.Discard, r)
+	is(t, "Copy", err, nil)
+	is(t, "WriteFile", os.WriteFile(path, append(b.Bytes(), r.sum.Sum(bytes.Clone(checksumFrame))...), 0o600), nil)
+}
+
+// readArchive returns the entries of a backup.
+func readArchive(t testing.TB, content []byte) []entry {
+	t.Helper()
+	z, err := zstd.NewReader(bytes.NewReader(content))
+	is(t, "NewReader", err, nil)
+	defer z.Close()
+	var entries []entry
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return entries
+		}
+		is(t, "Next", err, nil)
+		b, err := io.ReadAll(r)
+		is(t, "ReadAll", err, nil)
+		entries = append(entries, entry{name: h.Name, content: string(b)})
+	}
+}
+
+// TestHostileBackup checks archives that someone has made on purpose, with a correct checksum.
+func TestHostileBackup(t *testing.T) {
+	f := makeBackup(t, t.TempDir(), 20)
+	whole := readArchive(t, f.content) // manifest, key, records, two blobs
+	if len(whole) != 5 || whole[2].name != entryRecords {
+		t.Fatalf("entries: %q", whole)
+	}
+	before := state(t, f.options.Dir)
+	with := func(change func(m *Manifest)) entry {
+		var m Manifest
+		is(t, "Unmarshal", json.Unmarshal([]byte(whole[0].content), &m), nil)
+		change(&m)
+		b, err := json.Marshal(m)
+		is(t, "Marshal", err, nil)
+		return entry{name: entryManifest, content: string(b)}
+	}
+	replace := func(i int, e entry) []entry {
+		changed := slices.Clone(whole)
+		changed[i] = e
+		return changed
+	}
+	records := func(content string) []entry {
+		return []entry{with(func(m *Manifest) { m.RecordBytes = int64(len(content)) }), whole[1], {name: entryRecords, content: content}, whole[3], whole[4]}
+	}
+	last := whole[4]
+	for name, entries := range map[string][]entry{
+		"a path out of the folder":      append(slices.Clone(whole), entry{name: "blobs/../../escaped", content: "x"}),
+		"an absolute path":              append(slices.Clone(whole), entry{name: "/tmp/escaped", content: "x"}),
+		"a file of the data folder":     replace(1, entry{name: "files/service.id", content: "x"}),
+		"a file that is named":          replace(0, with(func(m *Manifest) { m.Files = []string{"../escaped"} })),
+		"a file that is missing":        replace(0, with(func(m *Manifest) { m.Files = []string{"model.json", "secret.key"} })),
+		"a file twice":                  replace(0, with(func(m *Manifest) { m.Files = []string{"secret.key", "secret.key"} })),
+		"a file too many":               replace(0, with(func(m *Manifest) { m.Files = nil })),
+		"a symbolic link":               append(slices.Clone(whole), entry{name: last.name, kind: tar.TypeSymlink}),
+		"a link for the records":        replace(2, entry{name: entryRecords, kind: tar.TypeSymlink}),
+		"a hard link":                   replace(3, entry{name: whole[3].name, kind: tar.TypeLink}),
+		"a folder":                      replace(3, entry{name: whole[3].name, kind: tar.TypeDir}),
+		"a device":                      replace(3, entry{name: whole[3].name, kind: tar.TypeChar}),
+		"a blob twice":                  {whole[0], whole[1], whole[2], last, last},
+		"another order":                 {whole[0], whole[1], whole[2], whole[4], whole[3]},
+		"records last":                  {whole[0], whole[1], whole[3], whole[4], whole[2]},
+		"no manifest":                   whole[1:],
+		"a second manifest":             append(slices.Clone(whole), whole[0]),
+		"no records":                    {whole[0], whole[1], whole[3], whole[4]},
+		"a missing blob":                whole[:4],
+		"nothing":                       nil,
+		"other content of a blob":       replace(4, entry{name: last.name, content: strings.Repeat("x", len(last.content))}),
+		"a blob that is too long":       replace(4, entry{name: last.name, content: last.content + "x"}),
+		"a blob that is too short":      replace(4, entry{name: last.name, content: last.content[1:]}),
+		"blobs that weren't announced":  replace(0, with(func(m *Manifest) { m.Blobs = false })),
+		"more bytes than announced":     replace(0, with(func(m *Manifest) { m.BlobBytes-- })),
+		"fewer bytes than announced":    replace(0, with(func(m *Manifest) { m.BlobBytes++ })),
+		"more blobs than announced":     replace(0, with(func(m *Manifest) { m.BlobCount-- })),
+		"a negative size":               replace(0, with(func(m *Manifest) { m.RecordBytes = -1 })),
+		"more records than announced":   replace(0, with(func(m *Manifest) { m.RecordBytes-- })),
+		"a size beyond all":             replace(0, with(func(m *Manifest) { m.BlobBytes = 1<<63 - 1; m.RecordBytes = 1 })),
+		"another schema":                replace(0, with(func(m *Manifest) { m.Schema-- })),
+		"another database":              replace(0, with(func(m *Manifest) { m.DatabaseID = "x" })),
+		"another format of records":     replace(0, with(func(m *Manifest) { m.DatabaseFormat = formatWithoutChecksums })),
+		"other records":                 replace(0, with(func(m *Manifest) { m.Tables[1].SHA256 = strings.Repeat("0", 64) })),
+		"another number of records":     replace(0, with(func(m *Manifest) { m.Tables[1].Records++ })),
+		"a table too few":               replace(0, with(func(m *Manifest) { m.Tables = m.Tables[1:] })),
+		"a table too many":              replace(0, with(func(m *Manifest) { m.Tables = append(m.Tables, TableSummary{Name: "zz", Records: 1}) })),
+		"a manifest that isn't JSON":    replace(0, entry{name: entryManifest, content: "{"}),
+		"a manifest without a format":   replace(0, entry{name: entryManifest, content: "{}"}),
+		"a huge manifest":               replace(0, entry{name: entryManifest, content: strings.Repeat(" ", maxManifestSize) + whole[0].content}),
+		"records cut short":             records(whole[2].content[:len(whole[2].content)/2]),
+		"records without an end":        records(whole[2].content[:len(whole[2].content)-1]),
+		"more after the records":        records(whole[2].content + "x"),
+		"a table name of 1 GB":          records("\x80\x80\x80\x80\x04a"),
+		"a key of 1 GB":                 records("\x01a\x80\x80\x80\x80\x04a"),
+		"a value of 1 GB":               records("\x01a\x01k\x80\x80\x80\x80\x04a"),
+		"a length without an end":       records(strings.Repeat("\xff", 100)),
+		"an empty table":                records("\x01a\x00\x00"),
+		"tables out of order":           records("\x01b\x01k\x01v\x00\x01a\x01k\x01v\x00\x00"),
+		"keys out of order":             records("\x01a\x01l\x01v\x01k\x01v\x00\x00"),
+		"a key twice":                   records("\x01a\x01k\x01v\x01k\x01v\x00\x00"),
+		"records without a description": records("\x01a\x01k\x01v\x00\x00"),
+		"no records at all":             records("\x00"),
+	} {
+		writeArchive(t, f.path, "", entries...)
+		if _, err := Restore(t.Context(), f.path, f.options, ReadOptions{}); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		checkState(t, name, f.options.Dir, before)
+	}
+	writeArchive(t, f.path, "more", whole...)
+	_, err := Restore(t.Context(), f.path, f.options, ReadOptions{})
+	is(t, "more after the archive", err, ErrCorrupt)
+
+	for name, change := range map[string]func(*Manifest){
+		"a newer format":          func(m *Manifest) { m.Format = backupFormat + 1 },
+		"a newer database format": func(m *Manifest) { m.DatabaseFormat = formatVersion + 1 },
+		"a newer schema":          func(m *Manifest) { m.Schema = 99 },
+	} {
+		writeArchive(t, f.path, "", replace(0, with(change))...)
+		_, err := Restore(t.Context(), f.path, f.options, ReadOptions{})
+		is(t, name, err, ErrNewerSchema)
+		_, err = VerifyBackup(t.Context(), f.path, f.options, ReadOptions{})
+		is(t, name, err, ErrNewerSchema)
+	}
+	writeArchive(t, f.path, "", replace(0, with(func(m *Manifest) { m.DatabaseFormat = formatWithoutChecksums - 1 }))...)
+	_, err = Restore(t.Context(), f.path, f.options, ReadOptions{})
+	is(t, "a format from before the first release", err, ErrOldFormat)
+	checkState(t, "other formats", f.options.Dir, before)
+
+	writeArchive(t, f.path, "", whole...)
+	_, err = Restore(t.Context(), f.path, f.options, ReadOptions{})
+	is(t, "Restore", err, nil)
+	checkRestored(t, f.options, f, 20)
+}
+
+// FuzzRestore checks that a hostile archive ends in an error or a database that opens, and never outside the folder.
+func FuzzRestore(f *testing.F) {
+	b := makeBackup(f, f.TempDir(), 3)
+	z, err := zstd.NewReader(bytes.NewReader(b.content))
+	is(f, "NewReader", err, nil)
+	whole, err := io.ReadAll(z)
+	is(f, "ReadAll", err, nil)
+	f.Add(whole)
+	f.Add(whole[:len(whole)/2])
+	f.Add(b.content)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		dir := t.TempDir()
+		archive := filepath.Join(dir, "archive")
+		writeTar(t, archive, b)
+		if _, err := Restore(t.Context(), archive, options(filepath.Join(dir, "data")), ReadOptions{}); err == nil {
+			db, err := Open(t.Context(), options(filepath.Join(dir, "data")))
+			if err == nil {
+				is(t, "Close", db.Close(), nil)
+			}
+		}
+		entries, err := os.ReadDir(dir)
+		if is(t, "ReadDir", err, nil); len(entries) > 2 {
+			t.Fatalf("files outside: %v", entries)
+		}
+	})
+}
+
+// TestBackupFaults makes each file operation fail in turn, with half of a write written. Then there is no backup.
+func TestBackupFaults(t *testing.T) {
+	db := openNew(t)
+	fillControls(t, db, 20)
+	_, err := db.Blobs().Put(t.Context(), strings.NewReader("evidence"), 100)
+	is(t, "Put", err, nil)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "b")
+	fault := errors.New("fault")
+	operations := map[string]bool{}
+	for n := 0; ; n++ {
+		i := -1
+		db.files.Before = func(operation, _ string) error {
+			operations[operation] = true
+			if i++; i == n {
+				return fault
+			}
+			return nil
+		}
+		err := backUp(t.Context(), db, path)
+		same(t, "tmp", files(t, db, dirTemp))
+		left, readErr := os.ReadDir(dir)
+		is(t, "ReadDir", readErr, nil)
+		if i < n { // no fault any more
+			is(t, "Backup", err, nil)
+			break
+		}
+		// Where there are no hard links, it is renamed.
+		if err == nil && operations["rename"] {
+			is(t, "Remove", os.Remove(path), nil)
+			continue
+		}
+		if is(t, "Backup", err, fault); len(left) > 0 {
+			t.Fatalf("fault %d left %v", n, left)
+		}
+	}
+	for _, operation := range []string{"create", "write", "sync", "close", "link", "rename", "sync folder"} {
+		if !operations[operation] {
+			t.Errorf("no operation was %q", operation)
+		}
+	}
+	_, err = VerifyBackup(t.Context(), path, options(t.TempDir()), ReadOptions{})
+	is(t, "VerifyBackup", err, nil)
+}
+
+// TestRestoreFaults makes each file operation of a restore fail in turn: the folder is as it was.
+func TestRestoreFaults(t *testing.T) {
+	f := makeBackup(t, t.TempDir(), 20)
+	is(t, "deleting blobs", os.RemoveAll(filepath.Join(f.options.Dir, dirBlobs)), nil)
+	is(t, "Mkdir", os.Mkdir(filepath.Join(f.options.Dir, dirBlobs), 0o700), nil)
+	empty := options(t.TempDir())
+	fault := errors.New("fault")
+	for _, o := range []Options{f.options, empty} {
+		before := state(t, o.Dir)
+		for n := 0; ; n++ {
+			i := -1
+			o.files.Before = func(operation, path string) error {
+				if i++; i == n {
+					return fmt.Errorf("%s %s: %w", operation, path, fault)
+				}
+				return nil
+			}
+			_, err := Restore(t.Context(), f.path, o, ReadOptions{})
+			if err == nil { // no fault any more, or another operation took its place
+				if i < n {
+					break
+				}
+				for path := range state(t, o.Dir) {
+					if old, found := before[path]; found {
+						is(t, "WriteFile", os.WriteFile(filepath.Join(o.Dir, path), []byte(old), 0o600), nil)
+					} else {
+						is(t, "Remove", os.Remove(filepath.Join(o.Dir, path)), nil)
+					}
+				}
+				continue
+			}
+			is(t, "Restore", err, fault)
+			checkState(t, err.Error(), o.Dir, before)
+		}
+		checkRestored(t, o, f, 20)
+	}
+}
+
+// TestFormat1Backup checks that backups that earlier versions made before a migration can be restored.
+func TestFormat1Backup(t *testing.T) {
+	f := makeBackup(t, t.TempDir(), 20)
+	database := string(readDatabase(t, f.options))
+	entries := []entry{
+		{name: entryManifest, content: `{"format":1,"created":"2026-11-20T09:00:00Z","schema":0,"blobs":true}`},
+		{name: entryDatabase, content: database},
+		{name: entryBlobs + f.blob.SHA256, content: "evidence"},
+	}
+	writeArchive(t, f.path, "", entries...)
+	b, err := os.ReadFile(f.path)
+	is(t, "ReadFile", err, nil)
+	is(t, "WriteFile", os.WriteFile(f.path, b[:len(b)-40], 0o600), nil)
+	v, err := VerifyBackup(t.Context(), f.path, options(t.TempDir()), ReadOptions{})
+	if is(t, "VerifyBackup", err, nil); v.Records() < 21 || v.BlobCount != 1 || v.BlobBytes != 8 {
+		t.Errorf("verified %+v", v)
+	}
+	o := options(t.TempDir())
+	is(t, "WriteFile", os.WriteFile(filepath.Join(o.Dir, "secret.key"), []byte("new key"), 0o600), nil)
+	_, err = Restore(t.Context(), f.path, o, ReadOptions{})
+	is(t, "Restore", err, nil)
+	checkRestored(t, o, f, 21)
+	for i := 0; i < len(b)-40; i += 1 + len(b)/10 {
+		is(t, "WriteFile", os.WriteFile(f.path, b[:i], 0o600), nil)
+		_, err := Restore(t.Context(), f.path, o, ReadOptions{})
+		is(t, "cut short", err, ErrCorrupt)
+	}
+	checkRestored(t, o, f, 21)
+}
+
+// TestBackupToAnotherDriver restores to a database that isn't the folder's, and from there back.
+func TestBackupToAnotherDriver(t *testing.T) {
+	f := makeBackup(t, t.TempDir(), 20)
+	o := options(t.TempDir())
+	var err error
+	o.Driver, err = bolt.Open(t.Context(), filepath.Join(t.TempDir(), "elsewhere"), bolt.Options{})
+	is(t, "bolt.Open", err, nil)
+	_, err = Restore(t.Context(), f.path, o, ReadOptions{})
+	is(t, "Restore", err, nil)
+	before := state(t, o.Dir)
+	_, err = Restore(t.Context(), f.path, o, ReadOptions{})
+	is(t, "into a database with records", err, ErrExists)
+	checkState(t, "refused", o.Dir, before)
+
+	db := open(t, o)
+	back := filepath.Join(t.TempDir(), "back")
+	_, err = db.Backup(t.Context(), back, BackupOptions{Files: map[string][]byte{"secret.key": []byte("new key")}})
+	is(t, "Backup", errors.Join(err, db.Close()), nil)
+	again, err := os.ReadFile(back)
+	if is(t, "ReadFile", err, nil); !bytes.Equal(again, f.content) {
+		t.Error("a backup of what was restored from a backup is different")
+	}
+	into := options(t.TempDir())
+	_, err = Restore(t.Context(), back, into, ReadOptions{})
+	is(t, "Restore", err, nil)
+	checkRestored(t, into, f, 20)
+}
+
+// TestUnfinishedBackupsAreRemoved checks that what a killed backup left goes, and nothing else.
+func TestUnfinishedBackupsAreRemoved(t *testing.T) {
+	db := openNew(t)
+	dir := t.TempDir()
+	old := db.clock().AddDate(0, 0, -2)
+	for name, age := range map[string]bool{
+		".a.1" + unfinishedSuffix: true, ".b.2" + unfinishedSuffix: false, "c" + unfinishedSuffix: true, ".d": true,
+	} {
+		path := filepath.Join(dir, name)
+		is(t, "WriteFile", os.WriteFile(path, nil, 0o600), nil)
+		if age {
+			is(t, "Chtimes", os.Chtimes(path, old, old), nil)
+		}
+	}
+	is(t, "Backup", backUp(t.Context(), db, filepath.Join(dir, "new")), nil)
+	same(t, "files", slices.Sorted(maps.Keys(state(t, dir))), "/.b.2"+unfinishedSuffix, "/.d", "/c"+unfinishedSuffix, "/new")
+}
+
+// TestBackupOfLargeBlobs checks that memory stays bounded: of sparse files with 10 GB in the long test.
+func TestBackupOfLargeBlobs(t *testing.T) {
+	size := int64(64 << 20)
+	if longtest.Enabled() {
+		size = 5 << 30
+	}
+	db := openNew(t)
+	var stats runtime.MemStats
+	zeros := make([]byte, 1<<20)
+	for i := range int64(2) {
+		sum := sha256.New()
+		for range size>>20 + i {
+			_, _ = sum.Write(zeros)
+		}
+		sha := fmt.Sprintf("%x", sum.Sum(nil))
+		folder := filepath.Join(db.dir, dirBlobs, sha[:2])
+		is(t, "MkdirAll", os.MkdirAll(folder, 0o700), nil)
+		is(t, "WriteFile", os.WriteFile(filepath.Join(folder, sha[2:]), nil, 0o600), nil)
+		is(t, "Truncate", os.Truncate(filepath.Join(folder, sha[2:]), size+i<<20), nil)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	begin, most, calls := stats.HeapAlloc, uint64(0), 0
+	progress := func(int64, int64) {
+		if calls++; calls%64 == 0 {
+			runtime.GC()
+			runtime.ReadMemStats(&stats)
+			most = max(most, stats.HeapAlloc)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "b")
+	m, err := db.Backup(t.Context(), path, BackupOptions{Progress: progress})
+	is(t, "Backup", err, nil)
+	v, err := VerifyBackup(t.Context(), path, options(t.TempDir()), ReadOptions{Progress: progress})
+	is(t, "VerifyBackup", err, nil)
+	if m.BlobBytes != 2*size+1<<20 || v.BlobBytes != m.BlobBytes {
+		t.Errorf("%d bytes backed up, %d verified", m.BlobBytes, v.BlobBytes)
+	}
+	if most > begin+64<<20 {
+		t.Errorf("%d MB in use, %d before", most>>20, begin>>20)
+	}
+}
+
+// childBacksUp makes backups until the process is killed at a file operation.
+func childBacksUp(dir string) error {
+	return killAt(dir, func(o Options) error {
+		db, err := Open(context.Background(), o)
+		if err != nil {
+			return err
+		}
+		return backUp(context.Background(), db, filepath.Join(dir, "b"))
+	})
+}
+
+func childRestores(dir string) error {
+	return killAt(dir, func(o Options) error {
+		_, err := Restore(context.Background(), filepath.Join(dir, "b"), o, ReadOptions{})
+		return err
+	})
+}
+
+const killVariable = "STORE_TEST_KILL_AT"
+
+// killAt runs fn and kills the process at the file operation whose number is in the environment.
+func killAt(dir string, fn func(Options) error) error {
+	var at int
+	if _, err := fmt.Sscan(os.Getenv(killVariable), &at); err != nil {
+		return err
+	}
+	o := childOptions(filepath.Join(dir, "data"))
+	n := 0
+	o.files.Before = func(string, string) error {
+		if n++; n != at {
+			return nil
+		}
+		self, err := os.FindProcess(os.Getpid())
+		if err == nil {
+			err = self.Kill()
+		}
+		if err != nil {
+			return err
+		}
+		select {} // the kill may take a moment
+	}
+	err := fn(o)
+	fmt.Println(n)
+	return err
+}
+
+// countOperations runs a child to its end and returns the number of its file operations.
+func countOperations(t *testing.T, name, dir string) (n int) {
+	t.Helper()
+	t.Setenv(killVariable, "0")
+	cmd, out := startChild(t, name, dir)
+	if !out.Scan() {
+		t.Fatal("the child failed")
+	}
+	_, err := fmt.Sscan(out.Text(), &n)
+	is(t, "Wait", errors.Join(err, cmd.Wait()), nil)
+	return n
+}
+
+func runKilled(t *testing.T, name, dir string, at int) {
+	t.Helper()
+	t.Setenv(killVariable, fmt.Sprint(at))
+	cmd, out := startChild(t, name, dir)
+	for out.Scan() {
+	}
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.Exited() {
+		t.Fatalf("at operation %d, the child was not killed: %v", at, err)
+	}
+}
+
+// TestKillInBackup kills a process at 20 points of a backup. There is no file under the backup's name before it is complete.
+func TestKillInBackup(t *testing.T) {
+	f := makeBackup(t, filepath.Join(t.TempDir(), "data"), 20)
+	dir := filepath.Dir(f.options.Dir)
+	path := filepath.Join(dir, "b")
+	total := countOperations(t, "backup", dir)
+	is(t, "Remove", os.Remove(path), nil)
+	for point := range 20 {
+		runKilled(t, "backup", dir, 1+point*total/20)
+		if _, err := os.Stat(path); err == nil {
+			_, err := VerifyBackup(t.Context(), path, options(t.TempDir()), ReadOptions{})
+			is(t, "VerifyBackup", err, nil)
+			is(t, "Remove", os.Remove(path), nil)
+		}
+	}
+	db := open(t, f.options)
+	same(t, "tmp", files(t, db, dirTemp))
+	is(t, "Backup", backUp(t.Context(), db, path), nil)
+}
+
+// TestKillInRestore kills a process at 20 points of a restore. The folder has the old database or the new one.
+func TestKillInRestore(t *testing.T) {
+	f := makeBackup(t, filepath.Join(t.TempDir(), "data"), 20)
+	dir := filepath.Dir(f.options.Dir)
+	is(t, "WriteFile", os.WriteFile(filepath.Join(dir, "b"), f.content, 0o600), nil)
+	total := countOperations(t, "restore", dir)
+	for point := range 20 {
+		db := open(t, f.options)
+		update(t, db, func(tx *Tx) error { return controls.Put(tx, &control{Code: "later"}) })
+		is(t, "Close", db.Close(), nil)
+		runKilled(t, "restore", dir, 1+point*total/20)
+		db = open(t, f.options)
+		view(t, db, func(tx *Tx) error {
+			n, err := controls.Count(tx)
+			later, err2 := controls.Has(tx, "later")
+			if n != 20 && (n != 21 || !later) {
+				t.Fatalf("point %d: %d records", point, n)
+			}
+			checkIndexes(t, tx, controls)
+			return errors.Join(err, err2)
+		})
+		is(t, "Verify", db.Blobs().Verify(t.Context(), f.blob.SHA256), nil)
+		same(t, "tmp", files(t, db, dirTemp))
+		is(t, "Close", db.Close(), nil)
+	}
+	// In an empty folder, the restore is repeated.
+	is(t, "RemoveAll", os.RemoveAll(f.options.Dir), nil)
+	for _, at := range []int{total / 2, total - 2} {
+		runKilled(t, "restore", dir, at)
+	}
+	_, err := Restore(t.Context(), filepath.Join(dir, "b"), f.options, ReadOptions{})
+	is(t, "Restore", err, nil)
+	checkRestored(t, f.options, f, 20)
+}

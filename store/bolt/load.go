@@ -1,0 +1,61 @@
+package bolt
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"path/filepath"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/scf-service/service/store/internal/disk"
+	"github.com/scf-service/service/store/kv"
+)
+
+// loadBatch is the number of bytes that Load writes in one transaction, which holds them in memory.
+const loadBatch = 8 << 20
+
+// Load creates a file at path, which must not exist, with the given records. Their bytes must not change
+// afterwards. It is durable when Load returns; after an error, it is incomplete and to be deleted.
+func Load(ctx context.Context, path string, records iter.Seq2[kv.Record, error]) (err error) {
+	b, err := bbolt.Open(path, 0o600, &bbolt.Options{
+		NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, InitialMmapSize: initialMmapSize(), NoStatistics: true,
+		NoSync: true, NoGrowSync: true, // until the end
+	})
+	if err != nil {
+		return toKVError(path, err)
+	}
+	defer func() { err = errors.Join(err, toKVError(path, b.Close())) }()
+	next, stop := iter.Pull2(records)
+	defer stop()
+	for more := true; more; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := b.Update(func(btx *bbolt.Tx) error {
+			t := newTx(ctx, btx)
+			for size := 0; size < loadBatch; {
+				r, err, ok := next()
+				if !ok {
+					more = false
+					return nil
+				}
+				if err != nil {
+					return err
+				}
+				if err := t.Put(r.Table, r.Key, r.Value); err != nil {
+					return err
+				}
+				size += len(r.Key) + len(r.Value)
+			}
+			return nil
+		})
+		if err != nil {
+			return toKVError(path, err)
+		}
+	}
+	if err := b.Sync(); err != nil {
+		return toKVError(path, err)
+	}
+	return disk.ClassifyError(disk.SyncDir(filepath.Dir(path)))
+}
