@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -135,7 +134,7 @@ func (db *DB) backup(ctx context.Context, path string, o BackupOptions, checkVal
 		return a.manifest, err
 	}
 	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+db.newID()+unfinishedSuffix)
-	if err := db.files.WriteTemp(temp, 0o600, func(w io.Writer) error { return a.write(disk.ContextWriter(ctx, w), snapshot) }); err != nil {
+	if err := db.files.WriteTemp(temp, 0o600, func(w io.Writer) error { return a.write(ctx, disk.ContextWriter(ctx, w), snapshot) }); err != nil {
 		return a.manifest, err
 	}
 	if err := db.files.LinkDurably(temp, path); err != nil {
@@ -225,7 +224,11 @@ func (a *backupWriter) listBlobs(ctx context.Context) error {
 	if a.options.WithoutBlobs {
 		return nil
 	}
-	return a.db.blobs.ForEach(ctx, func(b Blob) error {
+	return a.db.blobs.ForEach(ctx, func(b Blob) (err error) {
+		// The size that ForEach returns of a compressed blob isn't verified.
+		if b.Size, err = a.db.blobs.Size(b.SHA256); err != nil {
+			return err
+		}
 		a.blobs = append(a.blobs, b)
 		a.manifest.BlobCount++
 		a.manifest.BlobBytes += b.Size
@@ -234,35 +237,35 @@ func (a *backupWriter) listBlobs(ctx context.Context) error {
 }
 
 // write writes the backup to w.
-func (a *backupWriter) write(w io.Writer, snapshot string) error {
+func (a *backupWriter) write(ctx context.Context, w io.Writer, snapshot string) error {
 	if len(a.options.Recipients) == 0 {
-		return a.writePlain(w, snapshot)
+		return a.writePlain(ctx, w, snapshot)
 	}
 	encrypted, err := age.Encrypt(w, a.options.Recipients...)
 	if err != nil {
 		return err
 	}
-	if err := a.writePlain(encrypted, snapshot); err != nil {
+	if err := a.writePlain(ctx, encrypted, snapshot); err != nil {
 		return err
 	}
 	return encrypted.Close()
 }
 
-func (a *backupWriter) writePlain(w io.Writer, snapshot string) error {
+func (a *backupWriter) writePlain(ctx context.Context, w io.Writer, snapshot string) error {
 	sum := sha256.New()
 	z, err := zstd.NewWriter(io.MultiWriter(w, sum), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		return err
 	}
 	a.tar = tar.NewWriter(z)
-	if err := errors.Join(a.writeEntries(snapshot), a.tar.Close(), z.Close()); err != nil {
+	if err := errors.Join(a.writeEntries(ctx, snapshot), a.tar.Close(), z.Close()); err != nil {
 		return err
 	}
 	_, err = w.Write(sum.Sum(bytes.Clone(checksumFrame)))
 	return err
 }
 
-func (a *backupWriter) writeEntries(snapshot string) error {
+func (a *backupWriter) writeEntries(ctx context.Context, snapshot string) error {
 	manifest, err := json.Marshal(a.manifest)
 	if err != nil {
 		return err
@@ -284,35 +287,35 @@ func (a *backupWriter) writeEntries(snapshot string) error {
 		return err
 	}
 	for _, b := range a.blobs {
-		if err := a.addBlob(b); err != nil {
+		if err := a.addBlob(ctx, b); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *backupWriter) addBlob(b Blob) error {
-	f, size, err := a.db.blobs.Open(b.SHA256)
+// addBlob adds a blob and verifies it meanwhile.
+func (a *backupWriter) addBlob(ctx context.Context, b Blob) error {
+	f, size, err := a.db.blobs.openUnverified(b.SHA256)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	if size != b.Size {
-		return fmt.Errorf("%w: blob %s has %d bytes instead of %d", ErrCorrupt, b.SHA256, size, b.Size)
+		return fmt.Errorf("%w: the size of blob %s has changed from %d to %d during the backup", ErrCorrupt, b.SHA256, b.Size, size)
 	}
-	sum := sha256.New()
-	if err := a.addEntry(entryBlobs+b.SHA256, size, io.TeeReader(f, sum)); err != nil {
+	if err := a.addHeader(entryBlobs+b.SHA256, size); err != nil {
 		return err
 	}
-	if hex.EncodeToString(sum.Sum(nil)) != b.SHA256 {
-		return fmt.Errorf("%w: blob %s was changed during the backup; try again", ErrCorrupt, b.SHA256)
-	}
-	return nil
+	return verifyBlob(ctx, b.SHA256, io.TeeReader(io.LimitReader(f, size), progressWriter{a}))
+}
+
+func (a *backupWriter) addHeader(name string, size int64) error {
+	return a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: a.manifest.Created})
 }
 
 func (a *backupWriter) addEntry(name string, size int64, r io.Reader) error {
-	h := tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: a.manifest.Created}
-	if err := a.tar.WriteHeader(&h); err != nil {
+	if err := a.addHeader(name, size); err != nil {
 		return err
 	}
 	_, err := io.CopyN(progressWriter{a}, r, size)

@@ -142,6 +142,35 @@ func (b *Blobs) Verify(ctx context.Context, sha string) error {
 }
 
 func (b *Blobs) openVerified(ctx context.Context, sha string) (io.ReadSeekCloser, int64, error) {
+	f, size, err := b.openUnverified(sha)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := verifyBlob(ctx, sha, f); err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, size, nil
+}
+
+// verifyBlob reads r to its end and returns ErrCorrupt if it isn't the content of the blob.
+func verifyBlob(ctx context.Context, sha string, r io.Reader) error {
+	h := sha256.New()
+	if _, err := io.Copy(h, disk.ContextReader(ctx, r)); err != nil {
+		return err
+	}
+	if hex.EncodeToString(h.Sum(nil)) != sha {
+		return fmt.Errorf("%w: the content of %s/%s/%s in the data folder was changed; restore a backup"+
+			", or delete what it belongs to and create it again",
+			ErrCorrupt, dirBlobs, sha[:2], sha[2:])
+	}
+	return nil
+}
+
+// openUnverified returns the content, which the caller compares with the hash, and its size.
+func (b *Blobs) openUnverified(sha string) (io.ReadSeekCloser, int64, error) {
 	path, err := b.path(sha)
 	if err != nil {
 		return nil, 0, err
@@ -157,20 +186,20 @@ func (b *Blobs) openVerified(ctx context.Context, sha string) (io.ReadSeekCloser
 	if sum := sha256.Sum256(content); isCompressed && hex.EncodeToString(sum[:]) == sha {
 		return memoryFile{bytes.NewReader(content)}, int64(len(content)), f.Close()
 	}
-	h := sha256.New()
-	size, err := io.Copy(h, disk.ContextReader(ctx, f))
-	if err == nil && hex.EncodeToString(h.Sum(nil)) != sha {
-		err = fmt.Errorf("%w: the content of %s/%s/%s in the data folder was changed; restore a backup"+
-			", or delete what it belongs to and create it again",
-			ErrCorrupt, dirBlobs, sha[:2], sha[2:])
-	}
-	if err == nil {
-		_, err = f.Seek(0, io.SeekStart)
-	}
+	info, err := f.Stat()
 	if err != nil {
 		return nil, 0, errors.Join(err, f.Close())
 	}
-	return f, size, nil
+	return f, info.Size(), nil
+}
+
+// Size returns the size of the content, or ErrNotFound. Unlike Open, it doesn't verify a large blob.
+func (b *Blobs) Size(sha string) (int64, error) {
+	f, size, err := b.openUnverified(sha)
+	if err != nil {
+		return 0, err
+	}
+	return size, f.Close()
 }
 
 // Delete removes a blob, or returns ErrNotFound. It waits for a running backup.

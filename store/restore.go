@@ -142,9 +142,13 @@ func (v *Verification) verifyBlobs(ctx context.Context, db *DB) error {
 	var count, size int64
 	err := db.blobs.ForEach(ctx, func(b Blob) error {
 		delete(missing, b.SHA256)
+		f, n, err := db.blobs.openVerified(ctx, b.SHA256)
+		if err != nil {
+			return err
+		}
 		count++
-		size += b.Size
-		return db.blobs.Verify(ctx, b.SHA256)
+		size += n
+		return f.Close()
 	})
 	if err == nil && (count != v.BlobCount || size != v.BlobBytes) {
 		err = fmt.Errorf("%w: %d blobs of %d bytes were restored instead of %d of %d", ErrCorrupt, count, size, v.BlobCount, v.BlobBytes)
