@@ -12,8 +12,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/zipfile"
 )
 
-// readArchive reads the files in a zip archive, each as a part of one document. Names are only
-// displayed; nothing is unpacked to disk.
+// readArchive reads the files in a zip archive, each as a part of one document. File names are only displayed;
+// nothing is unpacked to disk.
 func (r *Reader) readArchive(b *document.Builder, content io.ReaderAt, size int64) error {
 	z, err := zipfile.OpenWithPartLimit(content, size)
 	if err != nil {
@@ -38,7 +38,7 @@ func (r *Reader) readArchive(b *document.Builder, content io.ReaderAt, size int6
 	return c.RequireAnyRead("archive")
 }
 
-// addEntry reads one entry of an archive.
+// addEntry reads one entry of an archive and adds its content to the document.
 func (r *Reader) addEntry(b *document.Builder, c *document.Container, name string, f *zip.File) error {
 	label, err := c.NextMemberLabel(name)
 	if err != nil {
@@ -77,8 +77,7 @@ func decodeEntryName(f *zip.File) string {
 	return strings.ToValidUTF8(f.Name, "\uFFFD")
 }
 
-// isSystemFile reports whether an entry is a file that operating systems add to archives and
-// folders.
+// isSystemFile reports whether an entry is one of the files that operating systems add to archives and folders.
 func isSystemFile(name string) bool {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	return strings.HasPrefix(name, "__MACOSX/") || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "~$") ||

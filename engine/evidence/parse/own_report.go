@@ -10,21 +10,21 @@ import (
 )
 
 var (
-	// originPattern matches the marks of origin in reports of this program and in the results of `service
-	// check`, in all its formats.
+	// originPattern matches text that shows that a report, in any format, was written by this program. It includes
+	// the results of `service check`.
 	originPattern = lazyregexp.New(`\b(?:[Ww]ritten by:?|tool:|name: written-by; ns: \S+; value:) service v?\d+\.\d+\.\d+` +
 		`|\bservice check: (?:PASS|FAIL)\b|\bservice/check/|\bOUTCOME +RULE +CONTROL +SEVERITY\b` +
 		`|\bcheck_name: gap/[A-Z]|\bok \d+ - policy: |\bchecked +the (?:folder|assessment) .* against .*, catalog ` +
 		`|The policy takes the place of an assessment plan\.` +
 		`|\bfingerprint,policy,policy_sha256\b|\bid,version,version_status,control_code\b|\bversion_id,revision,control_id,control_code\b`)
-	// originHints lists texts, of which every match of originPattern contains at least one; looking for them is
-	// much faster.
+	// originHints lists strings. Every match of originPattern contains at least one of them, and searching for them
+	// first is much faster.
 	originHints = []string{
 		" service ", "service check: ", "service/check/", "OUTCOME", "check_name: ", " - policy: ", ", catalog ", "takes the place",
 		"policy_sha256", ",control_code",
 	}
-	// exportColumns lists columns that identify this program's CSV files and JSON lists, which have no mark of
-	// origin.
+	// exportColumns lists pairs of columns that identify this program's CSV and JSON exports, which carry no other
+	// mark of origin.
 	exportColumns = [][]string{{"control_code", "version_status"}, {"control_code", "version_id"}, {"policy_sha256", "fingerprint"}}
 )
 
@@ -41,7 +41,7 @@ func isOwnArchive(z *zip.Reader) bool {
 	return true
 }
 
-// isOwnReport reports whether a document was written by this program. As evidence, its conclusions would
+// isOwnReport reports whether a document was written by this program. Used as evidence, its conclusions would
 // confirm themselves.
 func isOwnReport(d *document.Document) bool {
 	return slices.ContainsFunc(d.Furniture, hasOrigin) || slices.ContainsFunc(d.Blocks, hasOrigin)

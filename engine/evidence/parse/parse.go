@@ -62,7 +62,7 @@ type Reader struct {
 	heavy chan struct{} // a slot for the one document that may use much memory
 }
 
-// New returns a Reader. Nothing is started until a PDF is read.
+// New returns a Reader. The PDF engine is started when the first PDF is read.
 func New(opt Options) (*Reader, error) {
 	if opt.MaxBytes < 0 || opt.MaxText < 0 || opt.MaxPages < 0 || opt.Timeout < 0 {
 		return nil, errors.New("parse: a limit is negative; leave it zero for the default")
@@ -73,12 +73,12 @@ func New(opt Options) (*Reader, error) {
 	}, nil
 }
 
-// Close releases the PDF reader. Running reads of PDFs fail.
+// Close closes the PDF reader. PDFs that are being read fail.
 func (r *Reader) Close() error { return r.pdfs.Close() }
 
-// Read reads one document of size bytes. The format is detected from the content; the name only
-// distinguishes text formats and provides a title if the document has none. The error is an *Error,
-// or the context's when ctx ended.
+// Read reads a document of size bytes. It detects the format from the content; the name only helps to
+// distinguish text formats, and provides a title if the document has none. The error is a *document.Error, or
+// the context's error if ctx is done.
 func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, size int64) (doc *document.Document, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -130,7 +130,7 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 	return doc, nil
 }
 
-// readInto reads a document according to its format into b.
+// readInto detects the format of a document and reads it into b.
 func (r *Reader) readInto(b *document.Builder, name string, content io.ReaderAt, size int64) error {
 	format, err := sniff(name, content, size)
 	if err != nil {
@@ -186,7 +186,8 @@ func (r *Reader) readInto(b *document.Builder, name string, content io.ReaderAt,
 	return nil
 }
 
-// emptyError returns the error for a document without text to read, which names what it contains instead.
+// emptyError returns the error for a document without readable text. It names what the document contains
+// instead, such as images.
 func emptyError(d *document.Document) error {
 	unread := api.DescribeNotRead(d.NotRead)
 	switch {
@@ -198,7 +199,7 @@ func emptyError(d *document.Document) error {
 	return document.NewError(document.ErrEmpty, "", "it contains no text that is read, only %s", unread)
 }
 
-// readText decodes a document of a text format and passes it to its reader.
+// readText decodes a document in a text format and passes the text to the reader for that format.
 func readText(b *document.Builder, format *format, content io.ReaderAt, size int64) error {
 	raw, err := document.ReadAll(content, size)
 	if err != nil {

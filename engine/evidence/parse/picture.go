@@ -19,7 +19,7 @@ const (
 	maxPicture = 64 << 20  // bytes of a picture
 )
 
-// recognizePictureText recognizes the text in an image. A TIFF may have several pages.
+// recognizePictureText recognizes the text in an image file. A TIFF file may have several pages.
 func recognizePictureText(b *document.Builder, format *format, content io.ReaderAt, size int64) error {
 	if !b.HasOCR() {
 		return document.NewError(document.ErrNoTextLayer, "", "it is %s; %s", format.label, document.InstallOCRHint)

@@ -75,7 +75,7 @@ var (
 	formatPlain    = &format{mime: "text/plain", label: "plain text", read: text.ReadPlain}
 )
 
-// unsupportedFormats lists signatures of well-known unsupported files, with messages.
+// unsupportedFormats lists the signatures of well-known unsupported formats, with error messages.
 var unsupportedFormats = []struct {
 	magic string
 	kind  error
@@ -110,7 +110,7 @@ func newPictureFormat(kind, label string, extensions ...string) *format {
 	return &format{mime: "image/" + kind, label: label, extensions: extensions, isPicture: true}
 }
 
-// sniffPicture detects an image by its signature, or returns nil.
+// sniffPicture detects an image format by its signature. It returns nil if there is none.
 func sniffPicture(head []byte) *format {
 	for _, p := range pictureFormats {
 		switch {
@@ -160,7 +160,7 @@ func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 	return sniffText(name, head, int64(len(head)) == size), nil
 }
 
-// sniffZip looks for the main part of an Office document. Other zip files are archives.
+// sniffZip detects the kind of Office document in a zip file. Other zip files are treated as archives.
 func sniffZip(content io.ReaderAt, size int64) (*format, error) {
 	z, err := zipfile.OpenWithPartLimit(content, size)
 	if err != nil {
@@ -211,7 +211,7 @@ func contentTypes(z *zip.Reader) (string, error) {
 	return string(raw), err
 }
 
-// sniffODF returns the OpenDocument format of an archive from its mimetype entry.
+// sniffODF returns the OpenDocument format named in an archive's mimetype entry.
 func sniffODF(z *zip.Reader) (*format, error) {
 	raw, err := zipfile.ReadPart(z, "mimetype", 1024)
 	if errors.Is(err, zipfile.ErrNoPart) {
@@ -240,7 +240,7 @@ func sniffODF(z *zip.Reader) (*format, error) {
 	return nil, nil
 }
 
-// oleStreams lists the streams that identify the kind of an OLE2 file, with messages.
+// oleStreams lists the streams by which unsupported kinds of OLE2 files are recognized, with error messages.
 var oleStreams = []struct {
 	stream string
 	kind   error
@@ -254,7 +254,7 @@ var oleStreams = []struct {
 	{"VisioDocument", document.ErrUnsupported, "it is a Visio drawing; save it as PDF"},
 }
 
-// sniffOLE detects the content of an OLE2 file by its stream names.
+// sniffOLE detects what an OLE2 file contains by the names of its streams.
 func sniffOLE(content io.ReaderAt, size int64) (*format, error) {
 	f, err := cfb.Open(content, size)
 	if err != nil {
@@ -271,8 +271,8 @@ func sniffOLE(content io.ReaderAt, size int64) (*format, error) {
 	return nil, document.NewError(document.ErrUnsupported, "", "it is an OLE2 file of an unknown program; save it as .docx, .xlsx or PDF")
 }
 
-// looksBinary reports whether control characters make up more than a sixteenth of a
-// text that is not UTF-16.
+// looksBinary reports whether control characters make up more than a sixteenth of the data. It returns false for
+// UTF-16.
 func looksBinary(head []byte) bool {
 	if cs := text.GuessCharset(head); cs == text.UTF16LE || cs == text.UTF16BE {
 		return false
@@ -333,7 +333,7 @@ func sniffText(name string, head []byte, whole bool) *format {
 	return formatPlain
 }
 
-// mailFields lists the fields of mail headers.
+// mailFields lists well-known fields of mail headers.
 var mailFields = map[string]bool{
 	"from":         true,
 	"to":           true,
@@ -349,8 +349,8 @@ var mailFields = map[string]bool{
 	"reply-to":     true,
 }
 
-// looksMail reports whether a text begins with a mail header: only fields, including a sender and
-// at least four known mail fields.
+// looksMail reports whether text begins with a mail header: nothing but header fields, at least four of them
+// well-known and one naming a sender.
 func looksMail(text string) bool {
 	known, from := map[string]bool{}, false
 	for n, line := range strings.SplitN(text, "\n", 200) {
@@ -396,8 +396,8 @@ var formats = []*format{
 	formatHTML, formatJSON, formatCSV, formatTSV, formatMarkdown, formatRST, formatYAML,
 }
 
-// extensionWarning returns a warning if the extension doesn't match the detected format. Text
-// formats are treated leniently: a .yaml may contain notes.
+// extensionWarning returns a warning if a file's extension doesn't match its detected format. Text formats are
+// treated leniently: a .yaml file may contain notes.
 func extensionWarning(name string, actual *format) string {
 	ending := strings.ToLower(path.Ext(name))
 	if actual.hasExtension(ending) {

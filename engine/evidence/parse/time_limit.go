@@ -27,16 +27,16 @@ func newTimeLimit(ctx context.Context, allowed time.Duration, clock func() time.
 	return l
 }
 
-// total returns how long the document may take overall.
+// total returns how long the document may take, including the time before the last restart.
 func (l *timeLimit) total() time.Duration { return l.before + l.allowed }
 
-// restart starts the stopped timer again.
+// restart restarts the timer, which must be stopped, with the full time limit.
 func (l *timeLimit) restart() {
 	l.before = l.clock().Sub(l.began)
 	l.timer.Reset(l.allowed)
 }
 
-// extend restarts the timer if the new limit is longer.
+// extend raises the time limit and restarts the timer, unless the limit is already as long.
 func (l *timeLimit) extend(allowed time.Duration) {
 	if allowed > l.allowed && l.timer.Stop() {
 		l.allowed = allowed
@@ -44,7 +44,8 @@ func (l *timeLimit) extend(allowed time.Duration) {
 	}
 }
 
-// waitFor takes the slot, waiting while another document has it. If it had to wait, the time limit restarts.
+// waitFor acquires the slot, waiting as long as another document has it. If it had to wait, the time limit
+// restarts.
 func (l *timeLimit) waitFor(slot chan<- struct{}) error {
 	select {
 	case slot <- struct{}{}:

@@ -110,7 +110,7 @@ func toUint32s(raw []byte) []uint32 {
 	return out
 }
 
-// sectorCount returns the number of sectors the file has room for.
+// sectorCount returns the number of sectors that fit in the file.
 func (f *File) sectorCount() int64 { return f.size / f.sectorSize }
 
 func (f *File) readSector(n uint32) ([]byte, error) {
@@ -125,8 +125,8 @@ func (f *File) readSector(n uint32) ([]byte, error) {
 	return buf, nil
 }
 
-// readFAT collects the sector table from the sectors listed in the header and in the sectors that
-// continue its list.
+// readFAT reads the sector allocation table. Its sectors are listed in the header and in a chain of further
+// sectors that begins at next.
 func (f *File) readFAT(head []byte, next uint32) error {
 	list := toUint32s(head[76 : 76+4*headerFATSectors])
 	for seen := int64(0); next < maxSectorID; seen++ {
@@ -156,8 +156,7 @@ func (f *File) readFAT(head []byte, next uint32) error {
 	return nil
 }
 
-// readChain reads the chain of sectors that begins at start: size bytes, or all if size is
-// negative.
+// readChain reads size bytes, or everything if size is negative, from the chain of sectors that begins at start.
 func (f *File) readChain(start uint32, size int64) ([]byte, error) {
 	if size > f.size {
 		return nil, damagedError("a stream is longer than the file")
@@ -186,8 +185,8 @@ func (f *File) readChain(start uint32, size int64) ([]byte, error) {
 	return out, nil
 }
 
-// readDirectory builds a tree of the entries. Siblings form a binary tree in the file; links back
-// to visited entries are ignored.
+// readDirectory builds the tree of entries. In the file, siblings form a binary tree; links back to entries
+// already visited are ignored.
 func (f *File) readDirectory(raw []byte) error {
 	n := len(raw) / entrySize
 	if n == 0 {

@@ -14,20 +14,20 @@ const (
 	MaxBlockBytes   = 16 << 10 // bytes of one block; longer text is cut at a space
 	MaxHeadingBytes = 400      // bytes; a longer "heading" is a paragraph
 
-	// LightMemory is the number of bytes that a document may use while others are read.
+	// LightMemory is the memory in bytes that a document may use while other documents are being read.
 	LightMemory = 128 << 20
-	// lightContent is the number of content bytes that can be read within LightMemory in any format.
+	// lightContent is the number of bytes of content that can be read within LightMemory in any format.
 	lightContent = 16 << 20
 
-	// maxBlocks is the maximum number of paragraphs, rows and other blocks of a document, including the
-	// documents in it: tiny blocks take far more memory than their text. A row counts once more for each
-	// cellsInBlock cells.
+	// maxBlocks is the maximum number of paragraphs, rows and other blocks in a document, including documents nested
+	// in it. It is needed because tiny blocks take far more memory than their text. A table row counts as one more
+	// block for every cellsInBlock cells.
 	maxBlocks    = 500_000
 	lightBlocks  = 100_000 // blocks that fit into LightMemory
 	cellsInBlock = 32
 )
 
-// Options are the limits and helpers for reading one document and the documents in it.
+// Options are the limits and helpers for reading a document and those nested in it.
 type Options struct {
 	MaxText        int64  // bytes of text
 	MaxBytes       int64  // size of a document inside the document
@@ -39,18 +39,18 @@ type Options struct {
 	ReadDocument func(b *Builder, name string, content []byte) error
 }
 
-// Fact is a statement of a document about itself: a label as it appears there, and its value.
+// Fact is something a document states about itself: a label as it appears in the document, and its value.
 type Fact struct{ Key, Value string }
 
-// budget holds the amounts that a document and all documents in it may still use.
+// budget is what a document and all documents in it may still use.
 type budget struct {
 	text     int64 // bytes of text
 	blocks   int   // paragraphs, rows …
 	unpacked int64 // bytes of documents inside it
 }
 
-// Builder collects the blocks of one document, tracks the open headings, and fails when the text grows too
-// large or the context ends; readers check Err after adding blocks.
+// Builder collects the blocks of one document and tracks the open headings. It fails if the document gets too
+// large or the context is done; readers check Err after adding blocks.
 type Builder struct {
 	Doc   *Document
 	Facts []Fact // from metadata: front matter, properties
@@ -75,19 +75,19 @@ func NewBuilder(ctx context.Context, opt Options) *Builder {
 	return &Builder{Doc: &Document{}, ctx: ctx, opt: &opt, budget: &budget{text: opt.MaxText, blocks: maxBlocks, unpacked: maxUnpacked}}
 }
 
-// NewPart returns a Builder for a part of the document. The part shares the document's limits.
+// NewPart returns a Builder for a part of the document. It shares the document's limits.
 func (b *Builder) NewPart() *Builder {
 	return &Builder{Doc: &Document{}, ctx: b.ctx, opt: b.opt, budget: b.budget, depth: b.depth}
 }
 
-// Context returns the context that ends with the time limit.
+// Context returns the context for reading the document, which ends at the time limit.
 func (b *Builder) Context() context.Context { return b.ctx }
 
 // Err returns the error that stopped the reading, or nil.
 func (b *Builder) Err() error { return b.err }
 
-// BeginHeavy waits until no other document uses much memory, and claims it for this document until all of it is
-// read. Readers call it before they use more than LightMemory.
+// BeginHeavy waits until no other document is using a lot of memory, and reserves it for this document until it
+// has been read. Readers must call it before they use more than LightMemory.
 func (b *Builder) BeginHeavy() error {
 	if b.opt.BeginHeavy == nil {
 		return nil
@@ -95,7 +95,7 @@ func (b *Builder) BeginHeavy() error {
 	return b.opt.BeginHeavy()
 }
 
-// ReserveMemory calls BeginHeavy if a document of that many bytes, unpacked, may use much memory.
+// ReserveMemory calls BeginHeavy if reading contentBytes of unpacked content may use a lot of memory.
 func (b *Builder) ReserveMemory(contentBytes int64) error {
 	if contentBytes <= lightContent {
 		return nil
@@ -109,15 +109,15 @@ func (b *Builder) Fail(err error) { b.err = err }
 // MaxTextBytes returns the maximum size of the text in bytes.
 func (b *Builder) MaxTextBytes() int64 { return b.opt.MaxText }
 
-// AddFact adds a statement of the document about itself, from its metadata.
+// AddFact adds a statement that the document's metadata makes about the document.
 func (b *Builder) AddFact(key, value string) { b.Facts = append(b.Facts, Fact{key, value}) }
 
-// Warn adds a sentence for the user: what was skipped and why.
+// Warn adds a warning to the document that tells the user what was skipped and why.
 func (b *Builder) Warn(format string, args ...any) {
 	b.Doc.AddWarning(fmt.Sprintf(format, args...))
 }
 
-// consumeBudget counts a block and reports whether reading may continue.
+// consumeBudget deducts a block from the document's budget and reports whether reading may continue.
 func (b *Builder) consumeBudget(blk *Block) bool {
 	if b.err != nil {
 		return false
@@ -144,7 +144,8 @@ func (b *Builder) exhaustedBudget() error {
 	return nil
 }
 
-// ConsumeUnpackedBudget counts n bytes of documents inside the document.
+// ConsumeUnpackedBudget deducts n bytes of unpacked content from the document's budget, and returns an error if
+// it is exhausted.
 func (b *Builder) ConsumeUnpackedBudget(n int64) error {
 	if b.budget.unpacked -= n; b.budget.unpacked < 0 {
 		return NewError(ErrTooLarge, "", "its contents unpack to more than %d bytes", int64(maxUnpacked))
@@ -160,7 +161,7 @@ func (b *Builder) openLevel() int {
 	return 0
 }
 
-// AppendPart appends a part's blocks under the open headings, which stay open.
+// AppendPart appends a part's blocks under the open headings, which remain open.
 func (b *Builder) AppendPart(part *Builder) {
 	level, above := b.openLevel(), b.headingPath
 	var from, path []string
@@ -184,10 +185,10 @@ func (b *Builder) AppendPart(part *Builder) {
 	b.tableCount += part.tableCount
 }
 
-// CloseHeadings closes all headings: the next block is under none.
+// CloseHeadings closes all headings, so that the next block is under none.
 func (b *Builder) CloseHeadings() { b.headingLevels, b.headingPath = nil, nil }
 
-// AddHeading closes the headings of the same or a deeper level and opens this one.
+// AddHeading closes the headings of the same or a deeper level and opens a new one.
 func (b *Builder) AddHeading(level int, text string, locator api.Locator) {
 	text = CleanLine(text)
 	if text == "" {
@@ -215,7 +216,7 @@ func (b *Builder) AddBlock(blk Block) {
 	b.AddBlockWithPath(blk)
 }
 
-// AddBlockWithPath appends a block that has its own heading path.
+// AddBlockWithPath appends a block under its own HeadingPath instead of the open headings.
 func (b *Builder) AddBlockWithPath(blk Block) {
 	if blk.Kind == Line {
 		blk.Text = cleanLines(blk.Text)
@@ -243,7 +244,7 @@ func (b *Builder) AddBlockWithPath(blk Block) {
 	}
 }
 
-// AddParagraph appends a paragraph; bold means that all of it is bold.
+// AddParagraph appends a paragraph. bold means that the whole paragraph is bold.
 func (b *Builder) AddParagraph(text string, bold bool, locator api.Locator) {
 	if text = CleanLine(text); text == "" {
 		return
@@ -282,7 +283,7 @@ func (b *Builder) AddRow(header, cells []string, table int, locator api.Locator)
 	b.AddBlock(Block{Kind: TableRow, Text: RenderRow(header, cells), Header: header, Cells: cells, Table: table, Locator: locator})
 }
 
-// AddPageFurniture stores text that is not part of the flow.
+// AddPageFurniture adds text outside the flow of the document, such as a page header or footer.
 func (b *Builder) AddPageFurniture(blk Block) {
 	blk.Text = CleanLine(blk.Text)
 	if blk.Text != "" && b.consumeBudget(&blk) {
@@ -296,8 +297,8 @@ func (b *Builder) NextTableNumber() int {
 	return b.tableCount
 }
 
-// CutAtSpace returns the longest prefix of s of at most limit bytes that ends after a space, or at
-// a character if there is none.
+// CutAtSpace returns the longest prefix of s of at most limit bytes that ends after a space, or between two
+// characters if there is no space.
 func CutAtSpace(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// ligatures maps ligatures in PDFs to letters.
+// ligatures replaces ligatures found in PDFs with letters.
 var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st")
 
-// CleanLine returns one line of text: composed Unicode, single spaces, nothing invisible.
+// CleanLine returns s as one line of clean text, with composed Unicode, single spaces and nothing invisible.
 func CleanLine(s string) string {
 	if isClean(s) {
 		return s
@@ -20,7 +20,7 @@ func CleanLine(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// cleanLines is like CleanLine, but keeps lines and indentation.
+// cleanLines is like CleanLine, but keeps line breaks and indentation.
 func cleanLines(s string) string {
 	lines := strings.Split(stripInvisible(strings.ReplaceAll(s, "\r\n", "\n")), "\n")
 	for i, l := range lines {
@@ -29,7 +29,7 @@ func cleanLines(s string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// isClean reports, without allocating, whether CleanLine would return s unchanged: the usual case.
+// isClean reports, without allocating, whether CleanLine would return s unchanged, which is usually the case.
 func isClean(s string) bool {
 	space := true
 	for i := 0; i < len(s); i++ {

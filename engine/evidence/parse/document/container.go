@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Limits of the documents in a document, such as the files in an archive.
+// Limits on documents within a document, such as the files in an archive.
 const (
 	MaxNesting  = 3         // documents around a document
 	MaxMembers  = 2000      // documents in one document
 	maxUnpacked = 512 << 20 // bytes of all of them, at any depth
 )
 
-// Container reads the documents in a document. Each becomes a part of it: its blocks are under a
-// heading with its name and keep their locators.
+// Container reads the documents within a document, such as the files in an archive. Each of them becomes a part
+// of the document: its blocks are placed under a heading with its name and keep their locators.
 type Container struct {
 	b         *Builder
 	names     map[string]int // occurrences of each name, to distinguish equal names
@@ -23,13 +23,13 @@ type Container struct {
 	firstErr  error // the error of the first unreadable member
 }
 
-// NewContainer returns a Container that adds to b.
+// NewContainer returns a Container that adds its members to b.
 func (b *Builder) NewContainer() *Container {
 	return &Container{b: b, names: map[string]int{}}
 }
 
-// NextMemberLabel counts a member and returns its label, which is unique. Names are never used as paths,
-// but one that looks like a path out of the archive isn't displayed as such.
+// NextMemberLabel counts a member (a nested document) and returns a unique label for it. Labels are only
+// displayed, never used as paths; even so, parts such as ".." are removed.
 func (c *Container) NextMemberLabel(name string) (label string, err error) {
 	if c.members++; c.members > MaxMembers {
 		return "", NewError(ErrTooLarge, "", "it contains more than %d files; split it", MaxMembers)
@@ -50,8 +50,8 @@ func (c *Container) NextMemberLabel(name string) (label string, err error) {
 	return label, nil
 }
 
-// AddMember reads one member under a heading. Problems with the member become warnings; the error
-// is for problems of the whole document.
+// AddMember reads one member under a heading with its label. Problems with the member become warnings; an error
+// means that the whole document can't be read.
 func (c *Container) AddMember(label string, content []byte) error {
 	b := c.b
 	if b.depth >= MaxNesting {

@@ -34,8 +34,8 @@ var months = map[string]time.Month{
 	"dec": 12, "dez": 12, "déc": 12, "dic": 12,
 }
 
-// FindDate finds the first date in a short text. ambiguous is set if day and month can't be
-// distinguished (03/04/2026); then ok is false.
+// FindDate finds the first date in a short text. If day and month can't be distinguished (03/04/2026), ambiguous
+// is set and ok is false.
 func FindDate(s string) (t time.Time, ok, ambiguous bool) {
 	if len(s) > 200 {
 		s = s[:200]
@@ -77,7 +77,7 @@ func FindDate(s string) (t time.Time, ok, ambiguous bool) {
 	return time.Time{}, false, false
 }
 
-// newDate returns a date if it is valid and in the range of years plausible for policies.
+// newDate returns a date if it is valid and its year is plausible for a policy.
 func newDate(y, m, d int) (time.Time, bool) {
 	if y < 1970 || y > 2199 || m < 1 || m > 12 || d < 1 {
 		return time.Time{}, false

@@ -13,7 +13,7 @@ import (
 // Kind is the kind of a block.
 type Kind string
 
-// The kinds of block.
+// The kinds of blocks.
 const (
 	Heading   Kind = "heading"
 	Paragraph Kind = "paragraph"
@@ -52,8 +52,8 @@ func TimeoutError(limit time.Duration) error {
 	return NewError(ErrTimeout, "", "stopped after %s", limit.Round(time.Second))
 }
 
-// Block is one piece of a document. Text is one line of clean text (a Line block keeps its line
-// breaks).
+// Block is one piece of a document. Text is a single line of clean text, except that a Line block keeps its line
+// breaks.
 type Block struct {
 	Kind   Kind
 	Level  int // heading: 1 is the highest; list item: 1 is the outermost; else 0
@@ -69,8 +69,8 @@ type Block struct {
 	HeadingPath []string // the headings above, outermost first; shared between blocks, must not be modified
 }
 
-// DisplayText returns the text as shown on the page: a list item with its marker, a table row
-// without column names.
+// DisplayText returns the text as shown on the page: a list item with its marker, a table row without its column
+// names.
 func (b Block) DisplayText() string {
 	switch {
 	case b.Kind == TableRow:
@@ -83,18 +83,19 @@ func (b Block) DisplayText() string {
 
 const maxWarnings = 50
 
-// AddWarning adds a sentence for the user, once.
+// AddWarning adds a warning for the user, unless it has already been added.
 func (d *Document) AddWarning(warning string) {
 	if len(d.Warnings) < maxWarnings && !slices.Contains(d.Warnings, warning) {
 		d.Warnings = append(d.Warnings, warning)
 	}
 }
 
-// maxNotRead is the maximum number of places of unread content that are listed.
+// maxNotRead is the maximum number of entries for unread content; further content is counted in existing ones.
 const maxNotRead = 100
 
-// AddNotRead counts n pieces of content that were not read. Those on the same page, sheet or slide share an entry,
-// which has the place of the first; beyond maxNotRead entries, so do all of one kind.
+// AddNotRead counts n pieces of content of a kind that were not read. Those on the same page, sheet or slide
+// share an entry, which has the location of the first. Once there are maxNotRead entries, a kind's first entry
+// counts all further pieces.
 func (d *Document) AddNotRead(kind string, n int, at api.Locator) {
 	if n <= 0 {
 		return

@@ -16,8 +16,8 @@ const (
 	FactTitle
 )
 
-// factKeys lists the labels used in document headers, in lower case and without a colon, in English,
-// German, French, Spanish, Portuguese, Italian and Dutch.
+// factKeys lists the labels that introduce facts in document headers, in lower case and without a colon. They
+// are in English, German, French, Spanish, Portuguese, Italian and Dutch.
 var factKeys = map[FactKind][]string{
 	FactEffective: {
 		"effective", "effective date", "date effective", "effective from", "effective as of", "valid from",
@@ -123,7 +123,7 @@ var factByKey = func() map[string]FactKind {
 	return m
 }()
 
-// FactKindOf returns the kind of fact that a label introduces.
+// FactKindOf returns the kind of fact that a label such as "Owner" introduces.
 func FactKindOf(key string) (FactKind, bool) {
 	key = strings.ToLower(strings.Trim(key, " :*_#\t\u00a0"))
 	kind, ok := factByKey[key]

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ParsePositiveOrOne returns the number at the start of s, from 1 to limit; 1 if there is none.
+// ParsePositiveOrOne returns the positive number at the start of s, at most limit, or 1 if there is none.
 func ParsePositiveOrOne(s string, limit int) int {
 	n := 1
 	if _, err := fmt.Sscanf(s, "%d", &n); err != nil || n < 1 {
@@ -15,8 +15,8 @@ func ParsePositiveOrOne(s string, limit int) int {
 	return min(n, limit)
 }
 
-// FormatListNumber formats the number of a list item in one of Word's formats ("decimal", "lowerLetter", …);
-// "" for a bullet.
+// FormatListNumber formats the number of a list item in one of Word's formats ("decimal", "lowerLetter", …). It
+// returns "" for a bullet.
 func FormatListNumber(v int, format string) string {
 	switch format {
 	case "lowerLetter", "upperLetter":

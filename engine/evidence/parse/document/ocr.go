@@ -12,14 +12,14 @@ type OCR interface {
 const (
 	// InstallOCRHint tells the user what to do if an image can't be read.
 	InstallOCRHint = "install tesseract to have pictures of text read, or add a version with text"
-	// RecognizedWarning is the warning of documents with recognized text.
+	// RecognizedWarning is the warning for documents whose text was partly recognized from images.
 	RecognizedWarning = "Text was recognized in images (OCR); letters and figures may be wrong. Compare quotes with the original."
 )
 
-// HasOCR reports whether images can be read.
+// HasOCR reports whether text in images can be recognized.
 func (b *Builder) HasOCR() bool { return b.opt.OCR != nil }
 
-// RecognizeText returns the text in an image. The document gets the time limit for OCR.
+// RecognizeText returns the text in an image. It extends the document's time limit to the one for OCR.
 func (b *Builder) RecognizeText(picture []byte) (string, error) {
 	if b.opt.ExtendDeadline != nil {
 		b.opt.ExtendDeadline()

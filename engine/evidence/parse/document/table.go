@@ -12,8 +12,8 @@ const (
 	maxHeaderRows = 20   // rows looked at for the header
 )
 
-// RenderRow renders a row so that it can be read on its own: "Column: value; …". Empty cells are
-// omitted. Without a header, two columns are read as key and value.
+// RenderRow renders a row so that it can be read on its own: "Column: value; …". Empty cells are omitted. If
+// there is no header, a row of two cells is read as a key and its value.
 func RenderRow(header, cells []string) string {
 	var parts []string
 	for i, c := range cells {
@@ -40,8 +40,8 @@ type Row struct {
 	Locator api.Locator
 }
 
-// TableWriter turns rows that arrive one by one into blocks. It holds back the first rows until the
-// header is known; lines above the header become paragraphs.
+// TableWriter turns rows that arrive one by one into blocks. It holds the first rows back until the header is
+// known; lines above the header become paragraphs.
 type TableWriter struct {
 	b           *Builder
 	number      int
@@ -57,7 +57,7 @@ func (b *Builder) NewTableWriter() *TableWriter {
 	return &TableWriter{b: b, number: b.NextTableNumber()}
 }
 
-// AddRow adds a row; an empty one is dropped.
+// AddRow adds a row. Empty rows are dropped.
 func (t *TableWriter) AddRow(cells []string, locator api.Locator) {
 	if len(cells) > MaxColumns {
 		cells = cells[:MaxColumns]
@@ -79,7 +79,7 @@ func (t *TableWriter) AddRow(cells []string, locator api.Locator) {
 	}
 }
 
-// SetHeader sets the header, for formats that mark it.
+// SetHeader sets the header. It is for formats that mark header rows.
 func (t *TableWriter) SetHeader(header []string, locator api.Locator) {
 	for i := range header {
 		header[i] = CleanLine(header[i])
@@ -87,7 +87,7 @@ func (t *TableWriter) SetHeader(header []string, locator api.Locator) {
 	t.header, t.headerAt, t.headerKnown = header, locator, true
 }
 
-// Finish writes the rows that were held back, and a header without rows as a row.
+// Finish writes the rows that were held back. If the table consists only of a header, it is written as a row.
 func (t *TableWriter) Finish() {
 	t.resolveHeader()
 	if t.header != nil && !t.hasRows {
@@ -119,7 +119,7 @@ func (t *TableWriter) writeRow(r Row) {
 	t.b.AddRow(t.header, r.Cells, t.number, r.Locator)
 }
 
-// AddRowAboveHeader writes a row above a table's header: a title, or a key with its value.
+// AddRowAboveHeader adds a row found above a table's header, such as a title, or a key with its value.
 func (b *Builder) AddRowAboveHeader(table int, r Row) {
 	if CountFilled(r.Cells) > 1 {
 		b.AddRow(nil, NonEmptyCells(r.Cells), table, r.Locator)
@@ -150,8 +150,8 @@ func NonEmptyCells(cells []string) []string {
 	return out
 }
 
-// FindHeaderRow returns the index of the row with the column names, or -1: the first that fills most
-// columns with short, distinct texts, above rows of the same width.
+// FindHeaderRow returns the index of the header, or -1 if there is none. The first row with text in most columns
+// is the header if its cells are short and distinct.
 func FindHeaderRow(rows []Row) int {
 	if len(rows) == 0 || IsKeyValueTable(rows) {
 		return -1
@@ -194,7 +194,7 @@ func looksLikeHeader(cells []string) bool {
 	return true
 }
 
-// IsKeyValueTable reports whether a table is a list of facts ("Version | 1.2") and so has no header.
+// IsKeyValueTable reports whether a table is a list of facts ("Version | 1.2"), which has no header.
 func IsKeyValueTable(rows []Row) bool {
 	known, colons := 0, 0
 	for _, r := range rows {

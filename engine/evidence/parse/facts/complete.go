@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// Complete sets the language, the facts and the title of the document that b has read, and returns
-// it. The title of last resort is the file name.
+// Complete sets the language, facts and title of the document that was read into b, and returns it. If no title
+// is found, it is derived from the file name.
 func Complete(b *document.Builder, name string) *document.Document {
 	d := b.Doc
 	d.Language = guessLanguage(d.Blocks)
@@ -32,7 +32,7 @@ func Complete(b *document.Builder, name string) *document.Document {
 	return d
 }
 
-// hasSingleTopHeading reports whether the document has one heading of the first level: its title.
+// hasSingleTopHeading reports whether the document has exactly one heading of level 1, which is then its title.
 func hasSingleTopHeading(blocks []document.Block) bool {
 	n := 0
 	for _, blk := range blocks {

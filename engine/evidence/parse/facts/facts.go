@@ -16,7 +16,7 @@ const (
 	maxFactValue   = 160 // bytes; longer text is prose
 )
 
-// factCollector collects the candidates for each fact; the first of a kind wins, since headers come
+// factCollector collects the facts of a document. The first value found for a fact is kept, since headers come
 // first.
 type factCollector struct {
 	doc                          *document.Document
@@ -25,8 +25,8 @@ type factCollector struct {
 	historyVersion, historyDate  string
 }
 
-// readFacts sets the facts from metadata, then from the start of the document, its running headers
-// and its end.
+// readFacts sets the document's facts from its metadata, start, running headers and footers, and end. The first
+// value found for a fact is used.
 func readFacts(d *document.Document, metadata []document.Fact) {
 	f := &factCollector{doc: d}
 	for _, m := range metadata {
@@ -68,8 +68,8 @@ func (f *factCollector) scanBlocks(blocks []document.Block) {
 	}
 }
 
-// scanRow reads "Version | 1.2 | Owner | CISO" and rows under such a header. A table with a version
-// and a date column is a history, of which the latest row counts.
+// scanRow reads facts from a row such as "Version | 1.2 | Owner | CISO", or from a row below a header of such
+// keys. A table with a version and a date column is a version history, of which only the latest row is used.
 func (f *factCollector) scanRow(b document.Block) {
 	if b.Header == nil {
 		c := document.NonEmptyCells(b.Cells)
@@ -118,7 +118,8 @@ func (f *factCollector) scanRow(b document.Block) {
 	}
 }
 
-// isDateNotBefore reports whether date a is not before b. Histories may be in either order.
+// isDateNotBefore reports whether date a is the same as or later than date b, or b is no date. The rows of a
+// version history may be in either order.
 func isDateNotBefore(a, b string) bool {
 	tb, ok, _ := document.FindDate(b)
 	if !ok {
@@ -128,7 +129,7 @@ func isDateNotBefore(a, b string) bool {
 	return ok && !ta.Before(tb)
 }
 
-// scanLine reads "Key: value", several of them with separators, and "Version 1.2".
+// scanLine reads facts from a line: "Key: value", several of them with separators, or "Version 1.2".
 func (f *factCollector) scanLine(s string) {
 	if len(s) > 600 {
 		return
@@ -155,7 +156,7 @@ func (f *factCollector) scanLine(s string) {
 	}
 }
 
-// splitFacts splits a line at bars, semicolons and wide dots, and before each further known key.
+// splitFacts splits a line at bars, semicolons, tabs, bullets and dashes, and before each further known key.
 func splitFacts(s string) []string {
 	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '|' || r == ';' || r == '•' || r == '·' || r == '–' || r == '\t' })
 	var out []string
@@ -177,8 +178,8 @@ func splitFacts(s string) []string {
 	return out
 }
 
-// findInnerKey returns where a known key begins within p after other words, or -1: "Example Ltd
-// Version: 1.2". A key in the middle of a sentence isn't capitalized.
+// findInnerKey returns the index at which a known key begins after other words in p, as in "Example Ltd Version:
+// 1.2", or -1. The key must be capitalized: in the middle of a sentence, it wouldn't be.
 func findInnerKey(p string) int {
 	for colon := 0; colon < len(p); colon++ {
 		if p[colon] != ':' {
@@ -200,7 +201,7 @@ func findInnerKey(p string) int {
 	return -1
 }
 
-// recordFact stores a key and its value if the value suits the key.
+// recordFact stores a value if its key is known and the value is suitable for it.
 func (f *factCollector) recordFact(key, value string) {
 	kind, ok := document.FactKindOf(key)
 	value = strings.Trim(document.CleanLine(value), " :*_|")
@@ -238,9 +239,9 @@ func (f *factCollector) recordFact(key, value string) {
 	}
 }
 
-// mastheadPattern matches the start of a line with metadata in sentences: "Version 3.1, in force
-// since 2 March 2026. Approved by Ann Roe." or "Procedure OPS-12, version 2". In plain text an
-// upper-case title may precede it.
+// mastheadPattern matches the start of a line that gives metadata in sentences, such as "Version 3.1, in force
+// since 2 March 2026. Approved by Ann Roe." or "Procedure OPS-12, version 2". In plain text, a title in capitals
+// may precede it.
 var mastheadPattern = lazyregexp.New(
 	`^\W{0,4}(?:\p{Lu}[\p{Lu}\d ,&/–-]{3,80} )?(?:(?i:version|draft|revision|rev\.|issue) v?\d|(?i:in force|valid from|effective|in kraft|gültig ab|approved (?:by|on))\b|(?i:policy|procedure|standard|guideline|rules|plan|process|document|reference|ref\.)(?i: no\.?)? [A-Z][A-Z0-9]{0,7}[-./ ]?\d[\w.-]*[.,;])`,
 )
@@ -257,7 +258,8 @@ var (
 	approvalDateSuffix = lazyregexp.New(`(?i)[,(]? *(?:\bon\b|\bam\b)? *\(?\d.*$`)
 )
 
-// scanOpeningSentences reads metadata in sentences from the first lines.
+// scanOpeningSentences reads facts from sentences in the first lines of a document, such as "Version 3.1, in
+// force since 2 March 2026."
 func (f *factCollector) scanOpeningSentences(blocks []document.Block) {
 	for _, b := range blocks {
 		if b.Kind == document.TableRow || b.Kind == document.Line {
@@ -288,11 +290,11 @@ func (f *factCollector) scanOpeningSentences(blocks []document.Block) {
 	}
 }
 
-// sentenceEndPattern matches where a person or role ends and the next sentence begins, except after
-// abbreviations as in "Dr. Roe" and "J. Roe".
+// sentenceEndPattern matches the end of the name of a person or role, if another sentence follows, and that
+// sentence. It doesn't match after abbreviations, as in "Dr. Roe" and "J. Roe".
 var sentenceEndPattern = lazyregexp.New(`([\p{Ll}\d)]{3,}|\b[A-Z]{2,})\. +\p{Lu}.*$`)
 
-// dutyPattern matches duties: "the CIO must approve the plan" doesn't name an approver.
+// dutyPattern matches the verb of a duty: "the CIO must approve the plan" doesn't name an approver.
 var dutyPattern = lazyregexp.New(`(?i)\b(?:must|shall|should|will|needs? to|has to|have to)\b`)
 
 func setDateIfUnset(to **time.Time, t time.Time, ok bool) {
@@ -307,7 +309,7 @@ func setTextIfUnset(to *string, v string) {
 	}
 }
 
-// isPlaceholder reports whether a value is a template's placeholder.
+// isPlaceholder reports whether a value is a placeholder left over from a template, such as "TBD" or "[name]".
 func isPlaceholder(v string) bool {
 	switch strings.ToLower(v) {
 	case "tbd", "tba", "n/a", "na", "none", "-", "–", "—", "…", "...", "xx", "xxx", "?":
@@ -316,7 +318,7 @@ func isPlaceholder(v string) bool {
 	return (v[0] == '[' && v[len(v)-1] == ']') || (v[0] == '<' && v[len(v)-1] == '>') || (v[0] == '{' && v[len(v)-1] == '}')
 }
 
-// extractVersion returns the version in "v1.2 (draft)" or "1.2 – 3 May 2026", or "" if there is
+// extractVersion returns the version in a value such as "v1.2 (draft)" or "1.2 – 3 May 2026", or "" if there is
 // none.
 func extractVersion(v string) string {
 	for _, w := range strings.Fields(v) {

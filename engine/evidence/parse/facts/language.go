@@ -172,8 +172,8 @@ var stopWords = map[string][]string{
 
 var languages = []string{"en", "de", "fr", "es", "pt", "it", "nl", "pl", "sv", "da", "fi", "cs", "tr"}
 
-// scripts lists scripts that identify a language, or at least show that it is not English. The
-// first one found in a text identifies it.
+// scripts lists scripts that identify a language, or at least show that a text isn't in English. If a text uses
+// several of a group, the first one listed identifies it.
 var scripts = []struct {
 	language string
 	of       *unicode.RangeTable
@@ -191,8 +191,8 @@ var scripts = []struct {
 	{"th", unicode.Thai, "thai"},
 }
 
-// detectLanguageByScript returns the language if at least a third of the letters are of one such
-// script, else "". A few letters, as in a name, are not enough.
+// detectLanguageByScript returns the language whose script accounts for at least a third of the letters, or ""
+// if there is none. A few letters, as in a name, are not enough.
 func detectLanguageByScript(blocks []document.Block) string {
 	letters, counts, groups := 0, make([]int, len(scripts)), map[string]int{}
 	for _, b := range blocks {
@@ -228,8 +228,8 @@ func detectLanguageByScript(blocks []document.Block) string {
 
 const maxLanguageWords = 4000 // number of words examined
 
-// guessLanguage checks the script, then counts stop words. It returns "und" if there are too few
-// words or no language stands out.
+// guessLanguage guesses a document's language, first by its script, then by counting stop words. It returns
+// "und" if there are too few words or no language stands out.
 func guessLanguage(blocks []document.Block) string {
 	if byScript := detectLanguageByScript(blocks); byScript != "" {
 		return byScript

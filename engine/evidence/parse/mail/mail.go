@@ -15,8 +15,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/text"
 )
 
-// Limits of a mail: the mail parser can't be stopped, and takes longer the deeper the parts are
-// nested.
+// Limits for mails. They are needed because the mail parser can't be stopped, and takes longer the deeper parts
+// are nested.
 const (
 	maxMail          = 64 << 20
 	maxBoundaries    = 200
@@ -24,7 +24,7 @@ const (
 	minInlinePicture = 4 << 10 // bytes; a smaller inline image is a logo or an emoji
 )
 
-// mailMessage is a mail of any format.
+// mailMessage is a mail read from any supported format.
 type mailMessage struct {
 	from, to, cc, date, subject string
 	body                        string
@@ -44,8 +44,8 @@ func (l *mailMessage) headerFields() []headerField {
 	return []headerField{{"From", l.from}, {"To", l.to}, {"Cc", l.cc}, {"Date", l.date}}
 }
 
-// ReadMail reads a mail in transport format (RFC 5322): its header as a row, its text, and each
-// attachment as a document in it. Links are not fetched.
+// ReadMail reads an email in RFC 5322 format: its header as a table row, its text, and each attachment as a
+// nested document. Links are not fetched.
 func ReadMail(b *document.Builder, content io.ReaderAt, size int64) error {
 	if size > maxMail {
 		return document.NewError(document.ErrTooLarge, "", "a mail of %d bytes, the limit is %d", size, maxMail)
@@ -87,8 +87,8 @@ func decodeHeader(p *enmime.Part, name string) string {
 	return enmime.DecodeRFC2047(p.Header.Get(name))
 }
 
-// collectParts finds the body and the attachments. Of alternatives it uses the plain text, or the
-// HTML if there is none.
+// collectParts finds the body and the attachments. If the body comes in alternative formats, plain text is
+// preferred to HTML.
 func (l *mailMessage) collectParts(p *enmime.Part) {
 	kind := strings.ToLower(p.ContentType)
 	switch {
@@ -119,8 +119,8 @@ func (l *mailMessage) collectParts(p *enmime.Part) {
 	}
 }
 
-// addBodyOrAttachment adds text to the body, or as an attachment if the body is of the other type (HTML or
-// plain).
+// addBodyOrAttachment adds text to the body. If the body is in the other format (HTML or plain text), the text
+// becomes an attachment instead.
 func (l *mailMessage) addBodyOrAttachment(s string, html bool) {
 	switch {
 	case strings.TrimSpace(s) == "":
@@ -150,7 +150,7 @@ func (l *mailMessage) addAttachment(p *enmime.Part) {
 	l.attachments = append(l.attachments, attachment{name, p.Content})
 }
 
-// writeMail writes the blocks of a mail, under its subject.
+// writeMail writes the blocks of a mail under a heading with its subject.
 func writeMail(b *document.Builder, l *mailMessage) error {
 	b.Doc.Title = l.subject
 	b.AddHeading(1, l.subject, api.Locator{})

@@ -37,7 +37,7 @@ const (
 	typeObject  = "000D"
 )
 
-// ReadOutlook reads a message saved by Outlook.
+// ReadOutlook reads a message saved by Outlook (.msg).
 func ReadOutlook(b *document.Builder, content io.ReaderAt, size int64) error {
 	if size > maxMail {
 		return document.NewError(document.ErrTooLarge, "", "a mail of %d bytes, the limit is %d", size, maxMail)
@@ -59,7 +59,7 @@ type msgReader struct {
 	b *document.Builder
 }
 
-// readStream reads a property with a stream of its own, or returns nil if there is none.
+// readStream reads a property that is stored in a stream of its own. It returns nil if there is none.
 func (m *msgReader) readStream(in *cfb.Entry, prop, kind string) ([]byte, error) {
 	e := in.Child("__substg1.0_" + prop + kind)
 	if e == nil || e.IsStorage {
@@ -75,7 +75,7 @@ func (m *msgReader) readStream(in *cfb.Entry, prop, kind string) ([]byte, error)
 	return raw, nil
 }
 
-// readText reads a text property.
+// readText reads a text property, which is encoded in UTF-16 or the given code page.
 func (m *msgReader) readText(in *cfb.Entry, prop string, codePage uint32) (string, error) {
 	raw, err := m.readStream(in, prop, typeUnicode)
 	if err != nil {
@@ -100,8 +100,8 @@ func decodeCodePage(raw []byte, page uint32) string {
 	return strings.TrimRight(string(s), "\x00")
 }
 
-// readMessage reads the message in a storage whose table of fixed properties begins after head
-// bytes.
+// readMessage reads the message in a storage. In its stream of fixed-length properties, the properties begin
+// after headBytes bytes.
 func (m *msgReader) readMessage(in *cfb.Entry, headBytes, depth int) (*mailMessage, error) {
 	fixed, err := m.readFixedProperties(in, headBytes)
 	if err != nil {
@@ -140,7 +140,7 @@ func (m *msgReader) readMessage(in *cfb.Entry, headBytes, depth int) (*mailMessa
 	return l, m.readAttachments(in, l, page, depth)
 }
 
-// readAttachments reads the attachments; an attached message is converted to a mail file.
+// readAttachments reads the attachments of a message. An attached message is converted to an RFC 5322 mail.
 func (m *msgReader) readAttachments(in *cfb.Entry, l *mailMessage, page uint32, depth int) error {
 	var stores []*cfb.Entry
 	for _, c := range in.Children {
@@ -185,7 +185,7 @@ func (m *msgReader) readAttachments(in *cfb.Entry, l *mailMessage, page uint32, 
 	return nil
 }
 
-// formatRFC5322 returns an attached message in transport format.
+// formatRFC5322 formats an attached message as an RFC 5322 mail.
 func (l *mailMessage) formatRFC5322() []byte {
 	kind := "text/plain"
 	if l.isHTML {
@@ -201,7 +201,7 @@ func (l *mailMessage) formatRFC5322() []byte {
 	return []byte(sb.String() + l.body)
 }
 
-// readFixedProperties reads the properties of fixed length, by number.
+// readFixedProperties reads the properties of fixed length and returns them by property number.
 func (m *msgReader) readFixedProperties(in *cfb.Entry, headBytes int) (map[uint16]uint64, error) {
 	out := map[uint16]uint64{}
 	e := in.Child("__properties_version1.0")

@@ -160,7 +160,8 @@ func (d *docxReader) readStyles(name string) error {
 	return nil
 }
 
-// builtInStyleFor recognizes the built-in style names, which are the same in every language of Word.
+// builtInStyleFor returns the formatting of one of Word's built-in styles. Their names are the same in every
+// language of Word.
 func builtInStyleFor(name string) docxStyle {
 	lower := strings.ToLower(name)
 	if rest, ok := strings.CutPrefix(lower, "heading "); ok {
@@ -179,7 +180,7 @@ func builtInStyleFor(name string) docxStyle {
 	return docxStyle{}
 }
 
-// resolveStyle resolves inherited properties of a style.
+// resolveStyle returns a style together with the properties that it inherits.
 func (d *docxReader) resolveStyle(id string) docxStyle {
 	st, ok := d.styles[id]
 	if !ok {
@@ -216,7 +217,7 @@ func (d *docxReader) readNotes(name, kind string) error {
 	return w.walk()
 }
 
-// readHeaderFooter reads running headers and footers, which often state version and owner.
+// readHeaderFooter reads a running header or footer, which often gives the version and owner of the document.
 func (d *docxReader) readHeaderFooter(name string) error {
 	w := &wordWalker{d: d, name: name}
 	w.onParagraph = func(p *wordPara) {
@@ -263,7 +264,8 @@ func (d *docxReader) writeParagraphBlock(p *wordPara) {
 	}
 }
 
-// nextListNumber returns the number of a paragraph in its list, which may come from its style.
+// nextListNumber returns the number of a paragraph in its list, or "" if it has none. The list may be set by the
+// paragraph's style.
 func (d *docxReader) nextListNumber(p *wordPara, st docxStyle) string {
 	id, level := p.numID, p.list
 	if id == "" {

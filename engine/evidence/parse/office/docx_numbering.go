@@ -10,14 +10,15 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/zipfile"
 )
 
-// numbering computes the numbers of lists and headings like Word does: the file only stores which
-// list a paragraph belongs to.
+// numbering computes the numbers of lists and headings as Word does. This is necessary because a file only
+// stores which list a paragraph belongs to.
 type numbering struct {
 	lists    map[string]*numberList // by numId
 	counters map[string]*[9]int     // by the definition that lists share
 }
 
-// numberList is one list: the format of its levels and the counters it uses.
+// numberList is one list: the formats of its levels, and the definition (abstract) that determines which
+// counters it shares with other lists.
 type numberList struct {
 	abstract string
 	levels   [9]numberLevel
@@ -36,7 +37,7 @@ type xmlLevel struct {
 	Text   xmlValue `xml:"lvlText"`
 }
 
-// readNumbering reads word/numbering.xml; a document without it has no numbers.
+// readNumbering reads the list definitions in word/numbering.xml, if the document has any.
 func (d *docxReader) readNumbering(name string) error {
 	raw, err := zipfile.ReadPart(d.z, name, maxSidePart)
 	if errors.Is(err, zipfile.ErrNoPart) {
@@ -111,8 +112,7 @@ func (l xmlLevel) toNumberLevel() numberLevel {
 	return out
 }
 
-// nextNumber increments the counter of a list level and returns the number as shown, "" for a
-// bullet.
+// nextNumber increments the counter of a list level and returns the number as displayed, or "" for a bullet.
 func (n *numbering) nextNumber(numID string, level int) string {
 	list := n.lists[numID]
 	if list == nil || level < 0 || level > 8 || list.levels[level].format == "" {

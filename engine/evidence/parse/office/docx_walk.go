@@ -10,7 +10,7 @@ import (
 
 const listNone = -2 // a paragraph that removes its style's numbering
 
-// wordPara is the paragraph being read.
+// wordPara is a paragraph that is being read.
 type wordPara struct {
 	text    strings.Builder
 	style   string
@@ -22,7 +22,7 @@ type wordPara struct {
 	toc     bool
 }
 
-// wordTable is the table being read, with the row's cells so far.
+// wordTable is a table that is being read, with the cells of the current row read so far.
 type wordTable struct {
 	out   *document.TableWriter
 	cells []string
@@ -30,8 +30,8 @@ type wordTable struct {
 	span  int
 }
 
-// wordWalker walks one WordprocessingML part and calls functions for paragraphs and rows. Deleted
-// and moved text, fallbacks, field codes and hidden runs are skipped.
+// wordWalker walks one WordprocessingML part and calls functions for paragraphs and rows. It skips deleted text,
+// the original of moved text, fallbacks, field codes and hidden runs.
 type wordWalker struct {
 	d           *docxReader
 	name        string
@@ -225,7 +225,8 @@ func (w *wordWalker) endParagraph() {
 	w.onParagraph(p)
 }
 
-// endRow passes a row to the table's writer; a nested table becomes text of the cell.
+// endRow passes a finished row to the table's writer. A row of a nested table is added to the text of the
+// enclosing cell.
 func (w *wordWalker) endRow(t *wordTable) {
 	cells := t.cells
 	t.cells = nil

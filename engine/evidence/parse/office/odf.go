@@ -28,8 +28,8 @@ const (
 	maxRowRepeat = 1000 // maximum repetitions of a repeated row that are written
 )
 
-// ReadODF reads an OpenDocument text, spreadsheet or presentation. Deleted text, comments and
-// macros are skipped; formulas are not computed, their stored value is read.
+// ReadODF reads an OpenDocument text, spreadsheet or presentation. Deleted text, comments and macros are
+// skipped. Formulas are not computed; their stored values are used.
 func ReadODF(b *document.Builder, content io.ReaderAt, size int64) error {
 	z, err := zipfile.OpenOfficeDocument(b, content, size)
 	if err != nil {
@@ -330,7 +330,8 @@ func (w *odfWalker) locator() api.Locator {
 	return api.Locator{}
 }
 
-// storeParagraph writes a finished paragraph.
+// storeParagraph adds a finished paragraph to the place it belongs to, such as the body, a table cell or a
+// footnote.
 func (w *odfWalker) storeParagraph(text, style string, level int) {
 	if text == "" {
 		return
@@ -388,8 +389,8 @@ func (w *odfWalker) isTitleStyle(style string) bool {
 	return false
 }
 
-// addBlock writes a block, or holds it back until the end of the slide, since its title may come
-// last.
+// addBlock adds a block. In a presentation, blocks are held back until the end of the slide, since its title may
+// come last.
 func (w *odfWalker) addBlock(blk document.Block) {
 	switch {
 	case w.format == MIMEODP:

@@ -21,14 +21,14 @@ const (
 	relDiagram = "/diagramData"
 )
 
-// pptxReader reads the slides of a presentation in their order.
+// pptxReader reads the slides of a presentation in display order.
 type pptxReader struct {
 	b *document.Builder
 	z *zip.Reader
 }
 
-// ReadPptx reads each slide under its title: its text, its tables row by row, the text of its
-// diagrams, and the speaker notes. Images, sounds and macros are ignored.
+// ReadPptx reads each slide under its title: its text, its tables row by row, the text of its diagrams, and its
+// speaker notes. Images, sounds and macros are ignored.
 func ReadPptx(b *document.Builder, content io.ReaderAt, size int64) error {
 	z, err := zipfile.OpenOfficeDocument(b, content, size)
 	if err != nil {
@@ -124,7 +124,8 @@ func (p *pptxReader) readSlide(name string, number int) error {
 	return p.b.Err()
 }
 
-// readRelatedPart reads a diagram or speaker notes, which are in parts of their own.
+// readRelatedPart reads a diagram or the speaker notes of a slide, which are stored in separate parts of the
+// file.
 func (p *pptxReader) readRelatedPart(name string, notes bool, at api.Locator) error {
 	s := &slideWalker{p: p, name: name, notes: notes}
 	if err := s.walk(); err != nil {
@@ -143,7 +144,7 @@ type slideBlock struct {
 	rows [][]string
 }
 
-// addSlideBlocks writes the content of a slide.
+// addSlideBlocks adds the blocks of a slide to the document.
 func addSlideBlocks(b *document.Builder, blocks []slideBlock, locator api.Locator) {
 	for _, blk := range blocks {
 		if blk.rows == nil {

@@ -19,9 +19,9 @@ const (
 	maxRTFWord  = 32 // letters of a control word
 )
 
-// ReadRTF reads Rich Text: paragraphs by their styles and outline levels, lists by the markers in
-// the file, tables row by row, footnotes after their paragraph. Images, embedded objects, field
-// codes and hidden or deleted text are skipped.
+// ReadRTF reads Rich Text: paragraphs by their styles and outline levels, lists by the markers stored in the
+// file, tables row by row, and footnotes after their paragraphs. Images, embedded objects, field codes and
+// hidden or deleted text are skipped.
 func ReadRTF(b *document.Builder, content io.ReaderAt, size int64) error {
 	raw, err := document.ReadAll(content, size)
 	if err != nil {
@@ -32,7 +32,7 @@ func ReadRTF(b *document.Builder, content io.ReaderAt, size int64) error {
 	return r.read()
 }
 
-// rtfDest is the destination of a group's text.
+// rtfDest is where the text of a group goes.
 type rtfDest int
 
 const (
@@ -57,7 +57,7 @@ type rtfGroup struct {
 	starred   bool
 }
 
-// rtfPara is the paragraph state, reset by \pard.
+// rtfPara is the formatting of a paragraph, which \pard resets.
 type rtfPara struct {
 	style, outline, list int // outline level from 1, number of the list; 0 if none
 	level                int
@@ -124,7 +124,8 @@ func (r *rtfReader) read() error {
 	return r.b.Err()
 }
 
-// closeGroup ends a group and stores the text of its destination.
+// closeGroup closes the current group. If the group has a destination of its own, such as the title, the
+// collected text is stored there.
 func (r *rtfReader) closeGroup() {
 	if len(r.stack) == 1 {
 		return
@@ -157,7 +158,7 @@ func (r *rtfReader) closeGroup() {
 	r.sideText.Reset()
 }
 
-// readAndExecuteControl reads a control word or symbol after a backslash.
+// readAndExecuteControl reads the control word or symbol after a backslash and executes it.
 func (r *rtfReader) readAndExecuteControl() {
 	if r.at >= len(r.raw) {
 		return
@@ -238,7 +239,7 @@ func (r *rtfReader) putByte(c byte) {
 	r.putText(string(r.currentCharset().DecodeByte(c)))
 }
 
-// putText adds text to the destination of the open group.
+// putText adds text to the destination of the current group.
 func (r *rtfReader) putText(s string) {
 	g := r.currentGroup()
 	if g.hidden {
@@ -266,7 +267,7 @@ func (r *rtfReader) putText(s string) {
 	}
 }
 
-// rtfIgnoredWords lists destinations without text of the document.
+// rtfIgnoredWords lists the destinations whose text is not part of the document.
 var rtfIgnoredWords = map[string]bool{
 	"colortbl":           true,
 	"pict":               true,
@@ -319,7 +320,7 @@ var rtfIgnoredWords = map[string]bool{
 	"tcn":                true,
 }
 
-// rtfCharsets maps fonts' character sets to code pages.
+// rtfCharsets maps the character sets of fonts to code pages.
 var rtfCharsets = map[int]int{
 	77:  10000,
 	161: 1253,
@@ -434,7 +435,7 @@ func (r *rtfReader) executeControlWord(word string, v int, given bool) {
 	}
 }
 
-// breakOrSpace calls end in the body; elsewhere, a break becomes a space.
+// breakOrSpace handles a line, cell or similar break. It calls end in the body and adds a space elsewhere.
 func (r *rtfReader) breakOrSpace(g *rtfGroup, end func()) {
 	if g.dest == rtfBody {
 		end()
@@ -443,7 +444,7 @@ func (r *rtfReader) breakOrSpace(g *rtfGroup, end func()) {
 	r.putText(" ")
 }
 
-// destinationFor returns the destination of a group that begins with a word.
+// destinationFor returns the destination that a control word begins, and whether there is one.
 func destinationFor(word string) (rtfDest, bool) {
 	switch word {
 	case "fonttbl":
@@ -476,7 +477,8 @@ func (r *rtfReader) putUnicode(v int) {
 	}
 }
 
-// flushText ends the open text and returns it, followed by its notes.
+// flushText returns the text collected for the current paragraph, whether all of it is bold, and its footnotes,
+// and clears them.
 func (r *rtfReader) flushText() (text string, bold bool, notes []string) {
 	text, notes = document.CleanLine(r.text.String()), r.notes
 	bold = !r.hasNonBold && text != ""

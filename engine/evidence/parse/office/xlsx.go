@@ -19,8 +19,8 @@ const (
 	maxEmptyRun = 20_000 // consecutive empty rows after which a sheet is assumed to have ended
 )
 
-// ReadXlsx reads the cells of every sheet as displayed, row by row. Formulas are not computed: the
-// stored value is read. Macros and links are ignored.
+// ReadXlsx reads the cells of every sheet as displayed, row by row. Formulas are not computed; their stored
+// values are used. Macros and links are ignored.
 func ReadXlsx(b *document.Builder, content io.ReaderAt, size int64) error {
 	if _, err := zipfile.OpenOfficeDocument(b, content, size); err != nil { // refuse bombs before excelize unpacks them
 		return err
@@ -101,7 +101,7 @@ func readSheet(b *document.Builder, x *excelize.File, sheet string) error {
 	return b.Err()
 }
 
-// formatCellRange returns the range of a row's cells from the first to the last nonempty one.
+// formatCellRange returns the range, in A1 notation, from the first to the last nonempty cell of a row.
 func formatCellRange(cells []string, row int) string {
 	first, last := -1, 0
 	for i, c := range cells {

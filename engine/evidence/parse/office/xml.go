@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/zipfile"
 )
 
-// xmlWalker handles the tokens of a part. Elements are counted from depth 1.
+// xmlWalker handles the XML tokens of a part. The root element has depth 1.
 type xmlWalker interface {
 	// isSkipped reports whether an element's text is not part of the current document.
 	isSkipped(e xml.StartElement) bool
@@ -73,7 +73,7 @@ func walkXML(b *document.Builder, z *zip.Reader, name string, w xmlWalker) error
 	return b.Err()
 }
 
-// skipElement skips an element, with the same limit on depth.
+// skipElement skips the rest of an element. The limit on depth is the same as in walkXML.
 func skipElement(dec *xml.Decoder, depth int) error {
 	for open := 1; open > 0; {
 		tok, err := dec.Token()
@@ -94,7 +94,8 @@ func skipElement(dec *xml.Decoder, depth int) error {
 
 const maxParagraph = 8 << 20
 
-// appendText appends to the text of a paragraph of a part.
+// appendText appends text to a paragraph. It returns an error that names the part of the file if the paragraph
+// gets too long.
 func appendText(paragraph *strings.Builder, text []byte, part string) error {
 	if paragraph.Len()+len(text) > maxParagraph {
 		return document.NewError(document.ErrTooLarge, part, "a paragraph of more than 8 MiB")
@@ -103,7 +104,7 @@ func appendText(paragraph *strings.Builder, text []byte, part string) error {
 	return nil
 }
 
-// attrValue returns an attribute by its local name.
+// attrValue returns the value of an attribute, given its local name.
 func attrValue(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {
@@ -120,7 +121,7 @@ type relation struct {
 	TargetMode string `xml:"TargetMode,attr"`
 }
 
-// resolveTarget returns the name of the part that a relation of part refers to.
+// resolveTarget returns the name of the part that a relation refers to. part is the part that has the relation.
 func (r relation) resolveTarget(part string) string {
 	if strings.HasPrefix(r.Target, "/") {
 		return strings.TrimPrefix(path.Clean(r.Target), "/")
@@ -128,7 +129,8 @@ func (r relation) resolveTarget(part string) string {
 	return strings.TrimPrefix(path.Join("/", path.Dir(part), r.Target), "/")
 }
 
-// readRelations returns the relations of a part or of the package; none if they can't be read.
+// readRelations returns the relations of a part, or those of the package if part is empty. It returns none if
+// they can't be read.
 func readRelations(z *zip.Reader, part string) []relation {
 	name := "_rels/.rels"
 	if part != "" {
@@ -147,7 +149,8 @@ func readRelations(z *zip.Reader, part string) []relation {
 	return slices.Clip(list.Relationship)
 }
 
-// readCoreProperties reads the title and version; who last saved the file and when is irrelevant to the policy.
+// readCoreProperties reads the title and version. It ignores who last saved the file and when, which is
+// irrelevant to a policy.
 func readCoreProperties(b *document.Builder, z *zip.Reader) {
 	raw, err := zipfile.ReadPart(z, "docProps/core.xml", maxSidePart)
 	if err != nil {

@@ -22,7 +22,7 @@ type engine interface {
 	close() error
 }
 
-// engineDocument is an open PDF. Its errors are those of Read.
+// engineDocument is an open PDF. Its methods return the errors described for Read.
 type engineDocument interface {
 	pageCount() (int, error)
 	title() string
@@ -57,14 +57,14 @@ type Reader struct {
 	closed bool
 }
 
-// New returns a Reader. Its engine starts at the first PDF.
+// New returns a Reader. Its engine is started when the first PDF is read.
 func New(opt Options) *Reader {
 	r := &Reader{opt: opt, start: startEngine}
 	r.closing, r.stop = context.WithCancel(context.Background())
 	return r
 }
 
-// Close releases the engine. Running reads fail.
+// Close closes the engine. PDFs that are being read fail.
 func (r *Reader) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +80,7 @@ func (r *Reader) Close() error {
 	return r.engine.close()
 }
 
-// openDocument opens a document for the duration of fn.
+// openDocument opens a document, passes it to fn and closes it.
 func (r *Reader) openDocument(b *document.Builder, content io.ReaderAt, size int64, fn func(engineDocument) error) error {
 	e, err := r.acquireEngine()
 	if err != nil {
@@ -93,7 +93,7 @@ func (r *Reader) openDocument(b *document.Builder, content io.ReaderAt, size int
 	return e.open(ctx, b.BeginHeavy, content, size, fn)
 }
 
-// acquireEngine returns the engine, which it starts if necessary; the caller must call open.Done.
+// acquireEngine returns the engine, starting it if necessary. The caller must call r.open.Done afterwards.
 func (r *Reader) acquireEngine() (engine, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -48,7 +48,8 @@ var (
 	digitsPattern = lazyregexp.New(`\d+`)
 )
 
-// textKeyIgnoringNumbers returns the same key for lines that differ only in page numbers.
+// textKeyIgnoringNumbers returns a key that is the same for lines that differ only in numbers, such as page
+// numbers.
 func textKeyIgnoringNumbers(s string) string {
 	return digitsPattern.ReplaceAllString(comparableText(s), "#")
 }
@@ -66,7 +67,8 @@ func (f *flowWriter) writeBlocks() {
 	f.endTable()
 }
 
-// measure determines the size and pitch of the body, the sizes of headings, and repeated lines.
+// measure determines the size and spacing of body text, the sizes of headings, and the lines that are repeated
+// on several pages.
 func (f *flowWriter) measure() {
 	f.repeatCounts = map[string]int{}
 	weight := map[float64]int{}
@@ -121,8 +123,8 @@ func (f *flowWriter) measure() {
 
 func roundSize(size float64) float64 { return math.Round(size*4) / 4 }
 
-// pageEdgeKey returns the repeat key of an item at the top or bottom of the page, where running headers
-// and footers are.
+// pageEdgeKey returns a key for comparing an item near the top or bottom of the page with other pages, to find
+// running headers and footers. It returns false for items elsewhere.
 func (p *pageLayout) pageEdgeKey(i int) (string, bool) {
 	b := p.items[i].box()
 	if b.y0 > 0.15*p.h && b.y1 < 0.86*p.h {
@@ -140,8 +142,8 @@ func (p *pageLayout) pageEdgeKey(i int) (string, bool) {
 	return key, key != ""
 }
 
-// isRunningHeaderOrFooter reports whether an item is a running header or footer: the same at the edge of many
-// pages, or a page number.
+// isRunningHeaderOrFooter reports whether an item is a running header or footer, which is the same at the edge
+// of many pages, or a page number.
 func (f *flowWriter) isRunningHeaderOrFooter(p *pageLayout, i int) bool {
 	key, edge := p.pageEdgeKey(i)
 	if !edge || len(f.pages) < 2 {
@@ -183,7 +185,7 @@ func (f *flowWriter) addPageFurniture(it layoutItem, at api.Locator) {
 	}
 }
 
-// writeTable writes a table, or continues the one of the previous page.
+// writeTable writes a table, or continues the last table of the previous page.
 func (f *flowWriter) writeTable(g *grid, at api.Locator) {
 	width := len(g.rows[0].effective)
 	continues := f.table > 0 && len(f.columns) == len(g.xs) && (f.header == nil || len(f.header) == width)
@@ -205,7 +207,7 @@ func (f *flowWriter) writeTable(g *grid, at api.Locator) {
 	}
 }
 
-// openTable begins a table and removes its header, and the rows above it, from g.
+// openTable begins a table. It removes the header, and any rows above it, from g.
 func (f *flowWriter) openTable(g *grid, at api.Locator) {
 	f.table, f.columns, f.header = f.b.NextTableNumber(), g.xs, nil
 	var rows []document.Row
@@ -230,7 +232,7 @@ func (f *flowWriter) addPageFurnitureRow(r gridRow, at api.Locator) {
 
 func (f *flowWriter) endTable() { f.table, f.columns = 0, nil }
 
-// addLine adds a line to the open block, or closes it and begins another.
+// addLine adds a line to the open block, or ends that and begins a new one.
 func (f *flowWriter) addLine(l *textLine, page int) {
 	if leaderPattern.MatchString(l.text) {
 		f.flush()
@@ -271,7 +273,8 @@ func (f *flowWriter) openBlock(l *textLine, page int, text string) {
 	f.start, f.last, f.lines = page, l, append(f.lines[:0], text)
 }
 
-// parseListItem reports whether a line begins a list item, and returns its marker and the rest.
+// parseListItem splits a line that begins a list item into its marker and the rest. ok is false if it doesn't
+// begin one.
 func parseListItem(l *textLine) (ok bool, mark, rest string) {
 	mark, _, hasMore := strings.Cut(l.text, " ")
 	if !hasMore || !isListMark(mark) {
@@ -284,7 +287,8 @@ func parseListItem(l *textLine) (ok bool, mark, rest string) {
 	return true, text.NumberedMarkOrEmpty(mark), strings.TrimSpace(strings.TrimPrefix(l.text, mark))
 }
 
-// updateIndentLevel returns the level of an indent among those of the open list.
+// updateIndentLevel returns the list level of an item indented to x, and records x among the indents of the open
+// list.
 func (f *flowWriter) updateIndentLevel(x float64) int {
 	const same = 4
 	for len(f.indents) > 0 && x < f.indents[len(f.indents)-1]-same {
@@ -296,7 +300,7 @@ func (f *flowWriter) updateIndentLevel(x float64) int {
 	return len(f.indents)
 }
 
-// continuesBlock reports whether a line continues the open paragraph or item.
+// continuesBlock reports whether a line continues the open paragraph or list item.
 func (f *flowWriter) continuesBlock(l *textLine, page int) bool {
 	if len(f.lines) == 0 || f.kind == document.Heading {
 		return false
@@ -326,8 +330,8 @@ func (f *flowWriter) continuesBlock(l *textLine, page int) bool {
 	return l.bold == f.last.bold || !f.last.bold || len(f.lines) > 1
 }
 
-// headingLevel determines a line's heading level by the document's bookmarks, by size, then by
-// weight; 0 if it is not a heading.
+// headingLevel returns a line's heading level, or 0 if it is not a heading. The level follows from the
+// document's bookmarks, else from the line's size, else from its weight.
 func (f *flowWriter) headingLevel(l *textLine) int {
 	if len(l.text) > 200 || !strings.ContainsFunc(l.text, unicode.IsLetter) {
 		return 0
@@ -354,12 +358,12 @@ func (f *flowWriter) headingLevel(l *textLine) int {
 	return 0
 }
 
-// isSeparateFromLast reports whether a line does not continue the one above it.
+// isSeparateFromLast reports whether a bold line does not continue the line above it.
 func (f *flowWriter) isSeparateFromLast(l *textLine) bool {
 	return f.last == nil || f.kind == document.Heading || l.y0-f.last.y0 > 1.15*f.linePitch || l.y0 < f.last.y0 || !f.last.bold
 }
 
-// flush closes the open block.
+// flush ends and writes the open block, if there is one.
 func (f *flowWriter) flush() {
 	if len(f.lines) == 0 {
 		return

@@ -16,7 +16,7 @@ const (
 	maxCrossings  = 4_000_000
 )
 
-// grid is a table found by its ruling lines.
+// grid is a table on a page, usually found by its ruling lines.
 type grid struct {
 	box
 	xs, ys []float64
@@ -24,13 +24,13 @@ type grid struct {
 	cellOf []int // for each field, another field of its cell, or itself; see cellRoot
 }
 
-// gridRow is one row: cells holds the text of the cells that begin in it, effective also that of
-// cells that span several rows.
+// gridRow is one row of a grid. cells holds the text of the cells that begin in it, and effective also that of
+// cells that begin above and extend into it.
 type gridRow struct {
 	cells, effective []string
 }
 
-// findGrids builds tables from crossing rules. Frames and single boxes are not tables.
+// findGrids finds the tables formed by rules (ruling lines) that cross. Frames and single boxes are not tables.
 func findGrids(rules []rule) []*grid {
 	hs, vs := mergeRules(rules, true), mergeRules(append(rules, impliedColumnRules(rules)...), false)
 	if len(hs) < 2 || len(vs) < 2 || len(hs)*len(vs) > maxCrossings {
@@ -79,8 +79,8 @@ func findGrids(rules []rule) []*grid {
 	return out
 }
 
-// impliedColumnRules returns the vertical rules of tables that have only horizontal ones, drawn cell by
-// cell: a column begins where pieces end and the next begin, at several heights.
+// impliedColumnRules returns vertical rules for tables that have only horizontal ones, drawn cell by cell. There
+// is a column wherever one piece of a rule ends and the next begins, at several heights.
 func impliedColumnRules(rules []rule) []rule {
 	type joint struct{ x, y float64 }
 	var joints []joint
@@ -119,7 +119,7 @@ func impliedColumnRules(rules []rule) []rule {
 	return out
 }
 
-// mergeRules joins the rules of one direction that are on one line and touch.
+// mergeRules merges rules of one direction that touch and lie on the same line.
 func mergeRules(rules []rule, horizontal bool) []rule {
 	var in []rule
 	for _, r := range rules {
@@ -180,8 +180,7 @@ func newGrid(hs, vs []rule) *grid {
 	return g
 }
 
-// assignCells numbers the cells: two neighboring fields belong to one cell if no rule separates
-// them.
+// assignCells joins neighboring fields of the grid into one cell if no rule separates them.
 func (g *grid) assignCells(hs, vs []rule) {
 	rows, cols := len(g.ys)-1, len(g.xs)-1
 	g.rows = make([]gridRow, rows)
@@ -222,7 +221,7 @@ func (g *grid) cellRoot(i int) int {
 	return i
 }
 
-// mergeCells joins two cells. The upper left field represents the result.
+// mergeCells merges two cells. The merged cell is represented by its upper left field.
 func (g *grid) mergeCells(a, b int) {
 	a, b = g.cellRoot(a), g.cellRoot(b)
 	g.cellOf[max(a, b)] = min(a, b)
@@ -261,8 +260,8 @@ func (g *grid) fillWords(words []word) {
 	g.dropEmptyColumns()
 }
 
-// splitTallRows splits the rows of a table that has rules only around its head or between its columns:
-// fields too tall for one row, whose lines are aligned.
+// splitTallRows splits the last row of a table into the rows formed by its aligned lines. It is for tables with
+// rules only around the header or between the columns, whose last row is therefore too tall.
 func (g *grid) splitTallRows(words []word) {
 	if len(g.rows) > 3 {
 		return
@@ -284,9 +283,8 @@ func (g *grid) splitTallRows(words []word) {
 	g.rows = out
 }
 
-// groupRows groups aligned words into rows, given the column bounds. Rows are separated by more
-// space than their lines; if all spaces are equal, each line with text in the first column begins a
-// row.
+// groupRows groups aligned words into rows, given the column bounds. Rows are further apart than the lines
+// within a row. If all lines are equally far apart, each line with text in the first column begins a row.
 func groupRows(words []word, bounds []float64) []gridRow {
 	byColumn := make([][]word, len(bounds)+1)
 	for _, w := range words {
@@ -383,7 +381,7 @@ func (g *grid) dropEmptyColumns() {
 	}
 }
 
-// comparableKey returns a key to compare the grid's text between pages.
+// comparableKey returns a key for comparing the grid with those of other pages, ignoring numbers.
 func (g *grid) comparableKey() string {
 	var sb strings.Builder
 	for _, r := range g.rows {

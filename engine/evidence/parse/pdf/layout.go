@@ -19,7 +19,7 @@ type textLine struct {
 	words []word
 }
 
-// layoutItem is a line or a table, in reading order.
+// layoutItem is a line or a table of a page.
 type layoutItem struct {
 	line *textLine
 	grid *grid
@@ -39,8 +39,8 @@ type pageLayout struct {
 	items  []layoutItem
 }
 
-// layoutPage puts a page into reading order: tables by their rules, columns and tables without
-// rules by gaps shared by many lines, the rest from top to bottom.
+// layoutPage puts the content of a page into reading order. It finds tables by their rules, and columns and
+// tables without rules by gaps that many lines share; the rest is read from top to bottom.
 func layoutPage(p *pageContent) *pageLayout {
 	out := &pageLayout{number: p.number, w: p.w, h: p.h}
 	rest := p.words
@@ -83,7 +83,7 @@ func layoutPage(p *pageContent) *pageLayout {
 	return out
 }
 
-// groupLines groups words into lines from top to bottom, each from left to right.
+// groupLines groups words into lines. Lines are ordered from top to bottom, and words from left to right.
 func groupLines(words []word) []*textLine {
 	ws := slices.Clone(words)
 	slices.SortStableFunc(ws, func(a, b word) int { return cmp.Compare(a.y0+a.y1, b.y0+b.y1) })
@@ -102,8 +102,8 @@ func groupLines(words []word) []*textLine {
 	return out
 }
 
-// isOnLine reports whether a word belongs to a line. It compares with the tallest word, so that a line can't
-// drift downward.
+// isOnLine reports whether a word belongs to a line. It compares the word with the line's tallest word, so that
+// the line can't drift downward.
 func isOnLine(line []word, w word) bool {
 	tall := line[0]
 	for _, l := range line {
@@ -139,7 +139,7 @@ func newLine(words []word) *textLine {
 	return l
 }
 
-// gap is an empty range of x in a line.
+// gap is a horizontal range of a line without any words.
 type gap struct{ from, to float64 }
 
 const minGap = 7.0 // points that separate columns, whatever the font size
@@ -157,7 +157,7 @@ func (l *textLine) wideGaps() []gap {
 	return out
 }
 
-// freeGap returns the part of g that contains no word of the line.
+// freeGap returns the widest part of g that contains no word of the line.
 func (l *textLine) freeGap(g gap) gap {
 	best, from := gap{}, g.from
 	for _, w := range l.words {
@@ -178,7 +178,8 @@ func (l *textLine) freeGap(g gap) gap {
 // hasWordsOnBothSides reports whether the line has words on both sides of g.
 func (l *textLine) hasWordsOnBothSides(g gap) bool { return l.x0 < g.from+1 && l.x1 > g.to-1 }
 
-// orderLines finds bands of lines with a common gap and reads them as columns or rows.
+// orderLines puts lines into reading order. Successive lines that share a gap are read as columns of text or as
+// a table.
 func orderLines(lines []*textLine) []layoutItem {
 	var out []layoutItem
 	for i := 0; i < len(lines); {
@@ -203,7 +204,8 @@ func orderLines(lines []*textLine) []layoutItem {
 	return out
 }
 
-// findBand returns how many lines, from the first, share gaps, and these gaps; 0 if there is no band.
+// findBand returns how many lines at the start of lines share gaps, and those gaps. It returns 0 if there are
+// none.
 func findBand(lines []*textLine) (int, []gap) {
 	gaps := lines[0].wideGaps()
 	if len(gaps) == 0 {
@@ -251,7 +253,7 @@ func findBand(lines []*textLine) (int, []gap) {
 	return end, kept
 }
 
-// splitAtGaps splits a line's words at the gaps; a part may be empty.
+// splitAtGaps splits a line's words at the gaps. Parts may be empty.
 func splitAtGaps(l *textLine, gaps []gap) [][]word {
 	out := make([][]word, len(gaps)+1)
 	for _, w := range l.words {
@@ -264,8 +266,8 @@ func splitAtGaps(l *textLine, gaps []gap) [][]word {
 	return out
 }
 
-// isColumnText reports whether a band is text in columns: parts that fill their column with several
-// words a line. Table cells are shorter.
+// isColumnText reports whether lines that share gaps are text in columns: each part fills its column with
+// several words per line. The cells of a table are shorter.
 func isColumnText(lines []*textLine, gaps []gap) bool {
 	if len(lines) < 4 || len(gaps) > 3 {
 		return false
@@ -293,7 +295,7 @@ func isColumnText(lines []*textLine, gaps []gap) bool {
 	return true
 }
 
-// readColumns reads each column from top to bottom.
+// readColumns returns the lines of one column after another, each column from top to bottom.
 func readColumns(lines []*textLine, gaps []gap) []layoutItem {
 	var out []layoutItem
 	for k := range len(gaps) + 1 {
@@ -306,7 +308,8 @@ func readColumns(lines []*textLine, gaps []gap) []layoutItem {
 	return out
 }
 
-// newUnruledGrid builds a table without rules from a band.
+// newUnruledGrid builds a table from lines that share gaps but have no rules. It returns nil for fewer than two
+// rows.
 func newUnruledGrid(lines []*textLine, gaps []gap) *grid {
 	g := &grid{box: lines[0].box}
 	var words []word

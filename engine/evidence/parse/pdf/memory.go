@@ -24,13 +24,13 @@ func newLinearMemory(size int, beginHeavy func() error) (*linearMemory, error) {
 	return &linearMemory{mapped: mapped, beginHeavy: beginHeavy}, nil
 }
 
-// release returns the memory to the system. The instance must be closed.
+// release returns the memory to the system. The instance must have been closed.
 func (l *linearMemory) release() { unmapMemory(l.mapped) }
 
-// Allocate implements experimental.MemoryAllocator, for the one memory that PDFium has.
+// Allocate implements experimental.MemoryAllocator. It returns the one memory that PDFium has.
 func (l *linearMemory) Allocate(_, _ uint64) experimental.LinearMemory { return l }
 
-// Reallocate implements experimental.LinearMemory. It returns nil if the memory may not grow.
+// Reallocate implements experimental.LinearMemory. It returns nil if the memory can't grow to that size.
 func (l *linearMemory) Reallocate(size uint64) []byte {
 	if size > uint64(len(l.mapped)) {
 		l.exhausted = true
@@ -46,6 +46,6 @@ func (l *linearMemory) Reallocate(size uint64) []byte {
 	return l.mapped[:size]
 }
 
-// Free implements experimental.LinearMemory. It does nothing: wazero calls it as soon as the document's time is
-// up, while the memory is still being read. release frees it.
+// Free implements experimental.LinearMemory. It does nothing, because wazero calls it as soon as the document's
+// time is up, while the memory may still be in use. release frees the memory.
 func (*linearMemory) Free() {}

@@ -35,7 +35,7 @@ type rule struct {
 	at, from, to float64 // y and x range of a horizontal rule; x and y range of a vertical one
 }
 
-// pageContent is the content of a page, before layout.
+// pageContent is the content of a page before its reading order is determined.
 type pageContent struct {
 	number int
 	w, h   float64
@@ -66,7 +66,7 @@ func (p *pageContent) toDisplayPoint(x, y float64) (float64, float64) {
 	return x, p.h - y
 }
 
-// addRule adds a line if it could be part of a table.
+// addRule adds a straight line, unless it is too short or slanted to be part of a table.
 func (p *pageContent) addRule(x0, y0, x1, y1 float64) {
 	const straight, short, edge = 1.0, 4.0, 2.0
 	if max(x0, x1) < edge || max(y0, y1) < edge || min(x0, x1) > p.w-edge || min(y0, y1) > p.h-edge {
@@ -80,14 +80,15 @@ func (p *pageContent) addRule(x0, y0, x1, y1 float64) {
 	}
 }
 
-// addPictureShare adds an image: the unit square transformed by t.
+// addPictureShare adds the area of an image to the share of the page covered by images. t maps the unit square
+// to the image.
 func (p *pageContent) addPictureShare(t matrix) {
 	if share := math.Abs(t.a*t.d-t.b*t.c) / (p.w * p.h); share > 0 { // not NaN
 		p.pictureShare = min(1, p.pictureShare+share)
 	}
 }
 
-// visibleRune returns the visible form of a character of a text layer; 0 means a space.
+// visibleRune returns the visible form of a character in the text layer, or 0 for a space.
 func visibleRune(c rune) rune {
 	switch {
 	case c == 0x02 || c == 0xFFFE || c == 0xAD:
@@ -107,7 +108,7 @@ type typeface struct {
 	bold       bool
 }
 
-// setTilt sets the rotation of the text, as displayed, in radians.
+// setTilt records whether text displayed at the given angle, in radians, is vertical or tilted.
 func (f *typeface) setTilt(angle float64) {
 	turned := math.Mod(math.Abs(angle), math.Pi)
 	f.isVertical = math.Abs(turned-math.Pi/2) < 0.1
@@ -124,7 +125,7 @@ type wordBuilder struct {
 	typeface
 }
 
-// addRune adds a character with its position; typefaceOf is called for the typeface of a new word.
+// addRune adds a character at position g. It calls typefaceOf only if the character begins a new word.
 func (b *wordBuilder) addRune(c rune, g box, typefaceOf func() typeface) {
 	if g.height() <= 0.01 || math.IsNaN(g.x0+g.x1+g.y0+g.y1) || math.IsInf(g.x0+g.x1+g.y0+g.y1, 0) {
 		return
@@ -140,8 +141,8 @@ func (b *wordBuilder) addRune(c rune, g box, typefaceOf func() typeface) {
 	b.at, b.last = b.at.union(g), g
 }
 
-// continuesWord reports whether a character directly follows the last one: not on another line, not
-// far back, and without room for a missing space.
+// continuesWord reports whether a character at g continues the current word: it is on the same line, not far
+// back, and too close for a space to be missing before it.
 func (b *wordBuilder) continuesWord(g box) bool {
 	a := b.last
 	if b.isVertical {
@@ -182,7 +183,7 @@ func (t matrix) apply(x, y float64) (float64, float64) {
 	return t.a*x + t.c*y + t.e, t.b*x + t.d*y + t.f
 }
 
-// multiply returns t followed by u.
+// multiply returns the transformation that applies t, then u.
 func (t matrix) multiply(u matrix) matrix {
 	return matrix{
 		a: t.a*u.a + t.b*u.c, b: t.a*u.b + t.b*u.d,

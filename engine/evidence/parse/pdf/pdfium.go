@@ -23,8 +23,8 @@ import (
 
 const pdfScratch = 4096 // size of the buffer for results in bytes
 
-// pdfiumEngine holds PDFium, compiled once. Every document gets a fresh instance without files,
-// network or environment, so that it can't affect other documents.
+// pdfiumEngine is PDFium, compiled once. Every document gets a fresh instance without files, network or
+// environment, so that it can't affect other documents.
 type pdfiumEngine struct {
 	pool     pdfium.Pool
 	cache    wazero.CompilationCache
@@ -68,7 +68,7 @@ func (e *pdfiumEngine) close() error {
 	return err
 }
 
-// open opens a document in an instance of its own.
+// open opens a document in a PDFium instance of its own and passes it to fn.
 func (e *pdfiumEngine) open(
 	ctx context.Context,
 	beginHeavy func() error,
@@ -139,8 +139,8 @@ func structField[T any](v reflect.Value, name string) (field T, ok bool) {
 	return *(*T)(unsafe.Pointer(f.UnsafeAddr())), true
 }
 
-// pdfiumDocument is one document in PDFium, whose C functions it calls. The first failure is kept; later
-// calls return 0.
+// pdfiumDocument is a document open in PDFium. It calls PDFium's C functions and records the first failure,
+// after which all calls return 0.
 type pdfiumDocument struct {
 	ctx     context.Context
 	doc     uint64
@@ -176,7 +176,7 @@ func (m *pdfiumDocument) call(name string, args ...uint64) uint64 {
 	return m.callFunction(f, args...)
 }
 
-// callFunction is like call, for functions that are called for every character.
+// callFunction is a fast version of call, for functions that are called for every character.
 func (m *pdfiumDocument) callFunction(f api.Function, args ...uint64) uint64 {
 	if m.err != nil {
 		return 0
@@ -190,14 +190,15 @@ func (m *pdfiumDocument) callFunction(f api.Function, args ...uint64) uint64 {
 	return m.stack[0]
 }
 
-// isStopped reports whether no later page can be read. If something doesn't fit into its memory, PDFium
-// continues without it, as if the page were blank; so a document that needed too much is stopped.
+// isStopped reports whether no further page can be read. This includes documents that need too much memory:
+// PDFium leaves out what doesn't fit into memory, as if the page were blank, and continues.
 func (m *pdfiumDocument) isStopped() bool {
 	return m.err != nil || m.memory.exhausted || m.ctx.Err() != nil
 }
 
-// documentError returns the context's error if it ended, else that the document needs too much memory or is
-// damaged. The error of a call is a trace of WebAssembly functions, which means nothing to a user.
+// documentError returns the context's error if it is done, and otherwise an error saying that the document needs
+// too much memory or is damaged. It doesn't return the error of the failed call, a trace of WebAssembly
+// functions that means nothing to a user.
 func (m *pdfiumDocument) documentError(place string) error {
 	if err := m.ctx.Err(); err != nil {
 		return err
@@ -214,8 +215,8 @@ func (m *pdfiumDocument) readFloat(at uint32) float64 {
 	return float64(v)
 }
 
-// callForText calls a function that writes UTF-16 into (buffer, length in bytes) given as its
-// last arguments and returns the length it needs.
+// callForText calls a function and returns the text it writes. As its last two arguments, the function takes a
+// buffer for UTF-16 text and its length in bytes; it returns the length of the text.
 func (m *pdfiumDocument) callForText(name string, args ...uint64) string {
 	n := uint32(m.call(name, append(args, uint64(m.scratch), pdfScratch)...))
 	if m.err != nil || n < 2 || n > pdfScratch {
@@ -274,7 +275,7 @@ func (m *pdfiumDocument) title() string {
 	return m.callForText("FPDF_GetMetaText", m.doc, uint64(at))
 }
 
-// outlineLevels reads the bookmarks: the level of each title. Circular and endless lists are cut off.
+// outlineLevels returns the level of each bookmark by its title. It stops at circular or endless lists.
 func (m *pdfiumDocument) outlineLevels() (map[string]int, error) {
 	levels := map[string]int{}
 	seen := map[uint64]bool{}

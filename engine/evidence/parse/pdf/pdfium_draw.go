@@ -13,7 +13,7 @@ const (
 	renderFlags = 0x01 | 0x08 | 0x800 // annotations, gray, as printed
 )
 
-// renderPage renders a page in gray, as a PNM file.
+// renderPage renders a page in grayscale, as a PNM file.
 func (m *pdfiumDocument) renderPage(n int) ([]byte, error) {
 	page := m.call("FPDF_LoadPage", m.doc, uint64(n-1))
 	if page == 0 {
@@ -46,7 +46,8 @@ func (m *pdfiumDocument) renderPage(n int) ([]byte, error) {
 	return out, nil
 }
 
-// pageRenderError returns the error that stopped the module, or else that the page is damaged.
+// pageRenderError returns the error that stopped PDFium. If nothing stopped it, the error is that the page is
+// damaged.
 func (m *pdfiumDocument) pageRenderError(n int, detail string) error {
 	if m.isStopped() {
 		return m.documentError(formatPage(n))

@@ -81,9 +81,9 @@ func (r *pageReader) readWords() error {
 	return nil
 }
 
-// pageChars reads all characters of a page at once, which costs a hundredth of reading them one by
-// one (the watchdog makes calls expensive). It returns nil if they can't be matched to their
-// positions: some have no Unicode, or need two units of UTF-16.
+// pageChars reads all characters of a page at once. This is a hundred times cheaper than reading them one by
+// one, since the watchdog makes calls expensive. It returns nil if the characters can't be matched to their
+// positions because some have no Unicode value or need two UTF-16 units.
 func (m *pdfiumDocument) pageChars(text uint64, count int) []uint16 {
 	size := uint32(2 * (count + 1))
 	at := uint32(m.call("malloc", uint64(size)))
@@ -108,8 +108,8 @@ func (m *pdfiumDocument) pageChars(text uint64, count int) []uint16 {
 	return units
 }
 
-// typefaces reads typefaces from PDFium. A text object has one font and one base line, so its words
-// share one request.
+// typefaces reads typefaces from PDFium. All words of a text object have the same font and baseline, so they are
+// requested only once.
 type typefaces struct {
 	r      *pageReader
 	text   uint64

@@ -19,7 +19,7 @@ const (
 
 func formatPage(n int) string { return "page " + strconv.Itoa(n) }
 
-// Read reads the text layer of a PDF page by page and combines the pages into one flow.
+// Read reads the text of a PDF page by page and joins the pages into continuous text.
 func (r *Reader) Read(b *document.Builder, content io.ReaderAt, size int64) error {
 	return r.openDocument(b, content, size, func(doc engineDocument) error {
 		pages, err := doc.pageCount()
@@ -97,7 +97,7 @@ func readPages(b *document.Builder, doc engineDocument, flow *flowWriter) error 
 	return document.NewError(document.ErrEmpty, "", "its %d pages are blank", b.Doc.PageCount)
 }
 
-// formatPages returns "Page 3" or "Pages 3, 5–9": runs are shortened, long lists truncated.
+// formatPages formats page numbers, as in "Page 3" or "Pages 3, 5–9". It shortens runs and truncates long lists.
 func formatPages(pages []int) string {
 	var parts []string
 	for i := 0; i < len(pages); {
@@ -119,7 +119,8 @@ func formatPages(pages []int) string {
 	return "Pages " + strings.Join(parts, ", ")
 }
 
-// cleanPDFTitle returns a title, or "" for a placeholder or file name that printer drivers write instead.
+// cleanPDFTitle returns a document's title, or "" if it is only a placeholder or a file name, as written by
+// printer drivers.
 func cleanPDFTitle(s string) string {
 	s = document.CleanLine(s)
 	lower := strings.ToLower(s)

@@ -15,13 +15,14 @@ const (
 	scanDPI     = 300
 	maxScanSide = 5000 // pixels of a side of a page when rendered for recognition
 	minScanSide = 16
-	// A page with recognized text must have this many words more than twice its text layer.
+	// minRecognizedGain is the number of words that recognized text must have beyond twice those of the page's text
+	// layer to replace it.
 	minRecognizedGain = 10
 	pointsInInch      = 72
 )
 
-// A page is a scan if images cover most of it and its text layer is no more than a stamp or a page
-// number; a page without text is one if it shows anything at all.
+// A page is a scan if images cover at least scanShare of it and its text layer has at most stampWords words,
+// such as a stamp or a page number. A page without text is a scan if it shows anything at all.
 const (
 	scanShare  = 0.6
 	stampWords = 20
@@ -42,8 +43,8 @@ type scannedPage struct {
 	recognized bool // its text was recognized
 }
 
-// recognizeScans recognizes the text of scans. If a page has a stamp, the recognized text is used if it
-// is clearly longer, else the text layer, which has no recognition errors.
+// recognizeScans recognizes the text of scans. If a page has a text layer, such as a stamp, the recognized text
+// is used only if it is clearly longer, since the text layer has no recognition errors.
 func recognizeScans(b *document.Builder, doc engineDocument, scans []scannedPage) (found []document.Block, err error) {
 	if !b.HasOCR() || len(scans) == 0 {
 		return nil, nil
@@ -85,7 +86,8 @@ func recognizeScans(b *document.Builder, doc engineDocument, scans []scannedPage
 	return found, nil
 }
 
-// warnUnreadScans adds warnings about scans that were not read, and returns those without any text.
+// warnUnreadScans adds warnings about scans whose text was not recognized, and returns the numbers of the pages
+// without any text.
 func warnUnreadScans(b *document.Builder, scans []scannedPage) (pagesWithoutText []int) {
 	var stamped []int
 	for _, s := range scans {
@@ -112,13 +114,13 @@ func warnUnreadScans(b *document.Builder, scans []scannedPage) (pagesWithoutText
 
 func pageLabel(n int) string { return fmt.Sprintf("Page %d", n) }
 
-// insertByPage inserts blocks by page number.
+// insertByPage inserts blocks into the document in page order.
 func insertByPage(d *document.Document, blocks []document.Block) {
 	d.Blocks = append(d.Blocks, blocks...)
 	slices.SortStableFunc(d.Blocks, func(x, y document.Block) int { return x.Locator.Page - y.Locator.Page })
 }
 
-// scanPixels returns the number of pixels used to render a side of the given length in points.
+// scanPixels returns the number of pixels for rendering a side whose length is given in points.
 func scanPixels(points float64) int {
 	return int(min(max(points*scanDPI/pointsInInch, minScanSide), maxScanSide))
 }

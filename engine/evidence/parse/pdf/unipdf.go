@@ -35,12 +35,12 @@ var errNoKey = errors.New("this build reads PDFs with unipdf, which found no val
 	"set UNIPDF_LICENSE_PATH to the file of your key and UNIPDF_CUSTOMER_NAME to the name it was issued to, and start again; " +
 	"a build without the tag unipdf needs no key")
 
-// unipdfEngine reads PDFs in this process, without PDFium's sandbox: only the file size limits a
-// document's memory, and a call that never ends occupies a slot.
+// unipdfEngine reads PDFs in this process, without PDFium's sandbox. Nothing but the file size limits a
+// document's memory, and a call that never ends keeps its slot.
 type unipdfEngine struct{ slots chan struct{} }
 
-// startUnipdf checks for the license key first: without one, unipdf prints to standard output,
-// which may be read by another program. unipdf itself reads the key from the environment.
+// startUnipdf starts unipdf. It first checks for the license key, because without one unipdf prints to standard
+// output, which another program may be reading. unipdf itself reads the key from the environment.
 func startUnipdf(Options) (engine, error) {
 	if key := license.GetLicenseKey(); key == nil || !key.IsLicensed() {
 		return nil, errNoKey
@@ -75,15 +75,15 @@ func (e *unipdfEngine) open(
 	return fn(d)
 }
 
-// unipdfDocument is one document in unipdf.
+// unipdfDocument is a document open in unipdf.
 type unipdfDocument struct {
 	ctx     context.Context
 	reader  *model.PdfReader
 	running chan struct{} // closed when an abandoned call has ended
 }
 
-// runCancelable runs code that can't be stopped in a goroutine, so that the document's time limit can be
-// enforced.
+// runCancelable runs code that can't be stopped. It runs in a goroutine, so that the document's time limit can
+// be enforced.
 func (d *unipdfDocument) runCancelable(place string, do func() error) error {
 	if err := d.ctx.Err(); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (d *unipdfDocument) runCancelable(place string, do func() error) error {
 	}
 }
 
-// releaseSlotWhenIdle releases the slot when no call is running any more.
+// releaseSlotWhenIdle releases the document's slot once no call is running anymore.
 func (d *unipdfDocument) releaseSlotWhenIdle(slots <-chan struct{}) {
 	if d.running == nil {
 		<-slots
@@ -249,7 +249,7 @@ func (d *unipdfDocument) renderPage(n int) (picture []byte, err error) {
 	return picture, err
 }
 
-// numberOf returns a number of a content stream, or 0 for other objects.
+// numberOf returns an object of a content stream as a number, or 0 if it isn't one.
 func numberOf(o core.PdfObject) float64 {
 	f, _ := core.GetNumberAsFloat(core.TraceToDirectObject(o))
 	return f

@@ -62,8 +62,8 @@ func (r *unipdfPage) readWords() error {
 	return r.buildWords(text.Marks().Elements())
 }
 
-// buildWords joins marks, which are a character or a ligature each. The box of a mark stands on the base
-// line and has the height of the type size.
+// buildWords joins marks into words. Each mark is a character or a ligature, whose box rests on the baseline and
+// has the height of the font size.
 func (r *unipdfPage) buildWords(marks []extractor.TextMark) error {
 	if len(marks) > maxPageChars {
 		return document.NewError(document.ErrTooLarge, formatPage(r.out.number), "%d characters on one page", len(marks))
@@ -83,7 +83,7 @@ func (r *unipdfPage) buildWords(marks []extractor.TextMark) error {
 	return nil
 }
 
-// typefaceOf returns the typeface of the first of some marks.
+// typefaceOf returns the typeface of the first of the marks.
 func (r *unipdfPage) typefaceOf(marks []extractor.TextMark, g box) typeface {
 	m := marks[0]
 	t := typeface{size: g.height(), base: g.y1}
@@ -98,8 +98,8 @@ func (r *unipdfPage) typefaceOf(marks []extractor.TextMark, g box) typeface {
 	return t
 }
 
-// isDiagonal reports whether text runs diagonally although its marks state no rotation: the first three
-// marks lie on a slope. Two could be a superscript.
+// isDiagonal reports whether text runs diagonally although its marks are not rotated. That is the case if the
+// first three marks lie on a slope; two could be a superscript.
 func isDiagonal(marks []extractor.TextMark) bool {
 	if len(marks) < 3 || marks[1].Meta || marks[2].Meta || marks[0].Orientation != 0 {
 		return false
@@ -120,7 +120,7 @@ func (r *unipdfPage) readObjects() {
 	r.readContents(contents, r.page.Resources, matrix{a: 1, d: 1, e: -r.x, f: -r.y}, 0)
 }
 
-// readContents walks through a content stream that outer places on the page.
+// readContents reads a content stream. outer is the transformation that places it on the page.
 func (r *unipdfPage) readContents(stream string, resources *model.PdfPageResources, outer matrix, depth int) {
 	ops, err := contentstream.NewContentStreamParser(stream).Parse()
 	if err != nil || ops == nil {
@@ -193,7 +193,7 @@ func (r *unipdfPage) readXObject(name core.PdfObject, resources *model.PdfPageRe
 	}
 }
 
-// pen follows the straight lines of a path and adds them to the page when it is painted.
+// pen collects the straight lines of a path and adds them to the page when the path is painted.
 type pen struct {
 	page         *pageContent
 	x, y         float64

@@ -12,10 +12,10 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// MIMETSV is the MIME type of tables delimited by tabs.
+// MIMETSV is the MIME type of tab-delimited tables.
 const MIMETSV = "text/tab-separated-values"
 
-// ReadCSV reads a text table with any common delimiter. Misplaced quotes are kept.
+// ReadCSV reads a table in text form with any common delimiter. Misplaced quotes are kept.
 func ReadCSV(b *document.Builder, text string) error {
 	r := csv.NewReader(strings.NewReader(text))
 	r.LazyQuotes, r.FieldsPerRecord = true, -1
@@ -50,7 +50,7 @@ func csvErrorLine(err error) int {
 	return 0
 }
 
-// GuessDelimiter returns the column delimiter of a text table, or 0.
+// GuessDelimiter returns the column delimiter of a table in text form, or 0 if there is none.
 func GuessDelimiter(text string) rune {
 	if len(text) > 16<<10 {
 		text = text[:16<<10]

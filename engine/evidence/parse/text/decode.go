@@ -22,8 +22,8 @@ const (
 	windows1252 // also Latin-1: its printable characters are the same
 )
 
-// GuessCharset checks byte order marks, then the positions of NUL bytes typical of UTF-16, then
-// whether the bytes are UTF-8. A truncated character at the end of the sample is allowed.
+// GuessCharset guesses the encoding of a sample: by its byte order mark, else by NUL bytes in positions typical
+// of UTF-16, else by whether it is valid UTF-8. A character cut off at the end of the sample is allowed.
 func GuessCharset(sample []byte) charset {
 	switch {
 	case bytes.HasPrefix(sample, []byte{0xEF, 0xBB, 0xBF}):
@@ -64,8 +64,9 @@ func GuessCharset(sample []byte) charset {
 	return windows1252
 }
 
-// Decode returns the text of raw with \n line ends, and a warning if characters were guessed or
-// dropped.
+// Decode decodes raw to text with
+//
+//  line endings. It returns a warning if the encoding was guessed or characters were dropped.
 func Decode(raw []byte) (text, warning string) {
 	sample := raw
 	switch GuessCharset(sample) {
@@ -98,7 +99,7 @@ func utf16ToUTF8(raw []byte, order unicode.Endianness) []byte {
 	return out
 }
 
-// DecodeUTF16LE returns text in little-endian UTF-16, without NULs at the end.
+// DecodeUTF16LE decodes little-endian UTF-16 and removes NULs at the end.
 func DecodeUTF16LE(raw []byte) string {
 	u := make([]uint16, len(raw)/2)
 	for i := range u {
@@ -107,8 +108,7 @@ func DecodeUTF16LE(raw []byte) string {
 	return strings.TrimRight(string(utf16.Decode(u)), "\x00")
 }
 
-// CodePage returns the character set of a code page number; Windows-1252 for unknown
-// ones.
+// CodePage returns the character set with a code page number, or Windows-1252 if the number is unknown.
 func CodePage(n int) *charmap.Charmap {
 	switch n {
 	case 437:
@@ -143,7 +143,7 @@ func CodePage(n int) *charmap.Charmap {
 	return charmap.Windows1252
 }
 
-// newlines lists the offsets of the line ends in a text.
+// newlines lists the offsets of the line endings in a text.
 type newlines []int
 
 func findNewlines(text string) (ends newlines) {
@@ -155,5 +155,5 @@ func findNewlines(text string) (ends newlines) {
 	return ends
 }
 
-// countBefore returns the number of line ends before an offset.
+// countBefore returns the number of line endings before an offset.
 func (n newlines) countBefore(offset int) int { return sort.SearchInts(n, offset) }

@@ -37,9 +37,9 @@ func ReadHTML(b *document.Builder, text string) error {
 	return b.Err()
 }
 
-// removeFormatting removes the tags of visible formatting elements and turns those of hidden ones into <s>. The
-// parser reopens unclosed formatting elements in each later paragraph: 400 of them and 20,000 paragraphs, 200
-// KB, took 1.4 GB. Of identical elements, such as <s>, it reopens at most three.
+// removeFormatting removes the tags of visible formatting elements and replaces those of hidden ones with <s>.
+// The HTML parser reopens unclosed formatting elements in every later paragraph: a file of 200 KB, with 400 of
+// them and 20,000 paragraphs, took 1.4 GB. Of identical elements, such as <s>, it reopens at most three.
 func removeFormatting(text string) string {
 	z := html.NewTokenizer(strings.NewReader(text))
 	var sb strings.Builder
@@ -292,8 +292,8 @@ func (h *htmlReader) readHead(n *html.Node) {
 	}
 }
 
-// readTable writes the rows of a table; cells that span columns or rows are repeated, and nested
-// tables become text of their cell.
+// readTable writes the rows of a table. Cells that span columns or rows are repeated, and a nested table becomes
+// text of the cell it is in.
 func (h *htmlReader) readTable(n *html.Node) {
 	t := h.b.NewTableWriter()
 	var rows []*html.Node
@@ -406,8 +406,8 @@ func hasClass(n *html.Node, name string) bool {
 	return slices.Contains(strings.Fields(attr(n, "class")), name)
 }
 
-// isHiddenOrStruckThrough reports whether a browser would hide an element or strike it through; such text was not
-// approved by anyone.
+// isHiddenOrStruckThrough reports whether a browser would hide an element or strike it through. Nobody has
+// approved such text.
 func isHiddenOrStruckThrough(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Del, atom.S, atom.Strike: // struck through

@@ -14,8 +14,8 @@ import (
 
 const maxNestingDepth = 100
 
-// ReadJSON writes each object's scalar values as one row ("key: value; …") under the path of keys
-// that leads to it. Several consecutive documents (JSON lines) are read one by one.
+// ReadJSON writes the scalar values of each object as one row ("key: value; …"), under the path of keys that
+// leads to the object. If several documents follow each other (JSON Lines), all of them are read.
 func ReadJSON(b *document.Builder, text string) error {
 	j := &jsonReader{b: b, dec: json.NewDecoder(strings.NewReader(text)), newlines: findNewlines(text)}
 	j.dec.UseNumber()
@@ -45,7 +45,7 @@ func (j *jsonReader) currentLine() int {
 	return 1 + j.newlines.countBefore(int(j.dec.InputOffset()))
 }
 
-// readValue reads the value that begins with tok; path is the keys above it.
+// readValue reads the value that begins with tok. path is the list of keys that lead to it.
 func (j *jsonReader) readValue(tok json.Token, path []string, depth, table int) error {
 	if depth > maxNestingDepth {
 		return document.NewError(document.ErrDamaged, fmt.Sprintf("line %d", j.currentLine()), "nested deeper than %d", maxNestingDepth)
@@ -139,8 +139,8 @@ func (j *jsonReader) addRow(keys, values, path []string, table, start int) {
 	addFields(j.b, keys, values, path, table, lineRange(start, j.currentLine()))
 }
 
-// addFields writes the scalar values of an object as one row under the keys that lead to it. Those
-// at the top are facts.
+// addFields writes the scalar values of an object as one row, under the path of keys that leads to the object.
+// Values at the top level are also added as facts.
 func addFields(b *document.Builder, keys, values, path []string, table int, locator api.Locator) {
 	for i := range values {
 		values[i] = document.CleanLine(values[i])

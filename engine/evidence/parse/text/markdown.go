@@ -16,8 +16,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// Limits of the Markdown parser. Beyond them, its time could grow faster than the text, so the text is read as
-// plain text.
+// Limits of the Markdown parser. Text beyond them is read as plain text, since parsing time could grow faster
+// than the text.
 const (
 	maxMarkdown     = 8 << 20
 	maxMarkdownLine = 256 << 10
@@ -26,7 +26,7 @@ const (
 	maxReferences   = 2000 // "[name]: link" lines
 )
 
-// ReadMarkdown reads the blocks of a Markdown text from its syntax tree, and its front matter.
+// ReadMarkdown reads the front matter and the blocks of a Markdown text.
 func ReadMarkdown(b *document.Builder, text string) error {
 	body, skipped := readFrontMatter(b, text)
 	if !isSafeMarkdown(body) {
@@ -39,8 +39,8 @@ func ReadMarkdown(b *document.Builder, text string) error {
 	return b.Err()
 }
 
-// readFrontMatter reads the "---" block at the top as facts and returns the rest with the number of
-// lines removed.
+// readFrontMatter reads the front matter, a block between lines of "---" at the top, as facts. It returns the
+// rest of the text and the number of lines removed.
 func readFrontMatter(b *document.Builder, text string) (body string, lines int) {
 	if !strings.HasPrefix(text, "---\n") {
 		return text, 0
@@ -111,8 +111,8 @@ type mdReader struct {
 	mark      string // number of the list item about to begin
 }
 
-// locatorFor returns the lines of a block. List items and similar blocks have none of their own, so those of
-// their children are used.
+// locatorFor returns the range of lines of a block. List items and similar blocks have no lines of their own, so
+// those of their children are used.
 func (m *mdReader) locatorFor(n ast.Node) api.Locator {
 	from, to := -1, -1
 	var visit func(ast.Node)
@@ -201,7 +201,7 @@ func (m *mdReader) readTable(n *extast.Table) {
 	t.Finish()
 }
 
-// readHTML writes the text of raw HTML in Markdown.
+// readHTML writes the text of a block of raw HTML in Markdown.
 func (m *mdReader) readHTML(n *ast.HTMLBlock) {
 	raw := string(n.Lines().Value(m.src))
 	if n.HasClosure() {
@@ -254,7 +254,7 @@ func isPlaceholderTag(tag string) bool {
 	return !htmlElements[strings.ToLower(first)]
 }
 
-// htmlElements lists the elements used in texts.
+// htmlElements lists the HTML elements that occur in documents.
 var htmlElements = func() map[string]bool {
 	m := map[string]bool{}
 	for _, name := range strings.Fields(`a abbr acronym address article aside audio b base bdi bdo big blockquote body br button canvas caption center cite
@@ -267,7 +267,7 @@ var htmlElements = func() map[string]bool {
 	return m
 }()
 
-// unescapeMarkdown resolves character references and the backslashes of Markdown.
+// unescapeMarkdown resolves backslash escapes and character references in Markdown.
 func unescapeMarkdown(s string) string {
 	if strings.IndexByte(s, '\\') >= 0 {
 		var sb strings.Builder

@@ -27,7 +27,8 @@ var (
 	linesPerLogBlock = 40 // lines of a log that make one block
 )
 
-// SplitListItem splits a line into a list marker and the item's text.
+// SplitListItem splits a line into a list marker and the item's text. ok is false if the line doesn't begin a
+// list item.
 func SplitListItem(line string) (marker, rest string, ok bool) {
 	m := listMarkPattern.FindStringSubmatch(line)
 	if m == nil {
@@ -36,7 +37,8 @@ func SplitListItem(line string) (marker, rest string, ok bool) {
 	return m[2], m[3], true
 }
 
-// SplitHeadingNumber splits a line into the number that a heading begins with ("2.1", "Annex A") and the rest.
+// SplitHeadingNumber splits a heading into its number ("2.1", "Annex A") and the rest. ok is false if it doesn't
+// begin with a number.
 func SplitHeadingNumber(line string) (number, rest string, ok bool) {
 	m := numberedPattern.FindStringSubmatch(line)
 	if m == nil {
@@ -45,8 +47,8 @@ func SplitHeadingNumber(line string) (number, rest string, ok bool) {
 	return m[1], m[2], true
 }
 
-// ReadPlain reads text without markup. Empty lines separate paragraphs; list items are found by their markers,
-// and headings by an underline, a number or capitals. Logs are read as blocks of lines.
+// ReadPlain reads text without markup. Empty lines separate paragraphs. List items are recognized by their
+// markers, and headings by an underline, a number or capitals. Logs are read as blocks of lines.
 func ReadPlain(b *document.Builder, text string) error {
 	lines := strings.Split(text, "\n")
 	if isLog(lines) {
@@ -91,7 +93,8 @@ func isLog(lines []string) bool {
 	return seen >= 2 && hits*10 >= seen*6
 }
 
-// readLog combines several lines into each block, so that a passage shows the lines around it.
+// readLog adds the lines of a log in blocks of several lines, so that a passage shows each line with those
+// around it.
 func readLog(b *document.Builder, lines []string) {
 	for i := 0; i < len(lines) && b.Err() == nil; {
 		end, size := i, 0
@@ -182,7 +185,7 @@ func (p *plainReader) readNextBlock() {
 	p.b.AddBlock(document.Block{Kind: document.Paragraph, Text: JoinLines(p.lines[start:p.pos]), Locator: lineRange(start+1, p.pos)})
 }
 
-// NumberedMarkOrEmpty returns a list marker if it is a number or letter, not a bullet.
+// NumberedMarkOrEmpty returns a list marker if it is a number or letter, and "" if it is a bullet.
 func NumberedMarkOrEmpty(mark string) string {
 	if strings.ContainsAny(mark, ".)") {
 		return mark
@@ -198,8 +201,8 @@ func (p *plainReader) findOrAddUnderlineLevel(c byte) int {
 	return len(p.underlineChars)
 }
 
-// standaloneHeadingLevel returns the level of the line at i if it stands alone and looks like a heading, else
-// 0.
+// standaloneHeadingLevel returns the level of the heading at line i. It returns 0 if the line doesn't look like
+// a heading or has no empty lines around it.
 func (p *plainReader) standaloneHeadingLevel(i int) int {
 	line := strings.TrimSpace(p.lines[i])
 	alone := (i == 0 || strings.TrimSpace(p.lines[i-1]) == "") && (i+1 == len(p.lines) || strings.TrimSpace(p.lines[i+1]) == "")
@@ -209,8 +212,8 @@ func (p *plainReader) standaloneHeadingLevel(i int) int {
 	return headingLevelByText(line)
 }
 
-// headingLevelByText returns the heading level of a line from its text alone: "2.1 Scope" or
-// "SCOPE"; 0 if it is not a heading.
+// headingLevelByText returns the heading level of a line such as "2.1 Scope" or "SCOPE", judged only by its
+// text, or 0 if it is not a heading.
 func headingLevelByText(line string) int {
 	if len(line) > 100 || line == "" || strings.ContainsAny(line[len(line)-1:], ".;,:!?") {
 		return 0
@@ -260,8 +263,10 @@ func JoinLines(lines []string) string {
 	return sb.String()
 }
 
-// isLineBreakHyphen reports whether the hyphen at the end of a only breaks the word: letters on
-// both sides, lower case after it. "end-\nto-end" keeps its hyphen, as more follow.
+// isLineBreakHyphen reports whether the hyphen at the end of line a was only inserted to break a word that
+// continues in b: there are letters on both sides, the second in lower case. "end-
+//
+// to-end" keeps its hyphen, because another hyphen follows.
 func isLineBreakHyphen(a, b string) bool {
 	if strings.HasSuffix(a, "\u00ad") {
 		return true
@@ -279,8 +284,8 @@ func isLineBreakHyphen(a, b string) bool {
 	return !strings.Contains(word, "-") && !strings.Contains(stem, "-") && !hyphenatedPrefixes[strings.ToLower(stem)]
 }
 
-// isWordHyphen reports whether a ends within a hyphenated word that continues in b. A dash has a
-// space before it.
+// isWordHyphen reports whether line a ends with the hyphen of a compound word that continues in b. A dash, in
+// contrast, follows a space.
 func isWordHyphen(a, b string) bool {
 	if !strings.HasSuffix(a, "-") {
 		return false
@@ -290,7 +295,7 @@ func isWordHyphen(a, b string) bool {
 	return (unicode.IsLetter(before) || unicode.IsDigit(before)) && (unicode.IsLetter(after) || unicode.IsDigit(after))
 }
 
-// hyphenatedPrefixes lists first parts of hyphenated English words.
+// hyphenatedPrefixes lists words that begin hyphenated compounds, such as "non" and "self".
 var hyphenatedPrefixes = map[string]bool{
 	"non":      true,
 	"self":     true,

@@ -23,7 +23,7 @@ var (
 	rstGridBorder   = lazyregexp.New(`^\s*\+([-=]+\+)+\s*$`)
 )
 
-// rstIgnored lists directives that contain no text of the document.
+// rstIgnored lists directives whose content is not part of the document's text.
 var rstIgnored = map[string]bool{
 	"toctree":        true,
 	"image":          true,
@@ -51,7 +51,7 @@ func ReadRST(b *document.Builder, text string) error {
 	return b.Err()
 }
 
-// rstReader extends the plain text reader.
+// rstReader extends plainReader to reStructuredText.
 type rstReader struct {
 	plainReader
 	titleStyles []string // line characters of the titles, in order of level
@@ -105,7 +105,8 @@ func (r *rstReader) readNextBlock() {
 	}
 }
 
-// tryReadTitle reads a title with a line below it, or above and below.
+// tryReadTitle reads a title that is underlined, or has a rule above and below. It returns false if there is no
+// title.
 func (r *rstReader) tryReadTitle() bool {
 	from := r.pos
 	kind := ""
@@ -137,7 +138,8 @@ func (r *rstReader) tryReadTitle() bool {
 	return true
 }
 
-// indentedBlock returns the lines indented deeper than column, and where they end.
+// indentedBlock returns the lines, beginning at from, that are indented deeper than column, and the index of the
+// line after them.
 func (r *rstReader) indentedBlock(from, column int) (lines []string, end int) {
 	end = from
 	for i := from; i < len(r.lines); i++ {
@@ -154,7 +156,7 @@ func (r *rstReader) indentedBlock(from, column int) (lines []string, end int) {
 	return lines[:min(len(lines), end-from)], end
 }
 
-// readDirective reads a block that begins with two dots: a directive, or a comment, which is ignored.
+// readDirective reads a block that begins with "..": a directive or footnote, or a comment, which is ignored.
 func (r *rstReader) readDirective() {
 	start := r.pos
 	m := rstDirective.FindStringSubmatch(r.lineAtOrEmpty(start))
@@ -197,7 +199,7 @@ func (r *rstReader) readDirective() {
 	}
 }
 
-// readDirectiveBody reads the content of a directive as ordinary text in its place.
+// readDirectiveBody reads the content of a directive as ordinary text.
 func (r *rstReader) readDirectiveBody(body []string, start int) {
 	var para []string
 	flush := func() {
@@ -224,7 +226,7 @@ func (r *rstReader) readDirectiveBody(body []string, start int) {
 	flush()
 }
 
-// readParagraphOrListItem reads a paragraph or list item, and the literal block that it may announce.
+// readParagraphOrListItem reads a paragraph or list item, and the literal block that it may introduce.
 func (r *rstReader) readParagraphOrListItem() {
 	start := r.pos
 	column := indentBytes(r.lineAtOrEmpty(start))
@@ -369,7 +371,7 @@ func (r *rstReader) writeRows(rows []document.Row, headerRowCount int) {
 	t.Finish()
 }
 
-// stripRSTMarkup returns a text without emphasis, roles and links.
+// stripRSTMarkup removes the markup of emphasis, roles and links from a text.
 func stripRSTMarkup(s string) string {
 	if !strings.ContainsAny(s, "`*|]") {
 		return s

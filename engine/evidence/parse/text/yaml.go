@@ -14,16 +14,17 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// maxYAML is the maximum input of the parser in bytes, since it keeps a node for every value.
+// maxYAML is the maximum size of a YAML text in bytes. The limit is needed because the parser keeps a node for
+// every value.
 const maxYAML = 8 << 20
 
-// lightYAML is the input in bytes that can be parsed within document.LightMemory: nodes take some 100 times
-// their text.
+// lightYAML is the size in bytes up to which a YAML text can be parsed within document.LightMemory. Nodes take
+// about 100 times the size of their text.
 const lightYAML = 1 << 20
 
-// ReadYAML writes each mapping's scalar values as one row under the path of keys that leads to it,
-// like JSON. Anchors are not expanded: a text of a few lines could expand to millions. Invalid
-// YAML, such as a template, is read as plain text.
+// ReadYAML writes the scalar values of each mapping as one row, under the path of keys that leads to the
+// mapping, as ReadJSON does. Anchors are not expanded, since a text of a few lines could expand to millions.
+// Invalid YAML, such as a template, is read as plain text.
 func ReadYAML(b *document.Builder, text string) error {
 	if len(text) > maxYAML {
 		b.Warn("The YAML is too long to be parsed; it was read as plain text.")
@@ -141,7 +142,8 @@ func (y *yamlReader) readSequence(n *yaml.Node, path []string, depth int) error 
 	return y.b.Err()
 }
 
-// scalarText returns a scalar value, the name of an alias, or a note for other nodes.
+// scalarText returns the text of a scalar value, or the name of an alias. For other nodes, it returns a note
+// such as "(3 values)".
 func scalarText(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.AliasNode:

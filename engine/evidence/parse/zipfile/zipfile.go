@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// Limits of an archive. Real ones are far below.
+// Limits for archives. Real archives are far below them.
 const (
 	MaxParts    = 10_000
 	MaxPart     = 256 << 20 // bytes of one part, unpacked
@@ -21,7 +21,7 @@ const (
 	ratioFrom   = 16 << 20
 )
 
-// OpenWithPartLimit opens an archive with a limited number of parts.
+// OpenWithPartLimit opens a zip archive. It returns an error if there are more than MaxParts parts.
 func OpenWithPartLimit(content io.ReaderAt, size int64) (*zip.Reader, error) {
 	z, err := zip.NewReader(content, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are never used as paths
@@ -33,8 +33,8 @@ func OpenWithPartLimit(content io.ReaderAt, size int64) (*zip.Reader, error) {
 	return z, nil
 }
 
-// OpenOfficeDocument opens an Office document and rejects one whose directory exceeds the size limits.
-// The actual size of parts is limited when they are read.
+// OpenOfficeDocument opens an Office document. It returns an error if a part is encrypted or the sizes in the
+// directory exceed the limits. The actual sizes are limited when parts are read.
 func OpenOfficeDocument(b *document.Builder, content io.ReaderAt, size int64) (*zip.Reader, error) {
 	z, err := OpenWithPartLimit(content, size)
 	if err != nil {
@@ -61,7 +61,7 @@ func OpenOfficeDocument(b *document.Builder, content io.ReaderAt, size int64) (*
 // IsEncrypted reports whether an entry is protected by a password.
 func IsEncrypted(f *zip.File) bool { return f.Flags&0x1 != 0 }
 
-// RefuseBomb rejects an entry with an implausible compression ratio.
+// RefuseBomb returns an error if a large entry has an implausible compression ratio, like a zip bomb.
 func RefuseBomb(f *zip.File) error {
 	if n := f.UncompressedSize64; n > ratioFrom && n/max(f.CompressedSize64, 1) > maxRatio {
 		return document.NewError(document.ErrTooLarge, f.Name, "unpacks to %d times its size, like a zip bomb", n/max(f.CompressedSize64, 1))
@@ -82,7 +82,7 @@ func FindPart(z *zip.Reader, name string) *zip.File {
 	return nil
 }
 
-// OpenPart opens a part for reading at most limit bytes, whatever its directory entry says.
+// OpenPart opens a part for reading at most limit bytes, whatever size the directory states.
 func OpenPart(z *zip.Reader, name string, limit int64) (io.ReadCloser, error) {
 	f := FindPart(z, name)
 	if f == nil {
@@ -102,7 +102,7 @@ func openEntry(f *zip.File, place string, limit int64) (io.ReadCloser, error) {
 	return &partReader{ReadCloser: r, place: place, remaining: limit}, nil
 }
 
-// ReadPart returns the content of a part of at most limit bytes.
+// ReadPart returns the content of a part, which may be at most limit bytes long.
 func ReadPart(z *zip.Reader, name string, limit int64) ([]byte, error) {
 	r, err := OpenPart(z, name, limit)
 	if err != nil {
@@ -111,7 +111,7 @@ func ReadPart(z *zip.Reader, name string, limit int64) ([]byte, error) {
 	return readAll(r, name)
 }
 
-// ReadEntry returns the content of an entry of at most limit bytes.
+// ReadEntry returns the content of an entry, which may be at most limit bytes long.
 func ReadEntry(f *zip.File, limit int64) ([]byte, error) {
 	r, err := openEntry(f, "", limit)
 	if err != nil {
@@ -129,7 +129,8 @@ func readAll(r io.ReadCloser, place string) ([]byte, error) {
 	return raw, nil
 }
 
-// partReader returns an error, rather than EOF, if a part is longer than allowed.
+// partReader reads a part of an archive. If the part is longer than allowed, it returns an error instead of
+// io.EOF.
 type partReader struct {
 	io.ReadCloser
 	place     string
