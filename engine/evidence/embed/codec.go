@@ -18,9 +18,9 @@ import (
 //
 //	magic "scfembed" · version u16 · dimensions u16 · terms u32 · background 2 × float32
 //	per term: length u8, bytes
-//	own rows u32 · known texts u32                        (since version 2)
+//	rows of documents u32 · known texts u32               (since version 2)
 //	per known text, by key: key u64 · row i32 · prior float32
-//	per term, then per own row: dimensions × float32
+//	per term, then per row of a document: dimensions × float32
 //	SHA-256 of everything before
 const (
 	magic         = "scfembed"
@@ -35,7 +35,7 @@ const (
 // ErrModel is wrapped by every error of UnmarshalModel.
 var ErrModel = errors.New("not a usable embedding model; train it again from the catalog")
 
-// MarshalBinary returns the model as bytes. The result is deterministic.
+// MarshalBinary encodes the model. Equal models give equal bytes.
 func (m *Model) MarshalBinary() ([]byte, error) {
 	size := headerSize + 8 + len(m.knownTexts)*knownSize + len(m.rows)*4 + sha256.Size
 	for _, t := range m.terms {
@@ -71,9 +71,9 @@ func (m *Model) appendKnownTexts(b []byte) []byte {
 	return b
 }
 
-// UnmarshalModel reads the output of MarshalBinary, including version 1. Data that is truncated,
-// changed, of another version or contains numbers that are not finite is rejected with ErrModel; it
-// never allocates more than a few times len(data).
+// UnmarshalModel decodes the output of MarshalBinary, including that of version 1. It returns ErrModel for data
+// that is truncated, corrupted, of an unknown version or contains numbers that are not finite. It never
+// allocates more than a few times len(data).
 func UnmarshalModel(data []byte) (*Model, error) {
 	if len(data) < headerSize+sha256.Size || string(data[:len(magic)]) != magic {
 		return nil, fmt.Errorf("%w: no model header", ErrModel)
@@ -140,7 +140,8 @@ func decodeBody(body []byte) (*Model, error) {
 	return newModel(dims, terms, rows, ground, known), nil
 }
 
-// decodeKnownTexts reads the known texts, which follow the terms.
+// decodeKnownTexts decodes the section after the terms: the known texts and the number of rows that documents
+// have of their own. It also returns the data that follows.
 func decodeKnownTexts(rest []byte, terms int) (known map[uint64]knownText, own int, after []byte, err error) {
 	le := binary.LittleEndian
 	if len(rest) < 8 {

@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// sparseMatrix is a square matrix by rows: the columns and values of row i are at [start[i],
-// start[i+1]).
+// sparseMatrix is a square matrix stored by rows: the columns and values of row i are at [start[i], start[i+1]).
 type sparseMatrix struct {
 	start  []int
 	column []int32
@@ -19,8 +18,8 @@ const (
 	smoothing  = 0.75 // of context counts, so that rare contexts don't dominate
 )
 
-// computePPMI counts which terms occur together in texts and returns their positive pointwise
-// mutual information: how much more often they do than by chance.
+// computePPMI counts which terms occur together in texts and returns their positive pointwise mutual
+// information, a measure of how much more often they do so than by chance.
 func computePPMI(texts [][]int32, terms int) *sparseMatrix {
 	keys := cooccurrenceKeys(texts)
 	slices.Sort(keys)
@@ -63,7 +62,7 @@ func cooccurrenceKeys(texts [][]int32) []uint64 {
 	return keys
 }
 
-// applyPPMI replaces counts with positive mutual information and drops zeros.
+// applyPPMI replaces the counts with positive pointwise mutual information and drops zeros.
 func (m *sparseMatrix) applyPPMI(total []float64) {
 	var sum, smooth float64
 	context := make([]float64, len(total))
@@ -92,7 +91,7 @@ func (m *sparseMatrix) applyPPMI(total []float64) {
 	m.column, m.value = m.column[:kept], m.value[:kept]
 }
 
-// multiply sets y to m·x, both row-major with width columns.
+// multiply sets y to m·x. Both x and y are row-major with width columns.
 func (m *sparseMatrix) multiply(x, y []float32, width int) {
 	parallelRanges(len(m.start)-1, func(from, to int) {
 		for i := from; i < to; i++ {
@@ -106,11 +105,11 @@ func (m *sparseMatrix) multiply(x, y []float32, width int) {
 	})
 }
 
-// workers is fixed, not the number of cores, so that sums that are split between
-// workers are the same on every machine.
+// workers is fixed instead of being the number of cores, so that sums that are split between workers are the
+// same on every machine.
 const workers = 4
 
-// parallelRanges runs do on fixed ranges that cover [0,n).
+// parallelRanges divides [0,n) into fixed ranges and runs do on them concurrently.
 func parallelRanges(n int, do func(from, to int)) {
 	var wg sync.WaitGroup
 	for w := 0; w < workers; w++ {

@@ -18,8 +18,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Embedder turns texts into vectors. Each vector has Dimensions numbers and length 1, or is all
-// zeros if the text contains nothing the embedder knows.
+// Embedder turns texts into vectors. Each vector has Dimensions elements and length 1, or is all zeros if the
+// embedder knows nothing in the text.
 type Embedder interface {
 	// Name identifies the embedder: vectors of embedders with different names can't be compared.
 	Name() string
@@ -27,7 +27,7 @@ type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Document is a subject of texts, such as a control.
+// Document is something that texts are about, such as a control.
 type Document struct {
 	ID string
 	// Texts are different wordings for the document. The first two, title and description, are what
@@ -39,7 +39,7 @@ type Document struct {
 	Codes []string
 }
 
-// Pair is a text known to refer to documents, such as a requirement with its controls.
+// Pair is a text and the documents that it is known to refer to, such as a requirement and its controls.
 type Pair struct {
 	Text    string
 	IDs     []string  // documents of the corpus; unknown ones are ignored
@@ -67,8 +67,8 @@ func scaleVector(alpha float32, x []float32) {
 	}
 }
 
-// normalize scales x to length 1 and returns its original length. A vector too short for float32
-// becomes zero, and zero stays zero.
+// normalize scales x to length 1 and returns its original length. If x is zero or too short for float32, it
+// becomes zero and normalize returns 0.
 func normalize(x []float32) float32 {
 	const shortest = 1e-12
 	n := float32(math.Sqrt(float64(dot(x, x))))

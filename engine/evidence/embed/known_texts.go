@@ -8,7 +8,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// knownText is the title and description of a document of the corpus.
+// knownText holds what a model has learned about a document of its corpus as a whole. The model recognizes the
+// document by its title and description.
 type knownText struct {
 	row   int32   // row learned for the document beyond its words; negative if none
 	prior float32 // see Model.KnownTextPrior
@@ -19,7 +20,8 @@ const (
 	maxPrior        = 1.0
 )
 
-// setKnownTexts registers the documents by their words. If two have the same words, the first wins.
+// setKnownTexts registers each document by a hash of its title and description. If two documents have the same
+// hash, the first wins.
 func (s *trainingSet) setKnownTexts(docs []Document) {
 	s.knownTexts = make(map[uint64]knownText, len(docs))
 	var mean float64
@@ -54,9 +56,9 @@ func hashStems(tokens []words.Token) uint64 {
 	return h.Sum64()
 }
 
-// KnownTextPrior returns the text's head start over others for any query, in background deviations: positive
-// for a document of the corpus with many codes, negative for one with few, 0 for any other text. It is between
-// -1 and 1.
+// KnownTextPrior returns how far ahead of other texts a text starts for any query, in standard deviations of
+// Background: positive for a document of the corpus with many codes, negative for one with few, 0 for any other
+// text. It is between -1 and 1.
 func (m *Model) KnownTextPrior(text string) float64 {
 	return float64(m.knownTexts[hashText(text)].prior)
 }

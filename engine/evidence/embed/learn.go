@@ -100,8 +100,8 @@ func (l *learner) trainBatch(queryIndexes []int, rate float64) {
 	l.applyAdam(rate)
 }
 
-// chooseDocuments selects the documents that the queries target most, and others at random. at
-// holds the index of each document in chosen, or -1.
+// chooseDocuments selects the document that each query targets most, then random ones until there are
+// candidateDocuments. at[d] is the index of document d in chosen, or -1.
 func (l *learner) chooseDocuments(order []int) (chosen, at []int) {
 	at = make([]int, len(l.set.documentTerms))
 	for i := range at {
@@ -132,7 +132,7 @@ func (l *learner) chooseDocuments(order []int) (chosen, at []int) {
 	return chosen, at
 }
 
-// dropRandomTerms drops a random share of terms, but never all.
+// dropRandomTerms drops a random share of the terms, but never all of them.
 func (l *learner) dropRandomTerms(terms []int32) []int32 {
 	out := make([]int32, 0, len(terms))
 	for _, t := range terms {
@@ -164,8 +164,8 @@ func (l *learner) computeUnitVectors(terms [][]weighted, to, length []float32) {
 	})
 }
 
-// softmaxError replaces logits by (softmax − targets) · share. The weight of targets that were not
-// chosen is distributed over the others.
+// softmaxError replaces logits with (softmax − targets) · share. The weight of targets that were not chosen is
+// distributed over the others.
 func softmaxError(logits []float32, targets []target, at []int, share float32) {
 	largest := logits[0]
 	for _, x := range logits {
@@ -207,7 +207,7 @@ func (l *learner) backpropagate(terms [][]weighted, unit, gradient, length []flo
 	}
 }
 
-// applyAdam updates the rows that have a gradient, and clears it.
+// applyAdam updates the rows that have a gradient by one step of Adam and clears the gradients.
 func (l *learner) applyAdam(rate float64) {
 	const beta1, beta2, epsilon = 0.9, 0.999, 1e-8
 	l.step++
@@ -236,8 +236,8 @@ type weighted struct {
 	weight float32
 }
 
-// weighTerms weights terms by the square root of their counts: training texts are short, and they
-// repeat mostly boilerplate.
+// weighTerms weights terms by the square root of their counts, because training texts are short and repeat
+// mostly boilerplate.
 func weighTerms(ids []int32) []weighted {
 	sorted := slices.Clone(ids)
 	slices.Sort(sorted)

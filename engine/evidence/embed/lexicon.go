@@ -11,8 +11,8 @@ var lexiconText string
 //go:embed phrases.txt
 var phrasesText string
 
-// readLexicon returns the security concepts that every catalog shares, in our own words: each a
-// list of synonyms, its name first. Lines with the same name are one concept.
+// readLexicon returns the built-in security concepts, which apply to every catalog. Each is a list of synonyms
+// that begins with its name. Lines with the same name are merged.
 func readLexicon() [][]string {
 	var out [][]string
 	number := make(map[string]int)

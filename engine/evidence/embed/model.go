@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// Model is a trained embedder: a row of numbers for each stem and bigram, and for each document of
-// its corpus for which other texts taught it more than the words do. It is immutable and safe for
+// Model is a trained embedder. It has a row of numbers for each stem and bigram, and one for each document of
+// its corpus about which other texts taught it more than the document's own words. It is immutable and safe for
 // concurrent use.
 type Model struct {
 	dims           int
@@ -50,14 +50,14 @@ func (m *Model) Name() string { return m.name }
 // Dimensions returns the length of the vectors.
 func (m *Model) Dimensions() int { return m.dims }
 
-// Background returns the similarity of unrelated texts for this model.
+// Background returns the distribution of similarities between unrelated texts for this model.
 func (m *Model) Background() Background { return m.background }
 
 // Len returns the number of stems and bigrams that the model knows.
 func (m *Model) Len() int { return len(m.terms) }
 
-// Embed returns a vector of length 1 per text, all zeros for a text without a known word. It fails
-// only when ctx ends.
+// Embed returns a vector of length 1 for each text, or all zeros if the model knows none of its words. It fails
+// only if ctx is done.
 func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	out, known := make([][]float32, len(texts)), spellingCache{}
 	for i, text := range texts {
@@ -69,7 +69,7 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 	return out, nil
 }
 
-// EmbedAll embeds parts of texts like Embed, without cancellation.
+// EmbedAll is like Embed, but can't be canceled.
 func (m *Model) EmbedAll(texts []string) [][]float32 {
 	out, known := make([][]float32, len(texts)), spellingCache{}
 	for i, text := range texts {
@@ -97,10 +97,11 @@ func (m *Model) embedText(text string, cache spellingCache) []float32 {
 	return v
 }
 
-// unknownWordWeight is the weight of a word that is only known by its spelling.
+// unknownWordWeight is the weight of a word that the model doesn't know and only finds similarly spelled words
+// for.
 const unknownWordWeight = 0.5
 
-// lookUpTerms returns the rows of the known stems and bigrams, and the unknown stems.
+// lookUpTerms returns the row numbers of the known stems and bigrams, and the unknown stems.
 func (m *Model) lookUpTerms(tokens []words.Token) (ids []int32, unknown []string) {
 	ids = make([]int32, 0, len(tokens)*3/2)
 	previous := ""
@@ -125,17 +126,17 @@ func (m *Model) lookUpTerms(tokens []words.Token) (ids []int32, unknown []string
 	return ids, unknown
 }
 
-// sumRows adds the rows of ids to v, each as often as it occurs: what a long passage repeats is its
-// subject.
+// sumRows adds the rows of ids to v. A row is added as often as its ID occurs, since what a long passage repeats
+// is its subject.
 func sumRows(v, rows []float32, ids []int32) {
 	for _, id := range ids {
 		addScaled(1, rows[int(id)*len(v):(int(id)+1)*len(v)], v)
 	}
 }
 
-// StemImportance returns how meaningful a stem is, 0 to 1: 1 for one the model doesn't know, which may be a
-// name, and near 0 for the phrases of every requirement. Keyword search uses it, since a rare word
-// need not be meaningful.
+// StemImportance returns how meaningful a stem is, from 0 to 1. Stems found in every requirement are near 0. A
+// stem that the model doesn't know gets 1, since it may be a name. Keyword search uses it because a rare word
+// isn't necessarily meaningful.
 func (m *Model) StemImportance(stem string) float64 {
 	id, ok := m.index[stem]
 	if !ok || m.heavyRowLength == 0 {
@@ -145,7 +146,7 @@ func (m *Model) StemImportance(stem string) float64 {
 	return min(1, math.Sqrt(float64(dot(r, r)))/float64(m.heavyRowLength))
 }
 
-// upperQuartileLength returns the length that one row in four exceeds.
+// upperQuartileLength returns the length that a quarter of the rows exceed.
 func upperQuartileLength(dims int, rows []float32) float32 {
 	var lengths []float32
 	for i := 0; i+dims <= len(rows); i += dims {

@@ -2,12 +2,12 @@ package embed
 
 import "github.com/scf-service/service/engine/evidence/embed/phrasebook"
 
-// smallCatalog is the number of documents up to which a catalog trains in a second or two. With
-// unmatched phrase book sentences, training would take much longer.
+// smallCatalog is the maximum number of documents in a catalog that trains in a second or two. Adding phrase
+// book sentences that match no document would make that much slower.
 const smallCatalog = 400
 
-// addPhrasebook assigns the sentences of the phrase book to their documents. In a large catalog, the entries
-// that match no document are returned as concepts.
+// addPhrasebook adds the sentences of the phrase book to the documents they describe. If the catalog is large,
+// it returns the entries that match no document as concepts.
 func (g *textCollector) addPhrasebook(docs []Document) [][]string {
 	about := make(map[string]int, len(docs))
 	for i, d := range docs {

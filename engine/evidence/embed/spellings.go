@@ -6,21 +6,21 @@ import (
 	"sync"
 )
 
-// spellings finds known stems spelled like an unknown one ("microsegment" and "segment",
-// "authentcate" and "authenticate").
+// spellings finds known stems that are spelled like an unknown one ("microsegment" and "segment", "authentcate"
+// and "authenticate").
 type spellings struct {
 	sizes []int // character n-grams per term
 	grams map[string][]int32
 	sums  *sync.Pool // of *gramCounts
 }
 
-// gramCounts counts the n-grams that terms share with a stem; it is all 0 between uses.
+// gramCounts counts, for each term, the n-grams it shares with a stem. All counts are 0 between uses.
 type gramCounts struct {
 	counts []uint16
 	seen   []int32 // terms with a count above 0
 }
 
-// spellingCache caches the similar terms of unknown stems, so that each is compared once.
+// spellingCache caches the nearest terms of unknown stems, so that each stem is compared only once.
 type spellingCache map[string][]weighted
 
 const maxCachedSpellings = 4096
@@ -49,7 +49,7 @@ func newSpellings(terms []string) spellings {
 	return s
 }
 
-// charGrams returns the distinct n-grams of "<stem>".
+// charGrams returns the distinct character n-grams of stem, with "<" and ">" marking its ends.
 func charGrams(stem string) []string {
 	runes := []rune("<" + stem + ">")
 	if len(runes) <= gramSize {
@@ -79,7 +79,7 @@ func (s *spellings) cachedNearestTerms(stem string, cache spellingCache) []weigh
 	return near
 }
 
-// nearestTerms returns the terms closest in spelling, with weights that add up to at most 1.
+// nearestTerms returns the known terms whose spelling is closest to stem, with weights that add up to at most 1.
 func (s *spellings) nearestTerms(stem string) []weighted {
 	grams := charGrams(stem)
 	shared, _ := s.sums.Get().(*gramCounts)

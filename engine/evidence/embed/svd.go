@@ -15,9 +15,9 @@ const (
 	iterations = 4
 )
 
-// eigenRows returns dims numbers per row of the symmetric matrix m: its leading eigenvectors scaled
-// by the square root of the absolute eigenvalue (a truncated SVD), found by subspace iteration from
-// a seeded start. If m has fewer rows than dims, the rest is zero.
+// eigenRows returns dims numbers for each row of the symmetric matrix m: its leading eigenvectors, scaled by the
+// square root of the absolute eigenvalue (a truncated SVD). They are found by subspace iteration from a random
+// start given by rng. If m has fewer rows than dims, the rest is zero.
 func eigenRows(ctx context.Context, m *sparseMatrix, dims int, rng *rand.Rand) ([]float32, error) {
 	n := len(m.start) - 1
 	width := min(dims+oversample, n)
@@ -48,7 +48,9 @@ func eigenRows(ctx context.Context, m *sparseMatrix, dims int, rng *rand.Rand) (
 	return rotateToEigenvectors(small, basis, n, dims)
 }
 
-// rotateToEigenvectors rotates the basis to the eigenvectors of small, largest first.
+// rotateToEigenvectors rotates the basis to the eigenvectors of small, in descending order of absolute
+// eigenvalue. It returns one row per dimension of the full space, each vector scaled by the square root of its
+// absolute eigenvalue.
 func rotateToEigenvectors(small *mat.SymDense, basis []float32, n, dims int) ([]float32, error) {
 	var eig mat.EigenSym
 	if !eig.Factorize(small, true) {
@@ -88,8 +90,8 @@ func transpose(from, to []float32, rows, cols int) {
 	})
 }
 
-// orthonormalize makes count vectors of length n orthonormal (Gram-Schmidt). A vector in the span
-// of the others becomes zero.
+// orthonormalize makes count vectors of length n orthonormal (Gram-Schmidt). A vector in the span of those
+// before it becomes zero.
 func orthonormalize(v []float32, count, n int) {
 	var largest float32
 	for i := range count {

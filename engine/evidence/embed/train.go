@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Options configures training. The zero value is what the product uses.
+// Options configures training. The zero value gives the settings that the product uses.
 type Options struct {
 	Dimensions int    // 0 for 256
 	Seed       uint64 // the same corpus and seed give the same model
@@ -29,8 +29,8 @@ const (
 // ErrCorpus is returned for a corpus without usable text.
 var ErrCorpus = errors.New("no text to train an embedder on; import a catalog with control texts first")
 
-// Train builds a model from the texts of a corpus and the built-in lexicon. It stops between two
-// steps with the error of ctx when that ends.
+// Train builds a model from the texts of a corpus and the built-in lexicon. It checks ctx between steps and
+// returns ctx's error once it is done.
 func Train(ctx context.Context, corpus Corpus, o Options) (*Model, error) {
 	if o.Dimensions == 0 {
 		o.Dimensions = defaultDimensions
@@ -64,7 +64,8 @@ func Train(ctx context.Context, corpus Corpus, o Options) (*Model, error) {
 
 func newRNG(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5c0f)) }
 
-// initialRows computes word vectors from counts: PPMI, truncated SVD, rarity, common direction.
+// initialRows computes the initial word vectors from co-occurrence counts: a truncated SVD of their PPMI, in
+// which frequent stems get less weight and the direction common to all texts is removed.
 func initialRows(ctx context.Context, set *trainingSet, dims int, rng *rand.Rand) ([]float32, error) {
 	m := computePPMI(set.cooccurrenceTexts, set.vocab.stemCount)
 	rows, err := eigenRows(ctx, m, dims, rng)
@@ -82,8 +83,8 @@ func initialRows(ctx context.Context, set *trainingSet, dims int, rng *rand.Rand
 	return rows, nil
 }
 
-// removeCommonDirection removes the direction that all texts share from every row, so that similarity
-// doesn't reflect merely being a requirement.
+// removeCommonDirection removes from every row the direction that all texts share, so that texts don't seem
+// similar merely because all of them are requirements.
 func removeCommonDirection(rows []float32, dims int, set *trainingSet) {
 	var vectors [][]float32
 	for _, q := range set.queries {
@@ -112,11 +113,12 @@ func removeCommonDirection(rows []float32, dims int, set *trainingSet) {
 	}
 }
 
-// Background is the distribution of cosines of unrelated texts, which thresholds must be relative
-// to.
+// Background is the distribution of cosine similarities between unrelated texts. Thresholds must be relative to
+// it.
 type Background struct{ Mean, Deviation float32 }
 
-// measureBackground compares texts with documents that they don't refer to.
+// measureBackground estimates the similarity between texts and documents that they don't refer to from random
+// pairs.
 func (s *trainingSet) measureBackground(rows []float32, dims int, rng *rand.Rand) Background {
 	const pairs = 4000
 	var sum, squares, n float64
@@ -145,7 +147,8 @@ func (s *trainingSet) measureBackground(rows []float32, dims int, rng *rand.Rand
 	return Background{float32(mean), float32(math.Sqrt(max(squares/n-mean*mean, 1e-4)))}
 }
 
-// initialSteps is the assumed duration of the counting, in steps of the learned part.
+// initialSteps is the assumed duration of computing the initial rows, in learning steps. It is used only to
+// report progress.
 const initialSteps = 20
 
 type progress struct {

@@ -9,8 +9,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// trainingSet is a corpus in numbers: the documents to be found and the texts that should find
-// them.
+// trainingSet is a corpus in numeric form: the documents to be found and the texts that should find them.
 type trainingSet struct {
 	vocab             *vocabulary
 	cooccurrenceTexts [][]int32 // stems of every distinct text, for counting
@@ -60,8 +59,8 @@ func (g *textCollector) addOwner(text string, document int, weight float32) {
 	g.owners[n][document] = max(g.owners[n][document], weight)
 }
 
-// newTrainingSet builds the training set from a corpus, the phrase book and the lexicon, whose
-// concepts become documents after those of the corpus.
+// newTrainingSet builds the training set from a corpus, the phrase book and the lexicon. Their concepts become
+// documents that follow those of the corpus.
 func newTrainingSet(corpus Corpus) (*trainingSet, error) {
 	docs := corpus.Documents
 	g := textCollector{textIndex: make(map[string]int)}
@@ -132,8 +131,8 @@ func newTrainingSet(corpus Corpus) (*trainingSet, error) {
 	return set, nil
 }
 
-// setDocumentTerms sets the terms documents are found by and the texts in which words co-occur: the
-// words of each text, and all words of a concept.
+// setDocumentTerms sets the terms by which each document is found, and the texts in which co-occurring words are
+// counted: every text, and for each concept all of its words together.
 func (s *trainingSet) setDocumentTerms(docs []Document, concepts [][]string, stems [][]string) {
 	for _, t := range stems {
 		s.cooccurrenceTexts = append(s.cooccurrenceTexts, s.vocab.stemIDs(t))
@@ -157,7 +156,8 @@ func (s *trainingSet) setDocumentTerms(docs []Document, concepts [][]string, ste
 	}
 }
 
-// spreadTargets distributes a text's weight over its documents, and a share to related ones.
+// spreadTargets distributes the weight of a text over the documents it belongs to. Each of them passes on a
+// share to its related documents.
 func spreadTargets(owners map[int]float32, near [][]target) []target {
 	var sum float32
 	sorted := make([]int, 0, len(owners))
@@ -187,8 +187,8 @@ func spreadTargets(owners map[int]float32, near [][]target) []target {
 	return out
 }
 
-// relatedDocuments returns, for each document, those that share its codes, with rare codes counting
-// more; weights add up to 1.
+// relatedDocuments returns, for each document, the documents that share the most codes with it. Rare codes count
+// more, and the weights of each list add up to 1.
 func relatedDocuments(docs []Document) [][]target {
 	holders := make(map[string][]int)
 	for i, d := range docs {

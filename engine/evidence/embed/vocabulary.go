@@ -20,7 +20,8 @@ type vocabulary struct {
 	stemCount  int // the first stemCount terms are stems
 }
 
-// newVocabulary returns the stems that occur often enough, and those in alwaysKeep.
+// newVocabulary returns a vocabulary of the stems that occur often enough, those in alwaysKeep, and frequent
+// bigrams.
 func newVocabulary(texts [][]string, alwaysKeep map[string]bool) *vocabulary {
 	counts := make(map[string]int)
 	total := 0
@@ -47,7 +48,7 @@ func newVocabulary(texts [][]string, alwaysKeep map[string]bool) *vocabulary {
 	return v
 }
 
-// addBigrams adds the pairs of stems that follow each other far more often than by chance.
+// addBigrams adds pairs of stems that follow each other far more often than by chance.
 func (v *vocabulary) addBigrams(texts [][]string) {
 	pairs := make(map[[2]int32]int)
 	for _, t := range texts {

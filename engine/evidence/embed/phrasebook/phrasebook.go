@@ -17,11 +17,11 @@ var files embed.FS
 
 var phraseTable = sync.OnceValue(func() *controltext.Table { return controltext.MustReadTable(files) })
 
-// Entries returns the entries: sentences that state a requirement or that it is met.
+// Entries returns all entries of the phrase book. Their sentences state a requirement, or that it is met.
 func Entries() []controltext.Entry { return phraseTable().Entries }
 
-// Lookup returns the entry for a control's code if its title has a word of the topic. Some versions
-// of a catalog reassign codes, so the code alone is not enough.
+// Lookup returns the entry for a control's code if the control's title contains a word of the entry's topic. The
+// code alone is not enough, since some catalog versions reassign codes.
 func Lookup(code, title string) (controltext.Entry, bool) {
 	e, ok := phraseTable().Lookup(code)
 	if !ok {

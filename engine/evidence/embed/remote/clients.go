@@ -13,7 +13,7 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
-// newOllamaEmbed returns a function that embeds with ollama's own client.
+// newOllamaEmbed returns a function that embeds texts with Ollama's own client.
 func newOllamaEmbed(client *http.Client, base *url.URL, model string) func(context.Context, []string) ([][]float32, error) {
 	c := api.NewClient(base, client)
 	return func(ctx context.Context, texts []string) ([][]float32, error) {
@@ -33,8 +33,8 @@ func newOllamaEmbed(client *http.Client, base *url.URL, model string) func(conte
 	}
 }
 
-// newOpenAIEmbed returns a function that embeds with OpenAI's /v1/embeddings, which many servers
-// support.
+// newOpenAIEmbed returns a function that embeds texts through OpenAI's /v1/embeddings API, which many other
+// servers also support.
 func newOpenAIEmbed(client *http.Client, base *url.URL, model, key string) func(context.Context, []string) ([][]float32, error) {
 	target := base.JoinPath("v1", "embeddings").String()
 	return func(ctx context.Context, texts []string) ([][]float32, error) {
@@ -79,7 +79,8 @@ func newOpenAIEmbed(client *http.Client, base *url.URL, model, key string) func(
 	}
 }
 
-// errorMessage returns the message in an error body, in OpenAI's format or any other.
+// errorMessage returns the message in an error response. If the body isn't in OpenAI's format, it returns the
+// whole body.
 func errorMessage(body []byte) string {
 	var e struct{ Error struct{ Message string } }
 	if json.Unmarshal(body, &e) == nil && e.Error.Message != "" {

@@ -18,7 +18,7 @@ import (
 	"unicode/utf8"
 )
 
-// Options names a model and its server.
+// Options configures an Embedder.
 type Options struct {
 	// Model is "ollama/NAME" or "openai/NAME".
 	Model string
@@ -35,11 +35,11 @@ type Options struct {
 	Transport http.RoundTripper
 }
 
-// Errors that callers distinguish.
+// Errors that callers distinguish with errors.Is.
 var (
 	// ErrUnavailable means that the model can't be used now; retrying later may help.
 	ErrUnavailable = errors.New("the embedding model is unavailable")
-	// ErrInvalidResponse means that the response can't be used.
+	// ErrInvalidResponse means that the server refused the request or that its response can't be used.
 	ErrInvalidResponse = errors.New("the embedding model's response can't be used")
 	// ErrInvalidOptions means that the options are invalid.
 	ErrInvalidOptions = errors.New("embedding model")
@@ -54,7 +54,7 @@ const (
 	maxMessage    = 300 // bytes of a server's error message
 )
 
-// Embedder embeds with a remote model. It is safe for concurrent use.
+// Embedder embeds texts with a model on a server. It is safe for concurrent use.
 type Embedder struct {
 	name       string
 	embedBatch func(ctx context.Context, texts []string) ([][]float32, error)
@@ -115,8 +115,9 @@ func (e *Embedder) Dimensions() int {
 	return e.dims
 }
 
-// Embed returns a vector of length 1 per text, requested in batches with up to three attempts each.
-// Blank texts get zeros. Errors wrap ErrUnavailable or ErrInvalidResponse, or are those of ctx.
+// Embed returns a vector of length 1 for each text, or all zeros for a blank one. It sends the texts in batches
+// and tries each batch up to three times. Its errors wrap ErrUnavailable or ErrInvalidResponse, or are ctx's
+// error.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	var batch []string
@@ -168,7 +169,7 @@ func truncate(t string) string {
 	return t[:n]
 }
 
-// embedWithRetry embeds a batch and retries after temporary failures.
+// embedWithRetry embeds a batch of texts, retrying after temporary failures.
 func (e *Embedder) embedWithRetry(ctx context.Context, texts []string) ([][]float32, error) {
 	pause := e.retryPause
 	for try := 1; ; try++ {

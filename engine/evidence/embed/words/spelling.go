@@ -2,8 +2,8 @@ package words
 
 import "strings"
 
-// foldSpelling converts British to American spelling, so that both have one stem. The result need
-// not be correct English, only the same for both spellings.
+// foldSpelling converts British to American spelling, so that both spellings have the same stem. The result
+// doesn't have to be correct English, only the same for both.
 func foldSpelling(w string) string {
 	if len(w) < 5 {
 		return w
@@ -78,15 +78,16 @@ var britishRoots = []spelling{
 	{"fibre", "fiber"},
 }
 
-// spellingOverrides lists words whose forms the stemmer would separate or put in the wrong family.
+// spellingOverrides maps words to the form to stem instead. For these, the stemmer would separate related forms
+// or group unrelated ones.
 var spellingOverrides = map[string]string{
 	"analysis": "analyze", "analyses": "analyze", "analyst": "analyst",
 	"backups": "backup", "whilst": "while", "practise": "practice", "practised": "practiced",
 	"organization": "organization", "emphasise": "emphasize",
 }
 
-// keepsIseEnding reports whether a word ends in -ise in both spellings and converting it would
-// separate it from its family ("supervision", "revision").
+// keepsIseEnding reports whether a word must keep its "is" because American English spells it that way too
+// ("supervision", "revision").
 func keepsIseEnding(w string) bool {
 	for _, root := range iseEndingRoots {
 		if strings.HasPrefix(w, root) {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Kind is the kind of a unit.
+// Kind is the kind of a token.
 type Kind uint8
 
 const (
@@ -24,8 +24,8 @@ const (
 	Code               // a run with a digit and a joiner or a letter: "A.5.17", "AES-256"
 )
 
-// Token is one unit of a text. Start and End are byte offsets in the text as
-// given. A code is followed by the tokens of its parts, which lie inside it.
+// Token is one unit of a text, such as a word. Start and End are byte offsets in the original text. A code is
+// followed by the tokens of its parts, which lie within it.
 type Token struct {
 	Stem       string
 	Start, End int
@@ -37,7 +37,7 @@ const (
 	maxCode = 40 // a longer joined run is not a code but a path or a key
 )
 
-// Split returns the units of text in order. Invalid UTF-8 separates words.
+// Split returns the tokens of text in order. Invalid UTF-8 separates words.
 func Split(text string) []Token {
 	s := stemmers.Get().(*stemmer)
 	defer stemmers.Put(s)
@@ -65,7 +65,7 @@ func Split(text string) []Token {
 	return tokens
 }
 
-// ContentWordStems returns the stems that carry meaning: neither stop words nor codes nor numbers.
+// ContentWordStems returns the stems that carry meaning, without stop words, codes and numbers.
 func ContentWordStems(text string) []string {
 	tokens := Split(text)
 	out := make([]string, 0, len(tokens))
@@ -101,7 +101,7 @@ func isCodeJoiner(r rune) bool {
 	return false
 }
 
-// codeEnd returns the end of the code that starts at i, or 0 if there is none.
+// codeEnd returns the end of the code that begins at i, or 0 if there is none.
 func codeEnd(text string, i int) int {
 	var digit, letter, joined bool
 	end := i
@@ -143,7 +143,7 @@ func foldCode(s string) string {
 
 var dashReplacer = strings.NewReplacer("‐", "-", "‑", "-", "–", "-", "_", "-")
 
-// wordEnd returns the end of the word at i. An apostrophe inside a word is part of it.
+// wordEnd returns the end of the word that begins at i. An apostrophe inside a word is part of it.
 func wordEnd(text string, i int) int {
 	first := true
 	for i < len(text) {
@@ -169,12 +169,13 @@ func wordEnd(text string, i int) int {
 	return i
 }
 
-// isIdeograph reports whether r is of a script without spaces, where each character is a unit.
+// isIdeograph reports whether r belongs to a script that is written without spaces, so that each character is a
+// token.
 func isIdeograph(r rune) bool {
 	return r >= 0x2E80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
 
-// stemmer stems words. Its cache only makes it faster.
+// stemmer stems words. The cache only makes it faster.
 type stemmer struct {
 	env   *snowballstem.Env
 	cache map[string]stemResult
@@ -272,5 +273,5 @@ func foldAccents(s string) string {
 	return b.String()
 }
 
-// IsStopWord reports whether Split gives a stem the kind Stop.
+// IsStopWord reports whether stem is a stop word, one that Split returns as Stop.
 func IsStopWord(stem string) bool { return stopWords[stem] }
