@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// unionCellRanges returns the smallest range in A1 notation that contains both; invalid ranges are
-// ignored.
+// unionCellRanges returns the smallest range in A1 notation that contains both a and b. If one of them is
+// invalid, it returns the other.
 func unionCellRanges(a, b string) string {
 	ra, okA := parseRange(a)
 	rb, okB := parseRange(b)

@@ -40,7 +40,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Chunk is one passage.
+// Chunk is one passage of a document.
 type Chunk struct {
 	Index         int    // from 0, in reading order
 	Text          string // blocks on separate lines; list items begin with "- " or their number, headings are unchanged
@@ -51,8 +51,8 @@ type Chunk struct {
 	Kind          document.Kind // of most of its text
 }
 
-// Split splits a document into chunks. An empty document has none. Text beyond Options.MaxChunks is left
-// out, and the document gets a warning.
+// Split splits a document into chunks. It returns none for an empty document. Text beyond Options.MaxChunks is
+// left out, with a warning in the document.
 func Split(doc *document.Document, opt Options) []Chunk {
 	opt = opt.withDefaults()
 	g := &grouper{opt: opt, sharedDepth: sharedDepth(doc.Blocks)}
@@ -69,7 +69,7 @@ func Split(doc *document.Document, opt Options) []Chunk {
 	return g.chunks
 }
 
-// withThousands returns a number with commas between its thousands.
+// withThousands formats n with commas as thousands separators.
 func withThousands(n int) string {
 	if n < 1000 {
 		return strconv.Itoa(n)
@@ -77,8 +77,8 @@ func withThousands(n int) string {
 	return fmt.Sprintf("%s,%03d", withThousands(n/1000), n%1000)
 }
 
-// EstimateTokens estimates the number of model tokens in a text. Long words and words with digits
-// or punctuation count as several, as in subword tokenizers.
+// EstimateTokens estimates the number of language model tokens in a text. Long words and words with digits or
+// punctuation count as several, as in subword tokenizers.
 func EstimateTokens(text string) int {
 	n, run, kind := 0, 0, 0
 	flush := func() {
@@ -122,8 +122,8 @@ type unit struct {
 	introducesList bool // ends in a colon: the following text belongs to it
 }
 
-// sharedDepth returns the number of headings shared by all units, usually the title. Top sections
-// are one level below.
+// sharedDepth returns the number of headings that all blocks are under, usually 1 for the document's title. Top
+// sections are one level below.
 func sharedDepth(blocks []document.Block) int {
 	if len(blocks) == 0 {
 		return 0
@@ -141,7 +141,7 @@ type group struct {
 	size  int // in tokens
 }
 
-// grouper collects units into groups and makes a chunk of each group that can't grow any more.
+// grouper collects units into groups and turns each group into a chunk once it can't grow anymore.
 type grouper struct {
 	opt         Options
 	sharedDepth int
@@ -158,8 +158,8 @@ func (g *grouper) add(u unit) {
 	g.current.size += u.tokens
 }
 
-// closeGroup ends the open group. The rest of a section that is too small for a chunk of its own is
-// added to the previous group.
+// closeGroup closes the current group. If it is only a small rest of the section that the previous group belongs
+// to, it is added to that group instead of becoming a chunk of its own.
 func (g *grouper) closeGroup() {
 	open, prev := g.current, &g.previous
 	g.current = group{}
@@ -178,7 +178,8 @@ func (g *grouper) closeGroup() {
 	g.previous = open
 }
 
-// emitPrevious makes a chunk of the previous group.
+// emitPrevious appends the previous group to the chunks and clears it. It does nothing if there is no previous
+// group.
 func (g *grouper) emitPrevious() {
 	if len(g.previous.units) > 0 {
 		g.chunks = append(g.chunks, newChunk(len(g.chunks), g.previous.units))
@@ -186,7 +187,7 @@ func (g *grouper) emitPrevious() {
 	g.previous = group{}
 }
 
-// breaksBefore reports whether the open group ends before u.
+// breaksBefore reports whether the current group must end before u.
 func (g *grouper) breaksBefore(u unit) bool {
 	last, size := g.current.units[len(g.current.units)-1], g.current.size
 	switch {
@@ -213,7 +214,7 @@ func (g *grouper) breaksBefore(u unit) bool {
 	return false
 }
 
-// topSection returns the top section of a path, or "" above the first section.
+// topSection returns the top section that path belongs to, or "" if path is above all of them.
 func (g *grouper) topSection(path []string) string {
 	if len(path) <= g.sharedDepth {
 		return ""
@@ -221,12 +222,13 @@ func (g *grouper) topSection(path []string) string {
 	return path[g.sharedDepth]
 }
 
-// isUnder reports whether path is parent or below it.
+// isUnder reports whether path equals parent or is below it.
 func isUnder(path, parent []string) bool {
 	return len(path) >= len(parent) && slices.Equal(path[:len(parent)], parent)
 }
 
-// areRelatedSections reports whether two sections are the same, one within the other, or siblings.
+// areRelatedSections reports whether two sections are the same or siblings, or one is below the other or below
+// one of its siblings.
 func areRelatedSections(a, b []string) bool {
 	n := len(commonPrefix(a, b))
 	return n > 0 && (n >= len(a)-1 || n >= len(b)-1)
@@ -281,8 +283,8 @@ func commonPrefix(a, b []string) []string {
 	return a[:n]
 }
 
-// unionLocators returns the locator that spans both. Chunks don't cross sheets; for pages the first
-// one wins.
+// unionLocators returns a locator that spans a and b. Both are on the same sheet, since chunks don't cross
+// sheets; if they are on different pages, a's page is used.
 func unionLocators(a, b api.Locator) api.Locator {
 	if b.LineStart > 0 && (a.LineStart == 0 || b.LineStart < a.LineStart) {
 		a.LineStart = b.LineStart

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// abbreviations lists abbreviations, in lower case without the final dot, whose dot doesn't end a
-// sentence. Those that may end one ("etc.", "inc.") are decided by the text that follows.
+// abbreviations lists abbreviations that don't end a sentence, in lower case and without the final dot.
+// Abbreviations that may end one, such as "etc." and "inc.", aren't listed; what follows them decides.
 var abbreviations = wordSet(
 	"e.g",
 	"i.e",
@@ -103,9 +103,9 @@ func wordSet(words ...string) map[string]bool {
 	return m
 }
 
-// SplitSentences splits a text into sentences, in order, losing only the whitespace between them.
-// Abbreviations, initials, decimals, section numbers and versions don't end a sentence; a line
-// break does if the next line begins a list item.
+// SplitSentences splits a text into sentences and drops only the whitespace between them. Abbreviations,
+// initials, decimals, section numbers and versions don't end a sentence. A line break ends one only if the next
+// line begins a list item.
 func SplitSentences(text string) []string {
 	var out []string
 	start := 0
@@ -142,7 +142,7 @@ func SplitSentences(text string) []string {
 	return out
 }
 
-// skipClosers returns the index after closing quotes and brackets that belong to the preceding
+// skipClosers returns the index after any closing quotes and brackets at i; they belong to the preceding
 // sentence.
 func skipClosers(s string, i int) int {
 	for i < len(s) {
@@ -155,7 +155,7 @@ func skipClosers(s string, i int) int {
 	return i
 }
 
-// endsSentence reports whether a punctuation mark between before and rest ends a sentence.
+// endsSentence reports whether mark, the punctuation between before and rest, ends a sentence.
 func endsSentence(before string, mark rune, rest string) bool {
 	trimmed := strings.TrimLeft(rest, " \t\n")
 	if trimmed == "" {

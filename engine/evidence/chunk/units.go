@@ -7,8 +7,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// units yields the units of blocks. A paragraph is split into sentences; a list item or table
-// row is one unit if it fits in a chunk.
+// units splits blocks into units. A paragraph is split into sentences; a list item or table row is one unit if
+// it fits in a chunk.
 func units(blocks []document.Block, opt Options) iter.Seq[unit] {
 	return func(yield func(unit) bool) {
 		for _, b := range blocks {
@@ -54,7 +54,8 @@ func newUnit(b document.Block, text string) unit {
 	}
 }
 
-// unitHeadingPath returns the heading path of a block's units: a heading belongs to the section it opens.
+// unitHeadingPath returns the heading path of a block's units. A heading belongs to the section it opens, so its
+// path includes the heading itself.
 func unitHeadingPath(b document.Block) []string {
 	if b.Kind == document.Heading {
 		return append(b.HeadingPath[:len(b.HeadingPath):len(b.HeadingPath)], b.Text)
@@ -62,8 +63,8 @@ func unitHeadingPath(b document.Block) []string {
 	return b.HeadingPath
 }
 
-// rowUnits keeps a row whole. Only a row longer than eight chunks, which no person would write, is
-// split between its cells.
+// rowUnits returns a table row as a single unit. Only a row longer than eight chunks, which no person would
+// write, is split between its cells.
 func rowUnits(b document.Block, opt Options) []unit {
 	if u := newUnit(b, b.Text); u.tokens <= 8*opt.Max {
 		return []unit{u}
@@ -71,7 +72,8 @@ func rowUnits(b document.Block, opt Options) []unit {
 	return splitBlock(b, strings.SplitAfter(b.Text, "; "), "", opt)
 }
 
-// splitBlock makes units of the parts of one block; a part that is too long is split at words.
+// splitBlock turns the parts of a block into units. Parts that are too long are split between words. mark is put
+// before the first unit.
 func splitBlock(b document.Block, parts []string, mark string, opt Options) []unit {
 	var out []unit
 	for _, p := range parts {
@@ -91,8 +93,8 @@ func splitBlock(b document.Block, parts []string, mark string, opt Options) []un
 	return out
 }
 
-// splitWords splits a text at words into pieces of at most limit tokens, and within a word if it
-// alone is longer.
+// splitWords splits a text between words into pieces of at most limit tokens (at least 8). It splits a word only
+// if the word alone is longer.
 func splitWords(text string, limit int) []string {
 	limit = max(limit, 8)
 	if EstimateTokens(text) <= limit {
@@ -131,7 +133,7 @@ func splitWords(text string, limit int) []string {
 	return out
 }
 
-// firstTokens returns the start of w, about limit tokens and at least one character long.
+// firstTokens returns a prefix of w of about limit tokens, but at least one character.
 func firstTokens(w string, limit int) string {
 	n := 0
 	for i := range w {
