@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// MinOverlap is the share of common word sequences from which two texts are near-duplicates.
+	// MinOverlap is the share of word sequences that two texts must have in common to be near-duplicates.
 	MinOverlap = 0.7
 
 	shingleWords = 3  // words per sequence
@@ -24,14 +24,14 @@ const (
 	maxCompare   = 30 // maximum number of texts in a bucket compared with one text, earliest first
 )
 
-// Text is a text and its origin.
+// Text is a text and the group it belongs to, such as a document.
 type Text struct {
 	Group int // only texts of different groups are compared
 	Text  string
 }
 
-// EarliestMatches returns, for each text, the index of the earliest near-duplicate from another
-// group, or -1. A text that is itself a copy is never returned as a match.
+// EarliestMatches returns, for each text, the index of its earliest near-duplicate in another group, or -1. It
+// never returns a text that is itself a copy.
 func EarliestMatches(texts []Text) []int {
 	out := make([]int, len(texts))
 	sets := make([]map[uint64]struct{}, len(texts))
@@ -69,7 +69,7 @@ func EarliestMatches(texts []Text) []int {
 	return out
 }
 
-// Index finds the near-duplicates of a text among the texts of a document.
+// Index finds near-duplicates of a text in a list of texts.
 type Index struct {
 	texts   []string
 	buckets [][]uint64   // of each text
@@ -94,8 +94,8 @@ func NewIndex(texts []string) *Index {
 	return x
 }
 
-// bucketsOf returns the buckets of a text. A text of fewer than minWords words is in a single bucket, with the
-// texts that have the same words.
+// bucketsOf returns the hash buckets of a text. Near-duplicates almost certainly share one. A text of fewer than
+// minWords words has only one, which it shares only with texts that consist of the same words.
 func bucketsOf(text string) (out []uint64) {
 	set := shingles(text)
 	if set == nil {
@@ -107,8 +107,8 @@ func bucketsOf(text string) (out []uint64) {
 	return out
 }
 
-// Contains reports whether the index has a near-duplicate of text n of another index, or, if that text is
-// short, a text with the same words. It compares at most maxCompare texts.
+// Contains reports whether x contains a near-duplicate of text n in the other index. A short text must have the
+// same words. At most maxCompare texts are compared.
 func (x *Index) Contains(of *Index, n int) bool {
 	var set map[uint64]struct{}
 	seen := map[int32]bool{}
@@ -144,7 +144,7 @@ func hashWords(words []string) uint64 {
 	return h.Sum64()
 }
 
-// shingles returns the hashed word sequences of a text, or nil if it is too short.
+// shingles returns the hashes of all sequences of shingleWords words in a text, or nil if the text is too short.
 func shingles(text string) map[uint64]struct{} {
 	words := splitWords(text)
 	if len(words) < minWords {
@@ -157,7 +157,8 @@ func shingles(text string) map[uint64]struct{} {
 	return set
 }
 
-// bandKeys returns the buckets of a set. Sets with much in common almost certainly share a bucket.
+// bandKeys returns the buckets of a set of shingles (MinHash). Sets that have much in common almost certainly
+// share a bucket.
 func bandKeys(set map[uint64]struct{}) [bands][2]uint64 {
 	var least [bands * rows]uint64
 	for i := range least {
