@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Languages returns the languages used for recognition, such as eng+deu.
+// Languages returns the languages used for recognition, such as "eng+deu".
 func (t *Tesseract) Languages() string { return t.languages }
 
-// MissingLanguages returns the languages for which the installed program has no data.
+// MissingLanguages returns the configured languages for which tesseract has no data installed.
 func (t *Tesseract) MissingLanguages(ctx context.Context) ([]string, error) {
 	args := append(t.program[1:len(t.program):len(t.program)], "--list-langs")
 	cmd := exec.CommandContext(ctx, t.program[0], args...)

@@ -23,7 +23,7 @@ const (
 	maxConcurrent = 2 // concurrent images
 )
 
-// Tesseract runs the program. It is safe for concurrent use.
+// Tesseract runs the tesseract program. It is safe for concurrent use.
 type Tesseract struct {
 	program   []string // preceded by a command that limits its memory, if available
 	folder    string   // the program's own; it may look for its data in the working directory, which can be the evidence
@@ -34,9 +34,9 @@ type Tesseract struct {
 
 var languagesPattern = lazyregexp.New(`^[A-Za-z_]{2,20}(/[A-Za-z_]{2,20})?(\+[A-Za-z_]{2,20}(/[A-Za-z_]{2,20})?){0,9}$`)
 
-// FindTesseract looks for the program. Languages are named as in tesseract, joined by a plus
-// ("eng+deu"); empty means English. It returns nil and no error if the program is not installed;
-// env looks up environment variables.
+// FindTesseract looks for the tesseract program. Languages are joined by a plus ("eng+deu"), as in tesseract;
+// empty means English. It returns nil and no error if the program is not installed. env looks up environment
+// variables.
 func FindTesseract(languages string, env func(string) string) (*Tesseract, error) {
 	if languages == "" {
 		languages = "eng"
@@ -67,9 +67,9 @@ func FindTesseract(languages string, env func(string) string) (*Tesseract, error
 	return t, nil
 }
 
-// RecognizeText recognizes the text in one image, in tesseract's layout: paragraphs separated by
-// empty lines, pages by form feeds. The image must have a known signature, since tesseract treats
-// anything else as a list of files to read.
+// RecognizeText recognizes the text in an image. In the result, paragraphs are separated by empty lines and
+// pages by form feeds. It refuses data without a known image signature, since tesseract treats anything else as
+// a list of files to read.
 func (t *Tesseract) RecognizeText(ctx context.Context, picture []byte) (string, error) {
 	if !IsSupportedImage(picture) {
 		return "", errors.New("unsupported image format")
@@ -121,7 +121,8 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// IsSupportedImage reports whether the data starts like an image that tesseract supports.
+// IsSupportedImage reports whether the data begins with the signature of an image format that tesseract
+// supports.
 func IsSupportedImage(raw []byte) bool {
 	for _, magic := range []string{"\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "GIF8", "II*\x00", "MM\x00*", "BM", "P5\n", "P6\n"} {
 		if bytes.HasPrefix(raw, []byte(magic)) {
