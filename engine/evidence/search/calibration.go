@@ -2,8 +2,8 @@ package search
 
 import "math"
 
-// Background is the distribution of cosines between vectors of unrelated texts: mean and standard
-// deviation. It differs widely between embedders, which is why a raw cosine can't be a threshold.
+// Background is the distribution of cosines between vectors of unrelated texts: mean and standard deviation. It
+// differs widely between embedders, which is why a raw cosine can't be used as a threshold.
 type Background struct{ Mean, Deviation float64 }
 
 // A score is a logistic curve over two quantities that mean the same on every corpus: by how many
@@ -16,17 +16,18 @@ const (
 	steepness           = 1.1
 	wordsOnlyDeviations = 9.0 // the same without vectors: only words count
 
-	// Passages that contain the exact terms of the query score at least this, all others less.
+	// minExactScore is the lowest score of passages that contain an exact term of the query. All others score less.
 	minExactScore = 0.9
 )
 
-// fuse returns how well a passage answers, in deviations. Meaning dominates; words decide between
-// passages of similar meaning.
+// fuse combines a passage's cosine with its coverage of the query's words. The result says how well it answers
+// the query, in deviations. Meaning dominates; words decide between passages of similar meaning.
 func (b Background) fuse(cosine float64, coverage float32) float64 {
 	return (cosine-b.Mean)/b.Deviation + fullCoverageDeviations*float64(coverage)
 }
 
-// calibratedScore maps a fused value to 0–1; matched of exactTermCount exact terms were found.
+// calibratedScore maps a fused score to a score from 0 to 1. matched is how many of the query's exactTermCount
+// exact terms the passage contains.
 func calibratedScore(fused float64, matched, exactTermCount int) float64 {
 	s := 1 / (1 + math.Exp(-steepness*(fused-medianAnswer)))
 	if matched == 0 {
@@ -38,14 +39,14 @@ func calibratedScore(fused float64, matched, exactTermCount int) float64 {
 const (
 	backgroundPairs  = 2000
 	backgroundSample = 400
-	// The default background counts as this many measured pairs, so that a few passages on one
-	// topic can't move it far.
+	// defaultBackgroundPairs is the number of measured pairs that the default background counts as. It prevents a
+	// few passages on one topic from moving the background far.
 	defaultBackgroundPairs = 50
 )
 
 var defaultBackground = Background{Mean: 0.1, Deviation: 0.12}
 
-// moments accumulates a background, starting from a prior.
+// moments accumulates the mean and deviation of cosines, starting from a prior distribution.
 type moments struct{ n, sum, squares float64 }
 
 func (b Background) moments() moments {
@@ -68,9 +69,8 @@ func (m *moments) background() Background {
 	return Background{mean, math.Sqrt(max(m.squares/m.n-mean*mean, 1e-4))}
 }
 
-// updateBackground measures the background of the index on pairs of passages from different
-// documents, in a fixed order. It is measured again when the index has grown or shrunk by a
-// quarter.
+// updateBackground measures the background of the index on pairs of passages from different documents, in a
+// fixed order. It measures again only when the index has grown or shrunk by a quarter.
 func (x *Index) updateBackground() {
 	n := len(x.slotByID)
 	if x.backgroundSize > 0 && n < x.backgroundSize*5/4 && n > x.backgroundSize*3/4 {
@@ -102,9 +102,9 @@ func (x *Index) updateBackground() {
 	x.background = m.background()
 }
 
-// queryBackground measures how close passages in general are to one query, on an even sample: short
-// queries are less close to everything than long ones. It samples the whole index regardless of
-// filters, so that filters don't change a score.
+// queryBackground measures how similar passages in general are to one query, since short queries are less
+// similar to everything than long ones. It uses an even sample of the whole index, so that filters don't change
+// scores.
 func (x *Index) queryBackground(vector []float32) Background {
 	m := x.background.moments()
 	step := max(1, len(x.slots)/backgroundSample)

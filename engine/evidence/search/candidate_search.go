@@ -39,8 +39,8 @@ func (r *candidateSearch) findCandidates(ctx context.Context) (topCandidates, er
 }
 
 // findNearestAndWordMatches finds the best candidates among the nearest passages, which chromem returns, and
-// those that share a word with the query: shared words can move a passage far up. sure is as in
-// nearestWithSurplus.
+// those that share a word with the query, since shared words can move a passage far up. sure is false if
+// chromem's passages may not be the nearest.
 func (r *candidateSearch) findNearestAndWordMatches(ctx context.Context) (t topCandidates, sure bool, err error) {
 	ids, sure, err := r.nearestWithSurplus(ctx, r.limit)
 	if err != nil || !sure {
@@ -58,8 +58,8 @@ func (r *candidateSearch) findNearestAndWordMatches(ctx context.Context) (t topC
 	return t, true, nil
 }
 
-// scanAllBlocks checks every passage that passes the filters. Each worker keeps its own best candidates; the
-// result doesn't depend on how passages are divided.
+// scanAllBlocks finds the best candidates among all passages that pass the filters. Each worker has a list of
+// its own; the result doesn't depend on how blocks are divided among workers.
 func (r *candidateSearch) scanAllBlocks(ctx context.Context) (topCandidates, error) {
 	f := &r.index.vectors
 	look := r.scanBlock
@@ -86,7 +86,7 @@ func (r *candidateSearch) scanAllBlocks(ctx context.Context) (topCandidates, err
 	return all, ctx.Err()
 }
 
-// scanBlock scores the passages of a block.
+// scanBlock offers the passages of a block as candidates.
 func (r *candidateSearch) scanBlock(t *topCandidates, b int) {
 	f := &r.index.vectors
 	from := b * blockRows
@@ -97,7 +97,8 @@ func (r *candidateSearch) scanBlock(t *topCandidates, b int) {
 	}
 }
 
-// scanQuantizedBlock is like scanBlock, but scores only those passages that can still make the list.
+// scanQuantizedBlock is like scanBlock, but scores only those passages that can still make the list of
+// candidates.
 func (r *candidateSearch) scanQuantizedBlock(t *topCandidates, b int, q *quantizedQuery) {
 	f := &r.index.vectors
 	rows, from := f.coarse.blockFor(b, f.usedRows(b)), b*blockRows
@@ -140,7 +141,8 @@ func (r *candidateSearch) offerPassage(t *topCandidates, n int, cosine float32) 
 	t.offer(candidate{slot: int32(n), cosine: cosine, exactMatches: held, fusedScore: fused, id: r.index.slots[n].ID}, r.limit)
 }
 
-// fusedScore combines a cosine with the words and the prior of passage n.
+// fusedScore returns the score of passage n before calibration. It combines a cosine with the passage's coverage
+// of the query's words and its prior.
 func (r *candidateSearch) fusedScore(n int, cosine float64) float64 {
 	return r.background.fuse(cosine, r.coverage[n]) + float64(r.index.filterRows[n].prior)
 }
@@ -152,15 +154,15 @@ func (r *candidateSearch) exactMatchCount(n int) int {
 	return r.exactMatches[int32(n)]
 }
 
-// ranksBehind reports whether passage n ranks behind a candidate regardless of the remaining
+// ranksBehind reports whether passage n, with a fused score of fused, ranks behind c regardless of the remaining
 // criteria.
 func (r *candidateSearch) ranksBehind(c *candidate, n int, fused float64) bool {
 	held := r.exactMatchCount(n)
 	return held < c.exactMatches || held == c.exactMatches && fused < c.fusedScore
 }
 
-// nearestWithSurplus asks chromem for more than k ids. sure is false if the surplus is as close as the last of
-// the k, since chromem keeps an arbitrary choice of equally close ones.
+// nearestWithSurplus asks chromem for more than k IDs. sure is false if the last of the surplus is as close as
+// the k-th, because chromem selects arbitrarily among equally close passages.
 func (r *candidateSearch) nearestWithSurplus(ctx context.Context, k int) (ids []string, sure bool, err error) {
 	n := 2*k + 20
 	ids, last, complete, err := r.index.nearest.nearestTo(ctx, r.vector, n)

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// quantizedVectors holds a copy of the vectors of flatVectors with one byte per number, which needs a quarter
-// of the memory bandwidth. The maximum error is known for each row, so exact cosines are computed only for rows
-// that could make the list. The first scan builds it.
+// quantizedVectors is a copy of the vectors in flatVectors with one byte per number, which needs a quarter of
+// the memory bandwidth. The maximum error of each row is known, so exact cosines are computed only for rows that
+// could make the list. The copy is made during the first scan.
 type quantizedVectors struct {
 	dims, stride int // bytes of a row, a multiple of rowAlignment; padded with 0
 	blocks       []*quantizedBlock
@@ -29,7 +29,7 @@ const (
 	roundingBound = 1.0 / (1 << 23)
 )
 
-// grow allocates n blocks.
+// grow adds empty blocks until there are blockCount.
 func (c *quantizedVectors) grow(blockCount, dims int) {
 	c.dims, c.stride = dims, (dims+rowAlignment-1)/rowAlignment*rowAlignment
 	for len(c.blocks) < blockCount {
@@ -37,8 +37,7 @@ func (c *quantizedVectors) grow(blockCount, dims int) {
 	}
 }
 
-// blockFor returns the rows of block n, quantizing its vectors if necessary. It is safe for
-// concurrent searches.
+// blockFor returns block n, after quantizing any new vectors in it. It is safe for concurrent searches.
 func (c *quantizedVectors) blockFor(n int, vectors []float32) *quantizedBlock {
 	b, rows := c.blocks[n], len(vectors)/c.dims
 	if int(b.rowCount.Load()) == rows {
@@ -105,8 +104,8 @@ func (c *quantizedVectors) quantizeQuery(v []float32) quantizedQuery {
 	return q
 }
 
-// cosineUpperBound returns an upper bound of the cosine of row i of a block, whatever the rounding of
-// dot.
+// cosineUpperBound returns an upper bound on the result of dot for row i of a block, including its rounding
+// errors.
 func (q *quantizedQuery) cosineUpperBound(b *quantizedBlock, i int) float64 {
 	n := len(q.numbers)
 	sum := dotCoarse(q.numbers, b.rows[i*n:(i+1)*n])

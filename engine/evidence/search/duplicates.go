@@ -2,8 +2,8 @@ package search
 
 import "github.com/scf-service/service/engine/evidence/embed/words"
 
-// Passages are duplicates if they share this part of their words: copies of one text with another
-// name, date or number in it.
+// minDuplicateShare is the share of words that passages must have in common to be duplicates. This includes
+// copies of a text with another name, date or number.
 const minDuplicateShare = 0.9
 
 // areDuplicates reports whether two passages consist of nearly the same words.
@@ -23,7 +23,7 @@ func areDuplicates(a, b map[string]bool) bool {
 	return float64(shared) >= minDuplicateShare*float64(len(a)+len(b)-shared)
 }
 
-// distinctStems returns the set of a text's words, without numbers.
+// distinctStems returns the set of stems in a text, without stop words, codes and numbers.
 func distinctStems(text string) map[string]bool {
 	out := make(map[string]bool)
 	for _, s := range words.ContentWordStems(text) {
@@ -32,7 +32,8 @@ func distinctStems(text string) map[string]bool {
 	return out
 }
 
-// mergeDuplicates keeps the best of each group of duplicate passages, with the ids of the others.
+// mergeDuplicates returns the best passage of each group of duplicates, up to k, and the IDs of the others by
+// the slot of the best.
 func (x *Index) mergeDuplicates(best []candidate, k int) (unique []candidate, duplicates map[int32][]string) {
 	duplicates = make(map[int32][]string)
 	own := make([]map[string]bool, len(best))

@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// exactTerm is something a query asks for literally: a code, a name or a quoted phrase, as a
+// exactTerm is something that a query asks for literally, such as a code, a name or a quoted phrase, as a
 // sequence of stems. Passages that contain it come first.
 type exactTerm struct {
 	stems  []string
@@ -15,15 +15,15 @@ type exactTerm struct {
 }
 
 const (
-	// maxExactQueryUnits is the maximum length, in units, of a query that is searched for exact
-	// terms. A longer one is a text of its own, whose quotes and codes are part of its content.
+	// maxExactQueryUnits is the maximum length, in tokens, of a query in which exact terms are looked for. A longer
+	// query is a text in its own right, whose quotes and codes are just part of its content.
 	maxExactQueryUnits = 24
 	maxExactTerms      = 8
 	nameRarityShare    = 50 // a name occurs in at most one of this many passages,
 	nameRarityCount    = 3  // or in at most this many passages
 )
 
-// findExactTerms returns the exact terms in the query text.
+// findExactTerms returns the exact terms of a query: quoted phrases, codes and names.
 func findExactTerms(text string, units []words.Token) []exactTerm {
 	if len(units) > maxExactQueryUnits {
 		return nil
@@ -71,14 +71,14 @@ func findExactTerms(text string, units []words.Token) []exactTerm {
 	return out[:min(len(out), maxExactTerms)]
 }
 
-// onlyBlanksBetween reports whether there is only whitespace between two units.
+// onlyBlanksBetween reports whether there is only whitespace between two tokens.
 func onlyBlanksBetween(text string, a, b words.Token) bool {
 	return a.End <= b.Start && strings.TrimSpace(text[a.End:b.Start]) == ""
 }
 
-// isProperName reports whether a word has a capital that grammar doesn't require: inside the word, or at
-// its start after the first word of a text that isn't a title. Acronyms don't count: they are
-// technical terms, covered by the meaning.
+// isProperName reports whether a word is capitalized although grammar doesn't require it: inside the word, or at
+// its start if the word isn't the first and the text isn't a title. Acronyms don't count, since they are
+// technical terms, which are compared by meaning.
 func isProperName(text string, u words.Token, notFirst, hasLowercase bool) bool {
 	if u.Kind != words.Word {
 		return false
@@ -126,7 +126,7 @@ func quotedSpans(text string) []span {
 	return out
 }
 
-// phraseStems returns the consecutive stems of a phrase, without the parts of codes.
+// phraseStems returns the stems of a phrase in order, without the parts of codes.
 func phraseStems(units []words.Token) []string {
 	var out []string
 	end := 0
@@ -142,7 +142,8 @@ func phraseStems(units []words.Token) []string {
 	return out
 }
 
-// slotsWithExactTerm returns the slots that contain an exact term, or none if it is a common name.
+// slotsWithExactTerm returns the slots of the passages that contain an exact term. It returns none if the term
+// is a common name.
 func (x *Index) slotsWithExactTerm(d exactTerm) []int32 {
 	var rarest *termPostings
 	for _, s := range d.stems {
@@ -170,7 +171,7 @@ func (x *Index) slotsWithExactTerm(d exactTerm) []int32 {
 	return out
 }
 
-// findStemSequences returns the spans where the stems occur consecutively.
+// findStemSequences returns the spans in which the stems occur one after the other.
 func findStemSequences(units []words.Token, stems []string) []span {
 	var row []words.Token
 	end := 0

@@ -1,6 +1,6 @@
 package search
 
-// filterRow holds the fields of a passage that a scan needs, compact in memory.
+// filterRow holds the fields of a passage that a scan needs, in compact form.
 type filterRow struct {
 	live                           bool
 	prior                          float32
@@ -8,7 +8,7 @@ type filterRow struct {
 	day                            int32 // YYYYMMDD; 0: unknown
 }
 
-// getOrAddNameNumber returns the number of a name, assigning one to a new name.
+// getOrAddNameNumber returns the number assigned to a name. It assigns one if the name is new.
 func (x *Index) getOrAddNameNumber(name string) int32 {
 	n, ok := x.nameNumbers[name]
 	if !ok {
@@ -25,7 +25,7 @@ func (x *Index) newFilterRow(p Passage) filterRow {
 	}
 }
 
-// dateNumberOrZero returns a date as a number, or 0 if it isn't in the form YYYY-MM-DD.
+// dateNumberOrZero returns a YYYY-MM-DD date as a number, or 0 if s isn't in that form.
 func dateNumberOrZero(s string) int32 {
 	if len(s) != len("2006-01-02") || s[4] != '-' || s[7] != '-' {
 		return 0
@@ -43,8 +43,8 @@ func dateNumberOrZero(s string) int32 {
 	return n
 }
 
-// slotFilter returns a function that reports which slots a query may find, or nil if it may find
-// all. Names that no passage has get the number 0.
+// slotFilter returns a function that reports whether a slot passes the query's filters, or nil if there are no
+// filters. A name that no passage has is represented by 0.
 func (x *Index) slotFilter(q Query) func(n int) bool {
 	if q.AssessmentID == "" && q.Category == "" && len(q.DocumentIDs) == 0 && q.From == "" && q.To == "" {
 		return nil

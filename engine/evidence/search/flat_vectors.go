@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/internal/vecmath"
 )
 
-// nearestIndex finds the passages whose vectors are closest to a query vector. Vectors have length
-// 1; implementations retain the slices passed to them and never modify them.
+// nearestIndex finds the passages whose vectors are closest to a query vector. All vectors have length 1.
+// Implementations keep the slices passed to them and must not modify them.
 type nearestIndex interface {
 	put(id string, vector []float32)
 	remove(id string)
@@ -21,7 +21,7 @@ type nearestIndex interface {
 	nearestTo(ctx context.Context, vector []float32, n int) (ids []string, last float32, complete bool, err error)
 }
 
-// flatVectors holds the vectors by slot, in blocks, so that growing never moves a vector.
+// flatVectors holds the vectors by slot, in blocks, so that vectors never move when it grows.
 type flatVectors struct {
 	dims   int
 	blocks [][]float32
@@ -29,7 +29,7 @@ type flatVectors struct {
 	coarse *quantizedVectors // the same vectors, quantized for faster scans; nil if not used
 }
 
-// newFlatVectors returns an empty store for vectors to be searched.
+// newFlatVectors returns a flatVectors without vectors.
 func newFlatVectors() flatVectors {
 	if !quickCoarse {
 		return flatVectors{}
@@ -39,8 +39,8 @@ func newFlatVectors() flatVectors {
 
 const blockRows = 1024
 
-// addNormalized appends a copy of v, scaled to length 1, and returns the copy, or nil if there is no vector.
-// The first vector sets the dimensions.
+// addNormalized adds a row with a copy of v, scaled to length 1, and returns it. It returns nil if there is no
+// vector; the row is then empty. The first vector sets the dimensions.
 func (f *flatVectors) addNormalized(v []float32, dims int) []float32 {
 	n := f.count
 	f.count++
@@ -59,7 +59,7 @@ func (f *flatVectors) addNormalized(v []float32, dims int) []float32 {
 	return row
 }
 
-// grow makes room for count rows; the first vector sets the dimensions.
+// grow makes room for count rows. The first call sets the dimensions.
 func (f *flatVectors) grow(dims int) {
 	if f.dims == 0 {
 		f.dims = dims
@@ -85,10 +85,10 @@ func (f *flatVectors) row(n int) []float32 {
 	return f.blocks[n/blockRows][at : at+f.dims : at+f.dims]
 }
 
-// dot returns the dot product, or 0 if one of the vectors is missing.
+// dot returns the dot product of a and b, or 0 if one of them is missing.
 func dot(a, b []float32) float32 { return vecmath.Dot(a, b) }
 
-// computeDots computes the dot products of v with len(to) rows, beginning at row from.
+// computeDots sets to to the dot products of v with len(to) rows, beginning at row from.
 func (f *flatVectors) computeDots(to, v []float32, from int) {
 	for len(to) > 0 {
 		at := from % blockRows
@@ -98,8 +98,8 @@ func (f *flatVectors) computeDots(to, v []float32, from int) {
 	}
 }
 
-// normalize scales v to length 1; it returns false if v is zero. It leaves a vector that was scaled before
-// unchanged to the last bit, so that results are the same from packed vectors.
+// normalize scales v to length 1. It returns false if v is zero. A vector that was already scaled doesn't change by
+// a single bit, so that packed vectors give the same results.
 func normalize(v []float32) bool {
 	var sum float64
 	for _, x := range v {

@@ -7,9 +7,9 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// Highlight is a part of a passage that shows why it was found. Start and End are byte offsets in
-// the passage's text; Matches are the matching words in it, also as offsets in the text, and empty
-// if only the meaning matches.
+// Highlight is a part of a passage that shows why the passage was found. Start and End are byte offsets in the
+// passage's text. Matches are the words in it that also occur in the query, likewise as offsets in the text;
+// there are none if only the meaning matches.
 type Highlight struct {
 	Start, End int
 	Text       string
@@ -24,8 +24,8 @@ const (
 	maxSnippet    = 300 // bytes
 )
 
-// findHighlights picks the sentences of text that cover most of the query's weight, in text order. If no word
-// is shared, it picks the sentence closest in meaning, if closestText is not nil, else the first.
+// findHighlights returns the sentences of text that cover most of the query's weight, in text order. If no word
+// is shared, it returns the sentence closest in meaning, or the first one if closestText is nil.
 func findHighlights(
 	text string,
 	query []words.Token,
@@ -113,8 +113,8 @@ func mergeOverlaps(m []Match) []Match {
 	return out
 }
 
-// splitIntoSnippets splits text at sentence ends and line breaks, and longer pieces at blanks, into
-// pieces of at most maxSnippet bytes.
+// splitIntoSnippets splits text at the ends of sentences and at line breaks. It splits longer pieces at blanks, so
+// that none is longer than maxSnippet bytes.
 func splitIntoSnippets(text string) []span {
 	var out []span
 	add := func(from, to int) {

@@ -102,9 +102,8 @@ func (x *Index) Len() int {
 	return len(x.slotByID)
 }
 
-// Put adds passages; one whose ID is known replaces the old one. If any is invalid (no ID, a vector
-// of another size, a number that isn't finite), none is added. Vectors are copied and scaled to
-// length 1.
+// Put adds passages. A passage whose ID is known replaces the old one. If any passage is invalid (no ID, a
+// vector of another size, a number that isn't finite), none is added. Vectors are copied and scaled to length 1.
 func (x *Index) Put(passages ...Passage) error {
 	units := splitPassages(passages)
 	x.mu.Lock()
@@ -125,7 +124,7 @@ func (x *Index) Put(passages ...Passage) error {
 	return nil
 }
 
-// validate returns an error if a passage is invalid for an index of vectors with dims dimensions; if
+// validate returns an error if the passage can't be added to an index whose vectors have dims dimensions. If
 // dims is 0, it is set to those of the passage.
 func (p *Passage) validate(dims *int) error {
 	if p.ID == "" {
@@ -151,14 +150,14 @@ func (p *Passage) validate(dims *int) error {
 	return nil
 }
 
-// splitPassages splits the texts into units, on all cores.
+// splitPassages splits the texts of passages into tokens, using all cores.
 func splitPassages(passages []Passage) [][]words.Token {
 	units := make([][]words.Token, len(passages))
 	parallelFor(len(passages), func(i int) { units[i] = words.Split(searchableText(passages[i])) })
 	return units
 }
 
-// searchableText returns the text that is searched by words: headings, then the text.
+// searchableText returns the text of a passage for keyword search: its headings, then its text.
 func searchableText(p Passage) string {
 	n := len(p.Text)
 	for _, h := range p.HeadingPath {
@@ -188,7 +187,7 @@ func (x *Index) addPassage(p Passage, units []words.Token, dims int) {
 	}
 }
 
-// Remove removes passages; unknown ids are ignored.
+// Remove removes passages by ID. Unknown IDs are ignored.
 func (x *Index) Remove(ids ...string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -216,7 +215,7 @@ func (x *Index) removePassage(id string) {
 	x.deadCount++
 }
 
-// compactIfSparse rebuilds the index without its dead slots once there are many.
+// compactIfSparse rebuilds the index without its dead slots if there are many of them.
 func (x *Index) compactIfSparse() {
 	if x.deadCount < 1024 || x.deadCount < len(x.slots)/3 {
 		return

@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// packVersion is the first byte of a pack. It is raised when the layout or the result of words.Split
-// changes. The vectors are stored nowhere else: UnpackVectors has to read those of older versions.
+// packVersion is the first byte of a pack. It is incremented when the format or the result of words.Split changes.
+// The vectors are stored nowhere else, so UnpackVectors must still be able to read those of older versions.
 const packVersion = 1
 
 // PackPassages is the recommended number of passages in a pack: larger packs share more words,
@@ -24,7 +24,8 @@ const PackPassages = 256
 // ErrPack is wrapped by errors about data that isn't a pack of this version.
 var ErrPack = errors.New("packed passages can't be used; read the document again")
 
-// Packed holds passages of one document with words counted and vectors scaled, as written by Pack.
+// Packed holds passages of one document as written by Pack: the words are already counted, and the vectors
+// scaled.
 type Packed struct {
 	DocumentID, AssessmentID, Category, Date string
 	Data                                     []byte
@@ -74,7 +75,7 @@ func appendPrefixedBytes[T string | []byte](b []byte, s T) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// packReader reads the output of Pack; after an error it returns zeros.
+// packReader decodes the output of Pack. After an error, it returns zeros.
 type packReader struct {
 	data    []byte
 	corrupt bool
@@ -167,8 +168,8 @@ func VectorDimensions(data []byte) (int, error) {
 	return dims, nil
 }
 
-// FillFromPacks fills an empty index with packed passages, like Put with the passages themselves. It retains
-// parts of the data. After an error the index is unusable.
+// FillFromPacks fills an empty index with packed passages. The result is the same as that of Put with the
+// passages themselves. The index keeps parts of the data. After an error, it must not be used.
 func (x *Index) FillFromPacks(packs iter.Seq2[Packed, error]) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -244,7 +245,7 @@ func (x *Index) loadPacks(packs iter.Seq2[Packed, error], rows chan<- packedRows
 	return nil
 }
 
-// copyPackedTexts copies the packed texts, so that the rest of the pack can be freed.
+// copyPackedTexts copies the packed texts out of a pack, so that the rest of the pack can be freed.
 func (x *Index) copyPackedTexts(slots []slot) {
 	total := 0
 	for i := range slots {
@@ -258,7 +259,7 @@ func (x *Index) copyPackedTexts(slots []slot) {
 	}
 }
 
-// packedRows holds packed vectors and their destination.
+// packedRows holds the vectors in a pack and the rows they are copied to.
 type packedRows struct {
 	from []byte
 	to   [][]float32
@@ -274,7 +275,7 @@ func (r packedRows) copyToRows() {
 	}
 }
 
-// reserve adds n rows and returns them as parts of blocks.
+// reserve adds n rows and returns them, split at the boundaries of blocks.
 func (f *flatVectors) reserve(n, dims int) (parts [][]float32) {
 	from := f.count
 	f.count += n
@@ -291,7 +292,7 @@ func (f *flatVectors) reserve(n, dims int) (parts [][]float32) {
 	return parts
 }
 
-// unpackPassage returns the passage of a slot, with its text unpacked and without the vector.
+// unpackPassage returns the passage in a slot, with its text unpacked but without its vector.
 func (s *slot) unpackPassage() Passage {
 	p := s.Passage
 	if s.packed == nil {
@@ -309,5 +310,5 @@ func (s *slot) unpackPassage() Passage {
 	return p
 }
 
-// splitUnits splits a slot's text into units.
+// splitUnits splits the text of a slot's passage into tokens.
 func (s *slot) splitUnits() []words.Token { return words.Split(searchableText(s.unpackPassage())) }

@@ -32,7 +32,7 @@ func hashStem(stem string) uint32 {
 	return h.Sum32() * 2654435769 // spread short words over the upper bits
 }
 
-// appendPacked appends the postings in the format of packedPostings.
+// appendPacked appends the postings to b in the format described at packedPostings.
 func (p *postings) appendPacked(b []byte) []byte {
 	stems := slices.Collect(maps.Keys(p.terms))
 	slices.SortFunc(stems, func(a, b string) int { return cmp.Or(cmp.Compare(hashStem(a), hashStem(b)), cmp.Compare(a, b)) })
@@ -53,7 +53,7 @@ func (p *postings) appendPacked(b []byte) []byte {
 	return append(b, lists...)
 }
 
-// loadPack adds the words of a pack; they are looked up when needed.
+// loadPack adds the words of a pack. A word's postings are decoded only when the word is first looked up.
 func (p *postings) loadPack(data []byte, first int, slots []slot) error {
 	u := packReader{data: data}
 	table := u.readBytes(tableRowBytes * u.readUvarint(len(data)/tableRowBytes))
@@ -72,7 +72,7 @@ func (p *postings) loadPack(data []byte, first int, slots []slot) error {
 	return nil
 }
 
-// indexBuckets finds the first row for each leading byte of the hash.
+// indexBuckets finds the first table row for each leading byte of a hash.
 func (w *packedPostings) indexBuckets() {
 	next, rows := 0, len(w.table)/tableRowBytes
 	for at := range rows {
@@ -85,7 +85,7 @@ func (w *packedPostings) indexBuckets() {
 	}
 }
 
-// appendTermPostings appends the postings of a term.
+// appendTermPostings appends the pack's postings for a term.
 func (w *packedPostings) appendTermPostings(hash uint32, stem string, to []posting) []posting {
 	at, n := int(w.bucketStarts[hash>>24]), int(w.bucketStarts[hash>>24+1])
 	for at < n && w.hashAt(at) < hash {
@@ -115,7 +115,7 @@ func (w *packedPostings) listAt(at int) packReader {
 	return packReader{data: w.lists[from:to]}
 }
 
-// appendDecoded appends the postings that follow the stem; damaged ones are skipped.
+// appendDecoded decodes the postings that follow a stem. It stops at the first damaged one.
 func (w *packedPostings) appendDecoded(u *packReader, to []posting) []posting {
 	at := 0
 	for range u.readUvarint(len(w.lengths)) {
@@ -129,7 +129,7 @@ func (w *packedPostings) appendDecoded(u *packReader, to []posting) []posting {
 	return to
 }
 
-// unpackAll unpacks all packed words, before passages are added or removed.
+// unpackAll unpacks all packed postings. It must be called before passages are added or removed.
 func (p *postings) unpackAll() {
 	if len(p.packed) == 0 {
 		return

@@ -32,7 +32,7 @@ type PersistentQueries struct {
 	coverageBuffer  []float32 // share of each question that new passages cover
 }
 
-// Question is matched against every passage.
+// Question is a question that every passage is matched against.
 type Question struct {
 	Text   string
 	Vector []float32 // of Text; nil or zeros: by words only
@@ -54,13 +54,14 @@ type question struct {
 	version    int
 }
 
-// stemWeight is a question that contains a stem, with the weight of the stem in it.
+// stemWeight is the weight of a stem in a question.
 type stemWeight struct {
 	question int32
 	weight   float32
 }
 
-// stemShare is the weight of a stem in a question, or how much of it a passage covers.
+// stemShare is the share that a stem has in a question's weight, or the degree to which a passage covers the
+// stem.
 type stemShare struct {
 	stem  int32
 	share float32
@@ -81,12 +82,12 @@ const (
 	// spareRanks is the number of passages kept beyond topK, so that a removed one can be replaced
 	// without a full scan.
 	spareRanks = 20
-	// putBatch limits the memory used for words while passages are added.
+	// putBatch is the number of passages that are added together. It limits the memory used for their words.
 	putBatch = 64
 )
 
-// NewPersistentQueries prepares the questions. All vectors must have the same length; the best topK
-// passages are kept.
+// NewPersistentQueries prepares the questions. All vectors must have the same length. For each question, the
+// topK best passages are kept.
 func NewPersistentQueries(scale *Scale, questions []Question, topK int) (*PersistentQueries, error) {
 	s := &PersistentQueries{
 		scale:           scale,
@@ -134,7 +135,8 @@ func NewPersistentQueries(scale *Scale, questions []Question, topK int) (*Persis
 	return s, nil
 }
 
-// queryTerms returns the distinct stems of a question with their share of its weight, by stem.
+// queryTerms returns the distinct stems of a question, each with its share of the question's weight, ordered by
+// stem number.
 func (s *PersistentQueries) queryTerms(units []words.Token) []stemShare {
 	var out []stemShare
 	worth := float32(0)
@@ -178,8 +180,8 @@ func (s *PersistentQueries) PassageCount() int { return len(s.passages) - s.remo
 // RemovedCount returns the number of removed passages, whose slots are not reused.
 func (s *PersistentQueries) RemovedCount() int { return s.removedCount }
 
-// Put replaces the passages of a document; without passages, the document is removed. It returns
-// the slots of the passages, in order.
+// Put replaces the passages of a document. If there are none, the document is removed. It returns the slots of
+// the passages, in order.
 func (s *PersistentQueries) Put(document string, passages ...Passage) ([]int, error) {
 	for _, p := range passages {
 		if p.ID == "" {
@@ -210,7 +212,7 @@ func (s *PersistentQueries) Put(document string, passages ...Passage) ([]int, er
 	return slots, nil
 }
 
-// toIndexedPassage returns which of the questions' stems a passage contains.
+// toIndexedPassage finds out which of the questions' stems a passage contains.
 func (s *PersistentQueries) toIndexedPassage(p Passage) indexedPassage {
 	counts, total := countNonStopStems(words.Split(searchableText(p)))
 	h := indexedPassage{id: p.ID, live: true}
@@ -256,8 +258,8 @@ func (s *PersistentQueries) offerSlots(from, to int) {
 	})
 }
 
-// coverageBy returns the share of a question's weight that a passage covers, summed in the same
-// order as in offerSlots.
+// coverageBy returns the share of a question's weight that a passage covers. It adds numbers in the same order
+// as offerSlots, so that the rounding is the same.
 func coverageBy(q *question, h *indexedPassage) (sum float32) {
 	terms := h.terms
 	for _, t := range q.terms {
@@ -271,7 +273,8 @@ func coverageBy(q *question, h *indexedPassage) (sum float32) {
 	return sum
 }
 
-// offerSlot adds a passage to the answers if it is good enough and reports whether they changed.
+// offerSlot adds a passage to a question's answers if it is good enough, and reports whether the answers
+// changed.
 func (s *PersistentQueries) offerSlot(q *question, slot int, cosine, covered float32) bool {
 	fused := wordsOnlyDeviations * float64(covered)
 	if q.vector != nil {
@@ -300,7 +303,8 @@ func (s *PersistentQueries) offerSlot(q *question, slot int, cosine, covered flo
 
 func (s *PersistentQueries) ranksBefore(a, b rankedSlot) bool { return s.compare(a, b) < 0 }
 
-// compare orders passages best first; equals by ID, so that the order of arrival doesn't matter.
+// compare orders passages best first. Equally good ones are ordered by ID, so that it doesn't matter in which
+// order they were added.
 func (s *PersistentQueries) compare(a, b rankedSlot) int {
 	switch {
 	case a.fusedScore > b.fusedScore:
@@ -341,7 +345,7 @@ func (s *PersistentQueries) removeDocument(document string) {
 	})
 }
 
-// rescan matches all passages against one question.
+// rescan matches all passages against one question again.
 func (s *PersistentQueries) rescan(q *question) {
 	q.top, q.isComplete = q.top[:0], true
 	for slot := range s.passages {

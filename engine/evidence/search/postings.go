@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// postings is the keyword index: for each stem, number and code, the slots that contain it. Packed
-// postings are looked up when a term is first needed.
+// postings is the keyword index. It maps each stem, number and code to the slots of the passages that contain
+// it. Packed postings are decoded when a term is first needed.
 type postings struct {
 	terms        map[string]*termPostings
 	mu           sync.Mutex // guards terms, for concurrent searches
@@ -38,7 +38,8 @@ const (
 
 func newPostings() *postings { return &postings{terms: make(map[string]*termPostings)} }
 
-// countNonStopStems counts the searchable units of a passage.
+// countNonStopStems counts how often each stem that isn't a stop word occurs in units. It also returns the
+// total.
 func countNonStopStems(units []words.Token) (map[string]int, int) {
 	counts := make(map[string]int, len(units))
 	total := 0
@@ -86,7 +87,7 @@ func (p *postings) findTerm(stem string) *termPostings {
 	return h
 }
 
-// findInPacks looks a term up in all packs, on two cores if there are many.
+// findInPacks looks up a term in all packs, using two cores if there are many.
 func (p *postings) findInPacks(stem string) []posting {
 	hash := hashStem(stem)
 	look := func(packs []packedPostings) (list []posting) {
@@ -108,7 +109,7 @@ func (p *postings) findInPacks(stem string) []posting {
 	return append(list, later...)
 }
 
-// subtractPassageCounts subtracts a passage from the counts; its postings stay, dead, until the index is
+// subtractPassageCounts subtracts a removed passage from the counts. Its postings remain until the index is
 // compacted.
 func (p *postings) subtractPassageCounts(length float32, units []words.Token) {
 	p.unpackAll()
@@ -128,14 +129,14 @@ func (p *postings) inverseFrequency(passagesWithTerm int) float32 {
 	return float32(math.Log(1 + (n-float64(passagesWithTerm)+0.5)/(float64(passagesWithTerm)+0.5)))
 }
 
-// queryTerm is a query term with its weight.
+// queryTerm is a term of a query with its postings and weight.
 type queryTerm struct {
 	list   []posting // empty: no passage contains it
 	weight float32
 	count  float32 // in the query
 }
 
-// queryTerms returns the distinct units of a query with their weights, and the total weight.
+// queryTerms returns the distinct terms of a query with their weights, and the total weight.
 func (p *postings) queryTerms(units []words.Token, weight func(string) float64) (terms []queryTerm, worth float32) {
 	seen := make(map[string]int, len(units))
 	for _, u := range units {
@@ -163,8 +164,8 @@ func (p *postings) queryTerms(units []words.Token, weight func(string) float64) 
 	return terms, worth
 }
 
-// addScores adds to each slot the share, 0 to 1, of the query's weight that the passage covers, by
-// BM25 without its factor of k1+1.
+// addScores adds to each slot the share of the query's weight, from 0 to 1, that its passage covers. It uses
+// BM25 without the factor k1+1.
 func (p *postings) addScores(terms []queryTerm, totalWeight float32, to []float32) {
 	if totalWeight == 0 || p.passageCount == 0 {
 		return

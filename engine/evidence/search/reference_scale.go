@@ -6,8 +6,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// Scale weights words and similarities by texts that don't change, those of a catalog, rather than
-// by the indexed passages. So the score of a passage doesn't depend on other passages.
+// Scale weights words and similarities by texts that don't change, those of a catalog, instead of the indexed
+// passages. The score of a passage therefore doesn't depend on other passages.
 type Scale struct {
 	textsWithStem map[string]int // number of texts with a stem
 	textCount     int
@@ -18,15 +18,15 @@ type Scale struct {
 
 const (
 	scaleSample = 400
-	// meanPassageUnits is the assumed mean length of passages, in units.
+	// meanPassageUnits is the assumed mean length of passages, in tokens.
 	meanPassageUnits = 70
-	// Catalog texts are closer to each other than to passages, so that answers stand out less
-	// against them.
+	// scaleMedianAnswer replaces medianAnswer where similarity is measured against catalog texts. Those are closer
+	// to each other than to passages, so answers stand out less against them.
 	scaleMedianAnswer = medianAnswer - 0.5
 )
 
-// NewScale returns a scale measured on texts. The background is the embedder's similarity of
-// unrelated texts; embed and weight are as in Options.
+// NewScale returns a scale based on texts. background is the embedder's similarity of unrelated texts; embed and
+// weight are as in Options.
 func NewScale(texts []string, embed func(texts []string) [][]float32, background Background, weight func(stem string) float64) *Scale {
 	s := &Scale{textsWithStem: map[string]int{}, textCount: len(texts), background: background, weight: weight}
 	held := make([]map[string]int, len(texts))
@@ -45,8 +45,7 @@ func NewScale(texts []string, embed func(texts []string) [][]float32, background
 	return s
 }
 
-// unitWeight returns the weight of a unit of a question, before normalization by the question's
-// total.
+// unitWeight returns the weight of a token in a question, before it is divided by the question's total weight.
 func (s *Scale) unitWeight(u words.Token) float32 {
 	n, held := float64(s.textCount), float64(s.textsWithStem[u.Stem])
 	w := float32(math.Log(1 + (n-held+0.5)/(held+0.5)))
@@ -56,7 +55,7 @@ func (s *Scale) unitWeight(u words.Token) float32 {
 	return w
 }
 
-// queryBackground returns the distribution of the texts' cosines with one question.
+// queryBackground returns the distribution of the cosines between the scale's texts and one question.
 func (s *Scale) queryBackground(vector []float32) Background {
 	m := s.background.moments()
 	for _, v := range s.sample {
@@ -70,8 +69,8 @@ func (s *Scale) queryBackground(vector []float32) Background {
 	return m.background()
 }
 
-// termSaturation returns BM25's term frequency factor for a term that occurs a number of times in a
-// passage of length units.
+// termSaturation returns BM25's term frequency factor for a term that occurs the given number of times in a
+// passage of length tokens.
 func termSaturation(times, length int) float32 {
 	f := float32(times)
 	return f / (f + saturation*(1-lengthBias+lengthBias*float32(length)/meanPassageUnits))

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// A long passage may answer in one sentence and be about something else otherwise. The best
-// candidates are rescored piece by piece: the similarity of a passage is the mean of that of the
-// whole and that of its closest piece.
+// A long passage may answer the query in one sentence and otherwise be about something else. So the best
+// candidates are rescored piece by piece: the similarity of a passage is the mean of the similarity of the whole
+// passage and that of its closest piece.
 const (
 	rerankCount       = 30 // candidates
 	pieceWords        = 25 // sentences are joined up to this many words
@@ -53,7 +53,7 @@ func (c *subpassageVectors) clearCache() {
 	c.cached = nil
 }
 
-// splitPieces joins the sentences of text in order, up to pieceWords each.
+// splitPieces groups the sentences of text, in order, into pieces of up to pieceWords words.
 func splitPieces(text string) []string {
 	var out []string
 	var from, to, words int
@@ -74,7 +74,8 @@ func splitPieces(text string) []string {
 	return out[:min(len(out), maxPieces)]
 }
 
-// rerank rescores the best candidates and sorts all of them.
+// rerank rescores the best candidates piece by piece and sorts all of them. Without a query vector or an
+// embedder, it does nothing.
 func (x *Index) rerank(q Query, background Background, coverage []float32, best []candidate) {
 	if q.Vector == nil || x.subpassages.embed == nil {
 		return
@@ -126,8 +127,8 @@ func (a candidate) compare(b candidate) int {
 	return 0
 }
 
-// closestTextFunc returns a function that returns which of some texts is closest to a vector, or
-// nil if nothing can embed them.
+// closestTextFunc returns a function that returns the index of the text closest to vector. It returns nil if
+// there is no vector or nothing can embed the texts.
 func (x *Index) closestTextFunc(vector []float32) func(texts []string) int {
 	if vector == nil || x.subpassages.embed == nil {
 		return nil

@@ -73,8 +73,8 @@ func (x *Index) completeAndCheckQuery(q *Query) error {
 	return nil
 }
 
-// Search returns the best passages, best first; equal scores are ordered by ID. It fails with
-// ErrQuery, or when ctx ends.
+// Search returns the best passages, best first, and by ID if the scores are equal. Its error wraps ErrQuery, or
+// is the context's if ctx is done.
 func (x *Index) Search(ctx context.Context, q Query) ([]Result, error) {
 	if err := x.completeAndCheckQuery(&q); err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ type candidate struct {
 	id           string
 }
 
-// ranksBefore reports whether a ranks before b: by exact terms, then by score, then by ID.
+// ranksBefore reports whether a ranks before b: by the number of exact terms, then by score, then by ID.
 func (a candidate) ranksBefore(b candidate) bool {
 	if a.exactMatches != b.exactMatches {
 		return a.exactMatches > b.exactMatches
@@ -202,7 +202,8 @@ func (x *Index) rankCandidates(
 	return t, nil
 }
 
-// stemRarity returns how rare a unit is, for choosing highlights.
+// stemRarity returns how rare a stem is in the index, or 0 if no passage contains it. It is used to choose
+// highlights.
 func (x *Index) stemRarity(stem string) float32 {
 	if h := x.postings.findTerm(stem); h != nil {
 		return x.postings.inverseFrequency(h.liveCount)
