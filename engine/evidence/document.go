@@ -20,8 +20,8 @@ const (
 	maxCategory = 100
 )
 
-// Upload stores a file and queues it for reading in the background. Uploading the same bytes again
-// returns the existing record.
+// Upload stores a file and queues it to be read in the background. If the assessment already has a document with
+// the same bytes, Upload returns that.
 func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocumentInput) (*api.Document, error) {
 	name := cleanFilename(in.File.Filename)
 	if name == "" {
@@ -83,8 +83,8 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 	return &doc.Document, nil
 }
 
-// cleanFilename returns the last element of a file name without characters that could affect a terminal
-// or a path.
+// cleanFilename returns the last element of a file name or path, without hidden characters, and with the middle
+// omitted if it is very long. It returns "" if nothing usable is left.
 func cleanFilename(name string) string {
 	name = filepath.Base(strings.ReplaceAll(strings.ToValidUTF8(name, "�"), "\\", "/"))
 	name = api.RemoveHidden(name)
@@ -212,8 +212,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DocumentInp
 	return &api.None{}, nil
 }
 
-// Purge removes all documents of an assessment, as part of its deletion. DeletePurged deletes their passages
-// afterwards.
+// Purge removes all documents of an assessment that is being deleted. DeletePurged deletes their passages later.
 func (s *Service) Purge(tx *store.Tx, by api.Caller, assessment string) error {
 	var docs []store.Document
 	for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
@@ -234,8 +233,8 @@ func (s *Service) Purge(tx *store.Tx, by api.Caller, assessment string) error {
 	return nil
 }
 
-// DeletePurged deletes the passages and other hidden records that deleted assessments left behind. If it fails,
-// the next start retries.
+// DeletePurged deletes the passages and other hidden records that deleted assessments left behind. If that
+// fails, it is retried at the next start.
 func (s *Service) DeletePurged(ctx context.Context) {
 	s.cleanUp(ctx)
 	if err := s.db.DeleteDiscarded(context.WithoutCancel(ctx)); err != nil {

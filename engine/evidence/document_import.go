@@ -20,8 +20,9 @@ type ImportedDocument struct {
 	passages preparedPassages
 }
 
-// EmbedForImport embeds the passages of a document that was read elsewhere, with the embedder of the
-// assessment's catalog version. Nothing is visible until SaveImport; the caller calls ReleaseImports in any case.
+// EmbedForImport embeds the passages of a document that was read elsewhere, using the embedder of the
+// assessment's catalog version. Nothing is visible until SaveImport. The caller must call ReleaseImports in any
+// case.
 func (s *Service) EmbedForImport(
 	ctx context.Context,
 	org, version string,
@@ -63,7 +64,8 @@ func (s *Service) EmbedForImport(
 	return out, s.stage(ctx, &doc, &out.passages)
 }
 
-// ReleaseImports deletes what was stored for documents that were not saved, and what the saved ones replaced.
+// ReleaseImports deletes what was staged for documents that were not saved, and the passages that saved
+// documents replaced.
 func (s *Service) ReleaseImports(ctx context.Context, docs []*ImportedDocument) {
 	for _, d := range docs {
 		if d != nil {
@@ -73,9 +75,10 @@ func (s *Service) ReleaseImports(ctx context.Context, docs []*ImportedDocument) 
 	s.cleanUp(ctx)
 }
 
-// ReparseForImport parses the file of a document that was read elsewhere as if it had been uploaded
-// here. The passages get their text from the file and keep the received ids; unmatched counts received passages that
-// aren't in the file. Nothing is visible until SaveImport; the caller calls ReleaseImports in any case.
+// ReparseForImport parses the file of a document that was read elsewhere as if it had been uploaded here. The
+// passages get their text from the file but keep the IDs they were received with; unmatched is the number of
+// received passages that aren't in the file. Nothing is visible until SaveImport. The caller must call
+// ReleaseImports in any case.
 func (s *Service) ReparseForImport(
 	ctx context.Context,
 	org, version string,
@@ -153,18 +156,18 @@ func (s *Service) ReparseForImport(
 	return a, unmatched, err
 }
 
-// failedImport returns a document that can't be read here.
+// failedImport returns an import that only records why the document's file can't be read here.
 func failedImport(doc store.Document, cause error) *ImportedDocument {
 	reason := cause.Error()
 	doc.Status, doc.Error, doc.ChunkCount, doc.Embedder = api.DocumentFailed, &reason, 0, ""
 	return &ImportedDocument{Document: doc}
 }
 
-// maxPassageID is the maximum length of the id of an imported passage.
+// maxPassageID is the maximum length of an imported passage's ID.
 const maxPassageID = 64
 
-// parseAndChunk parses a file and splits it into chunks. It returns ErrEmpty if there are none, and an error if
-// the parser panics.
+// parseAndChunk parses a file and splits it into chunks. It returns document.ErrEmpty if there are none, and
+// turns a panic of the parser into an error.
 func (s *Service) parseAndChunk(
 	ctx context.Context,
 	name string,
@@ -186,8 +189,8 @@ func (s *Service) parseAndChunk(
 	return parsed, chunks, nil
 }
 
-// SaveImport replaces the stored document and its passages. If notify is set, changed passages are reported to
-// OnPassagesChanged.
+// SaveImport stores an imported document and its passages, replacing any document with the same ID. If notify is
+// set, changed passages are reported to OnPassagesChanged.
 func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, notify bool) error {
 	doc := a.Document
 	if err := a.checkPassageIDs(tx); err != nil { // before anything is written: a refused document leaves no trace
@@ -216,8 +219,8 @@ func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, n
 	return errors.Join(store.Documents.Put(tx, doc.OrganizationID, &doc), endRead(tx, doc.OrganizationID, doc.ID))
 }
 
-// changesPassage returns a function that reports whether a passage of the document's former version has changed
-// or is gone.
+// changesPassage returns a function that reports whether a passage of the document's previous version has
+// changed or no longer exists.
 func (a *ImportedDocument) changesPassage(tx *store.Tx, old *store.Document) func(passage string) (bool, error) {
 	now := map[string]string{}
 	for _, c := range a.passages.chunks {
@@ -232,7 +235,7 @@ func (a *ImportedDocument) changesPassage(tx *store.Tx, old *store.Document) fun
 	}
 }
 
-// checkPassageIDs returns an error if another document has a passage with the ID of one of the staged ones.
+// checkPassageIDs returns an error if a passage to be imported has the same ID as a passage of another document.
 func (a *ImportedDocument) checkPassageIDs(tx *store.Tx) error {
 	for _, c := range a.passages.chunks {
 		n, err := store.Chunks.Count(tx, c.OrganizationID, c.ID)
@@ -249,7 +252,8 @@ func (a *ImportedDocument) checkPassageIDs(tx *store.Tx) error {
 	return nil
 }
 
-// DeleteDocument removes a document and its passages. If notify is set, it reports them to OnPassagesChanged.
+// DeleteDocument removes a document and its passages. If notify is set, the passages are reported to
+// OnPassagesChanged.
 func (s *Service) DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Document, notify bool) error {
 	if err := s.discardPassages(tx, doc); err != nil {
 		return err
@@ -267,8 +271,8 @@ func DocumentPassages(tx *store.Tx, doc *store.Document) ([]api.Chunk, error) {
 	return readPassages(tx, doc)
 }
 
-// DropCachedIndexAndWakeEmbedder makes the next search reload the assessment's passages, and has them
-// embedded by the configured model.
+// DropCachedIndexAndWakeEmbedder makes the next search reload the assessment's passages, and wakes the worker
+// that embeds them with the configured model.
 func (s *Service) DropCachedIndexAndWakeEmbedder(assessment string) {
 	s.indexes.remove(assessment)
 	s.remote.wakeWorker()

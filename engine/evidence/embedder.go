@@ -19,7 +19,7 @@ import (
 // maxModelSize is the maximum size of a stored embedder in bytes.
 const maxModelSize = 256 << 20
 
-// embedders holds the trained models by catalog version; each is trained or loaded once.
+// embedders holds the trained models by catalog version. Each is trained or loaded only once.
 type embedders struct {
 	mu        sync.Mutex
 	byVersion map[string]*embedderSlot
@@ -39,9 +39,9 @@ type embedderSlot struct {
 	model *embed.Model
 }
 
-// TrainAhead starts training the embedder of a catalog version in the background, so that the first
-// document doesn't have to wait for it. It returns at once. If several versions are requested
-// during a training, only the last is trained next; the others are trained when needed.
+// TrainAhead starts training the embedder of a catalog version in the background, so that the first document
+// doesn't have to wait for it. It doesn't wait. If several versions are requested during a training, only the
+// last is trained next; the others are trained when they are needed.
 func (s *Service) TrainAhead(version string) {
 	for {
 		select {
@@ -207,8 +207,8 @@ func (e *embedders) slowestTraining() *api.EmbedderTraining {
 	return least
 }
 
-// trainingCorpus returns a catalog as training data: each control with its different wordings,
-// including our own criteria, and requirement texts with the controls they map to.
+// trainingCorpus returns the training data of a catalog: each control with its various wordings, including our
+// own criteria, and the texts of requirements with the controls they map to.
 func trainingCorpus(src *scf.Source) embed.Corpus {
 	var out embed.Corpus
 	codes := make([][]string, len(src.Controls))
@@ -250,7 +250,7 @@ func trainingCorpus(src *scf.Source) embed.Corpus {
 	return out
 }
 
-// dropEmptyTexts removes empty texts, except for title and description, which keep their places.
+// dropEmptyTexts removes empty texts, except for the title and description, whose positions must not change.
 func dropEmptyTexts(texts []string) []string {
 	return append(texts[:2:2], slices.DeleteFunc(slices.Clone(texts[2:]), func(t string) bool { return t == "" })...)
 }

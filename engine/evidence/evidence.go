@@ -20,7 +20,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Options configures the service.
+// Options configures a Service.
 type Options struct {
 	DB      *store.DB
 	Catalog *catalog.Service
@@ -106,8 +106,8 @@ func New(o Options) (*Service, error) {
 	return s, nil
 }
 
-// Start begins reading queued documents, including those a previous process left unfinished. It
-// returns at once; Close stops the work.
+// Start begins reading queued documents, including those that a previous process left unfinished. It doesn't
+// wait for them; Close stops the work.
 func (s *Service) Start(ctx context.Context) error {
 	ctx, s.queue.stop = context.WithCancel(ctx)
 	for range s.workers {
@@ -138,7 +138,7 @@ func (s *Service) Start(ctx context.Context) error {
 	})
 }
 
-// enqueue adds a pending document to the queue.
+// enqueue queues a pending document. One whose reading was interrupted before is queued as suspect.
 func (s *Service) enqueue(tx *store.Tx, j job) error {
 	n, err := unfinishedReads(tx, j.organization, j.document)
 	switch {
@@ -152,7 +152,7 @@ func (s *Service) enqueue(tx *store.Tx, j job) error {
 	return nil
 }
 
-// Close waits for the workers to stop. Unfinished documents are resumed at the next start.
+// Close stops the workers and waits for them. Unfinished documents are resumed at the next start.
 func (s *Service) Close() error {
 	if s.queue.stop != nil {
 		s.queue.stop()

@@ -6,9 +6,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/search"
 )
 
-// indexCache holds the search indexes by assessment, loaded from the store on first use. Indexes
-// can always be rebuilt: the cache is limited to a number of passages in total, and TrimCaches
-// evicts unused indexes.
+// indexCache caches search indexes by assessment, loading them from the store on first use. The total number of
+// passages is limited, and TrimCaches evicts unused indexes; they can always be rebuilt.
 type indexCache struct {
 	mu         sync.Mutex
 	byKey      map[string]*assessmentIndex
@@ -26,10 +25,10 @@ type assessmentIndex struct {
 }
 
 const (
-	// maxIndexedPassages is the maximum number of passages in all indexes together; the index in
-	// use is kept whatever its size. A thousand passages take about 6 MB.
+	// maxIndexedPassages is the maximum number of passages in all indexes together. The index in use is kept even if
+	// it is larger. A thousand passages take about 6 MB.
 	maxIndexedPassages = 60_000
-	// maxIdleTrims is the number of trims an unused index survives.
+	// maxIdleTrims is the number of trims that an unused index survives.
 	maxIdleTrims = 60
 )
 
@@ -53,8 +52,8 @@ func (x *indexCache) remove(assessment string) {
 	delete(x.byKey, remoteIndexKey(assessment))
 }
 
-// recordSizeAndEvict records the size of an index and evicts the least recently used ones if the limit is
-// exceeded. Searches running on an evicted index continue.
+// recordSizeAndEvict records the size of an index and evicts the least recently used other indexes while the
+// limit is exceeded. Searches running on an evicted index continue.
 func (x *indexCache) recordSizeAndEvict(a *assessmentIndex, passages int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -74,8 +73,8 @@ func (x *indexCache) recordSizeAndEvict(a *assessmentIndex, passages int) {
 	}
 }
 
-// evictIdle evicts indexes that have not been used for maxIdleTrims calls and returns how many passages
-// they held.
+// evictIdle evicts indexes that have not been used for more than maxIdleTrims calls and returns the number of
+// passages in them.
 func (x *indexCache) evictIdle() (evicted int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -88,7 +87,6 @@ func (x *indexCache) evictIdle() (evicted int) {
 	return evicted
 }
 
-// TrimCaches evicts indexes that have not been used recently and returns how many passages they
-// held. It is meant to be called at a fixed interval; an index survives maxIdleTrims calls without
-// use.
+// TrimCaches evicts indexes that have not been used recently and returns the number of passages in them. It is
+// meant to be called at a fixed interval; an index is evicted after more than maxIdleTrims calls without use.
 func (s *Service) TrimCaches() int { return s.indexes.evictIdle() }

@@ -86,7 +86,7 @@ func (s *Service) WaitForDocuments(ctx context.Context, by api.Caller, assessmen
 	}
 }
 
-// enqueueIfMissing adds a pending document that is not in the queue, even if it failed before.
+// enqueueIfMissing queues a pending document again if it isn't queued or being read, even if it failed before.
 func (s *Service) enqueueIfMissing(ctx context.Context, j job) error {
 	if s.queue.isActive(j) {
 		return nil
@@ -159,8 +159,8 @@ func (s *Service) ingest(ctx context.Context, j job) (err error) {
 	return s.markDuplicatesIfIdle(ctx, j.organization, doc.AssessmentID)
 }
 
-// embedderForReading returns the embedder for a document that was parsed. Training it may take longer than
-// reading the document, and doesn't count as part of it.
+// embedderForReading returns the embedder for a parsed document. Training it may take longer than reading the
+// document, so an interruption meanwhile doesn't count as a failed attempt to read it.
 func (s *Service) embedderForReading(ctx context.Context, j job, doc *store.Document) (*embed.Model, error) {
 	version, err := s.embedderVersion(ctx, ingestionCaller(j.organization), doc.AssessmentID)
 	if err != nil {
@@ -202,7 +202,7 @@ func (s *Service) embedAndSave(
 	return s.replacePassages(ctx, j, doc.SHA256, parsed, chunks, vectors, embedder.Name())
 }
 
-// failDocument records why a document can't be read.
+// failDocument records why a document can't be read, and marks duplicates if no other document is pending.
 func (s *Service) failDocument(ctx context.Context, j job, doc *store.Document, cause error) error {
 	return errors.Join(
 		s.recordFailure(ctx, j, doc.SHA256, cause),
@@ -210,7 +210,7 @@ func (s *Service) failDocument(ctx context.Context, j job, doc *store.Document, 
 	)
 }
 
-// markDuplicatesIfIdle marks near-duplicates once no document of the assessment is pending.
+// markDuplicatesIfIdle marks near-duplicates, unless a document of the assessment is still pending.
 func (s *Service) markDuplicatesIfIdle(ctx context.Context, org, assessment string) error {
 	hasPending := false
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -228,15 +228,16 @@ func (s *Service) markDuplicatesIfIdle(ctx context.Context, org, assessment stri
 	return s.markDuplicates(ctx, org, assessment)
 }
 
-// updateDuplicates is like markDuplicatesIfIdle, but only logs errors: the change that made it necessary
-// stands.
+// updateDuplicates is like markDuplicatesIfIdle, but only logs errors, since the change that requires it has
+// already been made.
 func (s *Service) updateDuplicates(ctx context.Context, org, assessment string) {
 	if err := s.markDuplicatesIfIdle(ctx, org, assessment); err != nil {
 		s.log.Warn("marking duplicate passages failed; the next document retries", "assessment_id", assessment, "error", err)
 	}
 }
 
-// setStage records the stage of a pending document; count, if not nil, also changes the number of attempts.
+// setStage sets the stage of a pending document. If count is not nil, it is called in the same transaction to
+// update the number of attempts.
 func (s *Service) setStage(
 	ctx context.Context,
 	j job,
@@ -272,8 +273,8 @@ func (s *Service) parseStoredDocument(ctx context.Context, doc *store.Document) 
 	return s.parseAndChunk(ctx, doc.Filename, readerAt{f}, size)
 }
 
-// recordFailure stores the reason with the document if its content is still the one that was read;
-// an empty sha256 matches any content.
+// recordFailure marks a document as failed, with the reason, and discards its passages. It does nothing if the
+// document's content is no longer the one that was read; an empty sha256 matches any content.
 func (s *Service) recordFailure(ctx context.Context, j job, sha256 string, cause error) error {
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		doc, err := store.Documents.Get(tx, j.organization, j.document)
@@ -308,8 +309,9 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// replacePassages replaces the document's passages. Unchanged passages keep their ids, so that links to them
-// survive. A document whose content was replaced meanwhile is left alone: it will be read again.
+// replacePassages replaces a document's passages. Unchanged passages keep their IDs, so that links to them
+// remain valid. If the document's content has been replaced in the meantime, nothing is saved: the document will
+// be read again.
 func (s *Service) replacePassages(
 	ctx context.Context,
 	j job,
@@ -325,8 +327,8 @@ func (s *Service) replacePassages(
 	return err
 }
 
-// trySavePassages makes one attempt for replacePassages; done is false if the document's record was changed
-// meanwhile.
+// trySavePassages makes one attempt at replacePassages. done is false if the document's record changed in the
+// meantime.
 func (s *Service) trySavePassages(
 	ctx context.Context,
 	j job,
@@ -398,7 +400,7 @@ func (s *Service) trySavePassages(
 	return done, err
 }
 
-// changedPassages returns the IDs of the passages that are changed or missing in a document's new version.
+// changedPassages returns the IDs of the passages that have changed or are missing in a document's new version.
 func changedPassages(before, after []api.Chunk) map[string]bool {
 	now := map[string]string{}
 	for _, c := range after {
@@ -413,7 +415,8 @@ func changedPassages(before, after []api.Chunk) map[string]bool {
 	return changed
 }
 
-// notifyChanged reports a document's passages whose text changed or that were deleted.
+// notifyChanged reports a document's changed and deleted passages to OnPassagesChanged. The function changed
+// decides which they are.
 func (s *Service) notifyChanged(tx *store.Tx, by api.Caller, doc *store.Document, changed func(passage string) (bool, error)) error {
 	if s.onPassagesChanged == nil {
 		return nil
@@ -421,13 +424,14 @@ func (s *Service) notifyChanged(tx *store.Tx, by api.Caller, doc *store.Document
 	return s.onPassagesChanged(tx, by, &doc.Document, changed)
 }
 
-// allPassages makes notifyChanged report every passage of a document.
+// allPassages makes notifyChanged report all passages of a document.
 func allPassages(string) (bool, error) { return true, nil }
 
 // trimName trims trailing punctuation from the name of a person or role.
 func trimName(s string) string { return strings.TrimRight(s, " .;,") }
 
-// copyParsedMetadata fills in the metadata found in the document.
+// copyParsedMetadata copies the metadata that was found in a file to its document, and categorizes the document
+// if it has no category.
 func copyParsedMetadata(doc *store.Document, parsed *document.Document, categorize func(filename, title, text string) string) {
 	doc.MIMEType, doc.Language, doc.PageCount = parsed.MIME, parsed.Language, parsed.PageCount
 	doc.DocVersion, doc.Owner, doc.ApprovedBy = parsed.Version, trimName(parsed.Owner), trimName(parsed.ApprovedBy)
@@ -452,8 +456,8 @@ func copyParsedMetadata(doc *store.Document, parsed *document.Document, categori
 	}
 }
 
-// toChunkRecords converts a document's passages to records. Known passages keep their ids; new ones
-// get an id with the given time.
+// toChunkRecords converts a document's passages to records. Known passages keep their IDs; the IDs of new ones
+// are derived from idTime.
 func toChunkRecords(org string, doc *store.Document, idTime time.Time, before []api.Chunk, chunks []chunk.Chunk) []api.Chunk {
 	origin := cmp.Or(doc.OriginalSHA256, doc.SHA256)
 	ids := assignPassageIDs(before, chunks, func(sha string, nth int) string { return newPassageID(doc.AssessmentID, idTime, origin, sha, nth) })

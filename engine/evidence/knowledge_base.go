@@ -27,7 +27,8 @@ func (s *Service) loadIndex(ctx context.Context, org, assessment string, embedde
 	)
 }
 
-// loadIndexFrom loads the passages of an assessment with the vectors of a table, once per key.
+// loadIndexFrom returns the cached search index for key. If there is none, it loads the passages of the
+// assessment with their vectors from table.
 func (s *Service) loadIndexFrom(
 	ctx context.Context,
 	org, assessment, key string,
@@ -74,13 +75,14 @@ func (s *Service) loadIndexFrom(
 	return ix, nil
 }
 
-// readSearchPassages returns the passages of a document with their vectors from a table.
+// readSearchPassages returns the passages of a document, with their vectors from table, as they are indexed.
 func readSearchPassages(tx *store.Tx, d *store.Document, table *store.TenantTable[store.Vector]) ([]search.Passage, error) {
 	_, all, err := readPassagesWithVectors(tx, d, table)
 	return all, err
 }
 
-// readPassagesWithVectors returns the passages of a document as stored and as searched.
+// readPassagesWithVectors returns the passages of a document, both as they are stored and as they are indexed
+// with their vectors.
 func readPassagesWithVectors(tx *store.Tx, d *store.Document, table *store.TenantTable[store.Vector]) ([]api.Chunk, []search.Passage, error) {
 	vectors, err := readVectors(tx, d, table)
 	if err != nil {
@@ -148,7 +150,7 @@ type Hit struct {
 	Document api.Document
 }
 
-// FindPassages searches one assessment. q.TopK is the maximum number of passages.
+// FindPassages searches the passages of one assessment for q and returns at most q.TopK.
 func (s *Service) FindPassages(ctx context.Context, by api.Caller, assessment string, q search.Query) ([]Hit, string, error) {
 	embedder, err := s.Embedder(ctx, by, assessment)
 	if err != nil {
@@ -289,7 +291,7 @@ func (s *Service) ListChunks(ctx context.Context, by api.Caller, in *api.ChunksI
 	return s.listPassages(ctx, by, in.Paging, in.DocumentID, q)
 }
 
-// listPassages returns a page of passages, only those of one document if it is given.
+// listPassages returns a page of passages. If document is not empty, it lists only that document's passages.
 func (s *Service) listPassages(
 	ctx context.Context,
 	by api.Caller,
@@ -322,7 +324,7 @@ func (s *Service) listPassages(
 	}), nil
 }
 
-// hideUnusedSets adds a filter to q that omits the passages of sets no document uses.
+// hideUnusedSets makes q skip passage sets that no document uses, such as replaced ones.
 func hideUnusedSets(tx *store.Tx, org string, q *store.PageQuery[store.Chunk]) error {
 	hidden := map[store.PassageSet]bool{}
 	for set, err := range store.DiscardedPassages.Scan(tx, org) {
@@ -404,7 +406,7 @@ func builtinDimensions(tx *store.Tx, org string, documents []store.Document) (in
 }
 
 // countVectors returns the dimensions and number of the documents' vectors in a table, or zeros if they were
-// made by an embedder other than the named one. A table holds vectors of one embedder at a time.
+// made by an embedder other than the given one. All vectors in a table come from the same embedder.
 func countVectors(
 	tx *store.Tx,
 	documents []store.Document,
@@ -431,7 +433,7 @@ func countVectors(
 	return dims, n, nil
 }
 
-// EmbeddingStatus returns the progress of the embedding.
+// EmbeddingStatus returns the progress of embedding the organization's passages.
 func (s *Service) EmbeddingStatus(ctx context.Context, by api.Caller, _ *api.None) (*api.EmbeddingStatus, error) {
 	stats, err := s.Stats(ctx, by, nil)
 	if err != nil {

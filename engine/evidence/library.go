@@ -18,8 +18,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Library is a folder of documents processed like those of an assessment, but held only in memory,
-// for benchmarks.
+// Library is a folder of documents that are processed like those of an assessment, but kept only in memory. It
+// is used for benchmarks.
 type Library struct {
 	embedder  *embed.Model
 	documents []api.Document
@@ -110,7 +110,7 @@ func (l *Library) addFile(
 	return nil
 }
 
-// Documents returns the documents that were read, by name.
+// Documents returns the library's documents, sorted by name.
 func (l *Library) Documents() []api.Document { return l.documents }
 
 // NewSession returns a session that searches the library without the excluded document; "" excludes
@@ -136,7 +136,7 @@ func (l *Library) NewSession(excludedDocumentID string) (*Session, error) {
 	return x, x.index.Put(kept...)
 }
 
-// TrainEmbedder trains the embedder of a catalog, the same as an assessment on that catalog uses.
+// TrainEmbedder trains the same embedder for a catalog as assessments on that catalog use.
 func TrainEmbedder(ctx context.Context, src *scf.Source) (*embed.Model, error) {
 	return embed.Train(ctx, trainingCorpus(src), embed.Options{})
 }

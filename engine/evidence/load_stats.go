@@ -10,7 +10,7 @@ type LoadStats struct {
 	Indexes, Passages int
 }
 
-// WorkloadStats returns the current workload and memory use, over all organizations.
+// WorkloadStats returns the current workload and memory use, across all organizations.
 func (s *Service) WorkloadStats() LoadStats {
 	var l LoadStats
 	l.Waiting, l.Reading, l.Stuck = s.queue.counts()
@@ -18,8 +18,8 @@ func (s *Service) WorkloadStats() LoadStats {
 	return l
 }
 
-// countLoaded returns the number of indexes in memory and their passages. An index being loaded is
-// counted once it is complete.
+// countLoaded returns the number of indexes in memory and the number of passages in them. An index that is still
+// being loaded isn't counted.
 func (x *indexCache) countLoaded() (n, passages int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -16,9 +16,8 @@ import (
 	"github.com/scf-service/service/internal/regularfile"
 )
 
-// trainOrLoadCached trains a model on a catalog. The starter catalog is the same in every data
-// folder, so its model is cached for other folders; models of other catalogs are stored only in
-// their data folder.
+// trainOrLoadCached trains a model on a catalog. The starter catalog is the same in every data folder, so its
+// model is also cached outside of them; models of other catalogs are stored only in their data folder.
 func (s *Service) trainOrLoadCached(ctx context.Context, snap *scf.Snapshot, progress func(done, total int)) (*embed.Model, []byte, error) {
 	corpus := trainingCorpus(snap.Source())
 	file := ""
@@ -48,7 +47,7 @@ func (s *Service) trainOrLoadCached(ctx context.Context, snap *scf.Snapshot, pro
 
 const (
 	modelExt = ".model"
-	// maxCachedModels is the number of cached models: those of the most recently used builds.
+	// maxCachedModels is the maximum number of cached models; those of the most recently used builds are kept.
 	maxCachedModels = 3
 )
 
@@ -63,7 +62,8 @@ func readCachedModel(file string) []byte {
 	return data
 }
 
-// writeCachedModel writes a model atomically. Errors are ignored: the next data folder trains again.
+// writeCachedModel writes a model to the cache atomically. Errors are ignored, since the next data folder can
+// train the model again.
 func writeCachedModel(file string, data []byte) {
 	dir := filepath.Dir(file)
 	if os.MkdirAll(dir, 0o700) != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// loadAndRemovePackedDocuments fills an empty index with an assessment's fully packed documents and removes their
-// entries from the map of documents by passage set. Entries that remain were read by a version with another format.
+// loadAndRemovePackedDocuments fills an empty index with an assessment's fully packed documents and removes them
+// from documents, which is keyed by passage set. Those that remain were packed in another format.
 func loadAndRemovePackedDocuments(
 	ctx context.Context,
 	tx *store.Tx,
@@ -49,7 +49,7 @@ func loadAndRemovePackedDocuments(
 	})
 }
 
-// packsByDocument iterates over the packs, set by set.
+// packsByDocument yields an assessment's passage packs, those of one passage set at a time.
 func packsByDocument(ctx context.Context, tx *store.Tx, org, assessment string) iter.Seq2[[]store.PassagePack, error] {
 	return func(yield func([]store.PassagePack, error) bool) {
 		var packs []store.PassagePack
@@ -72,7 +72,7 @@ func packsByDocument(ctx context.Context, tx *store.Tx, org, assessment string) 
 	}
 }
 
-// arePacksComplete reports whether the packs hold count passages, all in a readable format.
+// arePacksComplete reports whether the packs contain exactly count passages, all in a format that can be read.
 func arePacksComplete(packs []store.PassagePack, count int) bool {
 	for _, p := range packs {
 		n, err := search.PackedLen(p.Data)

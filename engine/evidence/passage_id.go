@@ -15,22 +15,21 @@ import (
 )
 
 const (
-	// minEditOverlap is the minimum share of common words for a passage to count as an edited
-	// version of another.
+	// minEditOverlap is the minimum share of common words at which a passage counts as an edited version of another.
 	minEditOverlap = 0.5
-	// maxCompared is the maximum number of passage pairs compared word by word regardless of their headings.
+	// maxCompared is the maximum number of pairs of passages that are compared word by word regardless of their
+	// headings.
 	maxCompared = 250_000
-	// maxWordComparisons bounds the work of finding edited passages in one document, about a second.
+	// maxWordComparisons limits the work of finding edited passages in one document to about a second.
 	maxWordComparisons = 40_000_000
 )
 
-// newPassageID returns the id of a passage: a UUIDv7 with the time of its assessment, whose other
-// bits are derived from the passage's text and place. A document that is read again, or added in a
-// different order, gets passages with the same ids in the same order, and drafts based on them are
-// the same.
+// newPassageID returns the ID of a passage, a UUIDv7 with the time began. Its other bits are derived from the
+// arguments. So a document that is read again, or added in a different order, gets passages with the same IDs in
+// the same order, and the same drafts result from them.
 //
-// document is the content of the document's first version. occurrence distinguishes passages of one
-// document that have the same text under the same headings.
+// document is a hash of the content of the document's first version, and passage a hash of the passage.
+// occurrence distinguishes passages of one document that have the same text under the same headings.
 func newPassageID(assessment string, began time.Time, document, passage string, occurrence int) string {
 	content := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", document, passage, occurrence))
 	place := sha256.Sum256([]byte(assessment))
@@ -43,7 +42,7 @@ func newPassageID(assessment string, began time.Time, document, passage string, 
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
-// setFirstReadTime sets the time at which a passage was first read, taken from its id.
+// setFirstReadTime sets a passage's creation and update time to the time in its ID.
 func setFirstReadTime(c *api.Chunk) {
 	if id, err := uuid.Parse(c.ID); err == nil && id.Version() == 7 {
 		sec, nsec := id.Time().UnixTime()
@@ -52,9 +51,9 @@ func setFirstReadTime(c *api.Chunk) {
 	}
 }
 
-// assignPassageIDs returns the ids of the passages of a new document version. An unchanged passage keeps
-// its id; an edited one takes the id of the passage it resembles most; for the others, newID
-// derives one from the passage's hash and occurrence.
+// assignPassageIDs returns the IDs of the passages of a new document version. An unchanged passage keeps its ID,
+// and an edited one gets the ID of the passage it most resembles. For the others, newID derives an ID from the
+// passage's hash and occurrence.
 func assignPassageIDs(previous []api.Chunk, chunks []chunk.Chunk, newID func(sha string, nth int) string) []string {
 	ids := make([]string, len(chunks))
 	bySHA := map[string][]int{}
@@ -86,8 +85,9 @@ func assignPassageIDs(previous []api.Chunk, chunks []chunk.Chunk, newID func(sha
 	return ids
 }
 
-// matchEdited pairs the remaining passages, in order, each with the one that shares most words. In a large
-// document, only passages under the same headings are compared, until maxWordComparisons is reached.
+// matchEdited pairs each new passage that has no ID yet with the unclaimed previous passage that shares the most
+// words with it. In a large document, only passages under the same headings are compared, and at most
+// maxWordComparisons words.
 func matchEdited(previous []api.Chunk, chunks []chunk.Chunk, ids []string, claimed []bool, claim func(chunk, of int)) {
 	var fresh []int
 	for i := range chunks {

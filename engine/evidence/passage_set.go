@@ -21,13 +21,15 @@ import (
 // passageBatch is the number of passages written in one transaction: one pack, at most 8 MB.
 const passageBatch = search.PackPassages
 
-// deleteBatch is the number of passages deleted in one transaction: deleting one takes longer than writing it.
+// deleteBatch is the maximum number of passages deleted in one transaction. It is below passageBatch because
+// deleting a passage takes longer than writing it.
 const deleteBatch = passageBatch / 2
 
-// passageSetSequence numbers the sets.
+// passageSetSequence is the sequence that numbers passage sets.
 const passageSetSequence = "passage sets"
 
-// preparedPassages holds a document's passages as they will be stored. It is prepared outside transactions.
+// preparedPassages holds a document's passages as they will be stored. They are prepared outside of
+// transactions.
 type preparedPassages struct {
 	chunks []api.Chunk
 	packs  [][]byte // with the vectors
@@ -67,8 +69,7 @@ func (p *preparedPassages) writeBatch(tx *store.Tx, doc *store.Document, set int
 	})
 }
 
-// stage writes the passages to a new set that nothing refers to yet. If activate is not called, release must
-// be.
+// stage writes the passages to a new set that no document uses yet. The caller must call activate or release.
 func (s *Service) stage(ctx context.Context, doc *store.Document, p *preparedPassages) error {
 	for part := range p.packs {
 		set := p.set
@@ -91,7 +92,8 @@ func (s *Service) stage(ctx context.Context, doc *store.Document, p *preparedPas
 	return nil
 }
 
-// newSet lists a new set as discarded and returns its number. The set is not deleted before it is released.
+// newSet returns the number of a new set for p. It lists the set as discarded, but the set isn't deleted before
+// p is released.
 func (s *Service) newSet(tx *store.Tx, doc *store.Document, p *preparedPassages) (int64, error) {
 	set, err := tx.NextSequence(passageSetSequence)
 	if err != nil {
@@ -103,8 +105,8 @@ func (s *Service) newSet(tx *store.Tx, doc *store.Document, p *preparedPassages)
 	return set, store.DiscardedPassages.Insert(tx, doc.OrganizationID, &row)
 }
 
-// activate makes the prepared passages the document's passages; the caller writes the document's record.
-// Passages that were not staged, at most one batch, are written here.
+// activate makes the prepared passages the document's current ones. If they were not staged, which is allowed
+// for up to one batch, it writes them. The caller must save the document's record.
 func (s *Service) activate(tx *store.Tx, doc *store.Document, p *preparedPassages) error {
 	if p.set == 0 {
 		n, err := store.Chunks.By("document").Count(tx, doc.OrganizationID, doc.Passages().Key())
@@ -128,8 +130,8 @@ func (s *Service) activate(tx *store.Tx, doc *store.Document, p *preparedPassage
 	return store.DiscardedPassages.Delete(tx, doc.OrganizationID, doc.AssessmentID, doc.ID, p.set)
 }
 
-// discardPassages leaves a document without passages. The caller writes its record or deletes it, and calls
-// deleteDiscarded after the transaction.
+// discardPassages replaces a document's passage set with an empty one and lists the old set for deletion. The
+// caller must save or delete the document's record, and call deleteDiscarded after the transaction.
 func (s *Service) discardPassages(tx *store.Tx, doc *store.Document) error {
 	row := doc.Passages()
 	err := store.DiscardedPassages.Put(tx, doc.OrganizationID, &row)
@@ -140,21 +142,22 @@ func (s *Service) discardPassages(tx *store.Tx, doc *store.Document) error {
 	return err
 }
 
-// release ends the use of prepared passages. It deletes them if they were not activated, and otherwise those
+// release ends the use of prepared passages. It deletes them if they were not activated, or otherwise those that
 // they replaced.
 func (s *Service) release(ctx context.Context, p *preparedPassages) {
 	s.staging.remove(p)
 	s.cleanUp(ctx)
 }
 
-// cleanUp deletes the sets that no document uses. A failure is only logged: the next document or start retries.
+// cleanUp deletes the passage sets that no document uses. Failures are only logged; the next document or start
+// retries.
 func (s *Service) cleanUp(ctx context.Context) {
 	if err := s.deleteDiscarded(context.WithoutCancel(ctx)); err != nil {
 		s.log.Warn("deleting passages that are no longer used failed; it is retried later", "error", err)
 	}
 }
 
-// deleteDiscarded deletes the sets that no document uses, in short transactions.
+// deleteDiscarded deletes the passage sets that no document uses, in short transactions.
 func (s *Service) deleteDiscarded(ctx context.Context) error {
 	for {
 		var sets []store.PassageSet
@@ -173,8 +176,8 @@ func (s *Service) deleteDiscarded(ctx context.Context) error {
 	}
 }
 
-// unusedSets returns the first sets that no document uses and that are not being written. During an Update, none
-// of them can come into use.
+// unusedSets returns up to deleteBatch passage sets that no document uses and that are not being written. Within
+// an Update transaction, none of them can become used.
 func (s *Service) unusedSets(tx *store.Tx) (sets []store.PassageSet, err error) {
 	for set, err := range store.DiscardedPassages.AcrossTenants().Scan(tx) {
 		if err != nil {
@@ -190,8 +193,8 @@ func (s *Service) unusedSets(tx *store.Tx) (sets []store.PassageSet, err error) 
 	return sets, nil
 }
 
-// deleteDiscardedBatch deletes up to deleteBatch passages and packs of unused sets, and the entries of the sets that
-// have none left.
+// deleteDiscardedBatch deletes up to deleteBatch passages and packs of unused sets. It removes sets that are
+// then empty from the list of discarded sets.
 func (s *Service) deleteDiscardedBatch(tx *store.Tx) error {
 	sets, err := s.unusedSets(tx)
 	if err != nil {
@@ -214,8 +217,8 @@ func (s *Service) deleteDiscardedBatch(tx *store.Tx) error {
 	return nil
 }
 
-// deleteSomePassages deletes up to limit passages of a set with their vectors, and a pack. It returns 0 once
-// nothing is left.
+// deleteSomePassages deletes up to limit passages of a set, with their vectors, and a pack. It returns the
+// number deleted, which is 0 once nothing is left.
 func deleteSomePassages(tx *store.Tx, set store.PassageSet, limit int) (n int, err error) {
 	org, key := set.OrganizationID, set.Key()
 	var some []string
@@ -240,7 +243,7 @@ func deleteSomePassages(tx *store.Tx, set store.PassageSet, limit int) (n int, e
 	return len(some) + packs, err
 }
 
-// ReadPassage returns the passage with an id, or store.ErrNotFound.
+// ReadPassage returns the passage with the given ID, or store.ErrNotFound.
 func ReadPassage(tx *store.Tx, org, id string) (api.Chunk, error) {
 	c, err := readStoredPassage(tx, org, id)
 	return c.Chunk, err
@@ -281,8 +284,8 @@ func CountPassages(tx *store.Tx, org, assessment string) (n int, err error) {
 	return n, nil
 }
 
-// stagedSets holds the sets that are being written, each with its passages: a set's number alone is not unique,
-// since the number of a transaction that was rolled back is issued again. It is safe for concurrent use.
+// stagedSets tracks which passage sets are being written, and for which passages. A set's number alone is not
+// unique, since it is issued again if the transaction is rolled back. It is safe for concurrent use.
 type stagedSets struct {
 	mu     sync.Mutex
 	owners map[int64]*preparedPassages

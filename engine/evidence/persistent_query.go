@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// PersistentQuery matches the passages of an assessment against fixed questions, like
-// search.PersistentQueries, and keeps the documents and slots they come from.
+// PersistentQuery matches the passages of an assessment against fixed questions. In addition to
+// search.PersistentQueries, it holds the documents that the passages come from.
 type PersistentQuery struct {
 	*search.PersistentQueries
 	documents map[string]api.Document
@@ -42,7 +42,7 @@ func NewPersistentQuery(scale *Scale, questions []Question, topK int) (*Persiste
 	}, err
 }
 
-// NewScale computes a scale from texts that don't change.
+// NewScale computes a scale from a fixed list of texts, such as those of a catalog.
 func NewScale(m *Model, texts []string) *Scale {
 	ground := m.Background()
 	return search.NewScale(
@@ -53,13 +53,13 @@ func NewScale(m *Model, texts []string) *Scale {
 	)
 }
 
-// Documents returns the documents by id.
+// Documents returns the documents by ID.
 func (x *PersistentQuery) Documents() map[string]api.Document { return x.documents }
 
-// DocumentSlots returns the slots of a document's passages.
+// DocumentSlots returns the slots (index positions) of a document's passages.
 func (x *PersistentQuery) DocumentSlots(document string) []int { return x.slots[document] }
 
-// PassageAt returns the passage in a slot, with its document.
+// PassageAt returns the passage in a slot and the document it belongs to.
 func (x *PersistentQuery) PassageAt(slot int) (api.Chunk, api.Document) {
 	c := x.chunks[slot]
 	return c, x.documents[c.DocumentID]
@@ -99,8 +99,8 @@ type storedDocument struct {
 // readAhead is the number of documents read ahead while one is matched against the questions.
 const readAhead = 8
 
-// RefreshQuery applies the documents added, changed and removed in an assessment since the last
-// call.
+// RefreshQuery updates the query with the documents that were added, changed or removed in an assessment since
+// the last call.
 func (s *Service) RefreshQuery(ctx context.Context, by api.Caller, assessment string, query *PersistentQuery) error {
 	return s.db.View(ctx, func(tx *store.Tx) error {
 		fresh, stop, put := make(chan storedDocument, readAhead), make(chan struct{}), make(chan error, 1)
@@ -124,8 +124,8 @@ func (s *Service) RefreshQuery(ctx context.Context, by api.Caller, assessment st
 	})
 }
 
-// sendChangedDocuments sends the documents of an assessment that are new or changed, until stopped, and returns
-// the ids of all documents.
+// sendChangedDocuments sends the new and changed documents of an assessment until stop is closed. It returns the
+// IDs of all its documents.
 func sendChangedDocuments(
 	ctx context.Context,
 	tx *store.Tx,
@@ -159,7 +159,7 @@ func sendChangedDocuments(
 	return present, nil
 }
 
-// addDocuments adds documents until there are no more or one fails.
+// addDocuments adds the documents received from a channel until it is closed or one fails.
 func (x *PersistentQuery) addDocuments(from <-chan storedDocument) error {
 	for d := range from {
 		if err := x.addOrReplaceDocument(d.Document.Document, d.chunks, d.passages); err != nil {
@@ -170,8 +170,8 @@ func (x *PersistentQuery) addDocuments(from <-chan storedDocument) error {
 	return nil
 }
 
-// FillQuery adds all documents of the session to the query. It is for sessions that hold passages other than
-// the stored ones: those of a Library or a Reembedding.
+// FillQuery adds all documents of the session to the query. It is for sessions whose passages differ from the
+// stored ones: those of a Library or a Reembedding.
 func (x *Session) FillQuery(query *PersistentQuery) error {
 	for _, id := range slices.Sorted(maps.Keys(x.Documents)) {
 		passages := x.passages[id]
@@ -186,5 +186,5 @@ func (x *Session) FillQuery(query *PersistentQuery) error {
 	return nil
 }
 
-// Embedder returns the embedder of the session's passages.
+// Embedder returns the embedder with which the session's passages were embedded.
 func (x *Session) Embedder() *Model { return x.embedder }

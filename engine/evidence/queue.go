@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// job is a document waiting to be read.
+// job is a document to be read.
 type job struct{ organization, document string }
 
 // queue holds the jobs in the order they were added, each document once. The store is authoritative; the queue
@@ -38,10 +38,10 @@ func (q *queue) init() {
 	q.finished = make(chan struct{})
 }
 
-// add adds a job at the end.
+// add adds a job at the end of the queue.
 func (q *queue) add(j job) { q.addTo(&q.jobs, j) }
 
-// addSuspect adds a job that runs after all others.
+// addSuspect adds a job that runs only when all others have been started.
 func (q *queue) addSuspect(j job) { q.addTo(&q.suspects, j) }
 
 func (q *queue) addTo(list *[]job, j job) {
@@ -57,15 +57,15 @@ func (q *queue) addTo(list *[]job, j job) {
 	q.changed.Signal()
 }
 
-// wakeAll wakes waiting workers so that they notice the end of their context. Without the lock, a
-// worker about to wait would miss the broadcast.
+// wakeAll wakes waiting workers so that they notice that their context is done. It needs the lock, because
+// otherwise a worker that is about to wait would miss the broadcast.
 func (q *queue) wakeAll() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.changed.Broadcast()
 }
 
-// waitForJob waits for a job; it returns false when ctx has ended.
+// waitForJob waits for a job and returns it. It returns false once ctx is done.
 func (q *queue) waitForJob(ctx context.Context) (job, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -79,7 +79,7 @@ func (q *queue) waitForJob(ctx context.Context) (job, bool) {
 	return job{}, false
 }
 
-// next removes the next job from the queue, if one may be done now.
+// next removes the next job from the queue and returns it. ok is false if no job may be started now.
 func (q *queue) next() (j job, ok bool) {
 	if len(q.jobs) > 0 {
 		j, q.jobs = q.jobs[0], q.jobs[1:]
@@ -93,8 +93,8 @@ func (q *queue) next() (j job, ok bool) {
 	return j, false
 }
 
-// finishOrRepeat removes a finished job, or queues it again if it was added while running. err is the reason if
-// it failed for reasons unrelated to the file.
+// finishOrRepeat removes a finished job, or queues it again if it was added again while it was running. err is
+// the reason if the job failed for a reason unrelated to the file.
 func (q *queue) finishOrRepeat(j job, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -122,14 +122,15 @@ func (q *queue) nextFinished() <-chan struct{} {
 	return q.finished
 }
 
-// failure returns the reason why a document is unread, or nil while it is queued or being read.
+// failure returns the reason why a finished job left its document unread. It returns nil while the document is
+// queued or being read.
 func (q *queue) failure(j job) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.failures[j]
 }
 
-// isActive reports whether a job is waiting or being done.
+// isActive reports whether a job is waiting or running.
 func (q *queue) isActive(j job) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -137,7 +138,7 @@ func (q *queue) isActive(j job) bool {
 	return there
 }
 
-// counts returns how many jobs are waiting, running and failed.
+// counts returns the numbers of waiting, running and failed jobs.
 func (q *queue) counts() (waiting, running, failed int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

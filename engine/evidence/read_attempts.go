@@ -6,15 +6,15 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxReadAttempts is the number of times that reading a document may crash the program before it is no longer
-// tried.
+// maxReadAttempts is the number of times that reading a document may crash the program before it isn't tried
+// again.
 const maxReadAttempts = 2
 
 var errTooManyAttempts = errors.New("reading it stopped the program twice, so it won't be retried automatically; " +
 	"convert or split the file, or try once more with `service doc reprocess`")
 
-// beginRead counts an attempt to read a document before it is made, so that it counts even if it ends the
-// program. It returns errTooManyAttempts without counting one if no more are allowed.
+// beginRead counts an attempt to read a document before it starts, so that it counts even if it crashes the
+// program. If no more attempts are allowed, it returns errTooManyAttempts.
 func beginRead(tx *store.Tx, org, document string) error {
 	n, err := unfinishedReads(tx, org, document)
 	if err != nil {
@@ -32,13 +32,13 @@ func unfinishedReads(tx *store.Tx, org, document string) (int, error) {
 	return r.Count, ignoreMissing(err)
 }
 
-// endRead deletes the count of attempts to read a document: it was read, or the reason why it can't be is
-// known.
+// endRead deletes the count of attempts to read a document once it has been read or can't be read for a known
+// reason.
 func endRead(tx *store.Tx, org, document string) error {
 	return ignoreMissing(store.UnfinishedReads.Delete(tx, org, document))
 }
 
-// undoBeginRead uncounts the last attempt, which neither finished nor crashed the program.
+// undoBeginRead undoes the count of the last attempt, which neither finished nor crashed the program.
 func undoBeginRead(tx *store.Tx, org, document string) error {
 	n, err := unfinishedReads(tx, org, document)
 	if err != nil || n <= 1 {

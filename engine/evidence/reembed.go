@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Reembedding holds the passages of an assessment embedded for another catalog version: a session to search
-// them, and the stored passages that are not in use yet.
+// Reembedding holds the passages of an assessment as embedded for another catalog version: a session to search
+// them, and the stored copies, which aren't in use yet.
 type Reembedding struct {
 	*Session
 	assessmentID, embedderName string
@@ -20,8 +20,8 @@ type Reembedding struct {
 	prepared                   map[string]*preparedPassages // by document; empty if the embedder is the same
 }
 
-// PrepareReembedding embeds the passages of an assessment for another catalog version. If the embedder is the
-// same, there is nothing to store. The caller calls FinishReembedding in any case.
+// PrepareReembedding embeds the passages of an assessment for another catalog version. If both versions have the
+// same embedder, nothing is stored. The caller must call FinishReembedding in any case.
 func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessment, catalogVersion string) (*Reembedding, error) {
 	embedder, err := s.loadOrTrainEmbedder(ctx, catalogVersion)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessm
 	return out, nil
 }
 
-// FinishReembedding deletes the passages that are not in use: the new ones, or after SaveReembedding the old
+// FinishReembedding deletes the passages that aren't used: after SaveReembedding the old ones, otherwise the new
 // ones.
 func (s *Service) FinishReembedding(ctx context.Context, by api.Caller, r *Reembedding) {
 	s.indexes.remove(r.assessmentID)
@@ -126,7 +126,7 @@ func (s *Service) storedPassages(ctx context.Context, by api.Caller, assessment 
 }
 
 // SaveReembedding makes the new vectors current, in the transaction that moves the assessment to the other
-// catalog version. It fails if documents were added, changed, removed or queued since.
+// catalog version. It fails if documents have been added, changed, removed or queued since PrepareReembedding.
 func (s *Service) SaveReembedding(tx *store.Tx, by api.Caller, r *Reembedding) error {
 	moved := api.Conflict("documents were changed or are still being processed; try again when processing is finished")
 	var docs []store.Document

@@ -55,7 +55,7 @@ func (o *remoteEmbedder) lastError() error {
 	return o.lastErr
 }
 
-// wakeWorker makes the worker embed missing vectors soon.
+// wakeWorker wakes the worker that embeds passages without remote vectors.
 func (o *remoteEmbedder) wakeWorker() {
 	select {
 	case o.wake <- struct{}{}:
@@ -63,7 +63,7 @@ func (o *remoteEmbedder) wakeWorker() {
 	}
 }
 
-// runRemoteEmbedding embeds passages without a remote vector until ctx ends.
+// runRemoteEmbedding embeds passages that have no remote vector until ctx is done.
 func (s *Service) runRemoteEmbedding(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := s.refreshRemoteVectors(ctx)
@@ -93,8 +93,8 @@ func (s *Service) runRemoteEmbedding(ctx context.Context) {
 	}
 }
 
-// refreshRemoteVectors embeds the documents that lack vectors. A document the model rejects doesn't
-// stop the others; the first error is returned.
+// refreshRemoteVectors embeds the documents that lack remote vectors. If the model rejects a document, it
+// continues with the others and returns the first error.
 func (s *Service) refreshRemoteVectors(ctx context.Context) error {
 	if err := s.deleteStaleRemoteVectors(ctx); err != nil {
 		return err
@@ -129,8 +129,8 @@ func (s *Service) refreshRemoteVectors(ctx context.Context) error {
 	return err
 }
 
-// deleteStaleRemoteVectors removes the vectors of a previously configured embedder, which can no longer
-// embed questions.
+// deleteStaleRemoteVectors removes the vectors of an embedder that was configured before, since questions can no
+// longer be embedded with it.
 func (s *Service) deleteStaleRemoteVectors(ctx context.Context) error {
 	for {
 		more := false
@@ -161,7 +161,7 @@ func (s *Service) deleteStaleRemoteVectors(ctx context.Context) error {
 	}
 }
 
-// embedDocumentRemotely embeds the passages of a document that have no vector.
+// embedDocumentRemotely embeds the passages of a document that have no remote vector yet.
 func (s *Service) embedDocumentRemotely(ctx context.Context, d store.Document) error {
 	var chunks []api.Chunk
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -226,15 +226,14 @@ func (s *Service) embedBatchRemotely(ctx context.Context, batch []api.Chunk) err
 	})
 }
 
-// preparedQuery is an embedded question with the index to search.
+// preparedQuery is an embedded question and the index to search for it.
 type preparedQuery struct {
 	index    *search.Index
 	vector   []float32
 	embedder string
 }
 
-// prepareQuery embeds a question with the remote embedder if it is usable, else with the built-in
-// one.
+// prepareQuery embeds a question with the remote embedder if possible, and otherwise with the built-in one.
 func (s *Service) prepareQuery(ctx context.Context, org, assessment string, builtin *embed.Model, question string) (preparedQuery, error) {
 	if a, ok, err := s.prepareRemoteQuery(ctx, org, assessment, builtin, question); ok || err != nil {
 		return a, err

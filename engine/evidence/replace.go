@@ -13,9 +13,9 @@ import (
 
 const maxPathLength = 1000
 
-// replaceDocument makes uploaded the new version of a document: the record keeps its id and
-// category, and the new content is read in the background. The same content under another name or
-// path is a rename and is not read again.
+// replaceDocument makes uploaded the new version of a document. The record keeps its ID, and also its path and
+// category unless new ones are given. The new content is read in the background; if the content is the same,
+// only the name, path and category are changed.
 func (s *Service) replaceDocument(tx *store.Tx, by api.Caller, id string, uploaded *store.Document) (store.Document, error) {
 	doc, err := store.Documents.Get(tx, by.OrganizationID, id)
 	if err == nil && doc.AssessmentID != uploaded.AssessmentID {
@@ -67,8 +67,8 @@ func (s *Service) replaceDocument(tx *store.Tx, by api.Caller, id string, upload
 		}))
 }
 
-// cleanPath returns a path within a folder, with slashes, without characters that could affect a
-// terminal or elements that lead elsewhere. It is only compared and displayed.
+// cleanPath returns a relative path with slashes, without hidden characters and elements such as "..". It keeps
+// only the end of a very long path. The path is only compared and displayed.
 func cleanPath(p string) string {
 	p = api.RemoveHidden(strings.ReplaceAll(strings.ToValidUTF8(p, "\uFFFD"), "\\", "/"))
 	parts := slices.DeleteFunc(strings.Split(p, "/"), func(s string) bool { return s == "" || s == "." || s == ".." })

@@ -22,7 +22,7 @@ type Session struct {
 	passages map[string][]search.Passage
 }
 
-// OpenSession starts a session on an assessment.
+// OpenSession opens a session on an assessment.
 func (s *Service) OpenSession(ctx context.Context, by api.Caller, assessment string) (*Session, error) {
 	embedder, err := s.Embedder(ctx, by, assessment)
 	if err != nil {
@@ -76,7 +76,7 @@ func (x *Session) Find(ctx context.Context, query string, topK int) ([]Hit, erro
 	return hits, nil
 }
 
-// Embed returns the vectors of texts, made by the session's embedder.
+// Embed embeds texts with the session's embedder.
 func (x *Session) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	return x.embedder.Embed(ctx, texts)
 }
