@@ -64,9 +64,8 @@ func GuessCharset(sample []byte) charset {
 	return windows1252
 }
 
-// Decode decodes raw to text with
-//
-//  line endings. It returns a warning if the encoding was guessed or characters were dropped.
+// Decode decodes raw to text with \n line endings. It returns a warning if the encoding was guessed or characters
+// were dropped.
 func Decode(raw []byte) (text, warning string) {
 	sample := raw
 	switch GuessCharset(sample) {

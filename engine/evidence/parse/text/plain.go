@@ -264,9 +264,8 @@ func JoinLines(lines []string) string {
 }
 
 // isLineBreakHyphen reports whether the hyphen at the end of line a was only inserted to break a word that
-// continues in b: there are letters on both sides, the second in lower case. "end-
-//
-// to-end" keeps its hyphen, because another hyphen follows.
+// continues in b: there are letters on both sides, the second in lower case. "end-\nto-end" keeps its hyphen,
+// because another hyphen follows.
 func isLineBreakHyphen(a, b string) bool {
 	if strings.HasSuffix(a, "\u00ad") {
 		return true
