@@ -10,7 +10,7 @@ package custom
 
 import "github.com/scf-service/service/engine/catalog/scf"
 
-// Format and FormatVersion identify the format in every catalog document.
+// Every catalog document contains Format and FormatVersion, which identify its format.
 const (
 	Format        = "service-catalog"
 	FormatVersion = 1
@@ -39,7 +39,7 @@ type documentOrigin struct {
 	IsStarter bool   `json:"is_starter,omitempty"`
 }
 
-// evidenceRequest is an evidence request. Its ID only serves controls to refer to it.
+// evidenceRequest is an evidence request. Its ID exists only so that controls can refer to it.
 type evidenceRequest struct {
 	ID          string `json:"id"`
 	Code        string `json:"code,omitempty"`

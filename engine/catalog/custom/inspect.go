@@ -16,14 +16,14 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// Limits of a document, far above the largest real one.
+// Limits of a document. They are far above what the largest real one needs.
 const (
 	maxNesting      = 48
 	maxNumberDigits = 15      // a float64 holds as many exactly
 	maxTextBytes    = 1 << 20 // of one string
 )
 
-// A PathError is an error at a place of a JSON document.
+// A PathError is an error at a certain location in a JSON document.
 type PathError struct {
 	// Path is the place, such as controls[12].code; empty for the whole document.
 	Path    string
@@ -41,7 +41,8 @@ func pathErrorf(place, format string, args ...any) error {
 	return &PathError{Path: place, Message: fmt.Sprintf(format, args...)}
 }
 
-// FormatPath formats a path through a document, with indexes in brackets: controls[12].code.
+// FormatPath formats the path to a value in a document, with list indexes in brackets, as in
+// controls[12].code.
 func FormatPath(path []string) string {
 	var b strings.Builder
 	for _, p := range path {
@@ -57,10 +58,10 @@ func FormatPath(path []string) string {
 	return b.String()
 }
 
-// CheckAndHashJSON checks a JSON document before it is decoded. It rejects more than one document,
-// invalid UTF-8, duplicate keys, and excessive nesting, numbers or strings. It returns the
-// SHA-256 of the document in compact form (no whitespace, strings escaped as little as JSON
-// allows), so that the hash does not depend on the layout.
+// CheckAndHashJSON checks a JSON document before it is decoded. It returns an error if data has more than one
+// document, invalid UTF-8 or duplicate keys, or if its nesting, numbers or strings exceed the limits.
+// Otherwise it returns the SHA-256 of the compact form of the document (no whitespace, strings escaped as
+// little as JSON allows), so that the hash does not depend on the layout.
 func CheckAndHashJSON(data []byte) (sum string, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return "", pathErrorf("", "it is empty")
@@ -89,7 +90,7 @@ func CheckAndHashJSON(data []byte) (sum string, err error) {
 	}
 }
 
-// describeSyntaxError returns the text of a syntax error with its line.
+// describeSyntaxError returns the message of a syntax error, with the line number if it is known.
 func describeSyntaxError(err error, data []byte) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "it ends unexpectedly"
@@ -101,7 +102,7 @@ func describeSyntaxError(err error, data []byte) string {
 	return err.Error()
 }
 
-// openValue is an object or list whose end has not been reached.
+// openValue is an object or list whose end has not been read yet.
 type openValue struct {
 	keys         map[string]bool // nil for a list
 	key          string
@@ -109,7 +110,7 @@ type openValue struct {
 	expectsValue bool // a key has been read, its value not
 }
 
-// inspector checks a document token by token and hashes its compact form.
+// inspector checks a JSON document token by token. Meanwhile, it hashes the document's compact form.
 type inspector struct {
 	hash    hash.Hash
 	stack   []openValue
@@ -175,7 +176,7 @@ func (in *inspector) visit(tok json.Token) error {
 	return nil
 }
 
-// visitKey handles a token that is an object's key; it returns false for other tokens.
+// visitKey processes tok if it is the key of an object, or returns false if it isn't.
 func (in *inspector) visitKey(tok json.Token) (bool, error) {
 	n := len(in.stack)
 	if n == 0 || in.stack[n-1].keys == nil || in.stack[n-1].expectsValue {
@@ -197,7 +198,7 @@ func (in *inspector) visitKey(tok json.Token) (bool, error) {
 	return true, nil
 }
 
-// endValue records in the enclosing object or list that a value has ended.
+// endValue records that a value has ended, in the object or list that contains the value.
 func (in *inspector) endValue() {
 	if n := len(in.stack); n > 0 {
 		in.stack[n-1].index++
@@ -205,13 +206,13 @@ func (in *inspector) endValue() {
 	}
 }
 
-// compactJSONString returns a string in its shortest JSON form.
+// compactJSONString encodes a string as JSON in the shortest possible way.
 func compactJSONString(s string) string {
 	b, _ := encodeJSON(s)
 	return string(b)
 }
 
-// encodeJSON encodes v without HTML escapes and without a final line break.
+// encodeJSON encodes v without HTML escaping or a trailing newline.
 func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// ReadCatalog reads a catalog document. Errors in the document are *PathError. The source's SHA256
-// is the hash that CheckAndHashJSON returns.
+// ReadCatalog reads a catalog document. Errors in the document are of type *PathError. The SHA256 field of
+// the result is the hash that CheckAndHashJSON returns.
 func ReadCatalog(data []byte) (*scf.Source, error) {
 	sum, err := CheckAndHashJSON(data)
 	if err != nil {
@@ -36,7 +36,7 @@ func ReadCatalog(data []byte) (*scf.Source, error) {
 	return r.readAll()
 }
 
-// catalogReader converts a document that matches the schema into a source.
+// catalogReader converts a document that matches the schema into an scf.Source.
 type catalogReader struct {
 	doc *catalogDocument
 	src *scf.Source
@@ -66,7 +66,7 @@ func (r *catalogReader) warn(place, format string, args ...any) {
 	r.src.Warnings = append(r.src.Warnings, api.ImportWarning{Cell: place, Message: fmt.Sprintf(format, args...)})
 }
 
-// recordUniqueCode records a code's index, or returns an error if the code has been seen before.
+// recordUniqueCode records the index of a code, or returns an error if the code is already in seen.
 func recordUniqueCode(seen map[string]int, code string, index int, place, noun string) error {
 	if first, duplicate := seen[code]; duplicate {
 		return pathErrorf(place, "the %s %q occurs twice, first as number %d", noun, scf.Shorten(code), first+1)
@@ -203,7 +203,8 @@ func (r *catalogReader) toControl(c *control, place string) (scf.Control, error)
 	return out, nil
 }
 
-// addMappings adds a control's mappings; it rejects a pair that occurs twice.
+// addMappings adds a control's mappings to requirements. It returns an error if the control maps to the same
+// requirement twice.
 func (r *catalogReader) addMappings(c *control, number int, place string) error {
 	seen := map[[2]int]bool{}
 	add := func(framework, code, at string, detail *scf.MappingDetail) error {

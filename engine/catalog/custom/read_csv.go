@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// The columns of tables of requirements and of controls.
+// Columns of a CSV file of requirements, and of a CSV file of controls.
 var (
 	requirementColumns = []string{"requirement", "title", "text", "controls", "relationship", "strength", "rationale"}
 	controlColumns     = []string{
@@ -32,11 +32,11 @@ var (
 	}
 )
 
-// maxRows is the maximum number of rows of a table.
+// maxRows is the maximum number of rows in a CSV file.
 const maxRows = 100_000
 
-// isCSV reports whether a file is a table rather than YAML: by its file name extension, else if its
-// first line has separators and no colon.
+// isCSV reports whether a file is CSV rather than YAML. It goes by the file name extension. If that is none
+// of the usual ones, a first line with separators and without a colon means CSV.
 func isCSV(filename string, head []byte) bool {
 	switch strings.ToLower(filepath.Ext(filename)) {
 	case ".csv":
@@ -75,7 +75,7 @@ func (t *csvTable) trimmedCell(column string) string {
 	return ""
 }
 
-// splitCell splits a cell at any of the separators.
+// splitCell splits the current row's cell in a column at any of the separators.
 func (t *csvTable) splitCell(column, separators string) []string {
 	var out []string
 	for _, v := range strings.FieldsFunc(t.trimmedCell(column), func(r rune) bool { return strings.ContainsRune(separators, r) }) {
@@ -157,7 +157,7 @@ func csvError(err error) error {
 	return err
 }
 
-// readHeader reads the column names and returns the subject of a row: requirement or control.
+// readHeader reads the column names. It returns what the rows are about: "requirement" or "control".
 func (t *csvTable) readHeader() (subject string, err error) {
 	for i, cell := range t.row {
 		name := strings.ReplaceAll(strings.ToLower(scf.CollapseSpaces(cell)), " ", "_")
@@ -189,8 +189,8 @@ func (t *csvTable) readHeader() (subject string, err error) {
 	return subject, nil
 }
 
-// requirementRowReader returns a function that adds the current row's requirement to a set. Several
-// rows of one requirement are merged.
+// requirementRowReader returns a function that adds the requirement in the current row to a set. Rows of the
+// same requirement are merged.
 func (t *csvTable) requirementRowReader(o SetOptions) func(*Set) error {
 	at, lines := map[string]int{}, map[string]int{}
 	return func(out *Set) error {
@@ -220,7 +220,7 @@ func isGivenAndDifferent(current, previous *string) bool {
 	return current != nil && (previous == nil || *current != *previous)
 }
 
-// addRowControls adds the controls of the current row to a requirement.
+// addRowControls adds the controls in the current row to a requirement.
 func (t *csvTable) addRowControls(r *api.CustomRequirement) error {
 	all := t.splitCell("controls", ",;\n ")
 	strength, rationale := t.trimmedCell("strength"), t.trimmedCell("rationale")
@@ -247,7 +247,7 @@ func (t *csvTable) addRowControls(r *api.CustomRequirement) error {
 	return nil
 }
 
-// controlRowReader returns a function that adds the current row's control to a set.
+// controlRowReader returns a function that adds the control in the current row to a set.
 func (t *csvTable) controlRowReader() func(*Set) error {
 	lines := map[string]int{}
 	return func(out *Set) error {

@@ -23,14 +23,14 @@ type Set struct {
 	Controls   []api.CustomControlBody
 }
 
-// SetOptions describe the framework of a CSV file.
+// SetOptions describes the framework that a CSV file contains.
 type SetOptions struct {
 	// Code and Name default to the name of the file.
 	Code, Name string
 }
 
-// ReadSet reads frameworks and controls from a YAML, JSON or CSV file. It detects the format by
-// the content; the file name only distinguishes CSV from YAML.
+// ReadSet reads frameworks and controls from a YAML, JSON or CSV file. It detects JSON by the content. To
+// tell CSV from YAML, it also uses the file name.
 func ReadSet(filename string, data []byte, o SetOptions) (*Set, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(data) {
@@ -64,7 +64,7 @@ func ReadSet(filename string, data []byte, o SetOptions) (*Set, error) {
 	return set, nil
 }
 
-// withDefaultsFrom sets empty options from the file name.
+// withDefaultsFrom returns the options with empty fields set to defaults derived from the file name.
 func (o SetOptions) withDefaultsFrom(filename string) SetOptions {
 	base := strings.TrimSuffix(filepath.Base(filename), filepath.Ext(filename))
 	if o.Name == "" {
@@ -78,8 +78,8 @@ func (o SetOptions) withDefaultsFrom(filename string) SetOptions {
 
 var nonSlugChars = lazyregexp.New(`[^a-z0-9.]+`)
 
-// customFile is the YAML and JSON form: lists of frameworks and controls, or a single framework as
-// the API returns it.
+// customFile is the content of a YAML or JSON file: either lists of frameworks and controls, or a single
+// framework as the API returns it.
 type customFile struct {
 	Frameworks     []frameworkEntry `yaml:"frameworks"`
 	Controls       []controlEntry   `yaml:"controls"`
@@ -143,13 +143,13 @@ type controlEntry struct {
 	ignoredFields `yaml:",inline"`
 }
 
-// Limits of a YAML file: the number of its values, and their nesting.
+// Limits of a YAML file: the number of values and their nesting depth.
 const (
 	maxNodes       = 500_000
 	maxYAMLNesting = 24
 )
 
-// readYAML reads a set in YAML, or in JSON, which the YAML parser accepts.
+// readYAML reads a set from YAML. It also reads JSON, which is valid YAML.
 func readYAML(data []byte) (*Set, error) {
 	if err := checkBracketNesting(data); err != nil {
 		return nil, err
@@ -178,8 +178,8 @@ func readYAML(data []byte) (*Set, error) {
 	return f.toSet(), nil
 }
 
-// checkBracketNesting rejects text with excessively nested brackets before the recursive parser
-// sees it.
+// checkBracketNesting returns an error if brackets are nested too deeply. It is called before the YAML
+// parser, which is recursive.
 func checkBracketNesting(data []byte) error {
 	depth := 0
 	for i, c := range data {
@@ -200,8 +200,8 @@ func checkBracketNesting(data []byte) error {
 	return nil
 }
 
-// checkYAMLTree checks the limits of the tree below n. It rejects aliases, with which a small file can
-// expand without bound.
+// checkYAMLTree returns an error if the tree below n exceeds the limits or contains an alias. Aliases would
+// let a small file expand without bound.
 func checkYAMLTree(n *yaml.Node, depth int, nodeCount *int) error {
 	*nodeCount++
 	switch {
@@ -222,7 +222,7 @@ func checkYAMLTree(n *yaml.Node, depth int, nodeCount *int) error {
 
 var goTypeNames = lazyregexp.New(` in type custom\.\w+| into custom\.\w+`)
 
-// simplifyYAMLError returns the first line of a decoder's error, without Go type names.
+// simplifyYAMLError returns the first line of a YAML decoder's error, without Go type names.
 func simplifyYAMLError(err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	if _, rest, several := strings.Cut(text, "unmarshal errors:\n"); several {

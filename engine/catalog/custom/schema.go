@@ -29,7 +29,8 @@ var compiledSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	return c.Compile("schema.json")
 })
 
-// checkSchema validates a document, as decoded by jsonschema.UnmarshalJSON.
+// checkSchema validates a document, as decoded by jsonschema.UnmarshalJSON, against the schema of catalog
+// documents.
 func checkSchema(doc any) error {
 	schema, err := compiledSchema()
 	if err != nil {
@@ -38,8 +39,8 @@ func checkSchema(doc any) error {
 	return FirstSchemaError(schema.Validate(doc))
 }
 
-// FirstSchemaError returns the first violation in a jsonschema validation error as a *PathError, with
-// the number of the others. It returns other errors, and nil, unchanged.
+// FirstSchemaError turns a jsonschema validation error into a *PathError that describes the first violation
+// and states how many more there are. It returns other errors, and nil, unchanged.
 func FirstSchemaError(err error) error {
 	var v *jsonschema.ValidationError
 	if !errors.As(err, &v) {

@@ -6,8 +6,8 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// WriteCatalog returns the catalog as a compact JSON document. The same catalog gives the same
-// bytes.
+// WriteCatalog returns the catalog as a compact JSON document. The result for a given catalog is always the
+// same.
 func WriteCatalog(src *scf.Source) ([]byte, error) {
 	doc := catalogDocument{
 		Format: Format, FormatVersion: FormatVersion, Label: src.Label,
@@ -39,8 +39,8 @@ func WriteCatalog(src *scf.Source) ([]byte, error) {
 	return encodeJSON(doc)
 }
 
-// uniqueEvidenceIDs returns the ids of evidence requests in a document: the code if it is unique, else the
-// number in the list.
+// uniqueEvidenceIDs returns the IDs that a document uses for evidence requests. The ID of a request is its
+// code or, if it has no unique code, its number in the list.
 func uniqueEvidenceIDs(all []scf.EvidenceRequest) []string {
 	holders := map[string]int{}
 	for _, e := range all {
