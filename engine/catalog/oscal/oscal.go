@@ -18,7 +18,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Namespace marks properties and parts that OSCAL itself does not define.
+// Namespace is the namespace of the properties and parts that OSCAL itself does not define.
 const Namespace = "urn:scf-service:oscal"
 
 // Version is the OSCAL version of written documents: the newest one that go-oscal has a schema
@@ -97,8 +97,9 @@ type (
 	}
 )
 
-// Read reads a document. A profile, a mapping collection or a catalog of other controls is
-// merged into a copy of base. Errors in the document are *custom.PathError.
+// Read reads an OSCAL document. A catalog of SCF controls is returned as a whole. Anything else (a profile, a
+// mapping collection, or a catalog of other controls) is merged into a copy of base. Errors in the document
+// are of type *custom.PathError.
 func Read(data []byte, base *scf.Source) (*scf.Source, error) {
 	sum, err := custom.CheckAndHashJSON(data)
 	if err != nil {
@@ -155,8 +156,8 @@ func propValues(props []property, name string) (out []string) {
 	return out
 }
 
-// valueInRemarks is the value of a property whose real value is in its remarks, because OSCAL
-// does not allow line breaks or outer spaces in values.
+// valueInRemarks is written as the value of a property if OSCAL does not allow the real value, because it has
+// line breaks or surrounding spaces. The real value is then in the remarks.
 const valueInRemarks = "see-remarks"
 
 func (p property) value() string {
@@ -168,7 +169,7 @@ func (p property) value() string {
 
 var singleLine = lazyregexp.New(`^\S(.*\S)?$`)
 
-// newProp returns a property in our namespace.
+// newProp returns a property in this program's own namespace.
 func newProp(name, value string) property {
 	p := property{Name: name, NS: Namespace, Value: value}
 	if !singleLine.MatchString(value) {
@@ -192,7 +193,7 @@ func appendProps(props []property, name string, values []string) []property {
 	return props
 }
 
-// fullText returns the text of a part and of the parts in it, with their labels.
+// fullText returns the text of a part and of all parts nested in it, with their labels.
 func (p *part) fullText() string {
 	var b strings.Builder
 	p.writeText(&b, 0)
@@ -211,8 +212,8 @@ func (p *part) writeText(b *strings.Builder, depth int) {
 	}
 }
 
-// copyForOverlay returns a copy of a catalog whose frameworks and mappings can be appended to.
-// The copy has no label: the caller assigns one.
+// copyForOverlay returns a copy of a catalog whose frameworks and mappings can be appended to without
+// changing the original. The copy has no label, because the caller has to assign a new one.
 func copyForOverlay(base *scf.Source) *scf.Source {
 	out := *base
 	out.Frameworks, out.Mappings = slices.Clone(base.Frameworks), slices.Clone(base.Mappings)

@@ -11,18 +11,18 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// locatedControl is a control of a document with its path and the label of its group.
+// locatedControl is a control with its path in the document and the label of the group that contains it.
 type locatedControl struct {
 	*control
 	path, domain string
 }
 
-// displayCode returns the code that people use for a control: its label, else its id.
+// displayCode returns the code by which people know a control: its label, or its ID if it has no label.
 func (c *locatedControl) displayCode() string {
 	return cmp.Or(strings.TrimSpace(propValue(c.Props, "label")), c.ID)
 }
 
-// listControls returns all controls of a catalog in document order, nested ones included.
+// listControls returns all controls of a catalog, including nested ones, in document order.
 func listControls(doc *catalogDocument) (out []locatedControl) {
 	var walk func(list []control, place, domain string)
 	walk = func(list []control, place, domain string) {
@@ -45,8 +45,8 @@ func listControls(doc *catalogDocument) (out []locatedControl) {
 	return out
 }
 
-// readCatalog reads a catalog of SCF controls as a whole catalog, and any other as the
-// requirements of a framework.
+// readCatalog reads an OSCAL catalog. If it has SCF controls, it is read as a whole catalog, and otherwise as
+// the requirements of a framework.
 func readCatalog(doc *catalogDocument, base *scf.Source) (*scf.Source, error) {
 	controls := listControls(doc)
 	if len(controls) == 0 {
@@ -203,8 +203,8 @@ func (r *catalogReader) readFramework(x *resource, code, place string) error {
 	return nil
 }
 
-// readDomains adds the groups of class "domain" that have a label. A control outside of them
-// belongs to the domain of its code.
+// readDomains adds a domain for each group that has class "domain" and a label. Controls outside these groups
+// belong to the domain that their code indicates.
 func (r *catalogReader) readDomains(groups []group) {
 	for _, g := range groups {
 		if code := propValue(g.Props, "label"); g.Class == "domain" && code != "" && !r.hasDomain(code) {
@@ -273,8 +273,7 @@ func (r *catalogReader) readControl(x *locatedControl, code string) error {
 	return nil
 }
 
-// readPart reads one part of a control. It ignores parts with unknown names, which belong to
-// other tools.
+// readPart reads a part of a control. Parts with unknown names belong to other tools and are ignored.
 func (r *catalogReader) readPart(c *scf.Control, number int, p *part, place string) error {
 	switch p.Name {
 	case "statement":
@@ -354,9 +353,9 @@ func (r *catalogReader) addMapping(control int, framework, requirement string, d
 	return nil
 }
 
-// mergeCatalogAsFramework reads a catalog of other controls as the requirements of a framework. If there is a
-// framework with its title, it fills in that framework's titles and texts; otherwise it adds one without
-// mappings.
+// mergeCatalogAsFramework reads a catalog of other controls as the requirements of a framework. If base has a
+// framework with the catalog's title, the titles and texts of that framework's requirements are filled in.
+// Otherwise, a framework without mappings is added.
 func mergeCatalogAsFramework(doc *catalogDocument, controls []locatedControl, base *scf.Source) (*scf.Source, error) {
 	src := copyForOverlay(base)
 	at, known := findFrameworkByCodeOrName(src, doc.Metadata.Title)
@@ -407,7 +406,8 @@ func mergeCatalogAsFramework(doc *catalogDocument, controls []locatedControl, ba
 	return src, nil
 }
 
-// findFrameworkByCodeOrName returns the index of the framework with a code, alias, name or title.
+// findFrameworkByCodeOrName returns the index of the framework that has ref as its code, alias, name or
+// title.
 func findFrameworkByCodeOrName(src *scf.Source, ref string) (int, bool) {
 	ref = scf.CollapseSpaces(ref)
 	slug := scf.FrameworkCode(ref)

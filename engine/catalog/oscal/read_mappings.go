@@ -20,7 +20,7 @@ type mappingCollection struct {
 	BackMatter *backMatter `json:"back-matter,omitempty"`
 }
 
-// mappingList is a list of mappings; in JSON, a single one may stand for a list.
+// mappingList is a list of mappings. In JSON, a list with one element may be written as that element alone.
 type mappingList []mapping
 
 func (m *mappingList) UnmarshalJSON(b []byte) error {
@@ -57,7 +57,7 @@ type mapItem struct {
 	ID   string `json:"id-ref"`
 }
 
-// catalogRelationships maps OSCAL's relationships to the catalog's. Both describe how the
+// catalogRelationships maps OSCAL's names of relationships to those of the catalog. Both describe how the
 // requirement relates to the control.
 var catalogRelationships = map[string]string{
 	"equal-to": "equal", "equivalent-to": "equal", "subset-of": "subset", "superset-of": "superset",
@@ -65,7 +65,8 @@ var catalogRelationships = map[string]string{
 	"equal": "equal", "equivalent": "equal", "subset": "subset", "superset": "superset", "intersects": "intersects", "none": "none",
 }
 
-// invertRelationship returns the relationship in the opposite direction.
+// invertRelationship returns the same relationship seen from the other side: "superset" for "subset" and vice
+// versa.
 func invertRelationship(relationship string) string {
 	switch relationship {
 	case "subset":
@@ -76,8 +77,8 @@ func invertRelationship(relationship string) string {
 	return relationship
 }
 
-// readCollection merges mappings between SCF controls and frameworks into a copy of base.
-// Existing mappings get the document's details.
+// readCollection merges a collection of mappings between SCF controls and frameworks into a copy of base. If
+// a mapping already exists, it gets the details from the collection.
 func readCollection(doc *mappingCollection, base *scf.Source) (*scf.Source, error) {
 	j := collectionMerger{
 		src:          copyForOverlay(base),
@@ -109,7 +110,8 @@ type collectionMerger struct {
 	requirements map[int]map[string]int
 }
 
-// mergeMapping merges one mapping. The side with more SCF control codes is the SCF's.
+// mergeMapping merges one mapping into the catalog. The side with more SCF control codes is assumed to be the
+// SCF.
 func (j *collectionMerger) mergeMapping(m *mapping, place string) error {
 	ours := func(of func(*mapEntry) []mapItem) (n int) {
 		for i := range m.Maps {
@@ -142,8 +144,8 @@ func (j *collectionMerger) mergeMapping(m *mapping, place string) error {
 	return nil
 }
 
-// findOrAddFramework returns the index of the framework that a reference names, adding it if
-// the catalog has none.
+// findOrAddFramework returns the index of the framework that href refers to. If the catalog doesn't have it,
+// the framework is added.
 func (j *collectionMerger) findOrAddFramework(href, place string) (int, error) {
 	name := strings.TrimSuffix(path.Base(href), path.Ext(href))
 	if id, inside := strings.CutPrefix(href, "#"); inside {
@@ -219,8 +221,8 @@ func (j *collectionMerger) mergeEntry(p *mapEntry, framework int, controlsAreSou
 	return nil
 }
 
-// findOrAddRequirement returns the index of the requirement with a code, adding it if the
-// framework has none.
+// findOrAddRequirement returns the index of the requirement with the given code in a framework. If the
+// framework doesn't have it, the requirement is added.
 func (j *collectionMerger) findOrAddRequirement(framework int, id, place string) int {
 	id = scf.CollapseSpaces(id)
 	if n, known := j.requirements[framework][scf.NormalizeRequirementCode(id)]; known {

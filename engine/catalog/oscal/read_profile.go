@@ -31,9 +31,9 @@ type selection struct {
 	} `json:"matching"`
 }
 
-// readProfile adds a profile to a copy of base as a framework whose requirements are the
-// selected controls. A selected SCF control maps to itself; a selected requirement of another
-// framework has the mappings it has there.
+// readProfile adds a profile to a copy of base as a framework whose requirements are the selected controls.
+// If an SCF control is selected, the new requirement maps to that control. If a requirement of another
+// framework is selected, the new requirement gets its mappings.
 func readProfile(doc *profile, base *scf.Source) (*scf.Source, error) {
 	src := copyForOverlay(base)
 	name := scf.CollapseSpaces(doc.Metadata.Title)
@@ -67,8 +67,9 @@ func readProfile(doc *profile, base *scf.Source) (*scf.Source, error) {
 	return src, nil
 }
 
-// resolveImportTarget follows a reference through the document's own resources and returns the name
-// at its end. A reference back to the profile is an error.
+// resolveImportTarget returns the name of what an import refers to. A reference may point to a resource of
+// the document, which may point to another one, and so on. It is an error if the references lead back to the
+// profile.
 func resolveImportTarget(doc *profile, href, place string) (string, error) {
 	seen := map[string]bool{}
 	for strings.HasPrefix(href, "#") {
@@ -107,7 +108,7 @@ type candidate struct {
 	controls          []int // that map to it
 }
 
-// applyImport adds what an import selects to the framework.
+// applyImport adds the controls that an import selects to the framework.
 func (s *profileSelector) applyImport(imp *profileImport, target, place string) error {
 	pool, err := s.importCandidates(imp, target, place)
 	if err != nil {
@@ -150,8 +151,8 @@ func (s *profileSelector) applyImport(imp *profileImport, target, place string) 
 	return nil
 }
 
-// importCandidates returns what an import selects from: the requirements of the framework that target
-// names, or the controls of the SCF.
+// importCandidates returns everything that an import can select from: the requirements of the framework named
+// by target, or the controls of the SCF.
 func (s *profileSelector) importCandidates(in *profileImport, target, place string) ([]candidate, error) {
 	if at, known := findFrameworkByCodeOrName(s.src, target); known && at != s.framework {
 		return s.frameworkCandidates(at), nil
@@ -186,8 +187,8 @@ func (s *profileSelector) frameworkCandidates(framework int) []candidate {
 	return out
 }
 
-// markSelected sets keep for the candidates that a selection names. An unknown id is an error,
-// because a baseline must not lose a control silently.
+// markSelected sets keep to selected for each candidate that sel lists. An unknown ID is an error, because a
+// baseline must not lose a control silently.
 func markSelected(pool []candidate, sel selection, keep []bool, selected bool, place string) error {
 	at := make(map[string]int, len(pool))
 	for i, c := range pool {

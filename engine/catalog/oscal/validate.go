@@ -15,9 +15,9 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Validate checks an OSCAL document against the schema of the OSCAL version it names. The
-// document must have exactly one top-level field, named like one of the models. If it does
-// not fit, the error is a *custom.PathError.
+// Validate checks an OSCAL document against the schema of the OSCAL version that it names. The document must
+// have exactly one top-level field, whose name is one of models. Validation errors are of type
+// *custom.PathError.
 func Validate(data []byte, models ...string) error {
 	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	if err != nil {
@@ -61,12 +61,13 @@ func Validate(data []byte, models ...string) error {
 	return err
 }
 
-// compiledSchemas holds the compiled schema of every OSCAL version used so far, as
-// func() (*jsonschema.Schema, error) by version. Compiling takes far longer than
-// validating a typical document.
+// compiledSchemas caches the compiled schema of every OSCAL version used so far, as a func()
+// (*jsonschema.Schema, error) keyed by version. Compiling a schema takes far longer than validating a typical
+// document.
 var compiledSchemas sync.Map
 
-// compiledSchema returns the schema of a version that go-oscal supports.
+// compiledSchema returns the compiled schema of an OSCAL version. It is an error if go-oscal has no schema
+// for it.
 func compiledSchema(version string) (*jsonschema.Schema, error) {
 	compile, _ := compiledSchemas.LoadOrStore(version, sync.OnceValues(func() (*jsonschema.Schema, error) {
 		// The validator is only a means to get at the schema, so its document is empty.
@@ -87,7 +88,7 @@ func compiledSchema(version string) (*jsonschema.Schema, error) {
 	return compile.(func() (*jsonschema.Schema, error))()
 }
 
-// joinWithOr joins names as in "a, b or c".
+// joinWithOr joins names into a phrase such as "a, b or c".
 func joinWithOr(models []string) string {
 	last := len(models) - 1
 	if last < 1 {
@@ -98,9 +99,8 @@ func joinWithOr(models []string) string {
 
 var oscalVersion = lazyregexp.New(`^\d{1,2}\.\d{1,2}\.\d{1,2}$`)
 
-// selectModelError returns the part of a validation error that is about the document's own model.
-// The schema is a choice between all models, so the error also reports that the document is
-// none of the others.
+// selectModelError returns the part of a validation error that concerns the document's own model. The schema
+// accepts any one of several models, so the whole error also explains why the document is none of the others.
 func selectModelError(err *jsonschema.ValidationError, model string) *jsonschema.ValidationError {
 	for len(err.InstanceLocation) == 0 {
 		at := -1

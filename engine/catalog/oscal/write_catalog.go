@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// Types of resources in the back matter.
+// Types of the resources in the back matter.
 const (
 	typeFramework = "framework"
 	typeEvidence  = "evidence-request"
@@ -22,8 +22,8 @@ const (
 	typePrinciple = "principle"
 )
 
-// WriteCatalog returns the catalog as an OSCAL catalog: domains are groups, and mappings are links
-// to frameworks in the back matter. The same catalog and time of modification give the same bytes.
+// WriteCatalog returns the catalog as an OSCAL catalog. Domains are groups, and mappings are links to
+// frameworks in the back matter. The same catalog and modification time always give the same bytes.
 func WriteCatalog(src *scf.Source, modified time.Time) ([]byte, error) {
 	w := newWriter(src)
 	doc := &catalogDocument{UUID: w.namespace.String(), Metadata: w.newMetadata("Control catalog "+src.Label, modified)}
@@ -77,7 +77,7 @@ type writer struct {
 	namespace uuid.UUID
 }
 
-// uuidFor returns the UUID of a resource, derived from its kind and index.
+// uuidFor returns the UUID of a resource. It is derived from the kind and the index of the resource.
 func (w *writer) uuidFor(kind string, n int) string {
 	return uuid.NewSHA1(w.namespace, fmt.Appendf(nil, "%s %d", kind, n)).String()
 }
@@ -173,7 +173,7 @@ func (w *writer) toControl(n int, c *scf.Control, mappings []scf.Mapping) contro
 	return out
 }
 
-// namedList is a list field of a control and the name of the property for its elements.
+// namedList is a list field of a control, with the name of the property that its elements are written as.
 type namedList struct {
 	name   string
 	values *[]string
@@ -192,8 +192,8 @@ func controlLists(c *scf.Control) []namedList {
 	}
 }
 
-// addMapping adds a mapping as a link to the framework, or as a part if it has details or its
-// requirement code does not fit into a link.
+// addMapping adds a mapping to a control. It is written as a link to the framework, or as a part if it has
+// details or if its requirement code does not fit into a link.
 func (w *writer) addMapping(c *control, m scf.Mapping) {
 	code := w.src.Frameworks[m.Framework].Requirements[m.Requirement].Code
 	if m.Detail == nil && singleLine.MatchString(code) {

@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// relationshipNotStated is the relationship of a mapping whose source states none. It belongs to
-// our namespace, because OSCAL has no word for it.
+// relationshipNotStated is the relationship of a mapping whose source does not state any. It is in our own
+// namespace, because OSCAL has no word for it.
 const relationshipNotStated = "not-stated"
 
 type (
@@ -59,7 +59,8 @@ type (
 	}
 )
 
-// WriteProfile returns the controls that map to a framework as an OSCAL profile of the catalog.
+// WriteProfile returns a framework as an OSCAL profile, which selects the controls of the catalog that map to
+// it.
 func WriteProfile(src *scf.Source, framework int, modified time.Time) ([]byte, error) {
 	w := newWriter(src)
 	f := &src.Frameworks[framework]
@@ -128,7 +129,7 @@ func WriteMappings(src *scf.Source, frameworks []int, modified time.Time) ([]byt
 	return encodeValid("mapping-collection", map[string]any{"mapping-collection": doc})
 }
 
-// oscalRelationships maps the catalog's relationships to OSCAL's.
+// oscalRelationships maps the catalog's names of relationships to those of OSCAL.
 var oscalRelationships = map[string]string{
 	"equal":      "equal-to",
 	"subset":     "subset-of",
@@ -137,8 +138,8 @@ var oscalRelationships = map[string]string{
 	"none":       "no-relationship",
 }
 
-// mappingEntries returns a framework's mappings: one entry for each mapping with details, and one for
-// each requirement with all its other controls.
+// mappingEntries returns the entries for a framework's mappings. A mapping with details has an entry of its
+// own. The other mappings of each requirement share one entry.
 func (w *writer) mappingEntries(f int, mappings []int) (out []outputMap) {
 	bare := map[int]int{}
 	for _, i := range mappings {
@@ -171,13 +172,13 @@ func (w *writer) mappingEntries(f int, mappings []int) (out []outputMap) {
 	return out
 }
 
-// catalogResource returns the catalog as a resource for documents that refer to it.
+// catalogResource returns the resource by which other documents refer to the catalog.
 func (w *writer) catalogResource() resource {
 	props := appendProp([]property{newProp("label", w.src.Label)}, "source-sha256", w.src.SHA256)
 	return resource{UUID: w.namespace.String(), Title: "Control catalog " + w.src.Label, Props: props}
 }
 
-// encodeValid returns a document as JSON, or an error if it does not match the schema.
+// encodeValid encodes a document as JSON. It returns an error if the document does not match the schema.
 func encodeValid(model string, doc any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
