@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Aliases lists which names mean the same framework. The zero value is empty.
+// Aliases is a table of the names that mean the same framework. The zero value is an empty table.
 type Aliases struct {
 	// Aliases lists names that mean the framework with the code.
 	Aliases []Alias `yaml:"aliases"`
@@ -31,15 +31,15 @@ type Alias struct {
 	Names []string `yaml:"names" json:"names"`
 }
 
-// Limits of a user's table.
+// Limits of a user's alias table.
 const (
 	maxAliases    = 2000
 	maxAliasNames = 50
 	maxAliasText  = 200
 )
 
-// ParseAliases parses a table in the form of frameworks.yaml. It rejects invalid tables, names
-// claimed twice, and invalid codes.
+// ParseAliases parses a table that has the form of frameworks.yaml. It returns an error if the table is
+// invalid, if two frameworks claim the same name, or if a code is invalid.
 func ParseAliases(text []byte) (*Aliases, error) {
 	a := &Aliases{}
 	d := yaml.NewDecoder(bytes.NewReader(text))
@@ -72,7 +72,8 @@ func ParseAliases(text []byte) (*Aliases, error) {
 	return a, nil
 }
 
-// Merge returns the aliases with a user's table taking precedence.
+// Merge returns the combination of two alias tables. If they disagree about a name, preferred takes
+// precedence.
 func (a *Aliases) Merge(preferred *Aliases) *Aliases {
 	return &Aliases{
 		Aliases: slices.Concat(preferred.Aliases, a.Aliases), Laws: slices.Concat(preferred.Laws, a.Laws),
@@ -83,7 +84,7 @@ func (a *Aliases) Merge(preferred *Aliases) *Aliases {
 //go:embed frameworks.yaml
 var builtinAliases []byte
 
-// BuiltinAliases returns the built-in table.
+// BuiltinAliases returns the built-in table of framework aliases.
 var BuiltinAliases = sync.OnceValue(func() *Aliases {
 	a, err := ParseAliases(builtinAliases)
 	if err != nil {
@@ -92,13 +93,14 @@ var BuiltinAliases = sync.OnceValue(func() *Aliases {
 	return a
 })
 
-// aliasIndex is a table indexed for lookups.
+// aliasIndex is an alias table, indexed by slug (the normalized spelling of a name).
 type aliasIndex struct {
 	bySlug        map[string]aliasTarget // by Slug
 	byUndatedSlug map[string]string
 }
 
-// aliasTarget is the meaning of a name and its rank: the position of the name in its list.
+// aliasTarget is the code of the framework that a name means, and the rank of the name: its position in that
+// framework's list of names.
 type aliasTarget struct {
 	code string
 	rank int
@@ -133,7 +135,7 @@ var builtinAliasIndex = sync.OnceValue(func() *aliasIndex { return BuiltinAliase
 
 var yearSuffix = lazyregexp.New(`^(.+)-(?:19|20)\d\d$`)
 
-// lookUp returns the meaning of a slug, or false if it isn't in the table.
+// lookUp returns the framework that a slug means, or false if the slug isn't in the table.
 func (x *aliasIndex) lookUp(slug string) (aliasTarget, bool) {
 	if k, ok := x.bySlug[slug]; ok {
 		return k, true
@@ -146,8 +148,8 @@ func (x *aliasIndex) lookUp(slug string) (aliasTarget, bool) {
 	return aliasTarget{}, false
 }
 
-// NewerEditions returns the codes of newer editions of a framework, the next one first; none if it is
-// the newest or unknown.
+// NewerEditions returns the codes of the newer editions of a framework, oldest first. There are none if the
+// framework is the newest edition or is unknown.
 func (a *Aliases) NewerEditions(code string) []string {
 	for _, line := range a.Editions {
 		if i := slices.Index(line, code); i >= 0 {
@@ -157,7 +159,8 @@ func (a *Aliases) NewerEditions(code string) []string {
 	return nil
 }
 
-// applyRenameRules returns a framework code from spelling rules alone, without the table.
+// applyRenameRules applies the first rename rule that matches a slug. If none matches, it returns the slug
+// unchanged.
 func applyRenameRules(slug string) string {
 	for _, rule := range renameRules {
 		if rule.pattern.MatchString(slug) {

@@ -9,9 +9,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Coverage returns how much of a framework the catalog's controls cover. In a workbook,
-// requirements exist only because a control refers to them, so only other sources have less than
-// 100%.
+// Coverage returns how many of a framework's requirements are mapped to a control. In a workbook, this is
+// always 100%, because a requirement exists there only if a control refers to it.
 func (s *Snapshot) Coverage(framework string) (api.Coverage, error) {
 	f, err := s.findFramework(framework)
 	if err != nil {
@@ -57,8 +56,8 @@ func (s *Snapshot) Coverage(framework string) (api.Coverage, error) {
 	return out, nil
 }
 
-// Crosswalk lists the controls of a framework with its requirement codes. With a target, it lists
-// only the controls that map to both, with the requirements of both.
+// Crosswalk returns the controls that map to a framework, with the codes of the requirements they map to. If
+// a target framework is given, it returns only the controls that map to both, with the requirements of both.
 func (s *Snapshot) Crosswalk(framework, target string) (api.Crosswalk, error) {
 	a, err := s.findFramework(framework)
 	if err != nil {
@@ -97,7 +96,8 @@ func (s *Snapshot) Crosswalk(framework, target string) (api.Crosswalk, error) {
 	return out, nil
 }
 
-// requirementsByControl returns, for each control, its requirements in a framework, in order.
+// requirementsByControl returns, for each control, the numbers of the framework's requirements that it maps
+// to, in order.
 func (s *Snapshot) requirementsByControl(framework int) [][]int32 {
 	mappings := s.frameworkMappingIndexes(framework)
 	size := make([]int32, len(s.src.Controls))

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Custom is an organization's own frameworks and controls, in one revision.
+// Custom is one revision of the frameworks and controls that an organization has added.
 type Custom struct {
 	OrganizationID string
 	Revision       int
@@ -18,14 +18,14 @@ type Custom struct {
 	Controls       []api.CustomControlBody
 }
 
-// Limits of an organization's additions.
+// Limits of what an organization may add to a catalog.
 const (
 	maxCustomFrameworks   = 200
 	maxCustomControls     = 2000
 	maxCustomRequirements = 10000
 )
 
-// CustomError describes an error in a framework or control of an organization.
+// CustomError describes an error in one of an organization's own frameworks or controls.
 type CustomError struct{ Place, Message string }
 
 func (e *CustomError) Error() string { return e.Place + ": " + e.Message }
@@ -35,16 +35,16 @@ var (
 	customFrameworkCode = lazyregexp.New(`^[a-z0-9][a-z0-9.-]*[a-z0-9]$`)
 )
 
-// IsCustomControlCode reports whether an organization may use a code for a control of its own: it must have the
-// right form, and must not be one that an SCF release could use.
+// IsCustomControlCode reports whether an organization may use a code for its own control. The code must have
+// the right form, and must not be one that a release of the SCF could use.
 func IsCustomControlCode(code string) bool {
 	return customControlCode.MatchString(code) && !IsControlCode(code)
 }
 
-// WithCustom returns the catalog with an organization's additions, under the same version id. If the catalog
-// meanwhile has a framework with the same code, "-custom" is appended to the organization's. Mappings to
-// controls and requirements missing in this version are left out and returned, keyed by the code of the
-// framework or control that contains them.
+// WithCustom returns the catalog including an organization's additions, under the same version ID. If the
+// catalog itself has a framework with the same code as one of the organization's, "-custom" is appended to
+// the code of the latter. Mappings to controls and requirements that this version doesn't have are left out.
+// They are returned, keyed by the code of the framework or control that contains them.
 func (s *Snapshot) WithCustom(c *Custom) (*Snapshot, map[string][]string, error) {
 	m := newCustomMerge(s, c)
 	for i := range c.Controls {
@@ -64,7 +64,7 @@ func (s *Snapshot) WithCustom(c *Custom) (*Snapshot, map[string][]string, error)
 	return out, m.missing, nil
 }
 
-// customMerge builds the source of a catalog with an organization's additions.
+// customMerge builds the source of a catalog that includes an organization's own frameworks and controls.
 type customMerge struct {
 	base           *Snapshot
 	organizationID string
@@ -106,7 +106,8 @@ func stringOrEmpty(s *string) string {
 	return *s
 }
 
-// addControl adds a control, and the domain of its code if it is missing.
+// addControl adds a custom control. If the catalog doesn't have the domain that the control's code indicates,
+// it adds that too.
 func (m *customMerge) addControl(b *api.CustomControlBody) {
 	if prefix := DomainCodeOf(b.Code); !m.domains[prefix] {
 		m.domains[prefix] = true
@@ -146,7 +147,7 @@ func (m *customMerge) addControl(b *api.CustomControlBody) {
 	m.src.Controls = append(m.src.Controls, c)
 }
 
-// addFramework adds a framework with its mappings.
+// addFramework adds a custom framework with its requirements and mappings.
 func (m *customMerge) addFramework(b *api.CustomFrameworkBody) {
 	code := b.Code
 	if _, taken := m.base.frameworks[code]; taken {
@@ -184,7 +185,7 @@ func (m *customMerge) addFramework(b *api.CustomFrameworkBody) {
 	}
 }
 
-// sourceCustom is the source of mappings defined by an organization.
+// sourceCustom is the source recorded for mappings that an organization has defined.
 const sourceCustom = "custom"
 
 func (m *customMerge) linkControl(source, control string, framework, requirement int, d MappingDetail) {
@@ -203,7 +204,7 @@ func (m *customMerge) recordMissing(source, reference string) {
 	}
 }
 
-// addMapping adds a mapping unless the pair already has one: the first one wins.
+// addMapping adds a mapping, unless the control is already mapped to that requirement.
 func (m *customMerge) addMapping(n Mapping) {
 	pair := Mapping{Control: n.Control, Framework: n.Framework, Requirement: n.Requirement}
 	if m.added[pair] {
@@ -214,8 +215,8 @@ func (m *customMerge) addMapping(n Mapping) {
 	m.mappingsByControl[n.Control] = append(m.mappingsByControl[n.Control], n)
 }
 
-// addControlMappings adds the requirements of a custom control: its own, then those of the related
-// controls.
+// addControlMappings adds the mappings of a custom control: first those that it states itself, then those of
+// its related controls.
 func (m *customMerge) addControlMappings(b *api.CustomControlBody) {
 	for _, ref := range slices.Sorted(maps.Keys(b.Requirements)) {
 		f, own := m.frameworks[ref]
@@ -257,7 +258,8 @@ func (m *customMerge) addControlMappings(b *api.CustomControlBody) {
 	}
 }
 
-// officialFramework returns the framework of the catalog itself that a code or name means, if any.
+// officialFramework returns the code of the framework in the catalog itself that has the given code or name,
+// if there is one.
 func (s *Snapshot) officialFramework(ref string) (string, bool) {
 	for _, code := range []string{ref, strings.ToLower(ref), FrameworkCode(ref)} {
 		if i, ok := s.frameworks[code]; ok {
@@ -272,8 +274,9 @@ func (s *Snapshot) officialFramework(ref string) (string, bool) {
 	return "", false
 }
 
-// CheckCustom rejects additions that conflict with the catalog: invalid or used codes, duplicates,
-// mappings to unknown records. Errors are *CustomError.
+// CheckCustom returns an error if an organization's additions do not fit into the catalog, for example
+// because of invalid codes, codes that are already used, duplicates, or mappings to unknown records. Errors
+// are of type *CustomError.
 func (s *Snapshot) CheckCustom(c *Custom) error {
 	if len(c.Frameworks) > maxCustomFrameworks || len(c.Controls) > maxCustomControls {
 		return &CustomError{

@@ -9,15 +9,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxPayloadBytes is the maximum size unpacked by DecodeSnapshot, far above any release: 2026.1.1
-// needs 10 MB.
+// maxPayloadBytes is the maximum size that DecodeSnapshot unpacks. It is far above the size of any release:
+// 2026.1.1 needs 10 MB.
 const maxPayloadBytes = 128 << 20
 
-// ErrFormat is wrapped by all errors about the content of a snapshot.
+// ErrFormat is wrapped by all errors about the content of an encoded snapshot.
 var ErrFormat = errors.New("not a catalog snapshot")
 
-// DecodeSnapshot reads the output of Encode, and indexes it under a version. Data that is
-// truncated, changed, of a newer format or not a snapshot is rejected with ErrFormat.
+// DecodeSnapshot reads the output of Encode and indexes it as the given version. It returns an error that
+// wraps ErrFormat if data is truncated, damaged, in a newer format, or not a snapshot.
 func DecodeSnapshot(data []byte, v Version) (*Snapshot, error) {
 	payload, err := decompress(data)
 	if err != nil {
@@ -71,7 +71,7 @@ func decompress(data []byte) ([]byte, error) {
 	return payload, nil
 }
 
-// decoder reads fields from the front of rest. After the first error it returns zeros.
+// decoder reads fields from the beginning of rest. After the first error, it returns only zero values.
 type decoder struct {
 	rest string
 	err  error
@@ -112,7 +112,8 @@ func (r *decoder) readSigned() int {
 	return int(int64(n>>1) ^ -int64(n&1))
 }
 
-// readCount reads the length of a list whose items take at least minItemSize bytes each.
+// readCount reads the length of a list. A length is an error if the remaining data can't contain that many
+// items of minItemSize bytes.
 func (r *decoder) readCount(minItemSize int) int {
 	n := r.readInt()
 	if n > len(r.rest)/minItemSize {
@@ -157,7 +158,8 @@ func (r *decoder) readPairs() []Pair {
 	return readMany(r, 2, func(p *Pair) { r.readTexts(&p.Name, &p.Text) })
 }
 
-// readMany reads a list, growing it as items are read, so that a large claimed length costs little.
+// readMany reads a list of items. It does not allocate memory for the whole list at once, so a false length
+// costs little.
 func readMany[T any](r *decoder, minItemSize int, read func(*T)) []T {
 	n := r.readCount(minItemSize)
 	if n == 0 {

@@ -6,10 +6,10 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Diff returns the changes from one version to another. Controls are matched by code. Differences
-// in whitespace are ignored. Mappings are matched by framework code and NormalizeRequirementCode, so that a
-// mere change in spelling is not a change; they are compared for controls and frameworks that both
-// versions have.
+// Diff returns the changes from one catalog version to another. Controls are matched by code, and differences
+// in whitespace are ignored. Mappings are compared only for controls and frameworks that both versions have.
+// They are matched by framework code and normalized requirement code, so that a different spelling does not
+// count as a change.
 func Diff(from, to *Snapshot) api.CatalogDiff {
 	d := api.CatalogDiff{
 		FromVersionID: from.version.ID, FromLabel: from.src.Label, ToVersionID: to.version.ID, ToLabel: to.src.Label,
@@ -76,7 +76,7 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// hasFrameworkCode reports whether a code is a framework's own, not an alias.
+// hasFrameworkCode reports whether a framework has exactly this code. Aliases do not count.
 func (s *Snapshot) hasFrameworkCode(code string) bool {
 	i, ok := s.frameworks[code]
 	return ok && s.src.Frameworks[i].Code == code
@@ -120,7 +120,7 @@ func sharedFrameworks(from, to *Snapshot) []sharedFramework {
 	return out
 }
 
-// controlRequirementCodes returns a control's requirement codes in a framework.
+// controlRequirementCodes returns the codes of a framework's requirements that a control maps to.
 func (s *Snapshot) controlRequirementCodes(control, framework int) []string {
 	own := s.src.Mappings[s.firstMapping[control]:s.firstMapping[control+1]]
 	at, _ := slices.BinarySearchFunc(own, framework, func(m Mapping, f int) int {
@@ -133,7 +133,8 @@ func (s *Snapshot) controlRequirementCodes(control, framework int) []string {
 	return out
 }
 
-// appendMissingMappings appends the codes of a that b does not have.
+// appendMissingMappings appends an entry with the requirement codes in a that are not in b, if there are any,
+// and adds their number to total.
 func appendMissingMappings(out []api.MappingChanges, control, framework string, a, b []string, total *int) []api.MappingChanges {
 	if len(a) == 0 || slices.Equal(a, b) {
 		return out

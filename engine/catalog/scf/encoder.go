@@ -10,16 +10,16 @@ import (
 //
 //	"SCFC" format(1 byte) payload length(uvarint) zstd frame with checksum
 //
-// with the source except its warnings and statistics, and nothing of the version record: the same
-// source gives the same bytes under any version id. The payload is a fixed sequence of fields:
-// numbers as varints, texts and lists prefixed with their length. A new field needs a new format
-// number; DecodeSnapshot must continue to read the old ones.
+// The payload contains the source without its warnings and statistics, and nothing from the version
+// record, so the same source gives the same bytes whatever the version ID is. It is a fixed sequence
+// of fields. Numbers are varints, and strings and lists are prefixed with their length. A new field
+// requires a new format number, and DecodeSnapshot must still read the old formats.
 const (
 	magic         = "SCFC"
 	formatVersion = 1
 )
 
-// Encode returns the snapshot as bytes that DecodeSnapshot can read.
+// Encode encodes the snapshot in the form that DecodeSnapshot reads.
 func (s *Snapshot) Encode() ([]byte, error) {
 	w := &encoder{buf: make([]byte, 0, 1<<20)}
 	w.writeSource(s.src)
@@ -137,7 +137,8 @@ func (w *encoder) writeFramework(f *Framework) {
 	}
 }
 
-// writeMappings writes sorted mappings, each as the difference from the previous one.
+// writeMappings writes mappings, which must be sorted by control. A control is written as the difference from
+// the previous one.
 func (w *encoder) writeMappings(list []Mapping) {
 	w.writeInt(len(list))
 	var last Mapping

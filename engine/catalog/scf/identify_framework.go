@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// IdentifyFramework returns the framework that a document is about: by the names of the document or
-// its file, else by the codes of its elements, if they are most of the requirements of one
-// framework and of no other. If neither identifies one, it returns a *NotFoundError with
+// IdentifyFramework returns the index of the framework that a document is about. It first tries the names of
+// the document and its file. If none is known, it looks for a framework whose requirements clearly match the
+// codes in the document better than those of any other. If that fails too, it returns a *NotFoundError with
 // suggestions.
 func (s *Snapshot) IdentifyFramework(names, codes []string) (int, error) {
 	hyphens := make(map[string]int, len(s.src.Frameworks))
@@ -47,12 +47,12 @@ func (s *Snapshot) IdentifyFramework(names, codes []string) (int, error) {
 
 var errNoFrameworkHint = errors.New("neither the name nor the content identifies the framework")
 
-// FrameworkIndex returns a framework's index in the source. ref can be anything that Framework
-// accepts.
+// FrameworkIndex returns the index of a framework in the source. ref can be anything that the method
+// Framework accepts.
 func (s *Snapshot) FrameworkIndex(ref string) (int, error) { return s.findFramework(ref) }
 
-// frameworkByRequirements returns the framework whose requirements match the codes, if one clearly
-// stands out.
+// frameworkByRequirements returns the framework whose requirements best match the codes, if it is clearly
+// better than all others.
 func (s *Snapshot) frameworkByRequirements(codes []string) (int, bool) {
 	const fewest, enough, ahead = 5, 0.6, 0.1
 	wanted := make(map[string]bool, len(codes))

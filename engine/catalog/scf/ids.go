@@ -9,7 +9,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// idKind is the kind of a record with an id. The numbers are part of every id: never reuse one.
+// idKind is the kind of record that an ID belongs to. Its number is part of every ID, so numbers must never
+// be reused.
 type idKind byte
 
 const (
@@ -29,11 +30,11 @@ const (
 //	bits  64–65   the variant, 10
 //	bits  66–127  the next 62 bits of H
 //
-// H is SHA-256 over the version's 16 bytes, the kind, and the parts of the natural key, each
-// prefixed with its length in four bytes, big endian. The key of a domain, control or framework is
-// its code; of a requirement the framework's and its own code; of a mapping the control's,
-// framework's and requirement's codes. So an id can be computed from the version, and doesn't
-// change when mappings are added later.
+// H is the SHA-256 of the version's 16 bytes, the kind, and the parts of the record's natural key, each
+// prefixed with its length in four bytes, big endian. The natural key of a domain, control or framework
+// is its code. The key of a requirement consists of the framework's code and its own code, and the key
+// of a mapping consists of the codes of the control, the framework and the requirement. So an ID can be
+// computed from the version, and it doesn't change when mappings are added later.
 func (s *Snapshot) recordID(k idKind, key ...string) uuid.UUID {
 	buf := make([]byte, 0, 128)
 	buf = append(buf, s.rootUUID[:]...)
@@ -50,7 +51,8 @@ func (s *Snapshot) recordID(k idKind, key ...string) uuid.UUID {
 	return id
 }
 
-// parseIDKind returns the kind in an id, or false if the id is not of this version.
+// parseIDKind returns the kind of record that an ID belongs to, or false if the ID is not from this catalog
+// version.
 func (s *Snapshot) parseIDKind(id uuid.UUID) (idKind, bool) {
 	if [6]byte(id[:6]) != [6]byte(s.rootUUID[:6]) || id[6]>>4 != 7 {
 		return 0, false
@@ -67,7 +69,7 @@ func parseVersionID(s string) (uuid.UUID, error) {
 	return id, nil
 }
 
-// Version holds what is known about an imported catalog besides its content.
+// Version holds the facts about an imported catalog that are not part of its content.
 type Version struct {
 	ID         string // a UUIDv7
 	RootID     string // the version whose ids the records have, if not this one

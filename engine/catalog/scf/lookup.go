@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// NotFoundError reports that a version has no record with an id or code.
+// NotFoundError reports that a catalog version has no record with the given ID or code.
 type NotFoundError struct {
 	Kind, Ref   string   // Kind: domain, control, framework, requirement, mapping
 	Suggestions []string // similar codes, best first
@@ -23,7 +23,7 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("no %s %q in this catalog: did you mean %s?", e.Kind, e.Ref, joinOr(e.Suggestions))
 }
 
-// AmbiguousError reports that a code could mean several records.
+// AmbiguousError is returned if a code could mean several records.
 type AmbiguousError struct {
 	Kind, Ref string
 	// Matches identify the records unambiguously.
@@ -45,7 +45,7 @@ func joinOr(s []string) string {
 	return strings.Join(s[:len(s)-1], ", ") + " or " + s[len(s)-1]
 }
 
-// parseID parses an id in its canonical form; anything else is a code.
+// parseID parses an ID in canonical form. It returns false if ref is not an ID and so must be a code.
 func parseID(ref string) (uuid.UUID, bool) {
 	if len(ref) != 36 {
 		return uuid.UUID{}, false
@@ -54,7 +54,8 @@ func parseID(ref string) (uuid.UUID, bool) {
 	return id, err == nil
 }
 
-// findControl resolves an id or a code in any spelling: iac-6 is IAC-06.
+// findControl returns the index of the control with the given ID or code. The code may be spelled
+// differently: iac-6 means IAC-06.
 func (s *Snapshot) findControl(ref string) (int, error) {
 	ref = strings.TrimSpace(ref)
 	if id, ok := parseID(ref); ok {
@@ -77,8 +78,8 @@ func (s *Snapshot) findControl(ref string) (int, error) {
 	return 0, &NotFoundError{Kind: "control", Ref: ref, Suggestions: s.suggestControls(ref)}
 }
 
-// findFramework resolves an id, a code, an alias, a name, a workbook header, or a unique prefix of
-// a code.
+// findFramework returns the index of the framework with the given ID, code, alias, name or workbook header. A
+// unique prefix of a code is accepted too.
 func (s *Snapshot) findFramework(ref string) (int, error) {
 	ref = strings.TrimSpace(ref)
 	if id, ok := parseID(ref); ok {
@@ -125,7 +126,8 @@ func (s *Snapshot) findFramework(ref string) (int, error) {
 	return 0, err
 }
 
-// findRequirement resolves an id, a code, or "framework:code".
+// findRequirement returns the number of the requirement with the given ID or code, or of the one that
+// "framework:code" stands for.
 func (s *Snapshot) findRequirement(ref string) (int32, error) {
 	ref = strings.TrimSpace(ref)
 	if id, ok := parseID(ref); ok {
@@ -160,8 +162,9 @@ func (s *Snapshot) findRequirement(ref string) (int32, error) {
 	return 0, err
 }
 
-// findRequirementIn resolves a code in a framework: as written, then normalized, then ISO 27001's
-// "A.5.1" in the framework that contains its annex, and 5.1 as A.5.1.
+// findRequirementIn returns the number of a framework's requirement with the given code. It tries the exact
+// code first and the normalized code second. For ISO 27001, it then looks for a control of Annex A, with or
+// without the prefix "A.", in the framework that contains the annex.
 func (s *Snapshot) findRequirementIn(f int, code string) (int32, error) {
 	for _, found := range [][]int32{s.requirementRefs().exact[code], s.requirementRefs().loose[NormalizeRequirementCode(code)]} {
 		if in := s.filterRequirementsByFramework(f, found); len(in) > 0 {
@@ -185,8 +188,8 @@ func (s *Snapshot) findRequirementIn(f int, code string) (int32, error) {
 	return 0, &NotFoundError{Kind: "requirement", Ref: fw.Code + ":" + code}
 }
 
-// findISO27001AnnexRequirements finds a control of ISO 27001's Annex A, "A.5.1", if it is in a column of ISO
-// 27002 as 5.1.
+// findISO27001AnnexRequirements returns the controls of ISO 27001's Annex A that ref means. The catalog may
+// list the control "A.5.1" as 5.1 of ISO 27002.
 func (s *Snapshot) findISO27001AnnexRequirements(ref string) []int32 {
 	return slices.Concat(s.findISO27001AnnexRequirementsIn(iso27001, ref), s.findISO27001AnnexRequirementsIn(iso27001Edition2013, ref))
 }
@@ -200,7 +203,7 @@ func (s *Snapshot) findISO27001AnnexRequirementsIn(framework, ref string) []int3
 	return s.filterRequirementsByFramework(f, s.requirementRefs().exact[number])
 }
 
-// Control finds a control by id or code.
+// Control returns the control with the given ID or code.
 func (s *Snapshot) Control(ref string) (api.Control, error) {
 	i, err := s.findControl(ref)
 	if err != nil {
@@ -209,8 +212,8 @@ func (s *Snapshot) Control(ref string) (api.Control, error) {
 	return s.controlList()[i], nil
 }
 
-// ControlID returns the id of the control with a code, or "" if there is none. It makes no
-// suggestions and is fast.
+// ControlID returns the ID of the control with exactly this code, or "" if there is none. It is faster than
+// Control, because it makes no suggestions.
 func (s *Snapshot) ControlID(code string) string {
 	i, ok := s.controls[strings.ToUpper(strings.TrimSpace(code))]
 	if !ok {
@@ -219,7 +222,8 @@ func (s *Snapshot) ControlID(code string) string {
 	return s.controlIDs[i]
 }
 
-// Framework finds a framework by id, code, alias, name or workbook header.
+// Framework returns the framework with the given ID, code, alias, name or workbook header. A unique prefix of
+// a code is accepted too.
 func (s *Snapshot) Framework(ref string) (api.Framework, error) {
 	i, err := s.findFramework(ref)
 	if err != nil {
@@ -228,7 +232,7 @@ func (s *Snapshot) Framework(ref string) (api.Framework, error) {
 	return s.frameworkList()[i], nil
 }
 
-// Requirement finds a requirement by id, by code, or by "framework:code".
+// Requirement returns the requirement with the given ID or code, or the one that "framework:code" stands for.
 func (s *Snapshot) Requirement(ref string) (api.Requirement, error) {
 	n, err := s.findRequirement(ref)
 	if err != nil {
@@ -237,7 +241,7 @@ func (s *Snapshot) Requirement(ref string) (api.Requirement, error) {
 	return s.requirementRecord(n), nil
 }
 
-// Domain finds a domain by id or code.
+// Domain returns the domain with the given ID or code.
 func (s *Snapshot) Domain(ref string) (api.Domain, error) {
 	for _, d := range s.domainList() {
 		if d.ID == ref || strings.EqualFold(d.Code, strings.TrimSpace(ref)) {
@@ -251,7 +255,7 @@ func (s *Snapshot) Domain(ref string) (api.Domain, error) {
 	return api.Domain{}, &NotFoundError{Kind: "domain", Ref: ref, Suggestions: Suggest(ref, codes)}
 }
 
-// Mapping finds a mapping by id.
+// Mapping returns the mapping with the given ID.
 func (s *Snapshot) Mapping(id string) (api.Mapping, error) {
 	if u, ok := parseID(id); ok {
 		if i, ok := s.mappingByID()[u]; ok {

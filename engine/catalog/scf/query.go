@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// ControlFilter selects controls. Empty fields are ignored; all others must match.
+// ControlFilter selects controls. A control must match all fields that are not empty.
 type ControlFilter struct {
 	Code      string   // exact code or id
 	Domain    string   // domain code or id
@@ -16,8 +16,8 @@ type ControlFilter struct {
 	Tags      []string // every tag must be present, among tags, baselines, traits and SCRM tiers
 }
 
-// Controls lists controls in the source's order. An unknown domain or framework is an error; an
-// unknown code gives an empty list.
+// Controls returns the controls that match a filter, in the order of the source. If the filter has an unknown
+// domain or framework, Controls returns an error; if it has an unknown code, the result is empty.
 func (s *Snapshot) Controls(f ControlFilter) ([]api.Control, error) {
 	found, err := s.ControlIndexes(f)
 	if err != nil {
@@ -30,10 +30,10 @@ func (s *Snapshot) Controls(f ControlFilter) ([]api.Control, error) {
 	return out, nil
 }
 
-// ControlAt returns the control with an index from ControlIndexes or RankControls.
+// ControlAt returns the control with an index that ControlIndexes or RankControls has returned.
 func (s *Snapshot) ControlAt(index int32) api.Control { return s.controlList()[index] }
 
-// ControlIndexes is like Controls, but returns indexes.
+// ControlIndexes is like Controls, but returns the indexes of the controls.
 func (s *Snapshot) ControlIndexes(f ControlFilter) ([]int32, error) {
 	keep, err := s.controlsMatching(f)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Snapshot) ControlIndexes(f ControlFilter) ([]int32, error) {
 	return out, nil
 }
 
-// controlsMatching marks the controls that match a filter.
+// controlsMatching returns, for each control, whether it matches a filter.
 func (s *Snapshot) controlsMatching(f ControlFilter) ([]bool, error) {
 	keep := make([]bool, len(s.src.Controls))
 	for i := range keep {
@@ -104,7 +104,7 @@ func hasTag(c *Control, tag string) bool {
 	return false
 }
 
-// controlsMappedTo marks the controls that map to a framework.
+// controlsMappedTo returns, for each control, whether it maps to a framework.
 func (s *Snapshot) controlsMappedTo(framework int) []bool {
 	in := make([]bool, len(s.src.Controls))
 	for _, m := range s.frameworkMappingIndexes(framework) {
@@ -113,7 +113,8 @@ func (s *Snapshot) controlsMappedTo(framework int) []bool {
 	return in
 }
 
-// frameworkMappingIndexes returns the mappings of a framework, by requirement and then control.
+// frameworkMappingIndexes returns the indexes of the mappings to a framework, ordered by requirement and then
+// by control.
 func (s *Snapshot) frameworkMappingIndexes(framework int) []int32 {
 	return s.mappingsByRequirement[s.mappingStart[s.firstRequirement[framework]]:s.mappingStart[s.firstRequirement[framework+1]]]
 }
@@ -124,8 +125,8 @@ func (s *Snapshot) Domains() []api.Domain { return slices.Clone(s.domainList()) 
 // Frameworks lists all frameworks in the source's order.
 func (s *Snapshot) Frameworks() []api.Framework { return slices.Clone(s.frameworkList()) }
 
-// FrameworkWithIncluded returns a framework and those included in its assessment, such as the Annex A
-// controls of ISO 27001 if they have a column of their own.
+// FrameworkWithIncluded returns a framework together with those that an assessment of it includes. For
+// example, ISO 27001 includes its Annex A controls if the catalog lists them as a framework of their own.
 func (s *Snapshot) FrameworkWithIncluded(ref string) ([]api.Framework, error) {
 	i, err := s.findFramework(ref)
 	if err != nil {
@@ -141,7 +142,7 @@ func (s *Snapshot) FrameworkWithIncluded(ref string) ([]api.Framework, error) {
 	return out, nil
 }
 
-// Requirements lists a framework's requirements in order.
+// Requirements returns the requirements of a framework, in order.
 func (s *Snapshot) Requirements(framework string) ([]api.Requirement, error) {
 	f, err := s.findFramework(framework)
 	if err != nil {
@@ -154,7 +155,7 @@ func (s *Snapshot) Requirements(framework string) ([]api.Requirement, error) {
 	return out, nil
 }
 
-// ControlMappings lists what a control maps to, by framework and requirement.
+// ControlMappings returns the mappings of a control, ordered by framework and requirement.
 func (s *Snapshot) ControlMappings(ref string) ([]api.Mapping, error) {
 	c, err := s.findControl(ref)
 	if err != nil {
@@ -167,7 +168,7 @@ func (s *Snapshot) ControlMappings(ref string) ([]api.Mapping, error) {
 	return out, nil
 }
 
-// RequirementMappings lists the controls that a requirement maps to.
+// RequirementMappings returns the mappings of a requirement, one for each control that maps to it.
 func (s *Snapshot) RequirementMappings(ref string) ([]api.Mapping, error) {
 	n, err := s.findRequirement(ref)
 	if err != nil {

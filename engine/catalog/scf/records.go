@@ -6,7 +6,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// NilIfEmpty returns nil, which is null in JSON, for an empty string.
+// NilIfEmpty returns a pointer to s, or nil if s is empty. In JSON, the result for an empty string is null.
 func NilIfEmpty(s string) *string {
 	if s == "" {
 		return nil
@@ -14,7 +14,7 @@ func NilIfEmpty(s string) *string {
 	return &s
 }
 
-// emptyIfNil returns a list that is never null in JSON.
+// emptyIfNil returns s, or an empty slice if s is nil, so that JSON shows [] rather than null.
 func emptyIfNil(s []string) []string {
 	if s == nil {
 		return []string{}
@@ -111,7 +111,7 @@ func evidenceRecord(e *EvidenceRequest) api.EvidenceRequest {
 	}
 }
 
-// EvidenceItems lists the evidence requests with their controls.
+// EvidenceItems lists the evidence requests, each with the controls that it concerns.
 func (s *Snapshot) EvidenceItems() []api.EvidenceItem {
 	out := make([]api.EvidenceItem, len(s.src.Evidence))
 	for i := range s.src.Evidence {
@@ -182,7 +182,7 @@ func (s *Snapshot) requirementRecord(number int32) api.Requirement {
 	}
 }
 
-// Sources of mappings that do not come from a mapping document.
+// Sources of mappings that were not imported from a mapping document.
 const (
 	sourceWorkbook = "scf-workbook"
 	sourceStarter  = "starter"

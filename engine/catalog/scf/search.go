@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// textIndex is an inverted index over controls and titled requirements. Documents are
-// controls first, then requirements by their number.
+// textIndex is an inverted index. Its documents are the controls, followed by the requirements that have
+// titles, in the order of their numbers.
 type textIndex struct {
 	controls   int
 	terms      map[string][]posting
@@ -30,7 +30,7 @@ type posting struct {
 	weight float32
 }
 
-// Weights of words by field.
+// Weights of a word, depending on the field that contains it.
 const (
 	titleWeight       = 4
 	tagWeight         = 3
@@ -84,7 +84,7 @@ func (s *Snapshot) makeTextIndex() *textIndex {
 	return x
 }
 
-// indexer collects the words of documents.
+// indexer collects the words of each document (control or requirement) for the index.
 type indexer struct {
 	index  *textIndex
 	words  *stemmer
@@ -113,7 +113,7 @@ func (w *indexer) flushDocument(doc int32) {
 	clear(w.counts)
 }
 
-// stemmer splits text into stems, with a cache.
+// stemmer splits text into word stems. It caches the stem of each word.
 type stemmer struct {
 	stems map[string]string
 	env   *snowballstem.Env
@@ -132,7 +132,8 @@ func (w *stemmer) eachStem(text string, yield func(stem string)) {
 	}
 }
 
-// eachCompound yields the compounds of a text as single words: "multifactor" for "multi-factor".
+// eachCompound calls yield for each hyphenated compound in a text, written as one word: "multifactor" for
+// "multi-factor".
 func (w *stemmer) eachCompound(text string, yield func(stem string)) {
 	for at := strings.IndexByte(text, '-'); at >= 0; {
 		next := strings.IndexByte(text[at+1:], '-')
@@ -204,7 +205,8 @@ var controlSpelling = lazyregexp.New(`^([A-Za-z]{3})[\s_.–-]*(\d{1,2})(?:[\s_.
 
 const maxQueryBytes = 1000 // maximum length of a query that is searched
 
-// controlsWithAllWords returns the controls that contain every word of the text, or whose code begins with it.
+// controlsWithAllWords returns the controls that contain every word of the text, and those whose code begins
+// with it.
 func (x *textIndex) controlsWithAllWords(text string) map[int32]bool {
 	text = text[:min(len(text), maxQueryBytes)]
 	found := map[int32]bool{}
@@ -233,9 +235,9 @@ func (x *textIndex) controlsWithAllWords(text string) map[int32]bool {
 	return found
 }
 
-// Search ranks controls and requirements by the words they share with a text, and finds them by
-// code in any spelling, with or without the framework before it. It returns at most limit hits (50
-// if limit is not positive), best first, or none for a text without words.
+// Search returns the controls and requirements that best match a text, by the words they share with it. It
+// also finds them by code, in any spelling and with or without the framework's name before it. It returns at
+// most limit hits (50 if limit is not positive), best first. A text without words has no hits.
 func (s *Snapshot) Search(text string, limit int) []api.CatalogHit {
 	if limit <= 0 {
 		limit = 50
@@ -248,8 +250,9 @@ func (s *Snapshot) Search(text string, limit int) []api.CatalogHit {
 	return out
 }
 
-// RankControls lists the controls that match the filter, best first. They are ranked by how well the query
-// matches their own words and the requirements they map to; the other fields only filter.
+// RankControls returns the indexes of the controls that match a filter, best first. They are ranked by how
+// well the filter's query matches their own text and the requirements they map to. The other fields of the
+// filter do not affect the ranking.
 func (s *Snapshot) RankControls(f ControlFilter) ([]int32, error) {
 	query := f.Query
 	f.Query = ""
@@ -282,7 +285,7 @@ type scoredDocument struct {
 	score float64
 }
 
-// rankDocuments returns all documents that match a text, best first.
+// rankDocuments returns all documents (controls and requirements) that match a text, best first.
 func (s *Snapshot) rankDocuments(text string) []scoredDocument {
 	text = strings.TrimSpace(text[:min(len(text), maxQueryBytes)])
 	x := s.textIndex()
@@ -300,8 +303,8 @@ func (s *Snapshot) rankDocuments(text string) []scoredDocument {
 	return ranked
 }
 
-// requirementsByCode finds requirements by commonly used spellings of a code: "A.5.17" and "5.17",
-// "iso 27002 5.17", "nis2:21.2(a)".
+// requirementsByCode returns the requirements that a text names by code, in any of the usual spellings, such
+// as "A.5.17", "5.17", "iso 27002 5.17" or "nis2:21.2(a)".
 func (s *Snapshot) requirementsByCode(text string) []int32 {
 	loose := NormalizeRequirementCode(text)
 	if loose == "" {
@@ -333,7 +336,8 @@ func (s *Snapshot) requirementsByCode(text string) []int32 {
 	return slices.Compact(found)
 }
 
-// frameworksByCodeOrPrefix returns the frameworks that a name could mean.
+// frameworksByCodeOrPrefix returns the indexes of the frameworks that a name could mean: the one with that
+// code, or else those whose codes begin with it.
 func (s *Snapshot) frameworksByCodeOrPrefix(name string) []int {
 	slug := FrameworkCode(name)
 	if i, ok := s.frameworks[slug]; ok {
@@ -348,8 +352,9 @@ func (s *Snapshot) frameworksByCodeOrPrefix(name string) []int {
 	return out
 }
 
-// scoreByCodeAndText scores documents from 0 to 1. Words are scored by BM25, relative to the best score
-// of a document of mean length; a code scores 1, a prefix of one 0.95.
+// scoreByCodeAndText returns the scores of the documents that match a text, from 0 to 1. Shared words are
+// scored by BM25, scaled to stay below 0.9. A control scores 1 if the text is its code, and 0.95 if the text
+// is the beginning of its code.
 func (x *textIndex) scoreByCodeAndText(text string) map[int32]float64 {
 	scores := map[int32]float64{}
 	const k1, b = 1.2, 0.6

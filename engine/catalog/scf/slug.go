@@ -8,11 +8,12 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// CollapseSpaces replaces every run of whitespace, including no-break spaces, with one blank.
+// CollapseSpaces trims a string and replaces every run of whitespace in it, including no-break spaces, with
+// one space.
 func CollapseSpaces(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Annex A of ISO/IEC 27001:2022 lists the 93 controls of ISO/IEC 27002:2022. The SCF has
-// the clauses in one column and the controls in another.
+// Annex A of ISO/IEC 27001:2022 consists of the 93 controls of ISO/IEC 27002:2022. The SCF has the clauses of
+// ISO 27001 in one column and these controls in another.
 const (
 	iso27001 = "iso-27001-2022"
 	iso27002 = "iso-27002-2022"
@@ -20,15 +21,15 @@ const (
 	iso27001Edition2013 = "iso-27001-2013"
 )
 
-// annexFrameworks maps standards to the framework that contains their Annex A.
+// annexFrameworks maps a standard to the framework that contains the controls of its Annex A.
 var annexFrameworks = map[string]string{iso27001: iso27002, iso27001Edition2013: "iso-27002-2013"}
 
-// FrameworkCode derives a framework's code from its name or workbook header, the same for the
-// spellings used by different releases: "NIST 800-53 rev 5", "NIST⏎800-53⏎R5" and "NIST SP
-// 800-53r5" are all nist-800-53-r5. It is idempotent.
+// FrameworkCode derives the code of a framework from its name or workbook header. Different spellings in
+// different releases have the same code: "NIST 800-53 rev 5", "NIST⏎800-53⏎R5" and "NIST SP 800-53r5" are all
+// nist-800-53-r5. The code of a code is the code itself.
 func FrameworkCode(header string) string { return resolveSlug(Slug(header)) }
 
-// Slug normalizes the spelling of a header, without knowledge about frameworks.
+// Slug normalizes the spelling of a header. It applies only general rules, without knowing any frameworks.
 func Slug(header string) string {
 	slug := normalizeSpelling(header)
 	for {
@@ -41,7 +42,7 @@ func Slug(header string) string {
 	}
 }
 
-// normalizeSpelling applies the spelling rules once.
+// normalizeSpelling applies the spelling rules to a header once.
 func normalizeSpelling(header string) string {
 	s := strings.ToLower(CollapseSpaces(apostropheRemover.Replace(header)))
 	for _, rule := range spellingRules {
@@ -89,10 +90,11 @@ var spellingRules = []rewriteRule{
 	{lazyregexp.New(`\bsb (\d)`), "sb$1"},                // a senate bill
 }
 
-// resolveSlug returns the code that a framework has in every release.
+// resolveSlug returns the framework code for a slug. The same framework has the same code in every release.
 func resolveSlug(slug string) string { return builtinAliasIndex().resolve(slug).code }
 
-// resolve returns the meaning of a slug: from the table, else from the rules below, else itself.
+// resolve returns the framework that a slug means. If the slug isn't in the table, it applies a rename rule
+// and tries again. If no rule applies, the slug itself is the code.
 func (x *aliasIndex) resolve(slug string) aliasTarget {
 	for {
 		if k, ok := x.lookUp(slug); ok {
@@ -106,7 +108,7 @@ func (x *aliasIndex) resolve(slug string) aliasTarget {
 	}
 }
 
-// renameRules cover names that vary between releases.
+// renameRules handle names of frameworks that vary between releases.
 var renameRules = []rewriteRule{
 	{lazyregexp.New(`^aicpa-(?:tsc|soc-2)-2016(?:-.*)?$`), "soc2-tsc-2016"},
 	{lazyregexp.New(`^(?:aicpa-(?:tsc|soc-2)(?:-.*)?|soc-?2)$`), "soc2-tsc"},
@@ -128,12 +130,12 @@ var renameRules = []rewriteRule{
 	{lazyregexp.New(`^nist-800-53b-(r5-(?:privacy|low|moderate|high))$`), "nist-800-53-$1"},
 }
 
-// AssignFrameworkCodes assigns frameworks their codes by their headers, or by their names if they have none;
-// a user's aliases take precedence over the built-in ones. If two headers mean the same framework,
-// the one listed first in the table of aliases gets the code, else the first by column; the other
-// gets its plain slug, and a header that occurs twice gets -2, -3. It also sets the relation of ISO
-// 27001:2022 to its Annex A, ISO 27002:2022: if both have a column, an assessment of the first
-// includes the second; if only the controls have one, it answers to both names.
+// AssignFrameworkCodes assigns each framework its code, derived from its header or, if it has none, its name.
+// A user's aliases take precedence over the built-in ones. If two headers mean the same framework, the one
+// listed first in the alias table gets the code, or else the one in the first column. The other one gets its
+// slug as code, or, if the headers are equal, the code with the suffix -2, -3 and so on. The function also
+// links ISO 27001:2022 to its Annex A, ISO 27002:2022. If both have a column, an assessment of the first
+// includes the second. If only the annex has one, that framework is known by both names.
 func AssignFrameworkCodes(frameworks []Framework, userAliases *Aliases) {
 	table := builtinAliasIndex()
 	if userAliases != nil {

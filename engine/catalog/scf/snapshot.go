@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Snapshot is one indexed version of a catalog. It is immutable and safe for concurrent use.
-// Returned values share memory with it and must not be modified.
+// Snapshot is an indexed catalog version. It is immutable and safe for concurrent use. Returned values share
+// memory with it and must not be modified.
 type Snapshot struct {
 	src      *Source
 	version  Version
@@ -46,8 +46,8 @@ type Snapshot struct {
 	textIndex       func() *textIndex
 }
 
-// NewSnapshot indexes a source, which the snapshot owns from then on. It rejects an inconsistent
-// source: duplicate codes, mappings to nothing, a version id that is not a UUIDv7.
+// NewSnapshot indexes a source, which must not be changed afterwards. It returns an error if the source has
+// duplicate codes or mappings to missing records, or if the version ID is not a UUIDv7.
 func NewSnapshot(src *Source, v Version) (*Snapshot, error) {
 	id, err := parseVersionID(v.ID)
 	if err == nil && v.RootID != "" {
@@ -84,7 +84,8 @@ func NewSnapshot(src *Source, v Version) (*Snapshot, error) {
 	return s, nil
 }
 
-// Preload computes everything that is otherwise computed on first use, so that no reader waits.
+// Preload computes everything that would otherwise be computed on first use, so that no reader has to wait
+// for it.
 func (s *Snapshot) Preload() {
 	s.domainList()
 	s.controlList()
@@ -209,12 +210,14 @@ func (s *Snapshot) indexMappings() error {
 	return nil
 }
 
-// requirementNumber returns the mapping's requirement number over all frameworks.
+// requirementNumber returns the number of a mapping's requirement. Requirements are numbered consecutively
+// over all frameworks.
 func (s *Snapshot) requirementNumber(m *Mapping) int32 {
 	return s.firstRequirement[m.Framework] + int32(m.Requirement)
 }
 
-// locateRequirement returns the framework of a requirement number and the index in it.
+// locateRequirement converts a requirement number, which counts over all frameworks, to the index of the
+// framework and the index of the requirement in it.
 func (s *Snapshot) locateRequirement(number int32) (framework, requirement int) {
 	f, exact := slices.BinarySearch(s.firstRequirement, number)
 	if !exact {
@@ -226,7 +229,7 @@ func (s *Snapshot) locateRequirement(number int32) (framework, requirement int) 
 	return f, 0
 }
 
-// requirementMappingIndexes returns the indexes of a requirement's mappings.
+// requirementMappingIndexes returns the indexes of the mappings to a requirement.
 func (s *Snapshot) requirementMappingIndexes(number int32) []int32 {
 	return s.mappingsByRequirement[s.mappingStart[number]:s.mappingStart[number+1]]
 }
@@ -257,8 +260,8 @@ func (s *Snapshot) mappingID(m *Mapping) uuid.UUID {
 	return s.recordID(kindMapping, naturalKey(cmp.Or(c.Owner, fw.Owner), c.Code, fw.Code, fw.Requirements[m.Requirement].Code)...)
 }
 
-// naturalKey returns a natural key, prefixed with the owner's id if there is one, so that two
-// organizations never share a key.
+// naturalKey returns the key from which a record's ID is computed. If the record belongs to an organization,
+// the key starts with the organization's ID, so that two organizations never share a key.
 func naturalKey(owner string, key ...string) []string {
 	if owner == "" {
 		return key
@@ -274,7 +277,7 @@ func (s *Snapshot) makeMappingByID() map[uuid.UUID]int32 {
 	return m
 }
 
-// requirementIndex finds requirements of all frameworks by code, exact and normalized.
+// requirementIndex maps exact and normalized codes to the requirements of all frameworks that have them.
 type requirementIndex struct {
 	exact, loose map[string][]int32
 }
@@ -295,7 +298,7 @@ func (s *Snapshot) makeRequirementIndex() *requirementIndex {
 	return x
 }
 
-// filterRequirementsByFramework returns the requirements of one framework.
+// filterRequirementsByFramework returns those of the given requirements that belong to framework f.
 func (s *Snapshot) filterRequirementsByFramework(f int, numbers []int32) []int32 {
 	from, _ := slices.BinarySearch(numbers, s.firstRequirement[f])
 	to, _ := slices.BinarySearch(numbers, s.firstRequirement[f+1])

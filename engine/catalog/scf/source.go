@@ -14,9 +14,9 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Source is an imported catalog. Indexes in Mappings point into Controls, Frameworks and that
-// framework's Requirements. Records are in the order of the input: controls by row, frameworks by
-// column. The same input gives the same Source.
+// Source is an imported catalog. A mapping refers to a control, a framework, and a requirement of that
+// framework by their indexes. Records are in the order of the input: controls by row, frameworks by column.
+// The same input always gives the same Source.
 type Source struct {
 	Label     string
 	Filename  string
@@ -40,7 +40,7 @@ type Source struct {
 
 // The JSON names in this file are those of a catalog document (package custom).
 
-// Domain is a family of controls, keyed by the prefix of their codes.
+// Domain is a family of controls, identified by the prefix that their codes share.
 type Domain struct {
 	Code      string `json:"code"`
 	Name      string `json:"name"`
@@ -48,10 +48,12 @@ type Domain struct {
 	Intent    string `json:"intent,omitempty"`
 }
 
-// NoWeight marks a control whose source gives no weight; 0 is a weight.
+// NoWeight is the weight of a control to which the source assigns none. It is not 0, because 0 is a valid
+// weight.
 const NoWeight = -1
 
-// Control is one control with every field that a source may contain. Empty means absent.
+// Control is a control with every field that a source may contain. A field that the source doesn't have is
+// empty.
 type Control struct {
 	Code, Title, Description, Question string
 	Weight                             int // 0 to 10, or NoWeight
@@ -75,29 +77,30 @@ type Control struct {
 	Owner string
 }
 
-// DomainCode returns the prefix of the control's code. The domain column of a workbook is not a key:
-// its spelling varies.
+// DomainCode returns the prefix of the control's code, which identifies the domain. The domain column of a
+// workbook can't be used for this, because its spelling varies.
 func (c *Control) DomainCode() string { return DomainCodeOf(c.Code) }
 
-// IsDeprecated reports whether a release keeps the control only so that its code remains known.
+// IsDeprecated reports whether the control is no longer in use, and the release contains it only so that its
+// code remains known.
 func (c *Control) IsDeprecated() bool {
 	return c.Weight == 0 || deprecatedTitle.MatchString(c.Title)
 }
 
 var deprecatedTitle = lazyregexp.New(`(?i)\[deprecated\b`)
 
-// Pair is a text with the organization size or workbook column it belongs to.
+// Pair is a text together with the name of the organization size or workbook column that it belongs to.
 type Pair struct {
 	Name string `json:"name"`
 	Text string `json:"text,omitempty"`
 }
 
-// EvidenceRequest is an artifact to ask for.
+// EvidenceRequest describes an artifact, such as a document, to request as evidence.
 type EvidenceRequest struct {
 	Code, Area, Artifact, Description string
 }
 
-// Objective is one checkable statement about a control.
+// Objective is an assessment objective: a statement about a control that can be checked.
 type Objective struct {
 	Code          string   `json:"code,omitempty"`
 	Text          string   `json:"text"`
@@ -106,14 +109,15 @@ type Objective struct {
 	Origins       []string `json:"origins,omitempty"`
 }
 
-// CompensatingControl is a control that may replace another.
+// CompensatingControl refers to a control that may be used in place of another.
 type CompensatingControl struct {
 	Control       string `json:"control_code"`
 	Name          string `json:"name,omitempty"`
 	Justification string `json:"justification,omitempty"`
 }
 
-// Framework is a crosswalk column, or a framework of the starter.
+// Framework is a framework to which controls map: a crosswalk column of a workbook, or a framework of the
+// starter catalog.
 type Framework struct {
 	Code         string `json:"code"` // unique in the source
 	Name         string `json:"name"`
@@ -132,21 +136,21 @@ type Framework struct {
 	Owner string `json:"-"`
 }
 
-// Requirement is a requirement of a framework; its code is unique there.
+// Requirement is a requirement of a framework. Its code is unique within the framework.
 type Requirement struct {
 	Code  string `json:"code"`
 	Title string `json:"title,omitempty"`
 	Text  string `json:"text,omitempty"`
 }
 
-// Mapping links a control to a requirement; each pair occurs once.
+// Mapping links a control to a requirement. A source has at most one mapping for each such pair.
 type Mapping struct {
 	Control, Framework, Requirement int
 	// Detail is set if the source gives more than the pair.
 	Detail *MappingDetail
 }
 
-// MappingDetail holds what a set theory mapping document adds.
+// MappingDetail holds the details of a mapping that come from a set theory relationship mapping document.
 type MappingDetail struct {
 	Relationship string // equal, subset, superset, intersects, none
 	Strength     int    // 0 to 10, -1 if absent
@@ -155,7 +159,7 @@ type MappingDetail struct {
 	Official     bool
 }
 
-// Hazard is a risk or a threat of the source's own catalogs.
+// Hazard is an entry of the source's risk catalog or threat catalog.
 type Hazard struct {
 	Code        string `json:"code"`
 	Group       string `json:"group,omitempty"`
@@ -164,7 +168,8 @@ type Hazard struct {
 	CSFFunction string `json:"csf_function,omitempty"`
 }
 
-// Principle is a row of the privacy management sheet. Number is a string: 1.10 is not 1.1.
+// Principle is a privacy management principle. Number is a string, because 1.10 and 1.1 are different
+// numbers.
 type Principle struct {
 	Number      string   `json:"number"`
 	Name        string   `json:"name,omitempty"`
@@ -174,8 +179,7 @@ type Principle struct {
 
 var controlCodePattern = lazyregexp.New(`^[A-Z]{3}-\d{2}(\.\d{1,2})?$`)
 
-// IsControlCode reports whether a code has the form of SCF control codes, such as GOV-01 or
-// AST-02.11.
+// IsControlCode reports whether a code has the form of an SCF control code, such as GOV-01 or AST-02.11.
 func IsControlCode(code string) bool { return controlCodePattern.MatchString(code) }
 
 // DomainCodeOf returns the prefix of a control code.
@@ -184,7 +188,7 @@ func DomainCodeOf(code string) string {
 	return domain
 }
 
-// Counts returns the counts for a version record.
+// Counts returns the numbers of records for the version record of this source.
 func (s *Source) Counts() api.CatalogCounts {
 	n := api.CatalogCounts{
 		Controls: len(s.Controls), Domains: len(s.Domains),
@@ -196,8 +200,8 @@ func (s *Source) Counts() api.CatalogCounts {
 	return n
 }
 
-// CountContents sets the import statistics that follow from the source's contents. Those about the
-// imported file, and the number of warnings, are left to the importer.
+// CountContents sets those import statistics that can be derived from the source's contents. The importer has
+// to set the others: the facts about the imported file and the number of warnings.
 func (s *Source) CountContents() {
 	n, st := s.Counts(), &s.Statistics
 	st.Controls, st.Domains, st.Frameworks = n.Controls, n.Domains, n.Frameworks
@@ -216,8 +220,8 @@ func CompareMappings(a, b Mapping) int {
 	return cmp.Or(a.Control-b.Control, a.Framework-b.Framework, a.Requirement-b.Requirement)
 }
 
-// Shorten returns at most 80 bytes of a text, so that an error that quotes hostile input stays
-// short.
+// Shorten cuts a string to 80 bytes, plus "…", if it is longer. It is used where an error quotes input that
+// may be hostile.
 func Shorten(s string) string {
 	if len(s) <= 80 {
 		return s

@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/internal/editdistance"
 )
 
-// SuggestFrameworks returns up to n codes similar to a mistyped name, best first.
+// SuggestFrameworks returns up to n codes of frameworks with names similar to a mistyped one, best first.
 func (s *Snapshot) SuggestFrameworks(ref string, n int) []string {
 	want := FrameworkCode(ref)
 	names := s.frameworkNames()
@@ -21,7 +21,7 @@ func (s *Snapshot) SuggestFrameworks(ref string, n int) []string {
 	})
 }
 
-// makeFrameworkNames returns the names of each framework as slugs, its code first.
+// makeFrameworkNames returns, for each framework, the slugs of all its names, with its code first.
 func (s *Snapshot) makeFrameworkNames() [][]string {
 	names := make([][]string, len(s.src.Frameworks))
 	for i := range s.src.Frameworks {
@@ -44,7 +44,8 @@ func (s *Snapshot) suggestControls(ref string) []string {
 	})
 }
 
-// bestMatches returns candidates with a similarity above one half, best first, ties by code.
+// bestMatches returns at most limit candidates with a similarity of at least 0.5, best first. Ties are
+// ordered by code.
 func bestMatches(count, limit int, candidateAt func(i int) (string, float64)) []string {
 	type candidate struct {
 		code  string
@@ -66,8 +67,8 @@ func bestMatches(count, limit int, candidateAt func(i int) (string, float64)) []
 	return out
 }
 
-// similarity returns 0 to 1: the better of shared parts and edit distance, since people both leave
-// out a part ("27001") and mistype one.
+// similarity returns how similar two slugs are, from 0 to 1. It is the larger of two measures, one based on
+// common parts and one on edit distance, because people both leave out parts ("27001") and mistype them.
 func similarity(a, b string) float64 {
 	if a == "" || b == "" {
 		return 0
@@ -94,8 +95,8 @@ func similarity(a, b string) float64 {
 	return max(edits, parts) * 0.99
 }
 
-// Suggest returns up to three known words similar to a mistyped one, best first. Words consist of
-// parts separated by _ or -.
+// Suggest returns up to three known words that are similar to a mistyped one, best first. Words may have
+// several parts, separated by _ or -.
 func Suggest(word string, known []string) []string {
 	want := FrameworkCode(word)
 	return bestMatches(len(known), 3, func(i int) (string, float64) { return known[i], similarity(want, FrameworkCode(known[i])) })
