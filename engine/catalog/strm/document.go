@@ -17,7 +17,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Line is a row of a table, or a paragraph as a single cell.
+// Line is a row of a table. A paragraph is represented as a row with a single cell.
 type Line struct {
 	Sheet string // the sheet's name, or "page 3"
 	Cell  string // first cell of the row in A1 notation; empty in a PDF
@@ -34,15 +34,15 @@ type Document struct {
 	Warnings      []api.ImportWarning
 }
 
-// Element is a numbered part of the framework, usually a requirement.
+// Element is a numbered part of the framework that the document maps, usually a requirement.
 type Element struct {
 	Code, Name, Text string
 	Relations        []Relation
 	sheet, cell      string
 }
 
-// Relation describes how an element relates to a control: equal, subset, superset, intersects
-// or none, from the element's point of view.
+// Relation describes how an element relates to a control, from the element's point of view. The relationship
+// is equal, subset, superset, intersects or none.
 type Relation struct {
 	Control, Relationship string
 	Strength              int // 0 to 10, or -1 if the document states none
@@ -50,7 +50,7 @@ type Relation struct {
 	sheet, cell           string
 }
 
-// Limits of a document. The largest published one has about 10,000 rows.
+// Limits of a mapping document. The largest published one has about 10,000 rows.
 const (
 	maxRows       = 200_000
 	maxCodeLength = 200
@@ -58,11 +58,11 @@ const (
 	maxWarnings   = 500
 )
 
-// ErrNoTable is the error if no table has the columns of a mapping document.
+// ErrNoTable is returned if no table has the columns of a mapping document.
 var ErrNoTable = errors.New(`no table has the columns "FDE #", "STRM Relationship" and "SCF #" of a mapping document`)
 
-// Read reads the first table with the header of a mapping document. The lines before the
-// header may contain the document's title, identifier and release.
+// Read returns the mapping document in the first table that has the header of one. It also reads the lines
+// above the header, which may contain the document's title, identifier and release.
 func Read(tables [][]Line) (*Document, error) {
 	for _, table := range tables {
 		for i, line := range table {
@@ -78,7 +78,7 @@ func Read(tables [][]Line) (*Document, error) {
 	return nil, ErrNoTable
 }
 
-// column identifies a column by its content.
+// column identifies a column of the table by what it contains.
 type column int
 
 const (
@@ -96,8 +96,8 @@ const (
 
 var elementHeader = lazyregexp.New(`^(?:\w+ )?fde ?#`)
 
-// findColumns returns the index of each column by its header, or -1. ok reports whether the
-// mandatory columns are present.
+// findColumns returns the index of each column, found by its header, or -1 for a column that is missing. ok
+// reports whether the mandatory columns are there.
 func findColumns(cells []string) (columns [columnCount]int, ok bool) {
 	for i := range columns {
 		columns[i] = -1
@@ -145,7 +145,8 @@ var (
 	focalLabel        = lazyregexp.New(`(?i)^.*?focal document:\s*`)
 )
 
-// readPreamble reads identifier, release and focal document from a line before the header.
+// readPreamble reads a line above the table header, which may contain the document's identifier, the release,
+// or the name of the focal document.
 func (r *reader) readPreamble(cells []string) {
 	all := scf.CollapseSpaces(strings.Join(cells, " "))
 	if m := identifierPattern.FindStringSubmatch(strings.ToLower(all)); m != nil && r.doc.Identifier == "" {
@@ -161,7 +162,8 @@ func (r *reader) readPreamble(cells []string) {
 	}
 }
 
-// IdentifierFromFilename returns the publisher's identifier in a file name, or "" if there is none.
+// IdentifierFromFilename returns the identifier that the publisher put into a file name, or "" if there is
+// none.
 func IdentifierFromFilename(filename string) string {
 	if m := identifierPattern.FindStringSubmatch(strings.ToLower(filename)); m != nil {
 		return m[1]
@@ -199,7 +201,7 @@ func (r *reader) rawCell(l Line, c column) string {
 	return ""
 }
 
-// cellText returns a cell's text, or "" for "N/A" and "-".
+// cellText returns the text of a line's cell in a column. It returns "" if the cell contains "N/A" or "-".
 func (r *reader) cellText(l Line, c column) string {
 	s := scf.CollapseSpaces(r.rawCell(l, c))
 	if strings.EqualFold(s, "n/a") || s == "-" {
@@ -298,8 +300,8 @@ func (r *reader) addRelations(e *Element, l Line, controls string) {
 	}
 }
 
-// parseRelationship returns the relationship for any of its published spellings, or "" if it is
-// unknown.
+// parseRelationship returns the relationship that a text names in one of the published spellings, or "" if it
+// is unknown.
 func parseRelationship(s string) string {
 	s = strings.ToLower(scf.CollapseSpaces(s))
 	switch {
@@ -317,7 +319,7 @@ func parseRelationship(s string) string {
 	return ""
 }
 
-// parseStrength returns the strength in a line, or -1 if there is none or it is invalid.
+// parseStrength returns the strength of the relationship in a line, or -1 if it is missing or invalid.
 func (r *reader) parseStrength(l Line, code string) int {
 	s := r.cellText(l, columnStrength)
 	if s == "" {

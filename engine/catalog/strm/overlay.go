@@ -10,9 +10,9 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// MergeIntoFramework merges a document into the framework with an index, in a copy of base. It returns the
-// copy, the given record completed with counts, and warnings, among them every disagreement
-// between document and catalog.
+// MergeIntoFramework merges a mapping document into a copy of base, as details of the framework with the
+// given index. It returns the copy, the record with its remaining fields filled in, and warnings. There is a
+// warning for every disagreement between the document and the catalog, up to a limit.
 func MergeIntoFramework(
 	base *scf.Source,
 	frameworkIndex int,
@@ -38,14 +38,14 @@ func MergeIntoFramework(
 	return &out, o.record, o.warnings
 }
 
-// matchesRelease reports whether a document was written for a catalog's release or for the one
-// that it corrects: 2026.1 for 2026.1.1.
+// matchesRelease reports whether a document was written for the release of a catalog, or for the release that
+// this one corrects, as 2026.1.1 corrects 2026.1.
 func matchesRelease(documentRelease, catalogLabel string) bool {
 	catalogLabel, _, _ = strings.Cut(catalogLabel, "+") // a revision
 	return documentRelease == "" || documentRelease == catalogLabel || strings.HasPrefix(catalogLabel, documentRelease+".")
 }
 
-// overlay merges one document.
+// overlay holds the state of merging one document into a framework.
 type overlay struct {
 	base            *scf.Source
 	framework       int
@@ -68,8 +68,8 @@ func (o *overlay) warn(sheet, cell, message string, args ...any) {
 	o.warnings = append(o.warnings, api.ImportWarning{Sheet: sheet, Cell: cell, Message: fmt.Sprintf(message, args...)})
 }
 
-// mergeRequirements sets the titles and texts of the requirements that the document's elements
-// match, and adds the elements that match none.
+// mergeRequirements merges the document's elements into the requirements of the framework. An element that
+// matches a requirement sets its title and text. Any other element becomes a new requirement.
 func (o *overlay) mergeRequirements() {
 	old := o.base.Frameworks[o.framework].Requirements
 	exact, loose := make(map[string]int, len(old)), make(map[string]int, len(old))
@@ -124,7 +124,7 @@ func (o *overlay) mergeRequirements() {
 
 type controlRequirement struct{ control, requirement int }
 
-// mergeMappings adds the document's details to the workbook's mappings, and adds the mappings
+// mergeMappings adds the details in the document to the mappings from the workbook, and adds the mappings
 // that only the document has.
 func (o *overlay) mergeMappings() {
 	byCode := make(map[string]int, len(o.base.Controls))
@@ -186,7 +186,8 @@ func (o *overlay) mergeMappings() {
 	slices.SortFunc(o.newMappings, scf.CompareMappings)
 }
 
-// warnUnconfirmed warns, by requirement, of mappings that are in the workbook but not in the document.
+// warnUnconfirmed adds a warning for each requirement with mappings that are in the workbook but not in the
+// document.
 func (o *overlay) warnUnconfirmed(confirmed map[controlRequirement]bool) {
 	left := map[int][]string{}
 	for _, m := range o.newMappings {
@@ -212,7 +213,8 @@ func formatRationale(rel Relation) string {
 	return rel.Rationale + ": " + rel.Notes
 }
 
-// joinFirst joins the first eight codes and counts the rest.
+// joinFirst joins the codes. If there are more than eight, it joins the first eight and adds the number of
+// the others.
 func joinFirst(codes []string) string {
 	const shown = 8
 	if more := len(codes) - shown; more > 0 {
