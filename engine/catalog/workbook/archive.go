@@ -11,8 +11,8 @@ import (
 // sheetPart is a worksheet's name in the workbook and its path in the archive.
 type sheetPart struct{ name, path string }
 
-// inspectArchive checks, before anything is unpacked, that the file is a workbook and that the
-// sizes it declares are within the limits. It returns the worksheets.
+// inspectArchive checks, before anything is unpacked, that the file is a workbook and that the sizes declared
+// in it are within the limits. It returns the worksheets.
 func inspectArchive(r io.ReaderAt, size int64, limits Limits) (sheets []sheetPart, warnings []string, err error) {
 	if size > limits.File {
 		return nil, nil, readErrorf(ErrTooLarge, "", "", "the file has %d bytes, more than the limit of %d", size, limits.File)
@@ -61,11 +61,12 @@ func inspectArchive(r io.ReaderAt, size int64, limits Limits) (sheets []sheetPar
 	return sheets, warnings, err
 }
 
-// maxStructurePart is the maximum size of the parts that describe the workbook, which are read
-// whole.
+// maxStructurePart is the maximum size of a part that describes the structure of the workbook. Such parts are
+// read completely.
 const maxStructurePart = 4 << 20
 
-// isStructurePart reports whether the part with this name, in lower case, describes the workbook.
+// isStructurePart reports whether the part with the given name describes the structure of the workbook. The
+// name must be in lower case.
 func isStructurePart(name string) bool {
 	return name == "[content_types].xml" || name == "xl/workbook.xml" || name == "xl/styles.xml" ||
 		strings.HasPrefix(name, "xl/theme/") || strings.HasSuffix(name, ".rels")
@@ -124,7 +125,7 @@ func listSheets(book, rels *zip.File, limits Limits) ([]sheetPart, error) {
 	return sheets, nil
 }
 
-// decodePart decodes the XML of a part of the archive.
+// decodePart decodes the XML in a part (a file) of the archive.
 func decodePart(f *zip.File, into any) error {
 	r, err := f.Open()
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// auxiliaryTable is a sheet other than the main one, with the row of its header.
+// auxiliaryTable is the table in a sheet other than the main one.
 type auxiliaryTable struct {
 	*sheet
 	headerRow   int
 	columnNames []string // in lower case
 }
 
-// findColumn returns the first column whose header begins with a prefix, or -1.
+// findColumn returns the index of the first column whose header begins with a prefix, or -1 if there is none.
 func (t *auxiliaryTable) findColumn(prefix string) int { return t.findColumnFrom(0, prefix) }
 
 // findColumnFrom is like findColumn, but starts at a given column.
@@ -31,7 +31,7 @@ func (t *auxiliaryTable) findColumnFrom(from int, prefix string) int {
 	return -1
 }
 
-// readPhase determines when an auxiliary sheet is read.
+// readPhase determines whether an auxiliary sheet is read before or after the main sheet.
 type readPhase int
 
 const (
@@ -39,7 +39,7 @@ const (
 	afterMain
 )
 
-// auxiliarySheets lists the known auxiliary sheets, each recognized by a header that only it has.
+// auxiliarySheets lists the known auxiliary sheets. Each is recognized by a header that no other sheet has.
 var auxiliarySheets = []struct {
 	phase  readPhase
 	header string // beginning of a header, in lower case
@@ -58,8 +58,8 @@ var auxiliarySheets = []struct {
 	{afterMain, "threat #", (*importer).readThreats},
 }
 
-// readAuxiliary reads the auxiliary sheets of a phase. After the main sheet, it also warns of
-// unknown sheets.
+// readAuxiliary reads the auxiliary sheets that belong to a phase. In the phase after the main sheet, it also
+// warns of unknown sheets.
 func (im *importer) readAuxiliary(ctx context.Context, heads []*sheet, main int, current readPhase) error {
 	for i, head := range heads {
 		if i == main {
@@ -93,7 +93,7 @@ func (im *importer) readAuxiliary(ctx context.Context, heads []*sheet, main int,
 	return nil
 }
 
-// findHeaderRow returns the first row with a cell that begins with a prefix, or -1.
+// findHeaderRow returns the first row that has a cell beginning with a prefix, or -1 if there is none.
 func findHeaderRow(s *sheet, prefix string) int {
 	for row := range s.rows {
 		for _, name := range s.rows[row] {
@@ -105,7 +105,7 @@ func findHeaderRow(s *sheet, prefix string) int {
 	return -1
 }
 
-// readFocalDocuments reads the list of authoritative sources, which describes frameworks.
+// readFocalDocuments reads the sheet that lists the authoritative sources. It describes the frameworks.
 func (im *importer) readFocalDocuments(t *auxiliaryTable) {
 	column := max(t.findColumn("mapping column header"), t.findColumn("scf column header"))
 	if column < 0 { // before 2021, the list does not name the columns of sources
@@ -164,9 +164,9 @@ func (im *importer) readDomains(t *auxiliaryTable) {
 	}
 }
 
-// buildDomains builds the domains from the prefixes of the controls, in their order. A domain's
-// name is the most frequent one in the main sheet, because the list of domains may have an older
-// one; principle and intent come from that list.
+// buildDomains builds the domains from the prefixes of the control codes, in the order of the controls. The
+// name of a domain is the one that most of its controls have in the main sheet, because the list of domains
+// may have an older name. The principle and the intent come from that list.
 func (im *importer) buildDomains() {
 	listed := im.src.Domains
 	im.src.Domains = nil
@@ -263,9 +263,10 @@ func (im *importer) readObjectives(t *auxiliaryTable) {
 	}
 }
 
-// readCompensatingControls reads the four cells from each "Possible Compensating Control #N" column on.
-// In 2026.1.1 their headers are shifted: the cells are code, name, description and justification,
-// whatever the headers say. So the code is the first of the four cells that contains one.
+// readCompensatingControls reads the compensating controls, each from the four cells that start at a column
+// named "Possible Compensating Control #N". In 2026.1.1, the headers are shifted: whatever they say, the
+// cells contain the code, name, description and justification. So the code is taken from the first of the
+// four cells that contains one.
 func (im *importer) readCompensatingControls(t *auxiliaryTable) {
 	primary := t.findColumn("scf control #")
 	for row := t.headerRow + 1; row < len(t.rows); row++ {
@@ -287,7 +288,8 @@ func (im *importer) readCompensatingControls(t *auxiliaryTable) {
 	}
 }
 
-// parseCompensatingControl returns the compensating control in four cells and the column of its code.
+// parseCompensatingControl returns the compensating control in the four cells that start at column from, and
+// the column that contains its code.
 func parseCompensatingControl(t *auxiliaryTable, row, from int) (k scf.CompensatingControl, at int) {
 	for at = from; at < from+4; at++ {
 		if scf.IsControlCode(t.trimmedCell(row, at)) {
@@ -307,8 +309,8 @@ func parseCompensatingControl(t *auxiliaryTable, row, from int) (k scf.Compensat
 	return k, at
 }
 
-// readPrinciples reads the privacy principles. Newer releases have a row for each control of a
-// principle; they are merged.
+// readPrinciples reads the privacy principles. In newer releases, a principle has one row for each of its
+// controls; these rows are merged.
 func (im *importer) readPrinciples(t *auxiliaryTable) {
 	number, name, text := t.findColumn("#"), t.findColumn("principle name"), -1
 	control := t.findColumn("scf #")
@@ -354,8 +356,8 @@ var (
 	threatCode = lazyregexp.New(`^[NM]T-\d+$`)
 )
 
-// readHazards reads a risk or threat catalog. Only the first row of a group names it. Rows without
-// a code, such as a second header and a note at the end, are ignored.
+// readHazards reads a risk catalog or a threat catalog. The name of a group is only in the group's first row.
+// Rows without a code are ignored: they are second headers or notes.
 func readHazards(t *auxiliaryTable, word string, valid *lazyregexp.Regexp) []scf.Hazard {
 	group, code, title := t.findColumn(word+" grouping"), t.findColumn(word+" #"), t.findColumn(word+"*")
 	text, function := t.findColumnFrom(title+1, "description"), t.findColumn("nist csf")

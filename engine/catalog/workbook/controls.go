@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// readMainSheet reads the sheet with the controls and their crosswalk.
+// readMainSheet reads the main sheet, which contains the controls and their mappings to frameworks.
 func (im *importer) readMainSheet(ctx context.Context, p sheetPart) error {
 	s, err := im.book.readSheet(ctx, p, im.book.limits.Controls+1, true)
 	if err != nil {
@@ -68,7 +68,7 @@ func (im *importer) columnByRole(r columnRole) (mainColumn, bool) {
 	return mainColumn{}, false
 }
 
-// isNoteRow reports whether a row without a code is a note or a total: it lacks a title or a
+// isNoteRow reports whether a row without a code is only a note or a total. Such a row lacks a title or a
 // description.
 func (im *importer) isNoteRow(row int) bool {
 	filled := 0
@@ -80,7 +80,8 @@ func (im *importer) isNoteRow(row int) bool {
 	return filled < 2
 }
 
-// warnUnstoredValues warns of error values and of formulas without a stored value, in sheet order.
+// warnUnstoredValues adds warnings, in sheet order, for cells with an error value and for formulas whose
+// value is not stored in the file.
 func (im *importer) warnUnstoredValues() {
 	summaries := map[int]bool{}
 	for _, c := range im.columns {
@@ -104,7 +105,7 @@ func (im *importer) warnUnstoredValues() {
 	}
 }
 
-// readControl reads a row of the main sheet.
+// readControl reads the control in a row of the main sheet.
 func (im *importer) readControl(row int, code string) (scf.Control, error) {
 	s := im.main
 	c := scf.Control{Code: code, Weight: scf.NoWeight}
@@ -162,8 +163,8 @@ func (im *importer) readControl(row int, code string) (scf.Control, error) {
 	return c, nil
 }
 
-// readCompensatingCell reads a cell of the columns for one compensating control: its code, name or
-// justification.
+// readCompensatingCell reads a main-sheet cell about one compensating control, which contains its code, name
+// or justification.
 func (im *importer) readCompensatingCell(k *scf.CompensatingControl, col mainColumn, text, where string) {
 	if strings.EqualFold(text, "n/a") || strings.HasPrefix(strings.ToLower(text), "not applicable") {
 		return
@@ -182,8 +183,8 @@ func (im *importer) readCompensatingCell(k *scf.CompensatingControl, col mainCol
 	}
 }
 
-// extraColumnName returns an unknown column's header, followed by its letter if the header is not
-// unique.
+// extraColumnName returns the name of an unknown column: its header, with the column letter added if another
+// unknown column has the same header.
 func (im *importer) extraColumnName(col mainColumn) string {
 	for _, other := range im.columns {
 		if other.index != col.index && other.header == col.header && (other.role == roleUnknown || other.role == roleNote) {
@@ -193,7 +194,7 @@ func (im *importer) extraColumnName(col mainColumn) string {
 	return col.header
 }
 
-// readMarkedCell reads a cell of a column whose cells are only marked or empty.
+// readMarkedCell reads a cell of a column in which a mark means that the control has the column's property.
 func (im *importer) readMarkedCell(c *scf.Control, col mainColumn, text, where string) {
 	if col.role == roleRisk && riskCode.MatchString(text) || col.role == roleThreat && threatCode.MatchString(text) {
 		if text != col.name { // in 2022.3, one row is shifted by a column
@@ -234,8 +235,8 @@ func (im *importer) parseWeight(text, where string) int {
 	return int(f)
 }
 
-// matchWord returns the known word that a text spells, ignoring case, blanks and hyphens. It keeps
-// an unknown word, with a warning.
+// matchWord returns the word in known that equals text, ignoring case, blanks and hyphens. If there is none,
+// it returns the text in the same normalized form, with a warning.
 func (im *importer) matchWord(text, where string, known ...string) string {
 	word := strings.ToLower(strings.NewReplacer(" ", "_", "-", "_").Replace(scf.CollapseSpaces(text)))
 	for _, k := range known {
@@ -247,7 +248,8 @@ func (im *importer) matchWord(text, where string, known ...string) string {
 	return word
 }
 
-// parseApplicability returns the known words of an applicability cell, and warns of others.
+// parseApplicability returns the known words in a cell that states what a control applies to. It warns of
+// unknown words.
 func (im *importer) parseApplicability(sheet, text, where string) []string {
 	if strings.EqualFold(text, "n/a") {
 		return nil

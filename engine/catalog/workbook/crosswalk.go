@@ -9,9 +9,9 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// classifyColumnsByContent corrects the roles of columns by their content. An unknown column is a
-// framework if the list of sources names it, or if it contains codes and is next to framework
-// columns. A column that is named like a framework but contains prose is not one.
+// classifyColumnsByContent corrects the roles of columns by their content. An unknown column becomes a
+// framework if the list of authoritative sources names it, or if it contains codes and is next to framework
+// columns. A column that is named like a framework but contains prose becomes an unknown column.
 func (im *importer) classifyColumnsByContent() {
 	listed := map[string]bool{}
 	for _, f := range im.sources {
@@ -64,7 +64,7 @@ func (im *importer) classifyColumnsByContent() {
 	im.addHeaderlessColumnsAsUnknown()
 }
 
-// addHeaderlessColumnsAsUnknown adds the non-empty columns without a header as unknown columns.
+// addHeaderlessColumnsAsUnknown adds the columns that have content but no header to the unknown columns.
 func (im *importer) addHeaderlessColumnsAsUnknown() {
 	named := map[int]bool{}
 	for _, c := range im.columns {
@@ -87,7 +87,7 @@ func (im *importer) addHeaderlessColumnsAsUnknown() {
 	}
 }
 
-// contentKind classifies the cells of a column.
+// contentKind is the kind of content in a column, such as codes or prose.
 type contentKind int
 
 const (
@@ -96,7 +96,7 @@ const (
 	contentProse                    // at least a quarter of the lines are as long as sentences
 )
 
-// columnContentKind classifies a column by its cells.
+// columnContentKind returns the kind of content that the cells of a column have.
 func (im *importer) columnContentKind(col int) contentKind {
 	var total, digits, long, whole, controls int
 	for row := im.headerRow + 1; row < len(im.main.rows); row++ {
@@ -125,7 +125,7 @@ func (im *importer) columnContentKind(col int) contentKind {
 	return contentMixed
 }
 
-// readFrameworkColumns reads every framework column of the controls' rows.
+// readFrameworkColumns reads the columns of all frameworks.
 func (im *importer) readFrameworkColumns() {
 	var columns []mainColumn
 	for _, c := range im.columns {
@@ -140,8 +140,8 @@ func (im *importer) readFrameworkColumns() {
 	}
 }
 
-// readFrameworkColumn reads the requirements and mappings of one framework. Requirements are in
-// natural order.
+// readFrameworkColumn reads one framework's requirements and mappings from its column. It sorts the
+// requirements in natural order.
 func (im *importer) readFrameworkColumn(f int, c mainColumn) {
 	type link struct {
 		control int
@@ -171,9 +171,9 @@ func (im *importer) readFrameworkColumn(f int, c mainColumn) {
 	}
 }
 
-// splitCodes splits a crosswalk cell at line breaks only, because codes contain blanks, slashes
-// and brackets. Two cells of PCI DSS up to 2020.4 use commas, mixed with ranges; they are kept as
-// one code, with a warning.
+// splitCodes splits a crosswalk cell into codes. It splits only at line breaks, because codes may contain
+// blanks, slashes and brackets. Two PCI DSS cells in releases up to 2020.4 use commas, mixed with ranges;
+// such a cell is kept as one code, with a warning.
 func (im *importer) splitCodes(raw string, row int, c mainColumn) []string {
 	st := &im.src.Statistics
 	st.CrosswalkCells++
@@ -204,13 +204,13 @@ func (im *importer) splitCodes(raw string, row int, c mainColumn) []string {
 	return out
 }
 
-// focalDocument is a row of the list of authoritative sources, which newer releases call focal
-// documents.
+// focalDocument is a row of the list of authoritative sources. Newer releases call these focal documents.
 type focalDocument struct {
 	slug, code, column, id, geography, publisher, title, url string
 }
 
-// newFramework returns the framework of a column, described by its header and the list of sources.
+// newFramework returns the framework for a column. Its details come from the header and the list of
+// authoritative sources.
 func (im *importer) newFramework(c mainColumn) scf.Framework {
 	fw := scf.Framework{
 		Name: c.header, Column: c.header, Jurisdiction: parseJurisdiction(c.header), Publisher: parsePublisher(c.header),
@@ -233,8 +233,8 @@ func (im *importer) newFramework(c mainColumn) scf.Framework {
 	return fw
 }
 
-// findFocalDocument returns the row of the list of sources for a header: the one with the same name, else
-// one that means the same framework, else nil.
+// findFocalDocument returns the row of the list of authoritative sources that belongs to a header: one with
+// the same name, or else one that means the same framework. It returns nil if there is neither.
 func (im *importer) findFocalDocument(header string) *focalDocument {
 	slug, code := scf.Slug(header), scf.FrameworkCode(header)
 	var other *focalDocument

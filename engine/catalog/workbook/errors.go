@@ -7,8 +7,8 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// Reasons for which a workbook is rejected. Every error about the file is a *ReadError that
-// wraps one of them.
+// Reasons why a workbook can't be imported. Every error about the file is a *ReadError that wraps one of
+// these.
 var (
 	ErrNotWorkbook    = errors.New("not an .xlsx workbook")
 	ErrTooLarge       = errors.New("too large")
@@ -25,7 +25,7 @@ var (
 	ErrCellTooLarge   = errors.New("a cell contains too much text")
 )
 
-// ReadError is the error for a rejected workbook. Sheet and Cell are empty if it concerns the
+// ReadError is the error for a workbook that can't be imported. Sheet and Cell are empty if it concerns the
 // whole file.
 type ReadError struct {
 	Reason      error
@@ -50,7 +50,7 @@ func readErrorf(reason error, sheet, cell, message string, args ...any) *ReadErr
 	return &ReadError{Reason: reason, Sheet: sheet, Cell: cell, Message: fmt.Sprintf(message, args...)}
 }
 
-// cellName returns a cell's name in A1 notation. Row and column are counted from 1.
+// cellName returns the name of a cell in A1 notation. Rows and columns are numbered from 1.
 func cellName(row, col int) string {
 	name, err := excelize.CoordinatesToCellName(col, row)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 var evidenceCode = lazyregexp.New(`^E-[A-Z]{2,4}-\d+$`)
 
-// readEvidenceCell records the codes of a control's evidence requests in the main sheet.
+// readEvidenceCell records the codes in a main-sheet cell that lists the evidence requests of a control.
 func (im *importer) readEvidenceCell(control, text, where string) {
 	for _, code := range splitItems(text) {
 		if scf.IsControlCode(code) {
@@ -21,7 +21,7 @@ func (im *importer) readEvidenceCell(control, text, where string) {
 	}
 }
 
-// readEvidence reads the list of evidence requests and the controls that it links to each.
+// readEvidence reads the sheet that lists the evidence requests, each with the controls that it concerns.
 func (im *importer) readEvidence(t *auxiliaryTable) {
 	code, area, artifact := t.findColumn("erl #"), t.findColumn("area of focus"), t.findColumn("documentation artifact")
 	text, controls := t.findColumn("artifact description"), t.findColumn("scf control mappings")
@@ -55,8 +55,8 @@ func (im *importer) readEvidence(t *auxiliaryTable) {
 	}
 }
 
-// linkEvidenceToControls assigns each control the requests that either sheet links to it, those of the main
-// sheet first. It warns if the two disagree.
+// linkEvidenceToControls assigns evidence requests to each control. It combines the links in the main sheet,
+// which come first, with those in the list of evidence requests, and warns if the two disagree.
 func (im *importer) linkEvidenceToControls() {
 	listed := im.evidenceByCode != nil
 	if !listed {
@@ -109,7 +109,7 @@ func (im *importer) linkEvidenceToControls() {
 	}
 }
 
-// difference returns the elements of a that b lacks, each once.
+// difference returns the elements of a that are not in b, without duplicates.
 func difference(a, b []string) []string {
 	var out []string
 	for _, e := range a {

@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// columnRole is the meaning of a column of the main sheet.
+// columnRole is the kind of information in a column of the main sheet.
 type columnRole int
 
 const (
@@ -38,8 +38,8 @@ const (
 	roleCrosswalk
 )
 
-// mainColumn is a column of the main sheet. It is identified by its index, because headers occur
-// twice.
+// mainColumn is a column of the main sheet. It is identified by its index, because several columns can have
+// the same header.
 type mainColumn struct {
 	index  int
 	header string // whitespace collapsed
@@ -54,7 +54,8 @@ var (
 	baselineHeader = lazyregexp.New(`^scf[- ](?:core\b|community derived|scrms\b|[a-z]\b)`)
 	riskHeader     = lazyregexp.New(`^risk (r-[a-z]{2}-\d+)$`)
 	threatHeader   = lazyregexp.New(`^threat ([nm]t-\d+)$`)
-	// 2026.3 has the compensating controls among the main sheet's columns.
+	// compensationHeader matches the headers of columns for compensating controls, which are part of the main
+	// sheet in 2026.3.
 	compensationHeader = lazyregexp.New(
 		`^(?:(possible) compensating control # ?(\d)|compensating control # ?(\d) (name|description|justification))$`,
 	)
@@ -70,7 +71,7 @@ var (
 	}, "|") + `)`)
 )
 
-// classifyHeader returns the role of a column by its header alone, whatever its position.
+// classifyHeader returns a column whose role is determined by its header alone, regardless of its position.
 func classifyHeader(header string) mainColumn {
 	c := mainColumn{header: scf.CollapseSpaces(header)}
 	h := strings.ToLower(c.header)
@@ -137,8 +138,9 @@ func companySize(h string) string {
 	return "any"
 }
 
-// applicabilityWord returns what one of the five applicability columns of 2024.2 to 2025.3 is
-// about, or "" for any other header. The word may be accompanied by "PPTDF" and "Applicability".
+// applicabilityWord returns the word that names the subject of an applicability column, such as "people", or
+// "" for any other header. Releases 2024.2 to 2025.3 have five such columns. The header may also contain
+// "PPTDF" and "Applicability".
 func applicabilityWord(h string) string {
 	word := ""
 	for _, w := range strings.FieldsFunc(h, func(r rune) bool { return r == ' ' || r == '(' || r == ')' || r == '-' || r == ':' }) {
@@ -156,8 +158,8 @@ func applicabilityWord(h string) string {
 	return word
 }
 
-// mandatoryColumns are the columns that the main sheet must have: the SCF's names, and
-// alternatives that are accepted if the SCF's name is missing.
+// mandatoryColumns lists the columns that the main sheet must have. Each has the name that the SCF uses, and
+// other names that are accepted if that one is missing.
 var mandatoryColumns = []struct {
 	role   columnRole
 	name   string
@@ -169,8 +171,8 @@ var mandatoryColumns = []struct {
 	{roleDescription, "Secure Controls Framework (SCF) Control Description", []string{"control description", "scf description"}},
 }
 
-// mandatoryRole returns the role of a mandatory column by the SCF's own name in lower case, or
-// roleUnknown.
+// mandatoryRole returns the role of the mandatory column that the SCF calls h, or roleUnknown if there is
+// none. h must be in lower case.
 func mandatoryRole(h string) columnRole {
 	switch {
 	case h == "scf domain":
@@ -196,7 +198,7 @@ func missingColumns(columns []mainColumn) []string {
 	return out
 }
 
-// classifyHeaders returns the columns of a header row.
+// classifyHeaders returns the columns that a header row defines.
 func classifyHeaders(row []string) []mainColumn {
 	var out []mainColumn
 	for i, header := range row {
@@ -219,8 +221,8 @@ func classifyHeaders(row []string) []mainColumn {
 	return out
 }
 
-// findMainHeader returns the header row of the main sheet and its columns, or -1 if the sheet is
-// not the main one.
+// findMainHeader returns the index of the main sheet's header row, and the columns. It returns -1 if h is not
+// the main sheet.
 func findMainHeader(h *sheet) (int, []mainColumn) {
 	for row := range h.rows {
 		if columns := classifyHeaders(h.rows[row]); isMainSheet(h.name, columns) {
@@ -232,8 +234,9 @@ func findMainHeader(h *sheet) (int, []mainColumn) {
 
 var mainSheetName = lazyregexp.New(`(?i)^(?:secure controls framework|scf v?\d{4}\.\d+(?:\.\d+)*)$`)
 
-// isMainSheet reports whether a sheet with these columns holds the controls. A compliance extract,
-// such as that for the GDPR in 2020.3, has the mandatory columns too, but no weights.
+// isMainSheet reports whether a sheet with these columns is the main one, which contains the controls. An
+// extract for one law, such as that for the GDPR in 2020.3, also has the mandatory columns, but it has no
+// weights.
 func isMainSheet(name string, columns []mainColumn) bool {
 	if len(missingColumns(columns)) > 0 {
 		return false

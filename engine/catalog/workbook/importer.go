@@ -25,7 +25,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Options configure Read.
+// Options configures Read.
 type Options struct {
 	// Label is the release, such as "2026.1.1". The default is the release in the file name, else
 	// that in the main sheet's name, which is often another one.
@@ -36,7 +36,7 @@ type Options struct {
 	Limits  Limits
 }
 
-// Limits bound the size of a file. Zero fields have the default.
+// Limits bounds the size of a workbook. A field that is 0 stands for its default.
 type Limits struct {
 	File      int64 // bytes of the file; default 64 MiB
 	Unpacked  int64 // bytes of all parts; default 160 MiB (2026.1.1 has about 60 MiB)
@@ -102,7 +102,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (src *scf.S
 	return im.src, nil
 }
 
-// openWorkbook checks the archive and unpacks it.
+// openWorkbook checks an archive and unpacks it.
 func openWorkbook(r io.ReaderAt, size int64, limits Limits) (*workbookReader, []string, error) {
 	parts, notes, err := inspectArchive(r, size, limits)
 	if err != nil {
@@ -127,7 +127,7 @@ func openWorkbook(r io.ReaderAt, size int64, limits Limits) (*workbookReader, []
 	return &workbookReader{file: file, parts: parts, limits: limits, surveys: map[string]sheetSurvey{}}, notes, nil
 }
 
-// importer builds one Source.
+// importer builds a Source from a workbook.
 type importer struct {
 	book    *workbookReader
 	src     *scf.Source
@@ -190,8 +190,8 @@ func (im *importer) importSheets(ctx context.Context, o Options) error {
 	return nil
 }
 
-// selectMainSheet returns the index of the only sheet with controls, and sets its header row and columns.
-// The header is the first row in every release; users may have inserted rows above it.
+// selectMainSheet returns the index of the only sheet with controls, and records its header row and columns.
+// In every release, the header is the first row, but users may have inserted rows above it.
 func (im *importer) selectMainSheet(firstRows []*sheet) (int, error) {
 	found := -1
 	var almost *sheet
@@ -227,7 +227,7 @@ func (im *importer) selectMainSheet(firstRows []*sheet) (int, error) {
 	)
 }
 
-// quoteColumns returns a phrase like: the columns "a" and "b".
+// quoteColumns returns a phrase such as: the columns "a" and "b".
 func quoteColumns(columns []string) string {
 	if len(columns) == 1 {
 		return fmt.Sprintf("the column %q", columns[0])
@@ -245,7 +245,8 @@ func quoteColumns(columns []string) string {
 	return out
 }
 
-// resolveDuplicateColumns rejects duplicate mandatory columns, and reclassifies other duplicates as unknown.
+// resolveDuplicateColumns returns an error if a mandatory column occurs twice. Other duplicates become
+// unknown columns.
 func (im *importer) resolveDuplicateColumns(name string) error {
 	first := map[string]mainColumn{}
 	for i := range im.columns {
@@ -281,8 +282,8 @@ func (im *importer) resolveDuplicateColumns(name string) error {
 	return nil
 }
 
-// releasePattern matches a release in a name: 2022.3 or 2026-1-1. With hyphens, the parts have one
-// digit, because those with two are dates.
+// releasePattern matches a release in a name, such as 2022.3 or 2026-1-1. In the form with hyphens, the parts
+// after the year have one digit, because two digits would be a date.
 var releasePattern = lazyregexp.New(`(?:^|\D)(20\d{2})(?:\.(\d{1,2})(?:\.(\d{1,2}))?|-(\d)(?:-(\d))?)(?:\D|$)`)
 
 func findRelease(text string) string {
@@ -299,7 +300,8 @@ func findRelease(text string) string {
 	return label
 }
 
-// setReleaseLabel sets the release: from the options, else the file name, else the sheet name.
+// setReleaseLabel sets the release label to the first of these that is known: the label in the options, the
+// release in the file name, the release in the sheet name.
 func (im *importer) setReleaseLabel(o Options) {
 	name := im.main.name
 	hint := findRelease(name)

@@ -5,14 +5,14 @@ import (
 	"io"
 )
 
-// Sheet is the text of a worksheet, by row and column.
+// Sheet contains the text of a worksheet, indexed by row and column.
 type Sheet struct {
 	Name string
 	Rows [][]string
 }
 
-// ReadSheets reads every sheet of any workbook, with the same limits and errors as Read. The notes
-// name what was ignored, such as macros.
+// ReadSheets reads every sheet of a workbook, which need not be a catalog. Limits and errors are as for Read.
+// The notes state what was ignored, such as macros.
 func ReadSheets(ctx context.Context, r io.ReaderAt, size int64, limits Limits) (sheets []Sheet, notes []string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -35,5 +35,5 @@ func ReadSheets(ctx context.Context, r io.ReaderAt, size int64, limits Limits) (
 	return sheets, notes, nil
 }
 
-// CellName returns a cell's name in A1 notation. Row and column are counted from 1.
+// CellName returns the name of a cell in A1 notation. Rows and columns are numbered from 1.
 func CellName(row, col int) string { return cellName(row, col) }

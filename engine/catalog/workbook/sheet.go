@@ -7,15 +7,14 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// sheet is the text of a worksheet. Its rows and columns are counted from 0, in cell names
-// from 1.
+// sheet contains the text of a worksheet. Rows and columns are numbered from 0, but in cell names from 1.
 type sheet struct {
 	name   string
 	rows   [][]string
 	survey sheetSurvey
 }
 
-// workbookReader reads sheets out of an inspected workbook.
+// workbookReader reads the sheets of a workbook that has passed inspection.
 type workbookReader struct {
 	file          *excelize.File
 	parts         []sheetPart
@@ -24,10 +23,11 @@ type workbookReader struct {
 	surveyedCells int                    // in all of them
 }
 
-// maxSheetRows returns the maximum number of rows of any sheet.
+// maxSheetRows returns the largest number of rows that any sheet may have.
 func (b *workbookReader) maxSheetRows() int { return max(b.limits.Controls+1, b.limits.Rows) }
 
-// surveySheet returns the survey of a sheet, made on the first call.
+// surveySheet returns the survey of a sheet. The first call for a sheet makes it; later calls return the same
+// one.
 func (b *workbookReader) surveySheet(p sheetPart) sheetSurvey {
 	s, done := b.surveys[p.path]
 	if !done {
@@ -40,16 +40,17 @@ func (b *workbookReader) surveySheet(p sheetPart) sheetSurvey {
 	return s
 }
 
-// headRows is the number of rows searched for a header. Risk and threat catalogs have five rows of
-// prose before it.
+// headRows is the number of rows in which a header is searched for. In risk and threat catalogs, the header
+// is preceded by five rows of prose.
 const headRows = 10
 
-// readHead reads a sheet's first rows.
+// readHead reads the first rows of a sheet, in which its header is expected.
 func (b *workbookReader) readHead(ctx context.Context, p sheetPart) (*sheet, error) {
 	return b.readSheet(ctx, p, headRows, false)
 }
 
-// readSheet reads at most maxRows rows. If complete is set, a sheet with more rows is an error.
+// readSheet reads the first rows of a sheet, at most maxRows. If complete is set, it is an error if the sheet
+// has more rows.
 func (b *workbookReader) readSheet(ctx context.Context, p sheetPart, maxRows int, complete bool) (*sheet, error) {
 	s := &sheet{name: p.name}
 	s.survey = b.surveySheet(p)
@@ -104,8 +105,8 @@ func (b *workbookReader) readSheet(ctx context.Context, p sheetPart, maxRows int
 	return s, nil
 }
 
-// displayedText returns the text that a cell shows for the text that is stored: it normalizes numbers
-// and line breaks, and drops error values.
+// displayedText converts the text stored for a cell to the text that the cell displays. It normalizes numbers
+// and line breaks, and returns "" for an error value.
 func (s *sheet) displayedText(row, col int, text string) string {
 	switch s.survey.kinds[cellRef{row, col}] {
 	case kindNumber:
@@ -119,7 +120,7 @@ func (s *sheet) displayedText(row, col int, text string) string {
 	return text
 }
 
-// cell returns the text at a row and column, both from 0, or "" outside of the sheet.
+// cell returns the text at a row and column, which are numbered from 0, or "" if there is no such cell.
 func (s *sheet) cell(row, col int) string {
 	if row < 0 || row >= len(s.rows) || col < 0 || col >= len(s.rows[row]) {
 		return ""
@@ -127,7 +128,7 @@ func (s *sheet) cell(row, col int) string {
 	return s.rows[row][col]
 }
 
-// trimmedCell returns a cell's text without surrounding whitespace.
+// trimmedCell returns the text of a cell without surrounding whitespace.
 func (s *sheet) trimmedCell(row, col int) string { return strings.TrimSpace(s.cell(row, col)) }
 
 // isBlankRow reports whether a row has no text.
@@ -140,7 +141,7 @@ func (s *sheet) isBlankRow(row int) bool {
 	return true
 }
 
-// splitLines returns the lines of a cell, trimmed, without empty ones.
+// splitLines returns the nonempty lines of a cell, without surrounding whitespace.
 func splitLines(text string) []string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -156,8 +157,8 @@ func splitItems(text string) []string {
 	return splitLines(strings.NewReplacer(",", "\n", ";", "\n").Replace(text))
 }
 
-// isMarked reports whether a cell marks its column as applying: with an x, or by repeating the
-// control's code.
+// isMarked reports whether a cell says that its column applies to the control, either by an x or by repeating
+// the control's code.
 func isMarked(text, code string) bool {
 	return strings.EqualFold(text, "x") || text == code
 }

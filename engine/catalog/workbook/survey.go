@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// storedKind is a property of a stored cell that excelize does not report.
+// storedKind is the kind of value stored in a cell, such as a number or an error. The library excelize does
+// not report it.
 type storedKind uint8
 
 const (
@@ -16,7 +17,8 @@ const (
 
 type cellRef struct{ row, col int }
 
-// sheetSurvey holds what a sheet's XML states about its cells besides their values.
+// sheetSurvey holds facts about a sheet and its cells that can be read from the XML without decoding the
+// values.
 type sheetSurvey struct {
 	kinds    map[cellRef]storedKind
 	formulas int
@@ -28,7 +30,8 @@ type sheetSurvey struct {
 	cells           int
 }
 
-// scanSheet scans the tags of a sheet's XML, up to a number of rows and cells.
+// scanSheet returns the survey of a sheet's XML. It stops once there are more than maxRows rows or
+// maxCells cells.
 func scanSheet(xml []byte, maxRows, maxCells int) sheetSurvey {
 	s := sheetSurvey{kinds: map[cellRef]storedKind{}}
 	var cell struct {
@@ -123,7 +126,7 @@ func scanSheet(xml []byte, maxRows, maxCells int) sheetSurvey {
 }
 
 // nonElementLength returns the length of the comment, CDATA section or processing instruction at the
-// beginning of xml, or 0 if there is none.
+// beginning of xml, or 0 if xml begins with something else.
 func nonElementLength(xml []byte) int {
 	for _, k := range [...]struct{ open, close string }{{"!--", "-->"}, {"![CDATA[", "]]>"}, {"?", "?>"}} {
 		if bytes.HasPrefix(xml, []byte(k.open)) {
@@ -136,7 +139,7 @@ func nonElementLength(xml []byte) int {
 	return 0
 }
 
-// tagName returns the name of a tag's element without its namespace prefix.
+// tagName returns the name of a tag, without its namespace prefix.
 func tagName(tag []byte) []byte {
 	tag = bytes.TrimPrefix(tag, []byte("/"))
 	if end := bytes.IndexAny(tag, " \t\r\n/"); end >= 0 {
@@ -148,7 +151,7 @@ func tagName(tag []byte) []byte {
 	return tag
 }
 
-// attribute returns the value of a tag's attribute, or nil.
+// attribute returns the value of an attribute of a tag, or nil if the tag doesn't have it.
 func attribute(tag []byte, name string) []byte {
 	for rest := tag; ; {
 		i := bytes.Index(rest, []byte(name))
@@ -167,7 +170,7 @@ func attribute(tag []byte, name string) []byte {
 	}
 }
 
-// columnNumber returns the column of a cell reference, such as 28 for AB7, or 0 if it has none.
+// columnNumber returns the column number in a cell reference, such as 28 for AB7, or 0 if there is none.
 func columnNumber(ref []byte) int {
 	n := 0
 	for _, c := range ref {
@@ -179,7 +182,7 @@ func columnNumber(ref []byte) int {
 	return n
 }
 
-// normalizeNumber returns a stored number as the shortest decimal with the same value: 5.1 for
+// normalizeNumber returns the shortest decimal that has the same value as a stored number, such as 5.1 for
 // 5.0999999999999996.
 func normalizeNumber(raw string) string {
 	f, err := strconv.ParseFloat(raw, 64)
