@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// catalogBuilder combines the files into a source.
+// catalogBuilder builds the source of the starter catalog from the embedded files.
 type catalogBuilder struct {
 	src                *scf.Source
 	controlCodes       map[string]bool
@@ -20,7 +20,7 @@ type catalogBuilder struct {
 	pendingMappings    []pendingMapping
 }
 
-// pendingMapping is a mapping to a requirement that has no index yet.
+// pendingMapping is a mapping to a requirement whose index is not known yet.
 type pendingMapping struct {
 	control, framework int
 	code               string
@@ -162,8 +162,8 @@ func (c *control) validate() error {
 	return nil
 }
 
-// resolveRequirementsAndMappings completes the lists of requirements, converts pending mappings and counts the
-// records.
+// resolveRequirementsAndMappings completes the lists of requirements, replaces the pending mappings with real
+// ones, and counts the records.
 func (b *catalogBuilder) resolveRequirementsAndMappings() error {
 	src := b.src
 	for f := range src.Frameworks {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// EditionSHA256 returns the SHA-256 over the paths and contents of the embedded files, which
-// identifies the edition of the catalog.
+// EditionSHA256 returns a SHA-256 of the paths and contents of all embedded files. It identifies the edition
+// of the starter catalog.
 var EditionSHA256 = sync.OnceValue(func() string {
 	h := sha256.New()
 	err := fs.WalkDir(embeddedFiles, ".", func(path string, d fs.DirEntry, err error) error {

@@ -26,7 +26,7 @@ const Label = "starter-1"
 //go:embed data data-frameworks.yaml
 var embeddedFiles embed.FS
 
-// Load returns the built-in catalog. An error means that the embedded files are invalid.
+// Load returns the built-in starter catalog. It returns an error only if the embedded files are invalid.
 func Load() (*scf.Source, error) { return loadFrom(embeddedFiles) }
 
 type domainFile struct {
@@ -59,7 +59,7 @@ type frameworksFile struct {
 	}
 }
 
-// decodeStrict decodes a single YAML document and rejects unknown keys.
+// decodeStrict decodes a single YAML document. Unknown keys are an error.
 func decodeStrict(data []byte, into any) error {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true)
