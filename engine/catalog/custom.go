@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	// maxCustomFile is the maximum size of a file of custom frameworks and controls,
-	// maxCustomCatalog that of everything an organization adds.
+	// maxCustomFile is the maximum size of an imported file of custom frameworks and controls.
+	// maxCustomCatalog is the maximum total size of everything that an organization adds.
 	maxCustomFile    = 8 << 20
 	maxCustomCatalog = 16 << 20
-	// maxChangeAttempts is how often a change is retried after a concurrent change.
+	// maxChangeAttempts is how often a change is attempted if other changes interfere with it.
 	maxChangeAttempts = 5
 )
 
-// customDraft is a copy of a revision that a change turns into the next one.
+// customDraft is a copy of a revision. A change modifies the copy, which then becomes the next revision.
 type customDraft struct {
 	store.CustomCatalog
 	updatedBy string
@@ -48,7 +48,7 @@ func (c *customDraft) newMetadata(createdAt time.Time) api.CustomMetadata {
 	return api.CustomMetadata{OrganizationID: c.OrganizationID, IsCustom: true, UpdatedBy: c.updatedBy, CreatedAt: createdAt, UpdatedAt: c.now}
 }
 
-// putFramework adds a framework, or replaces the one at index at unless at is negative.
+// putFramework replaces the framework at index at, or adds a new one if at is negative.
 func (c *customDraft) putFramework(at int, b api.CustomFrameworkBody) {
 	f := api.CustomFramework{CustomFrameworkBody: b, CustomMetadata: c.newMetadata(c.now), RequirementCount: len(b.Requirements)}
 	if at < 0 {
@@ -69,12 +69,12 @@ func (c *customDraft) putControl(at int, b api.CustomControlBody) {
 	c.Controls[at] = k
 }
 
-// errNoChange ends a change that has no effect.
+// errNoChange is returned by a change function to stop an update that would change nothing.
 var errNoChange = errors.New("nothing changes")
 
-// updateCustom creates the next revision of an organization's additions. The change works on a
-// copy, which is checked against the active catalog version before it is stored. It may be called
-// again after a concurrent change.
+// updateCustom creates the next revision of an organization's frameworks and controls. It calls change on a
+// copy of the latest revision, and checks the result against the active catalog version before storing it.
+// After a concurrent change, it starts again, so change may be called more than once.
 func (s *Service) updateCustom(
 	ctx context.Context,
 	by api.Caller,
@@ -112,8 +112,9 @@ func (s *Service) updateCustom(
 	return 0, api.Conflict("your frameworks and controls are being changed by someone else; try again")
 }
 
-// checkCustomRevision rejects a revision that is invalid in itself, or that refers to something missing in
-// the active catalog, unless the previous revision already did.
+// checkCustomRevision returns an error if the next revision is invalid in itself, or if it refers to
+// something that the active catalog doesn't have. References that were already broken in the old revision are
+// allowed.
 func (s *Service) checkCustomRevision(ctx context.Context, old, next *store.CustomCatalog) error {
 	base, err := s.Snapshot(ctx, "")
 	if err != nil {
@@ -158,8 +159,8 @@ func customToAPIError(err error) error {
 	return err
 }
 
-// saveCustomRevision stores the next revision, unless another was stored since head, and deletes
-// revisions that no assessment uses any more.
+// saveCustomRevision stores the next revision, unless another one has been stored since revision head. It
+// deletes the revisions that no assessment uses any more.
 func (s *Service) saveCustomRevision(
 	ctx context.Context,
 	by api.Caller,
@@ -201,7 +202,7 @@ func (s *Service) saveCustomRevision(
 	return saved, err
 }
 
-// ListCustomFrameworks lists an organization's frameworks, without their requirements.
+// ListCustomFrameworks lists the frameworks that an organization has added, without their requirements.
 func (s *Service) ListCustomFrameworks(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.CustomFramework], error) {
 	rec, missing, err := s.latestCustomRevision(ctx, by)
 	if err != nil {
@@ -213,8 +214,8 @@ func (s *Service) ListCustomFrameworks(ctx context.Context, by api.Caller, in *a
 	return paginate(rec.Frameworks, *in, func(f *api.CustomFramework) string { return f.Code })
 }
 
-// latestCustomRevision returns an organization's additions, and their references that the active version
-// can't resolve.
+// latestCustomRevision returns the latest revision of an organization's frameworks and controls. It also
+// returns their references to things that the active catalog version doesn't have.
 func (s *Service) latestCustomRevision(ctx context.Context, by api.Caller) (rec store.CustomCatalog, missing map[string][]string, err error) {
 	_, err = s.withLatestRevision(ctx, by.OrganizationID, func(head int) error {
 		if head == 0 {
@@ -234,7 +235,7 @@ func (s *Service) latestCustomRevision(ctx context.Context, by api.Caller) (rec 
 	return rec, missing, err
 }
 
-// GetCustomFramework returns one framework of the organization.
+// GetCustomFramework returns one of the organization's own frameworks.
 func (s *Service) GetCustomFramework(ctx context.Context, by api.Caller, in *api.CustomFrameworkInput) (*api.CustomFramework, error) {
 	rec, missing, err := s.latestCustomRevision(ctx, by)
 	if err != nil {
@@ -248,7 +249,7 @@ func (s *Service) GetCustomFramework(ctx context.Context, by api.Caller, in *api
 	return &rec.Frameworks[at], nil
 }
 
-// CreateCustomFramework adds a framework.
+// CreateCustomFramework adds a framework to the organization's own frameworks.
 func (s *Service) CreateCustomFramework(
 	ctx context.Context,
 	by api.Caller,
@@ -267,7 +268,7 @@ func (s *Service) CreateCustomFramework(
 	return s.GetCustomFramework(ctx, by, &api.CustomFrameworkInput{FrameworkCode: in.Body.Code})
 }
 
-// PutCustomFramework replaces a framework.
+// PutCustomFramework replaces one of the organization's own frameworks.
 func (s *Service) PutCustomFramework(ctx context.Context, by api.Caller, in *api.PutCustomFrameworkInput) (*api.CustomFramework, error) {
 	if in.Body.Code != in.FrameworkCode {
 		return nil, api.Invalid(
@@ -291,7 +292,8 @@ func (s *Service) PutCustomFramework(ctx context.Context, by api.Caller, in *api
 	return s.GetCustomFramework(ctx, by, &in.CustomFrameworkInput)
 }
 
-// DeleteCustomFramework removes a framework; assessments that use it keep it.
+// DeleteCustomFramework removes a framework from the organization's latest revision. Assessments that use the
+// framework keep it.
 func (s *Service) DeleteCustomFramework(ctx context.Context, by api.Caller, in *api.CustomFrameworkInput) (*api.None, error) {
 	_, err := s.updateCustom(ctx, by, "custom_framework.deleted", false, func(c *customDraft) error {
 		at := c.frameworkIndex(in.FrameworkCode)
@@ -304,7 +306,7 @@ func (s *Service) DeleteCustomFramework(ctx context.Context, by api.Caller, in *
 	return &api.None{}, err
 }
 
-// ListCustomControls lists an organization's controls.
+// ListCustomControls lists the controls that an organization has added.
 func (s *Service) ListCustomControls(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.CustomControl], error) {
 	rec, missing, err := s.latestCustomRevision(ctx, by)
 	if err != nil {
@@ -316,7 +318,7 @@ func (s *Service) ListCustomControls(ctx context.Context, by api.Caller, in *api
 	return paginate(rec.Controls, *in, func(c *api.CustomControl) string { return c.Code })
 }
 
-// GetCustomControl returns one control of the organization.
+// GetCustomControl returns one of the organization's own controls.
 func (s *Service) GetCustomControl(ctx context.Context, by api.Caller, in *api.CustomControlInput) (*api.CustomControl, error) {
 	rec, missing, err := s.latestCustomRevision(ctx, by)
 	if err != nil {
@@ -331,7 +333,7 @@ func (s *Service) GetCustomControl(ctx context.Context, by api.Caller, in *api.C
 	return &rec.Controls[at], nil
 }
 
-// CreateCustomControl adds a control.
+// CreateCustomControl adds a control to the organization's own controls.
 func (s *Service) CreateCustomControl(ctx context.Context, by api.Caller, in *api.CreateCustomControlInput) (*api.CustomControl, error) {
 	_, err := s.updateCustom(ctx, by, "custom_control.created", false, func(c *customDraft) error {
 		if c.controlIndex(in.Body.Code) >= 0 {
@@ -346,7 +348,7 @@ func (s *Service) CreateCustomControl(ctx context.Context, by api.Caller, in *ap
 	return s.GetCustomControl(ctx, by, &api.CustomControlInput{ControlCode: in.Body.Code})
 }
 
-// PutCustomControl replaces a control.
+// PutCustomControl replaces one of the organization's own controls.
 func (s *Service) PutCustomControl(ctx context.Context, by api.Caller, in *api.PutCustomControlInput) (*api.CustomControl, error) {
 	if !strings.EqualFold(in.Body.Code, in.ControlCode) {
 		return nil, api.Invalid(
@@ -370,8 +372,8 @@ func (s *Service) PutCustomControl(ctx context.Context, by api.Caller, in *api.P
 	return s.GetCustomControl(ctx, by, &in.CustomControlInput)
 }
 
-// DeleteCustomControl removes a control that no framework of the organization refers to;
-// assessments that use it keep it.
+// DeleteCustomControl removes a control from the organization's latest revision. Assessments that use the
+// control keep it. It is an error if one of the organization's frameworks refers to the control.
 func (s *Service) DeleteCustomControl(ctx context.Context, by api.Caller, in *api.CustomControlInput) (*api.None, error) {
 	_, err := s.updateCustom(ctx, by, "custom_control.deleted", false, func(c *customDraft) error {
 		at := c.controlIndex(strings.ToUpper(in.ControlCode))
@@ -384,7 +386,7 @@ func (s *Service) DeleteCustomControl(ctx context.Context, by api.Caller, in *ap
 	return &api.None{}, err
 }
 
-// ImportCustom imports a file of frameworks and controls, completely or not at all.
+// ImportCustom imports a file of custom frameworks and controls, completely or not at all.
 func (s *Service) ImportCustom(ctx context.Context, by api.Caller, in *api.ImportCustomInput) (*api.CustomImport, error) {
 	for name, v := range map[string]string{"replace": in.Replace, "dry_run": in.DryRun} {
 		if v != "" && v != "true" && v != "false" {
@@ -452,8 +454,8 @@ func (s *Service) ImportCustom(ctx context.Context, by api.Caller, in *api.Impor
 	return out, nil
 }
 
-// findDuplicateCode returns a code shared by two of a file's frameworks or controls, or "" if there
-// is none. The second would silently replace the first.
+// findDuplicateCode returns the first code that two frameworks or two controls of a file share, or "" if
+// there is none. Without this check, the second one would silently replace the first.
 func findDuplicateCode(set *custom.Set) (what, code string) {
 	seen := map[string]bool{}
 	for _, k := range set.Controls {
@@ -472,7 +474,7 @@ func findDuplicateCode(set *custom.Set) (what, code string) {
 	return "", ""
 }
 
-// The results of importing one framework or control.
+// Outcomes of importing one framework or control.
 const (
 	actionCreated   = "created"
 	actionReplaced  = "replaced"
@@ -498,7 +500,8 @@ func alreadyExistsError(what, code string) error {
 	)
 }
 
-// equalAsJSON compares a stored record with an imported one; nil and empty lists are equal.
+// equalAsJSON reports whether a stored record and an imported one have the same JSON form. Nil lists equal
+// empty ones.
 func equalAsJSON[T any](stored, imported T) bool {
 	a, errA := json.Marshal(stored)
 	b, errB := json.Marshal(imported)

@@ -9,22 +9,23 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxCustomSnapshots is the number of catalogs with custom additions cached in memory.
+// maxCustomSnapshots is the maximum number of cached catalogs with an organization's additions.
 const maxCustomSnapshots = 8
 
-// customSnapshotKey identifies a catalog version as an organization sees it.
+// customSnapshotKey identifies a catalog version that includes one organization's additions.
 type customSnapshotKey struct {
 	version, organization string
 	revision              int
 }
 
-// customSnapshot is a catalog with custom additions, and their unresolved references.
+// customSnapshot is a catalog that includes an organization's additions, with those of their references that
+// could not be resolved.
 type customSnapshot struct {
 	snap    *scf.Snapshot
 	missing map[string][]string
 }
 
-// customSnapshotCache holds the most recently used snapshots, the latest last. It is guarded by
+// customSnapshotCache caches snapshots. Its order lists the most recently used one last. It is guarded by
 // Service.mu.
 type customSnapshotCache struct {
 	order []customSnapshotKey
@@ -50,8 +51,8 @@ func (o *customSnapshotCache) put(k customSnapshotKey, c customSnapshot) {
 	}
 }
 
-// SnapshotWithCustom returns a catalog version with one revision of an organization's additions;
-// revision 0 has none.
+// SnapshotWithCustom returns a catalog version including the given revision of an organization's own
+// frameworks and controls. Revision 0 has none.
 func (s *Service) SnapshotWithCustom(ctx context.Context, organization, version string, revision int) (*scf.Snapshot, error) {
 	base, err := s.Snapshot(ctx, version)
 	if err != nil || revision == 0 || organization == "" {
@@ -61,8 +62,8 @@ func (s *Service) SnapshotWithCustom(ctx context.Context, organization, version 
 	return own.snap, err
 }
 
-// SnapshotWithLatestCustom returns a catalog version with the latest revision of an organization's additions,
-// and that revision.
+// SnapshotWithLatestCustom returns a catalog version including the latest revision of an organization's own
+// frameworks and controls. It also returns the number of that revision.
 func (s *Service) SnapshotWithLatestCustom(ctx context.Context, organization, version string) (snap *scf.Snapshot, revision int, err error) {
 	revision, err = s.withLatestRevision(ctx, organization, func(revision int) error {
 		snap, err = s.SnapshotWithCustom(ctx, organization, version, revision)
@@ -71,8 +72,8 @@ func (s *Service) SnapshotWithLatestCustom(ctx context.Context, organization, ve
 	return snap, revision, err
 }
 
-// withLatestRevision calls read with the latest revision. A concurrent change may delete that
-// revision before it is read; then read is called with the next one.
+// withLatestRevision calls read with the number of the latest revision. If a concurrent change deletes that
+// revision before it is read, it calls read again with the next one.
 func (s *Service) withLatestRevision(ctx context.Context, organization string, read func(revision int) error) (int, error) {
 	revision, err := s.latestRevision(ctx, organization)
 	for err == nil {
@@ -89,16 +90,18 @@ func (s *Service) withLatestRevision(ctx context.Context, organization string, r
 	return 0, err
 }
 
-// callerSnapshot returns the catalog as the caller sees it.
+// callerSnapshot returns a catalog version including what the caller's organization has added to it.
 func (s *Service) callerSnapshot(ctx context.Context, by api.Caller, version string) (*scf.Snapshot, error) {
 	snap, _, err := s.SnapshotWithLatestCustom(ctx, by.OrganizationID, version)
 	return snap, err
 }
 
-// maxCachedRevisions is the number of organizations whose latest revision is cached.
+// maxCachedRevisions is the maximum number of organizations for which the number of the latest revision is
+// cached.
 const maxCachedRevisions = 10_000
 
-// latestRevision returns the latest revision of an organization, or 0 if it has added nothing.
+// latestRevision returns the number of an organization's latest revision, or 0 if the organization has never
+// added anything.
 func (s *Service) latestRevision(ctx context.Context, organization string) (int, error) {
 	if organization == "" {
 		return 0, nil
@@ -118,7 +121,8 @@ func (s *Service) readLatestRevision(ctx context.Context, organization string) (
 	return revision, err
 }
 
-// loadCustomSnapshot returns a catalog merged with a revision, from the cache if possible.
+// loadCustomSnapshot returns a catalog that includes a revision of an organization's additions. It uses the
+// cache if possible.
 func (s *Service) loadCustomSnapshot(ctx context.Context, base *scf.Snapshot, organization string, revision int) (customSnapshot, error) {
 	k := customSnapshotKey{version: base.Version().ID, organization: organization, revision: revision}
 	s.mu.Lock()
@@ -140,7 +144,7 @@ func (s *Service) loadCustomSnapshot(ctx context.Context, base *scf.Snapshot, or
 	return c, nil
 }
 
-// readCustomRevision returns a stored revision; revision 0 is empty.
+// readCustomRevision returns a stored revision of an organization's additions. Revision 0 is always empty.
 func (s *Service) readCustomRevision(ctx context.Context, organization string, revision int) (rec store.CustomCatalog, err error) {
 	rec.OrganizationID = organization
 	if revision == 0 {

@@ -21,7 +21,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Limits of an archive of mapping documents: the complete bundle has about 200.
+// Limits of an archive of mapping documents. The complete published bundle has about 200 documents.
 const (
 	maxArchiveFiles    = 500
 	maxUnpackedBytes   = 512 << 20
@@ -35,14 +35,14 @@ type mappingFile struct {
 	data         []byte
 }
 
-// ImportSTRM merges set theory relationship mapping documents into a catalog version. The result is
-// a revision: a version of its own that has the ids of the revised one, so that assessments keep
-// the version they began with. Documents that are already merged change nothing.
+// ImportSTRM merges set theory relationship mapping documents into a catalog version. The result is stored as
+// a separate version, called a revision, in which records keep their IDs. So assessments can keep the version
+// that they began with. A document that has already been merged changes nothing.
 func (s *Service) ImportSTRM(ctx context.Context, by api.Caller, in *api.ImportSTRMInput) (*api.ImportRun, error) {
 	return s.importSTRM(ctx, by, in, false)
 }
 
-// DryRunSTRM returns what importing documents would change, without changing anything.
+// DryRunSTRM returns what importing mapping documents would change, but doesn't change anything.
 func (s *Service) DryRunSTRM(ctx context.Context, by api.Caller, in *api.ImportSTRMInput) (*api.ImportRun, error) {
 	return s.importSTRM(ctx, by, in, true)
 }
@@ -98,7 +98,7 @@ func (s *Service) importSTRM(ctx context.Context, by api.Caller, in *api.ImportS
 	return run, s.saveMappingRevision(ctx, by, base, snap, src, run)
 }
 
-// mergeMappingFile reads one document and merges it into a source.
+// mergeMappingFile reads a mapping document and returns src with the document merged into it.
 func (s *Service) mergeMappingFile(
 	ctx context.Context,
 	snap *scf.Snapshot,
@@ -142,7 +142,7 @@ func (s *Service) mergeMappingFile(
 	return out, nil
 }
 
-// readSTRM reads a document according to its content, not its name.
+// readSTRM reads a mapping document. It determines the file's format by the content, not by the name.
 func (s *Service) readSTRM(ctx context.Context, p mappingFile) (*strm.Document, error) {
 	if bytes.HasPrefix(bytes.TrimLeft(p.data[:min(len(p.data), 1024)], "\x00\t\r\n \xef\xbb\xbf"), []byte("%PDF")) {
 		if s.readPDF == nil {
@@ -232,7 +232,7 @@ func (s *Service) saveMappingRevision(
 	return err
 }
 
-// attachDiff adds to the run the differences between a source and the version it revises.
+// attachDiff sets run.Diff to the differences between a source and the catalog version that it revises.
 func attachDiff(snap *scf.Snapshot, src *scf.Source, at time.Time, run *api.ImportRun) error {
 	candidate, err := scf.NewSnapshot(src, scf.Version{ID: snap.Version().ID, ImportedAt: at})
 	if err != nil {
@@ -243,7 +243,7 @@ func attachDiff(snap *scf.Snapshot, src *scf.Source, at time.Time, run *api.Impo
 	return nil
 }
 
-// areSameDocuments reports whether two versions include the same documents about the same frameworks,
+// areSameDocuments reports whether two versions include the same mapping documents for the same frameworks,
 // in any order.
 func areSameDocuments(a, b []api.MappingDocument) bool {
 	if len(a) != len(b) {
@@ -257,7 +257,7 @@ func areSameDocuments(a, b []api.MappingDocument) bool {
 	return true
 }
 
-// readMappingFiles reads an upload: one document, or an archive of several.
+// readMappingFiles reads an upload, which is either one mapping document or an archive of several.
 func readMappingFiles(file api.UploadFile) (files []mappingFile, uploadSHA256 string, err error) {
 	data, err := io.ReadAll(io.LimitReader(file.Content, maxWorkbookBytes+1))
 	if err != nil {

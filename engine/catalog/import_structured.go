@@ -21,8 +21,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ImportStructured imports a catalog from JSON and makes it the active version. If the same source
-// was imported under the same label, the run refers to that version.
+// ImportStructured imports a catalog from JSON and makes it the active version. If the same source was
+// already imported under the same label, no new version is created, and the run refers to the existing one.
 func (s *Service) ImportStructured(ctx context.Context, by api.Caller, in *api.ImportSourceInput) (*api.ImportRun, error) {
 	began := s.clock()
 	release, err := s.acquireImportSlot(ctx)
@@ -55,9 +55,9 @@ func (s *Service) ImportStructured(ctx context.Context, by api.Caller, in *api.I
 	return run, err
 }
 
-// runIfAlreadyImported returns the run of a source that was already imported under the requested label, or
-// nil if it wasn't. The source is not read again, since the version already includes what it
-// extends.
+// runIfAlreadyImported returns an import run that refers to an existing version if the same source was
+// already imported under the requested label, or nil if it wasn't. The source is not read for this. Reading
+// it again could fail, because the active version already includes what the source adds.
 func (s *Service) runIfAlreadyImported(ctx context.Context, b *api.ImportSource, began time.Time) (*api.ImportRun, error) {
 	if b.Label == "" {
 		return nil, nil
@@ -92,7 +92,8 @@ func (s *Service) runIfAlreadyImported(ctx context.Context, b *api.ImportSource,
 
 var singleLine = lazyregexp.New(`^\S(.*\S)?$`)
 
-// readStructured reads a source in the stated or detected format.
+// readStructured reads a source in the format that the request names, or in the detected one if it names
+// none.
 func (s *Service) readStructured(ctx context.Context, b *api.ImportSource) (*scf.Source, error) {
 	if len(b.Source) == 0 {
 		return nil, api.Invalid("source", "this field is required")
@@ -141,7 +142,8 @@ func (s *Service) readStructured(ctx context.Context, b *api.ImportSource) (*scf
 	return src, nil
 }
 
-// detectFormat returns the format indicated by a document's keys: OSCAL has a root key of its own.
+// detectFormat returns the format of a document, judging by its top-level keys. OSCAL documents have a key
+// that no other format has.
 func detectFormat(source json.RawMessage) string {
 	var root map[string]json.RawMessage
 	if json.Unmarshal(source, &root) == nil {
@@ -230,7 +232,7 @@ func exportOSCAL(snap *scf.Snapshot, in *api.ExportCatalogInput) ([]byte, error)
 
 var unsafeNameChars = lazyregexp.New(`[^A-Za-z0-9._-]+`)
 
-// memoryFile is an in-memory file with a no-op Close.
+// memoryFile is a file in memory. Its Close method does nothing.
 type memoryFile struct{ *bytes.Reader }
 
 func (memoryFile) Close() error { return nil }

@@ -22,13 +22,13 @@ import (
 // maxWorkbookBytes is the maximum size of a workbook; the current official one has 5 MB.
 const maxWorkbookBytes = 64 << 20
 
-// ImportWorkbook imports an SCF workbook and makes it the active version. If the same bytes were
-// imported under the same label, the run refers to that version.
+// ImportWorkbook imports an SCF workbook and makes it the active version. If the same file was already
+// imported under the same label, no new version is created, and the run refers to the existing one.
 func (s *Service) ImportWorkbook(ctx context.Context, by api.Caller, in *api.ImportWorkbookInput) (*api.ImportRun, error) {
 	return s.importWorkbook(ctx, by, in, false)
 }
 
-// DryRunWorkbook returns what importing a workbook would change, without changing anything.
+// DryRunWorkbook returns what importing a workbook would change, but doesn't change anything.
 func (s *Service) DryRunWorkbook(ctx context.Context, by api.Caller, in *api.ImportWorkbookInput) (*api.ImportRun, error) {
 	return s.importWorkbook(ctx, by, in, true)
 }
@@ -89,7 +89,7 @@ func (s *Service) importWorkbook(ctx context.Context, by api.Caller, in *api.Imp
 	return run, err
 }
 
-// toFrameworkAliases converts a user's aliases for the version record.
+// toFrameworkAliases converts a user's framework aliases to the form in which the version record has them.
 func toFrameworkAliases(a *scf.Aliases) []api.FrameworkAlias {
 	out := []api.FrameworkAlias{}
 	for _, e := range slices.Concat(a.Aliases, a.Laws) {
@@ -98,8 +98,8 @@ func toFrameworkAliases(a *scf.Aliases) []api.FrameworkAlias {
 	return out
 }
 
-// newImportRun returns the record of an import, with the changes compared with the active version.
-// Its version is set if the same source was already imported.
+// newImportRun returns the record of an import, including the changes relative to the active version. If the
+// same source was already imported, the record refers to that version.
 func (s *Service) newImportRun(ctx context.Context, src *scf.Source, variant string, dryRun bool, began time.Time) (*api.ImportRun, error) {
 	run := &api.ImportRun{
 		Status: api.ImportSucceeded, DryRun: dryRun, SourceFilename: src.Filename, SourceSHA256: src.SHA256,
@@ -132,7 +132,8 @@ func (s *Service) newImportRun(ctx context.Context, src *scf.Source, variant str
 	return run, nil
 }
 
-// reactivateAndRecordRun records a run that added nothing.
+// reactivateAndRecordRun records an import run that added no new version. If the run refers to an existing
+// version and is not a dry run, that version becomes the active one again.
 func (s *Service) reactivateAndRecordRun(ctx context.Context, by api.Caller, run *api.ImportRun) error {
 	again := run.VersionID != nil && !run.DryRun
 	err := s.db.Update(ctx, func(tx *store.Tx) error {

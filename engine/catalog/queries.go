@@ -23,13 +23,13 @@ func (s *Service) ListVersions(ctx context.Context, _ api.Caller, in *api.Paging
 	return paginate(out, *in, func(v *api.CatalogVersion) string { return v.ID })
 }
 
-// GetLatest returns the latest active version.
+// GetLatest returns the catalog version that is used by default: the newest active one.
 func (s *Service) GetLatest(ctx context.Context, _ api.Caller, _ *api.None) (*api.CatalogVersion, error) {
 	rec, err := s.findVersion(ctx, "")
 	return &rec.CatalogVersion, err
 }
 
-// GetVersion returns one version.
+// GetVersion returns one catalog version.
 func (s *Service) GetVersion(ctx context.Context, _ api.Caller, in *api.VersionInput) (*api.CatalogVersion, error) {
 	rec, err := s.findVersion(ctx, in.SCFVersionID)
 	return &rec.CatalogVersion, err
@@ -40,7 +40,7 @@ func (s *Service) ListVersionDomains(ctx context.Context, by api.Caller, in *api
 	return s.listDomains(ctx, by, in.SCFVersionID, in.Paging)
 }
 
-// ListDomains lists domains.
+// ListDomains lists the domains (families of controls) of a catalog version.
 func (s *Service) ListDomains(ctx context.Context, by api.Caller, in *api.DomainsInput) (*api.List[api.Domain], error) {
 	return s.listDomains(ctx, by, in.Version, in.Paging)
 }
@@ -53,7 +53,7 @@ func (s *Service) listDomains(ctx context.Context, by api.Caller, version string
 	return paginate(snap.Domains(), p, func(d *api.Domain) string { return d.ID })
 }
 
-// DiffVersions returns the changes from one version to another.
+// DiffVersions returns the changes from one catalog version to another.
 func (s *Service) DiffVersions(ctx context.Context, _ api.Caller, in *api.DiffInput) (*api.CatalogDiff, error) {
 	to, err := s.Snapshot(ctx, in.SCFVersionID)
 	if err != nil {
@@ -72,12 +72,12 @@ func (s *Service) ListVersionEvidence(ctx context.Context, _ api.Caller, in *api
 	return listVersionRecords(ctx, s, in, evidenceName, (*scf.Snapshot).EvidenceItems)
 }
 
-// ListVersionRisks lists a version's risk catalog.
+// ListVersionRisks lists the risks in a version's risk catalog.
 func (s *Service) ListVersionRisks(ctx context.Context, _ api.Caller, in *api.VersionListInput) (*api.List[api.Hazard], error) {
 	return listVersionRecords(ctx, s, in, hazardCode, (*scf.Snapshot).Risks)
 }
 
-// ListVersionThreats lists a version's threat catalog.
+// ListVersionThreats lists the threats in a version's threat catalog.
 func (s *Service) ListVersionThreats(ctx context.Context, _ api.Caller, in *api.VersionListInput) (*api.List[api.Hazard], error) {
 	return listVersionRecords(ctx, s, in, hazardCode, (*scf.Snapshot).Threats)
 }
@@ -87,7 +87,8 @@ func (s *Service) ListVersionPrinciples(ctx context.Context, _ api.Caller, in *a
 	return listVersionRecords(ctx, s, in, func(p *api.Principle) string { return p.Number + " " + p.Name }, (*scf.Snapshot).Principles)
 }
 
-// evidenceName returns the request's code, or its artifact if the release has no codes.
+// evidenceName returns the code of an evidence request, or the name of its artifact if the catalog release
+// has no codes.
 func evidenceName(e *api.EvidenceItem) string {
 	if e.Code != nil {
 		return *e.Code
@@ -111,7 +112,7 @@ func listVersionRecords[T any](
 	return paginate(read(snap), in.Paging, id)
 }
 
-// ListVersionControls lists a version's controls.
+// ListVersionControls lists the controls of a catalog version.
 func (s *Service) ListVersionControls(ctx context.Context, by api.Caller, in *api.VersionControlsInput) (*api.List[api.Control], error) {
 	return s.listControls(
 		ctx,
@@ -122,7 +123,8 @@ func (s *Service) ListVersionControls(ctx context.Context, by api.Caller, in *ap
 	)
 }
 
-// ListControls lists controls; with a query, best matches first.
+// ListControls lists the controls that match the filters. If there is a search query, the best matches come
+// first.
 func (s *Service) ListControls(ctx context.Context, by api.Caller, in *api.ControlsInput) (*api.List[api.Control], error) {
 	return s.listControls(ctx, by, in.Version, scf.ControlFilter{Domain: in.Domain, Framework: in.Framework, Query: in.Q}, in.Paging)
 }
@@ -177,7 +179,8 @@ func (s *Service) GetCoverage(ctx context.Context, by api.Caller, in *api.Covera
 	return getRecord(ctx, s, by, in.SCFVersion, func(snap *scf.Snapshot) (api.Coverage, error) { return snap.Coverage(in.FrameworkID) })
 }
 
-// GetCrosswalk returns the crosswalk of a framework, or between two.
+// GetCrosswalk returns the controls that map to a framework, with the requirements they map to. If a second
+// framework is given, it returns only the controls that map to both.
 func (s *Service) GetCrosswalk(ctx context.Context, by api.Caller, in *api.CrosswalkInput) (*api.Crosswalk, error) {
 	return getRecord(ctx, s, by, in.Version, func(snap *scf.Snapshot) (api.Crosswalk, error) {
 		return snap.Crosswalk(in.Framework, in.Target)
@@ -238,7 +241,7 @@ func (s *Service) ListRequirementMappings(
 	})
 }
 
-// ListFrameworks lists the frameworks whose code or name contains q.
+// ListFrameworks lists the frameworks whose code, name, title or workbook column contains the search text.
 func (s *Service) ListFrameworks(ctx context.Context, by api.Caller, in *api.FrameworksInput) (*api.List[api.Framework], error) {
 	return listRecords(
 		ctx,
@@ -257,7 +260,7 @@ func (s *Service) ListFrameworks(ctx context.Context, by api.Caller, in *api.Fra
 	)
 }
 
-// frameworkSortFields lists the fields frameworks can be sorted by.
+// frameworkSortFields lists the fields that frameworks can be sorted by.
 var frameworkSortFields = []store.SortBy[api.Framework]{
 	{Name: "code", Value: func(f *api.Framework) any { return store.NaturalSortKey(f.Code) }},
 	{Name: "name", Value: func(f *api.Framework) any { return store.NaturalSortKey(f.Name) }},

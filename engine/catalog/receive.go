@@ -15,15 +15,15 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// customContent is one revision of an organization's additions in transferable form: the same
-// content always has the same bytes.
+// customContent is the content of one revision of an organization's additions, in a form for transfer. The
+// same content always has the same bytes.
 type customContent struct {
 	Frameworks []api.CustomFrameworkBody `json:"frameworks"`
 	Controls   []api.CustomControlBody   `json:"controls"`
 }
 
-// CustomContent returns one revision of an organization's additions and its SHA-256, or nothing for
-// revision 0.
+// CustomContent returns the content of a revision of an organization's frameworks and controls, and its
+// SHA-256. For revision 0, both are empty.
 func CustomContent(tx *store.Tx, organization string, revision int) (content []byte, sha256Hex string, err error) {
 	if revision == 0 {
 		return nil, "", nil
@@ -48,8 +48,8 @@ func encodeCustomContent(rec *store.CustomCatalog) ([]byte, string, error) {
 	return content, hex.EncodeToString(sum[:]), nil
 }
 
-// FindCustomRevision returns the latest revision of an organization with the given content, or
-// false if there is none.
+// FindCustomRevision returns the organization's latest revision that has the given content. If there is none,
+// found is false.
 func FindCustomRevision(tx *store.Tx, organization, sha256Hex string) (revision int, found bool, err error) {
 	if sha256Hex == "" {
 		return 0, true, nil
@@ -65,8 +65,8 @@ func FindCustomRevision(tx *store.Tx, organization, sha256Hex string) (revision 
 	return 0, false, nil
 }
 
-// ReceiveCustom stores frameworks and controls used by an assessment from another installation.
-// They replace nothing: the organization's latest revision remains the latest.
+// ReceiveCustom stores the custom frameworks and controls that an assessment from another installation uses.
+// They are stored as a revision of their own. The organization's latest revision remains the latest.
 func (s *Service) ReceiveCustom(ctx context.Context, by api.Caller, content []byte) error {
 	if err := by.Require(api.SCFImport); err != nil {
 		return err

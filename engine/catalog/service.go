@@ -26,7 +26,8 @@ import (
 // maxSnapshotBytes is the maximum size of an encoded catalog.
 const maxSnapshotBytes = 256 << 20
 
-// Service stores and serves catalog versions. A version is decoded once and then shared.
+// Service stores catalog versions and answers queries about them. Each version is decoded once and then
+// shared.
 type Service struct {
 	db      *store.DB
 	clock   func() time.Time
@@ -46,7 +47,7 @@ type Service struct {
 	customSnapshots customSnapshotCache
 }
 
-// PDFReader extracts the text of a PDF as lines of tables and paragraphs, in order.
+// PDFReader extracts the text of a PDF as lines, in reading order. A line is a row of a table or a paragraph.
 type PDFReader func(ctx context.Context, name string, content io.ReaderAt, size int64) ([]strm.Line, error)
 
 // Option configures a Service.
@@ -55,13 +56,13 @@ type Option func(*Service)
 // WithPDFReader allows the service to import PDF documents.
 func WithPDFReader(read PDFReader) Option { return func(s *Service) { s.readPDF = read } }
 
-// WithImportHook sets a function that is called with each version that an import activates. It is
-// called after the import and should return at once.
+// WithImportHook sets a function to be called with the ID of each version that an import activates. It is
+// called after the import and should return quickly.
 func WithImportHook(hook func(version string)) Option {
 	return func(s *Service) { s.onImported = hook }
 }
 
-// New returns a service.
+// New returns a Service that stores catalog versions in db.
 func New(db *store.DB, clock func() time.Time, options ...Option) *Service {
 	s := &Service{
 		db: db, clock: clock, importSlot: make(chan struct{}, 1), snapshots: map[string]*scf.Snapshot{},
@@ -77,8 +78,8 @@ func New(db *store.DB, clock func() time.Time, options ...Option) *Service {
 	return s
 }
 
-// EnsureStarterEdition stores the built-in catalog if it, or this edition of it, is missing. It becomes
-// active only if no other version is.
+// EnsureStarterEdition stores the built-in starter catalog, unless this edition of it is already stored. The
+// new version becomes active only if there is no imported one.
 func (s *Service) EnsureStarterEdition(ctx context.Context) error {
 	sum := starter.EditionSHA256()
 	var have bool
@@ -103,7 +104,7 @@ func (s *Service) EnsureStarterEdition(ctx context.Context) error {
 	return err
 }
 
-// versionEntry is a source to be stored as a version.
+// versionEntry is a source that is to be stored as a catalog version.
 type versionEntry struct {
 	src *scf.Source
 	// rootID is the version whose ids the new version has, supersedes the version it revises;
@@ -115,9 +116,10 @@ type versionEntry struct {
 	recordRun func(*store.Tx, *scf.Snapshot) error
 }
 
-// saveAndActivateVersion stores a source as a version, activates it and records its import run in one
-// transaction. The built-in starter never replaces an imported version as the active one, and a
-// revision only replaces the version it revises.
+// saveAndActivateVersion stores a source as a version, records its import run and makes the version the
+// active one, all in one transaction. Two kinds of versions do not become active: the built-in starter
+// catalog while an imported version is active, and a revision while another version than the one it revises
+// is active.
 func (s *Service) saveAndActivateVersion(ctx context.Context, e versionEntry) (*scf.Snapshot, error) {
 	var id string
 	if err := s.db.View(ctx, func(tx *store.Tx) error { id = tx.NewID(); return nil }); err != nil {
@@ -223,7 +225,8 @@ func (s *Service) notifyImported(version string) {
 	}
 }
 
-// acquireImportSlot waits until no other import is running; the caller must call release.
+// acquireImportSlot waits until no other import is running. The caller must then call release, so that the
+// next import can start.
 func (s *Service) acquireImportSlot(ctx context.Context) (release func(), err error) {
 	select {
 	case s.importSlot <- struct{}{}:
@@ -233,7 +236,7 @@ func (s *Service) acquireImportSlot(ctx context.Context) (release func(), err er
 	}
 }
 
-// allVersions returns all records, newest first.
+// allVersions returns the records of all catalog versions, newest first.
 func (s *Service) allVersions(ctx context.Context) ([]store.CatalogVersion, error) {
 	all, err := s.versionList.Get("", func() (out []store.CatalogVersion, err error) {
 		err = s.db.View(ctx, func(tx *store.Tx) error {
@@ -250,8 +253,8 @@ func (s *Service) allVersions(ctx context.Context) ([]store.CatalogVersion, erro
 	return slices.Clone(all), err
 }
 
-// findVersion returns the version with an id or label, or the latest active one if ref is empty or
-// "latest", which is not allowed as a label.
+// findVersion returns the catalog version with the given ID or label. If ref is empty or "latest", it returns
+// the newest active version. No version can have the label "latest".
 func (s *Service) findVersion(ctx context.Context, ref string) (store.CatalogVersion, error) {
 	if ref == "latest" {
 		ref = ""
@@ -278,8 +281,8 @@ func (s *Service) findVersion(ctx context.Context, ref string) (store.CatalogVer
 	return found[0], nil
 }
 
-// Snapshot returns the catalog version with an id or label, decoded; the latest active one if ref
-// is empty.
+// Snapshot returns the decoded catalog version with the given ID or label, or the newest active version if
+// ref is empty.
 func (s *Service) Snapshot(ctx context.Context, ref string) (*scf.Snapshot, error) {
 	rec, err := s.findVersion(ctx, ref)
 	if err != nil {
@@ -307,7 +310,7 @@ func (s *Service) Snapshot(ctx context.Context, ref string) (*scf.Snapshot, erro
 	return snap, nil
 }
 
-// lookupToAPIError converts a lookup error to an API error.
+// lookupToAPIError converts an error from looking up a record in a catalog to an API error.
 func lookupToAPIError(err error) error {
 	var missing *scf.NotFoundError
 	var unclear *scf.AmbiguousError
@@ -320,9 +323,8 @@ func lookupToAPIError(err error) error {
 	return err
 }
 
-// paginate returns a page of an in-memory list. The cursor identifies the last record of the
-// previous page: a version never changes, and records inserted before it between two pages cause no
-// repetitions.
+// paginate returns one page of a list in memory. The cursor identifies the last record of the previous page,
+// so records that are inserted before it do not cause repetitions.
 func paginate[T any](all []T, p api.Paging, id func(*T) string) (*api.List[T], error) {
 	start := 0
 	if p.Cursor != "" {
