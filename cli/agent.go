@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 func (a *app) agentCommand() *cobra.Command {
@@ -153,7 +154,7 @@ func formatProposals(all []map[string]any) []string {
 		if i == maxProposalsShown {
 			return append(out, fmt.Sprintf("and %d more; -o json shows all", len(all)-i))
 		}
-		words := []string{humanize(fmt.Sprint(m["kind"]))}
+		words := []string{prose.Humanize(fmt.Sprint(m["kind"]))}
 		for _, key := range []string{
 			"control_code", "poam_code", "framework", "filename", "severity", "level", "coverage_pct",
 			"condition", "corrective_action", "reason", "rationale", "title", "about", "text", "quote",
@@ -178,7 +179,7 @@ func renderAgentRun(p *print.Page, r *api.AgentRun) {
 		field("model", r.Model),
 		field("prompt or rules", r.PromptVersion),
 		field("tokens", formatTokens(r.Tokens)),
-		field("created", formatTime(r.CreatedAt)),
+		field("created", print.FormatTime(r.CreatedAt)),
 		field("error", orEmpty(r.Error)),
 		field("id", r.ID),
 	)
@@ -205,7 +206,7 @@ func (a *app) agentListRuns() *cobra.Command {
 			return printList(a, all, []print.Column{
 				fixed("created"), fixed("agent"), column("status"), optional(column("model")), fixed("id"),
 			}, func(r api.AgentRun) []string {
-				return []string{formatTime(r.CreatedAt), r.AgentID, r.Status, r.Model, r.ID}
+				return []string{print.FormatTime(r.CreatedAt), r.AgentID, r.Status, r.Model, r.ID}
 			}, "No runs yet. Start an agent with `%s`.", a.suggestedCommandLine("agent run AGENT"))
 		},
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
 	"github.com/scf-service/service/internal/linereader"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/internal/regularfile"
 )
 
@@ -285,7 +286,7 @@ func (a *app) analyzeBatch(ctx context.Context, path string, analyzeLine func(co
 			continue
 		}
 		var out any
-		if err = fmt.Errorf("the line is larger than %s", formatSize(2*maxAnalysisInput)); !tooLong {
+		if err = fmt.Errorf("the line is larger than %s", print.FormatSize(2*maxAnalysisInput)); !tooLong {
 			out, err = analyzeLine(ctx, line)
 		}
 		if ctx.Err() != nil {
@@ -300,7 +301,7 @@ func (a *app) analyzeBatch(ctx context.Context, path string, analyzeLine func(co
 		}
 	}
 	if failed > 0 {
-		return runtimeError("%s failed", pluralize(failed, "line", "lines"))
+		return runtimeError("%s failed", prose.Count(failed, "line", "lines"))
 	}
 	return nil
 }
@@ -318,7 +319,7 @@ func renderObject(p *print.Page, v reflect.Value) {
 			lists = append(lists, f)
 			continue
 		}
-		short = append(short, field(humanize(jsonFieldName(f)), fmt.Sprint(x.Interface())))
+		short = append(short, field(prose.Humanize(jsonFieldName(f)), fmt.Sprint(x.Interface())))
 	}
 	p.Fields(short...)
 	for _, f := range lists {
@@ -326,7 +327,7 @@ func renderObject(p *print.Page, v reflect.Value) {
 		if x.Len() == 0 {
 			continue
 		}
-		p.Title("%s", capitalize(humanize(jsonFieldName(f))))
+		p.Title("%s", prose.Label(jsonFieldName(f)))
 		for i := range x.Len() {
 			if c, ok := x.Index(i).Interface().(api.RequiredControl); ok {
 				p.ListItem(0, "%s  %s: %s", c.ControlID, c.Name, c.Reason)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 func (a *app) approvalCommand() *cobra.Command {
@@ -51,7 +52,7 @@ func (a *app) approvalList() *cobra.Command {
 					decided = "(delegates: " + joinFirst(may, 5) + ")"
 				}
 				return []string{
-					string(one.Gate), fmt.Sprint(one.VersionNumber), one.DisplayStatus(), formatTime(one.RequestedAt),
+					string(one.Gate), fmt.Sprint(one.VersionNumber), one.DisplayStatus(), print.FormatTime(one.RequestedAt),
 					decided, formatTimePtr(one.DecidedAt), orEmpty(one.Reason), one.ID,
 				}
 			}, "No approvals match.")
@@ -95,7 +96,7 @@ func renderApproval(p *print.Page, one *api.Approval) {
 		may = joinFirst(append([]string{"owners", "admins"}, formatDelegates(one)...), 12)
 	}
 	p.Fields(
-		field("requested by", one.RequestedBy.Name+", "+formatTime(one.RequestedAt)),
+		field("requested by", one.RequestedBy.Name+", "+print.FormatTime(one.RequestedAt)),
 		field("decided by", decided),
 		field("bundle key", formatBundleKey(one.BundleKey)),
 		field("remote's key", formatBundleKey(one.RemoteKey)),
@@ -297,7 +298,7 @@ func (a *app) rejectAndPrint(ctx context.Context, approvalID, reason string) err
 	if err != nil {
 		return err
 	}
-	noun, back := gateCommandName(one.Gate), "The assessment remains "+humanize(st.State)+"."
+	noun, back := gateCommandName(one.Gate), "The assessment remains "+prose.Humanize(st.State)+"."
 	if len(st.NextStates) > 0 && gateOfReviewState(st.NextStates[0]) == one.Gate {
 		back = "The assessment is back in the draft state."
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 func (a *app) artifactCommand() *cobra.Command {
@@ -58,7 +59,7 @@ format; only text formats can be compared.`,
 			}
 			in.ArtifactID = id
 			return callAndPrint(cmd.Context(), a, api.DiffArtifact, in, func(p *print.Page, d *api.ArtifactDiff) {
-				p.Title("%s: version %d → version %d", humanize(d.Type), d.FromVersion, d.ToVersion)
+				p.Title("%s: version %d → version %d", prose.Humanize(d.Type), d.FromVersion, d.ToVersion)
 				p.Text("%d added, %d removed, %d changed", d.Added, d.Removed, d.Changed)
 				p.Blank()
 				for _, l := range d.Lines {
@@ -84,7 +85,7 @@ func formatArtifactName(x *api.Artifact) string {
 	if x.Variant != nil {
 		return "report " + *x.Variant
 	}
-	return humanize(x.Type)
+	return prose.Humanize(x.Type)
 }
 
 // maxDiffLineWidth is the length at which diff lines are truncated; -o json has full lines.
@@ -115,7 +116,7 @@ func (a *app) artifactList() *cobra.Command {
 					formatArtifactName(&x),
 					x.Title,
 					fmt.Sprint(x.CurrentVersion),
-					formatTime(x.UpdatedAt),
+					print.FormatTime(x.UpdatedAt),
 					x.ID,
 				}
 			}, "No artifacts yet.")
@@ -147,7 +148,7 @@ func (a *app) artifactShow() *cobra.Command {
 					supersedes = fmt.Sprint(*v.Supersedes)
 				}
 				return []string{
-					fmt.Sprint(v.VersionNumber), humanize(v.Status), supersedes, formatTime(v.CreatedAt),
+					fmt.Sprint(v.VersionNumber), prose.Humanize(v.Status), supersedes, print.FormatTime(v.CreatedAt),
 					v.ContentSHA256, v.RecordID,
 				}
 			}, "")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 func (a *app) assessCommand() *cobra.Command {
@@ -78,7 +79,7 @@ func (a *app) assessList() *cobra.Command {
 					joinFirst(one.Frameworks, 2),
 					fmt.Sprint(one.Counts.Documents),
 					fmt.Sprint(one.Counts.Findings),
-					formatDay(one.UpdatedAt),
+					print.FormatDay(one.UpdatedAt),
 					one.ID,
 				}
 			}, "No assessments yet. Create one with `%s`, or try `%s`.", a.suggestedCommandLine("assess run DIR"), a.suggestedCommandLine("demo"))
@@ -115,12 +116,12 @@ func renderAssessment(p *print.Page, one *api.Assessment) {
 		field("frameworks", strings.Join(one.Frameworks, ", ")),
 		field("due", string(orEmpty(one.DueDate))),
 		field("contains", strings.Join([]string{
-			pluralize(c.Documents, "document", "documents"), pluralize(c.Chunks, "passage", "passages"),
-			pluralize(c.SoAItems, "SoA item", "SoA items"), pluralize(c.Findings, "finding", "findings"),
-			pluralize(c.POAMItems, "POA&M item", "POA&M items"),
+			prose.Count(c.Documents, "document", "documents"), prose.Count(c.Chunks, "passage", "passages"),
+			prose.Count(c.SoAItems, "SoA item", "SoA items"), prose.Count(c.Findings, "finding", "findings"),
+			prose.Count(c.POAMItems, "POA&M item", "POA&M items"),
 		}, ", ")),
-		field("created", joinNonEmpty(formatTime(one.CreatedAt), one.CreatedBy)),
-		field("changed", formatTime(one.UpdatedAt)),
+		field("created", joinNonEmpty(print.FormatTime(one.CreatedAt), one.CreatedBy)),
+		field("changed", print.FormatTime(one.UpdatedAt)),
 		field("closed", formatTimePtr(one.ClosedAt)),
 		field("catalog", one.SCFVersionID),
 		field("id", one.ID),
@@ -285,7 +286,7 @@ func (a *app) assessTimeline() *cobra.Command {
 				all,
 				[]print.Column{fixed("at"), column("who"), column("type"), wrapped("what")},
 				func(e api.TimelineEvent) []string {
-					return []string{formatTime(e.At), e.Actor.Name, e.Type, e.Summary}
+					return []string{print.FormatTime(e.At), e.Actor.Name, e.Type, e.Summary}
 				},
 				"",
 			)
@@ -440,7 +441,7 @@ func (a *app) transitionAndPrint(cmd *cobra.Command, state, reason string) error
 	if err != nil {
 		return err
 	}
-	a.progress.Start("move to " + humanize(state))
+	a.progress.Start("move to " + prose.Humanize(state))
 	in := api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}}
 	in.Body.TargetState, in.Body.Reason = api.State(state), reason
 	st, err := call(cmd.Context(), a, api.Transition, &in)
@@ -467,7 +468,7 @@ func (a *app) assessDelete() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			what := fmt.Sprintf("the assessment %q with %s", one.Name, pluralize(one.Counts.Documents, "document", "documents"))
+			what := fmt.Sprintf("the assessment %q with %s", one.Name, prose.Count(one.Counts.Documents, "document", "documents"))
 			if err := a.confirm(skipPrompt, "delete "+what); err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
@@ -70,7 +71,7 @@ func (a *app) findAssessment(ctx context.Context, ref string) (*api.Assessment, 
 	}
 	lines := make([]string, len(found))
 	for i, f := range found {
-		lines[i] = fmt.Sprintf("%s (%s, created %s)", f.ID, f.State, formatDay(f.CreatedAt))
+		lines[i] = fmt.Sprintf("%s (%s, created %s)", f.ID, f.State, print.FormatDay(f.CreatedAt))
 	}
 	return nil, withHint(
 		usageError("%d assessments have the name %q:\n  - %s", len(found), ref, strings.Join(lines, "\n  - ")),

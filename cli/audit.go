@@ -8,6 +8,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 func (a *app) auditCommand() *cobra.Command {
@@ -52,7 +53,7 @@ The exit code is 1 if verification fails.`,
 					return
 				}
 				if v.OK {
-					p.Text("The chain is intact: %s; the last hash is %s.", pluralize(int(v.Records), "record", "records"), v.Head)
+					p.Text("The chain is intact: %s; the last hash is %s.", prose.Count(int(v.Records), "record", "records"), v.Head)
 					return
 				}
 				p.Text("The chain is broken: record %d was %s.", v.Problem.Sequence, v.Problem.Kind)
@@ -84,7 +85,7 @@ func (a *app) auditSignedHead() *cobra.Command {
 				p.Fields(
 					field("record", fmt.Sprint(h.Sequence)),
 					field("hash", h.Hash),
-					field("written", formatTime(h.At)),
+					field("written", print.FormatTime(h.At)),
 					field("key", h.KeyID),
 					field("public key", h.PublicKey),
 					field("signature", h.Signature),
@@ -149,7 +150,7 @@ func (a *app) auditList() *cobra.Command {
 			row := func(e api.AuditEvent) []string {
 				return []string{
 					fmt.Sprint(e.Sequence),
-					formatTime(e.At),
+					print.FormatTime(e.At),
 					e.Actor.Name,
 					e.Action,
 					joinNonEmpty(e.ResourceType, e.ResourceID),

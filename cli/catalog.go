@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 func (a *app) catalogCommand() *cobra.Command {
@@ -48,7 +49,7 @@ func (a *app) catalogVersions() *cobra.Command {
 				return []string{
 					v.Label, v.Status, yesNo(v.IsStarter), fmt.Sprint(c.Controls), fmt.Sprint(c.Domains),
 					fmt.Sprint(c.Frameworks), fmt.Sprint(c.Requirements), fmt.Sprint(c.Mappings),
-					formatDay(v.ImportedAt), orEmpty(v.SourceFilename),
+					print.FormatDay(v.ImportedAt), orEmpty(v.SourceFilename),
 				}
 			}, "")
 		},
@@ -302,7 +303,7 @@ func (a *app) renderImportRun(p *print.Page, r *api.ImportRun) {
 	if len(r.Warnings) == 0 {
 		return
 	}
-	p.Title("%s", pluralize(len(r.Warnings), "warning", "warnings"))
+	p.Title("%s", prose.Count(len(r.Warnings), "warning", "warnings"))
 	for _, w := range r.Warnings[:min(len(r.Warnings), maxWarningsShown)] {
 		at := joinNonEmpty(w.Sheet, w.Cell)
 		if at != "" {
@@ -339,7 +340,7 @@ func (a *app) catalogImportRuns() *cobra.Command {
 				optional(number("warnings")), fixed("id"),
 			}, func(r api.ImportRun) []string {
 				return []string{
-					formatTime(r.StartedAt), r.Status, yesNo(r.DryRun), r.SourceFilename,
+					print.FormatTime(r.StartedAt), r.Status, yesNo(r.DryRun), r.SourceFilename,
 					fmt.Sprint(r.Statistics.Controls), fmt.Sprint(len(r.Warnings)), r.ID,
 				}
 			}, "No imports yet. Import a catalog with `%s`.", a.suggestedCommandLine("catalog import FILE"))

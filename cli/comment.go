@@ -103,7 +103,7 @@ func renderComment(p *print.Page, c *api.Comment, target string) {
 	if c.ReplyTo != nil {
 		what = ", in reply"
 	}
-	p.ListItem(0, "%s, %s, %s, version %d%s (%s)", c.Author.Name, formatTime(c.CreatedAt), target, c.VersionNumber, what, c.ID)
+	p.ListItem(0, "%s, %s, %s, version %d%s (%s)", c.Author.Name, print.FormatTime(c.CreatedAt), target, c.VersionNumber, what, c.ID)
 	p.ListItem(2, "%s", c.Text)
 }
 

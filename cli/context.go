@@ -251,7 +251,7 @@ func (a *app) describeSignIn(c *contexts.Context) string {
 	case c.ExpiresAt == nil:
 		return "by key"
 	case a.Clock().After(*c.ExpiresAt):
-		return "ended " + formatTime(*c.ExpiresAt)
+		return "ended " + print.FormatTime(*c.ExpiresAt)
 	}
 	return "until " + c.ExpiresAt.UTC().Format(time.DateOnly+" 15:04 UTC")
 }

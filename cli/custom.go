@@ -97,7 +97,7 @@ func (a *app) customFrameworkList() *cobra.Command {
 			}, func(f api.CustomFramework) []string {
 				return []string{
 					f.Code, f.Name, fmt.Sprint(f.RequirementCount), strings.Join(f.Unresolved, ", "),
-					formatDay(f.UpdatedAt), f.UpdatedBy,
+					print.FormatDay(f.UpdatedAt), f.UpdatedBy,
 				}
 			}, "You have no custom frameworks. Add one with `%s`.", a.suggestedCommandLine("framework import FILE"))
 		},
@@ -122,7 +122,7 @@ func (a *app) customFrameworkShow() *cobra.Command {
 						field("title", orEmpty(f.Title)),
 						field("publisher", orEmpty(f.Publisher)),
 						field("not in the catalog", strings.Join(f.Unresolved, ", ")),
-						field("changed", joinNonEmpty(formatTime(f.UpdatedAt), f.UpdatedBy)),
+						field("changed", joinNonEmpty(print.FormatTime(f.UpdatedAt), f.UpdatedBy)),
 					)
 					p.Blank()
 					renderTable(
@@ -175,7 +175,7 @@ func (a *app) customControlList() *cobra.Command {
 			}, func(c api.CustomControl) []string {
 				return []string{
 					c.Code, c.Title, strings.Join(c.Controls, ", "), strings.Join(c.Unresolved, ", "),
-					formatDay(c.UpdatedAt), c.UpdatedBy,
+					print.FormatDay(c.UpdatedAt), c.UpdatedBy,
 				}
 			}, "You have no custom controls. Add some with `%s`.", a.suggestedCommandLine("control import FILE"))
 		},
@@ -203,7 +203,7 @@ func (a *app) customControlShow() *cobra.Command {
 						field("evidence to request", strings.Join(c.Evidence, "; ")),
 						field("assessment objectives", strings.Join(c.Objectives, "; ")),
 						field("not in the catalog", strings.Join(c.Unresolved, ", ")),
-						field("changed", joinNonEmpty(formatTime(c.UpdatedAt), c.UpdatedBy)),
+						field("changed", joinNonEmpty(print.FormatTime(c.UpdatedAt), c.UpdatedBy)),
 					)
 				},
 			)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // daemonStatus is the status of a daemon, local or remote.
@@ -145,7 +146,7 @@ func renderDaemonStatus(p *print.Page, s *daemonStatus) {
 	if s.Process != nil {
 		add("listening on", strings.Join(s.Process.Listen, ", "))
 		add("process", strconv.Itoa(s.Process.PID))
-		add("since", formatTime(s.Process.StartedAt))
+		add("since", print.FormatTime(s.Process.StartedAt))
 		add("version", s.Process.Version)
 		add("data", s.Process.Data)
 		add("log level", s.Process.LogLevel)
@@ -157,7 +158,7 @@ func renderDaemonStatus(p *print.Page, s *daemonStatus) {
 		}
 	}
 	if c := s.Catalog; c != nil {
-		add("catalog", joinNonEmpty(c.Label, "with", pluralize(c.Counts.Controls, "control", "controls")))
+		add("catalog", joinNonEmpty(c.Label, "with", prose.Count(c.Counts.Controls, "control", "controls")))
 	}
 	p.Title("The daemon is running")
 	p.Fields(fields...)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // daemonActivity is a sample of a daemon's metrics. Quantiles and totals cover the time since its start.
@@ -283,7 +284,7 @@ func activityFromMetrics(all []api.Metric) *daemonActivity {
 }
 
 func renderDaemonActivity(p *print.Page, t *daemonActivity, rows int) {
-	p.Title("Daemon activity at %s, up for %s", formatTime(t.At), print.FormatElapsed(time.Duration(t.UptimeSeconds)*time.Second))
+	p.Title("Daemon activity at %s, up for %s", print.FormatTime(t.At), print.FormatElapsed(time.Duration(t.UptimeSeconds)*time.Second))
 	r, q, s, m := t.Requests, t.Queues, t.Sizes, t.Model
 	p.Fields(
 		field("requests", fmt.Sprintf(
@@ -298,17 +299,17 @@ func renderDaemonActivity(p *print.Page, t *daemonActivity, rows int) {
 		field("documents", fmt.Sprintf("%d waiting, %d being read, %d stuck", q.DocumentsWaiting, q.DocumentsReading, q.DocumentsStuck)),
 		field("waiting", fmt.Sprintf(
 			"%s, %s, %s",
-			pluralize(q.WorkflowsLive, "workflow run", "workflow runs"),
-			pluralize(q.MailsQueued, "email", "emails"),
-			pluralize(q.DeliveriesWaiting, "delivery", "deliveries"),
+			prose.Count(q.WorkflowsLive, "workflow run", "workflow runs"),
+			prose.Count(q.MailsQueued, "email", "emails"),
+			prose.Count(q.DeliveriesWaiting, "delivery", "deliveries"),
 		)),
 		field("sizes", fmt.Sprintf(
 			"store %s, memory %s, disk free %s; %s of %s in search",
-			formatSize(s.StoreBytes),
-			formatSize(s.ResidentBytes),
-			formatSize(s.DiskFreeBytes),
-			pluralize(s.SearchPassages, "passage", "passages"),
-			pluralize(s.SearchIndexes, "assessment", "assessments"),
+			print.FormatSize(s.StoreBytes),
+			print.FormatSize(s.ResidentBytes),
+			print.FormatSize(s.DiskFreeBytes),
+			prose.Count(s.SearchPassages, "passage", "passages"),
+			prose.Count(s.SearchIndexes, "assessment", "assessments"),
 		)),
 		field("model", fmt.Sprintf(
 			"%d answered, %d failed; %s s, %d tokens in, %d out",

@@ -15,7 +15,7 @@ import (
 // end of the delegation.
 func formatDelegates(p *api.Approval) (out []string) {
 	for _, d := range p.Delegates {
-		out = append(out, fmt.Sprintf("%s for %s until %s", d.Name, d.DelegatorName, formatTime(d.Until)))
+		out = append(out, fmt.Sprintf("%s for %s until %s", d.Name, d.DelegatorName, print.FormatTime(d.Until)))
 	}
 	return out
 }
@@ -112,7 +112,7 @@ assessment, or with --all-assessments, of every assessment. The delegation ends 
 					made.DelegateName,
 					joinGates(made.Gates),
 					where,
-					formatTime(made.ExpiresAt),
+					print.FormatTime(made.ExpiresAt),
 				)
 				p.Command(a.suggestedCommandLine("approval revoke " + made.ID))
 			})
@@ -166,7 +166,7 @@ func (a *app) approvalDelegations() *cobra.Command {
 				}
 				return []string{
 					d.DelegateName, d.DelegatorName, string(d.Status), joinGates(d.Gates), where,
-					formatTime(d.ExpiresAt), why, d.ID,
+					print.FormatTime(d.ExpiresAt), why, d.ID,
 				}
 			}, "No delegations.")
 		},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // deliverable describes one of the four deliverables for its commands. V is the type of its versions.
@@ -102,9 +103,9 @@ func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 				h := d.header(&v)
 				return []string{
 					fmt.Sprint(h.VersionNumber),
-					humanize(h.Status),
+					prose.Humanize(h.Status),
 					fmt.Sprint(h.ItemCount),
-					formatTime(h.CreatedAt),
+					print.FormatTime(h.CreatedAt),
 					orEmpty(h.ApprovedBy),
 					h.Method,
 					h.ID,
@@ -246,10 +247,10 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 	return a.out.Print(v, func(p *print.Page) {
 		h := d.header(v)
 		if redrafted := action != actionSubmitted; redrafted && (h.Status == api.VersionApproved || h.Status == api.VersionUnderReview) {
-			p.Text("Nothing has changed: the %s, version %d, remains %s.", d.gate.Title(), h.VersionNumber, humanize(h.Status))
+			p.Text("Nothing has changed: the %s, version %d, remains %s.", d.gate.Title(), h.VersionNumber, prose.Humanize(h.Status))
 			return
 		}
-		p.Text("The %s, version %d with %s, was %s.", d.gate.Title(), h.VersionNumber, pluralize(h.ItemCount, "item", "items"), action)
+		p.Text("The %s, version %d with %s, was %s.", d.gate.Title(), h.VersionNumber, prose.Count(h.ItemCount, "item", "items"), action)
 		if len(h.Kept) > 0 {
 			p.Text("Manual edits kept: %s.", joinFirst(h.Kept, 12))
 		}
@@ -269,9 +270,9 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 
 // renderVersionHeader prints the fields that all deliverable versions share, followed by more.
 func renderVersionHeader(p *print.Page, g api.Gate, h *api.DeliverableVersion, more ...print.Field) {
-	p.Title("%s, version %d: %s", capitalize(g.Title()), h.VersionNumber, humanize(h.Status))
+	p.Title("%s, version %d: %s", prose.Capitalize(g.Title()), h.VersionNumber, prose.Humanize(h.Status))
 	p.Fields(append([]print.Field{
-		field("created", formatTime(h.CreatedAt)),
+		field("created", print.FormatTime(h.CreatedAt)),
 		field("method", h.Method),
 		field("submitted", formatTimePtr(h.SubmittedAt)),
 		field("approved", formatByline(h.ApprovedAt, h.ApprovedBy)),
@@ -309,7 +310,7 @@ func renderItem(p *print.Page, i *api.Item, more ...print.Field) {
 	if i.EditedBy != nil {
 		edited = joinNonEmpty(*i.EditedBy, "("+joinFirst(i.EditedFields, 20)+")")
 	}
-	p.Fields(append(append([]print.Field{field("requirements", formatRequirements(i.RequirementCodes))}, more...),
+	p.Fields(append(append([]print.Field{field("requirements", print.FormatRequirements(i.RequirementCodes))}, more...),
 		field("edited by", edited), field("id", i.ID))...)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // docSyncResult is the result of syncing folders with an assessment's documents.
@@ -375,7 +376,7 @@ func (a *app) renderDocSync(p *print.Page, s *docSyncResult) {
 		docs []api.Document
 	}{{"new", s.Added}, {"changed", s.Replaced}, {"renamed", s.Renamed}, {"missing", s.Missing}, {"removed", s.Removed}} {
 		for _, d := range part.docs {
-			status := humanize(d.Status)
+			status := prose.Humanize(d.Status)
 			if d.Error != nil {
 				status += ": " + *d.Error
 			}
@@ -419,7 +420,7 @@ func (a *app) reportUnreadableFiles(s *docSyncResult) error {
 		return nil
 	}
 	return withHint(
-		runtimeError("%s could not be read; the others were added", pluralize(bad, "file", "files")),
+		runtimeError("%s could not be read; the others were added", prose.Count(bad, "file", "files")),
 		"`%s` lists them",
 		a.suggestedCommandLine("doc list --status failed"),
 	)

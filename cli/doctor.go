@@ -14,6 +14,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/contexts"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // DiagnosticState is the outcome of a check.
@@ -108,7 +109,7 @@ if a component failed or, with --strict, if there is a warning; otherwise 0.`,
 			}
 			return &exitError{
 				code: exitVerdict,
-				err:  errors.New(pluralize(n, "component needs attention", "components need attention")),
+				err:  errors.New(prose.Count(n, "component needs attention", "components need attention")),
 				hint: "see the suggestions above",
 			}
 		},

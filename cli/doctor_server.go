@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
 	"github.com/scf-service/service/client"
 )
 
@@ -83,7 +84,7 @@ func (a *app) examineCertificate(resp *http.Response) Diagnostic {
 		return f
 	}
 	end := resp.TLS.PeerCertificates[0].NotAfter
-	f.Detail = "valid until " + formatTime(end)
+	f.Detail = "valid until " + print.FormatTime(end)
 	if end.Sub(a.Clock()) < expiryWarningPeriod {
 		f.State, f.Remedy = DiagnosticWarning, "renew it; the daemon reloads the file automatically"
 	}
@@ -137,7 +138,7 @@ func (a *app) examineCredential(ctx context.Context) []Diagnostic {
 		f.Detail = "the API key " + me.Actor.Name + ", of " + me.User.Email
 	}
 	if me.ExpiresAt != nil {
-		f.Detail += ", until " + formatTime(*me.ExpiresAt)
+		f.Detail += ", until " + print.FormatTime(*me.ExpiresAt)
 		if me.Actor.Type == api.ActorAPIKey && me.ExpiresAt.Sub(a.Clock()) < expiryWarningPeriod {
 			f.State, f.Remedy = DiagnosticWarning, "create a new key in time with `service key create`"
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 func (a *app) documentCommand() *cobra.Command {
@@ -119,7 +120,7 @@ added again. Files that can't be added are listed; the others are still added.`,
 			}
 			if bad := len(skipped) + unread; bad > 0 {
 				return withHint(
-					runtimeError("%s could not be read; the others were added", pluralize(bad, "file", "files")),
+					runtimeError("%s could not be read; the others were added", prose.Count(bad, "file", "files")),
 					"`%s` lists them",
 					a.suggestedCommandLine("doc list --status failed"),
 				)
@@ -137,13 +138,13 @@ func renderDocumentTable(p *print.Page, docs []api.Document) {
 		column("file"), optional(column("category")), optional(number("size")), optional(number("passages")),
 		column("status"), fixed("id"),
 	}, func(d api.Document) []string {
-		status := humanize(d.Status)
+		status := prose.Humanize(d.Status)
 		if d.Error != nil {
 			status += ": " + *d.Error
 		} else if len(d.Warnings) > 0 {
-			status += ", " + pluralize(len(d.Warnings), "warning", "warnings")
+			status += ", " + prose.Count(len(d.Warnings), "warning", "warnings")
 		}
-		return []string{d.Filename, d.Category, formatSize(d.SizeBytes), fmt.Sprint(d.ChunkCount), status, d.ID}
+		return []string{d.Filename, d.Category, print.FormatSize(d.SizeBytes), fmt.Sprint(d.ChunkCount), status, d.ID}
 	})
 }
 
@@ -214,14 +215,14 @@ func renderDocument(p *print.Page, d *api.Document) {
 		field("approved by", d.ApprovedBy),
 		field("language", d.Language),
 		field("pages", pages),
-		field("size", formatSize(d.SizeBytes)),
+		field("size", print.FormatSize(d.SizeBytes)),
 		field("type", d.MIMEType),
-		field("status", humanize(d.Status)),
+		field("status", prose.Humanize(d.Status)),
 		field("error", orEmpty(d.Error)),
 		field("warnings", strings.Join(d.Warnings, "\n")),
 		field("not read", api.DescribeNotRead(d.NotRead)),
 		field("passages", fmt.Sprint(d.ChunkCount)),
-		field("added", joinNonEmpty(formatTime(d.CreatedAt), d.UploadedBy)),
+		field("added", joinNonEmpty(print.FormatTime(d.CreatedAt), d.UploadedBy)),
 		field("sha256", d.SHA256),
 		field("id", d.ID),
 	)
@@ -244,7 +245,7 @@ func (a *app) docStatus() *cobra.Command {
 				func(p *print.Page, s *api.DocumentProgress) {
 					p.Fields(
 						field("file", d.Filename),
-						field("status", humanize(s.Status)),
+						field("status", prose.Humanize(s.Status)),
 						field("stage", fmt.Sprintf("%s (%d%%)", s.Stage, s.Progress)),
 						field("passages", fmt.Sprint(s.ChunkCount)),
 						field("error", orEmpty(s.Error)),
@@ -283,7 +284,7 @@ func (a *app) docChunks() *cobra.Command {
 			}
 			return a.out.Print(all, func(p *print.Page) {
 				for _, c := range all.Data {
-					p.Title("%d. %s", c.Index+1, formatLocation(c.HeadingPath, c.Locator))
+					p.Title("%d. %s", c.Index+1, print.FormatLocation(c.HeadingPath, c.Locator))
 					if c.DuplicateOf != nil {
 						p.IndentedText(2, "(near duplicate of %s)", duplicates[*c.DuplicateOf])
 					}

@@ -128,7 +128,7 @@ func (a *app) emailList() *cobra.Command {
 					e.Subject,
 					e.Status,
 					orEmpty(e.Error),
-					formatTime(e.CreatedAt),
+					print.FormatTime(e.CreatedAt),
 					e.ID,
 				}
 			}, "No emails.")

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // RetrievalOptions holds the options of a retrieval benchmark.
@@ -149,9 +149,9 @@ func (a *app) runEvalRetrieval(ctx context.Context, o RetrievalOptions) error {
 
 func renderRetrievalReport(p *print.Page, r *RetrievalReport) {
 	p.Title("Search on %s", filepath.Clean(r.Bench))
-	learned := pluralize(r.Controls, "control", "controls")
+	learned := prose.Count(r.Controls, "control", "controls")
 	if r.Pairs > 0 {
-		learned += " and " + pluralize(r.Pairs, "requirement text", "requirement texts")
+		learned += " and " + prose.Count(r.Pairs, "requirement text", "requirement texts")
 	}
 	p.Fields(
 		field("embedder", fmt.Sprintf("%s, %d words and pairs", r.Embedder, r.Terms)),
@@ -162,7 +162,7 @@ func renderRetrievalReport(p *print.Page, r *RetrievalReport) {
 		for i, w := range t.Methods {
 			name := ""
 			if i == 0 {
-				name = strings.ReplaceAll(t.Name, "_", " ")
+				name = prose.Humanize(t.Name)
 			}
 			row := []string{name, w.Name}
 			for _, f := range []float64{w.NDCG, w.Recall, w.MRR, w.Success1, w.Success5, w.Success10} {
@@ -179,8 +179,8 @@ func renderRetrievalReport(p *print.Page, r *RetrievalReport) {
 	p.Table(columns, rows)
 	p.Blank()
 	for _, t := range r.Tasks {
-		p.ListItem(0, "%s: %s, %s over %s; the median score of relevant passages is %.2f", strings.ReplaceAll(t.Name, "_", " "), t.About,
-			pluralize(t.Queries, "query", "queries"), pluralize(t.Passages, "passage", "passages"), t.AnswerScore)
+		p.ListItem(0, "%s: %s, %s over %s; the median score of relevant passages is %.2f", prose.Humanize(t.Name), t.About,
+			prose.Count(t.Queries, "query", "queries"), prose.Count(t.Passages, "passage", "passages"), t.AnswerScore)
 	}
 	for _, f := range r.Files {
 		p.Text("wrote %s", f)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // JudgementOptions holds the options for measuring the quality of the rules.
@@ -226,7 +227,7 @@ func renderDifferences(p *print.Page, s JudgedSet) {
 		column("MISSING ONLY BY LABEL"),
 	}, func(d JudgedDifference) []string {
 		return []string{
-			d.Control, humanize(d.Labelled), humanize(d.Judged), formatNumbers(d.MissingInRulesOnly),
+			d.Control, prose.Humanize(d.Labelled), prose.Humanize(d.Judged), formatNumbers(d.MissingInRulesOnly),
 			formatNumbers(d.MissingInLabelOnly),
 		}
 	})
@@ -241,11 +242,11 @@ func formatNumbers(all []int) string {
 func renderConfusionTable(p *print.Page, r *JudgementReport, s JudgedSet) {
 	columns := []print.Column{fixed("LABELED")}
 	for _, v := range r.Verdicts {
-		columns = append(columns, fixedNumber(strings.ToUpper(strings.ReplaceAll(v, "_", " "))))
+		columns = append(columns, fixedNumber(strings.ToUpper(prose.Humanize(v))))
 	}
 	var rows [][]string
 	for i, counts := range s.Confusion {
-		row := []string{strings.ReplaceAll(r.Verdicts[i], "_", " ")}
+		row := []string{prose.Humanize(r.Verdicts[i])}
 		for _, n := range counts {
 			row = append(row, fmt.Sprint(n))
 		}

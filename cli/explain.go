@@ -8,6 +8,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // soaExplain returns the command that explains an item of the Statement of Applicability.
@@ -35,7 +36,7 @@ confidence of the rules, and manual changes.`,
 
 func renderSoAExplanation(p *print.Page, i *api.SoAItem, method string) {
 	p.Title("%s  %s", i.ControlCode, i.ControlTitle)
-	p.Text("1. The control is %s. %s", humanize(i.Applicability), i.Rationale)
+	p.Text("1. The control is %s. %s", prose.Humanize(i.Applicability), i.Rationale)
 	if !i.Applicability.IsApplicable() {
 		p.Text("   Therefore it was not assessed.")
 		renderManualEdits(p, &i.Item)
@@ -49,7 +50,7 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, method string) {
 	}
 	p.Text(
 		"2. It has %s%s. What the documents show for each:",
-		pluralize(len(i.Statements), "requirement", "requirements"),
+		prose.Count(len(i.Statements), "requirement", "requirements"),
 		statementSourcePhrases[i.StatementSource],
 	)
 	for n, s := range i.Statements {
@@ -67,17 +68,17 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, method string) {
 		"3. Together this covers %.0f%% of the control: evidence is %s. A requirement met in full counts 1, nearly in full ¾, "+
 			"in part or contradicted ½, otherwise 0; less if the passage is about a different subject.",
 		i.CoverageRatio*100,
-		humanize(i.EvidenceCoverage),
+		prose.Humanize(i.EvidenceCoverage),
 	)
 	if i.IsStatusOverruled() {
-		p.Text("4. The status was set manually to %s, overriding the rules (%s). %s", humanize(i.ImplementationStatus), method, i.Reason)
+		p.Text("4. The status was set manually to %s, overriding the rules (%s). %s", prose.Humanize(i.ImplementationStatus), method, i.Reason)
 		p.Text(
 			"5. The confidence of the automatic verdict was %.2f (overridden)%s.",
 			i.Confidence,
 			formatReviewSuffix(i.NeedsReview),
 		)
 	} else {
-		p.Text("4. Result: %s. %s", humanize(i.ImplementationStatus), i.Reason)
+		p.Text("4. Result: %s. %s", prose.Humanize(i.ImplementationStatus), i.Reason)
 		p.Text("5. Confidence of the rules (%s): %.2f%s.", method, i.Confidence, formatReviewSuffix(i.NeedsReview))
 	}
 	renderManualEdits(p, &i.Item)

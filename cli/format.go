@@ -13,15 +13,11 @@ var gateNouns = map[api.Gate]string{api.GateSoA: "soa", api.GateGapAnalysis: "ga
 
 func gateCommandName(g api.Gate) string { return gateNouns[g] }
 
-func formatDay(t time.Time) string { return print.FormatDay(t) }
-
-func formatTime(t time.Time) string { return print.FormatTime(t) }
-
 func formatTimePtr(t *time.Time) string {
 	if t == nil {
 		return ""
 	}
-	return formatTime(*t)
+	return print.FormatTime(*t)
 }
 
 // formatByline returns when and by whom something was done, or "" if at is nil.
@@ -30,9 +26,9 @@ func formatByline(at *time.Time, who *string) string {
 		return ""
 	}
 	if who == nil {
-		return formatTime(*at)
+		return print.FormatTime(*at)
 	}
-	return formatTime(*at) + ", by " + *who
+	return print.FormatTime(*at) + ", by " + *who
 }
 
 // orEmpty returns the value of a pointer, or the zero value if it is nil.
@@ -65,24 +61,11 @@ func formatScore(p *float64) string {
 	return fmt.Sprintf("%.2f", *p)
 }
 
-func pluralize(n int, one, many string) string { return print.Pluralize(n, one, many) }
-
 func yesNo(b bool) string {
 	if b {
 		return "yes"
 	}
 	return "no"
-}
-
-// formatSize formats a number of bytes in readable units.
-func formatSize(n int64) string { return print.FormatSize(n) }
-
-// humanize turns an API constant into words: partially_implemented becomes "partially implemented".
-func humanize[S ~string](s S) string { return print.Humanize(s) }
-
-// formatLocation returns the location of a passage in its document.
-func formatLocation(headings []string, l api.Locator) string {
-	return print.FormatLocation(headings, l)
 }
 
 // renderQuote prints a passage with its document and location.
@@ -101,6 +84,3 @@ func severityStyle(cell string) print.Style {
 	}
 	return print.Plain
 }
-
-// formatRequirements lists requirement codes by framework, in a stable order.
-func formatRequirements(r api.RequirementCodes) string { return print.FormatRequirements(r) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 var gapVersions = deliverable[api.GapVersion]{
@@ -101,8 +102,8 @@ func (a *app) explainMissingFinding(ctx context.Context, control string) error {
 			runtimeError(
 				"%s is %s and %s in the Statement of Applicability, so it has no gap",
 				i.ControlCode,
-				humanize(i.Applicability),
-				humanize(i.ImplementationStatus),
+				prose.Humanize(i.Applicability),
+				prose.Humanize(i.ImplementationStatus),
 			),
 			"`%s` explains why",
 			explain,
@@ -112,7 +113,7 @@ func (a *app) explainMissingFinding(ctx context.Context, control string) error {
 		runtimeError(
 			"%s is %s in the Statement of Applicability, but this gap analysis is based on an older version and has no finding for it",
 			i.ControlCode,
-			humanize(i.ImplementationStatus),
+			prose.Humanize(i.ImplementationStatus),
 		),
 		"draft the gap analysis again with `%s`; `%s` explains the item",
 		a.suggestedCommandLine("gap regenerate"),
@@ -175,7 +176,7 @@ func gapSummaryFields(s *api.GapSummary) []print.Field {
 		field("by severity", formatCounts(s.BySeverity, api.Severities)),
 		field("by type", formatCounts(s.ByType, sortedKeys(s.ByType))),
 		field("compliance", formatPercentWithFormula(s.CompliancePct, s.ComplianceFormula)),
-		field("conformity", joinNonEmpty(humanize(s.Conformity), formatPercentWithFormula(s.ConformityPct, s.ConformityFormula))),
+		field("conformity", joinNonEmpty(prose.Humanize(s.Conformity), formatPercentWithFormula(s.ConformityPct, s.ConformityFormula))),
 	}
 }
 
@@ -185,9 +186,9 @@ func renderFinding(p *print.Page, f *api.Finding) {
 		&f.Item,
 		print.Field{Name: "severity", Value: string(f.Severity), Style: severityStyle(string(f.Severity))},
 		field("why", f.SeverityReason),
-		field("result", humanize(f.Result)),
-		field("status", humanize(f.Status)),
-		field("type", humanize(f.GapType)),
+		field("result", prose.Humanize(f.Result)),
+		field("status", prose.Humanize(f.Status)),
+		field("type", prose.Humanize(f.GapType)),
 		field("condition", f.Condition),
 		field("criteria", f.Criteria),
 		field("cause", f.Cause),
@@ -232,7 +233,7 @@ func (a *app) gapListFindings() *cobra.Command {
 					optional(column("owner")),
 				}, func(f api.Finding) []string {
 					return []string{
-						f.ControlCode, string(f.Severity), humanize(f.Status), f.ControlTitle,
+						f.ControlCode, string(f.Severity), prose.Humanize(f.Status), f.ControlTitle,
 						joinFirst(f.MissingElements, 2), fmt.Sprint(len(f.Evidence)), orEmpty(f.Owner),
 					}
 				})
@@ -325,7 +326,7 @@ func (a *app) gapEdit() *cobra.Command {
 					p.Blank()
 					p.Text(
 						"The Statement of Applicability still has %s, which determines maturity and totals. To change it there too:",
-						humanize(line.ImplementationStatus),
+						prose.Humanize(line.ImplementationStatus),
 					)
 					p.Command(a.suggestedCommandLine("soa edit " + f.ControlCode + " --status " + string(f.Status)))
 				}
@@ -363,7 +364,7 @@ func renderGapChanges(p *print.Page, s *api.GapSummary) {
 		s.Changes,
 		[]print.Column{fixed("change"), fixed("control"), column("before"), column("now"), fixed("why")},
 		func(c api.GapChange) []string {
-			return []string{humanize(c.Change), c.ControlCode, c.Before, c.After, joinFirst(c.Causes, 4)}
+			return []string{prose.Humanize(c.Change), c.ControlCode, c.Before, c.After, joinFirst(c.Causes, 4)}
 		},
 	)
 }

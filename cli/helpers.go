@@ -6,14 +6,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
@@ -43,11 +42,6 @@ func normalizeCode(code string) string {
 	return b.String()
 }
 
-func capitalize(s string) string {
-	r, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(r)) + s[n:]
-}
-
 func joinNonEmpty(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" || w == "()" }), " ")
 }
@@ -65,7 +59,7 @@ func formatCounts[S ~string](counts map[S]int, order []S) string {
 	var parts []string
 	for _, s := range order {
 		if counts[s] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[s], humanize(s)))
+			parts = append(parts, fmt.Sprintf("%d %s", counts[s], prose.Humanize(s)))
 		}
 	}
 	if len(parts) == 0 {

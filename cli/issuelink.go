@@ -8,6 +8,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 var issueLinkStatuses = []string{"creating", "linked", "conflict", "failed", "issue_deleted", "item_removed"}
@@ -67,7 +68,7 @@ func (a *app) printIssueLinks(list *api.List[api.IssueLink]) error {
 	}
 	return printList(a, list, columns, func(l api.IssueLink) []string {
 		return []string{
-			l.POAMCode, l.ControlCode, l.IssueKey, humanize(l.Status), formatIssueState(&l.Item),
+			l.POAMCode, l.ControlCode, l.IssueKey, prose.Humanize(l.Status), formatIssueState(&l.Item),
 			formatIssueState(l.Issue), orEmpty(l.Message), l.IssueURL, l.ID,
 		}
 	}, "No plan items have issues.")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 func (a *app) knowledgeCommand() *cobra.Command {
@@ -108,5 +109,5 @@ func countOrEmpty(n int, one, many string) string {
 	if n == 0 {
 		return ""
 	}
-	return pluralize(n, one, many)
+	return prose.Count(n, one, many)
 }

@@ -311,7 +311,7 @@ func (a *app) acceptOneTimeLink(ctx context.Context, token string, o loginOption
 	if link.Purpose == "invite" {
 		purpose = fmt.Sprintf("invitation for %s to %s, as %s", link.Email, orEmpty(link.Organization), orEmpty(link.Role))
 	}
-	a.progress.Notice("%s; valid until %s", purpose, formatTime(link.ExpiresAt))
+	a.progress.Notice("%s; valid until %s", purpose, print.FormatTime(link.ExpiresAt))
 	prompt := "new password, at least 12 characters: "
 	if link.Purpose == "invite" {
 		prompt = "password of your account here, or a new one of at least 12 characters: "

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 var maturityVersions = deliverable[api.MaturityVersion]{
@@ -260,11 +261,11 @@ func (a *app) maturitySummary() *cobra.Command {
 					renderDomainTable(p, s)
 					p.Blank()
 					for _, l := range sortedKeys(s.ByLevel) {
-						of := humanize(l)
+						of := prose.Humanize(l)
 						if n, err := strconv.Atoi(l); err == nil {
 							of = "level " + formatLevel(n)
 						}
-						p.Text("%s: %s", of, pluralize(s.ByLevel[l], "control", "controls"))
+						p.Text("%s: %s", of, prose.Count(s.ByLevel[l], "control", "controls"))
 					}
 					p.Text("%s", s.Formula)
 				},

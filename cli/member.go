@@ -60,7 +60,7 @@ func (a *app) memberList() *cobra.Command {
 					fixed("email"), column("name"), fixed("role"), fixed("status"), optional(column("since")),
 					optional(fixed("id")),
 				}, func(m api.Member) []string {
-					return []string{m.Email, m.Name, string(m.Role), m.Status, formatDay(m.CreatedAt), m.ID}
+					return []string{m.Email, m.Name, string(m.Role), m.Status, print.FormatDay(m.CreatedAt), m.ID}
 				})
 				renderTextIfEmpty(p, len(all.Data), "No matching members.")
 			})
@@ -97,7 +97,7 @@ or runs ` + "`service login --link LINK`" + `. Inviting again creates a new link
 					"%s is invited as %s. This single-use link expires %s and won't be shown again:",
 					made.Email,
 					made.Role,
-					formatTime(made.InviteExpiresAt),
+					print.FormatTime(made.InviteExpiresAt),
 				)
 				a.renderOneTimeLink(p, made.InvitePath)
 			})

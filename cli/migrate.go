@@ -9,6 +9,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // maxReviewShown is the maximum number of controls listed for each reason to review; -o json lists all.
@@ -86,7 +87,7 @@ func (a *app) renderMigration(p *print.Page, name string, m *api.Migration) {
 	if len(m.Versions) > 0 {
 		p.Title("New drafts")
 		for _, v := range m.Versions {
-			p.ListItem(0, "%s, version %d: %s", v.Gate.Title(), v.VersionNumber, pluralize(v.ItemCount, "item", "items"))
+			p.ListItem(0, "%s, version %d: %s", v.Gate.Title(), v.VersionNumber, prose.Count(v.ItemCount, "item", "items"))
 		}
 		p.Text("They await review and approval like any draft; check the status with `%s`.", a.suggestedCommandLine("assess status"))
 	}
@@ -98,7 +99,7 @@ func (a *app) renderMigrationReview(p *print.Page, all []api.MigrationReview) {
 		p.Text("Nothing needs another review.")
 		return
 	}
-	p.Title("To review again: %s (* decided manually before)", pluralize(len(all), "control", "controls"))
+	p.Title("To review again: %s (* decided manually before)", prose.Count(len(all), "control", "controls"))
 	var order []string
 	by := map[string][]api.MigrationReview{}
 	for _, r := range all {
@@ -111,7 +112,7 @@ func (a *app) renderMigrationReview(p *print.Page, all []api.MigrationReview) {
 	slices.SortStableFunc(order, func(x, y string) int { return len(by[y]) - len(by[x]) })
 	for _, why := range order {
 		list := by[why]
-		p.Text("%s: %d", humanize(why), len(list))
+		p.Text("%s: %d", prose.Humanize(why), len(list))
 		for _, r := range list[:min(len(list), maxReviewShown)] {
 			mark := ""
 			if r.Decided {

@@ -91,7 +91,7 @@ are resumed. To use the model, run service model use afterwards.`,
 			a.progress.Start("requesting the model")
 			s, err := a.PullModel(cmd.Context(), a.flags.Data, name, server, func(doing string, done, total int64) {
 				if total > 0 {
-					a.progress.Update("%s: %s of %s", doing, formatSize(done), formatSize(total))
+					a.progress.Update("%s: %s of %s", doing, print.FormatSize(done), print.FormatSize(total))
 					return
 				}
 				a.progress.Update("%s", doing)

@@ -68,7 +68,7 @@ func (a *app) printAllOrganizations(ctx context.Context) error {
 	return printList(a, all, []print.Column{
 		column("organization"), fixed("slug"), fixed("status"), optional(column("created")), fixed("id"),
 	}, func(o api.Organization) []string {
-		return []string{o.Name, o.Slug, o.Status, formatDay(o.CreatedAt), o.ID}
+		return []string{o.Name, o.Slug, o.Status, print.FormatDay(o.CreatedAt), o.ID}
 	}, "")
 }
 
@@ -108,7 +108,7 @@ func renderOrganization(p *print.Page, o *api.Organization) {
 	p.Fields(
 		field("slug", o.Slug),
 		field("status", o.Status),
-		field("created", formatTime(o.CreatedAt)),
+		field("created", print.FormatTime(o.CreatedAt)),
 		field("id", o.ID),
 	)
 }

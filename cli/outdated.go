@@ -6,6 +6,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // renderOutdatedDeliverables prints which deliverables are based on outdated inputs, and the commands that
@@ -86,7 +87,7 @@ func (a *app) approvalWarningsRenderer(ctx context.Context, assessment, versionI
 			p.Title("Not assessed")
 			p.Text(
 				"%s not assessed, so no gaps will be found: %s. To assess the evidence:",
-				pluralize(len(unjudged), "applicable control is", "applicable controls are"),
+				prose.Count(len(unjudged), "applicable control is", "applicable controls are"),
 				joinFirst(unjudged, maxControlsNamed),
 			)
 			p.Command(a.suggestedCommandLine("soa regenerate"))

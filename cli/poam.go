@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 var poamVersions = deliverable[api.POAMVersion]{
@@ -171,8 +172,8 @@ func renderPOAMItem(p *print.Page, i *api.POAMItem) {
 		field("to do", i.CorrectiveAction),
 		print.Field{Name: "severity", Value: string(i.Severity), Style: severityStyle(string(i.Severity))},
 		field("priority", fmt.Sprint(i.Priority)),
-		field("effort", humanize(i.Effort)),
-		field("status", humanize(i.Status)),
+		field("effort", prose.Humanize(i.Effort)),
+		field("status", prose.Humanize(i.Status)),
 		field("risk accepted until", string(orEmpty(i.RiskAcceptedUntil))),
 		field("owner", orEmpty(i.Owner)),
 		field("role", i.OwnerRole),
@@ -189,7 +190,7 @@ func renderPOAMItem(p *print.Page, i *api.POAMItem) {
 	if len(i.Milestones) > 0 {
 		p.Title("Milestones")
 		for _, m := range i.Milestones {
-			p.ListItem(0, "%s  %s (%s)", m.DueDate, m.Title, humanize(m.Status))
+			p.ListItem(0, "%s  %s (%s)", m.DueDate, m.Title, prose.Humanize(m.Status))
 			if m.CompletedAt != nil {
 				p.IndentedText(4, "completed on %s by %s", *m.CompletedAt, m.CompletedBy)
 			}
@@ -252,7 +253,7 @@ func (a *app) poamListItems() *cobra.Command {
 				}, func(i api.POAMItem) []string {
 					return []string{
 						i.POAMCode, i.ControlCode, string(i.Severity), i.CorrectiveAction, orEmpty(i.Owner),
-						string(i.CurrentDueDate()), humanize(i.Effort), humanize(i.Status),
+						string(i.CurrentDueDate()), prose.Humanize(i.Effort), prose.Humanize(i.Status),
 					}
 				})
 				renderTextIfEmpty(p, len(all.Data), "%s", none)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // catalogVersionInput returns the input that selects the catalog version with the given label or ID, or the
@@ -242,7 +243,7 @@ func renderImportedControlDetails(p *print.Page, c *api.Control) {
 	}
 	for _, size := range []string{"any", "micro_small", "small", "medium", "large", "enterprise"} {
 		if text := c.Solutions[size]; text != "" {
-			solutions = append(solutions, humanize(size)+": "+text)
+			solutions = append(solutions, prose.Humanize(size)+": "+text)
 		}
 	}
 	renderSection(p, "Compensating controls", compensating)

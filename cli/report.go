@@ -15,6 +15,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // reportTemplate is a report template with a summary of its contents.
@@ -145,7 +146,7 @@ func reportFormatFromPath(path string) (string, error) {
 
 // generateReport requests a report and waits until it is ready.
 func (a *app) generateReport(ctx context.Context, assessment string, body api.ReportBody) (*api.Report, error) {
-	a.progress.Start(fmt.Sprintf("creating the report (%s, %s)", humanize(body.Template), body.Format))
+	a.progress.Start(fmt.Sprintf("creating the report (%s, %s)", prose.Humanize(body.Template), body.Format))
 	defer a.progress.Done("")
 	r, err := call(
 		ctx,
@@ -281,13 +282,13 @@ func formatApprovalStatus(r *api.Report) string {
 func renderReport(p *print.Page, r *api.Report) {
 	p.Title("%s", r.Title)
 	p.Fields(
-		field("template", humanize(r.Template)),
+		field("template", prose.Humanize(r.Template)),
 		field("format", r.Format),
 		field("status", r.Status),
 		field("approval", formatApprovalStatus(r)),
-		field("file", r.Filename+", "+formatSize(r.SizeBytes)),
+		field("file", r.Filename+", "+print.FormatSize(r.SizeBytes)),
 		field("sha256", r.SHA256),
-		field("created", joinNonEmpty(formatTime(r.CreatedAt), r.CreatedBy)),
+		field("created", joinNonEmpty(print.FormatTime(r.CreatedAt), r.CreatedBy)),
 		field("error", orEmpty(r.Error)),
 		field("id", r.ID),
 	)
@@ -321,8 +322,8 @@ func (a *app) reportList() *cobra.Command {
 				column("draft"), optional(number("size")), optional(column("title")), fixed("id"),
 			}, func(r api.Report) []string {
 				return []string{
-					formatTime(r.CreatedAt), humanize(r.Template), r.Format, r.Status, yesNo(r.Draft),
-					formatSize(r.SizeBytes), r.Title, r.ID,
+					print.FormatTime(r.CreatedAt), prose.Humanize(r.Template), r.Format, r.Status, yesNo(r.Draft),
+					print.FormatSize(r.SizeBytes), r.Title, r.ID,
 				}
 			}, "No reports yet; create one with `%s`.", a.suggestedCommandLine("report create"))
 		},

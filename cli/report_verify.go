@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/internal/regularfile"
 )
 
@@ -74,13 +75,13 @@ func (a *app) printReportVerification(v *api.ReportVerification) error {
 		p.Blank()
 		fields := []print.Field{
 			field("report", r.Title),
-			field("template", humanize(r.Template)+" as "+r.Format),
+			field("template", prose.Humanize(r.Template)+" as "+r.Format),
 			field("approval", formatApprovalStatus(r)),
-			field("created", joinNonEmpty(formatTime(r.CreatedAt), r.CreatedBy)),
+			field("created", joinNonEmpty(print.FormatTime(r.CreatedAt), r.CreatedBy)),
 			field("sha256", r.SHA256),
 		}
 		for _, name := range sortedKeys(r.Sources) {
-			fields = append(fields, field(humanize(name), r.Sources[name]))
+			fields = append(fields, field(prose.Humanize(name), r.Sources[name]))
 		}
 		p.Fields(append(fields, field("id", r.ID))...)
 		if len(v.Changed) > 0 {
@@ -90,7 +91,7 @@ func (a *app) printReportVerification(v *api.ReportVerification) error {
 				v.Changed,
 				[]print.Column{fixed("changed since"), wrapped("was"), wrapped("is")},
 				func(c api.SourceChange) []string {
-					return []string{humanize(c.Name), orEmpty(c.Previous), orEmpty(c.Current)}
+					return []string{prose.Humanize(c.Name), orEmpty(c.Previous), orEmpty(c.Current)}
 				},
 			)
 		}

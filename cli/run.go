@@ -14,6 +14,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
 	"github.com/scf-service/service/client"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // runOptions holds the options of `assess run`.
@@ -262,7 +263,7 @@ func (a *app) createAssessment(ctx context.Context, name string, o runOptions) (
 // addFrameworks adds the requested frameworks to an existing assessment. The server decides whether its
 // frameworks may still change.
 func (a *app) addFrameworks(ctx context.Context, open *api.Assessment, o runOptions) error {
-	a.progress.Done("continuing assessment %q (%s)", open.Name, humanize(open.State))
+	a.progress.Done("continuing assessment %q (%s)", open.Name, prose.Humanize(open.State))
 	if len(o.frameworks) == 0 || !slices.ContainsFunc(o.frameworks, func(f string) bool { return !slices.Contains(open.Frameworks, f) }) {
 		return nil
 	}
@@ -310,7 +311,7 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 			}
 			a.progress.Done(
 				"%s, version %d: approved in advance by %s",
-				capitalize(move.Gate.Title()),
+				prose.Capitalize(move.Gate.Title()),
 				one.VersionNumber,
 				one.Decider(),
 			)
@@ -422,5 +423,5 @@ func (a *app) summarizeDeliverable(ctx context.Context, id string, g api.Gate) s
 	case api.GateMaturity:
 		return "average maturity " + formatScore(s.MaturityAvg) + " of 5"
 	}
-	return pluralize(s.OpenPOAMItems, "open item", "open items")
+	return prose.Count(s.OpenPOAMItems, "open item", "open items")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // maxWorstShown is the number of gaps listed in a summary.
@@ -74,7 +75,7 @@ func (o *runResult) renderer(a *app) func(*print.Page) {
 		if o.renderHeader != nil {
 			o.renderHeader(p)
 		}
-		p.Title("%s: %s (%d%%)", o.Assessment.Name, humanize(o.Assessment.State), o.Assessment.Progress)
+		p.Title("%s: %s (%d%%)", o.Assessment.Name, prose.Humanize(o.Assessment.State), o.Assessment.Progress)
 		p.Fields(o.summaryFields()...)
 		o.renderUnreadFiles(a, p)
 		o.renderEvidenceCaveats(p)
@@ -118,7 +119,10 @@ func (o *runResult) summaryFields() []print.Field {
 	}
 	fields := []print.Field{
 		field("frameworks", frameworks),
-		field("documents", fmt.Sprintf("%d of %d read, %s", read, len(o.Documents), pluralize(o.Assessment.Counts.Chunks, "passage", "passages"))),
+		field(
+			"documents",
+			fmt.Sprintf("%d of %d read, %s", read, len(o.Documents), prose.Count(o.Assessment.Counts.Chunks, "passage", "passages")),
+		),
 	}
 	if o.Summary.Controls > 0 {
 		fields = append(fields,
@@ -132,7 +136,7 @@ func (o *runResult) summaryFields() []print.Field {
 		fields = append(fields, field("gaps", formatCounts(o.Summary.FindingsBySeverity, api.Severities)))
 	}
 	if o.Assessment.State.HasReached(api.StatePOAMDrafted) {
-		fields = append(fields, field("plan", pluralize(o.Summary.OpenPOAMItems, "open item", "open items")))
+		fields = append(fields, field("plan", prose.Count(o.Summary.OpenPOAMItems, "open item", "open items")))
 	}
 	return append(fields, field("time taken", print.FormatElapsed(time.Duration(o.Seconds*float64(time.Second)))),
 		field("id", o.Assessment.ID))
@@ -193,7 +197,7 @@ func (o *runResult) renderEvidenceCaveats(p *print.Page) {
 			0,
 			"%d of %s %s not in English. The rules read English only, so evidence found only there is not counted; review manually: %s.",
 			len(names),
-			pluralize(read, "document", "documents"),
+			prose.Count(read, "document", "documents"),
 			verb,
 			joinFirst(names, 5),
 		)
@@ -209,7 +213,7 @@ func (a *app) renderLateDocuments(p *print.Page, state api.State, late int) {
 	p.Title("Drafts out of date")
 	p.Text(
 		"%s added after the Statement of Applicability was drafted. To search them for evidence (requires approval again):",
-		pluralize(late, "document", "documents"),
+		prose.Count(late, "document", "documents"),
 	)
 	p.Command(a.suggestedCommandLine(evidenceRefreshCommand(state)))
 }
@@ -234,7 +238,7 @@ func (o *runResult) renderWorstFindings(p *print.Page) {
 	}
 	p.Title("Most serious gaps")
 	for i, f := range o.WorstFindings {
-		p.Text("%d. %s %s [%s, %s]", i+1, f.ControlCode, f.ControlTitle, f.Severity, humanize(f.Status))
+		p.Text("%d. %s %s [%s, %s]", i+1, f.ControlCode, f.ControlTitle, f.Severity, prose.Humanize(f.Status))
 		if len(f.MissingElements) > 0 {
 			lacks := make([]string, len(f.MissingElements))
 			for i, m := range f.MissingElements {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 func (a *app) scopeCommand() *cobra.Command {
@@ -60,7 +61,7 @@ func (a *app) scopeShow() *cobra.Command {
 }
 
 func renderScope(p *print.Page, s *api.Scope) {
-	p.Title("%s, version %d: %s", s.Title, s.VersionNumber, humanize(s.Status))
+	p.Title("%s, version %d: %s", s.Title, s.VersionNumber, prose.Humanize(s.Status))
 	lines := func(l []string) string { return strings.Join(l, "\n") }
 	p.Fields(
 		field("description", s.Description),
@@ -353,5 +354,7 @@ func (a *app) changeScopeStatus(ctx context.Context, transition func(context.Con
 	if s, err = transition(ctx, api.ScopeInput{ScopeID: s.ID}); err != nil {
 		return validationToRuntimeError(err)
 	}
-	return a.out.Print(s, func(p *print.Page) { p.Text("The scope, version %d, is %s.", s.VersionNumber, humanize(s.Status)) })
+	return a.out.Print(s, func(p *print.Page) {
+		p.Text("The scope, version %d, is %s.", s.VersionNumber, prose.Humanize(s.Status))
+	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 func (a *app) searchPassagesCommand() *cobra.Command {
@@ -58,11 +59,11 @@ are shown once.`,
 							"%d. %s  %s",
 							i+1,
 							fmt.Sprintf("%.2f", h.Score),
-							joinNonEmpty(h.Filename, formatLocation(h.HeadingPath, h.Locator)),
+							joinNonEmpty(h.Filename, print.FormatLocation(h.HeadingPath, h.Locator)),
 						)
 						p.IndentedText(3, "%s", h.Text)
 						if n := len(h.DuplicateIDs); n > 0 {
-							p.IndentedText(3, "and %s", pluralize(n, "similar passage", "similar passages"))
+							p.IndentedText(3, "and %s", prose.Count(n, "similar passage", "similar passages"))
 						}
 					}
 					renderTextIfEmpty(p, len(ans.Data), "No matching passages.")

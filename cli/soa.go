@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 var soaVersions = deliverable[api.SoAVersion]{
@@ -171,7 +172,7 @@ func (a *app) soaShow() *cobra.Command {
 					&v.DeliverableVersion,
 					field("applicability", formatCounts(applicable, applicabilities)),
 					field("of the applicable", formatCounts(status, implementations)),
-					field("needs review", pluralize(review, "item", "items")+" (`"+a.suggestedCommandLine("soa items --needs-review")+"`)"),
+					field("needs review", prose.Count(review, "item", "items")+" (`"+a.suggestedCommandLine("soa items --needs-review")+"`)"),
 				)
 				renderDecisiveDocuments(p, v.DecisiveDocuments)
 				talk(p)
@@ -183,9 +184,9 @@ func (a *app) soaShow() *cobra.Command {
 
 func renderSoAItem(p *print.Page, i *api.SoAItem) {
 	renderItem(p, &i.Item,
-		field("applicability", humanize(i.Applicability)),
+		field("applicability", prose.Humanize(i.Applicability)),
 		field("rationale", i.Rationale),
-		field("status", humanize(i.ImplementationStatus)),
+		field("status", prose.Humanize(i.ImplementationStatus)),
 		field("reason", i.Reason),
 		field("evidence", print.FormatCoverage(i)),
 		field("check", i.RelianceNote()),
@@ -212,8 +213,8 @@ func renderSoATable(p *print.Page, items []api.SoAItem) {
 		optional(number("quotes")), optional(number("documents")), optional(column("owner")), optional(column("check")),
 	}, func(i api.SoAItem) []string {
 		return []string{
-			i.ControlCode, i.ControlTitle, humanize(i.Applicability), humanize(i.ImplementationStatus),
-			humanize(i.EvidenceCoverage), fmt.Sprint(len(i.Evidence)), fmt.Sprint(i.RestsOnDocuments), orEmpty(i.Owner), i.RelianceNote(),
+			i.ControlCode, i.ControlTitle, prose.Humanize(i.Applicability), prose.Humanize(i.ImplementationStatus),
+			prose.Humanize(i.EvidenceCoverage), fmt.Sprint(len(i.Evidence)), fmt.Sprint(i.RestsOnDocuments), orEmpty(i.Owner), i.RelianceNote(),
 		}
 	})
 }
@@ -382,7 +383,7 @@ func (a *app) soaValidate() *cobra.Command {
 				renderTextIfEmpty(p, len(rows), "No issues found.")
 				if len(rows) > 0 {
 					p.Blank()
-					p.Text("%s, %s.", pluralize(v.Errors, "error", "errors"), pluralize(v.Warnings, "warning", "warnings"))
+					p.Text("%s, %s.", prose.Count(v.Errors, "error", "errors"), prose.Count(v.Warnings, "warning", "warnings"))
 				}
 				if v.Valid {
 					p.Text("Ready to submit: `%s`.", a.suggestedCommandLine("soa submit"))
@@ -391,7 +392,7 @@ func (a *app) soaValidate() *cobra.Command {
 				return err
 			}
 			if !v.Valid {
-				return &exitError{code: exitVerdict, err: fmt.Errorf("can't be submitted: %s", pluralize(v.Errors, "error", "errors"))}
+				return &exitError{code: exitVerdict, err: fmt.Errorf("can't be submitted: %s", prose.Count(v.Errors, "error", "errors"))}
 			}
 			return nil
 		},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/internal/regularfile"
 )
 
@@ -113,7 +114,7 @@ func renderMappingDocuments(p *print.Page, list []api.MappingDocument) {
 	if len(list) == 0 {
 		return
 	}
-	p.Title("%s", pluralize(len(list), "document", "documents"))
+	p.Title("%s", prose.Count(len(list), "document", "documents"))
 	renderTable(p, list, []print.Column{
 		fixed("framework"), number("elements"), number("related"), number("confirmed"), number("added"),
 		number("unnamed"), optional(number("texts")), optional(number("new requirements")), optional(column("file")),

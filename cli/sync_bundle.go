@@ -11,6 +11,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 func (a *app) syncShowKey() *cobra.Command {
@@ -33,7 +34,7 @@ key is stored like other secrets (` + "`service secret show`" + `).`,
 				p.Fields(
 					field("organization", k.Name),
 					field("fingerprint", k.Fingerprint),
-					field("created", formatTime(k.CreatedAt)),
+					field("created", print.FormatTime(k.CreatedAt)),
 				)
 				p.Text("%s", k.Key)
 			})
@@ -76,7 +77,7 @@ name and account, but not --may approve.`,
 			return callAndPrint(cmd.Context(), a, api.TrustSyncPeer, in, func(g *print.Page, p *api.SyncPeer) {
 				g.Text(
 					"%s is now trusted until %s; %s are applied as %s. Fingerprint: %s",
-					p.Name, formatDay(p.ExpiresAt), peerMay[p.May], p.UserName, p.Fingerprint,
+					p.Name, print.FormatDay(p.ExpiresAt), peerMay[p.May], p.UserName, p.Fingerprint,
 				)
 			})
 		},
@@ -139,11 +140,11 @@ func (a *app) syncPeers() *cobra.Command {
 			return printList(a, got, []print.Column{
 				column("name"), column("as"), fixed("may"), fixed("until"), column("fingerprint"), optional(column("trusted")), fixed("id"),
 			}, func(one api.SyncPeer) []string {
-				until := formatDay(one.ExpiresAt)
+				until := print.FormatDay(one.ExpiresAt)
 				if !one.ExpiresAt.After(a.Clock()) {
 					until = "expired"
 				}
-				return []string{one.Name, one.UserName, one.May, until, one.Fingerprint, formatTime(one.CreatedAt), one.ID}
+				return []string{one.Name, one.UserName, one.May, until, one.Fingerprint, print.FormatTime(one.CreatedAt), one.ID}
 			}, "No trusted keys.")
 		},
 	}
@@ -288,7 +289,7 @@ decisions that its key may not bring.`,
 }
 
 func renderAppliedBundle(p *print.Page, t *api.ImportedSyncBundle) {
-	p.Text("Bundle %d of %s, of %s: %s.", t.Serial, t.PeerName, formatTime(t.CreatedAt), cmp.Or(t.Name, t.AssessmentID))
+	p.Text("Bundle %d of %s, of %s: %s.", t.Serial, t.PeerName, print.FormatTime(t.CreatedAt), cmp.Or(t.Name, t.AssessmentID))
 	applied, merged := "Applied", "Merged"
 	if t.DryRun {
 		applied, merged = "Would apply", "Would merge"
@@ -301,18 +302,18 @@ func renderAppliedBundle(p *print.Page, t *api.ImportedSyncBundle) {
 		p.Text(
 			"%s %s, with %s, and %s.",
 			applied,
-			pluralize(t.Applied, "change", "changes"),
-			pluralize(t.Conflicts, "conflict", "conflicts"),
-			pluralize(t.Files, "file", "files"),
+			prose.Count(t.Applied, "change", "changes"),
+			prose.Count(t.Conflicts, "conflict", "conflicts"),
+			prose.Count(t.Files, "file", "files"),
 		)
 	default:
 		p.Text(
 			"%s %s and %s. The remote applied %s from this clone, with %s.",
 			merged,
-			pluralize(t.Imported, "record", "records"),
-			pluralize(t.Files, "file", "files"),
-			pluralize(t.Applied, "change", "changes"),
-			pluralize(t.Conflicts, "conflict", "conflicts"),
+			prose.Count(t.Imported, "record", "records"),
+			prose.Count(t.Files, "file", "files"),
+			prose.Count(t.Applied, "change", "changes"),
+			prose.Count(t.Conflicts, "conflict", "conflicts"),
 		)
 	}
 	for _, n := range t.Notes {
@@ -323,7 +324,7 @@ func renderAppliedBundle(p *print.Page, t *api.ImportedSyncBundle) {
 	case t.Conflicts > 0:
 		p.Text(
 			"%s to resolve on the remote; list them with `service sync conflicts`.",
-			pluralize(t.Conflicts, "conflict", "conflicts"),
+			prose.Count(t.Conflicts, "conflict", "conflicts"),
 		)
 	case t.Role == "remote":
 		p.Text("Write the reply with `service sync bundle FILE`.")

@@ -15,6 +15,7 @@ import (
 	"github.com/scf-service/service/cli/contexts"
 	"github.com/scf-service/service/cli/print"
 	"github.com/scf-service/service/client"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // syncResult is the result of syncing a clone with its remote.
@@ -69,25 +70,25 @@ func (a *app) printSyncResult(got *syncResult) error {
 		if got.DryRun {
 			p.Text(
 				"Would push %s and %s; the remote would apply %d, with %s. Would pull %s.",
-				pluralize(got.Sent, "change", "changes"),
-				pluralize(got.Files, "file", "files"),
+				prose.Count(got.Sent, "change", "changes"),
+				prose.Count(got.Files, "file", "files"),
 				got.Applied,
-				pluralize(got.Conflicts, "conflict", "conflicts"),
-				pluralize(got.Read, "record", "records"),
+				prose.Count(got.Conflicts, "conflict", "conflicts"),
+				prose.Count(got.Read, "record", "records"),
 			)
 		} else {
 			p.Text(
 				"Pushed %s, pulled %s and %s.",
-				pluralize(got.Sent, "change", "changes"),
-				pluralize(got.Read, "record", "records"),
-				pluralize(got.Files, "file", "files"),
+				prose.Count(got.Sent, "change", "changes"),
+				prose.Count(got.Read, "record", "records"),
+				prose.Count(got.Files, "file", "files"),
 			)
 		}
 		for _, n := range got.Notes {
 			p.ListItem(0, "%s", n)
 		}
 		if got.Conflicts > 0 && !got.DryRun {
-			p.Text("%s to resolve; list them with `service sync conflicts`.", pluralize(got.Conflicts, "conflict", "conflicts"))
+			p.Text("%s to resolve; list them with `service sync conflicts`.", prose.Count(got.Conflicts, "conflict", "conflicts"))
 		}
 	})
 }
@@ -277,12 +278,12 @@ func (a *app) syncAndSummarize(ctx context.Context, assessment string) (string, 
 	}
 	summary := fmt.Sprintf(
 		"pushed %s, pulled %s and %s",
-		pluralize(got.Sent, "change", "changes"),
-		pluralize(got.Read, "record", "records"),
-		pluralize(got.Files, "file", "files"),
+		prose.Count(got.Sent, "change", "changes"),
+		prose.Count(got.Read, "record", "records"),
+		prose.Count(got.Files, "file", "files"),
 	)
 	if got.Conflicts > 0 {
-		summary += ", " + pluralize(got.Conflicts, "new conflict", "new conflicts")
+		summary += ", " + prose.Count(got.Conflicts, "new conflict", "new conflicts")
 	}
 	return summary, nil
 }
@@ -509,15 +510,15 @@ func (a *app) syncStatus() *cobra.Command {
 					p.Text("The assessment is not synced.")
 					return
 				case "remote":
-					p.Text("This is the remote. %s.", pluralize(len(st.Replicas), "clone", "clones"))
+					p.Text("This is the remote. %s.", prose.Count(len(st.Replicas), "clone", "clones"))
 					for _, r := range st.Replicas {
 						p.ListItem(
 							0,
 							"%s on %s, last seen %s, %s behind",
 							r.UserName,
 							r.Name,
-							formatTime(r.SeenAt),
-							pluralize(int(r.Behind), "change", "changes"),
+							print.FormatTime(r.SeenAt),
+							prose.Count(int(r.Behind), "change", "changes"),
 						)
 					}
 				default:
@@ -527,14 +528,14 @@ func (a *app) syncStatus() *cobra.Command {
 						cmp.Or(st.Account, "the account that the key is trusted for"),
 					)
 					if st.SyncedAt != nil {
-						p.Text("Last synced %s.", formatTime(*st.SyncedAt))
+						p.Text("Last synced %s.", print.FormatTime(*st.SyncedAt))
 					}
-					p.Text("%s not sent yet.", pluralize(st.Ahead, "record is", "records are"))
+					p.Text("%s not sent yet.", prose.Count(st.Ahead, "record is", "records are"))
 					for _, u := range st.Unpushed {
-						p.ListItem(0, "%s %s, %s", strings.ReplaceAll(u.Table, "_", " "), u.Label, formatTime(u.At))
+						p.ListItem(0, "%s %s, %s", prose.Humanize(u.Table), u.Label, print.FormatTime(u.At))
 					}
 				}
-				p.Text("%s open.", pluralize(st.OpenConflicts, "conflict is", "conflicts are"))
+				p.Text("%s open.", prose.Count(st.OpenConflicts, "conflict is", "conflicts are"))
 			})
 		},
 	}
@@ -594,7 +595,7 @@ func renderConflict(p *print.Page, c *api.SyncConflict) {
 			who = " by " + s.side.By
 		}
 		if s.side.At != nil {
-			who += " " + formatTime(*s.side.At)
+			who += " " + print.FormatTime(*s.side.At)
 		}
 		p.ListItem(2, "%s: %.300s%s", s.what, s.side.Value, who)
 	}

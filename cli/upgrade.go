@@ -300,7 +300,7 @@ func renderUpgrade(p *print.Page, u *upgradeInfo) {
 		fields = append(
 			fields,
 			field("file for this system", u.Archive.URL),
-			field("size", formatSize(u.Archive.Size)),
+			field("size", print.FormatSize(u.Archive.Size)),
 			field("SHA-256", orElse(u.Archive.SHA256, "not published")),
 		)
 	} else {

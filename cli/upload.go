@@ -9,6 +9,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/client"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // uploadResult is the result of uploading files to an assessment.
@@ -61,7 +62,7 @@ func (a *app) uploadNewFiles(ctx context.Context, assessment string, files []sou
 	}
 	a.progress.Done(
 		"%s imported, %d unchanged, %d skipped",
-		pluralize(len(out.Added), "file", "files"),
+		prose.Count(len(out.Added), "file", "files"),
 		out.AlreadyPresent,
 		len(out.Skipped),
 	)
@@ -119,7 +120,7 @@ func (a *app) warnSlowUploadOnce(remaining, perMinute int) {
 	}
 	a.warnedSlowUpload = true
 	minutes := (remaining + perMinute - 1) / perMinute
-	duration := pluralize(minutes, "minute", "minutes")
+	duration := prose.Count(minutes, "minute", "minutes")
 	if minutes >= 120 {
 		duration = fmt.Sprintf("%d hours", (minutes+59)/60)
 	}

@@ -150,7 +150,7 @@ won't be shown again. The user opens it in a browser, or run ` + "`service login
 					p.Text(
 						"With this link, %s can set a new password. It is single-use, expires %s and won't be shown again:",
 						u.Email,
-						formatTime(made.ExpiresAt),
+						print.FormatTime(made.ExpiresAt),
 					)
 					a.renderOneTimeLink(p, made.Path)
 				},

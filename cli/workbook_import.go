@@ -14,6 +14,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
 	"github.com/scf-service/service/engine/report/workbook"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // workbookImporter imports edited items of a deliverable from a workbook. Each changed row becomes one edit,
@@ -258,7 +259,7 @@ func (w workbookImporter[V, I]) planEdits(
 		)
 	}
 	if len(wrong) > 0 {
-		e := api.Invalid("", "nothing was changed: %s can't be imported", pluralize(len(wrong), "cell", "cells"))
+		e := api.Invalid("", "nothing was changed: %s can't be imported", prose.Count(len(wrong), "cell", "cells"))
 		for _, p := range wrong {
 			e = e.WithDetails(api.ErrorDetail{Field: p.Cell, Message: p.Message})
 		}
@@ -333,7 +334,7 @@ func (w workbookImporter[V, I]) describeChanges(item *I, edits []workbook.Edit) 
 func (w workbookImporter[V, I]) applyEdits(ctx context.Context, a *app, v *V, edits []itemEdit[I]) error {
 	version := w.header(v).ID
 	for n, one := range edits {
-		a.progress.Start(fmt.Sprintf("changing %d of %s", n+1, pluralize(len(edits), "item", "items")))
+		a.progress.Start(fmt.Sprintf("changing %d of %s", n+1, prose.Count(len(edits), "item", "items")))
 		changed, err := json.Marshal(one.body)
 		if err != nil {
 			return err
@@ -344,7 +345,7 @@ func (w workbookImporter[V, I]) applyEdits(ctx context.Context, a *app, v *V, ed
 			if n > 0 {
 				a.printNotice(
 					"%s changed before the error; fix it and run the same command again to continue",
-					pluralize(n, "item was", "items were"),
+					prose.Count(n, "item was", "items were"),
 				)
 			}
 			return validationToRuntimeError(fmt.Errorf("%s, %s: %w", one.row.Edits[0].Cell, it.ControlCode, err))
@@ -415,7 +416,7 @@ func (w workbookImporter[V, I]) renderImport(a *app, p *print.Page, result *work
 		return []string{
 			c.Cell,
 			cmp.Or(c.POAMCode, c.ControlCode),
-			humanize(c.Field),
+			prose.Humanize(c.Field),
 			cmp.Or(toOneLine(c.From), "–"),
 			cmp.Or(toOneLine(c.To), "–"),
 		}
@@ -428,7 +429,7 @@ func (w workbookImporter[V, I]) renderImport(a *app, p *print.Page, result *work
 		return
 	}
 	p.Blank()
-	p.Text("%s of %s, version %d.", pluralize(changes, "change", "changes"), pluralize(result.Items, "item", "items"), result.Version)
+	p.Text("%s of %s, version %d.", prose.Count(changes, "change", "changes"), prose.Count(result.Items, "item", "items"), result.Version)
 	switch api.VersionStatus(result.Status) {
 	case api.VersionApproved, api.VersionRejected:
 		p.Text("That version is already decided: the changes create the next version, which needs approval.")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 func (a *app) workflowCommand() *cobra.Command {
@@ -103,8 +104,8 @@ func (a *app) workflowList() *cobra.Command {
 				optional(column("started")), optional(column("waits for")), fixed("id"),
 			}, func(r api.WorkflowRun) []string {
 				return []string{
-					r.WorkflowType, humanize(r.Status), fmt.Sprintf("%d%%", r.Progress), humanize(r.CurrentStep),
-					formatTime(r.CreatedAt), orEmpty(r.WaitingFor) + orEmpty(r.Error), r.ID,
+					r.WorkflowType, prose.Humanize(r.Status), fmt.Sprintf("%d%%", r.Progress), prose.Humanize(r.CurrentStep),
+					print.FormatTime(r.CreatedAt), orEmpty(r.WaitingFor) + orEmpty(r.Error), r.ID,
 				}
 			}, "No matching runs. Start one with `%s`.", a.suggestedCommandLine("workflow start"))
 		},
@@ -260,7 +261,7 @@ func (a *app) watchWorkflowRun(ctx context.Context, id string) error {
 				if st.Status == api.StepCompleted && !reported[st.Name] {
 					reported[st.Name] = true
 					if !first { // completed steps are not repeated
-						a.progress.Done("%s", capitalize(st.Title))
+						a.progress.Done("%s", prose.Capitalize(st.Title))
 					}
 				}
 			}
@@ -349,7 +350,7 @@ func progressLine(run *api.WorkflowRun) string {
 func currentStepTitle(run *api.WorkflowRun) string {
 	at := slices.IndexFunc(run.Steps, func(st api.WorkflowStep) bool { return st.Name == run.CurrentStep })
 	if at < 0 {
-		return humanize(run.CurrentStep)
+		return prose.Humanize(run.CurrentStep)
 	}
 	return run.Steps[at].Title
 }
@@ -391,7 +392,7 @@ func (a *app) printRunAndExitError(run *api.WorkflowRun) error {
 }
 
 func (a *app) renderWorkflowRun(p *print.Page, run *api.WorkflowRun) {
-	p.Title("%s: %s", run.WorkflowType, humanize(run.Status))
+	p.Title("%s: %s", run.WorkflowType, prose.Humanize(run.Status))
 	p.Text("%s %d%%", progressBar(run.Progress), run.Progress)
 	for _, st := range run.Steps {
 		mark := map[string]string{
@@ -413,14 +414,14 @@ func (a *app) renderWorkflowRun(p *print.Page, run *api.WorkflowRun) {
 	p.Blank()
 	begins := ""
 	if run.NotBefore != nil {
-		begins = formatTime(*run.NotBefore)
+		begins = print.FormatTime(*run.NotBefore)
 	}
 	p.Fields(
 		field("waits for", orEmpty(run.WaitingFor)),
 		field("approval", orEmpty(run.ApprovalID)),
 		field("not before", begins),
 		field("error", orEmpty(run.Error)),
-		field("started", joinNonEmpty(formatTime(run.CreatedAt), run.StartedBy.Name)),
+		field("started", joinNonEmpty(print.FormatTime(run.CreatedAt), run.StartedBy.Name)),
 		field("ended", formatTimePtr(run.CompletedAt)),
 		field("id", run.ID),
 	)

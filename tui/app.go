@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
 )
@@ -163,7 +164,7 @@ func (a *App) quit() tea.Cmd {
 		return tea.Quit
 	}
 	a.overlay = &confirmPrompt{
-		app: a, title: fmt.Sprintf("%s not saved yet. Quit and discard them?", print.Pluralize(n, "change is", "changes are")),
+		app: a, title: fmt.Sprintf("%s not saved yet. Quit and discard them?", prose.Count(n, "change is", "changes are")),
 		confirmLabel: "quit and discard", onConfirm: func() tea.Cmd { return tea.Quit },
 	}
 	return nil

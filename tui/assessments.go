@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
 	"github.com/scf-service/service/tui/list"
@@ -36,7 +37,7 @@ func newAssessments(a *App) *table {
 				nil,
 				one.Name,
 				fmt.Sprintf("%d%%", one.Progress),
-				print.Humanize(one.State),
+				prose.Humanize(one.State),
 				strings.Join(
 					one.Frameworks,
 					", ",
@@ -100,9 +101,9 @@ func newTimeline(a *App, one api.Assessment) *table {
 		e := record.(*api.TimelineEvent)
 		p.AddText(draw.Bold, e.Summary)
 		p.AddField("at", print.FormatTime(e.At), draw.Plain)
-		p.AddField("who", e.Actor.Name+" ("+print.Humanize(e.Actor.Type)+")", draw.Plain)
+		p.AddField("who", e.Actor.Name+" ("+prose.Humanize(e.Actor.Type)+")", draw.Plain)
 		p.AddField("type", e.Type, draw.Plain)
-		p.AddField("record", print.Humanize(e.ResourceType)+" "+e.ResourceID, draw.Plain)
+		p.AddField("record", prose.Humanize(e.ResourceType)+" "+e.ResourceID, draw.Plain)
 	}
 	return t.withColumns(
 		list.Column{Title: "at", Width: 20, ShowFrom: 48},
@@ -152,9 +153,9 @@ func newAudit(a *App) *table {
 		e := record.(*api.AuditEvent)
 		p.AddText(draw.Bold, e.Action)
 		p.AddField("at", print.FormatTime(e.At), draw.Plain)
-		p.AddField("who", e.Actor.Name+" ("+print.Humanize(e.Actor.Type)+")", draw.Plain)
+		p.AddField("who", e.Actor.Name+" ("+prose.Humanize(e.Actor.Type)+")", draw.Plain)
 		p.AddField("outcome", e.Outcome, draw.Plain)
-		p.AddField("record", print.Humanize(e.ResourceType)+" "+e.ResourceID, draw.Plain)
+		p.AddField("record", prose.Humanize(e.ResourceType)+" "+e.ResourceID, draw.Plain)
 		p.AddField("from", e.IP, draw.Plain)
 		p.AddField("changes", strings.TrimPrefix(formatAuditChanges(e.Changes), "; "), draw.Plain)
 		p.AddField("number", fmt.Sprint(e.Sequence), draw.Plain)
@@ -174,7 +175,7 @@ func newAudit(a *App) *table {
 						case !v.OK && v.Problem != nil:
 							a.statusText, a.isError = "the audit trail is broken: "+v.Problem.Message, true
 						default:
-							a.setStatus("the audit trail is intact: %s, last hash %.12s", print.Pluralize(int(v.Records), "record", "records"), v.Head)
+							a.setStatus("the audit trail is intact: %s, last hash %.12s", prose.Count(int(v.Records), "record", "records"), v.Head)
 						}
 						return nil
 					}

@@ -5,7 +5,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
 )
@@ -35,7 +35,7 @@ func (s *clashPrompt) key(k tea.KeyMsg) tea.Cmd {
 		return s.resolveFirst(len(s.app.saver.clashes), false)
 	case "esc":
 		s.app.overlay = nil
-		s.app.setStatus("%s kept but not saved; press ! to resolve the conflict", print.Pluralize(len(s.app.saver.clashes), "change", "changes"))
+		s.app.setStatus("%s kept but not saved; press ! to resolve the conflict", prose.Count(len(s.app.saver.clashes), "change", "changes"))
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func formatClashValue(a *attr, value string) string {
 	case value == "":
 		return "(empty)"
 	case a.form == formChoice || a.form == formBool:
-		return print.Humanize(value)
+		return prose.Humanize(value)
 	}
 	return value
 }

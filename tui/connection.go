@@ -10,8 +10,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/cli/print"
 	"github.com/scf-service/service/client"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // connectionLoss is the state while the engine is unreachable: pending work is kept and retried.
@@ -100,7 +100,7 @@ func (a *App) markConnected() { a.connection = connectionLoss{waitSeq: a.connect
 func (l *connectionLoss) message(a *App) string {
 	note := ""
 	if n := a.saver.unsavedCount(); n > 0 {
-		note = print.Pluralize(n, "change is kept, ", "changes are kept, ")
+		note = prose.Count(n, "change is kept, ", "changes are kept, ")
 	}
 	return fmt.Sprintf("%sretrying in %d s (Ctrl-R: now): %s", note, int(l.retryIn.Seconds()), l.reason)
 }

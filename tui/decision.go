@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
 	"github.com/scf-service/service/tui/input"
@@ -271,7 +272,7 @@ func (d *decision) renderSubject(p *draw.Page) {
 			var parts []string
 			for _, word := range a.choices {
 				if n := s.counts[a.name][word]; n > 0 {
-					parts = append(parts, fmt.Sprintf("%d %s", n, print.Humanize(word)))
+					parts = append(parts, fmt.Sprintf("%d %s", n, prose.Humanize(word)))
 				}
 			}
 			p.AddField(a.label, strings.Join(parts, ", "), draw.Plain)
@@ -329,7 +330,7 @@ func newApprovals(a *App, one api.Assessment) *table {
 					x.ID,
 					x,
 					[]draw.Style{2: style},
-					capitalize(x.Gate.Title()),
+					prose.Capitalize(x.Gate.Title()),
 					fmt.Sprint(x.VersionNumber),
 					x.DisplayStatus(),
 					print.FormatTime(x.RequestedAt),

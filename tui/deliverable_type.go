@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/tui/draw"
 	"github.com/scf-service/service/tui/list"
 )
@@ -209,7 +210,7 @@ func (r *row) searchText() string {
 		b.WriteByte(' ')
 	}
 	for i := range r.kind.attrs {
-		b.WriteString(strings.ToLower(print.Humanize(r.currentValue(r.kind.attrs[i].name))))
+		b.WriteString(strings.ToLower(prose.Humanize(r.currentValue(r.kind.attrs[i].name))))
 		b.WriteByte(' ')
 	}
 	r.cachedSearchText = b.String()

@@ -19,6 +19,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/internal/regularfile"
 )
 
@@ -140,7 +141,7 @@ func (a *App) exportCSV(name string, records []any) tea.Cmd {
 				a.statusText, a.isError = err.Error(), true
 				return nil
 			}
-			a.setStatus("%s written to %s", print.Pluralize(len(records), "row", "rows"), path)
+			a.setStatus("%s written to %s", prose.Count(len(records), "row", "rows"), path)
 			return nil
 		}
 	})

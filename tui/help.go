@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
 	"github.com/scf-service/service/tui/input"
@@ -102,7 +103,7 @@ func KeyReference() string {
 	}).footer(), (&choicePrompt{app: a}).footer()
 	for i, all := range [][]action.Action{settling, asking, choosing} {
 		for j := range all {
-			all[j].Help = capitalize(all[j].Label)
+			all[j].Help = prose.Capitalize(all[j].Label)
 		}
 		action.WriteMarkdownTable(&b, []string{"Conflicting changes", "Text input", "Choices"}[i], all)
 	}

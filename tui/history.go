@@ -9,6 +9,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/tui/draw"
 )
 
@@ -124,7 +125,7 @@ func formatAuditChanges(changes map[string]any) string {
 	slices.Sort(names)
 	out := ""
 	for _, n := range names {
-		out += fmt.Sprintf("; %s %v", print.Humanize(n), changes[n])
+		out += fmt.Sprintf("; %s %v", prose.Humanize(n), changes[n])
 	}
 	return out
 }

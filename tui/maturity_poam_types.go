@@ -9,6 +9,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/tui/draw"
 	"github.com/scf-service/service/tui/list"
 )
@@ -185,7 +186,7 @@ func newPOAMType() *deliverableType {
 			case 5:
 				return i.Weakness, draw.Plain
 			case 6:
-				return print.Humanize(r.currentValue("status")), draw.Plain
+				return prose.Humanize(r.currentValue("status")), draw.Plain
 			}
 			return r.currentValue("owner"), draw.Plain
 		},
@@ -224,13 +225,13 @@ func newPOAMType() *deliverableType {
 
 func renderPOAMFields(p *draw.Page, r *row) {
 	i := r.item.(*api.POAMItem)
-	p.AddField("status", print.Humanize(r.currentValue("status")), draw.Bold)
+	p.AddField("status", prose.Humanize(r.currentValue("status")), draw.Bold)
 	p.AddField("due", r.currentValue("due_date"), draw.Bold)
 	p.AddField("severity", string(i.Severity), severityStyle(string(i.Severity)))
 	p.AddField("priority", r.currentValue("priority"), draw.Plain)
 	p.AddField("weakness", i.Weakness, draw.Plain)
 	p.AddField("action", r.currentValue("corrective_action"), draw.Plain)
-	p.AddField("effort", print.Humanize(r.currentValue("effort")), draw.Plain)
+	p.AddField("effort", prose.Humanize(r.currentValue("effort")), draw.Plain)
 	p.AddField("role", i.OwnerRole, draw.Plain)
 	p.AddField("resources", stringOrEmpty(i.Resources), draw.Plain)
 	p.AddField("also closes", strings.Join(i.AlsoCloses, ", "), draw.Plain)
@@ -244,7 +245,7 @@ func renderPOAMDetails(p *draw.Page, r *row) {
 	if len(i.Milestones) > 0 {
 		p.AddTitle("Milestones")
 		for _, m := range i.Milestones {
-			p.AddText(draw.Plain, string(m.DueDate)+"  "+print.Humanize(m.Status)+"  "+m.Title)
+			p.AddText(draw.Plain, string(m.DueDate)+"  "+prose.Humanize(m.Status)+"  "+m.Title)
 			if m.CompletedAt != nil {
 				p.AddIndented(2, draw.Dim, "completed on "+string(*m.CompletedAt)+" by "+m.CompletedBy)
 			}

@@ -9,7 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
 )
@@ -58,7 +58,7 @@ func (o *overview) menuItems() []menuItem {
 			out,
 			menuItem{
 				key:   fmt.Sprint(i + 1),
-				title: capitalize(k.gate.Title()),
+				title: prose.Capitalize(k.gate.Title()),
 				open:  func() screen { return a.reviewFor(o.assessment, k.gate) },
 			},
 		)
@@ -350,7 +350,7 @@ func (o *overview) drawMenu(w int) []draw.Line {
 		if i < len(all) {
 			state := "-"
 			if v := o.data.heads[all[i].gate]; v != nil {
-				state = fmt.Sprintf("%d, %s", v.ItemCount, print.Humanize(v.Status))
+				state = fmt.Sprintf("%d, %s", v.ItemCount, prose.Humanize(v.Status))
 			}
 			out = append(out, highlightLine(line, i == o.cursor, w), draw.TextLine(draw.Dim, "    "+state))
 			continue
@@ -398,7 +398,7 @@ func highlightLine(l draw.Line, selected bool, w int) draw.Line {
 // renderSummary shows the state and what is pending.
 func (o *overview) renderSummary(p *draw.Page) {
 	g := o.data
-	p.AddText(draw.Bold, fmt.Sprintf("%s, %d%%", capitalize(print.Humanize(g.status.State)), g.status.Progress))
+	p.AddText(draw.Bold, fmt.Sprintf("%s, %d%%", prose.Label(g.status.State), g.status.Progress))
 	p.AddLine(drawStateTrack(g.status.State))
 	waiting := false
 	for _, one := range g.pending {
@@ -439,10 +439,10 @@ func (o *overview) renderSummary(p *draw.Page) {
 				draw.Cyan,
 				fmt.Sprintf(
 					"workflow %s: %s, %d%%, %s",
-					print.Humanize(r.WorkflowType),
-					print.Humanize(r.Status),
+					prose.Humanize(r.WorkflowType),
+					prose.Humanize(r.Status),
 					r.Progress,
-					print.Humanize(r.CurrentStep),
+					prose.Humanize(r.CurrentStep),
 				),
 			)
 		}
@@ -485,7 +485,7 @@ func (o *overview) renderLifecycleStates(p *draw.Page) {
 		case current.HasReached(s):
 			sign, style = "✓", draw.Plain
 		}
-		line := draw.Line{{Text: sign + " " + print.Humanize(s), Style: style}}
+		line := draw.Line{{Text: sign + " " + prose.Humanize(s), Style: style}}
 		for _, m := range api.Moves {
 			if m.To == s && m.Gate != "" {
 				line = append(line, draw.Span{Text: " ← gate", Style: draw.Dim})
@@ -513,7 +513,7 @@ func (o *overview) renderTotals(p *draw.Page) {
 			{api.NotImplemented, s.NotImplemented},
 			{api.NotEvidenced, s.NotEvidenced},
 		} {
-			renderBar(p, print.Humanize(b.word), b.n, s.Applicable, implementationStyle(string(b.word)))
+			renderBar(p, prose.Humanize(b.word), b.n, s.Applicable, implementationStyle(string(b.word)))
 		}
 		p.AddText(draw.Dim, fmt.Sprintf("%d of %d controls apply", s.Applicable, s.Controls))
 	}
@@ -556,11 +556,11 @@ func (o *overview) renderTotals(p *draw.Page) {
 	p.AddField("frameworks", strings.Join(o.assessment.Frameworks, ", "), draw.Plain)
 	p.AddField(
 		"contains",
-		print.Pluralize(
+		prose.Count(
 			o.assessment.Counts.Documents,
 			"document",
 			"documents",
-		)+", "+print.Pluralize(
+		)+", "+prose.Count(
 			o.assessment.Counts.Chunks,
 			"passage",
 			"passages",

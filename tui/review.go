@@ -8,7 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/tui/draw"
 	"github.com/scf-service/service/tui/input"
 	"github.com/scf-service/service/tui/list"
@@ -53,12 +53,12 @@ func (a *App) reviewFor(one api.Assessment, g api.Gate) *review {
 	return v
 }
 
-func (v *review) name() string { return capitalize(v.kind.gate.Title()) }
+func (v *review) name() string { return prose.Capitalize(v.kind.gate.Title()) }
 
 func (v *review) title() string {
 	t := v.assessment.Name + " › " + v.name()
 	if v.version != nil {
-		t += fmt.Sprintf(" v%d, %s", v.version.VersionNumber, print.Humanize(v.version.Status))
+		t += fmt.Sprintf(" v%d, %s", v.version.VersionNumber, prose.Humanize(v.version.Status))
 	}
 	return t
 }

@@ -11,7 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/input"
 )
@@ -317,13 +317,13 @@ func (v *review) promptFieldForSelection(a *attr) tea.Cmd {
 
 func (v *review) promptFieldForRows(a *attr, rows []*row) tea.Cmd {
 	value := rows[0].currentValue(a.name)
-	title := capitalize(a.label) + " of " + formatCodeOrCount(len(rows), v.kind.keyOf(rows[0].item)+" "+rows[0].head.ControlTitle)
+	title := prose.Capitalize(a.label) + " of " + formatCodeOrCount(len(rows), v.kind.keyOf(rows[0].item)+" "+rows[0].head.ControlTitle)
 	if len(a.choices) > 0 {
 		c := &choicePrompt{
 			app:     v.app,
 			title:   title,
 			options: a.choices,
-			labelOf: print.Humanize[string],
+			labelOf: prose.Humanize[string],
 			cursor:  max(0, slices.Index(a.choices, value)),
 		}
 		if a.form == formNumber {
@@ -374,7 +374,7 @@ func (v *review) promptFieldForRows(a *attr, rows []*row) tea.Cmd {
 func (v *review) promptRelatedField(a *attr, value string, related *attr, question string, rows []*row) tea.Cmd {
 	v.app.overlay = &textPrompt{
 		app:          v.app,
-		title:        capitalize(related.label) + ": " + question,
+		title:        prose.Capitalize(related.label) + ": " + question,
 		field:        input.New("", true),
 		allowEditor:  true,
 		emptyMessage: "a reason is required; Esc cancels the change",
@@ -430,7 +430,7 @@ func (v *review) submitBlockedReason() string {
 	case v.app.saver.unsavedCount() > 0:
 		return "changes are not saved yet"
 	case v.version.Status != api.VersionDraft:
-		return "the version is " + print.Humanize(v.version.Status) + ", not a draft"
+		return "the version is " + prose.Humanize(v.version.Status) + ", not a draft"
 	}
 	return ""
 }
@@ -440,7 +440,7 @@ func (v *review) decideBlockedReason() string {
 	case v.version == nil:
 		return "there is nothing to approve yet"
 	case v.version.Status != api.VersionUnderReview:
-		return "the version is " + print.Humanize(v.version.Status) + "; submit it for review first, with S"
+		return "the version is " + prose.Humanize(v.version.Status) + "; submit it for review first, with S"
 	case v.app.saver.unsavedCount() > 0:
 		return "changes are not saved yet"
 	}

@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/tui/draw"
 )
 
@@ -39,7 +40,7 @@ func (v *review) view(w, h int) []draw.Line {
 				fmt.Sprintf(
 					"There is no %s yet (assessment status: %s). Go back and press n to run the next step.",
 					v.kind.gate.Title(),
-					print.Humanize(v.assessment.State),
+					prose.Humanize(v.assessment.State),
 				),
 			)
 		}
@@ -116,7 +117,7 @@ func (v *review) drawItem(r *row, w int) drawnPage {
 		}
 		p.AddField("requirements", print.FormatRequirements(r.head.RequirementCodes), draw.Plain)
 		if r.head.EditedBy != nil {
-			p.AddField("edited by", *r.head.EditedBy+" ("+print.Humanize(strings.Join(r.head.EditedFields, ", "))+")", draw.Plain)
+			p.AddField("edited by", *r.head.EditedBy+" ("+prose.Humanize(strings.Join(r.head.EditedFields, ", "))+")", draw.Plain)
 		}
 		if v.kind.renderDetails != nil {
 			v.kind.renderDetails(p, r)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
 	"github.com/scf-service/service/tui/list"
@@ -86,10 +87,10 @@ func newWorkflows(a *App, one api.Assessment) *table {
 		if r != nil {
 			cancel, resume = "", ""
 			if !r.Status.IsLive() {
-				cancel = "the run is " + print.Humanize(r.Status)
+				cancel = "the run is " + prose.Humanize(r.Status)
 			}
 			if !r.Status.IsWaitingForUser() && r.Status != api.RunFailed {
-				resume = "the run is " + print.Humanize(r.Status) + "; only failed and waiting runs can be resumed"
+				resume = "the run is " + prose.Humanize(r.Status) + "; only failed and waiting runs can be resumed"
 			}
 		}
 		return []action.Action{
@@ -144,10 +145,10 @@ func workflowEntry(r *api.WorkflowRun) entry {
 		r.ID,
 		r,
 		[]draw.Style{1: runStatusStyle(string(r.Status))},
-		print.Humanize(r.WorkflowType),
-		print.Humanize(r.Status),
+		prose.Humanize(r.WorkflowType),
+		prose.Humanize(r.Status),
 		fmt.Sprintf("%d%%", r.Progress),
-		print.Humanize(r.CurrentStep),
+		prose.Humanize(r.CurrentStep),
 		print.FormatTime(r.CreatedAt),
 	)
 }
@@ -168,7 +169,7 @@ func (t *table) runAndReload(doneMessage string, work func(ctx context.Context) 
 
 func renderWorkflow(p *draw.Page, record any) {
 	r := record.(*api.WorkflowRun)
-	p.AddText(draw.Bold, fmt.Sprintf("%s: %s", capitalize(print.Humanize(r.WorkflowType)), print.Humanize(r.Status)))
+	p.AddText(draw.Bold, fmt.Sprintf("%s: %s", prose.Label(r.WorkflowType), prose.Humanize(r.Status)))
 	p.AddLine(
 		draw.Line{
 			{Text: draw.Bar(float64(r.Progress), 100, min(30, p.Width()-8)), Style: runStatusStyle(string(r.Status))},
@@ -195,7 +196,7 @@ func renderWorkflow(p *draw.Page, record any) {
 		}
 		word := s.Title
 		if word == "" {
-			word = print.Humanize(s.Name)
+			word = prose.Humanize(s.Name)
 		}
 		tries := ""
 		if s.Attempts > 1 {

@@ -9,7 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // pendingEdit is an unsaved change of an item. It identifies the item by key, which is the same in
@@ -287,7 +287,7 @@ func (s *saver) applyEditResults(a *App, v *review, requests []editRequest, resu
 	if len(s.queue) == 0 && s.refusals > 0 {
 		what := s.firstRefusal
 		if s.refusals > 1 {
-			what = print.Pluralize(s.refusals, "change was", "changes were") + " rejected; the first: " + s.firstRefusal
+			what = prose.Count(s.refusals, "change was", "changes were") + " rejected; the first: " + s.firstRefusal
 		}
 		a.statusText, a.isError = what, true
 		s.refusals, s.firstRefusal = 0, ""

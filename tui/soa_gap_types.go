@@ -7,6 +7,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/tui/draw"
 	"github.com/scf-service/service/tui/list"
 )
@@ -141,9 +142,9 @@ func newSoAType() *deliverableType {
 				}
 				return shortStatuses[status], implementationStyle(status)
 			case 3:
-				return print.Humanize(out), draw.Plain
+				return prose.Humanize(out), draw.Plain
 			case 4:
-				return print.Humanize(status), implementationStyle(status)
+				return prose.Humanize(status), implementationStyle(status)
 			case 5:
 				return string(i.EvidenceCoverage), draw.Plain
 			}
@@ -198,16 +199,16 @@ func newSoAType() *deliverableType {
 func exclusionReasonField(applicability string) (string, string) {
 	switch a := api.Applicability(applicability); a {
 	case api.NotApplicable, api.OutOfScope:
-		return "rationale", "why is it " + print.Humanize(a) + "? The Statement of Applicability will state it."
+		return "rationale", "why is it " + prose.Humanize(a) + "? The Statement of Applicability will state it."
 	}
 	return "", ""
 }
 
 func renderSoAFields(p *draw.Page, r *row) {
 	i := r.item.(*api.SoAItem)
-	p.AddField("applicability", print.Humanize(r.currentValue("applicability")), draw.Bold)
+	p.AddField("applicability", prose.Humanize(r.currentValue("applicability")), draw.Bold)
 	p.AddField("rationale", r.currentValue("rationale"), draw.Plain)
-	p.AddField("status", print.Humanize(r.currentValue("implementation_status")), implementationStyle(r.currentValue("implementation_status"))|draw.Bold)
+	p.AddField("status", prose.Humanize(r.currentValue("implementation_status")), implementationStyle(r.currentValue("implementation_status"))|draw.Bold)
 	p.AddField("reason", i.Reason, draw.Plain)
 	p.AddField("evidence", print.FormatCoverage(i), draw.Plain)
 	p.AddField("check", i.RelianceNote(), draw.Yellow)
@@ -223,7 +224,7 @@ func renderStatements(p *draw.Page, all []api.Statement) {
 	}
 	p.AddTitle("Requirements of the control")
 	for _, s := range all {
-		p.AddText(draw.Plain, "["+print.Humanize(s.Verdict)+"] "+s.Text)
+		p.AddText(draw.Plain, "["+prose.Humanize(s.Verdict)+"] "+s.Text)
 		if s.Reason != "" {
 			p.AddIndented(2, draw.Dim, s.Reason)
 		}
@@ -288,7 +289,7 @@ func newGapType() *deliverableType {
 			case 3:
 				return f.ControlTitle, draw.Plain
 			case 4:
-				return print.Humanize(r.currentValue("status")), implementationStyle(r.currentValue("status"))
+				return prose.Humanize(r.currentValue("status")), implementationStyle(r.currentValue("status"))
 			case 5:
 				return r.currentValue("owner"), draw.Plain
 			}
@@ -300,8 +301,8 @@ func newGapType() *deliverableType {
 			f := r.item.(*api.Finding)
 			p.AddField("severity", r.currentValue("severity"), severityStyle(r.currentValue("severity"))|draw.Bold)
 			p.AddField("why", f.SeverityReason, draw.Plain)
-			p.AddField("status", print.Humanize(r.currentValue("status")), implementationStyle(r.currentValue("status"))|draw.Bold)
-			p.AddField("result", print.Humanize(f.Result)+", "+print.Humanize(f.GapType), draw.Plain)
+			p.AddField("status", prose.Humanize(r.currentValue("status")), implementationStyle(r.currentValue("status"))|draw.Bold)
+			p.AddField("result", prose.Humanize(f.Result)+", "+prose.Humanize(f.GapType), draw.Plain)
 			p.AddField("condition", r.currentValue("condition"), draw.Plain)
 			p.AddField("criteria", f.Criteria, draw.Plain)
 			p.AddField("cause", f.Cause, draw.Plain)

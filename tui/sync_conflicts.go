@@ -14,6 +14,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
 	"github.com/scf-service/service/tui/input"
@@ -90,7 +91,7 @@ func (c *conflicts) load() tea.Cmd {
 }
 
 func conflictEntry(c *api.SyncConflict) entry {
-	what, state := strings.TrimSpace(c.Label+" "+print.Humanize(c.Field)), "open"
+	what, state := strings.TrimSpace(c.Label+" "+prose.Humanize(c.Field)), "open"
 	if what == "" {
 		what = c.Kind
 	}
@@ -116,7 +117,7 @@ func formatConflictSide(c *api.SyncConflict, s api.SyncSide) string {
 		if a.form == formNumber {
 			return formatLevel(text)
 		}
-		return print.Humanize(text)
+		return prose.Humanize(text)
 	}
 	return text
 }
@@ -150,7 +151,7 @@ func (c *conflicts) renderConflict(p *draw.Page, record any) {
 	p.AddField("state", state, style)
 	p.AddField("type", one.Kind, draw.Plain)
 	p.AddField("item", one.Label, draw.Plain)
-	p.AddField("field", print.Humanize(one.Field), draw.Plain)
+	p.AddField("field", prose.Humanize(one.Field), draw.Plain)
 	for _, s := range []struct {
 		key, name string
 		side      api.SyncSide
@@ -353,7 +354,7 @@ func (c *conflicts) showResolutions(resolved map[string]*api.SyncConflict, total
 	if c.status != nil && c.status.Role == "clone" {
 		onRemote = " on the remote; press B to get the result here"
 	}
-	c.app.setStatus("%s resolved%s", print.Pluralize(total, "conflict is", "conflicts are"), onRemote)
+	c.app.setStatus("%s resolved%s", prose.Count(total, "conflict is", "conflicts are"), onRemote)
 	if onRemote != "" {
 		c.list.Move(1)
 		return nil
@@ -363,7 +364,7 @@ func (c *conflicts) showResolutions(resolved map[string]*api.SyncConflict, total
 
 // promptValue asks for another value: from the field's choices if it has any, otherwise as text.
 func (c *conflicts) promptValue(one *api.SyncConflict) tea.Cmd {
-	title := capitalize(strings.TrimSpace(print.Humanize(one.Field) + " of " + one.Label))
+	title := prose.Capitalize(strings.TrimSpace(prose.Humanize(one.Field) + " of " + one.Label))
 	set := func(v json.RawMessage) tea.Cmd {
 		in := &api.ResolveSyncInput{SyncConflictInput: api.SyncConflictInput{ConflictID: one.ID}}
 		in.Body.Choice, in.Body.Value = "value", v
@@ -382,7 +383,7 @@ func (c *conflicts) promptValue(one *api.SyncConflict) tea.Cmd {
 		}
 	}
 	if len(choices) > 0 {
-		describe := print.Humanize[string]
+		describe := prose.Humanize[string]
 		if at.form == formNumber {
 			describe = formatLevel
 		}
@@ -505,7 +506,7 @@ func formatSyncStatus(st *api.SyncStatus) (string, draw.Style) {
 	if st.Role == "clone" {
 		parts = append(parts, "clone of "+st.Server)
 		if st.Ahead > 0 {
-			parts = append(parts, print.Pluralize(st.Ahead, "record", "records")+" ahead")
+			parts = append(parts, prose.Count(st.Ahead, "record", "records")+" ahead")
 			style = draw.Yellow
 		} else {
 			parts = append(parts, "all changes pushed")
@@ -522,13 +523,13 @@ func formatSyncStatus(st *api.SyncStatus) (string, draw.Style) {
 				behind++
 			}
 		}
-		parts = append(parts, "remote of "+print.Pluralize(len(st.Replicas), "clone", "clones"))
+		parts = append(parts, "remote of "+prose.Count(len(st.Replicas), "clone", "clones"))
 		if behind > 0 {
 			parts = append(parts, fmt.Sprintf("%d behind", behind))
 		}
 	}
 	if st.OpenConflicts > 0 {
-		parts = append(parts, print.Pluralize(st.OpenConflicts, "conflict", "conflicts")+" (c)")
+		parts = append(parts, prose.Count(st.OpenConflicts, "conflict", "conflicts")+" (c)")
 		style = draw.Yellow | draw.Bold
 	}
 	return strings.Join(parts, ", "), style

@@ -309,14 +309,6 @@ func (t *table) wheel(by int) tea.Cmd {
 	return nil
 }
 
-// capitalize returns the text with its first letter capitalized.
-func capitalize(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
-}
-
 func formatTimePtr(t *time.Time) string {
 	if t == nil {
 		return ""

@@ -7,15 +7,8 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 )
-
-// Humanize returns an API enum value as words, e.g. "partially implemented" for
-// partially_implemented and "SoA drafted" for soa_drafted.
-func Humanize[S ~string](s S) string {
-	return acronyms.Replace(strings.ReplaceAll(string(s), "_", " "))
-}
-
-var acronyms = strings.NewReplacer("soa ", "SoA ", "poam ", "POA&M ", "scf ", "SCF ")
 
 // FormatConfidence formats the confidence of the automatic verdict, with a note if a user overruled it. It
 // returns "" if an overruled verdict has no confidence.
@@ -31,7 +24,7 @@ func FormatConfidence(c float64, overruled bool) string {
 
 // FormatCoverage describes how much of a control the evidence covers, and what kind of evidence it is.
 func FormatCoverage(i *api.SoAItem) string {
-	out := fmt.Sprintf("%s, %.0f%% of the requirements", Humanize(i.EvidenceCoverage), i.CoverageRatio*100)
+	out := fmt.Sprintf("%s, %.0f%% of the requirements", prose.Humanize(i.EvidenceCoverage), i.CoverageRatio*100)
 	switch {
 	case i.InOperation:
 		out += ", including records"
@@ -51,14 +44,6 @@ func FormatTime(t time.Time) string {
 
 // FormatDay formats the date of a time.
 func FormatDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }
-
-// Pluralize formats a number with the matching form of its noun.
-func Pluralize(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
 
 // FormatSize formats a number of bytes in a readable unit.
 func FormatSize(n int64) string {

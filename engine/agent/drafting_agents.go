@@ -3,10 +3,9 @@ package agent
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/judge/text"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // draftingAgent implements what the four drafting agents have in common: they create a draft or
@@ -60,7 +59,7 @@ func (d draftingAgent[V]) draftOrRegenerateVersion(ctx context.Context, j *job) 
 		j.addLimitation(
 			"Version %d (%s) is unchanged: a new draft by %s would be identical.",
 			x.VersionNumber,
-			strings.ReplaceAll(string(x.Status), "_", " "),
+			prose.Humanize(x.Status),
 			x.Method,
 		)
 		return x, nil
@@ -147,7 +146,7 @@ func draftSoA(ctx context.Context, j *job) error {
 		"%s version %d of the Statement of Applicability: %s, %d applicable.",
 		draftedOrKept(v),
 		v.VersionNumber,
-		text.FormatCount(len(items), "control"),
+		prose.Count(len(items), "control", "controls"),
 		in,
 	)
 	return nil
@@ -192,7 +191,7 @@ func analyzeGaps(ctx context.Context, j *job) error {
 		"%s version %d of the gap analysis: %s, %d critical and %d high.",
 		draftedOrKept(v),
 		v.VersionNumber,
-		text.FormatCount(len(found), "finding"),
+		prose.Count(len(found), "finding", "findings"),
 		by[api.SeverityCritical],
 		by[api.SeverityHigh],
 	)
@@ -291,7 +290,7 @@ func planPOAM(ctx context.Context, j *job) error {
 		"%s version %d of the POA&M: %s in order of priority.",
 		draftedOrKept(v),
 		v.VersionNumber,
-		text.FormatCount(len(items), "item"),
+		prose.Count(len(items), "item", "items"),
 	)
 	j.addAssumption("Dates are derived from the severity of each finding; adjust them to your schedule.")
 	return nil

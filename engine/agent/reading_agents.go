@@ -8,7 +8,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge"
-	"github.com/scf-service/service/engine/judge/text"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // readPagesUpTo reads the pages of a list until limit records have been read.
@@ -102,8 +102,8 @@ func reviewKnowledgeBase(ctx context.Context, j *job) error {
 	}
 	j.setSummary(
 		"%s with %s; %d could not be read, %d undated.",
-		text.FormatCount(len(docs), "document"),
-		text.FormatCount(passages, "passage"),
+		prose.Count(len(docs), "document", "documents"),
+		prose.Count(passages, "passage", "passages"),
 		unread,
 		undated,
 	)
@@ -174,7 +174,7 @@ func analyzeControls(ctx context.Context, j *job) error {
 			},
 		)
 	}
-	j.setSummary("%s explained%s.", text.FormatCount(len(j.output.Proposals), "control"), unknownControlsSuffix(unknown))
+	j.setSummary("%s explained%s.", prose.Count(len(j.output.Proposals), "control", "controls"), unknownControlsSuffix(unknown))
 	j.addAssumption("A control's requirements are its assessment objectives or, if it has none, the parts of its description.")
 	if len(unknown) > 0 {
 		j.addLimitation("The catalog doesn't contain %s.", strings.Join(unknown, ", "))
@@ -280,7 +280,7 @@ func mapFrameworks(ctx context.Context, j *job) error {
 		}
 		j.addProposal(map[string]any{"kind": "crosswalk", "framework": refs[0], "target": target, "crosswalk": toStepRecord(x)})
 	}
-	j.setSummary("%s looked up in the catalog's mappings.", text.FormatCount(min(len(refs), 20), "framework"))
+	j.setSummary("%s looked up in the catalog's mappings.", prose.Count(min(len(refs), 20), "framework", "frameworks"))
 	j.addAssumption("All mappings come from the catalog in use.")
 	return nil
 }
@@ -338,7 +338,7 @@ func analyzeEvidence(ctx context.Context, j *job) error {
 	}
 	j.setSummary(
 		"%s, of which %d support no control; of the applicable controls, %d have strong, %d partial, %d weak and %d no evidence.",
-		text.FormatCount(len(docs), "document"),
+		prose.Count(len(docs), "document", "documents"),
 		idle,
 		by[api.CoverageStrong],
 		by[api.CoveragePartial],

@@ -6,15 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
-
-// displayStatus returns a status for display.
-func displayStatus(s api.VersionStatus) string { return strings.ReplaceAll(string(s), "_", " ") }
 
 // ensureSubmitted submits the newest version for review unless it has been submitted.
 func ensureSubmitted[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k deliverableType[V, I]) error {
@@ -46,7 +43,7 @@ func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assess
 			"version %d of the %s is %s and can't be submitted",
 			head.VersionNumber,
 			k.gate.Title(),
-			displayStatus(head.Status),
+			prose.Humanize(head.Status),
 		)
 	}
 	if err := requireOpen(a); err != nil {
@@ -190,7 +187,7 @@ func (k deliverableType[V, I]) requireCurrentContentApproved(tx *store.Tx, a *ap
 			"version %d of the %s is %s: an owner or admin has to approve it",
 			head.VersionNumber,
 			k.gate.Title(),
-			displayStatus(head.Status),
+			prose.Humanize(head.Status),
 		)
 	}
 	items, err := k.readItems(tx, org, head.ID)
@@ -525,7 +522,7 @@ func approveVersion[V, I any](
 				"version %d of the %s is %s and not under review",
 				head.VersionNumber,
 				k.gate.Title(),
-				displayStatus(head.Status),
+				prose.Humanize(head.Status),
 			)
 		}
 		pending = *head.ApprovalID

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
 
@@ -52,7 +52,7 @@ func RecordReportArtifact(tx *store.Tx, by api.Caller, r *api.Report) error {
 	if errors.Is(err, store.ErrNotFound) {
 		art, err = api.Artifact{
 			TenantRecord: newTenantRecord(tx, by), AssessmentID: r.AssessmentID, Type: "report", Variant: &variant,
-			Title: fmt.Sprintf("%s report as %s", strings.ReplaceAll(r.Template, "_", " "), r.Format),
+			Title: fmt.Sprintf("%s report as %s", prose.Humanize(r.Template), r.Format),
 		}, nil
 	}
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
 
@@ -525,7 +526,7 @@ func editItem[V, I any](
 func (k deliverableType[V, I]) auditItemChange(tx *store.Tx, by api.Caller, it *api.Item, fields []string, offline bool) error {
 	var named []string
 	for _, f := range fields {
-		named = append(named, underscoresToSpaces(strings.TrimPrefix(f, resetPrefix)))
+		named = append(named, prose.Humanize(strings.TrimPrefix(f, resetPrefix)))
 	}
 	data := map[string]any{"control_code": it.ControlCode, "fields": fields}
 	if offline {

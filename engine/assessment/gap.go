@@ -15,6 +15,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
 
@@ -411,7 +412,7 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 	}
 	hasCondition := f.Condition != ""
 	if !hasCondition {
-		f.Condition = fmt.Sprintf("%s is %s, as %s found.", f.ControlCode, strings.ReplaceAll(string(b.Status), "_", " "), by.Actor.Name)
+		f.Condition = fmt.Sprintf("%s is %s, as %s found.", f.ControlCode, prose.Humanize(b.Status), by.Actor.Name)
 	}
 	if err := validateFinding(&f); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
 
@@ -85,7 +86,7 @@ func statusPhrase(s api.VersionStatus) string {
 	if s == api.VersionDraft {
 		return "a draft"
 	}
-	return displayStatus(s)
+	return prose.Humanize(s)
 }
 
 // approvedState returns the state that the approval leads to.
@@ -111,7 +112,7 @@ func describeDecidedDependent(tx *store.Tx, a *api.Assessment, basis api.Gate, v
 				"version %d of the %s, made from it, is %s",
 				head.VersionNumber,
 				gate.Title(),
-				displayStatus(head.Status),
+				prose.Humanize(head.Status),
 			), nil
 		}
 	}
@@ -219,7 +220,7 @@ func checkBasisOutdated(tx *store.Tx, a *api.Assessment, gate, basis api.Gate) (
 	if id == now.ID {
 		text += ", which has been edited since."
 	} else {
-		text += fmt.Sprintf("; version %d is %s.", now.VersionNumber, displayStatus(now.Status))
+		text += fmt.Sprintf("; version %d is %s.", now.VersionNumber, prose.Humanize(now.Status))
 	}
 	return &api.Outdated{Gate: gate, VersionNumber: head.VersionNumber, Reason: "source", Message: text}, nil
 }

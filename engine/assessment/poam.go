@@ -12,6 +12,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
 
@@ -390,7 +391,7 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 				"risk_accepted_until",
 				"%s is %s; only an accepted risk has an end date: set the status to risk_accepted as well",
 				i.POAMCode,
-				underscoresToSpaces(i.Status),
+				prose.Humanize(i.Status),
 			)
 		}
 		return f, resetFields(&f, &i.Item, b.Reset, i, redrafted, copyPOAMField)

@@ -13,6 +13,7 @@ import (
 	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
 
@@ -413,9 +414,9 @@ func (s *Service) changeScopeStatus(
 		if sc.Status != from {
 			return api.Conflict(
 				"the scope is %s; only a scope that is %s can become %s",
-				displayStatus(sc.Status),
-				displayStatus(from),
-				displayStatus(to),
+				prose.Humanize(sc.Status),
+				prose.Humanize(from),
+				prose.Humanize(to),
 			)
 		}
 		if hash, err := scopeHash(&sc); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
 
@@ -286,9 +287,9 @@ func dropContradictingStatus(d *draft[api.SoAItem]) {
 		}
 		i.Reason = fmt.Sprintf(
 			"Not assessed: the control is %s. The status set by %s (%s) was dropped.",
-			underscoresToSpaces(i.Applicability),
+			prose.Humanize(i.Applicability),
 			stringOrEmpty(i.EditedBy),
-			underscoresToSpaces(i.ImplementationStatus),
+			prose.Humanize(i.ImplementationStatus),
 		)
 		i.ImplementationStatus = api.NotAssessed
 		i.EditedFields = slices.DeleteFunc(slices.Clone(i.EditedFields), func(f string) bool { return f == "implementation_status" })
@@ -408,7 +409,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		if b.Applicability != nil && isExcludedByDecision(i) && !slices.Contains(append(i.EditedFields, f...), "rationale") {
 			// The draft's rationale explains why the control applies; excluding it requires the
 			// user's own.
-			return nil, api.Invalid("rationale", "say why %s is %s", i.ControlCode, strings.ReplaceAll(string(i.Applicability), "_", " "))
+			return nil, api.Invalid("rationale", "say why %s is %s", i.ControlCode, prose.Humanize(i.Applicability))
 		}
 		if b.ImplementationStatus != nil {
 			i.Reason = plan.StatusSetByReason(by.Actor.Name)
@@ -425,14 +426,14 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 				"implementation_status",
 				"%s can't be %s and %s; a control that doesn't apply isn't assessed",
 				i.ControlCode,
-				underscoresToSpaces(i.Applicability),
-				underscoresToSpaces(*b.ImplementationStatus),
+				prose.Humanize(i.Applicability),
+				prose.Humanize(*b.ImplementationStatus),
 			)
 		case b.Applicability == nil || b.ImplementationStatus != nil:
 		case !i.Applicability.IsApplicable():
 			i.ImplementationStatus = api.NotAssessed // an item that doesn't apply isn't assessed
 			clearReliance(i)
-			i.Reason = fmt.Sprintf("Not assessed: %s set the control to %s.", by.Actor.Name, underscoresToSpaces(i.Applicability))
+			i.Reason = fmt.Sprintf("Not assessed: %s set the control to %s.", by.Actor.Name, prose.Humanize(i.Applicability))
 			f.addIf("implementation_status", true)
 		case i.ImplementationStatus == api.NotAssessed:
 			// It applies again, so the next draft judges it.
@@ -480,9 +481,6 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		return f, nil
 	})
 }
-
-// underscoresToSpaces formats a value for display.
-func underscoresToSpaces[T ~string](v T) string { return strings.ReplaceAll(string(v), "_", " ") }
 
 // changedFields lists the names of changed fields.
 type changedFields []string
@@ -576,8 +574,8 @@ var soaRules = []struct {
 		if isExcludedWithStatus(i) {
 			return fmt.Sprintf(
 				"it can't be %s and %s at once; decide again whether it applies",
-				underscoresToSpaces(i.Applicability),
-				underscoresToSpaces(i.ImplementationStatus),
+				prose.Humanize(i.Applicability),
+				prose.Humanize(i.ImplementationStatus),
 			)
 		}
 		return ""

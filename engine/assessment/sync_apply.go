@@ -10,6 +10,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
 
@@ -266,7 +267,7 @@ func (k deliverableType[V, I]) AddItem(tx *store.Tx, by api.Caller, assessment s
 			"version %d of the %s is %s; lines can't be added",
 			head.VersionNumber,
 			k.gate.Title(),
-			displayStatus(head.Status),
+			prose.Humanize(head.Status),
 		)
 	}
 	if there, err := k.items.Has(tx, by.OrganizationID, it.ID); err != nil || there {
@@ -305,7 +306,7 @@ func (k deliverableType[V, I]) DeleteItem(
 			"version %d of the %s is %s; lines can't be removed",
 			head.VersionNumber,
 			k.gate.Title(),
-			displayStatus(head.Status),
+			prose.Humanize(head.Status),
 		)
 	}
 	fields, err := merge.FieldsFromRecord(&i)
@@ -405,7 +406,7 @@ func (k deliverableType[V, I]) Submit(tx *store.Tx, by api.Caller, assessment, v
 			"version %d of the %s is %s and can't be submitted",
 			head.VersionNumber,
 			k.gate.Title(),
-			displayStatus(head.Status),
+			prose.Humanize(head.Status),
 		)
 	}
 	if err := k.recomputeItemCountAndHash(tx, org, &v); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // MaxRecordBytes is the maximum size of files that the program writes and reads back: baselines,
@@ -137,7 +138,7 @@ func ParseBaseline(data []byte, file string) (*Baseline, error) {
 			file,
 			0,
 			"not a baseline or check result: its format is %q; create a baseline with --write-baseline",
-			truncate(sanitizeLine(head.Format), 40),
+			prose.Truncate(sanitizeLine(head.Format), 40),
 		)
 	}
 	if len(b.Gaps) > 100_000 {
@@ -272,12 +273,12 @@ func ParseThreshold(data []byte, file string) (*Threshold, error) {
 			file,
 			0,
 			"not a threshold file: its format is %q; create one with --write-threshold",
-			truncate(sanitizeLine(t.Format), 40),
+			prose.Truncate(sanitizeLine(t.Format), 40),
 		)
 	}
 	for s, n := range t.Gaps {
 		if !slices.Contains(api.Severities, s) {
-			return nil, inputErrorf(file, 0, "unknown severity %q", truncate(sanitizeLine(string(s)), 40))
+			return nil, inputErrorf(file, 0, "unknown severity %q", prose.Truncate(sanitizeLine(string(s)), 40))
 		}
 		if n < 0 {
 			return nil, inputErrorf(file, 0, "invalid number of gaps (%d) of severity %s", n, s)

@@ -5,6 +5,8 @@ import (
 	"encoding/csv"
 	"fmt"
 	"strings"
+
+	"github.com/scf-service/service/internal/prose"
 )
 
 // DiffFormats lists the output formats of a comparison, the default first.
@@ -88,7 +90,7 @@ func (d *Diff) formatMarkdown() string {
 			&b,
 			"| %s | %s | %s | %s |\n",
 			c.Change,
-			escapeMarkdown(truncate(c.ControlCode+" "+c.ControlTitle, maxMarkdownCell)),
+			escapeMarkdown(prose.Truncate(c.ControlCode+" "+c.ControlTitle, maxMarkdownCell)),
 			escapeMarkdown(c.Before),
 			escapeMarkdown(c.After),
 		)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // Input holds everything a verdict is based on.
@@ -246,14 +247,14 @@ func (j *evaluation) checkGaps() {
 		return Passed
 	}
 	if p.FailOn != "" && j.Facts.HasGapAnalysis {
-		j.addRuleResult(ruleGap, "", verdict(failed), "%s not waived, %s", pluralize(failed, "gap", "gaps"), orWorse(p.FailOn))
+		j.addRuleResult(ruleGap, "", verdict(failed), "%s not waived, %s", prose.Count(failed, "gap", "gaps"), orWorse(p.FailOn))
 	}
 	if p.FailOnNew != "" && j.Facts.HasGapAnalysis {
 		bar := ""
 		if p.FailOnNew != api.SeverityInformational {
 			bar = ", " + orWorse(p.FailOnNew)
 		}
-		j.addRuleResult(ruleNewGap, "", verdict(fresh), "%s new or worse than in the baseline%s", pluralize(fresh, "gap", "gaps"), bar)
+		j.addRuleResult(ruleNewGap, "", verdict(fresh), "%s new or worse than in the baseline%s", prose.Count(fresh, "gap", "gaps"), bar)
 	}
 }
 
@@ -356,16 +357,16 @@ func (j *evaluation) checkUnreadAndStaleDocuments() {
 				d.Path,
 				Failed,
 				place,
-				"%s is dated %s, %s ago; the maximum is %d",
+				"%s is dated %s, %s ago; the maximum is %s",
 				d.Path,
 				d.EffectiveDate,
-				pluralize(days, "day", "days"),
-				*j.Policy.MaxStaleDays,
+				prose.Count(days, "day", "days"),
+				prose.Count(*j.Policy.MaxStaleDays, "day", "days"),
 			)
 		}
 	}
 	if n := j.result.Figures.UnreadDocuments; n > 0 {
-		j.addRuleResult(ruleUnread, "", Warned, "%s could not be read", pluralize(n, "document", "documents"))
+		j.addRuleResult(ruleUnread, "", Warned, "%s could not be read", prose.Count(n, "document", "documents"))
 	}
 	if j.Policy.MaxStaleDays != nil {
 		out := Passed
@@ -377,11 +378,11 @@ func (j *evaluation) checkUnreadAndStaleDocuments() {
 			"",
 			out,
 			"%s older than %s",
-			pluralize(stale, "document", "documents"),
-			pluralize(*j.Policy.MaxStaleDays, "day", "days"),
+			prose.Count(stale, "document", "documents"),
+			prose.Count(*j.Policy.MaxStaleDays, "day", "days"),
 		)
 		if undated > 0 {
-			j.addRuleResult(ruleUndated, "", Warned, "%s without a date", pluralize(undated, "document", "documents"))
+			j.addRuleResult(ruleUndated, "", Warned, "%s without a date", prose.Count(undated, "document", "documents"))
 		}
 	}
 }
@@ -444,9 +445,9 @@ func (j *evaluation) checkExpiredAndUnusedWaivers() {
 	if expired > 0 {
 		out = Failed
 	}
-	j.addRuleResult(ruleExpired, "", out, "%s expired", pluralize(expired, "waiver", "waivers"))
+	j.addRuleResult(ruleExpired, "", out, "%s expired", prose.Count(expired, "waiver", "waivers"))
 	if unused > 0 {
-		j.addRuleResult(ruleUnused, "", Warned, "%s without a matching gap", pluralize(unused, "waiver", "waivers"))
+		j.addRuleResult(ruleUnused, "", Warned, "%s without a matching gap", prose.Count(unused, "waiver", "waivers"))
 	}
 }
 

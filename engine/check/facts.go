@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // Facts holds the assessment results that a policy can refer to.
@@ -223,7 +224,7 @@ func toFinding(f *api.Finding, paths map[string]string, seen map[string]int) Fin
 			Line:  e.Locator.LineStart,
 			End:   max(e.Locator.LineStart, e.Locator.LineEnd),
 			Page:  e.Locator.Page,
-			Quote: truncate(sanitizeLine(e.Quote), 300),
+			Quote: prose.Truncate(sanitizeLine(e.Quote), 300),
 		}
 	}
 	return out

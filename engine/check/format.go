@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/internal/lazyregexp"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // Style is the look of human-readable output.
@@ -90,7 +91,7 @@ func UnknownFormatError(name string) error {
 		"",
 		0,
 		"unknown output format %q%s; valid formats are %s",
-		truncate(sanitizeLine(name), 40),
+		prose.Truncate(sanitizeLine(name), 40),
 		didYouMean(name, OutputFormatNames()),
 		strings.Join(OutputFormatNames(), ", "),
 	)
@@ -141,7 +142,7 @@ func (i *Issue) formatTags() string {
 	if i.Rule != ruleGap {
 		return ""
 	}
-	out := string(i.Severity) + ", " + underscoresToSpaces(i.Status)
+	out := string(i.Severity) + ", " + prose.Humanize(i.Status)
 	if i.Change == "opened" {
 		out += ", new"
 	} else if i.Change != "" {
@@ -260,7 +261,7 @@ func (r *Result) describeScope() string {
 	return fmt.Sprintf(
 		"%s, %s, against %s, %s",
 		r.Subject.describe(),
-		pluralize(r.Figures.Documents, "document", "documents"),
+		prose.Count(r.Figures.Documents, "document", "documents"),
 		against,
 		catalog,
 	)
@@ -283,7 +284,7 @@ func (r *Result) formatCoverage() string {
 	if r.Figures.Coverage == nil {
 		return "unknown"
 	}
-	return formatNumber(*r.Figures.Coverage) + " %: " + r.Figures.Formula
+	return formatNumber(*r.Figures.Coverage) + "%: " + r.Figures.Formula
 }
 
 func (r *Result) formatMaturity() string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // maxGitHubAnnotations is the number of annotations of each kind that GitHub shows per step.
@@ -83,9 +84,9 @@ func writeGitLab(r *Result, _ Style) ([]byte, error) {
 		if one.Outcome == Waived {
 			continue
 		}
-		q := gitLabIssue{CheckName: one.RuleID(), Fingerprint: one.Fingerprint, Description: truncate(one.Message, 500)}
+		q := gitLabIssue{CheckName: one.RuleID(), Fingerprint: one.Fingerprint, Description: prose.Truncate(one.Message, 500)}
 		if one.Rule == ruleGap {
-			q.Description = truncate(fmt.Sprintf("%s [%s]: %s", one.heading(), one.formatTags(), one.Message), 500)
+			q.Description = prose.Truncate(fmt.Sprintf("%s [%s]: %s", one.heading(), one.formatTags(), one.Message), 500)
 		}
 		q.Severity = map[api.Severity]string{
 			api.SeverityCritical: "blocker",

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // PolicyFile identifies the file that a policy was read from. Both are empty if there was none.
@@ -139,7 +140,7 @@ var Settings = []Setting{
 	{"min-coverage", "minimum coverage in percent", SingleValue, true, func(p *Policy, v []string) error {
 		f, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(v[0], "%")), 64)
 		if err != nil || !(f >= 0 && f <= 100) {
-			return fmt.Errorf("%q is not a percentage from 0 to 100", truncate(sanitizeLine(v[0]), 40))
+			return fmt.Errorf("%q is not a percentage from 0 to 100", prose.Truncate(sanitizeLine(v[0]), 40))
 		}
 		if f > 0 && f < 1 {
 			return fmt.Errorf("%s is less than one percent: write %s for %s%%", formatNumber(f), formatNumber(f*100), formatNumber(f*100))
@@ -150,7 +151,7 @@ var Settings = []Setting{
 	{"min-maturity", "minimum average maturity, 0 to 5", SingleValue, true, func(p *Policy, v []string) error {
 		f, err := strconv.ParseFloat(v[0], 64)
 		if err != nil || !(f >= 0 && f <= 5) {
-			return fmt.Errorf("%q is not a level from 0 to 5", truncate(sanitizeLine(v[0]), 40))
+			return fmt.Errorf("%q is not a level from 0 to 5", prose.Truncate(sanitizeLine(v[0]), 40))
 		}
 		p.MinMaturity = &f
 		return nil
@@ -158,7 +159,7 @@ var Settings = []Setting{
 	{"max-stale-days", "fail on documents dated more than this many days ago", SingleValue, true, func(p *Policy, v []string) error {
 		n, err := strconv.Atoi(v[0])
 		if err != nil || n < 1 || n > 36500 {
-			return fmt.Errorf("%q is not a number of days (1 or more)", truncate(sanitizeLine(v[0]), 40))
+			return fmt.Errorf("%q is not a number of days (1 or more)", prose.Truncate(sanitizeLine(v[0]), 40))
 		}
 		p.MaxStaleDays = &n
 		return nil
@@ -175,7 +176,7 @@ var Settings = []Setting{
 				if !slices.Contains(api.Gates, g) {
 					return fmt.Errorf(
 						"unknown gate %q%s; valid gates are soa, gap_analysis, maturity, poam",
-						truncate(sanitizeLine(w), 40),
+						prose.Truncate(sanitizeLine(w), 40),
 						didYouMean(w, []string{"soa", "gap_analysis", "maturity", "poam"}),
 					)
 				}
@@ -247,7 +248,7 @@ func parseMinimumSeverity(word string) (api.Severity, error) {
 	if !slices.Contains(words, word) {
 		return "", fmt.Errorf(
 			"unknown severity %q%s; valid severities are %s",
-			truncate(sanitizeLine(word), 40),
+			prose.Truncate(sanitizeLine(word), 40),
 			didYouMean(word, words),
 			strings.Join(words, ", "),
 		)
@@ -314,7 +315,7 @@ func (s Setting) resolvePaths(folder string, values []string) error {
 		if name = filepath.FromSlash(name); !filepath.IsLocal(name) {
 			return fmt.Errorf(
 				"%q leaves the policy's folder: name a path in it, or take it out and pass it on the command line",
-				truncate(sanitizeLine(name), 100),
+				prose.Truncate(sanitizeLine(name), 100),
 			)
 		}
 		values[i] = prefix + filepath.Join(folder, name)

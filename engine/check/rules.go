@@ -3,6 +3,8 @@ package check
 import (
 	"fmt"
 	"strings"
+
+	"github.com/scf-service/service/internal/prose"
 )
 
 // Rule is a rule of the policy.
@@ -140,7 +142,7 @@ func ExplainRule(id string) (string, error) {
 		"",
 		0,
 		"unknown rule %q%s; valid rules are %s",
-		truncate(sanitizeLine(id), 60),
+		prose.Truncate(sanitizeLine(id), 60),
 		didYouMean(word, ids),
 		strings.Join(ids, ", "),
 	)

@@ -4,6 +4,7 @@ import (
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // Limits of SARIF readers: GitHub shows 5,000 results per run, rejects more than 25,000, and shows
@@ -72,7 +73,7 @@ func writeSARIF(r *Result, _ Style) ([]byte, error) {
 }
 
 func sarifText(text string) *sarif.MultiformatMessageString {
-	return sarif.NewMultiformatMessageString().WithText(firstNonEmpty(truncate(text, maxSARIFText), "-"))
+	return sarif.NewMultiformatMessageString().WithText(firstNonEmpty(prose.Truncate(text, maxSARIFText), "-"))
 }
 
 // sarifRule returns the rule of an issue. A control's rule is described by its constant title, not
@@ -111,7 +112,7 @@ func (r *Result) sarifResult(id string, index int, i *Issue) *sarif.Result {
 	).WithLevel(
 		i.sarifLevel(),
 	).WithMessage(
-		sarif.NewTextMessage(truncate(text, maxSARIFText)),
+		sarif.NewTextMessage(prose.Truncate(text, maxSARIFText)),
 	)
 	// Fingerprints depend on the problem, not on its line, so that a growing document does not open
 	// the same alert again. GitHub reads the second name.
@@ -129,7 +130,7 @@ func (r *Result) sarifResult(id string, index int, i *Issue) *sarif.Result {
 	}
 	if w := i.Waiver; w != nil {
 		one.AddSuppression(sarif.NewSuppression().WithKind("external").WithStatus("accepted").
-			WithJustification(truncate("Waived until "+string(w.Expiry)+" by "+w.Approver+": "+w.Reason, maxSARIFText)))
+			WithJustification(prose.Truncate("Waived until "+string(w.Expiry)+" by "+w.Approver+": "+w.Reason, maxSARIFText)))
 	}
 	props := sarif.NewPropertyBag()
 	props.Add("outcome", string(i.Outcome))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/scf-service/service/internal/prose"
 )
 
 // maxTextIssues is the maximum number of failing issues in the text format; other formats list all.
@@ -80,16 +82,16 @@ func (r *Result) writeIssueList(b *strings.Builder, o Outcome, title string) {
 			if len(one.Missing) > 1 {
 				more = fmt.Sprintf(" (and %d more)", len(one.Missing)-1)
 			}
-			fmt.Fprintf(b, "    missing: %s%s\n", truncate(one.Missing[0], 160), more)
+			fmt.Fprintf(b, "    missing: %s%s\n", prose.Truncate(one.Missing[0], 160), more)
 		}
 		switch {
 		case one.Place.Quote != "":
-			fmt.Fprintf(b, "    %s: “%s”\n", one.Place.format(), truncate(one.Place.Quote, 160))
+			fmt.Fprintf(b, "    %s: “%s”\n", one.Place.format(), prose.Truncate(one.Place.Quote, 160))
 		default:
 			fmt.Fprintf(b, "    no passage found\n")
 		}
 		if one.Fix != "" {
-			fmt.Fprintf(b, "    to do: %s\n", truncate(one.Fix, 160))
+			fmt.Fprintf(b, "    to do: %s\n", prose.Truncate(one.Fix, 160))
 		}
 	}
 }
@@ -109,7 +111,7 @@ func writeTable(r *Result, _ Style) ([]byte, error) {
 				one.Rule,
 				one.Control,
 				string(one.Severity),
-				underscoresToSpaces(one.Status),
+				prose.Humanize(one.Status),
 				string(one.Change),
 				one.Place.format(),
 				what,
@@ -206,10 +208,10 @@ func writeMarkdown(r *Result, _ Style) ([]byte, error) {
 			fmt.Fprintf(
 				&b,
 				"| %s | %s | %s | %s |\n",
-				escapeMarkdown(truncate(what, maxMarkdownCell)),
+				escapeMarkdown(prose.Truncate(what, maxMarkdownCell)),
 				escapeMarkdown(one.formatTags()),
-				escapeMarkdown(truncate(one.Place.format(), maxMarkdownCell)),
-				escapeMarkdown(truncate(todo, maxMarkdownCell)),
+				escapeMarkdown(prose.Truncate(one.Place.format(), maxMarkdownCell)),
+				escapeMarkdown(prose.Truncate(todo, maxMarkdownCell)),
 			)
 		}
 	}

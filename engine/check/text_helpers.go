@@ -80,15 +80,6 @@ func sanitizeLine(s string) string {
 	return strings.Join(strings.Fields(replaceControlCharacters(s)), " ")
 }
 
-// truncate returns the start of a long text.
-func truncate(s string, maxRunes int) string {
-	if utf8.RuneCountInString(s) <= maxRunes {
-		return s
-	}
-	r := []rune(s)
-	return strings.TrimRight(string(r[:maxRunes-1]), " ") + "…"
-}
-
 // firstNonEmpty returns the first text that is not empty.
 func firstNonEmpty(texts ...string) string {
 	for _, t := range texts {
@@ -97,15 +88,6 @@ func firstNonEmpty(texts ...string) string {
 		}
 	}
 	return ""
-}
-
-func underscoresToSpaces[S ~string](s S) string { return strings.ReplaceAll(string(s), "_", " ") }
-
-func pluralize(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
 }
 
 // formatNumber formats a figure without trailing zeros.

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // Waiver records that a gap is accepted, by whom, until when and why.
@@ -76,7 +77,7 @@ func parseWaiver(n *yaml.Node, file string) (*Waiver, error) {
 			return nil, inputErrorf(file, f.line, "%s must be a single text", f.key)
 		}
 		if f.value.Tag != "!!null" {
-			got[f.key] = truncate(sanitizeLine(f.value.Value), 2000)
+			got[f.key] = prose.Truncate(sanitizeLine(f.value.Value), 2000)
 		}
 	}
 	w.Control, w.Reason, w.Approver, w.Expiry = strings.ToUpper(got["control"]), got["reason"], got["approver"], api.Date(got["expiry"])

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/scf-service/service/internal/prose"
 )
 
 // MaxInputBytes is the maximum size of user-written files: policies and waivers.
@@ -71,9 +73,9 @@ func parseFields(n *yaml.Node, file, subject string, known []string) ([]field, e
 		case k.Kind != yaml.ScalarNode:
 			return nil, inputErrorf(file, k.Line, "a key must be a word")
 		case !isKnown && didYouMean(name, known) != "":
-			return nil, inputErrorf(file, k.Line, "unknown key %q%s", truncate(name, 60), didYouMean(name, known))
+			return nil, inputErrorf(file, k.Line, "unknown key %q%s", prose.Truncate(name, 60), didYouMean(name, known))
 		case !isKnown:
-			return nil, inputErrorf(file, k.Line, "unknown key %q; valid keys are %s", truncate(name, 60), strings.Join(known, ", "))
+			return nil, inputErrorf(file, k.Line, "unknown key %q; valid keys are %s", prose.Truncate(name, 60), strings.Join(known, ", "))
 		case seen[k.Value]:
 			return nil, inputErrorf(file, k.Line, "the key %q appears twice", name)
 		}

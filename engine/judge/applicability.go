@@ -6,6 +6,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/text"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // traitPhrases describes each trait in words that complete "the organization …".
@@ -64,17 +65,17 @@ func DetermineApplicability(c api.Control, traits map[string]api.Trait) (api.App
 	}
 	switch {
 	case len(yes) > 0:
-		return api.Applicable, "The organization " + text.JoinAnd(yes) + "."
+		return api.Applicable, "The organization " + text.JoinSome(yes) + "."
 	case len(unknown) > 0:
-		return api.Applicable, "Included by default: it isn't known whether the organization " + text.JoinOr(
+		return api.Applicable, "Included by default: it isn't known whether the organization " + prose.JoinOr(
 			unknown,
 		) + ". Set the trait in the scope to decide."
 	case len(read) > 0:
-		return api.Applicable, "Included by default: documents suggest that the organization doesn't match “" + text.JoinOr(
+		return api.Applicable, "Included by default: documents suggest that the organization doesn't match “" + prose.JoinOr(
 			read,
 		) + "”, but no user has confirmed it. Set the trait in the scope to decide."
 	}
-	return api.NotApplicable, "It applies only to an organization that " + text.JoinOr(said) + "; a user stated that this one doesn't."
+	return api.NotApplicable, "It applies only to an organization that " + prose.JoinOr(said) + "; a user stated that this one doesn't."
 }
 
 // continuityDomain is the domain whose sites may be operated by a provider.

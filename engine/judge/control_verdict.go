@@ -10,6 +10,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/text"
 	"github.com/scf-service/service/internal/lazyregexp"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // credit returns what a verdict contributes to the ratio.
@@ -221,7 +222,7 @@ func formatDeniedStatements(all []statementVerdict) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return " Stated as not done: " + text.JoinAnd(names) + "."
+	return " Stated as not done: " + text.JoinSome(names) + "."
 }
 
 // stanceRank orders stances by their importance to the reader.
@@ -303,7 +304,7 @@ func formatStatementCount(n, total int) string {
 func formatFulfillmentDegrees(n map[string]int, strong, without, total int) string {
 	return fmt.Sprintf(
 		"Of %s: %s",
-		text.FormatCount(total, "requirement"),
+		prose.Count(total, "requirement", "requirements"),
 		joinPositiveAmounts(
 			[]amount{
 				{n[VerdictCovered], "fully met"},
@@ -316,7 +317,7 @@ func formatFulfillmentDegrees(n map[string]int, strong, without, total int) stri
 }
 
 func formatVerdictCounts(n map[string]int, total int) string {
-	return fmt.Sprintf("of %s, %s", text.FormatCount(total, "requirement"), joinPositiveAmounts([]amount{
+	return fmt.Sprintf("of %s, %s", prose.Count(total, "requirement", "requirements"), joinPositiveAmounts([]amount{
 		{n[VerdictCovered], "fully met"},
 		{n[VerdictPartial], "partly met"},
 		{n[VerdictConflicting], "contradicted"},
@@ -340,7 +341,7 @@ func joinPositiveAmounts(all []amount) string {
 			parts = append(parts, fmt.Sprintf("%d %s", a.n, a.words))
 		}
 	}
-	return text.JoinAnd(parts)
+	return text.JoinSome(parts)
 }
 
 var (

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/text"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // Inclusion holds why a control is in the Statement of Applicability, and the facts known apart
@@ -60,7 +61,7 @@ func DraftSoAItem(c api.Control, codes api.RequirementCodes, j Judgement, in Inc
 	if !item.Applicability.IsApplicable() {
 		item.ImplementationStatus = api.NotAssessed
 		item.EvidenceCoverage = api.CoverageAbsent
-		item.Reason = "Not assessed: the control is " + strings.ReplaceAll(string(item.Applicability), "_", " ") + "."
+		item.Reason = "Not assessed: the control is " + prose.Humanize(item.Applicability) + "."
 		item.NeedsReview = true // excluding a control is a user's decision
 		item.Confidence = 0.9
 		if item.Applicability == api.Undecided {
@@ -83,7 +84,7 @@ func DraftSoAItem(c api.Control, codes api.RequirementCodes, j Judgement, in Inc
 		item.Reason += fmt.Sprintf(
 			" %d of %s could not be analyzed (not in English); review manually.",
 			in.ForeignDocuments,
-			text.FormatCount(in.DocumentCount, "document"),
+			prose.Count(in.DocumentCount, "document", "documents"),
 		)
 		item.Confidence = min(item.Confidence, maxUnreadableConfidence)
 	}
@@ -116,7 +117,7 @@ func formatRationale(in Inclusion, codes api.RequirementCodes) string {
 	by := FrameworkCodes(codes)
 	switch {
 	case len(by) > 0:
-		r += " Required by " + text.JoinAnd(by) + "."
+		r += " Required by " + text.JoinSome(by) + "."
 	case in.ChosenManually:
 		r += " Added manually."
 	case in.Baseline:

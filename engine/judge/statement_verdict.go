@@ -10,6 +10,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/text"
 	"github.com/scf-service/service/internal/lazyregexp"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // statementVerdict is the verdict on one statement.
@@ -379,7 +380,7 @@ func (f *statementVerdict) formatMissingReason() string {
 	case f.foreignCount > 0:
 		return fmt.Sprintf(
 			"No evidence was found in English. %s with a similar meaning could not be analyzed (not in English); review manually.",
-			text.FormatCount(f.foreignCount, "passage"),
+			prose.Count(f.foreignCount, "passage", "passages"),
 		)
 	case f.bestCoverage > 0:
 		return "Passages touch on the topic, but none states it."

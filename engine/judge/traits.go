@@ -9,6 +9,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/text"
 	"github.com/scf-service/service/internal/lazyregexp"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // traitRule holds the search query for a trait and the pattern that detects it. A matching sentence
@@ -172,7 +173,7 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 	case len(no) > 0:
 		return result(
 			"false",
-			fmt.Sprintf("According to %s, the organization doesn't match “%s”.", text.FormatCount(len(no), "passage"), traitPhrase(name)),
+			fmt.Sprintf("According to %s, the organization doesn't match “%s”.", prose.Count(len(no), "passage", "passages"), traitPhrase(name)),
 			first(no),
 		)
 	case len(yes) > 0:
@@ -180,8 +181,8 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 			"true",
 			fmt.Sprintf(
 				"According to %s in %s, the organization %s.",
-				text.FormatCount(len(yes), "passage"),
-				text.FormatCount(len(documents), "document"),
+				prose.Count(len(yes), "passage", "passages"),
+				prose.Count(len(documents), "document", "documents"),
 				traitPhrase(name),
 			),
 			first(yes),

@@ -252,7 +252,7 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 		return decideAs(VerdictPartial, "Related, but doesn't mention any of: "+m.missingAnchor.String()+".")
 	}
 	if len(m.missedTopics) > 0 {
-		return decideAs(VerdictPartial, "Related, but doesn't cover: "+text.JoinAnd(m.missedTopics)+".")
+		return decideAs(VerdictPartial, "Related, but doesn't cover: "+text.JoinSome(m.missedTopics)+".")
 	}
 	if why := s.limitationReason(d, c, cur, m); why != "" {
 		return decideAs(VerdictPartial, why)
@@ -318,14 +318,14 @@ func formatSupportReason(m match) string {
 	if len(m.missedConcepts) == 0 {
 		return "Supported by the passage."
 	}
-	return "Supported, although the passage doesn't mention: " + text.JoinAnd(m.missedConcepts) + "."
+	return "Supported, although the passage doesn't mention: " + text.JoinSome(m.missedConcepts) + "."
 }
 
 // omissionReason returns why a related sentence doesn't state all of a statement, or "" if it does.
 func (s *Session) omissionReason(d *preparedStatement, cur *text.Sentence, m match, cover float64) string {
 	switch {
 	case cover < coverFull && len(m.missedConcepts) > 0:
-		return "Covers part of it, but doesn't mention: " + text.JoinAnd(m.missedConcepts) + "."
+		return "Covers part of it, but doesn't mention: " + text.JoinSome(m.missedConcepts) + "."
 	case cover < coverFull:
 		return "Covers part of it, in general terms."
 	case m.wordingMatch.IsComplete():
@@ -333,9 +333,9 @@ func (s *Session) omissionReason(d *preparedStatement, cur *text.Sentence, m mat
 	case m.similarity < paraphraseSimilarity && (m.ownWeight < minOwnShare*d.fullCoverageWeight() || m.specificHits < min(2, d.specificConcepts)):
 		return "The heading is relevant; the text itself says little."
 	case m.missesHead && m.similarity < paraphraseSimilarity || float64(m.missedHeavy) > float64(d.heavyConcepts)*(0.2+0.3*m.similarity):
-		return "Related, but doesn't mention: " + text.JoinAnd(m.missedConcepts) + "."
+		return "Related, but doesn't mention: " + text.JoinSome(m.missedConcepts) + "."
 	case len(m.missedActions) > 0 && m.similarity < paraphraseSimilarity:
-		return "Related, but doesn't state: " + text.JoinAnd(m.missedActions) + "."
+		return "Related, but doesn't state: " + text.JoinSome(m.missedActions) + "."
 	}
 	if d.isOrderReversedIn(cur.Text) {
 		return "States “after” where “before” is required."

@@ -23,6 +23,7 @@ import (
 	"github.com/scf-service/service/engine/catalog"
 	"github.com/scf-service/service/engine/report/content"
 	"github.com/scf-service/service/engine/report/render"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/internal/tracing"
 	"github.com/scf-service/service/store"
 )
@@ -240,7 +241,7 @@ func (s *Service) toRenderRequest(b api.ReportBody) (r render.Request, err error
 
 // defaultTitle returns the title of a report for which the user gave none.
 func defaultTitle(src *content.Source, template string) string {
-	return src.Assessment.Name + ": " + strings.ReplaceAll(template, "_", " ")
+	return src.Assessment.Name + ": " + prose.Humanize(template)
 }
 
 // hyphenatedBaseName returns a file name that is valid on any file system.

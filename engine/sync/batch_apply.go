@@ -14,6 +14,7 @@ import (
 	"github.com/scf-service/service/engine/assessment"
 	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
 
@@ -549,7 +550,7 @@ func (r *batchApplier) recordRefusal(tx *store.Tx, l *changeLine, reason *api.Er
 			whole, b = true, nil
 		}
 		c.Clone = r.cloneSide(l, b)
-		r.addNote("%s %s: %s", strings.ReplaceAll(l.Table, "_", " "), c.Label, reason.Message)
+		r.addNote("%s %s: %s", prose.Humanize(l.Table), c.Label, reason.Message)
 	}
 	return r.recordConflict(tx, c, whole)
 }
@@ -615,7 +616,7 @@ func (r *batchApplier) recordFieldConflicts(tx *store.Tx, t *table, l *changeLin
 		}
 		if err := r.recordConflict(tx, &api.SyncConflict{
 			Kind: api.ConflictField, Table: t.name, RecordID: c.RecordID, Label: c.Label, Field: c.Field,
-			Message: fmt.Sprintf("%s of %s was changed here and offline", strings.ReplaceAll(c.Field, "_", " "), c.Label),
+			Message: fmt.Sprintf("%s of %s was changed here and offline", prose.Humanize(c.Field), c.Label),
 			Base:    conflictSide(c.Base), Remote: r.remoteSide(tx, t, key, c.Field, c.Here, time.Time{}), Clone: r.cloneSide(l, c.There),
 		}, false); err != nil {
 			return err

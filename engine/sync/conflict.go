@@ -9,12 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/assessment"
 	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
 
@@ -206,7 +206,7 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 	if err == nil && len(left) > 0 {
 		err = api.Conflict(
 			"%s of %s has since been changed to %.200s; choose \"remote\" to keep that, or set a value",
-			strings.ReplaceAll(c.Field, "_", " "),
+			prose.Humanize(c.Field),
 			c.Label,
 			left[0].Here,
 		)

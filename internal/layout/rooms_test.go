@@ -18,11 +18,11 @@ const picture = `
 cmd/service       → lower
 
 packaging         → cli
-cli               → mcp internal/linereader internal/regularfile cli/contexts cli/print client engine/check engine/report/workbook api internal/lazyregexp internal/editdistance
-tui               → internal/regularfile cli/print client api
+cli               → mcp internal/linereader internal/regularfile cli/contexts cli/print client engine/check engine/report/workbook api internal/lazyregexp internal/editdistance internal/prose
+tui               → internal/regularfile cli/print client api internal/prose
 mcp               → internal/linereader client api
 cli/contexts      → internal/regularfile internal/lazyregexp
-cli/print         → api
+cli/print         → api internal/prose
 
 daemon            → web engine engine/identity engine/idempotency api internal/tracing internal/lazyregexp
 
@@ -33,32 +33,32 @@ internal/testutil → client store engine/evidence/parse internal/secretbox engi
 client            → api internal/lazyregexp
 engine            → lower
 
-engine/agent      → engine/llm engine/agent/analysis engine/report engine/assessment engine/judge engine/judge/text engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp
+engine/agent      → engine/llm engine/agent/analysis engine/report engine/assessment engine/judge engine/judge/text engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
 
-engine/sync       → engine/report engine/assessment engine/assessment/merge engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api
+engine/sync       → engine/report engine/assessment engine/assessment/merge engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/prose
 engine/workflow   → engine/report engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing
 engine/notify/alert → engine/notify/mail engine/catalog/scf engine/audit store api
 engine/notify     → engine/notify/integration engine/notify/delivery engine/audit store api internal/netguard internal/secretbox internal/tracing internal/lazyregexp internal/editdistance
-engine/notify/integration → engine/notify/delivery engine/audit store api internal/netguard internal/secretbox internal/tracing internal/lazyregexp internal/editdistance
+engine/notify/integration → engine/notify/delivery engine/audit store api internal/netguard internal/secretbox internal/tracing internal/lazyregexp internal/editdistance internal/prose
 engine/notify/delivery → engine/audit store api internal/netguard internal/secretbox internal/tracing internal/lazyregexp
-engine/notify/mail → engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp
+engine/notify/mail → engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
 engine/archive    → engine/assessment engine/audit store api
-engine/report     → engine/report/render engine/report/content engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp
+engine/report     → engine/report/render engine/report/content engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
 engine/report/render → engine/report/content engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/catalog/oscal engine/catalog/custom api internal/lazyregexp
 engine/report/reporttest → engine/report/content api
-engine/report/content → engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/catalog/scf api internal/lazyregexp
-engine/report/block → engine/report/drawing engine/report/wording
-engine/report/workbook → engine/report/drawing engine/report/wording api internal/lazyregexp
-engine/report/wording → api
+engine/report/content → engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/catalog/scf api internal/lazyregexp internal/prose
+engine/report/block → engine/report/drawing engine/report/wording internal/prose
+engine/report/workbook → engine/report/drawing engine/report/wording api internal/lazyregexp internal/prose
+engine/report/wording → api internal/prose
 engine/report/drawing →
 
 internal/bench/judgement → engine/assessment engine/judge engine/evidence engine/evidence/embed engine/catalog/starter engine/catalog/scf api examples
-engine/assessment → engine/assessment/merge engine/judge/plan engine/judge engine/evidence engine/evidence/dedup engine/catalog engine/catalog/scf engine/audit store api
-engine/assessment/merge → engine/catalog/scf api
-engine/check      → engine/judge/plan engine/judge engine/catalog/oscal api internal/lazyregexp internal/editdistance
-engine/judge/plan → engine/judge engine/judge/text api internal/lazyregexp
-engine/judge      → engine/judge/text engine/judge/criteria api internal/lazyregexp internal/vecmath
-engine/judge/text → internal/lazyregexp
+engine/assessment → engine/assessment/merge engine/judge/plan engine/judge engine/evidence engine/evidence/dedup engine/catalog engine/catalog/scf engine/audit store api internal/prose
+engine/assessment/merge → engine/catalog/scf api internal/prose
+engine/check      → engine/judge/plan engine/judge engine/catalog/oscal api internal/lazyregexp internal/editdistance internal/prose
+engine/judge/plan → engine/judge engine/judge/text api internal/lazyregexp internal/prose
+engine/judge      → engine/judge/text engine/judge/criteria api internal/lazyregexp internal/vecmath internal/prose
+engine/judge/text → internal/lazyregexp internal/prose
 engine/agent/analysis → api internal/lazyregexp
 engine/llm        → api internal/tracing
 
@@ -88,7 +88,7 @@ engine/catalog/oscal → engine/catalog/custom engine/catalog/scf api internal/l
 engine/catalog/custom → engine/catalog/scf api internal/lazyregexp
 engine/catalog/starter → engine/catalog/scf api
 engine/catalog/workbook → engine/catalog/scf api internal/lazyregexp
-engine/catalog/strm → engine/catalog/scf api internal/lazyregexp
+engine/catalog/strm → engine/catalog/scf api internal/lazyregexp internal/prose
 engine/catalog/scf → api internal/lazyregexp internal/editdistance
 engine/identity   → engine/audit store api internal/secretbox internal/lazyregexp
 engine/idempotency → store api
@@ -105,6 +105,7 @@ internal/linereader →
 internal/regularfile →
 internal/lazyregexp →
 internal/editdistance →
+internal/prose    →
 internal/vecmath  →
 internal/tracing  →
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // Records holds the content of a version: the fields of its records by identifying key.
@@ -73,7 +74,7 @@ func diffFields(key string, before, after map[string]any) (lines []api.DiffLine)
 		if a == b {
 			continue
 		}
-		change := fmt.Sprintf("%s: %s → %s", strings.ReplaceAll(name, "_", " "), cmp.Or(a, "(nothing)"), cmp.Or(b, "(nothing)"))
+		change := fmt.Sprintf("%s: %s → %s", prose.Humanize(name), cmp.Or(a, "(nothing)"), cmp.Or(b, "(nothing)"))
 		lines = append(lines, api.DiffLine{
 			Change: "changed", Item: key, Field: name, From: a, To: b, Text: joinNonEmpty("~", key, change),
 		})

@@ -15,6 +15,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/internal/lazyregexp"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // Line is a row of a table. A paragraph is represented as a row with a single cell.
@@ -158,7 +159,7 @@ func (r *reader) readPreamble(cells []string) {
 	if focalLabel.MatchString(all) && r.doc.FocalDocument == "" {
 		focal, _, _ := strings.Cut(focalLabel.ReplaceAllString(all, ""), "Reference document:")
 		focal, _, _ = strings.Cut(focal, "Focal Document URL:")
-		r.doc.FocalDocument = truncate(strings.TrimSpace(focal), 300)
+		r.doc.FocalDocument = prose.Truncate(strings.TrimSpace(focal), 300)
 	}
 }
 
@@ -207,7 +208,7 @@ func (r *reader) cellText(l Line, c column) string {
 	if strings.EqualFold(s, "n/a") || s == "-" {
 		return ""
 	}
-	return truncate(s, maxTextLength)
+	return prose.Truncate(s, maxTextLength)
 }
 
 func (r *reader) readRow(l Line) {
@@ -263,7 +264,7 @@ func (r *reader) addRelations(e *Element, l Line, controls string) {
 			continue
 		}
 		if !scf.IsControlCode(code) {
-			r.warn(l, "%s: %q is not a control code such as GOV-01; skipped", e.Code, truncate(code, 40))
+			r.warn(l, "%s: %q is not a control code such as GOV-01; skipped", e.Code, prose.Truncate(code, 40))
 			continue
 		}
 		if how == "" {
@@ -272,7 +273,7 @@ func (r *reader) addRelations(e *Element, l Line, controls string) {
 				"%s and %s: unknown relationship %q; skipped",
 				e.Code,
 				code,
-				truncate(r.rawCell(l, columnRelationship), 40),
+				prose.Truncate(r.rawCell(l, columnRelationship), 40),
 			)
 			continue
 		}
@@ -327,15 +328,8 @@ func (r *reader) parseStrength(l Line, code string) int {
 	}
 	n, err := strconv.ParseFloat(s, 64)
 	if err != nil || n < 0 || n > 10 || n != float64(int(n)) {
-		r.warn(l, "%s: strength %q is not a whole number from 0 to 10; ignored", code, truncate(s, 40))
+		r.warn(l, "%s: strength %q is not a whole number from 0 to 10; ignored", code, prose.Truncate(s, 40))
 		return -1
 	}
 	return int(n)
-}
-
-func truncate(s string, maxBytes int) string {
-	if len(s) <= maxBytes {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxBytes], "") + "…"
 }

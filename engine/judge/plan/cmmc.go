@@ -9,6 +9,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/text"
 	"github.com/scf-service/service/internal/lazyregexp"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // requirementCounts holds the number of NIST SP 800-171 (revision 2) requirements in each family,
@@ -152,7 +153,7 @@ func CheckCMMCEligibility(items []api.SoAItem, plan []api.POAMItem, today api.Da
 				"%d of %d requirements have no control in scope of this assessment and must be assessed first: %s",
 				n,
 				cmmcRequirementCount,
-				text.JoinAnd(e.NotAssessed),
+				text.JoinSome(e.NotAssessed),
 			),
 		)
 	}
@@ -181,7 +182,7 @@ func CheckCMMCEligibility(items []api.SoAItem, plan []api.POAMItem, today api.Da
 	e.Formula = fmt.Sprintf(
 		"%d − points of %s not met = %d; %d ÷ %d = %.1f%%",
 		e.MaxPoints,
-		text.FormatCount(len(e.NotMet), "requirement"),
+		prose.Count(len(e.NotMet), "requirement", "requirements"),
 		e.Points,
 		e.Points,
 		e.MaxPoints,
@@ -220,7 +221,7 @@ func unplannedReasons(requirement string, controls []string, plan []api.POAMItem
 		for n := range plan {
 			if p := &plan[n]; ClosesControl(p, control) {
 				planned = planned || p.IsOpen()
-				why = fmt.Sprintf("; %s is %s", p.POAMCode, strings.ReplaceAll(p.Status, "_", " "))
+				why = fmt.Sprintf("; %s is %s", p.POAMCode, prose.Humanize(p.Status))
 			}
 		}
 		if !planned {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/judge/text"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // IsAssessed reports whether a control applies and has been judged, by the rules or a user.
@@ -55,7 +55,7 @@ type ConformityResult struct {
 	Formula           string
 }
 
-// RateConformity rates items by the SCF's thresholds: all satisfactory is strict conformity; 80 %
+// RateConformity rates items by the SCF's thresholds: all satisfactory is strict conformity; 80%
 // with no deficient material control is conformity; 70% likewise is a significant deficiency;
 // anything else is a material weakness. weight returns a control's weight by its code; 10 is
 // material.
@@ -95,7 +95,7 @@ func RateConformity(items []api.SoAItem, weight func(code string) int) Conformit
 		good,
 		all,
 		v,
-		text.FormatCount(len(r.DeficientMaterial), "material control"),
+		prose.Count(len(r.DeficientMaterial), "material control", "material controls"),
 	)
 	v = math.Round(v*100) / 100
 	r.Percent = &v

@@ -9,6 +9,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/judge/text"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // DraftFinding drafts the finding for an SoA item. It returns false if there is no gap: the control
@@ -354,7 +355,7 @@ func draftRecommendation(
 	case controlWeight(c) == 10:
 		b.WriteString(" A material control can't be replaced by a compensating control.")
 	case len(c.CompensatingControls) > 0:
-		b.WriteString(" Until then, possible compensating controls: " + text.JoinOr(describeCompensatingControls(c, implementationByCode)) + ".")
+		b.WriteString(" Until then, possible compensating controls: " + prose.JoinOr(describeCompensatingControls(c, implementationByCode)) + ".")
 	}
 	return b.String()
 }
@@ -372,7 +373,7 @@ func describeCompensatingControls(c api.Control, implementationByCode map[string
 		if status == "" {
 			list, status = &outside, "not in this assessment"
 		}
-		name := k.ControlCode + " (" + strings.Join(append(about, strings.ReplaceAll(string(status), "_", " ")), "; ") + ")"
+		name := k.ControlCode + " (" + strings.Join(append(about, prose.Humanize(status)), "; ") + ")"
 		if !slices.Contains(*list, name) {
 			*list = append(*list, name)
 		}

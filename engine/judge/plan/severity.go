@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/judge/text"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // defaultWeight is used if the catalog gives a control no weight.
@@ -66,7 +66,7 @@ func RateSeverity(weight int, missingShare float64, requirements int, status api
 		factor,
 		statusText(status),
 		extra,
-		text.FormatCount(max(0, requirements), "requirement"),
+		prose.Count(max(0, requirements), "requirement", "requirements"),
 		points,
 		minCriticalPoints,
 		minHighPoints,

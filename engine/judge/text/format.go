@@ -1,9 +1,10 @@
 package text
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/scf-service/service/internal/prose"
 )
 
 // CollapseSpace replaces runs of white space with a single space.
@@ -22,29 +23,10 @@ func Shorten(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + " …"
 }
 
-// FormatCount returns a number with its noun: "1 passage", "3 passages".
-func FormatCount(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// JoinAnd lists words as "a, b and c"; after the fifth it writes "more".
-func JoinAnd(words []string) string {
+// JoinSome lists words as "a, b and c"; after the fifth it writes "more".
+func JoinSome(words []string) string {
 	if len(words) > 5 {
 		words = append(slices.Clone(words[:5]), "more")
 	}
-	return joinLast(words, " and ")
-}
-
-// JoinOr lists words as "a, b or c".
-func JoinOr(words []string) string { return joinLast(words, " or ") }
-
-// joinLast joins words with commas, and the last word with lastSeparator.
-func joinLast(words []string, lastSeparator string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + lastSeparator + words[len(words)-1]
+	return prose.JoinAnd(words)
 }

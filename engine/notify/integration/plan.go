@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
 
@@ -40,7 +41,7 @@ func (i *planItem) toDraft(marker string) *issueDraft {
 			i.POAMCode,
 			i.assessmentName,
 			i.Severity,
-			strings.ReplaceAll(i.Effort, "_", " "),
+			prose.Humanize(i.Effort),
 			owner,
 		),
 		"Weakness: "+i.Weakness,

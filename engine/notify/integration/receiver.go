@@ -12,6 +12,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/notify/delivery"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
 
@@ -208,9 +209,5 @@ func ignoreNotFound(err error) error {
 }
 
 func truncateLine(s string, maxRunes int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > maxRunes {
-		return string(r[:maxRunes-1]) + "…"
-	}
-	return s
+	return prose.Truncate(strings.Join(strings.Fields(s), " "), maxRunes)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
 
@@ -94,7 +95,7 @@ func (s *Service) queueFromEvent(tx *store.Tx, e *store.Event) error {
 
 func (s *Service) approvalValues(p *api.Approval, a *api.Assessment) map[string]any {
 	values := map[string]any{
-		assessment.name: truncate(a.Name), deliverable.name: p.Gate.Title(), version.name: fmt.Sprint(p.VersionNumber),
+		assessment.name: prose.Truncate(a.Name, maxValue), deliverable.name: p.Gate.Title(), version.name: fmt.Sprint(p.VersionNumber),
 		command.name: "service approval show " + p.ID,
 	}
 	if to := s.publicLink("/approval#" + p.ID); to != "" {
@@ -102,14 +103,6 @@ func (s *Service) approvalValues(p *api.Approval, a *api.Assessment) map[string]
 		values[command.name] = "service --server " + s.PublicURL + " approval show " + p.ID
 	}
 	return values
-}
-
-// truncate shortens a text to the maximum length of a variable.
-func truncate(text string) string {
-	if r := []rune(text); len(r) > maxValue {
-		return string(r[:maxValue-1]) + "…"
-	}
-	return text
 }
 
 // notifyDeciders sends the request to everyone who may decide, except the requester.
@@ -169,7 +162,7 @@ func (s *Service) notifyRequester(tx *store.Tx, p *api.Approval, a *api.Assessme
 	values := s.approvalValues(p, a)
 	values["verdict"], values["decided_by"] = string(p.Status), p.Decider()
 	if p.Reason != nil {
-		values["reason"] = truncate(*p.Reason)
+		values["reason"] = prose.Truncate(*p.Reason, maxValue)
 	}
 	return s.queueIfWanted(tx, p.OrganizationID, u, Mail{TemplateID: "approval_decided", Values: values, DedupKey: "decided/" + p.ID})
 }
@@ -216,7 +209,7 @@ func (s *Service) QueueInvitation(tx *store.Tx, by api.Caller, email string, rol
 	if _, err := parseAddress(email); err != nil {
 		return false, nil
 	}
-	values := map[string]any{"role": string(role), "inviter": truncate(by.Actor.Name), "expires": formatTime(expires)}
+	values := map[string]any{"role": string(role), "inviter": prose.Truncate(by.Actor.Name, maxValue), "expires": formatTime(expires)}
 	if to := s.publicLink(path); to != "" {
 		values[link.name] = to
 	}
@@ -243,7 +236,11 @@ func (s *Service) QueueAlert(tx *store.Tx, org string, to []string, title, detai
 		Mail{
 			To:         to,
 			TemplateID: "security_alert",
-			Values:     map[string]any{"title": truncate(title), "detail": truncate(detail), "time": formatTime(tx.Now())},
+			Values: map[string]any{
+				"title":  prose.Truncate(title, maxValue),
+				"detail": prose.Truncate(detail, maxValue),
+				"time":   formatTime(tx.Now()),
+			},
 		},
 	)
 	return err

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/engine/report/drawing"
-	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // Document is a complete report.
@@ -162,7 +162,7 @@ func Prose(s string) Cell                 { return Cell{{Text: s, Prose: true}} 
 func NoBreak(s string) Cell               { return Cell{{Text: s, NoBreak: true}} }
 func Mono(s string) Cell                  { return Cell{{Text: s, Mono: true}} }
 func Badge(class, s string) Cell          { return Cell{{Text: s, Badge: class}} }
-func Number(n int) Cell                   { return Text(wording.GroupThousands(n)) }
+func Number(n int) Cell                   { return Text(prose.GroupThousands(n)) }
 func (c Cell) With(s ...Span) Cell        { return append(c, s...) }
 func NewPara(class, text string) Para     { return Para{Text: Text(text), Class: class} }
 func (f *Facts) Add(label string, c Cell) { f.Items = append(f.Items, Fact{Label: label, Value: c}) }

@@ -9,6 +9,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // basisSection describes what the report is based on and its limitations.
@@ -16,13 +17,13 @@ func (v *Report) basisSection() []block.Block {
 	var f block.Facts
 	f.Add("Catalog", block.Text(fmt.Sprintf(
 		"%s: %s in %s",
-		wording.Capitalize(v.CatalogName()),
-		wording.CountWithNoun(
+		prose.Capitalize(v.CatalogName()),
+		prose.Count(
 			v.Catalog.Counts.Controls,
 			"control",
 			"controls",
 		),
-		wording.CountWithNoun(v.Catalog.Counts.Domains, "domain", "domains"),
+		prose.Count(v.Catalog.Counts.Domains, "domain", "domains"),
 	)))
 	f.Add("Catalog SHA-256", v.catalogHashCell())
 	if file := wording.OrEmpty(v.Catalog.SourceFilename); file != "" {
@@ -109,10 +110,10 @@ func (v *Report) limitsList() block.List {
 			}
 		}
 		if len(unseen) > 0 {
-			add("Applicable but not assessed (%s): %s.", wording.GroupThousands(len(unseen)), strings.Join(unseen, ", "))
+			add("Applicable but not assessed (%s): %s.", prose.GroupThousands(len(unseen)), strings.Join(unseen, ", "))
 		}
 		if len(open) > 0 {
-			add("Applicability undecided (%s): %s.", wording.GroupThousands(len(open)), strings.Join(open, ", "))
+			add("Applicability undecided (%s): %s.", prose.GroupThousands(len(open)), strings.Join(open, ", "))
 		}
 		for _, w := range v.SoA.Reliance.Warnings() {
 			add("%s", w)
@@ -128,7 +129,7 @@ func (v *Report) limitsList() block.List {
 		if n > 0 {
 			add(
 				"%s no maturity level because there is no evidence to rate; averages exclude them.",
-				wording.CountWithNoun(n, "control has", "controls have"),
+				prose.Count(n, "control has", "controls have"),
 			)
 		}
 	}
@@ -155,7 +156,7 @@ func (v *Report) inputsTable() block.Table {
 				t.Rows,
 				block.Row{
 					Cells: []block.Cell{
-						block.Text(wording.Capitalize(g.Title())),
+						block.Text(prose.Capitalize(g.Title())),
 						block.UserText(wording.Label(k)),
 						block.Mono(d.Inputs[k]),
 					},

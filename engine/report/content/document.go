@@ -8,6 +8,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // Document returns the report as a document whose sections follow the template's order.
@@ -161,7 +162,7 @@ func (v *Report) aboutReportFacts() block.Facts {
 	} else {
 		f.Items = append(f.Items, block.Fact{Label: "Frameworks", List: frameworks})
 	}
-	f.Add("Catalog", block.Text(wording.Capitalize(v.CatalogName())))
+	f.Add("Catalog", block.Text(prose.Capitalize(v.CatalogName())))
 	f.Add("Catalog SHA-256", v.catalogHashCell())
 	f.Add("As of", block.Text(wording.TimeOrNotSpecified(v.AsOf)))
 	f.Add("Written by", block.UserText(wording.OrDefault(v.Tool, "not specified")))
@@ -189,7 +190,7 @@ func (v *Report) versionsTable() block.Table {
 	}}
 	for _, g := range v.Template.Gates {
 		st := v.approvalStatus(g)
-		name := block.Text(wording.Capitalize(g.Title()))
+		name := block.Text(prose.Capitalize(g.Title()))
 		if st.version == nil {
 			t.Rows = append(
 				t.Rows,

@@ -3,11 +3,11 @@ package content
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // removedCitedDocuments returns the file names that items cite but that are no longer documents of the
@@ -41,7 +41,7 @@ func (v *Report) documentsSection() []block.Block {
 				"",
 				fmt.Sprintf(
 					"This report cites %s since been removed.",
-					wording.CountWithNoun(len(removed), "document that has", "documents that have"),
+					prose.Count(len(removed), "document that has", "documents that have"),
 				),
 			),
 		)
@@ -50,12 +50,12 @@ func (v *Report) documentsSection() []block.Block {
 		return lost
 	}
 	read, unread := v.partitionDocuments()
-	summary := wording.CountWithNoun(read, "document was read.", "documents were read.")
+	summary := prose.Count(read, "document was read.", "documents were read.")
 	if len(unread) > 0 {
 		summary = fmt.Sprintf(
 			"%s of %s could be read.",
-			wording.GroupThousands(read),
-			wording.CountWithNoun(len(v.Documents), "document", "documents"),
+			prose.GroupThousands(read),
+			prose.Count(len(v.Documents), "document", "documents"),
 		)
 	}
 	out := []block.Block{block.NewPara("", summary)}
@@ -104,7 +104,7 @@ func (v *Report) documentsSection() []block.Block {
 		}
 		pages := "–"
 		if d.PageCount > 0 {
-			pages = wording.GroupThousands(d.PageCount)
+			pages = prose.GroupThousands(d.PageCount)
 		}
 		var f block.Facts
 		f.AddText("Owner", d.Owner)
@@ -153,7 +153,7 @@ func (v *Report) approvalsSection() []block.Block {
 		}
 		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
 			block.Text(
-				wording.Capitalize(a.Gate.Title()),
+				prose.Capitalize(a.Gate.Title()),
 			), block.Number(a.VersionNumber), block.Badge(class, wording.Label(a.DisplayStatus())),
 			block.UserText(
 				ActorNameWithType(a.RequestedBy),
@@ -171,7 +171,7 @@ func (v *Report) approvalsSection() []block.Block {
 func ActorNameWithType(a api.Actor) string {
 	s := wording.OrDefault(a.Name, a.ID)
 	if a.Type != api.ActorUser && a.Type != "" {
-		s += " (" + strings.ReplaceAll(string(a.Type), "_", " ") + ")"
+		s += " (" + prose.Humanize(a.Type) + ")"
 	}
 	return s
 }

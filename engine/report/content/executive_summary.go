@@ -9,6 +9,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // ExecutiveText returns about a page of plain text for executives, in paragraphs separated by blank
@@ -46,7 +47,7 @@ func (v *Report) CatalogName() string {
 }
 
 func (v *Report) describeSubject() string {
-	against := wording.JoinWithAnd(v.frameworkNames())
+	against := prose.JoinAnd(v.frameworkNames())
 	if against == "" {
 		against = "no specific framework"
 	}
@@ -63,16 +64,16 @@ func (v *Report) describeSubject() string {
 		s += " No documents have been provided as evidence."
 	case read+len(unread) == 0:
 	case len(unread) == 0:
-		s += fmt.Sprintf(" The evidence comes from %s.", wording.CountWithNoun(read, "document", "documents"))
+		s += fmt.Sprintf(" The evidence comes from %s.", prose.Count(read, "document", "documents"))
 	default:
 		s += fmt.Sprintf(
 			" The evidence comes from %s; %s could not be considered.",
-			wording.CountWithNoun(read, "document", "documents"),
-			wording.CountWithNoun(len(unread), "more", "more"),
+			prose.Count(read, "document", "documents"),
+			prose.Count(len(unread), "more", "more"),
 		)
 	}
 	if removed := v.removedCitedDocuments(); len(removed) > 0 {
-		s += fmt.Sprintf(" It relies on %s since been removed.", wording.CountWithNoun(len(removed), "document that has", "documents that have"))
+		s += fmt.Sprintf(" It relies on %s since been removed.", prose.Count(len(removed), "document that has", "documents that have"))
 	}
 	return s
 }
@@ -90,19 +91,19 @@ func (v *Report) describeControls() string {
 		}
 	}
 	in := len(v.SoAItems) - excluded - undecided
-	s := "Of " + wording.CountWithNoun(len(v.SoAItems), "control", "controls") + ", " + wording.CountWithNoun(in, "applies", "apply")
+	s := "Of " + prose.Count(len(v.SoAItems), "control", "controls") + ", " + prose.Count(in, "applies", "apply")
 	if in > 1 && in == len(v.SoAItems) {
-		s = fmt.Sprintf("All %s controls apply", wording.GroupThousands(in))
+		s = fmt.Sprintf("All %s controls apply", prose.GroupThousands(in))
 	}
 	if excluded > 0 {
 		join := ", "
 		if undecided == 0 {
 			join = " and "
 		}
-		s += join + wording.CountWithNoun(excluded, "is excluded with a reason", "are excluded with a reason")
+		s += join + prose.Count(excluded, "is excluded with a reason", "are excluded with a reason")
 	}
 	if undecided > 0 {
-		s += " and " + wording.CountWithNoun(undecided, "is undecided", "are undecided")
+		s += " and " + prose.Count(undecided, "is undecided", "are undecided")
 	}
 	s += "."
 	if in == 0 {
@@ -115,7 +116,7 @@ func (v *Report) describeControls() string {
 				shares,
 				fmt.Sprintf(
 					"%s (%s) %s",
-					wording.GroupThousands(all[o]),
+					prose.GroupThousands(all[o]),
 					wording.Percent(all[o], in),
 					strings.ToLower(o.displayName())+map[bool]string{true: " implemented"}[o == statusPartly],
 				),
@@ -123,12 +124,12 @@ func (v *Report) describeControls() string {
 		}
 	}
 	if len(shares) > 0 {
-		s += " Status of the applicable controls, based on the evidence: " + wording.JoinWithAnd(shares) + "."
+		s += " Status of the applicable controls, based on the evidence: " + prose.JoinAnd(shares) + "."
 	}
 	if n := all[statusNotEvidenced]; n > 0 {
 		s += fmt.Sprintf(
 			" For %s (%s) there was too little evidence to judge, which does not mean they are not implemented.",
-			wording.GroupThousands(n),
+			prose.GroupThousands(n),
 			wording.Percent(n, in),
 		)
 	}
@@ -157,10 +158,10 @@ func (v *Report) describeFindings() string {
 	var parts []string
 	for _, s := range api.Severities {
 		if by[s] > 0 {
-			parts = append(parts, wording.GroupThousands(by[s])+" "+wording.Humanize(string(s)))
+			parts = append(parts, prose.GroupThousands(by[s])+" "+wording.Humanize(string(s)))
 		}
 	}
-	s := fmt.Sprintf("The gap analysis has %s: %s.", wording.CountWithNoun(len(v.Findings), "finding", "findings"), wording.JoinWithAnd(parts))
+	s := fmt.Sprintf("The gap analysis has %s: %s.", prose.Count(len(v.Findings), "finding", "findings"), prose.JoinAnd(parts))
 	top := v.Findings[:min(3, len(v.Findings))]
 	names := make([]string, len(top))
 	for i, f := range top {
@@ -170,7 +171,7 @@ func (v *Report) describeFindings() string {
 	if len(domains) > 1 {
 		codes := slices.Sorted(maps.Keys(domains))
 		slices.SortStableFunc(codes, func(a, b string) int { return cmp.Compare(domains[b], domains[a]) })
-		s += fmt.Sprintf(" The domain with the most findings is %s (%s).", v.domainLabel(codes[0]), wording.GroupThousands(domains[codes[0]]))
+		s += fmt.Sprintf(" The domain with the most findings is %s (%s).", v.domainLabel(codes[0]), prose.GroupThousands(domains[codes[0]]))
 	}
 	return s
 }
@@ -184,7 +185,7 @@ func (v *Report) describeMaturity() string {
 		return "Maturity could not be rated because no control has evidence to rate."
 	}
 	s := fmt.Sprintf("Average maturity is %.1f out of 5, based on the %s of %s with evidence",
-		*m.Overall.Mean, wording.GroupThousands(m.Overall.Assessed), wording.CountWithNoun(m.Overall.Controls, "control", "controls"))
+		*m.Overall.Mean, prose.GroupThousands(m.Overall.Assessed), prose.Count(m.Overall.Controls, "control", "controls"))
 	if m.Overall.TargetMean != nil {
 		s += fmt.Sprintf("; the target is %.1f", *m.Overall.TargetMean)
 	}
@@ -194,7 +195,7 @@ func (v *Report) describeMaturity() string {
 		for i, d := range weak {
 			names[i] = fmt.Sprintf("%s (%.1f)", wording.OrDefault(d.DomainName, v.domainLabel(d.DomainCode)), *d.Mean)
 		}
-		s += " It is lowest in " + wording.JoinWithAnd(names) + "."
+		s += " It is lowest in " + prose.JoinAnd(names) + "."
 	}
 	return s
 }
@@ -236,17 +237,17 @@ func (v *Report) describePlan() string {
 		}
 		last = max(last, it.CurrentDueDate())
 	}
-	s := "The plan of action has " + wording.CountWithNoun(len(v.POAMItems), "item", "items") + "; "
+	s := "The plan of action has " + prose.Count(len(v.POAMItems), "item", "items") + "; "
 	if open == len(v.POAMItems) && open > 1 {
 		s += "all are open"
 	} else {
-		s += wording.CountWithNoun(open, "is open", "are open")
+		s += prose.Count(open, "is open", "are open")
 	}
 	switch {
 	case overdue > 0 && open == 1:
 		s += " and overdue"
 	case overdue > 0:
-		s += fmt.Sprintf(", %s of them overdue", wording.GroupThousands(overdue))
+		s += fmt.Sprintf(", %s of them overdue", prose.GroupThousands(overdue))
 	}
 	s += "."
 	if first != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/drawing"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // Limits on the nodes shown per stage; the rest are grouped.
@@ -122,7 +123,7 @@ func (v *Report) flowBlocks() []block.Block {
 func countsCell(n map[string]int, separator string) block.Cell {
 	var out []string
 	for _, name := range keysByCount(n) {
-		out = append(out, fmt.Sprintf("%s: %s", name, wording.GroupThousands(n[name])))
+		out = append(out, fmt.Sprintf("%s: %s", name, prose.GroupThousands(n[name])))
 	}
 	if len(out) == 0 {
 		return block.Text("–")
@@ -292,7 +293,7 @@ func drawFlow(left, middle, right *flowStage, first, second []flowStream) drawin
 			if s.shownCounts != nil {
 				number = s.shownCounts[name]
 			}
-			n := " (" + wording.GroupThousands(number) + ")"
+			n := " (" + prose.GroupThousands(number) + ")"
 			l := drawing.FitLabel(
 				drawing.Label{
 					X:     x[i] + node + 6,
@@ -318,7 +319,7 @@ func drawFlow(left, middle, right *flowStage, first, second []flowStream) drawin
 	for _, s := range append(slices.Clone(first), second...) {
 		descriptions = append(
 			descriptions,
-			fmt.Sprintf("%s to %s: %s", shortenName(s.from), shortenName(s.to), wording.GroupThousands(int(s.n+0.5))),
+			fmt.Sprintf("%s to %s: %s", shortenName(s.from), shortenName(s.to), prose.GroupThousands(int(s.n+0.5))),
 		)
 	}
 	d.Description = "The width of a stream is the number of controls. " + strings.Join(descriptions, "; ") + "."

@@ -11,6 +11,7 @@ import (
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/drawing"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // maxGanttRows is the maximum number of items in the chart; those due first are shown.
@@ -69,7 +70,7 @@ func (v *Report) ganttBlocks() []block.Block {
 		caption = fmt.Sprintf(
 			"Timeline of open items: the first %d due; %s",
 			len(rows),
-			wording.CountWithNoun(more, "more is listed below", "more are listed below"),
+			prose.Count(more, "more is listed below", "more are listed below"),
 		)
 	}
 	t := block.Table{Caption: caption, Columns: []block.Column{
@@ -317,7 +318,7 @@ func (v *Report) planAgeTable() block.Table {
 			continue
 		}
 		b := &block.Bar{Max: float64(most), Mark: -1, Label: fmt.Sprintf("%s: %d", name, sumInts(by))}
-		r := block.Row{Cells: []block.Cell{block.Text(wording.Capitalize(name)), block.Number(sumInts(by))}}
+		r := block.Row{Cells: []block.Cell{block.Text(prose.Capitalize(name)), block.Number(sumInts(by))}}
 		for k, s := range api.Severities {
 			r.Cells = append(r.Cells, block.Number(by[k]))
 			b.Parts = append(b.Parts, block.BarPart{Fill: string(s), Value: float64(by[k])})

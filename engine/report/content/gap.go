@@ -8,6 +8,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
 )
 
 func (v *Report) gapSection() []block.Block {
@@ -36,8 +37,8 @@ func (v *Report) gapSection() []block.Block {
 				fmt.Sprintf(
 					"%s of the %s findings concern controls that count as implemented: they describe what would complete the evidence, "+
 						"and the plan contains no work for them.",
-					wording.GroupThousands(met),
-					wording.GroupThousands(len(v.Findings)),
+					prose.GroupThousands(met),
+					prose.GroupThousands(len(v.Findings)),
 				),
 			),
 		)
@@ -63,7 +64,7 @@ func (v *Report) gapSection() []block.Block {
 					"For %s there was too little evidence to judge, which does not mean they are not implemented. The next step is the same "+
 						"for each: ask the owner for evidence of the listed points, and implement what is missing. Locations of related passages "+
 						"are given; the Statement of Applicability report quotes the passages. The number next to a severity is its points.",
-					wording.CountWithNoun(n, "control", "controls"),
+					prose.Count(n, "control", "controls"),
 				),
 			),
 			unseen,

@@ -11,6 +11,7 @@ import (
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/drawing"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // severityCounts holds a domain's findings by severity, in the order of api.Severities.
@@ -87,7 +88,7 @@ func (v *Report) heatMapPicture() block.Picture {
 						X:      left + cell*float64(i) + cell/2,
 						Y:      y + 14,
 						Size:   drawing.SmallLabelSize,
-						Text:   wording.GroupThousands(n),
+						Text:   prose.GroupThousands(n),
 						Anchor: drawing.Middle,
 						Color:  drawing.TextColorOn(shade),
 						Bold:   true,

@@ -7,6 +7,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
 )
 
 const maxLevel = len(api.LevelNames) - 1
@@ -55,7 +56,7 @@ func levelTable(scores []api.MaturityScore) block.Table {
 	}}
 	for n, name := range api.LevelNames {
 		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
-			block.Number(n), block.Text(wording.Capitalize(name)), block.Number(by[n]),
+			block.Number(n), block.Text(prose.Capitalize(name)), block.Number(by[n]),
 			{
 				{
 					Bar: &block.Bar{
@@ -134,7 +135,7 @@ func domainMaturityRow(d api.DomainMaturity, name string) block.Row {
 		weighted = wording.MeanOrNotAssessed(d.WeightedMean)
 	}
 	return block.Row{Cells: []block.Cell{
-		title, block.Number(d.Controls), block.Text(fmt.Sprintf("%s (%s)", wording.GroupThousands(d.Assessed), wording.Percent(d.Assessed, d.Controls))),
+		title, block.Number(d.Controls), block.Text(fmt.Sprintf("%s (%s)", prose.GroupThousands(d.Assessed), wording.Percent(d.Assessed, d.Controls))),
 		block.Text(wording.MeanOrNotAssessed(d.Mean)), block.Text(weighted), block.Text(lowest), block.Text(target),
 		{{Bar: b}},
 	}}

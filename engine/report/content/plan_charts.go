@@ -11,6 +11,7 @@ import (
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/drawing"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // maxBurnDownSteps is the maximum number of periods in a burn-down chart.
@@ -68,7 +69,7 @@ func (v *Report) burnDownBlocks() []block.Block {
 		return nil
 	}
 	t := block.Table{
-		Caption: fmt.Sprintf("Burn-down of %s if each is completed by its due date", wording.CountWithNoun(start, "open item", "open items")),
+		Caption: fmt.Sprintf("Burn-down of %s if each is completed by its due date", prose.Count(start, "open item", "open items")),
 		Columns: []block.Column{
 			{Name: "Period", Width: 6}, {Name: "Due", Width: 3, Number: true}, {Name: "Remaining", Width: 4, Number: true},
 		},
@@ -96,7 +97,7 @@ func burnDownChart(start int, steps []burnDownStep) block.Picture {
 				X:      left - 6,
 				Y:      y(float64(n)) + 4,
 				Size:   drawing.SmallLabelSize,
-				Text:   wording.GroupThousands(n),
+				Text:   prose.GroupThousands(n),
 				Anchor: drawing.End,
 				Color:  drawing.Soft,
 			},
@@ -242,7 +243,7 @@ func impactEffortChart(counts [][]int) block.Picture {
 					X:      x,
 					Y:      y + 13.5,
 					Size:   drawing.SmallLabelSize,
-					Text:   wording.GroupThousands(n),
+					Text:   prose.GroupThousands(n),
 					Anchor: drawing.Middle,
 					Color:  drawing.OnAccent,
 					Bold:   true,

@@ -10,6 +10,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
 )
 
 func (v *Report) coverageSection() []block.Block {
@@ -139,7 +140,7 @@ func (v *Report) annexATable(rows []requirementCoverage) block.Table {
 		case included == "No" && r.status != statusExcluded:
 			included = "Undecided"
 		case len(reasons) > 0:
-			reason = block.Text(wording.Capitalize(strings.Join(reasons, ", ")) + ".")
+			reason = block.Text(prose.Capitalize(strings.Join(reasons, ", ")) + ".")
 		}
 		if len(why) > 0 {
 			reason = reason.With(block.Span{Text: strings.Join(why, "\n"), Prose: true})
@@ -323,7 +324,7 @@ func (v *Report) soaDetail(it *api.SoAItem) []block.Block {
 			f.AddText("Why this status", it.Reason)
 			f.Add("Confidence", block.Text(formatConfidence(it.Confidence, it.IsStatusOverruled())))
 		}
-		f.AddText("Check", wording.Capitalize(it.RelianceNote()))
+		f.AddText("Check", prose.Capitalize(it.RelianceNote()))
 		if finding.Ref == "" {
 			f.AddList("Not found", it.MissingElements)
 		} else {

@@ -31,7 +31,7 @@ func (d *Drawing) WritePNG(w io.Writer, t Theme) error {
 	for _, s := range d.Shapes {
 		s.(painter).paint(c)
 	}
-	// Flat colors compress well at once: the default takes twice the time for 4 % less.
+	// Flat colors compress well at once: the default takes twice the time for 4% less.
 	return (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(w, c.img)
 }
 

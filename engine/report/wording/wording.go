@@ -3,7 +3,6 @@
 package wording
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // ReplaceControlCharacters returns text that is safe to display: control characters become visible symbols, line
@@ -67,47 +67,11 @@ func Humanize(value string) string {
 	case "handles_cards":
 		return "handles payment cards"
 	}
-	words := strings.Split(value, "_")
-	for i, w := range words {
-		words[i] = cmp.Or(acronyms[w], w)
-	}
-	return strings.Join(words, " ")
-}
-
-// acronyms holds the spelling of acronyms within values, such as the states of an assessment.
-var acronyms = map[string]string{"soa": "SoA", "poam": "POA&M", "scf": "SCF", "sha256": "SHA-256", "id": "ID"}
-
-// Capitalize returns s with its first letter in upper case.
-func Capitalize(s string) string {
-	if s == "" || s[0] < 'a' || s[0] > 'z' {
-		return s
-	}
-	return string(s[0]-'a'+'A') + s[1:]
+	return prose.Humanize(value)
 }
 
 // Label returns the capitalized display text of an API value.
-func Label(value string) string { return Capitalize(Humanize(value)) }
-
-// GroupThousands formats a number with thousands separators.
-func GroupThousands(n int) string {
-	s := strconv.Itoa(n)
-	sign := ""
-	if n < 0 {
-		sign, s = "-", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
-}
-
-// CountWithNoun returns a number with the matching form of its noun.
-func CountWithNoun(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return GroupThousands(n) + " " + many
-}
+func Label(value string) string { return prose.Capitalize(Humanize(value)) }
 
 func Percent(part, whole int) string {
 	if whole == 0 {
@@ -128,17 +92,6 @@ func LevelWithName(n int) string {
 		return fmt.Sprintf("%d, unknown level", n)
 	}
 	return fmt.Sprintf("%d, %s", n, api.LevelNames[n])
-}
-
-// JoinWithAnd joins names as in a sentence: "a, b and c".
-func JoinWithAnd(names []string) string {
-	switch len(names) {
-	case 0:
-		return ""
-	case 1:
-		return names[0]
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
 func ISODateOrEmpty(t *time.Time) string {
@@ -210,7 +163,7 @@ func ByteSize(n int64) string {
 	case n >= 1<<10:
 		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 	}
-	return CountWithNoun(int(n), "byte", "bytes")
+	return prose.Count(int(n), "byte", "bytes")
 }
 
 // Requirements returns the codes by framework on one line, sorted by framework.

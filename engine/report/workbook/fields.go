@@ -6,6 +6,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // Fields returns the value of an item's field as text, by its API name; empty if unset or unknown.
@@ -155,7 +156,7 @@ func ScoreFields(it *api.MaturityScore) Fields {
 			return ""
 		case "level_name":
 			if it.Assessed && it.Level >= 0 && it.Level < len(api.LevelNames) {
-				return humanize(api.LevelNames[it.Level])
+				return prose.Label(api.LevelNames[it.Level])
 			}
 			return ""
 		case "target_level":

@@ -18,7 +18,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // ColumnKind is the kind of a column's values.
@@ -157,11 +157,7 @@ func (c Column) labelFor(value string) string {
 	if w, ok := c.Labels[value]; ok {
 		return w
 	}
-	return humanize(value)
-}
-
-func humanize(value string) string {
-	return wording.Capitalize(strings.ReplaceAll(value, "_", " "))
+	return prose.Label(value)
 }
 
 // choiceLabels returns the labels of a choice without duplicates.
@@ -191,7 +187,7 @@ func (c Column) parseChoice(written string) (string, bool) {
 		}
 	}
 	for _, v := range values {
-		if normalizeHeader(written) == normalizeHeader(c.labelFor(v)) || normalizeHeader(written) == normalizeHeader(humanize(v)) ||
+		if normalizeHeader(written) == normalizeHeader(c.labelFor(v)) || normalizeHeader(written) == normalizeHeader(prose.Label(v)) ||
 			normalizeHeader(written) == v {
 			return v, true
 		}

@@ -1,0 +1,77 @@
+// Package prose forms phrases of messages: counts with their nouns, lists of words, and API values as words.
+package prose
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Count returns a number with the matching form of its noun: "1 passage", "1,468 controls".
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return GroupThousands(n) + " " + many
+}
+
+// GroupThousands formats a number with thousands separators.
+func GroupThousands(n int) string {
+	s := strconv.Itoa(n)
+	sign := ""
+	if n < 0 {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// JoinAnd lists words as "a, b and c".
+func JoinAnd(words []string) string { return joinLast(words, " and ") }
+
+// JoinOr lists words as "a, b or c".
+func JoinOr(words []string) string { return joinLast(words, " or ") }
+
+// joinLast joins words with commas, and the last word with lastSeparator.
+func joinLast(words []string, lastSeparator string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + lastSeparator + words[len(words)-1]
+}
+
+// Humanize returns an API value as words: "partially implemented" for partially_implemented, "SoA drafted" for soa_drafted.
+func Humanize[S ~string](value S) string {
+	words := strings.Split(string(value), "_")
+	for i, w := range words {
+		words[i] = cmp.Or(acronyms[w], w)
+	}
+	return strings.Join(words, " ")
+}
+
+// Label returns an API value as capitalized words.
+func Label[S ~string](value S) string { return Capitalize(Humanize(value)) }
+
+// acronyms holds the spelling of acronyms within values, such as the states of an assessment.
+var acronyms = map[string]string{"soa": "SoA", "poam": "POA&M", "scf": "SCF", "sha256": "SHA-256", "id": "ID"}
+
+// Capitalize returns s with its first letter in upper case.
+func Capitalize(s string) string {
+	if s == "" {
+		return s
+	}
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// Truncate returns the start of a text with more than maxRunes characters, ending in "…".
+func Truncate(s string, maxRunes int) string {
+	if utf8.RuneCountInString(s) <= maxRunes {
+		return s
+	}
+	return strings.TrimRight(string([]rune(s)[:maxRunes-1]), " ") + "…"
+}
