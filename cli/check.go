@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -147,7 +148,7 @@ func pathExists(path string) bool {
 
 // isMissingPathError reports whether err means that a file, folder or parent folder does not exist.
 func isMissingPathError(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "not a directory")
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error {

@@ -335,7 +335,7 @@ Missing files are listed; their documents are kept unless --remove is given.`,
 			}); err != nil {
 				return err
 			}
-			return a.reportUnreadableFiles(got)
+			return a.reportUnreadFiles(got.Skipped, slices.Concat(got.Added, got.Replaced))
 		},
 	}
 	cmd.Flags().StringVar(&category, "category", "", "category of new files: policy, procedure, record, … (default: detected)")
@@ -402,26 +402,4 @@ func (a *app) renderDocSync(p *print.Page, s *docSyncResult) {
 	if len(s.Missing) > 0 {
 		p.Text("Documents with missing files are kept; `%s` removes them.", a.suggestedCommandLine("doc sync DIR --remove"))
 	}
-}
-
-// reportUnreadableFiles prints a notice for each skipped file. It returns an error if any file was skipped or
-// was uploaded but could not be read.
-func (a *app) reportUnreadableFiles(s *docSyncResult) error {
-	for _, l := range s.Skipped {
-		a.progress.Notice("skipped: %s: %s", l.Name, l.Reason)
-	}
-	bad := len(s.Skipped)
-	for _, d := range append(slices.Clone(s.Added), s.Replaced...) {
-		if d.Status == api.DocumentFailed {
-			bad++
-		}
-	}
-	if bad == 0 {
-		return nil
-	}
-	return withHint(
-		runtimeError("%s could not be read; the others were added", prose.Count(bad, "file", "files")),
-		"`%s` lists them",
-		a.suggestedCommandLine("doc list --status failed"),
-	)
 }

@@ -108,24 +108,7 @@ added again. Files that can't be added are listed; the others are still added.`,
 			}); err != nil {
 				return err
 			}
-			skipped = append(skipped, got.Skipped...)
-			for _, s := range skipped {
-				a.progress.Notice("skipped: %s: %s", s.Name, s.Reason)
-			}
-			unread := 0
-			for _, d := range got.Added {
-				if d.Status == api.DocumentFailed {
-					unread++
-				}
-			}
-			if bad := len(skipped) + unread; bad > 0 {
-				return withHint(
-					runtimeError("%s could not be read; the others were added", prose.Count(bad, "file", "files")),
-					"`%s` lists them",
-					a.suggestedCommandLine("doc list --status failed"),
-				)
-			}
-			return nil
+			return a.reportUnreadFiles(append(skipped, got.Skipped...), got.Added)
 		},
 	}
 	cmd.Flags().StringVar(&category, "category", "", "policy, procedure, record, register, report, contract, … (default: detected)")
@@ -408,4 +391,34 @@ func (a *app) docReprocess() *cobra.Command {
 			return a.out.Print(d, func(p *print.Page) { renderDocument(p, d) })
 		},
 	}
+}
+
+// reportUnreadFiles prints the reason for each skipped file and returns an error if any file was skipped, or if any of
+// the added documents could not be read.
+func (a *app) reportUnreadFiles(skipped []skippedFile, added []api.Document) error {
+	for _, s := range skipped {
+		a.progress.Notice("skipped: %s: %s", s.Name, s.Reason)
+	}
+	failed := 0
+	for _, d := range added {
+		if d.Status == api.DocumentFailed {
+			failed++
+		}
+	}
+	if len(skipped)+failed == 0 {
+		return nil
+	}
+	message := prose.Count(len(skipped)+failed, "file", "files") + " could not be read"
+	switch len(added) - failed {
+	case 0:
+	case 1:
+		message += "; the other one was added"
+	default:
+		message += "; the others were added"
+	}
+	err := runtimeError("%s", message)
+	if failed == 0 {
+		return err
+	}
+	return withHint(err, "`%s` lists them", a.suggestedCommandLine("doc list --status failed"))
 }

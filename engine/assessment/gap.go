@@ -57,6 +57,7 @@ func (s *Service) draftGapFrom(
 			statusByControl[items[n].ControlCode] = items[n].ImplementationStatus
 		}
 	}
+	names := frameworkNames(snap)
 	d.items, err = mapParallel(ctx, items, func(i *api.SoAItem) (f api.Finding, falls bool, err error) {
 		if !i.Applicability.IsApplicable() {
 			return f, false, nil
@@ -65,7 +66,7 @@ func (s *Service) draftGapFrom(
 		if err != nil {
 			return f, false, err
 		}
-		f, falls = plan.DraftFinding(c, *i, statusByControl)
+		f, falls = plan.DraftFinding(c, *i, statusByControl, names)
 		f.Item, f.InCatalog, f.Source = copyControlFields(i.Item), true, "analysis"
 		return f, falls, nil
 	})

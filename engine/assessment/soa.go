@@ -141,7 +141,9 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 			return err
 		}
 		read = maps.Clone(documents)
-		d.items, quotes, err = s.draftSoAItems(ctx, j, documents, controls, codes, traits, manuallyIncluded(previous.items, ignoredItemID))
+		d.items, quotes, err = s.draftSoAItems(
+			ctx, j, documents, controls, codes, frameworkNames(snap), traits, manuallyIncluded(previous.items, ignoredItemID),
+		)
 		return err
 	})
 	d.mergePrevious = func(d *draft[api.SoAItem], previous *previousVersion[api.SoAItem]) {
@@ -211,6 +213,15 @@ func soaInputsFrom(a *api.Assessment, snap *scf.Snapshot, docs []api.Document, s
 	return out, err
 }
 
+// frameworkNames returns the names of a catalog's frameworks by code.
+func frameworkNames(snap *scf.Snapshot) map[string]string {
+	names := map[string]string{}
+	for _, f := range snap.Frameworks() {
+		names[f.Code] = f.Name
+	}
+	return names
+}
+
 // draftSoAItems drafts the line of every control from its judgement and other known facts. It also
 // returns the quotes that decide each line's verdict, without repetitions.
 func (s *Service) draftSoAItems(
@@ -219,6 +230,7 @@ func (s *Service) draftSoAItems(
 	documents map[string]api.Document,
 	controls []api.Control,
 	codes map[string]api.RequirementCodes,
+	names map[string]string,
 	traits map[string]api.Trait,
 	included map[string]*api.SoAItem,
 ) ([]api.SoAItem, [][]api.Evidence, error) {
@@ -236,7 +248,7 @@ func (s *Service) draftSoAItems(
 	evaluation.copies.refresh()
 	err := forEachParallel(ctx, len(controls), func(ctx context.Context, n int) error {
 		c := controls[n]
-		inclusion := judge.Inclusion{Owners: owners, DocumentCount: len(documents), ForeignDocuments: foreign}
+		inclusion := judge.Inclusion{Owners: owners, DocumentCount: len(documents), ForeignDocuments: foreign, FrameworkNames: names}
 		inclusion.Applicability, inclusion.Rationale = judge.DetermineApplicability(c, traits)
 		if i := included[c.Code]; i != nil {
 			inclusion.IncludeManually(i.Applicability, *i.EditedBy)

@@ -143,11 +143,14 @@ func TestSoA(t *testing.T) {
 	p := policy("MFA is required for all users by the IT team.")
 	j := judge(t, c, p)
 	item := DraftSoAItem(c, api.RequirementCodes{"gdpr": {"Art 32"}, "pci-dss-4.0.1": {"8.4.2"}, "iso-27001-2022": {"A.8.5"}}, j,
-		Inclusion{Applicability: api.Applicable, Rationale: "It applies.", Owners: map[string]string{p.DocumentID: "CISO"}})
+		Inclusion{
+			Applicability: api.Applicable, Rationale: "It applies.", Owners: map[string]string{p.DocumentID: "CISO"},
+			FrameworkNames: map[string]string{"iso-27001-2022": "ISO/IEC 27001:2022", "gdpr": ""},
+		})
 	if !slices.Equal(item.InclusionReasons, []string{"legal", "contractual", "framework", "risk"}) {
 		t.Errorf("reasons %v", item.InclusionReasons)
 	}
-	if item.Owner == nil || *item.Owner != "CISO" || !strings.Contains(item.Rationale, "gdpr, iso-27001-2022 and pci-dss-4.0.1") ||
+	if item.Owner == nil || *item.Owner != "CISO" || !strings.Contains(item.Rationale, "Required by gdpr, ISO/IEC 27001:2022 and pci-dss-4.0.1.") ||
 		!item.NeedsReview {
 		t.Errorf("%+v", item)
 	}

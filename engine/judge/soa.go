@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -23,6 +24,8 @@ type Inclusion struct {
 	// DocumentCount is the number of documents, ForeignDocuments the number of those not in
 	// English.
 	DocumentCount, ForeignDocuments int
+	// FrameworkNames maps the codes of frameworks to their names.
+	FrameworkNames map[string]string
 }
 
 // IncludeManually marks the control as included by the named user, regardless of the scope.
@@ -114,10 +117,13 @@ func formatRationale(in Inclusion, codes api.RequirementCodes) string {
 	if !in.Applicability.IsApplicable() {
 		return r
 	}
-	by := FrameworkCodes(codes)
+	var names []string
+	for _, code := range FrameworkCodes(codes) {
+		names = append(names, cmp.Or(in.FrameworkNames[code], code))
+	}
 	switch {
-	case len(by) > 0:
-		r += " Required by " + text.JoinSome(by) + "."
+	case len(names) > 0:
+		r += " Required by " + text.JoinSome(names) + "."
 	case in.ChosenManually:
 		r += " Added manually."
 	case in.Baseline:

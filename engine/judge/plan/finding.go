@@ -15,8 +15,13 @@ import (
 // DraftFinding drafts the finding for an SoA item. It returns false if there is no gap: the control
 // is not assessed, or is implemented with strong evidence. "Not evidenced" is reported as such,
 // never as "not implemented". The caller sets IDs, version and due date. implementationByCode holds
-// the status of the controls in scope.
-func DraftFinding(c api.Control, item api.SoAItem, implementationByCode map[string]api.Implementation) (api.Finding, bool) {
+// the status of the controls in scope, frameworkNames the names of frameworks by code.
+func DraftFinding(
+	c api.Control,
+	item api.SoAItem,
+	implementationByCode map[string]api.Implementation,
+	frameworkNames map[string]string,
+) (api.Finding, bool) {
 	if !IsAssessed(&item) || item.ImplementationStatus == api.Implemented && item.EvidenceCoverage == api.CoverageStrong {
 		return api.Finding{}, false
 	}
@@ -27,7 +32,7 @@ func DraftFinding(c api.Control, item api.SoAItem, implementationByCode map[stri
 		Result:          resultFromStatus(item.ImplementationStatus),
 		GapType:         classifyGap(c, item),
 		Weight:          controlWeight(c),
-		Criteria:        describeCriteria(c, item),
+		Criteria:        describeCriteria(c, item, frameworkNames),
 		MissingElements: append([]string{}, item.MissingElements...),
 		Evidence:        append([]api.Evidence{}, item.Evidence...),
 		Confidence:      item.Confidence,
@@ -239,7 +244,7 @@ func citationWithVerb(e api.Evidence) string {
 	return judge.FormatLocation(cmp.Or(e.DocumentTitle, e.Filename), e.Locator, e.HeadingPath) + " " + verb
 }
 
-func describeCriteria(c api.Control, item api.SoAItem) string {
+func describeCriteria(c api.Control, item api.SoAItem, frameworkNames map[string]string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s: %s", c.Code, c.Title, strings.TrimSpace(cmp.Or(c.Description, c.Title)))
 	for i, f := range judge.FrameworkCodes(item.RequirementCodes) {
@@ -249,7 +254,7 @@ func describeCriteria(c api.Control, item api.SoAItem) string {
 			b.WriteString(";")
 		}
 		codes := item.RequirementCodes[f]
-		fmt.Fprintf(&b, " %s %s", f, strings.Join(codes[:min(len(codes), 12)], ", "))
+		fmt.Fprintf(&b, " %s %s", cmp.Or(frameworkNames[f], f), strings.Join(codes[:min(len(codes), 12)], ", "))
 		if len(codes) > 12 {
 			fmt.Fprintf(&b, " and %d more", len(codes)-12)
 		}

@@ -54,7 +54,7 @@ func TestFinding(t *testing.T) {
 		{api.SoAItem{Applicability: api.NotApplicable, ImplementationStatus: api.NotImplemented}, false, ""},
 		{api.SoAItem{Applicability: api.Undecided, ImplementationStatus: api.NotEvidenced}, false, ""},
 	} {
-		f, ok := DraftFinding(weighted(9), tc.item, nil)
+		f, ok := DraftFinding(weighted(9), tc.item, nil, nil)
 		if ok != tc.gap || f.Result != tc.result {
 			t.Fatalf("%s, %s: %v %s", tc.item.Applicability, tc.item.ImplementationStatus, ok, f.Result)
 		}
@@ -78,7 +78,7 @@ func TestNotEvidencedIsNeverNotImplemented(t *testing.T) {
 		t.Fatalf("%v, %v", j.Implementation, err)
 	}
 	item := judge.DraftSoAItem(c, nil, j, judge.Inclusion{Applicability: api.Applicable})
-	f, _ := DraftFinding(c, item, nil)
+	f, _ := DraftFinding(c, item, nil, nil)
 	all := strings.ToLower(
 		strings.Join(
 			[]string{
@@ -106,12 +106,12 @@ func TestFindingOfEditedItem(t *testing.T) {
 	item := soaItem(api.PartiallyImplemented, 0.5)
 	item.MissingElements = []string{"Networks are separated (the documents state the opposite)", "Links are encrypted"}
 	item.Note = &note
-	f, _ := DraftFinding(weighted(5), item, nil)
+	f, _ := DraftFinding(weighted(5), item, nil, nil)
 	if f.MissingElements[0] != item.MissingElements[0] || !strings.Contains(f.Condition, "Note: “Seen at the data centre on 3 March”.") {
 		t.Errorf("%q, %q", f.MissingElements, f.Condition)
 	}
 	item.EditedFields = []string{"implementation_status"}
-	if f, _ = DraftFinding(weighted(5), item, nil); f.MissingElements[0] != "Networks are separated" ||
+	if f, _ = DraftFinding(weighted(5), item, nil, nil); f.MissingElements[0] != "Networks are separated" ||
 		item.MissingElements[0] == f.MissingElements[0] {
 		t.Errorf("%q of %q", f.MissingElements, item.MissingElements)
 	}
@@ -122,7 +122,7 @@ func TestCompensatingControls(t *testing.T) {
 	for w, offered := range map[int]bool{9: true, 10: false} {
 		c := weighted(w)
 		c.CompensatingControls = []api.CompensatingControl{{ControlCode: "IAC-25", Name: &name}}
-		f, _ := DraftFinding(c, soaItem(api.NotImplemented, 0), nil)
+		f, _ := DraftFinding(c, soaItem(api.NotImplemented, 0), nil, nil)
 		if got := strings.Contains(f.Recommendation, "IAC-25 (Session limits; not in this assessment)"); got != offered {
 			t.Errorf("weight %d: %q", w, f.Recommendation)
 		}
@@ -133,7 +133,7 @@ func TestCompensatingControls(t *testing.T) {
 func TestCompensatingControlsInScope(t *testing.T) {
 	c := weighted(5)
 	c.CompensatingControls = []api.CompensatingControl{{ControlCode: "IAC-25"}, {ControlCode: "MON-02"}, {ControlCode: "MON-02"}}
-	f, _ := DraftFinding(c, soaItem(api.NotImplemented, 0), map[string]api.Implementation{"MON-02": api.PartiallyImplemented})
+	f, _ := DraftFinding(c, soaItem(api.NotImplemented, 0), map[string]api.Implementation{"MON-02": api.PartiallyImplemented}, nil)
 	if want := "possible compensating controls: MON-02 (partially implemented)."; !strings.HasSuffix(f.Recommendation, want) {
 		t.Errorf("%q, want %q", f.Recommendation, want)
 	}

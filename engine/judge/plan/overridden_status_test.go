@@ -29,7 +29,7 @@ func TestFindingOfOverriddenStatus(t *testing.T) {
 			Reason:               StatusSetByReason(name),
 		}
 		item.ControlCode, item.EditedBy, item.EditedFields = c.Code, &[]string{"Ben"}[0], []string{"implementation_status"}
-		f, falls := DraftFinding(c, item, nil)
+		f, falls := DraftFinding(c, item, nil, nil)
 		if !falls || f.StatusSetBy != name || !strings.Contains(f.SeverityReason, test.percent) {
 			t.Errorf("%s: falls %t, set by %q, severity %s", test.status, falls, f.StatusSetBy, f.SeverityReason)
 		}
@@ -37,13 +37,13 @@ func TestFindingOfOverriddenStatus(t *testing.T) {
 			t.Errorf("%s: cause %s", test.status, f.Cause)
 		}
 		item.EditedFields = nil
-		if f, _ := DraftFinding(c, item, nil); f.StatusSetBy != "" || !strings.Contains(f.SeverityReason, "30% missing") ||
+		if f, _ := DraftFinding(c, item, nil, nil); f.StatusSetBy != "" || !strings.Contains(f.SeverityReason, "30% missing") ||
 			strings.Contains(f.Cause, name) {
 			t.Errorf("%s by the rules: set by %q, %s %s", test.status, f.StatusSetBy, f.SeverityReason, f.Cause)
 		}
 	}
 	item := api.SoAItem{Applicability: api.Applicable, ImplementationStatus: api.NotAssessed}
-	if _, falls := DraftFinding(c, item, nil); falls || IsAssessed(&item) {
+	if _, falls := DraftFinding(c, item, nil, nil); falls || IsAssessed(&item) {
 		t.Error("a line that nobody judged is a gap, or counts as assessed")
 	}
 }
@@ -57,7 +57,7 @@ func TestApplyStatusOverride(t *testing.T) {
 		Applicability: api.Applicable, ImplementationStatus: api.NotImplemented, Reason: "The documents state that this is not done.",
 		MissingElements: []string{"Users cannot disable it (the documents state the opposite)"},
 	}
-	f, _ := DraftFinding(c, item, nil)
+	f, _ := DraftFinding(c, item, nil, nil)
 	drafted := f
 	f.Status = api.PartiallyImplemented
 	RewriteForStatusOverride(&f, item, "Ann")

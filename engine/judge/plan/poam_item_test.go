@@ -13,7 +13,7 @@ func TestRemediation(t *testing.T) {
 		api.SeverityCritical: "2026-12-18", // the 20th is a Sunday
 		api.SeverityHigh:     "2027-01-19", api.SeverityMedium: "2027-02-18", api.SeverityLow: "2027-05-19",
 	} {
-		f, _ := DraftFinding(weighted(9), soaItem(api.NotImplemented, 0), nil)
+		f, _ := DraftFinding(weighted(9), soaItem(api.NotImplemented, 0), nil, nil)
 		f.Severity = severity
 		p := DraftPOAMItem(weighted(9), f, MaturityGoal{}, today)
 		if p.DueDate != due || len(p.Milestones) == 0 || p.Milestones[len(p.Milestones)-1].DueDate != due {
