@@ -126,22 +126,18 @@ func (b *Blobs) moveIntoPlace(temp string, blob Blob) error {
 	return b.files.SyncDir(folder)
 }
 
-// Open returns the content and its size, or ErrNotFound, or ErrCorrupt if its content no longer matches
-// its name. The caller closes it. It stays readable even if it is deleted meanwhile.
-func (b *Blobs) Open(sha string) (io.ReadSeekCloser, int64, error) {
-	return b.openVerified(context.Background(), sha)
-}
-
 // Verify reads the whole blob and returns the errors of Open.
 func (b *Blobs) Verify(ctx context.Context, sha string) error {
-	f, _, err := b.openVerified(ctx, sha)
+	f, _, err := b.Open(ctx, sha)
 	if err != nil {
 		return err
 	}
 	return f.Close()
 }
 
-func (b *Blobs) openVerified(ctx context.Context, sha string) (io.ReadSeekCloser, int64, error) {
+// Open returns the content and its size, or ErrNotFound, or ErrCorrupt if its content no longer matches
+// its name. The caller closes it. It stays readable even if it is deleted meanwhile.
+func (b *Blobs) Open(ctx context.Context, sha string) (io.ReadSeekCloser, int64, error) {
 	f, size, err := b.openUnverified(sha)
 	if err != nil {
 		return nil, 0, err

@@ -29,7 +29,7 @@ func files(t testing.TB, db *DB, folder string) []string {
 
 func read(t testing.TB, db *DB, sha string) string {
 	t.Helper()
-	f, size, err := db.Blobs().Open(sha)
+	f, size, err := db.Blobs().Open(t.Context(), sha)
 	is(t, "Open", err, nil)
 	defer f.Close()
 	b, err := io.ReadAll(f)
@@ -70,16 +70,16 @@ func TestBlobs(t *testing.T) {
 	same(t, "nothing half-written", files(t, db, dirTemp))
 
 	for _, bad := range []string{"", "..", "../../service.db", strings.Repeat("A", 64), strings.Repeat("a", 63), strings.Repeat("/", 64)} {
-		_, _, err := b.Open(bad)
+		_, _, err := b.Open(t.Context(), bad)
 		is(t, "Open "+bad, err, ErrBadKey)
 		is(t, "Delete "+bad, b.Delete(bad), ErrBadKey)
 	}
-	_, _, err = b.Open(strings.Repeat("0a", 32))
+	_, _, err = b.Open(t.Context(), strings.Repeat("0a", 32))
 	is(t, "Open of none", err, ErrNotFound)
 	is(t, "Verify of none", b.Verify(t.Context(), strings.Repeat("0a", 32)), ErrNotFound)
 	is(t, "Delete of none", b.Delete(strings.Repeat("0a", 32)), ErrNotFound)
 
-	f, _, err := b.Open(blob.SHA256)
+	f, _, err := b.Open(t.Context(), blob.SHA256)
 	is(t, "Open", err, nil)
 	is(t, "Delete", b.Delete(blob.SHA256), nil)
 	_, err = f.Seek(3, io.SeekStart)

@@ -99,7 +99,7 @@ func TestBlobRanges(t *testing.T) {
 	db := openNew(t)
 	content := compressible(100_000)
 	blob, _ := putBlob(t, db, content)
-	f, size, err := db.Blobs().Open(blob.SHA256)
+	f, size, err := db.Blobs().Open(t.Context(), blob.SHA256)
 	is(t, "Open", err, nil)
 	defer f.Close()
 	is(t, "Delete", db.Blobs().Delete(blob.SHA256), nil)
@@ -146,7 +146,7 @@ func TestDamagedCompressedBlob(t *testing.T) {
 	try := func(what string, damaged []byte) {
 		t.Helper()
 		is(t, "WriteFile", os.WriteFile(path, damaged, 0o600), nil)
-		f, _, err := db.Blobs().Open(blob.SHA256)
+		f, _, err := db.Blobs().Open(t.Context(), blob.SHA256)
 		if err == nil { // a bit that decoders ignore
 			got, err := io.ReadAll(f)
 			is(t, "Close", f.Close(), nil)

@@ -142,7 +142,7 @@ func (v *Verification) verifyBlobs(ctx context.Context, db *DB) error {
 	var count, size int64
 	err := db.blobs.ForEach(ctx, func(b Blob) error {
 		delete(missing, b.SHA256)
-		f, n, err := db.blobs.openVerified(ctx, b.SHA256)
+		f, n, err := db.blobs.Open(ctx, b.SHA256)
 		if err != nil {
 			return err
 		}

@@ -321,7 +321,7 @@ func (s *Service) writeArchive(ctx context.Context, c *archiveContents, signer *
 		var content io.Reader = bytes.NewReader(p.data)
 		var blob io.Closer
 		if p.blob != "" {
-			f, _, err := s.DB.Blobs().Open(p.blob)
+			f, _, err := s.DB.Blobs().Open(ctx, p.blob)
 			if err != nil {
 				return fmt.Errorf("%s: %w", p.path, err)
 			}

@@ -124,7 +124,7 @@ func (s *Service) diffReports(ctx context.Context, by api.Caller, out *api.Artif
 		if r.SizeBytes > maxDiffText {
 			return api.Conflict("%s is too large to compare: %d bytes; the maximum is %d", r.Filename, r.SizeBytes, maxDiffText)
 		}
-		if texts[n], err = s.readBlobText(r.SHA256); err != nil {
+		if texts[n], err = s.readBlobText(ctx, r.SHA256); err != nil {
 			return fmt.Errorf("reading %s: %w", r.Filename, err)
 		}
 	}
@@ -132,8 +132,8 @@ func (s *Service) diffReports(ctx context.Context, by api.Caller, out *api.Artif
 	return nil
 }
 
-func (s *Service) readBlobText(blobSHA256 string) (string, error) {
-	f, _, err := s.db.Blobs().Open(blobSHA256)
+func (s *Service) readBlobText(ctx context.Context, blobSHA256 string) (string, error) {
+	f, _, err := s.db.Blobs().Open(ctx, blobSHA256)
 	if err != nil {
 		return "", err
 	}

@@ -293,7 +293,7 @@ func (s *Service) Snapshot(ctx context.Context, ref string) (*scf.Snapshot, erro
 	if snap := s.snapshots[rec.ID]; snap != nil {
 		return snap, nil
 	}
-	f, _, err := s.db.Blobs().Open(rec.SnapshotBlob)
+	f, _, err := s.db.Blobs().Open(ctx, rec.SnapshotBlob)
 	if err != nil {
 		return nil, fmt.Errorf("catalog %s: %w", rec.Label, err)
 	}

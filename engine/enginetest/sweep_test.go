@@ -196,7 +196,7 @@ func TestSweepingFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	there := func(sha string) bool {
-		f, _, err := db.Blobs().Open(sha)
+		f, _, err := db.Blobs().Open(t.Context(), sha)
 		if err == nil {
 			f.Close()
 		}

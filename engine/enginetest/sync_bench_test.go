@@ -295,7 +295,7 @@ func (d *syncEngine) files(b *testing.B, id string) (all [][]byte) {
 			if err != nil {
 				return err
 			}
-			f, _, err := d.db.Blobs().Open(doc.SHA256)
+			f, _, err := d.db.Blobs().Open(b.Context(), doc.SHA256)
 			if err != nil {
 				return err
 			}

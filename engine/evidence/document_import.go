@@ -96,7 +96,7 @@ func (s *Service) ReparseForImport(
 	case <-ctx.Done():
 		return nil, 0, ctx.Err()
 	}
-	f, size, err := s.db.Blobs().Open(doc.SHA256)
+	f, size, err := s.db.Blobs().Open(ctx, doc.SHA256)
 	if err != nil {
 		return nil, 0, err
 	}

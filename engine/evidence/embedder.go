@@ -137,7 +137,7 @@ func (s *Service) loadStoredEmbedder(ctx context.Context, version string) (*embe
 	if err != nil || blob == "" {
 		return nil, err
 	}
-	f, _, err := s.db.Blobs().Open(blob)
+	f, _, err := s.db.Blobs().Open(ctx, blob)
 	if err != nil {
 		return nil, err
 	}

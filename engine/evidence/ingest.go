@@ -265,7 +265,7 @@ func (s *Service) Parse(ctx context.Context, name string, content io.ReaderAt, s
 }
 
 func (s *Service) parseStoredDocument(ctx context.Context, doc *store.Document) (*document.Document, []chunk.Chunk, error) {
-	f, size, err := s.db.Blobs().Open(doc.SHA256)
+	f, size, err := s.db.Blobs().Open(ctx, doc.SHA256)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -298,7 +298,7 @@ func (s *Service) Download(ctx context.Context, by api.Caller, in *api.ReportInp
 	if err != nil {
 		return nil, err
 	}
-	file, size, err := s.DB.Blobs().Open(r.SHA256)
+	file, size, err := s.DB.Blobs().Open(ctx, r.SHA256)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", r.Filename, err)
 	}
@@ -333,7 +333,7 @@ func (s *Service) Render(ctx context.Context, by api.Caller, in *api.ReportInput
 	if err != nil {
 		return nil, err
 	}
-	file, size, err := s.DB.Blobs().Open(blob.SHA256)
+	file, size, err := s.DB.Blobs().Open(ctx, blob.SHA256)
 	if err != nil {
 		return nil, err
 	}

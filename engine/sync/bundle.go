@@ -99,7 +99,7 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 			if n < len(p.memoryParts) {
 				return io.NopCloser(bytes.NewReader(p.memoryParts[n])), nil
 			}
-			f, _, err := s.DB.Blobs().Open(part.SHA256)
+			f, _, err := s.DB.Blobs().Open(ctx, part.SHA256)
 			return f, err
 		})
 	}), nil
@@ -274,7 +274,7 @@ func peerReplica(tx *store.Tx, org, id string, peer *api.SyncPeer) (store.SyncRe
 
 // packCatalog adds the content of the catalog version and of the custom frameworks and controls.
 func (s *Service) packCatalog(ctx context.Context, by api.Caller, p *bundleWriter) error {
-	f, size, err := s.DB.Blobs().Open(p.manifest.CatalogSHA256)
+	f, size, err := s.DB.Blobs().Open(ctx, p.manifest.CatalogSHA256)
 	if err != nil {
 		return err
 	}
@@ -307,11 +307,8 @@ func (s *Service) addFileParts(p *bundleWriter, files []string) error {
 			continue
 		}
 		seen[sha] = true
-		f, size, err := s.DB.Blobs().Open(sha)
+		size, err := s.DB.Blobs().Size(sha) // they are verified when they are written
 		if err != nil {
-			return err
-		}
-		if err := f.Close(); err != nil {
 			return err
 		}
 		p.manifest.Parts = append(p.manifest.Parts, bundle.Part{Kind: bundle.File, SHA256: sha, Size: size})

@@ -33,7 +33,7 @@ func (s *Service) CatalogFile(ctx context.Context, by api.Caller, in *api.SyncIn
 	if err != nil {
 		return nil, err
 	}
-	f, size, err := s.DB.Blobs().Open(sha)
+	f, size, err := s.DB.Blobs().Open(ctx, sha)
 	if err != nil {
 		return nil, err
 	}

@@ -111,7 +111,7 @@ func (s *Service) ResolveConflict(ctx context.Context, by api.Caller, in *api.Re
 
 // loadHeldBatch loads a batch that was put on hold, to be applied as the caller.
 func (s *Service) loadHeldBatch(ctx context.Context, by api.Caller, c *api.SyncConflict) (*batchApplier, error) {
-	b, _, err := s.DB.Blobs().Open(c.FileSHA256)
+	b, _, err := s.DB.Blobs().Open(ctx, c.FileSHA256)
 	if err != nil {
 		return nil, err
 	}

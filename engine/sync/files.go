@@ -193,7 +193,7 @@ func (s *Service) filesOfHeldBatches(tx *store.Tx, org, assessmentID string, loa
 		if c.Kind != api.ConflictReplica || c.Status != "open" {
 			continue
 		}
-		b, _, err := s.DB.Blobs().Open(c.FileSHA256)
+		b, _, err := s.DB.Blobs().Open(tx.Context(), c.FileSHA256)
 		if err != nil {
 			return nil, err
 		}

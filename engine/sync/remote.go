@@ -449,7 +449,7 @@ func (s *Service) DownloadFiles(ctx context.Context, by api.Caller, in *api.Miss
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := s.addBlobToTar(t, sha); err != nil {
+			if err := s.addBlobToTar(ctx, t, sha); err != nil {
 				return err
 			}
 		}
@@ -457,8 +457,8 @@ func (s *Service) DownloadFiles(ctx context.Context, by api.Caller, in *api.Miss
 	}), nil
 }
 
-func (s *Service) addBlobToTar(t *tar.Writer, sha string) error {
-	f, size, err := s.DB.Blobs().Open(sha)
+func (s *Service) addBlobToTar(ctx context.Context, t *tar.Writer, sha string) error {
+	f, size, err := s.DB.Blobs().Open(ctx, sha)
 	if err != nil {
 		return err
 	}

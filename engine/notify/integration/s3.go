@@ -145,7 +145,7 @@ func (s *Service) openExport(ctx context.Context, r *store.Integration, payload 
 		if report.ID == "" {
 			return nil, "", &delivery.SendError{Reason: "the report was deleted before it could be uploaded", Permanent: true}
 		}
-		content, size, err := s.DB.Blobs().Open(report.SHA256)
+		content, size, err := s.DB.Blobs().Open(ctx, report.SHA256)
 		if err != nil {
 			return nil, "", fmt.Errorf("opening %s: %w", report.Filename, err)
 		}
@@ -172,7 +172,7 @@ func (s *Service) openExport(ctx context.Context, r *store.Integration, payload 
 	if err != nil {
 		return nil, "", fmt.Errorf("writing the archive: %w", err)
 	}
-	content, size, err := s.DB.Blobs().Open(blob.SHA256)
+	content, size, err := s.DB.Blobs().Open(ctx, blob.SHA256)
 	if err != nil {
 		return nil, "", err
 	}
