@@ -7,10 +7,9 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// CompareFindings returns what changed between two versions of a gap analysis: findings opened,
-// closed, worsened or improved, each with its causes. causes lists the differences between the
-// inputs of the two versions, in display order, and applies to findings no user edited. The result
-// is sorted worst first.
+// CompareFindings compares two versions of a gap analysis. It returns the findings that were opened, closed,
+// worsened or improved, worst first, each with its causes. causes lists the differences between the inputs of
+// the two versions, in display order; it applies to findings that no user has edited.
 func CompareFindings(before, after []api.Finding, causes []string) []api.GapChange {
 	out := []api.GapChange{}
 	old, now := worstByControl(before), worstByControl(after)

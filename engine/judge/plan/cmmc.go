@@ -20,9 +20,9 @@ var requirementCounts = [...]int{22, 3, 9, 9, 11, 3, 6, 9, 2, 6, 3, 4, 16, 7}
 // ("3.1.1[a]") or of CMMC level 2 ("AC.L2-3.1.1").
 var requirementCodePattern = lazyregexp.New(`^(?:[A-Z]{2}\.?L2\.?-)?3\.(\d{1,2})\.(\d{1,2})(?:\[[a-z]+\])?$`)
 
-// parseCMMCLevel2Requirement returns the CMMC level 2 requirement that a framework's code refers to, or
-// "" for other frameworks: revision 3 is numbered differently, and level 1 allows no plan of
-// action.
+// parseCMMCLevel2Requirement returns the CMMC level 2 requirement that a framework's code refers to, or "" if
+// there is none. Revision 3 of NIST SP 800-171 is excluded because it is numbered differently, and level 1
+// because it allows no plan of action.
 func parseCMMCLevel2Requirement(framework, code string) string {
 	level2 := strings.Contains(framework, "cmmc") && strings.Contains(framework, "level-2")
 	if !level2 && (!strings.HasPrefix(framework, "nist-800-171") || strings.HasSuffix(framework, "-r3")) {
@@ -40,8 +40,8 @@ func parseCMMCLevel2Requirement(framework, code string) string {
 	return fmt.Sprintf("3.%d.%d", family, n)
 }
 
-// Points deducted for unmet requirements; all others cost 1. The system security plan (3.12.4) has
-// no points: no assessment is possible without it.
+// Requirements by the points deducted if they are not met; all others cost 1. The system security plan (3.12.4)
+// has no points, because no assessment is possible without it.
 var (
 	fivePointRequirements = requirementSet(
 		`3.1.1 3.1.2 3.1.12 3.1.13 3.1.16 3.1.17 3.1.18 3.2.1 3.2.2 3.3.1 3.3.5 3.4.1 3.4.2 3.4.5 3.4.6 3.4.7 3.4.8
@@ -49,7 +49,8 @@ var (
 		3.13.1 3.13.2 3.13.5 3.13.6 3.13.11 3.13.15 3.14.1 3.14.2 3.14.3 3.14.4 3.14.6`,
 	)
 	threePointRequirements = requirementSet(`3.1.5 3.1.19 3.3.2 3.7.1 3.7.4 3.8.1 3.8.2 3.8.8 3.9.1 3.11.1 3.12.2 3.13.8 3.14.5 3.14.7`)
-	// Never allowed on a plan of action, whatever their points: 32 CFR 170.21(a)(2)(iii).
+	// neverDeferrable lists the requirements that must never be on a plan of action, whatever their points (32 CFR
+	// 170.21(a)(2)(iii)).
 	neverDeferrable = requirementSet(`3.1.20 3.1.22 3.10.3 3.10.4 3.10.5 3.12.4`)
 )
 
@@ -69,9 +70,8 @@ func requirementSet(s string) map[string]bool {
 	return m
 }
 
-// CMMCRequirementCost returns the points deducted if a NIST SP 800-171 requirement isn't met. CUI
-// encryption costs 5 if nothing is encrypted, and 3 if partlyMet is set: encrypted, but not with a
-// validated module.
+// CMMCRequirementCost returns the points deducted if a requirement of NIST SP 800-171 isn't met. The encryption
+// of CUI costs 5 points, or 3 if partlyMet is set because there is encryption, but not with a validated module.
 func CMMCRequirementCost(requirement string, partlyMet bool) int {
 	switch {
 	case requirement == securityPlanRequirement:
@@ -194,7 +194,7 @@ func CheckCMMCEligibility(items []api.SoAItem, plan []api.POAMItem, today api.Da
 	return e
 }
 
-// requirementStatus aggregates the controls for a requirement.
+// requirementStatus summarizes the status of the controls for a requirement.
 type requirementStatus struct {
 	applies       bool     // at least one control applies
 	excluded      bool     // at least one excluded control may still be needed: it isn't marked not applicable

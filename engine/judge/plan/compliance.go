@@ -14,9 +14,9 @@ func IsAssessed(item *api.SoAItem) bool {
 	return item.Applicability.IsApplicable() && item.ImplementationStatus != api.NotAssessed && item.ImplementationStatus != ""
 }
 
-// CompliancePercent returns the percentage of applicable and assessed items that are implemented,
-// counting partly implemented ones as ½, and the formula. The percentage is nil if there are no
-// such items. Items without evidence count as assessed.
+// CompliancePercent returns the percentage of applicable and assessed items that are implemented, counting
+// partly implemented ones as half, and the formula used. The percentage is nil if there are no such items. Items
+// without evidence count as assessed.
 func CompliancePercent(items []api.SoAItem) (pct *float64, formula string) {
 	var all, full, half int
 	for _, it := range items {
@@ -46,8 +46,8 @@ const (
 	MaterialWeakness      = "material_weakness"
 )
 
-// ConformityResult is the conformity according to the SCF's thresholds. Only implemented controls
-// count; partly implemented ones are deficient.
+// ConformityResult is the level of conformity according to the SCF's thresholds. Only implemented controls are
+// satisfactory; partly implemented ones are deficient.
 type ConformityResult struct {
 	Level             string   // empty if nothing was assessed
 	Percent           *float64 // satisfactory over assessed, 0 to 100
@@ -55,10 +55,10 @@ type ConformityResult struct {
 	Formula           string
 }
 
-// RateConformity rates items by the SCF's thresholds: all satisfactory is strict conformity; 80%
-// with no deficient material control is conformity; 70% likewise is a significant deficiency;
-// anything else is a material weakness. weight returns a control's weight by its code; 10 is
-// material.
+// RateConformity rates items by the SCF's thresholds. If all are satisfactory, the result is strict conformity.
+// If no material control is deficient, it is conformity from 80% on, and a significant deficiency from 70% on.
+// Otherwise, it is a material weakness. weight returns the weight of a control by its code; controls of weight
+// 10 are material.
 func RateConformity(items []api.SoAItem, weight func(code string) int) ConformityResult {
 	var r ConformityResult
 	all, good := 0, 0

@@ -2,8 +2,8 @@ package plan
 
 import "strings"
 
-// domain holds defaults for a family of controls: the usual owner, the effect of missing controls,
-// and its rank in the working order.
+// domain holds the defaults for a domain (a family of controls): the usual owner, the effect of missing
+// controls, and the domain's rank in the working order.
 type domain struct {
 	role   string
 	effect string

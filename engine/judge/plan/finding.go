@@ -12,10 +12,10 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// DraftFinding drafts the finding for an SoA item. It returns false if there is no gap: the control
-// is not assessed, or is implemented with strong evidence. "Not evidenced" is reported as such,
-// never as "not implemented". The caller sets IDs, version and due date. implementationByCode holds
-// the status of the controls in scope, frameworkNames the names of frameworks by code.
+// DraftFinding drafts the finding for an SoA item. It returns false if there is no gap because the control is
+// not assessed, or is implemented with strong evidence. "Not evidenced" is reported as such, never as "not
+// implemented". The caller sets IDs, version and due date. implementationByCode holds the status of the controls
+// in scope, and frameworkNames the names of frameworks by code.
 func DraftFinding(
 	c api.Control,
 	item api.SoAItem,
@@ -50,7 +50,8 @@ func DraftFinding(
 	return f, true
 }
 
-// rateFindingSeverity sets the severity of a finding from what its item lacks, unless a user set it.
+// rateFindingSeverity sets a finding's severity points from what its item lacks, and also its severity unless a
+// user set that.
 func rateFindingSeverity(f *api.Finding, item api.SoAItem) {
 	missing, who := 1-item.CoverageRatio, userWhoSetStatus(item)
 	if who != "" {
@@ -67,9 +68,9 @@ func rateFindingSeverity(f *api.Finding, item api.SoAItem) {
 	f.Severity, f.SeverityReason = severity, reason
 }
 
-// RewriteForStatusOverride updates a finding whose status a user changed to differ from the SoA item: its
-// condition, cause and severity reason then name the user instead of the automatic reason. Fields
-// that users have edited are kept.
+// RewriteForStatusOverride updates a finding to which a user gave a status other than that of the SoA item. The
+// finding's condition, cause and severity reason then name the user instead of the automatic reason. Fields that
+// users have edited are kept.
 func RewriteForStatusOverride(f *api.Finding, item api.SoAItem, userName string) {
 	f.MissingElements = append([]string{}, item.MissingElements...)
 	if f.Status != item.ImplementationStatus {
@@ -105,7 +106,7 @@ const (
 	overrideCauseMiddle = " set the status to "
 )
 
-// stripNotes returns missing elements without their bracketed notes.
+// stripNotes returns missing elements without their notes in parentheses.
 func stripNotes(missing []string) []string {
 	out := make([]string, len(missing))
 	for i, m := range missing {
@@ -114,10 +115,10 @@ func stripNotes(missing []string) []string {
 	return out
 }
 
-// setByPrefix begins the reason of a line whose status a user set; the name follows.
+// setByPrefix begins the reason of an SoA line whose status a user set. The user's name follows.
 const setByPrefix = "Set by "
 
-// StatusSetByReason returns the reason of a line whose status the named user set.
+// StatusSetByReason returns the reason of an SoA line whose status the named user set.
 func StatusSetByReason(userName string) string { return setByPrefix + userName + "." }
 
 // userWhoSetStatus returns the user who overrode the status, or "" if the status is automatic.
@@ -134,8 +135,8 @@ func userWhoSetStatus(item api.SoAItem) string {
 	return "a person"
 }
 
-// missingShareByStatus returns the missing share for a status set by a user: 1 if the user states that it isn't
-// in place, whatever the evidence.
+// missingShareByStatus returns the missing share that follows from a status set by a user. It is 1, whatever the
+// evidence, if the user states that the control isn't in place.
 func missingShareByStatus(item api.SoAItem) float64 {
 	switch item.ImplementationStatus {
 	case api.NotImplemented, api.NotEvidenced, api.Planned:
@@ -164,7 +165,7 @@ func countVerdicts(item api.SoAItem) map[string]int {
 	return n
 }
 
-// classifyGap returns the gap type: what kind of thing is missing.
+// classifyGap returns the type of a gap, that is, what kind of thing is missing.
 func classifyGap(c api.Control, item api.SoAItem) string {
 	n := countVerdicts(item)
 	technical := false
@@ -228,7 +229,8 @@ func describeCondition(item api.SoAItem) string {
 	return strings.TrimSpace(b.String())
 }
 
-// citationWithVerb returns the location of a piece of evidence followed by a verb.
+// citationWithVerb returns the location of a piece of evidence followed by the verb for its stance, such as
+// "states".
 func citationWithVerb(e api.Evidence) string {
 	verb := map[string]string{
 		"supports":  "states",
@@ -365,8 +367,8 @@ func draftRecommendation(
 	return b.String()
 }
 
-// describeCompensatingControls lists the compensating controls with their status: those in the assessment,
-// or those in the catalog if none is in the assessment.
+// describeCompensatingControls lists a control's compensating controls with their status. It lists those in the
+// assessment, or if there are none, those in the catalog.
 func describeCompensatingControls(c api.Control, implementationByCode map[string]api.Implementation) []string {
 	var inside, outside []string
 	for _, k := range c.CompensatingControls {

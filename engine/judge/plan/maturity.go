@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// genericLevelCriteria describes each level for controls without criteria in the catalog.
+// genericLevelCriteria describes each maturity level for controls without criteria in the catalog.
 var genericLevelCriteria = [6]string{
 	"The practice isn't performed; nothing shows due care.",
 	"The practice is performed ad hoc by individuals, without a consistent approach.",
@@ -36,9 +36,9 @@ var (
 	)
 )
 
-// RateMaturity rates a control from 0 to 5. Levels are cumulative: 4 requires all of 3 and metrics
-// that management reviews, 5 requires 4 and continuous improvement. Without evidence the control
-// isn't rated: Assessed is false and the level 0.
+// RateMaturity rates the maturity of a control from 0 to 5. Levels are cumulative: level 4 requires all of 3
+// plus metrics that management reviews, and level 5 all of 4 plus continuous improvement. Without evidence, the
+// control isn't rated: Assessed is false and the level is 0.
 func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 	m := api.MaturityScore{
 		Item:        judge.NewItem(c, item.RequirementCodes),
@@ -137,13 +137,13 @@ func rateImplementedMaturity(item api.SoAItem) (int, string) {
 	return 3, "Level 3: " + holds + ". For level 4, no metrics reviewed by management were found."
 }
 
-// SetCurrentAndNextCriteria sets the criteria for a score's level and the next one.
+// SetCurrentAndNextCriteria sets the criteria for the current level of a score and for the next one.
 func SetCurrentAndNextCriteria(m *api.MaturityScore, c api.Control) {
 	m.Criteria = levelCriteria(c, m.Level)
 	m.NextCriteria = levelCriteria(c, m.Level+1)
 }
 
-// levelCriteria returns the catalog's criteria for a level, or the generic ones.
+// levelCriteria returns the catalog's criteria for a maturity level, or generic criteria if it has none.
 func levelCriteria(c api.Control, level int) string {
 	if level > 5 {
 		return ""

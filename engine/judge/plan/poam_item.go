@@ -12,8 +12,7 @@ import (
 	"github.com/scf-service/service/engine/judge/text"
 )
 
-// defaultTarget is the maturity level a remediation aims at by default: a consistent, documented
-// practice.
+// defaultTarget is the default maturity level to be reached by a remediation: a consistent, documented practice.
 const defaultTarget = 3
 
 // MaturityGoal holds a control's target and current maturity level. Rated is false if the control
@@ -28,9 +27,8 @@ var dueDays = map[api.Severity]int{
 	api.SeverityCritical: 30, api.SeverityHigh: 60, api.SeverityMedium: 90, api.SeverityLow: 180, api.SeverityInformational: 180,
 }
 
-// DraftPOAMItem drafts the plan item for a finding, with dates counted from today; they stay
-// empty if today is unknown. OrderAndNumberItems assigns codes and dependencies; the caller assigns
-// IDs.
+// DraftPOAMItem drafts the plan item for a finding. Dates are counted from today and left empty if today is
+// unknown. The caller sets IDs, and OrderAndNumberItems sets codes and dependencies.
 func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, today api.Date) api.POAMItem {
 	action := chooseActionType(fnd)
 	if !goal.Rated {
@@ -77,7 +75,7 @@ func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, today api.
 	return item
 }
 
-// HasManualRecommendation reports whether a user wrote the finding's recommendation.
+// HasManualRecommendation reports whether the finding has a recommendation that a user wrote.
 func HasManualRecommendation(f *api.Finding) bool {
 	return strings.TrimSpace(f.Recommendation) != "" && (f.IsManual("recommendation") || f.Source == "manual")
 }
@@ -135,8 +133,8 @@ func chooseActionType(f api.Finding) string {
 	return "improve"
 }
 
-// estimateEffort returns an effort level that grows with the number of missing elements and the
-// work the action implies.
+// estimateEffort returns the effort level of a plan item. It grows with the number of missing elements and the
+// work that the action implies.
 func estimateEffort(f api.Finding, action string) string {
 	points := len(f.MissingElements)
 	switch action {
@@ -236,7 +234,7 @@ func chooseExpectedEvidence(c api.Control, f api.Finding, action string) []strin
 	return slices.Clone(defaultEvidence)
 }
 
-// defaultEvidence is requested if the catalog lists no evidence for the control.
+// defaultEvidence is what is requested if the catalog lists no evidence for a control.
 var defaultEvidence = []string{
 	"Approved policy or procedure that requires it",
 	"Record, log or configuration export from the last twelve months that shows it",

@@ -7,12 +7,11 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// MergeItems merges items that a single action can close: a control with its sub-controls (IAC-10
-// and IAC-10.8) if the same kind of action is due for the same role, and controls of any domain
-// that are missing only evidence and request exactly the same evidence. The merged item keeps the
-// first control's code, the highest urgency, and the requests of all. canJoin reports whether an
-// item may be merged into another, so that items users have worked on are left alone; nil allows
-// every merge.
+// MergeItems merges items that a single action can close: the item of a control with those of its sub-controls
+// (IAC-10 and IAC-10.8) if the same kind of action is due for the same role, and items of any domain that lack
+// only evidence and request exactly the same evidence. The merged item has the code of the first control, the
+// highest urgency, and the requests of all. canJoin reports whether an item may be merged into another, so that
+// items users have worked on can be left alone. nil allows every merge.
 func MergeItems(items []api.POAMItem, canJoin func(into, it *api.POAMItem) bool) []api.POAMItem {
 	if canJoin == nil {
 		canJoin = func(_, _ *api.POAMItem) bool { return true }
@@ -47,8 +46,8 @@ func mergeSameEvidence(items []api.POAMItem, canJoin func(into, it *api.POAMItem
 	return out
 }
 
-// requestedEvidenceKey returns a key for the requested evidence and its owner, or "" if the item
-// requires more than evidence or the catalog doesn't list the evidence.
+// requestedEvidenceKey returns a key that is the same for items that request the same evidence from the same
+// owner. It returns "" if the item requires more than evidence, or if the catalog doesn't list the evidence.
 func requestedEvidenceKey(it api.POAMItem) string {
 	if it.ActionType != "collect_evidence" || it.Status != "open" || len(it.ExpectedEvidence) == 0 ||
 		slices.Equal(it.ExpectedEvidence, defaultEvidence) {
@@ -59,7 +58,7 @@ func requestedEvidenceKey(it api.POAMItem) string {
 	return ownerOrEmpty(it.Owner) + "\n" + strings.Join(list, "\n")
 }
 
-// mergeFamilies merges a control with its sub-controls.
+// mergeFamilies merges the item of a control with those of its sub-controls.
 func mergeFamilies(items []api.POAMItem, canJoin func(into, it *api.POAMItem) bool) []api.POAMItem {
 	items = sortItems(items, func(it *api.POAMItem) codeKey { return newCodeKey(it.ControlCode) }, codeKey.compare)
 	type key struct{ family, action, role string }
@@ -130,7 +129,7 @@ func union(a, b []string) []string {
 	return out
 }
 
-// ClosesControl reports whether an item covers a control, directly or as a merged one.
+// ClosesControl reports whether an item closes a control, either its own or one whose item was merged into it.
 func ClosesControl(it *api.POAMItem, control string) bool {
 	return slices.ContainsFunc(
 		append([]string{it.ControlCode}, it.AlsoCloses...),

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// maxDependencies is the maximum number of prerequisite items that an item lists.
+// maxDependencies is the maximum number of prerequisites listed for an item.
 const maxDependencies = 5
 
 // OrderAndNumberItems sorts items into working order and assigns priority, code (POAM-001 …) and dependencies.
@@ -37,7 +37,7 @@ func OrderAndNumberItems(items []api.POAMItem, today api.Date) []api.POAMItem {
 	return out
 }
 
-// sortItems returns the items sorted by a key computed once per item. The sort is stable.
+// sortItems returns the items sorted by a key, which is computed once per item. The sort is stable.
 func sortItems[K any](items []api.POAMItem, key func(*api.POAMItem) K, compare func(a, b K) int) []api.POAMItem {
 	type placed struct {
 		key K
@@ -60,7 +60,7 @@ func sortItems[K any](items []api.POAMItem, key func(*api.POAMItem) K, compare f
 	return out
 }
 
-// urgency is the sort key of an item.
+// urgency is the key by which items are sorted.
 type urgency struct {
 	severity, domain, action int
 	code                     codeKey
@@ -93,7 +93,7 @@ func (k codeKey) compare(o codeKey) int {
 	return cmp.Or(strings.Compare(k.prefix, o.prefix), slices.Compare(k.numbers, o.numbers), strings.Compare(k.code, o.code))
 }
 
-// codeKey is a parsed control code.
+// codeKey is a control code in parsed form, for sorting.
 type codeKey struct {
 	prefix  string
 	numbers []int
@@ -123,8 +123,8 @@ func splitCode(code string) (string, []int) {
 	return prefix, n
 }
 
-// findDependencies returns, for each item, the indexes of its prerequisites: the parent control,
-// the foundation of its domain, and the security program.
+// findDependencies returns, for each item, the indexes of its prerequisites: the items for its parent control,
+// for the first control of its domain, and for the security program.
 func findDependencies(items []api.POAMItem) [][]int {
 	byCode := make(map[string]int)
 	for i := len(items) - 1; i >= 0; i-- {
@@ -194,8 +194,8 @@ func sortByDependencies(items []api.POAMItem, dependencies [][]int) ([]api.POAMI
 	return out, moved
 }
 
-// advanceDueDate moves an item's due date to due if that is earlier, and spreads its milestones over the
-// remaining time.
+// advanceDueDate moves an item's due date forward to due, unless it is already as early, and spreads the item's
+// milestones over the remaining time.
 func advanceDueDate(it *api.POAMItem, today, due api.Date) {
 	if due == "" || it.DueDate <= due {
 		return

@@ -8,11 +8,11 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// maxDecisiveDocuments is the number of documents that are listed.
+// maxDecisiveDocuments is the maximum number of documents that CountReliance lists.
 const maxDecisiveDocuments = 10
 
-// CountReliance counts the items whose verdict depends on a single document, and lists the documents responsible
-// for most.
+// CountReliance counts the items whose verdict rests on a single document or was changed by one, and lists the
+// documents responsible for most of them.
 func CountReliance(items []api.SoAItem) api.Reliance {
 	out := api.Reliance{DecisiveDocuments: []api.DecisiveDocument{}}
 	byName := map[string]*api.DecisiveDocument{}

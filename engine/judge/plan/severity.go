@@ -8,11 +8,11 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// defaultWeight is used if the catalog gives a control no weight.
+// defaultWeight is the weight of a control for which the catalog has none.
 const defaultWeight = 5
 
-// statusFactors weights the statuses. Controls without evidence may be in place, so they weigh less
-// than those known to be missing.
+// statusFactors holds the weight of each status in a severity rating. A control without evidence may be in
+// place, so it weighs less than one that is known to be missing.
 var statusFactors = map[api.Implementation]float64{
 	api.NotImplemented: 1, api.Planned: 0.9, api.NotEvidenced: 0.85, api.PartiallyImplemented: 0.8, api.Implemented: 0.4,
 }
