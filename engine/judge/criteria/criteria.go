@@ -20,10 +20,11 @@ var criteriaFiles embed.FS
 // An Entry holds the criteria of one control.
 type Entry = controltext.Entry
 
-// Lookup returns the criteria for a code.
+// Lookup returns the criteria for a control code.
 func Lookup(code string) (Entry, bool) { return All().Lookup(code) }
 
-// All returns all criteria: for controls missing from the starter catalog, then its own.
+// All returns the criteria of all controls: first those for controls missing from the starter catalog, then
+// those of the starter catalog itself.
 var All = sync.OnceValue(func() *controltext.Table {
 	b := controltext.MustReadTable(criteriaFiles)
 	src, err := starter.Load()

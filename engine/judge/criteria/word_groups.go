@@ -12,25 +12,25 @@ import (
 //go:embed anchors/*.txt wordings/*.txt
 var wordFiles embed.FS
 
-// WordGroups is a list of word groups; matching text has a word of each. It is empty if there are
-// no criteria.
+// WordGroups is a list of groups of words. A matching text contains a word from each group. The list is empty if
+// nothing is known about a criterion.
 type WordGroups [][]string
 
-// ControlAnchors returns the words that evidence for a code can hardly do without.
+// ControlAnchors returns the words that evidence for a control can hardly do without.
 func ControlAnchors(code string) WordGroups {
 	e, _ := anchorTable().Lookup(code)
 	return parseGroups(e.Topic)
 }
 
-// CriterionAnchors returns the additional words that evidence for one criterion of a code can
-// hardly do without. ok is false if the text is not one of the code's criteria.
+// CriterionAnchors returns the words that evidence for one criterion of a control can hardly do without, in
+// addition to those for the whole control. ok is false if criterion is not one of the control's criteria.
 func CriterionAnchors(code, criterion string) (groups WordGroups, ok bool) {
 	return criterionGroups(anchorTable(), code, criterion)
 }
 
-// CriterionWording returns the word groups for a criterion. A sentence that states the criterion
-// contains a word from nearly every group. The groups cover the many words for an action, a thing or
-// a condition, whereas anchors are the few words that a passage must contain.
+// CriterionWording returns the groups of words in which a criterion is usually expressed. A sentence that states
+// the criterion contains a word from nearly every group. Each group covers the many words for an action, a thing
+// or a condition, whereas anchors are the few words that a passage must contain.
 func CriterionWording(code, criterion string) WordGroups {
 	groups, _ := criterionGroups(wordingTable(), code, criterion)
 	return groups
@@ -70,7 +70,7 @@ func readWordTable(name string) *controltext.Table {
 	return controltext.MustReadTable(folder)
 }
 
-// parseGroups parses "a, b & c, d"; "-" means no groups.
+// parseGroups parses groups of words in the form "a, b & c, d". "-" means that there are none.
 func parseGroups(text string) WordGroups {
 	if text == "" || text == "-" {
 		return nil
