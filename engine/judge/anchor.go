@@ -13,8 +13,8 @@ import (
 // anchorGroup lists alternative terms, at least one of which must be present.
 type anchorGroup []anchorTerm
 
-// anchorTerm is a word or phrase: the concepts that the passage must contain, or the words
-// themselves if they aren't concepts ("before").
+// anchorTerm is a word or phrase that a passage must contain. It is compared by its concepts, or literally if
+// its words aren't concepts ("before").
 type anchorTerm struct {
 	text     string
 	concepts []uint64
@@ -43,8 +43,8 @@ func newAnchorGroups(groups criteria.WordGroups) []anchorGroup {
 	return out
 }
 
-// prepareStatements returns the statements of a control, ready for comparison. Anchors are only
-// known for controls covered by our criteria.
+// prepareStatements prepares the statements of a control for comparison. Only controls covered by our own
+// criteria have anchors, that is, words that evidence must contain.
 func (w controlStatements) prepareStatements(c api.Control) []*preparedStatement {
 	out := make([]*preparedStatement, len(w.statements))
 	topic := text.Concepts(w.topic)
@@ -59,8 +59,8 @@ func (w controlStatements) prepareStatements(c api.Control) []*preparedStatement
 	return out
 }
 
-// firstMissingAnchor returns the first group without a term in a passage's sentences, headings or title,
-// or nil if every group has one.
+// firstMissingAnchor returns the first group that has no term in a passage's sentences, headings or title, or
+// nil if every group has one.
 func (c *analyzedPassage) firstMissingAnchor(anchors []anchorGroup) anchorGroup {
 	for _, a := range anchors {
 		if !slices.ContainsFunc(a, func(n anchorTerm) bool {
@@ -73,7 +73,7 @@ func (c *analyzedPassage) firstMissingAnchor(anchors []anchorGroup) anchorGroup 
 	return nil
 }
 
-// hasTermInOneSentence reports whether all words of a phrase occur in a single sentence and its headings,
+// hasTermInOneSentence reports whether all words of a phrase occur together in one sentence and its headings,
 // rather than in different rows of a table.
 func (c *analyzedPassage) hasTermInOneSentence(term anchorTerm) bool {
 	if len(term.concepts) < 2 || term.isContainedIn(c.headingConcepts) {
@@ -88,7 +88,7 @@ func (c *analyzedPassage) hasTermInOneSentence(term anchorTerm) bool {
 	})
 }
 
-// String returns the first words of a group for display.
+// String formats the group's first terms for display.
 func (a anchorGroup) String() string {
 	words := make([]string, len(a))
 	for i, n := range a {
@@ -101,7 +101,7 @@ func formatAlternatives(words []string) string {
 	return strings.Join(words[:min(4, len(words))], ", ") + " or similar"
 }
 
-// isContainedIn reports whether sorted concepts contain the whole word or phrase.
+// isContainedIn reports whether sortedConcepts contain all concepts of the word or phrase.
 func (n anchorTerm) isContainedIn(sortedConcepts []uint64) bool {
 	for _, id := range n.concepts {
 		if _, ok := slices.BinarySearch(sortedConcepts, id); !ok {

@@ -24,9 +24,10 @@ func traitPhrase(name string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// DetermineApplicability returns whether a control applies to an organization with these traits, and why.
-// Deprecated controls don't apply. Otherwise, only a "false" set by a user excludes a control or its part on
-// premises; unknown traits, and those detected in documents, keep it included, and the reason states that.
+// DetermineApplicability returns whether a control applies to an organization with the given traits, and why.
+// Deprecated controls don't apply. Otherwise, a control, or its part that concerns premises, is excluded only
+// because a user set a trait to "false". If a trait is unknown or was only detected in documents, the control
+// stays included, and the reason says so.
 func DetermineApplicability(c api.Control, traits map[string]api.Trait) (api.Applicability, string) {
 	if c.IsDeprecated {
 		return api.NotApplicable, "The catalog marks this control as deprecated."
@@ -78,7 +79,7 @@ func DetermineApplicability(c api.Control, traits map[string]api.Trait) (api.App
 	return api.NotApplicable, "It applies only to an organization that " + prose.JoinOr(said) + "; a user stated that this one doesn't."
 }
 
-// continuityDomain is the domain whose sites may be operated by a provider.
+// continuityDomain is the domain of business continuity. A provider may operate the alternate sites it requires.
 const continuityDomain = "BCD"
 
 func formatTraitReason(t api.Trait) string {

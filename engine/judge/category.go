@@ -6,10 +6,10 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Categories lists the document kinds returned by GuessCategory.
+// Categories lists the document categories that GuessCategory returns.
 var Categories = []string{"policy", "procedure", "standard", "plan", "register", "record", "log", "report", "contract", "template", "other"}
 
-// isPrescriptive reports whether documents of this kind state what must be done.
+// isPrescriptive reports whether documents of this category state what must be done.
 func isPrescriptive(category string) bool {
 	switch category {
 	case "policy", "procedure", "standard", "plan", "contract":
@@ -18,7 +18,7 @@ func isPrescriptive(category string) bool {
 	return false
 }
 
-// isRecordCategory reports whether documents of this kind show what was done.
+// isRecordCategory reports whether documents of this category show what was done.
 func isRecordCategory(category string) bool {
 	switch category {
 	case "register", "record", "log", "report":
@@ -78,27 +78,25 @@ var (
 	numberedStepPattern  = lazyregexp.New(`(?im)^\s*(?:step )?\d+[.)]\s+\w+`)
 )
 
-// licenseFilePattern matches file names of license terms, which state nothing about their owner's
-// practice.
+// licenseFilePattern matches names of files with license terms, which are no evidence of their owner's practice.
 var licenseFilePattern = lazyregexp.New(`(?i)(?:^|[/\\])(?:licen[sc]e|copying|notice)(?:\.(?:txt|md|rst|html?))?$`)
 
-// licenseTextPattern matches words found in nearly every paragraph of license terms, but not in a
-// policy of that name.
+// licenseTextPattern matches words that occur in nearly every paragraph of license terms, but not in a policy
+// about licenses.
 var licenseTextPattern = lazyregexp.New(`(?i)licen[sc]|copyright|warrant|the software|derivative|trademark`)
 
 func isLicense(filename, text string) bool {
 	return licenseFilePattern.MatchString(filename) && licenseTextPattern.MatchString(text)
 }
 
-// filenameWords returns a file name as words.
+// filenameWords returns a file name with its separators replaced by spaces.
 func filenameWords(name string) string {
 	return filenameSeparators.Replace(name)
 }
 
 var filenameSeparators = strings.NewReplacer("_", " ", "-", " ", ".", " ", "+", " ")
 
-// GuessCategory guesses the kind of a document, first from its name, then from its text. The result
-// is one of Categories.
+// GuessCategory guesses the category of a document, one of Categories, from its name and text.
 func GuessCategory(filename, title, text string) string {
 	if len(text) > 64<<10 {
 		text = text[:64<<10]

@@ -19,13 +19,13 @@ import (
 //
 // 3,516 pairs of statement and sentence were labeled for it (docs/quality.md).
 
-// competingCriteria holds the embedded reference criteria, computed once per embedder.
+// competingCriteria holds the embedded reference criteria, which are computed once per embedder.
 type competingCriteria struct {
 	mu      sync.Mutex
 	vectors criteriaVectors
 }
 
-// criteriaVectors holds vectors of equal length in one slice.
+// criteriaVectors holds vectors of equal length in a single slice.
 type criteriaVectors struct {
 	dims int
 	rows []float32
@@ -68,14 +68,16 @@ func checkVectorLengths(vectors [][]float32, dims int) error {
 	return nil
 }
 
-// nearestRanks is the number of ranks kept: the closest criterion, the second, fourth … 1,024th.
+// nearestRanks is the number of similarities that are kept for a sentence: that of the closest criterion, the
+// second, fourth … 1,024th.
 const nearestRanks = 11
 
-// nearestCriteria holds the similarity of a sentence to its closest criteria, closest first.
+// nearestCriteria holds a sentence's similarities to its closest criteria, closest first. nearestRanks lists
+// their ranks.
 type nearestCriteria [nearestRanks]float32
 
-// nearestSimilarities compares sentences with the reference criteria, in blocks of rows so that these stay in
-// the CPU cache.
+// nearestSimilarities returns the similarities of each sentence to its closest reference criteria. It compares
+// criteria in blocks that fit into the CPU cache.
 func (y criteriaVectors) nearestSimilarities(sentences [][]float32) []nearestCriteria {
 	const atOnce = 24
 	var room [atOnce]float32
@@ -99,7 +101,7 @@ func (y criteriaVectors) nearestSimilarities(sentences [][]float32) []nearestCri
 	return out
 }
 
-// similarityHistogram counts rows by similarity; sorting them would take as long as comparing them.
+// similarityHistogram counts rows by similarity, because sorting them would take as long as comparing them.
 type similarityHistogram struct {
 	top   float32
 	count [1024]uint16
@@ -130,8 +132,9 @@ func (s *similarityHistogram) nearestSimilarities() (l nearestCriteria) {
 	return l
 }
 
-// logarithmicRankOf returns the logarithmic rank of a similarity among the criteria closest to the
-// sentence: 0 if one is as close, 1 if 1,024 are, and negative the further it is ahead of all.
+// logarithmicRankOf returns the rank of a similarity among those of the criteria closest to the sentence, on a
+// logarithmic scale: 0 if it equals the highest, 1 if 1,024 are higher, and negative if it is higher than all of
+// them.
 func (l nearestCriteria) logarithmicRankOf(similarity float32) float64 {
 	const most = -0.4
 	if similarity >= l[0] {

@@ -16,8 +16,8 @@ const (
 	RuleNotFollowed               // a rule exists, but records show that it isn't followed
 )
 
-// contradictionTexts holds, for each kind, the reason of an SoA line (with a count of requirements)
-// and the note on a missing element.
+// contradictionTexts holds, for each kind of contradiction, the reason for an SoA line, with a placeholder for
+// the number of requirements, and the note added to a missing element.
 var contradictionTexts = map[Contradiction]struct{ reason, note string }{
 	BetweenPassages: {
 		"Passages contradict each other on %s; decide which is correct.",
@@ -33,7 +33,7 @@ var contradictionTexts = map[Contradiction]struct{ reason, note string }{
 	},
 }
 
-// contradictionFromReason derives the kind from a statement's reason.
+// contradictionFromReason derives the kind of a contradiction from a statement's reason.
 func contradictionFromReason(reason string) Contradiction {
 	switch {
 	case strings.HasPrefix(reason, selfContradictionPrefix):
@@ -44,8 +44,8 @@ func contradictionFromReason(reason string) Contradiction {
 	return BetweenPassages
 }
 
-// CommonContradictionKind returns the common kind of a line's contradictions, or BetweenPassages if
-// they differ.
+// CommonContradictionKind returns the kind that all contradictions of an SoA line have in common, or
+// BetweenPassages if their kinds differ.
 func CommonContradictionKind(statements []api.Statement) Contradiction {
 	kind := NoContradiction
 	for _, st := range statements {

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// credit returns what a verdict contributes to the ratio.
+// credit returns what a verdict contributes to the ratio of fulfilled requirements.
 func (f *statementVerdict) credit() float64 {
 	if !f.onTopic {
 		return offTopicCredit * f.creditIgnoringTopic()
@@ -33,8 +33,8 @@ func (f *statementVerdict) creditIgnoringTopic() float64 {
 	return 0
 }
 
-// Thresholds for "implemented": the share of statements at least nearly met, the share fully met,
-// and the ratio.
+// Thresholds for the status "implemented": the share of statements that are at least nearly met, the share that
+// are fully met, and the ratio of fulfilled requirements.
 const (
 	minNearlyFullShare  = 0.5
 	minFullShare        = 0.25
@@ -211,7 +211,7 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 	return j
 }
 
-// formatDeniedStatements names the denied statements, or returns "" if there are none.
+// formatDeniedStatements lists the denied statements in a sentence, or returns "" if there are none.
 func formatDeniedStatements(all []statementVerdict) string {
 	var names []string
 	for i := range all {
@@ -225,11 +225,11 @@ func formatDeniedStatements(all []statementVerdict) string {
 	return " Stated as not done: " + text.JoinSome(names) + "."
 }
 
-// stanceRank orders stances by their importance to the reader.
+// stanceRank ranks the stances of quotes by their importance to the reader.
 var stanceRank = map[string]int{"conflicts": 6, "denies": 5, "supports": 4, "limits": 3, "plans": 2, "template": 1}
 
-// mergeDuplicateQuotes lists each quote once, with all statements it supports and its most
-// important stance.
+// mergeDuplicateQuotes returns each quote once, with all statements it supports and the most important of its
+// stances.
 func mergeDuplicateQuotes(all []api.Evidence) []api.Evidence {
 	at := make(map[string]int)
 	var out []api.Evidence
@@ -251,7 +251,7 @@ func mergeDuplicateQuotes(all []api.Evidence) []api.Evidence {
 	return out
 }
 
-// setEvidenceFlags records which kinds of documents support a statement.
+// setEvidenceFlags records how well, and by which kinds of documents, a statement is supported.
 func (f *statementVerdict) setEvidenceFlags(s *Session) {
 	for _, r := range f.quoted {
 		if r.verdict != VerdictCovered && r.verdict != VerdictPartial {
@@ -278,8 +278,8 @@ func (f *statementVerdict) setEvidenceFlags(s *Session) {
 	}
 }
 
-// lowercaseFirstUnlessName lowercases the first letter so that a sentence can follow a colon. Acronyms, names
-// with inner capitals ("eIDAS", "NetBox"), quotes and figures are left unchanged.
+// lowercaseFirstUnlessName lowercases the first letter so that s can follow a colon. Acronyms, names with inner
+// capitals ("eIDAS", "NetBox"), quotes and figures are left unchanged.
 func lowercaseFirstUnlessName(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	if first == "" || first[0] < 'A' || first[0] > 'Z' ||
@@ -299,8 +299,8 @@ func formatStatementCount(n, total int) string {
 	return fmt.Sprintf("%d of %d requirements", n, total)
 }
 
-// formatFulfillmentDegrees describes how many statements are met to which degree; strong counts those at least
-// nearly met.
+// formatFulfillmentDegrees describes how many requirements are met to which degree. strong is how many are fully
+// or nearly met, and without how many have no evidence.
 func formatFulfillmentDegrees(n map[string]int, strong, without, total int) string {
 	return fmt.Sprintf(
 		"Of %s: %s",
@@ -333,7 +333,7 @@ type amount struct {
 	words string
 }
 
-// joinPositiveAmounts lists the amounts above zero.
+// joinPositiveAmounts formats those amounts that are above zero as a list.
 func joinPositiveAmounts(all []amount) string {
 	var parts []string
 	for _, a := range all {
@@ -390,8 +390,8 @@ func requiresOperation(c api.Control, all []statementVerdict) bool {
 	return false
 }
 
-// computeConfidence returns the confidence of a judgement. Clear, consistent evidence raises it;
-// finding nothing gives medium confidence, since evidence may use other words.
+// computeConfidence returns the confidence of a judgement. Clear, consistent evidence raises it. If no evidence
+// was found, it is medium, since the evidence may use other words.
 func computeConfidence(j Judgement, all []statementVerdict, scores float64, bearing, foreign int) float64 {
 	near := 0.0
 	for _, f := range all {

@@ -6,7 +6,7 @@ import (
 	"github.com/scf-service/service/engine/judge/text"
 )
 
-// isDeniedInCells reports whether a negative cell of a row says only "no", or names the control's
+// isDeniedInCells reports whether a negative cell of a table row says nothing but "no", or names the control's
 // topic and what the statement requires.
 func (d *preparedStatement) isDeniedInCells(row *text.Sentence) bool {
 	cells, bare := row.DeniedCells()
@@ -16,8 +16,8 @@ func (d *preparedStatement) isDeniedInCells(row *text.Sentence) bool {
 	})
 }
 
-// isAboutTermination reports whether the statement itself is about ending things: leavers' accounts
-// are disabled.
+// isAboutTermination reports whether the statement itself is about ending or restricting something, such as
+// disabling the accounts of leavers.
 func (d *preparedStatement) isAboutTermination() bool {
 	return d.requiresRemoval() || d.mentionsAny("terminate", "suspend", "stop", "block", "lock", "cancel", "discontinue", "dispose") ||
 		d.isAboutRestriction()
@@ -32,7 +32,7 @@ func (d *preparedStatement) mentionsAny(words ...string) bool {
 	return slices.ContainsFunc(words, d.mentions)
 }
 
-// judgeDenial returns the verdict on a window that denies something; it returns false if the denial doesn't
+// judgeDenial returns the verdict on a sentence that denies something. It returns false if the denial doesn't
 // concern the statement. reasonSuffix is appended to the reason.
 func (s *Session) judgeDenial(
 	d *preparedStatement,
@@ -84,7 +84,8 @@ func (s *Session) judgeDenial(
 	return r, false
 }
 
-// withoutWording returns a match without its wording match, because denials of other things use the same words.
+// withoutWording returns a match without its wording match. It is used for denials, since denials of other
+// things use the same words.
 func withoutWording(m match) match {
 	m.wordingMatch = text.WordingMatch{}
 	return m

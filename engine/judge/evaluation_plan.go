@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// EvaluationPlan holds the questions that a set of controls asks of evidence. It depends only on
-// the controls and the embedder, so one plan serves any number of document collections.
+// EvaluationPlan holds the questions used to find evidence for a set of controls. It depends only on the
+// controls and the embedder, so one plan serves any number of document collections.
 type EvaluationPlan struct {
 	embedder  *Embedder
 	controls  map[string]*controlPlan
@@ -22,8 +22,8 @@ type Question struct {
 	Vector []float32 // nil without an embedder
 }
 
-// controlPlan is a control with its statements. Their questions are consecutive, starting at
-// firstQuestion, followed by the question for the control as a whole.
+// controlPlan is a control with its statements. The questions for the statements are consecutive, starting at
+// firstQuestion, and are followed by the question for the control as a whole.
 type controlPlan struct {
 	control        api.Control
 	firstQuestion  int
@@ -32,8 +32,8 @@ type controlPlan struct {
 	statementTexts controlStatements
 }
 
-// NewEvaluationPlan prepares controls, using up to the given number of workers. Duplicates are
-// prepared once.
+// NewEvaluationPlan prepares controls, using up to the given number of workers. Of several controls with the
+// same code, only the first is included.
 func NewEvaluationPlan(ctx context.Context, controls []api.Control, embedder *Embedder, workers int) (*EvaluationPlan, error) {
 	d := &EvaluationPlan{embedder: embedder, controls: make(map[string]*controlPlan, len(controls))}
 	all := make([]*controlPlan, len(controls))
@@ -67,8 +67,8 @@ func NewEvaluationPlan(ctx context.Context, controls []api.Control, embedder *Em
 	return d, nil
 }
 
-// StatementQueries returns the search queries for the statements of the controls, each prefixed
-// with the control's topic.
+// StatementQueries returns the search queries for the statements of the controls. Each query begins with the
+// control's topic.
 func (d *EvaluationPlan) StatementQueries(ctx context.Context, controls []api.Control, workers int) ([]string, error) {
 	queries := make([][]string, len(controls))
 	err := ForEach(ctx, len(controls), workers, func(_ context.Context, i int) error {
@@ -82,7 +82,7 @@ func (d *EvaluationPlan) StatementQueries(ctx context.Context, controls []api.Co
 	return slices.Concat(queries...), err
 }
 
-// Questions returns the search questions, indexed as a PassageSource expects them.
+// Questions returns the search questions. Their indexes are the question numbers that a PassageSource expects.
 func (d *EvaluationPlan) Questions() []Question { return d.questions }
 
 // searchQuery returns the search query for a statement.

@@ -5,8 +5,8 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// failureStatementPattern matches statements on what is done in case of failure; failedCellPattern
-// matches rows that record a failure.
+// failureStatementPattern matches statements about how failures are handled; failedCellPattern matches table
+// rows that record a failure.
 var (
 	failureStatementPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:missed|failed|failures?|overdue|deviations?|exceeded|weaknesses|nonconformities)\b`,
@@ -14,8 +14,8 @@ var (
 	failedCellPattern = lazyregexp.New(`(?i)[:|]\s*(?:(?:target )?missed|fail(?:ed|s|ure)?|overdue|expired)\s*(?:$|[;|,.(–-])`)
 )
 
-// requiresRemovalOfStillPresent reports whether a sentence describes something still present that the
-// statement requires to be removed.
+// requiresRemovalOfStillPresent reports whether the statement requires the removal of something that is still
+// present, according to a sentence.
 func (d *preparedStatement) requiresRemovalOfStillPresent(cur *text.Sentence) bool {
 	return cur.StillPresent && cur.Conditional|cur.Denied|cur.Prohibited == 0 && !d.isProhibition() && d.requiresRemoval()
 }

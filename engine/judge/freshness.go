@@ -21,29 +21,29 @@ type documentStatus struct {
 	sampleWords      string    // the words stating that it is an example to be adapted
 }
 
-// minTemplatePlaceholders is the number of blanks that make a document a template.
+// minTemplatePlaceholders is the number of blanks from which a document counts as a template.
 const minTemplatePlaceholders = 3
 
 var draftPattern = lazyregexp.NewPrefiltered(
 	`(?i)(?:(?m:^\W{0,4}draft(?:\W{0,3}$|\W{1,3}(?:v?\d[\d.]*|for\b|not\b)))|\bdraft (?:v|version )?\d[\d.]*\b|\bstatus\s*[:=|]\s*(?:draft|not approved|proposed|pending approval|superseded|withdrawn|obsolete|retired)\b|\b(?:draft (?:version|document|policy|for (?:review|comment|discussion))|not yet approved|awaiting approval|this (?:document|policy|version) (?:is|has been|was) (?:a draft|superseded|withdrawn|replaced|retired|obsolete)))`,
 )
 
-// draftFilenamePattern matches file names that mark a draft: "DRAFT-crypto.md", "retention
-// (draft).docx".
+// draftFilenamePattern matches the file names of drafts, such as "DRAFT-crypto.md" or "retention (draft).docx".
 var draftFilenamePattern = lazyregexp.NewPrefiltered(`(?i)(?:^|[^a-z])draft(?:[^a-z]|$)`)
 
-// samplePattern matches the text of an example that hasn't been adapted.
+// samplePattern matches text that occurs in examples that haven't been adapted, such as "replace this text".
 var samplePattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:(?:example|sample|specimen|placeholder|boilerplate|model|template) (?:text|wording|content|document|policy|procedure|clauses?)\b[^.\n]{0,60}\b(?:replace|adapt|adjust|customi[sz]e|tailor|delete|remove|edit|fill (?:in|out)|before (?:use|publishing|issuing)|not (?:in force|approved|valid)|for (?:illustration|demonstration|training))\b|(?:replace|adapt|customi[sz]e|tailor) (?:this|the) (?:text|wording|template|sample|document|policy) (?:to|for|before|with)\b|for illustration(?: purposes)? only|this (?:document|policy|text) is (?:a|an) (?:sample|example|specimen|template)\b)`,
 )
 
-// marketingNamePattern matches file names and titles of marketing material or of documents about
-// others.
+// marketingNamePattern matches the file names and titles of marketing material and of documents about
+// competitors.
 var marketingNamePattern = lazyregexp.NewPrefiltered(
 	`(?i)(?:^|[^a-z])(?:brochure|data ?sheet|advertisement|press[ _-]?release|white[ _-]?paper|sales[ _-]?deck|competitors?)(?:[^a-z]|$)`,
 )
 
-// nameIfMarketing returns the name that marks marketing material, or "".
+// nameIfMarketing returns the document's file name or title if that shows that it is marketing material, or ""
+// otherwise.
 func (c *analyzedPassage) nameIfMarketing() string {
 	for _, name := range []string{c.Filename, c.DocumentTitle} {
 		if marketingNamePattern.MatchString(name) {
@@ -53,7 +53,8 @@ func (c *analyzedPassage) nameIfMarketing() string {
 	return ""
 }
 
-// notInForceWords returns the words stating that the document is a draft or superseded, or "".
+// notInForceWords returns the words, or the file name, that show that the document is a draft or superseded, or
+// "".
 func (c *analyzedPassage) notInForceWords() string {
 	if c.status.draftWords == "" && draftFilenamePattern.MatchString(c.Filename) {
 		return c.Filename
@@ -63,8 +64,8 @@ func (c *analyzedPassage) notInForceWords() string {
 
 const statusTopK = 200
 
-// loadDocumentStatus searches once for what documents state about themselves, such as draft status
-// or an overdue review.
+// loadDocumentStatus searches the documents for what they state about themselves, such as that they are drafts
+// or when they are due for review. It does so only once.
 func (s *Session) loadDocumentStatus(ctx context.Context) error {
 	s.statusOnce.Do(func() {
 		s.statuses = make(map[string]documentStatus)
@@ -93,19 +94,19 @@ func (s *Session) loadDocumentStatus(ctx context.Context) error {
 	return s.statusErr
 }
 
-// formHeadingPattern matches the heading of a form to be copied and filled in; its blanks don't
-// make the document a template.
+// formHeadingPattern matches the heading of a form that is to be copied and filled in. The blanks in a form
+// don't make the whole document a template.
 var formHeadingPattern = lazyregexp.NewPrefiltered(
 	`(?im)^\W*(?:[\d.]+\W+)?(?:(?:annex|appendix|attachment|part|section|schedule) \w+\W+)?(?:[\w-]+ ){0,3}(?:templates?|forms?|work ?sheets?|letters?|specimens?)\b[^.\n]{0,60}$`,
 )
 
-// isBlankInForm reports whether the blank at this offset is part of a form.
+// isBlankInForm reports whether the blank at an offset of the passage is part of a form.
 func isBlankInForm(p Passage, at int) bool {
 	return slices.ContainsFunc(p.HeadingPath[min(1, len(p.HeadingPath)):], formHeadingPattern.MatchString) ||
 		formHeadingPattern.MatchString(p.Text[:at])
 }
 
-// addPassage adds what a passage states about its document.
+// addPassage adds what a passage states about its document's status.
 func (f *documentStatus) addPassage(p Passage) {
 	p.Text = p.Text[:min(len(p.Text), text.MaxBytes)]
 	if m := draftPattern.FindString(p.Text); m != "" && (f.draftWords == "" || m < f.draftWords) {
@@ -149,7 +150,7 @@ func (s *Session) staleReason(c *analyzedPassage, cur *text.Sentence) string {
 	return ""
 }
 
-// expiredDate returns the expiry date in a sentence if it has passed, or "".
+// expiredDate returns the expiry date stated in a sentence if it has passed, and "" otherwise.
 func (s *Session) expiredDate(sentence string) string {
 	date, end, ok := text.ExpiryDate(sentence)
 	if today, err := s.options.Today.Time(); err != nil || !ok || today.Before(end) {
@@ -158,21 +159,21 @@ func (s *Session) expiredDate(sentence string) string {
 	return date
 }
 
-// isPlanOverdue reports whether what a sentence plans should be done by now.
+// isPlanOverdue reports whether the date by which a sentence plans something has passed.
 func (s *Session) isPlanOverdue(sentence string) bool {
 	end, ok := text.PlannedEnd(sentence)
 	today, err := s.options.Today.Time()
 	return ok && err == nil && !today.Before(end)
 }
 
-// ongoingPattern matches years that don't date a record: "since 2019", appointments, removals, and
-// years in the names of standards.
+// ongoingPattern matches sentences with years that don't date a record: "since 2019", appointments, removals,
+// and the years in the names of standards.
 var ongoingPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:was|were|has been|have been) (?:\w+ ){0,3}(?:appointed|designated|disabled|abolished|decommissioned|retired|(?:switched|turned) off)\b|\bsince\b[^.]{0,12}\b20\d\d|\b(?:iso|iec|nist|sp)\b[^.]{0,16}\b20\d\d`,
 )
 
-// isRecentOrUndated reports whether a record is recent enough to show current operation. Undated records
-// count.
+// isRecentOrUndated reports whether a record is recent enough to show current operation. A record without a date
+// counts as recent.
 func (s *Session) isRecentOrUndated(c *analyzedPassage, cur *text.Sentence) bool {
 	today, err := s.options.Today.Time()
 	if err != nil {

@@ -28,10 +28,10 @@ type RankedPassage struct {
 	Score  float64
 }
 
-// IncrementalEvaluator judges the controls of an EvaluationPlan by the passages of a PassageSource
-// and caches what it read: if documents change, only passages new to a statement are read, and only
-// affected controls are judged again. The results equal those of a new evaluator. Call Refresh
-// after the source changed; between calls it is safe for concurrent use.
+// IncrementalEvaluator judges the controls of an EvaluationPlan by the passages of a PassageSource and caches
+// its results. If documents change, it examines only passages that are new to a statement and judges only
+// affected controls again. The results are the same as those of a new evaluator. Call Refresh after the source
+// has changed; between calls, it is safe for concurrent use.
 type IncrementalEvaluator struct {
 	*Session
 	plan       *EvaluationPlan
@@ -62,8 +62,7 @@ type cachedJudgement struct {
 	judgement Judgement
 }
 
-// NewIncrementalEvaluator returns an evaluator with an empty cache. It uses the embedder of the
-// plan.
+// NewIncrementalEvaluator returns an evaluator with an empty cache. It uses the plan's embedder.
 func NewIncrementalEvaluator(d *EvaluationPlan, source PassageSource, o Options) *IncrementalEvaluator {
 	o.Embedder = d.embedder
 	l := &IncrementalEvaluator{
@@ -80,8 +79,8 @@ func NewIncrementalEvaluator(d *EvaluationPlan, source PassageSource, o Options)
 	return l
 }
 
-// Refresh synchronizes the cache with the source: it removes deleted documents and reads the status
-// of new ones.
+// Refresh brings the cache up to date with the source. It removes deleted documents and reads the status of new
+// and changed ones.
 func (l *IncrementalEvaluator) Refresh(ctx context.Context, workers int) error {
 	now := make(map[string]bool)
 	var fresh []string
@@ -122,7 +121,7 @@ func samePassages(a, b []int) bool {
 	return len(a) == len(b) && (len(a) == 0 || a[0] == b[0])
 }
 
-// Evaluate judges a control of the plan by its code.
+// Evaluate judges a control of the plan, given its code.
 func (l *IncrementalEvaluator) Evaluate(ctx context.Context, code string) (Judgement, error) {
 	b, d := l.plan.controls[code], l.judgements[code]
 	if b == nil {
@@ -154,8 +153,8 @@ func (l *IncrementalEvaluator) Evaluate(ctx context.Context, code string) (Judge
 	return d.judgement, nil
 }
 
-// updateStatementVerdict updates the verdict on a statement with new passages; it returns false if nothing
-// changed.
+// updateStatementVerdict updates the verdict on a statement if its passages have changed. It returns false if
+// nothing changed.
 func (l *IncrementalEvaluator) updateStatementVerdict(ctx context.Context, question int, d *preparedStatement) (bool, error) {
 	n := &l.cache[question]
 	hits, numbers, version, err := l.retrievePassagesIfChanged(ctx, question, n.version)
@@ -183,7 +182,7 @@ func (l *IncrementalEvaluator) updateStatementVerdict(ctx context.Context, quest
 	return true, nil
 }
 
-// updateWholeControlVerdict is like updateStatementVerdict, for a control as a whole.
+// updateWholeControlVerdict is like updateStatementVerdict, but for a control as a whole.
 func (l *IncrementalEvaluator) updateWholeControlVerdict(ctx context.Context, question int, d *preparedStatement) (bool, error) {
 	n := &l.cache[question]
 	hits, numbers, version, err := l.retrievePassagesIfChanged(ctx, question, n.version)
@@ -207,8 +206,8 @@ func (l *IncrementalEvaluator) updateWholeControlVerdict(ctx context.Context, qu
 	return true, nil
 }
 
-// retrievePassagesIfChanged returns the passages for a question with a sufficient score, or none if the version
-// equals previousVersion.
+// retrievePassagesIfChanged returns the passages for a question whose score is high enough, with their numbers.
+// It returns none if the version of the result is still previousVersion.
 func (l *IncrementalEvaluator) retrievePassagesIfChanged(
 	ctx context.Context,
 	question, previousVersion int,
@@ -250,7 +249,7 @@ func (l *IncrementalEvaluator) loadAnalyzedPassage(number int) *analyzedPassage 
 	return c
 }
 
-// ensureVectors embeds a passage's sentences unless that has been done. TrimCaches removes the
+// ensureVectors embeds a passage's sentences unless that has been done already. ReleaseVectors removes the
 // vectors.
 func (l *IncrementalEvaluator) ensureVectors(ctx context.Context, c *analyzedPassage) error {
 	if l.options.Embedder == nil {
@@ -264,14 +263,16 @@ func (l *IncrementalEvaluator) ensureVectors(ctx context.Context, c *analyzedPas
 	return l.embedSentences(ctx, c.Passage, c.passageAnalysis)
 }
 
-// ReleaseVectors releases memory that can be recomputed. It must not be called during an evaluation.
+// ReleaseVectors releases the vectors of sentences, which can be recomputed. It must not be called during an
+// evaluation.
 func (l *IncrementalEvaluator) ReleaseVectors() {
 	for _, c := range l.analyzed {
 		c.vectors = nil
 	}
 }
 
-// EvaluateAll judges controls of the plan with up to the given number of workers, in order.
+// EvaluateAll judges controls of the plan with up to the given number of workers. The judgements are in the
+// order of the controls.
 func (l *IncrementalEvaluator) EvaluateAll(ctx context.Context, controls []api.Control, workers int) ([]Judgement, error) {
 	out := make([]Judgement, len(controls))
 	return out, ForEach(ctx, len(controls), workers, func(ctx context.Context, i int) (err error) {

@@ -61,7 +61,7 @@ type Finder interface {
 	Find(ctx context.Context, query string, topK int) ([]Passage, error)
 }
 
-// Options holds the inputs of the rules other than the evidence.
+// Options configures how evidence is judged.
 type Options struct {
 	// Today is the day of the judgement. If empty, nothing is considered stale and no date has
 	// passed.
@@ -74,7 +74,7 @@ type Options struct {
 	Embedder *Embedder
 }
 
-// Embedder is an embedding model with the calibration of its similarity scores.
+// Embedder is an embedding model with the values needed to calibrate its similarities.
 type Embedder struct {
 	// Embed returns a unit vector for each text, or zeros for a text without known words.
 	Embed func(ctx context.Context, texts []string) ([][]float32, error)

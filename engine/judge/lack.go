@@ -6,8 +6,7 @@ import (
 	"github.com/scf-service/service/engine/judge/text"
 )
 
-// requiresAllMissing reports whether everything that a sentence states is missing is required by the
-// statement.
+// requiresAllMissing reports whether the statement requires everything that is missing according to a sentence.
 func (d *preparedStatement) requiresAllMissing(s *text.Sentence) bool {
 	if len(s.MissingThings) == 0 || d.isProhibition() {
 		return false
@@ -23,8 +22,8 @@ func (d *preparedStatement) requiresAllMissing(s *text.Sentence) bool {
 	return own
 }
 
-// isMissingThingVague reports whether the missing thing is described only in generic words ("the review was
-// not held"), or in words that the statement uses for actions ("no monitoring", of clocks that are
+// isMissingThingVague reports whether a sentence describes what is missing only in generic words ("the review
+// was not held"), or in words that the statement uses for actions ("no monitoring", if clocks must be
 // monitored).
 func (d *preparedStatement) isMissingThingVague(s *text.Sentence) bool {
 	return !slices.ContainsFunc(s.MissingThings, func(t text.MissingThing) bool {
@@ -37,8 +36,8 @@ const (
 	minLackCoverage   = 0.5 // share of the statement required as well
 )
 
-// confirmsAbsence reports whether a sentence about an absence or failure names what the statement
-// requires or, if it is vague ("the review was not held"), whether its context does.
+// confirmsAbsence reports whether a sentence about an absence or failure concerns what the statement requires.
+// If the sentence is vague ("the review was not held"), its context must show that.
 func (m match) confirmsAbsence(vague bool) bool {
 	return !m.offTopic && m.missingAnchor == nil &&
 		(!vague && m.ownWeight >= minOwnWeight || m.topicShare >= minLackTitleShare && m.wordCoverage >= minLackCoverage)

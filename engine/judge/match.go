@@ -6,7 +6,7 @@ import (
 	"github.com/scf-service/service/engine/judge/text"
 )
 
-// match describes how much of a statement a window of sentences covers.
+// match describes how well a window, that is, one or two sentences, covers a statement.
 type match struct {
 	wordCoverage   float64           // 0 to 1: weighted share of the statement's concepts
 	similarity     float64           // 0 to 1: closeness in meaning
@@ -31,8 +31,9 @@ type match struct {
 	mainClause     uint64   // the matched clause with the most weight; actions count 1 extra
 }
 
-// fullCoverageWeight returns the weight required for full coverage: the total of a short statement, and for
-// a long one as much as a single sentence can be expected to contain.
+// fullCoverageWeight returns the weight of the concepts that a sentence must contain to cover the statement
+// fully. It is the total weight for a short statement, and for a long one as much as can be expected of a single
+// sentence.
 func (d *preparedStatement) fullCoverageWeight() float64 {
 	if d.totalWeight <= maxFullWeight {
 		return d.totalWeight
@@ -40,21 +41,21 @@ func (d *preparedStatement) fullCoverageWeight() float64 {
 	return maxFullWeight + (d.totalWeight-maxFullWeight)*0.35
 }
 
-// Credit for a concept that the sentence itself doesn't name, as a share of its weight.
+// Credit for a concept that the sentence itself doesn't name, as a share of the concept's weight.
 const (
 	creditContext  = 0.75 // named in a heading or the title
 	creditNeighbor = 0.6  // named in an adjacent sentence
 	creditPassage  = 0.4  // named elsewhere in the passage
 )
 
-// surroundings holds the sorted concepts around a sentence.
+// surroundings holds the sorted concepts that occur around a sentence.
 type surroundings struct {
 	headings []uint64 // of its headings and the document's title
 	passage  []uint64 // of all affirmative sentences of its passage
 }
 
-// matchWindow compares d with one or two sentences, the last of which is the one judged, given the
-// adjacent sentences and the surroundings.
+// matchWindow compares d with a window of one or two sentences, the last of which is the one being judged. It
+// takes into account the adjacent sentences (near) and the concepts in the surroundings.
 func (d *preparedStatement) matchWindow(window, near []*text.Sentence, around surroundings) match {
 	var m match
 	if d.totalWeight == 0 {
@@ -142,7 +143,8 @@ func (d *preparedStatement) matchWindow(window, near []*text.Sentence, around su
 	return m
 }
 
-// isWeightReachedBy reports whether a window itself holds concepts of the given weight.
+// isWeightReachedBy reports whether a window (one or two sentences) itself contains concepts of at least the
+// given weight.
 func (d *preparedStatement) isWeightReachedBy(window []*text.Sentence, weight float64) bool {
 	own := 0.0
 	for i := range d.concepts {
@@ -154,8 +156,8 @@ func (d *preparedStatement) isWeightReachedBy(window []*text.Sentence, weight fl
 	return false
 }
 
-// alternativesStatedIn returns, for each "or", which sides a window states. A prohibition applies to
-// both sides.
+// alternativesStatedIn returns, for each "or" in the statement, which of its sides a window states. It returns
+// none for a prohibition, which applies to both sides.
 func (d *preparedStatement) alternativesStatedIn(window []*text.Sentence) [][2]bool {
 	var out [][2]bool
 	for i := range d.concepts {
@@ -175,14 +177,14 @@ func (d *preparedStatement) alternativesStatedIn(window []*text.Sentence) [][2]b
 	return out
 }
 
-// Shares of a wording's groups that a sentence must match.
+// Shares of a wording's word groups that a sentence must match.
 const (
 	minFullWordingShare       = 0.6  // to state the whole requirement: two of two, two of three
 	minNearlyFullWordingShare = 0.49 // to state nearly all of it
 )
 
-// scaleDown reduces a wording match to the given share of it, the part of a sentence outside its negated
-// clauses. A reduced match never exceeds minFullWordingShare.
+// scaleDown scales a match to share, the part of the sentence outside its negated clauses. If share < 1,
+// TotalShare is capped at minFullWordingShare.
 func scaleDown(h text.WordingMatch, share float64) text.WordingMatch {
 	if share < 1 {
 		h.OwnShare, h.TotalShare = h.OwnShare*share, min(h.TotalShare*share, minFullWordingShare)
@@ -197,8 +199,9 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// isOnlyThingNamedIn reports whether a sentence names the topic of control and statement and nothing
-// else ("penetration tests: never done"). Its denial then denies everything required of it.
+// isOnlyThingNamedIn reports whether a sentence names the topic of the control and the statement and nothing
+// else ("penetration tests: never done"). If such a sentence denies the topic, it denies everything that the
+// statement requires.
 func (d *preparedStatement) isOnlyThingNamedIn(cur *text.Sentence) bool {
 	if d.topicShareIn([]*text.Sentence{cur}) < 0.9 {
 		return false
@@ -237,14 +240,14 @@ func contextCredit(a *text.Concept, near []*text.Sentence, headings []uint64) fl
 	return 0
 }
 
-// topicShareIn returns the share of the control's title that a window itself names, directly or by
-// related words.
+// topicShareIn returns the share of the control's title that the window's sentences themselves name, directly or
+// by related words.
 func (d *preparedStatement) topicShareIn(window []*text.Sentence) float64 {
 	return d.topicShareBy(window, false, false)
 }
 
-// topicShareBy is like topicShareIn; if strict, related words count only in part, and withActions
-// includes the actions in the title ("hardened configuration").
+// topicShareBy is like topicShareIn. If strict is set, related words count only in part. If withActions is set,
+// the actions in the title count too ("hardened configuration").
 func (d *preparedStatement) topicShareBy(window []*text.Sentence, strict, withActions bool) float64 {
 	total, got := 0.0, 0.0
 	for i := range d.topic {
@@ -268,8 +271,8 @@ func (d *preparedStatement) topicShareBy(window []*text.Sentence, strict, withAc
 	return got / total
 }
 
-// passageTopicShare returns the share of the control's title found in a passage, its headings or
-// title.
+// passageTopicShare returns the share of the control's title that a passage, its headings or its document's
+// title name.
 func (d *preparedStatement) passageTopicShare(c *analyzedPassage) float64 {
 	total, got := 0.0, 0.0
 	for _, a := range d.topic {
@@ -297,7 +300,7 @@ func (d *preparedStatement) passageTopicShare(c *analyzedPassage) float64 {
 	return got / total
 }
 
-// mentionsConcept reports whether a concept occurs in the passage or its headings.
+// mentionsConcept reports whether a concept occurs in the passage's sentences, headings or title.
 func (c *analyzedPassage) mentionsConcept(conceptID uint64) bool {
 	if _, ok := slices.BinarySearch(c.headingConcepts, conceptID); ok {
 		return true

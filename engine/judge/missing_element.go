@@ -2,7 +2,8 @@ package judge
 
 import "strings"
 
-// formatMissingElement describes what is missing from a statement, or returns "".
+// formatMissingElement describes what the evidence lacks to support a statement. It returns "" if it lacks
+// nothing.
 func (f *statementVerdict) formatMissingElement() string {
 	ended := strings.TrimRight(f.statement.text, ".")
 	switch f.verdict {
@@ -26,13 +27,13 @@ func (f *statementVerdict) formatMissingElement() string {
 	return ended + " (only in a template)"
 }
 
-// IsRuleNotFollowed reports whether a missing element carries the note that records show the rule isn't
-// followed.
+// IsRuleNotFollowed reports whether a missing element ends with the note that, according to records, the rule
+// isn't followed.
 func IsRuleNotFollowed(missingElement string) bool {
 	return strings.HasSuffix(missingElement, "("+contradictionTexts[RuleNotFollowed].note+")")
 }
 
-// StripNote removes the bracketed note at the end of a missing element.
+// StripNote removes the note in parentheses from the end of a missing element.
 func StripNote(missingElement string) string {
 	if strings.HasSuffix(missingElement, ")") {
 		for _, note := range []string{

@@ -7,8 +7,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// matchesCells reports whether the cells of row i, not only its column names, contain what is
-// required.
+// matchesCells reports whether the cells of row i contain what is required, not only its column names.
 func (d *preparedStatement) matchesCells(c *analyzedPassage, i int, fullMatch match) bool {
 	own := d.matchWindow([]*text.Sentence{c.Sentences[i].WithoutColumnNames()}, c.neighbors[i], c.surroundings).ownWeight
 	return own >= minOwnWeight && 2*own >= fullMatch.ownWeight
@@ -20,7 +19,7 @@ func (d *preparedStatement) isAboutDocuments() bool {
 		documentNounPattern.MatchString(d.text)
 }
 
-// documentNounPattern matches words for documents as nouns; "documented" and "planned" don't count.
+// documentNounPattern matches nouns for documents. It doesn't match words such as "documented" and "planned".
 var documentNounPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:documents?|documentation|polic(?:y|ies)|procedures?|standards?|plans?|guidelines?|rules|charter|handbook|manual|program(?:me)?)\b`,
 )

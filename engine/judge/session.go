@@ -14,9 +14,8 @@ import (
 	"github.com/scf-service/service/engine/judge/text"
 )
 
-// Session judges controls against the documents of one assessment. It analyzes each passage once,
-// however many controls it is found for. It is safe for concurrent use. Create a new Session if the
-// documents change.
+// Session judges controls against the documents of one assessment. It analyzes each passage only once, even if
+// it is found for many controls. It is safe for concurrent use. Create a new Session if the documents change.
 type Session struct {
 	finder      Finder
 	options     Options
@@ -30,8 +29,8 @@ type Session struct {
 	statusOnce sync.Once
 }
 
-// TraceFunc receives every comparison: a statement after its topic, a sentence, and the coverage
-// from 0 to 1. It is used for measurements and is called concurrently.
+// TraceFunc is called with every comparison: a statement prefixed with its topic, a sentence, and the coverage
+// from 0 to 1. It is used for measurements and may be called concurrently.
 type TraceFunc func(statement, sentence string, says float64)
 
 // SetTrace makes the session report all further comparisons to f.
@@ -46,7 +45,7 @@ func NewSession(f Finder, o Options) *Session {
 	return s
 }
 
-// passageKey holds everything the analysis of a passage depends on.
+// passageKey holds everything that the analysis of a passage depends on.
 type passageKey struct{ text, title, file, category, headings string }
 
 // passageAnalysis is the analysis of a passage, independent of any statement.
@@ -82,7 +81,7 @@ type retrievedPassage struct {
 	score float64
 }
 
-// findPassages returns the passages for a query that score high enough, best first.
+// findPassages returns the passages for a query whose score is high enough, best first.
 func (s *Session) findPassages(ctx context.Context, query string) ([]retrievedPassage, error) {
 	if s.finder == nil {
 		return nil, errors.New("no Finder was provided to search for evidence")
@@ -138,7 +137,7 @@ func (s *Session) loadOrAnalyzePassage(ctx context.Context, p Passage) (*passage
 	return c, nil
 }
 
-// analyzePassage analyzes a passage, without the vectors of its sentences.
+// analyzePassage analyzes a passage. It doesn't compute the vectors of its sentences.
 func (s *Session) analyzePassage(p Passage) *passageAnalysis {
 	c := &passageAnalysis{Analysis: text.Analyze(p.Text, s.currentYear), category: p.Category}
 	if isLicense(p.Filename, p.Text) {
@@ -179,8 +178,8 @@ func (s *Session) analyzePassage(p Passage) *passageAnalysis {
 	return c
 }
 
-// headingConcepts returns the sorted concepts that headings, title and document kind add to every
-// sentence below them.
+// headingConcepts returns the sorted concepts that the headings, title and category of a passage's document add
+// to each of its sentences.
 func headingConcepts(p Passage, category string) []uint64 {
 	out := text.ConceptAndBroaderIDs(p.DocumentTitle + " . " + strings.Join(p.HeadingPath, " . "))
 	// A prescriptive document documents and defines its subject.

@@ -25,9 +25,9 @@ func (m *Embedder) similarityFromCosine(cosine float32) float64 {
 // unitVectorCosine returns the cosine of the angle between two unit vectors.
 func unitVectorCosine(a, b []float32) float32 { return vecmath.Dot(a, b) }
 
-// embedStatement computes a statement's vectors: one of its text alone and one of titledText, the text
-// with its control's title, because a statement may not name what its control is about. Without an
-// embedder it does nothing.
+// embedStatement computes two vectors for a statement: one of its text alone, and one of titledText, which also
+// contains the control's title, because a statement may not name what its control is about. Without an embedder,
+// it does nothing.
 func (s *Session) embedStatement(ctx context.Context, d *preparedStatement, titledText string) error {
 	if s.options.Embedder == nil {
 		return nil
@@ -43,9 +43,9 @@ func (s *Session) embedStatement(ctx context.Context, d *preparedStatement, titl
 	return nil
 }
 
-// embedSentences computes two vectors for each sentence of a passage, one of the sentence with its
-// lead-in and one with the heading above it as well, and the similarities of the latter to the nearest
-// criteria. Without an embedder it does nothing.
+// embedSentences computes two vectors for each sentence of a passage: one of the sentence with its lead-in, and
+// one that also includes the heading above it. For the latter, it also computes the similarities to the nearest
+// criteria. Without an embedder, it does nothing.
 func (s *Session) embedSentences(ctx context.Context, p Passage, a *passageAnalysis) error {
 	if s.options.Embedder == nil || len(a.Sentences) == 0 {
 		return nil
@@ -89,8 +89,8 @@ func (s *Session) embedSentences(ctx context.Context, p Passage, a *passageAnaly
 	return nil
 }
 
-// compareMeaning returns the similarity of sentence i to a statement, with or without its heading, and how many
-// other criteria are closer to it (see nearestCriteria.logarithmicRankOf). Both are 0 without vectors.
+// compareMeaning returns how similar sentence i is to a statement, and how many other criteria are closer to it
+// (see nearestCriteria.logarithmicRankOf). Both are 0 if there are no vectors.
 func (s *Session) compareMeaning(d *preparedStatement, c *analyzedPassage, i int) (similarity, competition float64) {
 	m := s.options.Embedder
 	if len(c.vectors) == 0 || len(c.vectors[2*i]) != len(d.vector) || len(d.vector) == 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// Inclusion holds why a control is in the Statement of Applicability, and the facts known apart
-// from the evidence.
+// Inclusion holds the reasons why a control is in the Statement of Applicability, and facts that don't come from
+// the evidence.
 type Inclusion struct {
 	Applicability api.Applicability
 	Rationale     string
@@ -28,7 +28,8 @@ type Inclusion struct {
 	FrameworkNames map[string]string
 }
 
-// IncludeManually marks the control as included by the named user, regardless of the scope.
+// IncludeManually sets an applicability chosen by the named user, regardless of the scope. If the scope excluded
+// the control, the rationale names the user.
 func (in *Inclusion) IncludeManually(applicability api.Applicability, userName string) {
 	if !in.Applicability.IsApplicable() {
 		in.Rationale = ManualInclusionReason(userName)
@@ -43,11 +44,12 @@ func ManualInclusionReason(userName string) string { return "Included manually b
 // minUnreviewedConfidence is the confidence below which a line needs review, whatever its status.
 const minUnreviewedConfidence = 0.6
 
-// maxUnreadableConfidence caps the confidence of "no evidence found" if some documents could not be
+// maxUnreadableConfidence is the maximum confidence that there is no evidence if some documents could not be
 // analyzed.
 const maxUnreadableConfidence = 0.3
 
-// DraftSoAItem drafts the SoA line of a control. The caller sets IDs, version and revision.
+// DraftSoAItem drafts the line of the Statement of Applicability (SoA) for a control. The caller sets IDs,
+// version and revision.
 func DraftSoAItem(c api.Control, codes api.RequirementCodes, j Judgement, in Inclusion) api.SoAItem {
 	item := api.SoAItem{
 		Item:             NewItem(c, codes),
@@ -143,7 +145,7 @@ func FrameworkCodes(codes api.RequirementCodes) []string {
 	return out
 }
 
-// Prefixes of framework codes that are law or contractual.
+// Parts of framework codes by which legal and contractual frameworks are recognized.
 var (
 	legalFrameworkParts = []string{
 		"gdpr",
@@ -241,8 +243,8 @@ func ShortenUnambiguousOwners(owners map[string]string) {
 	}
 }
 
-// mainOwner returns the owner of the document that contributes most of the evidence, the
-// alphabetically first one on a tie, or nil if none is known.
+// mainOwner returns the owner whose documents contribute the most evidence, or nil if no owner is known. On a
+// tie, it is the alphabetically first one.
 func mainOwner(evidence []api.Evidence, owners map[string]string) *string {
 	votes := make(map[string]int)
 	for _, e := range evidence {

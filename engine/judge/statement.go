@@ -24,10 +24,10 @@ var (
 	trailingConjunctionPattern = lazyregexp.New(`(?i)[;,.\s]*(?:\b(?:and|or|and ?/ ?or)\b)?[;,.\s]*$`)
 )
 
-// Statements returns the requirements of a control, each searched for separately.
+// Statements returns the requirements of a control, for each of which evidence is searched separately.
 func Statements(c api.Control) []string { return newControlStatements(c).statements }
 
-// controlStatements holds the statements of a control.
+// controlStatements holds the statements of a control, that is, the requirements to find evidence for.
 type controlStatements struct {
 	hasOwnCriteria bool   // whether our own criteria cover it
 	topic          string // the topic, in words that documents use
@@ -35,10 +35,9 @@ type controlStatements struct {
 	source         api.StatementSource
 }
 
-// newControlStatements returns the statements to look for, at most eight. They come from the
-// control's assessment objectives; if these only repeat its description, from our criteria for its
-// code; and otherwise from its description, question or title, without the frameworks' stock
-// opening phrases.
+// newControlStatements returns the requirements of a control to find evidence for, at most eight. They come from
+// the control's assessment objectives; if these only repeat its description, from our own criteria for its code;
+// and otherwise from its description, question or title, without the stock opening phrases of frameworks.
 func newControlStatements(c api.Control) controlStatements {
 	w := controlStatements{topic: c.Title}
 	ours, known := matchingOwnCriteria(c)
@@ -77,7 +76,7 @@ func (w controlStatements) searchQueries() []string {
 	return out
 }
 
-// normalizeDistinctStatements returns the trimmed, distinct statements of texts.
+// normalizeDistinctStatements returns up to maxStatements distinct statements from texts, in normalized form.
 func normalizeDistinctStatements(texts []string) (out []string) {
 	seen := make(map[string]bool)
 	for _, s := range texts {
@@ -90,8 +89,8 @@ func normalizeDistinctStatements(texts []string) (out []string) {
 	return out
 }
 
-// objectivesUnlessInDescription returns a control's objectives, or nil if they only repeat the description or
-// parts of it.
+// objectivesUnlessInDescription returns a control's assessment objectives, or nil if they only repeat the
+// description or parts of it.
 func objectivesUnlessInDescription(c api.Control) []string {
 	whole := strings.ToLower(normalizeStatement(c.Description))
 	out := make([]string, len(c.AssessmentObjectives))
@@ -106,10 +105,10 @@ func objectivesUnlessInDescription(c api.Control) []string {
 	return out
 }
 
-// matchingOwnCriteria returns our criteria for a control described in framework style: those for its
-// code, provided that its texts or question share a concept with the criteria's topic, its title
-// shares one with the criteria, or its description shares two. Catalog versions reassign codes, so
-// the code alone proves nothing; and a control described in plain words is taken literally.
+// matchingOwnCriteria returns our own criteria for a control that is described in the style of a framework. The
+// criteria for its code are used only if its texts or question share a concept with the criteria's topic, its
+// title shares one with the criteria, or its description shares two. The code alone proves nothing, because
+// catalog versions reassign codes. A control described in plain words is taken literally.
 func matchingOwnCriteria(c api.Control) (criteria.Entry, bool) {
 	e, ok := criteria.Lookup(c.Code)
 	if !ok || !frameworkStylePattern.MatchString(c.Description) {
@@ -128,8 +127,8 @@ func matchingOwnCriteria(c api.Control) (criteria.Entry, bool) {
 	return criteria.Entry{}, false
 }
 
-// splitDescription splits a description into sentences, and "do X for: (1) a; (2) b" into one
-// statement per item, each with the lead-in.
+// splitDescription splits a description into sentences. An enumeration such as "do X for: (1) a; (2) b" becomes
+// one statement per item, each beginning with the lead-in.
 func splitDescription(description string) []string {
 	var out []string
 	for _, s := range text.Sentences(description) {
@@ -188,11 +187,11 @@ type preparedStatement struct {
 	wording                          text.Wording // empty for statements that aren't our own
 }
 
-// maxFullWeight caps the weight required of a sentence, because long statements require several
-// things at once.
+// maxFullWeight is the weight above which a sentence need not contain all of a statement's concepts, because
+// long statements require several things at once.
 const maxFullWeight = 7.0
 
-// newPreparedStatement returns a statement of a control with the given topic.
+// newPreparedStatement prepares a statement of a control with the given topic.
 func newPreparedStatement(requirement string, topic []text.Concept) *preparedStatement {
 	r := text.ReadRequirement(requirement)
 	d := &preparedStatement{text: requirement, topic: topic, stance: r.Stance, concepts: r.Concepts, quantities: r.Quantities}

@@ -76,7 +76,7 @@ func (s *Session) judgeStatement(ctx context.Context, d *preparedStatement) (sta
 	return s.combineVerdicts(d, candidates, readings), nil
 }
 
-// combineVerdicts returns the verdict on a statement from the verdicts of all passages.
+// combineVerdicts combines the verdicts on all passages into the verdict on a statement.
 func (s *Session) combineVerdicts(d *preparedStatement, hits []retrievedPassage, verdicts []passageVerdict) statementVerdict {
 	f := statementVerdict{statement: d}
 	for _, h := range hits {
@@ -95,9 +95,8 @@ func (s *Session) combineVerdicts(d *preparedStatement, hits []retrievedPassage,
 	return f
 }
 
-// downgradeOutlierRows turns a row's denial into a limitation if another row of the same document
-// supports the statement as much: one late participant among many who were trained doesn't refute
-// the rule.
+// downgradeOutlierRows turns a denial in a table row into a limitation if another row of the same document
+// supports the statement equally well: one late participant among many who were trained doesn't refute the rule.
 func (s *Session) downgradeOutlierRows(d *preparedStatement, hits []retrievedPassage, verdicts []passageVerdict) {
 	for i := range verdicts {
 		r := &verdicts[i]
@@ -113,8 +112,8 @@ func (s *Session) downgradeOutlierRows(d *preparedStatement, hits []retrievedPas
 	}
 }
 
-// hasAffirmingRow reports whether a row of c covers about as much of d as r does, without denying
-// or planning it.
+// hasAffirmingRow reports whether a table row in c covers d about as well as r does, without denying or planning
+// it.
 func hasAffirmingRow(d *preparedStatement, c *analyzedPassage, r *passageVerdict) bool {
 	for i := range c.Sentences {
 		cur := &c.Sentences[i]
@@ -137,8 +136,8 @@ func joinTopicNames(d *preparedStatement) string {
 	return strings.Join(names, " ")
 }
 
-// strongestWithVerdict returns the passage with the given verdict and the highest coverage, the
-// first on a tie, or nil.
+// strongestWithVerdict returns the passage with the given verdict that has the highest coverage, or nil if there
+// is none. On a tie, it is the first.
 func strongestWithVerdict(verdicts []passageVerdict, verdict string) *passageVerdict {
 	var b *passageVerdict
 	for i := range verdicts {
@@ -149,13 +148,13 @@ func strongestWithVerdict(verdicts []passageVerdict, verdict string) *passageVer
 	return b
 }
 
-// isLimitedToShare reports whether a record supports the statement for only a share of cases.
+// isLimitedToShare reports whether a record shows that the requirement was met in only a share of the cases.
 func (r *passageVerdict) isLimitedToShare() bool {
 	return r.verdict == VerdictPartial && r.coverage >= coverFull && r.reportsPast && r.sentence().LimitIsShare
 }
 
-// recordExceedingLimit returns the record that exceeds the time limit stated in rule, with 5% tolerance, or nil
-// if there is none.
+// recordExceedingLimit returns a record that exceeds the time limit stated in rule by more than 5%, or nil if
+// there is none.
 func recordExceedingLimit(verdicts []passageVerdict, rule *passageVerdict) *passageVerdict {
 	limit, ok := rule.sentence().TimeLimit()
 	if !ok {
@@ -178,7 +177,8 @@ func recordExceedingLimit(verdicts []passageVerdict, rule *passageVerdict) *pass
 	return out
 }
 
-// isWithinLimitOf reports whether r is a record of a time within rule's limit, with 5% tolerance.
+// isWithinLimitOf reports whether r is a record of a duration within the limit stated in rule, with a tolerance
+// of 5%.
 func (r *passageVerdict) isWithinLimitOf(rule *passageVerdict) bool {
 	limit, ok := rule.sentence().TimeLimit()
 	if !ok || !r.passage.isRecord() {
@@ -188,7 +188,7 @@ func (r *passageVerdict) isWithinLimitOf(rule *passageVerdict) bool {
 	return ok && took <= 1.05*limit
 }
 
-// isFailureRecord reports whether a record shows that what the statement requires failed.
+// isFailureRecord reports whether r is a record that shows a failure of what the statement requires.
 func (r *passageVerdict) isFailureRecord() bool { return r.recordsFailure }
 
 // strongestMatching returns the matching passage with the highest coverage, or nil if there is
@@ -332,16 +332,15 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 	f.selectQuotes(verdicts)
 }
 
-// selfContradictionPrefix begins the reason of a statement that one document both affirms and
-// denies.
+// selfContradictionPrefix begins the reason reported if one document both affirms and denies a statement.
 const selfContradictionPrefix = "One document contradicts itself: "
 
-// notFollowedPrefix begins the reason of a statement that documents affirm and a record shows
-// failing.
+// notFollowedPrefix begins the reason reported if documents affirm a statement and a record shows that it isn't
+// followed.
 const notFollowedPrefix = "Not followed: "
 
-// formatContradiction describes an affirmation and a denial with their locations, in two documents
-// or in one. A record that denies what a rule states shows that the rule isn't followed.
+// formatContradiction describes an affirmation and a denial, from one document or two, with their locations. If
+// a rule affirms and a record denies, the rule isn't followed.
 func formatContradiction(affirming, denying *passageVerdict, affirmedPart, deniedPart string) string {
 	quote, at := shortQuote(denying.quote), denying.formatLocation()
 	switch {
@@ -388,7 +387,7 @@ func (f *statementVerdict) formatMissingReason() string {
 	return "No supporting passage was found."
 }
 
-// selectQuotes selects the quotes to keep for a statement.
+// selectQuotes selects the quotes to show as evidence for a statement.
 func (f *statementVerdict) selectQuotes(verdicts []passageVerdict) {
 	wanted := map[string][]string{
 		VerdictCovered:     {VerdictCovered},
@@ -424,8 +423,8 @@ func (f *statementVerdict) selectQuotes(verdicts []passageVerdict) {
 	}
 }
 
-// differingFiguresReason returns a reason if two documents state the requirement with different numbers,
-// or "".
+// differingFiguresReason returns the reason to report if another document states the requirement with different
+// numbers, or "" if none does.
 func (s *Session) differingFiguresReason(d *preparedStatement, verdicts []passageVerdict, affirmation *passageVerdict) string {
 	a := affirmation.sentence()
 	if len(a.Quantities) == 0 || imprintLinePattern.MatchString(affirmation.quote) {
@@ -493,10 +492,9 @@ func FormatLocation(document string, l api.Locator, headings []string) string {
 	return document + " (" + strings.Join(at, ", ") + ")"
 }
 
-// isMinorDenial reports whether a denial concerns only a part or something related: it comes from
-// the same document as the affirmation, has lower coverage and doesn't deny the control by name.
-// Across documents, only a denial for a specific subset is minor, because otherwise one document
-// may be wrong.
+// isMinorDenial reports whether a denial concerns only a part of what is affirmed, or something related. In the
+// same document, that is so if the denial has lower coverage and doesn't deny the control by name. In another
+// document, it must be limited to a specific subset, because otherwise one of the documents may be wrong.
 func (d *preparedStatement) isMinorDenial(denial, affirmation *passageVerdict) bool {
 	cur := denial.sentence()
 	if cur.DeniesOnlyForThingsOutside(d.concepts, d.topic) {
@@ -506,7 +504,8 @@ func (d *preparedStatement) isMinorDenial(denial, affirmation *passageVerdict) b
 	return denial.passage.DocumentID == affirmation.passage.DocumentID && denial.coverage < affirmation.coverage && !denial.match.deniesOutright && !byName
 }
 
-// generalDenialPattern matches the beginning of a sentence that denies for everyone.
+// generalDenialPattern matches the beginning of a sentence that denies something altogether, such as "Nobody" or
+// "There is no".
 var generalDenialPattern = lazyregexp.NewPrefiltered(
 	`(?i)^\W*(?:(?:at present|at this time|currently|so far|today),? )?(?:we|there|no|none|nobody|nothing|neither)\b`,
 )

@@ -16,13 +16,13 @@ import (
 // test has been done" settles the statements on testers, scope and findings without mentioning them.
 const minSubjectShare = 0.75
 
-// planListPattern matches names of documents and headings that list planned work.
+// planListPattern matches document names and headings of lists of planned work.
 var planListPattern = lazyregexp.New(
 	`(?i)\b(?:road ?maps?|okrs?|backlog|wish ?list|initiatives|proposals?|(?:security |isms )?improvement (?:plan|program(?:me)?)|(?:planned|future|upcoming|next) (?:measures|projects|work|improvements|steps)|what (?:we plan|comes next|is planned)|project (?:list|portfolio|pipeline))\b`,
 )
 
-// planListNameOf returns the words in a passage's innermost matching heading, title or file name that
-// mark it as part of a list of planned work, or "" if there are none.
+// planListNameOf returns the words that show that a passage is part of a list of planned work, or "" if there
+// are none. It looks in the headings, starting with the innermost, and then in the title and file name.
 func planListNameOf(p Passage) string {
 	for i := len(p.HeadingPath) - 1; i >= 0; i-- {
 		if m := planListPattern.FindString(p.HeadingPath[i]); m != "" {
@@ -32,8 +32,8 @@ func planListNameOf(p Passage) string {
 	return cmp.Or(planListPattern.FindString(p.DocumentTitle), planListPattern.FindString(filenameWords(p.Filename)))
 }
 
-// judgeWholeControl searches for sentences about a control as a whole and returns the strongest denial and
-// the strongest plan, each nil if there is none.
+// judgeWholeControl searches for sentences about a control as a whole and returns the strongest denial and the
+// strongest plan. Each is nil if there is none.
 func (s *Session) judgeWholeControl(ctx context.Context, c api.Control, w controlStatements) (denial, plan *passageVerdict, err error) {
 	d := newWholeControlStatement(c, w)
 	if err := s.embedStatement(ctx, d, w.wholeControlQuery(c)); err != nil {
@@ -50,7 +50,7 @@ func (s *Session) judgeWholeControl(ctx context.Context, c api.Control, w contro
 	return denial, plan, nil
 }
 
-// strongerOf returns the verdict with the higher coverage, the first on a tie; either may be nil.
+// strongerOf returns the verdict with the higher coverage, or a on a tie. Either argument may be nil.
 func strongerOf(a, b *passageVerdict) *passageVerdict {
 	if a == nil || b != nil && b.coverage > a.coverage {
 		return b
@@ -58,8 +58,8 @@ func strongerOf(a, b *passageVerdict) *passageVerdict {
 	return a
 }
 
-// judgeWholeControlIn returns the strongest denial and the strongest plan of a control as a whole in one
-// passage, each nil if there is none.
+// judgeWholeControlIn returns the strongest denial and the strongest plan in one passage that concern the
+// control as a whole. Each is nil if there is none.
 func (s *Session) judgeWholeControlIn(d *preparedStatement, p *analyzedPassage) (denial, plan *passageVerdict) {
 	for i := range p.Sentences {
 		cur := &p.Sentences[i]
@@ -104,8 +104,9 @@ func (s *Session) judgeWholeControlIn(d *preparedStatement, p *analyzedPassage) 
 	return denial, plan
 }
 
-// isWindowAboutOtherThings reports whether a window names more concepts foreign to the control than concepts of the
-// control. Its denial or plan then concerns something else, or something narrower.
+// isWindowAboutOtherThings reports whether a window (one or two sentences) names more concepts foreign to the
+// control than concepts of the control. If so, its denial or plan concerns something else, or something
+// narrower.
 func (d *preparedStatement) isWindowAboutOtherThings(window []*text.Sentence) bool {
 	own, other := 0, 0
 	for _, s := range window {
@@ -122,7 +123,7 @@ func (d *preparedStatement) isWindowAboutOtherThings(window []*text.Sentence) bo
 	return other > own
 }
 
-// isPlanListEntry reports whether a sentence is an item in a list of planned work, which needs no verb.
+// isPlanListEntry reports whether a sentence is an item in a list of planned work. Such an item needs no verb.
 func (c *passageAnalysis) isPlanListEntry(s *text.Sentence) bool {
 	return c.planListName != "" && s.Item
 }
@@ -146,8 +147,8 @@ func newWholeControlStatement(c api.Control, w controlStatements) *preparedState
 	return d
 }
 
-// planImpliedByList describes the list of planned work that a sentence is part of. It returns "" if there is
-// no such list, or if the sentence reports or confirms something done, or denies it.
+// planImpliedByList describes the list of planned work that a sentence belongs to. It returns "" if there is no
+// such list, or if the sentence reports or confirms that something was done, or denies it.
 func (s *Session) planImpliedByList(c *analyzedPassage, cur *text.Sentence) string {
 	if cur.ReportsPast || cur.AnswersYes || cur.Denied != 0 {
 		return ""
@@ -158,8 +159,8 @@ func (s *Session) planImpliedByList(c *analyzedPassage, cur *text.Sentence) stri
 	return fmt.Sprintf("in a list of planned items (%s)", c.planListName)
 }
 
-// applyWholeControlVerdict applies the denial of the control as a whole, or else its plan, to the statements
-// with little or no support. It changes nothing if more than a third of the statements are well
+// applyWholeControlVerdict applies the denial of the control as a whole, or else the plan for it, to those
+// statements that have little or no support. It changes nothing if more than a third of the statements are well
 // supported.
 func applyWholeControlVerdict(all []statementVerdict, denial, plan *passageVerdict) {
 	strong := 0
