@@ -7,8 +7,8 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Analysis is the analysis of a passage's sentences, independent of any control. It depends
-// only on the text and the year, so it can be cached.
+// Analysis is the analysis of a passage's sentences, independent of any control. It depends only on the text and
+// the current year, so it can be cached.
 type Analysis struct {
 	Text        string
 	paddedWords string // words in lower case, separated by and between spaces
@@ -17,7 +17,8 @@ type Analysis struct {
 	IsEnglish   bool
 }
 
-// Sentence is a sentence, list item or table row with its stance and concepts.
+// Sentence is a sentence, list item or table row, together with its stance (what it says about its subject) and
+// concepts.
 type Sentence struct {
 	span
 	Stance
@@ -44,13 +45,15 @@ type Term struct {
 	Clause uint8   // index of the clause that names it
 }
 
-// Limits per passage. The rest of a longer passage, a sign of bad splitting, is not analyzed.
+// Limits on what is analyzed of a passage. The rest of a longer passage, which is a sign of bad splitting, is
+// ignored.
 const (
 	maxSentences = 400
 	MaxBytes     = 64 << 10 // bytes
 )
 
-// Analyze analyzes the sentences of a passage. Deadlines after currentYear are plans; it is 0 if unknown.
+// Analyze analyzes the sentences of a passage. Deadlines after currentYear count as plans. currentYear is 0 if
+// unknown.
 func Analyze(text string, currentYear int) *Analysis {
 	a := &Analysis{Text: text, IsEnglish: true}
 	text = blankStrikethrough(text[:min(len(text), MaxBytes)])
@@ -112,16 +115,16 @@ func Analyze(text string, currentYear int) *Analysis {
 	return a
 }
 
-// decisionPattern matches the beginning of a sentence without a subject that decides on the
-// preceding words.
+// decisionPattern matches the beginning of a sentence without a subject that decides about the preceding
+// sentence, such as "Rejected".
 var decisionPattern = lazyregexp.NewPrefiltered(
 	`(?i)^\W*(?:rejected|declined|refused|dropped|abandoned|postponed|deferred|put off|turned down|not (?:agreed|approved|accepted|pursued))\b`,
 )
 
 const maxProposalWords = 8 // maximum words of the proposal before a decision
 
-// applyRejectionsToProposals applies a decision such as "Rejected for now" to the verbless words
-// before it: "Encryption of mail. Rejected for now."
+// applyRejectionsToProposals applies a decision such as "Rejected for now" to the sentence without a verb before
+// it: "Encryption of mail. Rejected for now."
 func applyRejectionsToProposals(a *Analysis) {
 	for i := 1; i < len(a.Sentences); i++ {
 		subject, s := &a.Sentences[i-1], &a.Sentences[i]
@@ -138,7 +141,7 @@ func applyRejectionsToProposals(a *Analysis) {
 // strikethroughPattern matches struck-through text.
 var strikethroughPattern = lazyregexp.New(`~~[^\s~](?:[^~\n]*[^\s~])?~~`)
 
-// blankStrikethrough blanks out struck-through text; offsets stay the same.
+// blankStrikethrough replaces struck-through text with blanks, so that offsets stay the same.
 func blankStrikethrough(text string) string {
 	if !strings.Contains(text, "~~") {
 		return text
@@ -146,12 +149,12 @@ func blankStrikethrough(text string) string {
 	return strikethroughPattern.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat(" ", len(s)) })
 }
 
-// ContainsPhrase reports whether the text contains words, which must be lower case, in this order.
+// ContainsPhrase reports whether the text contains the given words, in lower case, one after the other.
 func (a *Analysis) ContainsPhrase(words string) bool {
 	return strings.Contains(a.paddedWords, " "+words+" ")
 }
 
-// joinPadded returns the words separated by, and between, single spaces.
+// joinPadded joins words with single spaces, and adds one before the first and after the last.
 func joinPadded(words []word) string {
 	var b strings.Builder
 	b.WriteByte(' ')
@@ -162,7 +165,7 @@ func joinPadded(words []word) string {
 	return b.String()
 }
 
-// prohibitionLeadPattern matches the lead-in of a list of prohibitions.
+// prohibitionLeadPattern matches the introduction to a list of prohibitions, such as "It is not allowed to:".
 var prohibitionLeadPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:prohibited|forbidden|not (?:be )?(?:allowed|permitted)|(?:must|may|shall) not)\b[^.]{0,60}:\W*$`,
 )
@@ -180,7 +183,7 @@ func hasAuxiliaryOrModal(words []word) bool {
 	return false
 }
 
-// applyAnswersToQuestions applies "Yes" and "No" answers to the preceding question.
+// applyAnswersToQuestions applies the answers "Yes" and "No" to the preceding question.
 func applyAnswersToQuestions(a *Analysis) {
 	for i := 1; i < len(a.Sentences); i++ {
 		q, s := &a.Sentences[i-1], &a.Sentences[i]
@@ -202,7 +205,8 @@ func applyAnswersToQuestions(a *Analysis) {
 	}
 }
 
-// extractTerms returns the concepts of a sentence: phrases, their words, and broader concepts.
+// extractTerms returns the concepts that occur in a sentence: those of phrases, of their words, and related
+// broader ones.
 func extractTerms(words []word, s Stance) []Term {
 	l := sharedLexicon()
 	out := make([]Term, 0, 2*len(words)) // rarely more
@@ -234,7 +238,7 @@ func extractTerms(words []word, s Stance) []Term {
 	return dedupeTerms(out)
 }
 
-// genericPeopleWords carry no topic in a statement, but do in house rules.
+// genericPeopleWords are words that don't say what a statement is about but often begin informal rules.
 var genericPeopleWords = wordSet("you we everyone anyone everybody nobody")
 
 // separableVerbs are verbs whose particle may follow their object: "switch the firewall off".
@@ -249,7 +253,8 @@ var separableVerbs = map[string]map[string]string{
 
 const maxParticleGap = 7 // words between verb and particle
 
-// addPhrasalVerbs adds the concepts of separable verbs whose particle follows their object.
+// addPhrasalVerbs adds the concepts of separable verbs, such as "switch … off", whose particle follows their
+// object.
 func addPhrasalVerbs(words []word, add func(concept string, credit float64, clause uint8)) {
 	for i, w := range words {
 		particles := separableVerbs[w.stem]
@@ -265,7 +270,7 @@ func addPhrasalVerbs(words []word, add func(concept string, credit float64, clau
 	}
 }
 
-// dedupeTerms sorts terms and keeps the highest credit of each concept.
+// dedupeTerms sorts terms by ID and keeps only the highest credit of each concept.
 func dedupeTerms(terms []Term) []Term {
 	slices.SortStableFunc(terms, func(a, b Term) int {
 		switch {
@@ -279,8 +284,8 @@ func dedupeTerms(terms []Term) []Term {
 	return slices.CompactFunc(terms, func(a, b Term) bool { return a.ID == b.ID })
 }
 
-// Concepts returns the sorted union of the initial concepts and those of the sentences for
-// which include returns true, or of all sentences if include is nil.
+// Concepts returns the sorted union of initial and the concepts of those sentences for which include returns
+// true. If include is nil, it uses all sentences.
 func (a *Analysis) Concepts(initial []uint64, include func(*Sentence) bool) []uint64 {
 	out := slices.Clone(initial)
 	for i := range a.Sentences {
@@ -296,12 +301,12 @@ func (a *Analysis) Concepts(initial []uint64, include func(*Sentence) bool) []ui
 	return slices.Compact(out)
 }
 
-// IsAffirmativeProse reports whether a sentence is prose without a denial, plan, blank or question.
+// IsAffirmativeProse reports whether a sentence is prose that contains no denial, plan, blank or question.
 func (s *Sentence) IsAffirmativeProse() bool {
 	return s.Denied == 0 && s.PlanWords == "" && s.Placeholder == "" && !s.Question && !s.IsTableRow
 }
 
-// bloomFilter is a small Bloom filter of term IDs that quickly rules out most absent ones.
+// bloomFilter is a small Bloom filter of term IDs. It quickly rules out most terms that don't occur.
 type bloomFilter [4]uint64
 
 // newBloomFilter returns a filter with the IDs of terms.
@@ -312,10 +317,10 @@ func newBloomFilter(terms []Term) (b bloomFilter) {
 	return b
 }
 
-// mayContain reports whether the filter may contain a term; false means that it certainly doesn't.
+// mayContain reports whether the filter may contain a term. If it returns false, the filter certainly doesn't.
 func (b *bloomFilter) mayContain(termID uint64) bool { return b[termID>>6&3]>>(termID&63)&1 != 0 }
 
-// FindTerm returns a sentence's term by ID.
+// FindTerm returns the sentence's term with the given ID.
 func (s *Sentence) FindTerm(termID uint64) (Term, bool) {
 	if !s.termFilter.mayContain(termID) {
 		return Term{}, false
@@ -323,7 +328,7 @@ func (s *Sentence) FindTerm(termID uint64) (Term, bool) {
 	return searchTerms(s.Terms, termID)
 }
 
-// searchTerms returns the term with the given ID from terms, which are sorted by ID.
+// searchTerms returns the term with the given ID. terms must be sorted by ID.
 func searchTerms(terms []Term, id uint64) (Term, bool) {
 	lo, hi := 0, len(terms) // hand-written binary search: this is the hottest code
 	for lo < hi {

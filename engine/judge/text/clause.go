@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// MaxClause is the highest clause index; the last clause holds the rest of a longer sentence.
+// MaxClause is the highest clause index. The last clause contains all the rest of a longer sentence.
 const MaxClause = 63
 
-// assignClauses sets the clause of each word and returns the number of clauses.
+// assignClauses numbers the clauses, sets the clause of each word, and returns the number of clauses.
 func assignClauses(text string, words []word) int {
 	n := uint8(0)
 	for i := range words {
@@ -25,9 +25,8 @@ func assignClauses(text string, words []word) int {
 	return int(n) + 1
 }
 
-// startsPredicate reports whether a second predicate, not affected by the negation of the first,
-// begins at word i: "… is required and no user is exempt", "… is encrypted so that nothing is
-// lost".
+// startsPredicate reports whether the word at i begins a second predicate, which isn't affected by a negation of
+// the first: "… is required and no user is exempt", "… is encrypted so that nothing is lost".
 func startsPredicate(words []word, i int, clause uint8) bool {
 	switch next := wordAt(words, i+1); words[i].text {
 	case "and":
@@ -65,7 +64,7 @@ func startsPredicate(words []word, i int, clause uint8) bool {
 
 const maxWordsBeforeVerb = 8 // words before a verb
 
-// hasPredicateAhead reports whether a short subject, or none, and its auxiliary follow at i.
+// hasPredicateAhead reports whether the words from i on are an auxiliary verb, possibly after a short subject.
 func hasPredicateAhead(words []word, i int) bool {
 	for k := i; k < len(words) && k <= i+maxWordsBeforeVerb; k++ {
 		switch w := words[k].text; {
@@ -78,8 +77,8 @@ func hasPredicateAhead(words []word, i int) bool {
 	return false
 }
 
-// startsCondition reports whether the word at i begins a condition. "Once a year" and "may not be
-// provided" don't; "should" only does at the beginning.
+// startsCondition reports whether the word at i begins a condition. "Once a year" and "may not be provided"
+// contain none, and "should" begins one only at the start of a sentence.
 func startsCondition(words []word, i int) bool {
 	w, next := words[i].text, wordAt(words, i+1)
 	switch {
@@ -95,7 +94,7 @@ func startsCondition(words []word, i int) bool {
 	return true
 }
 
-// startsWithLabel reports whether the first clause is a label for what follows.
+// startsWithLabel reports whether the first clause is a label for the text that follows it.
 func startsWithLabel(text string, words []word) bool {
 	for i := 1; i < len(words); i++ {
 		if words[i].clause > 0 {
@@ -105,42 +104,43 @@ func startsWithLabel(text string, words []word) bool {
 	return false
 }
 
-// clauseMatches reports whether test is true for any word of the clause.
+// clauseMatches reports whether test returns true for any word of a clause.
 func clauseMatches(words []word, clause uint8, test func(w string) bool) bool {
 	return slices.ContainsFunc(words, func(w word) bool { return w.clause == clause && test(w.text) })
 }
 
-// clauseHasAny reports whether a clause has a word in set.
+// clauseHasAny reports whether a clause contains a word in set.
 func clauseHasAny(words []word, clause uint8, set map[string]bool) bool {
 	return clauseMatches(words, clause, func(w string) bool { return set[w] })
 }
 
-// clauseHas reports whether a clause has one of the words.
+// clauseHas reports whether a clause contains one of the words in options.
 func clauseHas(words []word, clause uint8, options ...string) bool {
 	return clauseMatches(words, clause, func(w string) bool { return slices.Contains(options, w) })
 }
 
-// clauseHasModal reports whether a clause has a modal verb.
+// clauseHasModal reports whether a clause contains a modal verb.
 func clauseHasModal(words []word, clause uint8) bool {
 	return clauseHas(words, clause, "must", "shall", "may", "should", "can", "will")
 }
 
-// clauseHasAuxiliary reports whether a clause has an auxiliary verb.
+// clauseHasAuxiliary reports whether a clause contains an auxiliary verb.
 func clauseHasAuxiliary(words []word, clause uint8) bool {
 	return clauseHasAny(words, clause, auxiliaryVerbs)
 }
 
-// clauseHasAuxiliaryOrModal reports whether a clause has an auxiliary or modal verb.
+// clauseHasAuxiliaryOrModal reports whether a clause contains an auxiliary or modal verb.
 func clauseHasAuxiliaryOrModal(words []word, clause uint8) bool {
 	return clauseMatches(words, clause, func(w string) bool { return auxiliaryVerbs[w] || modalVerbs[w] })
 }
 
-// clauseHasParticiple reports whether a clause has a past participle other than "been".
+// clauseHasParticiple reports whether a clause contains a past participle other than "been".
 func clauseHasParticiple(words []word, clause uint8) bool {
 	return clauseMatches(words, clause, func(w string) bool { return isPastParticiple(w) && w != "been" })
 }
 
-// clauseHasOtherVerb reports whether the clause of word i has another auxiliary, or a verb after i.
+// clauseHasOtherVerb reports whether the clause of the word at i contains another auxiliary or modal verb, or
+// any known verb after i.
 func clauseHasOtherVerb(words []word, i int) bool {
 	for k, w := range words {
 		if k != i && w.clause == words[i].clause &&
@@ -161,7 +161,7 @@ func firstWordOfClause(words []word, clause uint8) string {
 	return ""
 }
 
-// ClauseMaskAt returns the mask of the clause of text that contains byte offset at.
+// ClauseMaskAt returns the bit mask of the clause that contains the byte offset at.
 func ClauseMaskAt(text string, at int) uint64 {
 	words := splitWords(text)
 	assignClauses(text, words)

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Concept is a concept that a text names.
+// Concept is a concept that occurs in a text.
 type Concept struct {
 	ID          uint64
 	Weight      float64  // how specific it is; see WeightGeneral
@@ -17,15 +17,15 @@ type Concept struct {
 	Parts       []uint64 // the words of a phrase, which may occur apart ("rights of access")
 }
 
-// onlyStopWords reports whether words carry no topic, such as "their own".
+// onlyStopWords reports whether words consist only of stop words, such as "their own".
 func onlyStopWords(words []word) bool {
 	return !slices.ContainsFunc(words, func(w word) bool { return !stopWords[w.text] || w.stem == "IT" })
 }
 
 var recurrenceConcepts = wordSet("annual quarter month week daili") // the concepts of annual, quarterly, …
 
-// Concepts returns the concepts that a text names, in its order: the longest phrases, and the words
-// outside them.
+// Concepts returns the concepts in a text, in text order: those of the longest phrases, and of the words outside
+// of them.
 func Concepts(text string) []Concept { return findConcepts(text, splitWords(text)) }
 
 func findConcepts(text string, words []word) []Concept {
@@ -82,7 +82,7 @@ func findConcepts(text string, words []word) []Concept {
 	return out
 }
 
-// markAlternatives marks the concepts joined by an "or" as alternatives if at least one is a compound
+// markAlternatives marks concepts joined by "or" as alternatives if at least one of them is hyphenated
 // ("real-time or behavior-based").
 func markAlternatives(terms []Concept, text string, words []word) {
 	hyphenated := func(i int) bool { // words i and i+1
@@ -112,7 +112,7 @@ func markAlternatives(terms []Concept, text string, words []word) {
 	}
 }
 
-// FindIn finds the concept, or all words of its phrase, among the terms of a sentence.
+// FindIn finds the concept, or all the words of its phrase, in a sentence.
 func (a *Concept) FindIn(s *Sentence) (Term, bool) {
 	t, ok := s.FindTerm(a.ID)
 	if ok || len(a.Parts) < 2 {
@@ -127,7 +127,7 @@ func (a *Concept) FindIn(s *Sentence) (Term, bool) {
 	return t, true
 }
 
-// CountSharedConcepts returns the number of non-general concepts of one text that occur in another.
+// CountSharedConcepts returns the number of specific concepts in one that also occur in other.
 func CountSharedConcepts(one, other string) (n int) {
 	target := sentenceFromWords(splitWords(other))
 	for _, a := range Concepts(one) {
@@ -138,8 +138,8 @@ func CountSharedConcepts(one, other string) (n int) {
 	return n
 }
 
-// emptyConcepts returns the concepts that add nothing to a denial, such as "done", "performed" and
-// "in place".
+// emptyConcepts returns the concepts that don't matter as the object of a denial, such as "done", "performed"
+// and "in place".
 var emptyConcepts = sync.OnceValue(func() map[uint64]bool {
 	m := make(map[uint64]bool)
 	for name, w := range sharedLexicon().weights {
@@ -156,8 +156,8 @@ var emptyConcepts = sync.OnceValue(func() map[uint64]bool {
 	return m
 })
 
-// documentNouns returns the kinds of documents. That a policy states something doesn't show that
-// the policy was approved.
+// documentNouns returns the concepts for kinds of documents. They are treated specially, because if a policy
+// states something, that doesn't show that the policy was approved.
 var documentNouns = sync.OnceValue(func() map[uint64]bool {
 	m := make(map[uint64]bool)
 	for _, w := range []string{"policy", "procedure", "plan", "standard", "document", "register", "program", "contract"} {
@@ -166,20 +166,21 @@ var documentNouns = sync.OnceValue(func() map[uint64]bool {
 	return m
 })
 
-// IsUninformativeConcept reports whether a concept adds nothing to a denial.
+// IsUninformativeConcept reports whether a concept doesn't matter as the object of a denial.
 func IsUninformativeConcept(conceptID uint64) bool { return emptyConcepts()[conceptID] }
 
 // IsDocumentNoun reports whether a concept is a kind of document.
 func IsDocumentNoun(conceptID uint64) bool { return documentNouns()[conceptID] }
 
-// sentenceFromWords returns a sentence of words without a stance of its own.
+// sentenceFromWords returns a sentence that consists of words and has no stance.
 func sentenceFromWords(words []word) *Sentence {
 	s := &Sentence{Terms: extractTerms(words, Stance{}), stems: hashStems(words)}
 	s.termFilter = newBloomFilter(s.Terms)
 	return s
 }
 
-// ConceptAndBroaderIDs returns the sorted concepts of a text: phrases, words, and the broader concepts of both.
+// ConceptAndBroaderIDs returns the sorted IDs of the concepts in a text, for its phrases and words, and those of
+// broader concepts.
 func ConceptAndBroaderIDs(text string) []uint64 {
 	terms := extractTerms(splitWords(text), Stance{})
 	out := make([]uint64, 0, len(terms))
@@ -189,7 +190,7 @@ func ConceptAndBroaderIDs(text string) []uint64 {
 	return out
 }
 
-// PhraseConcepts returns the concept of a phrase or, if the lexicon doesn't have it, the concepts of
+// PhraseConcepts returns the concept of a phrase. If the phrase isn't in the lexicon, it returns the concepts of
 // its words, without stop words.
 func PhraseConcepts(text string) (ids []uint64) {
 	l, words := sharedLexicon(), splitWords(text)
@@ -204,7 +205,8 @@ func PhraseConcepts(text string) (ids []uint64) {
 	return ids
 }
 
-// namesAny reports whether words name a concept of one of the groups, or a word of its phrase.
+// namesAny reports whether words name a concept from any of the groups, or a single word of a concept that is a
+// phrase.
 func namesAny(words []word, groups ...[]Concept) bool {
 	terms := extractTerms(words, Stance{})
 	has := func(id uint64) bool { _, ok := searchTerms(terms, id); return ok }
@@ -218,7 +220,7 @@ func namesAny(words []word, groups ...[]Concept) bool {
 	return false
 }
 
-// BestCredit returns the credit of the best matching word in a window, or 0.
+// BestCredit returns the highest credit that a word in the window gets for the concept, or 0 if there is none.
 func (a *Concept) BestCredit(window []*Sentence) float64 {
 	best := 0.0
 	for _, s := range window {

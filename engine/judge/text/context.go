@@ -1,7 +1,7 @@
 package text
 
-// HeadingAndNeighbors returns the sentences that give sentence i its subject: its heading in the passage
-// and the adjacent sentences. Rows have no neighbors.
+// HeadingAndNeighbors returns the sentences that can show what sentence i is about: its heading in the passage
+// and the adjacent sentences. Table rows have no adjacent sentences.
 func (a *Analysis) HeadingAndNeighbors(i int) []*Sentence {
 	cur := &a.Sentences[i]
 	var out []*Sentence
@@ -25,12 +25,11 @@ func (a *Analysis) HeadingAndNeighbors(i int) []*Sentence {
 	return out
 }
 
-// maxLeadBytes is the maximum distance of a list's lead-in, in bytes, so that both can be quoted
-// together.
+// maxLeadBytes is the maximum number of bytes from the start of a list's lead-in to the end of an item, so that
+// both can be quoted together.
 const maxLeadBytes = 600
 
-// LeadInOrSelf returns the sentence that introduces an item, or the item itself if there is none
-// nearby.
+// LeadInOrSelf returns the sentence that introduces a list item, or the item itself if there is none nearby.
 func (a *Analysis) LeadInOrSelf(s *Sentence) *Sentence {
 	if s.LeadIndex >= 0 && s.end-a.Sentences[s.LeadIndex].start <= maxLeadBytes {
 		return &a.Sentences[s.LeadIndex]
@@ -38,8 +37,8 @@ func (a *Analysis) LeadInOrSelf(s *Sentence) *Sentence {
 	return s
 }
 
-// ContinuesPrevious reports whether a sentence continues the previous one: it begins with a
-// pronoun, or with the word the previous one ended with.
+// ContinuesPrevious reports whether a sentence continues the previous one: it begins with a pronoun or shares
+// concepts with it.
 func (a *Analysis) ContinuesPrevious(i int) bool {
 	if i == 0 {
 		return false
@@ -49,8 +48,8 @@ func (a *Analysis) ContinuesPrevious(i int) bool {
 		(cur.StartsWithPronoun || ConceptOverlap(prev, cur) >= 0.2)
 }
 
-// PlanWords returns the words by which sentence i, its lead-in or the next sentence puts it in the
-// future, or "".
+// PlanWords returns the words that show that what sentence i says is planned, or "" if there are none. They may
+// also be in its lead-in or the next sentence.
 func (a *Analysis) PlanWords(i int) string {
 	s := &a.Sentences[i]
 	if s.PlanWords != "" {
@@ -66,8 +65,8 @@ func (a *Analysis) PlanWords(i int) string {
 	return ""
 }
 
-// Quote returns the text from one sentence to another with white space collapsed. If the last is a
-// list item, its lead-in is included if near enough.
+// Quote returns the text from one sentence to another, with white space collapsed. If the last one is a list
+// item, the sentence that introduces the list is included unless it is too far away.
 func (a *Analysis) Quote(from, to int) string {
 	start, end := a.Sentences[from].start, a.Sentences[to].end
 	if lead := a.LeadInOrSelf(&a.Sentences[to]); lead.start < start {

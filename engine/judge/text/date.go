@@ -8,13 +8,13 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// reviewPattern matches the date by which a document is to be reviewed.
+// reviewPattern matches the date by which a document must be reviewed.
 var reviewPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:next (?:scheduled )?(?:review|revision)(?: date)?(?: is)?(?: due)?|(?:to|must|shall) be (?:renewed|reviewed|revised|re-?issued) (?:by|before|not? later than|no later than)|renewal due|review (?:due|by)|valid until|expires?(?: on)?|expiry(?: date)?)\s*(?:on|by|in|is)?\s*[:=|]?\s*(?:\*\*)?\s*((?:\d{4}-\d{2}(?:-\d{2})?)|(?:\d{1,2}\.? )?(?:` + monthNames + `) (?:\d{1,2},? )?\d{4}|\d{1,2}[./]\d{1,2}[./]\d{4})`,
 )
 
-// ReviewDue returns the date by which a text states that its document is to be reviewed; for a month, its first
-// day.
+// ReviewDue returns the date by which, according to the text, its document must be reviewed. If only a month is
+// given, it is the first day.
 func ReviewDue(text string) (time.Time, bool) {
 	if m := reviewPattern.FindStringSubmatch(text); m != nil {
 		return parseLooseDate(m[1])
@@ -22,13 +22,13 @@ func ReviewDue(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// expiryPattern matches the date until which something is permitted, agreed or purchased.
+// expiryPattern matches the date on which something expires, runs out or ceases to be valid.
 var expiryPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:r[ua]ns? out|expire[sd]?|lapse[sd]?|(?:is |was )?valid (?:until|to|through|till))(?: on| in| at the end of)? (\d{4}-\d{2}-\d{2}|(?:\d{1,2}\.? )?(?:` + monthNames + `) (?:\d{1,2},? )?20\d\d)\b`,
 )
 
-// ExpiryDate returns the date in a sentence until which something is permitted, agreed or purchased,
-// as written, and the end of that day, month or quarter.
+// ExpiryDate returns the date on which something expires according to a sentence, as written, and the end of
+// that day or month.
 func ExpiryDate(text string) (date string, end time.Time, ok bool) {
 	if m := expiryPattern.FindStringSubmatch(text); m != nil {
 		end, ok = endOfPeriod(m[1])
@@ -37,12 +37,12 @@ func ExpiryDate(text string) (date string, end time.Time, ok bool) {
 	return "", time.Time{}, false
 }
 
-// planDatePattern matches the day, month or quarter for which something is planned.
+// planDatePattern matches the day, month or quarter by or for which something is planned.
 var planDatePattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:by|until|before|for|in|during|end of|later than)(?: the)?(?: end of)? (\d{4}-\d{2}(?:-\d{2})?|q[1-4][ /-]?20\d\d|(?:\d{1,2}\.? )?(?:` + monthNames + `) (?:\d{1,2},? )?20\d\d)\b`,
 )
 
-// PlannedEnd returns the end of the day, month or quarter for which a sentence plans something.
+// PlannedEnd returns the end of the day, month or quarter for which something is planned in a sentence.
 func PlannedEnd(text string) (time.Time, bool) {
 	if m := planDatePattern.FindStringSubmatch(text); m != nil {
 		return endOfPeriod(m[1])
@@ -50,7 +50,7 @@ func PlannedEnd(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// endOfPeriod returns the end of a day, month or quarter.
+// endOfPeriod parses a day, month or quarter and returns the time at which it ends.
 func endOfPeriod(period string) (time.Time, bool) {
 	if q, year, ok := parseQuarter(period); ok {
 		return time.Date(year, time.Month(3*q+1), 1, 0, 0, 0, 0, time.UTC), true
@@ -65,7 +65,7 @@ func endOfPeriod(period string) (time.Time, bool) {
 // monthPattern matches a month without a day: "2026-09", "September 2026".
 var monthPattern = lazyregexp.New(`^(?:\d{4}-\d{2}|[A-Za-z]+ 20\d\d)$`)
 
-// parseQuarter parses "Q3 2026".
+// parseQuarter parses a quarter such as "Q3 2026".
 func parseQuarter(period string) (q, year int, ok bool) {
 	if period[0]|0x20 != 'q' {
 		return 0, 0, false

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// isDiscontinued reports whether the word at i states that something is no longer done: "we stopped
-// reviewing logs", "the reviews have been discontinued", "the project is on hold".
+// isDiscontinued reports whether the word at i indicates that something is no longer done: "we stopped reviewing
+// logs", "the reviews have been discontinued", "the project is on hold".
 func isDiscontinued(words []word, i int) bool {
 	w, next, k := words[i].text, wordAt(words, i+1), i-1
 	for strings.HasSuffix(wordAt(words, k), "ly") || wordAt(words, k) == "now" {
@@ -45,9 +45,9 @@ func isDiscontinued(words []word, i int) bool {
 	return false
 }
 
-// isInIdentifyingClause reports whether the negation at i belongs to a subordinate clause that only
-// identifies things, followed by the main clause: "systems that are not managed are blocked", but
-// not "We ensure that it is not lost".
+// isInIdentifyingClause reports whether the negation at i is in a subordinate clause that only identifies
+// things, before the main clause: "systems that are not managed are blocked", but not "We ensure that it is not
+// lost".
 func isInIdentifyingClause(words []word, i int) bool {
 	subject := 0
 	for k := i - 1; k >= 0 && k >= i-4 && words[k].clause == words[i].clause; k-- {
@@ -72,9 +72,8 @@ func isInIdentifyingClause(words []word, i int) bool {
 	return false
 }
 
-// qualifiesSubject reports whether the negation at i identifies the subject of a sentence that
-// continues: "staff who do not complete the training lose their access", but not "We have staff who
-// do not".
+// qualifiesSubject reports whether the negation at i only identifies the subject of a longer sentence: "staff
+// who do not complete the training lose their access", but not "We have staff who do not".
 func qualifiesSubject(words []word, i int) bool {
 	k := i - 1
 	for k >= 0 && (auxiliaryVerbs[words[k].text] || strings.HasSuffix(words[k].text, "ly")) {
@@ -94,9 +93,9 @@ const (
 	minWordsAfter   = 4 // words that must follow
 )
 
-// isSegregationRule reports whether the "nobody" that ends at i states a segregation rule: "nobody
-// approves their own request", "nobody who runs production has rights in the backup", but not
-// "Nobody who joined was trained".
+// isSegregationRule reports whether the "nobody" that ends at i states a rule on segregation of duties: "nobody
+// approves their own request", "nobody who runs production has rights in the backup", but not "Nobody who joined
+// was trained".
 func isSegregationRule(words []word, i int) bool {
 	next := wordAt(words, i+1)
 	if next == "who" {
@@ -123,8 +122,8 @@ func isSegregationRule(words []word, i int) bool {
 		)
 }
 
-// isAccessRestriction reports whether the "not" at i states who has no access: "suppliers do not
-// receive VPN access".
+// isAccessRestriction reports whether the "not" at i says who has no access: "suppliers do not receive VPN
+// access".
 func isAccessRestriction(words []word, i int) bool {
 	subject, verb := wordAt(words, i-2), wordAt(words, i+1)
 	if wordAt(words, i-1) != "do" && wordAt(words, i-1) != "does" ||
@@ -147,9 +146,9 @@ func isIndirectQuestion(words []word, i int) bool {
 	return false
 }
 
-// isContrast reports whether the "not" at i repeats subject and verb for something else: "reports
-// to the chief executive and does not report to engineering", or only names it: "covers our
-// repositories, and not private ones".
+// isContrast reports whether the "not" at i only introduces a contrast. The clause either repeats the subject
+// and verb for something else, as in "reports to the chief executive and does not report to engineering", or
+// only names that, as in "covers our repositories, and not private ones".
 func isContrast(words []word, i int) bool {
 	prev := wordAt(words, i-1)
 	if (prev == "and" || prev == "but") && i > 1 {
@@ -184,14 +183,13 @@ func isDefinition(words []word, i int) bool {
 	return false
 }
 
-// reportsNoHarm reports whether the "no" of a clause states that nothing bad happened: "no customer
-// data was lost".
+// reportsNoHarm reports whether a clause with "no" says that nothing bad happened: "no customer data was lost".
 func reportsNoHarm(words []word, clause uint8) bool {
 	return clauseHas(words, clause, "was", "were", "been") &&
 		clauseHasAny(words, clause, harmParticiples)
 }
 
-// isQualifyingWithout reports whether the "without" at i identifies things and what happens to them
+// isQualifyingWithout reports whether the "without" at i only identifies things, and what happens to them
 // follows: "an account without an owner is disabled".
 func isQualifyingWithout(words []word, i int) bool {
 	from := i
@@ -210,8 +208,8 @@ func isQualifyingWithout(words []word, i int) bool {
 	return false
 }
 
-// isInQualifyingRelativeClause reports whether the negation at i is in a relative clause whose subject is
-// followed by a verb of its own: "accounts which have not been used for a month are disabled".
+// isInQualifyingRelativeClause reports whether the negation at i is in a relative clause, and the noun before it
+// has a verb of its own: "accounts which have not been used for a month are disabled".
 func isInQualifyingRelativeClause(words []word, i int) bool {
 	if first := firstWordOfClause(words, words[i].clause); first != "which" && first != "who" {
 		return false
@@ -224,7 +222,7 @@ func isInQualifyingRelativeClause(words []word, i int) bool {
 	return false
 }
 
-// isNoMoreThan reports whether the "no" at i limits something: "no user has more rights than needed".
+// isNoMoreThan reports whether the "no" at i only sets a limit: "no user has more rights than needed".
 func isNoMoreThan(words []word, i int) bool {
 	seenMore := false
 	for k := i + 1; k < len(words) && words[k].clause == words[i].clause; k++ {
@@ -236,8 +234,8 @@ func isNoMoreThan(words []word, i int) bool {
 	return false
 }
 
-// deniesConflictingDuties reports whether the "no" at i refers to conflicting duties: "has no
-// operational duties".
+// deniesConflictingDuties reports whether the "no" at i rules out conflicting duties: "has no operational
+// duties".
 func deniesConflictingDuties(words []word, i int) bool {
 	return conflictAdjectives[wordAt(words, i+1)] &&
 		(dutyNouns[wordAt(words, i+2)] || wordAt(words, i+2) == "or" && dutyNouns[wordAt(words, i+4)])
@@ -251,7 +249,7 @@ var (
 	urgencyAdverbs = wordSet("earlier sooner immediately anew again")
 )
 
-// limitOtherDenials turns a denial for other things into a limitation: "software changes are
+// limitOtherDenials turns a denial that concerns only other things into a limitation: "software changes are
 // tested; other changes are not".
 func (s *Stance) limitOtherDenials(words []word) {
 	for i, w := range words {
@@ -269,7 +267,7 @@ func (s *Stance) limitOtherDenials(words []word) {
 	}
 }
 
-// markLateAsLimited marks a sentence as limited if it states that something was done late.
+// markLateAsLimited marks a sentence as limited if it says that something was done late.
 func (s *Stance) markLateAsLimited(words []word) {
 	for i, w := range words {
 		if w.text != "late" && w.text != "belatedly" || !clauseHas(words, w.clause, "was", "were", "been", "had") ||
@@ -305,14 +303,14 @@ var (
 	pastAuxiliaries   = wordSet("been was were")
 	partialAdverbs    = wordSet("often mostly usually generally largely widely simply")
 	formerAdverbs     = wordSet("previously formerly historically")
-	// Verbs followed by "that" and a statement.
+	// reportingVerbs are verbs that are followed by "that" and a statement.
 	reportingVerbs = stemSet(
 		"ensure verify say said state mean show found confirm report note assume know tell told indicate see saw agree " +
 			"guarantee demonstrate declare",
 	)
 )
 
-// stemSet returns the set of the stems of words.
+// stemSet returns the set of stems of the space-separated words in s.
 func stemSet(s string) map[string]bool {
 	m := make(map[string]bool)
 	for _, w := range strings.Fields(s) {
@@ -321,8 +319,8 @@ func stemSet(s string) map[string]bool {
 	return m
 }
 
-// spreadDiscontinuation applies what is stated about the last member of an enumeration to all:
-// "backups of servers, laptops and phones have been discontinued".
+// spreadDiscontinuation extends a discontinuation from the last item of an enumeration to all: "backups of
+// servers, laptops and phones have been discontinued".
 func (s *Stance) spreadDiscontinuation(words []word) {
 	for i := len(words) - 1; i > 0; i-- {
 		c := words[i].clause
@@ -333,16 +331,16 @@ func (s *Stance) spreadDiscontinuation(words []word) {
 	}
 }
 
-// genericDenialObjects are words whose negation denies the whole subject of a sentence.
+// genericDenialObjects are words whose negation denies the sentence's whole subject.
 var genericDenialObjects = wordSet(
 	"do done have has had use uses used using run runs perform performed conduct conducted exist exists place available " +
 		"implement implemented carry carried follow followed enforce enforced require required happen happens take taken make " +
 		"made attempted tried looked complete completed yet currently any anything one way process procedure policy control rule formal official",
 )
 
-// DeniesAny reports whether what a sentence denies is one of the concepts: "we don't notify users of
-// flaws" doesn't deny finding flaws. isReadAlone is set if the sentence is read without the previous one;
-// "they don't require it" then denies nothing.
+// DeniesAny reports whether the sentence denies one of the concepts: "we don't notify users of flaws" doesn't
+// deny finding flaws. isReadAlone is set if the sentence is read without the previous one, in which case "they
+// don't require it" denies nothing.
 func (s *Sentence) DeniesAny(isReadAlone bool, concepts ...[]Concept) bool {
 	words := splitWords(s.Text)
 	assignClauses(s.Text, words)
@@ -388,8 +386,8 @@ func (s *Sentence) DeniesAny(isReadAlone bool, concepts ...[]Concept) bool {
 	return false
 }
 
-// DeniedCells returns the negative cells of a row, each as a sentence. bare is set if one of them
-// says little more than "no".
+// DeniedCells returns the negative cells of a table row, each as a sentence. bare is set if one of them contains
+// little more than "no".
 func (s *Sentence) DeniedCells() (cells []*Sentence, bare bool) {
 	words := splitWords(s.Text)
 	assignClauses(s.Text, words)
@@ -408,8 +406,7 @@ func (s *Sentence) DeniedCells() (cells []*Sentence, bare bool) {
 
 const minCellWords = 3 // words of a cell that names its subject
 
-// deniesPronoun reports whether what is denied at i is an "it" that refers to the previous
-// sentence.
+// deniesPronoun reports whether the negation at i denies an "it" or "them" that refers to the previous sentence.
 func deniesPronoun(words []word, i int) bool {
 	end := i
 	for end+1 < len(words) && words[end+1].clause == words[i].clause {
@@ -418,5 +415,5 @@ func deniesPronoun(words []word, i int) bool {
 	return end-i <= 3 && oneOf(words[end].text, "it", "them", "so")
 }
 
-// prepositions are words that introduce another thing.
+// prepositions are words that introduce another noun.
 var prepositions = wordSet("for to with of in on at by from about against through during under over into until before after")

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// denyRetractedClauses denies the clauses before a retraction, such as a final "there is none yet" or
+// denyRetractedClauses denies the clauses that a sentence retracts at its end, as with "there is none yet" or
 // "but there are no rules for it".
 func (s *Stance) denyRetractedClauses(words []word) {
 	for i, w := range words {
@@ -26,8 +26,8 @@ func (s *Stance) denyRetractedClauses(words []word) {
 
 const maxRetractionWords = 6 // words of a retraction such as "there is none yet"
 
-// refersToPrevious reports whether words, up to the end of the clause, refer back to the previous
-// one: "rules for it", "procedure on this".
+// refersToPrevious reports whether words, up to the end of the clause, refer back to the previous clause: "rules
+// for it", "procedure on this".
 func refersToPrevious(words []word, clause uint8) bool {
 	for i, w := range words {
 		if w.clause != clause || i > maxRetractionWords {
@@ -40,7 +40,7 @@ func refersToPrevious(words []word, clause uint8) bool {
 	return false
 }
 
-// hasFollowingNoun reports whether the pronoun at i is followed by its noun: "for this purpose".
+// hasFollowingNoun reports whether the pronoun at i is followed by a noun: "for this purpose".
 func hasFollowingNoun(words []word, i int) bool {
 	next := wordAt(words, i+1)
 	return words[i].text != "it" && words[i].text != "them" && next != "" && words[i+1].clause == words[i].clause && !stopWords[next] &&
@@ -48,13 +48,13 @@ func hasFollowingNoun(words []word, i int) bool {
 		next != "far"
 }
 
-// startsWithIsNotTheCase reports whether words begin with "it is not the case that …", which denies what
-// follows and retracts nothing.
+// startsWithIsNotTheCase reports whether words begin with "it is not the case that …". This denies what follows
+// instead of retracting what precedes it.
 func startsWithIsNotTheCase(words []word) bool {
 	return wordAt(words, 2) == "not" && wordAt(words, 4) == "case" && wordAt(words, 5) == "that"
 }
 
-// prohibitUntilCondition turns a denial followed by a precondition into a prohibition: "nobody gets an
+// prohibitUntilCondition turns a denial that is followed by a precondition into a prohibition: "nobody gets an
 // account before the form is signed", "no data leaves unless it has been encrypted".
 func (s *Stance) prohibitUntilCondition(words []word) {
 	for i := 1; i < len(words); i++ {
@@ -85,13 +85,13 @@ func (s *Stance) prohibitUntilCondition(words []word) {
 	}
 }
 
-// startsWithNoWho reports whether words begin like "no supplier who …".
+// startsWithNoWho reports whether words begin with a phrase such as "no supplier who …".
 func startsWithNoWho(words []word) bool {
 	return words[0].text == "no" &&
 		slices.ContainsFunc(words[:min(len(words), maxSubjectWords+1)], func(w word) bool { return relativePronouns[w.text] })
 }
 
-// describesEvent reports whether words describe an event ("counsel lifts the hold") and not a date.
+// describesEvent reports whether words describe an event ("counsel lifts the hold") rather than a date.
 func describesEvent(words []word) bool {
 	return hasVerb(words) || slices.ContainsFunc(words[:max(0, len(words)-1)], func(w word) bool {
 		next := slices.IndexFunc(words, func(o word) bool { return o.start > w.start })
@@ -99,7 +99,7 @@ func describesEvent(words []word) bool {
 	})
 }
 
-// hasPassiveDenial reports whether a clause is denied in the passive: "is not deleted".
+// hasPassiveDenial reports whether a clause contains a denial in the passive voice: "is not deleted".
 func hasPassiveDenial(words []word, clause uint8) bool {
 	for i, w := range words {
 		if prev := wordAt(words, i-1); w.clause == clause && w.text == "not" && (prev == "is" || prev == "are") &&
@@ -110,7 +110,7 @@ func hasPassiveDenial(words []word, clause uint8) bool {
 	return false
 }
 
-// startsWithNo reports whether a clause begins with "no", or with "and no", "or no" or "nor no".
+// startsWithNo reports whether a clause begins with "no", "and no", "or no" or "nor no".
 func startsWithNo(words []word, clause uint8) bool {
 	i := slices.IndexFunc(words, func(w word) bool { return w.clause == clause })
 	if first := wordAt(words, i); oneOf(first, "and", "or", "nor") {
@@ -119,8 +119,8 @@ func startsWithNo(words []word, clause uint8) bool {
 	return wordAt(words, i) == "no"
 }
 
-// prohibitJoinedNoClauses turns the "no …" clauses joined before the given one into prohibitions too: "no data
-// is sent and no account is opened before …".
+// prohibitJoinedNoClauses also turns the "no …" clauses joined to the given one before it into prohibitions: "no
+// data is sent and no account is opened before …".
 func (s *Stance) prohibitJoinedNoClauses(words []word, clause uint8) {
 	for ; clause > 0; clause-- {
 		before := uint64(1) << (clause - 1)
@@ -132,7 +132,7 @@ func (s *Stance) prohibitJoinedNoClauses(words []word, clause uint8) {
 	}
 }
 
-// prohibitDeniedPurposes turns a denied purpose into a prohibition: "so that there is no single point of
+// prohibitDeniedPurposes turns the denial in a purpose into a prohibition: "so that there is no single point of
 // failure".
 func (s *Stance) prohibitDeniedPurposes(words []word) {
 	if s.Denied == 0 || s.IsTableRow {

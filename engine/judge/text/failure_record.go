@@ -4,14 +4,14 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// stillActivePattern matches things found to be present that should have been removed: "14 accounts
+// stillActivePattern matches reports that something is still present that should have been removed: "14 accounts
 // of leavers were still active".
 var stillActivePattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:(?:is|are|was|were|had|has|have|been|remain(?:s|ed)?) )?still (?:\w+ly )?(?:there\b|active|enabled|open|valid|working|usable|logged (?:in|on)|in use|on the list|ha(?:d|ve|s) (?:an? )?(?:active |open |working |valid )*(?:access|accounts?|rights|badges?|keys?)|able to|not (?:closed|locked|disabled|removed|revoked|deleted))\b|\bcould still (?:log|sign|get|enter|open|access|use|read|reach)\b|\bcontinued to (?:open|work|be active|be used|have access)\b|\b(?:remain(?:s|ed)?|(?:was|were) found) (?:active|enabled|open|valid)\b`,
 )
 
-// failurePattern matches a safeguard that existed and failed: unanswered, skipped, late or expired.
-// remediedPattern matches its correction.
+// failurePattern matches reports that an existing safeguard failed, for example because it was skipped, late or
+// expired. remediedPattern matches reports that a failure was corrected.
 var (
 	failurePattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:aborted|(?:went|were|was|left|remained|stayed) (?:\w+ )?un(?:answered|noticed|attended|read|escorted|locked|signed|acknowledged|resolved|reviewed|protected|encrypted|monitored|patched|tested|staffed|checked)|(?:was|were|been) (?:\w+ )?(?:skipped|missed|omitted|forgotten|overlooked|bypassed|propped open|left open|wedged open|ignored|cancelled|canceled)|(?:alarms?|alerts?|alerting|monitoring|logging|detection|protection|backups?|scans?|scanner|firewall|antivirus|agent|cameras?|detectors?|sensors?|rules?) (?:\w+ ){0,3}(?:was|were|been) (?:\w+ )?switched off|` +
@@ -25,8 +25,8 @@ var (
 	)
 )
 
-// RecordsFailure reports whether sentence i of a record, or a dated one of another document,
-// describes a failure that was not remedied.
+// RecordsFailure reports whether sentence i describes a failure that was not remedied. Outside of records, the
+// sentence must contain a year.
 func (a *Analysis) RecordsFailure(i int, isRecord bool) bool {
 	cur := &a.Sentences[i]
 	if cur.IsTableRow || cur.Mandatory || cur.Conditional&1|cur.Hypothetical|cur.Denied|cur.Prohibited != 0 || cur.PlanWords != "" ||

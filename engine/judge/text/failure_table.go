@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// markFailureTables marks the failed rows of each table in which at least half of two or more rows
-// report a failure.
+// markFailureTables marks the rows that report a failure in each table of at least two rows, provided that at
+// least half of its rows do.
 func (a *Analysis) markFailureTables() {
 	for from := 0; from < len(a.Sentences); {
 		to := from
@@ -37,25 +37,25 @@ func (a *Analysis) markFailureTables() {
 }
 
 var (
-	// successCellPattern matches a status that makes the other cells of a row irrelevant.
+	// successCellPattern matches a status that shows success, so that the other cells of the row don't matter.
 	successCellPattern = lazyregexp.New(
 		`(?i)^\W*(?:yes\b|y\W*$|pass(?:ed)?\b|ok\b|done\b|success|completed?\b|met\b|on time\b|closed\b|resolved\b|[✓✔✅☑])`,
 	)
-	// failedActionPattern matches a cell, in any column, that states that something was not done.
+	// failedActionPattern matches a cell that, in any column, says that something was not done.
 	failedActionPattern = lazyregexp.New(
 		`(?i)^\W*(?:fail(?:ed|s|ure)?\b|(?:target |deadline )?missed\b|overdue\b|late\b|skipped\b|expired\b|not (?:yet )?(?:carried out|reached|available|on time|repeated|rescheduled|scheduled|answered|fixed|closed|` + negativeStates + `)\b|none (?:held|done|made|performed|recorded)\b|never\W*$|no (?:answer|reply|review|test|evidence|record)\b)`,
 	)
-	// noAnswerPattern matches a "no" in a column named after an action: "returned: no" is a
-	// failure, whereas "encrypted: no" and "clauses: no" only describe a kind of thing.
+	// noAnswerPattern matches the cell value "no". In a column named after an action, it is a failure ("returned:
+	// no"), whereas "encrypted: no" and "clauses: no" only describe a kind of thing.
 	noAnswerPattern     = lazyregexp.New(`(?i)^\W*(?:no|n|false)[\s.]*$`)
 	actionColumnPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:reviewed|tested|restored|rehearsed|exercised|repeated|returned|revoked|removed|disabled|locked|collected|signed|acknowledged|confirmed|approved|trained|attended|passed|patched|installed|verified|checked|fixed|answered|reached|renewed|(?:on|in) time|within|met|kept|worked|succeeded)\b`,
 	)
-	// shareCellPattern matches a cell with a share: "23 (38 %)", "38 %".
+	// shareCellPattern matches a cell that contains a share, such as "23 (38 %)" or "38 %".
 	shareCellPattern = lazyregexp.New(
 		`(?i)^\W*(?:\d+(?:[ ,.]\d{3})*(?: (?:of|/) \d+(?:[ ,.]\d{3})*)? ?\(?)?(\d{1,3})(?:[.,]\d+)? ?(?:%|percent)\W*$`,
 	)
-	// completionColumnPattern matches columns whose share is better when higher.
+	// completionColumnPattern matches the names of columns in which a higher share is better.
 	completionColumnPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:within|on time|in time|done|completed?|completion|attended|attendance|trained|passed|installed|patched|reviewed|tested|restored|returned|signed|closed|covered|coverage|compliant|compliance|reached|achieved)\b`,
 	)
@@ -63,8 +63,8 @@ var (
 
 const minCompliantPercent = 80 // percent; a share of at least this is not a failure
 
-// findFailedColumns reports whether the cells of a row state that something was not done, failed or
-// missed its target, and returns the names of their columns, or none if the whole row failed.
+// findFailedColumns reports whether a table row says that something was not done, failed or missed its target.
+// It returns the names of the columns that say so, or none if the whole row failed.
 func findFailedColumns(row string) (columns []string, failed bool) {
 	failed = missesTarget(row)
 	for _, c := range splitCells(row) {
@@ -92,13 +92,13 @@ func findFailedColumns(row string) (columns []string, failed bool) {
 	return columns, failed
 }
 
-// FailureConcerns reports whether the failed columns of a row name a word of a text; true if the
-// whole row failed.
+// FailureConcerns reports whether a word of the text occurs in the names of the row's failed columns. If the
+// whole row failed, it returns true.
 func (s *Sentence) FailureConcerns(text string) bool {
 	return s.failedColumns == nil || slices.ContainsFunc(splitWords(text), func(w word) bool {
 		return !stopWords[w.text] && !uninformativeColumnWords[w.stem] && s.failedColumns.contains(hashTerm(w.stem))
 	})
 }
 
-// uninformativeColumnWords are words in column names that carry no topic.
+// uninformativeColumnWords are words in column names that don't show what a column is about.
 var uninformativeColumnWords = stemSet("date due time day within last next number by")

@@ -8,10 +8,10 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// figureExpr matches a share or a time, in two groups.
+// figureExpr matches a share or a time. Its two groups are the number and the unit.
 const figureExpr = `(\d{1,3}(?:[,' ]\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?(?:e\+?\d{1,3})?) ?(%|(?:percent|seconds?|secs?|s|minutes?|mins?|hours?|hrs?|h|(?:working |business )?days?|weeks?|months?)\b)`
 
-// unitHours holds the length of units of time in hours.
+// unitHours holds the length of each unit of time in hours.
 var unitHours = map[string]float64{
 	"s": hour / 3600, "sec": hour / 3600, "second": hour / 3600, "min": hour / 60, "minute": hour / 60,
 	"h": hour, "hr": hour, "hour": hour, "day": day, "week": week, "month": month,
@@ -19,23 +19,23 @@ var unitHours = map[string]float64{
 
 var (
 	figurePattern = lazyregexp.New(`(?i)\b` + figureExpr)
-	// targetPattern matches a target: "Target: 8 h", "against a target of 14 days".
+	// targetPattern matches a target value: "Target: 8 h", "against a target of 14 days".
 	targetPattern = lazyregexp.New(
 		`(?i)\b(?:targets?|goals?|objectives?|limits?|thresholds?|maximum|max|allowed|permitted|agreed|required|service levels?|slas?|rto|rpo)\b[^\d%.;]{0,24}?` + figureExpr,
 	)
-	// reachedPattern matches an actual value: "Measured: 31 h", "reached 57 %".
+	// reachedPattern matches the actual value of a measurement: "Measured: 31 h", "reached 57 %".
 	reachedPattern = lazyregexp.New(
 		`(?i)\b(?:measured|actual(?:ly)?|reached|achieved|attained|results?|took|taken|needed|lasted|value|status|completed|done|today|now)\b[^\d%.;]{0,16}?` + figureExpr,
 	)
-	// againstTargetPattern matches a target without a unit: "after 47 days, against a target of
+	// againstTargetPattern matches a value followed by a target without a unit: "after 47 days, against a target of
 	// 14".
 	againstTargetPattern = lazyregexp.New(`(?i)(\d+) ?(%|\w+)[^.;]{0,60}\bagainst (?:an? |the |our )?(?:\w+ ){0,4}of (\d+)`)
-	// shareTargetPattern matches a share followed by its target: "91 % (target 95)".
+	// shareTargetPattern matches a share followed by the target for it: "91 % (target 95)".
 	shareTargetPattern = lazyregexp.New(
 		`(?i)(\d+)(?:[.,]\d+)? ?(?:%|percent)[ ,;(]{1,3}(?:the |our |its )?target(?: of|:| is| was|,)? (\d+)`,
 	)
-	// lessIsBetterPattern matches shares for which less is better, moreIsBetterPattern times for
-	// which more is.
+	// lessIsBetterPattern matches texts about shares that should be low. moreIsBetterPattern matches texts about
+	// times that should be long.
 	lessIsBetterPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:at most|maximum|max|limits?|thresholds?|under|below|no more than|errors?|failures?|failed|click\w*|phish\w*|fell for|false|overdue|missed|open(?:ed)?|vacan\w+|turnover|downtime)\b|[≤<]`,
 	)
@@ -47,7 +47,8 @@ var (
 // thousandsPattern matches a number with thousands separators: "1,040".
 var thousandsPattern = lazyregexp.New(`^\d{1,3}(?:[,' ]\d{3})+(?:\.\d+)?$`)
 
-// parseFigure returns a figure in percent or in hours; false if it is neither.
+// parseFigure parses a figure in percent or a unit of time. It returns a time in hours. ok is false if the
+// figure is neither.
 func parseFigure(number, unit string) (value float64, isShare, ok bool) {
 	if thousandsPattern.MatchString(number) {
 		number = strings.NewReplacer(",", "", "'", "", " ", "").Replace(number)
@@ -70,8 +71,8 @@ func parseFigure(number, unit string) (value float64, isShare, ok bool) {
 	return value * hours, false, hours > 0
 }
 
-// findSubmatch returns the submatches of a pattern, skipping texts without requiredText, which
-// every match contains.
+// findSubmatch returns the submatches of pattern in text. It doesn't run the pattern if text lacks requiredText,
+// which every match contains.
 func findSubmatch(pattern *lazyregexp.Regexp, text, requiredText string) []string {
 	if !strings.Contains(text, requiredText) {
 		return nil
@@ -79,7 +80,7 @@ func findSubmatch(pattern *lazyregexp.Regexp, text, requiredText string) []strin
 	return pattern.FindStringSubmatch(text)
 }
 
-// missesTarget reports whether a text states a longer time or a worse share than its target.
+// missesTarget reports whether a text gives a time longer, or a share worse, than the target it gives.
 func missesTarget(text string) bool {
 	if !strings.ContainsAny(text, "0123456789") {
 		return false
@@ -122,8 +123,8 @@ func missesTarget(text string) bool {
 	return actual > 1.05*target
 }
 
-// soleFigure returns the only figure found by pattern besides the target, if it is a share or a time
-// as isShare requires; known is false if there is none or several.
+// soleFigure returns the figure in text other than the target. isShare selects shares or times. known is false
+// if there isn't exactly one such figure.
 func soleFigure(pattern *lazyregexp.Regexp, text string, targetStart int, isShare bool) (actual float64, known bool) {
 	n := 0
 	for _, m := range pattern.FindAllStringSubmatchIndex(text, maxFigures) {
@@ -148,15 +149,15 @@ var (
 	durationReportPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:after|later|took|taken|needed|lasted|for|took place|only)\b`)
 )
 
-// TimeLimit returns the time within which something must be done, if a sentence states one.
+// TimeLimit returns the time within which something must be done, in hours, if a sentence states one.
 func (s *Sentence) TimeLimit() (hours float64, ok bool) { return s.soleDuration(timeLimitPattern) }
 
-// ReportedDuration returns how long something took, if a sentence reports it.
+// ReportedDuration returns how long something took, in hours, if a sentence reports that.
 func (s *Sentence) ReportedDuration() (hours float64, ok bool) {
 	return s.soleDuration(durationReportPattern)
 }
 
-// soleDuration returns the only time in a sentence that matches pattern.
+// soleDuration returns the duration in a sentence that matches pattern. ok is false if there isn't exactly one.
 func (s *Sentence) soleDuration(pattern *lazyregexp.Prefiltered) (hours float64, ok bool) {
 	q, ok := soleQuantity(s.Quantities, Quantity{unit: "hour"})
 	return q.value, ok && pattern.MatchString(s.Text)

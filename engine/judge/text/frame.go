@@ -6,15 +6,15 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// The context of a sentence can reverse its meaning: a failure mark, a heading about missing
-// things, a supposition, a reported question.
+// Expressions that reverse the meaning of a sentence: a failure mark, an introduction to missing things, a
+// supposition, an indirect question.
 var (
-	// failureMarkPattern matches the mark of a failed check; in capitals, as people write it.
+	// failureMarkPattern matches the mark of a failed check at the start of a line, such as "FAIL:" or "✗".
 	failureMarkPattern = lazyregexp.New(
 		`^\W*(?:(?:FAIL(?:ED)?|Fail(?:ed)?|NOT (?:MET|OK|DONE|IMPLEMENTED)|Not (?:met|done|implemented)|MISSING|Missing) ?[:–—] |[❌✗✘])`,
 	)
-	// lackListPattern matches a lead-in to missing things on the same line: "we lack the following:
-	// …".
+	// lackListPattern matches a lead-in to a list of missing things that follows on the same line: "we lack the
+	// following: …".
 	lackListPattern = lazyregexp.NewPrefiltered(
 		`(?i)^[^:.]{0,60}\b(?:lacks?|do(?:es)? not have|(?:is|are) missing|no evidence (?:was found )?of)\b[^:.]{0,40}: `,
 	)
@@ -24,19 +24,19 @@ var (
 	)
 	// counterfactualPattern matches a counterfactual condition: "if we had the budget, …".
 	counterfactualPattern = lazyregexp.New(`(?i)^\W*if (?:we|they|i|it|there|the \w+) (?:only )?(?:had|were)\b`)
-	// imaginedPattern matches imagined situations; competitorPattern matches those of other
-	// organizations.
+	// imaginedPattern matches sentences about imagined situations. competitorPattern matches sentences about
+	// competitors.
 	imaginedPattern = lazyregexp.NewPrefiltered(
 		`(?i)^\W*(?:imagine|pretend|suppose|assume|let(?:'s| us) (?:assume|suppose|imagine))\b|\bin (?:a|an) (?:perfect|ideal|better) world\b|^\W*(?:as an example|for example|for instance), (?:an?|the|any) (?:\w+ )?(?:company|organi[sz]ation|firm|business) (?:would|might|could)\b`,
 	)
 	competitorPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:our|a|the|some) competitors?\b`)
-	// reportedQuestionPattern matches a reported question: "the auditor asked whether …".
+	// reportedQuestionPattern matches a question in indirect speech: "the auditor asked whether …".
 	reportedQuestionPattern = lazyregexp.NewPrefiltered(
 		`(?i)^\W*(?:\w+ ){1,4}(?:asked|asks|wondered|wonders|wants? to know|wanted to know) (?:us |them |him |her )?(?:whether|if)\b`,
 	)
 )
 
-// readReversedMeaning detects what reverses the meaning of a whole sentence.
+// readReversedMeaning detects expressions that reverse the meaning of a whole sentence.
 func readReversedMeaning(s *Stance, text string, words []word) {
 	if s.IsTableRow {
 		return

@@ -6,52 +6,52 @@ import (
 )
 
 var (
-	// eventStems are events whose absence is good or neutral.
+	// eventStems are the stems of events whose absence is good or neutral.
 	eventStems = stemSet(
 		`incident breach vulnerability finding exception deviation complaint change violation alert alarm nonconformity non-conformity weakness request loss failure outage issue
 problem objection anomaly intrusion attack infection misuse abuse fraud claim dispute discrepancy difference error defect escalation crash leak offence offense misconduct
 disruption interruption emergency disaster case death accident fire flood theft event remark observation comment joiner leaver transfer dismissal sign trace damage harm
 impact effect indication suspicion proceeding downtime gap mistake misstatement malware virus conflict miss`,
 	)
-	// eventParticiples are predicates of events.
+	// eventParticiples are verb forms used to say that an event occurred.
 	eventParticiples = wordSet(
 		`occurred happened arose found detected observed noted identified raised received made requested needed necessary reported seen discovered known filed open outstanding
 pending registered recorded logged came arrived took become became confirmed suspected exist exists existed`,
 	)
-	// objectStems are things that carry risks; an organization without them needs no safeguards for
-	// them.
+	// objectStems are the stems of things that carry risks. An organization without such things needs no safeguards
+	// for them.
 	objectStems = stemSet(
 		`visitor guest office branch site building network wifi wlan media usb stick supplier vendor provider contractor developer card payment cloud server data information
 customer client child minor phone laptop printer tablet device computer tape machine robot model ai website shop forum cookie subsidiary database system application
 interface api container warehouse factory laboratory vehicle drone shift outsourcing software code detail subcontractor`,
 	)
-	// safeguardAdjectives make an object a safeguard itself: a separate network, a second site.
+	// safeguardAdjectives turn an object into a safeguard: a separate network, a second site.
 	safeguardAdjectives = wordSet(
 		`separate dedicated own central second redundant spare formal documented standby alternative alternate secondary isolated secure segregated test`,
 	)
-	// possessionVerbs state what one has, does or encounters.
+	// possessionVerbs are verbs for what somebody has, does or encounters.
 	possessionVerbs = wordSet(
 		`have has had use uses used using operate operates run runs process processes store stores develop develops employ employs own owns offer offers accept accepts sell sells
 rent rents handle handles hold holds keep keeps collect collects work works caused causes found finds showed shows revealed reveals saw sees suffered contain contains
 contained include includes included return returned returns`,
 	)
-	// detectionParticiples describe findings, whose absence is always good: "nothing was found".
+	// detectionParticiples are verb forms for findings, whose absence is always good: "nothing was found".
 	detectionParticiples = wordSet(`found detected observed noted seen discovered revealed known outstanding pending suspected`)
-	// unwantedAdjectives describe things that should not exist: "shared accounts do not exist".
+	// unwantedAdjectives describe things that should not exist, as in "shared accounts do not exist".
 	unwantedAdjectives = wordSet(
 		`shared generic default unsupported unauthorised unauthorized unmanaged unpatched obsolete orphaned anonymous rogue unknown hard-coded hardcoded unusual
 suspicious outstanding overdue open critical major late failed missing unexpected unplanned guest near telnet ftp smbv1 ssl md5 sha1 sha-1 des rc4`,
 	)
-	// mishapVerbs describe things going wrong.
+	// mishapVerbs are verbs for things that go wrong.
 	mishapVerbs = wordSet(`ran went crashed drifted dropped fell tipped overflowed`)
-	// unharmedParticiples describe harm that did not occur: "customers were not affected".
+	// unharmedParticiples describe harm whose absence is good, as in "customers were not affected".
 	unharmedParticiples = wordSet(
 		`lost affected exposed stolen disclosed leaked compromised damaged harmed injured hurt misused breached impacted interrupted disrupted delayed impaired transferred
 exported sold published late overdue`,
 	)
-	// harmVerbStems describe harm: "it did not come back", "has not delayed the start".
+	// harmVerbStems are the stems of verbs for harm, as in "it did not come back" or "has not delayed the start".
 	harmVerbStems = stemSet(`recur delay affect exceed cause interrupt reveal find show suffer disrupt harm damage uncover succeed concern`)
-	// badStates are undesirable states.
+	// badStates are words for undesirable states.
 	badStates = wordSet(
 		`still failed fail fails overdue late missing outstanding expired lost affected unresolved unpatched delayed damaged compromised stolen left forgotten wrong
 unaccounted entered clicked transferred exported disclosed sold published reachable accessible exposed stayed remained remain remains leaves impacted interrupted
@@ -59,12 +59,11 @@ disrupted manipulated missed`,
 	)
 )
 
-// IsPossessionVerb reports whether a word states what one has, does or encounters.
+// IsPossessionVerb reports whether w is a verb for what somebody has, does or encounters.
 func IsPossessionVerb(w string) bool { return possessionVerbs[w] }
 
-// markHarmlessDenials finds negated clauses that don't indicate a gap: "no incidents occurred", "we
-// have no visitors", "no test failed", "no right had to be removed", "shared accounts do not
-// exist".
+// markHarmlessDenials marks negated clauses that don't indicate a gap: "no incidents occurred", "we have no
+// visitors", "no test failed", "no right had to be removed", "shared accounts do not exist".
 func (s *Stance) markHarmlessDenials(words []word) {
 	if s.IsTableRow || s.Denied == 0 {
 		return
@@ -150,17 +149,17 @@ func (s *Stance) markHarmlessDenials(words []word) {
 	s.harmless &^= gaps
 }
 
-// IsHarmlessDenial reports whether nothing that the sentence denies is a gap.
+// IsHarmlessDenial reports whether the sentence denies something, but nothing whose absence is a gap.
 func (s *Stance) IsHarmlessDenial() bool { return s.harmless != 0 && s.Denied&^s.harmless == 0 }
 
-// namesSafeguard reports whether the rest of a clause names a safeguard.
+// namesSafeguard reports whether the words of a clause from from on name a safeguard.
 func namesSafeguard(words []word, clause uint8, from int) bool {
 	return slices.ContainsFunc(words[min(from, len(words)):], func(w word) bool {
 		return w.clause == clause && (safeguardStems[w.stem] || otherSafeguardStems[w.stem])
 	})
 }
 
-// nounPhraseEnd returns the end of the noun phrase that starts at from.
+// nounPhraseEnd returns the end of the noun phrase that begins at from.
 func nounPhraseEnd(words []word, from int) int {
 	end := from
 	for end < len(words) && words[end].clause == words[from].clause {
@@ -175,9 +174,9 @@ func nounPhraseEnd(words []word, from int) int {
 	return end
 }
 
-// isHarmlessAbsence reports whether the absence of the thing named at from is no gap. isExistence is
-// set if the sentence only denies that the thing exists ("there is no …", "we have no …") and no
-// predicate follows ("no … was found").
+// isHarmlessAbsence reports whether the absence of the thing that is named at from is not a gap. isExistence is
+// set if the sentence only denies that the thing exists ("there is no …", "we have no …"), without a predicate
+// for it ("no … was found").
 func isHarmlessAbsence(words []word, from int, isExistence bool) bool {
 	if next := wordAt(words, from); oneOf(next, "any", "a", "an") {
 		from++
@@ -222,7 +221,8 @@ func isHarmlessAbsence(words []word, from int, isExistence bool) bool {
 			startsWithHadTo(rest) || clauseHas(rest, head.clause, "outside"))
 }
 
-// skipToPredicate skips modifiers such as "of the laptops" or "from the baseline".
+// skipToPredicate skips modifiers of a noun, such as "of the laptops" or "from the baseline", and returns the
+// words from the predicate on.
 func skipToPredicate(rest []word) []word {
 	if first := wordAt(rest, 0); !prepositions[first] && first != "or" && first != "and" && !strings.HasSuffix(first, "ing") {
 		return rest // "complaints regarding …"
@@ -237,16 +237,15 @@ func skipToPredicate(rest []word) []word {
 	return rest[i:]
 }
 
-// containsFrom reports whether any word from the given one on is in set.
+// containsFrom reports whether any word at or after from is in set.
 func containsFrom(words []word, from int, set map[string]bool) bool {
 	return from < len(words) && slices.ContainsFunc(words[from:], func(w word) bool { return set[w.text] })
 }
 
-// startsWithHadTo reports whether words begin with "had to", as in "had to be removed".
+// startsWithHadTo reports whether words begin with "had to", as in "no right had to be removed".
 func startsWithHadTo(rest []word) bool { return wordAt(rest, 0) == "had" && wordAt(rest, 1) == "to" }
 
-// predicateStartsWith reports whether a predicate, after its auxiliaries, begins with a word in
-// set.
+// predicateStartsWith reports whether a word in set begins the predicate, possibly after auxiliary verbs.
 func predicateStartsWith(predicate []word, set map[string]bool) bool {
 	for i, w := range predicate {
 		if i > maxAuxiliaries || w.clause != predicate[0].clause {

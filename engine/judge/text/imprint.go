@@ -6,24 +6,24 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// documentStatusPattern matches a line that only gives the status or version of its document.
+// documentStatusPattern matches a line that consists only of the document's status or version.
 var documentStatusPattern = lazyregexp.NewPrefiltered(`(?i)^\W*(?:document )?(?:status|version):\s*\S+\W*$`)
 
 var (
-	// imprintFieldPattern matches a field of a document's imprint, such as "Owner: Head of IT" or
-	// "Version 2.1".
+	// imprintFieldPattern matches a field of a document's imprint (the data about the document itself), such as
+	// "Owner: Head of IT" or "Version 2.1".
 	imprintFieldPattern = lazyregexp.NewPrefiltered(
 		`(?i)^(?:(?:document|policy|procedure) )?(?:owner|author|prepared by|approved|approved (?:by|on)|approver|approval date|version|revision|status|classification|distribution|(?:next|last) (?:review|revision)(?: date)?|reviewed (?:by|on)|review date|last (?:reviewed|updated|changed)|effective(?: date| from)?|date|issued(?: by| on)?|issue date|valid (?:from|until))\W{0,4}(?::|$)|^(?:version|revision) v?\d|^(?:approved|effective|issued|valid from|next review)\b.{0,80}\b20\d\d\b`,
 	)
-	// documentOnlyFieldPattern matches fields that only documents have; other things also have owners
-	// and approvals.
+	// documentOnlyFieldPattern matches imprint fields that only documents have. Other things also have owners and
+	// approvals.
 	documentOnlyFieldPattern = lazyregexp.NewPrefiltered(
 		`(?i)^(?:author|prepared by|version|revision|classification|distribution|next review)\b`,
 	)
 	fieldSeparatorPattern = lazyregexp.New(`\s*(?:[;|·•\n]|\s[–—-]\s|\s{2,})\s*`)
 )
 
-// IsStatusLine reports whether a text only gives the status or version of its document.
+// IsStatusLine reports whether a text consists only of its document's status or version.
 func IsStatusLine(text string) bool { return len(text) < 60 && documentStatusPattern.MatchString(text) }
 
 const (
@@ -31,9 +31,8 @@ const (
 	maxFieldBytes   = 100 // bytes of one of its fields
 )
 
-// IsImprint reports whether a line consists only of imprint fields of its document. A record may have
-// such fields for what it records, so there it takes at least two fields, one of which only documents
-// have.
+// IsImprint reports whether a line consists only of imprint fields of its document. In a record, such fields may
+// describe what is recorded, so there must be at least two, one of which only documents have.
 func IsImprint(text string, isRecord bool) bool {
 	if len(text) > maxImprintBytes {
 		return false

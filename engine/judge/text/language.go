@@ -2,8 +2,8 @@ package text
 
 import "unicode"
 
-// englishWords are function words found in nearly every longer English sentence; foreignWords are
-// those of other languages that policies are written in. Words of both kinds are in neither set.
+// englishWords are function words found in nearly every longer English sentence. foreignWords are those of other
+// languages in which policies are written. Words that occur in both are in neither set.
 var (
 	englishWords = wordSet("the of and to is are for by with on that or as must shall will not at from this it has have all be no any")
 	foreignWords = wordSet(`der die das und ist nicht mit für von werden wird sind eine einer dem den zu auf bei nach
@@ -16,8 +16,8 @@ var (
 		w z nie się jest oraz są dla`)
 )
 
-// isEnglishOrUnknown reports whether words are English, which is assumed unless foreign function words or a
-// non-Latin script indicate another language. Rows of terms and figures therefore count as English.
+// isEnglishOrUnknown reports whether words are English. They are assumed to be, unless foreign function words or
+// a non-Latin script indicate another language, so rows of terms and figures count as English.
 func isEnglishOrUnknown(words []word) bool {
 	english, foreign, nonLatin, letters := 0, 0, 0, 0
 	for _, w := range words {

@@ -10,8 +10,8 @@ import (
 //go:embed lexicon.txt
 var lexiconText string
 
-// lexicon holds the concepts of the field: their synonyms, broader and similar concepts, and weights.
-// It is parsed once from lexicon.txt and then read-only.
+// lexicon holds the concepts of information security: their synonyms, broader and similar concepts, and weights.
+// It is parsed once from lexicon.txt and never changes afterwards.
 type lexicon struct {
 	phrases map[string][]phrase // by first stem, longest first
 	broader map[string][]string // broader concepts of a concept
@@ -21,16 +21,16 @@ type lexicon struct {
 	actions map[string]bool     // concepts that are actions
 }
 
-// phrase is a word or phrase that stands for a concept.
+// phrase is a word or phrase that names a concept.
 type phrase struct {
 	key     string // the stems, joined with spaces
 	stems   []string
 	concept string
 }
 
-// Weights of concepts, and credits for related terms. Rare words identify the subject of a statement,
-// general ones occur everywhere. The weights are fixed, so that adding or removing one document never
-// changes the assessment of another.
+// Weights of concepts, and credits for related terms. Rare words show what a statement is about, while general
+// ones occur everywhere. The weights are fixed, so adding or removing a document never changes how others are
+// assessed.
 const (
 	WeightGeneral = 0.25
 	WeightCommon  = 0.6
@@ -124,7 +124,7 @@ var sharedLexicon = sync.OnceValue(func() *lexicon {
 	return l
 })
 
-// sortByLength sorts phrases by their number of stems, longest first; it is stable.
+// sortByLength sorts phrases by their number of stems, longest first. The sort is stable.
 func sortByLength(ps []phrase) {
 	for i := 1; i < len(ps); i++ {
 		for j := i; j > 0 && len(ps[j].stems) > len(ps[j-1].stems); j-- {
@@ -133,7 +133,8 @@ func sortByLength(ps []phrase) {
 	}
 }
 
-// concept returns the concept that a key stands for, or the key itself if it is not in the lexicon.
+// concept returns the concept that key, which consists of stems, names. If key is not in the lexicon, it returns
+// key itself.
 func (l *lexicon) concept(key string) string {
 	first, _, _ := strings.Cut(key, " ")
 	for _, p := range l.phrases[first] {
@@ -144,8 +145,8 @@ func (l *lexicon) concept(key string) string {
 	return key
 }
 
-// longestPhrase returns the concept of the longest phrase that begins at words[i] and the phrase's
-// length in words, or "" and 0 if there is none.
+// longestPhrase returns the concept of the longest phrase that begins at words[i], and the number of words in
+// the phrase. If there is none, it returns "" and 0.
 func (l *lexicon) longestPhrase(words []word, i int) (string, int) {
 	for _, p := range l.phrases[words[i].stem] {
 		if i+len(p.stems) > len(words) {
@@ -173,7 +174,7 @@ func (l *lexicon) weightOf(concept string) float64 {
 	return WeightFull
 }
 
-// ConceptID returns the ID of the concept that a single word stands for.
+// ConceptID returns the ID of the concept that a single word names.
 func ConceptID(w string) uint64 {
 	return hashTerm(sharedLexicon().concept(stemOf(w)))
 }

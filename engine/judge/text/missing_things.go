@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// safeguardStems are things that an organization has or does against a risk: their absence is a
+// safeguardStems are the stems of things that an organization has or does to counter a risk. Their absence is a
 // gap, whereas having no visitors, incidents or branches abroad isn't.
 var safeguardStems = stemSet(
 	`siem inventory register record log logbook list policy procedure process plan playbook runbook rota schedule calendar test exercise drill rehearsal
@@ -16,13 +16,13 @@ budget diagram map program programme concept strategy risk-register classificati
 authentication bitlocker filevault logging patch anti-malware anti-virus honeypot allowlist whitelist blocklist retention pseudonymization minutes lessons retrospective`,
 )
 
-// otherSafeguardStems lists further nouns whose absence counts in a sentence, but which carry no
-// meaning as column names.
+// otherSafeguardStems lists further nouns whose absence in a sentence is a gap. In contrast to safeguardStems,
+// they mean nothing as column names.
 var otherSafeguardStems = stemSet(
 	"committee board officer owner deputy role rule control safeguard measure metric kpi evidence proof document documentation certificate",
 )
 
-// MissingThing is a word for something that a sentence states is missing.
+// MissingThing is a word for something that is missing according to a sentence.
 type MissingThing struct {
 	Concept, Stem uint64 // hashes of the word's concept and stem
 	phrase        uint64 // hash of the phrase it is part of, or 0
@@ -31,9 +31,9 @@ type MissingThing struct {
 
 const maxMissingThings = 6 // words of a thing; longer descriptions aren't plain absences
 
-// findMissingSafeguards returns the words for the safeguard that a sentence plainly states is missing or was
-// not carried out: "we have no SIEM", "a record of processing has not been written yet", "the review of Q1
-// was not held". It returns nil if something else is missing.
+// findMissingSafeguards returns the words for a safeguard if a sentence plainly says that it is missing or was
+// not carried out: "we have no SIEM", "a record of processing has not been written yet", "the review of Q1 was
+// not held". It returns nil if something other than a safeguard is missing.
 func findMissingSafeguards(text string, words []word, s *Stance) (things []MissingThing) {
 	if s.IsTableRow || s.Denied == 0 || s.Conditional|s.Hypothetical != 0 || s.Question || !deniesWholeThing(text, words, s) {
 		return nil
@@ -74,9 +74,9 @@ func findMissingSafeguards(text string, words []word, s *Stance) (things []Missi
 	return things
 }
 
-// deniesWholeThing reports whether the first clause of a sentence denies a thing as a whole: "we have
-// no …", "there is no …", "no … was held", "the … has not been written", but not "Roles that nobody
-// confirms are removed" or "not approved".
+// deniesWholeThing reports whether the first clause of a sentence denies a thing altogether: "we have no …",
+// "there is no …", "no … was held", "the … has not been written", but not "Roles that nobody confirms are
+// removed" or "not approved".
 func deniesWholeThing(text string, words []word, s *Stance) bool {
 	if s.Denied&1 == 0 {
 		return false
@@ -104,21 +104,21 @@ func deniesWholeThing(text string, words []word, s *Stance) bool {
 }
 
 var (
-	// circumstanceWords introduce a place, time or reason.
+	// circumstanceWords are words that introduce a place, time or reason.
 	circumstanceWords = wordSet("in at since because by due during before after until despite although while")
-	// genericActionStems only state that a thing exists or was done.
+	// genericActionStems are the stems of verbs that only say that a thing exists or was done.
 	genericActionStems = stemSet(
 		`held hold written write carried carry kept keep made make done do performed perform conducted conduct taken take run ran executed execute drawn draw compiled compile
 set up established establish created create prepared prepare introduced introduce named name appointed appoint installed install bought buy exist exists existing existed place happened happen
 have had available present found find shown show seen see produced produce started start begun begin completed complete finished finish`,
 	)
-	// timeStems are expressions of time.
+	// timeStems are the stems of expressions of time.
 	timeStems = stemSet(
 		`year month quarter week day half summer autumn winter spring january february march april may june july august september october november december recent recently last`,
 	)
 )
 
-// IsAmong reports whether a thing is one of the concepts, or a part of one.
+// IsAmong reports whether the thing is one of the concepts or part of one.
 func (t MissingThing) IsAmong(concepts []Concept) bool {
 	return slices.ContainsFunc(concepts, func(a Concept) bool {
 		return a.ID == t.Concept || a.ID == t.phrase || slices.Contains(a.Parts, t.Concept)

@@ -40,25 +40,25 @@ func readModality(s *Stance, text string, words []word) {
 	}
 }
 
-// isRestrictingMay reports whether the "may" at i restricts: "may use encrypted sticks only", "no
+// isRestrictingMay reports whether the "may" at i expresses a restriction: "may use encrypted sticks only", "no
 // visitor may enter".
 func isRestrictingMay(words []word, i int) bool {
 	return clauseHas(words, words[i].clause, "only", "no", "nobody", "none", "neither", "nor", "never")
 }
 
-// isSanctionMay reports whether the "may" at i states a sanction: "may be subject to disciplinary
-// action".
+// isSanctionMay reports whether the "may" at i announces a sanction: "may be subject to disciplinary action".
 func isSanctionMay(words []word, i int) bool {
 	next := wordAt(words, i+1)
 	return next == "result" || next == "lead" || next == "be" && sanctionWords[wordAt(words, i+2)]
 }
 
-// entitlementVerbs express a right: "the authority to which the patient may complain".
+// entitlementVerbs are verbs that express a right after "may": "the authority to which the patient may
+// complain".
 var entitlementVerbs = wordSet("complain appeal object")
 
 var sanctionWords = wordSet("subject subjected disciplined dismissed")
 
-// isInColumnName reports whether the word is part of a column name, "Name: value; …".
+// isInColumnName reports whether a word of a table row ("Name: value; …") belongs to a column name.
 func isInColumnName(text string, w word) bool {
 	from := strings.LastIndexAny(text[:w.start], ";|") + 1
 	rest := text[w.end:]
@@ -68,8 +68,8 @@ func isInColumnName(text string, w word) bool {
 	return !strings.Contains(text[from:w.start], ": ") && strings.Contains(rest, ": ")
 }
 
-// isVerbOfSubordinateClause reports whether the verb belongs to a subordinate clause ("systems that may hold
-// personal data").
+// isVerbOfSubordinateClause reports whether the verb at i belongs to a subordinate clause ("systems that may
+// hold personal data").
 func isVerbOfSubordinateClause(words []word, i int) bool {
 	p := wordAt(words, i-1)
 	return oneOf(p, "that", "which", "who", "as", "they", "it")

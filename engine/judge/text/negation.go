@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// readNegatedClauses finds the clauses that deny, prohibit, suppose or exempt something.
+// readNegatedClauses finds the clauses that deny, prohibit or exempt something, or that are conditional or
+// hypothetical.
 func (s *Stance) readNegatedClauses(words []word) {
 	for i, w := range words {
 		bit := uint64(1) << w.clause
@@ -36,7 +37,7 @@ func (s *Stance) readNegatedClauses(words []word) {
 	s.resolveDoubleNegatives(words)
 }
 
-// readNegativeWord reads the word at i if it negates, limits or ends something.
+// readNegativeWord interprets the word at i if it negates, limits or ends something.
 func (s *Stance) readNegativeWord(words []word, i int) {
 	w, next, prev := words[i], wordAt(words, i+1), wordAt(words, i-1)
 	bit := uint64(1) << w.clause
@@ -92,7 +93,7 @@ func (s *Stance) readNegativeWord(words []word, i int) {
 	}
 }
 
-// readNot reads the "not", "never", "cannot" or "can't" at i.
+// readNot interprets the "not", "never", "cannot" or "can't" at i.
 func (s *Stance) readNot(words []word, i int) {
 	w, next, prev := words[i], wordAt(words, i+1), wordAt(words, i-1)
 	bit := uint64(1) << w.clause
@@ -142,7 +143,7 @@ func (s *Stance) readNot(words []word, i int) {
 	}
 }
 
-// readNo reads the "no" at i.
+// readNo interprets the "no" at i.
 func (s *Stance) readNo(words []word, i int) {
 	w, next, prev := words[i], wordAt(words, i+1), wordAt(words, i-1)
 	bit := uint64(1) << w.clause
@@ -200,7 +201,7 @@ func (s *Stance) readNo(words []word, i int) {
 	}
 }
 
-// readNobody reads the "none", "neither", "nobody" or "nothing" at i.
+// readNobody interprets the "none", "neither", "nobody" or "nothing" at i.
 func (s *Stance) readNobody(words []word, i int) {
 	w, next, prev := words[i], wordAt(words, i+1), wordAt(words, i-1)
 	bit := uint64(1) << w.clause
@@ -224,7 +225,7 @@ func (s *Stance) readNobody(words []word, i int) {
 	}
 }
 
-// readWithout reads the "without" at i.
+// readWithout interprets the "without" at i.
 func (s *Stance) readWithout(words []word, i int) {
 	w, next := words[i], wordAt(words, i+1)
 	bit := uint64(1) << w.clause
@@ -253,7 +254,7 @@ func (s *Stance) readWithout(words []word, i int) {
 	}
 }
 
-// readLackWord reads the "lacks", "missing", "fails" … at i.
+// readLackWord interprets a word such as "lacks", "missing" or "fails" at i.
 func (s *Stance) readLackWord(words []word, i int) {
 	w, next, prev := words[i], wordAt(words, i+1), wordAt(words, i-1)
 	bit := uint64(1) << w.clause
@@ -271,8 +272,7 @@ func (s *Stance) readLackWord(words []word, i int) {
 	}
 }
 
-// markDenialOfPreviousSentence marks a sentence as one that denies the previous sentence: "this is not yet
-// enforced".
+// markDenialOfPreviousSentence detects that a sentence denies the previous one: "this is not yet enforced".
 func (s *Stance) markDenialOfPreviousSentence(words []word) {
 	for i, w := range words {
 		bit := uint64(1) << w.clause
@@ -291,8 +291,8 @@ func (s *Stance) markDenialOfPreviousSentence(words []word) {
 	}
 }
 
-// resolveDoubleNegatives turns two negatives in a clause into a prohibition: "no change goes live
-// without approval".
+// resolveDoubleNegatives turns two negatives in one clause into a prohibition: "no change goes live without
+// approval".
 func (s *Stance) resolveDoubleNegatives(words []word) {
 	for c := range s.ClauseCount {
 		n := 0
@@ -314,7 +314,7 @@ func (s *Stance) resolveDoubleNegatives(words []word) {
 
 var (
 	subordinators = wordSet("that which who whose if when where once as until because whether they it what whatever")
-	// needWords follow a "no longer" that only describes a thing: "rights no longer needed".
+	// needWords are words after which a "no longer" only describes a thing: "rights no longer needed".
 	needWords     = wordSet("need needs needed require requires required necessary employed works valid used supported maintained patched")
 	refusalStates = wordSet(
 		"refuses refuse refused rejects reject rejected blocks blocked stops stopped prevents prevented impossible prohibited forbidden",

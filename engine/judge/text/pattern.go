@@ -10,10 +10,10 @@ import (
 
 const monthNames = `january|february|march|april|may|june|july|august|september|october|november|december`
 
-// negativeStates are alternatives of a regular expression for what follows "not" in a status or cell.
+// negativeStates are the alternatives, in a regular expression, for what follows "not" in a status or cell.
 const negativeStates = `yet|done|met|tested|in place|compliant|enabled|enforced|effective|started|performed|available|active|configured|present|established|held|reviewed|passed|completed|carried out`
 
-// planVerbs are alternatives of a regular expression for the beginnings of verbs that introduce something.
+// planVerbs are the alternatives, in a regular expression, for the beginnings of verbs used to announce work.
 const planVerbs = `(?:implement|deploy|introduc|roll(?:ed|ing)? out|rolled|establish|adopt|develop|procur|purchas|enabl|migrat|put in place|launch|complet|finali[sz]|creat|install|acquir|set up|start|begin|build|address|remediat|in place|available|extend)`
 
 var (
@@ -35,14 +35,14 @@ var (
 	negativeStatusPattern = lazyregexp.New(
 		`(?i)\b(?:status|state|implementation|implemented|in place|enabled|encrypted|enforced|result|compliant|compliance|tested|answer|response|met|effective)\s*[:=|]\s*(?:no(?:ne)?\s*(?:[.;,|)]|$)|false\b|not (?:implement|complete|encrypted|` + negativeStates + `)|missing|fail|absent|disabled|non-?complian|n\s*(?:[.;,|)]|$)|inactive|off\b|expired|overdue)`,
 	)
-	// negativeCellPattern matches the value of a negative cell; statusColumnPattern matches the names of
-	// columns that apply to their whole row.
+	// negativeCellPattern matches the value of a negative table cell. statusColumnPattern matches the names of
+	// columns whose value applies to the whole row.
 	negativeCellPattern = lazyregexp.New(
 		`(?i)^\W*(?:no|n|false|none|never|absent|off|none (?:held|done|made|performed|recorded))[\s.]*$|^\W*(?:(?:target )?missed|not (?:implemented|completed?|` + negativeStates + `)|missing|disabled|inactive|expired|overdue|fail(?:ed|s|ure)?|non-?complian\w*|on hold|stopped|abandoned|suspended|skipped|incomplete|cancell?ed)\b|^\s*(?:[✗✘❌☐□❏⬜]|\[ *\])\s*$`,
 	)
-	// notStartedPattern matches the status of planned work.
+	// notStartedPattern matches a status that shows that planned work has not begun.
 	notStartedPattern = lazyregexp.New(`(?i)^\W*not (?:yet )?started\b`)
-	// noFindingsPattern matches a result without findings: "Result: none".
+	// noFindingsPattern matches a result that consists of no findings: "Result: none".
 	noFindingsPattern   = lazyregexp.New(`(?i)^\W*(?:result|outcome|answer|response)s?: *(?:no|none|n)[\s.]*$`)
 	statusColumnPattern = lazyregexp.New(
 		`(?i)^\W*(?:(?:current |overall )?(?:status|state)|(?:date )?held(?: on)?|result|outcome|answer|response|implementation|implemented|in place|in use|in force|enforced|effective|compliant|compliance|met|done|performed|completed?|attended|active|passed|tested)(?: on)?\W*(?:\(?y ?/ ?n\)?|\?)?\W*$`,
@@ -60,7 +60,7 @@ var (
 	templatePattern = lazyregexp.New(
 		`(?i)(?:\[\s*(?:insert|enter|specify|add|your|company|organi[sz]ation|entity|name|date|role|title|department|system|number|x+|tbd|tbc|todo|describe|choose|select|frequency|e\.g|list|owner|job|amount|persons?|set the|address|fill|period|placeholder|…|\.\.\.|●|_+)[^\]\n]{0,160}\]|<\s*(?:insert|enter|your|company|organi[sz]ation|name|date|role|title|department|system|number|x+|tbd|client|list|owner|describe|frequency|period)[^<>\n]{0,60}>|\{\{[^}\n]{1,60}\}\}|\$\{[^}\n]{1,60}\}|\b(?:TBD|TBC|TODO|FIXME|XXX+|lorem ipsum)\b|_{4,}|to be (?:defined|determined|confirmed|decided|specified|completed|added|written|agreed)\b|\((?:an? )?(?:sample|example|dummy) (?:text|wording|sentence)\)|\byour (?:company|organi[sz]ation) name\b|\bACME (?:name|placeholder)\b)`,
 	)
-	// separationPattern matches an "apart from" that limits nothing: "kept apart from one another".
+	// separationPattern matches an "apart from" that doesn't express a limit: "kept apart from one another".
 	separationPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:is|are|be|kept|keeps?|held|runs?|stored|stands?|lies?|lives?) (?:\w+ )?apart from\b|\bapart from (?:one another|each other)\b`,
 	)
@@ -76,11 +76,11 @@ var (
 	purposePattern = lazyregexp.New(
 		`(?i)^(?:the )?(?:purpose|aim|goal|objective|intent|scope)s? (?:of|and)\b|\b(?:this|the) (?:policy|document|procedure|standard|plan|section|chapter) (?:is intended to|is designed to|aims to|seeks to|describes the purpose|provides an overview|is to)\b|^(?:purpose|scope|objective|aim)\s*:`,
 	)
-	// selfDescriptionPattern matches a document's description of itself, which requires nothing.
+	// selfDescriptionPattern matches sentences in which a document describes itself without requiring anything.
 	selfDescriptionPattern = lazyregexp.NewPrefiltered(
 		`(?i)^\W*(?:(?:(?:this|the) (?:[\w&-]+ ){0,4}(?:policy|guide|guidance|guidelines?|document|procedure|standard|plan|section|chapter|handbook|manual|page|framework)|it|this) (?:also )?(?:applies to|provides (?:you with )?(?:the |an |some |further |more )?(?:general )?(?:context|overview|advice|guidance|information|details?|background|introduction)|gives (?:you )?(?:some |an )?(?:advice|guidance|overview|information)|aligns (?:to|with)|is divided into|should be read|is part of|helps you|contains (?:guidance|advice|information)))\b`,
 	)
-	// contactPattern matches a sentence that names whom to ask.
+	// contactPattern matches a sentence that tells the reader whom to ask.
 	contactPattern = lazyregexp.NewPrefiltered(
 		`(?i)^\W*(?:(?:if|for|should|where)\b[^.;]{0,100}\b(?:questions?|quer(?:y|ies)|advice|assistance|help|guidance|further (?:information|details?)|more (?:information|details?)|unsure|in doubt|not sure)\b[^.;]{0,60}\b(?:contact|ask|e-?mail|speak (?:to|with)|talk to|consult|call|see|visit|refer to|get in touch)\b|(?:please )?(?:contact|e-?mail|ask|speak (?:to|with)) [^.;]{0,60} (?:for|if you (?:have|need)) (?:[\w,]+ ){0,3}(?:advice|assistance|help|guidance|questions?|further|more|information|details?)\b)`,
 	)
@@ -99,8 +99,8 @@ var (
 	isoDatePattern = lazyregexp.New(`\b(20\d\d)-(\d\d)-(\d\d)\b`)
 )
 
-// Each bit stands for a pattern that can only match a sentence with one of its trigger words.
-// Patterns are slow, and most sentences have no trigger words.
+// Each bit represents a pattern that can match a sentence only if it contains one of the pattern's trigger
+// words. Patterns are slow, and most sentences contain no trigger words.
 const (
 	triggersPlan = 1 << iota
 	triggersPlaceholder
@@ -132,7 +132,8 @@ var triggerMasks = newTriggerMasks(map[int]string{
 	triggersPastEvent:  `was were been completed performed conducted executed reviewed tested approved restored closed attended signed held`,
 })
 
-// newTriggerMasks returns the mask of each word in lists, which maps bits to words.
+// newTriggerMasks returns the mask of each trigger word. lists maps each bit to its space-separated trigger
+// words.
 func newTriggerMasks(lists map[int]string) map[string]int {
 	m := make(map[string]int)
 	for bit, list := range lists {
@@ -143,7 +144,7 @@ func newTriggerMasks(lists map[int]string) map[string]int {
 	return m
 }
 
-// triggeredPatternMask returns the bits of the patterns that a sentence may match.
+// triggeredPatternMask returns the bits of the patterns that may match a sentence.
 func triggeredPatternMask(text string, words []word) int {
 	mask := 0
 	for _, w := range words {
@@ -167,8 +168,8 @@ func triggeredPatternMask(text string, words []word) int {
 	return mask
 }
 
-// readPatterns sets the fields of s that depend on patterns. Deadlines after currentYear are plans;
-// it is 0 if unknown.
+// readPatterns sets the fields of s that are determined by patterns. Deadlines after currentYear count as plans.
+// currentYear is 0 if unknown.
 func readPatterns(s *Stance, text string, words []word, currentYear int) {
 	possible := triggeredPatternMask(text, words)
 	if possible&triggersPlaceholder != 0 {
@@ -218,14 +219,14 @@ func readPatterns(s *Stance, text string, words []word, currentYear int) {
 	}
 }
 
-// isActionColumn reports whether a column is named after an action or a safeguard, so that a "no" in
-// it is a denial: "reviewed: no", but not "privileged: no".
+// isActionColumn reports whether a column is named after an action or a safeguard. A "no" in such a column is a
+// denial: "reviewed: no", but not "privileged: no".
 func isActionColumn(name []word) bool {
 	return slices.ContainsFunc(name, func(w word) bool { return isInflectedVerb(w) || safeguardStems[w.stem] })
 }
 
-// readNegativeCells reads the negative cells of a row: in a status column they apply to the whole row,
-// in an action column to that cell only.
+// readNegativeCells interprets the negative cells of a table row. In a status column, they apply to the whole
+// row; in an action column, only to the cell itself.
 func (s *Stance) readNegativeCells(text string, words []word) {
 	at := 0
 	for cell := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == '|' }) {
@@ -255,14 +256,13 @@ func (s *Stance) readNegativeCells(text string, words []word) {
 	}
 }
 
-// unansweredPattern matches sentences about unanswered questions, which state nothing about their
-// subjects.
+// unansweredPattern matches sentences about unanswered questions, which say nothing about what was asked.
 var unansweredPattern = lazyregexp.NewPrefiltered(
 	`(?i)\bquestions?\b(?: \w+){0,4} (?:(?:could|can|did|were|was|are|is)(?: not|n't)|cannot|unable to|not able to)(?: be| yet)* answer|\b(?:open|unanswered|outstanding|unresolved) questions?\b`,
 )
 
-// exceptPattern matches an exception to a rule. It is no limit in a sentence that matches
-// restrictionPattern: "all ports are closed except the web's".
+// exceptPattern matches an exception to a rule. In a sentence that matches restrictionPattern, an exception
+// doesn't limit the rule: "all ports are closed except the web's".
 var (
 	exceptPattern      = lazyregexp.NewPrefiltered(`(?i)\bexcept (?:the|our|on|at|by|to|from|two|one|some|those|by) [\w-]+`)
 	restrictionPattern = lazyregexp.NewPrefiltered(
@@ -270,7 +270,7 @@ var (
 	)
 )
 
-// noExemptionPattern matches a denied exemption, which limits nothing: "no user is exempt".
+// noExemptionPattern matches the denial of an exemption, which doesn't limit a rule: "no user is exempt".
 var noExemptionPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:no|nobody|none|never)\b[^.;]{0,60}\bexempt`)
 
 // StartsWithUntickedBox reports whether a text begins with an unticked checkbox.
@@ -278,7 +278,7 @@ func StartsWithUntickedBox(text string) bool { return untickedBoxPattern.MatchSt
 
 var untickedBoxPattern = lazyregexp.New(`^\W{0,2}?(?:\[ *\]|[☐□❏⬜])`)
 
-// readPlaceholder sets the placeholder of s to an unticked checkbox or the first unfilled blank.
+// readPlaceholder sets the placeholder of s to an unticked checkbox, or else to the first unfilled blank.
 func readPlaceholder(s *Stance, text string) {
 	if box := untickedBoxPattern.FindString(text); box != "" {
 		s.Placeholder = box
@@ -297,7 +297,7 @@ func readPlaceholder(s *Stance, text string) {
 	}
 }
 
-// FindPlaceholders returns the byte offsets of the unfilled blanks of a template in text.
+// FindPlaceholders returns the byte offsets, in text, of blanks that a template leaves to be filled in.
 func FindPlaceholders(text string) [][]int {
 	if !strings.ContainsAny(text, "[<{$") {
 		return nil
@@ -305,10 +305,10 @@ func FindPlaceholders(text string) [][]int {
 	return templatePattern.FindAllStringIndex(text, -1)
 }
 
-// beforeNumberPattern matches text that is followed by a number: "at least".
+// beforeNumberPattern matches text that is usually followed by a number, such as "at least".
 var beforeNumberPattern = lazyregexp.New(`(?i)\b(?:least|most|than|within|every|after|maximum|minimum|up to|for)\s*$`)
 
-// readPlan sets the words of s that put it in the future.
+// readPlan sets the plan words of s, which show that the sentence is about the future.
 func readPlan(s *Stance, text string, words []word, currentYear, possible int) {
 	if possible&triggersPlan != 0 {
 		if m := planPattern.FindStringIndex(text); m != nil && !isObligation(text, m) &&
@@ -342,8 +342,8 @@ func readPlan(s *Stance, text string, words []word, currentYear, possible int) {
 	}
 }
 
-// futureDocumentPattern matches the announcement of a document or purchase. It is a rule instead if
-// the sentence matches recurringRulePattern: "a report will be written after each incident".
+// futureDocumentPattern matches the announcement of a document or purchase. If the sentence also matches
+// recurringRulePattern, it is a rule instead: "a report will be written after each incident".
 var (
 	futureDocumentPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:will (?:\w+ly )?be|(?:is|are) (?:\w+ly )?(?:still )?to be|still (?:has|have|needs?) to be|(?:is|are) being) (?:prepared|drawn up|written|drafted|worked out|compiled|purchased|procured|hired)\b`,
@@ -353,34 +353,36 @@ var (
 	)
 )
 
-// validityPattern matches how long something is valid, as in "signed a waiver until 31 August 2027".
+// validityPattern matches text that says until when something is valid, as in "signed a waiver until 31 August
+// 2027".
 var validityPattern = lazyregexp.New(
 	`(?i)\b(?:signed|approved|accepted|granted|valid|extended|agreed|renewed|runs?|lasts?|licen[cs]ed?|waiver|exception|contract)\b[^.;]{0,60}\b(?:until|to|till)\b[^.;]*$`,
 )
 
-// relativeEndPattern matches a relative pronoun before plan words, which then are no plan: "staff who
-// are going to see patients".
+// relativeEndPattern matches a relative pronoun before plan words. In that case, they don't express a plan:
+// "staff who are going to see patients".
 var relativeEndPattern = lazyregexp.New(`(?i)\b(?:who|that|which) $`)
 
-// isDueDateReference reports whether a match only refers to a due date, as in "did not complete it
-// by the due date of 30 June", and plans nothing.
+// isDueDateReference reports whether a match only mentions a due date without planning anything, as in "did not
+// complete it by the due date of 30 June".
 func isDueDateReference(text string, match []int) bool {
 	return strings.HasSuffix(strings.TrimRight(strings.ToLower(text[match[0]:match[1]]), ": "), "date") &&
 		dueDatePrefixPattern.MatchString(text[:match[0]])
 }
 
-// dueDatePrefixPattern matches text before a reference to a due date: "by the".
+// dueDatePrefixPattern matches the words before a mention of a due date, such as "by the".
 var dueDatePrefixPattern = lazyregexp.New(`(?i)\b(?:by|after|before|past|until|beyond|since|of) (?:(?:the|its|their|that|this) )?$`)
 
-// plannedMannerPattern matches how something is done: "changes are properly planned".
+// plannedMannerPattern matches text that says how something is done, not that it will be done: "changes are
+// properly planned".
 var plannedMannerPattern = lazyregexp.New(
 	`(?i)\b(?:properly|carefully|adequately|thoroughly|formally|centrally|jointly|systematically|fully) (?:planned|foreseen|intended)`,
 )
 
 var obligationPrefixPattern = lazyregexp.New(`(?i)\b(?:has|have|had|needs?|ought|required|requires?|is|are)\s*$`)
 
-// isObligation reports whether a match is a "to be …" after "has", "needs", "is" or the like,
-// which is a rule and no blank or plan.
+// isObligation reports whether a match is a "to be …" after "has", "needs", "is" or the like. That is a rule,
+// not a blank or a plan.
 func isObligation(text string, match []int) bool {
 	return strings.HasPrefix(strings.ToLower(text[match[0]:match[1]]), "to be") && obligationPrefixPattern.MatchString(text[:match[0]])
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Quantity is a number with its unit. Times are in hours.
+// Quantity is a number with its unit. The unit of times is the hour.
 type Quantity struct {
 	value     float64
 	unit      string // "hour", or the stem of what is counted
@@ -64,7 +64,7 @@ var (
 		"autumn": year, "winter": year, "morning": day, "night": day, "evening": day,
 		"monday": week, "tuesday": week, "wednesday": week, "thursday": week, "friday": week, "saturday": week, "sunday": week,
 	}
-	// calendarAdjectives qualify years, quarters and days.
+	// calendarAdjectives are words that qualify years, quarters and days.
 	calendarAdjectives = wordSet("calendar financial fiscal business working budget accounting academic")
 	numberWords        = map[string]float64{
 		"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
@@ -73,7 +73,7 @@ var (
 	yearPattern = lazyregexp.New(`\b(?:19|20)\d\d\b`)
 )
 
-// parseQuantitiesAndYears returns the times and counts in a sentence, and its years.
+// parseQuantitiesAndYears returns the quantities and the years in a sentence.
 func parseQuantitiesAndYears(text string, words []word) ([]Quantity, []int) {
 	var out []Quantity
 	for i, w := range words {
@@ -128,7 +128,7 @@ func parseQuantitiesAndYears(text string, words []word) ([]Quantity, []int) {
 	return out, years
 }
 
-// parseNumber parses a number in digits or words.
+// parseNumber parses a number written in digits or as a word.
 func parseNumber(w string) (float64, bool) {
 	if n, ok := numberWords[w]; ok {
 		return n, true
@@ -140,8 +140,8 @@ func parseNumber(w string) (float64, bool) {
 	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
 }
 
-// ReasonIfLessFrequent reports, with a reason, whether got recurs less often than want requires, or has a
-// longer time limit.
+// ReasonIfLessFrequent reports whether got is weaker than want because something recurs less often or has a
+// longer time limit. If so, it also returns the reason as text.
 func ReasonIfLessFrequent(want, got []Quantity) (string, bool) {
 	for _, w := range want {
 		if w.unit != "hour" {
@@ -166,7 +166,7 @@ func ReasonIfLessFrequent(want, got []Quantity) (string, bool) {
 	return "", false
 }
 
-// formatDuration formats a time: "every 12 months", "72 hours".
+// formatDuration formats a quantity of time, such as "every 12 months" or "72 hours".
 func formatDuration(q Quantity) string {
 	s := ""
 	switch v := q.value; {
@@ -187,7 +187,7 @@ func formatDuration(q Quantity) string {
 	return s
 }
 
-// formatUnits formats a number with its unit in singular or plural.
+// formatUnits formats a number with its unit in the singular or plural.
 func formatUnits(n float64, unit string) string {
 	s := strconv.FormatFloat(n, 'f', -1, 64) + " " + unit
 	if n != 1 {
@@ -207,8 +207,8 @@ var (
 	properNamePattern = lazyregexp.New(`[a-z,] (?:[A-Z][a-zA-Z]+[A-Z0-9]\w*|[A-Z][a-z]+ (?:[A-Z][a-z]+))`)
 )
 
-// countConcreteDetails counts which of who, when, with what and how much a sentence names: details
-// that can be verified.
+// countConcreteDetails counts how many kinds of verifiable detail a sentence contains: who, when, with what and
+// how much.
 func countConcreteDetails(text string, words []word, s Sentence) int {
 	var who, what bool
 	for _, w := range words {
@@ -226,7 +226,7 @@ func countConcreteDetails(text string, words []word, s Sentence) int {
 	return n
 }
 
-// sharePatterns match "48 % of the staff", "61 of 212 employees" and "of 212 employees, 61
+// sharePatterns match shares such as "48 % of the staff", "61 of 212 employees" and "of 212 employees, 61
 // completed it".
 var sharePatterns = [...]struct {
 	pattern   *lazyregexp.Regexp
@@ -248,8 +248,8 @@ const (
 	minShareTotal    = 10 // below this, "2 of 3" may be a rule or a page number
 )
 
-// findPartialShare returns the words stating that something applies to only a share of all, or ""
-// if none or nearly all.
+// findPartialShare returns the words in a text that show that something applies to only a share of all cases. It
+// returns "" if there are none, or if the share is nearly all.
 func findPartialShare(text string) string {
 	if !strings.Contains(text, "f ") || !strings.ContainsAny(text, "0123456789") {
 		return ""
@@ -271,8 +271,8 @@ func findPartialShare(text string) string {
 	return ""
 }
 
-// soleQuantity returns the only quantity with the unit and recurrence of like; false if there is none
-// or several.
+// soleQuantity returns the quantity that has the same unit as like and, like it, is or isn't recurring. It
+// returns false if there isn't exactly one.
 func soleQuantity(quantities []Quantity, like Quantity) (Quantity, bool) {
 	var q Quantity
 	n := 0
@@ -285,7 +285,7 @@ func soleQuantity(quantities []Quantity, like Quantity) (Quantity, bool) {
 	return q, n == 1
 }
 
-// ConflictingQuantities reports whether two lists each hold a single quantity of some kind, with
+// ConflictingQuantities reports whether both lists contain a single quantity of the same kind, but with
 // different values.
 func ConflictingQuantities(a, b []Quantity) bool {
 	return slices.ContainsFunc(a, func(x Quantity) bool {

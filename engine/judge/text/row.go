@@ -6,13 +6,13 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// emptyCellPattern matches a value that means "none".
+// emptyCellPattern matches a cell value that means "none".
 var emptyCellPattern = lazyregexp.New(`(?i)^(?:[-–—]*|n/?a|none yet|tbd|tba|to be determined)$`)
 
-// cell is one "Name: value" cell of a row, as byte offsets. Without a name, value equals start.
+// cell holds the byte offsets of one "Name: value" cell in a table row. If it has no name, value equals start.
 type cell struct{ start, value, end int }
 
-// splitCells splits a row as the document parsers write it.
+// splitCells splits a table row in the format written by the document parsers.
 func splitCells(row string) (out []cell) {
 	for at := 0; at < len(row); {
 		end := len(row)
@@ -32,8 +32,8 @@ func splitCells(row string) (out []cell) {
 
 const maxColumnName = 61 // maximum length of a column name, as in isTableRow
 
-// blankEmptyCells blanks out the unfilled cells of a row, or the single field of a line, because a
-// column name alone states nothing. Offsets stay the same.
+// blankEmptyCells replaces the unfilled cells of a table row, or the single field of a line, with blanks,
+// because a column name alone says nothing. Offsets stay the same.
 func blankEmptyCells(text string) string {
 	if !strings.Contains(text, ":") {
 		return text
@@ -53,16 +53,16 @@ func blankEmptyCells(text string) string {
 	return text
 }
 
-// isAttributeNo reports whether a "no" only describes an attribute, as in "internet-facing: no",
-// rather than an action that was not done.
+// isAttributeNo reports whether a "no" in a cell only describes an attribute ("internet-facing: no") rather than
+// an action that was not done.
 func isAttributeNo(name, value string) bool {
 	return bareNoPattern.MatchString(value) && !statusColumnPattern.MatchString(name) && !isActionColumn(splitWords(name))
 }
 
 var bareNoPattern = lazyregexp.New(`(?i)^\W*(?:no|n|false|none)[\s.]*$`)
 
-// rowWithoutColumnNames returns a row without its column names, except for the column whose cell contains the
-// row's plan words.
+// rowWithoutColumnNames returns a table row without its column names. It keeps the name of a column whose cell
+// contains the row's plan words.
 func rowWithoutColumnNames(row string, rowSentence *Sentence) *Sentence {
 	cellText := row
 	for _, c := range splitCells(row) {
@@ -77,7 +77,8 @@ func rowWithoutColumnNames(row string, rowSentence *Sentence) *Sentence {
 	return sentenceFromWords(words)
 }
 
-// WithoutColumnNames returns what a sentence itself states: for a row, its cells.
+// WithoutColumnNames returns the content of a table row without its column names. It returns any other sentence
+// unchanged.
 func (s *Sentence) WithoutColumnNames() *Sentence {
 	if s.cellContent != nil {
 		return s.cellContent

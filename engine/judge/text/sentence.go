@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// span is the position of a sentence, list item or row in a text, without its bullet.
+// span is the position of a sentence, list item or table row in a text, without its bullet.
 type span struct {
 	start, end int  // byte offsets
 	Item       bool // a list item
@@ -19,8 +19,8 @@ var abbreviations = wordSet("e.g i.e etc vs no nos inc ltd mr ms mrs dr art sec 
 
 const maxSentenceBytes = 1200 // bytes; longer sentences are cut
 
-// splitSentences returns the sentences, list items and rows of text. A line that begins in lower case
-// continues the previous one, because text from PDF files breaks anywhere.
+// splitSentences returns the sentences, list items and table rows of a text. A line that begins in lower case
+// continues the previous one, because text from PDF files has line breaks anywhere.
 func splitSentences(text string) []span {
 	var out []span
 	add := func(start, end int, endsLine bool) {
@@ -69,7 +69,7 @@ func splitSentences(text string) []span {
 	return out
 }
 
-// Sentences returns the sentences, list items and rows of a text, without their bullets.
+// Sentences returns the sentences, list items and table rows of a text, without bullets.
 func Sentences(text string) []string {
 	var out []string
 	for _, s := range splitSentences(text) {
@@ -101,8 +101,8 @@ func lineBreakEndsSentence(text string, from, i int) bool {
 	return !unicode.IsLower(r) && r != '(' && (len(before) < 60 || unicode.IsUpper(r) && !unicode.IsLower(rune(before[len(before)-1])))
 }
 
-// isTableRow reports whether the first line of a text is a table row: "Name: value; Name: value", as
-// the document parsers write it, or cells between bars.
+// isTableRow reports whether the first line of a text is a table row: either "Name: value; Name: value", the
+// format written by the document parsers, or cells separated by bars.
 func isTableRow(text string) bool {
 	line, _, _ := strings.Cut(text, "\n")
 	if strings.Count(line, "|") >= 2 || strings.Contains(line, " | ") {
@@ -156,8 +156,8 @@ func punctuationEndsSentence(text string, from, i int) bool {
 	return !isFindingNumber(token) || bulletLength(before+" ") <= len(before)
 }
 
-// findingNumberLength returns the length of the finding or risk number that begins an item, such as "NC-3. ",
-// or 0 if there is none.
+// findingNumberLength returns the length of the number of a finding or risk at the start of an item, such as
+// "NC-3. ", or 0 if there is none.
 func findingNumberLength(item string) int {
 	token, rest, ok := strings.Cut(item, ". ")
 	if !ok || !isFindingNumber(strings.ToLower(token)) {
@@ -166,8 +166,8 @@ func findingNumberLength(item string) int {
 	return len(item) - len(strings.TrimLeft(rest, " \t"))
 }
 
-// isFindingNumber reports whether a token, in lower case, is the number of a finding or risk, such as
-// "nc-3" or "r12".
+// isFindingNumber reports whether a token in lower case is the number of a finding or risk, such as "nc-3" or
+// "r12".
 func isFindingNumber(token string) bool {
 	head := strings.TrimRight(token, "0123456789")
 	head = strings.TrimSuffix(head, "-")
@@ -176,9 +176,9 @@ func isFindingNumber(token string) bool {
 
 const maxConditionWords = 5 // words of a question that is a condition
 
-// isQuestionCondition reports whether a short question that does not begin with a verb or question
-// word is a condition for the rest of its line: "Lost it? Tell us at once.", "Personal data involved?
-// The counsel decides."
+// isQuestionCondition reports whether a short question is a condition for the rest of its line: "Lost it? Tell
+// us at once.", "Personal data involved? The counsel decides." Such a question doesn't begin with a verb or
+// question word.
 func isQuestionCondition(question, rest string) bool {
 	rest, _, _ = strings.Cut(rest, "\n")
 	if rest = strings.TrimLeft(rest, " \t*_)"); rest == "" || question[len(question)-1] != '?' {
@@ -195,8 +195,8 @@ func isQuestionCondition(question, rest string) bool {
 		next[0].text != "n/a"
 }
 
-// bulletLength returns the length of the bullet, list number or heading mark that begins s, including
-// the spaces after it, or 0 if there is none.
+// bulletLength returns the length of the bullet, list number or heading mark at the start of s, including the
+// spaces after it, or 0 if there is none.
 func bulletLength(s string) int {
 	i := 0
 	switch {
@@ -232,5 +232,5 @@ func bulletLength(s string) int {
 	return i
 }
 
-// checkboxPattern matches text that begins with a checkbox, ticked or not.
+// checkboxPattern matches a checkbox, ticked or not, at the start of a text.
 var checkboxPattern = lazyregexp.New(`^(?:\[[ xX✓✔]?\]\s|[☐□❏⬜☑☒])`)

@@ -15,7 +15,7 @@ func (s *Sentence) MentionsException() bool {
 	return false
 }
 
-// ProhibitsImplicitly reports whether a sentence prohibits something without a negation: "access is
+// ProhibitsImplicitly reports whether a sentence prohibits something without using a negation: "access is
 // restricted".
 func (s *Sentence) ProhibitsImplicitly() bool {
 	for _, concept := range [...]string{"restrict", "prevent", "avoid", "reject"} {
@@ -34,13 +34,13 @@ func (s *Sentence) WithoutNegatedClauses() *Sentence {
 	return &rest
 }
 
-// InstructsReader reports whether a sentence tells the assessor what to conclude. "System:" alone
-// doesn't, because it may be a form label.
+// InstructsReader reports whether a sentence tells the assessor what to conclude. "System:" alone doesn't, since
+// it may be the label of a form field.
 func (s *Sentence) InstructsReader() bool {
 	return s.Instruction && instructPattern.MatchString(s.Text)
 }
 
-// ConceptOverlap returns the share of concepts that two sentences have in common.
+// ConceptOverlap returns the share of their concepts that two sentences have in common.
 func ConceptOverlap(a, b *Sentence) float64 {
 	common := 0
 	for _, t := range a.Terms {
@@ -54,15 +54,15 @@ func ConceptOverlap(a, b *Sentence) float64 {
 	return 0
 }
 
-// DeniesOnlyObject reports whether a sentence denies the object of its verb and not its subject: "no
-// test found holes", but not "no test was done".
+// DeniesOnlyObject reports whether a sentence that begins with "no" denies the object of its verb rather than
+// the subject: "no test found holes", but not "no test was done".
 func (s *Sentence) DeniesOnlyObject() bool {
 	words := splitWords(s.Text)
 	return wordAt(words, 0) == "no" && !hasAuxiliaryOrModal(words) && hasVerb(words) && !statesOccurrence(words)
 }
 
-// statesOccurrence reports whether a sentence is about the existence or occurrence of its subject:
-// "no screening takes place".
+// statesOccurrence reports whether a sentence is about whether something exists or occurs: "no screening takes
+// place".
 func statesOccurrence(words []word) bool {
 	for i, w := range words {
 		switch w.text {

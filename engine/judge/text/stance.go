@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Stance holds what a sentence does with its subject: denies, prohibits, plans or limits it, and so
-// on. The uint64 fields are masks with one bit per clause, so that "A is done, but B is not" denies
-// B alone.
+// Stance is what a sentence says about its subject: whether it denies, prohibits, plans or limits it, and so on.
+// The uint64 fields are masks with one bit per clause, so that "A is done, but B is not" denies only B.
 type Stance struct {
 	Denied            uint64 // clauses that state a negative: "logs are not reviewed"
 	harmless          uint64 // denied clauses that indicate no gap: "no incidents occurred"
@@ -52,9 +51,9 @@ var (
 	hedgeWords       = wordSet(
 		"should ought may might could recommended encouraged optional optionally ideally preferably advised discretion voluntary",
 	)
-	// nonDenyingWords cancel the denial of a "no" or "not" before them.
+	// nonDenyingWords are words after a "no" or "not" that cancel the denial, as in "no later than".
 	nonDenyingWords = wordSet("later other less more fewer longer than only limited exceed exceeding necessarily just merely otherwise")
-	// harmlessAfterWithout are words after "without" that deny nothing: "without delay".
+	// harmlessAfterWithout are words after which a "without" denies nothing: "without delay".
 	harmlessAfterWithout = wordSet(
 		"delay undue exception exceptions interruption limitation prejudice notice unnecessary unreasonable fail",
 	)
@@ -64,9 +63,9 @@ var (
 	negationWords    = wordSet("not never no none neither nobody nothing cannot without nor")
 	involvementNouns = wordSet("part role hand stake interest share")
 	permissionWords  = wordSet("permitted allowed acceptable accepted tolerated")
-	// neverRuleVerbs make a rule of "never" after a pronoun: "they never leave the vault".
+	// neverRuleVerbs are verbs with which "never" after a pronoun expresses a rule: "they never leave the vault".
 	neverRuleVerbs = wordSet("leave share reuse expose store send copy appear contain include disclose transmit carry embed sell")
-	// negatedForms maps words with a negative prefix to the verb that they negate.
+	// negatedForms maps words with a negative prefix to the verb that they negate, such as "untested" to "test".
 	negatedForms = map[string]string{
 		"unencrypted": "encrypt", "untested": "test", "undocumented": "document", "unpatched": "patch",
 		"unreviewed": "review", "unmonitored": "monitor", "untrained": "train", "unapproved": "approve", "unclassified": "classify",
@@ -74,15 +73,16 @@ var (
 	}
 )
 
-// retractionWords after "it is not" retract the previous sentence or clause: "it is not enforced".
+// retractionWords are words that, after "it is not", retract the previous sentence or clause: "it is not
+// enforced".
 var retractionWords = []string{
 	"yet", "currently", "enforced", "implemented", "done", "place", "followed", "happening", "happened", "case", "exist",
 	"available", "performed", "completed", "active", "true", "practice", "practised", "practiced", "applied",
 	"met", "operational", "working", "started", "begun",
 }
 
-// parseStanceAndClauses returns the stance of the sentence text and sets the clauses of its words. Deadlines
-// after currentYear are plans; it is 0 if unknown.
+// parseStanceAndClauses returns the stance of a sentence and sets the clause of each word. Deadlines after
+// currentYear count as plans. currentYear is 0 if unknown.
 func parseStanceAndClauses(text string, words []word, currentYear int) Stance {
 	s := Stance{ClauseCount: assignClauses(text, words)}
 	if len(words) == 0 {
@@ -113,7 +113,7 @@ func parseStanceAndClauses(text string, words []word, currentYear int) Stance {
 	return s
 }
 
-// Requirement is what a sentence requires, as read by ReadRequirement.
+// Requirement is the analysis of a sentence that requires something.
 type Requirement struct {
 	Stance     Stance // no date counts as future
 	Concepts   []Concept
@@ -121,7 +121,7 @@ type Requirement struct {
 	Words      []string // in lower case
 }
 
-// ReadRequirement reads a sentence that requires something.
+// ReadRequirement analyzes a sentence that requires something.
 func ReadRequirement(text string) Requirement {
 	words := splitWords(text)
 	r := Requirement{Concepts: findConcepts(text, words), Stance: parseStanceAndClauses(text, words, 0)}
@@ -135,8 +135,8 @@ func ReadRequirement(text string) Requirement {
 const minClosedWords = 4 // words
 
 // endsLikeFullSentence reports whether text is long enough for a sentence and ends with a period or an
-// exclamation mark, so that it counts as one even if its verb is unknown ("the CEO answers to the
-// board"). An ellipsis or dot leader does not end a sentence.
+// exclamation mark. It then counts as a sentence even if its verb is unknown ("the CEO answers to the board").
+// An ellipsis or dot leader doesn't end a sentence.
 func endsLikeFullSentence(text string, words []word) bool {
 	text = strings.TrimRight(text, "*_\"'”) ")
 	return len(words) >= minClosedWords && (strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!")) && !strings.HasSuffix(text, "..")
@@ -172,8 +172,8 @@ func wordAt(words []word, i int) string {
 	return words[i].text
 }
 
-// startsHypothetical reports whether a hypothetical begins at i: "would have prevented it", "could
-// not have been", "was meant to", but not "would have to".
+// startsHypothetical reports whether the words at i begin a hypothetical statement: "would have prevented it",
+// "could not have been", "was meant to", but not "would have to".
 func startsHypothetical(words []word, i int) bool {
 	switch words[i].text {
 	case "meant", "supposed":
@@ -188,9 +188,9 @@ func startsHypothetical(words []word, i int) bool {
 	return wordAt(words, i+1) == "have" && wordAt(words, i+2) != "to"
 }
 
-// statesExemption reports whether the negation at i states where a rule or document does not apply:
-// "it does not apply to …", "this plan does not cover …", but not "we do not apply patches" or
-// "backups do not cover laptops".
+// statesExemption reports whether the negation at i says where a rule or document doesn't apply: "it does not
+// apply to …", "this plan does not cover …", but not "we do not apply patches" or "backups do not cover
+// laptops".
 func statesExemption(words []word, i int) bool {
 	w := words[i].text
 	if !oneOf(w, "not", "doesn't", "don't") {
@@ -221,7 +221,7 @@ func statesExemption(words []word, i int) bool {
 }
 
 var (
-	// dataHandlingParticiples describe handling of data that a rule may forbid; dataNouns name such
+	// dataHandlingParticiples are verb forms for uses of data that a rule may forbid. dataNouns are words for such
 	// data.
 	dataHandlingParticiples = wordSet(
 		"used copied sent shared transferred taken entered published pasted uploaded emailed e-mailed exported carried disclosed sold passed",
@@ -229,8 +229,8 @@ var (
 	dataNouns = wordSet("data information documents files copies credentials passwords secrets")
 )
 
-// negatesStatementAboutData reports whether the "not" at i follows "is" or "are" and its subject is data, or a
-// pronoun that may stand for data.
+// negatesStatementAboutData reports whether the "not" at i follows "is" or "are", and the subject is data or a
+// pronoun that may refer to data.
 func negatesStatementAboutData(words []word, i int) bool {
 	if prev := wordAt(words, i-1); prev != "is" && prev != "are" {
 		return false
@@ -239,8 +239,8 @@ func negatesStatementAboutData(words []word, i int) bool {
 		slices.ContainsFunc(words[:i], func(w word) bool { return dataNouns[w.text] })
 }
 
-// isImperative reports whether the word at i begins a command: "don't share passwords", but not
-// "don't have any", which omits its subject.
+// isImperative reports whether the word at i begins a command: "don't share passwords", but not "don't have
+// any", in which the subject is omitted.
 func isImperative(words []word, i int) bool {
 	for i > 0 && words[i-1].clause == words[i].clause && oneOf(words[i-1].text, "and", "or", "please", "so") {
 		i--
@@ -256,8 +256,8 @@ func isImperative(words []word, i int) bool {
 	return true
 }
 
-// isInClauseAfterEverything reports whether the "no" or "nobody" at i only identifies which of all
-// things are meant: "everything that no rule allows is dropped", "anything which nobody ordered".
+// isInClauseAfterEverything reports whether the "no" or "nobody" at i only specifies what "everything" or
+// "anything" includes: "everything that no rule allows is dropped", "anything which nobody ordered".
 func isInClauseAfterEverything(words []word, i int) bool {
 	if prev := wordAt(words, i-1); prev != "that" && prev != "which" {
 		return false
@@ -273,8 +273,8 @@ func isInClauseAfterEverything(words []word, i int) bool {
 
 const maxAllButDistance = 8 // words between "everything" and the negation
 
-// isParentheticalNot reports whether the "not" at i begins a short parenthesis without a verb: "the
-// partner, not our admins, reads the log".
+// isParentheticalNot reports whether the "not" at i begins a short insertion without a verb: "the partner, not
+// our admins, reads the log".
 func isParentheticalNot(words []word, i int) bool {
 	c := words[i].clause
 	if i == 0 || words[i-1].clause == c || clauseHasAuxiliaryOrModal(words, c) || words[len(words)-1].clause == c {
@@ -289,7 +289,7 @@ func isParentheticalNot(words []word, i int) bool {
 	return length <= 4 && !isPastParticiple(wordAt(words, i+1)) && !clauseHas(words, c, "yet", "currently")
 }
 
-// isNobodyInRelativeClause reports whether the "nobody" at i begins a relative clause whose noun
+// isNobodyInRelativeClause reports whether the "nobody" at i begins a relative clause, and the noun before it
 // has a verb of its own: "accounts nobody used are disabled".
 func isNobodyInRelativeClause(words []word, i int) bool {
 	if i == 0 || words[i-1].clause != words[i].clause || len(words[i-1].text) < 3 || stopWords[words[i-1].text] ||
@@ -305,8 +305,8 @@ func isNobodyInRelativeClause(words []word, i int) bool {
 	return false
 }
 
-// spreadDenialToRelativeClauses extends a denial to a following relative clause ("there is no server, which
-// …") or reason ("… was not held, because the owner was on leave").
+// spreadDenialToRelativeClauses extends a denial to a relative clause ("there is no server, which …") or reason
+// ("… was not held, because the owner was on leave") that follows it.
 func spreadDenialToRelativeClauses(s *Stance, words []word) {
 	for i := 1; i < len(words); i++ {
 		w := words[i]
@@ -323,10 +323,10 @@ func isPastParticiple(w string) bool { return strings.HasSuffix(w, "ed") || irre
 
 var irregularParticiples = wordSet("done held made run been taken kept written set sent given shown seen paid met")
 
-// spreadDenial extends denials to adjacent clauses without a verb of their own: a label ("Log review:
-// nobody does it"), even if it is a word that can be a verb, and the members of an enumeration ("we
-// don't encrypt laptops, phones"). It reports whether it denied a label. Table rows are unchanged
-// because their cells are separate clauses.
+// spreadDenial extends denials to adjacent clauses without a verb of their own. These are a label ("Log review:
+// nobody does it"), even if its word can also be a verb, and the items of an enumeration ("we don't encrypt
+// laptops, phones"). It reports whether it denied a label. It doesn't change table rows, because their cells are
+// separate clauses.
 func spreadDenial(s *Stance, text string, words []word) (labelDenied bool) {
 	if s.IsTableRow || s.Denied == 0 {
 		return false
@@ -372,7 +372,7 @@ func spreadDenial(s *Stance, text string, words []word) (labelDenied bool) {
 	return labelDenied
 }
 
-// endsEnumeration reports whether a clause ends an enumeration of subjects: "… and phones are not
+// endsEnumeration reports whether a clause is the end of an enumeration of subjects: "… and phones are not
 // scanned".
 func endsEnumeration(clause []word) bool {
 	for i, w := range clause {

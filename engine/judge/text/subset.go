@@ -8,8 +8,8 @@ import (
 )
 
 // DeniesOnlyForThingsOutside reports whether a sentence denies something only for particular things that are not
-// among the concepts: "the microscopes have no antivirus", "there is no backup of the microscopes".
-// It then contradicts neither the control as a whole nor what is stated about other things.
+// among the concepts: "the microscopes have no antivirus", "there is no backup of the microscopes". Such a
+// denial contradicts neither the control as a whole nor statements about other things.
 func (s *Sentence) DeniesOnlyForThingsOutside(concepts ...[]Concept) bool {
 	if s.IsTableRow || s.Denied == 0 {
 		return false
@@ -38,8 +38,8 @@ func (s *Sentence) DeniesOnlyForThingsOutside(concepts ...[]Concept) bool {
 
 const maxSubsetWords = 4 // words that name the things, and words between "no" and its preposition
 
-// namesThingsOutside reports whether words name particular things that are neither among the concepts nor
-// the organization as a whole.
+// namesThingsOutside reports whether words name particular things that are neither one of the concepts nor the
+// organization as a whole.
 func namesThingsOutside(text string, words []word, concepts [][]Concept) bool {
 	if len(words) < 2 ||
 		!oneOf(words[0].text, "the", "these", "those", "two", "some") {
@@ -59,7 +59,7 @@ func namesThingsOutside(text string, words []word, concepts [][]Concept) bool {
 	return things > 0
 }
 
-// organizationWideWords name the organization, or things that it has throughout.
+// organizationWideWords are words for the organization, or for things found throughout it.
 var organizationWideWords = wordSet(
 	`organization organisation company firm business enterprise group agency authority institution association team staff people employees personnel
 users management board system systems data network networks environment devices device assets equipment software applications services service information infrastructure

@@ -2,7 +2,7 @@ package text
 
 import "strings"
 
-// verbs are base forms of the verbs common in policies and records.
+// verbs are the base forms of verbs that are common in policies and records.
 var verbs = wordSet(
 	`approve review test encrypt monitor train log revoke communicate notify inform assign restrict scan patch dispose restore
 classify retain detect escalate contain audit assess treat record authenticate authorize sign protect update provision return lock report
@@ -12,7 +12,7 @@ compare change install configure publish acknowledge complete track manage decid
 segregate separate segment filter identify prevent respond recover exist support allow deny need take make give provide obtain request terminate`,
 )
 
-// finiteVerbForms are verb forms that are rarely nouns.
+// finiteVerbForms are verb forms that are rarely used as nouns.
 var finiteVerbForms = wordSet(
 	`goes go went get gets got gives gave takes took sees saw tells told asks asked shows shown begins began keeps stands stood pays meets
 opens closes brings brought comes came writes wrote says said knows means meant sits lies holds belongs speaks reads fills stops happens helps runs ran
@@ -21,8 +21,7 @@ refuses relies remains reminds replaces returns sends sent serves sets ships sig
 agrees attacks drops become becomes begin bring come ensure exist happen hear know keep let lie say see send tell want wear write`,
 )
 
-// hasVerb reports whether words contain an auxiliary or a known verb, as sentences do and headings
-// don't.
+// hasVerb reports whether words contain an auxiliary or a known verb. Sentences usually do, and headings don't.
 func hasVerb(words []word) bool {
 	for i, w := range words {
 		if auxiliaryVerbs[w.text] || modalVerbs[w.text] || strings.HasSuffix(w.text, "n't") {
@@ -43,7 +42,7 @@ func hasVerb(words []word) bool {
 	return false
 }
 
-// isInflectedVerb reports whether w is an inflected form of a known verb: "tests", "reviewed".
+// isInflectedVerb reports whether w is an inflected form of a known verb, such as "tests" or "reviewed".
 func isInflectedVerb(w word) bool {
 	for _, end := range [...]string{"s", "es", "ed", "d", "ied", "ies"} {
 		if head, ok := strings.CutSuffix(w.text, end); ok && (verbs[head] || verbs[head+"e"] || verbs[head+"y"]) {

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Wording is the wording of a criterion: groups of alternative words and phrases. A text that states the
-// criterion contains one of each group. Unlike concepts, they are compared by stem alone, because the groups
-// list their synonyms themselves.
+// Wording is how a criterion is usually expressed: groups of alternative words and phrases. A text that states
+// the criterion contains one of each group. Unlike concepts, they are compared only by stem, because each group
+// lists its own synonyms.
 type Wording []wordGroup
 
 // wordGroup is a group of alternative words and phrases.
@@ -23,7 +23,7 @@ type Stems struct {
 	mask   uint64   // one bit per stem; rules out most absent stems quickly
 }
 
-// NewWording returns a wording of groups of alternative words and phrases.
+// NewWording returns a wording that consists of groups of alternative words and phrases.
 func NewWording(groups [][]string) Wording {
 	out := make(Wording, len(groups))
 	for i, words := range groups {
@@ -37,7 +37,7 @@ func NewWording(groups [][]string) Wording {
 
 var phraseCache sync.Map // Stems by phrase; criteria repeat many phrases
 
-// stemsOfPhrase returns the stems of a phrase, with hyphens read as spaces.
+// stemsOfPhrase returns the stems of a phrase. Hyphens are treated as spaces.
 func stemsOfPhrase(text string) Stems {
 	if p, ok := phraseCache.Load(text); ok {
 		return p.(Stems)
@@ -47,10 +47,10 @@ func stemsOfPhrase(text string) Stems {
 	return p
 }
 
-// StemsOf returns the stems of the words of a text.
+// StemsOf returns the stems of the words in a text.
 func StemsOf(text string) Stems { return hashStems(splitWords(text)) }
 
-// hashStems returns the stems of words and of the parts of hyphenated words.
+// hashStems returns the stems of words, including those of the parts of hyphenated words.
 func hashStems(words []word) (set Stems) {
 	add := func(stem string) {
 		id := hashTerm(stem)
@@ -72,7 +72,7 @@ func hashStems(words []word) (set Stems) {
 	return set
 }
 
-// contains reports whether the set has the stem with the given hash.
+// contains reports whether the set contains the stem with the given hash.
 func (s *Stems) contains(stemHash uint64) bool {
 	if s.mask>>(stemHash%64)&1 == 0 {
 		return false
@@ -81,7 +81,7 @@ func (s *Stems) contains(stemHash uint64) bool {
 	return ok
 }
 
-// WordingMatch holds how much of a wording occurs in a window of sentences and the text above them.
+// WordingMatch is how much of a wording occurs in a window (one or two sentences) and in the text above it.
 type WordingMatch struct {
 	HasWording   bool     // the wording has groups
 	OwnShare     float64  // share of groups that occur in the sentences, from 0 to 1
@@ -89,7 +89,7 @@ type WordingMatch struct {
 	MissingGroup []string // words of the first group that occurs in neither
 }
 
-// FullMatch returns the match of a text that has every group.
+// FullMatch returns the match of a text that contains every group.
 func (w Wording) FullMatch() WordingMatch {
 	if len(w) == 0 {
 		return WordingMatch{}
@@ -97,7 +97,7 @@ func (w Wording) FullMatch() WordingMatch {
 	return WordingMatch{HasWording: true, OwnShare: 1, TotalShare: 1}
 }
 
-// MatchIn matches a wording against a window of sentences and the text above them.
+// MatchIn matches a wording against a window (one or two sentences) and the text above it.
 func (w Wording) MatchIn(window []*Sentence, above Stems) (m WordingMatch) {
 	if len(w) == 0 {
 		return m
@@ -123,8 +123,8 @@ func (w Wording) MatchIn(window []*Sentence, above Stems) (m WordingMatch) {
 	return m
 }
 
-// matchIn reports whether the window contains all stems of one of the phrases, and whether it does
-// together with the text above. mask is the union of the window's stem masks.
+// matchIn reports whether the window contains all stems of one of the group's phrases, and whether the window
+// and the text above it together do. mask is the union of the window's stem masks.
 func (g wordGroup) matchIn(window []*Sentence, mask uint64, above Stems) (inWindow, withAbove bool) {
 	for _, phrase := range g.phrases {
 		if phrase.mask&^(mask|above.mask) != 0 {
@@ -148,10 +148,11 @@ func (g wordGroup) matchIn(window []*Sentence, mask uint64, above Stems) (inWind
 	return false, withAbove
 }
 
-// AverageShare returns the mean of the shares without and with the text above.
+// AverageShare returns the mean of the share in the sentences alone and the share that includes the text above
+// them.
 func (m WordingMatch) AverageShare() float64 { return (m.OwnShare + m.TotalShare) / 2 }
 
-// IsComplete reports whether every group of the wording occurs.
+// IsComplete reports whether every group of the wording occurs in the window or the text above it.
 func (m WordingMatch) IsComplete() bool { return m.HasWording && m.TotalShare > 0.99 }
 
 // ContainsStem reports whether a phrase of the wording contains the stem with the given hash.

@@ -12,7 +12,7 @@ import (
 	"github.com/blevesearch/snowballstem/english"
 )
 
-// word is a word of a text.
+// word is a word in a text.
 type word struct {
 	text       string // in lower case, except the month "May"
 	stem       string
@@ -69,7 +69,7 @@ func splitWords(text string) []word {
 	return out
 }
 
-// Words returns the words of a text in lower case.
+// Words returns the words in a text, in lower case.
 func Words(text string) []string {
 	var out []string
 	for _, w := range splitWords(text) {
@@ -111,14 +111,14 @@ var contractibleWords = wordSet("there here that it what who he she where how")
 // apostropheReplacer replaces the characters that people type as an apostrophe with "'".
 var apostropheReplacer = strings.NewReplacer("’", "'", "‘", "'", "´", "'", "`", "'", "ʼ", "'", "′", "'")
 
-// isApostropheVariant reports whether r is typed as an apostrophe but is not "'".
+// isApostropheVariant reports whether r is a character other than "'" that is used as an apostrophe.
 func isApostropheVariant(r rune) bool { return r == '`' || r >= utf8.RuneSelf && isJoiner(r) }
 
-// isJoiner reports whether r can be part of a word or number: an apostrophe, a dot or a comma.
+// isJoiner reports whether r can join parts of a word or number: an apostrophe, a dot or a comma.
 func isJoiner(r rune) bool { return strings.ContainsRune("'’‘´`ʼ′.,", r) }
 
-// isInsideWordOrNumber reports whether the joiner at i is part of a word or number: an apostrophe between
-// letters, or a dot or comma between digits. size is its length in bytes.
+// isInsideWordOrNumber reports whether the joiner at i is inside a word or number: an apostrophe between
+// letters, or a dot or comma between digits. size is the length of the joiner in bytes.
 func isInsideWordOrNumber(text string, i, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
 	after, _ := utf8.DecodeRuneInString(text[i+size:])
@@ -130,7 +130,7 @@ func isInsideWordOrNumber(text string, i, size int) bool {
 
 const maxStemBytes = 40 // longer "words" are keys and hashes
 
-// stemOf returns the stem of a word. Words with digits and very short or long words are their own
+// stemOf returns the stem of a word. Words that contain digits, or are very short or very long, are their own
 // stems.
 func stemOf(w string) string {
 	w = strings.TrimSuffix(w, "'s")
@@ -177,7 +177,8 @@ lose lost, begin began begun, bring brought, understand understood, bind bound, 
 rewrite rewrote rewritten, undertake undertook undertaken, oversee oversaw overseen, uphold upheld, withhold withheld, think thought, pay paid, run ran, mean meant`,
 )
 
-// parseIrregularForms parses a comma-separated list of verbs, each an infinitive and its forms.
+// parseIrregularForms parses a comma-separated list of verbs. Each is given by its infinitive and its irregular
+// forms.
 func parseIrregularForms(list string) map[string]string {
 	m := make(map[string]string)
 	for line := range strings.SplitSeq(list, ",") {
@@ -189,8 +190,8 @@ func parseIrregularForms(list string) map[string]string {
 	return m
 }
 
-// stemOverrides holds the stems of words that the stemmer would confuse with others: "manager" with
-// "management", "officer" with "office", "server" with "service".
+// stemOverrides holds the stems of words that the stemmer would confuse with other words, such as "manager" with
+// "management", "officer" with "office", and "server" with "service".
 var stemOverrides = map[string]string{
 	"manager": "manager", "managers": "manager", "officer": "officer", "officers": "officer", "office": "office", "offices": "office",
 	"provider": "provider", "providers": "provider", "processor": "processor", "processors": "processor",
@@ -255,7 +256,7 @@ func hashTerm(concept string) uint64 {
 	return h
 }
 
-// wordSet returns the set of the space-separated words of s.
+// wordSet returns the set of space-separated words in s.
 func wordSet(s string) map[string]bool {
 	m := make(map[string]bool)
 	for _, w := range strings.Fields(s) {
@@ -264,7 +265,8 @@ func wordSet(s string) map[string]bool {
 	return m
 }
 
-// stopWords are words that carry no topic; those of negation and modality are read by parseStanceAndClauses.
+// stopWords are words that don't show what a text is about. parseStanceAndClauses interprets those of negation
+// and modality.
 var stopWords = wordSet(`a about above after again against all also am an and any are aren't as at be because been
 before being below between both but by can can't cannot could couldn't did didn't do does doesn't doing don't down during each either etc
 for from further had has hasn't have haven't having he her here hers him his how however i if in into is isn't it its itself
@@ -273,5 +275,5 @@ so some such than that the their theirs them themselves then there thereby there
 under until up upon us very via was wasn't we were weren't what when where whether which while who whom whose why will with within without won't would
 yet you your yours shall every everyone including include includes e.g i.e well order case cases way ways set sets`)
 
-// oneOf reports whether a word is one of the options.
+// oneOf reports whether w is one of the options.
 func oneOf(w string, options ...string) bool { return slices.Contains(options, w) }
