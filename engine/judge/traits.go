@@ -12,9 +12,9 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// traitRule holds the search query for a trait and the pattern that detects it. A matching sentence
-// that is neither denied, conditional, prohibited, planned nor a question supports the trait; one that
-// denies it of the organization counts against it.
+// traitRule holds the search query for a trait and the pattern that detects it. A matching sentence supports the
+// trait unless it is denied, conditional, prohibited, planned or a question. A sentence that denies the trait of
+// the organization counts against it.
 type traitRule struct {
 	query   string
 	pattern *lazyregexp.Regexp
@@ -83,11 +83,11 @@ var traitRules = map[string]traitRule{
 	},
 }
 
-// organizationDenialPattern matches words by which a sentence can deny something of the organization:
+// organizationDenialPattern matches words with which a sentence can deny something of the organization, as in
 // "we do not process card data".
 var organizationDenialPattern = lazyregexp.New(`(?i)\b(?:we|company|organi[sz]ation|no|none|not|never|does not|do not|neither)\b`)
 
-// examplePattern matches the beginning of a sentence up to a place inside a list of examples.
+// examplePattern matches the part of a sentence before a place within a list of examples.
 var examplePattern = lazyregexp.New(`(?i)(?:\be\.g\.|\bfor example\b|\bsuch as\b)[^.;)]{0,80}$`)
 
 const (
@@ -95,8 +95,8 @@ const (
 	traitQuotes = 3  // quotes kept for and against a trait
 )
 
-// DetectTraits returns a value for each trait of api.TraitNames: "true" or "false" with quotes, or
-// "unknown" if passages disagree or none covers the trait.
+// DetectTraits determines the value of each trait in api.TraitNames: "true" or "false", with quotes, or
+// "unknown" if passages disagree or none is about the trait.
 func DetectTraits(ctx context.Context, f Finder) (map[string]api.Trait, error) {
 	s := NewSession(f, Options{TopK: traitTopK, MinScore: 0.05})
 	out := make(map[string]api.Trait, len(api.TraitNames))
@@ -192,7 +192,7 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 	return result("unknown", "No passage covers it; set it manually.", nil)
 }
 
-// traitDenialPattern matches the words before a trait's name that deny the trait: a negation shortly
+// traitDenialPattern matches the words before the name of a trait if they deny the trait with a negation shortly
 // before it ("we do not develop", "there is no").
 var traitDenialPattern = lazyregexp.New(
 	`(?i)(?:\b(?:we|company|organi[sz]ation|it|[A-Z]\w+) (?:\w+ ){0,2}(?:does not|do not|doesn't|don't|has no|have no|is not|are not|never|neither)(?: \w+){0,4} ?$|\bthere (?:is|are) no(?: \w+){0,3} ?$|^no(?: \w+){0,3} ?$)`,
@@ -203,8 +203,8 @@ var negatedVerbPattern = lazyregexp.New(`(?i)\b(?:does not|do not|doesn.t|don.t|
 
 var trailingNegationPattern = lazyregexp.New(`(?i)(?:\bnot|n.t|\bnever)$`)
 
-// deniesTrait reports whether a sentence denies the trait whose name starts at traitMatch[0]: true
-// for "we do not develop software", false for "customer data is not stored on laptops".
+// deniesTrait reports whether a sentence denies the trait whose name begins at traitMatch[0]. It does in "we do
+// not develop software", but not in "customer data is not stored on laptops".
 func deniesTrait(sentence string, traitMatch []int) bool {
 	before := strings.TrimRight(sentence[:traitMatch[0]], " ")
 	if traitDenialPattern.MatchString(before) {

@@ -23,7 +23,7 @@ const (
 	VerdictMissing     = "missing"
 )
 
-// Thresholds for matching a sentence with a statement.
+// Thresholds for deciding how well a sentence matches a statement.
 const (
 	coverFull            = 0.62 // coverage from which a sentence states the requirement
 	coverMost            = 0.59 // coverage from which it states nearly all of it
@@ -44,7 +44,7 @@ const (
 	maxRecordAgeDays     = 550 // days; a record proves operation for a year plus some slack
 )
 
-// passageVerdict is the verdict of one window of a passage on a statement.
+// passageVerdict is the verdict on a statement that is based on one window (one or two sentences) of a passage.
 type passageVerdict struct {
 	verdict        string
 	coverage       float64
@@ -62,8 +62,8 @@ type passageVerdict struct {
 	inFailureTable bool // the record is a row of a failure table, which proves nothing by itself
 }
 
-// judgePassage returns the best-matching window of a passage for each verdict, in verdictOrder. Recorded
-// failures are kept apart from other partial support.
+// judgePassage returns, for each verdict in the order of verdictOrder, the window of the passage that supports
+// it best. Recorded failures are listed separately from other partial support.
 func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage) []passageVerdict {
 	c := retrieved.analyzedPassage
 	var best []passageVerdict // one per verdict, and one per recorded failure
@@ -144,8 +144,8 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 // verdictOrder is the order in which judgePassage returns verdicts.
 var verdictOrder = [...]string{VerdictCovered, VerdictPartial, VerdictDenied, VerdictPlanned, VerdictTemplate}
 
-// isUninformativeSentence reports whether sentence i is a fragment that no list, answer or blank completes,
-// or only gives a document's status or version.
+// isUninformativeSentence reports whether sentence i says nothing: it is a fragment that isn't part of a list,
+// answered or a blank to be filled in, or it only gives the document's status or version.
 func (c *passageAnalysis) isUninformativeSentence(i int) bool {
 	cur := &c.Sentences[i]
 	if text.IsStatusLine(cur.Text) {
@@ -154,8 +154,8 @@ func (c *passageAnalysis) isUninformativeSentence(i int) bool {
 	return cur.Fragment && !cur.AnswersYes && !cur.AnswersNo && cur.Placeholder == "" && cur.LeadIndex < 0 && !c.isPlanListEntry(cur)
 }
 
-// judgeWindow returns the verdict on the window that ends with sentence i, checking for denials, failures
-// and plans before support. It returns false if the window proves nothing either way.
+// judgeWindow returns the verdict that is based on the window ending with sentence i. It checks for denials,
+// failures and plans before support. It returns false if the window proves nothing either way.
 func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i int, m match) (passageVerdict, bool) {
 	c := h.analyzedPassage
 	cur := &c.Sentences[i]
@@ -260,13 +260,13 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 	return decideAs(VerdictCovered, formatSupportReason(m))
 }
 
-// isRelevant reports whether a window is on the control's topic, or specific enough without it.
+// isRelevant reports whether a window is about the control's topic, or specific enough to count without it.
 func (m match) isRelevant() bool {
 	return m.topicShare >= minTopicShare || m.specificWeight >= weightWithoutTopic || m.similarity >= paraphraseSimilarity
 }
 
-// coverageWithSearchBonus returns the coverage of a window, raised by the search score of its
-// passage.
+// coverageWithSearchBonus returns how much of a statement a window covers, plus a bonus for the search score of
+// its passage.
 func (s *Session) coverageWithSearchBonus(h retrievedPassage, m match) float64 {
 	cover := s.combinedCoverage(m)
 	if cover >= coverPartial && h.IsEnglish {
@@ -275,9 +275,9 @@ func (s *Session) coverageWithSearchBonus(h retrievedPassage, m match) float64 {
 	return cover
 }
 
-// combinedCoverage returns how much of a statement a window covers, from 0 to 1, by words and by
-// meaning. Neither suffices alone: words are shared by chance, and similar meaning may belong to a
-// related topic.
+// combinedCoverage returns how much of a statement a window covers, from 0 to 1. It combines coverage by words
+// and by meaning, since neither suffices alone: words may be shared by chance, and a related topic may have a
+// similar meaning.
 func (s *Session) combinedCoverage(m match) float64 {
 	if s.options.Embedder == nil {
 		return m.wordCoverage
@@ -288,8 +288,8 @@ func (s *Session) combinedCoverage(m match) float64 {
 	return min(1, max(0, 0.265+0.39*m.wordCoverage+0.08*m.ownShare+0.08*m.similarity-0.58*m.competition+0.5*m.wordingMatch.AverageShare()))
 }
 
-// recordPlanTopicAndMatch reports whether a plan covers the statement or names the control's topic; it records
-// the latter in r.
+// recordPlanTopicAndMatch records in r whether a plan names the control's topic. It reports whether the plan
+// does that or covers the statement.
 func (d *preparedStatement) recordPlanTopicAndMatch(r *passageVerdict) bool {
 	cur := r.sentence()
 	window := append([]*text.Sentence{cur.WithoutColumnNames(), r.passage.LeadInOrSelf(cur)}, r.passage.neighbors[r.sentenceIndex]...)
@@ -297,8 +297,8 @@ func (d *preparedStatement) recordPlanTopicAndMatch(r *passageVerdict) bool {
 	return r.namesTopic || r.coverage >= coverPlan
 }
 
-// isStepOfUntickedChecklist reports whether a sentence is an unticked step of a checklist in which nothing is
-// ticked: an instruction rather than a form field.
+// isStepOfUntickedChecklist reports whether a sentence is a step of a checklist in a procedure in which nothing
+// is ticked. Such a step is an instruction, not a form field.
 func (c *analyzedPassage) isStepOfUntickedChecklist(s *text.Sentence) bool {
 	return s.Item && text.StartsWithUntickedBox(s.Placeholder) && strings.Count(s.Text, "[") <= 1 && c.category == "procedure" &&
 		!tickedBoxPattern.MatchString(c.Text)
@@ -346,7 +346,7 @@ func (s *Session) omissionReason(d *preparedStatement, cur *text.Sentence, m mat
 	return ""
 }
 
-// limitationReason returns why a matching sentence doesn't fully support a statement, or "".
+// limitationReason returns why a matching sentence doesn't fully support a statement, or "" if it does.
 func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur *text.Sentence, m match) string {
 	switch {
 	case cur.StatesPurpose && !d.mentions("scope") && !d.mentions("applies"):
@@ -409,14 +409,14 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 	return ""
 }
 
-// isOrderReversedIn reports whether a sentence describes what happens after, while the statement
-// requires it before.
+// isOrderReversedIn reports whether a sentence describes something that is done after an event although the
+// statement requires it before.
 func (d *preparedStatement) isOrderReversedIn(sentence string) bool {
 	return d.asksBefore && afterPattern.MatchString(sentence) && !beforePattern.MatchString(sentence)
 }
 
-// bestPracticeHeading returns the heading or title above a sentence that describes what organizations
-// should have, or "".
+// bestPracticeHeading returns the heading or title above a sentence if it announces best practice, that is, what
+// organizations should have. Otherwise it returns "".
 func (c *analyzedPassage) bestPracticeHeading(s *text.Sentence) string {
 	for _, head := range append(append([]string{c.DocumentTitle}, c.HeadingPath...), c.Heading(s)) {
 		if len(head) < 100 && idealHeadingPattern.MatchString(head) {
@@ -448,8 +448,8 @@ var preambleWordPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:purpose|scope|background|introduction|definitions?|glossary|terms|applicability)\b`,
 )
 
-// deniesMatch reports whether sentence i of c denies the concepts that it matched. The string is a suffix
-// for the reason, and may be empty.
+// deniesMatch reports whether sentence i of c denies the concepts that it has in common with the statement. It
+// also returns a suffix for the reason, which may be empty.
 func deniesMatch(d *preparedStatement, c *analyzedPassage, i int, m match) (string, bool) {
 	cur := &c.Sentences[i]
 	if cur.DeniedForPeople != 0 && cur.DeniedForPeople == cur.Denied && d.isAboutRestriction() {
@@ -478,8 +478,8 @@ func deniesMatch(d *preparedStatement, c *analyzedPassage, i int, m match) (stri
 	return "", false
 }
 
-// matchAffirmedClauses matches d with the non-negated clauses of a sentence only. Embeddings ignore
-// "not", so similarity is scaled down to the remaining share of words.
+// matchAffirmedClauses matches d with only those clauses of a sentence that are not negated. Embeddings ignore
+// "not", so the similarity is scaled down to the share of words that remain.
 func matchAffirmedClauses(d *preparedStatement, window, near []*text.Sentence, c *analyzedPassage, fullMatch match) match {
 	last := len(window) - 1
 	remaining := append(slices.Clone(window[:last]), window[last].WithoutNegatedClauses())
@@ -499,17 +499,19 @@ var withoutPattern = lazyregexp.NewPrefiltered(`(?i)\bwithout (?:(?:any|an?|the|
 
 var switchOffPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:(?:turn|switch)(?:ed)? off|disabled?|deactivated?)\b`)
 
-// switchedOffPattern matches "the firewall is not switched on", "was turned off".
+// switchedOffPattern matches statements that something is off, such as "the firewall is not switched on" or "was
+// turned off".
 var switchedOffPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:is|are|was|were|been) (?:(?:not|no longer|never) (?:\w+ )?(?:(?:switched|turned) on|enabled|activated|active|running)|(?:switched|turned) off)\b`,
 )
 
-// refusalPattern matches sentences such as "no access without a badge", which require the badge.
+// refusalPattern matches expressions of refusal. In "no access without a badge", they show that the badge is
+// required.
 var refusalPattern = lazyregexp.New(
 	`(?i)\b(?:no|not|never|nobody|none|cannot|can't|don't|blocked|refuse[sd]?|reject(?:s|ed)?|prevent(?:s|ed)?|denied|impossible|prohibited|forbidden)\b`,
 )
 
-// isNamedAfterWithout reports whether a sentence describes something without what d requires.
+// isNamedAfterWithout reports whether a sentence describes something as being without what d requires.
 func (d *preparedStatement) isNamedAfterWithout(sentence string) bool {
 	if d.isProhibition() {
 		return false
@@ -523,8 +525,8 @@ func (d *preparedStatement) isNamedAfterWithout(sentence string) bool {
 	return false
 }
 
-// hasRelatedMeasureAfterBut reports whether a denial is followed by a "but" with a related measure that is
-// done ("no criminal checks, but references are checked").
+// hasRelatedMeasureAfterBut reports whether a denial is followed by "but" and a related measure that is in place
+// ("no criminal checks, but references are checked").
 func (d *preparedStatement) hasRelatedMeasureAfterBut(cur *text.Sentence, m match) bool {
 	if m.deniesOutright || cur.AfterBut&^(cur.Denied|cur.Prohibited|cur.Conditional) == 0 {
 		return false
@@ -558,7 +560,7 @@ func (d *preparedStatement) isAboutRestriction() bool {
 	return false
 }
 
-// isAboutAccess reports whether the statement is about access or rights.
+// isAboutAccess reports whether the statement is about having access or rights, rather than restricting them.
 func (d *preparedStatement) isAboutAccess() bool {
 	return !d.aboutLimits && !d.isAboutRestriction() && accessPattern.MatchString(d.text)
 }
@@ -603,5 +605,5 @@ func (r passageVerdict) toEvidence(statementText string) api.Evidence {
 	}
 }
 
-// RoundToThousandths rounds a ratio or confidence as it is stored.
+// RoundToThousandths rounds a ratio or confidence to the precision in which it is stored.
 func RoundToThousandths(f float64) float64 { return math.Round(f*1000) / 1000 }
