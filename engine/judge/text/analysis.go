@@ -238,7 +238,8 @@ func extractTerms(words []word, s Stance) []Term {
 	return dedupeTerms(out)
 }
 
-// genericPeopleWords are words that don't say what a statement is about but often begin informal rules.
+// genericPeopleWords are stop words that still count as concepts of a sentence, because informal rules use them for
+// the people they apply to.
 var genericPeopleWords = wordSet("you we everyone anyone everybody nobody")
 
 // separableVerbs are verbs whose particle may follow their object: "switch the firewall off".
