@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// Document is a complete report.
+// Document is a complete report, independent of any file format.
 type Document struct {
 	Title        string
 	Organization string
@@ -35,7 +35,7 @@ type Document struct {
 	Logo         []byte
 }
 
-// Section is a chapter with its own anchor.
+// Section is a chapter of a report. Links can refer to it by its ID.
 type Section struct {
 	ID, Title string
 	// Approved states who approved the section's deliverable; Draft states why it is not approved.
@@ -44,14 +44,13 @@ type Section struct {
 	Blocks          []Block
 }
 
-// Block is one of the types below. Kind returns the name by which the page template distinguishes
-// them.
+// Block is one of the types below. Kind returns the name by which the page template tells them apart.
 type Block interface{ Kind() string }
 
-// Cell is inline text made of spans.
+// Cell is inline text, which consists of spans.
 type Cell []Span
 
-// Span is a run of text. In a document, at most one of the fields other than Text is set.
+// Span is a piece of text in one style. In a document, at most one of the fields other than Text is set.
 type Span struct {
 	Text string
 	// Ref is the anchor of the link's target in the report.
@@ -68,7 +67,8 @@ type Span struct {
 	Bar             *Bar
 }
 
-// Bar is a row of a bar chart: segments from left to right on a scale up to Max, and a marker.
+// Bar is a row of a bar chart. It has segments from left to right, on a scale that ends at Max, and
+// optionally a marker.
 type Bar struct {
 	Label string
 	Parts []BarPart
@@ -83,7 +83,7 @@ type BarPart struct {
 }
 
 type (
-	// Heading is a heading within a section; a minor one is omitted from the table of contents.
+	// Heading is a heading within a section. A minor heading is not listed in the table of contents.
 	Heading struct {
 		ID, Text string
 		Minor    bool
@@ -120,7 +120,7 @@ type Quote struct {
 	Text, Document, Place, Headings, Stance, Supports, SHA256, Score string
 }
 
-// Table is a table with a header row. A row's detail is shown below it at full width.
+// Table is a table with a header row. If a row has a detail, it is shown below the row at full width.
 type Table struct {
 	Caption string
 	Columns []Column
@@ -167,14 +167,14 @@ func (c Cell) With(s ...Span) Cell        { return append(c, s...) }
 func NewPara(class, text string) Para     { return Para{Text: Text(text), Class: class} }
 func (f *Facts) Add(label string, c Cell) { f.Items = append(f.Items, Fact{Label: label, Value: c}) }
 
-// AddText adds a text written by users unless it is empty.
+// AddText adds a fact whose value is a text written by users. It does nothing if the text is empty.
 func (f *Facts) AddText(label, text string) {
 	if text != "" {
 		f.Add(label, Prose(text))
 	}
 }
 
-// AddList adds a list of texts written by users unless it is empty.
+// AddList adds a fact whose value is a list of texts written by users. It does nothing if the list is empty.
 func (f *Facts) AddList(label string, items []string) {
 	if len(items) == 0 {
 		return
@@ -186,7 +186,7 @@ func (f *Facts) AddList(label string, items []string) {
 	f.Items = append(f.Items, Fact{Label: label, List: l})
 }
 
-// Source returns where the quote is from, how it was read and what it supports.
+// Source returns a cell that describes where the quote is from, how it was interpreted and what it supports.
 func (q Quote) Source() Cell {
 	c := UserText(q.Document)
 	add := func(label, text string) {
@@ -216,12 +216,12 @@ func (c Column) Class() string {
 	return ""
 }
 
-// Share returns a column's share of the table's width in percent.
+// Share returns the width of a column as a percentage of the table's width.
 func (t Table) Share(c Column) float64 {
 	return drawing.RoundTo2(100 * float64(max(c.Width, 1)) / float64(t.totalWidth()))
 }
 
-// MinWidth returns the minimum readable width of the table in rem.
+// MinWidth returns the width in rem that the table needs at least to be readable.
 func (t Table) MinWidth() float64 { return drawing.RoundTo2(1.5 * float64(t.totalWidth())) }
 
 func (t Table) totalWidth() int {
@@ -232,7 +232,7 @@ func (t Table) totalWidth() int {
 	return sum
 }
 
-// HasRow reports whether a row has the ID.
+// HasRow reports whether the table has a row with the given ID.
 func (t Table) HasRow(id string) bool {
 	return slices.ContainsFunc(t.Rows, func(r Row) bool { return r.ID == id })
 }
@@ -247,7 +247,7 @@ func (t Table) HasDetails() bool {
 	return false
 }
 
-// Text returns the cell's text without its style.
+// Text returns the text of the cell, without its styles.
 func (c Cell) Text() string {
 	var b strings.Builder
 	for _, s := range c {
@@ -259,7 +259,7 @@ func (c Cell) Text() string {
 	return strings.TrimSpace(b.String())
 }
 
-// FitLogo returns the size at which the logo fits into a box, in the box's units.
+// FitLogo returns the size of the logo when it is scaled to fit into a box. The unit is that of the box.
 func (d *Document) FitLogo(maxWidth, maxHeight float64) (w, h float64) {
 	cfg, err := png.DecodeConfig(bytes.NewReader(d.Logo))
 	if err != nil || cfg.Width == 0 || cfg.Height == 0 {
@@ -269,8 +269,8 @@ func (d *Document) FitLogo(maxWidth, maxHeight float64) (w, h float64) {
 	return float64(cfg.Width) * scale, float64(cfg.Height) * scale
 }
 
-// BadgeClass returns the badge's class without characters that are invalid in one: a severity comes
-// from the data and may be anything.
+// BadgeClass returns the CSS class of the span's badge. It replaces invalid characters, because a badge may
+// come from the data, such as a severity, and contain anything.
 func (s Span) BadgeClass() string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {

@@ -10,22 +10,22 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// Picture is a drawing in a report; a table next to it contains the same data.
+// Picture is a drawing in a report. The same data is always shown in a table next to it.
 type Picture struct{ drawing.Drawing }
 
-// Kind returns the block's name for the page template.
+// Kind returns the name by which the page template recognizes a picture.
 func (Picture) Kind() string { return "picture" }
 
-// Wide reports whether the picture needs scrolling on a narrow page.
+// Wide reports whether the picture is so wide that it has to be scrolled on a narrow page.
 func (p Picture) Wide() bool { return p.Width > 500 }
 
-// BarSegment is a segment of a bar, in percent of its width.
+// BarSegment is a segment of a bar. Its position and width are percentages of the bar's width.
 type BarSegment struct {
 	Fill     drawing.ColorName
 	X, Width float64
 }
 
-// Segments returns the segments from left to right, skipping invalid and negative values.
+// Segments returns the bar's segments from left to right. Invalid and negative values are skipped.
 func (b *Bar) Segments() []BarSegment {
 	var out []BarSegment
 	x := 0.0
@@ -40,7 +40,8 @@ func (b *Bar) Segments() []BarSegment {
 	return out
 }
 
-// MarkPercent returns the marker's position in percent, or a negative value if there is none.
+// MarkPercent returns the position of the marker as a percentage of the scale, or a negative value if there
+// is none.
 func (b *Bar) MarkPercent() float64 {
 	if b.Mark < 0 {
 		return -1
@@ -55,10 +56,10 @@ func (b *Bar) percentOfMax(v float64) float64 {
 	return math.Min(v/b.Max, 1) * 100
 }
 
-// maxChartRows is the maximum number of bars in a picture; a longer table gets several pictures.
+// maxChartRows is the maximum number of bars in a picture. If a table has more, several pictures are drawn.
 const maxChartRows = 40
 
-// BarCharts draws a table's bars as separate pictures, for formats that can't show them in cells.
+// BarCharts draws the bars of a table as separate pictures, for file formats that can't show bars in cells.
 func (t Table) BarCharts() (out []drawing.Drawing) {
 	at := t.BarColumn()
 	if at < 0 {
@@ -81,12 +82,12 @@ func (t Table) BarCharts() (out []drawing.Drawing) {
 	return out
 }
 
-// BarColumn returns the index of the bar column, or -1 if there is none.
+// BarColumn returns the index of the column that contains bars, or -1 if there is none.
 func (t Table) BarColumn() int {
 	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.Picture })
 }
 
-// WithoutColumn returns the table without one of its columns.
+// WithoutColumn returns a copy of the table without the column at the given index.
 func (t Table) WithoutColumn(at int) Table {
 	t.Columns = slices.Delete(slices.Clone(t.Columns), at, at+1)
 	rows := slices.Clone(t.Rows)
