@@ -13,7 +13,8 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// Deliverable returns the version of a gate's deliverable, or nil if there is none.
+// Deliverable returns the version of the deliverable that gate g is about, or nil if that deliverable does
+// not exist yet.
 func (s *Source) Deliverable(g api.Gate) *api.DeliverableVersion {
 	switch {
 	case g == api.GateSoA && s.SoA != nil:
@@ -37,9 +38,8 @@ type approvalStatus struct {
 	reason string
 }
 
-// approvalStatus returns the status of a gate's deliverable. An approval counts only for the
-// content whose hash it carries: the status "approved" is ignored if the decision was on other
-// content.
+// approvalStatus returns the approval status of the deliverable at gate g. A deliverable with status
+// "approved" counts as not approved if its content is no longer that which was approved.
 func (s *Source) approvalStatus(g api.Gate) approvalStatus {
 	v := s.Deliverable(g)
 	if v == nil {
@@ -58,7 +58,7 @@ func (s *Source) approvalStatus(g api.Gate) approvalStatus {
 	return st
 }
 
-// describeStatus returns a version's status for use after "is".
+// describeStatus returns a version's status in words that can follow "is".
 func describeStatus(s api.VersionStatus) string {
 	if s == api.VersionDraft {
 		return "a draft"
@@ -66,7 +66,7 @@ func describeStatus(s api.VersionStatus) string {
 	return wording.Humanize(string(s))
 }
 
-// latestApproval returns the latest approval of a version, or nil if there is none.
+// latestApproval returns the most recent approval of a version at gate g, or nil if there is none.
 func (s *Source) latestApproval(g api.Gate, v *api.DeliverableVersion) *api.Approval {
 	var found *api.Approval
 	for i := range s.Approvals {
@@ -81,7 +81,8 @@ func (s *Source) latestApproval(g api.Gate, v *api.DeliverableVersion) *api.Appr
 	return found
 }
 
-// draftReasons returns a sentence for each deliverable of the template that is not approved.
+// draftReasons returns, for each deliverable in the template that is not approved, a sentence that says why
+// the report is a draft.
 func (s *Source) draftReasons(t Template) []string {
 	var out []string
 	for _, g := range t.Gates {
@@ -92,8 +93,8 @@ func (s *Source) draftReasons(t Template) []string {
 	return out
 }
 
-// outdatedMessages returns a sentence for each deliverable of the template whose inputs have
-// changed since.
+// outdatedMessages returns a sentence for each deliverable in the template that is outdated because its
+// inputs have changed.
 func (v *Report) outdatedMessages() (out []string) {
 	for _, o := range v.Outdated {
 		if v.Template.HasDeliverable(o.Gate) {
@@ -103,18 +104,19 @@ func (v *Report) outdatedMessages() (out []string) {
 	return out
 }
 
-// outdatedPrefix starts the notice about outdated deliverables on the first page.
+// outdatedPrefix is the beginning of the notice on the first page that deliverables are outdated.
 const outdatedPrefix = "NOT UP TO DATE. "
 
-// IsDraft reports whether the template shows a deliverable that is missing or not approved. The
-// scope has no gate of its own: the approval of the Statement of Applicability covers it, and its
-// status is shown next to it.
+// IsDraft reports whether a report with the given template would show a deliverable that is missing or not
+// approved. The scope does not count by itself, because the approval of the Statement of Applicability covers
+// it.
 func IsDraft(src *Source, template string) bool {
 	t, _ := FindTemplate(template)
 	return len(src.draftReasons(t)) > 0
 }
 
-// Provenance returns the IDs and hashes of the data a template is made from, by name.
+// Provenance returns, by name, the IDs and hashes of the data from which a report with the given template is
+// made.
 func Provenance(src *Source, template string) map[string]string {
 	t, _ := FindTemplate(template)
 	out := map[string]string{
@@ -144,8 +146,8 @@ func Provenance(src *Source, template string) map[string]string {
 	return out
 }
 
-// documentsHash returns the SHA-256 of the documents' hashes, one per line, sorted and without
-// duplicates.
+// documentsHash returns one SHA-256 for all documents. It is calculated from their hashes, one per line,
+// sorted and without duplicates.
 func documentsHash(docs []api.Document) string {
 	var sums []string
 	for _, d := range docs {
@@ -156,7 +158,7 @@ func documentsHash(docs []api.Document) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// approvedAt returns the time of approval, or nil if not approved.
+// approvedAt returns the time of the approval, or nil if there is none.
 func approvedAt(st approvalStatus) *time.Time {
 	switch {
 	case !st.approved:

@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// basisSection describes what the report is based on and its limitations.
+// basisSection returns the section that describes what the report is based on and what its limitations are.
 func (v *Report) basisSection() []block.Block {
 	var f block.Facts
 	f.Add("Catalog", block.Text(fmt.Sprintf(
@@ -68,7 +68,7 @@ func (v *Report) basisSection() []block.Block {
 	return out
 }
 
-// agentRunSuffix returns a note naming the agent run that produced a draft, or "".
+// agentRunSuffix returns a note that names the agent run that produced a draft, or "" if none did.
 func (v *Report) agentRunSuffix(d *api.DeliverableVersion) string {
 	if d.GeneratedByAgentRunID == nil {
 		return ""
@@ -137,7 +137,7 @@ func (v *Report) limitsList() block.List {
 	return l
 }
 
-// inputsTable returns a table of the input IDs and hashes of each version.
+// inputsTable returns a table that shows the IDs and hashes of the inputs from which each version was made.
 func (v *Report) inputsTable() block.Table {
 	t := block.Table{
 		Caption: "Inputs by version",

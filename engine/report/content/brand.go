@@ -19,7 +19,7 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// Brand describes the look of an organization's reports. The zero value is the default look.
+// Brand describes the look of an organization's reports. The zero value stands for the default look.
 type Brand struct {
 	// Accent is the color of the title page and headings, Band that of the strip below the title,
 	// both as #RRGGBB.
@@ -30,7 +30,7 @@ type Brand struct {
 	Logo []byte
 }
 
-// Limits of a logo: the file size in bytes, and the sides in pixels.
+// Limits of a logo: the file size in bytes and the length of each side in pixels.
 const (
 	MaxLogoBytes       = api.MaxLogoBytes
 	minLogoPixels      = 16
@@ -40,8 +40,8 @@ const (
 	maxBrandTextLength = 200
 )
 
-// NormalizeLogo checks a logo for title pages and returns it as a PNG of suitable size, without any
-// metadata.
+// NormalizeLogo checks whether an image can be used as a logo. It returns the image as a PNG of suitable
+// size, without metadata.
 func NormalizeLogo(file []byte) ([]byte, error) {
 	if len(file) > MaxLogoBytes {
 		return nil, api.Invalid(
@@ -84,7 +84,7 @@ func NormalizeLogo(file []byte) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// newTheme returns the brand's colors as a theme, checked for contrast.
+// newTheme returns a theme with the brand's colors. It is an error if they have too little contrast.
 func (b Brand) newTheme() (drawing.Theme, error) {
 	var colors [2]*drawing.Color
 	for i, c := range []struct{ field, value string }{{"accent", b.Accent}, {"band", b.Band}} {
@@ -104,7 +104,7 @@ func (b Brand) newTheme() (drawing.Theme, error) {
 	return t, nil
 }
 
-// Validate returns an error for the first field of the brand that can't be used.
+// Validate returns an error if a field of the brand can't be used.
 func (b Brand) Validate() error {
 	if _, err := b.newTheme(); err != nil {
 		return err
@@ -125,8 +125,7 @@ func (b Brand) Validate() error {
 	return nil
 }
 
-// SHA256 returns the hash that identifies the brand among a report's sources, or "" for the default
-// look.
+// SHA256 returns the hash of the brand for the list of a report's sources, or "" for the default look.
 func (b Brand) SHA256() string {
 	if b.Accent+b.Band+b.Line+b.Footer == "" && len(b.Logo) == 0 {
 		return ""

@@ -29,8 +29,8 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// Report is a source prepared for one request: a private copy in reading order, with names,
-// anchors and indexes.
+// Report is a source that has been prepared for one report. It has its own copy of the data in reading order,
+// with names, anchors and indexes.
 type Report struct {
 	*Source
 	Template     Template
@@ -50,8 +50,9 @@ type Report struct {
 	ids struct{ soa, findings, scores, plan []string }
 }
 
-// New prepares a copy of the source for a template; an empty title means the template's.
-// Control characters are replaced with visible symbols unless texts are to be kept verbatim.
+// New prepares a report with the given template from a copy of the source. If title is empty, the report has
+// the template's title. Unless verbatim is set, control characters in all texts are replaced with visible
+// symbols.
 func New(src *Source, template, title string, verbatim bool) *Report {
 	edit := wording.ReplaceControlCharacters
 	if verbatim {
@@ -76,8 +77,8 @@ func New(src *Source, template, title string, verbatim bool) *Report {
 	return v
 }
 
-// sortItems sorts the items in reading order: by domain and code, findings worst first, the plan by
-// priority.
+// sortItems sorts the items of each deliverable into reading order: plan items by priority, findings with the
+// worst first, and all others by domain and code.
 func (v *Report) sortItems() {
 	byCode := func(a, b *api.Item) int {
 		return cmp.Or(
@@ -117,12 +118,12 @@ func (v *Report) sortItems() {
 	}
 }
 
-// PersonName returns a person's name, or the ID if the name is unknown.
+// PersonName returns the name of the person with the given ID, or the ID if the name is unknown.
 func (v *Report) PersonName(id string) string { return wording.OrDefault(v.people[id], id) }
 
 func (v *Report) optionalPersonName(id *string) string { return v.PersonName(wording.OrEmpty(id)) }
 
-// domainLabel returns the domain's code and name, as in "AST, Assets".
+// domainLabel returns the code and name of a domain, such as "AST, Assets".
 func (v *Report) domainLabel(code string) string {
 	switch name := v.Domains[code]; {
 	case code == "":
@@ -134,7 +135,7 @@ func (v *Report) domainLabel(code string) string {
 	}
 }
 
-// requirementsCell returns codes under their frameworks' names, one framework per line.
+// requirementsCell returns a cell that lists requirement codes, with one line for each framework.
 func (v *Report) requirementsCell(codes api.RequirementCodes) block.Cell {
 	var lines []string
 	for _, code := range slices.Sorted(maps.Keys(codes)) {
@@ -155,7 +156,7 @@ func (v *Report) requirementsCell(codes api.RequirementCodes) block.Cell {
 	return block.Prose(strings.Join(lines, "\n"))
 }
 
-// anchors assigns IDs that are unique within a report and remembers what they refer to.
+// anchors assigns IDs that are unique within a report, and finds the ID of a thing by its kind and name.
 type anchors struct {
 	used  map[string]bool
 	byKey map[string]string
@@ -163,7 +164,7 @@ type anchors struct {
 
 func newAnchors() anchors { return anchors{used: map[string]bool{}, byKey: map[string]string{}} }
 
-// assign returns a new ID for something of a kind, such as a control's row in a table.
+// assign returns a new ID for something, such as a table row. kind says what it is, and name which one.
 func (a anchors) assign(kind, name string) string {
 	var b strings.Builder
 	b.WriteString(kind)
@@ -189,8 +190,8 @@ func (a anchors) assign(kind, name string) string {
 	return id
 }
 
-// link returns a link to the first thing of a kind and name, or the plain name if the report has
-// none.
+// link returns a link to the first thing that has the given kind and name. If the report does not contain it,
+// link returns the name as plain text.
 func (a anchors) link(kind, name string) block.Span {
 	return block.Span{Text: name, Ref: a.byKey[kind+"\x00"+name]}
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// coverageStatus is the status of a requirement or control for counting.
+// coverageStatus is a status of a requirement or control, as counted in reports.
 type coverageStatus string
 
-// Coverage statuses, best first. Excluded means not applicable or out of scope. Unmapped is a
-// requirement to which no control of the Statement of Applicability is mapped.
+// Coverage statuses, best first. "Excluded" means not applicable or out of scope. "Unmapped" is the status of
+// a requirement to which no control in the Statement of Applicability maps.
 const (
 	statusImplemented  coverageStatus = "implemented"
 	statusPartly       coverageStatus = "partly"
@@ -82,7 +82,7 @@ func controlStatus(it *api.SoAItem) coverageStatus {
 	return statusNotAssessed
 }
 
-// frameworkCoverage holds a framework's requirements with the status of each.
+// frameworkCoverage holds the requirements of a framework and the status of each.
 type frameworkCoverage struct {
 	framework    api.Framework
 	requirements []requirementCoverage
@@ -95,14 +95,15 @@ type requirementCoverage struct {
 	status      coverageStatus
 }
 
-// coverageRule is printed in the section on the report's basis so that readers can verify the
-// counts.
+// coverageRule states how requirements are counted. It is printed in the report, in the section on the basis,
+// so that readers can verify the counts.
 const coverageRule = "A requirement is implemented if every applicable control mapped to it is; " +
 	"partly implemented if at least one is implemented or partly implemented; " +
 	"otherwise planned, not implemented or not evidenced, whichever of these comes first for any of its controls. " +
 	"It is excluded if all its controls are, and has no control if the Statement of Applicability maps none to it."
 
-// requirementStatus combines the statuses of a requirement's controls as coverageRule describes.
+// requirementStatus returns the status of a requirement, combined from the statuses of its controls according
+// to coverageRule.
 func requirementStatus(items []*api.SoAItem) coverageStatus {
 	n := map[coverageStatus]int{}
 	for _, it := range items {
@@ -128,8 +129,8 @@ func requirementStatus(items []*api.SoAItem) coverageStatus {
 	return statusNotAssessed
 }
 
-// computeCoverage returns the coverage of the source's frameworks. Codes that appear only in items
-// are added after those of the catalog.
+// computeCoverage returns the requirements of each framework with their statuses. Requirements that only
+// items mention are added after those in the catalog.
 func computeCoverage(s *Source) []frameworkCoverage {
 	out := make([]frameworkCoverage, len(s.Frameworks))
 	for i, f := range s.Frameworks {
@@ -170,13 +171,13 @@ func computeCoverage(s *Source) []frameworkCoverage {
 	return out
 }
 
-// firstControlChapter is the first chapter of ISO 27002 that contains controls; earlier chapters
-// contain terms.
+// firstControlChapter is the first chapter of ISO 27002 that contains controls. The chapters before it are
+// introductory.
 const firstControlChapter = 5
 
-// annexAControls returns the controls of Annex A in order, as ISO 27001 6.1.3 d requires. If the
-// framework contains only the clauses, the controls are taken from ISO 27002, which lists them
-// without the "A." prefix. ok is false if ISO 27001 is not among the frameworks.
+// annexAControls returns the controls of ISO 27001's Annex A in order, as clause 6.1.3 d requires. If the
+// framework in the catalog contains only the clauses, the controls are taken from ISO 27002, which lists them
+// without the prefix "A.". ok is false if ISO 27001 is not among the frameworks.
 func annexAControls(all []frameworkCoverage) (rows []requirementCoverage, ok bool) {
 	var iso, guide *frameworkCoverage
 	for i := range all {
@@ -208,7 +209,7 @@ func annexAControls(all []frameworkCoverage) (rows []requirementCoverage, ok boo
 	return rows, true
 }
 
-// countControlStatuses counts the statuses of items, overall and by domain.
+// countControlStatuses returns how many items have each status, in total and for each domain.
 func countControlStatuses(items []api.SoAItem) (all map[coverageStatus]int, domains map[string]map[coverageStatus]int) {
 	all, domains = map[coverageStatus]int{}, map[string]map[coverageStatus]int{}
 	for i := range items {

@@ -7,12 +7,13 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// SchemaVersion is the version of the JSON form. Within a major version, fields are only added.
+// SchemaVersion is the version of the JSON form of reports. Within a major version, fields are only ever
+// added.
 const SchemaVersion = "1.0"
 
-// Data is the JSON form of every template. A section that the template omits is absent; a
-// deliverable that has not been drafted has a null version and no items. Records are those of
-// package api, with items in the order of the page. Lists are never null.
+// Data is the JSON form of a report with any template. Sections that the template does not show are absent. A
+// deliverable that has not been drafted has a null version and no items. Records have the types of package
+// api, and items are in the same order as on the page. Lists are never null.
 type Data struct {
 	SchemaVersion string            `json:"schema_version"`
 	Template      string            `json:"template"`
@@ -44,14 +45,14 @@ type Data struct {
 	Approvals        []api.Approval                                           `json:"approvals"`
 }
 
-// jsonOrganization omits the settings, which are internal to the organization.
+// jsonOrganization is the JSON form of an organization. It has no settings, because they are internal.
 type jsonOrganization struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Slug string `json:"slug"`
 }
 
-// jsonDeliverable is a deliverable: its version, or null if none has been drafted, and its items.
+// jsonDeliverable is the JSON form of a deliverable. Its version is null if none has been drafted.
 type jsonDeliverable[V, I any] struct {
 	Version        *V     `json:"version"`
 	Approved       bool   `json:"approved"`
@@ -73,7 +74,7 @@ type jsonRequirement struct {
 	ControlCodes []string       `json:"control_codes"`
 }
 
-// Data returns what the template shows as data.
+// Data returns the content of the report in its JSON form.
 func (v *Report) Data() *Data {
 	r := &Data{
 		SchemaVersion: SchemaVersion, Template: v.Template.Name, Title: v.Title, AsOf: v.AsOf, Tool: v.Tool,

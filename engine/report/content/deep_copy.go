@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// deepCopy returns a deep copy of v in which nil slices and maps are empty and every string has
-// been passed through edit. Nil pointers stay nil, and interface values are shared. Values must be
-// trees without cycles, as the API types are.
+// deepCopy returns a deep copy of v. In the copy, nil slices and maps are replaced with empty ones, and every
+// string with the result of edit. Nil pointers stay nil, and values in interfaces are shared. v must not
+// contain cycles; API types never do.
 func deepCopy[T any](v T, edit func(string) string) T {
 	out := reflect.New(reflect.TypeFor[T]()).Elem()
 	deepCopyInto(out, reflect.ValueOf(&v).Elem(), edit)

@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// Document returns the report as a document whose sections follow the template's order.
+// Document returns the report as a document, with the sections in the order that the template defines.
 func (v *Report) Document() block.Document {
 	d := v.DocumentWithoutSections()
 	v.assignAnchors()
@@ -22,7 +22,7 @@ func (v *Report) Document() block.Document {
 	return d
 }
 
-// DocumentWithoutSections returns the report's document without its sections.
+// DocumentWithoutSections returns the report as a document, but without any sections.
 func (v *Report) DocumentWithoutSections() block.Document {
 	d := block.Document{
 		Title: v.Title, Organization: v.Organization.Name, Assessment: v.Assessment.Name,
@@ -38,8 +38,8 @@ func (v *Report) DocumentWithoutSections() block.Document {
 	return d
 }
 
-// indexQuotedPassages records which passages each section quotes per control, so that later sections need
-// not repeat them.
+// indexQuotedPassages records which passages each section quotes for each control, so that later sections
+// don't have to repeat them.
 func (v *Report) indexQuotedPassages() {
 	v.passages = map[SectionID]map[string][]api.Evidence{SectionGap: {}, SectionSoA: {}}
 	if v.Template.hasSection(SectionGap) {
@@ -55,7 +55,7 @@ func (v *Report) indexQuotedPassages() {
 	}
 }
 
-// assignAnchors assigns an anchor to every item up front, so that links may point forward.
+// assignAnchors assigns an anchor to every item in advance, so that links can point to items further down.
 func (v *Report) assignAnchors() {
 	if v.Template.hasSection(SectionSoA) {
 		for i := range v.SoAItems {
@@ -122,7 +122,8 @@ func (v *Report) Section(p SectionID) block.Section {
 	return s
 }
 
-// withApprovalNote states at the start of a section whether its deliverable is approved.
+// withApprovalNote returns the section with a note at its start that says whether its deliverable is
+// approved.
 func (v *Report) withApprovalNote(s block.Section, g api.Gate) block.Section {
 	st := v.approvalStatus(g)
 	if !st.approved {
@@ -176,7 +177,7 @@ func (v *Report) catalogHashCell() block.Cell {
 	return block.Mono(*v.Catalog.SourceSHA256)
 }
 
-// versionsTable returns the table of the versions the report is based on.
+// versionsTable returns a table of the versions that the report is based on.
 func (v *Report) versionsTable() block.Table {
 	t := block.Table{Caption: "Versions this report is based on", Columns: []block.Column{
 		{Name: "Deliverable", Width: 5},
@@ -239,7 +240,7 @@ func (v *Report) itemCount(g api.Gate) int {
 	return len(v.POAMItems)
 }
 
-// evidenceBlocks returns an item's passages as quotes.
+// evidenceBlocks returns a quote for each passage of evidence.
 func evidenceBlocks(all []api.Evidence) []block.Block {
 	if len(all) == 0 {
 		return nil
@@ -260,8 +261,8 @@ func evidenceBlocks(all []api.Evidence) []block.Block {
 	return []block.Block{q}
 }
 
-// unquotedEvidenceBlocks returns an item's passages as quotes, except those already quoted for its
-// control in the given parts of the report.
+// unquotedEvidenceBlocks returns a quote for each passage of evidence, except for those that the given
+// sections already quote for the same control.
 func (v *Report) unquotedEvidenceBlocks(code string, all []api.Evidence, parts ...SectionID) []block.Block {
 	quoted := map[string]bool{}
 	for _, p := range parts {
@@ -272,8 +273,8 @@ func (v *Report) unquotedEvidenceBlocks(code string, all []api.Evidence, parts .
 	return evidenceBlocks(slices.DeleteFunc(slices.Clone(all), func(e api.Evidence) bool { return quoted[e.SHA256+"\x00"+e.Quote] }))
 }
 
-// formatConfidence formats a confidence as a percentage. If overridden is set, it notes that a user
-// has changed the verdict.
+// formatConfidence formats a confidence as a percentage. If overridden is set, it adds that a user has
+// changed the verdict.
 func formatConfidence(confidence float64, overridden bool) string {
 	out := fmt.Sprintf("%.0f%%", confidence*100)
 	if overridden {
@@ -282,7 +283,7 @@ func formatConfidence(confidence float64, overridden bool) string {
 	return out
 }
 
-// addEditFact adds a fact stating which fields were changed after the draft, and by whom.
+// addEditFact adds a fact that states which fields of an item were changed after the draft, and by whom.
 func (v *Report) addEditFact(f *block.Facts, it *api.Item) {
 	if len(it.EditedFields) == 0 && it.EditedBy == nil {
 		return
@@ -301,7 +302,8 @@ func (v *Report) addEditFact(f *block.Facts, it *api.Item) {
 	f.Add("Changed", block.UserText(s))
 }
 
-// approverName returns the approver's name, or the ID if the name is unknown; "" if not approved.
+// approverName returns the name of the person who approved, or the person's ID if the name is unknown. It
+// returns "" if there is no approval.
 func (v *Report) approverName(st approvalStatus) string {
 	if !st.approved {
 		return ""

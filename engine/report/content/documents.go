@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// removedCitedDocuments returns the file names that items cite but that are no longer documents of the
-// assessment.
+// removedCitedDocuments returns the names of files that items cite as evidence although they are no longer
+// documents of the assessment.
 func (v *Report) removedCitedDocuments() (removed []string) {
 	present := make(map[string]bool, len(v.Documents))
 	for _, d := range v.Documents {
@@ -167,7 +167,7 @@ func (v *Report) approvalsSection() []block.Block {
 	return []block.Block{block.NewPara("", "An approval applies only to the content with the hash shown."), t}
 }
 
-// ActorNameWithType returns the name of an actor, followed by the actor's type unless it is a user.
+// ActorNameWithType returns the name of an actor. If the actor is not a user, the type of actor is added.
 func ActorNameWithType(a api.Actor) string {
 	s := wording.OrDefault(a.Name, a.ID)
 	if a.Type != api.ActorUser && a.Type != "" {

@@ -12,8 +12,8 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// ExecutiveText returns about a page of plain text for executives, in paragraphs separated by blank
-// lines. It is derived only from the source's figures and adds no judgment.
+// ExecutiveText returns about a page of plain text for executives, with blank lines between paragraphs. It
+// only puts the figures in the source into words and adds no judgment.
 func ExecutiveText(src *Source) string {
 	v := New(src, TemplateExecutiveSummary, "", false)
 	return strings.Join(v.executiveParagraphs(), "\n\n")
@@ -38,7 +38,7 @@ func (v *Report) frameworkNames() []string {
 	return names
 }
 
-// CatalogName returns the catalog's name; it never calls the starter catalog the SCF.
+// CatalogName returns the name of the catalog. It avoids calling the starter catalog the SCF.
 func (v *Report) CatalogName() string {
 	if v.Catalog.IsStarter {
 		return "the built-in starter catalog " + v.Catalog.Label
@@ -200,7 +200,7 @@ func (v *Report) describeMaturity() string {
 	return s
 }
 
-// weakestDomains returns the n assessed domains with the lowest averages.
+// weakestDomains returns the assessed domains with the lowest average maturity, at most n.
 func weakestDomains(domains []api.DomainMaturity, n int) []api.DomainMaturity {
 	var out []api.DomainMaturity
 	for _, d := range domains {
@@ -256,7 +256,7 @@ func (v *Report) describePlan() string {
 	return s
 }
 
-// formatLongDate formats a date for running text.
+// formatLongDate formats a date as in running text, with the name of the month.
 func formatLongDate(d api.Date) string {
 	if t, ok := parseDate(d); ok {
 		return wording.LongDate(t)
@@ -264,7 +264,7 @@ func formatLongDate(d api.Date) string {
 	return string(d)
 }
 
-// isOverdue reports whether an item is overdue as of the data's date.
+// isOverdue reports whether an item was overdue at the time for which the report's data was collected.
 func (v *Report) isOverdue(it *api.POAMItem) bool {
 	return it.IsOpen() && it.CurrentDueDate() != "" && !v.AsOf.IsZero() && it.CurrentDueDate() < api.DateOf(v.AsOf)
 }
@@ -287,7 +287,8 @@ func (v *Report) describeApprovalAndLimits() string {
 const StarterNotice = "The controls come from the starter catalog included with the program. " +
 	"It is not the Secure Controls Framework, and its framework mappings are not official."
 
-// partitionDocuments returns the number of documents that were read, and the rest.
+// partitionDocuments returns the number of documents that were read, and a list of the documents that were
+// not.
 func (v *Report) partitionDocuments() (read int, unread []api.Document) {
 	for _, d := range v.Documents {
 		if d.Status == api.DocumentIngested {

@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// Limits on the nodes shown per stage; the rest are grouped.
+// The maximum number of nodes shown in each stage. The remaining ones are combined into one.
 const (
 	flowFrameworks = drawing.StreamCount
 	flowDomains    = 12
@@ -23,8 +23,8 @@ const (
 	noEvidence     = "No evidence"
 )
 
-// domainFlow counts, for a domain's applicable controls, the frameworks that require them and the
-// documents that support them.
+// domainFlow holds counts for the applicable controls of one domain: by the frameworks that require them, and
+// by the documents that support them.
 type domainFlow struct {
 	code                string
 	controls, evidenced int
@@ -32,8 +32,8 @@ type domainFlow struct {
 	documents           map[string]int
 }
 
-// domainFlows returns the flow of each domain, counting each control once per framework and once
-// per document.
+// domainFlows returns the counts for each domain. A control counts once for each framework that requires it
+// and once for each document that supports it.
 func (v *Report) domainFlows() []domainFlow {
 	by := map[string]*domainFlow{}
 	names := map[string]string{}
@@ -72,7 +72,7 @@ func (v *Report) domainFlows() []domainFlow {
 	return out
 }
 
-// documentNames returns the names of the passages' documents without duplicates.
+// documentNames returns the names of the documents that contain the passages, without duplicates.
 func documentNames(all []api.Evidence) (out []string) {
 	for _, e := range all {
 		if name := wording.OrDefault(e.Filename, e.DocumentTitle); name != "" && !slices.Contains(out, name) {
@@ -82,8 +82,7 @@ func documentNames(all []api.Evidence) (out []string) {
 	return out
 }
 
-// flowBlocks returns the flow from frameworks through controls to evidence, as a table and a
-// picture.
+// flowBlocks returns a table and a picture that show the flow from frameworks through controls to evidence.
 func (v *Report) flowBlocks() []block.Block {
 	all := v.domainFlows()
 	if len(all) == 0 {
@@ -119,7 +118,7 @@ func (v *Report) flowBlocks() []block.Block {
 	}
 }
 
-// countsCell returns names with their counts, largest first.
+// countsCell returns a cell that lists names with their counts, largest first.
 func countsCell(n map[string]int, separator string) block.Cell {
 	var out []string
 	for _, name := range keysByCount(n) {
@@ -137,7 +136,8 @@ func keysByCount(n map[string]int) []string {
 	return names
 }
 
-// flowStage is a column of the flow: nodes from top to bottom, sized by what flows through them.
+// flowStage is a column of nodes in the flow picture. The size of a node is the total width of the streams
+// through it.
 type flowStage struct {
 	names   []string
 	size    map[string]float64
@@ -148,7 +148,8 @@ type flowStage struct {
 	shownCounts map[string]int
 }
 
-// newFlowStage returns a stage of the largest nodes, and a function that maps a name to its node.
+// newFlowStage returns a stage for the names in n. If there are more than limit, the smallest ones share a
+// node named restName. The function nameFor maps a name to the name of its node.
 func newFlowStage(n map[string]int, limit int, restName string) (s flowStage, nameFor func(string) string) {
 	names := keysByCount(n)
 	if len(names) > limit {
@@ -174,7 +175,8 @@ type flowStream struct {
 	n        float64
 }
 
-// flowPicture draws the table as streams whose width is the number of controls.
+// flowPicture draws the same data as the table. Streams connect the stages, and the width of each represents
+// a number of controls.
 func (v *Report) flowPicture(all []domainFlow) block.Picture {
 	frameworks, domains, documents := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, d := range all {
@@ -218,8 +220,8 @@ func (v *Report) flowPicture(all []domainFlow) block.Picture {
 	return block.Picture{Drawing: drawFlow(&left, &middle, &right, first, second)}
 }
 
-// addStreamsTo returns the streams to another stage, ordered to minimize crossings, and sets the sizes
-// of the nodes.
+// addStreamsTo returns the streams from this stage to the next one, in the order of the nodes so that few of
+// them cross. It also adds their widths to the nodes' sizes.
 func (s *flowStage) addStreamsTo(to *flowStage, weights map[[2]string]float64) (out []flowStream) {
 	for _, a := range s.names {
 		for _, b := range to.names {
@@ -326,7 +328,8 @@ func drawFlow(left, middle, right *flowStage, first, second []flowStream) drawin
 	return d
 }
 
-// solidFill returns a fill without a pattern, for shapes that are not rectangles.
+// solidFill returns a fill without a pattern that can be used in place of n, because patterns can only be
+// drawn on rectangles.
 func solidFill(n drawing.ColorName) drawing.ColorName {
 	if n == "missing" {
 		return drawing.HeatShade(4)
@@ -334,7 +337,7 @@ func solidFill(n drawing.ColorName) drawing.ColorName {
 	return n
 }
 
-// shortenName shortens a name for use in a description.
+// shortenName shortens a name to at most 80 characters, for use in a picture's description.
 func shortenName(s string) string {
 	if r := []rune(s); len(r) > 80 {
 		return string(r[:79]) + "…"
@@ -342,7 +345,7 @@ func shortenName(s string) string {
 	return s
 }
 
-// streamOutline returns the outline of an S-shaped stream of width w between two points.
+// streamOutline returns the outline of an S-shaped stream of width w from (x0, y0) to (x1, y1).
 func streamOutline(x0, y0, x1, y1, w float64) []drawing.Point {
 	const steps = 16
 	out := make([]drawing.Point, 0, 2*steps+2)

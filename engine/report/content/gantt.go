@@ -14,16 +14,17 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// maxGanttRows is the maximum number of items in the chart; those due first are shown.
+// maxGanttRows is the maximum number of items in the chart. If there are more, those that are due first are
+// shown.
 const maxGanttRows = 25
 
-// ganttRow is an item in the chart.
+// ganttRow is an item in the Gantt chart, with the beginning and end of its bar.
 type ganttRow struct {
 	item     *api.POAMItem
 	from, to time.Time
 }
 
-// parseDate parses a date of the data, which may be malformed.
+// parseDate parses a date in the data. It returns false if the date is malformed.
 func parseDate(d api.Date) (time.Time, bool) {
 	t, err := time.Parse(time.DateOnly, string(d))
 	return t, err == nil && t.Year() >= 1970 && t.Year() < 2200
@@ -31,7 +32,8 @@ func parseDate(d api.Date) (time.Time, bool) {
 
 func truncateToDay(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
-// addedToPlanDate returns the date an item was added to the plan, or the data's date if that is unknown.
+// addedToPlanDate returns the date on which an item was added to the plan, or the date of the report's data
+// if that is unknown.
 func (v *Report) addedToPlanDate(it *api.POAMItem) time.Time {
 	if it.CreatedAt.IsZero() || it.CreatedAt.After(v.AsOf) && !v.AsOf.IsZero() {
 		return truncateToDay(v.AsOf)
@@ -39,7 +41,8 @@ func (v *Report) addedToPlanDate(it *api.POAMItem) time.Time {
 	return truncateToDay(it.CreatedAt)
 }
 
-// ganttRows returns the open items with a due date, sorted by it, and the number of items left out.
+// ganttRows returns the open items that have a due date, ordered by it, and the number of such items for
+// which there was no room.
 func (v *Report) ganttRows() (out []ganttRow, more int) {
 	for _, it := range v.openItemsByDueDate() {
 		to, ok := parseDate(it.CurrentDueDate())
@@ -59,7 +62,7 @@ func (v *Report) ganttRows() (out []ganttRow, more int) {
 	return out, more
 }
 
-// ganttBlocks returns the items due first as a table and a Gantt chart.
+// ganttBlocks returns a table and a Gantt chart of the items that are due first.
 func (v *Report) ganttBlocks() []block.Block {
 	rows, more := v.ganttRows()
 	if len(rows) == 0 {
@@ -104,7 +107,7 @@ func (v *Report) ganttBlocks() []block.Block {
 	return []block.Block{t, v.ganttChart(rows)}
 }
 
-// ganttChart draws the timeline: a bar for each item, its milestones, and the current date.
+// ganttChart draws a timeline with a bar for each item, the item's milestones, and the current date.
 func (v *Report) ganttChart(rows []ganttRow) block.Picture {
 	const left, right, top, step = 190.0, 660.0, 34.0, 22.0
 	first, last := rows[0].from, rows[0].to
@@ -228,7 +231,7 @@ type axisTick struct {
 	text string
 }
 
-// monthTicks returns ticks at the beginnings of months, at most about eight.
+// monthTicks returns axis ticks at the beginnings of months, about eight at most.
 func monthTicks(first, last time.Time) (out []axisTick) {
 	months := int(last.Sub(first).Hours()/24/30.4) + 1
 	step := max(1, (months+7)/8)
@@ -243,14 +246,14 @@ func monthTicks(first, last time.Time) (out []axisTick) {
 	return out
 }
 
-// ageBrackets groups open items by age in days.
+// ageBrackets lists the age brackets for open items. Ages are in days.
 var ageBrackets = []struct {
 	name string
 	most int
 }{{"up to 30 days", 30}, {"31 to 90 days", 90}, {"91 to 180 days", 180}, {"181 to 365 days", 365}, {"more than a year", math.MaxInt}}
 
-// foundAt returns when an item's finding was made, or when the item was added if the report lacks
-// the finding.
+// foundAt returns the time at which the gap that an item closes was found. If the report does not contain the
+// finding, it returns the time at which the item was added.
 func (v *Report) foundAt(it *api.POAMItem, findings map[string]*api.Finding) time.Time {
 	if f := findings[it.FindingID]; f != nil && !f.CreatedAt.IsZero() {
 		return f.CreatedAt
@@ -266,7 +269,8 @@ func (v *Report) findingsByID() map[string]*api.Finding {
 	return out
 }
 
-// countOpenItemsByAge counts open items by age and severity; the last row counts those of unknown age.
+// countOpenItemsByAge returns the numbers of open items, with a row for each age bracket and a column for
+// each severity. The last row is for items of unknown age.
 func (v *Report) countOpenItemsByAge() [][]int {
 	out, findings := make([][]int, len(ageBrackets)+1), v.findingsByID()
 	for i := range out {

@@ -73,8 +73,8 @@ func (v *Report) gapSection() []block.Block {
 	return out
 }
 
-// notEvidencedTable lists the findings that only call for evidence: too little was found, and
-// nobody has edited or added text.
+// notEvidencedTable returns a table of the findings for which there is nothing to show but a request for
+// evidence: too little evidence was found, and nobody has edited them or added a note.
 func (v *Report) notEvidencedTable() block.Table {
 	t := block.Table{Caption: "Not evidenced: evidence to request, worst first", Columns: []block.Column{
 		{Name: "Severity", Width: 5}, {Name: "Control", Width: 8}, {Name: "Requirements", Width: 9}, {Name: "Evidence needed", Width: 18},
@@ -104,7 +104,7 @@ func (v *Report) notEvidencedTable() block.Table {
 	return t
 }
 
-// domainSeverityTable counts findings by domain and severity.
+// domainSeverityTable returns a table with the number of findings for each domain and severity.
 func (v *Report) domainSeverityTable() block.Table {
 	t := block.Table{
 		Caption: "Findings by domain and severity",
@@ -200,10 +200,10 @@ func (v *Report) findingCard(i int) block.Card {
 	return c
 }
 
-// maxNearbyPlaces is the maximum number of related locations in a row.
+// maxNearbyPlaces is the maximum number of locations of related passages that a row lists.
 const maxNearbyPlaces = 3
 
-// relatedPassagesCell lists the locations of related passages in short form.
+// relatedPassagesCell returns a cell that names the locations of related passages in short form.
 func relatedPassagesCell(all []api.Evidence) block.Cell {
 	var at []string
 	for _, e := range all {

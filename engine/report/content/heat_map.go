@@ -14,14 +14,15 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// severityCounts holds a domain's findings by severity, in the order of api.Severities.
+// severityCounts holds the number of findings in a domain for each severity, in the order of api.Severities.
 type severityCounts struct {
 	code       string
 	all        int
 	bySeverity []int
 }
 
-// countFindingsByDomain counts findings by severity for each domain, sorted by code.
+// countFindingsByDomain returns the number of findings of each severity for each domain, sorted by domain
+// code.
 func (v *Report) countFindingsByDomain() (out []severityCounts) {
 	at := map[string]int{}
 	for i := range v.Findings {
@@ -41,7 +42,7 @@ func (v *Report) countFindingsByDomain() (out []severityCounts) {
 	return out
 }
 
-// heatMapPicture draws the findings by domain and severity as a heat map with numbers.
+// heatMapPicture draws a heat map, with numbers, of the findings by domain and severity.
 func (v *Report) heatMapPicture() block.Picture {
 	const left, cell, high = 250.0, 82.0, 20.0
 	all, most := v.countFindingsByDomain(), 1
@@ -105,7 +106,7 @@ func (v *Report) heatMapPicture() block.Picture {
 	return block.Picture{Drawing: d}
 }
 
-// heatStep returns the shade for a number: 0 for none, the darkest for the maximum.
+// heatStep returns the shade for a number: 0 if it is not positive, and the darkest one if it is the maximum.
 func heatStep(n, maxCount int) int {
 	if n <= 0 {
 		return 0

@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/engine/report/workbook"
 )
 
-// ItemFields returns the items that a workbook layout lists.
+// ItemFields returns the fields of each item that a workbook with the given layout lists.
 func (v *Report) ItemFields(layoutName string) (out []workbook.Fields) {
 	switch layoutName {
 	case TemplateSoA:
@@ -44,8 +44,8 @@ func (v *Report) ItemFields(layoutName string) (out []workbook.Fields) {
 	return out
 }
 
-// withDerivedItemFields adds the fields that all items have in common and that are derived from their codes,
-// evidence, editor or deliverable.
+// withDerivedItemFields adds to f the derived fields that all items have in common. They are derived from
+// codes, evidence, the editor, or the deliverable.
 func (v *Report) withDerivedItemFields(f workbook.Fields, it *api.Item, g api.Gate, evidence []api.Evidence) workbook.Fields {
 	return f.WithOverride(func(field string) (string, bool) {
 		switch field {
@@ -71,7 +71,8 @@ func (v *Report) withDerivedItemFields(f workbook.Fields, it *api.Item, g api.Ga
 	})
 }
 
-// withFindingDerivedFields adds the fields of a plan item that are derived from its finding, status or dates.
+// withFindingDerivedFields adds to f the fields of a plan item that are derived from its finding or its
+// dates.
 func (v *Report) withFindingDerivedFields(f workbook.Fields, it *api.POAMItem, finding *api.Finding) workbook.Fields {
 	return f.WithOverride(func(field string) (string, bool) {
 		switch field {
@@ -96,7 +97,8 @@ func (v *Report) withFindingDerivedFields(f workbook.Fields, it *api.POAMItem, f
 	})
 }
 
-// findingDocuments returns the document names of a finding's evidence, without duplicates.
+// findingDocuments returns the names of the documents that a finding's evidence comes from, without
+// duplicates.
 func findingDocuments(f *api.Finding) (out []string) {
 	if f == nil {
 		return nil

@@ -39,7 +39,7 @@ func (v *Report) maturitySection() []block.Block {
 	return append(append(out, links), tables...)
 }
 
-// levelTable explains the levels and counts the controls at each.
+// levelTable returns a table that explains the maturity levels, with the number of controls at each.
 func levelTable(scores []api.MaturityScore) block.Table {
 	by, assessed := [len(api.LevelNames)]int{}, 0
 	for i := range scores {
@@ -83,7 +83,7 @@ func levelTable(scores []api.MaturityScore) block.Table {
 	return t
 }
 
-// domainMaturityBlocks returns the domains as a table with bars, and a radar chart.
+// domainMaturityBlocks returns a table with bars and a radar chart that show the maturity of each domain.
 func (v *Report) domainMaturityBlocks() []block.Block {
 	t := block.Table{Caption: "Maturity by domain; the line in each bar marks the target", Columns: []block.Column{
 		{Name: "Domain", Width: 8},

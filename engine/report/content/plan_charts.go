@@ -14,18 +14,21 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// maxBurnDownSteps is the maximum number of periods in a burn-down chart.
+// maxBurnDownSteps is the maximum number of periods in a burn-down chart, which shows how many items remain
+// open.
 const maxBurnDownSteps = 18
 
-// burnDownStep is a period: the items due in it, and those remaining after it.
+// burnDownStep is a period in the burn-down chart, with the number of items due in it and the number
+// remaining after it.
 type burnDownStep struct {
 	name           string
 	end            time.Time
 	due, remaining int
 }
 
-// computeBurnDown returns how the number of open items decreases by due date, in periods of a month or
-// longer. start is the number of open items; items without a date remain at the end.
+// computeBurnDown returns how many items remain open after each period if all are completed by their due
+// dates. A period is a month or longer. start is the number of open items. Items without a due date remain
+// open to the end.
 func (v *Report) computeBurnDown() (start int, steps []burnDownStep) {
 	var due []time.Time
 	for i := range v.POAMItems {
@@ -62,7 +65,7 @@ func (v *Report) computeBurnDown() (start int, steps []burnDownStep) {
 	return start, steps
 }
 
-// burnDownBlocks returns the burn-down as a table and a chart.
+// burnDownBlocks returns a table and a chart of the burn-down.
 func (v *Report) burnDownBlocks() []block.Block {
 	start, steps := v.computeBurnDown()
 	if len(steps) == 0 {
@@ -84,7 +87,7 @@ func (v *Report) burnDownBlocks() []block.Block {
 	return []block.Block{t, burnDownChart(start, steps)}
 }
 
-// burnDownChart draws the burn-down.
+// burnDownChart draws how the number of open items decreases from period to period.
 func burnDownChart(start int, steps []burnDownStep) block.Picture {
 	const left, right, top, bottom = 50.0, 660.0, 20.0, 230.0
 	d := drawing.Drawing{Title: "Burn-down of the plan", Width: drawing.Width, Height: 262}
@@ -148,7 +151,8 @@ func burnDownChart(start int, steps []burnDownStep) block.Picture {
 	return block.Picture{Drawing: d}
 }
 
-// roundGridStep returns a round step size of which at most about eight fit into n.
+// roundGridStep returns a round distance between grid lines, such that there are about eight lines at most
+// from 0 to n.
 func roundGridStep(n int) int {
 	step := 1
 	for _, by := range []int{2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000} {
@@ -160,11 +164,11 @@ func roundGridStep(n int) int {
 	return max(step, n/8)
 }
 
-// efforts lists effort sizes, smallest first.
+// efforts lists the sizes of effort, smallest first.
 var efforts = []string{"small", "medium", "large", "extra_large"}
 
-// countBySeverityAndEffort counts open items by severity, in the order of api.Severities, and
-// effort.
+// countBySeverityAndEffort returns the numbers of open items, with a row for each severity in the order of
+// api.Severities and a column for each effort, and their sum.
 func (v *Report) countBySeverityAndEffort() (by [][]int, all int) {
 	by = make([][]int, len(api.Severities))
 	for i := range by {
@@ -181,7 +185,7 @@ func (v *Report) countBySeverityAndEffort() (by [][]int, all int) {
 	return by, all
 }
 
-// impactEffortBlocks returns impact and effort as a table and a chart.
+// impactEffortBlocks returns a table and a chart of the open items by impact and effort.
 func (v *Report) impactEffortBlocks() []block.Block {
 	by, all := v.countBySeverityAndEffort()
 	if all == 0 {
@@ -201,7 +205,7 @@ func (v *Report) impactEffortBlocks() []block.Block {
 	return []block.Block{t, impactEffortChart(by)}
 }
 
-// impactEffortChart draws the counts as discs: impact upward, effort to the right.
+// impactEffortChart draws each count as a disc. Impact increases upward and effort to the right.
 func impactEffortChart(counts [][]int) block.Picture {
 	const left, top, wide, high = 110.0, 24.0, 130.0, 64.0
 	most := 1

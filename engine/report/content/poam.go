@@ -61,7 +61,7 @@ func (v *Report) planStatusTable() block.Table {
 	return t
 }
 
-// openItemsByDueDate returns the open items by due date, those without a date last.
+// openItemsByDueDate returns the open items ordered by due date. Items without a due date come last.
 func (v *Report) openItemsByDueDate() []*api.POAMItem {
 	var out []*api.POAMItem
 	for i := range v.POAMItems {
@@ -78,8 +78,8 @@ func (v *Report) openItemsByDueDate() []*api.POAMItem {
 	return out
 }
 
-// planItemsByControl returns items by the codes of the controls they close; if several close the
-// same control, the one with the highest priority.
+// planItemsByControl returns the plan items, keyed by the codes of the controls that they close. If several
+// items close the same control, it returns the first one.
 func planItemsByControl(items []api.POAMItem) map[string]*api.POAMItem {
 	out := map[string]*api.POAMItem{}
 	for i := range items {
@@ -92,8 +92,8 @@ func planItemsByControl(items []api.POAMItem) map[string]*api.POAMItem {
 	return out
 }
 
-// planItemCell returns the plan item of a finding, linked if it is in the report, or nil if none is
-// planned.
+// planItemCell returns a cell that describes the plan item for a finding, with a link if the report contains
+// the item. It returns nil if there is no such item.
 func (v *Report) planItemCell(f *api.Finding) block.Cell {
 	it := v.planByControl[f.ControlCode]
 	if it == nil {

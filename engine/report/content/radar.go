@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// radarAxes is the maximum number of axes a reader can distinguish.
+// radarAxes is the maximum number of axes in a radar chart. Readers could not tell more of them apart.
 const radarAxes = 12
 
 // Dimensions of the radar chart.
@@ -25,8 +25,8 @@ const (
 	radarCenterY = 190.0
 )
 
-// radarDomains returns the assessed domains with the most controls, sorted by code, or none if
-// there are fewer than three.
+// radarDomains returns the assessed domains that have the most controls, sorted by code. It returns none if
+// fewer than three were assessed.
 func radarDomains(domains []api.DomainMaturity) []api.DomainMaturity {
 	assessed := weakestDomains(domains, len(domains))
 	slices.SortStableFunc(assessed, func(a, b api.DomainMaturity) int {
@@ -40,7 +40,8 @@ func radarDomains(domains []api.DomainMaturity) []api.DomainMaturity {
 	return shown
 }
 
-// radarChart draws domains as axes from 0 in the center to 5 at the edge.
+// radarChart draws the maturity of domains. Each domain is an axis, from 0 in the center to 5 at the edge. It
+// returns false if there are too few domains for a chart.
 func radarChart(domains []api.DomainMaturity) (block.Picture, bool) {
 	shown := radarDomains(domains)
 	if shown == nil {

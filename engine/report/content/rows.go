@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// makeRows returns a row for each item.
+// makeRows returns an iterator over the rows for items.
 func makeRows[T any](items []T, row func(*T) []string) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		for i := range items {
@@ -21,7 +21,7 @@ func makeRows[T any](items []T, row func(*T) []string) iter.Seq[[]string] {
 	}
 }
 
-// leadingColumns are the first columns of every deliverable.
+// leadingColumns lists the columns with which the rows of every deliverable begin.
 var leadingColumns = []string{"id", "version", "version_status", "control_code", "control_title", "domain", "requirements"}
 
 func leadingCells(it *api.Item, d *api.DeliverableVersion) []string {
@@ -32,7 +32,7 @@ func leadingCells(it *api.Item, d *api.DeliverableVersion) []string {
 	return c
 }
 
-// trailingColumns are the last columns of every deliverable.
+// trailingColumns lists the columns with which the rows of every deliverable end.
 var trailingColumns = []string{"edited_by", "edited_fields", "revision"}
 
 func (v *Report) trailingCells(it *api.Item) []string {
@@ -43,8 +43,9 @@ func csvColumns(specific ...string) []string {
 	return append(append(append([]string{}, leadingColumns...), specific...), trailingColumns...)
 }
 
-// CSVRows returns the column names and the items of a template that lists those of one deliverable. A
-// deliverable that has not been drafted has no items.
+// CSVRows returns the column names and a row for each item of the deliverable that the template lists. It is
+// only for templates that list the items of a single deliverable. If the deliverable has not been drafted,
+// there are no rows.
 func (v *Report) CSVRows() (header []string, items iter.Seq[[]string]) {
 	switch v.Template.Name {
 	case TemplateSoA:
@@ -269,7 +270,7 @@ func joinLines(s []string) string { return strings.Join(s, "\n") }
 
 func formatDecimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// formatEvidence returns the passages one after the other, each below its location.
+// formatEvidence returns the text of all passages, each after a line with its location.
 func formatEvidence(all []api.Evidence) string {
 	var b strings.Builder
 	for i, e := range all {

@@ -50,7 +50,7 @@ func (v *Report) coverageSection() []block.Block {
 	return out
 }
 
-// coverageTable counts each framework's requirements by status.
+// coverageTable returns a table with the number of requirements in each status, by framework.
 func (v *Report) coverageTable() block.Table {
 	t := newStatusTable("Requirements by framework and status", "Framework")
 	for _, fc := range v.coverage {
@@ -66,7 +66,7 @@ func (v *Report) coverageTable() block.Table {
 	return t
 }
 
-// newStatusTable returns an empty table of counts by status, with a bar.
+// newStatusTable returns a table without rows whose columns are for counts by status and a bar.
 func newStatusTable(caption, firstHeader string) block.Table {
 	t := block.Table{Caption: caption, Columns: []block.Column{{Name: firstHeader, Width: 5}, {Name: "All", Width: 2, Number: true}}}
 	for _, o := range coverageStatuses {
@@ -95,8 +95,8 @@ func newStatusRow(name block.Cell, title string, counts map[coverageStatus]int) 
 	return block.Row{Cells: append(cells, block.Cell{{Bar: b}})}
 }
 
-// annexATable lists the Annex A controls as ISO 27001 6.1.3 d requires: each with its inclusion, the
-// justification, and whether it is implemented.
+// annexATable returns a table of the Annex A controls, as ISO 27001 requires in 6.1.3 d: each with its
+// inclusion or exclusion, the justification, and whether it is implemented.
 func (v *Report) annexATable(rows []requirementCoverage) block.Table {
 	t := block.Table{Caption: "Annex A in order, with reasons and status", Empty: "The catalog has no Annex A controls.", Columns: []block.Column{
 		{Name: "Annex A", Width: 5},
@@ -250,8 +250,8 @@ func (v *Report) soaSection() []block.Block {
 	return out
 }
 
-// decisiveDocumentsTable lists the documents on which the most verdicts depend: those they changed, and those
-// that rest on them alone.
+// decisiveDocumentsTable returns a table of the documents that alone determine the most verdicts. It shows
+// how many verdicts each document changed and how many are based on it alone.
 func decisiveDocumentsTable(documents []api.DecisiveDocument) block.Table {
 	t := block.Table{Caption: "Verdicts that depend on a single document", Columns: []block.Column{
 		{Name: "Document", Width: 8},
@@ -265,7 +265,8 @@ func decisiveDocumentsTable(documents []api.DecisiveDocument) block.Table {
 	return t
 }
 
-// soaTable returns the items of one domain in the index range [from, to).
+// soaTable returns a table of the Statement of Applicability's items with indexes from from up to, but not
+// including, to. They must all be in the same domain.
 func (v *Report) soaTable(domain string, from, to int) block.Table {
 	t := block.Table{Caption: "Statement of Applicability: " + v.domainLabel(domain), Columns: []block.Column{
 		{Name: "Control", Width: 7},
@@ -313,8 +314,8 @@ func (v *Report) soaTable(domain string, from, to int) block.Table {
 	return t
 }
 
-// soaDetail returns the details not shown in an item's row; missing elements are left to its
-// finding if the report contains it.
+// soaDetail returns the details of an item that its table row does not show. If the report contains the
+// finding for the item, a link to it replaces the missing elements.
 func (v *Report) soaDetail(it *api.SoAItem) []block.Block {
 	var f block.Facts
 	f.AddText("Rationale", it.Rationale)

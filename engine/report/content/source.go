@@ -6,8 +6,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Source is the data of a report, collected at one moment. It is only read. A deliverable that does
-// not exist yet is nil, and the report states so.
+// Source is the data for a report, all collected at the same moment. It is not modified. A deliverable that
+// does not exist yet is nil, and the report says so.
 type Source struct {
 	Organization api.Organization
 	Assessment   api.Assessment

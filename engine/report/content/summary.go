@@ -11,7 +11,8 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// maxTopFindings is the number of findings in the summary; the gap analysis contains all.
+// maxTopFindings is the maximum number of findings in the summary. The gap analysis section contains all of
+// them.
 const maxTopFindings = 10
 
 func (v *Report) summarySection() []block.Block {
@@ -142,8 +143,8 @@ func (v *Report) topFindingsTable() block.Table {
 
 var sentenceEnd = lazyregexp.New(`(?:[^\s.]{3,}|\b(?:it|is|so|in|on|up|to|do|be|of|at|us|by))[.!?]["”’)]*\s+[\p{Lu}\p{Lo}\p{N}“"(]|[。！？]`)
 
-// firstSentence returns a text's first sentence, followed by "…" if there is more. It is used where
-// the full text appears elsewhere.
+// firstSentence returns the first sentence of a text, followed by "…" if there is more. It is used where the
+// report has the full text elsewhere.
 func firstSentence(s string) string {
 	s = strings.TrimSpace(wording.ReplaceControlCharacters(s))
 	line, _, _ := strings.Cut(s, "\n")
@@ -160,7 +161,8 @@ func firstSentence(s string) string {
 	return line
 }
 
-// controlCell returns a control's code and title, linked if the report contains its item.
+// controlCell returns a cell with a control's code and title, linked to the control's item if the report
+// contains it.
 func (v *Report) controlCell(code block.Span, title string) block.Cell {
 	code.Strong = code.Ref == ""
 	c := block.Cell{code}
@@ -170,7 +172,8 @@ func (v *Report) controlCell(code block.Span, title string) block.Cell {
 	return c
 }
 
-// findingLink returns a link to the finding with index i, labeled with its control's code.
+// findingLink returns a link to the finding with index i. The text of the link is the code of the finding's
+// control.
 func (v *Report) findingLink(i int) block.Span {
 	s := block.Span{Text: wording.OrDefault(v.Findings[i].ControlCode, "No control")}
 	if i < len(v.ids.findings) {

@@ -36,8 +36,8 @@ const (
 	SectionBasis     SectionID = "basis"
 )
 
-// Template defines which sections a template shows, in order, and which deliverables' items
-// it lists.
+// Template defines the content of a report: which sections it has, in which order, and from which
+// deliverables.
 type Template struct {
 	Name, Title string
 	Sections    []SectionID
@@ -120,7 +120,7 @@ func TemplateNames() []string {
 	return names
 }
 
-// FindTemplate returns the template with a name; ok is false if there is none.
+// FindTemplate returns the template with the given name. ok is false if there is none.
 func FindTemplate(name string) (Template, bool) {
 	i := slices.IndexFunc(Templates, func(t Template) bool { return t.Name == name })
 	if i < 0 {
@@ -133,14 +133,14 @@ func (t Template) hasSection(p SectionID) bool { return slices.Contains(t.Sectio
 
 func (t Template) HasDeliverable(g api.Gate) bool { return slices.Contains(t.Gates, g) }
 
-// PrescribedLayout returns the layout of a template with a prescribed form, which can only be
-// written as a workbook.
+// PrescribedLayout returns the workbook layout of a template whose form is prescribed by a third party. Such
+// a template can only be written as a workbook. For other templates, it returns false.
 func (t Template) PrescribedLayout() (workbook.Layout, bool) {
 	l, ok := workbook.FindLayout(t.Name)
 	return l, ok && l.IsPrescribed()
 }
 
-// Layouts returns the layouts of the sheets that list the template's items.
+// Layouts returns the layouts of the workbook sheets that list the template's items.
 func (t Template) Layouts() (out []workbook.Layout) {
 	if l, ok := t.PrescribedLayout(); ok {
 		return []workbook.Layout{l}
@@ -153,16 +153,16 @@ func (t Template) Layouts() (out []workbook.Layout) {
 	return out
 }
 
-// Layout returns the layout of the sheet for a section that lists items; ok is false for others.
+// Layout returns the workbook layout for a section that lists items. For other sections, ok is false.
 func (p SectionID) Layout() (l workbook.Layout, ok bool) {
 	return workbook.FindLayout(map[SectionID]string{
 		SectionSoA: TemplateSoA, SectionGap: TemplateGapAnalysis, SectionMaturity: TemplateMaturity, SectionPOAM: TemplatePOAM,
 	}[p])
 }
 
-// ReadableTemplateFor returns the template whose page shows the same content: usually the template itself; for
-// a workbook with a prescribed layout, the plan it contains; for machine-readable documents, the closest
-// equivalent.
+// ReadableTemplateFor returns the template to use if a report is to be read as a page. Usually it is the same
+// template. For a workbook with a prescribed layout it is the plan that the workbook contains, and for a
+// purely machine-readable document it is the closest equivalent.
 func ReadableTemplateFor(template string) string {
 	if t, ok := FindTemplate(template); ok {
 		if _, ok := t.PrescribedLayout(); ok {

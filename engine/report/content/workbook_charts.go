@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/engine/report/workbook"
 )
 
-// Charts returns the charts that the spreadsheet draws from tables, with the same numbers as in the
-// other formats.
+// Charts returns the charts of the report for a workbook, in which the spreadsheet program draws them from
+// tables. The numbers are the same as in other file formats.
 func (v *Report) Charts() (out []workbook.Chart) {
 	if v.Template.HasDeliverable(api.GateGapAnalysis) && v.Gap != nil {
 		out = append(out, v.severityChart(), v.heatMapChart())
@@ -61,7 +61,7 @@ func (v *Report) Charts() (out []workbook.Chart) {
 	return out
 }
 
-// severitySeries returns a series for each severity.
+// severitySeries returns a chart series for each severity.
 func severitySeries() (out []workbook.Series) {
 	for _, s := range api.Severities {
 		out = append(out, workbook.Series{Name: wording.Label(string(s)), Color: drawing.FillOrDefault(string(s))})
@@ -168,7 +168,8 @@ func (v *Report) planCharts() []workbook.Chart {
 	return []workbook.Chart{status, ageing, burn, matrix, calendar}
 }
 
-// newStatusChart returns a bar chart whose segments are statuses.
+// newStatusChart returns a bar chart without rows. Each bar will have a segment for each of the given
+// statuses.
 func newStatusChart(title, categoryHeader string, shown []coverageStatus) workbook.Chart {
 	f := workbook.Chart{Title: title, CategoryHeader: categoryHeader, Type: workbook.ChartStacked}
 	for _, o := range shown {
@@ -177,7 +178,7 @@ func newStatusChart(title, categoryHeader string, shown []coverageStatus) workbo
 	return f
 }
 
-// coverageChart returns the frameworks' requirements by status.
+// coverageChart returns a chart of the requirements by framework and status.
 func (v *Report) coverageChart() workbook.Chart {
 	f := newStatusChart("Requirements by framework and status", "Framework", coverageStatuses)
 	for _, fc := range v.coverage {
