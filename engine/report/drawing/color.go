@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Color is an opaque color.
+// Color is a color without transparency.
 type Color struct{ R, G, B uint8 }
 
-// HexDigits returns the color as six hexadecimal digits, as used in office formats.
+// HexDigits returns the color as six hexadecimal digits, which is the notation of office formats.
 func (c Color) HexDigits() string { return fmt.Sprintf("%02X%02X%02X", c.R, c.G, c.B) }
 
-// CSS returns the color as used in style sheets.
+// CSS returns the color in the notation of style sheets.
 func (c Color) CSS() string { return "#" + strings.ToLower(c.HexDigits()) }
 
 // ParseColor parses six hexadecimal digits with or without a leading #.
@@ -28,7 +28,7 @@ func ParseColor(s string) (Color, error) {
 
 func rgb(n uint32) Color { return Color{R: uint8(n >> 16), G: uint8(n >> 8), B: uint8(n)} }
 
-// ContrastRatio returns the contrast ratio of two colors, from 1 to 21, as defined by WCAG 2.
+// ContrastRatio returns the contrast ratio between two colors as defined by WCAG 2, from 1 to 21.
 func ContrastRatio(a, b Color) float64 {
 	x, y := a.luminance(), b.luminance()
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
@@ -45,7 +45,7 @@ func (c Color) luminance() float64 {
 	return 0.2126*part(c.R) + 0.7152*part(c.G) + 0.0722*part(c.B)
 }
 
-// readableInk returns black or white, whichever is more readable on the color.
+// readableInk returns black or white, whichever is more readable on a background of color c.
 func (c Color) readableInk() Color {
 	black, white := rgb(0x10161d), rgb(0xffffff)
 	if ContrastRatio(c, white) >= ContrastRatio(c, black) {
@@ -54,10 +54,10 @@ func (c Color) readableInk() Color {
 	return black
 }
 
-// ColorName names a color by its purpose. Reports refer to colors only by name.
+// ColorName is the name of a color, chosen by its purpose. Reports refer to colors only by these names.
 type ColorName string
 
-// Color names. A fill is named after what it represents: a status or a severity.
+// Names of colors. A fill has the name of the status or severity that it represents.
 const (
 	Ink        ColorName = "ink"
 	Soft       ColorName = "soft"
@@ -79,19 +79,19 @@ const (
 	Level      ColorName = "level"
 )
 
-// TextColorOn returns the color of text on a fill.
+// TextColorOn returns the color for text on the given fill.
 func TextColorOn(fill ColorName) ColorName { return "on-" + fill }
 
-// HeatShade returns the shade of a step from 0 (nothing) to HeatSteps.
+// HeatShade returns the shade for a step in a heat map, from 0 (nothing) to HeatSteps (the most).
 func HeatShade(step int) ColorName {
 	return ColorName("heat-" + strconv.Itoa(min(max(step, 0), HeatSteps)))
 }
 
-// HeatSteps is the number of shades of a heat map above zero.
+// HeatSteps is the number of shades in a heat map, not counting the one for zero.
 const HeatSteps = 5
 
-// tone is a color on light and on dark pages, with a pattern that distinguishes it without relying
-// on color.
+// tone defines a color, with one value for light pages and one for dark pages. It may have a pattern, so that
+// readers don't have to rely on the color.
 type tone struct {
 	name        ColorName
 	light, dark uint32
@@ -101,7 +101,7 @@ type tone struct {
 // Hatch is a pattern drawn over a fill.
 type Hatch byte
 
-// Patterns.
+// Patterns of fills.
 const (
 	NoHatch      Hatch = 0
 	Diagonal     Hatch = '/'
@@ -112,7 +112,7 @@ const (
 	SparseDotted Hatch = ':'
 )
 
-// tones defines all colors of a report.
+// tones lists all colors that reports use.
 var tones = []tone{
 	{Ink, 0x1c2530, 0xe6ebf0, 0},
 	{Soft, 0x55606d, 0xa5b1bd, 0},
@@ -160,10 +160,10 @@ var tones = []tone{
 	{"stream-5", 0x6b7785, 0x7d8997, 0},
 }
 
-// StreamCount is the number of stream colors.
+// StreamCount is the number of colors for streams in a flow picture.
 const StreamCount = 5
 
-// StreamColor returns the color of the nth stream of a flow.
+// StreamColor returns the color of stream number n in a flow picture.
 func StreamColor(n int) ColorName { return ColorName("stream-" + strconv.Itoa(n%StreamCount+1)) }
 
 // Theme holds the colors of a report.
@@ -171,11 +171,12 @@ type Theme struct {
 	accent, band *Color
 }
 
-// MinContrast is the minimum contrast of text on its background.
+// MinContrast is the minimum contrast ratio between text and its background.
 const MinContrast = 4.5
 
-// NewTheme returns a theme with an organization's own colors; nil keeps the default. Headings are
-// drawn in the accent color on white, so it must be dark enough.
+// NewTheme returns a theme with an organization's own colors, or the default ones where they are nil.
+// Headings are drawn in the accent color on white, so NewTheme returns an error if that color is not dark
+// enough.
 func NewTheme(accent, band *Color) (Theme, error) {
 	if accent != nil {
 		if c := ContrastRatio(*accent, rgb(0xffffff)); c < MinContrast {
@@ -190,7 +191,7 @@ func NewTheme(accent, band *Color) (Theme, error) {
 	return Theme{accent, band}, nil
 }
 
-// Color returns the color for n on a light page, or Soft if n is unknown.
+// Color returns the color named n on a light page. If n is unknown, it returns the color Soft.
 func (t Theme) Color(n ColorName) Color { return t.resolveColor(n, false) }
 
 func (t Theme) resolveColor(n ColorName, forDarkPage bool) Color {
@@ -224,14 +225,14 @@ func findTone(n ColorName) (tone, bool) {
 	return tone{}, false
 }
 
-// HatchOf returns the pattern of a fill.
+// HatchOf returns the pattern that belongs to a fill.
 func HatchOf(n ColorName) Hatch {
 	x, _ := findTone(n)
 	return x.hatch
 }
 
-// FillOrDefault returns the fill named n, or the fill for excluded items if n is unknown: a
-// severity comes from the data and may be anything.
+// FillOrDefault returns the fill named n. If n is unknown, it returns the fill for excluded items, because a
+// name may come from the data, such as a severity, and be anything.
 func FillOrDefault(n string) ColorName {
 	if _, ok := findTone(ColorName(n)); ok {
 		return ColorName(n)
@@ -239,7 +240,7 @@ func FillOrDefault(n string) ColorName {
 	return "excluded"
 }
 
-// BadgeColors returns the text and background colors of a status badge.
+// BadgeColors returns the colors of a status badge: ink for the text and ground for the background.
 func BadgeColors(class string) (ink, ground ColorName) {
 	switch class {
 	case "implemented", "approved":
@@ -254,7 +255,7 @@ func BadgeColors(class string) (ink, ground ColorName) {
 	return Info, InfoGround
 }
 
-// BadgeClasses lists the badge classes with a style of their own.
+// BadgeClasses lists the classes of badges that have colors of their own.
 var BadgeClasses = []string{
 	"implemented",
 	"approved",
@@ -272,7 +273,7 @@ var BadgeClasses = []string{
 	"informational",
 }
 
-// ReplaceColorPlaceholders replaces color names in braces, such as {accent}, with their values.
+// ReplaceColorPlaceholders replaces color names in braces, such as {accent}, with the values of the colors.
 func (t Theme) ReplaceColorPlaceholders(text string) string {
 	pairs := make([]string, 0, 2*len(tones))
 	for _, x := range tones {

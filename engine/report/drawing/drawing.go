@@ -13,10 +13,10 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// Width is the width of most drawings in drawing units; a unit is about one pixel on a page.
+// Width is the width of most drawings, in drawing units. A unit is about one pixel on a page.
 const Width = 680.0
 
-// Drawing is a picture. A table next to it contains the same data.
+// Drawing is a picture. Wherever it is shown, a table next to it contains the same data.
 type Drawing struct {
 	// Title is the picture's name; Description describes it for readers who can't see it.
 	Title, Description string
@@ -24,26 +24,27 @@ type Drawing struct {
 	Shapes             []Shape
 }
 
-// Shape is one of the types below.
+// Shape is an element of a drawing, of one of the types below.
 type Shape interface{ shape() }
 
-// Point is a position relative to the upper left corner.
+// Point is a position relative to the upper left corner of the drawing.
 type Point struct{ X, Y float64 }
 
 type (
-	// Box is a rectangle filled with a pattern. An empty Fill or Edge is not drawn.
+	// Box is a rectangle filled with a color and its pattern. If Fill or Edge is empty, the fill or the edge
+	// is not drawn.
 	Box struct {
 		X, Y, W, H float64
 		Fill, Edge ColorName
 	}
-	// Line connects points; a closed line returns to its start.
+	// Line is a line through a series of points. If it is closed, it returns to its start.
 	Line struct {
 		Points         []Point
 		Color          ColorName
 		Width          float64
 		Dashed, Closed bool
 	}
-	// Area is a polygon; an Opacity of 0 means opaque.
+	// Area is a filled polygon. An Opacity of 0 means opaque.
 	Area struct {
 		Points  []Point
 		Fill    ColorName
@@ -72,17 +73,17 @@ func (Area) shape()  {}
 func (Dot) shape()   {}
 func (Label) shape() {}
 
-// Anchor determines which end of a text is at its position.
+// Anchor says which point of a text, such as its start or end, is at the given position.
 type Anchor int
 
-// Text anchors.
+// Positions of a text relative to its anchor point.
 const (
 	Start Anchor = iota
 	Middle
 	End
 )
 
-// Add draws shapes on top of the existing ones.
+// Add adds shapes to the drawing, on top of the existing ones.
 func (d *Drawing) Add(s ...Shape) { d.Shapes = append(d.Shapes, s...) }
 
 var (
@@ -105,13 +106,13 @@ func fontFor(strong bool) *sfnt.Font {
 	return regular
 }
 
-// missingGlyph replaces characters that the font lacks.
+// missingGlyph is drawn in place of characters that the font doesn't have.
 const missingGlyph = '□'
 
-// emUnits is the size at which glyphs are loaded.
+// emUnits is the number of units per em with which glyphs are loaded.
 const emUnits = 1000
 
-// lookUpGlyph returns a character's glyph index and its advance in ems.
+// lookUpGlyph returns the index of the glyph for a character and the glyph's advance width in ems.
 func lookUpGlyph(f *sfnt.Font, buf *sfnt.Buffer, r rune) (sfnt.GlyphIndex, float64) {
 	i, err := f.GlyphIndex(buf, r)
 	if err != nil || i == 0 {
@@ -126,7 +127,7 @@ func lookUpGlyph(f *sfnt.Font, buf *sfnt.Buffer, r rune) (sfnt.GlyphIndex, float
 	return i, float64(a) / 64 / emUnits
 }
 
-// TextWidth returns the approximate width of a text.
+// TextWidth returns the approximate width of a text in drawing units.
 func TextWidth(text string, size float64, strong bool) float64 {
 	var buf sfnt.Buffer
 	w, f := 0.0, fontFor(strong)
@@ -137,10 +138,11 @@ func TextWidth(text string, size float64, strong bool) float64 {
 	return w * size
 }
 
-// fontSlack is how much wider than our font the reader's fonts may be.
+// fontSlack is the factor by which the font on a reader's machine may be wider than ours.
 const fontSlack = 1.08
 
-// FitLabel returns a label that fits into width; longer text is cut with "…" and kept in FullText.
+// FitLabel returns a label that is not wider than width. If the text is too long, it is cut and ends in "…",
+// and FullText contains all of it.
 func FitLabel(l Label, width float64) Label {
 	l.Text = strings.Join(strings.Fields(l.Text), " ")
 	full := l.Text
@@ -166,7 +168,7 @@ func FitLabel(l Label, width float64) Label {
 	return l
 }
 
-// WithTitle returns the drawing with its title above it.
+// WithTitle returns a copy of the drawing that has its title drawn above it.
 func (d Drawing) WithTitle() Drawing {
 	const high = 26.0
 	out := Drawing{Title: d.Title, Description: d.Description, Width: d.Width, Height: d.Height + high}

@@ -4,22 +4,23 @@ import (
 	"math"
 )
 
-// Text sizes in picture units.
+// Text sizes in drawing units.
 const (
 	LabelSize      = 13.0
 	SmallLabelSize = 11.5
 )
 
-// RoundTo2 rounds to two decimals so that the output is the same on every machine.
+// RoundTo2 rounds a number to two decimals, so that the output is the same on every machine.
 func RoundTo2(f float64) float64 { return math.Round(f*100) / 100 }
 
-// LegendKey is a fill and its meaning.
+// LegendKey is an entry of a legend: a fill and what it means.
 type LegendKey struct {
 	Fill ColorName
 	Name string
 }
 
-// AddLegend draws a legend on as many lines as it needs and returns the y position below it.
+// AddLegend adds a legend between the positions left and right, on as many lines as it needs. It returns the
+// y position below the legend.
 func (d *Drawing) AddLegend(keys []LegendKey, left, y, right float64) float64 {
 	if len(keys) == 0 {
 		return y

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// Pixels per unit, and the maximum length of a side.
+// The number of pixels per drawing unit, and the maximum length of a side in pixels.
 const (
 	pixelsPerUnit = 1.5
 	maxPixels     = 4000
@@ -52,8 +52,8 @@ func (c *canvas) colorWithOpacity(n ColorName, opacity float64) color.Color {
 	return color.NRGBA{R: x.R, G: x.G, B: x.B, A: uint8(math.Round(opacity * 255))}
 }
 
-// fillPath fills the path drawn by path with a color, clipped to the box (x0, y0)–(x1, y1) in
-// pixels.
+// fillPath fills a path with a color. The function path draws the path. Nothing is drawn outside the box from
+// (x0, y0) to (x1, y1), in pixels.
 func (c *canvas) fillPath(x0, y0, x1, y1 float64, with color.Color, path func(r *vector.Rasterizer, x, y float32)) {
 	box := image.Rect(int(math.Floor(x0)), int(math.Floor(y0)), int(math.Ceil(x1))+1, int(math.Ceil(y1))+1).Intersect(c.img.Bounds())
 	if box.Empty() {
@@ -64,7 +64,7 @@ func (c *canvas) fillPath(x0, y0, x1, y1 float64, with color.Color, path func(r 
 	r.Draw(c.img, box, image.NewUniform(with), image.Point{})
 }
 
-// fillPolygon fills a polygon given in units.
+// fillPolygon fills a polygon, whose points are in drawing units, with a color.
 func (c *canvas) fillPolygon(all []Point, with color.Color) {
 	if len(all) < 3 {
 		return
@@ -90,7 +90,7 @@ func (c *canvas) fillRect(x, y, w, h float64, with color.Color) {
 	c.fillPolygon([]Point{{x, y}, {x + w, y}, {x + w, y + h}, {x, y + h}}, with)
 }
 
-// strokeLine draws a straight line as a thin polygon.
+// strokeLine draws a straight line, as a thin polygon.
 func (c *canvas) strokeLine(a, b Point, width float64, with color.Color) {
 	dx, dy := b.X-a.X, b.Y-a.Y
 	l := math.Hypot(dx, dy)
@@ -214,7 +214,8 @@ func addOutline(r *vector.Rasterizer, segments sfnt.Segments, x, y float32) {
 	r.ClosePath()
 }
 
-// DrawHatch draws a pattern over a rectangle with lines and discs that stay inside it.
+// DrawHatch draws a pattern over a rectangle by calling line and disc. Nothing that it draws extends beyond
+// the rectangle.
 func DrawHatch(x, y, w, h float64, kind Hatch, line func(a, b Point), disc func(p Point, r float64)) {
 	const step = 5.0
 	slanted := func(up bool) {

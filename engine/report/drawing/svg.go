@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// SVG returns the drawing for a page that includes CSS and SVGPatternDefs: an image with a name and a
-// description. Its parts can't be focused with the keyboard.
+// SVG returns the drawing as an SVG image with a name and a description. The page must include CSS and
+// SVGPatternDefs. No part of the image can be focused with the keyboard.
 func (d *Drawing) SVG() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg viewBox="0 0 %s %s" role="img" aria-label="%s"><title>%s</title>`, formatNumber(d.Width), formatNumber(d.Height),
@@ -112,8 +112,8 @@ func (s Label) writeSVG(b *strings.Builder) {
 	)
 }
 
-// CSS returns the colors as variables for light and dark pages, and the classes used by drawings
-// and bars.
+// CSS returns a style sheet that defines the colors as variables, for light and dark pages, and the classes
+// that drawings and bars use.
 func (t Theme) CSS() string {
 	var b strings.Builder
 	declare := func(dark bool) {
@@ -149,7 +149,7 @@ func (t Theme) CSS() string {
 	return b.String()
 }
 
-// SVGPatternDefs returns the fill patterns, which must occur once per page.
+// SVGPatternDefs returns the definitions of the fill patterns, which a page must include exactly once.
 func SVGPatternDefs() string {
 	var b strings.Builder
 	b.WriteString(`<svg width="0" height="0" class="defs" aria-hidden="true" focusable="false"><defs>`)
