@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/engine/report/content"
 )
 
-// writeCSV writes one row per item (RFC 4180, UTF-8 without a BOM). A deliverable that has not been
-// drafted has a header and no rows.
+// writeCSV writes one row for each item, as CSV according to RFC 4180, in UTF-8 without a byte order mark. If
+// the deliverable has not been drafted, it writes only the header.
 func writeCSV(w io.Writer, v *content.Report) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
@@ -32,7 +32,7 @@ func writeCSV(w io.Writer, v *content.Report) error {
 	return out.Error()
 }
 
-// escapeFormula prefixes text that a spreadsheet would interpret as a formula with an apostrophe.
+// escapeFormula puts an apostrophe before a text that a spreadsheet would interpret as a formula.
 func escapeFormula(s string) string {
 	if t := strings.TrimLeft(s, " "); t != "" && strings.ContainsRune("=+-@\t\r\n", rune(t[0])) {
 		return "'" + s

@@ -39,7 +39,7 @@ type format struct {
 
 func supportsEveryTemplate(content.Template) bool { return true }
 
-// formats lists the formats in the order of the documentation.
+// formats lists the formats in the order in which the documentation describes them.
 var formats = []format{
 	{FormatPDF, "application/pdf", ".pdf", func(w io.Writer, v *content.Report, r Request) error {
 		return pdf.Write(w, v.Document(), r.Font)
@@ -69,7 +69,7 @@ var formats = []format{
 	}, func(t content.Template) bool { return slices.Contains(oscal.Templates, t.Name) }},
 }
 
-// findFormat returns the format with a name; ok is false if there is none.
+// findFormat returns the format with the given name. ok is false if there is none.
 func findFormat(name string) (format, bool) {
 	i := slices.IndexFunc(formats, func(f format) bool { return f.name == name })
 	if i < 0 {
@@ -78,7 +78,7 @@ func findFormat(name string) (format, bool) {
 	return formats[i], true
 }
 
-// supportedFormatNames returns the names of the formats that a template can be written in.
+// supportedFormatNames returns the names of the formats in which reports with the template can be written.
 func supportedFormatNames(t content.Template) (names []string) {
 	if _, ok := t.PrescribedLayout(); ok {
 		return []string{FormatXLSX}
@@ -94,8 +94,8 @@ func supportedFormatNames(t content.Template) (names []string) {
 	return names
 }
 
-// CheckSupported returns nil if the template can be written in the format, or else a
-// VALIDATION_ERROR that lists the alternatives.
+// CheckSupported returns nil if reports with the template can be written in the format. Otherwise it returns
+// a VALIDATION_ERROR that lists the alternatives.
 func CheckSupported(template, format string) error {
 	t, ok := content.FindTemplate(template)
 	if !ok {
@@ -124,7 +124,7 @@ func ContentType(format string) string {
 	return "application/octet-stream"
 }
 
-// Extension returns the file name extension of a format with its dot, or "" if it is unknown.
+// Extension returns the file name extension of a format, including the dot, or "" if the format is unknown.
 func Extension(format string) string {
 	f, _ := findFormat(format)
 	return f.extension

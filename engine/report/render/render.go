@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/engine/report/render/usertemplate"
 )
 
-// Request specifies the report to write. An empty title means the template's default.
+// Request specifies a report to write. If Title is empty, the report has the default title of its template.
 type Request struct {
 	Template, Format, Title string
 	// Font is an optional TrueType font for characters missing from the built-in PDF fonts.
@@ -28,8 +28,8 @@ type Request struct {
 	Style []byte
 }
 
-// Write writes the report to w. It returns a VALIDATION_ERROR for an unsupported template or
-// format, ctx's error if ctx ends, and any error of w.
+// Write writes a report to w. It returns a VALIDATION_ERROR if the template or the format is not supported,
+// an error of ctx if ctx ends, or the error of a failed write to w.
 func Write(ctx context.Context, w io.Writer, src *content.Source, r Request) error {
 	if err := CheckSupported(r.Template, r.Format); err != nil {
 		return err
@@ -58,7 +58,7 @@ func Write(ctx context.Context, w io.Writer, src *content.Source, r Request) err
 	return nil
 }
 
-// contextWriter fails once its context has ended.
+// contextWriter is an io.Writer that fails as soon as its context has ended.
 type contextWriter struct {
 	ctx context.Context
 	w   io.Writer
@@ -71,7 +71,7 @@ func (h *contextWriter) Write(p []byte) (int, error) {
 	return h.w.Write(p)
 }
 
-// writeJSON writes what the template shows as JSON.
+// writeJSON writes the content of the report as JSON.
 func writeJSON(w io.Writer, v *content.Report) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -43,11 +43,12 @@ func (x *docxWriter) writeBlock(b block.Block) {
 	}
 }
 
-// writeParagraph writes a paragraph in a style; "" is the body style. Right-to-left text gets a
-// paragraph of its own.
+// writeParagraph writes a cell in a paragraph style, or in the body style if style is "". Like
+// writeParagraphs, it may start further paragraphs.
 func (x *docxWriter) writeParagraph(style string, c block.Cell) { x.writeParagraphs(style, "", c) }
 
-// writeParagraphs writes a cell as one paragraph, plus one for each longer text in it.
+// writeParagraphs writes a cell as a paragraph. Each further span that may have several lines (Prose) starts
+// a new paragraph, which has its own text direction.
 func (x *docxWriter) writeParagraphs(style, align string, c block.Cell) {
 	open := func(rtl bool) {
 		x.writeRawXML(`<w:p><w:pPr>`)
@@ -95,14 +96,14 @@ func (x *docxWriter) writeSpan(s block.Span) {
 	}
 }
 
-// writeLink writes a link to another place in the document.
+// writeLink writes a link to an anchor in the same document.
 func (x *docxWriter) writeLink(anchorID, text, style string) {
 	x.writeRawXML(`<w:hyperlink w:anchor="`, x.bookmarkName(anchorID), `" w:history="1">`)
 	x.writeRun(block.Span{Text: text, Badge: style, Ref: anchorID})
 	x.writeRawXML(`</w:hyperlink>`)
 }
 
-// writeRun writes a run of text with line ends as breaks.
+// writeRun writes a span as a run of text, in which line ends become line breaks.
 func (x *docxWriter) writeRun(s block.Span) {
 	if s.Text == "" {
 		return
@@ -169,8 +170,8 @@ func (x *docxWriter) writeText(s string) {
 	x.writeRawXML(`</w:t>`)
 }
 
-// closeDirectionMarks closes the directional marks that a text opens, so that they do not affect
-// the following text.
+// closeDirectionMarks appends the characters that close all direction marks still open in s, so that the
+// marks do not affect the text after it.
 func closeDirectionMarks(s string) string {
 	open := ""
 	for _, r := range s {
@@ -207,7 +208,8 @@ func (x *docxWriter) writeFacts(f block.Facts) {
 	}
 }
 
-// inlineFirstSpan returns a cell whose first text continues the line before it.
+// inlineFirstSpan returns a copy of a cell whose first span continues the line before it instead of starting
+// a paragraph.
 func inlineFirstSpan(c block.Cell) block.Cell {
 	out := append(block.Cell{}, c...)
 	out[0].Prose = false
@@ -217,7 +219,7 @@ func inlineFirstSpan(c block.Cell) block.Cell {
 // tilesPerRow is the number of tiles in a row.
 const tilesPerRow = 4
 
-// writeTiles writes figures with their labels above them.
+// writeTiles writes key figures, each in a box of its own below its label.
 func (x *docxWriter) writeTiles(all []block.Fact) {
 	for len(all) > 0 {
 		line := all[:min(len(all), tilesPerRow)]
@@ -251,8 +253,8 @@ func (x *docxWriter) writeQuote(q block.Quote) {
 	x.writeParagraph("QuoteSource", q.Source())
 }
 
-// writeTable writes a table below its caption, repeating the header row on each page; the rows'
-// details follow, each under its row's name.
+// writeTable writes a table below its caption. The header row is repeated on each page. The details of the
+// rows follow after the table, each under the name of its row.
 func (x *docxWriter) writeTable(t block.Table) {
 	x.writeParagraph("Caption", block.Cell{{Text: t.Caption}})
 	if len(t.Rows) == 0 {
@@ -306,14 +308,14 @@ func (x *docxWriter) writeTable(t block.Table) {
 	}
 }
 
-// docxLetterWidth is the approximate width of a letter in a table header; docxCellMargins is the
-// horizontal padding of a cell.
+// docxLetterWidth is the approximate width of a letter in a table header. docxCellMargins is the horizontal
+// padding of a cell.
 const (
 	docxLetterWidth = 88
 	docxCellMargins = 130
 )
 
-// docxMaxUnbrokenRow is the maximum text length of a row that is kept on one page.
+// docxMaxUnbrokenRow is the maximum length of the text in a row that must not be split across pages.
 const docxMaxUnbrokenRow = 600
 
 func (x *docxWriter) writeRow(t *block.Table, r *block.Row, widths []int) {
@@ -352,8 +354,8 @@ func columnAlignment(c block.Column) string {
 	return ""
 }
 
-// columnWidths divides the text width among the columns in the same proportions as the page, with
-// room for the longest word of each header if the other columns can spare it.
+// columnWidths divides the text width among the columns. The proportions are those of the HTML page, but a
+// column is widened to fit the longest word of its header if the other columns have room to spare.
 func (x *docxWriter) columnWidths(t *block.Table) []int {
 	sum := 0
 	for _, c := range t.Columns {

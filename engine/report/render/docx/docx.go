@@ -43,7 +43,7 @@ type docxWriter struct {
 	err      error
 }
 
-// A4 with margins of 2 cm, in twentieths of a point.
+// The page: A4 with margins of 2 cm, in twentieths of a point.
 const (
 	docxPageWidth  = 11906
 	docxPageHeight = 16838
@@ -51,11 +51,11 @@ const (
 	docxTextWidth  = docxPageWidth - 2*docxMargin
 )
 
-// styledParts are the parts that refer to styles.
+// styledParts lists the parts of the package that refer to styles.
 var styledParts = map[string]bool{"word/document.xml": true, "word/header1.xml": true, "word/footer1.xml": true}
 
-// Write writes the document as a Word document, with the styles of another document if one is
-// given.
+// Write writes a report as a Word document. If style is given, it must be a Word document, whose styles are
+// used.
 func Write(w io.Writer, d block.Document, style []byte) error {
 	z := zip.NewWriter(w)
 	// The earliest time a zip can hold: the entries must not depend on the current time.
@@ -136,7 +136,7 @@ func xmlPartWriter(text string) func(*bufio.Writer) {
 	return func(b *bufio.Writer) { _, _ = b.WriteString(xmlHead + text) }
 }
 
-// writeBody writes the body: title, contents, basis and sections.
+// writeBody writes the body of the document: the title, the table of contents, the basis and the sections.
 func (x *docxWriter) writeBody(d *block.Document) {
 	x.writeRawXML(xmlHead, `<w:document xmlns:w="`, nsWord, `" xmlns:r="`, nsRelations, `" `, drawingNamespaces, `><w:body>`)
 	if w, h := d.FitLogo(160, 90); w > 0 {
@@ -191,8 +191,8 @@ func (x *docxWriter) writeSection(s *block.Section) {
 	}
 }
 
-// writeTableOfContents writes a table-of-contents field, which Word fills with page numbers when updated;
-// until then it lists the chapters as links.
+// writeTableOfContents writes a field that Word turns into a table of contents with page numbers when the
+// user updates it. Until then, it lists the chapters as links.
 func (x *docxWriter) writeTableOfContents(d *block.Document) {
 	x.writeParagraph("ContentsHeading", block.Text("Contents"))
 	x.writeRawXML(
@@ -210,7 +210,7 @@ func (x *docxWriter) writeTableOfContents(d *block.Document) {
 	x.writeRawXML(`<w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>`)
 }
 
-// writeHeading writes a heading of a level, wrapped in its anchor's bookmark.
+// writeHeading writes a heading of the given level. Links to id lead to it.
 func (x *docxWriter) writeHeading(level int, id, title string, startsPage bool) {
 	style := fmt.Sprintf("Heading%d", level)
 	x.writeRawXML(`<w:p><w:pPr><w:pStyle w:val="`, style, `"/>`)
@@ -223,7 +223,7 @@ func (x *docxWriter) writeHeading(level int, id, title string, startsPage bool) 
 	x.writeRawXML(`</w:p>`)
 }
 
-// writeAnchored wraps content in the bookmark of an anchor.
+// writeAnchored writes content inside the bookmark of an anchor. Without an ID, it writes only the content.
 func (x *docxWriter) writeAnchored(id string, writeContent func()) {
 	if id == "" {
 		writeContent()
@@ -236,8 +236,8 @@ func (x *docxWriter) writeAnchored(id string, writeContent func()) {
 	x.writeRawXMLf(`<w:bookmarkEnd w:id="%d"/>`, n)
 }
 
-// bookmarkName returns the bookmark name for an anchor: letters, digits and underscores, at most 40
-// characters.
+// bookmarkName returns the name of the bookmark for an anchor. It consists of letters, digits and
+// underscores, 40 characters at most.
 func (x *docxWriter) bookmarkName(id string) string {
 	if name := x.bookmarks[id]; name != "" {
 		return name
@@ -263,8 +263,7 @@ func (x *docxWriter) writeRawXMLf(format string, args ...any) {
 	_, _ = fmt.Fprintf(x.w, format, args...)
 }
 
-// writeEscapedXML writes escaped text; characters that XML does not allow become the replacement
-// character.
+// writeEscapedXML writes text with XML escaping. Characters that XML does not allow are replaced with U+FFFD.
 func writeEscapedXML(w *bufio.Writer, s string) {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
@@ -286,7 +285,7 @@ func writeEscapedXML(w *bufio.Writer, s string) {
 	}
 }
 
-// isRightToLeft reports whether the text starts in a right-to-left script.
+// isRightToLeft reports whether a text starts in a script that is written from right to left.
 func isRightToLeft(s string) bool {
 	for _, r := range s {
 		switch {

@@ -13,16 +13,17 @@ import (
 
 const drawingNamespaces = `xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"`
 
-// docxImage is an image part of the package.
+// docxImage is an image file in the package.
 type docxImage struct {
 	name string
 	data []byte
 }
 
-// firstImageRelation is the number of the first image relationship.
+// firstImageRelation is the number of the first relationship to an image; lower numbers belong to other
+// parts.
 const firstImageRelation = 10
 
-// writeRelations writes the relationships to the document's parts.
+// writeRelations writes the relationships from the document to its other parts.
 func (x *docxWriter) writeRelations(b *bufio.Writer) {
 	_, _ = b.WriteString(xmlHead + docxRelations)
 	if x.hasTheme {
@@ -34,15 +35,16 @@ func (x *docxWriter) writeRelations(b *bufio.Writer) {
 	_, _ = b.WriteString(`</Relationships>`)
 }
 
-// EMUs per picture unit (an inch has 914,400 EMUs), and the space available on a page.
+// The number of EMUs per drawing unit (an inch has 914,400 EMUs), and the largest size of a picture that fits
+// on a page.
 const (
 	emuPerUnit   = 8890
 	maxEMUWidth  = docxTextWidth * 635
 	maxEMUHeight = 8600000
 )
 
-// writePicture writes a drawing. A drawing that is already in the document, such as one shown both
-// in the summary and in its section, reuses the same image part.
+// writePicture writes a drawing as an image. If the document already contains the same drawing, for example
+// in the summary, both share one image file.
 func (x *docxWriter) writePicture(d drawing.Drawing) {
 	at := slices.IndexFunc(x.placedDrawings, func(o placedDrawing) bool {
 		return o.Width == d.Width && o.Height == d.Height && reflect.DeepEqual(o.Shapes, d.Shapes)
@@ -59,24 +61,24 @@ func (x *docxWriter) writePicture(d drawing.Drawing) {
 	x.placeImage(x.placedDrawings[at].image, d.Title, d.Description, d.Width*emuPerUnit, d.Height*emuPerUnit)
 }
 
-// placedDrawing is a drawing and its image in the package.
+// placedDrawing is a drawing for which the package already contains an image.
 type placedDrawing struct {
 	drawing.Drawing
 	image int
 }
 
-// addImage adds an image to the package and returns its number.
+// addImage adds an image file to the package and returns its number.
 func (x *docxWriter) addImage(extension string, data []byte) int {
 	x.images = append(x.images, docxImage{fmt.Sprintf("media/image%d.%s", len(x.images)+1, extension), data})
 	return len(x.images) - 1
 }
 
-// maxImageDescription is the maximum length of a picture's description; screen readers read it in
-// one go.
+// maxImageDescription is the maximum length of a picture's description. It is limited because screen readers
+// read a description without a pause.
 const maxImageDescription = 2000
 
-// placeImage places an image of a size in EMUs in its own paragraph, scaled down if it does not
-// fit.
+// placeImage writes a paragraph with an image, whose size is given in EMUs. If the image does not fit on a
+// page, it is scaled down.
 func (x *docxWriter) placeImage(image int, title, text string, width, height float64) {
 	x.imageCount++
 	n := x.imageCount

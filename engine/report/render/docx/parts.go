@@ -44,7 +44,7 @@ const (
 		`<w:compat><w:compatSetting w:name="compatibilityMode" w:uri="http://schemas.microsoft.com/office/word" w:val="15"/></w:compat><w:themeFontLang w:val="en-GB"/></w:settings>`
 )
 
-// writeCoreProperties writes the metadata that file managers show.
+// writeCoreProperties writes the document's metadata, which file managers show.
 func writeCoreProperties(b *bufio.Writer, d *block.Document) {
 	field := func(name, value string) {
 		if value == "" {
@@ -79,7 +79,7 @@ func writeCoreProperties(b *bufio.Writer, d *block.Document) {
 	_, _ = b.WriteString(`</cp:coreProperties>`)
 }
 
-// writeTabbedLine writes a paragraph with text at its left and right ends.
+// writeTabbedLine writes a paragraph with some text at the left end and some at the right end.
 func writeTabbedLine(b *bufio.Writer, style string, left, right func(x *docxWriter)) {
 	x := &docxWriter{w: b, bookmarks: map[string]string{}}
 	x.writeRawXML(`<w:p><w:pPr><w:pStyle w:val="`, style, `"/></w:pPr>`)
@@ -89,7 +89,7 @@ func writeTabbedLine(b *bufio.Writer, style string, left, right func(x *docxWrit
 	x.writeRawXML(`</w:p>`)
 }
 
-// collapseSpacesAndTruncate shortens text for a header or footer.
+// collapseSpacesAndTruncate shortens text so that it fits into a header or footer.
 func collapseSpacesAndTruncate(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > 60 {
@@ -137,7 +137,8 @@ func writeDOCXFooter(b *bufio.Writer, d *block.Document) {
 	_, _ = b.WriteString(`</w:ftr>`)
 }
 
-// docxStyle holds a style's paragraph and run properties, in the order required by the schema.
+// docxStyle holds a style's paragraph and run properties as XML. The elements must be in the order that the
+// schema requires.
 type docxStyle struct{ id, name, based, next, para, run string }
 
 var docxParagraphStyles = []docxStyle{

@@ -14,9 +14,9 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// customStyles holds the styles of a user's document. A style of ours that exists there by name,
-// such as "heading 1", is used as defined there; the others are added. Its theme is included, since
-// fonts and colors may depend on it. Nothing else is read from the document.
+// customStyles holds the styles of a user's document. If the document has one of our styles, such as "heading
+// 1", its definition replaces ours. Our other styles are added. The theme of the document is included as
+// well, because fonts and colors may depend on it. Nothing else of the document is used.
 type customStyles struct {
 	// styles and theme are parts of the package; theme may be empty.
 	styles, theme string
@@ -24,7 +24,7 @@ type customStyles struct {
 	ids map[string]string
 }
 
-// Limits of a style document.
+// Limits of a user's style document.
 const (
 	maxStylePart = 4 << 20
 	maxStyles    = 5000
@@ -37,7 +37,7 @@ var (
 	styleID        = lazyregexp.New(`^<w:style\b[^>]*\bw:styleId="([^"]*)"`)
 )
 
-// mergeStyles reads the styles of a document and adds those of ours that are missing.
+// mergeStyles reads the styles of a user's document and adds those of our styles that it lacks.
 func mergeStyles(file []byte, builtin string) (*customStyles, error) {
 	refuse := func(format string, args ...any) error { return api.Invalid("style", format, args...) }
 	if len(file) > api.MaxStyleBytes {
@@ -112,7 +112,8 @@ func mergeStyles(file []byte, builtin string) (*customStyles, error) {
 
 var errMissingPart = errors.New("part not found")
 
-// readStylePart returns a part of a package, which must be XML without entity declarations.
+// readStylePart returns a part of a user's document. It is an error if the part is not XML, declares
+// entities, or refers to other parts.
 func readStylePart(z *zip.Reader, name string) (string, error) {
 	f, err := z.Open(name)
 	if err != nil {
@@ -132,7 +133,8 @@ func readStylePart(z *zip.Reader, name string) (string, error) {
 	return string(b), nil
 }
 
-// rejectUnsafeXML rejects invalid XML and references to external resources.
+// rejectUnsafeXML returns an error if s is invalid XML, declares entities or a document type, or refers to
+// other resources.
 func rejectUnsafeXML(s string) error {
 	d := xml.NewDecoder(strings.NewReader(s))
 	for {
@@ -158,8 +160,8 @@ func rejectUnsafeXML(s string) error {
 
 var styleReference = lazyregexp.New(`<w:(pStyle|rStyle|tblStyle) w:val="([^"]*)"/>`)
 
-// replaceStyleIDs replaces our style IDs in a part with those of the custom document. Text can't
-// look like a tag because it is escaped.
+// replaceStyleIDs replaces the IDs of our styles in a part with those that the user's document has for them.
+// It can't change any text by mistake, because escaped text never looks like a tag.
 func (o *customStyles) replaceStyleIDs(part []byte) []byte {
 	return styleReference.ReplaceAllFunc(part, func(m []byte) []byte {
 		at := bytes.Index(m, []byte(`w:val="`)) + len(`w:val="`)

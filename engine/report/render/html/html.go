@@ -20,13 +20,14 @@ var (
 	//go:embed page.css
 	pageCSS string
 
-	// pageTemplate is parsed on first use so that it does not slow down every command.
+	// pageTemplate returns the template of the page. It is parsed on first use, because parsing would slow
+	// down every command.
 	pageTemplate = sync.OnceValue(func() *template.Template {
 		return template.Must(template.New("page").Funcs(template.FuncMap{"cell": cellHTML, "drawn": pictureHTML}).Parse(pageSource))
 	})
 )
 
-// htmlPage is a document with its style.
+// htmlPage is the data of the page template: a document and its style sheet.
 type htmlPage struct {
 	block.Document
 	Style template.CSS
@@ -35,10 +36,11 @@ type htmlPage struct {
 	Image template.URL
 }
 
-// pictureHTML returns a picture as SVG; the drawing escapes its text.
+// pictureHTML returns a picture as an SVG element, in which all text is escaped.
 func pictureHTML(p block.Picture) template.HTML { return template.HTML(p.SVG()) }
 
-// Write writes one self-contained page without scripts or network access.
+// Write writes a report as a single HTML page. The page contains no scripts and loads nothing from the
+// network.
 func Write(w io.Writer, d block.Document) error {
 	var image template.URL
 	if len(d.Logo) > 0 {
@@ -50,8 +52,8 @@ func Write(w io.Writer, d block.Document) error {
 	)
 }
 
-// cellHTML returns a cell as the content of an element, with all text escaped. A large report has a
-// hundred thousand cells, so they are written here rather than by the template.
+// cellHTML returns the HTML of a cell's content, with all text escaped. A large report has a hundred thousand
+// cells, and this is faster than writing them with the template.
 func cellHTML(c block.Cell) template.HTML {
 	var b strings.Builder
 	for _, s := range c {
@@ -80,7 +82,7 @@ func cellHTML(c block.Cell) template.HTML {
 	return template.HTML(b.String())
 }
 
-// writeBarHTML writes a bar that fills its container, with segments distinguished by pattern.
+// writeBarHTML writes a bar that is as wide as its container. Patterns distinguish its segments.
 func writeBarHTML(b *strings.Builder, r *block.Bar) {
 	name := template.HTMLEscapeString(r.Label)
 	fmt.Fprintf(

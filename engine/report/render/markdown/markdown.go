@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// Write writes the document as Markdown with tables. Pictures are omitted, since a table
-// next to each contains the same data.
+// Write writes a report as Markdown with tables. It leaves out pictures, because a table next to each
+// contains the same data.
 func Write(w io.Writer, d block.Document) error {
 	m := &markdownWriter{w: w}
 	m.writeParagraph("# " + Escape(d.Title))
@@ -66,7 +66,7 @@ type markdownWriter struct {
 	err error
 }
 
-// writeLine writes a line and ends the block with a blank line if needed.
+// writeLine writes s and a newline. After a write error, it does nothing.
 func (m *markdownWriter) writeLine(s string) {
 	if m.err == nil {
 		_, m.err = io.WriteString(m.w, s+"\n")
@@ -160,7 +160,7 @@ func (m *markdownWriter) writeTable(t block.Table) {
 	}
 }
 
-// markdownCell returns a cell on one line; line ends become breaks.
+// markdownCell returns a cell as a single line of Markdown, in which line ends become break tags.
 func markdownCell(c block.Cell) string {
 	var b strings.Builder
 	for i, s := range c {
@@ -178,11 +178,11 @@ func markdownCell(c block.Cell) string {
 	return b.String()
 }
 
-// Escape escapes text so that none of it acts as markup in a paragraph, heading, list,
-// quote or table. Line ends become breaks.
+// Escape escapes text so that no part of it is interpreted as markup, whether it is used in a paragraph,
+// heading, list, quote or table. Line ends become break tags.
 func Escape(s string) string { return escapeMarkdownAt(s, true) }
 
-// escapeMarkdownAt escapes text at the start of a line or within one.
+// escapeMarkdownAt escapes text that is at the start of a line or, if atLineStart is false, within one.
 func escapeMarkdownAt(s string, atLineStart bool) string {
 	s = strings.Trim(s, "\n")
 	var b strings.Builder
@@ -212,7 +212,8 @@ func escapeMarkdownAt(s string, atLineStart bool) string {
 	return b.String()
 }
 
-// isListNumber reports whether the text before a dot would make the line a numbered item.
+// isListNumber reports whether a line that begins with this text and a dot would be an item of a numbered
+// list.
 func isListNumber(before string) bool {
 	before = strings.TrimLeft(before, " \t")
 	return before != "" && len(before) < 10 && strings.Trim(before, "0123456789") == ""

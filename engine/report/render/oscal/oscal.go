@@ -42,10 +42,10 @@ type oscalWriter struct {
 	emitted map[string]bool
 }
 
-// Templates lists the templates for which OSCAL has a model.
+// Templates lists the report templates for which OSCAL has a model.
 var Templates = []string{content.TemplateFull, content.TemplateSoA, content.TemplateGapAnalysis, content.TemplatePOAM, content.TemplateAssessmentPlan}
 
-// Write writes the template as OSCAL JSON.
+// Write writes a report as OSCAL JSON. The template determines which OSCAL model is used.
 func Write(out io.Writer, v *content.Report) error {
 	w := &oscalWriter{Report: v, rowNames: map[string][]string{}, emitted: map[string]bool{}}
 	var doc models.OscalModels
@@ -76,12 +76,13 @@ func Write(out io.Writer, v *content.Report) error {
 	return err
 }
 
-// emptyDocumentError returns an error for a document whose model requires at least one entry.
+// emptyDocumentError returns the error for a document that would be empty although its model requires at
+// least one entry.
 func emptyDocumentError(format string, args ...any) error {
 	return api.Invalid("format", "there is nothing to write as OSCAL yet: "+format, args...)
 }
 
-// encodeAndValidate encodes a document as JSON and validates it against the schema.
+// encodeAndValidate encodes a document as JSON and validates the result against the OSCAL schema.
 func (w *oscalWriter) encodeAndValidate(model string, doc *models.OscalModels) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -107,7 +108,8 @@ func (w *oscalWriter) encodeAndValidate(model string, doc *models.OscalModels) (
 
 var listIndexPattern = lazyregexp.New(`([a-z-]+)\[(\d+)\]`)
 
-// rowNameAt returns the report item that a location in the document refers to.
+// rowNameAt returns the name of the report item at a location in the OSCAL document, for use in error
+// messages.
 func (w *oscalWriter) rowNameAt(jsonPath string) string {
 	for _, m := range listIndexPattern.FindAllStringSubmatch(jsonPath, -1) {
 		if n, err := strconv.Atoi(m[2]); err == nil && n < len(w.rowNames[m[1]]) {
@@ -117,18 +119,21 @@ func (w *oscalWriter) rowNameAt(jsonPath string) string {
 	return "the report"
 }
 
-// recordRowName records what the next entry of a list refers to.
+// recordRowName records the name of the report item that the next entry of a list represents, for use in
+// error messages.
 func (w *oscalWriter) recordRowName(list, rowName string) {
 	w.rowNames[list] = append(w.rowNames[list], rowName)
 }
 
-// uuidFor returns a stable UUID for something in this assessment, by kind and parts.
+// uuidFor returns the UUID of something in this assessment, which is identified by its kind and by parts. It
+// is always the same.
 func (w *oscalWriter) uuidFor(kind string, parts ...string) string {
 	key := kind + "\x00" + w.Assessment.ID + "\x00" + strings.Join(parts, "\x00")
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(oscal.Namespace+"\x00"+key)).String()
 }
 
-// nilIfEmptyList returns nil for an empty list, because OSCAL does not allow empty lists.
+// nilIfEmptyList returns a pointer to the list, or nil if the list is empty, because OSCAL does not allow
+// empty lists.
 func nilIfEmptyList[T any](all []T) *[]T {
 	if len(all) == 0 {
 		return nil
@@ -136,7 +141,7 @@ func nilIfEmptyList[T any](all []T) *[]T {
 	return &all
 }
 
-// oneLine returns text as a single trimmed line, or fallback if it is empty.
+// oneLine returns text as a single line without surrounding spaces. If that is empty, it returns fallback.
 func oneLine(s, fallback string) string {
 	return wording.OrDefault(strings.Join(strings.Fields(s), " "), fallback)
 }
@@ -145,7 +150,8 @@ type properties []models.Property
 
 var singleLineValue = lazyregexp.New(`^\S(.*\S)?$`)
 
-// add adds a property unless its value is empty; a value of several lines goes into the remarks.
+// add adds a property unless its value is empty. If the value has several lines, it goes into the remarks of
+// the property.
 func (p *properties) add(name, value string) {
 	if strings.TrimSpace(value) == "" {
 		return
@@ -163,12 +169,12 @@ func (p *properties) addAll(name string, values []string) {
 	}
 }
 
-// addStandard adds a property defined by OSCAL itself.
+// addStandard adds a property that OSCAL itself defines.
 func (p *properties) addStandard(name, value string) {
 	*p = append(*p, models.Property{Name: name, Value: value})
 }
 
-// addItemProperties adds the properties common to all items.
+// addItemProperties adds the properties that the items of all deliverables have.
 func (p *properties) addItemProperties(it *api.Item) {
 	p.add("control-code", it.ControlCode)
 	p.add("domain", it.DomainCode)
@@ -182,7 +188,8 @@ func (p *properties) addItemProperties(it *api.Item) {
 	}
 }
 
-// timeOrReportDate returns t, or the report's date if OSCAL can't represent t.
+// timeOrReportDate returns t in UTC. If OSCAL can't represent t, it returns the time of the report's data
+// instead.
 func (w *oscalWriter) timeOrReportDate(t time.Time) time.Time {
 	if y := t.UTC().Year(); y < 1900 || y > 2999 {
 		t = w.AsOf
@@ -199,8 +206,8 @@ func parseOptionalDate(d api.Date) *time.Time {
 	return &t
 }
 
-// metadataWithParties returns a document's metadata. It must be called last, because it includes all parties
-// added before.
+// metadataWithParties returns the metadata of a document, including all parties (people and organizations)
+// that were added before. So it must be called last.
 func (w *oscalWriter) metadataWithParties(title string) models.Metadata {
 	version := strconv.Itoa(w.Assessment.Revision)
 	if len(w.Template.Gates) == 1 {
@@ -235,7 +242,7 @@ func (w *oscalWriter) metadataWithParties(title string) models.Metadata {
 	return m
 }
 
-// addParty adds a person or organization to the metadata and returns its UUID.
+// addParty adds a person or organization to the parties in the metadata and returns its UUID.
 func (w *oscalWriter) addParty(id, name, kind string) string {
 	key := w.uuidFor("party", kind, id, name)
 	if !w.emitted[key] {
@@ -272,7 +279,8 @@ func (w *oscalWriter) toolOrigins() *[]models.Origin {
 	return &[]models.Origin{{Actors: []models.OriginActor{{Type: "tool", ActorUuid: w.uuidFor("tool")}}}}
 }
 
-// backMatterWithEvidence returns the documents that were read, with their hashes, and the catalog.
+// backMatterWithEvidence returns the back matter of a document. Its resources are the catalog, the
+// assessment's documents with their hashes, and those in more.
 func (w *oscalWriter) backMatterWithEvidence(more ...models.Resource) *models.BackMatter {
 	out := append([]models.Resource{w.catalogResource()}, more...)
 	for i := range w.Documents {

@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// buildPOAM returns the plan of action and milestones: its items, a risk for each, and the findings
-// and observations they are based on.
+// buildPOAM returns the plan of action and milestones as an OSCAL document. It contains the plan items, a
+// risk for each, and the findings and observations on which they are based.
 func (w *oscalWriter) buildPOAM() (*models.PlanOfActionAndMilestones, error) {
 	switch {
 	case w.POAM == nil:
@@ -99,7 +99,7 @@ func (w *oscalWriter) toPOAMItem(it *api.POAMItem) models.PoamItem {
 	}
 }
 
-// riskStatus maps the status of a remediation to that of its risk.
+// riskStatus returns the status of a risk, given the status of the plan item that addresses it.
 func riskStatus(planStatus string) string {
 	switch planStatus {
 	case "in_progress", "blocked":
@@ -129,7 +129,7 @@ func (w *oscalWriter) planItemRisk(it *api.POAMItem) models.Risk {
 	}
 }
 
-// remediationResponse returns the planned response to a gap, with its milestones.
+// remediationResponse returns the response to a risk that a plan item describes, with its milestones.
 func (w *oscalWriter) remediationResponse(it *api.POAMItem) models.Response {
 	r := models.Response{
 		UUID:        w.uuidFor("response", it.ID),
@@ -175,8 +175,8 @@ func (w *oscalWriter) remediationResponse(it *api.POAMItem) models.Response {
 	return r
 }
 
-// buildComponentDefinition returns the Statement of Applicability as a component definition: how
-// the organization implements each control, including excluded controls with the reason.
+// buildComponentDefinition returns the Statement of Applicability as an OSCAL component definition. It states
+// how the organization implements each control, or why the control is excluded.
 func (w *oscalWriter) buildComponentDefinition() (*models.ComponentDefinition, error) {
 	switch {
 	case w.SoA == nil:

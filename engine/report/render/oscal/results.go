@@ -15,9 +15,9 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// buildAssessmentResults returns the assessment results: an observation with passages for each assessed
-// control, a finding for each gap and each met control, and a risk for each gap, in the full report
-// with the planned response.
+// buildAssessmentResults returns the assessment results as an OSCAL document. It contains an observation with
+// passages for each assessed control, a finding for each gap and each implemented control, and a risk for
+// each gap. In a full report, the risks include the planned response.
 func (w *oscalWriter) buildAssessmentResults() (*models.AssessmentResults, error) {
 	version := w.Deliverable(api.GateGapAnalysis)
 	if w.Template.Name == content.TemplateFull && version == nil {
@@ -114,7 +114,7 @@ func findControlCode(p *[]models.Property) string {
 	return ""
 }
 
-// controlIDs lists control IDs in the order of the report.
+// controlIDs is a list of control IDs, in the order of the report.
 type controlIDs []string
 
 func (w *oscalWriter) reviewedControlIDs() (ids controlIDs) {
@@ -144,7 +144,7 @@ func (ids controlIDs) toReviewedControls() models.ReviewedControls {
 	return models.ReviewedControls{ControlSelections: []models.AssessedControls{{IncludeControls: &all}}}
 }
 
-// buildAssessmentPlan returns the assessment plan as a document of its own.
+// buildAssessmentPlan returns the assessment plan as an OSCAL document of its own.
 func (w *oscalWriter) buildAssessmentPlan() (*models.AssessmentPlan, error) {
 	if w.SoA == nil {
 		return nil, emptyDocumentError(
@@ -158,7 +158,7 @@ func (w *oscalWriter) buildAssessmentPlan() (*models.AssessmentPlan, error) {
 	return w.newAssessmentPlan(controls), nil
 }
 
-// newAssessmentPlan returns the plan of an assessment: its subjects and method.
+// newAssessmentPlan returns an assessment plan, which describes what is assessed and by which method.
 func (w *oscalWriter) newAssessmentPlan(controls controlIDs) *models.AssessmentPlan {
 	system := models.Resource{
 		UUID:        w.uuidFor("scope"),
@@ -196,7 +196,8 @@ func (w *oscalWriter) newAssessmentPlan(controls controlIDs) *models.AssessmentP
 	}
 }
 
-// embedPlan returns the assessment plan that results must refer to, as an embedded resource.
+// embedPlan returns the assessment plan as an embedded resource. OSCAL requires assessment results to refer
+// to a plan.
 func (w *oscalWriter) embedPlan(controls controlIDs) (models.Resource, error) {
 	text, err := w.encodeAndValidate("assessment-plan", &models.OscalModels{AssessmentPlan: w.newAssessmentPlan(controls)})
 	if err != nil {
@@ -214,7 +215,8 @@ func (w *oscalWriter) embedPlan(controls controlIDs) (models.Resource, error) {
 	}, nil
 }
 
-// toObservation returns the observation on a control, quoting each passage with its location.
+// toObservation returns the observation on an item's control. It quotes each passage of evidence with its
+// location.
 func (w *oscalWriter) toObservation(it *api.Item, kind, description string, evidence []api.Evidence) models.Observation {
 	o := models.Observation{
 		UUID: w.uuidFor(
@@ -251,7 +253,7 @@ func itemTitle(it *api.Item) string {
 	return oneLine(it.ControlCode+" "+it.ControlTitle, "No control")
 }
 
-// toImplementationStatus maps an implementation status to OSCAL, or returns nil if OSCAL has no
+// toImplementationStatus converts an implementation status to that of OSCAL. It returns nil if OSCAL has no
 // equivalent.
 func toImplementationStatus(s api.Implementation) *models.ImplementationStatus {
 	state := map[api.Implementation]string{api.Implemented: "implemented", api.PartiallyImplemented: "partial", api.Planned: "planned"}[s]
@@ -302,7 +304,7 @@ func (w *oscalWriter) toFinding(f *api.Finding) models.Finding {
 func (w *oscalWriter) findingUUID(id string) string { return w.uuidFor("finding", id) }
 func (w *oscalWriter) riskUUID(id string) string    { return w.uuidFor("risk", id) }
 
-// metControlFinding returns the finding that a control is implemented.
+// metControlFinding returns a finding which states that a control is implemented.
 func (w *oscalWriter) metControlFinding(it *api.SoAItem) models.Finding {
 	var p properties
 	p.addItemProperties(&it.Item)
@@ -327,7 +329,7 @@ func (w *oscalWriter) metControlFinding(it *api.SoAItem) models.Finding {
 	}
 }
 
-// addMaturity adds the maturity of a finding's control.
+// addMaturity adds the maturity of a finding's control to the finding.
 func (w *oscalWriter) addMaturity(f *models.Finding, s *api.MaturityScore) {
 	if s == nil || !s.Assessed {
 		return
@@ -348,8 +350,8 @@ func (w *oscalWriter) severityCharacterizations(s api.Severity) *[]models.Charac
 	}
 }
 
-// findingRisk returns the risk of a gap, with the recommendation and, in a full report, the planned
-// response.
+// findingRisk returns the risk that a gap poses, with the recommendation. In a full report, it includes the
+// planned response.
 func (w *oscalWriter) findingRisk(f *api.Finding) models.Risk {
 	r := models.Risk{
 		UUID: w.riskUUID(
@@ -392,7 +394,8 @@ func (w *oscalWriter) findingRisk(f *api.Finding) models.Risk {
 	return r
 }
 
-// approvalAttestations returns the approvals, each with the hash it applies to.
+// approvalAttestations returns the approvals as attestations. Each contains the hash of the content that was
+// approved.
 func (w *oscalWriter) approvalAttestations() *[]models.AttestationStatements {
 	var out []models.AttestationStatements
 	for i := range w.Approvals {

@@ -11,7 +11,7 @@ const (
 	lineSpacing  = 1.36
 )
 
-// drawBlocks draws blocks and keeps headings with the content that follows.
+// drawBlocks draws blocks. It keeps each heading on the same page as the beginning of the block after it.
 func (p *pdfWriter) drawBlocks(all []block.Block) {
 	for i, b := range all {
 		if _, ok := b.(block.Heading); ok && i+1 < len(all) {
@@ -21,7 +21,8 @@ func (p *pdfWriter) drawBlocks(all []block.Block) {
 	}
 }
 
-// minStartHeight returns the height that the start of a block needs.
+// minStartHeight returns the height of the first part of a block, which must not be separated from the
+// heading above it.
 func (p *pdfWriter) minStartHeight(b block.Block) float64 {
 	switch b := b.(type) {
 	case block.Table:
@@ -34,7 +35,7 @@ func (p *pdfWriter) minStartHeight(b block.Block) float64 {
 	return 40
 }
 
-// drawBlock draws one block of any kind.
+// drawBlock draws a block of any type.
 func (p *pdfWriter) drawBlock(b block.Block) {
 	body := textStyle{face: p.fonts.regular, size: p.bodyTextSize(), color: drawing.Ink}
 	switch b := b.(type) {
@@ -80,7 +81,7 @@ func (p *pdfWriter) drawBlock(b block.Block) {
 	}
 }
 
-// bodyTextSize returns the size of running text, which is smaller within items.
+// bodyTextSize returns the size of body text. It is smaller inside items, which have a strip beside them.
 func (p *pdfWriter) bodyTextSize() float64 {
 	if len(p.strips) > 0 {
 		return pdfSmallSize
@@ -88,7 +89,7 @@ func (p *pdfWriter) bodyTextSize() float64 {
 	return pdfBodySize
 }
 
-// drawParagraph draws a text followed by space.
+// drawParagraph draws a cell as a paragraph, with empty space of the given height below it.
 func (p *pdfWriter) drawParagraph(c block.Cell, st textStyle, below float64) {
 	for _, l := range p.breakLines(p.splitWords(c, st), p.right-p.left) {
 		h := st.size * lineSpacing
@@ -170,7 +171,7 @@ func (p *pdfWriter) drawFacts(b block.Facts) {
 	p.addSpaceUnlessAtTop(6)
 }
 
-// drawTiles draws large figures, five per row.
+// drawTiles draws key figures in boxes, five per row.
 func (p *pdfWriter) drawTiles(b block.Facts) {
 	const across, space = 5, 6.0
 	w := (p.right - p.left - space*(across-1)) / across

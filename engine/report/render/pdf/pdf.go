@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// Page dimensions in points: A4 portrait.
+// Dimensions of a page (A4, portrait) in points.
 const (
 	pdfWidth  = 595.28
 	pdfHeight = 841.89
@@ -24,8 +24,8 @@ const (
 	pdfBottom = pdfHeight - 54
 )
 
-// pdfWriter lays out a document on pages in one pass; page numbers and link targets, which are only
-// known at the end, are then written onto the earlier pages.
+// pdfWriter lays out a document in one pass. Page numbers and link targets are known only at the end, so they
+// are then added to the pages already drawn.
 type pdfWriter struct {
 	file  *fpdf.Fpdf
 	fonts fontSet
@@ -53,7 +53,7 @@ type pdfWriter struct {
 	}
 }
 
-// pagePosition is a position on a page.
+// pagePosition is a page number and a vertical position on that page.
 type pagePosition struct {
 	page int
 	y    float64
@@ -65,7 +65,7 @@ type linkArea struct {
 	ref     string
 }
 
-// contentsEntry is an entry of the table of contents whose page number is not yet known.
+// contentsEntry is an entry in the table of contents. Its page number is filled in at the end.
 type contentsEntry struct {
 	pagePosition
 	ref  string
@@ -73,15 +73,16 @@ type contentsEntry struct {
 	endX float64 // the right end of its text
 }
 
-// strip is a vertical strip beside the text: filled from left to right, or a line if the two are equal.
+// strip is a vertical strip beside the text. It is filled from left to right. If left and right are equal, it
+// is a thin line.
 type strip struct {
 	left, right float64
 	fill        drawing.ColorName
 }
 
-// Write writes the document as PDF with contents, bookmarks and links. A character that no font
-// has is shown as a box and listed on the last page; fallbackFont is an optional TrueType font for such
-// characters.
+// Write writes a report as a PDF with a table of contents, bookmarks and links. fallbackFont is an optional
+// TrueType font for characters that the built-in fonts don't have. A character that no font has is shown as a
+// box and listed on the last page.
 func Write(w io.Writer, d block.Document, fallbackFont []byte) (err error) {
 	if fallbackFont != nil {
 		defer func() { // the library does not validate font tables
@@ -97,7 +98,7 @@ func Write(w io.Writer, d block.Document, fallbackFont []byte) (err error) {
 	return p.file.Output(w)
 }
 
-// layOutDocument lays out all pages.
+// layOutDocument lays out all pages of a document.
 func layOutDocument(d block.Document, fallbackFont []byte) (*pdfWriter, error) {
 	fonts, err := newFontSet(fallbackFont)
 	if err != nil {
@@ -144,7 +145,7 @@ func layOutDocument(d block.Document, fallbackFont []byte) (*pdfWriter, error) {
 	return p, nil
 }
 
-// newPage starts a page and repeats the headers of open tables.
+// newPage starts a new page. If this splits tables, it repeats their headers.
 func (p *pdfWriter) newPage() {
 	p.file.AddPage()
 	p.cursorY = pdfTop
@@ -167,14 +168,15 @@ func (p *pdfWriter) drawWatermark() {
 	p.file.SetAlpha(1, "Normal")
 }
 
-// ensureSpace starts a new page if less than h is left on this one.
+// ensureSpace starts a new page if the current one has no room for a block of height h.
 func (p *pdfWriter) ensureSpace(h float64) {
 	if p.cursorY+min(h, pdfBottom-pdfTop) > pdfBottom {
 		p.newPage()
 	}
 }
 
-// reserveHeight reserves height h, on a new page if needed, and returns its top.
+// reserveHeight reserves an area of height h and returns the y position of its top. It starts a new page if
+// necessary.
 func (p *pdfWriter) reserveHeight(h float64) float64 {
 	if p.cursorY+h > pdfBottom && p.cursorY > pdfTop {
 		p.newPage()
@@ -188,7 +190,7 @@ func (p *pdfWriter) reserveHeight(h float64) float64 {
 	return y
 }
 
-// addSpaceUnlessAtTop adds vertical space, except at the top of a page.
+// addSpaceUnlessAtTop adds vertical space. At the top of a page, it does nothing.
 func (p *pdfWriter) addSpaceUnlessAtTop(h float64) {
 	if p.cursorY+h > pdfBottom {
 		p.cursorY = pdfBottom // the next content starts a page
@@ -199,7 +201,7 @@ func (p *pdfWriter) addSpaceUnlessAtTop(h float64) {
 	}
 }
 
-// withInset lays something out with additional margins and side strips.
+// withInset calls drawContent with wider margins and with strips beside the text.
 func (p *pdfWriter) withInset(left, right float64, strips []strip, drawContent func()) {
 	l, r, n := p.left, p.right, len(p.strips)
 	p.left, p.right, p.strips = p.left+left, p.right-right, append(p.strips, strips...)
@@ -207,7 +209,7 @@ func (p *pdfWriter) withInset(left, right float64, strips []strip, drawContent f
 	p.left, p.right, p.strips = l, r, p.strips[:n]
 }
 
-// setAnchor records the current position as the target of links to id.
+// setAnchor makes the current position the target of links to id.
 func (p *pdfWriter) setAnchor(id string) {
 	if id != "" {
 		p.anchors[id] = pagePosition{p.file.PageNo(), p.cursorY}
@@ -222,14 +224,14 @@ func (p *pdfWriter) rgb(n drawing.ColorName) (r, g, b int) {
 	return int(c.R), int(c.G), int(c.B)
 }
 
-// drawRule draws a line.
+// drawRule draws a straight line.
 func (p *pdfWriter) drawRule(x1, y1, x2, y2, width float64, c drawing.ColorName) {
 	p.setDrawColor(c)
 	p.file.SetLineWidth(width)
 	p.file.Line(x1, y1, x2, y2)
 }
 
-// drawText writes a run of text that is known to fit; y is its baseline.
+// drawText writes text that is known to fit into the line. y is the position of the baseline.
 func (p *pdfWriter) drawText(x, y float64, f *face, size float64, c drawing.ColorName, s string) {
 	if n := &p.current; n.page != p.file.PageNo() || n.face != f || n.size != size {
 		p.file.SetFont(f.name, "", size)
@@ -242,7 +244,7 @@ func (p *pdfWriter) drawText(x, y float64, f *face, size float64, c drawing.Colo
 	p.file.Text(x, y, s)
 }
 
-// drawFrontPage draws the first page: title, organization and contents.
+// drawFrontPage draws the first page, with the title, the organization and the table of contents.
 func (p *pdfWriter) drawFrontPage() {
 	d := p.doc
 	p.newPage()
@@ -282,8 +284,8 @@ func (p *pdfWriter) drawFrontPage() {
 	p.drawTableOfContents()
 }
 
-// drawLogo draws the logo at the upper right of the first page on white and returns the width it
-// takes.
+// drawLogo draws the logo on a white background in the upper right corner of the first page. It returns the
+// width that this occupies.
 func (p *pdfWriter) drawLogo() float64 {
 	w, h := p.doc.FitLogo(130, 80)
 	if w == 0 || h == 0 {
@@ -372,7 +374,7 @@ func (p *pdfWriter) drawChapter(s *block.Section) {
 	p.drawBlocks(s.Blocks)
 }
 
-// drawChapterTitle starts a chapter.
+// drawChapterTitle draws the title of a chapter, with an anchor and a bookmark.
 func (p *pdfWriter) drawChapterTitle(id, text string, draft bool) {
 	p.setAnchor(id)
 	p.addBookmark(text, 0)
@@ -390,7 +392,8 @@ func (p *pdfWriter) addBookmark(text string, level int) {
 	p.file.Bookmark(p.replaceMissingGlyphs(text), level, p.cursorY)
 }
 
-// drawHeadersAndResolveLinks fills in the page numbers and link targets, which are only known at the end.
+// drawHeadersAndResolveLinks draws the headers and footers of all pages, and fills in the page numbers and
+// link targets that were not known before.
 func (p *pdfWriter) drawHeadersAndResolveLinks() {
 	last := p.file.PageCount()
 	for n := 1; n <= last; n++ {
@@ -433,7 +436,7 @@ func (p *pdfWriter) drawHeadersAndResolveLinks() {
 	p.file.SetPage(last)
 }
 
-// drawHeaderFooter draws the header and footer of a page.
+// drawHeaderFooter draws the header and footer of page n. last is the number of the last page.
 func (p *pdfWriter) drawHeaderFooter(n, last int) {
 	soft, size := drawing.Soft, 7.5
 	one := func(s string, width float64) textLine {

@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// drawHatchedBox draws a rectangle with the pattern of its fill.
+// drawHatchedBox draws a rectangle with a fill and the fill's pattern.
 func (p *pdfWriter) drawHatchedBox(x, y, w, h float64, fill drawing.ColorName) {
 	if w <= 0 || h <= 0 {
 		return
@@ -53,16 +53,15 @@ func (p *pdfWriter) drawBar(b *block.Bar, x, y, w, h float64) {
 	}
 }
 
-// pictureTitleHeight is the height of a picture's title.
+// pictureTitleHeight is the height reserved for the title of a picture.
 const pictureTitleHeight = 16.0
 
-// pictureScale returns the number of points per picture unit.
+// pictureScale returns the number of points per drawing unit for a picture.
 func (p *pdfWriter) pictureScale(b block.Picture) float64 {
 	return min(0.74, (p.right-p.left)/b.Width, (pdfBottom-pdfTop-pictureTitleHeight)/b.Height)
 }
 
-// drawPicture draws a picture as wide as the available space; a table next to it contains the same
-// data.
+// drawPicture draws a picture across the available width. A table next to it contains the same data.
 func (p *pdfWriter) drawPicture(b block.Picture) {
 	scale := p.pictureScale(b)
 	height := b.Height * scale
@@ -76,7 +75,7 @@ func (p *pdfWriter) drawPicture(b block.Picture) {
 	p.addSpaceUnlessAtTop(8)
 }
 
-// pictureCanvas draws shapes at a position on the page.
+// pictureCanvas draws the shapes of a picture, relative to a position on the page.
 type pictureCanvas struct {
 	*pdfWriter
 	x, y, scale float64

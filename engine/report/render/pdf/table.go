@@ -15,14 +15,14 @@ const (
 	tableHeadSize  = 7.0
 )
 
-// pdfCell is a cell after layout.
+// pdfCell is a table cell whose text has been broken into lines.
 type pdfCell struct {
 	lines []textLine
 	bar   *block.Bar
 }
 
-// drawTable draws a table and repeats its header on each page. A row is split only if it is too
-// tall for a page.
+// drawTable draws a table whose header is repeated on each page. If the column for bars is too narrow, it
+// draws the bars as separate pictures below the table instead.
 func (p *pdfWriter) drawTable(t block.Table) {
 	widths := p.columnWidths(t)
 	at := t.BarColumn()
@@ -65,11 +65,10 @@ func (p *pdfWriter) drawTableWithWidths(t block.Table, widths []float64) {
 	p.addSpaceUnlessAtTop(8)
 }
 
-// minBarWidth is the minimum width at which a bar's segments can be distinguished.
+// minBarWidth is the minimum width of a bar. The segments of a narrower one could not be told apart.
 const minBarWidth = 75.0
 
-// headAndFirstRowHeight returns the height of a table's header and its first row, which are kept
-// together.
+// headAndFirstRowHeight returns the height of a table's header and first row, which must be on the same page.
 func (p *pdfWriter) headAndFirstRowHeight(t block.Table, widths []float64) float64 {
 	first := 0.0
 	if len(t.Rows) > 0 {
@@ -81,14 +80,15 @@ func (p *pdfWriter) headAndFirstRowHeight(t block.Table, widths []float64) float
 	return 60 + min(first, maxUnbrokenRow)
 }
 
-// In this many rows, words of a column up to this width are not broken.
+// Column widths are determined from the first sampledRows rows. In those, no word shorter than
+// maxUnbrokenWord is broken.
 const (
 	sampledRows     = 100
 	maxUnbrokenWord = 68.0
 )
 
-// columnWidths divides the width: each column gets the width of its longest word plus its share of
-// the rest.
+// columnWidths divides the available width among the columns. Each column gets the width of its longest word,
+// up to a limit, and a share of the remaining width.
 func (p *pdfWriter) columnWidths(t block.Table) []float64 {
 	full := p.right - p.left
 	out := make([]float64, len(t.Columns))
@@ -173,10 +173,10 @@ func (p *pdfWriter) drawTableHead(t block.Table, widths []float64) {
 	}
 }
 
-// maxUnbrokenRow is the maximum height of a row that is kept on one page.
+// maxUnbrokenRow is the maximum height of a row that must not be split across pages.
 const maxUnbrokenRow = (pdfBottom - pdfTop) * 0.3
 
-// layOutCells lays out a row's cells and returns the row's height.
+// layOutCells breaks the text in a row's cells into lines. It returns the cells and the height of the row.
 func (p *pdfWriter) layOutCells(r block.Row, widths []float64) (cells []pdfCell, height float64) {
 	cells = make([]pdfCell, min(len(r.Cells), len(widths)))
 	most := 1

@@ -21,7 +21,7 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// face is a font with cached character widths.
+// face is a font with a cache of character widths.
 type face struct {
 	name   string
 	data   []byte
@@ -30,13 +30,13 @@ type face struct {
 	widths map[rune]float64 // of an em; negative for a character that it lacks
 }
 
-// fontSet holds the fonts of a report.
+// fontSet holds the fonts used in a report.
 type fontSet struct {
 	regular, bold, italic, mono *face
 	fallback                    *face // for characters that these lack; nil for none
 }
 
-// newFontSet loads the fonts. Each report has its own set, because fonts cache lookups.
+// newFontSet loads the fonts. Fonts cache lookups, so each report has a set of its own.
 func newFontSet(fallbackFont []byte) (fontSet, error) {
 	var s fontSet
 	for _, f := range []struct {
@@ -73,7 +73,8 @@ func (s fontSet) register(f *fpdf.Fpdf) {
 	}
 }
 
-// runeWidthOrNegative returns a character's width in ems, or a negative value if the font lacks it.
+// runeWidthOrNegative returns the width of a character in ems, or a negative number if the font doesn't have
+// it.
 func (f *face) runeWidthOrNegative(r rune) float64 {
 	if w, ok := f.widths[r]; ok {
 		return w
@@ -88,7 +89,7 @@ func (f *face) runeWidthOrNegative(r rune) float64 {
 	return w
 }
 
-// textWidth returns the width of a text whose characters the font has.
+// textWidth returns the width of a text in this font. Characters that the font doesn't have are not counted.
 func (f *face) textWidth(s string, size float64) float64 {
 	w := 0.0
 	for _, r := range s {
@@ -97,10 +98,11 @@ func (f *face) textWidth(s string, size float64) float64 {
 	return w * size
 }
 
-// missingGlyph replaces characters that no font has.
+// missingGlyph is drawn in place of a character that no font has.
 const missingGlyph = '□'
 
-// resolveGlyph returns the font and the character to write for r.
+// resolveGlyph returns the font and character with which r is drawn. They are nil and 0 if r is not drawn at
+// all, such as a combining mark.
 func (p *pdfWriter) resolveGlyph(preferred *face, r rune) (*face, rune) {
 	if preferred.runeWidthOrNegative(r) >= 0 {
 		return preferred, r
@@ -118,7 +120,7 @@ func (p *pdfWriter) resolveGlyph(preferred *face, r rune) (*face, rune) {
 	return p.fonts.regular, missingGlyph
 }
 
-// replaceMissingGlyphs returns text in characters that the writer can encode.
+// replaceMissingGlyphs replaces each character that the regular font can't show.
 func (p *pdfWriter) replaceMissingGlyphs(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -129,14 +131,14 @@ func (p *pdfWriter) replaceMissingGlyphs(s string) string {
 	return b.String()
 }
 
-// textStyle is the style of a text.
+// textStyle is the font, size and color of a text.
 type textStyle struct {
 	face  *face
 	size  float64
 	color drawing.ColorName
 }
 
-// textRun is a piece of a line in one font.
+// textRun is a piece of a line in a single style.
 type textRun struct {
 	textStyle
 	text  string
@@ -149,13 +151,13 @@ type textRun struct {
 	source string
 }
 
-// textLine is one line of text.
+// textLine is a line of text that has been laid out.
 type textLine struct {
 	runs  []textRun
 	width float64
 }
 
-// word is an unbreakable unit in one or more fonts.
+// word is a sequence of characters that is not broken across lines. It may use several fonts.
 type word struct {
 	runs    []textRun
 	width   float64
@@ -165,7 +167,8 @@ type word struct {
 
 const badgePad = 4.0
 
-// splitWords splits a cell into words. Text written by users keeps its line ends and spaces.
+// splitWords splits the text of a cell into words. It preserves line ends and spaces in text written by
+// users.
 func (p *pdfWriter) splitWords(c block.Cell, st textStyle) []word {
 	var out []word
 	var cur word
@@ -229,7 +232,8 @@ func (p *pdfWriter) splitWords(c block.Cell, st textStyle) []word {
 	return out
 }
 
-// appendRune adds a character to a word. source is the source text from that character on.
+// appendRune appends a character to a word. source is the rest of the source text, which begins with that
+// character.
 func (p *pdfWriter) appendRune(w *word, look textStyle, source string, r rune, ref, badge string) {
 	if r == '\u00a0' {
 		r = ' '
@@ -257,7 +261,7 @@ func (p *pdfWriter) appendRune(w *word, look textStyle, source string, r rune, r
 	w.width += a
 }
 
-// breakLines breaks words into lines of the given width.
+// breakLines arranges words in lines of at most the given width.
 func (p *pdfWriter) breakLines(words []word, width float64) []textLine {
 	var out []textLine
 	var cur textLine
@@ -302,7 +306,7 @@ func (p *pdfWriter) breakLines(words []word, width float64) []textLine {
 	return out
 }
 
-// appendWord appends a word to the line, merging it with the last run if the style is the same.
+// appendWord appends a word to a line. If its style is that of the last run, it is added to that run.
 func (l *textLine) appendWord(w word, space, pad float64) {
 	for i, r := range w.runs {
 		gap := 0.0
@@ -327,8 +331,8 @@ func (l *textLine) appendWord(w word, space, pad float64) {
 	}
 }
 
-// canMergeWith reports whether a run can be merged with the previous run on the line: same badge, or
-// none and the same style and link.
+// canMergeWith reports whether a run can be merged with the previous one on the line. Both must belong to
+// badges of the same class, or have the same style and link.
 func (r textRun) canMergeWith(previous textRun) bool {
 	return r.badge == previous.badge && (r.badge != "" || r.textStyle == previous.textStyle && r.ref == previous.ref)
 }
@@ -340,7 +344,7 @@ func spacesIn(gap float64, st textStyle) int {
 	return max(1, int(gap/st.face.textWidth(" ", st.size)+0.5))
 }
 
-// splitWord splits a word that is wider than a line.
+// splitWord splits a word that is too long for one line into a part that fits and the rest.
 func splitWord(w word, width float64) (first, rest word) {
 	first.blanks, first.newLine = w.blanks, w.newLine
 	full := false
@@ -371,8 +375,7 @@ func splitWord(w word, width float64) (first, rest word) {
 	return first, rest
 }
 
-// fitText breaks plain text into at most maxLines lines. If text is left over, the last line ends
-// in "…".
+// fitText breaks plain text into at most maxLines lines. If the text does not fit, the last line ends in "…".
 func (p *pdfWriter) fitText(s string, f *face, size float64, c drawing.ColorName, width float64, maxLines int) []textLine {
 	lines := p.breakLines(p.splitWords(block.UserText(strings.Join(strings.Fields(s), " ")), textStyle{face: f, size: size, color: c}), width)
 	if len(lines) <= maxLines {
@@ -395,7 +398,7 @@ func (p *pdfWriter) fitText(s string, f *face, size float64, c drawing.ColorName
 	return lines
 }
 
-// drawLine draws a line in a strip of the given height.
+// drawLine draws a line of text, centered vertically in a strip of the given height.
 func (p *pdfWriter) drawLine(l textLine, x, y, height float64) {
 	for _, r := range l.runs {
 		base := y + height*0.5 + r.size*0.36
@@ -418,7 +421,7 @@ func (p *pdfWriter) drawLine(l textLine, x, y, height float64) {
 	}
 }
 
-// drawMissingGlyphNote lists the characters that could not be shown.
+// drawMissingGlyphNote draws a note that lists the characters that no font has.
 func (p *pdfWriter) drawMissingGlyphNote() {
 	if len(p.missing) == 0 {
 		return

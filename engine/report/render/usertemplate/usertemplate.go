@@ -28,7 +28,7 @@ import (
 // enforce this, it is rewritten before it runs: each loop and each part starts with a node that
 // counts steps.
 
-// Limits of a custom template.
+// Limits on the execution of a user's template.
 const (
 	MaxTemplateBytes    = api.MaxLayoutBytes
 	maxTemplateSteps    = 8_000_000
@@ -38,19 +38,19 @@ const (
 	maxTemplateDuration = 20 * time.Second
 )
 
-// templateBudget tracks what a template may still consume.
+// templateBudget tracks how much more work a template may do.
 type templateBudget struct {
 	ctx   context.Context
 	steps int
 	depth int
 }
 
-// templateLimitError is the reason a template was stopped.
+// templateLimitError is the error of a template that was stopped because it exceeded a limit.
 type templateLimitError string
 
 func (s templateLimitError) Error() string { return string(s) }
 
-// templateStepCost is the fixed cost of a step.
+// templateStepCost is how much each step counts, regardless of what it does.
 const templateStepCost = 4
 
 func (b *templateBudget) spendSteps(n int) error {
@@ -68,8 +68,8 @@ func (b *templateBudget) spendSteps(n int) error {
 	return nil
 }
 
-// Template functions. Built-in functions that build text are bounded; those that mark text as safe
-// are removed.
+// functions returns the functions that templates may call. Built-in functions that build text are replaced
+// with ones that limit its length. Those that declare text as safe are not available.
 func (b *templateBudget) functions() map[string]any {
 	bounded := func(s string, err error) (string, error) {
 		if err == nil && len(s) > maxTemplateText {
@@ -140,7 +140,7 @@ func (b *templateBudget) functions() map[string]any {
 	}
 }
 
-// wideVerb matches format verbs that could produce text of any length.
+// wideVerb matches format verbs that are rejected because they could produce text of any length.
 var wideVerb = lazyregexp.New(`%[^a-zA-Z%]*([0-9]{4}|\*)`)
 
 func printBounded(
@@ -162,7 +162,7 @@ func (b *templateBudget) checkDepth() error {
 	return nil
 }
 
-// Names that a template can't contain by accident.
+// Names of internal functions, chosen so that no template contains them by accident.
 const (
 	tickName  = "countedStep"
 	enterName = "countedPart"
@@ -170,7 +170,7 @@ const (
 	mdName    = "markdownText"
 )
 
-// newCallNode returns a node without output that calls a function of the budget.
+// newCallNode returns a template node that calls one of the budget's functions and produces no output.
 func newCallNode(call string) (syntax.Node, error) {
 	t, err := template.New("n").Funcs((&templateBudget{}).functions()).Parse("{{if " + call + "}}{{end}}")
 	if err != nil {
@@ -179,8 +179,8 @@ func newCallNode(call string) (syntax.Node, error) {
 	return t.Root.Nodes[0], nil
 }
 
-// instrumentTemplate rewrites a part so that it counts its steps; with escapeMarkdown, its output
-// is escaped for Markdown.
+// instrumentTemplate changes a part of a template so that it counts its steps when executed. If
+// escapeMarkdown is set, the part's output is also escaped for Markdown.
 func instrumentTemplate(root *syntax.ListNode, escapeMarkdown bool) error {
 	if root == nil {
 		return nil
@@ -226,7 +226,8 @@ func instrumentList(l *syntax.ListNode, escapeMarkdown bool) error {
 	return err
 }
 
-// estimateSteps returns the approximate number of steps in a list, counting each loop body once.
+// estimateSteps returns approximately how many steps it takes to execute a list of nodes, counting the body
+// of each loop once.
 func estimateSteps(l *syntax.ListNode) int {
 	if l == nil {
 		return 0
@@ -234,7 +235,7 @@ func estimateSteps(l *syntax.ListNode) int {
 	return len(l.String())/8 + 1
 }
 
-// CheckSyntax returns an error if a template can't be parsed; the error names the line.
+// CheckSyntax returns an error if a template can't be parsed. The error contains the line number.
 func CheckSyntax(source, format string) error {
 	_, err := parseTemplate(&templateBudget{}, source, format)
 	return err
@@ -296,7 +297,8 @@ func parseTemplate(b *templateBudget, source, format string) (customTemplate, er
 	return nil, api.Invalid("format", "custom templates support the formats html and md, not %q", format)
 }
 
-// Write writes a report with a custom template, which receives the JSON form of report.
+// Write executes a user's template and writes the result. The data for the template is the JSON form of
+// report.
 func Write(ctx context.Context, w io.Writer, report any, source, format string) error {
 	ctx, cancel := context.WithTimeout(ctx, maxTemplateDuration)
 	defer cancel()
@@ -331,8 +333,8 @@ func Write(ctx context.Context, w io.Writer, report any, source, format string) 
 	)
 }
 
-// decodeJSONWithInts decodes the JSON form for templates, turning whole numbers into ints so that
-// templates can compare them.
+// decodeJSONWithInts decodes JSON for templates. It turns whole numbers into ints, so that templates can
+// compare them.
 func decodeJSONWithInts(raw []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	var data any
@@ -360,7 +362,7 @@ func decodeJSONWithInts(raw []byte) (any, error) {
 	return convert(data), nil
 }
 
-// limitedWriter stops a template that prints too much.
+// limitedWriter is an io.Writer that fails, and so stops a template, once too much has been written.
 type limitedWriter struct {
 	w      io.Writer
 	left   int

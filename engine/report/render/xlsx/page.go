@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/engine/report/workbook"
 )
 
-// sheetBuilder converts blocks to the lines of a sheet, whose columns are as wide as their widest
-// content needs.
+// sheetBuilder converts blocks to the lines of a sheet. Each column becomes as wide as its widest content
+// needs.
 type sheetBuilder struct {
 	widths []float64
 	lines  []workbook.Line
@@ -124,7 +124,7 @@ func (p *sheetBuilder) addTable(t block.Table) {
 	p.addBlankLine()
 }
 
-// toWorkbookCell converts a cell with its style.
+// toWorkbookCell converts a cell to a workbook cell in the corresponding style.
 func toWorkbookCell(c block.Cell) workbook.Cell {
 	s := workbook.Cell{Text: c.Text()}
 	if len(c) == 1 && c[0].Mono {

@@ -12,8 +12,8 @@ import (
 	"github.com/scf-service/service/engine/report/workbook"
 )
 
-// Write writes a workbook: a cover, a sheet for each section, and the figures with charts.
-// Edits to it can be imported again; see package workbook.
+// Write writes a report as a workbook with a cover, a sheet of figures with charts, and a sheet for each
+// section. Edits to the items can be imported again, as described in package workbook.
 func Write(w io.Writer, v *content.Report) error {
 	d, mark := v.DocumentWithoutSections(), ""
 	if len(d.Draft) > 0 {
@@ -45,15 +45,15 @@ func Write(w io.Writer, v *content.Report) error {
 	return err
 }
 
-// xlsxWriter writes the sheets of a report.
+// xlsxWriter writes the sheets of a report's workbook.
 type xlsxWriter struct {
 	*workbook.Writer
 	report *content.Report
 	cover  block.Document
 }
 
-// writeSheets writes the sheets in the order of the template. A prescribed layout starts with its
-// own sheets.
+// writeSheets writes the sheets in the order of the template. If the template has a prescribed layout, the
+// sheets of that layout come first.
 func (x *xlsxWriter) writeSheets() error {
 	if l, ok := x.report.Template.PrescribedLayout(); ok {
 		if err := x.writeItemSheets(l); err != nil {
@@ -97,7 +97,8 @@ func (x *xlsxWriter) writeItemSheets(l workbook.Layout) error {
 	})
 }
 
-// writeCover writes what the workbook is, what it is based on and how it may be edited.
+// writeCover writes the cover sheet: a description of the workbook, the versions it is based on, and how to
+// edit it.
 func (x *xlsxWriter) writeCover() error {
 	p := sheetBuilder{widths: make([]float64, 8)}
 	p.addMergedLine(workbook.StyleTitle, x.cover.Title)
@@ -131,7 +132,7 @@ func (x *xlsxWriter) writeCover() error {
 	return x.AddCoverSheet("Cover", p.widths, p.lines)
 }
 
-// editingInstructions states which columns may be edited and how to import the changes.
+// editingInstructions returns a text that explains which columns can be edited and how to import the changes.
 func editingInstructions(l workbook.Layout) string {
 	var may, moves []string
 	for _, c := range l.Columns {
@@ -159,7 +160,7 @@ func editingInstructions(l workbook.Layout) string {
 	return s
 }
 
-// writeSectionSheet writes a section that lists no items.
+// writeSectionSheet writes a sheet for a section that does not list items.
 func (x *xlsxWriter) writeSectionSheet(name string, s block.Section) error {
 	p := sheetBuilder{widths: make([]float64, 6)}
 	p.addMergedLine(workbook.StyleTitle, s.Title)
