@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/engine/report/content"
 )
 
-// Sources returns new sources by name, from an empty one to one with hostile texts. If large is set, some are
-// larger.
+// Sources returns new report sources by name. One of them is empty, and another contains hostile text. If
+// large is set, some of the others are larger.
 func Sources(large bool) map[string]*content.Source {
 	one := SampleSource(1)
 	size, reviewed := 24, 12
@@ -32,7 +32,7 @@ func Sources(large bool) map[string]*content.Source {
 	}
 }
 
-// PNG returns an image of the given size in pixels.
+// PNG returns a PNG image of the given size in pixels.
 func PNG(t testing.TB, w, h int) []byte {
 	t.Helper()
 	img := image.NewNRGBA(image.Rect(0, 0, w, h))
@@ -48,7 +48,7 @@ func PNG(t testing.TB, w, h int) []byte {
 	return b.Bytes()
 }
 
-// UnzipParts returns the files of a DOCX by name.
+// UnzipParts returns the files in a DOCX, by name.
 func UnzipParts(t testing.TB, data []byte) map[string]string {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))

@@ -13,7 +13,7 @@ import (
 // The source is a made-up company with documents and findings. Its codes, titles and texts come from
 // no catalog.
 
-// Domains holds the codes and names of the domains of a source.
+// Domains lists the domains in test sources.
 var Domains = []struct{ code, name string }{
 	{"AST", "Assets"},
 	{"BCD", "Continuity"},
@@ -41,17 +41,18 @@ var sampleTitles = []string{
 // Ptr returns a pointer to v.
 func Ptr[T any](v T) *T { return &v }
 
-// FakeSHA256 returns the n-th made-up SHA-256.
+// FakeSHA256 returns made-up SHA-256 number n.
 func FakeSHA256(n int) string { return fmt.Sprintf("%064x", uint64(n+1)*0x9e3779b97f4a7c15) }
 
 func fakeID(kind string, n int) string {
 	return fmt.Sprintf("01970000-0000-7000-8000-%s%08x", kind[:4], n)
 }
 
-// AsOf is the time at which the data of a source was read.
+// AsOf is the time at which the data in a test source was collected.
 var AsOf = time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
 
-// SampleSource returns a full source with the given number of controls and with all four deliverables approved.
+// SampleSource returns a complete source with the given number of controls. All four deliverables are
+// approved.
 func SampleSource(controls int) *content.Source {
 	s := &content.Source{
 		Organization: api.Organization{Name: "Ardent Freight Ltd", Slug: "ardent-freight"},
@@ -218,7 +219,7 @@ func addScope(s *content.Source) {
 	s.Scope.ID = fakeID("scop", 1)
 }
 
-// addControlItems adds one control's item to each of the four deliverables.
+// addControlItems adds an item for one control to each of the four deliverables.
 func addControlItems(s *content.Source, i, n int) {
 	d := Domains[i%len(Domains)]
 	number := i/len(Domains) + 1
@@ -357,7 +358,8 @@ func addControlItems(s *content.Source, i, n int) {
 	s.POAMItems = append(s.POAMItems, p)
 }
 
-// addApprovedVersions approves all four deliverables and summarizes maturity.
+// addApprovedVersions adds an approved version of each of the four deliverables, and a summary of the
+// maturity.
 func addApprovedVersions(s *content.Source) {
 	version := func(i int, g api.Gate) api.DeliverableVersion {
 		v := api.DeliverableVersion{
@@ -426,7 +428,8 @@ func addApprovedVersions(s *content.Source) {
 	s.MaturitySummary = &sum
 }
 
-// HostileSource returns a small source in which every text that others write attempts an attack.
+// HostileSource returns a small source in which all text from users and documents attempts an attack, such as
+// an injection.
 func HostileSource() *content.Source {
 	s := SampleSource(3)
 	bad := []string{
