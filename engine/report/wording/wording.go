@@ -15,8 +15,8 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// ReplaceControlCharacters returns text that is safe to display: control characters become visible symbols, line
-// ends become \n, and invalid characters become the replacement character.
+// ReplaceControlCharacters makes text safe to display. It replaces control characters with visible symbols,
+// carriage returns with newlines, and invalid characters with U+FFFD.
 func ReplaceControlCharacters(s string) string {
 	ok := utf8.ValidString(s)
 	for i := 0; ok && i < len(s); i++ {
@@ -45,7 +45,7 @@ func ReplaceControlCharacters(s string) string {
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
-// Humanize returns the display text of an API value.
+// Humanize returns the text that is shown for an API value.
 func Humanize(value string) string {
 	switch value {
 	case "soa":
@@ -70,7 +70,7 @@ func Humanize(value string) string {
 	return prose.Humanize(value)
 }
 
-// Label returns the capitalized display text of an API value.
+// Label returns the text that is shown for an API value, with an initial capital.
 func Label(value string) string { return prose.Capitalize(Humanize(value)) }
 
 func Percent(part, whole int) string {
@@ -131,7 +131,7 @@ func OrDefault(s, fallback string) string {
 	return s
 }
 
-// Locator describes a location within a document.
+// Locator returns a description of a location in a document, such as its page and lines.
 func Locator(l api.Locator) string {
 	var p []string
 	if l.Page > 0 {
@@ -155,7 +155,7 @@ func Locator(l api.Locator) string {
 	return strings.Join(p, ", ")
 }
 
-// ByteSize formats a number of bytes.
+// ByteSize formats a number of bytes in a readable unit.
 func ByteSize(n int64) string {
 	switch {
 	case n >= 1<<20:
@@ -166,7 +166,7 @@ func ByteSize(n int64) string {
 	return prose.Count(int(n), "byte", "bytes")
 }
 
-// Requirements returns the codes by framework on one line, sorted by framework.
+// Requirements returns requirement codes as a single line, grouped by framework. The frameworks are sorted.
 func Requirements(codes api.RequirementCodes) string {
 	var out []string
 	for _, f := range slices.Sorted(maps.Keys(codes)) {
