@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxCellUnits is the maximum text length of a cell in UTF-16 units, as limited by spreadsheets.
+// maxCellUnits is the maximum length of a cell's text that spreadsheets allow, in UTF-16 code units.
 const maxCellUnits = 32767
 
-// utf16Length returns the length of a text in UTF-16 units.
+// utf16Length returns the length of a string in UTF-16 code units.
 func utf16Length(s string) int {
 	if len(s) <= maxCellUnits {
 		return len(s) // there are at least as many bytes as units
@@ -26,7 +26,8 @@ func utf16Length(s string) int {
 	return n
 }
 
-// splitText splits a text into parts of at most maxUTF16Units without splitting characters.
+// splitText splits a string into parts of at most maxUTF16Units UTF-16 code units. It never splits a
+// character.
 func splitText(s string, maxUTF16Units int) (parts []string) {
 	for s != "" {
 		n, end := 0, 0
@@ -42,19 +43,20 @@ func splitText(s string, maxUTF16Units int) (parts []string) {
 	return parts
 }
 
-// trimAndUnifyLineEnds returns a value as read back from a spreadsheet, ignoring differences in line ends
-// and surrounding spaces.
+// trimAndUnifyLineEnds removes surrounding spaces from a value and replaces all line ends with \n, because a
+// spreadsheet program may change both.
 func trimAndUnifyLineEnds(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"))
 }
 
-// fingerprint returns a short hash of a cell's text.
+// fingerprint returns a short hash of the text in a cell.
 func fingerprint(s string) string {
 	sum := sha256.Sum256([]byte(trimAndUnifyLineEnds(s)))
 	return hex.EncodeToString(sum[:6])
 }
 
-// dateToSerial returns the spreadsheet serial number of a date; ok is false if there is none.
+// dateToSerial converts a date to the serial number that spreadsheets use for it. ok is false if it is not a
+// date.
 func dateToSerial(isoDate string) (float64, bool) {
 	t, err := time.Parse(time.DateOnly, isoDate)
 	if err != nil || t.Year() < 1901 || t.Year() > 9999 {
@@ -63,7 +65,8 @@ func dateToSerial(isoDate string) (float64, bool) {
 	return float64(t.Unix()/86400 + 25569), true
 }
 
-// dateFromSerial returns the date of a spreadsheet serial number.
+// dateFromSerial converts the serial number that a spreadsheet uses for a date to that date. It returns false
+// if the number is not a date.
 func dateFromSerial(serial float64, from1904 bool) (string, bool) {
 	if from1904 {
 		serial += 1462
@@ -74,5 +77,5 @@ func dateFromSerial(serial float64, from1904 bool) (string, bool) {
 	return time.Unix((int64(math.Floor(serial))-25569)*86400, 0).UTC().Format(time.DateOnly), true
 }
 
-// formatNumber formats a stored number as the shortest decimal that reads back the same.
+// formatNumber formats a number as the shortest decimal that stands for exactly the same number.
 func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

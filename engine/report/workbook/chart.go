@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// Chart is a table with a chart next to it.
+// Chart is a table, together with a chart of its numbers.
 type Chart struct {
 	Title string
 	// CategoryHeader is the header of the name column; Series are the number columns.
@@ -26,8 +26,8 @@ type Chart struct {
 // ChartType is the type of a chart.
 type ChartType int
 
-// Chart types. A span has two series: a start date and a duration in days. Shades color the cells
-// of the table itself, darker for larger values.
+// Types of charts. A span chart has two series: a start date and a duration in days. A shades chart only
+// colors the cells of its table, darker for larger values.
 const (
 	ChartBars ChartType = iota
 	ChartStacked
@@ -37,24 +37,24 @@ const (
 	ChartRadar
 )
 
-// Series is a column of numbers with its color.
+// Series is a column of numbers in a chart's table, with the color that it has in the chart.
 type Series struct {
 	Name  string
 	Color drawing.ColorName
 }
 
-// DateSerial returns the spreadsheet serial number of a day.
+// DateSerial returns the serial number that spreadsheets use for a date.
 func DateSerial(day time.Time) float64 {
 	return math.Floor(day.Sub(time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)).Hours() / 24)
 }
 
-// ChartRow is a name with a number for each series, or nil for none.
+// ChartRow is a row of a chart's table. It has a name, and for each series a number or nil.
 type ChartRow struct {
 	Name   string
 	Values []*float64
 }
 
-// AddChartsSheet writes a sheet of tables, each with a chart based on it.
+// AddChartsSheet adds a sheet with tables and, next to each, a chart that shows its numbers.
 func (b *Writer) AddChartsSheet(name string, all []Chart) error {
 	name, err := b.addSheet(name)
 	if err != nil {
@@ -115,7 +115,7 @@ func (b *Writer) AddChartsSheet(name string, all []Chart) error {
 	return b.writeLines(name, widths, lines)
 }
 
-// addChart adds a chart of the rows below the header.
+// addChart adds a chart that shows the rows below the header of f's table.
 func (b *Writer) addChart(sheet string, f Chart, top, column, height int) error {
 	first, last := top+2, top+1+len(f.Rows)
 	ref := func(c, r1, r2 int) string {
@@ -181,7 +181,7 @@ func (b *Writer) addChart(sheet string, f Chart, top, column, height int) error 
 	return b.file.AddChart(sheet, cellName(column, top), c)
 }
 
-// addColorScale colors the numbers below the header by size.
+// addColorScale colors the numbers below the table header: the larger the number, the darker the color.
 func (b *Writer) addColorScale(sheet string, f Chart, top int) error {
 	cells := cellName(2, top+2) + ":" + cellName(len(f.Series)+1, top+1+len(f.Rows))
 	t := b.properties.Theme

@@ -9,10 +9,11 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// Fields returns the value of an item's field as text, by its API name; empty if unset or unknown.
+// Fields is a function that returns the value of an item's field, as text. The field is given by its API
+// name. The value is empty if it is not set or if there is no such field.
 type Fields func(field string) string
 
-// WithOverride returns Fields that consult override first.
+// WithOverride returns Fields in which the values that override returns take precedence over those of f.
 func (f Fields) WithOverride(override func(field string) (string, bool)) Fields {
 	return func(field string) string {
 		if s, ok := override(field); ok {
@@ -42,7 +43,8 @@ func commonFieldValue(it *api.Item, field string) string {
 	return ""
 }
 
-// nistControlsOrOwnCode returns the NIST SP 800-53 codes mapped to the control, or else its own code.
+// nistControlsOrOwnCode returns the NIST SP 800-53 controls that a control maps to or, if there are none, the
+// control's own code.
 func nistControlsOrOwnCode(it *api.Item) string {
 	for _, code := range []string{"nist-800-53-r5", "fedramp-r5", "nist-800-53-r4", "fedramp-r4", "fedramp"} {
 		if c := it.RequirementCodes[code]; len(c) > 0 {
@@ -142,8 +144,7 @@ func FindingFields(it *api.Finding) Fields {
 	}
 }
 
-// ScoreFields returns the fields of a maturity score. The level is empty if the control was not
-// rated.
+// ScoreFields returns the fields of a maturity score. If the control was not rated, its level is empty.
 func ScoreFields(it *api.MaturityScore) Fields {
 	return func(field string) string {
 		switch field {

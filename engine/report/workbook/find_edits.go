@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// ExportInfo is the information an exported workbook contains about its origin.
+// ExportInfo is what an exported workbook records about its origin.
 type ExportInfo struct {
 	// Assessment is the ID of the exported assessment.
 	Assessment string
@@ -19,7 +19,7 @@ type ExportInfo struct {
 	origins map[string]map[string]exportedItem // by layout and key
 }
 
-// exportedItem is an item as exported.
+// exportedItem is the state that an item had when it was exported.
 type exportedItem struct {
 	sheet, item   string
 	control, plan string
@@ -27,7 +27,7 @@ type exportedItem struct {
 	cells         []string // fingerprints, by the layout's columns
 }
 
-// Edit is a changed cell.
+// Edit is the change of one field, made in a cell.
 type Edit struct {
 	// Cell is the sheet and address, such as Gap analysis!E12.
 	Cell string
@@ -40,7 +40,7 @@ type Edit struct {
 	column    Column
 }
 
-// ChangedRow is an item with at least one change.
+// ChangedRow is an item that has at least one change in the workbook.
 type ChangedRow struct {
 	// Cell is the cell with the item's key.
 	Cell string
@@ -55,15 +55,15 @@ type ChangedRow struct {
 	exported      exportedItem
 }
 
-// Problem describes a cell that can't be imported.
+// Problem describes why a cell can't be imported.
 type Problem struct{ Cell, Message string }
 
 func (p Problem) String() string { return p.Cell + ": " + p.Message }
 
-// maxProblems limits the number of reported problems.
+// maxProblems is the maximum number of problems that are reported.
 const maxProblems = 40
 
-// ReadExportInfo reads the hidden sheet written by an export.
+// ReadExportInfo reads the hidden sheet in which the export recorded the state of the items.
 func (w *Workbook) ReadExportInfo() (*ExportInfo, error) {
 	i := slices.IndexFunc(w.sheets, func(g grid) bool { return g.name == sourceSheet })
 	if i < 0 {
@@ -108,11 +108,11 @@ func (w *Workbook) ReadExportInfo() (*ExportInfo, error) {
 	return x, nil
 }
 
-// lookupKey returns a key in the form used for lookups.
+// lookupKey returns the normalized form in which an item's key is looked up.
 func lookupKey(s string) string { return trimAndUnifyLineEnds(wording.ReplaceControlCharacters(s)) }
 
-// FindEdits returns the rows of a layout that differ from the export, in workbook order. notes
-// describe what is ignored.
+// FindEdits returns the items of a layout that differ from the export, in the order of the workbook. It also
+// returns problems in cells that can't be imported, and notes about what was ignored.
 func (w *Workbook) FindEdits(x *ExportInfo, l Layout) (rows []ChangedRow, problems []Problem, notes []string) {
 	f := editFinder{workbook: w, layout: l, origins: x.origins[l.Name], seen: map[string]string{}}
 	for name, other := range builtinLayouts() {
@@ -151,10 +151,10 @@ func (f *editFinder) addProblem(cell, format string, args ...any) {
 
 func cellAddress(sheet string, column, row int) string { return sheet + "!" + cellName(column, row) }
 
-// maxHeadRow is the last row in which a header is looked for.
+// maxHeadRow is the number of the last row that can be the header.
 const maxHeadRow = 40
 
-// findSheetEdits finds the layout's header and compares the rows below it.
+// findSheetEdits looks for the header of the layout in a sheet, and then for changes in the rows below it.
 func (f *editFinder) findSheetEdits(g *grid) {
 	for n, r := range g.rows {
 		if r.number > maxHeadRow {
@@ -168,8 +168,9 @@ func (f *editFinder) findSheetEdits(g *grid) {
 	}
 }
 
-// matchHeaderRow maps columns by their headers. A row that contains the key column and most of the
-// others is a header.
+// matchHeaderRow returns, for each column of the sheet, the index of the layout's column with the same
+// header. It returns false if the row is not the layout's header: a header has the key column and at least
+// half of all columns, and no other layout fits better.
 func (f *editFinder) matchHeaderRow(g *grid, r gridRow) (map[int]int, bool) {
 	columnIndex, found := map[int]int{}, map[int]bool{}
 	var unknown []int
@@ -209,7 +210,7 @@ func (f *editFinder) matchHeaderRow(g *grid, r gridRow) (map[int]int, bool) {
 	return columnIndex, true
 }
 
-// headerShare returns the share of a layout's headers that a row contains.
+// headerShare returns which part of a layout's headers a row contains, from 0 to 1.
 func (l Layout) headerShare(r gridRow) float64 {
 	n := 0
 	for _, c := range l.Columns {
@@ -280,7 +281,8 @@ func (f *editFinder) findItemEdits(g *grid, rows []gridRow, columnIndex map[int]
 	}
 }
 
-// findCellEdits compares a row's cells with the export.
+// findCellEdits compares the cells of a row with the export. It adds each change to row, or a problem if the
+// cell can't be imported.
 func (f *editFinder) findCellEdits(g *grid, r gridRow, columns []int, columnIndex map[int]int, row *ChangedRow) {
 	for _, column := range columns {
 		i := columnIndex[column]
@@ -322,7 +324,8 @@ func parenthesizedSuffix(why string) string {
 	return " (" + why + ")"
 }
 
-// normalizeCellValue returns a cell's value in the form of its column's kind.
+// normalizeCellValue returns the text of a cell in normalized form. If the column is for dates, a date stored
+// as a number is returned as a date.
 func (f *editFinder) normalizeCellValue(c Column, found readCell) string {
 	if c.Kind == KindDate && found.isNumber {
 		if s, ok := dateFromSerial(found.number, f.workbook.from1904); ok {
@@ -332,7 +335,8 @@ func (f *editFinder) normalizeCellValue(c Column, found readCell) string {
 	return trimAndUnifyLineEnds(wording.ReplaceControlCharacters(found.text))
 }
 
-// checkYesNoAgreement checks that a yes/no cell agrees with the cell it reflects.
+// checkYesNoAgreement reports a problem if a yes/no cell contradicts the cell that it summarizes: it must say
+// yes if that cell has any text, and no otherwise.
 func (f *editFinder) checkYesNoAgreement(
 	g *grid,
 	r gridRow,
@@ -362,7 +366,8 @@ func (f *editFinder) checkYesNoAgreement(
 	}
 }
 
-// addStatusEditIfMoved records a row moved to another sheet as a change of its status.
+// addStatusEditIfMoved adds a change of status if the row has been moved to a sheet that stands for another
+// status.
 func (f *editFinder) addStatusEditIfMoved(g *grid, row *ChangedRow) {
 	page := func(name string) int {
 		return slices.IndexFunc(f.layout.Pages, func(p Page) bool { return isSameHeader(p.Name, name) })
@@ -384,7 +389,8 @@ func (f *editFinder) addStatusEditIfMoved(g *grid, row *ChangedRow) {
 	)
 }
 
-// parseValue returns a cell's text in API form and for JSON, or a problem.
+// parseValue converts the text of a cell to the API's form of the value, as text and as a value for JSON. If
+// the text is invalid, it returns a description of the problem.
 func (c Column) parseValue(s string) (parsed string, jsonValue any, problem string) {
 	if s == "" {
 		if c.Required {
@@ -447,7 +453,7 @@ func (c Column) parseValue(s string) (parsed string, jsonValue any, problem stri
 	return s, s, ""
 }
 
-// expectedInputHint describes the valid input.
+// expectedInputHint returns a hint about the input that the column accepts, for the end of an error message.
 func (c Column) expectedInputHint() string {
 	switch c.Kind {
 	case KindChoice, KindYesNo:
@@ -462,8 +468,8 @@ func (c Column) expectedInputHint() string {
 	return ""
 }
 
-// IsUnchangedElsewhere reports whether an item has the values the row had when exported or has now,
-// that is, whether nobody else has changed it.
+// IsUnchangedElsewhere reports whether nobody has changed the item apart from this row: every field must have
+// either the exported value or the value that the row changes it to.
 func (r *ChangedRow) IsUnchangedElsewhere(current Fields) bool {
 	for i, c := range r.layout.Columns {
 		if !c.Editable || fingerprint(wording.ReplaceControlCharacters(c.formatValue(current(c.Field)))) == r.exported.cells[i] {
@@ -476,12 +482,12 @@ func (r *ChangedRow) IsUnchangedElsewhere(current Fields) bool {
 	return true
 }
 
-// IsApplied reports whether an item already has all of the row's changes.
+// IsApplied reports whether an item already has all changes in the row.
 func (r *ChangedRow) IsApplied(current Fields) bool {
 	return !slices.ContainsFunc(r.Edits, func(e Edit) bool { return e.WouldChange(current) })
 }
 
-// WouldChange reports whether an edit would change the current item.
+// WouldChange reports whether the edit would change an item that currently has the given fields.
 func (e Edit) WouldChange(current Fields) bool {
 	return trimAndUnifyLineEnds(wording.ReplaceControlCharacters(current(e.Field))) != e.NewValue
 }

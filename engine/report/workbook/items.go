@@ -9,8 +9,8 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// AddItemSheets writes a layout's sheets with its items in the given order. prefaceValues supplies the values
-// for the preface.
+// AddItemSheets adds the sheets of a layout and writes the items to them, in the given order. prefaceValues
+// supplies the values for the rows above the header.
 func (b *Writer) AddItemSheets(l Layout, items []Fields, prefaceValues map[string]string) error {
 	b.hasItems = true
 	for n, p := range l.Pages {
@@ -96,13 +96,14 @@ func (b *Writer) writeItems(l Layout, p Page, items []Fields, prefaceValues map[
 	)
 }
 
-// maxRowLines limits the row height; cells still contain the full text.
+// maxRowLines limits the height of a row. If a text has more lines, its cell still contains all of it.
 const (
 	maxRowLines = 12
 	lineHeight  = 15.0
 )
 
-// countWrappedLines returns the number of lines a text takes in a column, up to the maximum.
+// countWrappedLines returns the number of lines that a text takes up in a column of the given width, but not
+// more than the maximum for a row.
 func countWrappedLines(text string, width float64) float64 {
 	n := 0.0
 	for line := range strings.Lines(text) {
@@ -114,7 +115,8 @@ func countWrappedLines(text string, width float64) float64 {
 	return max(n, 1)
 }
 
-// itemCell returns an item's cell in a column, and the value it will read back as.
+// itemCell returns the cell for an item's value in a column, and the text that an import will read if the
+// cell is left unchanged.
 func (b *Writer) itemCell(c Column, f Fields, sheet, at string) (excelize.Cell, string) {
 	style := b.styles.fixed
 	switch {
@@ -145,7 +147,7 @@ func (b *Writer) itemCell(c Column, f Fields, sheet, at string) (excelize.Cell, 
 	return b.newCell(style, text), text
 }
 
-// addFilterAndValidation adds a sheet's filter, input validation and status fills.
+// addFilterAndValidation adds the filter, the rules that validate input, and the status colors to a sheet.
 func (b *Writer) addFilterAndValidation(l Layout, name string, head, last int) error {
 	end := cellName(len(l.Columns), last)
 	titles := fmt.Sprintf("'%s'!$%d:$%d", strings.ReplaceAll(name, "'", "''"), head, head)
@@ -208,7 +210,8 @@ func (b *Writer) addValidation(name, cells string, c Column) error {
 	return b.file.AddDataValidation(name, v)
 }
 
-// addStatusFills colors cells by their status, also after edits.
+// addStatusFills makes the color of cells depend on the status they contain. The colors change with the
+// status when users edit it.
 func (b *Writer) addStatusFills(name, cells string, c Column) error {
 	values := c.Values
 	if c.Kind == KindYesNo {
@@ -240,7 +243,7 @@ func (b *Writer) addStatusFills(name, cells string, c Column) error {
 	return b.file.SetConditionalFormat(name, cells, rules)
 }
 
-// cellName returns a cell's address; columns and rows start at 1.
+// cellName returns the address of a cell, such as B3. Columns and rows are numbered from 1.
 func cellName(column, row int) string {
 	s, err := excelize.CoordinatesToCellName(column, row)
 	if err != nil {

@@ -21,11 +21,11 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// ColumnKind is the kind of a column's values.
+// ColumnKind is the kind of values in a column.
 type ColumnKind string
 
-// Column kinds. Every value is text: a date as 2027-03-31, a choice as its API value, lines and
-// choices one per line, yesno as yes or no.
+// Kinds of columns. All values are text: a date has the form 2027-03-31, a choice is its API value, lines and
+// choices have one entry per line, and a yesno value is yes or no.
 const (
 	KindText    ColumnKind = "text"
 	KindLines   ColumnKind = "lines"
@@ -36,7 +36,7 @@ const (
 	KindYesNo   ColumnKind = "yesno"
 )
 
-// Column is a column of a sheet.
+// Column is a column in the sheets of a layout.
 type Column struct {
 	// Header is the header text, by which the column is found on import.
 	Header string `yaml:"header"`
@@ -65,7 +65,7 @@ type Column struct {
 	ReadOnlyReason string `yaml:"why"`
 }
 
-// HasField reports whether the column has an API field.
+// HasField reports whether the column shows a field of the API.
 func (c Column) HasField() bool { return c.Field != "" }
 
 // Page is one sheet of a layout.
@@ -77,7 +77,7 @@ type Page struct {
 	StatusOnMove string   `yaml:"moved"`
 }
 
-// Layout is the workbook layout of a deliverable.
+// Layout defines the sheets and columns for the items of a deliverable.
 type Layout struct {
 	Name string `yaml:"name"`
 	// Title is the deliverable's name.
@@ -92,11 +92,11 @@ type Layout struct {
 	Columns       []Column `yaml:"columns"`
 }
 
-// IsPrescribed reports whether the layout is prescribed by a third party; such layouts have a
-// preface.
+// IsPrescribed reports whether a third party has prescribed this layout. Only such layouts have rows above
+// the header.
 func (l Layout) IsPrescribed() bool { return len(l.Preface) > 0 }
 
-// HeadersWithoutField returns the headers of the columns without an API field.
+// HeadersWithoutField returns the headers of the columns that do not show a field of the API.
 func (l Layout) HeadersWithoutField() (out []string) {
 	for _, c := range l.Columns {
 		if !c.HasField() {
@@ -106,7 +106,7 @@ func (l Layout) HeadersWithoutField() (out []string) {
 	return out
 }
 
-// ReadOnlyHeaders returns the headers of the columns that are shown but can't be imported.
+// ReadOnlyHeaders returns the headers of the visible columns whose values can't be changed by an import.
 func (l Layout) ReadOnlyHeaders() (out []string) {
 	for _, c := range l.Columns {
 		if c.HasField() && !c.Editable && !c.Hidden && c.ReflectsColumn == "" {
@@ -116,7 +116,7 @@ func (l Layout) ReadOnlyHeaders() (out []string) {
 	return out
 }
 
-// FindColumn returns the column with a header; ok is false if there is none.
+// FindColumn returns the column with the given header. ok is false if there is none.
 func (l Layout) FindColumn(header string) (Column, bool) {
 	i := slices.IndexFunc(l.Columns, func(c Column) bool { return isSameHeader(c.Header, header) })
 	if i < 0 {
@@ -125,17 +125,17 @@ func (l Layout) FindColumn(header string) (Column, bool) {
 	return l.Columns[i], true
 }
 
-// isSameHeader compares headers ignoring case, spaces and line ends.
+// isSameHeader reports whether two headers are the same, ignoring case, spaces and line ends.
 func isSameHeader(a, b string) bool { return normalizeHeader(a) == normalizeHeader(b) }
 
 func normalizeHeader(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// pageIndex returns the sheet for items of a status.
+// pageIndex returns the index of the sheet on which items with the given status are listed.
 func (l Layout) pageIndex(status string) int {
 	return max(0, slices.IndexFunc(l.Pages, func(p Page) bool { return len(p.Statuses) == 0 || slices.Contains(p.Statuses, status) }))
 }
 
-// formatValue returns a value as written in a cell.
+// formatValue returns the text that a cell shows for a value.
 func (c Column) formatValue(value string) string {
 	switch c.Kind {
 	case KindChoice:
@@ -152,7 +152,7 @@ func (c Column) formatValue(value string) string {
 	return value
 }
 
-// labelFor returns the label of a choice.
+// labelFor returns the label that the workbook shows for a value.
 func (c Column) labelFor(value string) string {
 	if w, ok := c.Labels[value]; ok {
 		return w
@@ -160,7 +160,7 @@ func (c Column) labelFor(value string) string {
 	return prose.Label(value)
 }
 
-// choiceLabels returns the labels of a choice without duplicates.
+// choiceLabels returns the labels of the values that a cell can have, without duplicates.
 func (c Column) choiceLabels() (out []string) {
 	values := c.Values
 	if c.Kind == KindYesNo {
@@ -174,7 +174,7 @@ func (c Column) choiceLabels() (out []string) {
 	return out
 }
 
-// parseChoice returns the value for a written label.
+// parseChoice returns the value whose label is written in a cell. It returns false if there is none.
 func (c Column) parseChoice(written string) (string, bool) {
 	values := c.Values
 	if c.Kind == KindYesNo {
@@ -218,7 +218,7 @@ var builtinLayouts = sync.OnceValue(func() map[string]Layout {
 	return out
 })
 
-// parseLayout parses a layout and rejects inconsistent ones.
+// parseLayout parses a layout. It returns an error if the layout contradicts itself.
 func parseLayout(data []byte) (Layout, error) {
 	var l Layout
 	dec := yaml.NewDecoder(strings.NewReader(string(data)))
@@ -254,7 +254,7 @@ func parseLayout(data []byte) (Layout, error) {
 	return l, nil
 }
 
-// FindLayout returns the layout with a name; ok is false if there is none.
+// FindLayout returns the layout with the given name. ok is false if there is none.
 func FindLayout(name string) (Layout, bool) {
 	l, ok := builtinLayouts()[name]
 	return l, ok

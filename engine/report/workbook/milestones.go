@@ -32,7 +32,7 @@ const (
 	indent          = "    "
 )
 
-// API limits, checked here so that the error names the cell.
+// Limits of the API. They are also checked here, so that the error can name the cell.
 const (
 	maxMilestones   = 100
 	maxTitleLength  = 500
@@ -41,7 +41,8 @@ const (
 
 var milestoneStatuses = []string{"open", "in_progress", "completed", "cancelled"}
 
-// milestoneLine is a milestone as written in a cell; changeLine is a change of one.
+// milestoneLine is a milestone in the form in which a cell contains it. changeLine is the same for a change
+// of a milestone.
 type milestoneLine struct {
 	number      int
 	due, status string
@@ -91,7 +92,8 @@ func joinLines[T fmt.Stringer](all []T) string {
 	return strings.Join(out, "\n")
 }
 
-// toMilestoneLines returns the planned milestones with their original dates.
+// toMilestoneLines converts milestones to the form in which a cell contains them. They have their originally
+// planned dates.
 func toMilestoneLines(all []api.Milestone) []milestoneLine {
 	out := make([]milestoneLine, len(all))
 	for i, m := range all {
@@ -133,7 +135,8 @@ var (
 	)
 )
 
-// parseNumberedLines returns a cell's numbered texts with their first lines.
+// parseNumberedLines splits the text of a cell into its numbered entries. Each includes the number of its
+// first line, for error messages.
 func parseNumberedLines(s string) (out []numberedText, problem string) {
 	for n, line := range strings.Split(trimAndUnifyLineEnds(s), "\n") {
 		rest, indented := strings.CutPrefix(line, indent)
@@ -168,7 +171,8 @@ const (
 	changeHint    = "; write it as (1) moved to 2027-03-31: why"
 )
 
-// parseMilestones parses a cell of milestones. A milestone without a status is open.
+// parseMilestones parses the text of a cell with milestones. A milestone without a status counts as open. If
+// the text is invalid, it returns a description of the problem.
 func parseMilestones(s string) (out []milestoneLine, problem string) {
 	all, problem := parseNumberedLines(s)
 	if problem != "" {
@@ -224,7 +228,8 @@ func parseMilestoneStatus(word string) (status, problem string) {
 	)
 }
 
-// parseMilestoneChanges parses a cell of milestone changes.
+// parseMilestoneChanges parses the text of a cell with changes of milestones. If it is invalid, it returns a
+// description of the problem.
 func parseMilestoneChanges(s string) (out []changeLine, problem string) {
 	all, problem := parseNumberedLines(s)
 	if problem != "" {
@@ -266,8 +271,8 @@ func parseMilestoneChanges(s string) (out []changeLine, problem string) {
 	return out, ""
 }
 
-// MilestonesAfterEdits returns an item's milestones after the row's edits; edited is false if the row
-// has none. Milestones that the cells leave unchanged keep their values.
+// MilestonesAfterEdits returns the milestones that an item has after the row's edits. A milestone that the
+// row does not change keeps all its values. If the row does not edit milestones at all, edited is false.
 func (r *ChangedRow) MilestonesAfterEdits(current []api.Milestone) (all []api.Milestone, edited bool, p *Problem) {
 	plan, changes := toMilestoneLines(current), toChangeLines(current)
 	var cell, changesCell string
@@ -314,7 +319,8 @@ func (r *ChangedRow) MilestonesAfterEdits(current []api.Milestone) (all []api.Mi
 	return all, true, nil
 }
 
-// findOrNewMilestoneChange returns the matching existing change, or else a new one.
+// findOrNewMilestoneChange returns the existing change that a line describes. If there is none, it returns a
+// new change.
 func findOrNewMilestoneChange(current []api.Milestone, c changeLine) api.MilestoneChange {
 	for i, m := range current {
 		for _, old := range m.Changes {

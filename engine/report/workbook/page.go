@@ -10,14 +10,14 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// Line is a row of a free-form sheet.
+// Line is a row of a sheet that has no layout.
 type Line struct {
 	Cells []Cell
 	// Merged makes the first cell span all columns.
 	Merged bool
 }
 
-// Cell is a cell of a free-form sheet.
+// Cell is a cell of a sheet that has no layout.
 type Cell struct {
 	Text   string
 	Number *float64
@@ -29,7 +29,7 @@ type Cell struct {
 // CellStyle is the style of a cell.
 type CellStyle int
 
-// Cell styles.
+// Styles of cells.
 const (
 	StyleText CellStyle = iota
 	StyleTitle
@@ -49,7 +49,7 @@ func (b *Writer) styleID(l CellStyle) int {
 	}[l]
 }
 
-// AddLinesSheet writes a sheet of lines with the given column widths.
+// AddLinesSheet adds a sheet that consists of the given lines and has the given column widths.
 func (b *Writer) AddLinesSheet(name string, widths []float64, lines []Line) error {
 	name, err := b.addSheet(name)
 	if err != nil {
@@ -58,7 +58,7 @@ func (b *Writer) AddLinesSheet(name string, widths []float64, lines []Line) erro
 	return b.writeLines(name, widths, lines)
 }
 
-// AddCoverSheet writes a page with the logo at the top.
+// AddCoverSheet adds a sheet with the logo at the top and the given lines below it.
 func (b *Writer) AddCoverSheet(name string, widths []float64, lines []Line) error {
 	name, err := b.addSheet(name)
 	if err != nil {
@@ -73,7 +73,7 @@ func (b *Writer) AddCoverSheet(name string, widths []float64, lines []Line) erro
 	return b.writeLines(name, widths, lines)
 }
 
-// rowPixels is the height of a single-line row.
+// rowPixels is the height in pixels of a row with a single line.
 const rowPixels = 20.0
 
 func (b *Writer) addLogo(sheet string) error {

@@ -24,7 +24,7 @@ type Limits struct {
 	Columns  int
 }
 
-// DefaultLimits suffice for all four deliverables of the largest catalog.
+// DefaultLimits are large enough for a workbook with all four deliverables of the largest catalog.
 var DefaultLimits = Limits{File: 64 << 20, Unpacked: 192 << 20, Parts: 2000, Sheets: 60, Cells: 600_000, Columns: 500}
 
 // ErrWorkbook is returned if a file is not a readable workbook.
@@ -34,13 +34,14 @@ func unreadableErrorf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrWorkbook, fmt.Sprintf(format, args...))
 }
 
-// Workbook holds the cells of a workbook. Formulas are not evaluated and links are not followed.
+// Workbook contains the cells of a workbook that has been read. Formulas were not evaluated, and links were
+// not followed.
 type Workbook struct {
 	sheets   []grid
 	from1904 bool
 }
 
-// grid holds a sheet's cells by row.
+// grid contains the cells of a sheet, grouped by row.
 type grid struct {
 	name string
 	rows []gridRow
@@ -51,7 +52,7 @@ type gridRow struct {
 	cells  map[int]readCell
 }
 
-// readCell is the content of a cell.
+// readCell is the content of a cell that has been read.
 type readCell struct {
 	text string
 	// number is set for numeric cells; text then holds the stored form.
@@ -81,7 +82,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, limits Limits) (*Workb
 	return b.readWorkbook()
 }
 
-// workbookReader unpacks a workbook within its limits.
+// workbookReader unpacks and reads a workbook. It enforces the limits.
 type workbookReader struct {
 	ctx           context.Context
 	limits        Limits
@@ -91,7 +92,7 @@ type workbookReader struct {
 	sharedStrings []string
 }
 
-// readPartOrNil returns a part's bytes, or nil if there is no such part.
+// readPartOrNil returns the content of a part of the workbook, or nil if there is no such part.
 func (b *workbookReader) readPartOrNil(name string) ([]byte, error) {
 	f := b.parts[strings.ToLower(name)]
 	if f == nil {
@@ -215,7 +216,8 @@ func (b *workbookReader) readRelations(name, folder string) (map[string]relation
 	return out, nil
 }
 
-// walkXMLTokens iterates over a part's XML tokens and rejects deep nesting.
+// walkXMLTokens calls each for every XML token of a part. It returns an error if elements are nested too
+// deeply.
 func (b *workbookReader) walkXMLTokens(name string, data []byte, each func(t xml.Token) error) error {
 	dec := xml.NewDecoder(bytes.NewReader(data))
 	depth := 0
@@ -251,7 +253,7 @@ func (b *workbookReader) walkXMLTokens(name string, data []byte, each func(t xml
 	}
 }
 
-// readSharedStrings reads the strings that cells refer to.
+// readSharedStrings reads the table of strings to which cells refer by index.
 func (b *workbookReader) readSharedStrings(name string) error {
 	data, err := b.readPartOrNil(name)
 	if err != nil {
@@ -410,7 +412,8 @@ func attribute(t xml.StartElement, name string) string {
 	return ""
 }
 
-// columnNumber returns the column of a cell address, or 0 if it is invalid.
+// columnNumber returns the number of the column in a cell address, counted from 1, or 0 if the address is
+// invalid.
 func columnNumber(ref string) int {
 	n := 0
 	for i := 0; i < len(ref) && i < 4; i++ {
@@ -423,7 +426,7 @@ func columnNumber(ref string) int {
 	return n
 }
 
-// decodeCharEscapes decodes escapes such as _x000D_, which represent characters XML can't contain.
+// decodeCharEscapes decodes escapes such as _x000D_, which stand for characters that XML can't contain.
 func decodeCharEscapes(s string) string {
 	if !strings.Contains(s, "_x") {
 		return s

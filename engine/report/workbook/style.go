@@ -8,14 +8,14 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// styleIDs holds a workbook's style IDs by purpose.
+// styleIDs holds the IDs of the styles in a workbook, by purpose.
 type styleIDs struct {
 	title, heading, label, lead, text, fixed, strong, mono, head, editable, number, date, mark int
 	// fills maps status classes to formats.
 	fills map[string]int
 }
 
-// fillClass returns the fill class of a value, or "" if the value is neutral.
+// fillClass returns the class that determines the fill color of a value, or "" if the value has none.
 func fillClass(field, value string) string {
 	switch value {
 	case "implemented", "met", "completed", "strong":
@@ -38,7 +38,7 @@ func fillClass(field, value string) string {
 	return ""
 }
 
-// fillColors are light enough for black text.
+// fillColors lists the fill color of each class. All of them are light enough for black text.
 var fillColors = []struct {
 	class string
 	color drawing.ColorName

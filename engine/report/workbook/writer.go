@@ -19,7 +19,7 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// Properties describes a workbook.
+// Properties specifies the properties of a workbook, such as its title.
 type Properties struct {
 	Title, Subject, Creator string
 	// Assessment is the assessment's ID; importing into another assessment is rejected.
@@ -47,7 +47,7 @@ type Writer struct {
 	hasItems   bool
 }
 
-// NewWriter returns a Writer, which must be closed.
+// NewWriter returns a Writer for a new workbook. The caller must close it.
 func NewWriter(props Properties) (*Writer, error) {
 	b := &Writer{properties: props, file: excelize.NewFile()}
 	when := props.AsOf
@@ -70,10 +70,11 @@ func NewWriter(props Properties) (*Writer, error) {
 	return b, nil
 }
 
-// Close releases the workbook's resources.
+// Close releases the resources that the workbook uses, such as temporary files.
 func (b *Writer) Close() error { return b.file.Close() }
 
-// addSheet adds a sheet named name, adjusted to be valid and unique.
+// addSheet adds a sheet. If name is not valid or not unique, the sheet gets a similar name, which addSheet
+// returns.
 func (b *Writer) addSheet(name string) (string, error) {
 	name = uniqueSheetName(name, b.sheetNames)
 	b.sheetNames = append(b.sheetNames, name)
@@ -84,7 +85,8 @@ func (b *Writer) addSheet(name string) (string, error) {
 	return name, err
 }
 
-// uniqueSheetName returns a valid sheet name that is not in used.
+// uniqueSheetName returns name, changed as little as necessary to make it a valid name for a sheet that is
+// not in used.
 func uniqueSheetName(name string, used []string) string {
 	name = strings.Trim(strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`[]:*?/\`, r) || r < 0x20 {
@@ -103,7 +105,8 @@ func uniqueSheetName(name string, used []string) string {
 	return out
 }
 
-// fitTextOrOverflow returns the text for a cell; text that exceeds a cell continues on a separate sheet.
+// fitTextOrOverflow returns the text to write into a cell. If s is too long, that is the beginning, with a
+// note where to find the rest on a separate sheet.
 func (b *Writer) fitTextOrOverflow(s, sheet, cell string) string {
 	s = wording.ReplaceControlCharacters(s)
 	if utf16Length(s) <= maxCellUnits {
@@ -128,7 +131,7 @@ const (
 	sourceSheet    = "Source"
 )
 
-// WriteTo finishes the workbook and writes it.
+// WriteTo completes the workbook and writes it to w.
 func (b *Writer) WriteTo(w io.Writer) (int64, error) {
 	if err := errors.Join(b.writeLongTexts(), b.writeSourceSheet()); err != nil {
 		return 0, err
@@ -143,7 +146,8 @@ func (b *Writer) WriteTo(w io.Writer) (int64, error) {
 	return repackDeterministically(w, raw.Bytes())
 }
 
-// repackDeterministically rewrites the archive with a fixed order of parts and a fixed date.
+// repackDeterministically writes the archive again, with its parts in a fixed order and with a fixed date, so
+// that the same content always has the same bytes.
 func repackDeterministically(w io.Writer, raw []byte) (int64, error) {
 	in, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
 	if err != nil {
@@ -191,7 +195,7 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// writeLongTexts writes the sheet of texts too long for a cell.
+// writeLongTexts adds a sheet with the rest of the texts that are too long for a cell.
 func (b *Writer) writeLongTexts() error {
 	if len(b.longTexts) == 0 {
 		return nil
@@ -223,7 +227,8 @@ func (b *Writer) writeLongTexts() error {
 	})
 }
 
-// writeSourceSheet writes the hidden sheet that records the exported state for imports.
+// writeSourceSheet adds a hidden sheet that records the state of the exported items, so that an import can
+// find out what has been changed.
 func (b *Writer) writeSourceSheet() error {
 	if !b.hasItems {
 		return nil // nothing can be imported
@@ -259,7 +264,8 @@ func (b *Writer) writeSourceSheet() error {
 	)
 }
 
-// sourceFormatVersion must be increased when the meaning of the sheet's rows changes.
+// sourceFormatVersion is the format of the hidden sheet. It must be increased when the meaning of the sheet's
+// rows changes.
 const sourceFormatVersion = "1"
 
 var sourceHeader = []string{"layout", "sheet", "key", "item", "control", "plan", "revision", "cells"}
@@ -276,13 +282,14 @@ func (b *Writer) headCells(names ...string) []any {
 	return out
 }
 
-// sheetPanes holds the frozen panes and merged rows of a sheet.
+// sheetPanes specifies how many rows and columns of a sheet stay visible when scrolling, and which rows are
+// merged.
 type sheetPanes struct {
 	rows, columns int
 	mergedRows    []int
 }
 
-// streamRows writes a sheet's rows in sequence.
+// streamRows writes the rows of a sheet one after the other, so that they are not all in memory.
 func (b *Writer) streamRows(
 	name string,
 	widths []float64,
@@ -332,7 +339,8 @@ func (b *Writer) streamRows(
 	return out.Flush()
 }
 
-// truncateRunes returns the start of a text.
+// truncateRunes shortens a text to at most maxRunes characters. If anything is cut off, the result ends in
+// "…".
 func truncateRunes(s string, maxRunes int) string {
 	if r := []rune(s); len(r) > maxRunes {
 		return strings.TrimSuffix(string(r[:maxRunes-1]), "&") + "…"
@@ -340,7 +348,8 @@ func truncateRunes(s string, maxRunes int) string {
 	return s
 }
 
-// setPageLayout sets up printing: page width, page numbers and the draft mark.
+// setPageLayout sets how a sheet is printed: the orientation and width of the page, page numbers, and the
+// mark on drafts.
 func (b *Writer) setPageLayout(name string, columns int) error {
 	landscape, wide, tall := "landscape", 1, 0
 	if columns <= 2 {
