@@ -22,13 +22,13 @@ import (
 //	the rest            the archive, as described in package archive
 const auditPackage = "audit_package"
 
-// archiveWriter writes an assessment's archive together with additional files.
+// archiveWriter can write the archive of an assessment, with additional files in it.
 type archiveWriter interface {
 	WritePackage(ctx context.Context, by api.Caller, id string, w io.Writer, more map[string][]byte) error
 }
 
-// checkSupported extends render.CheckSupported to audit packages, which package render does not
-// know.
+// checkSupported is like render.CheckSupported, but also accepts audit packages, which package render does
+// not know.
 func checkSupported(template, format string) error {
 	if template != auditPackage {
 		return render.CheckSupported(template, format)
@@ -43,7 +43,7 @@ func checkSupported(template, format string) error {
 	return nil
 }
 
-// fileType returns the content type and file extension of a report.
+// fileType returns the content type and file name extension of a report.
 func fileType(template, format string) (contentType, ending string) {
 	if template == auditPackage {
 		return "application/zip", ".zip"
@@ -51,8 +51,8 @@ func fileType(template, format string) (contentType, ending string) {
 	return render.ContentType(format), render.Extension(format)
 }
 
-// contentTemplate returns the template whose content a report holds; an audit package holds the
-// full report.
+// contentTemplate returns the template that defines the content of a report. For an audit package, that is
+// the full report.
 func contentTemplate(template string) string {
 	if template == auditPackage {
 		return content.TemplateFull
@@ -95,7 +95,7 @@ func (s *Service) writeAuditPackage(ctx context.Context, by api.Caller, src *con
 	return s.Archives.WritePackage(ctx, by, src.Assessment.ID, w, files)
 }
 
-// packageReadMe returns the text that describes a package's contents and how to verify it.
+// packageReadMe returns the text of READ-ME.txt: what an audit package contains and how to verify it.
 func packageReadMe(src *content.Source) []byte {
 	var b strings.Builder
 	line := func(s string) string { return strings.Join(strings.Fields(s), " ") }

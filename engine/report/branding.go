@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Branding returns the organization's report branding, which is empty if none is set.
+// Branding returns the branding of the organization's reports. It is empty if none is set.
 func (s *Service) Branding(ctx context.Context, by api.Caller, _ *api.OrgInput) (*api.Branding, error) {
 	out := &api.Branding{OrganizationID: by.OrganizationID}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -25,8 +25,8 @@ func (s *Service) Branding(ctx context.Context, by api.Caller, _ *api.OrgInput) 
 	return out, err
 }
 
-// PutBranding stores the organization's report branding. A logo is decoded and re-encoded, so that
-// only its pixels are stored.
+// PutBranding stores the branding of the organization's reports. It decodes the logo and encodes it again, so
+// that nothing but its pixels is stored.
 func (s *Service) PutBranding(ctx context.Context, by api.Caller, in *api.PutBrandingInput) (*api.Branding, error) {
 	b := in.Body
 	brand := content.Brand{Accent: b.Accent, Band: b.Band, Line: b.Line, Footer: b.Footer}
@@ -83,7 +83,7 @@ func (s *Service) DeleteBranding(ctx context.Context, by api.Caller, _ *api.OrgI
 	return &api.None{}, err
 }
 
-// loadBrand returns the organization's branding as package content expects it.
+// loadBrand returns the organization's branding in the form that package content uses.
 func (s *Service) loadBrand(ctx context.Context, by api.Caller) (content.Brand, error) {
 	b, err := s.Branding(ctx, by, nil)
 	if err != nil {

@@ -9,14 +9,15 @@ import (
 	"github.com/scf-service/service/engine/report/render/usertemplate"
 )
 
-// Names under which a report's sources list the hashes of a custom template and of custom styles.
-// The files themselves are not stored.
+// Names under which the sources of a report list the hashes of a custom template and of custom styles. The
+// template and styles themselves are not stored.
 const (
 	sourceTemplateHash = "layout_sha256"
 	sourceStyleHash    = "style_sha256"
 )
 
-// checkCustomLook rejects a custom template or styles that the requested report can't use.
+// checkCustomLook returns an error if a request has a custom template or styles that the requested kind of
+// report can't use.
 func checkCustomLook(b api.ReportBody) error {
 	switch {
 	case b.Layout != "" && b.Template == auditPackage:
@@ -32,7 +33,8 @@ func checkCustomLook(b api.ReportBody) error {
 	return nil
 }
 
-// addCustomLookHashes adds the hashes of a custom template and styles to sources.
+// addCustomLookHashes adds the hashes of a request's custom template and styles, if it has any, to a report's
+// sources.
 func addCustomLookHashes(sources map[string]string, b api.ReportBody) map[string]string {
 	for name, text := range map[string]string{sourceTemplateHash: b.Layout, sourceStyleHash: b.Style} {
 		if text != "" {
@@ -43,7 +45,8 @@ func addCustomLookHashes(sources map[string]string, b api.ReportBody) map[string
 	return sources
 }
 
-// hasCustomLook reports whether a report used a custom template or styles, which are not stored.
+// hasCustomLook reports whether a report was written with a custom template or custom styles. Neither is
+// stored, so such a report can't be written again.
 func hasCustomLook(r *api.Report) bool {
 	return r.Sources[sourceTemplateHash]+r.Sources[sourceStyleHash] != ""
 }

@@ -28,7 +28,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxReportBytes is the maximum size of a report file.
+// maxReportBytes is the maximum size of a report's file.
 const maxReportBytes = 512 << 20
 
 // Options holds the dependencies of a Service.
@@ -52,7 +52,7 @@ type Service struct{ Options }
 // New returns a Service.
 func New(o Options) *Service { return &Service{o} }
 
-// loadSource collects the data for a report.
+// loadSource collects the data of an assessment that its reports are made from.
 func (s *Service) loadSource(ctx context.Context, by api.Caller, assessmentID string) (*content.Source, error) {
 	d, err := s.Assessments.Snapshot(ctx, by, assessmentID)
 	if err != nil {
@@ -92,12 +92,12 @@ func (s *Service) loadSource(ctx context.Context, by api.Caller, assessmentID st
 	return src, nil
 }
 
-// Create writes a report and stores it.
+// Create writes a report as specified in the request and stores it.
 func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateReportInput) (*api.Report, error) {
 	return s.renderAndStoreReport(ctx, by, in.AssessmentID, in.Body, false)
 }
 
-// Generate writes a report, by default the full report as HTML.
+// Generate writes a report and stores it. By default, it is the full report as HTML.
 func (s *Service) Generate(ctx context.Context, by api.Caller, in *api.GenerateReportInput) (*api.Report, error) {
 	var body api.ReportBody
 	if in.Body != nil {
@@ -107,9 +107,9 @@ func (s *Service) Generate(ctx context.Context, by api.Caller, in *api.GenerateR
 	return s.renderAndStoreReport(ctx, by, in.AssessmentID, body, false)
 }
 
-// WriteFinalReports writes the reports of the transition to report_generated: the full report as
-// HTML and as JSON. Reports of the same content that an interrupted run has already written are not
-// written again.
+// WriteFinalReports writes the reports that belong to the transition to report_generated: the full report as
+// HTML and as JSON. If an earlier, interrupted attempt has already written one with the same content, it is
+// not written again.
 func (s *Service) WriteFinalReports(ctx context.Context, by api.Caller, assessmentID string) error {
 	src, err := s.loadSource(ctx, by, assessmentID)
 	if err != nil {
@@ -135,7 +135,8 @@ func (s *Service) WriteFinalReports(ctx context.Context, by api.Caller, assessme
 	return nil
 }
 
-// reportExists reports whether a report with exactly these sources exists.
+// reportExists reports whether the assessment already has a report that was made with this template, in this
+// format, from exactly the same sources.
 func reportExists(tx *store.Tx, org, assessmentID, template, format string, sources map[string]string) (bool, error) {
 	for r, err := range store.Reports.By("assessment").Scan(tx, org, store.Prefix(assessmentID)) {
 		if err != nil {
@@ -148,8 +149,8 @@ func reportExists(tx *store.Tx, org, assessmentID, template, format string, sour
 	return false, nil
 }
 
-// renderAndStoreReport writes and stores a report. With skipIfExists, it stores nothing if an identical
-// report has been stored in the meantime.
+// renderAndStoreReport writes a report and stores it. If skipIfExists is set, it does not store the report if
+// an identical one has been stored in the meantime.
 func (s *Service) renderAndStoreReport(ctx context.Context, by api.Caller, assessmentID string, b api.ReportBody, skipIfExists bool) (*api.Report, error) {
 	if err := checkSupported(b.Template, b.Format); err != nil {
 		return nil, err
@@ -213,7 +214,7 @@ func (s *Service) renderAndStoreReport(ctx context.Context, by api.Caller, asses
 	return &out, err
 }
 
-// renderFile writes the contents of a report to w.
+// renderFile writes the file of a report to w.
 func (s *Service) renderFile(ctx context.Context, by api.Caller, src *content.Source, b api.ReportBody, w io.Writer) error {
 	if b.Template == auditPackage {
 		return s.writeAuditPackage(ctx, by, src, b, w)
@@ -225,7 +226,7 @@ func (s *Service) renderFile(ctx context.Context, by api.Caller, src *content.So
 	return render.Write(ctx, w, src, request)
 }
 
-// toRenderRequest converts a request body to a render.Request, with the fallback font for PDF.
+// toRenderRequest converts a request body to a render.Request. For a PDF, it adds the fallback font.
 func (s *Service) toRenderRequest(b api.ReportBody) (r render.Request, err error) {
 	r = render.Request{Template: b.Template, Format: b.Format, Title: b.Title, CustomTemplate: b.Layout}
 	if b.Style != "" {
@@ -239,12 +240,12 @@ func (s *Service) toRenderRequest(b api.ReportBody) (r render.Request, err error
 	return r, err
 }
 
-// defaultTitle returns the title of a report for which the user gave none.
+// defaultTitle returns the title that a report has if the user didn't specify one.
 func defaultTitle(src *content.Source, template string) string {
 	return src.Assessment.Name + ": " + prose.Humanize(template)
 }
 
-// hyphenatedBaseName returns a file name that is valid on any file system.
+// hyphenatedBaseName returns a file name, without extension, that is valid in any file system.
 func hyphenatedBaseName(name, template string) string {
 	safe := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -268,7 +269,7 @@ var reportSortFields = []store.SortBy[api.Report]{
 	{Name: "size_bytes", Value: func(r *api.Report) any { return r.SizeBytes }},
 }
 
-// List returns the reports of an assessment, newest first.
+// List returns the reports of an assessment that match the filters. By default, the newest come first.
 func (s *Service) List(ctx context.Context, by api.Caller, in *api.ReportsInput) (*api.List[api.Report], error) {
 	if _, err := s.Assessments.Get(ctx, by, &in.AssessmentInput); err != nil {
 		return nil, err
@@ -282,7 +283,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.ReportsInput)
 	})
 }
 
-// Get returns a report's record.
+// Get returns the record of a report.
 func (s *Service) Get(ctx context.Context, by api.Caller, in *api.ReportInput) (*api.Report, error) {
 	var r api.Report
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -292,7 +293,7 @@ func (s *Service) Get(ctx context.Context, by api.Caller, in *api.ReportInput) (
 	return &r, err
 }
 
-// Download returns a report's file as it was written.
+// Download returns the file of a report, unchanged.
 func (s *Service) Download(ctx context.Context, by api.Caller, in *api.ReportInput) (*api.File, error) {
 	r, err := s.Get(ctx, by, in)
 	if err != nil {
@@ -306,8 +307,8 @@ func (s *Service) Download(ctx context.Context, by api.Caller, in *api.ReportInp
 	return &api.File{Filename: r.Filename, ContentType: contentType, Size: size, SHA256: r.SHA256, Content: file}, nil
 }
 
-// Render returns the report as HTML: the stored file, or, for other formats, a new page from the
-// assessment's current data.
+// Render returns a report as HTML. For an HTML report, that is the stored file. For other formats, it writes
+// a new page from the current data of the assessment.
 func (s *Service) Render(ctx context.Context, by api.Caller, in *api.ReportInput) (*api.File, error) {
 	r, err := s.Get(ctx, by, in)
 	if err != nil {
@@ -346,11 +347,11 @@ func (s *Service) Render(ctx context.Context, by api.Caller, in *api.ReportInput
 	}, nil
 }
 
-// topFindings is the number of findings in an executive summary.
+// topFindings is the maximum number of findings, and of weakest domains, in an executive summary.
 const topFindings = 5
 
-// ExecutiveSummary returns a summary for executives: text, key figures, top findings and weakest
-// domains.
+// ExecutiveSummary returns a summary of an assessment for executives. It has a text, key figures, the most
+// serious findings and the weakest domains.
 func (s *Service) ExecutiveSummary(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.ExecutiveSummary, error) {
 	src, err := s.loadSource(ctx, by, in.AssessmentID)
 	if err != nil {

@@ -19,19 +19,20 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Names under which a report's sources record when and by which version it was written. With these,
-// the same bytes can be reproduced.
+// Names under which the sources of a report record the time of its data and the program version that wrote
+// it. With these, the report can be written again with exactly the same bytes.
 const (
 	sourceAsOf          = "as_of"
 	sourceAuditSequence = "audit_sequence"
 	sourceWrittenBy     = "written_by"
 )
 
-// uncomparedSources lists the source names that describe how and when a report was written rather
-// than its data.
+// uncomparedSources lists the names of sources that diffSources ignores, because they describe how and when a
+// report was written rather than its data.
 var uncomparedSources = []string{sourceAsOf, sourceAuditSequence, sourceWrittenBy, sourceTemplateHash, sourceStyleHash}
 
-// reportSources returns what a report is made from, and when and by which version it was written.
+// reportSources returns, by name, the IDs and hashes of the data that a report is made from, the time of the
+// data, and the program version that writes the report.
 func reportSources(src *content.Source, template string) map[string]string {
 	out := content.Provenance(src, template)
 	out[sourceAsOf] = src.AsOf.UTC().Format(time.RFC3339Nano)
@@ -42,7 +43,7 @@ func reportSources(src *content.Source, template string) map[string]string {
 	return out
 }
 
-// diffSources returns the sources that differ, sorted by name.
+// diffSources returns the differences between the sources of two reports, sorted by name.
 func diffSources(before, after map[string]string) []api.SourceChange {
 	out := []api.SourceChange{}
 	names := map[string]bool{}
@@ -69,7 +70,8 @@ func nilIfEmpty(s string) *string {
 
 var sha256Pattern = lazyregexp.New(`^[0-9A-Fa-f]{64}$`)
 
-// findReportByIDOrSHA256 returns the report with an ID, or the newest report whose file has the given SHA-256.
+// findReportByIDOrSHA256 returns the report with the given ID, or the newest report whose file has the given
+// SHA-256.
 func (s *Service) findReportByIDOrSHA256(ctx context.Context, by api.Caller, idOrSHA256 string) (*api.Report, error) {
 	if !sha256Pattern.MatchString(idOrSHA256) {
 		return s.Get(ctx, by, &api.ReportInput{ReportID: idOrSHA256})
@@ -92,8 +94,9 @@ func (s *Service) findReportByIDOrSHA256(ctx context.Context, by api.Caller, idO
 	return found, err
 }
 
-// Verify checks whether a file is a report written by the service. If the report's sources are
-// unchanged, it is written again and compared byte for byte.
+// Verify checks whether a file is a report that this service wrote, and whether the stored copy is intact. If
+// neither the report's sources nor the program version have changed, it writes the report again and compares
+// the two byte for byte. It doesn't do that for audit packages and for reports with a custom look.
 func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyReportInput) (*api.ReportVerification, error) {
 	r, err := s.findReportByIDOrSHA256(ctx, by, in.ReportID)
 	if err != nil {
@@ -160,7 +163,8 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	return out, nil
 }
 
-// setReportTimeAndAuditHead sets src back to the time the report was written.
+// setReportTimeAndAuditHead changes the time and the audit head in src to those at which the report was
+// written, so that the report can be written again.
 func (s *Service) setReportTimeAndAuditHead(ctx context.Context, by api.Caller, src *content.Source, r *api.Report) error {
 	at, err := time.Parse(time.RFC3339Nano, r.Sources[sourceAsOf])
 	if err != nil {
@@ -175,8 +179,9 @@ func (s *Service) setReportTimeAndAuditHead(ctx context.Context, by api.Caller, 
 	return nil
 }
 
-// rerenderedHashes returns the SHA-256 of the report when written again: with its title and, if that
-// is the default title, also without one.
+// rerenderedHashes writes the report again and returns the SHA-256. If the report has the default title,
+// there are two results, one without a title in the request and one with it, because the original request is
+// not known.
 func (s *Service) rerenderedHashes(ctx context.Context, src *content.Source, r *api.Report) (sums []string, err error) {
 	titles := []string{r.Title}
 	if r.Title == defaultTitle(src, r.Template) {
