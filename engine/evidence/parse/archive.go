@@ -67,7 +67,7 @@ func (r *Reader) addEntry(b *document.Builder, c *document.Container, name strin
 	return c.AddMember(label, raw)
 }
 
-// decodeEntryName returns an entry's name as text. Old archives use the DOS code page.
+// decodeEntryName decodes the name of an entry. In old archives, names are encoded in the DOS code page.
 func decodeEntryName(f *zip.File) string {
 	if f.NonUTF8 {
 		if s, err := charmap.CodePage437.NewDecoder().String(f.Name); err == nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/text"
 )
 
-// Options limits the cost of one document. Zero fields take their defaults.
+// Options limits the resources used for one document. Zero fields take their defaults.
 type Options struct {
 	MaxBytes int64         // size of the file; default 100 MiB
 	MaxText  int64         // bytes of text extracted; default 24 MiB, some 8,000 pages

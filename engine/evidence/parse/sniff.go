@@ -129,8 +129,8 @@ const (
 	maxTypesPart = 4 << 20 // bytes of the part that lists the types or the contents of an archive
 )
 
-// sniff detects the format from the content. The name only decides between text formats that can't
-// be distinguished by content.
+// sniff detects the format of a file from its content. The name is used only to choose between text formats with
+// the same content.
 func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 	head := make([]byte, min(size, sniffBytes))
 	if n, err := content.ReadAt(head, 0); err != nil && (err != io.EOF || n < len(head)) {
@@ -202,7 +202,7 @@ func sniffZip(content io.ReaderAt, size int64) (*format, error) {
 	return formatZip, nil
 }
 
-// contentTypes returns the list of content types of an Office document, or "".
+// contentTypes returns the content type list of an Office document, or "" if it has none.
 func contentTypes(z *zip.Reader) (string, error) {
 	raw, err := zipfile.ReadPart(z, "[Content_Types].xml", maxTypesPart)
 	if errors.Is(err, zipfile.ErrNoPart) {

@@ -94,7 +94,7 @@ func readMember(part *Builder, label string, content []byte) (err error) {
 	return part.opt.ReadDocument(part, label, content)
 }
 
-// SkipMember warns that a member was skipped.
+// SkipMember adds a warning that a member was skipped because of err.
 func (c *Container) SkipMember(label string, err error) {
 	if c.firstErr == nil {
 		c.firstErr = err

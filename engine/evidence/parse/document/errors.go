@@ -50,7 +50,7 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.Cause}
 }
 
-// NewError returns an *Error.
+// NewError returns an *Error with a formatted detail.
 func NewError(kind error, place, format string, args ...any) error {
 	return &Error{Kind: kind, Place: place, Detail: fmt.Sprintf(format, args...)}
 }
@@ -70,7 +70,7 @@ func PanicError(p any) error {
 	return NewError(ErrDamaged, "", "its parser stopped unexpectedly (%v)", p)
 }
 
-// ReadAll reads all of a document into memory.
+// ReadAll reads a whole document into memory.
 func ReadAll(content io.ReaderAt, size int64) ([]byte, error) {
 	raw := make([]byte, size)
 	if _, err := io.ReadFull(io.NewSectionReader(content, 0, size), raw); err != nil {

@@ -43,7 +43,7 @@ func hasSingleTopHeading(blocks []document.Block) bool {
 	return n == 1
 }
 
-// titleFromName returns the file name without folder and extension, the last resort for a title.
+// titleFromName returns the file name without its folder and extension. It is used if there is no other title.
 func titleFromName(name string) string {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	base = strings.TrimSuffix(base, path.Ext(base))

@@ -37,7 +37,7 @@ type attachment struct {
 	content []byte
 }
 
-// headerField is a field of a mail's header.
+// headerField is a header field of a mail.
 type headerField struct{ name, value string }
 
 func (l *mailMessage) headerFields() []headerField {

@@ -223,7 +223,7 @@ func (m *msgReader) readFixedProperties(in *cfb.Entry, headBytes int) (map[uint1
 	return out, nil
 }
 
-// formatFileTime formats a Windows time, in units of 100 ns since 1601.
+// formatFileTime formats a Windows file time, which counts units of 100 ns since 1601.
 func formatFileTime(v uint64) string {
 	const toUnix = 11_644_473_600
 	sec := int64(v/10_000_000) - toUnix

@@ -28,7 +28,7 @@ const (
 	relNumbering = "/numbering"
 )
 
-// docxReader reads the parts of a Word document.
+// docxReader reads a Word document, which consists of several parts.
 type docxReader struct {
 	b         *document.Builder
 	z         *zip.Reader

@@ -61,7 +61,7 @@ func ReadPptx(b *document.Builder, content io.ReaderAt, size int64) error {
 	return b.Err()
 }
 
-// slidePartNames returns the names of the slides' parts, in display order.
+// slidePartNames returns the names of the parts that contain slides, in display order.
 func (p *pptxReader) slidePartNames(main string) ([]string, error) {
 	raw, err := zipfile.ReadPart(p.z, main, maxSidePart)
 	if errors.Is(err, zipfile.ErrNoPart) {

@@ -12,8 +12,8 @@ import (
 
 const pdfWorkers = 2 // documents read at once; each has its own memory, and only one may use much
 
-// engine extracts the content of PDF pages: words with their positions, ruling lines, images.
-// Further processing is the same for all engines: PDFium, or unipdf in a build with that tag.
+// engine extracts the content of PDF pages: words with their positions, ruling lines and images. All further
+// processing is independent of the engine, which is PDFium, or unipdf in a build with the unipdf tag.
 type engine interface {
 	// open calls fn with a document that is valid until fn returns. It stops when ctx ends, and calls beginHeavy
 	// before it uses much memory.

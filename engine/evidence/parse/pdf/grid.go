@@ -232,7 +232,7 @@ func (g *grid) contains(w word) bool {
 	return x > g.x0 && x < g.x1 && y > g.y0 && y < g.y1
 }
 
-// fillWords assigns the words to cells.
+// fillWords assigns words to the cells of the grid.
 func (g *grid) fillWords(words []word) {
 	cols := len(g.xs) - 1
 	byCell := map[int][]word{}

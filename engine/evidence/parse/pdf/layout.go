@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/text"
 )
 
-// textLine is the words on one line of one column.
+// textLine is a line of words, within one column if the text is in columns.
 type textLine struct {
 	box
 	text  string
@@ -144,7 +144,7 @@ type gap struct{ from, to float64 }
 
 const minGap = 7.0 // points that separate columns, whatever the font size
 
-// wideGaps returns the wide spaces between the words of a line, except the space after a list marker.
+// wideGaps returns the wide gaps between the words of a line, except for one after a list marker.
 func (l *textLine) wideGaps() []gap {
 	var out []gap
 	for i := 1; i < len(l.words); i++ {

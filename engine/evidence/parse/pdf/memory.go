@@ -8,8 +8,8 @@ import (
 
 const defaultMaxMemory = 512 << 20
 
-// linearMemory is the memory of a PDFium instance. It is mapped outside Go's heap: it grows without being
-// copied, only pages in use take memory, and the system gets all of it back when the document is closed.
+// linearMemory is the memory of a PDFium instance. It is mapped outside of Go's heap, so it grows without being
+// copied, only pages in use take up memory, and all of it is returned to the system when the document is closed.
 type linearMemory struct {
 	mapped     []byte
 	beginHeavy func() error

@@ -21,8 +21,8 @@ func (b box) union(o box) box {
 	return box{x0: min(b.x0, o.x0), y0: min(b.y0, o.y0), x1: max(b.x1, o.x1), y1: max(b.y1, o.y1)}
 }
 
-// word is a run of characters without a space. Its box has the height of the font size and rests
-// on the baseline, since font metrics are not comparable.
+// word is a run of characters without a space. Its box is as high as the font size and rests on the baseline,
+// because font metrics are not comparable.
 type word struct {
 	box
 	text string

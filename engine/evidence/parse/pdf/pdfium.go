@@ -115,8 +115,8 @@ func (e *pdfiumEngine) open(
 }
 
 // poolModule returns the runtime of a go-pdfium pool and the compiled PDFium in it. The pool's own instances
-// can't be used: their memory is a Go slice that is copied whenever it grows, so that 512 MB become 2 GB; their
-// calls can't be stopped (they run under a background context) and need some 10 allocations per character.
+// can't be used. Their memory is a Go slice that is copied whenever it grows, so that 512 MB become 2 GB. Their
+// calls can't be stopped, since they run with a background context, and need about 10 allocations per character.
 func poolModule(pool pdfium.Pool) (wazero.Runtime, wazero.CompiledModule, error) {
 	v := reflect.Indirect(reflect.ValueOf(pool))
 	runtime, ok := structField[wazero.Runtime](v, "runtime")
@@ -127,7 +127,7 @@ func poolModule(pool pdfium.Pool) (wazero.Runtime, wazero.CompiledModule, error)
 	return runtime, compiled, nil
 }
 
-// structField returns a field of a struct, exported or not.
+// structField returns a field of a struct, even if it is unexported.
 func structField[T any](v reflect.Value, name string) (field T, ok bool) {
 	if v.Kind() != reflect.Struct || !v.CanAddr() {
 		return field, false

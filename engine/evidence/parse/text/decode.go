@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// charset is the character encoding of a text.
+// charset is a character encoding.
 type charset int
 
 const (

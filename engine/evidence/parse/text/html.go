@@ -17,7 +17,7 @@ const (
 	lightHTMLTags = 100_000
 )
 
-// ReadHTML reads the visible text of a page. Nothing is executed or fetched.
+// ReadHTML reads the visible text of an HTML page. Nothing is executed or fetched.
 func ReadHTML(b *document.Builder, text string) error {
 	switch n := strings.Count(text, "<"); {
 	case n > maxHTMLTags:
@@ -109,7 +109,7 @@ func extractHTMLText(raw string) string {
 
 const maxHTMLDepth = 600 // the parser's own limit is lower
 
-// htmlReader collects inline text until a block begins or ends.
+// htmlReader reads an HTML page. It collects inline text until a block begins or ends.
 type htmlReader struct {
 	b          *document.Builder
 	text       strings.Builder

@@ -40,7 +40,7 @@ type jsonReader struct {
 	newlines newlines
 }
 
-// currentLine returns the decoder's current line, from 1.
+// currentLine returns the number of the line that the decoder has reached, counted from 1.
 func (j *jsonReader) currentLine() int {
 	return 1 + j.newlines.countBefore(int(j.dec.InputOffset()))
 }

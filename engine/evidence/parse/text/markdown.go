@@ -145,7 +145,7 @@ func (m *mdReader) locatorFor(n ast.Node) api.Locator {
 
 func (m *mdReader) lineNumberAt(offset int) int { return m.firstLine + m.newlines.countBefore(offset) }
 
-// readBlocks writes the children of a block; depth is the number of enclosing lists.
+// readBlocks writes the child blocks of parent. depth is the number of enclosing lists.
 func (m *mdReader) readBlocks(parent ast.Node, depth int) {
 	for n := parent.FirstChild(); n != nil && m.b.Err() == nil; n = n.NextSibling() {
 		m.readBlock(n, depth)
@@ -210,7 +210,7 @@ func (m *mdReader) readHTML(n *ast.HTMLBlock) {
 	m.b.AddBlock(document.Block{Kind: document.Paragraph, Text: extractHTMLText(raw), Locator: m.locatorFor(n)})
 }
 
-// inlineText returns the text of a block without markup.
+// inlineText returns the text of a block, without its markup.
 func (m *mdReader) inlineText(n ast.Node) string {
 	var sb strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, enter bool) (ast.WalkStatus, error) {
@@ -243,8 +243,8 @@ func (m *mdReader) inlineText(n ast.Node) string {
 	return unescapeMarkdown(sb.String())
 }
 
-// isPlaceholderTag reports whether a tag is a blank to be filled in, such as "<name of the company>", and
-// not an HTML element.
+// isPlaceholderTag reports whether a tag is not an HTML element but a blank to be filled in, such as "<name of
+// the company>".
 func isPlaceholderTag(tag string) bool {
 	name := strings.TrimSuffix(strings.TrimPrefix(tag, "<"), ">")
 	if len(name) == len(tag) || strings.ContainsAny(name, "/=!?:\"'") || name == "" {

@@ -241,7 +241,7 @@ func headingLevelByText(line string) int {
 	return 0
 }
 
-// JoinLines joins wrapped lines and words hyphenated at a line's end.
+// JoinLines joins wrapped lines, including words that were hyphenated at the end of a line.
 func JoinLines(lines []string) string {
 	var sb strings.Builder
 	for i, l := range lines {

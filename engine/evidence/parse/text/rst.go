@@ -57,8 +57,8 @@ type rstReader struct {
 	titleStyles []string // line characters of the titles, in order of level
 }
 
-// parseRuleLine returns the character that a rule consists of and its length, or zeros if the line is not a
-// rule.
+// parseRuleLine returns the character and length of a line of repeated punctuation, or zeros for
+// any other line.
 func parseRuleLine(line string) (byte, int) {
 	line = strings.TrimRight(line, " \t")
 	if len(line) < 2 || !rstRule.MatchString(line) || strings.Trim(line, line[:1]) != "" {
@@ -270,7 +270,7 @@ func (r *rstReader) readParagraphOrListItem() {
 	}
 }
 
-// readSimpleTable reads a table whose columns are under runs of equals signs.
+// readSimpleTable reads a simple table, whose columns are marked by runs of equals signs.
 func (r *rstReader) readSimpleTable() {
 	border := r.lineAtOrEmpty(r.pos)
 	var starts []int
