@@ -19,7 +19,7 @@ const (
 	rowDropout         = 0.7 // share of documents' own rows dropped, so that words still learn
 )
 
-// learner adjusts rows so that each query's vector is closest to those of its documents.
+// learner adjusts rows so that each query's vector is closest to the vectors of its documents.
 type learner struct {
 	set  *trainingSet
 	dims int

@@ -44,7 +44,7 @@ func newModel(dims int, terms []string, rows []float32, background Background, k
 	return m
 }
 
-// Name returns "builtin-<dimensions>-<hash of the weights>".
+// Name returns the model's name, "builtin-<dimensions>-<hash of the weights>".
 func (m *Model) Name() string { return m.name }
 
 // Dimensions returns the length of the vectors.

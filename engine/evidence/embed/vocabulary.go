@@ -87,7 +87,7 @@ func sortByCount(terms []string, counts map[string]int) {
 	})
 }
 
-// stemIDs returns the known stems of a text in order, for counting co-occurrences.
+// stemIDs returns the IDs of the known stems in a text, in order, for counting co-occurrences.
 func (v *vocabulary) stemIDs(stems []string) []int32 {
 	out := make([]int32, 0, len(stems))
 	for _, s := range stems {
@@ -98,7 +98,7 @@ func (v *vocabulary) stemIDs(stems []string) []int32 {
 	return out
 }
 
-// termIDs returns the IDs of the known stems and bigrams of a text, like Model.lookUpTerms.
+// termIDs returns the IDs of the known stems and bigrams in a text, as Model.lookUpTerms does.
 func (v *vocabulary) termIDs(stems []string) []int32 {
 	out := v.stemIDs(stems)
 	for i := 1; i < len(stems); i++ {

@@ -41,7 +41,7 @@ var (
 	ErrUnavailable = errors.New("the embedding model is unavailable")
 	// ErrInvalidResponse means that the server refused the request or that its response can't be used.
 	ErrInvalidResponse = errors.New("the embedding model's response can't be used")
-	// ErrInvalidOptions means that the options are invalid.
+	// ErrInvalidOptions means that the options passed to New are invalid.
 	ErrInvalidOptions = errors.New("embedding model")
 )
 
@@ -105,7 +105,7 @@ func New(o Options) (*Embedder, error) {
 
 func isLoopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
 
-// Name returns "ollama/NAME" or "openai/NAME".
+// Name returns the embedder's name, "ollama/NAME" or "openai/NAME".
 func (e *Embedder) Name() string { return e.name }
 
 // Dimensions returns the length of the vectors, or 0 before the first response.
@@ -236,7 +236,7 @@ func (e *Embedder) checkAndNormalizeVectors(vectors [][]float32, want int) error
 	return nil
 }
 
-// statusError is a response with an error status.
+// statusError is the error for a response with an error status.
 type statusError struct {
 	status int
 	text   string
@@ -266,7 +266,7 @@ func (r *statusError) isTemporary() bool {
 
 var errResponseTooLong = fmt.Errorf("the response is longer than %d MB", maxResponse>>20)
 
-// limitTransport limits responses to maxResponse bytes.
+// limitTransport is an http.RoundTripper that limits responses to maxResponse bytes.
 type limitTransport struct{ next http.RoundTripper }
 
 func (b limitTransport) RoundTrip(r *http.Request) (*http.Response, error) {
