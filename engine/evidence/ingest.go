@@ -20,7 +20,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ingestionCaller returns the actor of background processing.
+// ingestionCaller returns the caller in whose name documents are read in the background.
 func ingestionCaller(org string) api.Caller {
 	return api.Caller{OrganizationID: org, Actor: api.Actor{Type: api.ActorWorkflow, ID: "ingestion", Name: "document reader"}}
 }

@@ -275,7 +275,8 @@ func toSearchHit(h Hit) api.SearchHit {
 	return out
 }
 
-// ListChunks lists passages of the organization.
+// ListChunks lists the organization's passages, optionally only those of an assessment or document, or those
+// that contain a text.
 func (s *Service) ListChunks(ctx context.Context, by api.Caller, in *api.ChunksInput) (*api.List[api.Chunk], error) {
 	q := store.PageQuery[store.Chunk]{}
 	words := strings.ToLower(in.Q)

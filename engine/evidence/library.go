@@ -30,8 +30,7 @@ type Library struct {
 // maxLibraryFile is the maximum file size in bytes, far above any benchmark document.
 const maxLibraryFile = 32 << 20
 
-// ReadLibrary reads every file of a folder in name order. If a file can't be read, the error names
-// it.
+// ReadLibrary reads every file in a folder, in name order. If a file can't be read, the error contains its name.
 func ReadLibrary(
 	ctx context.Context,
 	folder fs.FS,
@@ -113,8 +112,8 @@ func (l *Library) addFile(
 // Documents returns the library's documents, sorted by name.
 func (l *Library) Documents() []api.Document { return l.documents }
 
-// NewSession returns a session that searches the library without the excluded document; "" excludes
-// none.
+// NewSession returns a session for searching the library. It leaves out the document with excludedDocumentID
+// unless that is "".
 func (l *Library) NewSession(excludedDocumentID string) (*Session, error) {
 	x := &Session{
 		embedder: l.embedder, background: l.embedder.Background(), index: search.New(search.Options{Weight: l.embedder.StemImportance}),

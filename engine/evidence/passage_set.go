@@ -18,7 +18,7 @@ import (
 // A set listed in store.DiscardedPassages is invisible: it is being written, or no longer used. Start deletes
 // those that a crash left behind.
 
-// passageBatch is the number of passages written in one transaction: one pack, at most 8 MB.
+// passageBatch is the number of passages written in one transaction. They make up one pack of at most 8 MB.
 const passageBatch = search.PackPassages
 
 // deleteBatch is the maximum number of passages deleted in one transaction. It is below passageBatch because

@@ -26,7 +26,7 @@ func beginRead(tx *store.Tx, org, document string) error {
 	return store.UnfinishedReads.Put(tx, org, &store.ReadAttempts{OrganizationID: org, DocumentID: document, Count: n + 1})
 }
 
-// unfinishedReads returns the number of unfinished attempts to read a document.
+// unfinishedReads returns the number of attempts to read a document that have not finished.
 func unfinishedReads(tx *store.Tx, org, document string) (int, error) {
 	r, err := store.UnfinishedReads.Get(tx, org, document)
 	return r.Count, ignoreMissing(err)

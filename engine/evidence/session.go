@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Session searches a snapshot of one assessment, with passages and documents in memory. It is safe
-// for concurrent use.
+// Session searches a snapshot of one assessment. It holds the passages and documents in memory and is safe for
+// concurrent use.
 type Session struct {
 	Documents  map[string]api.Document
 	embedder   *embed.Model
@@ -57,7 +57,7 @@ func (s *Service) OpenSession(ctx context.Context, by api.Caller, assessment str
 	})
 }
 
-// Find returns the passages that best answer a question, best first, without highlights.
+// Find returns the passages that best answer a question, best first. It doesn't compute highlights.
 func (x *Session) Find(ctx context.Context, query string, topK int) ([]Hit, error) {
 	vectors, err := x.embedder.Embed(ctx, []string{query})
 	if err != nil {

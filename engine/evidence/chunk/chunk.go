@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// Options sets the size of chunks. Zero fields take their defaults.
+// Options configures Split. Zero fields take their defaults.
 type Options struct {
 	Min    int // tokens below which a chunk absorbs what follows it; default 150
 	Target int // tokens at which a chunk is closed at the next suitable place; default 280
@@ -111,8 +111,8 @@ func EstimateTokens(text string) int {
 	return n
 }
 
-// unit is text that is never split: a few sentences, a list item, a table row, a heading with the
-// text it introduces.
+// unit is a piece of text that is never split, such as a few sentences, a list item, a table row, or a heading
+// with the text it introduces.
 type unit struct {
 	text           string
 	tokens         int

@@ -99,7 +99,7 @@ func (t *Tesseract) RecognizeText(ctx context.Context, picture []byte) (string, 
 	return strings.ToValidUTF8(out.String(), ""), nil
 }
 
-// lastLine returns the last line of the program's output, or the error if there is none.
+// lastLine returns the last line of the program's output, or err's message if there is no output.
 func lastLine(output string, err error) string {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {

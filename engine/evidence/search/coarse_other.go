@@ -2,7 +2,7 @@
 
 package search
 
-// quickCoarse is false: without vector instructions, comparing quantized rows is not faster.
+// quickCoarse is false because, without vector instructions, comparing quantized rows is not faster.
 const quickCoarse = false
 
 func dotCoarse(query []int16, row []int8) int32 {

@@ -99,7 +99,7 @@ func isProperName(text string, u words.Token, notFirst, hasLowercase bool) bool 
 
 type span struct{ Start, End int }
 
-// quotedSpans returns the spans between quotation marks.
+// quotedSpans returns the spans of text between quotation marks.
 func quotedSpans(text string) []span {
 	var out []span
 	start, closing := -1, rune(0)

@@ -119,7 +119,7 @@ func normalize(v []float32) bool {
 	return true
 }
 
-// chromemIndex is the default nearestIndex: an exact search in memory. Its persistence is not used.
+// chromemIndex is the default nearestIndex. It uses chromem for an exact search in memory, without persistence.
 type chromemIndex struct{ collection *chromem.Collection }
 
 func newChromemIndex() chromemIndex {

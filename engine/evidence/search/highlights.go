@@ -99,7 +99,7 @@ func findHighlights(
 	return out
 }
 
-// mergeOverlaps sorts matches and merges overlapping ones.
+// mergeOverlaps sorts matches and merges those that overlap.
 func mergeOverlaps(m []Match) []Match {
 	sort.Slice(m, func(i, j int) bool { return m[i].Start < m[j].Start || m[i].Start == m[j].Start && m[i].End > m[j].End })
 	out := m[:0]

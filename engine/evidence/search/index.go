@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// Passage is a piece of a document that a search can find.
+// Passage is a piece of a document that can be found by a search.
 type Passage struct {
 	ID           string // unique in the index
 	DocumentID   string

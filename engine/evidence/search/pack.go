@@ -121,8 +121,7 @@ func (u *packReader) readHeader() (n, dims int) {
 	return u.readUvarint(maxPackPassages), u.readUvarint(maxDims)
 }
 
-// PackedLen returns the number of passages in a pack, or ErrPack if it isn't a pack of this
-// version.
+// PackedLen returns the number of passages in a pack. It returns ErrPack if data isn't a pack of this version.
 func PackedLen(data []byte) (int, error) {
 	u := packReader{data: data}
 	n, _ := u.readHeader()

@@ -315,7 +315,7 @@ func (s *PersistentQueries) compare(a, b rankedSlot) int {
 	return strings.Compare(s.passages[a.slot].id, s.passages[b.slot].id)
 }
 
-// removeDocument removes a document's passages.
+// removeDocument removes a document's passages, also from the answers to the questions.
 func (s *PersistentQueries) removeDocument(document string) {
 	slots := s.slotsByDocument[document]
 	if len(slots) == 0 {

@@ -166,7 +166,7 @@ func (a candidate) ranksBefore(b candidate) bool {
 	return a.id < b.id
 }
 
-// rankCandidates ranks the passages and reranks the best of them.
+// rankCandidates returns the best passages for a query, after reranking them.
 func (x *Index) rankCandidates(
 	ctx context.Context,
 	q Query,
