@@ -364,7 +364,7 @@ var (
 	}
 )
 
-// requiresOperation reports whether a control requires more than documentation.
+// requiresOperation reports whether a control requires something to be done, not only documented.
 func requiresOperation(c api.Control, all []statementVerdict) bool {
 	for _, a := range c.Applicability {
 		if a == "technology" || a == "facility" {

@@ -131,7 +131,7 @@ func (f *documentStatus) addPassage(p Passage) {
 	}
 }
 
-// staleReason returns why a passage is too old to count, or "" if it isn't or its date is unknown.
+// staleReason returns why a passage is too old to count, or "" if it isn't too old or its date is unknown.
 func (s *Session) staleReason(c *analyzedPassage, cur *text.Sentence) string {
 	today, err := s.options.Today.Time()
 	if err != nil {

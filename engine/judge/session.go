@@ -75,7 +75,7 @@ type analyzedPassage struct {
 	status documentStatus
 }
 
-// retrievedPassage is a passage found for a question.
+// retrievedPassage is a passage that was found for a question, with its score.
 type retrievedPassage struct {
 	*analyzedPassage
 	score float64

@@ -41,7 +41,7 @@ func (in *Inclusion) IncludeManually(applicability api.Applicability, userName s
 // the scope excludes it.
 func ManualInclusionReason(userName string) string { return "Included manually by " + userName + "." }
 
-// minUnreviewedConfidence is the confidence below which a line needs review, whatever its status.
+// minUnreviewedConfidence is the confidence below which an SoA line needs review, whatever its status.
 const minUnreviewedConfidence = 0.6
 
 // maxUnreadableConfidence is the maximum confidence that there is no evidence if some documents could not be
@@ -211,8 +211,7 @@ func matchesAnyPart(code string, parts []string) bool {
 	return false
 }
 
-// OwnerName returns the name part of an owner: "Jonas Wexley, Infrastructure Lead" becomes "Jonas
-// Wexley".
+// OwnerName returns the name in an owner: "Jonas Wexley" in "Jonas Wexley, Infrastructure Lead".
 func OwnerName(owner string) string {
 	if at := strings.IndexAny(owner, ",;("); at > 0 {
 		return strings.TrimSpace(owner[:at])
@@ -220,9 +219,9 @@ func OwnerName(owner string) string {
 	return owner
 }
 
-// ShortenUnambiguousOwners shortens an owner to the bare name if the same name also occurs alone in owners.
-// Names followed by different details, such as "Head of IT, Paris" and "Head of IT, Rome", may be
-// two people and are left as they are.
+// ShortenUnambiguousOwners shortens an owner to the name alone if that name also occurs alone in owners. Names
+// followed by different details, such as "Head of IT, Paris" and "Head of IT, Rome", may belong to two people
+// and are left unchanged.
 func ShortenUnambiguousOwners(owners map[string]string) {
 	alone, behind := map[string]bool{}, map[string]string{}
 	for _, o := range owners {

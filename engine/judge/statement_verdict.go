@@ -453,23 +453,23 @@ func (s *Session) differingFiguresReason(d *preparedStatement, verdicts []passag
 	return ""
 }
 
-// imprintLinePattern matches a line with a document's own version and dates.
+// imprintLinePattern matches a line that gives a document's own version and dates.
 var imprintLinePattern = lazyregexp.NewPrefiltered(`(?i)\bversion\b.*\b(?:owner|approved|author|effective|review|date)\b`)
 
-// sentence returns the sentence that the verdict is about.
+// sentence returns the sentence on which the verdict is based.
 func (r *passageVerdict) sentence() *text.Sentence { return &r.passage.Sentences[r.sentenceIndex] }
 
-// documentName returns the title of the document, or its file name.
+// documentName returns the title of the passage's document, or its file name if it has no title.
 func (r *passageVerdict) documentName() string {
 	return cmp.Or(r.passage.DocumentTitle, r.passage.Filename)
 }
 
-// formatLocation returns the location of the passage for display.
+// formatLocation returns the passage's location for display.
 func (r *passageVerdict) formatLocation() string {
 	return FormatLocation(r.documentName(), r.passage.Locator, r.passage.HeadingPath)
 }
 
-// FormatLocation returns a location in a document for display: its name with page or line, and the
+// FormatLocation formats a location in a document for display: the document's name, the page or line, and the
 // nearest heading.
 func FormatLocation(document string, l api.Locator, headings []string) string {
 	var at []string

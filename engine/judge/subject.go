@@ -11,9 +11,9 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// minSubjectShare is the share of the words of a control's title that a sentence must contain for its
-// denial or plan to apply to the control as a whole, and so to all its statements: "No penetration
-// test has been done" settles the statements on testers, scope and findings without mentioning them.
+// minSubjectShare is the share of a control title's words that a sentence must contain for its denial or plan to
+// apply to the control as a whole, and so to all its statements. For example, "No penetration test has been
+// done" settles the statements on testers, scope and findings without mentioning them.
 const minSubjectShare = 0.75
 
 // planListPattern matches document names and headings of lists of planned work.

@@ -434,8 +434,7 @@ var preambleHeadingPattern = lazyregexp.NewPrefiltered(
 	`(?i)^\W*(?:[\d.]+\W+)?(?:(?:and|the|of|this|purpose|scope|background|introduction|definitions?|glossary|terms|applicability|policy|document|procedure)\b[\s,&/:]*)+$`,
 )
 
-// isUnderPreamble reports whether the heading above a sentence is about the document's purpose,
-// scope or terms.
+// isUnderPreamble reports whether the heading above a sentence announces the document's purpose, scope or terms.
 func (c *analyzedPassage) isUnderPreamble(s *text.Sentence) bool {
 	head := c.Heading(s)
 	if n := len(c.HeadingPath); head == "" && n > 0 {

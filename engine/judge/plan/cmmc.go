@@ -86,13 +86,14 @@ func CMMCRequirementCost(requirement string, partlyMet bool) int {
 	return 1
 }
 
-// CheckCMMCEligibility checks whether a plan of action is allowed for a conditional CMMC level 2 status (32
-// CFR 170.21): at least 80% of the points, no deferred requirement worth more than one point
-// except CUI encryption at three, none of the named exclusions, and every deferred requirement on
-// the plan, to be closed within 180 days. A requirement is met if every applicable control for it
-// is implemented, or if none of its controls is applicable. Requirements without a control, or only
-// with controls out of scope, don't count as met. CheckCMMCEligibility returns nil if no item has a
-// requirement of NIST SP 800-171 revision 2 or CMMC level 2.
+// CheckCMMCEligibility checks whether a plan of action allows a conditional CMMC level 2 status (32 CFR 170.21).
+// There must be at least 80% of the points. No deferred requirement may be worth more than one point, except for
+// CUI encryption at three points, or be excluded by name. Every deferred requirement must be on the plan, to be
+// closed within 180 days.
+//
+// A requirement is met if every applicable control for it is implemented, or if none of its controls is
+// applicable. Requirements without a control, or only with controls out of scope, don't count as met.
+// CheckCMMCEligibility returns nil if no item has a requirement of NIST SP 800-171 revision 2 or CMMC level 2.
 func CheckCMMCEligibility(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEligibility {
 	statuses := map[string]*requirementStatus{}
 	for n := range items {
@@ -214,7 +215,7 @@ func (st *requirementStatus) add(it *api.SoAItem) {
 	}
 }
 
-// unplannedReasons returns, for each unmet control of a requirement, why no plan item closes it.
+// unplannedReasons returns the reasons why no open plan item closes the unmet controls of a requirement.
 func unplannedReasons(requirement string, controls []string, plan []api.POAMItem) (out []string) {
 	for _, control := range controls {
 		planned, why := false, ""

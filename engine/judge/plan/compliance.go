@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// IsAssessed reports whether a control applies and has been judged, by the rules or a user.
+// IsAssessed reports whether a control applies and has been judged, either by the rules or by a user.
 func IsAssessed(item *api.SoAItem) bool {
 	return item.Applicability.IsApplicable() && item.ImplementationStatus != api.NotAssessed && item.ImplementationStatus != ""
 }

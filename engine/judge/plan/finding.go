@@ -89,7 +89,7 @@ func RewriteForStatusOverride(f *api.Finding, item api.SoAItem, userName string)
 	}
 }
 
-// ParseOverridingUser returns the user named in an override cause, or "" if cause is not one.
+// ParseOverridingUser returns the user named in the cause of an overridden status, or "" for any other cause.
 func ParseOverridingUser(cause string) string {
 	rest, is := strings.CutPrefix(cause, overrideCausePrefix)
 	who, _, set := strings.Cut(rest, overrideCauseMiddle)

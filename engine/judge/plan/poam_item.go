@@ -22,7 +22,7 @@ type MaturityGoal struct {
 	Rated           bool
 }
 
-// dueDays is the number of days allowed for a remediation, by severity.
+// dueDays holds the number of days allowed for a remediation, by severity.
 var dueDays = map[api.Severity]int{
 	api.SeverityCritical: 30, api.SeverityHigh: 60, api.SeverityMedium: 90, api.SeverityLow: 180, api.SeverityInformational: 180,
 }
@@ -80,8 +80,8 @@ func HasManualRecommendation(f *api.Finding) bool {
 	return strings.TrimSpace(f.Recommendation) != "" && (f.IsManual("recommendation") || f.Source == "manual")
 }
 
-// lastWorkdayWithin returns the date the given number of days after t, moved back to Friday if it falls
-// on a weekend.
+// lastWorkdayWithin returns the date that is the given number of days after t, or the Friday before it if it
+// falls on a weekend.
 func lastWorkdayWithin(t time.Time, days int) api.Date {
 	d := t.AddDate(0, 0, days)
 	switch {

@@ -19,8 +19,8 @@ func MergeItems(items []api.POAMItem, canJoin func(into, it *api.POAMItem) bool)
 	return mergeSameEvidence(mergeFamilies(items, canJoin), canJoin)
 }
 
-// maxControlsPerItem is the maximum number of controls a single item may close, so that it can
-// still be reviewed.
+// maxControlsPerItem is the maximum number of controls that one item may close, so that it can still be
+// reviewed.
 const maxControlsPerItem = 8
 
 // mergeSameEvidence merges items that request the same evidence.

@@ -12,11 +12,11 @@ import (
 // maxDependencies is the maximum number of prerequisites listed for an item.
 const maxDependencies = 5
 
-// OrderAndNumberItems sorts items into working order and assigns priority, code (POAM-001 …) and dependencies.
-// Higher severity comes first, then foundational domains, then policies before procedures before records. A
-// prerequisite always precedes the items that depend on it, even at lower severity, and is due no later; its
-// due date and milestones are moved to earlier dates if necessary, but not before today. The result is
-// deterministic.
+// OrderAndNumberItems sorts items into working order and assigns their priority, code (POAM-001 …) and
+// dependencies. Items with higher severity come first, then those of foundational domains, and then policies
+// before procedures before records. A prerequisite always precedes the items that depend on it, even if its
+// severity is lower, and is due no later than they are; its due date and milestones are moved to earlier dates
+// if necessary, but not before today.
 func OrderAndNumberItems(items []api.POAMItem, today api.Date) []api.POAMItem {
 	out := sortItems(items, newUrgency, urgency.compare)
 	waits := findDependencies(out)
@@ -156,9 +156,9 @@ func findDependencies(items []api.POAMItem) [][]int {
 	return waits
 }
 
-// sortByDependencies moves prerequisites before the items that depend on them and otherwise keeps
-// the order. Parent codes are shorter than child codes, so there should be no cycles; if there is
-// one, it is broken where it is detected.
+// sortByDependencies moves prerequisites before the items that depend on them and otherwise keeps the order.
+// There should be no cycles, since parent codes are shorter than child codes. If there is one, it is broken
+// where it is detected.
 func sortByDependencies(items []api.POAMItem, dependencies [][]int) ([]api.POAMItem, [][]int) {
 	place := make([]int, len(items))
 	for i := range place {
@@ -213,7 +213,7 @@ func advanceDueDate(it *api.POAMItem, today, due api.Date) {
 	it.Milestones = stones
 }
 
-// daysBetween returns the days from one date to another, or 0 if either is unknown.
+// daysBetween returns the number of days from one date to another, or 0 if either is unknown.
 func daysBetween(from, to api.Date) int {
 	a, err := from.Time()
 	b, err2 := to.Time()

@@ -86,7 +86,7 @@ func RateSeverity(weight int, missingShare float64, requirements int, status api
 	return severity, math.Round(points*100) / 100, why + "."
 }
 
-// severityRank returns the rank of a severity, worst first.
+// severityRank returns the rank of a severity. The worst has the lowest rank.
 func severityRank(s api.Severity) int {
 	for i, o := range api.Severities {
 		if o == s {

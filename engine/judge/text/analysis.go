@@ -38,7 +38,7 @@ type Sentence struct {
 	failedColumns  *Stems         // the columns that report it; nil if the whole row does
 }
 
-// Term is a concept occurring in a sentence.
+// Term is a concept that occurs in a sentence.
 type Term struct {
 	ID     uint64
 	Credit float64 // 1 if the sentence names it, less if it names something related
@@ -170,7 +170,7 @@ var prohibitionLeadPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:prohibited|forbidden|not (?:be )?(?:allowed|permitted)|(?:must|may|shall) not)\b[^.]{0,60}:\W*$`,
 )
 
-// questionWords begin headings such as "What is logged".
+// questionWords are words that begin headings such as "What is logged".
 var questionWords = wordSet("what how who where when why which")
 
 // hasAuxiliaryOrModal reports whether words contain an auxiliary or modal verb.
@@ -242,7 +242,7 @@ func extractTerms(words []word, s Stance) []Term {
 // the people they apply to.
 var genericPeopleWords = wordSet("you we everyone anyone everybody nobody")
 
-// separableVerbs are verbs whose particle may follow their object: "switch the firewall off".
+// separableVerbs are verbs whose particle may follow the object: "switch the firewall off".
 var separableVerbs = map[string]map[string]string{
 	"turn": {"off": "disable", "on": "enable"}, "switch": {"off": "disable", "on": "enable"}, "shut": {"off": "disable", "down": "disable"},
 	"take": {

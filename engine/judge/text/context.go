@@ -75,7 +75,7 @@ func (a *Analysis) Quote(from, to int) string {
 	return CollapseSpace(a.Text[start:end])
 }
 
-// Heading returns the heading in the passage above a sentence, or "".
+// Heading returns the heading above a sentence within the passage, or "" if there is none.
 func (a *Analysis) Heading(s *Sentence) string {
 	if s.headingIndex < 0 {
 		return ""

@@ -76,7 +76,7 @@ func parseQuarter(period string) (q, year int, ok bool) {
 
 var datePunctuation = strings.NewReplacer(",", "", ".", " ", "/", " ")
 
-// parseLooseDate parses the date formats common in documents.
+// parseLooseDate parses a date in one of the formats that are common in documents.
 func parseLooseDate(text string) (time.Time, bool) {
 	text = datePunctuation.Replace(text)
 	text = CollapseSpace(text)

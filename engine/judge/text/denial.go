@@ -169,8 +169,8 @@ func isContrast(words []word, i int) bool {
 	return slices.ContainsFunc(words[:i-2], func(w word) bool { return w.stem == stemOf(verb) })
 }
 
-// isDefinition reports whether the "not" at i defines a word: "libraries are not vendors in the
-// sense of this policy".
+// isDefinition reports whether the "not" at i belongs to the definition of a word: "libraries are not vendors in
+// the sense of this policy".
 func isDefinition(words []word, i int) bool {
 	if !auxiliaryVerbs[wordAt(words, i-1)] {
 		return false

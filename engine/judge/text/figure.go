@@ -140,8 +140,7 @@ func soleFigure(pattern *lazyregexp.Regexp, text string, targetStart int, isShar
 
 const maxFigures = 20 // figures examined per text
 
-// timeLimitPattern matches a time limit; durationReportPattern matches a report of how long
-// something took.
+// timeLimitPattern matches a time limit. durationReportPattern matches a report of how long something took.
 var (
 	timeLimitPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:within|at most|no later than|not later than|at the latest|up to|maximum|max|in less than|under)\b`,

@@ -22,7 +22,7 @@ var (
 	abandonedPattern = lazyregexp.NewPrefiltered(
 		`(?i)^\W*(?:this|that|it|these|both|all this|all of this) (?:was|were|is|are|has been|have been) (?:since |then |later |now )?(?:abolished|discontinued|stopped|given up|dropped|withdrawn|repealed|abandoned|scrapped)(?: (?:in|since|at|on|last|this|because)\b.*)?\W*$`,
 	)
-	// counterfactualPattern matches a counterfactual condition: "if we had the budget, …".
+	// counterfactualPattern matches a condition that isn't fulfilled: "if we had the budget, …".
 	counterfactualPattern = lazyregexp.New(`(?i)^\W*if (?:we|they|i|it|there|the \w+) (?:only )?(?:had|were)\b`)
 	// imaginedPattern matches sentences about imagined situations. competitorPattern matches sentences about
 	// competitors.
