@@ -121,7 +121,7 @@ func (a *app) followAgentRun(ctx context.Context, id string) error {
 	}
 }
 
-// agentRunResult is a run with its proposals.
+// agentRunResult is an agent run with its proposals.
 type agentRunResult struct {
 	Run    *api.AgentRun    `json:"run"`
 	Output *api.AgentOutput `json:"output"`
@@ -145,7 +145,7 @@ func (a *app) printAgentRun(ctx context.Context, r *api.AgentRun) error {
 	})
 }
 
-// maxProposalsShown caps the proposals in human-readable output; -o json has them all.
+// maxProposalsShown is the maximum number of proposals in human-readable output; -o json shows all of them.
 const maxProposalsShown = 20
 
 func formatProposals(all []map[string]any) []string {

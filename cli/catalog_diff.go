@@ -132,8 +132,8 @@ func renderFrameworkDiff(p *print.Page, d *api.CatalogDiff) {
 	p.Table([]print.Column{fixed("framework"), fixed("change"), fixed("newer edition")}, rows)
 }
 
-// renderMappingDiff prints the number of mapping changes for each framework. Listing them is no use, because
-// there can be thousands.
+// renderMappingDiff prints the number of mapping changes for each framework. It does not list the changes,
+// because there can be thousands.
 func renderMappingDiff(p *print.Page, d *api.CatalogDiff) {
 	type figures struct{ gained, lost int }
 	byFramework := map[string]*figures{}

@@ -376,8 +376,9 @@ func (a *app) appendGitHubStepSummary(r *check.Result) error {
 	return nil
 }
 
-// gatherFacts collects the facts to check. They come from the argument, from --assessment or from the target
-// that the policy names, whichever is given first in that order.
+// gatherFacts collects the facts to check, which are the results of an assessment. They come from the
+// argument, from --assessment or from the target that the policy names, whichever is given first in that
+// order.
 func (a *app) gatherFacts(ctx context.Context, args []string, p *check.Policy, o checkOptions, excluded []string) (*check.Facts, error) {
 	var f *check.Facts
 	var err error

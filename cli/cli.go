@@ -37,14 +37,14 @@ type Target struct {
 	OnSessionChange func(token string, ends time.Time)
 	// CA is a file of certificate authorities to trust in addition to the system's.
 	CA string
-	// Embedder is an embedding model used in addition to the built-in one, ollama/NAME or
-	// openai/NAME; EmbedderURL is its server's URL.
+	// Embedder is an embedding model used in addition to the built-in one, given as ollama/NAME or
+	// openai/NAME. EmbedderURL is the URL of its server.
 	Embedder, EmbedderURL string
-	// AllowSharedData opens a data folder that other users of the machine can change.
+	// AllowSharedData permits opening a data folder that other users of the machine can change.
 	AllowSharedData bool
 	// InsecureHTTP allows unencrypted http:// connections to other machines.
 	InsecureHTTP bool
-	// OnThrottled is called with the wait before a request is retried because of a rate limit.
+	// OnThrottled is called with the delay before a request is retried because of a rate limit.
 	OnThrottled func(time.Duration)
 	// FullScreen is set while a full-screen interface uses the terminal, so nothing may be logged to it.
 	FullScreen bool

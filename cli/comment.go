@@ -143,7 +143,7 @@ func (a *app) fetchCommentRenderer(
 	}, nil
 }
 
-// newItemCommentFilter returns a filter for comments on the item with any of the codes.
+// newItemCommentFilter returns a filter that accepts the comments on items with any of the given codes.
 func newItemCommentFilter(codes ...string) func(*api.Comment) bool {
 	return func(c *api.Comment) bool {
 		for _, code := range codes {
@@ -155,5 +155,6 @@ func newItemCommentFilter(codes ...string) func(*api.Comment) bool {
 	}
 }
 
-// isOnWholeDeliverable reports whether a comment is on the deliverable as a whole.
+// isOnWholeDeliverable reports whether a comment is about the deliverable as a whole rather than one of its
+// items.
 func isOnWholeDeliverable(c *api.Comment) bool { return c.Item == nil }

@@ -44,7 +44,7 @@ type ServeOptions struct {
 	LogJSON         bool
 	LogLevel        slog.Level
 	ShutdownTimeout time.Duration
-	// AllowSharedData serves a data folder that other users of the machine can change.
+	// AllowSharedData permits serving a data folder that other users of the machine can change.
 	AllowSharedData bool
 	// Admin is the first platform admin, created if there is none; nil to create nobody.
 	Admin *FirstAdmin

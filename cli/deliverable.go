@@ -17,7 +17,7 @@ type deliverable[V any] struct {
 	gate    api.Gate
 	listOp  api.Op[api.AssessmentListInput, api.List[V]]
 	draftOp api.Op[api.AssessmentInput, V]
-	// submit and regenerate work on a version's id.
+	// submit and regenerate act on the version with the given ID.
 	submit, regenerate func(ctx context.Context, a *app, version string) (*V, error)
 	header             func(*V) *api.DeliverableVersion
 	// details prints what a draft contains besides its header; it may be nil.

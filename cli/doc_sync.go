@@ -262,8 +262,8 @@ func (a *app) printMissingNotices(s *docSyncResult) {
 	}
 }
 
-// evidenceChangesSince returns the summaries of the evidence changes in the assessment's timeline from since
-// on.
+// evidenceChangesSince returns the summaries of the evidence changes that the assessment's timeline contains
+// since the given time.
 func (a *app) evidenceChangesSince(ctx context.Context, assessment string, since time.Time) ([]string, error) {
 	l, err := fetchAll(
 		ctx,

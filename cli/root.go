@@ -152,7 +152,8 @@ func unknownCommandError(cmd *cobra.Command, word string) error {
 	return f
 }
 
-// helpCommand returns the help command. Unlike cobra's own, it fails for unknown commands.
+// helpCommand returns the help command. Unlike the one built into cobra, it returns an error for an unknown
+// command.
 func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND…]", Short: "Show help for a command or topic",

@@ -25,8 +25,8 @@ func optional(c print.Column) print.Column {
 	return c
 }
 
-// printList prints the records of a list, for people as a table. For an empty list, people see emptyText
-// instead, which may be empty.
+// printList prints the records of a list. In human-readable output they form a table, or emptyText if there
+// are none. emptyText may be empty.
 func printList[T any](
 	a *app, list *api.List[T], columns []print.Column, row func(T) []string, emptyText string, args ...any,
 ) error {

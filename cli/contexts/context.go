@@ -66,7 +66,7 @@ type Config struct {
 	Contexts []Context `yaml:"contexts"`
 }
 
-// Find returns the context with that name, ignoring case, or nil.
+// Find returns the context with the given name, ignoring case, or nil if there is none.
 func (b *Config) Find(name string) *Context {
 	for i := range b.Contexts {
 		if strings.EqualFold(b.Contexts[i].Name, name) {
