@@ -25,8 +25,8 @@ type customSnapshot struct {
 	missing map[string][]string
 }
 
-// customSnapshotCache caches snapshots. Its order lists the most recently used one last. It is guarded by
-// Service.mu.
+// customSnapshotCache caches snapshots. It lists their keys in order of use, the most recent one last. It is
+// guarded by Service.mu.
 type customSnapshotCache struct {
 	order []customSnapshotKey
 	byKey map[customSnapshotKey]customSnapshot

@@ -191,7 +191,7 @@ func (s *Service) Export(ctx context.Context, _ api.Caller, in *api.ExportCatalo
 	}, nil
 }
 
-// exportOSCAL returns the requested OSCAL model of a catalog.
+// exportOSCAL returns a catalog as an OSCAL document, in the model that the request names.
 func exportOSCAL(snap *scf.Snapshot, in *api.ExportCatalogInput) ([]byte, error) {
 	src, modified := snap.Source(), snap.Version().ImportedAt
 	var chosen []int

@@ -107,8 +107,8 @@ func (s *Service) EnsureStarterEdition(ctx context.Context) error {
 // versionEntry is a source that is to be stored as a catalog version.
 type versionEntry struct {
 	src *scf.Source
-	// rootID is the version whose ids the new version has, supersedes the version it revises;
-	// empty: its own ids, and it revises none.
+	// rootID is the version whose record IDs the new version uses; if empty, it gets IDs of its own.
+	// supersedes is the version that it revises; empty if it revises none.
 	rootID, supersedes string
 	// fillRecord adds fields to the record that the source doesn't contain; may be nil.
 	fillRecord func(*store.CatalogVersion)

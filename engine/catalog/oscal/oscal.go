@@ -136,7 +136,7 @@ func pathErrorf(place, format string, args ...any) error {
 	return &custom.PathError{Path: place, Message: fmt.Sprintf(format, args...)}
 }
 
-// propValue returns the value of the first property with a name, or "" if there is none.
+// propValue returns the value of the first property with the given name, or "" if there is none.
 func propValue(props []property, name string) string {
 	for _, p := range props {
 		if p.Name == name {
@@ -146,7 +146,7 @@ func propValue(props []property, name string) string {
 	return ""
 }
 
-// propValues returns the values of all properties with a name.
+// propValues returns the values of all properties with the given name.
 func propValues(props []property, name string) (out []string) {
 	for _, p := range props {
 		if p.Name == name {

@@ -188,7 +188,8 @@ func DomainCodeOf(code string) string {
 	return domain
 }
 
-// Counts returns the numbers of records for the version record of this source.
+// Counts returns the numbers of controls, domains, frameworks, requirements and mappings, for the version
+// record.
 func (s *Source) Counts() api.CatalogCounts {
 	n := api.CatalogCounts{
 		Controls: len(s.Controls), Domains: len(s.Domains),

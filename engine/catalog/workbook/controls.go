@@ -58,7 +58,7 @@ func (im *importer) readMainSheet(ctx context.Context, p sheetPart) error {
 	return nil
 }
 
-// columnByRole returns the first column with a role.
+// columnByRole returns the first column with the given role. It returns false if there is none.
 func (im *importer) columnByRole(r columnRole) (mainColumn, bool) {
 	for _, c := range im.columns {
 		if c.role == r {
