@@ -163,8 +163,8 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	return out, nil
 }
 
-// setReportTimeAndAuditHead changes the time and the audit head in src to those at which the report was
-// written, so that the report can be written again.
+// setReportTimeAndAuditHead changes the as-of time and the audit head in src to those that the report
+// records, so that the report can be written again.
 func (s *Service) setReportTimeAndAuditHead(ctx context.Context, by api.Caller, src *content.Source, r *api.Report) error {
 	at, err := time.Parse(time.RFC3339Nano, r.Sources[sourceAsOf])
 	if err != nil {

@@ -39,7 +39,7 @@ type approvalStatus struct {
 }
 
 // approvalStatus returns the approval status of the deliverable at gate g. A deliverable with status
-// "approved" counts as not approved if its content is no longer that which was approved.
+// "approved" counts as not approved if its content has changed since the approval.
 func (s *Source) approvalStatus(g api.Gate) approvalStatus {
 	v := s.Deliverable(g)
 	if v == nil {

@@ -264,7 +264,7 @@ func formatLongDate(d api.Date) string {
 	return string(d)
 }
 
-// isOverdue reports whether an item was overdue at the time for which the report's data was collected.
+// isOverdue reports whether an item is open and its due date is before the as-of date of the report.
 func (v *Report) isOverdue(it *api.POAMItem) bool {
 	return it.IsOpen() && it.CurrentDueDate() != "" && !v.AsOf.IsZero() && it.CurrentDueDate() < api.DateOf(v.AsOf)
 }

@@ -66,7 +66,8 @@ func (v *Report) coverageTable() block.Table {
 	return t
 }
 
-// newStatusTable returns a table without rows whose columns are for counts by status and a bar.
+// newStatusTable returns a table, still without rows, that has a column for each status count and one for a
+// bar.
 func newStatusTable(caption, firstHeader string) block.Table {
 	t := block.Table{Caption: caption, Columns: []block.Column{{Name: firstHeader, Width: 5}, {Name: "All", Width: 2, Number: true}}}
 	for _, o := range coverageStatuses {
@@ -265,8 +266,8 @@ func decisiveDocumentsTable(documents []api.DecisiveDocument) block.Table {
 	return t
 }
 
-// soaTable returns a table of the Statement of Applicability's items with indexes from from up to, but not
-// including, to. They must all be in the same domain.
+// soaTable returns a table of those items of the Statement of Applicability whose indexes are in the range
+// [from, to). They must all be in the given domain.
 func (v *Report) soaTable(domain string, from, to int) block.Table {
 	t := block.Table{Caption: "Statement of Applicability: " + v.domainLabel(domain), Columns: []block.Column{
 		{Name: "Control", Width: 7},

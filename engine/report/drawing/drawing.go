@@ -76,7 +76,7 @@ func (Label) shape() {}
 // Anchor says which point of a text, such as its start or end, is at the given position.
 type Anchor int
 
-// Positions of a text relative to its anchor point.
+// The anchors of a text.
 const (
 	Start Anchor = iota
 	Middle
@@ -109,7 +109,7 @@ func fontFor(strong bool) *sfnt.Font {
 // missingGlyph is drawn in place of characters that the font doesn't have.
 const missingGlyph = '□'
 
-// emUnits is the number of units per em with which glyphs are loaded.
+// emUnits is the size at which glyphs are loaded, in units per em.
 const emUnits = 1000
 
 // lookUpGlyph returns the index of the glyph for a character and the glyph's advance width in ems.

@@ -210,7 +210,7 @@ func (f *editFinder) matchHeaderRow(g *grid, r gridRow) (map[int]int, bool) {
 	return columnIndex, true
 }
 
-// headerShare returns which part of a layout's headers a row contains, from 0 to 1.
+// headerShare returns what fraction of a layout's headers a row contains, from 0 to 1.
 func (l Layout) headerShare(r gridRow) float64 {
 	n := 0
 	for _, c := range l.Columns {

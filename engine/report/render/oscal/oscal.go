@@ -125,8 +125,8 @@ func (w *oscalWriter) recordRowName(list, rowName string) {
 	w.rowNames[list] = append(w.rowNames[list], rowName)
 }
 
-// uuidFor returns the UUID of something in this assessment, which is identified by its kind and by parts. It
-// is always the same.
+// uuidFor returns the UUID of something in this assessment, which is identified by its kind and by parts. The
+// same arguments always give the same UUID.
 func (w *oscalWriter) uuidFor(kind string, parts ...string) string {
 	key := kind + "\x00" + w.Assessment.ID + "\x00" + strings.Join(parts, "\x00")
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(oscal.Namespace+"\x00"+key)).String()

@@ -80,7 +80,7 @@ func (p *pdfWriter) headAndFirstRowHeight(t block.Table, widths []float64) float
 	return 60 + min(first, maxUnbrokenRow)
 }
 
-// Column widths are determined from the first sampledRows rows. In those, no word shorter than
+// Column widths are determined from the first sampledRows rows. In those, no word narrower than
 // maxUnbrokenWord is broken.
 const (
 	sampledRows     = 100

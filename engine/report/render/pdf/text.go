@@ -101,8 +101,8 @@ func (f *face) textWidth(s string, size float64) float64 {
 // missingGlyph is drawn in place of a character that no font has.
 const missingGlyph = '□'
 
-// resolveGlyph returns the font and character with which r is drawn. They are nil and 0 if r is not drawn at
-// all, such as a combining mark.
+// resolveGlyph returns the font and character with which r is drawn. They are nil and 0 if r is not drawn by
+// itself, as in the case of combining marks.
 func (p *pdfWriter) resolveGlyph(preferred *face, r rune) (*face, rune) {
 	if preferred.runeWidthOrNegative(r) >= 0 {
 		return preferred, r

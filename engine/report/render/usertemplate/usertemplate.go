@@ -50,7 +50,7 @@ type templateLimitError string
 
 func (s templateLimitError) Error() string { return string(s) }
 
-// templateStepCost is how much each step counts, regardless of what it does.
+// templateStepCost is the fixed cost of a step, which is added to the cost of what the step does.
 const templateStepCost = 4
 
 func (b *templateBudget) spendSteps(n int) error {
