@@ -45,6 +45,7 @@ type Source struct {
 
 	// Tool is the program and its version, such as "service 0.1.0".
 	Tool string
-	// AsOf is when the data was read; whether an item is overdue is judged at this time.
+	// AsOf is the date of the report's data: the time of the assessment's last activity. Whether an item is
+	// overdue is judged at this time.
 	AsOf time.Time
 }

@@ -48,7 +48,7 @@ func fakeID(kind string, n int) string {
 	return fmt.Sprintf("01970000-0000-7000-8000-%s%08x", kind[:4], n)
 }
 
-// AsOf is the time at which the data in a test source was collected.
+// AsOf is the AsOf time of all test sources.
 var AsOf = time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
 
 // SampleSource returns a complete source with the given number of controls. All four deliverables are
