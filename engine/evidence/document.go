@@ -21,7 +21,7 @@ const (
 )
 
 // Upload stores a file and queues it to be read in the background. If the assessment already has a document with
-// the same bytes, Upload returns that.
+// the same bytes, Upload returns that document.
 func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocumentInput) (*api.Document, error) {
 	name := cleanFilename(in.File.Filename)
 	if name == "" {

@@ -40,8 +40,8 @@ type embedderSlot struct {
 }
 
 // TrainAhead starts training the embedder of a catalog version in the background, so that the first document
-// doesn't have to wait for it. It doesn't wait. If several versions are requested during a training, only the
-// last is trained next; the others are trained when they are needed.
+// doesn't have to wait for it. It returns immediately. If several versions are requested during a training, only
+// the last is trained next; the others are trained when they are needed.
 func (s *Service) TrainAhead(version string) {
 	for {
 		select {

@@ -106,8 +106,8 @@ func New(o Options) (*Service, error) {
 	return s, nil
 }
 
-// Start begins reading queued documents, including those that a previous process left unfinished. It doesn't
-// wait for them; Close stops the work.
+// Start begins reading queued documents, including those that a previous process left unfinished. It returns
+// immediately; Close stops the work.
 func (s *Service) Start(ctx context.Context) error {
 	ctx, s.queue.stop = context.WithCancel(ctx)
 	for range s.workers {
@@ -138,7 +138,8 @@ func (s *Service) Start(ctx context.Context) error {
 	})
 }
 
-// enqueue queues a pending document. One whose reading was interrupted before is queued as suspect.
+// enqueue queues a pending document. If an earlier attempt to read it did not finish, it is queued as a suspect,
+// which is read only after all others.
 func (s *Service) enqueue(tx *store.Tx, j job) error {
 	n, err := unfinishedReads(tx, j.organization, j.document)
 	switch {

@@ -7,7 +7,7 @@ import (
 )
 
 // indexCache caches search indexes by assessment, loading them from the store on first use. The total number of
-// passages is limited, and TrimCaches evicts unused indexes; they can always be rebuilt.
+// passages is limited, and TrimCaches evicts unused indexes. Evicted indexes can always be rebuilt.
 type indexCache struct {
 	mu         sync.Mutex
 	byKey      map[string]*assessmentIndex

@@ -160,7 +160,7 @@ func (s *Service) ingest(ctx context.Context, j job) (err error) {
 }
 
 // embedderForReading returns the embedder for a parsed document. Training it may take longer than reading the
-// document, so an interruption meanwhile doesn't count as a failed attempt to read it.
+// document, so being interrupted during training doesn't count as a failed attempt to read it.
 func (s *Service) embedderForReading(ctx context.Context, j job, doc *store.Document) (*embed.Model, error) {
 	version, err := s.embedderVersion(ctx, ingestionCaller(j.organization), doc.AssessmentID)
 	if err != nil {
@@ -327,8 +327,8 @@ func (s *Service) replacePassages(
 	return err
 }
 
-// trySavePassages makes one attempt at replacePassages. done is false if the document's record changed in the
-// meantime.
+// trySavePassages makes one attempt to replace a document's passages. done is false if the document's record
+// changed in the meantime.
 func (s *Service) trySavePassages(
 	ctx context.Context,
 	j job,
@@ -415,8 +415,8 @@ func changedPassages(before, after []api.Chunk) map[string]bool {
 	return changed
 }
 
-// notifyChanged reports a document's changed and deleted passages to OnPassagesChanged. The function changed
-// decides which they are.
+// notifyChanged reports a document's changed and deleted passages to OnPassagesChanged. changed reports whether
+// a passage is one of them.
 func (s *Service) notifyChanged(tx *store.Tx, by api.Caller, doc *store.Document, changed func(passage string) (bool, error)) error {
 	if s.onPassagesChanged == nil {
 		return nil

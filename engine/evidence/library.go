@@ -112,8 +112,8 @@ func (l *Library) addFile(
 // Documents returns the library's documents, sorted by name.
 func (l *Library) Documents() []api.Document { return l.documents }
 
-// NewSession returns a session for searching the library. It leaves out the document with excludedDocumentID
-// unless that is "".
+// NewSession returns a session for searching the library. If excludedDocumentID isn't empty, the session leaves
+// that document out.
 func (l *Library) NewSession(excludedDocumentID string) (*Session, error) {
 	x := &Session{
 		embedder: l.embedder, background: l.embedder.Background(), index: search.New(search.Options{Weight: l.embedder.StemImportance}),
@@ -135,7 +135,7 @@ func (l *Library) NewSession(excludedDocumentID string) (*Session, error) {
 	return x, x.index.Put(kept...)
 }
 
-// TrainEmbedder trains the same embedder for a catalog as assessments on that catalog use.
+// TrainEmbedder trains an embedder on a catalog. It is the same as the one that assessments on that catalog use.
 func TrainEmbedder(ctx context.Context, src *scf.Source) (*embed.Model, error) {
 	return embed.Train(ctx, trainingCorpus(src), embed.Options{})
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // loadAndRemovePackedDocuments fills an empty index with an assessment's fully packed documents and removes them
-// from documents, which is keyed by passage set. Those that remain were packed in another format.
+// from documents, which is keyed by passage set. Documents that remain were packed in another format.
 func loadAndRemovePackedDocuments(
 	ctx context.Context,
 	tx *store.Tx,

@@ -24,12 +24,12 @@ const (
 	maxWordComparisons = 40_000_000
 )
 
-// newPassageID returns the ID of a passage, a UUIDv7 with the time began. Its other bits are derived from the
-// arguments. So a document that is read again, or added in a different order, gets passages with the same IDs in
-// the same order, and the same drafts result from them.
+// newPassageID returns the ID of a passage, a UUIDv7 with the time began, whose other bits are derived from the
+// remaining arguments. A document that is read again, or added in a different order, therefore gets passages with
+// the same IDs in the same order, and the same drafts result from them.
 //
-// document is a hash of the content of the document's first version, and passage a hash of the passage.
-// occurrence distinguishes passages of one document that have the same text under the same headings.
+// document is a hash of the content of the document's first version, and passage a hash of the passage. occurrence
+// distinguishes passages of one document that have the same text under the same headings.
 func newPassageID(assessment string, began time.Time, document, passage string, occurrence int) string {
 	content := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", document, passage, occurrence))
 	place := sha256.Sum256([]byte(assessment))
@@ -86,8 +86,8 @@ func assignPassageIDs(previous []api.Chunk, chunks []chunk.Chunk, newID func(sha
 }
 
 // matchEdited pairs each new passage that has no ID yet with the unclaimed previous passage that shares the most
-// words with it. In a large document, only passages under the same headings are compared, and at most
-// maxWordComparisons words.
+// words with it. In a large document, only passages under the same headings are compared. The total work is
+// limited by maxWordComparisons.
 func matchEdited(previous []api.Chunk, chunks []chunk.Chunk, ids []string, claimed []bool, claim func(chunk, of int)) {
 	var fresh []int
 	for i := range chunks {

@@ -142,8 +142,8 @@ func (s *Service) discardPassages(tx *store.Tx, doc *store.Document) error {
 	return err
 }
 
-// release ends the use of prepared passages. It deletes them if they were not activated, or otherwise those that
-// they replaced.
+// release ends the use of prepared passages. It deletes them if they were not activated; otherwise, it deletes
+// those that they replaced.
 func (s *Service) release(ctx context.Context, p *preparedPassages) {
 	s.staging.remove(p)
 	s.cleanUp(ctx)
@@ -217,7 +217,7 @@ func (s *Service) deleteDiscardedBatch(tx *store.Tx) error {
 	return nil
 }
 
-// deleteSomePassages deletes up to limit passages of a set, with their vectors, and a pack. It returns the
+// deleteSomePassages deletes up to limit passages of a set, with their vectors, and one pack. It returns the
 // number deleted, which is 0 once nothing is left.
 func deleteSomePassages(tx *store.Tx, set store.PassageSet, limit int) (n int, err error) {
 	org, key := set.OrganizationID, set.Key()

@@ -38,7 +38,7 @@ func endRead(tx *store.Tx, org, document string) error {
 	return ignoreMissing(store.UnfinishedReads.Delete(tx, org, document))
 }
 
-// undoBeginRead undoes the count of the last attempt, which neither finished nor crashed the program.
+// undoBeginRead removes the last attempt from the count, because it neither finished nor crashed the program.
 func undoBeginRead(tx *store.Tx, org, document string) error {
 	n, err := unfinishedReads(tx, org, document)
 	if err != nil || n <= 1 {

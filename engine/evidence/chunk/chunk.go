@@ -158,8 +158,8 @@ func (g *grouper) add(u unit) {
 	g.current.size += u.tokens
 }
 
-// closeGroup closes the current group. If it is only a small rest of the section that the previous group belongs
-// to, it is added to that group instead of becoming a chunk of its own.
+// closeGroup closes the current group. If it is only a small remainder of the previous group's section, it is
+// added to that group instead of becoming a chunk of its own.
 func (g *grouper) closeGroup() {
 	open, prev := g.current, &g.previous
 	g.current = group{}

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// abbreviations lists abbreviations that don't end a sentence, in lower case and without the final dot.
-// Abbreviations that may end one, such as "etc." and "inc.", aren't listed; what follows them decides.
+// abbreviations lists abbreviations that don't end a sentence, in lower case and without the final dot. It
+// doesn't list those that may end one, such as "etc." and "inc."; for them, the following text decides.
 var abbreviations = wordSet(
 	"e.g",
 	"i.e",

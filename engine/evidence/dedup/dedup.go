@@ -107,8 +107,8 @@ func bucketsOf(text string) (out []uint64) {
 	return out
 }
 
-// Contains reports whether x contains a near-duplicate of text n in the other index. A short text must have the
-// same words. At most maxCompare texts are compared.
+// Contains reports whether x contains a near-duplicate of text n in the other index. If that text is short, only
+// texts with the same words count. At most maxCompare texts are compared.
 func (x *Index) Contains(of *Index, n int) bool {
 	var set map[uint64]struct{}
 	seen := map[int32]bool{}

@@ -71,8 +71,8 @@ func (m *Model) appendKnownTexts(b []byte) []byte {
 	return b
 }
 
-// UnmarshalModel decodes the output of MarshalBinary, including that of version 1. It returns ErrModel for data
-// that is truncated, corrupted, of an unknown version or contains numbers that are not finite. It never
+// UnmarshalModel decodes the output of MarshalBinary, including that of version 1. It returns ErrModel if the
+// data is truncated or corrupted, has an unknown version, or contains numbers that are not finite. It never
 // allocates more than a few times len(data).
 func UnmarshalModel(data []byte) (*Model, error) {
 	if len(data) < headerSize+sha256.Size || string(data[:len(magic)]) != magic {
@@ -140,8 +140,8 @@ func decodeBody(body []byte) (*Model, error) {
 	return newModel(dims, terms, rows, ground, known), nil
 }
 
-// decodeKnownTexts decodes the section after the terms: the known texts and the number of rows that documents
-// have of their own. It also returns the data that follows.
+// decodeKnownTexts decodes the section after the terms: the known texts and the number of rows that belong to
+// documents. It also returns the data that follows.
 func decodeKnownTexts(rest []byte, terms int) (known map[uint64]knownText, own int, after []byte, err error) {
 	le := binary.LittleEndian
 	if len(rest) < 8 {

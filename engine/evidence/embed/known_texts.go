@@ -56,9 +56,9 @@ func hashStems(tokens []words.Token) uint64 {
 	return h.Sum64()
 }
 
-// KnownTextPrior returns how far ahead of other texts a text starts for any query, in standard deviations of
-// Background: positive for a document of the corpus with many codes, negative for one with few, 0 for any other
-// text. It is between -1 and 1.
+// KnownTextPrior returns the head start that a text has over other texts for any query, in standard deviations
+// of Background: positive for a document of the corpus with many codes, negative for one with few, 0 for any
+// other text. It is between -1 and 1.
 func (m *Model) KnownTextPrior(text string) float64 {
 	return float64(m.knownTexts[hashText(text)].prior)
 }

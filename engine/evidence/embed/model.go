@@ -10,7 +10,7 @@ import (
 )
 
 // Model is a trained embedder. It has a row of numbers for each stem and bigram, and one for each document of
-// its corpus about which other texts taught it more than the document's own words. It is immutable and safe for
+// its corpus about which it learned more than the document's own words say. It is immutable and safe for
 // concurrent use.
 type Model struct {
 	dims           int
@@ -97,8 +97,8 @@ func (m *Model) embedText(text string, cache spellingCache) []float32 {
 	return v
 }
 
-// unknownWordWeight is the weight of a word that the model doesn't know and only finds similarly spelled words
-// for.
+// unknownWordWeight is the weight of a word that the model doesn't know, and for which it uses similarly spelled
+// words.
 const unknownWordWeight = 0.5
 
 // lookUpTerms returns the row numbers of the known stems and bigrams, and the unknown stems.
@@ -126,8 +126,8 @@ func (m *Model) lookUpTerms(tokens []words.Token) (ids []int32, unknown []string
 	return ids, unknown
 }
 
-// sumRows adds the rows of ids to v. A row is added as often as its ID occurs, since what a long passage repeats
-// is its subject.
+// sumRows adds the rows of ids to v. A row is added as often as its ID occurs, since the words that a long
+// passage repeats are its subject.
 func sumRows(v, rows []float32, ids []int32) {
 	for _, id := range ids {
 		addScaled(1, rows[int(id)*len(v):(int(id)+1)*len(v)], v)

@@ -49,7 +49,7 @@ func eigenRows(ctx context.Context, m *sparseMatrix, dims int, rng *rand.Rand) (
 }
 
 // rotateToEigenvectors rotates the basis to the eigenvectors of small, in descending order of absolute
-// eigenvalue. It returns one row per dimension of the full space, each vector scaled by the square root of its
+// eigenvalue. It returns the result as n rows of dims numbers, each eigenvector scaled by the square root of its
 // absolute eigenvalue.
 func rotateToEigenvectors(small *mat.SymDense, basis []float32, n, dims int) ([]float32, error) {
 	var eig mat.EigenSym

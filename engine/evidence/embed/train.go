@@ -29,8 +29,8 @@ const (
 // ErrCorpus is returned for a corpus without usable text.
 var ErrCorpus = errors.New("no text to train an embedder on; import a catalog with control texts first")
 
-// Train builds a model from the texts of a corpus and the built-in lexicon. It checks ctx between steps and
-// returns ctx's error once it is done.
+// Train builds a model from the texts of a corpus and the built-in lexicon. If ctx is done, it stops before the
+// next step and returns ctx's error.
 func Train(ctx context.Context, corpus Corpus, o Options) (*Model, error) {
 	if o.Dimensions == 0 {
 		o.Dimensions = defaultDimensions
@@ -117,8 +117,7 @@ func removeCommonDirection(rows []float32, dims int, set *trainingSet) {
 // it.
 type Background struct{ Mean, Deviation float32 }
 
-// measureBackground estimates the similarity between texts and documents that they don't refer to from random
-// pairs.
+// measureBackground uses random pairs to estimate how similar texts are to documents that they don't refer to.
 func (s *trainingSet) measureBackground(rows []float32, dims int, rng *rand.Rand) Background {
 	const pairs = 4000
 	var sum, squares, n float64

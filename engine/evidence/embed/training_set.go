@@ -59,8 +59,8 @@ func (g *textCollector) addOwner(text string, document int, weight float32) {
 	g.owners[n][document] = max(g.owners[n][document], weight)
 }
 
-// newTrainingSet builds the training set from a corpus, the phrase book and the lexicon. Their concepts become
-// documents that follow those of the corpus.
+// newTrainingSet builds the training set from a corpus, the phrase book and the lexicon. The concepts of the
+// latter two become documents that follow those of the corpus.
 func newTrainingSet(corpus Corpus) (*trainingSet, error) {
 	docs := corpus.Documents
 	g := textCollector{textIndex: make(map[string]int)}

@@ -41,8 +41,8 @@ func isOwnArchive(z *zip.Reader) bool {
 	return true
 }
 
-// isOwnReport reports whether a document was written by this program. Used as evidence, its conclusions would
-// confirm themselves.
+// isOwnReport reports whether a document was written by this program. If such a document were used as evidence,
+// its conclusions would confirm themselves.
 func isOwnReport(d *document.Document) bool {
 	return slices.ContainsFunc(d.Furniture, hasOrigin) || slices.ContainsFunc(d.Blocks, hasOrigin)
 }

@@ -73,7 +73,7 @@ func New(opt Options) (*Reader, error) {
 	}, nil
 }
 
-// Close closes the PDF reader. PDFs that are being read fail.
+// Close closes the PDF reader. PDF reads in progress fail.
 func (r *Reader) Close() error { return r.pdfs.Close() }
 
 // Read reads a document of size bytes. It detects the format from the content; the name only helps to

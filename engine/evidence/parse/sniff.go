@@ -129,8 +129,8 @@ const (
 	maxTypesPart = 4 << 20 // bytes of the part that lists the types or the contents of an archive
 )
 
-// sniff detects the format of a file from its content. The name is used only to choose between text formats with
-// the same content.
+// sniff detects the format of a file from its content. The name is used only to choose between text formats that
+// can't be told apart by content.
 func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 	head := make([]byte, min(size, sniffBytes))
 	if n, err := content.ReadAt(head, 0); err != nil && (err != io.EOF || n < len(head)) {

@@ -27,7 +27,7 @@ func newTimeLimit(ctx context.Context, allowed time.Duration, clock func() time.
 	return l
 }
 
-// total returns how long the document may take, including the time before the last restart.
+// total returns how long the document may take in total, including the time before the last restart.
 func (l *timeLimit) total() time.Duration { return l.before + l.allowed }
 
 // restart restarts the timer, which must be stopped, with the full time limit.

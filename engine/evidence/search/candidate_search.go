@@ -154,7 +154,7 @@ func (r *candidateSearch) exactMatchCount(n int) int {
 	return r.exactMatches[int32(n)]
 }
 
-// ranksBehind reports whether passage n, with a fused score of fused, ranks behind c regardless of the remaining
+// ranksBehind reports whether passage n, given its fused score, ranks behind c regardless of the remaining
 // criteria.
 func (r *candidateSearch) ranksBehind(c *candidate, n int, fused float64) bool {
 	held := r.exactMatchCount(n)

@@ -29,7 +29,7 @@ const (
 	roundingBound = 1.0 / (1 << 23)
 )
 
-// grow adds empty blocks until there are blockCount.
+// grow adds empty blocks until there are blockCount of them.
 func (c *quantizedVectors) grow(blockCount, dims int) {
 	c.dims, c.stride = dims, (dims+rowAlignment-1)/rowAlignment*rowAlignment
 	for len(c.blocks) < blockCount {

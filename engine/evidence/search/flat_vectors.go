@@ -88,7 +88,7 @@ func (f *flatVectors) row(n int) []float32 {
 // dot returns the dot product of a and b, or 0 if one of them is missing.
 func dot(a, b []float32) float32 { return vecmath.Dot(a, b) }
 
-// computeDots sets to to the dot products of v with len(to) rows, beginning at row from.
+// computeDots computes the dot products of v with len(to) rows, beginning at row from, and stores them in to.
 func (f *flatVectors) computeDots(to, v []float32, from int) {
 	for len(to) > 0 {
 		at := from % blockRows

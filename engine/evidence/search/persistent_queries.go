@@ -212,7 +212,7 @@ func (s *PersistentQueries) Put(document string, passages ...Passage) ([]int, er
 	return slots, nil
 }
 
-// toIndexedPassage finds out which of the questions' stems a passage contains.
+// toIndexedPassage reduces a passage to the stems that it has in common with the questions.
 func (s *PersistentQueries) toIndexedPassage(p Passage) indexedPassage {
 	counts, total := countNonStopStems(words.Split(searchableText(p)))
 	h := indexedPassage{id: p.ID, live: true}

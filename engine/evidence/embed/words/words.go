@@ -273,5 +273,5 @@ func foldAccents(s string) string {
 	return b.String()
 }
 
-// IsStopWord reports whether stem is a stop word, one that Split returns as Stop.
+// IsStopWord reports whether stem is a stop word, for which Split returns a token of kind Stop.
 func IsStopWord(stem string) bool { return stopWords[stem] }

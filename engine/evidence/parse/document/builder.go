@@ -27,7 +27,7 @@ const (
 	cellsInBlock = 32
 )
 
-// Options are the limits and helpers for reading a document and those nested in it.
+// Options holds the limits and helpers for reading a document and those nested in it.
 type Options struct {
 	MaxText        int64  // bytes of text
 	MaxBytes       int64  // size of a document inside the document
@@ -42,7 +42,7 @@ type Options struct {
 // Fact is something a document states about itself: a label as it appears in the document, and its value.
 type Fact struct{ Key, Value string }
 
-// budget is what a document and all documents in it may still use.
+// budget holds the amounts that a document and all documents nested in it may still use.
 type budget struct {
 	text     int64 // bytes of text
 	blocks   int   // paragraphs, rows …

@@ -118,7 +118,7 @@ func (f *factCollector) scanRow(b document.Block) {
 	}
 }
 
-// isDateNotBefore reports whether date a is the same as or later than date b, or b is no date. The rows of a
+// isDateNotBefore reports whether date a is the same as or later than date b, or b isn't a date. The rows of a
 // version history may be in either order.
 func isDateNotBefore(a, b string) bool {
 	tb, ok, _ := document.FindDate(b)
@@ -290,7 +290,7 @@ func (f *factCollector) scanOpeningSentences(blocks []document.Block) {
 	}
 }
 
-// sentenceEndPattern matches the end of the name of a person or role, if another sentence follows, and that
+// sentenceEndPattern matches the end of a person's or role's name that is followed by another sentence, and that
 // sentence. It doesn't match after abbreviations, as in "Dr. Roe" and "J. Roe".
 var sentenceEndPattern = lazyregexp.New(`([\p{Ll}\d)]{3,}|\b[A-Z]{2,})\. +\p{Lu}.*$`)
 

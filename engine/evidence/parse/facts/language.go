@@ -173,7 +173,7 @@ var stopWords = map[string][]string{
 var languages = []string{"en", "de", "fr", "es", "pt", "it", "nl", "pl", "sv", "da", "fi", "cs", "tr"}
 
 // scripts lists scripts that identify a language, or at least show that a text isn't in English. If a text uses
-// several of a group, the first one listed identifies it.
+// several scripts of the same group, the one listed first identifies the language.
 var scripts = []struct {
 	language string
 	of       *unicode.RangeTable

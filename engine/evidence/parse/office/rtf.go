@@ -444,7 +444,8 @@ func (r *rtfReader) breakOrSpace(g *rtfGroup, end func()) {
 	r.putText(" ")
 }
 
-// destinationFor returns the destination that a control word begins, and whether there is one.
+// destinationFor returns the destination of the text that follows a control word, and whether the control word
+// begins a destination.
 func destinationFor(word string) (rtfDest, bool) {
 	switch word {
 	case "fonttbl":

@@ -64,7 +64,7 @@ func New(opt Options) *Reader {
 	return r
 }
 
-// Close closes the engine. PDFs that are being read fail.
+// Close closes the engine. Reads in progress fail.
 func (r *Reader) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

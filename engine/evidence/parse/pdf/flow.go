@@ -123,8 +123,8 @@ func (f *flowWriter) measure() {
 
 func roundSize(size float64) float64 { return math.Round(size*4) / 4 }
 
-// pageEdgeKey returns a key for comparing an item near the top or bottom of the page with other pages, to find
-// running headers and footers. It returns false for items elsewhere.
+// pageEdgeKey returns a key for comparing an item near the top or bottom of the page with items on other pages,
+// to find running headers and footers. It returns false for items elsewhere.
 func (p *pageLayout) pageEdgeKey(i int) (string, bool) {
 	b := p.items[i].box()
 	if b.y0 > 0.15*p.h && b.y1 < 0.86*p.h {
@@ -330,8 +330,8 @@ func (f *flowWriter) continuesBlock(l *textLine, page int) bool {
 	return l.bold == f.last.bold || !f.last.bold || len(f.lines) > 1
 }
 
-// headingLevel returns a line's heading level, or 0 if it is not a heading. The level follows from the
-// document's bookmarks, else from the line's size, else from its weight.
+// headingLevel returns a line's heading level, or 0 if it is not a heading. It goes by the document's bookmarks,
+// or else by the line's size, or else by its weight.
 func (f *flowWriter) headingLevel(l *textLine) int {
 	if len(l.text) > 200 || !strings.ContainsFunc(l.text, unicode.IsLetter) {
 		return 0

@@ -204,8 +204,7 @@ func orderLines(lines []*textLine) []layoutItem {
 	return out
 }
 
-// findBand returns how many lines at the start of lines share gaps, and those gaps. It returns 0 if there are
-// none.
+// findBand returns how many of the first lines share gaps, and those gaps. It returns 0 if they share none.
 func findBand(lines []*textLine) (int, []gap) {
 	gaps := lines[0].wideGaps()
 	if len(gaps) == 0 {
@@ -266,8 +265,8 @@ func splitAtGaps(l *textLine, gaps []gap) [][]word {
 	return out
 }
 
-// isColumnText reports whether lines that share gaps are text in columns: each part fills its column with
-// several words per line. The cells of a table are shorter.
+// isColumnText reports whether lines that share gaps are text in columns, not a table: each part fills its
+// column and has several words per line, while the cells of a table are shorter.
 func isColumnText(lines []*textLine, gaps []gap) bool {
 	if len(lines) < 4 || len(gaps) > 3 {
 		return false

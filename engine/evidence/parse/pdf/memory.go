@@ -27,7 +27,7 @@ func newLinearMemory(size int, beginHeavy func() error) (*linearMemory, error) {
 // release returns the memory to the system. The instance must have been closed.
 func (l *linearMemory) release() { unmapMemory(l.mapped) }
 
-// Allocate implements experimental.MemoryAllocator. It returns the one memory that PDFium has.
+// Allocate implements experimental.MemoryAllocator. It returns PDFium's only memory.
 func (l *linearMemory) Allocate(_, _ uint64) experimental.LinearMemory { return l }
 
 // Reallocate implements experimental.LinearMemory. It returns nil if the memory can't grow to that size.

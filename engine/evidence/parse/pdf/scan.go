@@ -15,8 +15,8 @@ const (
 	scanDPI     = 300
 	maxScanSide = 5000 // pixels of a side of a page when rendered for recognition
 	minScanSide = 16
-	// minRecognizedGain is the number of words that recognized text must have beyond twice those of the page's text
-	// layer to replace it.
+	// minRecognizedGain is the number of words that recognized text must have, beyond twice those of the page's text
+	// layer, to be used instead of it.
 	minRecognizedGain = 10
 	pointsInInch      = 72
 )

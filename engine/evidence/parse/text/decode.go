@@ -107,7 +107,7 @@ func DecodeUTF16LE(raw []byte) string {
 	return strings.TrimRight(string(utf16.Decode(u)), "\x00")
 }
 
-// CodePage returns the character set with a code page number, or Windows-1252 if the number is unknown.
+// CodePage returns the character set for a code page number, or Windows-1252 if the number is unknown.
 func CodePage(n int) *charmap.Charmap {
 	switch n {
 	case 437:
