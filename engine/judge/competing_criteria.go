@@ -72,8 +72,8 @@ func checkVectorLengths(vectors [][]float32, dims int) error {
 // second, fourth … 1,024th.
 const nearestRanks = 11
 
-// nearestCriteria holds a sentence's similarities to its closest criteria, closest first. nearestRanks lists
-// their ranks.
+// nearestCriteria holds the similarities of a sentence to its closest criteria, closest first. It includes only
+// those at the ranks listed at nearestRanks.
 type nearestCriteria [nearestRanks]float32
 
 // nearestSimilarities returns the similarities of each sentence to its closest reference criteria. It compares

@@ -299,8 +299,8 @@ func formatStatementCount(n, total int) string {
 	return fmt.Sprintf("%d of %d requirements", n, total)
 }
 
-// formatFulfillmentDegrees describes how many requirements are met to which degree. strong is how many are fully
-// or nearly met, and without how many have no evidence.
+// formatFulfillmentDegrees describes how many requirements are met to which degree. strong is the number of
+// those fully or nearly met, and without the number of those without evidence.
 func formatFulfillmentDegrees(n map[string]int, strong, without, total int) string {
 	return fmt.Sprintf(
 		"Of %s: %s",

@@ -14,8 +14,8 @@ var (
 	failedCellPattern = lazyregexp.New(`(?i)[:|]\s*(?:(?:target )?missed|fail(?:ed|s|ure)?|overdue|expired)\s*(?:$|[;|,.(–-])`)
 )
 
-// requiresRemovalOfStillPresent reports whether the statement requires the removal of something that is still
-// present, according to a sentence.
+// requiresRemovalOfStillPresent reports whether a sentence says that something is still present whose removal
+// the statement requires.
 func (d *preparedStatement) requiresRemovalOfStillPresent(cur *text.Sentence) bool {
 	return cur.StillPresent && cur.Conditional|cur.Denied|cur.Prohibited == 0 && !d.isProhibition() && d.requiresRemoval()
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/scf-service/service/engine/judge/text"
 )
 
-// requiresAllMissing reports whether the statement requires everything that is missing according to a sentence.
+// requiresAllMissing reports whether the statement requires all the things that a sentence says are missing.
 func (d *preparedStatement) requiresAllMissing(s *text.Sentence) bool {
 	if len(s.MissingThings) == 0 || d.isProhibition() {
 		return false

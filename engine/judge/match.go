@@ -271,8 +271,8 @@ func (d *preparedStatement) topicShareBy(window []*text.Sentence, strict, withAc
 	return got / total
 }
 
-// passageTopicShare returns the share of the control's title that a passage, its headings or its document's
-// title name.
+// passageTopicShare returns the share of the control's title that is named in a passage, its headings or its
+// document's title.
 func (d *preparedStatement) passageTopicShare(c *analyzedPassage) float64 {
 	total, got := 0.0, 0.0
 	for _, a := range d.topic {

@@ -27,8 +27,8 @@ func (f *statementVerdict) formatMissingElement() string {
 	return ended + " (only in a template)"
 }
 
-// IsRuleNotFollowed reports whether a missing element ends with the note that, according to records, the rule
-// isn't followed.
+// IsRuleNotFollowed reports whether a missing element ends with a note saying that, according to records, the
+// rule isn't followed.
 func IsRuleNotFollowed(missingElement string) bool {
 	return strings.HasSuffix(missingElement, "("+contradictionTexts[RuleNotFollowed].note+")")
 }

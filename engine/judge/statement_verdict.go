@@ -340,7 +340,7 @@ const selfContradictionPrefix = "One document contradicts itself: "
 const notFollowedPrefix = "Not followed: "
 
 // formatContradiction describes an affirmation and a denial, from one document or two, with their locations. If
-// a rule affirms and a record denies, the rule isn't followed.
+// a record denies what a rule states, the description says that the rule isn't followed.
 func formatContradiction(affirming, denying *passageVerdict, affirmedPart, deniedPart string) string {
 	quote, at := shortQuote(denying.quote), denying.formatLocation()
 	switch {

@@ -13,8 +13,8 @@ import (
 )
 
 // traitRule holds the search query for a trait and the pattern that detects it. A matching sentence supports the
-// trait unless it is denied, conditional, prohibited, planned or a question. A sentence that denies the trait of
-// the organization counts against it.
+// trait unless it is denied, conditional, prohibited, planned or a question. A sentence that denies that the
+// organization has the trait counts against it.
 type traitRule struct {
 	query   string
 	pattern *lazyregexp.Regexp
@@ -83,11 +83,11 @@ var traitRules = map[string]traitRule{
 	},
 }
 
-// organizationDenialPattern matches words with which a sentence can deny something of the organization, as in
+// organizationDenialPattern matches words with which a sentence can deny something about the organization, as in
 // "we do not process card data".
 var organizationDenialPattern = lazyregexp.New(`(?i)\b(?:we|company|organi[sz]ation|no|none|not|never|does not|do not|neither)\b`)
 
-// examplePattern matches the part of a sentence before a place within a list of examples.
+// examplePattern matches the beginning of a sentence if it ends within a list of examples.
 var examplePattern = lazyregexp.New(`(?i)(?:\be\.g\.|\bfor example\b|\bsuch as\b)[^.;)]{0,80}$`)
 
 const (

@@ -144,8 +144,8 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 // verdictOrder is the order in which judgePassage returns verdicts.
 var verdictOrder = [...]string{VerdictCovered, VerdictPartial, VerdictDenied, VerdictPlanned, VerdictTemplate}
 
-// isUninformativeSentence reports whether sentence i says nothing: it is a fragment that isn't part of a list,
-// answered or a blank to be filled in, or it only gives the document's status or version.
+// isUninformativeSentence reports whether sentence i says nothing: it is a fragment that is neither a list item
+// nor an answer nor a blank to be filled in, or it only gives the document's status or version.
 func (c *passageAnalysis) isUninformativeSentence(i int) bool {
 	cur := &c.Sentences[i]
 	if text.IsStatusLine(cur.Text) {

@@ -234,7 +234,7 @@ func chooseExpectedEvidence(c api.Control, f api.Finding, action string) []strin
 	return slices.Clone(defaultEvidence)
 }
 
-// defaultEvidence is what is requested if the catalog lists no evidence for a control.
+// defaultEvidence is the evidence that is requested if the catalog lists none for a control.
 var defaultEvidence = []string{
 	"Approved policy or procedure that requires it",
 	"Record, log or configuration export from the last twelve months that shows it",

@@ -194,8 +194,8 @@ func sortByDependencies(items []api.POAMItem, dependencies [][]int) ([]api.POAMI
 	return out, moved
 }
 
-// advanceDueDate moves an item's due date forward to due, unless it is already as early, and spreads the item's
-// milestones over the remaining time.
+// advanceDueDate moves an item's due date to due if that is earlier, and spreads the item's milestones over the
+// remaining time.
 func advanceDueDate(it *api.POAMItem, today, due api.Date) {
 	if due == "" || it.DueDate <= due {
 		return

@@ -45,8 +45,8 @@ type Term struct {
 	Clause uint8   // index of the clause that names it
 }
 
-// Limits on what is analyzed of a passage. The rest of a longer passage, which is a sign of bad splitting, is
-// ignored.
+// Limits on how much of a passage is analyzed. A longer passage is a sign of bad splitting, and the rest of it
+// is ignored.
 const (
 	maxSentences = 400
 	MaxBytes     = 64 << 10 // bytes
@@ -123,8 +123,8 @@ var decisionPattern = lazyregexp.NewPrefiltered(
 
 const maxProposalWords = 8 // maximum words of the proposal before a decision
 
-// applyRejectionsToProposals applies a decision such as "Rejected for now" to the sentence without a verb before
-// it: "Encryption of mail. Rejected for now."
+// applyRejectionsToProposals applies a decision such as "Rejected for now" to the preceding sentence if that has
+// no verb: "Encryption of mail. Rejected for now."
 func applyRejectionsToProposals(a *Analysis) {
 	for i := 1; i < len(a.Sentences); i++ {
 		subject, s := &a.Sentences[i-1], &a.Sentences[i]

@@ -64,7 +64,7 @@ func startsPredicate(words []word, i int, clause uint8) bool {
 
 const maxWordsBeforeVerb = 8 // words before a verb
 
-// hasPredicateAhead reports whether the words from i on are an auxiliary verb, possibly after a short subject.
+// hasPredicateAhead reports whether an auxiliary verb follows at i, directly or after a short subject.
 func hasPredicateAhead(words []word, i int) bool {
 	for k := i; k < len(words) && k <= i+maxWordsBeforeVerb; k++ {
 		switch w := words[k].text; {

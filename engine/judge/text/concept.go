@@ -127,7 +127,7 @@ func (a *Concept) FindIn(s *Sentence) (Term, bool) {
 	return t, true
 }
 
-// CountSharedConcepts returns the number of specific concepts in one that also occur in other.
+// CountSharedConcepts returns the number of concepts that occur in both texts, not counting general ones.
 func CountSharedConcepts(one, other string) (n int) {
 	target := sentenceFromWords(splitWords(other))
 	for _, a := range Concepts(one) {
@@ -179,7 +179,7 @@ func sentenceFromWords(words []word) *Sentence {
 	return s
 }
 
-// ConceptAndBroaderIDs returns the sorted IDs of the concepts in a text, for its phrases and words, and those of
+// ConceptAndBroaderIDs returns the sorted IDs of the concepts that the phrases and words of a text name, and of
 // broader concepts.
 func ConceptAndBroaderIDs(text string) []uint64 {
 	terms := extractTerms(splitWords(text), Stance{})

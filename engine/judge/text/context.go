@@ -48,8 +48,8 @@ func (a *Analysis) ContinuesPrevious(i int) bool {
 		(cur.StartsWithPronoun || ConceptOverlap(prev, cur) >= 0.2)
 }
 
-// PlanWords returns the words that show that what sentence i says is planned, or "" if there are none. They may
-// also be in its lead-in or the next sentence.
+// PlanWords returns the words that put sentence i in the future, or "" if there are none. They may be in the
+// sentence itself, in its lead-in or in the next sentence.
 func (a *Analysis) PlanWords(i int) string {
 	s := &a.Sentences[i]
 	if s.PlanWords != "" {

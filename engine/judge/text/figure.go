@@ -80,7 +80,7 @@ func findSubmatch(pattern *lazyregexp.Regexp, text, requiredText string) []strin
 	return pattern.FindStringSubmatch(text)
 }
 
-// missesTarget reports whether a text gives a time longer, or a share worse, than the target it gives.
+// missesTarget reports whether a text states a longer time, or a worse share, than its target.
 func missesTarget(text string) bool {
 	if !strings.ContainsAny(text, "0123456789") {
 		return false
@@ -123,8 +123,8 @@ func missesTarget(text string) bool {
 	return actual > 1.05*target
 }
 
-// soleFigure returns the figure in text other than the target. isShare selects shares or times. known is false
-// if there isn't exactly one such figure.
+// soleFigure returns the only figure in text besides the target. It considers shares if isShare is set, and
+// times otherwise. known is false if there isn't exactly one.
 func soleFigure(pattern *lazyregexp.Regexp, text string, targetStart int, isShare bool) (actual float64, known bool) {
 	n := 0
 	for _, m := range pattern.FindAllStringSubmatchIndex(text, maxFigures) {

@@ -44,7 +44,7 @@ suspicious outstanding overdue open critical major late failed missing unexpecte
 	)
 	// mishapVerbs are verbs for things that go wrong.
 	mishapVerbs = wordSet(`ran went crashed drifted dropped fell tipped overflowed`)
-	// unharmedParticiples describe harm whose absence is good, as in "customers were not affected".
+	// unharmedParticiples are verb forms for harm. Their denial is good, as in "customers were not affected".
 	unharmedParticiples = wordSet(
 		`lost affected exposed stolen disclosed leaked compromised damaged harmed injured hurt misused breached impacted interrupted disrupted delayed impaired transferred
 exported sold published late overdue`,
@@ -152,7 +152,7 @@ func (s *Stance) markHarmlessDenials(words []word) {
 // IsHarmlessDenial reports whether the sentence denies something, but nothing whose absence is a gap.
 func (s *Stance) IsHarmlessDenial() bool { return s.harmless != 0 && s.Denied&^s.harmless == 0 }
 
-// namesSafeguard reports whether the words of a clause from from on name a safeguard.
+// namesSafeguard reports whether a clause names a safeguard at or after the word at from.
 func namesSafeguard(words []word, clause uint8, from int) bool {
 	return slices.ContainsFunc(words[min(from, len(words)):], func(w word) bool {
 		return w.clause == clause && (safeguardStems[w.stem] || otherSafeguardStems[w.stem])

@@ -133,8 +133,8 @@ func sortByLength(ps []phrase) {
 	}
 }
 
-// concept returns the concept that key, which consists of stems, names. If key is not in the lexicon, it returns
-// key itself.
+// concept returns the concept that a key names. A key is one or more stems joined by spaces. If the key is not
+// in the lexicon, concept returns the key itself.
 func (l *lexicon) concept(key string) string {
 	first, _, _ := strings.Cut(key, " ")
 	for _, p := range l.phrases[first] {

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Quantity is a number with its unit. The unit of times is the hour.
+// Quantity is a number with its unit. Times are given in hours.
 type Quantity struct {
 	value     float64
 	unit      string // "hour", or the stem of what is counted
@@ -271,8 +271,8 @@ func findPartialShare(text string) string {
 	return ""
 }
 
-// soleQuantity returns the quantity that has the same unit as like and, like it, is or isn't recurring. It
-// returns false if there isn't exactly one.
+// soleQuantity returns the only quantity that has the same unit and recurrence as like. It returns false if
+// there isn't exactly one.
 func soleQuantity(quantities []Quantity, like Quantity) (Quantity, bool) {
 	var q Quantity
 	n := 0

@@ -20,7 +20,7 @@ var abbreviations = wordSet("e.g i.e etc vs no nos inc ltd mr ms mrs dr art sec 
 const maxSentenceBytes = 1200 // bytes; longer sentences are cut
 
 // splitSentences returns the sentences, list items and table rows of a text. A line that begins in lower case
-// continues the previous one, because text from PDF files has line breaks anywhere.
+// continues the previous one, because lines of text from PDF files may break anywhere.
 func splitSentences(text string) []span {
 	var out []span
 	add := func(start, end int, endsLine bool) {
