@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Permission is a permission that an operation requires: "<resource>:<action>".
+// Permission is what a role or an API key must allow for an operation to be called:
+// "<resource>:<action>".
 type Permission string
 
 // Role is a user's role in one organization.
@@ -19,15 +20,15 @@ const (
 	RoleViewer Role = "viewer"
 )
 
-// Permissions referenced by code; all others appear only in their operation's declaration.
+// Permissions that code refers to by name; all others appear only in their operation's declaration.
 const (
 	ApprovalDecide Permission = "approval:decide"
 	APIKeyWrite    Permission = "apikey:write"
 	SCFImport      Permission = "scf:import"
 )
 
-// rolePermissions maps each role to the permissions it adds. A role also has every permission of
-// the lesser roles.
+// rolePermissions maps each role to the permissions it has in addition to those of the less privileged
+// roles.
 var rolePermissions = map[Role][]Permission{
 	RoleViewer: {
 		"assessment:read", "document:read", "kb:read", "kb:search", "scf:read", "scope:read", "soa:read", "gap:read",
@@ -91,7 +92,7 @@ func ParsePermission(s string) (Permission, error) {
 // ActorType is the kind of actor that performed an action.
 type ActorType string
 
-// The kinds of actor.
+// The kinds of actor that can perform an action.
 const (
 	ActorUser     ActorType = "user"
 	ActorAPIKey   ActorType = "api_key"
@@ -105,8 +106,8 @@ type Actor struct {
 	Name string    `json:"name"`
 }
 
-// platformPermissions are the permissions that the platform flag adds to the role, for operations
-// outside any organization. It gives no access to tenant data.
+// platformPermissions are the permissions that a user's platform administrator flag adds, for operations
+// outside any organization. The flag gives no access to tenant data.
 var platformPermissions = []Permission{"scf:read", SCFImport, "member:read", "member:write", "metrics:read"}
 
 // AnyScope stands for every permission except those that must be named explicitly.
@@ -185,15 +186,16 @@ type Caller struct {
 	Peer *SyncPeer
 }
 
-// May reports whether the caller has the permission in the organization of the request: by role,
-// and by scope if a key is used.
+// May reports whether the caller has the permission in the organization of the request: the caller's
+// role must include it and, if an API key is used, so must the key's scopes.
 func (c Caller) May(p Permission) bool { return c.isInScope(p) && c.Role.May(p) }
 
 func (c Caller) isInScope(p Permission) bool {
 	return (p != ApprovalDecide || c.AgentRunID == "" && !c.isLimitedPeer()) && (c.Scopes == nil || slices.Contains(c.Scopes, p))
 }
 
-// isLimitedPeer reports whether the caller acts through a bundle whose key may not bring decisions.
+// isLimitedPeer reports whether the caller acts through a sync bundle whose signing key is not trusted
+// to submit decisions.
 func (c Caller) isLimitedPeer() bool { return c.Peer != nil && c.Peer.May != PeerMayApprove }
 
 // Require returns a FORBIDDEN error unless the caller has the permission.

@@ -44,7 +44,7 @@ type AgentStep struct {
 	DurationMS int64          `json:"duration_ms"`
 }
 
-// AgentOutput is the draft an agent proposes; each claim has its sources.
+// AgentOutput is the draft that an agent proposes, with the sources it is based on.
 type AgentOutput struct {
 	AgentRunID  string           `json:"agent_run_id"`
 	Summary     string           `json:"summary"`
@@ -54,25 +54,25 @@ type AgentOutput struct {
 	Sources     []Evidence       `json:"sources"`
 }
 
-// StartRunBody names the agent and its input.
+// StartRunBody names the agent to run and provides its input.
 type StartRunBody struct {
 	AgentID      string         `json:"agent_id" minLength:"1" maxLength:"100"`
 	AssessmentID string         `json:"assessment_id,omitempty" minLength:"1"`
 	Input        map[string]any `json:"input,omitempty"`
 }
 
-// StartRunInput starts a run.
+// StartRunInput is the input for starting a run.
 type StartRunInput struct {
 	Body StartRunBody
 }
 
-// StartAssessmentRunInput starts a run on an assessment.
+// StartAssessmentRunInput is the input for starting a run on an assessment.
 type StartAssessmentRunInput struct {
 	AssessmentInput
 	Body StartRunBody
 }
 
-// AgentRunsInput lists runs.
+// AgentRunsInput is the input for listing runs.
 type AgentRunsInput struct {
 	Paging
 	Status  string `query:"status"`
@@ -84,7 +84,7 @@ type AgentRunInput struct {
 	AgentRunID string `path:"agentRunId"`
 }
 
-// CompleteRunInput completes a run manually.
+// CompleteRunInput is the input for completing a run manually, with the output given in the body.
 type CompleteRunInput struct {
 	AgentRunInput
 	Body *struct {
@@ -93,7 +93,7 @@ type CompleteRunInput struct {
 	}
 }
 
-// AgentStepsInput lists the steps of a run.
+// AgentStepsInput is the input for listing the steps of a run.
 type AgentStepsInput struct {
 	AgentRunInput
 	Paging
@@ -101,7 +101,7 @@ type AgentStepsInput struct {
 
 const tagAgent = "Agents"
 
-// Operations of section 4.16 of the API specification.
+// Operations on agents and their runs, defined in section 4.16 of the API specification.
 var (
 	ListAgents = Get[Paging, List[Agent]](
 		"list-agents", "/agent-runtime/agents", "agent:read", tagAgent,

@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// AlertRule watches a metric.
+// AlertRule compares a metric with a threshold.
 type AlertRule struct {
 	TenantRecord
 	Name            string     `json:"name"`
@@ -24,7 +24,7 @@ const (
 	AlertFiring = "firing"
 )
 
-// CreateAlertInput creates an alert rule.
+// CreateAlertInput is the input for creating an alert rule.
 type CreateAlertInput struct {
 	Body struct {
 		Name          string   `json:"name" minLength:"1" maxLength:"200"`
@@ -42,8 +42,8 @@ type AlertInput struct {
 	AlertID string `path:"alertId"`
 }
 
-// UpdateAlertInput changes an alert rule. Changing the metric, operator or threshold resets the
-// state to ok.
+// UpdateAlertInput is the input for changing an alert rule. Changing the metric, operator or threshold
+// resets the state to ok.
 type UpdateAlertInput struct {
 	AlertInput
 	Body struct {

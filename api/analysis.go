@@ -20,7 +20,8 @@ type EvidenceEvaluation struct {
 	AuditorNotes    string   `json:"auditor_notes"`
 }
 
-// EvaluateEvidenceInput asks for an evaluation.
+// EvaluateEvidenceInput is the input of EvaluateEvidence: a requirement and the evidence to judge
+// against it.
 type EvaluateEvidenceInput struct {
 	Body struct {
 		ControlRequirement  string `json:"controlRequirement" minLength:"1" maxLength:"100000"`
@@ -39,7 +40,7 @@ type IncidentTriage struct {
 	RequiresDPOBreachNotification bool     `json:"requires_dpo_breach_notification"`
 }
 
-// TriageIncidentInput requests triage of an incident.
+// TriageIncidentInput is the input of TriageIncident: a log to check for signs of an incident.
 type TriageIncidentInput struct {
 	Body struct {
 		SystemModuleName string `json:"systemModuleName" maxLength:"1000"`
@@ -57,7 +58,7 @@ type RiskTranslation struct {
 	BoardLevelRecommendation string  `json:"board_level_recommendation"`
 }
 
-// TranslateRiskInput asks for a restatement of a risk for the board.
+// TranslateRiskInput is the input of TranslateRisk: a technical risk to restate for the board.
 type TranslateRiskInput struct {
 	Body struct {
 		TechnicalRiskDescription string `json:"technicalRiskDescription" minLength:"1" maxLength:"200000"`
@@ -76,7 +77,7 @@ type VendorScan struct {
 	RedFlagsForNegotiation        []string `json:"red_flags_for_negotiation"`
 }
 
-// ScanVendorContractInput asks for a contract review.
+// ScanVendorContractInput is the input of ScanVendorContract: an excerpt of a contract with a vendor.
 type ScanVendorContractInput struct {
 	Body struct {
 		VendorName      string `json:"vendorName" maxLength:"1000"`
@@ -84,7 +85,7 @@ type ScanVendorContractInput struct {
 	}
 }
 
-// RemediationPlan is a gap turned into work.
+// RemediationPlan is a list of work items that would close a gap.
 type RemediationPlan struct {
 	AnalysisMetadata
 	SprintActionItems       []string `json:"sprint_action_items"`
@@ -93,7 +94,8 @@ type RemediationPlan struct {
 	EstimatedEffort         string   `json:"estimated_effort"`
 }
 
-// ArchitectRemediationInput asks for a plan.
+// ArchitectRemediationInput is the input of ArchitectRemediation: the evidence of a gap and a
+// description of the system.
 type ArchitectRemediationInput struct {
 	Body struct {
 		EvidenceContext               map[string]any `json:"evidenceContext"`
@@ -108,7 +110,7 @@ type RequiredControl struct {
 	Reason    string `json:"reason"`
 }
 
-// RoPAAnalysis holds the conclusions drawn from a description of processing.
+// RoPAAnalysis holds the conclusions drawn from the description of a processing activity.
 type RoPAAnalysis struct {
 	AnalysisMetadata
 	SuggestedRiskLevel  string            `json:"suggested_risk_level"`
@@ -117,14 +119,14 @@ type RoPAAnalysis struct {
 	IsDPIARequired      bool              `json:"is_dpia_required"`
 }
 
-// AnalyzeRoPAInput asks for an analysis.
+// AnalyzeRoPAInput is the input of AnalyzeRoPA: a description of a processing activity.
 type AnalyzeRoPAInput struct {
 	Body struct {
 		Text string `json:"text" minLength:"1" maxLength:"500000"`
 	}
 }
 
-// DPIAAssessment is the residual risk of a project.
+// DPIAAssessment is the result of a data protection impact assessment: the residual risk of a project.
 type DPIAAssessment struct {
 	AnalysisMetadata
 	ResidualRiskLevel          string   `json:"residual_risk_level"`
@@ -134,7 +136,7 @@ type DPIAAssessment struct {
 	Justification              string   `json:"justification"`
 }
 
-// AssessDPIAInput asks for an assessment.
+// AssessDPIAInput is the input of AssessDPIA: a description of a project and its safeguards.
 type AssessDPIAInput struct {
 	Body struct {
 		ProjectDescription string         `json:"projectDescription" minLength:"1" maxLength:"200000"`
@@ -147,7 +149,7 @@ const (
 	analysisRun = Permission("analysis:run")
 )
 
-// Operations of section 4.17 of the API specification.
+// Operations that run specialized analyses, defined in section 4.17 of the API specification.
 var (
 	EvaluateEvidence = Post[EvaluateEvidenceInput, EvidenceEvaluation](
 		"evaluate-evidence", "/gap/evaluate-evidence", analysisRun, tagAnalysis,

@@ -16,8 +16,8 @@ const (
 	ApprovalRejected ApprovalStatus = "rejected"
 )
 
-// Approval is a user's decision at a gate, requested or made. It covers only the content whose hash
-// it carries.
+// Approval is a user's decision on a deliverable at one of the four gates, whether still pending or
+// already made. It covers only the content whose hash it contains.
 type Approval struct {
 	TenantRecord
 	AssessmentID  string         `json:"assessment_id"`
@@ -45,8 +45,8 @@ type Approval struct {
 	RemoteKey *BundleKey `json:"remote_key" doc:"On a clone: the remote's key whose bundle brought the decision here; null otherwise."`
 }
 
-// Decider returns who decided, on whose behalf, and which keys brought the decision; "" if nobody has
-// decided.
+// Decider describes who decided: the user, on whose behalf if it was a delegate, and the keys through
+// which the decision arrived. It returns "" if nobody has decided.
 func (p *Approval) Decider() string {
 	if p.DecidedBy == nil {
 		return ""
@@ -54,7 +54,7 @@ func (p *Approval) Decider() string {
 	return cmp.Or(p.DecidedBy.Name, p.DecidedBy.ID) + p.DeciderSuffix()
 }
 
-// DeciderSuffix returns the part of Decider's result after the name.
+// DeciderSuffix returns what Decider appends to the name of the person who decided.
 func (p *Approval) DeciderSuffix() (s string) {
 	if p.Delegation != nil {
 		s += " for " + p.Delegation.DelegatorName
@@ -75,7 +75,7 @@ func (p *Approval) DisplayStatus() string {
 	return string(p.Status)
 }
 
-// ApprovalsInput lists the approvals of an assessment.
+// ApprovalsInput is the input for listing the approvals of an assessment.
 type ApprovalsInput struct {
 	AssessmentInput
 	Paging
@@ -89,13 +89,14 @@ type ApprovalInput struct {
 	ApprovalID string `path:"approvalId"`
 }
 
-// ApproveInput approves.
+// ApproveInput is the input for granting a pending approval.
 type ApproveInput struct {
 	ApprovalInput
 	Body *VersionDecision
 }
 
-// RejectInput rejects, with a reason for whoever has to fix it.
+// RejectInput is the input for rejecting a pending approval, with a reason for whoever has to fix the
+// deliverable.
 type RejectInput struct {
 	ApprovalInput
 	Body struct {
@@ -106,7 +107,7 @@ type RejectInput struct {
 
 const tagApproval = "Approvals"
 
-// Operations of section 4.13 of the API specification.
+// Operations on approvals, defined in section 4.13 of the API specification.
 var (
 	ListApprovals = Get[ApprovalsInput, List[Approval]](
 		"list-approvals", "/assessments/{assessmentId}/approvals", "approval:read", tagApproval,

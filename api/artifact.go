@@ -1,6 +1,6 @@
 package api
 
-// Artifact is a deliverable across its versions.
+// Artifact is a deliverable, together with all its versions.
 type Artifact struct {
 	TenantRecord
 	AssessmentID string `json:"assessment_id"`
@@ -22,7 +22,7 @@ type ArtifactVersion struct {
 	Supersedes    *int          `json:"supersedes"`
 }
 
-// ArtifactsInput lists the deliverables of an assessment.
+// ArtifactsInput is the input for listing the deliverables of an assessment.
 type ArtifactsInput struct {
 	AssessmentInput
 	Paging
@@ -34,13 +34,13 @@ type ArtifactInput struct {
 	ArtifactID string `path:"artifactId"`
 }
 
-// ArtifactVersionsInput lists versions.
+// ArtifactVersionsInput is the input for listing the versions of an artifact.
 type ArtifactVersionsInput struct {
 	ArtifactInput
 	Paging
 }
 
-// ArtifactVersionInput identifies a version.
+// ArtifactVersionInput identifies a version of an artifact.
 type ArtifactVersionInput struct {
 	ArtifactInput
 	VersionNumber int `path:"versionNumber" minimum:"1"`
@@ -67,7 +67,7 @@ type ArtifactDiff struct {
 	Lines       []DiffLine `json:"lines"`
 }
 
-// DiffLine is one difference, as values and as a readable sentence.
+// DiffLine is one difference, given both as values and as a readable sentence.
 type DiffLine struct {
 	Change string `json:"change" enum:"added,removed,changed"`
 	Item   string `json:"item" doc:"The control's code; for reports, the line; empty for the scope."`
@@ -79,7 +79,7 @@ type DiffLine struct {
 
 const tagArtifact = "Artifacts"
 
-// Operations of section 4.14 of the API specification.
+// Operations on artifacts, defined in section 4.14 of the API specification.
 var (
 	ListArtifacts = Get[ArtifactsInput, List[Artifact]](
 		"list-artifacts", "/assessments/{assessmentId}/artifacts", "artifact:read", tagArtifact,

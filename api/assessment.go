@@ -26,7 +26,8 @@ type Assessment struct {
 	Counts       AssessmentCounts `json:"counts"`
 }
 
-// AssessmentCounts counts the records of an assessment; items are those of the current versions.
+// AssessmentCounts counts the records of an assessment. Items and findings are counted in the current
+// versions only.
 type AssessmentCounts struct {
 	Documents int `json:"documents"`
 	Chunks    int `json:"chunks"`
@@ -40,13 +41,13 @@ type AssessmentInput struct {
 	AssessmentID string `path:"assessmentId"`
 }
 
-// AssessmentListInput lists what belongs to an assessment.
+// AssessmentListInput is the input for listing records that belong to an assessment.
 type AssessmentListInput struct {
 	AssessmentInput
 	Paging
 }
 
-// AssessmentsInput lists assessments.
+// AssessmentsInput is the input for listing assessments.
 type AssessmentsInput struct {
 	Paging
 	State     State  `query:"state"`
@@ -56,7 +57,7 @@ type AssessmentsInput struct {
 	Sort      string `query:"sort" sort:"name,state,due_date,created_at,updated_at" doc:"Sort order; prefix a field with - for descending."`
 }
 
-// TimelineInput lists the events of an assessment.
+// TimelineInput is the input for listing the events of an assessment.
 type TimelineInput struct {
 	AssessmentInput
 	Paging
@@ -67,7 +68,7 @@ type TimelineInput struct {
 	Q            string `query:"q" doc:"Part of the summary."`
 }
 
-// LifecycleEventsInput lists the transitions of an assessment.
+// LifecycleEventsInput is the input for listing the transitions of an assessment.
 type LifecycleEventsInput struct {
 	AssessmentInput
 	Paging
@@ -76,7 +77,7 @@ type LifecycleEventsInput struct {
 	ToState   State  `query:"to_state"`
 }
 
-// CreateAssessmentInput creates an assessment.
+// CreateAssessmentInput is the input for creating an assessment.
 type CreateAssessmentInput struct {
 	Body struct {
 		Name         string   `json:"name" minLength:"1" maxLength:"200" example:"Acme 2026"`
@@ -88,7 +89,7 @@ type CreateAssessmentInput struct {
 	}
 }
 
-// UpdateAssessmentInput changes the named fields of an assessment.
+// UpdateAssessmentInput is the input for changing the fields of an assessment that the body contains.
 type UpdateAssessmentInput struct {
 	AssessmentInput
 	Match
@@ -115,7 +116,7 @@ type AssessmentStatus struct {
 	Progress     int        `json:"progress"`
 }
 
-// Outdated is a deliverable whose newest version was made from sources that have changed since.
+// Outdated describes a deliverable whose newest version is based on sources that have changed since.
 type Outdated struct {
 	Gate          Gate   `json:"gate"`
 	VersionNumber int    `json:"version_number"`
@@ -123,7 +124,7 @@ type Outdated struct {
 	Message       string `json:"message"`
 }
 
-// AssessmentSummary is an assessment's dashboard.
+// AssessmentSummary is the data of an assessment's dashboard.
 type AssessmentSummary struct {
 	AssessmentID       string           `json:"assessment_id"`
 	Controls           int              `json:"controls"`
@@ -144,7 +145,7 @@ type AssessmentSummary struct {
 	Reliance
 }
 
-// LifecycleEvent is a transition of an assessment, or a refused one.
+// LifecycleEvent is an actual or refused transition of an assessment from one state to another.
 type LifecycleEvent struct {
 	TenantRecord
 	AssessmentID string   `json:"assessment_id"`
@@ -157,7 +158,7 @@ type LifecycleEvent struct {
 	TraceID      string   `json:"trace_id"`
 }
 
-// TimelineEvent is any event of an assessment.
+// TimelineEvent is an event of any kind in an assessment.
 type TimelineEvent struct {
 	ID           string    `json:"id"`
 	At           time.Time `json:"at"`
@@ -168,7 +169,7 @@ type TimelineEvent struct {
 	ResourceID   string    `json:"resource_id"`
 }
 
-// TransitionInput requests a transition.
+// TransitionInput is the input for moving an assessment to another state.
 type TransitionInput struct {
 	AssessmentInput
 	Body struct {
@@ -179,7 +180,7 @@ type TransitionInput struct {
 
 const tagAssessment = "Assessments"
 
-// Operations of section 4.6 of the API specification.
+// Operations on assessments, defined in section 4.6 of the API specification.
 var (
 	ListAssessments = Get[AssessmentsInput, List[Assessment]](
 		"list-assessments", "/assessments", "assessment:read", tagAssessment,

@@ -18,7 +18,7 @@ type Branding struct {
 	UpdatedBy string     `json:"updated_by"`
 }
 
-// PutBrandingInput replaces the branding.
+// PutBrandingInput is the input for replacing an organization's branding.
 type PutBrandingInput struct {
 	OrgInput
 	Body struct {

@@ -7,7 +7,8 @@ import "time"
 // absent optional values are null. Created and updated are both the time of the import: a version
 // never changes.
 
-// CatalogVersion is one imported catalog, or the starter that ships with the program.
+// CatalogVersion is one imported version of the catalog, or the starter catalog that ships with the
+// program.
 type CatalogVersion struct {
 	ID             string        `json:"id"`
 	Label          string        `json:"label" doc:"the release, such as 2026.1.1"`
@@ -28,14 +29,14 @@ type CatalogVersion struct {
 	UpdatedAt        time.Time        `json:"updated_at"`
 }
 
-// FrameworkAlias maps names, such as workbook headers, to the framework with a code.
+// FrameworkAlias lists other names for a framework, such as its header in a workbook.
 type FrameworkAlias struct {
 	Code  string   `json:"code"`
 	Names []string `json:"names"`
 }
 
-// MappingDocument is a set theory relationship mapping document, which relates the elements of one
-// framework to controls, together with the statistics of its import.
+// MappingDocument is a set theory relationship mapping (STRM) document, which relates the elements of
+// one framework to controls, together with the statistics of its import.
 type MappingDocument struct {
 	Filename      string `json:"filename"`
 	SHA256        string `json:"sha256"`
@@ -57,14 +58,14 @@ type MappingDocument struct {
 	RequirementsWorded int `json:"requirements_worded"`
 }
 
-// Catalog version states.
+// The states of a catalog version.
 const (
 	CatalogActive     = "active"
 	CatalogSuperseded = "superseded"
 )
 
-// CatalogCounts counts the records of a version. A requirement is a distinct (framework, code), a
-// mapping a distinct (control, requirement).
+// CatalogCounts counts the records of a catalog version. Requirements are counted once per framework and
+// code, mappings once per control and requirement.
 type CatalogCounts struct {
 	Controls     int `json:"controls"`
 	Domains      int `json:"domains"`
@@ -73,7 +74,7 @@ type CatalogCounts struct {
 	Mappings     int `json:"mappings"`
 }
 
-// Domain is a family of controls; its code is the prefix of theirs.
+// Domain is a family of controls; its code is the prefix of their codes.
 type Domain struct {
 	ID           string    `json:"id"`
 	VersionID    string    `json:"version_id"`
@@ -86,7 +87,7 @@ type Domain struct {
 	UpdatedAt    time.Time `json:"updated_at"`
 }
 
-// Control is one control of a version.
+// Control is one control of a catalog version.
 type Control struct {
 	ID          string `json:"id"`
 	VersionID   string `json:"version_id"`
@@ -136,13 +137,13 @@ type Control struct {
 	UpdatedAt      time.Time `json:"updated_at"`
 }
 
-// EvidenceItem is an evidence request with the controls it serves.
+// EvidenceItem is an evidence request, with the controls that need the evidence.
 type EvidenceItem struct {
 	EvidenceRequest
 	ControlCodes []string `json:"control_codes"`
 }
 
-// Hazard is a risk or threat from the source's own catalogs.
+// Hazard is a risk or threat listed in the imported catalog.
 type Hazard struct {
 	Code        string  `json:"code"`
 	Group       *string `json:"group"`
@@ -151,8 +152,8 @@ type Hazard struct {
 	CSFFunction *string `json:"csf_function"`
 }
 
-// Principle is a privacy management principle of the source. Its number is a string: 1.10 differs
-// from 1.1.
+// Principle is one of the catalog's privacy management principles. Its number is a string because 1.10
+// differs from 1.1.
 type Principle struct {
 	Number       string   `json:"number"`
 	Name         string   `json:"name"`
@@ -160,7 +161,7 @@ type Principle struct {
 	ControlCodes []string `json:"control_codes"`
 }
 
-// EvidenceRequest is an artifact that an assessor asks for. Code is null in the starter.
+// EvidenceRequest is an artifact that assessors ask for. Code is null in the built-in starter catalog.
 type EvidenceRequest struct {
 	Code        *string `json:"code"`
 	Area        *string `json:"area"`
@@ -168,7 +169,7 @@ type EvidenceRequest struct {
 	Description *string `json:"description"`
 }
 
-// AssessmentObjective is one verifiable statement about a control.
+// AssessmentObjective is a single verifiable statement about a control.
 type AssessmentObjective struct {
 	Code string `json:"code"`
 	Text string `json:"text"`
@@ -185,7 +186,7 @@ type CompensatingControl struct {
 	Justification *string `json:"justification"`
 }
 
-// Framework is a law, standard or contract that the catalog maps to its controls.
+// Framework is a law, standard or contract whose requirements the catalog maps to its controls.
 type Framework struct {
 	ID           string  `json:"id"`
 	VersionID    string  `json:"version_id"`
@@ -245,7 +246,7 @@ type Mapping struct {
 	UpdatedAt  time.Time `json:"updated_at"`
 }
 
-// Coverage reports how much of a framework the controls of a version cover.
+// Coverage reports how much of a framework is covered by the controls of a catalog version.
 type Coverage struct {
 	VersionID              string `json:"version_id"`
 	FrameworkID            string `json:"framework_id"`
@@ -259,7 +260,7 @@ type Coverage struct {
 	ByDomain     []DomainCoverage `json:"by_domain"`
 }
 
-// DomainCoverage is a domain's share of a framework's coverage.
+// DomainCoverage is the part of a framework's coverage that one domain of controls contributes.
 type DomainCoverage struct {
 	DomainCode       string `json:"domain_code"`
 	DomainName       string `json:"domain_name"`
@@ -268,8 +269,9 @@ type DomainCoverage struct {
 	MappingCount     int    `json:"mapping_count"`
 }
 
-// Crosswalk lists the controls of a framework with its requirement codes. With a target, it holds
-// only controls that map to both, and Pairs joins the requirements.
+// Crosswalk lists the controls that map to a framework, with the requirement codes. With a target
+// framework, it lists only the controls that map to both, and Pairs connects the requirements of the
+// two.
 type Crosswalk struct {
 	VersionID string             `json:"version_id"`
 	Framework Framework          `json:"framework"`
@@ -278,7 +280,7 @@ type Crosswalk struct {
 	Pairs     []CrosswalkPair    `json:"pairs"`
 }
 
-// CrosswalkControl is one control's row of a crosswalk.
+// CrosswalkControl is one control in a crosswalk.
 type CrosswalkControl struct {
 	ControlID              string   `json:"control_id"`
 	ControlCode            string   `json:"control_code"`
@@ -288,7 +290,8 @@ type CrosswalkControl struct {
 	TargetRequirementCodes []string `json:"target_requirement_codes"`
 }
 
-// CrosswalkPair lists the controls through which a requirement meets one of the target.
+// CrosswalkPair is a requirement of one framework and a requirement of the target framework, with the
+// controls that map to both.
 type CrosswalkPair struct {
 	RequirementCode       string   `json:"requirement_code"`
 	TargetRequirementCode string   `json:"target_requirement_code"`
@@ -307,7 +310,7 @@ type CatalogHit struct {
 	Score float64 `json:"score"`
 }
 
-// ImportRun describes one import, real or dry.
+// ImportRun describes one import of a catalog, including dry runs.
 type ImportRun struct {
 	ID             string           `json:"id"`
 	Status         string           `json:"status" enum:"running,succeeded,failed"`
@@ -328,14 +331,14 @@ type ImportRun struct {
 	UpdatedAt   time.Time    `json:"updated_at"`
 }
 
-// Import run states.
+// The states of an import run.
 const (
 	ImportRunning   = "running"
 	ImportSucceeded = "succeeded"
 	ImportFailed    = "failed"
 )
 
-// ImportStatistics counts the contents of an import.
+// ImportStatistics counts what an import contained.
 type ImportStatistics struct {
 	Controls     int `json:"controls"`
 	Domains      int `json:"domains"`
@@ -365,8 +368,8 @@ type ImportStatistics struct {
 	Warnings             int `json:"warnings"`
 }
 
-// ImportWarning reports a problem at a place in the source. Cell is in A1 notation; empty if it
-// concerns a whole sheet or file.
+// ImportWarning reports a problem at a place in the imported file. Cell is in A1 notation; it is empty
+// if the problem concerns a whole sheet or file.
 type ImportWarning struct {
 	Sheet   string `json:"sheet"`
 	Cell    string `json:"cell"`
@@ -392,7 +395,8 @@ type CatalogDiff struct {
 	MappingsLost       []MappingChanges   `json:"mappings_lost"`
 }
 
-// CatalogDiffSummary counts a diff. A control may be renamed, reworded and reweighted at once.
+// CatalogDiffSummary counts the changes in a diff. A control that is renamed, reworded and reweighted at
+// once is counted under each.
 type CatalogDiffSummary struct {
 	Added             int `json:"added"`
 	Removed           int `json:"removed"`
@@ -418,7 +422,7 @@ type ControlRef struct {
 	Title string `json:"title"`
 }
 
-// ControlChange lists the changes to a control that both versions have.
+// ControlChange lists the changes to a control that is in both versions.
 type ControlChange struct {
 	Code       string `json:"code"`
 	FromTitle  string `json:"from_title"`
@@ -432,8 +436,8 @@ type ControlChange struct {
 	Deprecated bool `json:"deprecated"`
 }
 
-// MappingChanges are requirements that a control in both versions gained or lost in a framework of
-// both.
+// MappingChanges lists the requirements of one framework that a control gained or lost, where both
+// versions have the control and the framework.
 type MappingChanges struct {
 	ControlCode      string   `json:"control_code"`
 	FrameworkCode    string   `json:"framework_code"`

@@ -1,7 +1,7 @@
 package api
 
-// Comment is a user's comment on a deliverable, an item of it, or a pending decision. Comments are
-// never changed or deleted; mistakes are corrected in a reply.
+// Comment is a user's comment on a deliverable, on one of its items or on a pending decision. Comments
+// are never changed or deleted; mistakes are corrected in a reply.
 type Comment struct {
 	TenantRecord
 	AssessmentID  string  `json:"assessment_id"`
@@ -14,7 +14,7 @@ type Comment struct {
 	Text          string  `json:"text"`
 }
 
-// CommentsInput lists the comments of an assessment, oldest first.
+// CommentsInput is the input for listing the comments of an assessment, oldest first.
 type CommentsInput struct {
 	AssessmentInput
 	Paging
@@ -28,7 +28,8 @@ type CommentInput struct {
 	CommentID string `path:"commentId"`
 }
 
-// AddCommentInput adds a comment. The subject of a reply or of a comment on an approval is derived.
+// AddCommentInput is the input for adding a comment. For a reply or a comment on an approval, the
+// subject is set automatically.
 type AddCommentInput struct {
 	AssessmentInput
 	Body struct {

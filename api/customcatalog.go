@@ -7,7 +7,7 @@ import "time"
 // are stored in numbered revisions: an assessment keeps the revision it started with until it is
 // migrated.
 
-// CustomFrameworkBody is a framework of an organization.
+// CustomFrameworkBody holds the user-settable fields of a custom framework.
 type CustomFrameworkBody struct {
 	Code         string  `json:"code" minLength:"2" maxLength:"80" doc:"A slug, such as yard-rules; must differ from all framework codes of the catalog."`
 	Name         string  `json:"name" minLength:"1" maxLength:"200"`
@@ -19,7 +19,7 @@ type CustomFrameworkBody struct {
 	Requirements []CustomRequirement `json:"requirements"`
 }
 
-// CustomRequirement is a numbered requirement of a custom framework.
+// CustomRequirement is a requirement of a custom framework.
 type CustomRequirement struct {
 	Code  string  `json:"code" minLength:"1" maxLength:"120"`
 	Title *string `json:"title,omitempty"`
@@ -30,7 +30,7 @@ type CustomRequirement struct {
 	Relations []CustomRelation `json:"relations,omitempty"`
 }
 
-// CustomRelation is the relation of a control to a requirement.
+// CustomRelation describes how a custom control relates to a requirement.
 type CustomRelation struct {
 	Control      string `json:"control"`
 	Relationship string `json:"relationship,omitempty" enum:"equal,subset,superset,intersects,none"`
@@ -38,7 +38,7 @@ type CustomRelation struct {
 	Rationale    string `json:"rationale,omitempty"`
 }
 
-// CustomControlBody is a custom control of an organization. Absent fields are optional.
+// CustomControlBody holds the user-settable fields of a custom control.
 type CustomControlBody struct {
 	Code        string  `json:"code" minLength:"3" maxLength:"24" doc:"For example YARD-01; must not have the SCF's own form of three letters and two digits."`
 	Title       string  `json:"title" minLength:"1" maxLength:"300"`
@@ -61,7 +61,7 @@ type CustomControlBody struct {
 	Requirements map[string][]string `json:"requirements,omitempty"`
 }
 
-// CustomFramework is a stored custom framework. Lists omit its requirements.
+// CustomFramework is a custom framework as stored. Lists omit its requirements.
 type CustomFramework struct {
 	CustomFrameworkBody
 	CustomMetadata
@@ -70,14 +70,15 @@ type CustomFramework struct {
 	Unresolved []string `json:"unresolved"`
 }
 
-// CustomControl is a stored custom control.
+// CustomControl is a custom control as stored.
 type CustomControl struct {
 	CustomControlBody
 	CustomMetadata
 	Unresolved []string `json:"unresolved"`
 }
 
-// CustomMetadata records the owner of a custom record and when it last changed.
+// CustomMetadata records which organization owns a custom record, and when and by whom it was last
+// changed.
 type CustomMetadata struct {
 	OrganizationID string    `json:"organization_id"`
 	IsCustom       bool      `json:"is_custom"`
@@ -86,7 +87,7 @@ type CustomMetadata struct {
 	UpdatedAt      time.Time `json:"updated_at"`
 }
 
-// CustomImport is the result of importing a file.
+// CustomImport is the result of importing a file of custom frameworks and controls.
 type CustomImport struct {
 	DryRun     bool           `json:"dry_run"`
 	Revision   int            `json:"revision" doc:"The organization's revision that contains the import; the previous one if nothing changed."`
@@ -104,24 +105,24 @@ type CustomChange struct {
 
 // Inputs of the operations on custom frameworks and controls.
 type (
-	// CustomFrameworkInput names a custom framework.
+	// CustomFrameworkInput identifies a custom framework.
 	CustomFrameworkInput struct {
 		FrameworkCode string `path:"frameworkCode"`
 	}
-	// CreateCustomFrameworkInput creates a custom framework.
+	// CreateCustomFrameworkInput is the input for creating a custom framework.
 	CreateCustomFrameworkInput struct{ Body CustomFrameworkBody }
-	// PutCustomFrameworkInput replaces a custom framework.
+	// PutCustomFrameworkInput is the input for replacing a custom framework.
 	PutCustomFrameworkInput struct {
 		CustomFrameworkInput
 		Body CustomFrameworkBody
 	}
-	// CustomControlInput names a custom control.
+	// CustomControlInput identifies a custom control.
 	CustomControlInput struct {
 		ControlCode string `path:"controlCode"`
 	}
-	// CreateCustomControlInput creates a custom control.
+	// CreateCustomControlInput is the input for creating a custom control.
 	CreateCustomControlInput struct{ Body CustomControlBody }
-	// PutCustomControlInput replaces a custom control.
+	// PutCustomControlInput is the input for replacing a custom control.
 	PutCustomControlInput struct {
 		CustomControlInput
 		Body CustomControlBody
@@ -190,8 +191,8 @@ var (
 	)
 )
 
-// RecordID returns the framework's code, which identifies it in paths.
+// RecordID returns the framework's code, because URL paths identify custom frameworks by code.
 func (f CustomFramework) RecordID() string { return f.Code }
 
-// RecordID returns the control's code, which identifies it in paths.
+// RecordID returns the control's code, because URL paths identify custom controls by code.
 func (c CustomControl) RecordID() string { return c.Code }

@@ -5,8 +5,8 @@ import "time"
 // DelegationStatus is the status of a delegation.
 type DelegationStatus string
 
-// The statuses of a delegation. A void one ended because one of the two users lost the role or
-// membership it depends on.
+// The statuses of a delegation. A delegation is void if it ended because one of the two users lost the
+// role or membership it depends on.
 const (
 	DelegationActive  DelegationStatus = "active"
 	DelegationExpired DelegationStatus = "expired"
@@ -17,8 +17,8 @@ const (
 // MaxDelegationDays is the maximum duration of a delegation.
 const MaxDelegationDays = 366
 
-// Delegation lets a member decide at gates for an owner or admin until it ends. It is between two
-// users; no key, agent or workflow can use one.
+// Delegation lets a member decide at approval gates on behalf of an owner or admin until it expires.
+// Only the member can use it in person, not a key, agent or workflow.
 type Delegation struct {
 	TenantRecord
 	DelegatorID   string           `json:"delegator_id" doc:"The owner or admin who delegates."`
@@ -41,7 +41,7 @@ type DecidedFor struct {
 	DelegatorName string `json:"delegator_name"`
 }
 
-// Delegate is a user who may decide on a pending approval besides owners and admins.
+// Delegate is a user who, thanks to a delegation, may decide on a pending approval.
 type Delegate struct {
 	DecidedFor
 	UserID string    `json:"user_id"`
@@ -49,7 +49,7 @@ type Delegate struct {
 	Until  time.Time `json:"until"`
 }
 
-// DelegationsInput lists delegations, newest first.
+// DelegationsInput is the input for listing delegations, newest first.
 type DelegationsInput struct {
 	Paging
 	Status       DelegationStatus `query:"status"`
@@ -62,7 +62,7 @@ type DelegationInput struct {
 	DelegationID string `path:"delegationId"`
 }
 
-// CreateDelegationInput lets a member decide for the caller.
+// CreateDelegationInput is the input for letting a member decide on the caller's behalf.
 type CreateDelegationInput struct {
 	Body struct {
 		DelegateID   string    `json:"delegate_id" minLength:"1" doc:"The user id of a member."`

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// VersionStatus is the status of a version of a deliverable.
+// VersionStatus is the status of a deliverable's version.
 type VersionStatus string
 
-// The statuses of a version.
+// The statuses of a deliverable's version.
 const (
 	VersionDraft       VersionStatus = "draft"
 	VersionUnderReview VersionStatus = "under_review"
@@ -17,7 +17,7 @@ const (
 	VersionSuperseded  VersionStatus = "superseded"
 )
 
-// DeliverableVersion holds the fields common to versions of all four deliverables. An approved
+// DeliverableVersion holds the fields common to the versions of all four deliverables. An approved
 // version never changes.
 type DeliverableVersion struct {
 	TenantRecord
@@ -38,7 +38,7 @@ type DeliverableVersion struct {
 	Kept                  []string          `json:"kept" doc:"Codes of controls whose manual edits were kept by a regeneration."`
 }
 
-// Evidence is a quoted passage that supports an item.
+// Evidence is a quoted passage of a document that supports an item of a deliverable.
 type Evidence struct {
 	ChunkID       string   `json:"chunk_id"`
 	DocumentID    string   `json:"document_id"`
@@ -54,10 +54,10 @@ type Evidence struct {
 	Stance    string `json:"stance" enum:"supports,plans,denies,template,limits,conflicts"`
 }
 
-// Applicability is the applicability of a control to the organization.
+// Applicability states whether a control applies to the organization.
 type Applicability string
 
-// The values of applicability.
+// The values of Applicability.
 const (
 	Applicable          Applicability = "applicable"
 	PartiallyApplicable Applicability = "partially_applicable"
@@ -69,11 +69,11 @@ const (
 // IsApplicable reports whether the control is to be assessed.
 func (a Applicability) IsApplicable() bool { return a == Applicable || a == PartiallyApplicable }
 
-// Implementation is the implementation status of a control as far as the evidence shows.
-// NotEvidenced means that nothing was found either way; it never means NotImplemented.
+// Implementation is the implementation status of a control, based on the evidence. NotEvidenced means
+// that nothing was found either way, as opposed to NotImplemented.
 type Implementation string
 
-// The values of implementation.
+// The values of Implementation.
 const (
 	Implemented          Implementation = "implemented"
 	PartiallyImplemented Implementation = "partially_implemented"
@@ -83,10 +83,10 @@ const (
 	NotAssessed          Implementation = "not_assessed"
 )
 
-// EvidenceCoverage is how much of a control's statements the evidence covers.
+// EvidenceCoverage states how many of a control's requirements the evidence covers.
 type EvidenceCoverage string
 
-// The values of evidence coverage.
+// The values of EvidenceCoverage.
 const (
 	CoverageStrong  EvidenceCoverage = "strong"
 	CoveragePartial EvidenceCoverage = "partial"
@@ -97,7 +97,7 @@ const (
 // Severity is the severity of a finding.
 type Severity string
 
-// The severities, least first.
+// The severities of a finding, least severe first.
 const (
 	SeverityInformational Severity = "informational"
 	SeverityLow           Severity = "low"
@@ -106,13 +106,13 @@ const (
 	SeverityCritical      Severity = "critical"
 )
 
-// Severities lists all severities, worst first.
+// Severities lists all severities, most severe first.
 var Severities = []Severity{SeverityCritical, SeverityHigh, SeverityMedium, SeverityLow, SeverityInformational}
 
 // RequirementCodes holds requirement codes by framework code.
 type RequirementCodes map[string][]string
 
-// Count returns the total number of requirements of all frameworks.
+// Count returns the number of requirements in all frameworks together.
 func (r RequirementCodes) Count() (n int) {
 	for _, codes := range r {
 		n += len(codes)
@@ -120,7 +120,7 @@ func (r RequirementCodes) Count() (n int) {
 	return n
 }
 
-// Item holds the fields common to the items of all deliverables.
+// Item holds the fields common to the items of all deliverables, such as findings and scores.
 type Item struct {
 	TenantRecord
 	AssessmentID     string           `json:"assessment_id"`
@@ -137,15 +137,15 @@ type Item struct {
 	EditedFields []string `json:"edited_fields"`
 }
 
-// IsManual reports whether a user set the field.
+// IsManual reports whether the field was set by a user.
 func (i *Item) IsManual(field string) bool { return slices.Contains(i.EditedFields, field) }
 
-// AreManual reports whether users set all of the fields.
+// AreManual reports whether all of the fields were set by users.
 func (i *Item) AreManual(fields []string) bool {
 	return !slices.ContainsFunc(fields, func(f string) bool { return !i.IsManual(f) })
 }
 
-// Statement is one thing a control requires, and the verdict of the evidence on it.
+// Statement is one thing that a control requires, and what the evidence shows about it.
 type Statement struct {
 	Text    string  `json:"text"`
 	Verdict string  `json:"verdict" enum:"covered,partial,planned,denied,template,conflicting,missing"`
@@ -154,7 +154,7 @@ type Statement struct {
 	ChunkID string  `json:"chunk_id"`
 }
 
-// VersionDecision is a decision on a version under review.
+// VersionDecision is the request body of a decision on a version under review.
 type VersionDecision struct {
 	Comment string `json:"comment,omitempty" maxLength:"4000" doc:"Stored as the approval's reason."`
 	Reason  string `json:"reason,omitempty" maxLength:"4000" doc:"Alias of comment, matching the field name of approvals and rejections."`

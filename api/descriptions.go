@@ -1,7 +1,7 @@
 package api
 
-// descriptions maps operation IDs to details that the summaries leave out. An operation fully
-// described by its summary has none.
+// descriptions maps operation IDs to longer descriptions for the API documentation. An operation that
+// its summary fully describes is not listed.
 var descriptions = map[string]string{
 	"get-health":          "For load balancers: checks only that the service responds.",
 	"get-health-detailed": "`ok` is false if any check failed.",

@@ -45,7 +45,7 @@ type Document struct {
 	existed bool
 }
 
-// The kinds of content that is not read.
+// The kinds of document content that the program does not read.
 const (
 	UnreadHiddenText   = "hidden_text" // by its own format, a style, its color or its position
 	UnreadStruckText   = "struck_text"
@@ -63,14 +63,15 @@ const (
 	UnreadFormula      = "formula_without_value"
 )
 
-// NotRead counts content of one kind that was not read.
+// NotRead counts the content of one kind that was not read.
 type NotRead struct {
 	Kind    string  `json:"kind" doc:"For example hidden_text, struck_text, hidden_row, picture, comment or embedded_file."`
 	Count   int     `json:"count"`
 	Locator Locator `json:"locator" doc:"The first place; empty if unknown."`
 }
 
-// notReadNames holds the singular and plural of each kind; another kind is shown by its own name.
+// notReadNames maps each kind of unread content to its singular and plural names. Unlisted kinds are
+// shown under their own name.
 var notReadNames = map[string][2]string{
 	UnreadHiddenText:   {"hidden text", "hidden texts"},
 	UnreadStruckText:   {"struck-through text", "struck-through texts"},
@@ -88,7 +89,8 @@ var notReadNames = map[string][2]string{
 	UnreadFormula:      {"formula without a stored value", "formulas without a stored value"},
 }
 
-// DescribeNotRead lists what was not read, such as "3 pictures, 1 comment"; empty if everything was.
+// DescribeNotRead lists the content that was not read, such as "3 pictures, 1 comment". It returns "" if
+// everything was read.
 func DescribeNotRead(list []NotRead) string {
 	var kinds []string
 	counts := map[string]int{}
@@ -126,7 +128,7 @@ type DocumentProgress struct {
 	ChunkCount int           `json:"chunk_count"`
 }
 
-// Chunk is a passage of a document, with its place.
+// Chunk is a passage of a document, with its location.
 type Chunk struct {
 	ID             string   `json:"id"`
 	OrganizationID string   `json:"organization_id"`
@@ -151,7 +153,7 @@ type DocumentInput struct {
 	DocumentID string `path:"documentId"`
 }
 
-// DocumentsInput lists the documents of an assessment.
+// DocumentsInput is the input for listing the documents of an assessment.
 type DocumentsInput struct {
 	AssessmentInput
 	Paging
@@ -161,7 +163,7 @@ type DocumentsInput struct {
 	Sort     string        `query:"sort" sort:"filename,title,category,status,size_bytes,created_at,updated_at" doc:"Sort order; prefix a field with - for descending."`
 }
 
-// UploadDocumentInput adds a document.
+// UploadDocumentInput is the input for adding a document to an assessment.
 type UploadDocumentInput struct {
 	AssessmentInput
 	File     UploadFile `form:"file"`
@@ -170,7 +172,7 @@ type UploadDocumentInput struct {
 	Replaces string     `form:"replaces" doc:"The id of the document to replace, by a new version or under a new name. It keeps its id, its category and any unchanged passages."`
 }
 
-// DocumentChunksInput lists the passages of a document.
+// DocumentChunksInput is the input for listing the passages of a document.
 type DocumentChunksInput struct {
 	DocumentInput
 	Paging
@@ -178,7 +180,7 @@ type DocumentChunksInput struct {
 
 const tagDocument = "Documents"
 
-// Operations of section 4.7 of the API specification.
+// Operations on documents, defined in section 4.7 of the API specification.
 var (
 	ListDocuments = Get[DocumentsInput, List[Document]](
 		"list-documents", "/assessments/{assessmentId}/documents", "document:read", tagDocument,
@@ -214,8 +216,9 @@ var (
 	)
 )
 
-// MarkExisted records that an upload matched an existing document, so that the response is 200.
+// MarkExisted records that an upload matched an existing document, so that the response has status 200
+// instead of 201.
 func (d *Document) MarkExisted() { d.existed = true }
 
-// Existed reports whether MarkExisted was called.
+// Existed reports whether MarkExisted was called: the upload matched an existing document.
 func (d *Document) Existed() bool { return d.existed }

@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// SendEmailInput sends an email, from a template or with given text.
+// SendEmailInput is the input for sending an email, whose text is given or comes from a template.
 type SendEmailInput struct {
 	Body struct {
 		To         []string       `json:"to" minItems:"1" maxItems:"50"`
@@ -14,8 +14,8 @@ type SendEmailInput struct {
 	}
 }
 
-// The states of an email. A bounced one was refused because of its address; a failed one for
-// another reason.
+// The states of an email. A bounced email was refused because of the recipient's address, a failed one
+// for another reason.
 const (
 	EmailQueued  = "queued"
 	EmailSent    = "sent"
@@ -45,7 +45,7 @@ type EmailRecipient struct {
 	Error   *string `json:"error"`
 }
 
-// EmailsInput lists emails.
+// EmailsInput is the input for listing emails.
 type EmailsInput struct {
 	Paging
 	Status string `query:"status" enum:"queued,sent,failed,bounced"`
@@ -72,7 +72,7 @@ type TemplateInput struct {
 	TemplateID string `path:"templateId"`
 }
 
-// PutTemplateInput replaces a template.
+// PutTemplateInput is the input for replacing a template.
 type PutTemplateInput struct {
 	TemplateInput
 	Body struct {
@@ -82,13 +82,13 @@ type PutTemplateInput struct {
 	}
 }
 
-// PreviewTemplateInput previews a template without sending or saving it.
+// PreviewTemplateInput is the input for previewing a template without sending or saving it.
 type PreviewTemplateInput struct {
 	TemplateInput
 	Body *PreviewBody
 }
 
-// PreviewBody is a template text with its variables.
+// PreviewBody holds template texts to preview and the variables to fill in.
 type PreviewBody struct {
 	Subject   string         `json:"subject,omitempty" maxLength:"500" doc:"Overrides the current subject; likewise text and html."`
 	Text      string         `json:"text,omitempty" maxLength:"200000"`
@@ -104,13 +104,13 @@ type EmailPreview struct {
 	HTML       string `json:"html"`
 }
 
-// EmailPreferences are the automatic emails a user wants.
+// EmailPreferences lists the automatic emails that a user wants to receive.
 type EmailPreferences struct {
 	Digest    bool `json:"digest" doc:"Daily summary of overdue remediations."`
 	Approvals bool `json:"approvals" doc:"Pending and completed approvals."`
 }
 
-// PutEmailPreferencesInput sets the caller's email preferences.
+// PutEmailPreferencesInput is the input for setting the caller's email preferences.
 type PutEmailPreferencesInput struct {
 	Body struct {
 		Digest    *bool `json:"digest,omitempty"`
@@ -124,7 +124,7 @@ const (
 	emailWrite = Permission("email:write")
 )
 
-// Operations on email, defined in section 4.18 of the API specification, and their complements.
+// Operations on email, defined in section 4.18 of the API specification, and related ones.
 var (
 	SendEmail = Post[SendEmailInput, Email](
 		"send-email", "/email/send", emailWrite, tagEmail,

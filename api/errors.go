@@ -10,7 +10,7 @@ import (
 // ErrorCode is one of the nine codes of an error response.
 type ErrorCode string
 
-// The codes of section 7 of the API specification.
+// The error codes of section 7 of the API specification.
 const (
 	CodeUnauthorized   ErrorCode = "UNAUTHORIZED"
 	CodeForbidden      ErrorCode = "FORBIDDEN"
@@ -48,8 +48,8 @@ type ErrorDetail struct {
 	AllowedTransitions  []State `json:"allowed_transitions,omitempty"`
 }
 
-// Error is the error a caller sees: a code from the table and a message that says what to do. The
-// wrapped cause is only logged.
+// Error is the error a caller sees: a code, and a message that says what to do. The wrapped cause is
+// only logged.
 type Error struct {
 	Code         ErrorCode     `json:"code"`
 	Message      string        `json:"message"`
@@ -75,11 +75,11 @@ func (e *Error) HTTPStatus() int { return cmp.Or(e.status, httpStatuses[e.Code])
 // WithCause attaches a cause for the log; the caller does not see it.
 func (e *Error) WithCause(cause error) *Error { e.cause = cause; return e }
 
-// WithDetails adds details.
+// WithDetails adds details to the error.
 func (e *Error) WithDetails(d ...ErrorDetail) *Error { e.Details = append(e.Details, d...); return e }
 
-// AsError returns the api error in err's chain, or an internal error that hides err behind a
-// general message.
+// AsError returns the Error in err's chain, or an internal error that hides err behind a general
+// message.
 func AsError(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -88,13 +88,14 @@ func AsError(err error) *Error {
 	return newError(CodeInternal, hiddenMessage).WithCause(err)
 }
 
-// hiddenMessage replaces a cause that is only logged.
+// hiddenMessage is shown to the caller in place of a cause that is only logged.
 const hiddenMessage = "internal error; the service log has details under this trace id"
 
-// IsCauseHidden reports whether the cause is only in the log, under the trace id.
+// IsCauseHidden reports whether the cause is withheld from the caller and appears only in the log, under
+// the trace ID.
 func (e *Error) IsCauseHidden() bool { return e.Code == CodeInternal && e.Message == hiddenMessage }
 
-// IsCode reports whether err carries the code.
+// IsCode reports whether err is, or wraps, an Error with the code.
 func IsCode(err error, code ErrorCode) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Code == code
@@ -104,7 +105,7 @@ func newError(code ErrorCode, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Details: []ErrorDetail{}}
 }
 
-// Invalid returns a VALIDATION_ERROR about one field; field may be empty.
+// Invalid returns a VALIDATION_ERROR about one input field, whose name may be empty.
 func Invalid(field, format string, args ...any) *Error {
 	e := newError(CodeValidation, format, args...)
 	if field != "" {
@@ -113,7 +114,7 @@ func Invalid(field, format string, args ...any) *Error {
 	return e
 }
 
-// NotFound returns a NOT_FOUND error about a kind of record.
+// NotFound returns a NOT_FOUND error for a record of the given kind.
 func NotFound(kind, id string) *Error {
 	return newError(CodeNotFound, "there is no %s %q here", kind, id)
 }
@@ -136,7 +137,8 @@ func UnsupportedMediaType(format string, args ...any) *Error {
 	return e
 }
 
-// Misdirected returns a FORBIDDEN error with status 421 about a host that isn't served here.
+// Misdirected returns a FORBIDDEN error with status 421, for a request to a host name that this server
+// doesn't serve.
 func Misdirected(format string, args ...any) *Error {
 	e := Forbidden(format, args...)
 	e.status = http.StatusMisdirectedRequest
@@ -153,7 +155,8 @@ func TenantRequired() *Error {
 	return newError(CodeTenantRequired, "name the organization in the header %s", TenantHeader)
 }
 
-// RateLimited returns the error for an exhausted rate limit window.
+// RateLimited returns the error for a caller that has used up its requests; seconds is how long to wait
+// before retrying.
 func RateLimited(seconds int) *Error {
 	unit := "seconds"
 	if seconds == 1 {
@@ -177,19 +180,20 @@ func (e *Error) WithRetryHeaders(waitSeconds, requestsPerMinute int) *Error {
 	return e
 }
 
-// Internal returns an INTERNAL_ERROR that the caller can act on, so its message is shown.
+// Internal returns an INTERNAL_ERROR whose message is shown, because the caller can act on it.
 func Internal(format string, args ...any) *Error { return newError(CodeInternal, format, args...) }
 
-// Conflict returns an INVALID_STATE_TRANSITION about a record that has no lifecycle.
+// Conflict returns an INVALID_STATE_TRANSITION error for a conflict in a record that has no lifecycle.
 func Conflict(format string, args ...any) *Error { return newError(CodeInvalidState, format, args...) }
 
-// ApprovalRequired returns an APPROVAL_REQUIRED error at a gate. approvalID may be empty.
+// ApprovalRequired returns the APPROVAL_REQUIRED error for a step that needs approval at the gate first.
+// approvalID may be empty.
 func ApprovalRequired(gate Gate, approvalID, format string, args ...any) *Error {
 	e := newError(CodeApproval, format, args...)
 	return e.WithDetails(ErrorDetail{Gate: gate, Reason: e.Message, ApprovalID: approvalID})
 }
 
-// The headers of the contract.
+// Headers, cookies, prefixes and limits of the API.
 const (
 	TenantHeader         = "X-Service-Tenant-Id"
 	TraceHeader          = "X-Trace-Id"

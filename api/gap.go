@@ -10,10 +10,10 @@ type GapVersion struct {
 	DeliverableVersion
 }
 
-// Result is the result of assessing a control.
+// Result is the verdict on a control in the gap analysis.
 type Result string
 
-// The results of assessing a control.
+// The verdicts on a control in the gap analysis.
 const (
 	Met             Result = "met"
 	PartiallyMet    Result = "partially_met"
@@ -22,7 +22,7 @@ const (
 	ResultNotApplic Result = "not_applicable"
 )
 
-// Finding is a gap.
+// Finding is a gap: something missing in the implementation or the evidence of a control.
 type Finding struct {
 	Item
 	// InCatalog is false for a gap added manually under a code the catalog lacks.
@@ -56,8 +56,8 @@ func (f *Finding) IsStatusOverruled() bool {
 	return f.Source != "manual" && (f.StatusSetBy != "" || f.IsManual("status"))
 }
 
-// ManualOriginKey returns a key that distinguishes several gaps of one control across versions; empty for
-// the gap found by the analysis.
+// ManualOriginKey returns a key that identifies a manually added gap across versions, because a control
+// can have several. It returns "" for the gap found by the analysis.
 func (f *Finding) ManualOriginKey() string {
 	if f.Source != "manual" {
 		return ""
@@ -65,7 +65,7 @@ func (f *Finding) ManualOriginKey() string {
 	return cmp.Or(f.OriginID, f.ID)
 }
 
-// GapInput identifies a version.
+// GapInput identifies a version of the gap analysis.
 type GapInput struct {
 	GapVersionID string `path:"gapVersionId"`
 }
@@ -84,8 +84,7 @@ type FindingFilter struct {
 	Sort        string         `query:"sort" sort:"severity,evidenced,severity_points,weight,control_code,domain_code,status,result,owner,due_date,updated_at" doc:"Sort order; prefix a field with - for descending. evidenced: whether the evidence shows the gap."`
 }
 
-// EvidencedRank returns 1 for a gap shown by the evidence, or 0 if there was too little evidence to
-// judge.
+// EvidencedRank returns 1 if the evidence shows the gap, or 0 if there was too little evidence to judge.
 func (f *Finding) EvidencedRank() int {
 	if f.Result == ResultNoEvid {
 		return 0
@@ -93,8 +92,8 @@ func (f *Finding) EvidencedRank() int {
 	return 1
 }
 
-// CompareWorstFirst returns a negative number if f is worse than o: by severity, then gaps shown by
-// evidence before those without enough evidence, then by points and weight.
+// CompareWorstFirst returns a negative number if f is worse than o. It compares severity first; then
+// gaps shown by evidence precede those with too little evidence; then points and weight decide.
 func (f *Finding) CompareWorstFirst(o *Finding) int {
 	return cmp.Or(cmp.Compare(severityRank(f.Severity), severityRank(o.Severity)), cmp.Compare(o.EvidencedRank(), f.EvidencedRank()),
 		cmp.Compare(o.SeverityPoints, f.SeverityPoints), cmp.Compare(o.Weight, f.Weight))
@@ -108,21 +107,21 @@ func severityRank(s Severity) int {
 	return len(Severities)
 }
 
-// FindingsInput lists the findings of a version.
+// FindingsInput is the input for listing the findings of a gap analysis version.
 type FindingsInput struct {
 	GapInput
 	Paging
 	FindingFilter
 }
 
-// GapsInput lists the gaps of an assessment's current version.
+// GapsInput is the input for listing the gaps of an assessment's current version.
 type GapsInput struct {
 	AssessmentInput
 	Paging
 	FindingFilter
 }
 
-// CreateGapInput adds a gap manually.
+// CreateGapInput is the input for adding a gap manually.
 type CreateGapInput struct {
 	AssessmentInput
 	Body struct {
@@ -144,7 +143,7 @@ type FindingInput struct {
 	FindingID string `path:"findingId"`
 }
 
-// UpdateFindingInput changes a finding.
+// UpdateFindingInput is the input for changing a finding.
 type UpdateFindingInput struct {
 	FindingID string `path:"findingId"`
 	Match
@@ -164,13 +163,13 @@ type UpdateFindingInput struct {
 	}
 }
 
-// DecideGapInput approves a version.
+// DecideGapInput is the input for approving a version of the gap analysis.
 type DecideGapInput struct {
 	GapInput
 	Body *VersionDecision
 }
 
-// GapSummary holds the totals of a version.
+// GapSummary holds the totals of a gap analysis version.
 type GapSummary struct {
 	GapVersionID      string           `json:"gap_version_id"`
 	Controls          int              `json:"controls" doc:"Controls that apply and were assessed."`
@@ -191,10 +190,10 @@ type GapSummary struct {
 	Changes           []GapChange      `json:"changes" doc:"Differences from the previous version, by kind, worst first."`
 }
 
-// GapChangeKind is the kind of change of a gap between two versions.
+// GapChangeKind is the way a gap changed between two versions.
 type GapChangeKind string
 
-// The kinds of change.
+// The ways a gap can change between two versions.
 const (
 	GapOpened GapChangeKind = "opened"
 	GapWorse  GapChangeKind = "worse"
@@ -202,10 +201,10 @@ const (
 	GapClosed GapChangeKind = "closed"
 )
 
-// GapChangeKinds lists the kinds in display order.
+// GapChangeKinds lists all kinds of change in display order.
 var GapChangeKinds = []GapChangeKind{GapOpened, GapWorse, GapBetter, GapClosed}
 
-// GapChange is the change of one control's gap.
+// GapChange describes how one control's gap changed between two versions.
 type GapChange struct {
 	ControlCode  string        `json:"control_code"`
 	ControlTitle string        `json:"control_title"`
@@ -218,7 +217,7 @@ type GapChange struct {
 
 const tagGap = "Gap analysis"
 
-// Operations of section 4.10 of the API specification.
+// Operations on the gap analysis, defined in section 4.10 of the API specification.
 var (
 	DraftGap = Create[AssessmentInput, GapVersion](
 		"draft-gap-analysis", "/assessments/{assessmentId}/gap-analysis/draft", "gap:write", tagGap,

@@ -15,7 +15,7 @@ type HealthCheck struct {
 	Detail    string  `json:"detail"`
 }
 
-// HealthDetailInput selects the checks.
+// HealthDetailInput selects how thorough the checks are.
 type HealthDetailInput struct {
 	Deep string `query:"deep" enum:"true,false" doc:"Also read all records and files. Only for the local user of the data folder."`
 }
@@ -30,7 +30,7 @@ type HealthDetail struct {
 
 const tagHealth = "Health"
 
-// Operations of section 4.1 of the API specification.
+// Operations on health, defined in section 4.1 of the API specification.
 var (
 	GetHealth = Get[None, Health](
 		"get-health", "/health", "", tagHealth,

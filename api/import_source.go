@@ -2,12 +2,13 @@ package api
 
 import "encoding/json"
 
-// ImportSourceInput is a catalog as structured JSON.
+// ImportSourceInput is the input for importing a catalog given as structured JSON.
 type ImportSourceInput struct {
 	Body ImportSource
 }
 
-// ImportSource carries a structured source. If Format or Label is empty, the source determines it.
+// ImportSource is a catalog as structured JSON, with the options of its import. If Format or Label is
+// empty, it is determined from the source.
 type ImportSource struct {
 	Format   string          `json:"format,omitempty" enum:"service,oscal" doc:"Detected from the content if omitted."`
 	Label    string          `json:"label,omitempty" maxLength:"40" doc:"The version's label; taken from the source if omitted."`
@@ -16,17 +17,17 @@ type ImportSource struct {
 	Source   json.RawMessage `json:"source" doc:"The document: a catalog in the service's own format, or an OSCAL catalog, profile or mapping collection."`
 }
 
-// The formats of a structured source.
+// The formats in which a structured catalog can be imported.
 const (
 	FormatService = "service"
 	FormatOSCAL   = "oscal"
 )
 
-// MaxSourceBytes is the maximum size of a structured source; the largest release has 10 MB in our
-// own format and 25 MB in OSCAL.
+// MaxSourceBytes is the maximum size of a structured catalog. The largest release of the SCF has 10 MB
+// in our own format and 25 MB in OSCAL.
 const MaxSourceBytes = 48 << 20
 
-// ExportCatalogInput exports a version as a file.
+// ExportCatalogInput is the input for exporting a catalog version as a file.
 type ExportCatalogInput struct {
 	VersionInput
 	Format    string `query:"format" enum:"service,oscal" default:"service"`

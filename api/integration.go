@@ -18,7 +18,7 @@ type Integration struct {
 	NextSyncAt   *time.Time `json:"next_sync_at"`
 }
 
-// CreateIntegrationInput creates an integration.
+// CreateIntegrationInput is the input for creating an integration.
 type CreateIntegrationInput struct {
 	Body struct {
 		Type    string            `json:"type" enum:"slack,teams,jira,github,servicenow,s3,smtp,generic"`
@@ -35,7 +35,7 @@ type IntegrationInput struct {
 	IntegrationID string `path:"integrationId"`
 }
 
-// UpdateIntegrationInput changes an integration.
+// UpdateIntegrationInput is the input for changing an integration.
 type UpdateIntegrationInput struct {
 	IntegrationInput
 	Body struct {
@@ -55,7 +55,7 @@ type IntegrationTest struct {
 	DurationMS int64     `json:"duration_ms"`
 }
 
-// IntegrationSync is the result of syncing plan and issues.
+// IntegrationSync is the result of syncing the plan with the issues of another tool.
 type IntegrationSync struct {
 	Created   int `json:"created" doc:"Issues created."`
 	Pushed    int `json:"pushed" doc:"Issues updated from the plan."`
@@ -67,7 +67,8 @@ type IntegrationSync struct {
 	WaitsUntil *time.Time `json:"waits_until" doc:"The other side asked to wait until then; the rest follows later."`
 }
 
-// IssueSide holds the fields compared between an item and its issue.
+// IssueSide holds the fields that are compared between a plan item and its issue, as one of the two has
+// them.
 type IssueSide struct {
 	Closed  bool  `json:"closed"`
 	DueDate *Date `json:"due_date"`
@@ -91,14 +92,14 @@ type IssueLink struct {
 	Message    *string    `json:"message"`
 }
 
-// IssueLinksInput lists links.
+// IssueLinksInput is the input for listing the links between plan items and issues.
 type IssueLinksInput struct {
 	IntegrationInput
 	Paging
 	Status string `query:"status" enum:"creating,linked,conflict,failed,issue_deleted,item_removed"`
 }
 
-// ResolveIssueLinkInput chooses the winning side of a conflict.
+// ResolveIssueLinkInput is the input for choosing which side of a conflict wins.
 type ResolveIssueLinkInput struct {
 	IntegrationInput
 	LinkID string `path:"linkId"`
@@ -107,7 +108,7 @@ type ResolveIssueLinkInput struct {
 	}
 }
 
-// IntegrationDeliveriesInput lists deliveries.
+// IntegrationDeliveriesInput is the input for listing the deliveries of an integration.
 type IntegrationDeliveriesInput struct {
 	IntegrationInput
 	Paging
@@ -124,7 +125,7 @@ type SecretKey struct {
 	Unreadable   []string `json:"unreadable" doc:"Webhooks and integrations whose secret no key can decrypt; set it again."`
 }
 
-// RotateSecretKeyInput requests a new key.
+// RotateSecretKeyInput is the input for replacing the key that encrypts stored secrets.
 type RotateSecretKeyInput struct {
 	Body struct {
 		Location      string `json:"location,omitempty" enum:"file,keyring" doc:"Where to store the keys from now on; unchanged if omitted."`
@@ -132,7 +133,7 @@ type RotateSecretKeyInput struct {
 	}
 }
 
-// IntegrationField is one entry of an integration's config, or one of its secrets.
+// IntegrationField describes one config entry or secret of an integration.
 type IntegrationField struct {
 	Name string
 	// Kind is text, url, host, mail, number, bool, list, map or choice.
@@ -143,7 +144,7 @@ type IntegrationField struct {
 	Doc      string
 }
 
-// IntegrationType describes the settings of an integration type.
+// IntegrationType describes one type of integration and its settings.
 type IntegrationType struct {
 	Type, Doc string
 	Config    []IntegrationField
@@ -255,7 +256,7 @@ var IntegrationTypes = []IntegrationType{
 	}, Secrets: []IntegrationField{{Name: "password", Kind: "text", Doc: "the user's password"}}},
 }
 
-// FindIntegrationType returns the type of that name.
+// FindIntegrationType returns the integration type with the given name.
 func FindIntegrationType(name string) (IntegrationType, bool) {
 	for _, t := range IntegrationTypes {
 		if t.Type == name {
@@ -267,8 +268,7 @@ func FindIntegrationType(name string) (IntegrationType, bool) {
 
 const tagIntegration = "Integrations"
 
-// Operations on integrations, defined in section 4.18 of the API specification, and their
-// complements.
+// Operations on integrations, defined in section 4.18 of the API specification, and related ones.
 var (
 	ListIntegrations = Get[Paging, List[Integration]](
 		"list-integrations", "/integrations", "integration:read", tagIntegration,

@@ -8,8 +8,8 @@ func (r Record) RecordID() string { return r.ID }
 // RecordID returns the run's ID.
 func (r ImportRun) RecordID() string { return r.ID }
 
-// CollectionPath returns the path under which records of record's type are read, with a trailing
-// slash, or "" if there is none.
+// CollectionPath returns the URL path, with a trailing slash, under which records of record's type are
+// read. It returns "" if there is none.
 func CollectionPath(record any) string {
 	switch record.(type) {
 	case *Assessment:
@@ -52,8 +52,8 @@ func CollectionPath(record any) string {
 	return ""
 }
 
-// ReplaceNilCollections replaces nil slices and maps in the value v points to by empty ones,
-// because a list is never null in the JSON. It follows pointers but not interfaces.
+// ReplaceNilCollections replaces nil slices and maps in the value v points to with empty ones, so that
+// the JSON contains no null lists. It follows pointers but not interfaces.
 func ReplaceNilCollections(v any) {
 	rv := reflect.ValueOf(v)
 	if rv.Kind() == reflect.Pointer && !rv.IsNil() {
@@ -117,7 +117,8 @@ func mayContainNils(m reflect.Value) bool {
 	return false
 }
 
-// copyMapWithoutNils returns a copy of the map with filled values; the original may be in use elsewhere.
+// copyMapWithoutNils returns a copy of the map whose values have their nil slices and maps replaced. The
+// original is left alone because others may be using it.
 func copyMapWithoutNils(v reflect.Value) reflect.Value {
 	out := reflect.MakeMapWithSize(v.Type(), v.Len())
 	for _, key := range v.MapKeys() {

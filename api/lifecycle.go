@@ -31,7 +31,7 @@ const (
 	StateClosed                 State = "closed"
 )
 
-// Gate is a decision that only a user can make.
+// Gate is a point in the lifecycle at which a user must approve a deliverable.
 type Gate string
 
 // The four gates.
@@ -106,7 +106,7 @@ func States() []State {
 // IsValid reports whether s is one of the 22 states.
 func (s State) IsValid() bool { return slices.Contains(States(), s) }
 
-// NextMove returns the transition out of s, or false for closed and for an unknown state.
+// NextMove returns the transition that leads out of s. It returns false if s is closed or unknown.
 func (s State) NextMove() (Move, bool) {
 	for _, m := range Moves {
 		if m.From == s {
@@ -122,14 +122,14 @@ func (s State) HasReached(other State) bool {
 	return slices.Index(all, s) >= slices.Index(all, other)
 }
 
-// ProgressPercent returns the position of s in the lifecycle, 0 to 100.
+// ProgressPercent returns how far s is along the lifecycle, from 0 to 100.
 func (s State) ProgressPercent() int {
 	all := States()
 	return max(0, slices.Index(all, s)) * 100 / (len(all) - 1)
 }
 
-// ReviewGate returns, for a state under review, its gate and the drafted state to which a rejection
-// returns.
+// ReviewGate returns the gate of a state under review, and the drafted state to which a rejection
+// returns. ok is false for any other state.
 func (s State) ReviewGate() (gate Gate, drafted State, ok bool) {
 	for i, m := range Moves {
 		if m.From == s && m.Gate != "" {
@@ -139,8 +139,8 @@ func (s State) ReviewGate() (gate Gate, drafted State, ok bool) {
 	return "", "", false
 }
 
-// CheckMove checks whether an assessment in state from may be moved to state to. It does not check
-// whether a gate is open.
+// CheckMove returns an error unless the lifecycle allows moving an assessment from one state to the
+// other. It doesn't check whether a required approval was given.
 func CheckMove(from, to State) error {
 	next, ok := from.NextMove()
 	if ok && next.To == to {

@@ -12,7 +12,7 @@ type List[T any] struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// MapList returns the same page with convert applied to each record.
+// MapList returns the same page with every record converted.
 func MapList[R, T any](l *List[R], convert func(*R) T) *List[T] {
 	out := &List[T]{Data: make([]T, len(l.Data)), Pagination: l.Pagination}
 	for i := range l.Data {
@@ -36,7 +36,7 @@ type Paging struct {
 	Cursor string `query:"cursor" doc:"The next_cursor of the previous page; opaque."`
 }
 
-// SetPaging sets the page to request. Inputs that embed a Paging inherit it.
+// SetPaging sets which page to request. Inputs that embed a Paging inherit this method.
 func (p *Paging) SetPaging(to Paging) { *p = to }
 
 // Record holds the fields common to all records.
@@ -52,7 +52,7 @@ type TenantRecord struct {
 	OrganizationID string `json:"organization_id"`
 }
 
-// Match is the header of a conditional change: the revision the caller last saw.
+// Match holds the If-Match header of a conditional change: the revision that the caller last saw.
 type Match struct {
 	IfMatch string `header:"If-Match" doc:"The last revision read, in quotes; the change is refused if the record has changed since."`
 }
@@ -78,10 +78,10 @@ type Opt[T any] struct {
 	Value *T
 }
 
-// Some returns a field set to v.
+// Some returns a present field with value v.
 func Some[T any](v T) Opt[T] { return Opt[T]{Set: true, Value: &v} }
 
-// IsZero reports whether the field is absent, so that JSON omits it.
+// IsZero reports whether the field is absent; encoding/json then omits it.
 func (o Opt[T]) IsZero() bool { return !o.Set }
 
 // UnmarshalJSON records that the field was present, null or not.
@@ -93,8 +93,8 @@ func (o *Opt[T]) UnmarshalJSON(b []byte) error {
 // MarshalJSON writes the value or null.
 func (o Opt[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.Value) }
 
-// AssignIfSet sets *dst to the field's value, or to nil if the value is null. An absent field leaves *dst
-// unchanged.
+// AssignIfSet sets *dst to the field's value, or to nil if the value is null, and returns true. If the
+// field is absent, it leaves *dst unchanged and returns false.
 func (o Opt[T]) AssignIfSet(dst **T) bool {
 	if o.Set {
 		*dst = o.Value

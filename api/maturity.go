@@ -5,12 +5,12 @@ type MaturityVersion struct {
 	DeliverableVersion
 }
 
-// LevelNames are the SCR-CMM levels 0 to 5.
+// LevelNames are the names of the SCR-CMM maturity levels 0 to 5.
 var LevelNames = [6]string{
 	"not performed", "performed informally", "planned and tracked", "well defined", "quantitatively controlled", "continuously improving",
 }
 
-// MaturityScore is one control's level.
+// MaturityScore is the maturity level of one control.
 type MaturityScore struct {
 	Item
 	Level         int        `json:"level" minimum:"0" maximum:"5"`
@@ -26,16 +26,16 @@ type MaturityScore struct {
 	Note          *string    `json:"note"`
 }
 
-// IsLevelOverruled reports whether the level was set by a user or follows from a manually set status. In
-// the latter case the automatic confidence is 0.
+// IsLevelOverruled reports whether a user set the level, or set the status from which it follows. In the
+// latter case the automatic confidence is 0.
 func (s *MaturityScore) IsLevelOverruled() bool { return s.Confidence == 0 || s.IsManual("level") }
 
-// MaturityInput identifies a version.
+// MaturityInput identifies a version of the maturity assessment.
 type MaturityInput struct {
 	MaturityVersionID string `path:"maturityVersionId"`
 }
 
-// MaturityScoresInput lists the scores of a version.
+// MaturityScoresInput is the input for listing the scores of a maturity assessment version.
 type MaturityScoresInput struct {
 	MaturityInput
 	Paging
@@ -48,12 +48,12 @@ type MaturityScoresInput struct {
 	Sort        string `query:"sort" sort:"control_code,domain_code,level,target_level,weight,confidence,updated_at" doc:"Sort order; prefix a field with - for descending."`
 }
 
-// MaturityScoreInput identifies a score.
+// MaturityScoreInput identifies a maturity score.
 type MaturityScoreInput struct {
 	MaturityScoreID string `path:"maturityScoreId"`
 }
 
-// UpdateMaturityScoreInput changes a score.
+// UpdateMaturityScoreInput is the input for changing a maturity score.
 type UpdateMaturityScoreInput struct {
 	MaturityScoreInput
 	Match
@@ -66,14 +66,14 @@ type UpdateMaturityScoreInput struct {
 	}
 }
 
-// DecideMaturityInput approves a version.
+// DecideMaturityInput is the input for approving a version of the maturity assessment.
 type DecideMaturityInput struct {
 	MaturityInput
 	Body *VersionDecision
 }
 
-// DomainMaturity is the maturity of one domain. Means cover assessed controls and are null if there
-// are none.
+// DomainMaturity is the maturity of one domain. Its means cover only assessed controls and are null if
+// there are none.
 type DomainMaturity struct {
 	DomainCode   string   `json:"domain_code"`
 	DomainName   string   `json:"domain_name"`
@@ -86,7 +86,7 @@ type DomainMaturity struct {
 	TargetMean   *float64 `json:"target_mean"`
 }
 
-// MaturitySummary is a version by domain.
+// MaturitySummary summarizes a version of the maturity assessment by domain.
 type MaturitySummary struct {
 	MaturityVersionID string           `json:"maturity_version_id"`
 	Overall           DomainMaturity   `json:"overall"`
@@ -97,7 +97,7 @@ type MaturitySummary struct {
 
 const tagMaturity = "Maturity"
 
-// Operations on the maturity assessment, in addition to the API specification.
+// Operations on the maturity assessment, which the API specification doesn't define.
 var (
 	DraftMaturity = Create[AssessmentInput, MaturityVersion](
 		"draft-maturity", "/assessments/{assessmentId}/maturity/draft", "maturity:write", tagMaturity,

@@ -1,6 +1,6 @@
 package api
 
-// MigrateInput asks to move an assessment to another catalog version.
+// MigrateInput is the input for moving an assessment to another catalog version.
 type MigrateInput struct {
 	AssessmentInput
 	Body MigrateBody
@@ -35,14 +35,15 @@ type Migration struct {
 	Versions []MigratedVersion `json:"versions"`
 }
 
-// CatalogPoint is a catalog version with a revision of the organization's custom records.
+// CatalogPoint identifies the state of the catalog an assessment uses: a catalog version, and a revision
+// of the organization's custom records.
 type CatalogPoint struct {
 	VersionID      string `json:"version_id"`
 	Label          string `json:"label"`
 	CustomRevision int    `json:"custom_revision"`
 }
 
-// MigratedFramework describes what becomes of one framework of the assessment.
+// MigratedFramework describes what happens to one framework of the assessment in a migration.
 type MigratedFramework struct {
 	Code   string  `json:"code"`
 	Status string  `json:"status" enum:"kept,renamed,missing,dropped"`
@@ -51,7 +52,7 @@ type MigratedFramework struct {
 	Message *string `json:"message"`
 }
 
-// MigrationReview is a control that users must review again, and why.
+// MigrationReview is a control that users must review again after a migration, with the reasons.
 type MigrationReview struct {
 	ControlCode string   `json:"control_code"`
 	Title       string   `json:"title"`
@@ -71,7 +72,7 @@ type MigratedVersion struct {
 	ItemCount     int    `json:"item_count"`
 }
 
-// The reasons to review a control again.
+// The reasons why a control must be reviewed again after a migration.
 const (
 	ReviewNew          = "new"
 	ReviewRemoved      = "removed"
@@ -83,7 +84,8 @@ const (
 	ReviewRequirements = "requirements_changed"
 )
 
-// MigrateAssessment moves an assessment to another catalog version and keeps manual decisions.
+// MigrateAssessment moves an assessment to another catalog version and preserves the decisions users
+// made.
 var MigrateAssessment = Post[MigrateInput, Migration](
 	"migrate-assessment", "/assessments/{assessmentId}/migrate", "assessment:write", tagAssessment,
 	"Move an assessment to another catalog version",

@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// Webhook is an address that receives events.
+// Webhook is a URL to which events are sent.
 type Webhook struct {
 	TenantRecord
 	URL         string   `json:"url"`
@@ -11,13 +11,13 @@ type Webhook struct {
 	Enabled     bool     `json:"enabled"`
 }
 
-// NewWebhook is a webhook with its secret, which is shown only once.
+// NewWebhook is a newly created webhook with its secret, which is shown only once.
 type NewWebhook struct {
 	Webhook
 	Secret string `json:"secret"`
 }
 
-// CreateWebhookInput creates a webhook.
+// CreateWebhookInput is the input for creating a webhook.
 type CreateWebhookInput struct {
 	OrgInput
 	Body struct {
@@ -28,7 +28,7 @@ type CreateWebhookInput struct {
 	}
 }
 
-// OrgListInput lists records of an organization.
+// OrgListInput is the input for listing records of an organization.
 type OrgListInput struct {
 	OrgInput
 	Paging
@@ -39,7 +39,7 @@ type WebhookInput struct {
 	WebhookID string `path:"webhookId"`
 }
 
-// UpdateWebhookInput changes a webhook.
+// UpdateWebhookInput is the input for changing a webhook.
 type UpdateWebhookInput struct {
 	WebhookInput
 	Body struct {
@@ -74,7 +74,7 @@ type DeliveryInput struct {
 	DeliveryID string `path:"deliveryId"`
 }
 
-// DeliveriesInput lists deliveries.
+// DeliveriesInput is the input for listing the deliveries of a webhook.
 type DeliveriesInput struct {
 	WebhookInput
 	Paging

@@ -11,7 +11,8 @@ type Metric struct {
 	Labels map[string]string `json:"labels"`
 }
 
-// AuditEvent is one link of an organization's audit chain.
+// AuditEvent is one record of an organization's audit chain, in which each record contains the hash of
+// the previous one.
 type AuditEvent struct {
 	ID             string         `json:"id"`
 	OrganizationID string         `json:"organization_id"`
@@ -29,7 +30,7 @@ type AuditEvent struct {
 	Hash           string         `json:"hash"`
 }
 
-// AuditInput lists audit events.
+// AuditInput is the input for listing audit events.
 type AuditInput struct {
 	Paging
 	AuditFilter
@@ -38,7 +39,7 @@ type AuditInput struct {
 // AuditExportInput selects the events to export.
 type AuditExportInput struct{ AuditFilter }
 
-// AuditFilter narrows audit events.
+// AuditFilter selects audit events.
 type AuditFilter struct {
 	Period
 	Action       string `query:"action" doc:"Action, e.g. assessment.created; a prefix ending in a dot, such as assessment., matches all that begin with it."`
@@ -49,7 +50,7 @@ type AuditFilter struct {
 	Outcome      string `query:"outcome" enum:"success,denied,failure"`
 }
 
-// AuditProblem is the first record at which a chain fails verification.
+// AuditProblem describes the first record at which an audit chain fails verification.
 type AuditProblem struct {
 	Kind     string `json:"kind" enum:"changed,removed,inserted,reordered"`
 	Sequence uint64 `json:"sequence"`
@@ -66,8 +67,8 @@ type AuditVerification struct {
 	CheckedAt time.Time     `json:"checked_at"`
 }
 
-// AuditHead is the end of an organization's chain, signed by the installation. Stored elsewhere, it
-// proves that the chain up to that point hasn't changed.
+// AuditHead is the last record of an organization's audit chain, signed by the installation. Stored
+// elsewhere, it proves later that the chain up to that point hasn't changed.
 type AuditHead struct {
 	OrganizationID string    `json:"organization_id"`
 	Sequence       uint64    `json:"sequence"`
@@ -80,7 +81,7 @@ type AuditHead struct {
 
 const tagObservability = "Observability"
 
-// Operations for operators, defined in section 4.18 of the API specification.
+// Operations on metrics and the audit trail, defined in section 4.18 of the API specification.
 var (
 	ListMetrics = Get[Paging, List[Metric]](
 		"list-metrics", "/observability/metrics", "metrics:read", tagObservability,

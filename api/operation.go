@@ -14,7 +14,7 @@ import (
 // Prefix begins every path except those of session sign-in.
 const Prefix = "/api/v1"
 
-// Access is the credential an operation requires.
+// Access is the kind of credential that an operation requires.
 type Access int
 
 const (
@@ -28,11 +28,11 @@ const (
 	Platform
 )
 
-// RateCategory groups operations that share one rate-limit window.
+// RateCategory is a group of operations that share one rate limit.
 type RateCategory string
 
-// The categories of section 8 of the API specification, and the number of requests each allows per
-// window.
+// The rate limit categories of section 8 of the API specification, and the number of requests each
+// allows per window.
 const (
 	RateDocuments RateCategory = "documents"
 	RateSearch    RateCategory = "search"
@@ -42,27 +42,27 @@ const (
 	RateDefault   RateCategory = "default"
 )
 
-// RateWindowSeconds is the length of the fixed rate-limit window.
+// RateWindowSeconds is the length of a rate limit's time window, after which counting starts again.
 const RateWindowSeconds = 60
 
-// RateLimits is the number of requests a credential may make per window.
+// RateLimits maps each category to the number of requests a credential may make per window.
 var RateLimits = map[RateCategory]int{
 	RateDocuments: 30, RateSearch: 60, RateAgents: 10, RateRender: 20, RateAdmin: 15, RateDefault: 120,
 }
 
-// Form is the encoding of an operation's bodies.
+// Form is the encoding of an operation's request and response bodies.
 type Form int
 
 const (
-	// JSON in and out.
+	// JSON is used for both the request and the response.
 	JSON Form = iota
 	// Upload takes multipart/form-data with one part named "file"; the input has a File field.
 	Upload
-	// Download returns a file; the output is *File.
+	// Download returns a file; the output type is *File.
 	Download
-	// Markup returns an HTML page; the output is *File.
+	// Markup returns an HTML page; the output type is *File.
 	Markup
-	// Events streams server-sent events until the stream ends; the output is *File.
+	// Events streams server-sent events until the stream ends; the output type is *File.
 	Events
 )
 
@@ -99,7 +99,7 @@ type Operation struct {
 // whose Body field, if any, is the JSON body.
 type Op[I, O any] struct{ *Operation }
 
-// None is the input or output of an operation that has none.
+// None is the type used for an operation without input or without output.
 type None struct{}
 
 // UploadFile is the file part of an upload. Content is read once, front to back.
@@ -118,8 +118,8 @@ type File struct {
 	Content io.ReadCloser
 }
 
-// StreamFile returns a download of unknown size whose content is produced by write as it is read.
-// write stops when the file is closed or ctx ends.
+// StreamFile returns a download of unknown size. Its content is produced by write while it is being
+// read; write is stopped when the file is closed or ctx ends.
 func StreamFile(ctx context.Context, name, contentType string, write func(context.Context, io.Writer) error) *File {
 	pr, pw := io.Pipe()
 	ctx, cancel := context.WithCancel(ctx)
@@ -130,7 +130,7 @@ func StreamFile(ctx context.Context, name, contentType string, write func(contex
 	return &File{Filename: name, ContentType: contentType, Size: -1, Content: &stream{pr, cancel}}
 }
 
-// stream stops its writer when the reader is closed.
+// stream is the reading end of a StreamFile download; closing it stops the writer.
 type stream struct {
 	*io.PipeReader
 	cancel context.CancelFunc
@@ -144,24 +144,25 @@ func (s *stream) Close() error {
 // Option sets an optional part of an operation's declaration.
 type Option func(*Operation)
 
-// WithDelegatesAllowed lets delegates of an owner or admin call the operation. Whether the delegation
-// covers the gate and time is checked when they decide.
+// WithDelegatesAllowed also lets members call the operation to whom an owner or admin has delegated
+// decisions. Whether a delegation covers the gate and the time is checked when they decide.
 func WithDelegatesAllowed() Option { return func(o *Operation) { o.Delegable = true } }
 
-// WithStatus sets the HTTP status of success, if it is not the method's usual one.
+// WithStatus sets the HTTP status of a successful response, if it is not the method's usual one.
 func WithStatus(code int) Option { return func(o *Operation) { o.Status = code } }
 
 // WithAccess sets who may call the operation; the default is Tenant.
 func WithAccess(a Access) Option { return func(o *Operation) { o.Access = a } }
 
-// MaxValidatedBody is the maximum size of a body that is validated against its schema, which takes
-// several times the memory. If an operation's MaxBody is larger, its bodies are only decoded strictly: its method validates them.
+// MaxValidatedBody is the maximum size of a body that is validated against its schema, because
+// validation takes several times as much memory. If an operation's MaxBody is larger, its bodies are
+// only decoded strictly, and the operation's method validates them.
 const MaxValidatedBody = 4 << 20
 
-// WithMaxBody sets the maximum size of a JSON body in bytes.
+// WithMaxBody sets the maximum size of a JSON request body in bytes.
 func WithMaxBody(maxBytes int64) Option { return func(o *Operation) { o.MaxBody = maxBytes } }
 
-// WithBodyEncoding sets the encoding of the bodies; the default is JSON.
+// WithBodyEncoding sets the encoding of the request and response bodies; the default is JSON.
 func WithBodyEncoding(f Form) Option { return func(o *Operation) { o.Form = f } }
 
 var operationTable []*Operation
@@ -188,33 +189,33 @@ func OperationByID(id string) (*Operation, bool) {
 // The following functions declare an operation with its ID, path, required permission (empty if
 // none), documentation section and one-line summary. They register it in the operation table.
 
-// Get declares a read, which returns 200.
+// Get declares a read operation: a GET that returns 200.
 func Get[I, O any](id, path string, p Permission, tag, summary string, opts ...Option) Op[I, O] {
 	return declare[I, O](http.MethodGet, http.StatusOK, id, path, p, tag, summary, opts)
 }
 
-// Post declares a change, decision or analysis, which returns 200 unless WithStatus sets another
-// status.
+// Post declares a POST operation for a change, decision or analysis. It returns 200 unless WithStatus
+// sets another status.
 func Post[I, O any](id, path string, p Permission, tag, summary string, opts ...Option) Op[I, O] {
 	return declare[I, O](http.MethodPost, http.StatusOK, id, path, p, tag, summary, opts)
 }
 
-// Create declares a POST that creates a record and returns 201.
+// Create declares an operation that creates a record: a POST that returns 201.
 func Create[I, O any](id, path string, p Permission, tag, summary string, opts ...Option) Op[I, O] {
 	return declare[I, O](http.MethodPost, http.StatusCreated, id, path, p, tag, summary, opts)
 }
 
-// Put declares a replacement, which returns 200.
+// Put declares an operation that replaces a record: a PUT that returns 200.
 func Put[I, O any](id, path string, p Permission, tag, summary string, opts ...Option) Op[I, O] {
 	return declare[I, O](http.MethodPut, http.StatusOK, id, path, p, tag, summary, opts)
 }
 
-// Patch declares a change of the named fields, which returns 200.
+// Patch declares an operation that changes the fields given in the body: a PATCH that returns 200.
 func Patch[I, O any](id, path string, p Permission, tag, summary string, opts ...Option) Op[I, O] {
 	return declare[I, O](http.MethodPatch, http.StatusOK, id, path, p, tag, summary, opts)
 }
 
-// Delete declares a removal, which returns 204.
+// Delete declares an operation that removes a record: a DELETE that returns 204.
 func Delete[I any](id, path string, p Permission, tag, summary string, opts ...Option) Op[I, None] {
 	return declare[I, None](http.MethodDelete, http.StatusNoContent, id, path, p, tag, summary, opts)
 }

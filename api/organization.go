@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// Organization is a tenant: every record outside the catalog belongs to one.
+// Organization is a tenant. Every record outside the catalog belongs to one.
 type Organization struct {
 	Record
 	Name     string         `json:"name"`
@@ -11,7 +11,8 @@ type Organization struct {
 	Settings map[string]any `json:"settings"`
 }
 
-// RequireSecondPerson requires the approver to differ from the author.
+// RequireSecondPerson is the setting that requires the approver of a version to be somebody other than
+// its author.
 const RequireSecondPerson = "require_second_person"
 
 // OrganizationInput identifies an organization in the path.
@@ -24,7 +25,7 @@ type TenantInput struct {
 	TenantID string `path:"tenantId"`
 }
 
-// UpdateTenantInput replaces an organization's name and settings.
+// UpdateTenantInput is the input for replacing an organization's name and settings.
 type UpdateTenantInput struct {
 	TenantInput
 	Body struct {
@@ -35,7 +36,7 @@ type UpdateTenantInput struct {
 	}
 }
 
-// WaitingFor is a pending decision.
+// WaitingFor is a pending decision, and who has to make it.
 type WaitingFor struct {
 	AssessmentID   string    `json:"assessment_id"`
 	AssessmentName string    `json:"assessment_name"`
@@ -45,7 +46,7 @@ type WaitingFor struct {
 	Who            string    `json:"who"`
 }
 
-// Dashboard is an organization at a glance.
+// Dashboard is an overview of an organization.
 type Dashboard struct {
 	OrganizationID     string           `json:"organization_id"`
 	AssessmentsByState map[State]int    `json:"assessments_by_state"`
@@ -66,7 +67,7 @@ type Member struct {
 	Status string `json:"status" enum:"invited,active,suspended"`
 }
 
-// OrgMembersInput lists members.
+// OrgMembersInput is the input for listing the members of an organization.
 type OrgMembersInput struct {
 	OrgInput
 	Paging
@@ -92,7 +93,7 @@ type MemberInput struct {
 	MemberID string `path:"memberId" doc:"Id of the membership or of the user."`
 }
 
-// UpdateMemberInput changes a member's role, or suspends a member.
+// UpdateMemberInput is the input for changing a member's role or suspending a member.
 type UpdateMemberInput struct {
 	MemberInput
 	Body struct {
@@ -101,7 +102,7 @@ type UpdateMemberInput struct {
 	}
 }
 
-// NewOrganizationInput creates an organization with its owner.
+// NewOrganizationInput is the input for creating an organization with its owner.
 type NewOrganizationInput struct {
 	Body struct {
 		Name  string `json:"name" minLength:"1" maxLength:"200"`
@@ -125,7 +126,7 @@ type NewOrganization struct {
 	APIKey        *NewAPIKey `json:"api_key"`
 }
 
-// InviteMemberInput invites a user.
+// InviteMemberInput is the input for inviting a user to an organization.
 type InviteMemberInput struct {
 	OrgInput
 	Body struct {
@@ -134,7 +135,7 @@ type InviteMemberInput struct {
 	}
 }
 
-// APIKey is a machine's credential, without its secret.
+// APIKey is a credential for programs, without its secret.
 type APIKey struct {
 	TenantRecord
 	Name       string     `json:"name"`
@@ -159,12 +160,12 @@ type APIKeyBody struct {
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 }
 
-// CreateAPIKeyInput creates a key in the organization of the request.
+// CreateAPIKeyInput is the input for creating a key in the organization of the request.
 type CreateAPIKeyInput struct {
 	Body APIKeyBody
 }
 
-// CreateOrgAPIKeyInput creates a key in the organization of the path.
+// CreateOrgAPIKeyInput is the input for creating a key in the organization named in the path.
 type CreateOrgAPIKeyInput struct {
 	OrgInput
 	Body APIKeyBody
@@ -175,7 +176,8 @@ type APIKeyInput struct {
 	KeyID string `path:"keyId"`
 }
 
-// RotateAPIKeyInput replaces a key's secret; the old one stays valid for a grace period.
+// RotateAPIKeyInput is the input for replacing an API key's secret. The old secret stays valid for a
+// grace period.
 type RotateAPIKeyInput struct {
 	APIKeyInput
 	Body *struct {
@@ -183,14 +185,14 @@ type RotateAPIKeyInput struct {
 	}
 }
 
-// UsersInput lists users.
+// UsersInput is the input for listing users.
 type UsersInput struct {
 	Paging
 	Status string `query:"status" enum:"active,banned,invited"`
 	Q      string `query:"q" doc:"Part of an email address or a name."`
 }
 
-// BanUserInput bans a user.
+// BanUserInput is the input for banning a user.
 type BanUserInput struct {
 	UserID string `path:"userId"`
 	Body   struct {
@@ -217,7 +219,8 @@ const (
 	memberWrite     = Permission("member:write")
 )
 
-// Operations of section 4.5 of the API specification, and their complements.
+// Operations on organizations, members and API keys, defined in section 4.5 of the API specification,
+// and related ones.
 var (
 	ListTenants = Get[Paging, List[Organization]](
 		"list-tenants", "/tenants", memberRead, tagOrganization,

@@ -5,7 +5,7 @@ type POAMVersion struct {
 	DeliverableVersion
 }
 
-// MilestoneChange is a change of a milestone after its approval; the original date is kept.
+// MilestoneChange is a change of a date after it was approved. The original date is preserved.
 type MilestoneChange struct {
 	At      string `json:"at" maxLength:"10" required:"false" doc:"Date of the decision; leave empty in a new change (today is used)."`
 	By      string `json:"by" maxLength:"400" required:"false" doc:"Author of the change; in a new change always the caller."`
@@ -26,7 +26,7 @@ type Milestone struct {
 	CompletedWithItem bool   `json:"completed_with_item,omitempty" doc:"True if it was completed together with its item; it reopens with the item. Set by the server."`
 }
 
-// POAMItem is one remediation.
+// POAMItem is one remediation in the plan of action and milestones (POA&M).
 type POAMItem struct {
 	Item
 	POAMCode           string            `json:"poam_code"`
@@ -60,8 +60,8 @@ func (i *POAMItem) IsOpen() bool {
 	return i.Status == "open" || i.Status == "in_progress" || i.Status == "blocked"
 }
 
-// CurrentDueDate returns the date on which an item is due: its scheduled date, or the last date it
-// was moved to.
+// CurrentDueDate returns the date on which the item is due now: its scheduled date or, if it was
+// postponed, the latest date set.
 func (i *POAMItem) CurrentDueDate() Date {
 	if n := len(i.DueChanges); n > 0 {
 		return i.DueChanges[n-1].DueDate
@@ -69,7 +69,8 @@ func (i *POAMItem) CurrentDueDate() Date {
 	return i.DueDate
 }
 
-// CurrentDueDate returns the latest change of the approved date, or the approved date itself.
+// CurrentDueDate returns the date on which the milestone is due now: the latest date set after approval,
+// or else the approved date.
 func (m *Milestone) CurrentDueDate() Date {
 	if n := len(m.Changes); n > 0 {
 		return m.Changes[n-1].DueDate
@@ -77,12 +78,12 @@ func (m *Milestone) CurrentDueDate() Date {
 	return m.DueDate
 }
 
-// POAMInput identifies a version.
+// POAMInput identifies a version of the plan.
 type POAMInput struct {
 	POAMVersionID string `path:"poamVersionId"`
 }
 
-// POAMItemsInput lists the items of a version.
+// POAMItemsInput is the input for listing the items of a version of the plan.
 type POAMItemsInput struct {
 	POAMInput
 	Paging
@@ -97,12 +98,12 @@ type POAMItemsInput struct {
 	Sort        string   `query:"sort" sort:"priority,severity,due_date,status,owner,poam_code,control_code,updated_at" doc:"Sort order; prefix a field with - for descending."`
 }
 
-// POAMItemInput identifies an item.
+// POAMItemInput identifies an item of the plan.
 type POAMItemInput struct {
 	POAMItemID string `path:"poamItemId"`
 }
 
-// UpdatePOAMItemInput changes an item.
+// UpdatePOAMItemInput is the input for changing an item of the plan.
 type UpdatePOAMItemInput struct {
 	POAMItemID string `path:"poamItemId"`
 	Match
@@ -122,13 +123,13 @@ type UpdatePOAMItemInput struct {
 	}
 }
 
-// DecidePOAMInput approves a version.
+// DecidePOAMInput is the input for approving a version of the plan.
 type DecidePOAMInput struct {
 	POAMInput
 	Body *VersionDecision
 }
 
-// POAMSummary holds the totals of a version.
+// POAMSummary holds the totals of a version of the plan.
 type POAMSummary struct {
 	POAMVersionID string           `json:"poam_version_id"`
 	Items         int              `json:"items"`
@@ -148,14 +149,15 @@ type POAMSummary struct {
 	CMMC           *CMMCEligibility `json:"cmmc" doc:"Whether CMMC level 2 allows a plan of action; null if NIST SP 800-171 is not assessed."`
 }
 
-// BurnDown is the planned number of open items after a date.
+// BurnDown is the number of items that, according to plan, are still open after a date.
 type BurnDown struct {
 	Date Date `json:"date"`
 	Due  int  `json:"due" doc:"Items due on this date."`
 	Open int  `json:"open" doc:"Items planned to be open after it."`
 }
 
-// CMMCEligibility is the check of 32 CFR 170.21 for a conditional level 2 status.
+// CMMCEligibility reports whether a plan meets the conditions of 32 CFR 170.21 for a conditional CMMC
+// level 2 status.
 type CMMCEligibility struct {
 	Eligible        bool     `json:"eligible"`
 	Points          int      `json:"points"`
@@ -170,7 +172,7 @@ type CMMCEligibility struct {
 
 const tagPOAM = "POA&M"
 
-// Operations of section 4.11 of the API specification.
+// Operations on the plan of action and milestones, defined in section 4.11 of the API specification.
 var (
 	DraftPOAM = Create[AssessmentInput, POAMVersion](
 		"draft-poam", "/assessments/{assessmentId}/poam/draft", "poam:write", tagPOAM,

@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// Report is a written document about an assessment.
+// Report is a generated document about an assessment.
 type Report struct {
 	TenantRecord
 	AssessmentID string            `json:"assessment_id"`
@@ -19,14 +19,14 @@ type Report struct {
 	CreatedBy    string            `json:"created_by"`
 }
 
-// ReportBody specifies a report.
+// ReportBody is the request body that specifies a report.
 type ReportBody struct {
 	Format   string `json:"format" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
 	Template string `json:"template" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
 	ReportAppearance
 }
 
-// GenerateBody specifies a report; the default is the full report as HTML.
+// GenerateBody is the request body that specifies a report; the default is the full report as HTML.
 type GenerateBody struct {
 	Format   string `json:"format,omitempty" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
 	Template string `json:"template,omitempty" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
@@ -46,19 +46,20 @@ const (
 	MaxStyleBytes  = 2 << 20
 )
 
-// CreateReportInput requests a report.
+// CreateReportInput is the input for requesting a report.
 type CreateReportInput struct {
 	AssessmentInput
 	Body ReportBody
 }
 
-// GenerateReportInput requests a report; without a body, the full one as HTML.
+// GenerateReportInput is the input for requesting a report. Without a body, the full report is generated
+// as HTML.
 type GenerateReportInput struct {
 	AssessmentInput
 	Body *GenerateBody
 }
 
-// ReportsInput lists the reports of an assessment.
+// ReportsInput is the input for listing the reports of an assessment.
 type ReportsInput struct {
 	AssessmentInput
 	Paging
@@ -91,7 +92,7 @@ type ReportVerification struct {
 	Changed           []SourceChange `json:"changed" doc:"Sources that have changed since."`
 }
 
-// SourceChange is a source of a report that has changed.
+// SourceChange describes a source of a report that has changed since the report was generated.
 type SourceChange struct {
 	Name     string  `json:"name"`
 	Previous *string `json:"previous"`
@@ -112,7 +113,7 @@ type ExecutiveSummary struct {
 
 const tagReport = "Reports"
 
-// Operations of section 4.12 of the API specification.
+// Operations on reports, defined in section 4.12 of the API specification.
 var (
 	ListReports = Get[ReportsInput, List[Report]](
 		"list-reports", "/assessments/{assessmentId}/reports", "report:read", tagReport,

@@ -5,7 +5,7 @@ type VersionInput struct {
 	SCFVersionID string `path:"scfVersionId" doc:"Id or label of the version."`
 }
 
-// VersionListInput lists the records of a version other than controls.
+// VersionListInput is the input for listing records of a catalog version other than controls.
 type VersionListInput struct {
 	VersionInput
 	Paging
@@ -17,13 +17,13 @@ type DiffInput struct {
 	From string `query:"from" required:"true" doc:"Id or label of the version to compare from, the older one."`
 }
 
-// VersionDomainsInput lists the domains of a version.
+// VersionDomainsInput is the input for listing the domains of a version.
 type VersionDomainsInput struct {
 	VersionInput
 	Paging
 }
 
-// VersionControlsInput lists the controls of a version.
+// VersionControlsInput is the input for listing the controls of a version.
 type VersionControlsInput struct {
 	VersionInput
 	Paging
@@ -33,7 +33,7 @@ type VersionControlsInput struct {
 	Tags        []string `query:"tags"`
 }
 
-// ControlsInput lists controls.
+// ControlsInput is the input for listing controls.
 type ControlsInput struct {
 	Paging
 	Domain    string `query:"domain" doc:"Domain code."`
@@ -54,20 +54,20 @@ type ControlByCodeInput struct {
 	Version     string `query:"version"`
 }
 
-// ControlMappingsInput lists the mappings of a control.
+// ControlMappingsInput is the input for listing the mappings of a control.
 type ControlMappingsInput struct {
 	ControlInput
 	Paging
 	Framework string `query:"framework" doc:"Only mappings to this framework, by code or id."`
 }
 
-// DomainsInput lists domains.
+// DomainsInput is the input for listing domains.
 type DomainsInput struct {
 	Paging
 	Version string `query:"version"`
 }
 
-// FrameworksInput lists frameworks.
+// FrameworksInput is the input for listing frameworks.
 type FrameworksInput struct {
 	Paging
 	Q       string `query:"q" doc:"Part of a code or name."`
@@ -81,34 +81,34 @@ type FrameworkInput struct {
 	Version     string `query:"version"`
 }
 
-// RequirementsInput lists the requirements of a framework.
+// RequirementsInput is the input for listing the requirements of a framework.
 type RequirementsInput struct {
 	FrameworkInput
 	Paging
 	Q string `query:"q" doc:"Part of a code, title or text."`
 }
 
-// CoverageInput asks for the catalog's coverage of a framework.
+// CoverageInput selects the framework and the catalog version whose coverage is requested.
 type CoverageInput struct {
 	FrameworkID string `path:"frameworkId"`
 	SCFVersion  string `query:"scf_version"`
 }
 
-// RequirementMappingsInput lists the mappings of a requirement.
+// RequirementMappingsInput is the input for listing the mappings of a requirement.
 type RequirementMappingsInput struct {
 	RequirementID string `path:"requirementId" doc:"Id of the requirement, or its code if only one framework has it."`
 	Version       string `query:"version"`
 	Paging
 }
 
-// CrosswalkInput asks for a crosswalk.
+// CrosswalkInput selects the frameworks of a crosswalk.
 type CrosswalkInput struct {
 	Framework string `query:"framework" required:"true" doc:"Framework code or id."`
 	Target    string `query:"target" doc:"A second framework to join through shared controls."`
 	Version   string `query:"version"`
 }
 
-// ImportWorkbookInput is a workbook to import.
+// ImportWorkbookInput is the input for importing a catalog from a workbook.
 type ImportWorkbookInput struct {
 	File  UploadFile `form:"file"`
 	Label string     `form:"label" doc:"The catalog release in the workbook, e.g. 2026.1.1; guessed from its name and sheets if omitted."`
@@ -116,15 +116,15 @@ type ImportWorkbookInput struct {
 	Aliases string `form:"aliases" doc:"A table of framework aliases in YAML: aliases, laws, editions."`
 }
 
-// ImportSTRMInput is a set theory relationship mapping document to add to a version: a PDF or
-// .xlsx, or a .zip of several.
+// ImportSTRMInput is the input for adding set theory relationship mapping (STRM) documents to a catalog
+// version: a PDF or .xlsx, or a .zip of several.
 type ImportSTRMInput struct {
 	File      UploadFile `form:"file"`
 	Version   string     `form:"version" doc:"Id or label of the catalog version; defaults to the latest active one."`
 	Framework string     `form:"framework" doc:"Code of the framework the document is about; detected from the document if omitted."`
 }
 
-// ImportRunsInput lists import runs.
+// ImportRunsInput is the input for listing import runs.
 type ImportRunsInput struct {
 	Paging
 	Status string `query:"status" enum:"running,succeeded,failed"`
@@ -142,7 +142,7 @@ const (
 	scfRead    = Permission("scf:read")
 )
 
-// Operations of sections 4.3 and 4.4 of the API specification.
+// Operations on the catalog, defined in sections 4.3 and 4.4 of the API specification.
 var (
 	ListVersions = Get[Paging, List[CatalogVersion]](
 		"list-scf-versions", "/scf/versions", scfRead, tagCatalog,

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Trait is a property of an organization that is true, false or unknown, and why.
+// Trait is a property of an organization that is true, false or unknown, with the reason.
 type Trait struct {
 	Value    string     `json:"value" enum:"true,false,unknown"`
 	Source   string     `json:"source" enum:"evidence,user,default"`
@@ -20,7 +20,7 @@ type Trait struct {
 	Evidence []Evidence `json:"evidence"`
 }
 
-// Scope is the part of an organization that is assessed.
+// Scope describes which part of an organization is assessed.
 type Scope struct {
 	TenantRecord
 	AssessmentID  string           `json:"assessment_id"`
@@ -48,10 +48,11 @@ type Scope struct {
 	existed bool
 }
 
-// MarkExisted records that the scope existed before it was set, so that the response is 200.
+// MarkExisted records that the scope existed before it was set, so that the response has status 200
+// instead of 201.
 func (s *Scope) MarkExisted() { s.existed = true }
 
-// Existed reports whether MarkExisted was called.
+// Existed reports whether MarkExisted was called: the scope existed before it was set.
 func (s *Scope) Existed() bool { return s.existed }
 
 // TraitNames lists the traits of a scope in display order.
@@ -60,7 +61,7 @@ var TraitNames = []string{
 	"uses_ai", "outsources_it", "has_mobile_devices", "has_remote_workers",
 }
 
-// ScopeBody holds the user-settable fields of a scope; absent ones stay unchanged.
+// ScopeBody holds the user-settable fields of a scope. Absent fields are left unchanged.
 type ScopeBody struct {
 	Title         *string       `json:"title,omitempty" maxLength:"300"`
 	Description   *string       `json:"description,omitempty" maxLength:"20000"`
@@ -79,10 +80,10 @@ type ScopeBody struct {
 	Reset []string `json:"reset,omitempty" maxItems:"50" doc:"Manually set traits to derive from the documents again; all resets every one."`
 }
 
-// TraitSettings holds a user's trait settings by name.
+// TraitSettings maps the names of traits to a user's settings.
 type TraitSettings map[string]TraitSetting
 
-// UnmarshalJSON reads each trait; an error names the trait.
+// UnmarshalJSON reads each trait; an error names the trait that is invalid.
 func (s *TraitSettings) UnmarshalJSON(b []byte) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(b, &given); err != nil {
@@ -99,8 +100,8 @@ func (s *TraitSettings) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// TraitSetting is a user's setting of a trait; nil means unknown. It is written as true, false or null, and
-// read from these values, from the words for them, or from a trait object of a scope.
+// TraitSetting is a user's setting of a trait, where nil means unknown. In JSON it is written as true,
+// false or null. Also accepted are words for these values and a trait object as returned in a scope.
 type TraitSetting struct {
 	Value *bool
 	// Source is the source of a trait sent back as it was read; empty for a plain value.
@@ -110,7 +111,7 @@ type TraitSetting struct {
 // MarshalJSON writes true, false or null.
 func (s TraitSetting) MarshalJSON() ([]byte, error) { return json.Marshal(s.Value) }
 
-// UnmarshalJSON reads a plain value, its word, or a trait object.
+// UnmarshalJSON reads true, false or null, the words for them, or a trait object as returned in a scope.
 func (s *TraitSetting) UnmarshalJSON(b []byte) error {
 	var given any
 	if err := json.Unmarshal(b, &given); err != nil {
@@ -154,7 +155,7 @@ func (s *TraitSetting) UnmarshalJSON(b []byte) error {
 	return fmt.Errorf("a trait must be true, false or unknown, not %.40s", b)
 }
 
-// Display returns the setting as text.
+// Display returns the setting as text for users.
 func (s TraitSetting) Display() string {
 	if s.Value == nil {
 		return "unknown"
@@ -162,7 +163,7 @@ func (s TraitSetting) Display() string {
 	return strconv.FormatBool(*s.Value)
 }
 
-// PutScopeInput creates or updates the scope of an assessment.
+// PutScopeInput is the input for creating or updating the scope of an assessment.
 type PutScopeInput struct {
 	AssessmentInput
 	Body ScopeBody
@@ -173,14 +174,14 @@ type ScopeInput struct {
 	ScopeID string `path:"scopeId"`
 }
 
-// UpdateScopeInput changes a scope.
+// UpdateScopeInput is the input for changing a scope.
 type UpdateScopeInput struct {
 	ScopeInput
 	Match
 	Body ScopeBody
 }
 
-// ApproveScopeInput approves a scope.
+// ApproveScopeInput is the input for approving a scope.
 type ApproveScopeInput struct {
 	ScopeInput
 	Body *VersionDecision

@@ -1,6 +1,6 @@
 package api
 
-// SearchInput is a query to the knowledge base.
+// SearchInput is the input for searching the knowledge base.
 type SearchInput struct {
 	Body SearchBody
 }
@@ -18,13 +18,13 @@ type SearchBody struct {
 	MinScore      float64 `json:"min_score,omitempty" minimum:"0" maximum:"1" default:"0"`
 }
 
-// SearchScores are the components of a score.
+// SearchScores are the components of a search hit's score.
 type SearchScores struct {
 	Semantic float64 `json:"semantic"`
 	Keyword  float64 `json:"keyword"`
 }
 
-// SearchHit is a matching passage with its source.
+// SearchHit is a passage that matches a search, with its source.
 type SearchHit struct {
 	ChunkID       string       `json:"chunk_id"`
 	DocumentID    string       `json:"document_id"`
@@ -43,13 +43,13 @@ type SearchHit struct {
 	EffectiveDate *Date        `json:"effective_date"`
 }
 
-// Mark is a range of a text in characters, from Start to End (exclusive).
+// Mark is a range of characters in a passage, from Start up to but excluding End.
 type Mark struct {
 	Start int `json:"start"`
 	End   int `json:"end"`
 }
 
-// SearchAnswer holds the matching passages, best first.
+// SearchAnswer holds the passages that match a search, best first.
 type SearchAnswer struct {
 	Data     []SearchHit `json:"data"`
 	Query    string      `json:"query"`
@@ -58,7 +58,7 @@ type SearchAnswer struct {
 	Embedder string      `json:"embedder"`
 }
 
-// ChunksInput lists passages.
+// ChunksInput is the input for listing passages.
 type ChunksInput struct {
 	Paging
 	AssessmentID string `query:"assessment_id"`
@@ -83,7 +83,7 @@ type KBStats struct {
 	ServedBy            string                `json:"served_by" doc:"The embedder in use if some passages lack vectors of the chosen one, or it is unavailable."`
 }
 
-// EmbeddingStatus is the progress of embedding the passages.
+// EmbeddingStatus reports how many passages have been embedded for search.
 type EmbeddingStatus struct {
 	Status   string `json:"status" enum:"idle,training,embedding"`
 	Embedder string `json:"embedder"`
@@ -107,7 +107,7 @@ type EmbedderTraining struct {
 
 const tagKB = "Knowledge base"
 
-// Operations of section 4.8 of the API specification.
+// Operations on the knowledge base, defined in section 4.8 of the API specification.
 var (
 	SearchKB = Post[SearchInput, SearchAnswer](
 		"search-kb", "/kb/search", "kb:search", tagKB,

@@ -13,13 +13,13 @@ type User struct {
 	LastSignInAt  *time.Time `json:"last_sign_in_at"`
 }
 
-// Session is a signed-in browser.
+// Session is the signed-in session of a browser.
 type Session struct {
 	ExpiresAt            time.Time `json:"expires_at"`
 	ActiveOrganizationID *string   `json:"active_organization_id"`
 }
 
-// SignedInUser is the response to signing in and to reading the session.
+// SignedInUser is the response to signing in and to reading the current session.
 type SignedInUser struct {
 	User    User    `json:"user"`
 	Session Session `json:"session"`
@@ -31,7 +31,8 @@ type SignedInUser struct {
 	DeviceExpiresAt time.Time `json:"-"`
 }
 
-// SessionCookieToSet returns the cookie's value and expiry for a newly created session.
+// SessionCookieToSet returns the session token to set as a cookie, and the time the session ends. The
+// token is empty unless the session was just created.
 func (s *SignedInUser) SessionCookieToSet() (token string, ends time.Time) {
 	return s.Token, s.Session.ExpiresAt
 }
@@ -41,11 +42,11 @@ type SignedOut struct {
 	OK bool `json:"ok"`
 }
 
-// SessionCookieToSet returns an empty, expired cookie.
+// SessionCookieToSet returns an empty, expired cookie, which signs the browser out.
 func (*SignedOut) SessionCookieToSet() (string, time.Time) { return "", time.Unix(0, 0).UTC() }
 
-// AcceptLinkInput redeems a single-use link, which is either an invitation or a link to set a new
-// password.
+// AcceptLinkInput is the input for redeeming a single-use link, which is either an invitation or a link
+// to set a new password.
 type AcceptLinkInput struct {
 	Body struct {
 		Token    string `json:"token" minLength:"1" maxLength:"200"`
@@ -54,7 +55,7 @@ type AcceptLinkInput struct {
 	}
 }
 
-// LinkInput identifies a single-use link without using it.
+// LinkInput is the input for reading what a single-use link is for, without using it.
 type LinkInput struct {
 	Body struct {
 		Token string `json:"token" minLength:"1" maxLength:"200"`
@@ -71,7 +72,7 @@ type Link struct {
 	ExpiresAt     time.Time `json:"expires_at"`
 }
 
-// ChangePasswordInput changes the caller's password.
+// ChangePasswordInput is the input for changing the caller's password.
 type ChangePasswordInput struct {
 	Body struct {
 		Current string `json:"current_password" maxLength:"128"`
@@ -79,7 +80,7 @@ type ChangePasswordInput struct {
 	}
 }
 
-// Me describes the caller.
+// Me describes the caller: who they are and what they may do.
 type Me struct {
 	User           User         `json:"user"`
 	Actor          Actor        `json:"actor"`
@@ -90,7 +91,7 @@ type Me struct {
 	ExpiresAt      *time.Time   `json:"expires_at" doc:"When the session or the key ends."`
 }
 
-// SignInInput is an email address and its password.
+// SignInInput is the input for signing in: an email address and a password.
 type SignInInput struct {
 	Body struct {
 		Email    string `json:"email" format:"email" maxLength:"254"`
@@ -112,7 +113,8 @@ type OrgInput struct {
 
 const tagSession = "Session and user"
 
-// Operations of section 4.2 of the API specification, and their complements.
+// Operations on sessions and the caller's account, defined in section 4.2 of the API specification, and
+// related ones.
 var (
 	SignIn = Post[SignInInput, SignedInUser](
 		"sign-in", "/api/auth/sign-in/email", "", tagSession,

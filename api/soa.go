@@ -18,15 +18,16 @@ type Reliance struct {
 	DecisiveDocuments      []DecisiveDocument `json:"decisive_documents" doc:"The documents that changed most verdicts, or that alone carry most, at most 10."`
 }
 
-// DecisiveDocument is a document that alone decides verdicts.
+// DecisiveDocument is a document that is the only basis of some verdicts, or has changed some on its
+// own.
 type DecisiveDocument struct {
 	Filename     string `json:"filename"`
 	LinesChanged int    `json:"lines_changed" doc:"Items whose verdict it alone has changed since a previous draft."`
 	LinesAlone   int    `json:"lines_alone" doc:"Items whose verdict rests on it alone."`
 }
 
-// Warnings returns a sentence on the verdicts that a single document changed, and one on those that rest on a
-// single document.
+// Warnings returns up to two sentences: one about verdicts that a single document has changed, and one
+// about verdicts that rest on a single document.
 func (r *Reliance) Warnings() (out []string) {
 	if n := r.LinesChangedByDocument; n > 0 && len(r.DecisiveDocuments) > 0 {
 		d := slices.MaxFunc(r.DecisiveDocuments, func(a, b DecisiveDocument) int { return a.LinesChanged - b.LinesChanged })
@@ -72,10 +73,10 @@ type SoAItem struct {
 	NeedsReview          bool             `json:"needs_review"`
 }
 
-// StatementSource is the source of a control's statements.
+// StatementSource is the part of a control from which its statements were derived.
 type StatementSource string
 
-// The sources, in order of preference.
+// The sources of a control's statements, the preferred one first.
 const (
 	FromObjectives  StatementSource = "objectives"
 	FromCriteria    StatementSource = "criteria"
@@ -87,8 +88,9 @@ const (
 // IsStatusOverruled reports whether a user overrode the status determined by the rules.
 func (i *SoAItem) IsStatusOverruled() bool { return i.IsManual("implementation_status") }
 
-// SingleDocuments returns the names of the document that the verdict rests on alone and of the one that changed
-// it; each is "" if there is none. A status set by a user rests on that user.
+// SingleDocuments returns the name of the only document that the verdict rests on, and the name of a
+// single document that changed the verdict. Each is "" if there is none; both are "" if a user set the
+// status or the control doesn't apply.
 func (i *SoAItem) SingleDocuments() (only, changing string) {
 	if i.IsStatusOverruled() || !i.Applicability.IsApplicable() {
 		return "", ""
@@ -96,7 +98,7 @@ func (i *SoAItem) SingleDocuments() (only, changing string) {
 	return i.OnlyDocument, i.ChangedByDocument
 }
 
-// RelianceNote describes how the verdict depends on single documents, or returns "" if it doesn't.
+// RelianceNote describes how the verdict depends on single documents. It returns "" if it doesn't.
 func (i *SoAItem) RelianceNote() string {
 	only, changing := i.SingleDocuments()
 	switch {
@@ -112,12 +114,12 @@ func (i *SoAItem) RelianceNote() string {
 	return ""
 }
 
-// SoAInput identifies a version.
+// SoAInput identifies a version of the Statement of Applicability.
 type SoAInput struct {
 	SoAVersionID string `path:"soaVersionId"`
 }
 
-// SoAItemsInput lists the items of a version.
+// SoAItemsInput is the input for listing the items of a Statement of Applicability.
 type SoAItemsInput struct {
 	SoAInput
 	Paging
@@ -135,12 +137,12 @@ type SoAItemsInput struct {
 	Sort                 string           `query:"sort" sort:"control_code,domain_code,applicability,implementation_status,evidence_coverage,owner,confidence,updated_at" doc:"Sort order; prefix a field with - for descending."`
 }
 
-// SoAItemInput identifies an item.
+// SoAItemInput identifies an item of the Statement of Applicability.
 type SoAItemInput struct {
 	SoAItemID string `path:"soaItemId"`
 }
 
-// UpdateSoAItemInput changes an item.
+// UpdateSoAItemInput is the input for changing an item of the Statement of Applicability.
 type UpdateSoAItemInput struct {
 	SoAItemID string `path:"soaItemId"`
 	Match
@@ -156,13 +158,13 @@ type UpdateSoAItemInput struct {
 	}
 }
 
-// DecideSoAInput approves a version.
+// DecideSoAInput is the input for approving a version of the Statement of Applicability.
 type DecideSoAInput struct {
 	SoAInput
 	Body *VersionDecision
 }
 
-// ValidationIssue is one rule that a version violates.
+// ValidationIssue is a rule that a version violates.
 type ValidationIssue struct {
 	Rule        string `json:"rule"`
 	Severity    string `json:"severity" enum:"error,warning"`
@@ -180,7 +182,7 @@ type SoAValidation struct {
 	Issues       []ValidationIssue `json:"issues"`
 }
 
-// Operations on the SoA, defined in section 4.9 of the API specification.
+// Operations on the Statement of Applicability, defined in section 4.9 of the API specification.
 var (
 	DraftSoA = Create[AssessmentInput, SoAVersion](
 		"draft-soa", "/assessments/{assessmentId}/soa/draft", "soa:write", tagScope,

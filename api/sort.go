@@ -12,9 +12,8 @@ type SortField struct {
 	Descending bool
 }
 
-// ParseSort reads a sort order such as "-severity,control_code": names separated by commas, with
-// "-" before descending ones. A name that is not allowed gives an error that lists the allowed
-// ones.
+// ParseSort reads a sort order such as "-severity,control_code": field names separated by commas, with
+// "-" before descending ones. If a name is not allowed, the error lists the allowed ones.
 func ParseSort(sort string, allowed []string) ([]SortField, error) {
 	var out []SortField
 	for _, name := range strings.Split(sort, ",") {
@@ -30,7 +29,7 @@ func ParseSort(sort string, allowed []string) ([]SortField, error) {
 	return out, nil
 }
 
-// Period filters a list of events by time, both ends inclusive.
+// Period limits a list of events to a period; both ends are inclusive.
 type Period struct {
 	Since string `query:"since" format:"date-time" doc:"Only events at or after this time."`
 	Until string `query:"until" format:"date-time" doc:"Only events at or before this time."`

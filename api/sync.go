@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The kinds of conflict.
+// The kinds of sync conflict.
 const (
 	ConflictField    = "field"    // both sides changed the same field
 	ConflictDelete   = "delete"   // one side deleted a record the other changed
@@ -16,7 +16,7 @@ const (
 	ConflictReplica  = "replica"  // work by a user who is no longer a member
 )
 
-// SyncSide is a value with its author and time.
+// SyncSide is one of the two values in a conflict, with its author and time.
 type SyncSide struct {
 	Value json.RawMessage `json:"value" doc:"The value as JSON; null if the record was deleted or the value is not sent."`
 	By    string          `json:"by"`
@@ -92,7 +92,7 @@ type UnpushedRecord struct {
 	At    time.Time `json:"at"`
 }
 
-// JoinSyncInput registers the caller's clone with an assessment's remote.
+// JoinSyncInput is the input for registering the caller's clone with an assessment's remote.
 type JoinSyncInput struct {
 	Body struct {
 		AssessmentID string `json:"assessment_id" minLength:"1" maxLength:"64"`
@@ -102,7 +102,7 @@ type JoinSyncInput struct {
 	}
 }
 
-// JoinedSync holds what a clone needs to know about its remote.
+// JoinedSync is what a clone needs to know about its remote after joining it.
 type JoinedSync struct {
 	AssessmentID   string `json:"assessment_id"`
 	OrganizationID string `json:"organization_id"`
@@ -115,7 +115,7 @@ type JoinedSync struct {
 	CustomSHA256   string `json:"custom_sha256" doc:"Content hash of the organization's custom frameworks and controls in use; empty for none."`
 }
 
-// AttachSyncInput makes the local assessment a clone of one on a server.
+// AttachSyncInput is the input for making the local assessment a clone of one on a server.
 type AttachSyncInput struct {
 	Body struct {
 		AssessmentID       string `json:"assessment_id" minLength:"1" maxLength:"64"`
@@ -133,14 +133,14 @@ type SyncInput struct {
 	AssessmentID string `path:"assessmentId"`
 }
 
-// PushSyncInput pushes a batch of a clone's changes to the remote.
+// PushSyncInput is the input for pushing a batch of a clone's changes to the remote.
 type PushSyncInput struct {
 	AssessmentID string     `path:"assessmentId"`
 	File         UploadFile `form:"file"`
 	DryRun       string     `form:"dry_run" doc:"true: report the result without making changes. Files need not have been uploaded."`
 }
 
-// PrepareSyncInput asks for a clone's unpushed changes.
+// PrepareSyncInput is the input for preparing a batch of a clone's unpushed changes.
 type PrepareSyncInput struct {
 	AssessmentID string `path:"assessmentId"`
 	DryRun       string `query:"dry_run" enum:"true,false" doc:"Create it without recording it: it must not be pushed."`
@@ -156,7 +156,7 @@ type PushedSync struct {
 	Notes []string `json:"notes"`
 }
 
-// ChangesSyncInput asks for the remote's changes.
+// ChangesSyncInput is the input for fetching the remote's changes.
 type ChangesSyncInput struct {
 	AssessmentID   string `path:"assessmentId"`
 	ReplicaID      string `query:"replica_id"`
@@ -166,7 +166,7 @@ type ChangesSyncInput struct {
 	DryRun         string `query:"dry_run" enum:"true,false" doc:"Do not record that the clone has read up to here."`
 }
 
-// SyncBatch is a file of changes exchanged by the sync protocol, with its transport metadata.
+// SyncBatch is a file of changes in the sync protocol, with the metadata needed to transfer it.
 type SyncBatch struct {
 	AssessmentID string   `json:"assessment_id"`
 	Counter      int64    `json:"counter" doc:"The batch number; 0 for changes."`
@@ -178,25 +178,25 @@ type SyncBatch struct {
 	Data         []byte   `json:"data" doc:"The file, in base64."`
 }
 
-// UploadSyncCatalogInput imports the content of a catalog version.
+// UploadSyncCatalogInput is the input for importing the content of a catalog version from a sync file.
 type UploadSyncCatalogInput struct {
 	File UploadFile `form:"file"`
 }
 
-// UploadSyncInput imports a file of the sync protocol into its assessment.
+// UploadSyncInput is the input for importing a file of the sync protocol into its assessment.
 type UploadSyncInput struct {
 	AssessmentID string     `path:"assessmentId"`
 	File         UploadFile `form:"file"`
 }
 
-// ImportedSync is the result of importing a file.
+// ImportedSync is the result of importing a sync file.
 type ImportedSync struct {
 	Imported int   `json:"imported" doc:"Records changed here, or files stored."`
 	Since    int64 `json:"since" doc:"Number of the last remote change that has been read."`
 	More     bool  `json:"more" doc:"Whether there is more to read."`
 }
 
-// MissingSyncInput asks which files are missing.
+// MissingSyncInput is the input for finding out which files the remote doesn't have yet.
 type MissingSyncInput struct {
 	AssessmentID string `path:"assessmentId"`
 	Body         struct {
@@ -204,12 +204,12 @@ type MissingSyncInput struct {
 	}
 }
 
-// SyncFiles holds files by hash.
+// SyncFiles lists files by their hashes.
 type SyncFiles struct {
 	SHA256 []string `json:"sha256"`
 }
 
-// AcknowledgeSyncInput confirms that the remote has a batch.
+// AcknowledgeSyncInput is the input for confirming that the remote has received a batch.
 type AcknowledgeSyncInput struct {
 	AssessmentID string `path:"assessmentId"`
 	Body         struct {
@@ -217,7 +217,7 @@ type AcknowledgeSyncInput struct {
 	}
 }
 
-// SyncConflictsInput lists conflicts.
+// SyncConflictsInput is the input for listing sync conflicts.
 type SyncConflictsInput struct {
 	Paging
 	AssessmentID string `query:"assessment_id"`
@@ -229,7 +229,7 @@ type SyncConflictInput struct {
 	ConflictID string `path:"conflictId"`
 }
 
-// ResolveSyncInput resolves a conflict.
+// ResolveSyncInput is the input for resolving a conflict.
 type ResolveSyncInput struct {
 	SyncConflictInput
 	Body struct {

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// SyncKeyPrefix begins a public bundle key in text form: prefix, content and checksum, separated by
-// dots.
+// SyncKeyPrefix is the first part of a public bundle key in text form, followed by the content and a
+// checksum, separated by dots.
 const SyncKeyPrefix = "service-key-1"
 
-// SyncKeyFingerprint returns the fingerprint of a public key that two users compare before trusting
-// it, or "" if publicKey is invalid. It depends only on the key, so the client that asks the user can
-// compute it.
+// SyncKeyFingerprint returns a fingerprint of a public key, which the users on both sides compare before
+// trusting the key. It returns "" if the key is invalid. The fingerprint depends only on the key, so the
+// client can compute it.
 func SyncKeyFingerprint(publicKey string) string {
 	parts := strings.Split(strings.Join(strings.Fields(publicKey), ""), ".")
 	if len(parts) != 3 || parts[0] != SyncKeyPrefix {
@@ -41,23 +41,24 @@ type SyncKey struct {
 	CreatedAt   time.Time `json:"created_at"`
 }
 
-// CreateSyncKeyInput creates the key if there is none.
+// CreateSyncKeyInput is the input for creating the organization's key, or replacing it if that is
+// requested.
 type CreateSyncKeyInput struct {
 	Body struct {
 		Replace bool `json:"replace,omitempty" doc:"Replace the existing key. Peers must trust the new one, and bundles encrypted for the old one can no longer be opened."`
 	}
 }
 
-// What the bundles of a trusted key may contain.
+// What sync bundles signed by a trusted key may contain.
 const (
 	PeerMayChanges = "changes" // everything but decisions
 	PeerMayApprove = "approve" // decisions too
 )
 
-// PeerTrustDays is how long a key is trusted; trusting it again renews it.
+// PeerTrustDays is the number of days for which a key is trusted. Trusting it again starts a new period.
 const PeerTrustDays = 90
 
-// SyncPeer is another installation whose bundles are accepted.
+// SyncPeer is another installation whose sync bundles are accepted.
 type SyncPeer struct {
 	TenantRecord
 	Name        string `json:"name"`
@@ -72,24 +73,24 @@ type SyncPeer struct {
 	ExpiresAt time.Time `json:"expires_at" doc:"When its bundles are no longer accepted; trusting the key again renews it."`
 }
 
-// TrustCommand returns the command that trusts the key again. It names the key by its fingerprint, because the
-// other side may have chosen its name.
+// TrustCommand returns the command line that trusts the key again. It identifies the key by its
+// fingerprint, because the other side may have chosen the name.
 func (p *SyncPeer) TrustCommand(may string) string {
 	return "service sync trust " + p.Fingerprint + " --may " + may
 }
 
-// BundleKey returns the key's name and fingerprint.
+// BundleKey returns the name and fingerprint of the peer's key.
 func (p *SyncPeer) BundleKey() *BundleKey {
 	return &BundleKey{Name: p.Name, Fingerprint: p.Fingerprint}
 }
 
-// BundleKey names the trusted key that signed a bundle.
+// BundleKey identifies the trusted key that signed a bundle.
 type BundleKey struct {
 	Name        string `json:"name" doc:"The name it had here when the bundle was imported."`
 	Fingerprint string `json:"fingerprint"`
 }
 
-// TrustSyncPeerInput trusts a key.
+// TrustSyncPeerInput is the input for trusting another installation's key.
 type TrustSyncPeerInput struct {
 	Body struct {
 		Key   string `json:"key" minLength:"1" maxLength:"2000" doc:"The other side's public key, as it shows it."`
@@ -104,7 +105,7 @@ type SyncPeerInput struct {
 	PeerID string `path:"peerId"`
 }
 
-// WriteSyncBundleInput asks for a bundle.
+// WriteSyncBundleInput is the input for writing a sync bundle for a peer.
 type WriteSyncBundleInput struct {
 	AssessmentID string `path:"assessmentId"`
 	Body         struct {
@@ -115,13 +116,13 @@ type WriteSyncBundleInput struct {
 	}
 }
 
-// ImportSyncBundleInput imports a bundle.
+// ImportSyncBundleInput is the input for importing a bundle.
 type ImportSyncBundleInput struct {
 	File   UploadFile `form:"file"`
 	DryRun string     `form:"dry_run" doc:"true: report the content and the result without making changes."`
 }
 
-// ImportedSyncBundle is the result of importing a bundle.
+// ImportedSyncBundle is the result of importing a sync bundle.
 type ImportedSyncBundle struct {
 	PeerID          string    `json:"peer_id"`
 	PeerName        string    `json:"peer_name"`
@@ -140,7 +141,7 @@ type ImportedSyncBundle struct {
 	More            bool      `json:"more" doc:"It was incomplete: another one follows."`
 }
 
-// Operations that sync through files.
+// Operations that sync assessments through files instead of a connection.
 var (
 	GetOrCreateSyncKey = Post[CreateSyncKeyInput, SyncKey](
 		"create-sync-key", "/sync/key", "sync:write", tagSync,

@@ -5,13 +5,13 @@ import (
 	"unicode"
 )
 
-// IsUnsafeRune reports whether r must not appear in single-line text: control characters, which affect
-// terminals, and characters that reverse text direction, which make texts look alike.
+// IsUnsafeRune reports whether r must not appear in single-line text: control characters can affect
+// terminals, and characters that reverse the text direction can disguise the text.
 func IsUnsafeRune(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r < 0xa0 || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
 }
 
-// CheckName returns an error about field if a name contains control characters, line breaks or invisible
+// CheckName returns an error for the field if name contains control characters, line breaks or invisible
 // characters.
 func CheckName(field, name string) error {
 	if r, found := hiddenRune(name); found {
@@ -58,7 +58,7 @@ func isPrintableASCII(text string) bool {
 	return true
 }
 
-// The characters that are invisible themselves but can change their neighbors.
+// Characters that are themselves invisible but can change how their neighbors look.
 const (
 	zeroWidthNonJoiner = '\u200c'
 	zeroWidthJoiner    = '\u200d'
@@ -66,8 +66,8 @@ const (
 	emojiPresentation  = '\ufe0f'
 )
 
-// isHidden reports whether r, between the preceding and the following runes, is a control character, or
-// invisible without affecting a letter or picture beside it.
+// isHidden reports whether r, which is between the preceding and the following runes, is a control
+// character, or is invisible and has no effect on a letter or picture next to it.
 func isHidden(preceding []rune, r rune, following []rune) bool {
 	before, after := rune(0), rune(0)
 	if len(preceding) > 0 {
@@ -94,7 +94,8 @@ func isHidden(preceding []rune, r rune, following []rune) bool {
 	return IsUnsafeRune(r) || unicode.In(r, invisible...) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
-// invisible holds formatting characters, fillers, variation selectors, line separators and noncharacters.
+// invisible contains formatting characters, fillers, variation selectors, line separators and
+// noncharacters.
 var invisible = []*unicode.RangeTable{
 	unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Zl, unicode.Zp,
 	unicode.Noncharacter_Code_Point,
@@ -106,15 +107,15 @@ func isVirama(r rune) bool {
 	return strings.ContainsRune("\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca\u1039\u103a\u17d2", r)
 }
 
-// isPicture reports whether r ends a picture that a joiner can combine with the next one: a symbol, a skin tone
-// or the selector of emoji presentation.
+// isPicture reports whether r can be the last rune of a picture that a joiner combines with the next
+// one: a symbol, a skin tone or the selector of emoji presentation.
 func isPicture(r rune) bool {
 	return unicode.Is(unicode.So, r) || r >= 0x1f3fb && r <= 0x1f3ff || r == emojiPresentation
 }
 
 func isArabic(r rune) bool { return unicode.Is(unicode.Arabic, r) && unicode.IsLetter(r) }
 
-// lastLetter returns the last rune that is not a mark, such as a vowel sign.
+// lastLetter returns the last rune that is not a combining mark, such as a vowel sign.
 func lastLetter(runes []rune) rune {
 	for i := len(runes) - 1; i >= 0; i-- {
 		if !unicode.IsMark(runes[i]) {
@@ -124,11 +125,12 @@ func lastLetter(runes []rune) rune {
 	return 0
 }
 
-// joinsNext reports whether an Arabic letter would be connected to the next one, so that a non-joiner
-// between them can be seen, as in Persian.
+// joinsNext reports whether r is an Arabic letter that is usually connected to the next one, so that a
+// non-joiner between them is visible, as in Persian.
 func joinsNext(r rune) bool { return isArabic(r) && !unicode.Is(notJoiningNext, r) }
 
-// notJoiningNext holds the letters of the Arabic block whose joining type is right-joining or none.
+// notJoiningNext contains the letters of the Arabic block that are never connected to the next letter
+// (joining type right-joining or none).
 var notJoiningNext = &unicode.RangeTable{R16: []unicode.Range16{
 	{0x0621, 0x0625, 1},
 	{0x0627, 0x0629, 2},
@@ -144,8 +146,8 @@ var notJoiningNext = &unicode.RangeTable{R16: []unicode.Range16{
 	{0x06ee, 0x06ef, 1},
 }}
 
-// IsBlank reports whether text shows nothing: only spaces, control characters or zero-width
-// characters.
+// IsBlank reports whether nothing of text is visible: it has only spaces, control characters and
+// zero-width characters.
 func IsBlank(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != '\u2800' &&

@@ -6,7 +6,7 @@ package api
 // Values returns the 22 states, in order.
 func (State) Values() []State { return States() }
 
-// Values returns the four gates, in the order they are met.
+// Values returns the four gates, in the order in which an assessment reaches them.
 func (Gate) Values() []Gate { return Gates }
 
 // Values returns the statuses of a version.
@@ -29,17 +29,17 @@ func (DocumentState) Values() []DocumentState {
 	return []DocumentState{DocumentUploaded, DocumentProcessing, DocumentIngested, DocumentFailed}
 }
 
-// Values returns the values of applicability.
+// Values returns the values of Applicability.
 func (Applicability) Values() []Applicability {
 	return []Applicability{Applicable, PartiallyApplicable, NotApplicable, OutOfScope, Undecided}
 }
 
-// Values returns the values of implementation, best first.
+// Values returns the values of Implementation, best first.
 func (Implementation) Values() []Implementation {
 	return []Implementation{Implemented, PartiallyImplemented, Planned, NotImplemented, NotEvidenced, NotAssessed}
 }
 
-// Values returns the values of evidence coverage, most first.
+// Values returns the values of EvidenceCoverage, best first.
 func (EvidenceCoverage) Values() []EvidenceCoverage {
 	return []EvidenceCoverage{CoverageStrong, CoveragePartial, CoverageWeak, CoverageAbsent}
 }
@@ -47,7 +47,7 @@ func (EvidenceCoverage) Values() []EvidenceCoverage {
 // Values returns the severities, worst first.
 func (Severity) Values() []Severity { return Severities }
 
-// Values returns the results, best first.
+// Values returns the verdicts, best first.
 func (Result) Values() []Result {
 	return []Result{Met, PartiallyMet, NotMet, ResultNoEvid, ResultNotApplic}
 }
@@ -58,7 +58,7 @@ func (Role) Values() []Role { return []Role{RoleOwner, RoleAdmin, RoleMember, Ro
 // Values returns the kinds of actor.
 func (ActorType) Values() []ActorType { return []ActorType{ActorUser, ActorAPIKey, ActorWorkflow} }
 
-// Values returns the nine codes.
+// Values returns the nine error codes.
 func (ErrorCode) Values() []ErrorCode {
 	return []ErrorCode{
 		CodeUnauthorized, CodeForbidden, CodeNotFound, CodeValidation, CodeTenantRequired, CodeInvalidState,

@@ -10,13 +10,13 @@ const (
 	WorkflowReport  = "report"
 )
 
-// WorkflowTypes lists the kinds of workflow in the usual order of use.
+// WorkflowTypes lists the kinds of workflow in the order in which they are usually used.
 var WorkflowTypes = []string{WorkflowFull, WorkflowIngest, WorkflowRefresh, WorkflowReport}
 
 // RunStatus is the status of a workflow run.
 type RunStatus string
 
-// The statuses of a run.
+// The statuses of a workflow run.
 const (
 	RunPending   RunStatus = "pending"
 	RunRunning   RunStatus = "running"
@@ -32,13 +32,13 @@ func (RunStatus) Values() []RunStatus {
 	return []RunStatus{RunPending, RunRunning, RunApproval, RunInput, RunFailed, RunCancelled, RunCompleted}
 }
 
-// IsLive reports whether a run is running or waiting.
+// IsLive reports whether the run has not ended: it is running or waiting.
 func (s RunStatus) IsLive() bool { return s != RunFailed && s != RunCancelled && s != RunCompleted }
 
-// IsWaitingForUser reports whether a run waits for users.
+// IsWaitingForUser reports whether the run can only continue after a user's approval or input.
 func (s RunStatus) IsWaitingForUser() bool { return s == RunApproval || s == RunInput }
 
-// The statuses of a step.
+// The statuses of a workflow step.
 const (
 	StepPending   = "pending"
 	StepRunning   = "running"
@@ -48,7 +48,7 @@ const (
 	StepCancelled = "cancelled"
 )
 
-// WorkflowStep is one step of a run.
+// WorkflowStep is one step of a workflow run.
 type WorkflowStep struct {
 	Name        string     `json:"name"`
 	Title       string     `json:"title" doc:"Description of the step."`
@@ -59,7 +59,7 @@ type WorkflowStep struct {
 	Error       *string    `json:"error"`
 }
 
-// WorkflowRun is a durable run over an assessment.
+// WorkflowRun is one run of a workflow on an assessment. It survives restarts of the service.
 type WorkflowRun struct {
 	TenantRecord
 	AssessmentID string         `json:"assessment_id"`
@@ -79,7 +79,7 @@ type WorkflowRun struct {
 	Revision     int            `json:"revision" doc:"Increases with each change; the id of the run's events."`
 }
 
-// Signal is an external signal to a waiting run.
+// Signal is a message from outside that a waiting run can receive.
 type Signal struct {
 	Name    string         `json:"name"`
 	Payload map[string]any `json:"payload"`
@@ -87,7 +87,7 @@ type Signal struct {
 	At      time.Time      `json:"at"`
 }
 
-// StartWorkflowInput starts a run.
+// StartWorkflowInput is the input for starting a workflow run.
 type StartWorkflowInput struct {
 	AssessmentInput
 	Body struct {
@@ -96,7 +96,7 @@ type StartWorkflowInput struct {
 	}
 }
 
-// WorkflowsInput lists the runs of an assessment.
+// WorkflowsInput is the input for listing the workflow runs of an assessment.
 type WorkflowsInput struct {
 	AssessmentInput
 	Paging
@@ -109,13 +109,13 @@ type WorkflowInput struct {
 	WorkflowRunID string `path:"workflowRunId"`
 }
 
-// WorkflowEventsInput watches a run.
+// WorkflowEventsInput identifies the run whose events are streamed.
 type WorkflowEventsInput struct {
 	WorkflowInput
 	LastEventID string `header:"Last-Event-ID" doc:"The id of the last event received; only newer ones are sent."`
 }
 
-// SignalInput sends a signal to a run.
+// SignalInput is the input for sending a signal to a workflow run.
 type SignalInput struct {
 	WorkflowInput
 	Body struct {
@@ -126,7 +126,8 @@ type SignalInput struct {
 
 const tagWorkflow = "Workflows"
 
-// Operations of section 4.15 of the API specification, and those that list runs and stream their events.
+// Operations on workflow runs, defined in section 4.15 of the API specification, and two more: listing
+// runs and streaming their events.
 var (
 	StartLifecycle = Post[AssessmentInput, WorkflowRun](
 		"start-lifecycle-workflow", "/assessments/{assessmentId}/workflows/lifecycle/start", "workflow:write", tagWorkflow,
