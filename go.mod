@@ -6,6 +6,7 @@ require (
 	codeberg.org/go-pdf/fpdf v0.12.0
 	filippo.io/age v1.3.1
 	github.com/alexedwards/argon2id v1.0.0
+	github.com/andybalholm/cascadia v1.3.5
 	github.com/blevesearch/snowballstem v0.9.0
 	github.com/charmbracelet/bubbletea v1.3.10
 	github.com/danielgtaylor/huma/v2 v2.37.2

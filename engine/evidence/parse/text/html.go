@@ -31,19 +31,31 @@ func ReadHTML(b *document.Builder, text string) error {
 	if err != nil {
 		return document.DamagedError("the HTML", err)
 	}
+	restoreFormatting(root)
+	if err := removeInvisible(b, root); err != nil {
+		return err
+	}
 	h := &htmlReader{b: b}
 	h.visitChildren(root, 0, 0)
 	h.flush()
 	return b.Err()
 }
 
+const (
+	formattingPrefix  = "x-formatting-"
+	maxOpenFormatting = 100
+)
+
 // removeFormatting removes the tags of visible formatting elements and replaces those of hidden ones with <s>.
 // The HTML parser reopens unclosed formatting elements in every later paragraph: a file of 200 KB, with 400 of
-// them and 20,000 paragraphs, took 1.4 GB. Of identical elements, such as <s>, it reopens at most three.
+// them and 20,000 paragraphs, took 1.4 GB. Of identical elements, such as <s>, it reopens at most three. On a page
+// with styles, an element that only a style may hide gets a name that the parser does not reopen; see restoreFormatting.
 func removeFormatting(text string) string {
+	hasStyles := strings.Contains(text, "<style") || strings.Contains(text, "<STYLE")
 	z := html.NewTokenizer(strings.NewReader(text))
 	var sb strings.Builder
-	open := map[atom.Atom][]bool{} // by element: whether each open one is hidden
+	open := map[atom.Atom][]string{} // by element: the tag written for each open one
+	renamed := 0                     // open elements with another name
 	for {
 		kind := z.Next()
 		if kind == html.ErrorToken {
@@ -62,17 +74,43 @@ func removeFormatting(text string) string {
 			sb.WriteString(raw)
 			continue
 		}
-		stack, tag := open[t.DataAtom], "<s>"
-		hidden := isHiddenOrStruckThrough(&html.Node{DataAtom: t.DataAtom, Attr: t.Attr})
-		if kind != html.EndTagToken {
-			open[t.DataAtom] = append(stack, hidden)
-		} else if n := len(stack) - 1; n >= 0 {
-			hidden, tag, open[t.DataAtom] = stack[n], "</s>", stack[:n]
-		} else {
-			hidden = false
+		stack := open[t.DataAtom]
+		if kind == html.EndTagToken {
+			if n := len(stack) - 1; n >= 0 {
+				if stack[n] != "" {
+					sb.WriteString("</" + stack[n] + ">")
+				}
+				if strings.HasPrefix(stack[n], formattingPrefix) {
+					renamed--
+				}
+				open[t.DataAtom] = stack[:n]
+			}
+			continue
 		}
-		if hidden {
-			sb.WriteString(tag)
+		tag := ""
+		switch {
+		case isHiddenOrStruckThrough(&html.Node{DataAtom: t.DataAtom, Attr: t.Attr}):
+			tag = "s"
+			if hasAttr(&html.Node{Attr: t.Attr}, "hidden") {
+				sb.WriteString("<s hidden>")
+			} else {
+				sb.WriteString("<s>")
+			}
+		case renamed < maxOpenFormatting && (hasStyles || hasAttr(&html.Node{Attr: t.Attr}, "style") || hasAttr(&html.Node{Attr: t.Attr}, "color")):
+			tag = formattingPrefix + t.Data
+			t.Data, t.Type = tag, html.StartTagToken
+			sb.WriteString(t.String())
+			renamed++
+		}
+		open[t.DataAtom] = append(stack, tag)
+	}
+}
+
+// restoreFormatting gives the elements that removeFormatting renamed their names again.
+func restoreFormatting(root *html.Node) {
+	for n := range root.Descendants() {
+		if name, ok := strings.CutPrefix(n.Data, formattingPrefix); ok && n.Type == html.ElementNode {
+			n.Data, n.DataAtom = name, atom.Lookup([]byte(name))
 		}
 	}
 }
@@ -168,9 +206,6 @@ func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 		return
 	case atom.Hr:
 		h.flush()
-		return
-	}
-	if isHiddenOrStruckThrough(n) {
 		return
 	}
 	switch n.DataAtom {
@@ -329,7 +364,7 @@ func (h *htmlReader) readTable(n *html.Node) {
 			}
 		}
 		for c := tr.FirstChild; c != nil; c = c.NextSibling {
-			if c.DataAtom != atom.Td && c.DataAtom != atom.Th || isHiddenOrStruckThrough(c) {
+			if c.DataAtom != atom.Td && c.DataAtom != atom.Th {
 				continue
 			}
 			fill()
@@ -373,9 +408,6 @@ func nodeText(n *html.Node) string {
 					sb.WriteByte('\n')
 					continue
 				}
-				if isHiddenOrStruckThrough(c) {
-					continue
-				}
 				apart := c.DataAtom == atom.P || c.DataAtom == atom.Div || c.DataAtom == atom.Li || c.DataAtom == atom.Td ||
 					c.DataAtom == atom.Th ||
 					c.DataAtom == atom.Tr
@@ -406,8 +438,8 @@ func hasClass(n *html.Node, name string) bool {
 	return slices.Contains(strings.Fields(attr(n, "class")), name)
 }
 
-// isHiddenOrStruckThrough reports whether a browser would hide an element or strike it through. Nobody has
-// approved such text.
+// isHiddenOrStruckThrough reports whether a formatting element by itself hides its text or strikes it through, in a
+// way that the elements in it can't undo.
 func isHiddenOrStruckThrough(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Del, atom.S, atom.Strike: // struck through
@@ -419,8 +451,7 @@ func isHiddenOrStruckThrough(n *html.Node) bool {
 			return a.Val != "until-found"
 		case "style":
 			style := strings.ReplaceAll(strings.ToLower(a.Val), " ", "")
-			return strings.Contains(style, "display:none") || strings.Contains(style, "line-through") ||
-				strings.Contains(style, "visibility:hidden")
+			return strings.Contains(style, "display:none") || strings.Contains(style, "line-through")
 		}
 	}
 	return false

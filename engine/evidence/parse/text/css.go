@@ -1,0 +1,425 @@
+package text
+
+import (
+	"cmp"
+	"image/color"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/andybalholm/cascadia"
+	"golang.org/x/image/colornames"
+	"golang.org/x/net/html"
+)
+
+const (
+	maxCSSRules = 10_000 // selectors of a page
+	maxCSSDepth = 20     // nested @media, @supports …
+	screenWidth = 1280   // CSS pixels of the screen that media queries are answered for
+)
+
+// stylesheet holds the rules of a page's <style> elements that may decide whether text is visible.
+type stylesheet struct {
+	// rules by what the element has to be: ".class", "#id", its name, or "" for any element.
+	rules     map[string][]cssRule
+	count     int
+	variables map[string]string
+}
+
+type cssRule struct {
+	selector    cascadia.Sel
+	order       int
+	properties  []cssProperty
+	specificity cascadia.Specificity
+}
+
+type cssProperty struct {
+	name, value string
+	important   bool
+}
+
+// visibilityProperties are the properties that may hide text or strike it through.
+var visibilityProperties = map[string]bool{
+	"display": true, "visibility": true, "opacity": true, "content-visibility": true, "filter": true,
+	"text-decoration": true, "text-decoration-line": true, "-webkit-text-decoration": true, "-webkit-text-decoration-line": true,
+	"font": true, "font-size": true, "color": true, "-webkit-text-fill-color": true, "background": true, "background-color": true,
+	"background-image": true, "background-clip": true, "-webkit-background-clip": true, "position": true, "left": true, "top": true, "right": true, "bottom": true, "margin-left": true,
+	"margin-top": true, "text-indent": true, "transform": true, "width": true, "height": true, "max-width": true, "max-height": true,
+	"overflow": true, "overflow-x": true, "overflow-y": true, "clip": true, "clip-path": true,
+}
+
+// newStylesheet reads the style sheets in the page's order.
+func newStylesheet(sheets []string) *stylesheet {
+	s := &stylesheet{rules: map[string][]cssRule{}, variables: map[string]string{}}
+	for _, css := range sheets {
+		s.add(removeCSSComments(css), 0)
+	}
+	return s
+}
+
+func removeCSSComments(css string) string {
+	css = strings.NewReplacer("<!--", " ", "-->", " ").Replace(css)
+	var sb strings.Builder
+	for {
+		before, rest, ok := strings.Cut(css, "/*")
+		sb.WriteString(before)
+		if !ok {
+			return sb.String()
+		}
+		_, css, _ = strings.Cut(rest, "*/")
+		sb.WriteByte(' ')
+	}
+}
+
+// add adds the rules of a sheet or of a block in it.
+func (s *stylesheet) add(css string, depth int) {
+	for css != "" && depth < maxCSSDepth && s.count < maxCSSRules {
+		end := indexCSS(css, "{;}")
+		if end < 0 {
+			return
+		}
+		prelude := strings.TrimSpace(css[:end])
+		if css[end] != '{' { // @import, @charset, or a stray character
+			css = css[end+1:]
+			continue
+		}
+		block := css[end+1:]
+		css = ""
+		if n := blockEnd(block); n < len(block) {
+			block, css = block[:n], block[n+1:]
+		}
+		name, condition, _ := strings.Cut(prelude, " ")
+		switch name = strings.ToLower(name); {
+		case !strings.HasPrefix(name, "@"):
+			s.addRule(prelude, block)
+		case name == "@media" && matchesScreen(condition), name == "@supports", name == "@layer", strings.HasPrefix(name, "@media("):
+			s.add(block, depth+1)
+		}
+	}
+}
+
+// indexCSS returns the index of the first of the bytes outside strings and parentheses, or -1.
+func indexCSS(css, bytes string) int {
+	open := 0
+	for i := 0; i < len(css); i++ {
+		switch c := css[i]; {
+		case c == '\\':
+			i++
+		case c == '"' || c == '\'':
+			for i++; i < len(css) && css[i] != c && css[i] != '\n'; i++ {
+				if css[i] == '\\' {
+					i++
+				}
+			}
+		case c == '(':
+			open++
+		case c == ')':
+			open = max(0, open-1)
+		case open == 0 && strings.IndexByte(bytes, c) >= 0:
+			return i
+		}
+	}
+	return -1
+}
+
+// blockEnd returns where a block's closing brace is; the length if it has none.
+func blockEnd(css string) int {
+	for at, depth := 0, 1; ; {
+		n := indexCSS(css[at:], "{}")
+		if n < 0 {
+			return len(css)
+		}
+		at += n
+		if css[at] == '{' {
+			depth++
+		} else if depth--; depth == 0 {
+			return at
+		}
+		at++
+	}
+}
+
+// matchesScreen reports whether a media query applies to a screen of usual width in the default colors.
+func matchesScreen(query string) bool {
+	for q := range strings.SplitSeq(strings.ToLower(query), ",") {
+		q = strings.TrimSpace(q)
+		q, negated := strings.CutPrefix(q, "not ")
+		ok := true
+		for part := range strings.SplitSeq(q, " and ") {
+			part = strings.TrimPrefix(strings.TrimSpace(part), "only ")
+			feature, value, _ := strings.Cut(strings.Trim(part, "() "), ":")
+			width, isWidth := cssLength(strings.TrimSpace(value))
+			switch feature = strings.TrimSpace(feature); {
+			case feature == "print" || feature == "speech":
+				ok = false
+			case feature == "min-width" && isWidth:
+				ok = ok && width <= screenWidth
+			case feature == "max-width" && isWidth:
+				ok = ok && width >= screenWidth
+			case strings.HasPrefix(feature, "prefers-"), feature == "forced-colors":
+				ok = ok && (strings.TrimSpace(value) == "light" || strings.TrimSpace(value) == "no-preference")
+			}
+		}
+		if ok != negated {
+			return true
+		}
+	}
+	return false
+}
+
+// addRule adds a rule for each of its selectors. A selector that is not understood is left out.
+func (s *stylesheet) addRule(selectors, block string) {
+	properties := parseDeclarations(block)
+	for _, p := range properties {
+		if strings.HasPrefix(p.name, "--") && len(s.variables) < maxCSSRules {
+			s.variables[p.name] = p.value
+		}
+	}
+	properties = slices.DeleteFunc(properties, func(p cssProperty) bool { return !visibilityProperties[p.name] })
+	if len(properties) == 0 {
+		return
+	}
+	for rest := selectors; rest != "" && s.count < maxCSSRules; {
+		selector := rest
+		if n := indexCSS(rest, ","); n >= 0 {
+			selector, rest = rest[:n], rest[n+1:]
+		} else {
+			rest = ""
+		}
+		sel, err := cascadia.Parse(strings.TrimSpace(selector))
+		if err != nil {
+			continue
+		}
+		s.count++
+		key := selectorKey(sel.String())
+		s.rules[key] = append(s.rules[key], cssRule{sel, s.count, properties, sel.Specificity()})
+	}
+}
+
+// selectorKey returns what an element needs to be found by the selector: ".class", "#id" or a name; "" if unknown.
+func selectorKey(selector string) string {
+	if strings.ContainsAny(selector, `[(\"':*`) {
+		return ""
+	}
+	last := selector[strings.LastIndexAny(selector, " >+~")+1:]
+	if n := strings.LastIndexAny(last, ".#"); n >= 0 {
+		return last[n:]
+	}
+	return strings.ToLower(last)
+}
+
+// parseDeclarations returns the declarations of a block.
+func parseDeclarations(block string) (out []cssProperty) {
+	for block != "" {
+		declaration := block
+		if n := indexCSS(block, ";"); n >= 0 {
+			declaration, block = block[:n], block[n+1:]
+		} else {
+			block = ""
+		}
+		name, value, ok := strings.Cut(declaration, ":")
+		if !ok {
+			continue
+		}
+		p := cssProperty{name: strings.ToLower(strings.TrimSpace(name)), value: strings.ToLower(strings.TrimSpace(value))}
+		if n := strings.LastIndexByte(p.value, '!'); n >= 0 && strings.TrimSpace(p.value[n+1:]) == "important" {
+			p.value, p.important = strings.TrimSpace(p.value[:n]), true
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// propertiesFor returns the properties of an element by name, as the cascade has them: rules by specificity and
+// order, then its own style attribute, then what is important. Nil if it has none.
+func (s *stylesheet) propertiesFor(n *html.Node) map[string]string {
+	var matched []cssRule
+	collect := func(key string) {
+		for _, r := range s.rules[key] {
+			if r.selector.Match(n) {
+				matched = append(matched, r)
+			}
+		}
+	}
+	var own []cssProperty
+	if s.count > 0 {
+		collect("")
+		collect(n.Data)
+	}
+	for _, a := range n.Attr {
+		switch {
+		case a.Key == "style":
+			own = parseDeclarations(removeCSSComments(a.Val))
+		case s.count == 0:
+		case a.Key == "class":
+			classes := strings.Fields(a.Val)
+			slices.Sort(classes)
+			for _, c := range slices.Compact(classes) {
+				collect("." + c)
+			}
+		case a.Key == "id":
+			collect("#" + a.Val)
+		}
+	}
+	if matched == nil && own == nil {
+		return nil
+	}
+	slices.SortFunc(matched, func(a, b cssRule) int {
+		switch {
+		case a.specificity.Less(b.specificity):
+			return -1
+		case b.specificity.Less(a.specificity):
+			return 1
+		}
+		return cmp.Compare(a.order, b.order)
+	})
+	out := map[string]string{}
+	for _, important := range []bool{false, true} {
+		for _, r := range matched {
+			s.apply(out, r.properties, important)
+		}
+		s.apply(out, own, important)
+	}
+	return out
+}
+
+// apply sets the properties that are important, or those that are not. Shorthands set what they stand for.
+func (s *stylesheet) apply(to map[string]string, properties []cssProperty, important bool) {
+	for _, p := range properties {
+		if p.important != important || !visibilityProperties[p.name] {
+			continue
+		}
+		value := p.value
+		for range 5 { // variables may refer to others
+			before, rest, ok := strings.Cut(value, "var(")
+			inner, after, closed := strings.Cut(rest, ")")
+			if !ok || !closed || len(value) > 1000 {
+				break
+			}
+			name, fallback, _ := strings.Cut(inner, ",")
+			value = before + cmp.Or(s.variables[strings.TrimSpace(name)], strings.TrimSpace(fallback)) + after
+		}
+		switch p.name {
+		case "text-decoration", "-webkit-text-decoration", "-webkit-text-decoration-line":
+			to["text-decoration-line"] = value
+		case "-webkit-background-clip":
+			to["background-clip"] = value
+		case "font":
+			for field := range strings.FieldsSeq(value) {
+				size, _, _ := strings.Cut(field, "/")
+				if _, ok := cssLength(size); ok {
+					to["font-size"] = size
+					break
+				}
+			}
+		case "background":
+			to["background-color"], to["background-image"] = "transparent", value
+			for rest := value; rest != ""; {
+				word := rest
+				if n := indexCSS(rest, " "); n >= 0 {
+					word, rest = rest[:n], rest[n+1:]
+				} else {
+					rest = ""
+				}
+				if _, ok := cssColor(word); ok {
+					to["background-color"] = word
+				}
+			}
+		case "overflow-x", "overflow-y":
+			to["overflow"] = value
+		default:
+			to[p.name] = value
+		}
+	}
+}
+
+// cssLength returns a length in pixels, about: a percentage or multiple of the font size counts as of 16 pixels.
+func cssLength(s string) (float64, bool) {
+	unit := strings.TrimLeft(s, "+-.0123456789")
+	v, err := strconv.ParseFloat(s[:len(s)-len(unit)], 64)
+	if err != nil {
+		return 0, false
+	}
+	switch unit {
+	case "", "px":
+		return v, unit == "px" || v == 0
+	case "pt":
+		return v * 4 / 3, true
+	case "em", "rem", "ex", "ch", "pc", "vw", "vh":
+		return v * 16, true
+	case "%":
+		return v * 16 / 100, true
+	case "in":
+		return v * 96, true
+	case "cm":
+		return v * 38, true
+	case "mm":
+		return v * 3.8, true
+	}
+	return 0, false
+}
+
+// cssColor returns a color. The alpha of one that is nearly transparent is 0.
+func cssColor(s string) (color.RGBA, bool) {
+	if c, ok := colornames.Map[s]; ok {
+		return c, true
+	}
+	if s == "transparent" {
+		return color.RGBA{}, true
+	}
+	if hex, ok := strings.CutPrefix(s, "#"); ok {
+		if len(hex) == 3 || len(hex) == 4 {
+			var sb strings.Builder
+			for _, c := range hex {
+				sb.WriteRune(c)
+				sb.WriteRune(c)
+			}
+			hex = sb.String()
+		}
+		if len(hex) == 6 {
+			hex += "ff"
+		}
+		v, err := strconv.ParseUint(hex, 16, 32)
+		if err != nil || len(hex) != 8 {
+			return color.RGBA{}, false
+		}
+		return opaqueOrNone(float64(v>>24), float64(v>>16&255), float64(v>>8&255), float64(v&255)/255), true
+	}
+	name, list, ok := strings.Cut(strings.TrimSuffix(s, ")"), "(")
+	if !ok || name != "rgb" && name != "rgba" && name != "hsl" && name != "hsla" {
+		return color.RGBA{}, false
+	}
+	v := [4]float64{3: 1}
+	for i, field := range strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(" ,/", r) }) {
+		number, percent := strings.CutSuffix(strings.TrimSuffix(field, "deg"), "%")
+		f, err := strconv.ParseFloat(number, 64)
+		if err != nil || i > 3 {
+			return color.RGBA{}, false
+		}
+		if percent {
+			f /= 100
+			if i < 3 && name[0] == 'r' {
+				f *= 255
+			}
+		}
+		v[i] = f
+	}
+	if name[0] == 'h' {
+		// Only gray, white and black need be exact: they are what texts and pages have.
+		l := v[2] * 255
+		if v[1] == 0 || v[2] <= 0 || v[2] >= 1 {
+			return opaqueOrNone(l, l, l, v[3]), true
+		}
+		return color.RGBA{}, false
+	}
+	return opaqueOrNone(v[0], v[1], v[2], v[3]), true
+}
+
+// opaqueOrNone returns a color that is transparent if its alpha is below a tenth; else it counts as opaque.
+func opaqueOrNone(r, g, b, alpha float64) color.RGBA {
+	if alpha < 0.1 {
+		return color.RGBA{}
+	}
+	clamp := func(f float64) uint8 { return uint8(min(max(f, 0), 255)) }
+	return color.RGBA{clamp(r), clamp(g), clamp(b), 255}
+}
