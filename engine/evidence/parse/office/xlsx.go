@@ -22,7 +22,8 @@ const (
 // ReadXlsx reads the cells of every sheet as displayed, row by row. Formulas are not computed; their stored
 // values are used. Macros and links are ignored.
 func ReadXlsx(b *document.Builder, content io.ReaderAt, size int64) error {
-	if _, err := zipfile.OpenOfficeDocument(b, content, size); err != nil { // refuse bombs before excelize unpacks them
+	z, err := zipfile.OpenOfficeDocument(b, content, size) // refuse bombs before excelize unpacks them
+	if err != nil {
 		return err
 	}
 	x, err := excelize.OpenReader(
@@ -45,28 +46,38 @@ func ReadXlsx(b *document.Builder, content io.ReaderAt, size int64) error {
 		b.Doc.Title = p.Title
 		b.AddFact("version", p.Version)
 	}
+	w, err := openWorkbook(b, z)
+	if err != nil {
+		return err
+	}
 	for _, sheet := range sheets {
-		if err := readSheet(b, x, sheet); err != nil {
+		if w.sheets[sheet].isHidden {
+			b.Doc.AddNotRead(api.UnreadHiddenSheet, 1, api.Locator{Sheet: sheet})
+			continue
+		}
+		if err := readSheet(b, x, w, sheet); err != nil {
 			return err
 		}
 	}
 	return b.Err()
 }
 
-func readSheet(b *document.Builder, x *excelize.File, sheet string) error {
+func readSheet(b *document.Builder, x *excelize.File, w *workbook, sheet string) error {
 	rows, err := x.Rows(sheet)
 	if err != nil {
 		var missing excelize.ErrSheetNotExist
 		if errors.As(err, &missing) || strings.Contains(err.Error(), "not a worksheet") {
-			b.Warn("The sheet %q contains no cells and was skipped.", sheet)
+			b.Doc.AddNotRead(api.UnreadChart, 1, api.Locator{Sheet: sheet})
 			return nil
 		}
 		return document.DamagedError("sheet "+sheet, err)
 	}
 	defer rows.Close()
-	if visible, err := x.GetSheetVisible(sheet); err == nil && !visible {
-		b.Warn("The sheet %q is hidden; it was read anyway.", sheet)
+	seen, err := w.openCells(sheet)
+	if err != nil {
+		return err
 	}
+	defer seen.close()
 	b.CloseHeadings()
 	b.AddHeading(1, sheet, api.Locator{Sheet: sheet})
 	t := b.NewTableWriter()
@@ -84,6 +95,11 @@ func readSheet(b *document.Builder, x *excelize.File, sheet string) error {
 		if err != nil {
 			return document.DamagedError(fmt.Sprintf("sheet %s, row %d", sheet, n), err)
 		}
+		if visible, err := seen.removeUnread(n, cells); err != nil {
+			return err
+		} else if !visible {
+			continue
+		}
 		if document.CountFilled(cells) == 0 {
 			if empty++; empty > maxEmptyRun {
 				b.Warn("The sheet %q has more than %d consecutive empty rows; the rest was skipped.", sheet, maxEmptyRun)
@@ -98,6 +114,9 @@ func readSheet(b *document.Builder, x *excelize.File, sheet string) error {
 		return document.DamagedError("sheet "+sheet, err)
 	}
 	t.Finish()
+	if err := seen.readBeside(); err != nil {
+		return err
+	}
 	return b.Err()
 }
 
