@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,6 +76,28 @@ func (c *Container) AddMember(label string, content []byte) error {
 	}
 	c.appendMember(label, part)
 	return b.err
+}
+
+// AppendDocument reads a document that is shown as a part of this one, and appends its blocks under the open headings.
+// The error is for problems with the document; other problems stop the reading of b.
+func (b *Builder) AppendDocument(name string, content []byte) error {
+	if b.depth >= MaxNesting {
+		return NewError(ErrTooLarge, "", "it is nested more than %d containers deep", MaxNesting)
+	}
+	if err := b.ConsumeUnpackedBudget(int64(len(content))); err != nil {
+		b.Fail(err)
+		return nil
+	}
+	part, left := b.NewPart(), *b.budget
+	part.depth++
+	if err := readMember(part, name, content); err != nil {
+		if b.err = cmp.Or(b.ctx.Err(), b.exhaustedBudget()); b.err == nil {
+			b.budget.text, b.budget.blocks = left.text, left.blocks
+		}
+		return err
+	}
+	b.AppendPart(part)
+	return nil
 }
 
 // readMember reads a member and turns a panic into an error, so that the other members are still

@@ -4,6 +4,7 @@ package office
 
 import (
 	"archive/zip"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -35,6 +36,9 @@ type docxReader struct {
 	styles    map[string]docxStyle
 	notes     map[string]string // by reference, such as "footnote 3"
 	numbering numbering
+	looks     wordStyles
+	targets   map[string]string // parts by their relation with the main part
+	pageColor string
 
 	hasPageBreaks bool // the document records where pages began when it was last saved
 	page          int
@@ -58,7 +62,7 @@ func ReadDocx(b *document.Builder, content io.ReaderAt, size int64) error {
 	}
 	d := &docxReader{
 		b: b, z: z, page: 1, notes: map[string]string{}, styles: map[string]docxStyle{},
-		numbering: numbering{lists: map[string]*numberList{}, counters: map[string]*[9]int{}},
+		numbering: numbering{lists: map[string]*numberList{}, counters: map[string]*[9]int{}}, targets: map[string]string{},
 	}
 	main := "word/document.xml"
 	for _, r := range readRelations(z, "") {
@@ -70,12 +74,18 @@ func ReadDocx(b *document.Builder, content io.ReaderAt, size int64) error {
 		return document.NewError(document.ErrDamaged, main, "the main part is missing")
 	}
 	var headers []string
-	for _, r := range readRelations(z, main) {
+	relations := readRelations(z, main)
+	for _, r := range relations { // notes are read with the styles
+		if r.TargetMode != "External" && strings.HasSuffix(r.Type, relStyles) {
+			if err := d.readStyles(r.resolveTarget(main)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, r := range relations {
 		target := r.resolveTarget(main)
 		switch {
 		case r.TargetMode == "External": // never followed
-		case strings.HasSuffix(r.Type, relStyles):
-			err = d.readStyles(target)
 		case strings.HasSuffix(r.Type, relNumbering):
 			err = d.readNumbering(target)
 		case strings.HasSuffix(r.Type, relFootnotes):
@@ -84,6 +94,10 @@ func ReadDocx(b *document.Builder, content io.ReaderAt, size int64) error {
 			err = d.readNotes(target, "endnote")
 		case strings.HasSuffix(r.Type, relHeader), strings.HasSuffix(r.Type, relFooter):
 			headers = append(headers, target)
+		case strings.HasSuffix(r.Type, "/comments"):
+			err = countElements(b, z, target, api.Locator{}, map[string]string{"comment": api.UnreadComment})
+		default:
+			d.targets[r.ID] = target
 		}
 		if err != nil {
 			return err
@@ -103,6 +117,9 @@ func ReadDocx(b *document.Builder, content io.ReaderAt, size int64) error {
 		for i := range b.Doc.Blocks {
 			b.Doc.Blocks[i].Locator.Page = 0
 		}
+		for i := range b.Doc.NotRead {
+			b.Doc.NotRead[i].Locator.Page = 0
+		}
 	} else {
 		b.Doc.PageCount = d.page
 	}
@@ -113,6 +130,14 @@ type xmlValue struct {
 	Val string `xml:"val,attr"`
 }
 
+type wordShade struct {
+	Val   string `xml:"val,attr"`
+	Fill  string `xml:"fill,attr"`
+	Color string `xml:"color,attr"`
+}
+
+func (s wordShade) color() string { return shadeColor("shd", s.Val, s.Fill, s.Color) }
+
 func (d *docxReader) readStyles(name string) error {
 	raw, err := zipfile.ReadPart(d.z, name, maxSidePart)
 	if errors.Is(err, zipfile.ErrNoPart) {
@@ -122,9 +147,11 @@ func (d *docxReader) readStyles(name string) error {
 		return err
 	}
 	var sheet struct {
-		Style []struct {
+		Defaults wordProperties `xml:"docDefaults>rPrDefault>rPr"`
+		Style    []struct {
 			ID      string   `xml:"styleId,attr"`
 			Type    string   `xml:"type,attr"`
+			Default string   `xml:"default,attr"`
 			Name    xmlValue `xml:"name"`
 			BasedOn xmlValue `xml:"basedOn"`
 			PPr     struct {
@@ -133,14 +160,30 @@ func (d *docxReader) readStyles(name string) error {
 					Level xmlValue `xml:"ilvl"`
 					ID    xmlValue `xml:"numId"`
 				} `xml:"numPr"`
+				Shade wordShade `xml:"shd"`
 			} `xml:"pPr"`
+			RPr         wordProperties `xml:"rPr"`
+			TableShade  wordShade      `xml:"tblPr>shd"`
+			CellShade   wordShade      `xml:"tcPr>shd"`
+			Conditional []struct{}     `xml:"tblStylePr"`
 		} `xml:"style"`
 	}
 	if err := xml.Unmarshal(raw, &sheet); err != nil {
 		d.b.Warn("The styles of the document could not be read; headings may be missing.")
 		return nil
 	}
+	d.looks = wordStyles{
+		defaults: sheet.Defaults.format(), formats: map[string]wordFormat{}, basedOn: map[string]string{},
+		defaultByType: map[string]string{}, resolved: map[string]bool{},
+	}
 	for _, s := range sheet.Style {
+		f := s.RPr.format()
+		f.paragraphShade = cmp.Or(s.PPr.Shade.color(), s.CellShade.color(), s.TableShade.color())
+		f.hasConditionalShadings = len(s.Conditional) > 0
+		d.looks.formats[s.ID], d.looks.basedOn[s.ID] = f, s.BasedOn.Val
+		if s.Default == "1" || s.Default == "true" {
+			d.looks.defaultByType[s.Type] = s.ID
+		}
 		if s.Type != "paragraph" {
 			continue
 		}
@@ -228,7 +271,18 @@ func (d *docxReader) readHeaderFooter(name string) error {
 
 func (d *docxReader) readBody(name string) error {
 	w := &wordWalker{d: d, name: name}
-	w.onParagraph = d.writeParagraphBlock
+	w.onParagraph = func(p *wordPara) {
+		d.writeParagraphBlock(p)
+		d.writeBeside(p)
+	}
+	w.onStart = func(e xml.StartElement) {
+		switch e.Name.Local {
+		case "background":
+			d.pageColor = strings.ToUpper(attrValue(e, "color"))
+		case "altChunk":
+			d.readInsertedPart(attrValue(e, "id"))
+		}
+	}
 	w.onRow = func(t *document.TableWriter, cells []string) { t.AddRow(cells, api.Locator{Page: d.page}) }
 	return w.walk()
 }
@@ -278,4 +332,31 @@ func (d *docxReader) nextListNumber(p *wordPara, st docxStyle) string {
 		return ""
 	}
 	return d.numbering.nextNumber(id, level)
+}
+
+// writeBeside writes the texts of a paragraph's pictures and diagrams.
+func (d *docxReader) writeBeside(p *wordPara) {
+	here := api.Locator{Page: d.page}
+	for _, text := range p.beside {
+		d.b.AddBlock(document.Block{Kind: document.Paragraph, Text: text, Locator: here})
+	}
+	for _, id := range p.links {
+		s := &slideWalker{p: &pptxReader{b: d.b, z: d.z}, name: d.targets[id]}
+		if s.name == "" || s.walk() != nil || len(s.blocks) == 0 {
+			d.b.Doc.AddNotRead(api.UnreadDiagram, 1, here)
+			continue
+		}
+		addSlideBlocks(d.b, s.blocks, here)
+	}
+}
+
+// readInsertedPart reads a document that Word shows as a part of this one.
+func (d *docxReader) readInsertedPart(id string) {
+	raw, err := zipfile.ReadPart(d.z, d.targets[id], d.b.MaxTextBytes())
+	if err == nil {
+		err = d.b.AppendDocument(d.targets[id], raw)
+	}
+	if err != nil {
+		d.b.Doc.AddNotRead(api.UnreadInsertedPart, 1, api.Locator{Page: d.page})
+	}
 }

@@ -1,9 +1,12 @@
 package office
 
 import (
+	"bytes"
 	"encoding/xml"
 	"strconv"
 	"strings"
+
+	"github.com/scf-service/service/api"
 
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
@@ -20,6 +23,10 @@ type wordPara struct {
 	notes   []string
 	bold    bool // all its runs so far are bold
 	toc     bool
+	shade   string   // its own
+	counted string   // the kinds of text that aren't read and are counted
+	beside  []string // texts of pictures
+	links   []string // relations of diagrams
 }
 
 // wordTable is a table that is being read, with the cells of the current row read so far.
@@ -31,7 +38,7 @@ type wordTable struct {
 }
 
 // wordWalker walks one WordprocessingML part and calls functions for paragraphs and rows. It skips deleted text,
-// the original of moved text, fallbacks, field codes and hidden runs.
+// the original of moved text, fallbacks, field codes and text that isn't visible.
 type wordWalker struct {
 	d           *docxReader
 	name        string
@@ -43,15 +50,34 @@ type wordWalker struct {
 	paras    []*wordPara
 	tables   []*wordTable
 	bold     bool
-	hidden   bool // the run's content is not part of the document
 	inText   bool
+	inObject bool
 	tocDepth int // depth at which a table of contents began; 0 if none
+
+	// What decides on the visibility of text; see unreadKind.
+	sections      []string // open elements with properties
+	boxes         []wordBox
+	direct        wordFormat // of the open run
+	runStyle      string
+	kind          string // as what the open run isn't read, if kindKnown
+	kindKnown     bool
+	drawingHidden bool
+	shapeFill     string
 }
 
 func (w *wordWalker) walk() error { return walkXML(w.d.b, w.d.z, w.name, w) }
 
 func (w *wordWalker) appendCharData(text []byte) error {
-	if !w.inText || w.hidden || len(w.paras) == 0 {
+	if !w.inText || len(w.paras) == 0 {
+		return nil
+	}
+	if !w.kindKnown {
+		w.kind, w.kindKnown = w.unreadKind(), true
+	}
+	if w.kind != "" {
+		if len(bytes.TrimSpace(text)) > 0 {
+			w.countUnread(w.kind)
+		}
 		return nil
 	}
 	return appendText(&w.paras[len(w.paras)-1].text, text, w.name)
@@ -59,6 +85,7 @@ func (w *wordWalker) appendCharData(text []byte) error {
 
 // isSkipped reports whether an element's text is not part of the current document.
 func (w *wordWalker) isSkipped(e xml.StartElement) bool {
+	w.noteDeletion(e)
 	switch e.Name.Local {
 	case "del",
 		"moveFrom",
@@ -88,6 +115,7 @@ func (w *wordWalker) startElement(e xml.StartElement, depth int) {
 	if w.onStart != nil {
 		w.onStart(e)
 	}
+	w.startVisibility(e)
 	var p *wordPara
 	if len(w.paras) > 0 {
 		p = w.paras[len(w.paras)-1]
@@ -122,11 +150,12 @@ func (w *wordWalker) startElement(e xml.StartElement, depth int) {
 		w.d.hasPageBreaks = true
 		w.d.page++
 	case "r":
-		w.bold, w.hidden = false, false
+		w.bold = false
 	}
 	if p == nil {
 		return
 	}
+	w.noteMedia(p, e)
 	switch e.Name.Local {
 	case "pStyle":
 		p.style = attrValue(e, "val")
@@ -146,8 +175,6 @@ func (w *wordWalker) startElement(e xml.StartElement, depth int) {
 		}
 	case "b":
 		w.bold = isToggleOn(e)
-	case "vanish", "strike", "dstrike": // hidden, or struck through
-		w.hidden = w.hidden || isToggleOn(e)
 	case "t":
 		w.inText = true
 		if !w.bold {
@@ -172,11 +199,12 @@ func (w *wordWalker) currentTable() *wordTable {
 }
 
 func (w *wordWalker) endElement(e xml.EndElement, depth int) {
+	w.endVisibility(e)
 	switch e.Name.Local {
 	case "t":
 		w.inText = false
-	case "r":
-		w.hidden = false
+	case "object":
+		w.inObject = false
 	case "p":
 		if len(w.paras) > 0 && !strings.Contains(e.Name.Space, "drawingml") {
 			w.endParagraph()
@@ -220,6 +248,8 @@ func (w *wordWalker) endParagraph() {
 		for _, n := range p.notes {
 			t.cell = append(t.cell, w.d.notes[n])
 		}
+		t.cell = append(t.cell, p.beside...)
+		w.d.b.Doc.AddNotRead(api.UnreadDiagram, len(p.links), w.locator())
 		return
 	}
 	w.onParagraph(p)
@@ -237,5 +267,31 @@ func (w *wordWalker) endRow(t *wordTable) {
 	if len(w.tables) > 1 {
 		outer := w.tables[len(w.tables)-2]
 		outer.cell = append(outer.cell, strings.Join(document.NonEmptyCells(cells), " | "))
+	}
+}
+
+// noteMedia counts pictures, charts and embedded files, and finds texts that belong to them.
+func (w *wordWalker) noteMedia(p *wordPara, e xml.StartElement) {
+	if w.drawingHidden || w.direct.vanish == flagOn {
+		return
+	}
+	doc := w.d.b.Doc
+	switch e.Name.Local {
+	case "docPr":
+		if text := document.CleanLine(attrValue(e, "descr")); text != "" && !strings.Contains(text, "generated") { // by a program
+			p.beside = append(p.beside, text)
+		}
+	case "blip", "imagedata":
+		if !w.inObject {
+			doc.AddNotRead(api.UnreadPicture, 1, w.locator())
+		}
+	case "chart":
+		doc.AddNotRead(api.UnreadChart, 1, w.locator())
+	case "object":
+		w.inObject = true
+	case "OLEObject":
+		doc.AddNotRead(api.UnreadEmbeddedFile, 1, w.locator())
+	case "relIds":
+		p.links = append(p.links, attrValue(e, "dm"))
 	}
 }
