@@ -120,7 +120,7 @@ func TestUnreadXLSX(t *testing.T) {
 	doc := parsetest.Read(t, "a.xlsx", workbookParts(t, `<sheetData>`+before+`<row r="2"><c r="B2"><f>1+1</f></c><c r="C2" t="str"><f>A5</f><v></v></c><c r="D2"><f>2</f><v/></c></row></sheetData>`, "", "",
 		map[string]string{
 			"xl/comments1.xml":         `<comments><commentList><comment ref="A1"/><comment ref="A2"/></commentList></comments>`,
-			"xl/drawings/drawing1.xml": `<d xmlns:c="c"><pic/><pic/><graphicFrame><c:chart/></graphicFrame></d>`,
+			"xl/drawings/drawing1.xml": `<d xmlns:c="c"><pic><blip/></pic><pic><blip/></pic><graphicFrame><c:chart/></graphicFrame></d>`,
 			"xl/workbook.xml":          `<workbook xmlns:x="r"NS><sheets><sheet name="S" sheetId="1" r:id="r1"/><sheet name="H" sheetId="2" state="veryHidden" r:id="r4"/></sheets></workbook>`,
 			"xl/worksheets/sheet2.xml": `<worksheetNS><sheetData/></worksheet>`,
 		}))

@@ -2,6 +2,7 @@ package office
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -23,8 +24,11 @@ const (
 
 // pptxReader reads the slides of a presentation in display order.
 type pptxReader struct {
-	b *document.Builder
-	z *zip.Reader
+	b             *document.Builder
+	z             *zip.Reader
+	main          string
+	width, height float64 // of a slide
+	masters       map[string]*slideMaster
 }
 
 // ReadPptx reads each slide under its title: its text, its tables row by row, the text of its diagrams, and its
@@ -34,13 +38,14 @@ func ReadPptx(b *document.Builder, content io.ReaderAt, size int64) error {
 	if err != nil {
 		return err
 	}
-	p := &pptxReader{b: b, z: z}
+	p := &pptxReader{b: b, z: z, masters: map[string]*slideMaster{}}
 	main := "ppt/presentation.xml"
 	for _, r := range readRelations(z, "") {
 		if strings.HasSuffix(r.Type, relDocument) {
 			main = r.resolveTarget("")
 		}
 	}
+	p.main = main
 	slides, err := p.slidePartNames(main)
 	if err != nil {
 		return err
@@ -72,7 +77,7 @@ func (p *pptxReader) slidePartNames(main string) ([]string, error) {
 	}
 	var list struct {
 		Slide []struct {
-			Rel string `xml:"http://schemas.openxmlformats.org/officeDocument/2006/relationships id,attr"`
+			Attrs []xml.Attr `xml:",any,attr"`
 		} `xml:"sldIdLst>sldId"`
 	}
 	if err := xml.Unmarshal(raw, &list); err != nil {
@@ -86,7 +91,13 @@ func (p *pptxReader) slidePartNames(main string) ([]string, error) {
 	}
 	var out []string
 	for _, s := range list.Slide {
-		if t, ok := target[s.Rel]; ok {
+		id := ""
+		for _, a := range s.Attrs {
+			if a.Name.Local == "id" && a.Name.Space != "" { // the slide's own id has no namespace
+				id = a.Value
+			}
+		}
+		if t, ok := target[id]; ok {
 			out = append(out, t)
 		} else {
 			p.b.Warn("A slide of the presentation is missing from the file.")
@@ -96,15 +107,21 @@ func (p *pptxReader) slidePartNames(main string) ([]string, error) {
 }
 
 func (p *pptxReader) readSlide(name string, number int) error {
-	s := &slideWalker{p: p, name: name}
+	at := api.Locator{Slide: number}
+	isHidden, err := p.isHiddenSlide(name)
+	if err != nil || isHidden {
+		p.b.Doc.AddNotRead(api.UnreadHiddenSlide, 1, at)
+		return err
+	}
+	hasPaint, err := p.paints(name)
+	if err != nil {
+		return err
+	}
+	s := &slideWalker{p: p, name: name, at: at, parents: p.parentsOf(name), slideHasPaint: hasPaint, countsMedia: true}
 	if err := s.walk(); err != nil {
 		return err
 	}
-	at := api.Locator{Slide: number}
 	p.b.CloseHeadings()
-	if s.hidden {
-		p.b.Warn("Slide %d is hidden; it was read anyway.", number)
-	}
 	p.b.AddHeading(1, s.title, at)
 	addSlideBlocks(p.b, s.blocks, at)
 	for _, text := range s.aside {
@@ -121,13 +138,30 @@ func (p *pptxReader) readSlide(name string, number int) error {
 			}
 		}
 	}
+	for _, r := range relations {
+		if r.TargetMode != "External" && strings.HasSuffix(r.Type, "/comments") {
+			if err := countElements(p.b, p.z, r.resolveTarget(name), at, map[string]string{"cm": api.UnreadComment}); err != nil {
+				return err
+			}
+		}
+	}
 	return p.b.Err()
+}
+
+// isHiddenSlide reports whether a slide is left out of the show.
+func (p *pptxReader) isHiddenSlide(name string) (hidden bool, err error) {
+	err = scanTags(p.b, p.z, name, func(s *tagScanner) bool {
+		show := s.attr("show")
+		hidden = show == "0" || show == "false"
+		return false
+	})
+	return hidden, err
 }
 
 // readRelatedPart reads a diagram or the speaker notes of a slide, which are stored in separate parts of the
 // file.
 func (p *pptxReader) readRelatedPart(name string, notes bool, at api.Locator) error {
-	s := &slideWalker{p: p, name: name, notes: notes}
+	s := &slideWalker{p: p, name: name, notes: notes, at: at}
 	if err := s.walk(); err != nil {
 		return err
 	}
@@ -169,7 +203,19 @@ type slideWalker struct {
 	title  string
 	blocks []slideBlock
 	aside  []string
-	hidden bool
+
+	// What decides on the visibility of text; see unreadKind.
+	at            api.Locator
+	master        *slideMaster // that is being read; nil for what has text
+	parents       []*slideMaster
+	path          []string // open elements
+	shapes        []slideShape
+	run           slideFormat
+	lastColor     *string // that was set last, by an element that is still open
+	background    string
+	hasPaint      bool
+	slideHasPaint bool
+	countsMedia   bool
 
 	shape   string // the kind of placeholder of the open shape; "" for a text box
 	inShape int
@@ -185,7 +231,13 @@ type slideWalker struct {
 func (s *slideWalker) walk() error { return walkXML(s.p.b, s.p.z, s.name, s) }
 
 func (s *slideWalker) appendCharData(text []byte) error {
-	if !s.inText {
+	if !s.inText || s.master != nil {
+		return nil
+	}
+	if kind := s.unreadKind(); kind != "" {
+		if len(bytes.TrimSpace(text)) > 0 {
+			s.countUnread(kind)
+		}
 		return nil
 	}
 	return appendText(&s.para, text, s.name)
@@ -194,9 +246,10 @@ func (s *slideWalker) appendCharData(text []byte) error {
 func (s *slideWalker) isSkipped(e xml.StartElement) bool { return e.Name.Local == "Fallback" }
 
 func (s *slideWalker) startElement(e xml.StartElement, _ int) {
+	s.startVisibility(e)
+	s.countMedia(e)
+	s.path = append(s.path, e.Name.Local)
 	switch e.Name.Local {
-	case "sld":
-		s.hidden = attrValue(e, "show") == "0" || attrValue(e, "show") == "false"
 	case "sp":
 		if s.inShape++; s.inShape == 1 {
 			s.shape = ""
@@ -242,6 +295,8 @@ func (s *slideWalker) tableRows() [][]string {
 }
 
 func (s *slideWalker) endElement(e xml.EndElement, _ int) {
+	s.path = s.path[:max(0, len(s.path)-1)]
+	s.endVisibility(e.Name.Local)
 	switch e.Name.Local {
 	case "t":
 		s.inText = false

@@ -623,21 +623,15 @@ func (c *sheetCells) readBeside() error {
 		case "oleObject", "package":
 			b.Doc.AddNotRead(api.UnreadEmbeddedFile, 1, at)
 		case "drawing":
-			s := &slideWalker{p: &pptxReader{b: b, z: c.w.z}, name: target}
+			s := &slideWalker{p: &pptxReader{b: b, z: c.w.z}, name: target, at: at, countsMedia: true}
 			if err := s.walk(); err != nil {
 				return err
 			}
 			addSlideBlocks(b, s.blocks, at)
-			if err := countElements(b, c.w.z, target, at, drawingElements); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
 }
-
-// drawingElements are the elements of a drawing whose content isn't read.
-var drawingElements = map[string]string{"pic": api.UnreadPicture, "chart": api.UnreadChart}
 
 // countElements counts elements of a part, by name.
 func countElements(b *document.Builder, z *zip.Reader, part string, at api.Locator, kinds map[string]string) error {

@@ -1,0 +1,407 @@
+package office
+
+import (
+	"cmp"
+	"encoding/xml"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/api"
+)
+
+// slideFormat is the formatting of text that decides whether it is visible.
+type slideFormat struct {
+	strike        flag
+	color         string // RGB or the name of a theme color; unknownColor; empty if not set
+	isTransparent bool
+	size          int // hundredths of a point; 0 if not set
+}
+
+func (f *slideFormat) inherit(base slideFormat) {
+	f.strike, f.size = cmp.Or(f.strike, base.strike), cmp.Or(f.size, base.size)
+	if f.color == "" && !f.isTransparent {
+		f.color, f.isTransparent = base.color, base.isTransparent
+	}
+}
+
+// slideLevels are the formats of the nine levels of a list.
+type slideLevels [9]slideFormat
+
+// slideRect is a place on a slide or in a group, in EMU.
+type slideRect struct{ x, y, width, height float64 }
+
+// slideShape is an open shape, picture, table frame or group.
+type slideShape struct {
+	kind        string
+	isHidden    bool
+	placeholder string // its type; empty if it is none
+	index       string // of the placeholder
+	at          *slideRect
+	inside      slideRect // of a group: the coordinates of what is in it
+	fill        string    // empty if it has none; unknownColor
+	levels      slideLevels
+	counted     string
+}
+
+// slideMaster is what a layout or a master passes on to slides.
+type slideMaster struct {
+	placeholders []slideShape
+	styles       map[string]*slideLevels // "titleStyle", "bodyStyle", "otherStyle", "defaultTextStyle"
+	background   string
+	isDark       bool // its background is the dark theme color
+	hasPaint     bool // shapes or pictures that may be behind text
+}
+
+var shapeElements = []string{"sp", "pic", "graphicFrame", "grpSp", "cxnSp"}
+
+// master reads a layout, a master or the presentation.
+func (p *pptxReader) master(part string) *slideMaster {
+	if m := p.masters[part]; m != nil {
+		return m
+	}
+	m := &slideMaster{styles: map[string]*slideLevels{}}
+	if p.masters[part] = m; part == "" {
+		return m
+	}
+	w := &slideWalker{p: p, name: part, master: m}
+	if err := w.walk(); err != nil { // it is not needed to read the slides
+		p.b.Warn("The part %s could not be read; text that it hides or strikes through may have been read.", part)
+	}
+	return m
+}
+
+// relatedPart returns the part of a kind that a part refers to; "" if there is none.
+func (p *pptxReader) relatedPart(part, kind string) string {
+	for _, r := range readRelations(p.z, part) {
+		if r.TargetMode != "External" && strings.HasSuffix(r.Type, kind) {
+			return r.resolveTarget(part)
+		}
+	}
+	return ""
+}
+
+// parentsOf returns the layout and the master of a slide.
+func (p *pptxReader) parentsOf(slide string) []*slideMaster {
+	layout := p.relatedPart(slide, "/slideLayout")
+	return []*slideMaster{p.master(layout), p.master(p.relatedPart(layout, "/slideMaster")), p.master(p.main)}
+}
+
+// endsPathWith reports whether the innermost open elements are names, outermost first.
+func (s *slideWalker) endsPathWith(names ...string) bool {
+	n := len(s.path) - len(names)
+	return n >= 0 && slices.Equal(s.path[n:], names)
+}
+
+func (s *slideWalker) topShape() *slideShape {
+	if n := len(s.shapes); n > 0 {
+		return &s.shapes[n-1]
+	}
+	return nil
+}
+
+// startVisibility follows what decides on the visibility of the text to come.
+func (s *slideWalker) startVisibility(e xml.StartElement) {
+	name := e.Name.Local
+	shape := s.topShape()
+	switch {
+	case slices.Contains(shapeElements, name):
+		s.shapes = append(s.shapes, slideShape{kind: name})
+	case name == "r" || name == "fld":
+		s.run = slideFormat{}
+	case name == "rPr":
+		s.run.set(e)
+	case name == "defRPr":
+		if l := s.openLevel(); l != nil {
+			l.set(e)
+		}
+	case name == "srgbClr" || name == "schemeClr" || name == "sysClr" || name == "prstClr":
+		s.setColor(e)
+	case name == "alpha" && attrValue(e, "val") == "0":
+		if s.endsPathWith("rPr", "solidFill", "srgbClr") || s.endsPathWith("rPr", "solidFill", "schemeClr") {
+			s.run.isTransparent = true
+		}
+	case name == "lumMod" || name == "lumOff" || name == "tint" || name == "shade" || name == "satMod":
+		if s.lastColor != nil {
+			*s.lastColor = unknownColor
+		}
+	case name == "noFill" && s.endsPathWith("rPr"):
+		s.run.isTransparent = true
+	case name == "gradFill" || name == "blipFill" || name == "pattFill" || name == "blip":
+		switch {
+		case s.endsPathWith("spPr") && shape != nil:
+			shape.fill = unknownColor
+		case s.endsPathWith("bgPr"):
+			s.background = unknownColor
+		case s.endsPathWith("rPr"):
+			s.run.color = unknownColor
+		}
+		s.hasPaint = s.hasPaint || shape != nil
+	case name == "fillRef" && shape != nil && shape.fill == "" && attrValue(e, "idx") != "0":
+		shape.fill, s.hasPaint = unknownColor, true
+	case name == "clrMap" && s.master != nil:
+		s.master.isDark = strings.HasPrefix(attrValue(e, "bg1"), "dk")
+	case name == "sldSz":
+		s.p.width, s.p.height = number(e, "cx"), number(e, "cy")
+	case shape == nil:
+	case name == "cNvPr":
+		shape.isHidden = shape.isHidden || attrValue(e, "hidden") == "1" || attrValue(e, "hidden") == "true"
+	case name == "ph":
+		shape.placeholder, shape.index = cmp.Or(attrValue(e, "type"), "obj"), cmp.Or(attrValue(e, "idx"), "0")
+	case name == "xfrm":
+		shape.at = &slideRect{}
+	case shape.at == nil:
+	case name == "off":
+		shape.at.x, shape.at.y = number(e, "x"), number(e, "y")
+	case name == "ext" && s.endsPathWith("xfrm"):
+		shape.at.width, shape.at.height = number(e, "cx"), number(e, "cy")
+	case name == "chOff":
+		shape.inside.x, shape.inside.y = number(e, "x"), number(e, "y")
+	case name == "chExt":
+		shape.inside.width, shape.inside.height = number(e, "cx"), number(e, "cy")
+	}
+}
+
+func number(e xml.StartElement, name string) float64 {
+	v, err := strconv.ParseFloat(attrValue(e, name), 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+func (f *slideFormat) set(e xml.StartElement) {
+	switch attrValue(e, "strike") {
+	case "sngStrike", "dblStrike":
+		f.strike = flagOn
+	case "noStrike":
+		f.strike = flagOff
+	}
+	if n, err := strconv.Atoi(attrValue(e, "sz")); err == nil && n > 0 {
+		f.size = n
+	}
+}
+
+// openLevel returns the level of the list style that is open, of a shape or a master; or nil.
+func (s *slideWalker) openLevel() *slideFormat {
+	for i := len(s.path) - 1; i > 0; i-- {
+		level, ok := strings.CutPrefix(s.path[i], "lvl")
+		n, err := strconv.Atoi(strings.TrimSuffix(level, "pPr"))
+		if !ok || err != nil || n < 1 || n > 9 {
+			continue
+		}
+		switch owner := s.path[i-1]; owner {
+		case "lstStyle":
+			if shape := s.topShape(); shape != nil {
+				return &shape.levels[n-1]
+			}
+		case "titleStyle", "bodyStyle", "otherStyle", "defaultTextStyle":
+			if s.master != nil {
+				if s.master.styles[owner] == nil {
+					s.master.styles[owner] = &slideLevels{}
+				}
+				return &s.master.styles[owner][n-1]
+			}
+		}
+		return nil
+	}
+	return nil
+}
+
+// setColor sets the color of what the open fill belongs to.
+func (s *slideWalker) setColor(e xml.StartElement) {
+	color := attrValue(e, "val")
+	switch e.Name.Local {
+	case "srgbClr":
+		color = strings.ToUpper(color)
+	case "sysClr":
+		color = strings.ToUpper(attrValue(e, "lastClr"))
+	case "prstClr":
+		color = map[string]string{"white": "FFFFFF", "black": "000000"}[color]
+	}
+	color = cmp.Or(color, unknownColor)
+	s.lastColor = nil
+	shape := s.topShape()
+	switch {
+	case s.endsPathWith("rPr", "solidFill"):
+		s.run.color, s.lastColor = color, &s.run.color
+	case s.endsPathWith("defRPr", "solidFill"):
+		if l := s.openLevel(); l != nil {
+			l.color, s.lastColor = color, &l.color
+		}
+	case s.endsPathWith("spPr", "solidFill") && shape != nil:
+		shape.fill, s.lastColor, s.hasPaint = color, &shape.fill, true
+	case s.endsPathWith("bgPr", "solidFill"), s.endsPathWith("bg", "bgRef"):
+		s.background, s.lastColor = color, &s.background
+	}
+}
+
+func (s *slideWalker) endVisibility(name string) {
+	if slices.Contains(shapeElements, name) && len(s.shapes) > 0 {
+		if s.master != nil {
+			s.master.placeholders = append(s.master.placeholders, s.shapes[len(s.shapes)-1])
+		}
+		s.shapes = s.shapes[:len(s.shapes)-1]
+	}
+	if s.master != nil {
+		s.master.background, s.master.hasPaint = s.background, s.hasPaint
+	}
+}
+
+// parentOf returns the placeholder of a layout or master that a shape inherits from; or nil.
+func (m *slideMaster) parentOf(shape *slideShape) *slideShape {
+	if shape.placeholder == "" {
+		return nil
+	}
+	general := map[string]string{"ctrTitle": "title", "subTitle": "body", "obj": "body"}
+	kind := cmp.Or(general[shape.placeholder], shape.placeholder)
+	var found *slideShape
+	for i := range m.placeholders {
+		p := &m.placeholders[i]
+		sameKind := p.placeholder != "" && cmp.Or(general[p.placeholder], p.placeholder) == kind
+		if p.placeholder != "" && p.index == shape.index && p.index != "0" {
+			return p
+		}
+		if sameKind && found == nil {
+			found = p
+		}
+	}
+	return found
+}
+
+// unreadKind returns as what the text of the open run isn't read; "" if it is visible.
+func (s *slideWalker) unreadKind() string {
+	for i := range s.shapes {
+		if s.shapes[i].isHidden {
+			return api.UnreadHiddenText
+		}
+	}
+	run, shape := s.run, s.topShape()
+	var own slideShape
+	if shape != nil {
+		own = *shape
+	}
+	run.inherit(own.levels[s.level])
+	style := "otherStyle"
+	switch own.placeholder {
+	case "":
+	case "title", "ctrTitle":
+		style = "titleStyle"
+	default:
+		style = "bodyStyle"
+	}
+	background, hasPaint, isDark := s.background, s.slideHasPaint, false
+	for _, m := range s.parents {
+		if parent := m.parentOf(&own); parent != nil {
+			run.inherit(parent.levels[s.level])
+			own.fill = cmp.Or(own.fill, parent.fill)
+			if own.at == nil {
+				own.at = parent.at
+			}
+		}
+		for _, name := range []string{style, "defaultTextStyle"} {
+			if levels := m.styles[name]; levels != nil {
+				run.inherit(levels[s.level])
+			}
+		}
+		background, hasPaint, isDark = cmp.Or(background, m.background), hasPaint || m.hasPaint, isDark || m.isDark
+	}
+	if s.table == nil && own.fill == "" && !hasPaint {
+		own.fill = cmp.Or(background, "bg1")
+	}
+	switch {
+	case run.isTransparent, run.size > 0 && run.size <= 100, s.isOffSlide(own.at),
+		s.table == nil && len(s.shapes) > 0 && isSameColor(themeColor(run.color, isDark), themeColor(own.fill, isDark)):
+		return api.UnreadHiddenText
+	case run.strike == flagOn:
+		return api.UnreadStruckText
+	}
+	return ""
+}
+
+// themeColor returns the usual value of a theme's main colors; another color is returned as it is.
+func themeColor(name string, isDark bool) string {
+	isLight := name == "lt1"
+	switch name {
+	case "bg1":
+		isLight = !isDark
+	case "tx1":
+		isLight = isDark
+	case "lt1", "dk1":
+	default:
+		return name
+	}
+	if isLight {
+		return "FFFFFF"
+	}
+	return "000000"
+}
+
+// isOffSlide reports whether all of a place in the open groups is outside the slide.
+func (s *slideWalker) isOffSlide(at *slideRect) bool {
+	if at == nil || s.p.width <= 0 || s.p.height <= 0 {
+		return false
+	}
+	r := *at
+	for i := len(s.shapes) - 2; i >= 0; i-- {
+		g := s.shapes[i]
+		if g.kind != "grpSp" || g.at == nil || g.inside.width <= 0 || g.inside.height <= 0 {
+			continue
+		}
+		scaleX, scaleY := g.at.width/g.inside.width, g.at.height/g.inside.height
+		r = slideRect{g.at.x + (r.x-g.inside.x)*scaleX, g.at.y + (r.y-g.inside.y)*scaleY, r.width * scaleX, r.height * scaleY}
+	}
+	return r.x+r.width <= 0 || r.y+r.height <= 0 || r.x >= s.p.width || r.y >= s.p.height
+}
+
+// countUnread counts text of the open shape that isn't read, once per shape and kind.
+func (s *slideWalker) countUnread(kind string) {
+	if s.master != nil {
+		return
+	}
+	if shape := s.topShape(); shape != nil {
+		if strings.Contains(shape.counted, kind) {
+			return
+		}
+		shape.counted += kind + " "
+	}
+	s.p.b.Doc.AddNotRead(kind, 1, s.at)
+}
+
+// paints reports whether a slide has shapes or pictures that may be behind text.
+func (p *pptxReader) paints(part string) (found bool, err error) {
+	var path []string
+	err = scanTags(p.b, p.z, part, func(s *tagScanner) bool {
+		name, begins, ends := s.name()
+		if begins {
+			switch {
+			case name == "blip" || name == "gradFill" || name == "pattFill":
+				found = true
+			case name == "solidFill" && len(path) > 0 && path[len(path)-1] == "spPr":
+				found = true
+			case name == "fillRef" && s.attr("idx") != "0":
+				found = true
+			}
+			path = append(path, name)
+		}
+		if ends && len(path) > 0 {
+			path = path[:len(path)-1]
+		}
+		return !found
+	})
+	return found, err
+}
+
+// countMedia counts pictures, charts and embedded files.
+func (s *slideWalker) countMedia(e xml.StartElement) {
+	kind := map[string]string{"blip": api.UnreadPicture, "chart": api.UnreadChart, "oleObj": api.UnreadEmbeddedFile}[e.Name.Local]
+	if kind == "" || s.master != nil || !s.countsMedia {
+		return
+	}
+	for i := range s.shapes {
+		if s.shapes[i].isHidden {
+			return
+		}
+	}
+	s.p.b.Doc.AddNotRead(kind, 1, s.at)
+}
