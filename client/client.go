@@ -99,7 +99,7 @@ func Do[I, O any](ctx context.Context, c *Client, op api.Op[I, O], in *I) (*O, e
 	return &out, nil
 }
 
-// Call calls an operation: in is a pointer to its input or nil, out a pointer to its output.
+// Call calls an operation. in points to the operation's input or is nil, and out points to its output.
 func (c *Client) Call(ctx context.Context, op *api.Operation, in, out any) error {
 	req, err := c.encodeRequest(ctx, op, in)
 	if err != nil {
@@ -163,7 +163,8 @@ func (c *Client) SendRaw(ctx context.Context, method, path string, body io.Reade
 	return c.sendRetryingWhenRateLimited(req)
 }
 
-// AllPages follows a list's pages to the end, calling page for each cursor.
+// AllPages returns the items of all pages of a list. It calls page with each page's cursor, starting with
+// an empty one.
 func AllPages[T any](ctx context.Context, page func(cursor string) (*api.List[T], error)) ([]T, error) {
 	var out []T
 	cursor := ""
@@ -184,14 +185,15 @@ func AllPages[T any](ctx context.Context, page func(cursor string) (*api.List[T]
 }
 
 var (
-	// ErrUnreachable is in the chain of an error if no engine could be reached.
+	// ErrUnreachable is wrapped by the error returned if no engine could be reached.
 	ErrUnreachable = errors.New("no answer")
-	// ErrConnectionLost is in the chain of an error if an engine received the request but
+	// ErrConnectionLost is wrapped by the error returned if an engine received the request but
 	// disconnected before it answered: the request may or may not have been executed.
 	ErrConnectionLost = errors.New("the connection was lost before the response")
 )
 
-// sendRetryingWhenRateLimited sends a request, and retries it if the server asks to slow down.
+// sendRetryingWhenRateLimited sends a request. If the server asks to slow down, it waits and retries, for
+// at most maxWait in total.
 func (c *Client) sendRetryingWhenRateLimited(req *http.Request) (*http.Response, error) {
 	for patience := c.maxWait; ; {
 		resp, err := c.sendOnce(req)
@@ -210,7 +212,8 @@ func (c *Client) sendRetryingWhenRateLimited(req *http.Request) (*http.Response,
 	}
 }
 
-// parseRetryAfter returns how long a server that refused a request asks to wait.
+// parseRetryAfter returns how long a server that refused a request asks to wait, or false if it gives no
+// usable time.
 func parseRetryAfter(resp *http.Response) (time.Duration, bool) {
 	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
 	if err != nil || seconds < 0 || seconds > 3600 {
@@ -219,7 +222,7 @@ func parseRetryAfter(resp *http.Response) (time.Duration, bool) {
 	return time.Duration(max(1, seconds)) * time.Second, true
 }
 
-// waitAndRewind waits and rewinds the request's body for another attempt.
+// waitAndRewind waits for d and then rewinds the request's body, so that the request can be sent again.
 func (c *Client) waitAndRewind(req *http.Request, d time.Duration) (err error) {
 	if c.onWait != nil {
 		c.onWait(d)

@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// requestParts is an input split into the parts of a request.
+// requestParts holds an operation's input, split into the parts of an HTTP request.
 type requestParts struct {
 	path   map[string]string
 	query  url.Values
@@ -118,7 +118,8 @@ func (p *requestParts) encodeBody(op *api.Operation) (io.Reader, string, error) 
 	return bytes.NewReader(b), "application/json", nil
 }
 
-// encodeUpload streams the file without holding it in memory.
+// encodeUpload returns the form of an upload and its content type. The file is streamed, not held in
+// memory.
 func (p *requestParts) encodeUpload() (io.Reader, string, error) {
 	if p.file == nil || p.file.Content == nil {
 		return nil, "", api.Invalid("file", "no file to upload")

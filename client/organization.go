@@ -12,8 +12,9 @@ var idPattern = lazyregexp.New(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{
 
 func isUUID(s string) bool { return idPattern.MatchString(s) }
 
-// OrganizationID returns the ID of the tenant the client acts in. If it was given by slug or name, or
-// not at all, it is looked up once. On error, the returned string is the name it was given by.
+// OrganizationID returns the ID of the organization that the client acts in. If the client was configured
+// with a slug or name, or with nothing, the ID is looked up once. On error, the configured value is
+// returned unchanged.
 func (c *Client) OrganizationID(ctx context.Context) (string, error) {
 	c.orgMu.Lock()
 	defer c.orgMu.Unlock()
@@ -51,8 +52,8 @@ func (c *Client) MyOrganizations(ctx context.Context) ([]api.MyOrganization, err
 	})
 }
 
-// FindOrganization finds an organization by ID, slug or name, ignoring case. If several have the
-// name, the VALIDATION_ERROR lists their slugs; if none has it, it lists the existing ones.
+// FindOrganization finds an organization by ID, slug or name, ignoring case. If the name is ambiguous, the
+// VALIDATION_ERROR lists the matching slugs; if nothing matches, it lists all slugs.
 func FindOrganization(mine []api.MyOrganization, idOrName string) (*api.MyOrganization, error) {
 	idOrName = strings.TrimSpace(idOrName)
 	var named []*api.MyOrganization

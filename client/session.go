@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// ErrPlainHTTP is in the chain of an error if secrets would have been sent unencrypted over the
+// ErrPlainHTTP is wrapped by the error returned if secrets would have been sent unencrypted over the
 // network.
 var ErrPlainHTTP = errors.New("without TLS, anyone on the network path can read passwords, keys and evidence")
 
@@ -40,8 +40,8 @@ func IsLoopback(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// authenticate adds the credential to a request. It is sent only to this client's server: redirects
-// are not followed.
+// authenticate adds the client's credential to a request. The credential reaches only this client's
+// server, because redirects are not followed.
 func (c *Client) authenticate(req *http.Request) {
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
@@ -59,7 +59,7 @@ func (c *Client) authenticate(req *http.Request) {
 	req.Header.Set("Origin", c.base.Scheme+"://"+c.base.Host)
 }
 
-// updateSession stores a session that the server started, renewed or ended.
+// updateSession stores the session cookie of a response that started, renewed or ended a session.
 func (c *Client) updateSession(resp *http.Response) {
 	if c.token != "" {
 		return

@@ -107,5 +107,5 @@ func (w *memoryWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Flush lets streaming handlers send buffered data.
+// Flush sends the headers. Content is never buffered, so there is nothing else to flush.
 func (w *memoryWriter) Flush() { w.WriteHeader(http.StatusOK) }
