@@ -23,10 +23,10 @@ type certificate struct {
 	checkedAt time.Time
 }
 
-// recheckInterval is the time between two checks of the files.
+// recheckInterval is the minimum time between two checks for changes to the certificate files.
 const recheckInterval = 5 * time.Second
 
-// loadCertificate reads the pair; the error names the faulty file.
+// loadCertificate reads a certificate and its key. Errors name the faulty file.
 func loadCertificate(certPath, keyPath string, log *slog.Logger) (*certificate, error) {
 	c := &certificate{cert: certPath, key: keyPath, log: log, checkedAt: time.Now()}
 	return c, c.readFiles()
@@ -64,7 +64,7 @@ func readKeyPair(certPath, keyPath string) (tls.Certificate, error) {
 	return tls.X509KeyPair(cert, key)
 }
 
-// getCertificate returns the pair for a new connection.
+// getCertificate returns the key pair for a new connection, after reloading it if the files have changed.
 func (c *certificate) getCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,14 +77,14 @@ func (c *certificate) getCertificate(*tls.ClientHelloInfo) (*tls.Certificate, er
 	return c.keyPair, nil
 }
 
-// isForHost reports whether the certificate is for a host name or address.
+// isForHost reports whether the certificate is valid for a host name or IP address.
 func (c *certificate) isForHost(host string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.keyPair.Leaf.VerifyHostname(host) == nil
 }
 
-// reload reads the files now, whether they appear changed or not.
+// reload reads the certificate and key files now, even if they appear unchanged.
 func (c *certificate) reload() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

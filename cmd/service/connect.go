@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// connect connects a command to an engine: the server it names, otherwise the process that has the
-// data folder open, over its socket, otherwise a store of its own.
+// connect connects a command to an engine: to the server in target if there is one, otherwise to the
+// process that has the data folder open, otherwise to an engine in this process.
 func connect(ctx context.Context, target cli.Target) (*client.Client, func() error, error) {
 	if target.Server != "" {
 		return newServerClient(target)

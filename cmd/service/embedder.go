@@ -11,8 +11,8 @@ import (
 // SERVICE_EMBEDDER_URL or the configuration file.
 type embedderConfig struct{ name, url string }
 
-// newEmbedder returns the embedder, or nil for the built-in one. The key is read only from the
-// environment, where other users can't see it.
+// newEmbedder returns the configured embedder, or nil for the built-in one. Its API key is read only from
+// the environment, which other users can't see.
 func (m embedderConfig) newEmbedder(env func(string) string) (embed.Embedder, error) {
 	if m.name == "" || m.name == "builtin" {
 		return nil, nil

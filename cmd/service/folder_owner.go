@@ -21,10 +21,11 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// checkUpdate limits what a transaction writes, in tests.
+// checkUpdate is set by tests to limit how much a transaction may write.
 var checkUpdate func(store.UpdateStats) error
 
-// folderOwner owns the data folder opened by this process.
+// folderOwner serves the data folder that this process has opened, both to this process and, over the
+// folder's socket, to other commands.
 type folderOwner struct {
 	handler http.Handler
 	server  *daemon.Server

@@ -23,10 +23,12 @@ type endpoint struct {
 	loopback, secure bool
 }
 
-// maxConnections is the maximum number of connections of one address; others wait to be accepted.
+// maxConnections is the maximum number of concurrent connections per address; further ones wait to be
+// accepted.
 const maxConnections = 4096
 
-// listenAll opens the addresses; if none are given, those passed by systemd, or the default.
+// listenAll listens on the sockets passed by systemd and on the given addresses, or on the default address
+// if there are neither.
 func listenAll(addresses []string, defaultAddress string, tls bool) (out []endpoint, err error) {
 	defer func() {
 		if err != nil {
@@ -110,8 +112,8 @@ func listenOn(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// listenUnix creates a socket for its user and group. It removes a stale socket of a killed
-// process, but no other file.
+// listenUnix creates a socket that only its user and group can access. It replaces a stale socket left by
+// a killed process, but never another file.
 func listenUnix(path string) (net.Listener, error) {
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode().Type() != fs.ModeSocket {
@@ -139,8 +141,8 @@ func endpointAddresses(endpoints []endpoint) []string {
 	return out
 }
 
-// listenHosts returns the host names and IP addresses given to listen on. Sockets passed by systemd have none: they
-// are recognized by their connections.
+// listenHosts returns the host names and IP addresses among the addresses to listen on. Sockets passed by
+// systemd have none; requests to them are recognized by the address of their connection.
 func listenHosts(addresses []string) (out []string) {
 	for _, a := range addresses {
 		if host, _, err := net.SplitHostPort(a); err == nil && host != "" && !strings.HasPrefix(a, "unix:") {
@@ -172,7 +174,7 @@ type writeTimeoutConn struct{ net.Conn }
 const (
 	// writeTimeout is the maximum time for writing one chunk of a response.
 	writeTimeout = time.Minute
-	// writeChunk is small enough for a slow connection to receive within that time.
+	// writeChunk is small enough that even a slow connection can receive it within writeTimeout.
 	writeChunk = 64 << 10
 )
 

@@ -38,8 +38,8 @@ const (
 	openTimeout = 15 * time.Second
 	// contentionTimeout is how long to wait while several processes take turns opening the folder.
 	contentionTimeout = 2 * time.Minute
-	// openRetryInterval is the time between two attempts. A command may hold the folder very
-	// briefly.
+	// openRetryInterval is the time between two attempts to open the folder, since a command may have it
+	// open only briefly.
 	openRetryInterval = 20 * time.Millisecond
 )
 
@@ -52,8 +52,8 @@ func (l *localTransport) openOrConnect(ctx context.Context) error {
 	return err
 }
 
-// dialOrOpen returns a connection to the process that has the folder open, or this process as its
-// owner.
+// dialOrOpen returns a connection to the process that has the folder open. If there is none, this process
+// opens the folder, and its owner is returned.
 func (l *localTransport) dialOrOpen(ctx context.Context) (net.Conn, *folderOwner, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,7 +121,8 @@ func explainOpenError(dir string, err error) error {
 // maxAttempts is the maximum number of times a request is sent if its response breaks off.
 const maxAttempts = 5
 
-// RoundTrip sends a request. A read-only request is retried if the process that had it was killed.
+// RoundTrip sends a request. A read-only request is retried if the process that was handling it was
+// killed.
 func (l *localTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	for try := 1; ; try++ {
 		conn, own, err := l.dialOrOpen(req.Context())

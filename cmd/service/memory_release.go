@@ -8,11 +8,12 @@ import (
 )
 
 const (
-	// idleInterval is the time between two checks; an interval with less than idleBytes allocated counts as
-	// idle.
+	// idleInterval is the time between two checks for idleness; an interval with less than idleBytes
+	// allocated counts as idle.
 	idleInterval = 15 * time.Second
 	idleBytes    = 4 << 20
-	// minReleaseBytes is the minimum amount allocated since the last release.
+	// minReleaseBytes is how much must have been allocated since the last release for another one to be
+	// worthwhile.
 	minReleaseBytes = 16 << 20
 )
 

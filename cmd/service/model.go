@@ -61,8 +61,8 @@ func loadModel(dir string) (*llm.Model, error) {
 	return llm.New(o)
 }
 
-// loadAgentModel returns the model for the engine: a nil interface, not a nil pointer, if there is
-// none.
+// loadAgentModel returns the model for the engine, or nil if there is none: a nil interface, not a nil
+// *llm.Model.
 func loadAgentModel(dir string) (agent.Model, error) {
 	m, err := loadModel(dir)
 	if m == nil || err != nil {
@@ -103,7 +103,7 @@ func saveModelChoice(ctx context.Context, dataFolder, name, server string) (*cli
 	return analysisModelStatus(ctx, dataFolder)
 }
 
-// pullModel lets a server download a model; an empty name means the current one.
+// pullModel makes a server download the named model, or the current model if name is empty.
 func pullModel(ctx context.Context, dataFolder, name, server string, progress func(doing string, done, total int64)) (*cli.ModelStatus, error) {
 	dir, err := resolveDataDir(dataFolder)
 	if err != nil {

@@ -40,7 +40,7 @@ func xdgDir(variable, below string) string {
 	return filepath.Join(homeDir, below)
 }
 
-// maxSocketPath is the shortest limit among common systems.
+// maxSocketPath is the maximum length of a socket path in bytes; all common systems support it.
 const maxSocketPath = 100
 
 // socketPath returns the socket path of a data folder: in the folder, or in the user's private

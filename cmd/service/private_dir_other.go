@@ -4,8 +4,8 @@ package main
 
 import "os"
 
-// isPrivateDir reports whether only this user can access a folder; here the temporary folder
-// already is private.
+// isPrivateDir reports whether dir is a folder. On this system, a user's temporary folder is private
+// anyway.
 func isPrivateDir(dir string) bool {
 	info, err := os.Lstat(dir)
 	return err == nil && info.IsDir()

@@ -7,8 +7,7 @@ import (
 	"syscall"
 )
 
-// isPrivateDir reports whether only this user can access a folder; a symbolic link to one does not
-// count.
+// isPrivateDir reports whether dir is a folder, not a symbolic link, that only this user can access.
 func isPrivateDir(dir string) bool {
 	info, err := os.Lstat(dir)
 	if err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 {

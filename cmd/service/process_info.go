@@ -97,7 +97,8 @@ func (o *folderOwner) handleSetLogLevel(w http.ResponseWriter, r *http.Request) 
 	return true
 }
 
-// findFolderProcess asks for the process that has a data folder open, or returns nil if nobody answers.
+// findFolderProcess returns information about the process that has a data folder open, or nil if no
+// process answers.
 func findFolderProcess(ctx context.Context, dir string) (*cli.Process, error) {
 	dir, err := resolveDataDir(dir)
 	if err != nil {

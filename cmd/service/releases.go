@@ -18,8 +18,8 @@ import (
 // releases is the URL that `service upgrade check` queries, set by the release build.
 var releases = ""
 
-// fetchReleaseResponse reads the response of a releases address. It follows redirects only to equally secure
-// addresses, and sends no credential.
+// fetchReleaseResponse fetches the information about releases from an address. That address and all
+// redirects must use HTTPS unless plain HTTP is allowed. No credential is sent.
 func fetchReleaseResponse(ctx context.Context, address string, t cli.Target, limit int64) ([]byte, error) {
 	transport, err := serverTransport(t.CA)
 	if err != nil {

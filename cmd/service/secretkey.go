@@ -31,7 +31,7 @@ const (
 
 func (s *secretKeys) filePath() string { return filepath.Join(s.dir, "secret.key") }
 
-// Location returns the place of the keys.
+// Location returns where the keys are stored: in the environment, in the file or in the keyring.
 func (s *secretKeys) Location() string {
 	if s.env(secretKeyVariable) != "" {
 		return secretbox.Environment
@@ -72,7 +72,8 @@ func (s *secretKeys) LoadOrCreate() ([]secretbox.Key, error) {
 	return secretbox.ParseKeys(text, "the key in the keyring")
 }
 
-// Save replaces the keys. At any moment, a restart finds keys that decrypt all secrets.
+// Save replaces the keys and stores them at place, or where they are now if place is empty. Whenever the
+// program is restarted, it finds keys that decrypt all secrets.
 func (s *secretKeys) Save(keys []secretbox.Key, place string) error {
 	now := s.Location()
 	if place == "" {
@@ -118,7 +119,7 @@ func (s *secretKeys) Save(keys []secretbox.Key, place string) error {
 	return s.replaceFile(keyringPrefix + account + "\n")
 }
 
-// replaceFile replaces the file atomically.
+// replaceFile atomically replaces the key file.
 func (s *secretKeys) replaceFile(text string) (err error) {
 	f, err := os.CreateTemp(s.dir, ".secret-*.part") // CreateTemp creates files with mode 0600
 	if err != nil {

@@ -40,7 +40,8 @@ func checkNotShared(dir string) error {
 	return nil
 }
 
-// isShared reports whether a user other than root and the one who runs this program can write.
+// isShared reports whether a file can be written by anyone other than root and the user running this
+// program.
 func isShared(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return info.Mode().Perm()&0o022 != 0 || ok && st.Uid != 0 && int(st.Uid) != os.Geteuid()

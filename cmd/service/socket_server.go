@@ -95,10 +95,10 @@ func (d *socketServer) close(ctx context.Context) error {
 	return err
 }
 
-// stopAcceptingAndAwaitRequests removes the socket, so that no new connections are made, and waits until the requests of
-// existing connections are being handled: a server that is shutting down drops the others.
-// Connections are accepted in order, so once a final connection of our own is answered, none is
-// left before it.
+// stopAcceptingAndAwaitRequests removes the socket, so that no new connections are made, and waits until
+// the requests of existing connections are being handled, because a server that is shutting down drops
+// connections without a request. Connections are accepted in order, so once a final connection of our own
+// is answered, all earlier ones have been accepted.
 func (d *socketServer) stopAcceptingAndAwaitRequests() {
 	movedPath := d.path + "~"
 	if err := os.Rename(d.path, movedPath); err != nil {

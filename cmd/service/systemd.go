@@ -13,7 +13,7 @@ import (
 // The systemd protocol is a few lines over environment variables; see sd_listen_fds(3) and
 // sd_notify(3).
 
-// firstInherited is the number of the first file that systemd passes.
+// firstInherited is the number of the first file descriptor that systemd passes.
 const firstInherited = 3
 
 // systemdListeners returns the sockets that systemd opened for this process, if any.
