@@ -22,7 +22,8 @@ func bindOperation[I, O any](s *Server, op api.Op[I, O], handle operationMethod[
 	s.bind(op.Operation, func(ctx context.Context, in any) (any, error) { return handle(ctx, callerFrom(ctx), in.(*I)) })
 }
 
-// bind is separate from bindOperation, which is compiled once for each pair of types.
+// bind serves an operation with a method without static types. It does the work of bindOperation that need
+// not be compiled for each pair of types.
 //
 //go:noinline
 func (s *Server) bind(op *api.Operation, handle operationFunc) {
@@ -42,8 +43,8 @@ func (s *Server) bind(op *api.Operation, handle operationFunc) {
 	}
 }
 
-// operationFunc is a method without static types: in points to an operation's In, and the result to
-// its Out.
+// operationFunc is an engine method without static types: in points to the operation's input, and the
+// result points to its output.
 type operationFunc func(ctx context.Context, in any) (any, error)
 
 // checkAllBound returns an error that names the unbound operations.
@@ -121,7 +122,8 @@ func (s *Server) recordDownloadInAudit(ctx context.Context, op *api.Operation, f
 	return s.engine.Audit.RecordExport(ctx, callerFrom(ctx), op, f)
 }
 
-// bindEvents serves an operation with a streaming response, flushing each part.
+// bindEvents binds an operation whose response is a stream of events. Each part is flushed as soon as it
+// is written.
 func (s *Server) bindEvents(op *api.Operation, handle operationFunc) {
 	s.mountWithInput(op, func(w http.ResponseWriter, r *http.Request, in any) {
 		out, err := handle(r.Context(), in)
@@ -194,7 +196,8 @@ func locationHeader(op *api.Operation, out any) string {
 	return ""
 }
 
-// responseStatus returns the declared status, or 200 if a create returned an existing record.
+// responseStatus returns the status that the operation declares, or 200 if it was to create a record that
+// already existed.
 func responseStatus(op *api.Operation, out any) int {
 	if e, ok := out.(interface{ Existed() bool }); ok && e.Existed() {
 		return http.StatusOK

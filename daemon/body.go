@@ -118,7 +118,7 @@ func fieldPath(p jsontext.Pointer) string {
 	return strings.ReplaceAll(strings.TrimPrefix(string(p), "/"), "/", ".")
 }
 
-// lineAndColumn returns the position of a byte in the body.
+// lineAndColumn describes the position of a byte offset in the body as a line and column.
 func lineAndColumn(body []byte, offset int64) string {
 	before := body[:min(max(offset, 0), int64(len(body)))]
 	line := 1 + bytes.Count(before, []byte{'\n'})

@@ -54,8 +54,8 @@ func setReadTimeout(conn *http.ResponseController, d time.Duration) {
 	_ = conn.SetReadDeadline(time.Now().Add(d)) //nolint:forbidigo // the deadline is the network's, not the service's
 }
 
-// clearReadDeadline removes the deadline after the request has been read: the work is not limited,
-// and net/http cancels a request whose connection reaches a deadline.
+// clearReadDeadline removes the read deadline after the request has been read. Otherwise net/http would
+// cancel the request when the deadline passes, although the time for processing it is not limited.
 func clearReadDeadline(conn *http.ResponseController) { _ = conn.SetReadDeadline(time.Time{}) }
 
 // minRateReader is the body of an upload, which must keep arriving.
@@ -76,8 +76,8 @@ func (s *minRateReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// drainAndClearDeadline reads what follows a form and removes the deadline. If too much or nothing follows, the
-// deadline stays.
+// drainAndClearDeadline reads what follows the form in the body, and removes the read deadline at the end
+// of the body. If the end does not come within minUploadProgress bytes, the deadline remains.
 func (s *minRateReader) drainAndClearDeadline() {
 	_, _ = io.CopyN(io.Discard, s, minUploadProgress)
 	if s.atEOF {

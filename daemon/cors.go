@@ -16,7 +16,7 @@ var corsRequestHeaders = []string{
 	api.IdempotencyHeader, "If-Match", "If-None-Match", "Range",
 }
 
-// corsExposedHeaders are the headers such a page may read.
+// corsExposedHeaders are the response headers that a page from another origin may read.
 var corsExposedHeaders = []string{
 	api.TraceHeader, "Location", "ETag", "Content-Disposition", "Content-Range", "Retry-After", api.RateLimitHeader,
 	api.RateRemainingHeader, api.RateResetHeader, api.IdempotencyReplayed,

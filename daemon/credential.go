@@ -41,9 +41,9 @@ func requestCredential(r *http.Request) identity.Credential {
 	return c
 }
 
-// resolveCaller returns the caller in the organization that the operation acts in: the one in the
-// header, or, if the operation needs none, the one in the path, in the header if present, or the
-// active one.
+// resolveCaller returns the caller in the organization that the operation acts in. For an operation on an
+// organization's data, that is the organization in the header, which is required. For other operations, it
+// is the one in the path, or else in the header, or else the active one.
 func (s *Server) resolveCaller(r *http.Request, p identity.Principal, op *api.Operation) (api.Caller, error) {
 	ctx, pathOrg := r.Context(), pathOrganizationID(r)
 	if op.Access != api.Tenant {
@@ -94,8 +94,8 @@ func (s *Server) sendSessionCookie(ctx context.Context, out any) {
 	}
 }
 
-// deviceCookiePath returns the path of the operations that read the device cookie, below that of the public
-// URL.
+// deviceCookiePath returns the path that the device cookie is limited to. It covers the operations that
+// read the cookie and includes the path of the public URL.
 func (s *Server) deviceCookiePath() string {
 	const authPath = "/api/auth"
 	u, err := url.Parse(s.publicURL)
@@ -105,7 +105,7 @@ func (s *Server) deviceCookiePath() string {
 	return path.Join("/", u.Path, authPath)
 }
 
-// resendCookieIfRenewed sends the cookie again if the session was extended.
+// resendCookieIfRenewed sends the session cookie again, with its new expiry, if the session was extended.
 func (s *Server) resendCookieIfRenewed(w http.ResponseWriter, r *http.Request, p identity.Principal) {
 	if ends, slid := p.RenewedUntil(); slid {
 		if cookie, err := r.Cookie(api.SessionCookie); err == nil {

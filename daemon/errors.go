@@ -89,8 +89,8 @@ func rewordValidationMessage(m string) string {
 	return m
 }
 
-// sendOperationError sends an operation's error. Denials that only the method itself can decide are
-// recorded in the audit chain.
+// sendOperationError sends an operation's error. If the operation itself refused the caller, the refusal
+// is recorded in the audit chain.
 func (s *Server) sendOperationError(w http.ResponseWriter, r *http.Request, op *api.Operation, err error) {
 	e := s.logAndConvertError(r.Context(), op, err)
 	if e.Code == api.CodeForbidden || e.Code == api.CodeApproval {
@@ -99,7 +99,8 @@ func (s *Server) sendOperationError(w http.ResponseWriter, r *http.Request, op *
 	s.writeError(w, r, e)
 }
 
-// logAndConvertError returns the error shown to the caller and logs the details that are not.
+// logAndConvertError returns the error to show to the caller, and logs the details that the caller doesn't
+// see.
 func (s *Server) logAndConvertError(ctx context.Context, op *api.Operation, err error) *api.Error {
 	e := engine.ToAPIError(err)
 	if x := requestContextFrom(ctx); e.RetryAfter() > 0 && x.w != nil {

@@ -29,8 +29,8 @@ func (s *Server) serveContent(w http.ResponseWriter, r *http.Request, f *api.Fil
 	}
 }
 
-// rangeErrorWriter converts the errors of http.ServeContent to the contract's form: for an invalid
-// range, and for a file that does not match If-Match.
+// rangeErrorWriter converts the errors that http.ServeContent writes for invalid ranges and failed
+// If-Match conditions to the API's error format.
 type rangeErrorWriter struct {
 	http.ResponseWriter
 	server  *Server

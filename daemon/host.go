@@ -45,8 +45,10 @@ func normalizeHost(host string) string {
 
 func normalizeAddr(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
-// serves reports whether the host that a request names is served. An address that the caller connected to
-// is served: a browser sends the name it was given, not the address that the name resolves to.
+// serves reports whether the service may be called under the host that a request names: an allowed name, a
+// name in the certificate, a loopback address, or the address that the caller connected to. Addresses are
+// safe, because in a DNS rebinding attack the browser sends a host name. Requests over the local socket
+// are always served.
 func (f hostFilter) serves(r *http.Request) bool {
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if local != nil && local.Network() == "unix" {

@@ -91,7 +91,7 @@ func (k *responseRecorder) Write(b []byte) (int, error) {
 // Unwrap gives http.ResponseController access to the underlying writer.
 func (k *responseRecorder) Unwrap() http.ResponseWriter { return k.ResponseWriter }
 
-// successfulResponse returns the response to store, or nil if it was not successful.
+// successfulResponse returns the response to store, or nil if it was not successful or is too large.
 func (k *responseRecorder) successfulResponse() *idempotency.Response {
 	if k.status < 200 || k.status > 299 || k.tooLarge {
 		return nil

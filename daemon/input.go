@@ -50,16 +50,16 @@ type parameter struct {
 	schema      *huma.Schema
 }
 
-// defaultValue is the value of a body field that the body omits.
+// defaultValue is the value that a body field gets if the body omits it.
 type defaultValue struct {
 	field []int
 	value reflect.Value
 }
 
-// nameKeys are the fields that hold a name, besides those that end with _name or _email.
+// nameKeys are the fields that contain a name, besides those that end with _name or _email.
 var nameKeys = []string{"name", "email", "title", "label", "machine", "account"}
 
-// checkNames reports the names in v that contain control characters or invisible ones.
+// checkNames reports the names in v that contain control characters or invisible characters.
 func checkNames(v reflect.Value, path []string, report func(path []string, name string, err error)) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -98,8 +98,8 @@ func isNameKey(key string) bool {
 	return slices.Contains(nameKeys, key) || strings.HasSuffix(key, "_name") || strings.HasSuffix(key, "_email")
 }
 
-// newInputReader reads the tags of op.In and adds the schemas of its fields to schemas. It panics for
-// types that cannot be parameters.
+// newInputReader returns the reader of op's input, built from the tags of op.In. It adds the schemas of
+// the fields to schemas, and panics if a type cannot be a parameter.
 func newInputReader(schemas huma.Registry, op *api.Operation) *inputReader {
 	in := &inputReader{schemas: schemas, queryParams: map[string]bool{}, validated: op.MaxBody <= api.MaxValidatedBody}
 	t := op.In
@@ -256,7 +256,8 @@ func (in *inputReader) decode(r *http.Request, body []byte, v reflect.Value) err
 	return nil
 }
 
-// validationErrorWithHints adds the allowed values or fields to the problems.
+// validationErrorWithHints converts validation errors as validationError does, and adds the allowed values
+// or the changeable fields to the messages.
 func (in *inputReader) validationErrorWithHints(errs []error) *api.Error {
 	e := validationError(errs)
 	for n := range e.Details {
@@ -349,8 +350,8 @@ func (in *inputReader) decodeValidated(body []byte, into any, at func(...string)
 	return nil
 }
 
-// decodeStrictly decodes a body that is too large to be validated against a schema. Unknown fields are
-// rejected, and so are known ones in another case.
+// decodeStrictly decodes a body that is too large to be validated against a schema. It rejects unknown
+// field names, including known ones with different capitalization.
 func decodeStrictly(body []byte, into any, at func(...string) *huma.PathBuffer, problems *huma.ValidateResult) error {
 	err := jsonv2.Unmarshal(body, into, jsonv2.RejectUnknownMembers(true))
 	if err == nil {
@@ -400,8 +401,8 @@ func (p *parameter) textFrom(r *http.Request, query url.Values) string {
 	}
 }
 
-// isGivenEmpty reports whether the request has an ID or a condition without a value. If that were treated as
-// absent, it would select everything, or lift the condition.
+// isGivenEmpty reports whether the request contains the parameter, if that is an ID or a condition. It is
+// called for empty values: treating them as absent would select everything, or lift the condition.
 func (p *parameter) isGivenEmpty(r *http.Request, query url.Values) bool {
 	switch p.in {
 	case "query":

@@ -199,7 +199,8 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	s.MetricsHandler().ServeHTTP(w, r)
 }
 
-// isDirectLoopbackRequest reports whether the peer is on this machine and not a proxy for someone else.
+// isDirectLoopbackRequest reports whether a request was sent on this machine, without a proxy and to a
+// loopback address or localhost. A different host name could be an attack by DNS rebinding.
 func isDirectLoopbackRequest(r *http.Request) bool {
 	for name := range r.Header {
 		if strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" || name == "X-Real-Ip" || name == "Via" {
@@ -219,7 +220,7 @@ func isDirectLoopbackRequest(r *http.Request) bool {
 	return err == nil && peer.Unmap().IsLoopback()
 }
 
-// listMetrics returns the same metrics as records, together with those of the caller's
+// listMetrics returns the metrics of this process, which /metrics also serves, and those of the caller's
 // organization.
 func (s *Server) listMetrics(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.Metric], error) {
 	process, err := s.metrics.toAPIMetrics()

@@ -212,7 +212,7 @@ func validateHeadersAndURL(r *http.Request) *api.Error {
 	return nil
 }
 
-// isValidText reports whether text is UTF-8 without NUL, which every store can hold.
+// isValidText reports whether s is UTF-8 without NUL characters; every store can hold such strings.
 func isValidText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
 // mountWithChecks serves an operation behind its checks.
@@ -295,8 +295,8 @@ func (s *Server) checkPermission(ctx context.Context, by api.Caller, op *api.Ope
 }
 
 // auditEarlyRefusal records that a known caller was refused before the permission check: because of the
-// tenant header, a foreign origin, or a suspended organization. The record goes to the organization
-// the caller acts in, otherwise to their own.
+// tenant header, a foreign origin, or a suspended organization. The record is added to the audit chain of
+// the organization the caller acts in, or else of the caller's default organization.
 func (s *Server) auditEarlyRefusal(ctx context.Context, p identity.Principal, by api.Caller, op *api.Operation, err error) {
 	if !api.IsCode(err, api.CodeForbidden) {
 		return
@@ -311,7 +311,7 @@ func (s *Server) auditEarlyRefusal(ctx context.Context, p identity.Principal, by
 	s.recordRefusal(ctx, by, op, err)
 }
 
-// recordRefusal writes a refusal to the chain of the caller's organization.
+// recordRefusal writes a refusal to the audit chain of the caller's organization.
 func (s *Server) recordRefusal(ctx context.Context, by api.Caller, op *api.Operation, err error) {
 	if auditErr := s.engine.Audit.RecordDenied(ctx, by, op, api.AsError(err).Message); auditErr != nil {
 		// Refuse even if the audit record can't be written, e.g. because the disk is full.
@@ -319,8 +319,8 @@ func (s *Server) recordRefusal(ctx context.Context, by api.Caller, op *api.Opera
 	}
 }
 
-// reauthorize repeats the check for a request that took long to arrive, so that a ban, a revoked
-// key or a lower role also applies to it.
+// reauthorize authenticates and authorizes a request again because it took long to arrive. A ban, a
+// revoked key or a lower role thus also applies to it.
 func (s *Server) reauthorize(r *http.Request, op *api.Operation) error {
 	ctx := r.Context()
 	principal, err := s.engine.Identity.Authenticate(ctx, requestCredential(r))

@@ -277,7 +277,7 @@ func possibleErrorCodes(op *api.Operation) []api.ErrorCode {
 	return append(out, api.CodeInternal)
 }
 
-// gatedOperations are the operations that can require a user's decision.
+// gatedOperations are the operations that may fail because an approval is missing.
 var gatedOperations = []string{api.Transition.ID, api.StartLifecycle.ID, api.StartWorkflow.ID, api.ResumeWorkflow.ID, api.SignalWorkflow.ID}
 
 // errorCodesByStatus returns the possible error codes of an operation by status.
@@ -298,8 +298,8 @@ func errorCodesByStatus(op *api.Operation) map[int][]api.ErrorCode {
 	return out
 }
 
-// errorResponseName returns the name of the shared response of a set of codes:
-// ValidationErrorOrTenantContextRequired.
+// errorResponseName returns the name of the shared response for a set of codes, such as
+// "ValidationErrorOrTenantContextRequired".
 func errorResponseName(codes []api.ErrorCode) string {
 	var names []string
 	for _, c := range codes {
@@ -353,7 +353,7 @@ func errorSchema(codes []api.ErrorCode) *huma.Schema {
 	}}
 }
 
-// publishedRegistry wraps huma's registry and returns the published form of the schemas.
+// publishedRegistry wraps huma's registry and returns the schemas in the form in which they are published.
 type publishedRegistry struct {
 	huma.Registry
 	schemas map[string]*huma.Schema

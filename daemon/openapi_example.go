@@ -73,7 +73,7 @@ func exampleError(code api.ErrorCode) api.ErrorEnvelope {
 	return api.ErrorEnvelope{Error: &e}
 }
 
-// fillExample fills v, which belongs to the type with this name.
+// fillExample fills v with example values. v is part of a struct type with the name ownerTypeName.
 func fillExample(v reflect.Value, ownerTypeName string) error {
 	t := v.Type()
 	if whole, ok := exampleTypes[t]; ok {
@@ -184,7 +184,8 @@ func firstEnumValue(t reflect.Type) (reflect.Value, bool) {
 	return list.Call(nil)[0].Index(0), true
 }
 
-// assignValue sets dst, or what it points to or is a list of, to src if the kinds allow it.
+// assignValue sets dst to src if their kinds allow it. If dst is a pointer, an api.Opt or a list, it sets
+// what dst contains.
 func assignValue(dst, src reflect.Value) bool {
 	t := dst.Type()
 	switch {
@@ -219,7 +220,8 @@ func assignValue(dst, src reflect.Value) bool {
 	return false
 }
 
-// kindClass groups the kinds that convert without a change of meaning.
+// kindClass returns a number for a kind. Kinds with the same number other than 0 can be converted to each
+// other without a change of meaning.
 func kindClass(k reflect.Kind) int {
 	switch k {
 	case reflect.String:

@@ -172,8 +172,8 @@ var errorCodeDescriptions = map[api.ErrorCode]string{
 	api.CodeInternal:       "an internal error, or a problem for the operator to fix; the log has details under the trace id",
 }
 
-// operationDescription adds the details that an operation's declaration doesn't show: what it does,
-// who may call it, how often.
+// operationDescription returns the description of an operation, followed by who may call it and its rate
+// limit.
 func operationDescription(op *api.Operation) string {
 	var b strings.Builder
 	if op.Description != "" {

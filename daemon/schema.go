@@ -72,8 +72,8 @@ func registerEnum[T stringEnum[T]](schemas huma.Registry) {
 	schemas.RegisterTypeAlias(reflect.TypeFor[T](), reflect.TypeFor[enumSchema[T]]())
 }
 
-// markPointersNullable marks properties as nullable that are pointers in Go and always present; huma does
-// so only for basic types.
+// markPointersNullable marks properties as nullable if they are pointers in Go and always present; huma
+// does so only for basic types.
 func markPointersNullable(schemas huma.Registry) {
 	for name, s := range schemas.Map() {
 		t := schemas.TypeFromRef(schemaRef(name))

@@ -30,7 +30,8 @@ func (s *Server) beginSpan(r *http.Request, op *api.Operation) *http.Request {
 	return r.WithContext(ctx)
 }
 
-// endSpan ends the span; requests that were not admitted are recorded too.
+// endSpan ends the span of a request. Requests that were refused before their span began are recorded,
+// too.
 func (s *Server) endSpan(x *requestContext, status int) {
 	if s.tracer == nil || x.op != nil && !isTraced(x.op) {
 		return

@@ -150,7 +150,8 @@ func setPathFields(v reflect.Value, r *http.Request) {
 	}
 }
 
-// setFormField sets one form field; unknown ones are rejected by name.
+// setFormField sets the input field that a form part belongs to. Errors about unknown fields include the
+// name.
 func setFormField(v reflect.Value, part *multipart.Part) error {
 	b, err := io.ReadAll(io.LimitReader(part, maxFormField+1))
 	switch {
