@@ -48,8 +48,8 @@ const (
 	maxLines      = 40
 	maxPassages   = 40
 	maxFieldBytes = 500
-	// maxModelInput limits lines and passages each, in bytes, because a small model's context is
-	// short.
+	// maxModelInput is the maximum size in bytes of the lines in a model's input, and also of the
+	// passages, because a small model's context is short.
 	maxModelInput = 24 << 10
 )
 
@@ -65,8 +65,8 @@ func proposalSubject(p map[string]any) string {
 	return ""
 }
 
-// buildModelInput returns the model's input, with lines, passages and texts limited to what it can
-// process.
+// buildModelInput returns what the model is shown of the run, shortened to what it can process, and the
+// proposals by subject.
 func (j *job) buildModelInput(a *pipelineAgent) (modelInput, map[string]map[string]any) {
 	l := modelInput{Agent: a.ID, Summary: j.output.Summary, Lines: []map[string]any{}, Passages: []passage{}}
 	about, size := map[string]map[string]any{}, 0
@@ -118,8 +118,8 @@ func truncateField(s string) string {
 	return s
 }
 
-// addModelAdvice adds the model's advice to the run. If the model fails, the run contains the
-// rules' results only and says why.
+// addModelAdvice adds the model's advice to the run. If the model fails, the run contains only the rules'
+// results and the reason for the failure.
 func (j *job) addModelAdvice(ctx context.Context, a *pipelineAgent) error {
 	input, about := j.buildModelInput(a)
 	if len(input.Lines) == 0 {
@@ -169,13 +169,14 @@ func (j *job) addModelAdvice(ctx context.Context, a *pipelineAgent) error {
 
 var (
 	controlCodePattern = lazyregexp.New(`\b[A-Z]{3}-\d{2}(?:\.\d{1,2})?\b`)
-	// verdictPhrase matches phrases that make a decision reserved for rules and users.
+	// verdictPhrase matches phrases that express a decision, which only rules and users may make.
 	verdictPhrase = lazyregexp.New(
 		`(?i)\b(?:approv\w+|sign(?:ed)?[ -]?off|(?:fully |is |are |be |as )(?:compliant|conformant|met|implemented|satisfied|effective)|no (?:gaps?|findings?|further action|action (?:is )?(?:needed|required))|not applicable|accept(?:ed|ing)? the risk|close (?:the|this|all))\b`,
 	)
 )
 
-// removeUnsupportedAdvice removes advice that the data does not support or that makes a decision.
+// removeUnsupportedAdvice removes advice that the data does not support, that makes a decision, that could
+// cause damage or that contains instructions.
 func (j *job) removeUnsupportedAdvice(answer *modelAdvice, input modelInput, about map[string]map[string]any) (d rejectedAnswers) {
 	all := input.Summary
 	for _, l := range input.Lines {

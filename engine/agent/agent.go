@@ -127,10 +127,11 @@ func hashJSON(v any) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// maxStepText is the maximum length of a text stored with a step.
+// maxStepText is the maximum length of a string stored with a step.
 const maxStepText = 4000
 
-// toStepRecord returns a value as stored with a step, with long texts shortened.
+// toStepRecord returns a value in the form stored with a step: as a JSON object, with long strings
+// shortened.
 func toStepRecord(v any) map[string]any {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 // but never more lenient, so a text that argues for a good verdict gains nothing. If a text
 // contains instructions to its reader, only the rules' verdict counts.
 
-// keepQuoted returns the lines that occur in the texts, ignoring case and white space.
+// keepQuoted returns the lines that occur in the texts, ignoring case and white space, and counts the
+// others in d as rejected.
 func keepQuoted(d *rejectedAnswers, label string, lines []string, texts ...string) []string {
 	hay := normalizeText(strings.Join(texts, "\n"))
 	out := []string{}
@@ -56,7 +57,7 @@ func inventedFigures(s string, texts ...string) []string {
 	return out
 }
 
-// commonFigures are from laws and standards and need not occur in the text.
+// commonFigures are figures from laws and standards. An answer may contain them even if the texts do not.
 var commonFigures = []string{"24", "30", "72", "90", "27001", "2022", "2016", "679", "800", "53", "28", "32", "33", "34", "35"}
 
 func newEvidenceCorrector(requirement, description string) func(m, r *api.EvidenceEvaluation, _ analysis.Controls) rejectedAnswers {
@@ -229,8 +230,8 @@ var destructivePattern = lazyregexp.New(
 	`(?i)\b(?:rm|rb|rmdir|del|delete|destroy|purge|wipe|truncate|drop|shred|terminate|deregister)\b|--(?:recursive|force|purge)\b|\b(?:delete|remove|terminate|destroy|drop)-[a-z]|\||\$\(`,
 )
 
-// newRemediationCorrector lets a model add to the rules' plan. Additions have to relate to the gap or
-// the platforms; nothing in the rules' plan is removed.
+// newRemediationCorrector returns a function that adds a model's suggestions to the rules' plan.
+// Suggestions have to relate to the gap or the platforms; nothing in the rules' plan is removed.
 func newRemediationCorrector(gap map[string]any, architecture string) func(m, r *api.RemediationPlan, _ analysis.Controls) rejectedAnswers {
 	return func(m, r *api.RemediationPlan, _ analysis.Controls) (d rejectedAnswers) {
 		about := fmt.Sprint(gap["missing_elements"], " ", gap["auditor_notes"], " ", architecture)

@@ -71,7 +71,7 @@ func (d draftingAgent[V]) draftOrRegenerateVersion(ctx context.Context, j *job) 
 	return x, nil
 }
 
-// draftedOrKept returns "Drafted" or "Kept", depending on how the run obtained the version.
+// draftedOrKept returns the verb for a summary: "Drafted" if v is a draft, otherwise "Kept".
 func draftedOrKept(v *api.DeliverableVersion) string {
 	if v.Status == api.VersionDraft {
 		return "Drafted"

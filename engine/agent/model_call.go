@@ -20,7 +20,8 @@ type Model interface {
 	Chat(context.Context, llm.Request) (llm.Answer, error)
 }
 
-// rejectedAnswers counts a model's claims and those not supported by the facts.
+// rejectedAnswers counts a model's claims and those that were rejected because the facts don't support
+// them.
 type rejectedAnswers struct {
 	claims, rejected int
 	reasons          []string

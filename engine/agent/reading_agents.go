@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// readPagesUpTo reads the pages of a list until limit records have been read.
+// readPagesUpTo reads the pages of a list until it has at least limit records or the list ends.
 func readPagesUpTo[T any](limit int, page func(api.Paging) (*api.List[T], error)) ([]T, error) {
 	var out []T
 	for cursor := ""; ; {
@@ -211,7 +211,8 @@ func (j *job) listSoAItems(ctx context.Context) ([]api.SoAItem, error) {
 	}, func(of []api.SoAItem) map[string]any { return map[string]any{"items": len(of)} })
 }
 
-// leastEvidencedControlCodes returns the applicable controls with the least evidence.
+// leastEvidencedControlCodes returns the codes of up to 20 applicable controls, those with the least
+// evidence first.
 func (j *job) leastEvidencedControlCodes(ctx context.Context) ([]string, error) {
 	items, err := j.listSoAItems(ctx)
 	if err != nil {
@@ -234,7 +235,7 @@ func (j *job) leastEvidencedControlCodes(ctx context.Context) ([]string, error) 
 	return out, nil
 }
 
-// mapFrameworks looks up the coverage of frameworks and the crosswalk of two.
+// mapFrameworks looks up the coverage of frameworks and, if the input names a target, the crosswalk to it.
 func mapFrameworks(ctx context.Context, j *job) error {
 	refs := j.inputTexts("frameworks")
 	if one := j.inputText("framework"); one != "" {

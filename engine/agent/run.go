@@ -374,8 +374,8 @@ func (s *Service) stopRun(id string) {
 	}
 }
 
-// Output returns a run's output. If the run is not completed, the output is empty and gives the
-// reason.
+// Output returns a run's output. If the run has not completed, the output contains only a summary that
+// says why there is none.
 func (s *Service) Output(ctx context.Context, by api.Caller, in *api.AgentRunInput) (*api.AgentOutput, error) {
 	var out store.AgentOutput
 	err := s.DB.View(ctx, func(tx *store.Tx) error {

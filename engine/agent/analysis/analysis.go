@@ -33,7 +33,7 @@ func (s *Indicators) add(rule, found, means string) {
 	*s = append(*s, Indicator{Rule: rule, Found: truncate(found, 200), Means: means})
 }
 
-// Controls is the catalog. Control returns an error for an unknown code.
+// Controls looks up controls in the catalog. Control returns an error for an unknown code.
 type Controls interface {
 	Control(code string) (api.Control, error)
 }

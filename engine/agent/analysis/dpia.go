@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// measure is a measure that lowers the risk of a processing.
+// measure is a safeguard that lowers the risk of a processing activity.
 type measure struct {
 	name           string
 	pattern        *pattern
@@ -71,7 +71,7 @@ var measures = []measure{
 	{"limited monitoring", compileIgnoringCase(`working hours only|car park|short`), 1.2, "Limit monitoring to what the purpose requires", "PRI-04"},
 }
 
-// blockers keep the residual risk high regardless of other measures.
+// blockers are the problems that keep the residual risk high regardless of any measures.
 var blockers = []criterion{
 	{"unlimited retention", compileIgnoringCase(`kept for ?ever|retention unknown|kept ten years|indefinitely`)},
 	{"transfer without a legal mechanism", compileIgnoringCase(`no transfer mechanism|no dpa\b`)},
@@ -170,9 +170,9 @@ func formatRiskCriteria(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// measuresToRequest returns the missing measures to request: all at high risk; at medium and low risk
-// only the heavier ones. Human review and bias tests are skipped if no machine decides or scores,
-// and limits on monitoring if nobody is monitored.
+// measuresToRequest returns what to request: the removal of each blocker, and the missing measures. At
+// medium and low risk, only the more effective measures are included. Human review and bias tests are
+// omitted if nothing is decided or scored automatically, and limited monitoring if nobody is monitored.
 func measuresToRequest(missing []measure, stopReasons []string, level string, marks map[string]bool, controls Controls) []string {
 	out := []string{}
 	for _, s := range stopReasons {

@@ -51,7 +51,7 @@ var timesPerYear = map[string]float64{
 // hoursPerUnit maps time units to hours.
 var hoursPerUnit = map[string]float64{"minute": 1.0 / 60, "hour": 1, "day": 24, "week": 168, "month": 730, "year": 8760}
 
-// synonyms maps words to the word they count as.
+// synonyms maps each word's stem to that of the first word in its group of synonyms.
 var synonyms = sync.OnceValue(func() map[string]string {
 	same := map[string]string{}
 	for _, group := range []string{
@@ -229,7 +229,7 @@ var minimumPattern = compileIgnoringCase(`at least|minimum|retain|kept|keep|rete
 
 var verbPattern = compilePattern(`(?i)\b(?:is|are|has|have|must|run|exists?|sign|lose|lock|defines?|complete)\b`)
 
-// subjectBeforeVerb returns the text before the verb of the first part.
+// subjectBeforeVerb returns the text before the verb in the first of the parts, or "" if it has no verb.
 func subjectBeforeVerb(parts []string) string {
 	if len(parts) == 0 {
 		return ""
@@ -270,8 +270,9 @@ func highestTimesPerYear(s string) float64 {
 	return best
 }
 
-// EvaluateEvidence judges whether a description of evidence meets a requirement. Every element of
-// the requirement must be stated; denials, announcements and blanks do not count.
+// EvaluateEvidence judges whether a description of evidence meets a requirement. The description must
+// confirm every element of the requirement; statements that are negated, only planned or left blank do not
+// count.
 func EvaluateEvidence(_ context.Context, requirement, description string) (*api.EvidenceEvaluation, Indicators) {
 	var signs Indicators
 	out := &api.EvidenceEvaluation{AnalysisMetadata: newAnalysisMetadata()}
@@ -420,8 +421,8 @@ func evaluateElement(full, own element, t *preparedText) elementVerdict {
 	return best
 }
 
-// coversOwnTerms reports whether a clause contains the element's own words, for a part that borrows
-// its subject.
+// coversOwnTerms reports whether a clause contains enough of the words that an element does not borrow: an
+// element without a subject borrows the one before it.
 func coversOwnTerms(own element, c clause) bool {
 	if !own.borrowsSubject {
 		return true
@@ -443,8 +444,8 @@ var harmlessNegation = compilePattern(
 	`(?i)\bwithout (?:it|exception|fail)\b|\bno exceptions?\b|\bnot one\b|\bnone (?:open|overdue|outstanding)\b|\b0 (?:open|overdue)\b`,
 )
 
-// quantityMismatch compares the periods and frequencies of a requirement with those of the evidence
-// and returns the mismatch, if any.
+// quantityMismatch compares the periods and frequencies of a requirement with those of the evidence. It
+// describes the mismatch, or returns "" if there is none.
 func quantityMismatch(e element, t *preparedText) string {
 	if required := highestTimesPerYear(e.text); required > 0 {
 		if t.timesPerYear > 0 && t.timesPerYear < required && !t.hasRatio {

@@ -225,7 +225,8 @@ func (t *triage) scanLineForAttacks(raw string, authorized bool) {
 	}
 }
 
-// scanLoginsForIntruder counts failed logins by source and looks for a successful login after them.
+// scanLoginsForIntruder counts failed logins by source and looks for a successful login after them. It
+// returns the source of such a login, or "" if there is none.
 func (t *triage) scanLoginsForIntruder(lines []string) (intruder string) {
 	failed, users := map[string]int{}, map[string]map[string]bool{}
 	for _, line := range lines {
@@ -347,7 +348,8 @@ func containmentActions(t *triage, intruder string, out *api.IncidentTriage) []s
 	return do
 }
 
-// externalAddressesInSigns returns the external addresses from which logins failed.
+// externalAddressesInSigns returns the addresses outside private networks that occur in the signs found so
+// far.
 func externalAddressesInSigns(t *triage) []string {
 	var out []string
 	for _, s := range t.signs {

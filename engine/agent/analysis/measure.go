@@ -299,7 +299,8 @@ func (c labeledCase) evaluationInput() map[string]any {
 	return map[string]any{"is_compliant": len(missing) == 0, "confidence_score": c.Confidence, "missing_elements": missing}
 }
 
-// containsAll reports whether each word occurs in one of the lines; a|b matches either.
+// containsAll reports whether each of the words occurs in one of the lines, ignoring case; "a|b" stands
+// for either word.
 func containsAll(words, lines []string) bool {
 	for _, w := range words {
 		if !slices.ContainsFunc(lines, func(l string) bool {

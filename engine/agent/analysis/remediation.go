@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// recommendation closes one kind of gap.
+// recommendation describes how to close one kind of gap.
 type recommendation struct {
 	name        string
 	pattern     *pattern
@@ -380,7 +380,7 @@ var recommendations = []recommendation{
 	{"visitors", compileIgnoringCase(`visitor`), 1, 1, []string{"Keep a visitor log at reception with hosts and times"}, nil, "PES-06"},
 }
 
-// platforms are recognized by names in the architecture.
+// platforms are recognized by their names in the description of an architecture.
 var platforms = []criterion{
 	{"restic", compileIgnoringCase(`restic`)},
 	{"ansible", compileIgnoringCase(`ansible`)},

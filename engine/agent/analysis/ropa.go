@@ -10,7 +10,8 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// criterion is a criterion of high-risk processing, as listed by supervisory authorities.
+// criterion is a named pattern, such as a criterion of high-risk processing as listed by supervisory
+// authorities.
 type criterion struct {
 	name    string
 	pattern *pattern
@@ -155,8 +156,8 @@ var controlRules = []struct {
 	{"PRI-04", compileIgnoringCase(`gps|location|every 15|all day|profiles?|tracking|fingerprint`), "the processing may collect more data than needed"},
 }
 
-// AnalyzeRoPA analyzes the description of a processing: its risk, its possible legal basis and the
-// controls it requires.
+// AnalyzeRoPA analyzes the description of a processing activity: its risk, its possible legal basis and
+// the controls it requires.
 func AnalyzeRoPA(_ context.Context, description string, controls Controls) (*api.RoPAAnalysis, Indicators) {
 	var signs Indicators
 	t := parseText(description)
@@ -206,8 +207,7 @@ func AnalyzeRoPA(_ context.Context, description string, controls Controls) (*api
 	return out, signs
 }
 
-// mentionsMembershipList reports whether the text describes a plain membership list, kept for dues, with
-// one kind of special data.
+// mentionsMembershipList reports whether the text mentions a membership list.
 func mentionsMembershipList(t parsedText) bool {
 	_, list := t.findMention(compileIgnoringCase(`membership list`))
 	return list
@@ -230,8 +230,8 @@ func findRiskMarks(t parsedText, signs *Indicators) (map[string]bool, int) {
 
 var peopleCountPattern = lazyregexp.New(`\b(\d{1,3}(?:,\d{3})+|\d{4,})\b`)
 
-// isLargeScale reports whether the text describes large-scale processing: figures count from ten
-// thousand people.
+// isLargeScale reports whether the text describes large-scale processing, either in words or by a figure
+// of at least ten thousand people.
 func isLargeScale(s string) bool {
 	if compileIgnoringCase(`million|\b\d+ ?m\b|households|all (?:card|transactions)|public school board|population`).MatchString(s) {
 		return true

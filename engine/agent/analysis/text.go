@@ -38,7 +38,8 @@ var (
 	placeholderPattern = compilePattern(`\[[A-Za-z][A-Za-z _-]{0,40}\]|<[a-z][a-z _-]{1,40}>|\bTBD\b|\bTODO\b|lorem ipsum`)
 )
 
-// parseText splits a text and sets instructions aside.
+// parseText splits a text into sentences and clauses, and separates the sentences that instruct the
+// reader.
 func parseText(s string) parsedText {
 	if len(s) > maxText {
 		s = s[:maxText]

@@ -158,7 +158,7 @@ func ScanVendorContract(_ context.Context, vendor, contract string) (*api.Vendor
 	return out, signs
 }
 
-// isTermUndermined reports whether a term is present but withdrawn by another.
+// isTermUndermined reports whether the rest of the contract withdraws a term or makes it ineffective.
 func isTermUndermined(termName string, t parsedText) bool {
 	switch termName {
 	case "breach":
