@@ -31,7 +31,7 @@ const (
 	commentsFile  = "comments.jsonl"
 )
 
-// Manifest lists the contents of an archive.
+// Manifest describes an archive and lists its files.
 type Manifest struct {
 	Format         string        `json:"format"`
 	Tool           string        `json:"tool"`

@@ -275,8 +275,8 @@ func (c *checker) checkVersionsAndApprovals() {
 	}
 }
 
-// checkComments compares the comments with the audit chain. Archives from before comments existed
-// have none.
+// checkComments checks that the audit chain has a record of each comment's text. Archives from before
+// comments existed have none.
 func (c *checker) checkComments(auditedHashes map[string][]string) {
 	if c.files[commentsFile] == nil {
 		return
@@ -320,8 +320,8 @@ func (c *checker) auditedHashes() map[string][]string {
 	return out
 }
 
-// checkVersionHashes computes each version's content hash, by its ID; matching counts the versions
-// that match.
+// checkVersionHashes computes the content hash of each deliverable version. It returns the hashes by
+// version ID, and the number of versions whose stored hash matches.
 func (c *checker) checkVersionHashes() (hashes map[string]string, matching int) {
 	hashes = map[string]string{}
 	for _, f := range c.report.Manifest.Files {

@@ -67,8 +67,8 @@ func (s *Service) Export(ctx context.Context, by api.Caller, in *api.AssessmentI
 	), nil
 }
 
-// WritePackage writes an archive with additional files, by path. Reports that are such packages are
-// listed but not included: each would contain all earlier ones.
+// WritePackage writes an archive with additional files, keyed by path. Reports that are such packages
+// themselves are listed but not included, because each would contain all earlier ones.
 func (s *Service) WritePackage(ctx context.Context, by api.Caller, assessmentID string, w io.Writer, extraFiles map[string][]byte) error {
 	c, signer, err := s.auditAndReadContents(ctx, by, assessmentID, "assessment.packaged")
 	if err != nil {
@@ -81,8 +81,8 @@ func (s *Service) WritePackage(ctx context.Context, by api.Caller, assessmentID 
 	return s.writeArchive(ctx, c, signer, w)
 }
 
-// auditAndReadContents reads the content of an archive; the export itself is the last record of its audit
-// chain.
+// auditAndReadContents records the export in the audit chain and then reads the content of the archive,
+// which includes that record.
 func (s *Service) auditAndReadContents(ctx context.Context, by api.Caller, assessmentID, action string) (*archiveContents, *audit.Signer, error) {
 	signer, err := audit.LoadSigner(ctx, s.DB)
 	if err != nil {
@@ -209,14 +209,14 @@ func (s *Service) collectContents(tx *store.Tx, by api.Caller, assessmentID stri
 	return c.err
 }
 
-// addJSON adds a record.
+// addJSON adds a record to the archive as a JSON file.
 func (c *archiveContents) addJSON(path string, record any) {
 	b, err := json.MarshalIndent(record, "", "  ")
 	c.err = errors.Join(c.err, err)
 	c.parts = append(c.parts, archiveFile{path: path, data: append(b, '\n')})
 }
 
-// addJSONLines adds records, one per line.
+// addJSONLines adds records to the archive as a file with one JSON record per line.
 func addJSONLines[R any](c *archiveContents, path string, records iter.Seq2[R, error]) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -243,7 +243,7 @@ func toAPIRuns(all iter.Seq2[store.WorkflowRun, error]) iter.Seq2[api.WorkflowRu
 	}
 }
 
-// addDocumentFiles adds the files of the records it passes on.
+// addDocumentFiles passes on document records, and adds the file of each one to the archive.
 func addDocumentFiles(c *archiveContents, all iter.Seq2[store.Document, error]) iter.Seq2[api.Document, error] {
 	return func(yield func(api.Document, error) bool) {
 		for d, err := range all {
