@@ -67,7 +67,8 @@ func Append(tx *store.Tx, by api.Caller, e Entry) error {
 	return store.Audit.Insert(tx, org, &rec)
 }
 
-// normalizeThroughJSON returns the changes as they will be read back, so that both have the same hash.
+// normalizeThroughJSON returns the changes as they will be after they were stored and read back, so that
+// their hash does not change.
 func normalizeThroughJSON(changes map[string]any) (out map[string]any, err error) {
 	b, err := json.Marshal(changes)
 	if err == nil {
@@ -79,7 +80,7 @@ func normalizeThroughJSON(changes map[string]any) (out map[string]any, err error
 	return out, nil
 }
 
-// Hash returns the SHA-256 of the record without its own hash, in the order of its fields.
+// Hash returns the SHA-256 of a record's JSON encoding without its own hash.
 func Hash(e api.AuditEvent) (string, error) {
 	e.Hash = ""
 	b, err := json.Marshal(e)

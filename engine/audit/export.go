@@ -13,8 +13,8 @@ import (
 // exportPageSize is how many records are read in one transaction of an export.
 const exportPageSize = 500
 
-// Export returns the chain of the caller's organization as JSON lines, oldest first. Without
-// filters it is the whole chain, which can be verified.
+// Export returns the audit chain of the caller's organization as JSON lines, oldest first. Without
+// filters, the file contains the whole chain and can be verified.
 func (s *Service) Export(ctx context.Context, by api.Caller, in *api.AuditExportInput) (*api.File, error) {
 	matches, err := newFilter(&in.AuditFilter)
 	if err != nil {
@@ -25,7 +25,8 @@ func (s *Service) Export(ctx context.Context, by api.Caller, in *api.AuditExport
 	}), nil
 }
 
-// writeRecords writes records page by page, so that no transaction waits for the reader.
+// writeRecords writes the matching records. It reads each page in a transaction of its own, so that no
+// transaction has to wait for the recipient.
 func (s *Service) writeRecords(ctx context.Context, org string, matches func(*api.AuditEvent) bool, w io.Writer) error {
 	buf := bufio.NewWriter(w)
 	enc := json.NewEncoder(buf)

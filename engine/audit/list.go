@@ -14,7 +14,7 @@ type Service struct{ db *store.DB }
 // New returns a Service.
 func New(db *store.DB) *Service { return &Service{db} }
 
-// List lists the chain of the caller's organization, newest first.
+// List lists the audit chain of the caller's organization, newest first.
 func (s *Service) List(ctx context.Context, by api.Caller, in *api.AuditInput) (*api.List[api.AuditEvent], error) {
 	keep, err := newFilter(&in.AuditFilter)
 	if err != nil {

@@ -14,9 +14,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// installationKey is the setting that stores the installation's signing key. It is in the database, so that
-// every daemon on it signs with the same key and a restored backup keeps it; anyone who can write the database
-// can therefore sign too. Only heads stored elsewhere prove that nobody did.
+// installationKey is the name of the setting that contains the installation's signing key. The key is in
+// the database, so that every daemon using the database signs with the same key, and a restored backup
+// includes it. Anyone who can write to the database can therefore sign, too; only heads stored elsewhere
+// can prove that the records have not been replaced.
 const installationKey = "installation_key"
 
 // Signer signs for the installation.
@@ -109,8 +110,8 @@ func signHead(h *api.AuditHead, signer *Signer) *api.AuditHead {
 	return h
 }
 
-// SignedHeadAt returns the head of the caller's organization at the time of a record, or nil if there is
-// no such record.
+// SignedHeadAt returns the head of the caller's audit chain as it was right after a record, signed now, or
+// nil if there is no such record.
 func (s *Service) SignedHeadAt(ctx context.Context, by api.Caller, sequence uint64) (h *api.AuditHead, err error) {
 	signer, err := LoadSigner(ctx, s.db)
 	if err != nil {
@@ -127,7 +128,8 @@ func (s *Service) SignedHeadAt(ctx context.Context, by api.Caller, sequence uint
 	return h, err
 }
 
-// Head returns the signed head of the caller's organization.
+// Head returns the signed head of the audit chain of the caller's organization: its last record's number
+// and hash.
 func (s *Service) Head(ctx context.Context, by api.Caller, _ *api.None) (h *api.AuditHead, err error) {
 	signer, err := LoadSigner(ctx, s.db)
 	if err != nil {
