@@ -51,7 +51,7 @@ func TestExitCodes(t *testing.T) {
 		{"approval missing", []string{"assess", "list"}, api.ApprovalRequired(api.GateSoA, someID, "it waits"), 4, "`service soa approve`"},
 		{"no credential", []string{"assess", "list"}, api.Unauthorized("who are you"), 5, "SERVICE_TOKEN"},
 		{"not allowed", []string{"assess", "list"}, api.Forbidden("you may not"), 5, "owner or admin"},
-		{"no organization", []string{"assess", "list"}, api.TenantRequired(), 2, "SERVICE_ORG"},
+		{"no organization", []string{"assess", "list"}, api.TenantRequired(), 2, "SERVICE_DEFAULT_ORG"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)

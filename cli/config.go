@@ -85,6 +85,9 @@ const toleratesSettingsErrors = "mends-settings"
 
 // envName returns the name of a setting's environment variable.
 func envName(key string) string {
+	if key == "org" { // SERVICE_ORG is the organization that the daemon creates
+		return "SERVICE_DEFAULT_ORG"
+	}
 	return "SERVICE_" + strings.ToUpper(strings.ReplaceAll(key, "-", "_"))
 }
 
@@ -160,7 +163,14 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 	if isDaemonCommand(cmd) && from["context"] < originEnvironment {
 		return nil
 	}
-	return a.chooseTarget(v.GetString("context"), from)
+	if err := a.chooseTarget(v.GetString("context"), from); err != nil {
+		return err
+	}
+	if a.flags.Server != "" && from["org"] < originEnvironment && a.Env(envAdminOrganization) != "" {
+		a.printNotice("service: %s names the organization that a daemon creates; commands read %s or --org",
+			envAdminOrganization, envName("org"))
+	}
+	return nil
 }
 
 // isDaemonCommand reports whether cmd belongs to `daemon`, whose commands ignore the selected context.

@@ -87,6 +87,30 @@ func TestConfigShowsWhereEachSettingIsFrom(t *testing.T) {
 	w.want(w.run("config", "show", "--origin"), 0, "ORIGIN", "SERVICE_SERVER")
 }
 
+// TestOrganizationVariable checks that the organization of commands and the one that the daemon creates have
+// variables of their own.
+func TestOrganizationVariable(t *testing.T) {
+	w := newWorld(t)
+	w.env["SERVICE_ORG"] = "Acme"
+	if got := settingsShown(w)["org"]; got.Value != "" {
+		t.Errorf("SERVICE_ORG gives --org: %+v", got)
+	}
+	w.want(w.run("version"), 0)
+	if got := w.run("config", "show"); strings.Contains(got.errOut, "SERVICE_ORG") {
+		t.Errorf("a command on the data folder warns: %s", got.errOut)
+	}
+	w.env["SERVICE_SERVER"] = "https://grc.acme.example"
+	w.want(w.run("config", "show"), 0, "commands read SERVICE_DEFAULT_ORG or --org")
+	w.env["SERVICE_DEFAULT_ORG"] = "beta"
+	got := settingsShown(w)["org"]
+	if got.Value != "beta" || got.Source != "SERVICE_DEFAULT_ORG" {
+		t.Errorf("got %+v", got)
+	}
+	if got := w.run("config", "show"); strings.Contains(got.errOut, "SERVICE_ORG") {
+		t.Errorf("a command with the new variable warns: %s", got.errOut)
+	}
+}
+
 func TestConfigShowsTheContextInUse(t *testing.T) {
 	w := newWorld(t)
 	dir := t.TempDir()

@@ -182,7 +182,7 @@ func (a *app) hintFor(err error) string {
 		}
 		return "ask an owner or admin of the organization, or use another key"
 	case api.CodeTenantRequired:
-		return "name the organization with --org or SERVICE_ORG; an owner or admin can invite you to theirs"
+		return "name the organization with --org or SERVICE_DEFAULT_ORG; an owner or admin can invite you to theirs"
 	case api.CodeApproval:
 		for _, d := range e.Details {
 			if noun := gateCommandName(d.Gate); noun != "" {

@@ -66,6 +66,7 @@ var environmentVariables = []struct {
 	{"SERVICE_REPORT_FONT", "TrueType font for characters missing from the PDF report fonts", false},
 	{"SERVICE_SECRET_KEY", "32-byte encryption key in base64, or NEW,OLD (default: in the data folder)", true},
 	{"SERVICE_WEBHOOK_ALLOW", "private networks that webhooks may reach, such as 10.0.0.0/8,127.0.0.1", false},
+	{envAdminOrganization, "name of the first admin's organization, which the daemon creates", false},
 	{"SERVICE_ADMIN_EMAIL", "email of the first admin, created by the daemon if there is none", false},
 	{"SERVICE_ADMIN_PASSWORD", "their password", true},
 	{"SERVICE_ADMIN_PASSWORD_FILE", "a file that holds it", false},
@@ -95,7 +96,6 @@ func environmentHelp() string {
 	for _, v := range environmentVariables {
 		fmt.Fprintf(&b, "%-27s %s\n", v.name, v.usage)
 	}
-	b.WriteString("SERVICE_ORG                 for the daemon: the name of the first admin's organization\n")
 	return b.String()
 }
 
