@@ -67,6 +67,42 @@ type AuditVerification struct {
 	CheckedAt time.Time     `json:"checked_at"`
 }
 
+// VerifyDataInput selects what to verify.
+type VerifyDataInput struct {
+	Organization string `query:"organization" doc:"ID, slug or name of the only organization to verify; all if absent."`
+}
+
+// OrganizationVerification is the result of verifying one organization's chain.
+type OrganizationVerification struct {
+	ID      string        `json:"id"`
+	Name    string        `json:"name"`
+	Slug    string        `json:"slug"`
+	Records uint64        `json:"records" doc:"Number of verified audit records, from the first."`
+	Head    string        `json:"head" doc:"The hash of the last verified record."`
+	Problem *AuditProblem `json:"problem"`
+}
+
+// DataProblem is a record or file that is missing, altered or could not be read.
+type DataProblem struct {
+	Kind           string `json:"kind" enum:"missing,altered,not_read"`
+	OrganizationID string `json:"organization_id" doc:"Empty for data that belongs to no organization."`
+	Organization   string `json:"organization"`
+	Record         string `json:"record" doc:"The record, or the one that a file belongs to."`
+	SHA256         string `json:"sha256" doc:"The file's hash; empty for a record."`
+	Message        string `json:"message"`
+}
+
+// DataVerification is the result of verifying a data folder.
+type DataVerification struct {
+	OK             bool                       `json:"ok"`
+	Organizations  []OrganizationVerification `json:"organizations"`
+	RecordsChecked int                        `json:"records_checked" doc:"Number of database entries read."`
+	FilesChecked   int                        `json:"files_checked"`
+	Problems       []DataProblem              `json:"problems"`
+	NotCovered     []string                   `json:"not_covered" doc:"What was not verified because one organization was selected."`
+	CheckedAt      time.Time                  `json:"checked_at"`
+}
+
 // AuditHead is the last record of an organization's audit chain, signed by the installation. Stored
 // elsewhere, it proves later that the chain up to that point hasn't changed.
 type AuditHead struct {
@@ -94,6 +130,10 @@ var (
 	VerifyAudit = Get[None, AuditVerification](
 		"verify-audit", "/observability/audit/verification", "audit:read", tagObservability,
 		"Verify the audit chain",
+	)
+	VerifyData = Get[VerifyDataInput, DataVerification](
+		"verify-data", "/observability/data/verification", "", tagObservability,
+		"Verify the audit chains, records and files of all organizations", WithAccess(Platform),
 	)
 	GetAuditHead = Get[None, AuditHead](
 		"get-audit-head", "/observability/audit/head", "audit:read", tagObservability,

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -23,11 +25,19 @@ func (a *app) auditCommand() *cobra.Command {
 func (a *app) auditVerify() *cobra.Command {
 	var file, head string
 	cmd := &cobra.Command{
-		Use: "verify", Short: "Verify the integrity of the audit trail",
+		Use: "verify", Short: "Verify the audit trail, and on its machine all records and files",
 		Long: `Follows the chain from its first record and reports the first one that was changed,
-removed, inserted or moved. With --file it checks an export, without a server; with --head
-it also checks that the chain still contains a previously saved head.
-The exit code is 1 if verification fails.`,
+removed, inserted or moved.
+
+On the machine with the data folder it does so for every organization, reads every record
+and compares every document, report and catalog with its hash, so it takes as long as the
+folder is large; with --org it only verifies that organization's chain and files. On a
+server it verifies your organization's chain only.
+
+With --file it checks an export, without a server; with --head it also checks that the
+chain still contains a previously saved head.
+
+The exit code is 1 if anything is missing, altered or could not be read.`,
 		Example: "  service audit verify\n  service audit verify --file audit.jsonl --head head.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file != "" {
@@ -43,35 +53,107 @@ The exit code is 1 if verification fails.`,
 					a.suggestedCommandLine("audit export --out audit.jsonl"),
 				)
 			}
-			v, err := call(cmd.Context(), a, api.VerifyAudit, &api.None{})
-			if err != nil {
-				return err
+			if a.flags.Server == "" && a.targetErr == nil {
+				return a.verifyDataFolder(cmd.Context())
 			}
-			err = a.out.Print(v, func(p *print.Page) {
-				if v.OK && v.Records == 0 {
-					p.Text("The audit trail is empty: nothing was verified.")
-					return
-				}
-				if v.OK {
-					p.Text("The chain is intact: %s; the last hash is %s.", prose.Count(int(v.Records), "record", "records"), v.Head)
-					return
-				}
-				p.Text("The chain is broken: record %d was %s.", v.Problem.Sequence, v.Problem.Kind)
-				p.Fields(
-					field("reason", v.Problem.Message),
-					field("record", v.Problem.RecordID),
-					field("intact records", fmt.Sprint(v.Records)),
-				)
-			})
-			if err == nil && !v.OK {
-				err = &exitError{code: exitVerdict, err: fmt.Errorf("the audit chain is broken at record %d", v.Problem.Sequence)}
-			}
-			return err
+			return a.verifyOwnChain(cmd.Context())
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "", "verify this export instead")
 	cmd.Flags().StringVar(&head, "head", "", "file with a saved head, as printed by `audit head`")
 	return cmd
+}
+
+// verifyOwnChain verifies the chain of the current organization of a server.
+func (a *app) verifyOwnChain(ctx context.Context) error {
+	v, err := call(ctx, a, api.VerifyAudit, &api.None{})
+	if err != nil {
+		return err
+	}
+	err = a.out.Print(v, func(p *print.Page) {
+		switch {
+		case v.OK && v.Records == 0:
+			p.Text("The audit trail is empty: nothing was verified.")
+		case v.OK:
+			p.Text("The chain is intact: %s; the last hash is %s.", prose.Count(int(v.Records), "record", "records"), v.Head)
+		default:
+			p.Text("The chain is broken: record %d was %s.", v.Problem.Sequence, v.Problem.Kind)
+			p.Fields(
+				field("reason", v.Problem.Message),
+				field("record", v.Problem.RecordID),
+				field("intact records", fmt.Sprint(v.Records)),
+			)
+		}
+		p.Text("Only your organization's audit trail was verified. The same command on the server's machine verifies all " +
+			"organizations, records and files.")
+	})
+	if err == nil && !v.OK {
+		err = &exitError{code: exitVerdict, err: fmt.Errorf("the audit chain is broken at record %d", v.Problem.Sequence)}
+	}
+	return err
+}
+
+// maxPrintedProblems is the number of problems printed for people.
+const maxPrintedProblems = 50
+
+// verifyDataFolder verifies all organizations, records and files of the data folder, or one organization.
+func (a *app) verifyDataFolder(ctx context.Context) error {
+	if a.ResolvePaths != nil {
+		if paths := a.ResolvePaths(a.flags.Data); paths.Unused {
+			return withHint(
+				&exitError{code: exitVerdict, err: fmt.Errorf("the data folder %s is empty: nothing was verified", paths.Data)},
+				"name another folder with --data or SERVICE_DATA",
+			)
+		}
+	}
+	a.progress.Start("read all records and files")
+	v, err := call(ctx, a, api.VerifyData, &api.VerifyDataInput{Organization: a.flags.Organization})
+	a.progress.Done("")
+	if err != nil {
+		return err
+	}
+	if err := a.out.Print(v, func(p *print.Page) { renderDataVerification(p, v) }); err != nil || v.OK {
+		return err
+	}
+	return &exitError{
+		code: exitVerdict,
+		err:  fmt.Errorf("verification failed: %s", prose.Count(len(v.Problems), "problem", "problems")),
+	}
+}
+
+func renderDataVerification(p *print.Page, v *api.DataVerification) {
+	var rows [][]string
+	for _, o := range v.Organizations {
+		result := "intact"
+		switch {
+		case o.Problem == nil && o.Records == 0:
+			result = "empty"
+		case o.Problem != nil:
+			result = fmt.Sprintf("broken: record %d was %s", o.Problem.Sequence, o.Problem.Kind)
+		}
+		rows = append(rows, []string{o.Name, o.Slug, fmt.Sprint(o.Records), result, o.Head})
+	}
+	p.Table([]print.Column{
+		column("organization"), fixed("slug"), fixedNumber("audit records"), fixed("audit trail"), optional(column("last hash")),
+	}, rows)
+	p.Blank()
+	files := prose.Count(v.FilesChecked, "file", "files")
+	if len(v.NotCovered) > 0 {
+		p.Text("%s checked. Not verified because of --org: %s.", files, strings.Join(v.NotCovered, "; "))
+	} else {
+		p.Text("%s and %s checked.", prose.Count(v.RecordsChecked, "database entry", "database entries"), files)
+	}
+	for i, one := range v.Problems {
+		if i == maxPrintedProblems {
+			p.Text("✗ %d more; -o json lists all", len(v.Problems)-i)
+			break
+		}
+		subject := joinNonEmpty(one.Organization, one.Record)
+		if one.SHA256 != "" {
+			subject += " (file " + one.SHA256 + ")"
+		}
+		p.Text("✗ %s: %s", subject, one.Message)
+	}
 }
 
 func (a *app) auditSignedHead() *cobra.Command {

@@ -290,6 +290,7 @@ func (s *Server) bindOperations() {
 	bindOperation(s, api.ListMetrics, s.listMetrics)
 	bindOperation(s, api.ListAuditEvents, e.Audit.List)
 	bindOperation(s, api.VerifyAudit, e.Audit.VerifyChain)
+	bindOperation(s, api.VerifyData, e.Audit.VerifyData)
 	bindOperation(s, api.GetAuditHead, e.Audit.Head)
 	bindOperation(s, api.ExportAudit, e.Audit.Export)
 	bindOperation(s, api.ListAlerts, e.Alerts.List)

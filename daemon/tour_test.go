@@ -396,6 +396,9 @@ func (r *tour) observe() {
 	if v := r.call(api.VerifyAudit.Operation, "", ""); v["ok"] != true {
 		r.t.Errorf("the audit chain: %v", v)
 	}
+	if v := r.call(api.VerifyData.Operation, "", ""); v["ok"] != true {
+		r.t.Errorf("the data: %v", v)
+	}
 	r.call(api.GetAuditHead.Operation, "", "")
 	r.decodeSuccess(api.ExportAudit.Operation, r.send(api.ExportAudit.Operation, "?outcome=denied", "", nil))
 }

@@ -82,18 +82,24 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, in *api.Health
 	})
 	check("disk", func() (string, error) { return e.checkDataFolderUsable(figures) })
 	if deep {
-		check("records", func() (string, error) { return damageFound(e.db.CheckRecords(ctx)) })
-		check("files", func() (string, error) { return damageFound(e.db.CheckFiles(ctx)) })
+		check("records", func() (string, error) {
+			c, err := e.db.CheckRecords(ctx)
+			return damageFound(c, c.Damaged, err)
+		})
+		check("files", func() (string, error) {
+			c, err := e.db.CheckFiles(ctx, store.FileCheckOptions{})
+			return damageFound(c, len(c.Problems), err)
+		})
 	}
 	return out, nil
 }
 
 // damageFound returns the result of a check, as an error if anything is damaged.
-func damageFound(c store.DamageCheck, err error) (string, error) {
+func damageFound(c fmt.Stringer, damaged int, err error) (string, error) {
 	switch {
-	case c.Damaged > 0 && err != nil:
+	case damaged > 0 && err != nil:
 		err = fmt.Errorf("%s; %w", c, err)
-	case c.Damaged > 0:
+	case damaged > 0:
 		err = errors.New(c.String())
 	}
 	return c.String(), err

@@ -1,42 +1,63 @@
 package store
 
-import "strconv"
+import "fmt"
 
-// ReferencedBlobs returns the blobs referenced by records of all organizations, each with a name of
-// one such record. A sweep deletes the others: when adding a record field that references a blob, add
-// it here.
-func ReferencedBlobs(tx *Tx) (map[string]string, error) {
-	named := map[string]string{}
+// BlobReference is a record that refers to a blob.
+type BlobReference struct {
+	SHA256         string
+	OrganizationID string // empty for a catalog, which belongs to none
+	Record         string // the record's name for users, such as: document "policy.md"
+}
+
+// BlobReferences returns the references to blobs in records of all organizations. A sweep deletes the other
+// blobs: when adding a record field that refers to one, add it here.
+func BlobReferences(tx *Tx) ([]BlobReference, error) {
+	var all []BlobReference
+	add := func(sha, organization, format string, args ...any) {
+		if sha != "" {
+			all = append(all, BlobReference{SHA256: sha, OrganizationID: organization, Record: fmt.Sprintf(format, args...)})
+		}
+	}
 	for d, err := range Documents.AcrossTenants().Scan(tx) {
 		if err != nil {
-			return nil, err
+			return all, err
 		}
-		named[d.SHA256] = "document " + strconv.Quote(d.Filename)
+		add(d.SHA256, d.OrganizationID, "document %q", d.Filename)
 	}
 	for r, err := range Reports.AcrossTenants().Scan(tx) {
 		if err != nil {
-			return nil, err
+			return all, err
 		}
-		named[r.SHA256] = "report " + strconv.Quote(r.Filename)
+		add(r.SHA256, r.OrganizationID, "report %q", r.Filename)
 	}
 	for f, err := range SyncFiles.AcrossTenants().Scan(tx) {
 		if err != nil {
-			return nil, err
+			return all, err
 		}
-		named[f.SHA256] = "synced file"
+		add(f.SHA256, f.OrganizationID, "synced file")
 	}
 	for c, err := range SyncConflicts.AcrossTenants().Scan(tx) {
 		if err != nil {
-			return nil, err
+			return all, err
 		}
-		named[c.FileSHA256] = "sync conflict"
+		add(c.FileSHA256, c.OrganizationID, "sync conflict")
 	}
 	for v, err := range CatalogVersions.Scan(tx) {
 		if err != nil {
-			return nil, err
+			return all, err
 		}
-		named[v.SnapshotBlob], named[v.EmbedderBlob] = "catalog "+v.Label, "embedder of catalog "+v.Label
+		add(v.SnapshotBlob, "", "catalog %s", v.Label)
+		add(v.EmbedderBlob, "", "embedder of catalog %s", v.Label)
 	}
-	delete(named, "")
-	return named, nil
+	return all, nil
+}
+
+// ReferencedBlobs returns the blobs that records of all organizations refer to, each with the name of one such record.
+func ReferencedBlobs(tx *Tx) (map[string]string, error) {
+	all, err := BlobReferences(tx)
+	named := map[string]string{}
+	for _, r := range all {
+		named[r.SHA256] = r.Record
+	}
+	return named, err
 }

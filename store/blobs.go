@@ -252,12 +252,30 @@ func (b *Blobs) deleteIfOlder(sha string, cutoff time.Time) (bool, error) {
 
 // ForEach calls fn for every blob in name order, until it returns an error.
 func (b *Blobs) ForEach(ctx context.Context, fn func(Blob) error) error {
+	return b.forEachFile(ctx, func(sha string, f fs.DirEntry) error {
+		info, err := f.Info()
+		var size int64
+		if err == nil {
+			size, err = contentSize(filepath.Join(b.dir, sha[:2], sha[2:]), info.Size())
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // deleted meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		return fn(Blob{SHA256: sha, Size: size})
+	})
+}
+
+// forEachFile calls fn for every file with the name of a blob, in name order, until it returns an error.
+func (b *Blobs) forEachFile(ctx context.Context, fn func(sha string, f fs.DirEntry) error) error {
 	folders, err := os.ReadDir(b.dir) // sorted
 	if err != nil {
 		return err
 	}
 	for _, d := range folders {
-		if !d.IsDir() {
+		if !d.IsDir() || len(d.Name()) != 2 {
 			continue
 		}
 		files, err := os.ReadDir(filepath.Join(b.dir, d.Name()))
@@ -268,23 +286,10 @@ func (b *Blobs) ForEach(ctx context.Context, fn func(Blob) error) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			sha := d.Name() + f.Name()
-			info, err := f.Info()
-			if errors.Is(err, fs.ErrNotExist) || !isSHA256(sha) || len(d.Name()) != 2 {
-				continue // deleted meanwhile, or not a blob
-			}
-			if err != nil {
-				return err
-			}
-			size, err := contentSize(filepath.Join(b.dir, d.Name(), f.Name()), info.Size())
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if err := fn(Blob{SHA256: sha, Size: size}); err != nil {
-				return err
+			if sha := d.Name() + f.Name(); isSHA256(sha) {
+				if err := fn(sha, f); err != nil {
+					return err
+				}
 			}
 		}
 	}

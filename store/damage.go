@@ -3,10 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/scf-service/service/store/kv"
@@ -151,36 +148,4 @@ func (db *DB) CheckRecords(ctx context.Context) (DamageCheck, error) {
 		return total.Err()
 	})
 	return found.DamageCheck, err
-}
-
-// CheckFiles reads all blobs, including those that no record refers to, because a backup contains them too.
-func (db *DB) CheckFiles(ctx context.Context) (c DamageCheck, err error) {
-	var named map[string]string
-	unnamed := db.View(ctx, func(tx *Tx) (err error) {
-		named, err = ReferencedBlobs(tx)
-		return err
-	})
-	check := func(sha string) error {
-		err := db.blobs.Verify(ctx, sha)
-		if errors.Is(err, ErrNotFound) && named[sha] == "" {
-			return nil // deleted meanwhile
-		}
-		c.Checked++
-		if errors.Is(err, ErrCorrupt) || errors.Is(err, ErrNotFound) {
-			c.add("", fmt.Sprintf("%s (blob %s)", cmp.Or(named[sha], "file"), sha))
-			return nil
-		}
-		return err
-	}
-	err = db.blobs.ForEach(ctx, func(b Blob) error {
-		err := check(b.SHA256)
-		delete(named, b.SHA256)
-		return err
-	})
-	for _, sha := range slices.Sorted(maps.Keys(named)) { // missing
-		if err == nil {
-			err = check(sha)
-		}
-	}
-	return c, errors.Join(err, unnamed)
 }
