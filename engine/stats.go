@@ -80,6 +80,6 @@ func (e *Engine) Stats() Stats {
 		c := e.model.callCounts()
 		f.ModelCalls, f.ModelFailures, f.ModelPromptTokens, f.ModelCompletionTokens, f.ModelSeconds = c.asked, c.failed, c.promptTokens, c.completionTokens, c.duration.Seconds()
 	}
-	f.DiskFree, f.DiskKnown = DiskFree(e.db.Dir())
+	f.DiskFree, f.DiskKnown = store.DiskFree(e.db.Dir())
 	return f
 }

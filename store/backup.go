@@ -182,7 +182,8 @@ func (a *backupWriter) takeSnapshot(ctx context.Context, path string, checkValue
 	if meta.Format <= formatWithoutChecksums {
 		check = nil
 	}
-	err := a.db.files.WriteTemp(path, 0o600, func(w io.Writer) (err error) {
+	files := disk.Files{Before: a.db.files.Before, WithoutSync: true}
+	err := files.WriteTemp(path, 0o600, func(w io.Writer) (err error) {
 		counted := &countingWriter{w: w}
 		err = a.db.View(ctx, func(tx *Tx) (err error) {
 			a.manifest.Tables, err = writeRecords(ctx, tx.kv.driver, counted, check)

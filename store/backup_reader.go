@@ -22,7 +22,10 @@ import (
 )
 
 // ErrEncrypted is the error for a backup that can't be read with the given identities.
-var ErrEncrypted = errors.New("the backup is encrypted for another identity; give the one of a recipient")
+var ErrEncrypted = errors.New("the backup is encrypted; give the identity of one of its recipients")
+
+// maxEncryptionHeader limits the header that age reads into memory; each recipient takes 200 bytes of it.
+const maxEncryptionHeader = 64 << 10
 
 // ReadOptions configure how a backup is read.
 type ReadOptions struct {
@@ -77,10 +80,13 @@ func (r *backupReader) start(o ReadOptions) error {
 		return err
 	}
 	in := bufio.NewReaderSize(&progressReader{r: r.file, total: info.Size(), progress: o.Progress}, 256<<10)
-	begin, _ := in.Peek(32)
+	begin, _ := in.Peek(maxEncryptionHeader)
 	var plain io.Reader = in
 	if isEncrypted(begin) {
 		r.manifest.Encrypted = true
+		if !bytes.Contains(begin, []byte("\n--- ")) {
+			return fmt.Errorf("%w: it is truncated, or its header is longer than %d KB", ErrCorrupt, maxEncryptionHeader>>10)
+		}
 		if plain, err = decrypt(in, o.Identities); err != nil {
 			return err
 		}
@@ -217,7 +223,7 @@ func (r *backupReader) readFiles(add func(name string, content []byte) error) er
 }
 
 // readRecords passes the content of the records, or of the database of format 1, to read.
-func (r *backupReader) readRecords(read func(io.Reader) error) error {
+func (r *backupReader) readRecords(read func(content io.Reader, size int64) error) error {
 	name, limit := entryRecords, r.manifest.RecordBytes
 	if r.manifest.Format == backupFormatOfDriver {
 		name, limit = entryDatabase, regularfile.NoLimit
@@ -229,7 +235,7 @@ func (r *backupReader) readRecords(read func(io.Reader) error) error {
 	if size := r.header.Size; name == entryRecords && size != limit {
 		return fmt.Errorf("%w: its records have %d bytes instead of %d", ErrCorrupt, size, limit)
 	}
-	if err := read(in); err != nil {
+	if err := read(in, r.header.Size); err != nil {
 		return err
 	}
 	return r.next()

@@ -217,6 +217,7 @@ func TestRestoreRefusesDamage(t *testing.T) {
 		clear(torn[len(torn)/2:])
 		try(name+" torn", torn)
 	}
+	try("a header without an end", []byte("age-encryption.org/v1\n"+strings.Repeat("-> x\n", 100_000)))
 	try("something else", []byte("PK\x03\x04 hello"))
 	try("nothing", nil)
 	checkState(t, "damaged backups", f.options.Dir, before)
@@ -365,7 +366,8 @@ func TestBackupOfDamage(t *testing.T) {
 // entry is a file of an archive.
 type entry struct {
 	name, content string
-	kind          byte // 0: a file
+	kind          byte  // 0: a file
+	size          int64 // if it isn't that of the content
 }
 
 // writeArchive writes a backup with the given entries, a correct checksum, and extra bytes before it.
@@ -378,13 +380,14 @@ func writeArchive(t testing.TB, path, extra string, entries ...entry) {
 		if e.kind != 0 {
 			h.Typeflag, h.Size, h.Linkname = e.kind, 0, "../../escaped"
 		}
+		h.Size = max(h.Size, e.size)
 		is(t, "WriteHeader", w.WriteHeader(&h), nil)
 		if e.kind == 0 {
 			_, err := io.WriteString(w, e.content)
 			is(t, "Write", err, nil)
 		}
 	}
-	is(t, "Close", w.Close(), nil)
+	_ = w.Close() // fails if the last file is too short
 	b.WriteString(extra)
 	writeTar(t, path, b.Bytes())
 }
@@ -508,6 +511,13 @@ func TestHostileBackup(t *testing.T) {
 		}
 		checkState(t, name, f.options.Dir, before)
 	}
+	huge := slices.Clone(whole[:4])
+	huge[0] = with(func(m *Manifest) { m.BlobBytes = 1 << 60 })
+	writeArchive(t, f.path, "", append(huge, entry{name: last.name, size: 1 << 50})...)
+	if _, err := Restore(t.Context(), f.path, f.options, ReadOptions{}); !errors.Is(err, ErrDiskFull) && !errors.Is(err, ErrCorrupt) {
+		t.Errorf("a blob of a petabyte: %v", err)
+	}
+	checkState(t, "a blob of a petabyte", f.options.Dir, before)
 	writeArchive(t, f.path, "more", whole...)
 	_, err := Restore(t.Context(), f.path, f.options, ReadOptions{})
 	is(t, "more after the archive", err, ErrCorrupt)
@@ -617,6 +627,22 @@ func TestBackupToAnotherDriver(t *testing.T) {
 	_, err = Restore(t.Context(), back, into, ReadOptions{})
 	is(t, "Restore", err, nil)
 	checkRestored(t, into, f, 20)
+}
+
+// TestBackupOfImitation backs up content that someone made to look like a compressed blob.
+func TestBackupOfImitation(t *testing.T) {
+	db := openNew(t)
+	imitation := compressedMark + "\x00\x00\x00\x00\x00\x01\x00\x00 and more"
+	for _, content := range []string{imitation, imitation + strings.Repeat("x", maxCompressedContent)} {
+		_, err := db.Blobs().Put(t.Context(), strings.NewReader(content), 1<<30)
+		is(t, "Put", err, nil)
+	}
+	path := filepath.Join(t.TempDir(), "b")
+	is(t, "Backup", backUp(t.Context(), db, path), nil)
+	v, err := VerifyBackup(t.Context(), path, options(t.TempDir()), ReadOptions{})
+	if is(t, "VerifyBackup", err, nil); v.BlobBytes != int64(2*len(imitation)+maxCompressedContent) {
+		t.Errorf("%d bytes", v.BlobBytes)
+	}
 }
 
 // TestUnfinishedBackupsAreRemoved checks that what a killed backup left goes, and nothing else.

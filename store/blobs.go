@@ -30,7 +30,7 @@ type Blobs struct {
 	dir   string
 	temp  func() string
 	clock func() time.Time
-	files disk.Files // of Put, for tests
+	files disk.Files // of Put
 
 	// A backup holds backupLock, and a Put holds putLock, for reading, so that no blob disappears
 	// meanwhile. Removing a blob takes both for writing, backupLock first. They are two locks so that
@@ -114,7 +114,7 @@ func (b *Blobs) moveIntoPlace(temp string, blob Blob) error {
 	}
 	folder := filepath.Dir(path)
 	if err := os.Mkdir(folder, 0o700); err == nil {
-		if err := disk.SyncDir(b.dir); err != nil {
+		if err := b.files.SyncDir(b.dir); err != nil {
 			return err
 		}
 	} else if !errors.Is(err, fs.ErrExist) {

@@ -41,6 +41,23 @@ func TestDiskFull(t *testing.T) {
 	// This limit is smaller than the snapshot of the database.
 	undo = fulldisktest.LimitFileSize(t, 4<<10)
 	is(t, "Backup", backUp(t.Context(), db, filepath.Join(dir, dirBackups, "full.backup")), ErrDiskFull)
+	undo()
+	backup := filepath.Join(t.TempDir(), "b")
+	is(t, "Backup", backUp(t.Context(), db, backup), nil)
+	// A restore is stopped by the database and by the blob.
+	other := options(t.TempDir())
+	for _, limit := range []uint64{100, 4 << 10, 20 << 10} {
+		undo = fulldisktest.LimitFileSize(t, limit)
+		_, err = Restore(t.Context(), backup, other, ReadOptions{})
+		is(t, "Restore", err, ErrDiskFull)
+		_, err = VerifyBackup(t.Context(), backup, other, ReadOptions{})
+		is(t, "VerifyBackup", err, ErrDiskFull)
+		undo()
+		if left := state(t, other.Dir); len(left) > 0 {
+			t.Fatalf("left behind: %q", left)
+		}
+	}
+	undo = fulldisktest.LimitFileSize(t, 4<<10)
 	same(t, "tmp", files(t, db, dirTemp))
 	same(t, "backups", files(t, db, dirBackups))
 	same(t, "blobs", files(t, db, dirBlobs), kept.SHA256[2:])

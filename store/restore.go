@@ -67,6 +67,9 @@ func restore(ctx context.Context, path string, o Options, ro ReadOptions) (Manif
 	if err := u.verifyRecords(ctx, &r.manifest); err != nil {
 		return r.manifest, err
 	}
+	if err := o.files.SyncTree(u.dir); err != nil {
+		return r.manifest, err
+	}
 	return r.manifest, u.replace(ctx, release)
 }
 
@@ -183,7 +186,7 @@ func lockDatabase(ctx context.Context, target string, o Options) (release func()
 type unpacked struct {
 	dir     string
 	options Options
-	files   []string // additional files
+	names   []string // additional files
 }
 
 func (u *unpacked) path(name string) string { return filepath.Join(u.dir, name) }
@@ -197,15 +200,18 @@ func (u *unpacked) unpack(ctx context.Context, r *backupReader) error {
 		return err
 	}
 	err := r.readFiles(func(name string, content []byte) error {
-		u.files = append(u.files, name)
-		return u.options.files.WriteTemp(u.path(name), 0o600, func(w io.Writer) error { _, err := w.Write(content); return err })
+		u.names = append(u.names, name)
+		return u.files().WriteTemp(u.path(name), 0o600, func(w io.Writer) error { _, err := w.Write(content); return err })
 	})
 	if err != nil {
 		return err
 	}
-	err = r.readRecords(func(in io.Reader) error {
+	err = r.readRecords(func(in io.Reader, size int64) error {
+		if err := u.checkSpace(size); err != nil {
+			return err
+		}
 		if r.manifest.Format == backupFormatOfDriver {
-			return u.options.files.WriteTemp(u.path(fileDatabase), 0o600, func(w io.Writer) error {
+			return u.files().WriteTemp(u.path(fileDatabase), 0o600, func(w io.Writer) error {
 				_, err := io.Copy(w, in)
 				return err
 			})
@@ -217,6 +223,9 @@ func (u *unpacked) unpack(ctx context.Context, r *backupReader) error {
 	}
 	blobs := u.blobs()
 	return r.readBlobs(ctx, func(sha string, size int64, content io.Reader) error {
+		if err := u.checkSpace(size); err != nil {
+			return err
+		}
 		_, err := blobs.put(ctx, content, size, sha)
 		return err
 	})
@@ -228,8 +237,24 @@ func (u *unpacked) blobs() *Blobs {
 		dir:   u.path(dirBlobs),
 		temp:  func() string { return filepath.Join(u.dir, dirTemp, u.options.NewID()) },
 		clock: u.options.Clock,
-		files: u.options.files,
+		files: u.files(),
 	}
+}
+
+// files makes the operations of unpacking. What is unpacked is synced once all of it is verified, or never.
+func (u *unpacked) files() disk.Files {
+	return disk.Files{Before: u.options.files.Before, WithoutSync: true}
+}
+
+// minFreeAfterUnpacking is the space that unpacking leaves free, so that a backup of any size can't stop what else
+// uses the disk.
+const minFreeAfterUnpacking = 64 << 20
+
+func (u *unpacked) checkSpace(size int64) error {
+	if free, known := DiskFree(u.dir); known && (free < minFreeAfterUnpacking || uint64(size) > free-minFreeAfterUnpacking) {
+		return fmt.Errorf("%w: %s has %d MB free, and the backup needs more", ErrDiskFull, u.dir, free>>20)
+	}
+	return nil
 }
 
 // verifyRecords reads the restored database and compares it with the manifest. For format 1, which has no summary of
@@ -300,7 +325,7 @@ func (u *unpacked) replace(ctx context.Context, release func()) (err error) {
 	if err != nil {
 		return disk.ClassifyError(err)
 	}
-	for _, name := range u.files {
+	for _, name := range u.names {
 		f, err := u.replaceFile(name, "-"+name)
 		undo = append(undo, f)
 		if err != nil {

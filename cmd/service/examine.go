@@ -124,7 +124,7 @@ func examineFolder(part, dir, consequence string) cli.Diagnostic {
 }
 
 func examineDisk(at cli.Paths) cli.Diagnostic {
-	free, known := engine.DiskFree(nearestExisting(at.Data))
+	free, known := store.DiskFree(nearestExisting(at.Data))
 	f := cli.Diagnostic{Component: "free disk", State: cli.DiagnosticOK}
 	switch {
 	case !known:

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"path/filepath"
 
 	"go.etcd.io/bbolt"
 
-	"github.com/scf-service/service/store/internal/disk"
 	"github.com/scf-service/service/store/kv"
 )
 
@@ -16,11 +14,11 @@ import (
 const loadBatch = 8 << 20
 
 // Load creates a file at path, which must not exist, with the given records. Their bytes must not change
-// afterwards. It is durable when Load returns; after an error, it is incomplete and to be deleted.
+// afterwards. The caller syncs the file; after an error, it is incomplete and to be deleted.
 func Load(ctx context.Context, path string, records iter.Seq2[kv.Record, error]) (err error) {
 	b, err := bbolt.Open(path, 0o600, &bbolt.Options{
 		NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, InitialMmapSize: initialMmapSize(), NoStatistics: true,
-		NoSync: true, NoGrowSync: true, // until the end
+		NoSync: true, NoGrowSync: true,
 	})
 	if err != nil {
 		return toKVError(path, err)
@@ -54,8 +52,5 @@ func Load(ctx context.Context, path string, records iter.Seq2[kv.Record, error])
 			return toKVError(path, err)
 		}
 	}
-	if err := b.Sync(); err != nil {
-		return toKVError(path, err)
-	}
-	return disk.ClassifyError(disk.SyncDir(filepath.Dir(path)))
+	return nil
 }

@@ -36,6 +36,8 @@ type Files struct {
 	// Before, if set, is called before each operation, which fails with its error. After an error, a write
 	// has written half of its bytes. It is for tests.
 	Before func(operation, path string) error
+	// WithoutSync leaves out syncing, for files that SyncTree syncs later or that are deleted soon.
+	WithoutSync bool
 }
 
 func (f Files) before(operation, path string) error {
@@ -53,7 +55,7 @@ func (f Files) SyncDir(dir string) error {
 	if err := f.before("sync folder", dir); err != nil {
 		return err
 	}
-	if runtime.GOOS == "windows" { // a directory can't be synced there
+	if f.WithoutSync || runtime.GOOS == "windows" { // a directory can't be synced there
 		return nil
 	}
 	d, err := os.Open(dir)
@@ -89,16 +91,37 @@ func (f Files) WriteTemp(temp string, mode fs.FileMode, write func(io.Writer) er
 	if err := write(fileWriter{f, file}); err != nil {
 		return err
 	}
-	if err := f.before("sync", temp); err != nil {
-		return err
-	}
-	if err := file.Sync(); err != nil {
+	if err := f.sync(file); err != nil {
 		return err
 	}
 	if err := f.before("close", temp); err != nil {
 		return err
 	}
 	return file.Close()
+}
+
+func (f Files) sync(file *os.File) error {
+	if err := f.before("sync", file.Name()); err != nil || f.WithoutSync {
+		return err
+	}
+	return file.Sync()
+}
+
+// SyncTree makes a folder with all its files durable.
+func (f Files) SyncTree(dir string) error {
+	return ClassifyError(filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return f.SyncDir(path)
+		}
+		file, err := os.OpenFile(path, os.O_RDWR, 0) // Windows syncs only files opened for writing
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.sync(file), file.Close())
+	}))
 }
 
 type fileWriter struct {

@@ -1,6 +1,6 @@
 //go:build !(linux || darwin)
 
-package engine
+package store
 
 // DiskFree reports unknown free space on this system.
 func DiskFree(string) (uint64, bool) { return 0, false }
