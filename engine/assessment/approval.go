@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ensureSubmitted submits the newest version for review unless it has been submitted.
+// ensureSubmitted submits the newest version for review unless it is already under review or approved.
 func ensureSubmitted[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k deliverableType[V, I]) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		v, ok, err := k.newestVersion(tx, by.OrganizationID, a.ID)
@@ -30,8 +30,8 @@ func ensureSubmitted[V, I any](ctx context.Context, s *Service, by api.Caller, a
 	})
 }
 
-// submit puts a version under review and requests an approval bound to its content hash. If
-// approvalID is empty, the approval gets a new ID.
+// submit puts a version under review and requests its approval, which is valid only for the current
+// content hash. If approvalID is empty, a new ID is generated.
 func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assessment, v *V, approvalID string) error {
 	head := k.version(v)
 	switch head.Status {
@@ -82,8 +82,8 @@ func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assess
 		}))
 }
 
-// submitAndMoveAssessment is like submit and also moves an assessment in the drafted state to the review.
-// Versions drafted early or corrected afterwards don't move it.
+// submitAndMoveAssessment is like submit. If the assessment is in the drafted state of this deliverable,
+// it also moves it to the review state. It doesn't if the version was drafted early or corrected later.
 func (k deliverableType[V, I]) submitAndMoveAssessment(tx *store.Tx, by api.Caller, v *V, approvalID string) error {
 	a, err := getAssessment(tx, by, k.version(v).AssessmentID)
 	if err != nil {
@@ -153,7 +153,8 @@ func pendingApproval(tx *store.Tx, org, assessment string, gate api.Gate) (api.A
 	return api.Approval{}, false, nil
 }
 
-// requireCurrentContentApproved returns nil if a person has approved exactly the current content.
+// requireCurrentContentApproved returns an error unless a person has approved the newest version with
+// exactly its current content.
 func (k deliverableType[V, I]) requireCurrentContentApproved(tx *store.Tx, a *api.Assessment) error {
 	org := a.OrganizationID
 	v, ok, err := k.newestVersion(tx, org, a.ID)
@@ -205,7 +206,7 @@ func (k deliverableType[V, I]) requireCurrentContentApproved(tx *store.Tx, a *ap
 	return nil
 }
 
-// ListApprovals lists the approvals of an assessment, newest first.
+// ListApprovals lists the approvals of an assessment, by default newest first.
 func (s *Service) ListApprovals(ctx context.Context, by api.Caller, in *api.ApprovalsInput) (*api.List[api.Approval], error) {
 	if _, err := s.readAssessment(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
@@ -231,8 +232,8 @@ func (s *Service) ListApprovals(ctx context.Context, by api.Caller, in *api.Appr
 	return l, s.db.View(ctx, func(tx *store.Tx) error { return addWarningsAndDelegates(tx, by.OrganizationID, l.Data) })
 }
 
-// addWarningsAndDelegates adds to pending approvals the warnings for the decider and the delegates who may
-// decide.
+// addWarningsAndDelegates adds two lists to each pending approval: warnings for whoever decides, and the
+// delegates who may decide.
 func addWarningsAndDelegates(tx *store.Tx, org string, approvals []api.Approval) error {
 	for n := range approvals {
 		p := &approvals[n]
@@ -270,12 +271,12 @@ func (s *Service) GetApproval(ctx context.Context, by api.Caller, in *api.Approv
 	return &p, err
 }
 
-// Approve records a person's approval at a gate.
+// Approve records a person's approval of a version.
 func (s *Service) Approve(ctx context.Context, by api.Caller, in *api.ApproveInput) (*api.Approval, error) {
 	return s.decideApproval(ctx, by, in.ApprovalID, api.ApprovalApproved, decisionComment(in.Body), reviewedHash(in.Body))
 }
 
-// Reject records a person's rejection at a gate, with a reason.
+// Reject records a person's rejection of a version, with a reason.
 func (s *Service) Reject(ctx context.Context, by api.Caller, in *api.RejectInput) (*api.Approval, error) {
 	return s.decideApproval(ctx, by, in.ApprovalID, api.ApprovalRejected, &in.Body.Reason, in.Body.ContentSHA256)
 }
@@ -287,7 +288,7 @@ func reviewedHash(d *api.VersionDecision) string {
 	return d.ContentSHA256
 }
 
-// checkReviewedHash returns an error if the content differs from what the person reviewed.
+// checkReviewedHash returns an error if the content to approve differs from what the person reviewed.
 func checkReviewedHash(p *api.Approval, reviewedSHA256 string) error {
 	if reviewedSHA256 == "" || reviewedSHA256 == p.TargetSHA256 {
 		return nil
@@ -339,11 +340,11 @@ func (s *Service) decideApproval(
 	return &p, err
 }
 
-// errContentChanged reports that the content changed after approval was requested.
+// errContentChanged reports that a version's content changed after its approval was requested.
 var errContentChanged = errors.New("the content changed after approval was requested")
 
-// voidAndReportStaleApproval voids an approval whose content changed, in its own transaction, and returns
-// the error to report.
+// voidAndReportStaleApproval voids an approval because the content has changed since it was requested.
+// It uses a transaction of its own, and returns the error to report.
 func (s *Service) voidAndReportStaleApproval(ctx context.Context, by api.Caller, approvalID string) error {
 	var p api.Approval
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
@@ -358,8 +359,8 @@ func (s *Service) voidAndReportStaleApproval(ctx context.Context, by api.Caller,
 	return api.ApprovalRequired(p.Gate, p.ID, "the %s changed after its approval was requested; submit it again", p.Gate.Title())
 }
 
-// recordDecision writes a decision: the approval, the version and, for a rejection, the return to
-// draft.
+// recordDecision stores a decision: it updates the approval and the version and, after a rejection,
+// returns the assessment to the drafted state.
 func recordDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.ApprovalStatus, reason *string) error {
 	if by.Actor.Type == api.ActorWorkflow || by.UserID == "" {
 		return api.Forbidden("only a person can decide at a gate")
@@ -406,8 +407,8 @@ func recordDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.Ap
 		}))
 }
 
-// enforceSecondPersonRule returns an error if the organization requires a second person and the decider
-// submitted or edited the content. All API keys of a person count as that person.
+// enforceSecondPersonRule returns an error if the organization requires a second person to decide, and
+// the decider submitted or edited the content. A person's API keys count as that person.
 func enforceSecondPersonRule(tx *store.Tx, orgID string, p *api.Approval, authorIDs []string, personID, actorID string) error {
 	org, err := store.Organizations.Get(tx, orgID)
 	if err != nil {
@@ -423,7 +424,8 @@ func enforceSecondPersonRule(tx *store.Tx, orgID string, p *api.Approval, author
 	return nil
 }
 
-// applyDecision applies a decision to its version, provided that the content is what was submitted.
+// applyDecision applies a decision on an approval to the version it is about. It returns an error if the
+// content has changed since it was submitted.
 func (k deliverableType[V, I]) applyDecision(tx *store.Tx, by api.Caller, a *api.Assessment, p *api.Approval) error {
 	v, err := k.getVersion(tx, by.OrganizationID, p.TargetID)
 	if err != nil {
@@ -472,7 +474,7 @@ func (k deliverableType[V, I]) applyDecision(tx *store.Tx, by api.Caller, a *api
 		}))
 }
 
-// supersedeApproved marks the previously approved version as superseded.
+// supersedeApproved marks the version that was approved before as superseded.
 func (k deliverableType[V, I]) supersedeApproved(tx *store.Tx, by api.Caller, exceptID, assessment string) error {
 	var old []V
 	for v, err := range k.versions.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
@@ -492,7 +494,7 @@ func (k deliverableType[V, I]) supersedeApproved(tx *store.Tx, by api.Caller, ex
 	return nil
 }
 
-// approveVersion is like Approve but addresses the version instead of the approval.
+// approveVersion is like Approve but is given the ID of the version instead of the approval.
 func approveVersion[V, I any](
 	ctx context.Context,
 	s *Service,

@@ -10,7 +10,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// recordArtifact updates a deliverable's artifact and its numbered version to match the record.
+// recordArtifact creates or updates the artifact of a deliverable, and the artifact version that
+// corresponds to v.
 func recordArtifact(tx *store.Tx, by api.Caller, kind, title string, v *api.DeliverableVersion) error {
 	org, assessment := by.OrganizationID, v.AssessmentID
 	art, err := store.Artifacts.By("assessment").Get(tx, org, assessment, kind)
@@ -44,8 +45,9 @@ func recordArtifact(tx *store.Tx, by api.Caller, kind, title string, v *api.Deli
 	return errors.Join(store.Artifacts.Put(tx, org, &art), store.ArtifactVersions.Put(tx, org, &rec))
 }
 
-// RecordReportArtifact numbers a new report among those of its template and format. A report on approved
-// sources is current until the next such report, a draft until the next report of any kind.
+// RecordReportArtifact assigns the next version number to a new report, counted per template and format.
+// A report on approved sources remains the current one until the next such report; a draft, until the
+// next report of any kind.
 func RecordReportArtifact(tx *store.Tx, by api.Caller, r *api.Report) error {
 	org, variant := by.OrganizationID, r.Template+"/"+r.Format
 	art, err := store.Artifacts.By("assessment").Get(tx, org, r.AssessmentID, "report", variant)

@@ -47,7 +47,7 @@ type Service struct {
 	itemPages       *store.Cache[any] // pages of versions' items
 }
 
-// maxCachedPages is the maximum number of cached pages; a page of 200 items takes about a megabyte.
+// maxCachedPages is the maximum number of cached list pages. A page of 200 items takes about a megabyte.
 const maxCachedPages = 32
 
 // New returns a Service.
@@ -62,7 +62,8 @@ func New(o Options) *Service {
 	}
 }
 
-// assessmentLocks serializes transitions and drafts per assessment within this process.
+// assessmentLocks holds a lock per assessment, so that transitions and drafts of an assessment don't run
+// concurrently within this process.
 type assessmentLocks struct {
 	mu           sync.Mutex
 	byAssessment map[string]*sync.Mutex
@@ -80,7 +81,8 @@ func (m *assessmentLocks) lock(assessment string) (unlock func()) {
 	return assessmentLock.Unlock
 }
 
-// Create creates an assessment after resolving and checking frameworks and catalog version.
+// Create creates an assessment. It resolves the frameworks and the catalog version first, and returns an
+// error if one is unknown.
 func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAssessmentInput) (*api.Assessment, error) {
 	b := in.Body
 	name := strings.TrimSpace(b.Name)
@@ -127,8 +129,8 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 	return &out, err
 }
 
-// checkCustomRevisionExists returns an error if the revision of the organization's custom catalog was
-// deleted since it was read.
+// checkCustomRevisionExists returns an error if the given revision of the organization's custom catalog
+// has been deleted in the meantime.
 func checkCustomRevisionExists(tx *store.Tx, by api.Caller, revision int) error {
 	if revision == 0 {
 		return nil
@@ -154,10 +156,11 @@ func checkDate(field string, d *api.Date) error {
 	return nil
 }
 
-// maxYearsAhead is the maximum number of years a date may lie ahead; later dates mean "never".
+// maxYearsAhead is how many years in the future a date may be. Later dates are probably meant as
+// "never".
 const maxYearsAhead = 100
 
-// checkDateLimit returns an error if d is not a valid date or lies too far ahead.
+// checkDateLimit returns an error if d is not a valid date or is too far in the future.
 func (s *Service) checkDateLimit(field string, d *api.Date) error {
 	if err := checkDate(field, d); err != nil || d == nil {
 		return err
@@ -179,8 +182,8 @@ func (s *Service) checkTodayOrLaterDate(field string, d *api.Date) error {
 	return nil
 }
 
-// resolveFrameworks resolves framework IDs and codes against the catalog, without duplicates. An
-// alias for several frameworks resolves to all of them.
+// resolveFrameworks looks up framework IDs, codes and aliases in the catalog, without duplicates. If an
+// alias stands for several frameworks, all of them are returned.
 func resolveFrameworks(snap *scf.Snapshot, refs []string) (ids, codes []string, err error) {
 	for _, ref := range refs {
 		scope, err := snap.FrameworkWithIncluded(ref)
@@ -254,7 +257,8 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.AssessmentsIn
 	})
 }
 
-// fillProgressAndCounts sets the derived fields: progress by state and record counts.
+// fillProgressAndCounts sets the fields that are not stored: the progress, which follows from the state,
+// and the record counts.
 func fillProgressAndCounts(tx *store.Tx, a *api.Assessment) (err error) {
 	org := a.OrganizationID
 	a.Progress = a.State.ProgressPercent()
@@ -362,7 +366,7 @@ func setIfPresent[T any](dst *T, v *T) {
 	}
 }
 
-// checkIfMatch returns an error if a conditional change refers to an outdated revision.
+// checkIfMatch returns an error if the caller's change is based on an older revision.
 func checkIfMatch(m api.Match, revision int) error {
 	if m.IfMatch == "" || m.IfMatch == "*" || strings.Trim(m.IfMatch, `"`) == fmt.Sprint(revision) {
 		return nil
@@ -441,7 +445,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 	return &api.None{}, nil
 }
 
-// purgeByAssessment deletes the table's records found by its "assessment" index.
+// purgeByAssessment deletes all records of an assessment from a table that has an "assessment" index.
 func purgeByAssessment[R any](tx *store.Tx, t *store.TenantTable[R], org, assessment string, id func(*R) string) error {
 	var ids []string
 	for r, err := range t.By("assessment").Scan(tx, org, store.Prefix(assessment)) {

@@ -9,7 +9,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// previousVersion holds the previous version of a deliverable whose edits a draft carries over.
+// previousVersion holds the previous version of a deliverable. A draft carries over the edits that users
+// made in it.
 type previousVersion[I any] struct {
 	versionID, sha256 string // empty if there was none
 	status            api.VersionStatus
@@ -33,8 +34,8 @@ func (k deliverableType[V, I]) loadPreviousVersion(tx *store.Tx, s *Service, a *
 	return previous, err
 }
 
-// lastApprovedItems returns the items approved last, even if the assessment has moved to another
-// catalog since.
+// lastApprovedItems returns the items of the version approved last, even if the assessment has been
+// moved to another catalog since.
 func (k deliverableType[V, I]) lastApprovedItems(tx *store.Tx, s *Service, a *api.Assessment) ([]I, error) {
 	at := *a
 	at.MigratedAt = nil
@@ -45,14 +46,16 @@ func (k deliverableType[V, I]) lastApprovedItems(tx *store.Tx, s *Service, a *ap
 	return k.readItemsCached(tx, s, a, k.version(&v).ID)
 }
 
-// isStillNewest reports whether the newest version is still the one that was read.
+// isStillNewest reports whether the newest version is still the one that was loaded as previous, and
+// unchanged.
 func (k deliverableType[V, I]) isStillNewest(previous *previousVersion[I], newest *V) bool {
 	head := k.version(newest)
 	return previous.versionID == head.ID && previous.sha256 == head.ContentSHA256 && previous.status == head.Status
 }
 
-// loadPreviousWithOlderEdits is like loadPreviousVersion but also restores edits of items that left the scope
-// and are now back.
+// loadPreviousWithOlderEdits is like loadPreviousVersion. For the gap analysis and the maturity
+// assessment, it also adds edited items from older versions whose controls are missing from the previous
+// version but are in items again.
 func (k deliverableType[V, I]) loadPreviousWithOlderEdits(tx *store.Tx, s *Service, a *api.Assessment, items []I) (previousVersion[I], error) {
 	previous, err := k.loadPreviousVersion(tx, s, a)
 	if err != nil || previous.versionID == "" || k.gate != api.GateGapAnalysis && k.gate != api.GateMaturity {
@@ -103,8 +106,8 @@ func (k deliverableType[V, I]) olderVersionIDs(tx *store.Tx, a *api.Assessment) 
 	return ids[min(1, len(ids)):], nil
 }
 
-// latestGeneratedItem returns the newest rule-generated item of a control among the given versions,
-// or nil if there is none.
+// latestGeneratedItem returns a control's newest item that the rules generated, searching the given
+// versions in order. It returns nil if there is none.
 func (k deliverableType[V, I]) latestGeneratedItem(tx *store.Tx, a *api.Assessment, versionIDs []string, code string) (*I, error) {
 	for _, id := range versionIDs {
 		for i, err := range k.items.By("version").Scan(tx, a.OrganizationID, store.Prefix(id, code)) {
@@ -119,7 +122,7 @@ func (k deliverableType[V, I]) latestGeneratedItem(tx *store.Tx, a *api.Assessme
 	return nil, nil
 }
 
-// loadPreviousInView is like loadPreviousWithOlderEdits, in its own transaction.
+// loadPreviousInView is like loadPreviousWithOlderEdits but opens a transaction of its own.
 func loadPreviousInView[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -131,7 +134,7 @@ func loadPreviousInView[V, I any](
 	return previous, err
 }
 
-// withStoredEdits is like withEdits, using the stored previous version.
+// withStoredEdits is like withEdits but loads the previous version from the store.
 func withStoredEdits[V, I any](ctx context.Context, s *Service, a *api.Assessment, k deliverableType[V, I], d draft[I]) (*draft[I], error) {
 	previous, err := loadPreviousInView(ctx, s, a, k, d.items)
 	d = d.withEdits(&previous)
@@ -148,15 +151,15 @@ func (d draft[I]) withEdits(previous *previousVersion[I]) draft[I] {
 	return d
 }
 
-// addEditedControl records that edits of a control's line were carried over.
+// addEditedControl records that users' edits of a control's item were carried over into the draft.
 func (d *draft[I]) addEditedControl(code string) {
 	if !slices.Contains(d.editedControls, code) {
 		d.editedControls = append(d.editedControls, code)
 	}
 }
 
-// carryEdits copies the edited fields of previous items to the matching items of a draft and
-// records the controls. It returns the previous item for each, as matchItems does.
+// carryEdits copies the fields that users edited from previous items to the matching items of the draft,
+// and records the affected controls. It returns the previous item for each item, as matchItems does.
 func carryEdits[V, I any](k deliverableType[V, I], d *draft[I], previous []I, copyField func(to, from *I, field string)) []*I {
 	matches := k.matchItems(d.items, previous)
 	for n, from := range matches {
@@ -173,12 +176,12 @@ func carryEdits[V, I any](k deliverableType[V, I], d *draft[I], previous []I, co
 	return matches
 }
 
-// itemKey identifies an item within its version.
+// itemKey identifies an item within a version of a deliverable.
 type itemKey struct{ control, discriminator string }
 
-// matchItems returns, for each current item, the previous item that is the same line, or nil:
-// first those added manually, then items without an origin by their content, then the
-// rule-generated item of the control.
+// matchItems returns, for each current item, the previous item that it continues, or nil. It matches
+// manually added items first, then items without an origin by their content, and then the items that the
+// rules generated, by control.
 func (k deliverableType[V, I]) matchItems(current, previous []I) []*I {
 	origin := func(i *I) string {
 		if k.originKey == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// staleSourceIssues returns warnings about sources that changed since a version was drafted: documents that
-// were added, changed or deleted, and citations of deleted ones.
+// staleSourceIssues returns warnings if documents were added, changed or deleted since the version was
+// drafted, or if items cite deleted documents.
 func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (out []api.ValidationIssue, err error) {
 	docs, err := documentsInTx(tx, v.OrganizationID, v.AssessmentID)
 	if err != nil {

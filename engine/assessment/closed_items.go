@@ -11,8 +11,8 @@ import (
 // other controls still have gaps continues for those (reassignToOpenControls), and one without any
 // left is kept as closed (closeItemsWithoutGap).
 
-// reassignToOpenControls returns the previous plan items, reassigning those whose gap is closed to
-// the first of their other controls that still has one.
+// reassignToOpenControls returns the previous plan items. An item whose gap is closed is reassigned to
+// the first other control it also covers that still has a gap.
 func reassignToOpenControls(previous []api.POAMItem, current []api.POAMItem) []api.POAMItem {
 	hasGap := make(map[string]bool, len(current))
 	for n := range current {
@@ -44,8 +44,8 @@ func reassignToOpenControls(previous []api.POAMItem, current []api.POAMItem) []a
 	return out
 }
 
-// poamOriginKey returns a key that distinguishes a control's plan items: manually added gaps, and
-// items whose gap is closed.
+// poamOriginKey returns a key that distinguishes plan items of the same control: the origin of the
+// item's finding or, if the finding no longer exists, "was" and the item's code.
 func poamOriginKey(i *api.POAMItem) string {
 	if i.FindingID == "" {
 		return "was " + i.POAMCode
@@ -53,8 +53,8 @@ func poamOriginKey(i *api.POAMItem) string {
 	return i.FindingOrigin
 }
 
-// makeAutoClosedMatchable makes items whose gap was closed, unless a user closed them, match the gap when it
-// reopens.
+// makeAutoClosedMatchable returns the items, changed so that those closed automatically match their gap
+// again if it reopens. Items that a user closed are left alone.
 func makeAutoClosedMatchable(previous []api.POAMItem) []api.POAMItem {
 	out := slices.Clone(previous)
 	for n := range out {
@@ -65,9 +65,9 @@ func makeAutoClosedMatchable(previous []api.POAMItem) []api.POAMItem {
 	return out
 }
 
-// closeItemsWithoutGap returns the approved or edited items of the previous plan for which there is no
-// gap any more, unchanged, except that items whose status no user set are completed if inScope
-// reports their control in scope, and cancelled otherwise.
+// closeItemsWithoutGap returns the items of the previous plan that no longer have a gap, if they were
+// approved or edited. Unless a user set the status, it is changed to completed, or to cancelled if the
+// control is no longer in scope.
 func closeItemsWithoutGap(
 	previous *previousVersion[api.POAMItem],
 	matches []*api.POAMItem,
@@ -100,8 +100,8 @@ func closeItemsWithoutGap(
 	return out
 }
 
-// newApplicabilityPredicate returns a function that reports whether a control applies according to the SoA
-// that the gap analysis was made from.
+// newApplicabilityPredicate returns a function that reports whether a control applies, according to the
+// Statement of Applicability on which the gap analysis is based.
 func (s *Service) newApplicabilityPredicate(tx *store.Tx, a *api.Assessment, v *api.GapVersion) (func(code string) bool, error) {
 	applies := map[string]bool{}
 	if id := v.Inputs["soa_version_id"]; id != "" {

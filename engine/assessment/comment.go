@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// AddComment adds a comment on a deliverable, a line or an approval. It doesn't change what was
+// AddComment adds a comment on a deliverable, an item of it or an approval. It doesn't change what was
 // submitted or approved.
 func (s *Service) AddComment(ctx context.Context, by api.Caller, in *api.AddCommentInput) (*api.Comment, error) {
 	text := strings.TrimSpace(in.Body.Text)
@@ -45,13 +45,13 @@ func (s *Service) AddComment(ctx context.Context, by api.Caller, in *api.AddComm
 	return &out, err
 }
 
-// TextHash returns the hash that identifies a comment in the audit trail.
+// TextHash returns the hash by which the audit trail identifies a comment's text.
 func TextHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
-// resolveCommentTarget determines what a comment refers to.
+// resolveCommentTarget sets which deliverable, item or approval the comment refers to.
 func resolveCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, a *api.Assessment, c *api.Comment) error {
 	b := in.Body
 	c.Gate = b.Gate
@@ -106,9 +106,9 @@ func resolveCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, 
 	return nil
 }
 
-// findItemCode returns the code of a version's line as stored, or "" if there is none. ref is the code of a
-// plan item or control, or the line's ID. Only the code of a plan item returns that code; otherwise it is the
-// control's.
+// findItemCode returns the code of the item that ref refers to, or "" if there is none. ref is the code
+// of a plan item, the code of a control, or an item's ID. The result is the plan item's code in the
+// first case, and otherwise the control's code.
 func findItemCode(tx *store.Tx, org string, gate api.Gate, version, ref string) (string, error) {
 	if gate == api.GatePOAM {
 		for i, err := range store.POAMItems.By("version").Scan(tx, org, store.Prefix(version)) {

@@ -83,8 +83,8 @@ func (s *Service) CreateDelegation(ctx context.Context, by api.Caller, in *api.C
 	return &out, err
 }
 
-// normalizeGates returns the named gates without duplicates in lifecycle order, or all gates if
-// none is named.
+// normalizeGates returns the given gates in lifecycle order and without duplicates, or all gates if none
+// is given.
 func normalizeGates(named []api.Gate) []api.Gate {
 	if len(named) == 0 {
 		return slices.Clone(api.Gates)
@@ -103,7 +103,8 @@ func auditDelegation(tx *store.Tx, by api.Caller, d *api.Delegation, action, sum
 	})
 }
 
-// activeMemberName returns the name of an active member of the organization.
+// activeMemberName returns the name of an active member of the organization, or an error if the user is
+// not one.
 func activeMemberName(tx *store.Tx, org, userID string) (string, error) {
 	m, err := store.Memberships.Get(tx, userID, org)
 	if err != nil {
@@ -136,8 +137,8 @@ func mayDecide(tx *store.Tx, org, userID string) (bool, error) {
 	return err == nil && u.Status == statusActive, err
 }
 
-// delegationStatus returns a delegation's current status. A delegation that hasn't begun (the clock
-// was set back) is not active.
+// delegationStatus returns a delegation's current status. A delegation that starts in the future,
+// because the clock was set back, is not active.
 func delegationStatus(d *api.Delegation, now time.Time) api.DelegationStatus {
 	if d.Status == api.DelegationActive && (!now.Before(d.ExpiresAt) || now.Before(d.CreatedAt)) {
 		return api.DelegationExpired
@@ -149,9 +150,9 @@ func delegationCovers(d *api.Delegation, assessment string, gate api.Gate) bool 
 	return (d.AssessmentID == nil || *d.AssessmentID == assessment) && slices.Contains(d.Gates, gate)
 }
 
-// requireDecisionRight returns the delegation under which the caller decides, or nil if their own role
-// permits it. If the organization requires a second person, neither the decider nor the delegator
-// may have submitted or edited the content.
+// requireDecisionRight returns the delegation under which the caller may decide, or nil if the caller's
+// own role permits it. If neither does, it returns an error. If the organization requires a second
+// person to decide, neither the decider nor the delegator may have submitted or edited the content.
 func requireDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authorIDs []string) (*api.DecidedFor, error) {
 	if err := enforceSecondPersonRule(tx, by.OrganizationID, p, authorIDs, by.UserID, by.Actor.ID); err != nil {
 		return nil, err
@@ -208,7 +209,7 @@ func requireDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authorID
 	return nil, refused
 }
 
-// addDelegates adds to pending approvals the delegates who may decide.
+// addDelegates sets, on each pending approval, the delegates who may decide on it.
 func addDelegates(tx *store.Tx, org string, approvals []api.Approval) error {
 	var activeDelegations []api.Delegation
 	for d, err := range store.Delegations.Scan(tx, org) {

@@ -20,8 +20,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// deliverableType describes one of the four deliverables: its tables, and accessors for the common
-// parts of its versions and items. Code shared by all four is built on it.
+// deliverableType describes one of the four deliverables: its tables, and functions that access the
+// common parts of its versions and items. Code shared by all four is built on it.
 type deliverableType[V, I any] struct {
 	gate     api.Gate
 	versions *store.TenantTable[V]
@@ -103,10 +103,11 @@ var (
 	}
 )
 
-// deliverables holds the four deliverables by gate.
+// deliverables maps each gate to its deliverable.
 var deliverables = map[api.Gate]deliverable{api.GateSoA: soa, api.GateGapAnalysis: gap, api.GateMaturity: maturity, api.GatePOAM: poam}
 
-// deliverable is one of the four deliverables regardless of the types of its records.
+// deliverable is the interface of the four deliverables that doesn't depend on the types of their
+// records.
 type deliverable interface {
 	SyncedDeliverable
 	newestHeader(tx *store.Tx, org, assessment string) (*api.DeliverableVersion, error)
@@ -124,17 +125,17 @@ type deliverable interface {
 	deleteVersions(tx *store.Tx, org, assessment string) ([]string, error)
 }
 
-// inputPrefixes holds the key prefixes under which versions record the deliverables they are made
-// from.
+// inputPrefixes maps each gate to the prefix of the keys under which a version records which version of
+// that deliverable it is based on.
 var inputPrefixes = map[api.Gate]string{api.GateSoA: "soa", api.GateGapAnalysis: "gap", api.GateMaturity: "maturity"}
 
-// toInputEntries returns the entries that record a version as an input of another.
+// toInputEntries returns the entries that record version v as an input of another deliverable.
 func (k deliverableType[V, I]) toInputEntries(v *V) map[string]string {
 	key, head := inputPrefixes[k.gate], k.version(v)
 	return map[string]string{key + "_version_id": head.ID, key + "_sha256": head.ContentSHA256, key + "_status": string(head.Status)}
 }
 
-// newestVersion returns the version with the highest number; false if there is none.
+// newestVersion returns the version with the highest number; ok is false if there is none.
 func (k deliverableType[V, I]) newestVersion(tx *store.Tx, org, assessment string) (v V, ok bool, err error) {
 	for v, err := range k.versions.By("assessment").Scan(tx, org, store.Prefix(assessment), store.Reverse) {
 		return v, err == nil, err
@@ -142,7 +143,8 @@ func (k deliverableType[V, I]) newestVersion(tx *store.Tx, org, assessment strin
 	return v, false, nil
 }
 
-// newestHeader returns the head of the version with the highest number, or nil if there is none.
+// newestHeader returns the common fields of the version with the highest number, or nil if there is
+// none.
 func (k deliverableType[V, I]) newestHeader(tx *store.Tx, org, assessment string) (*api.DeliverableVersion, error) {
 	v, ok, err := k.newestVersion(tx, org, assessment)
 	if !ok || err != nil {
@@ -151,7 +153,8 @@ func (k deliverableType[V, I]) newestHeader(tx *store.Tx, org, assessment string
 	return k.version(&v), nil
 }
 
-// readNewest returns the version with the highest number and its items, or nil if there is none.
+// readNewest returns the version with the highest number and its items. The version is nil if there is
+// none.
 func (k deliverableType[V, I]) readNewest(tx *store.Tx, org, assessment string) (*V, []I, error) {
 	v, ok, err := k.newestVersion(tx, org, assessment)
 	if err != nil || !ok {
@@ -161,7 +164,7 @@ func (k deliverableType[V, I]) readNewest(tx *store.Tx, org, assessment string) 
 	return &v, items, err
 }
 
-// saveVersionAndArtifact writes a version and updates its artifact.
+// saveVersionAndArtifact stores a version and updates its artifact.
 func (k deliverableType[V, I]) saveVersionAndArtifact(tx *store.Tx, by api.Caller, v *V) error {
 	return errors.Join(
 		k.versions.Put(tx, by.OrganizationID, v),
@@ -169,8 +172,8 @@ func (k deliverableType[V, I]) saveVersionAndArtifact(tx *store.Tx, by api.Calle
 	)
 }
 
-// approvedVersion returns the newest approved version; false if there is none. Versions from before
-// a migration to another catalog don't count.
+// approvedVersion returns the newest approved version; ok is false if there is none. Versions from
+// before the assessment was moved to another catalog don't count.
 func (k deliverableType[V, I]) approvedVersion(tx *store.Tx, a *api.Assessment) (v V, ok bool, err error) {
 	for v, err := range k.versions.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
 		if err != nil {
@@ -186,8 +189,8 @@ func (k deliverableType[V, I]) approvedVersion(tx *store.Tx, a *api.Assessment) 
 	return v, false, nil
 }
 
-// approvedOrNewestVersion returns the version the next deliverable builds on: the approved one, or
-// the newest if none is approved.
+// approvedOrNewestVersion returns the version that the next deliverable is based on: the approved one
+// or, if none is approved, the newest.
 func (k deliverableType[V, I]) approvedOrNewestVersion(tx *store.Tx, a *api.Assessment) (V, bool, error) {
 	if v, ok, err := k.approvedVersion(tx, a); ok || err != nil {
 		return v, ok, err
@@ -195,7 +198,8 @@ func (k deliverableType[V, I]) approvedOrNewestVersion(tx *store.Tx, a *api.Asse
 	return k.newestVersion(tx, a.OrganizationID, a.ID)
 }
 
-// approvedOrNewestHeader returns the header of approvedOrNewestVersion, or nil if nothing has been drafted.
+// approvedOrNewestHeader returns the common fields of the version that approvedOrNewestVersion returns,
+// or nil if nothing has been drafted.
 func (k deliverableType[V, I]) approvedOrNewestHeader(tx *store.Tx, a *api.Assessment) (*api.DeliverableVersion, error) {
 	v, ok, err := k.approvedOrNewestVersion(tx, a)
 	if !ok || err != nil {
@@ -204,13 +208,13 @@ func (k deliverableType[V, I]) approvedOrNewestHeader(tx *store.Tx, a *api.Asses
 	return k.version(&v), nil
 }
 
-// getHeader returns the head of a version.
+// getHeader returns the fields of a version that all deliverables have in common.
 func (k deliverableType[V, I]) getHeader(tx *store.Tx, org, version string) (*api.DeliverableVersion, error) {
 	v, err := k.versions.Get(tx, org, version)
 	return k.version(&v), err
 }
 
-// requireApprovedOrNewest is like approvedOrNewestVersion but returns a conflict if nothing has
+// requireApprovedOrNewest is like approvedOrNewestVersion but returns a conflict error if nothing has
 // been drafted.
 func (k deliverableType[V, I]) requireApprovedOrNewest(tx *store.Tx, a *api.Assessment) (V, error) {
 	v, ok, err := k.approvedOrNewestVersion(tx, a)
@@ -220,7 +224,7 @@ func (k deliverableType[V, I]) requireApprovedOrNewest(tx *store.Tx, a *api.Asse
 	return v, err
 }
 
-// readApprovedOrNewest returns the version returned by requireApprovedOrNewest, with its items.
+// readApprovedOrNewest returns the version that requireApprovedOrNewest selects, with its items.
 func readApprovedOrNewest[V, I any](ctx context.Context, s *Service, a *api.Assessment, k deliverableType[V, I]) (v V, items []I, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		if v, err = k.requireApprovedOrNewest(tx, a); err != nil {
@@ -237,7 +241,7 @@ func (k deliverableType[V, I]) getVersion(tx *store.Tx, org, id string) (V, erro
 	return v, store.ToNotFound(err, k.gate.Title()+" version", id)
 }
 
-// readItems lists a version's items by control code.
+// readItems reads a version's items, sorted by control code.
 func (k deliverableType[V, I]) readItems(tx *store.Tx, org, version string) (out []I, err error) {
 	for i, err := range k.items.By("version").Scan(tx, org, store.Prefix(version)) {
 		if err != nil {
@@ -256,8 +260,8 @@ func (k deliverableType[V, I]) countNewestItems(tx *store.Tx, org, assessment st
 	return k.items.By("version").Count(tx, org, head.ID)
 }
 
-// deleteVersions deletes the versions of an assessment and returns their IDs. Their items remain, but can't be
-// found without a version.
+// deleteVersions deletes the versions of an assessment and returns their IDs. Their items stay in the
+// store, where nothing finds them without a version.
 func (k deliverableType[V, I]) deleteVersions(tx *store.Tx, org, assessment string) (ids []string, err error) {
 	for v, err := range k.versions.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
 		if err != nil {
@@ -273,8 +277,8 @@ func (k deliverableType[V, I]) deleteVersions(tx *store.Tx, org, assessment stri
 	return ids, nil
 }
 
-// evidenceWithoutIDs returns evidence without IDs, identified by file, location, quote and passage
-// hash.
+// evidenceWithoutIDs returns a copy of the evidence without record IDs, so that it is identified by
+// file, location, quote and passage hash.
 func evidenceWithoutIDs(all []api.Evidence) []api.Evidence {
 	all = slices.Clone(all)
 	for n := range all {
@@ -283,8 +287,8 @@ func evidenceWithoutIDs(all []api.Evidence) []api.Evidence {
 	return all
 }
 
-// contentHash returns the SHA-256 of the items in canonical form, sorted by control code and
-// without IDs, revisions and times, so that equal content has equal hashes, even in another
+// contentHash returns the SHA-256 of the items in canonical form. They are sorted by control code, and
+// IDs, revisions and times are left out, so that equal content has an equal hash even in another
 // assessment of the same documents.
 func (k deliverableType[V, I]) contentHash(items []I) (string, error) {
 	h := sha256.New()
@@ -298,7 +302,7 @@ func (k deliverableType[V, I]) contentHash(items []I) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// canonicalJSON returns an item in canonical form.
+// canonicalJSON returns the encoding of an item that is used for hashing.
 func (k deliverableType[V, I]) canonicalJSON(i I) ([]byte, error) {
 	it := k.item(&i)
 	it.TenantRecord, it.AssessmentID, it.VersionID, it.ControlID, it.Revision = api.TenantRecord{}, "", "", "", 0
@@ -310,7 +314,7 @@ func (k deliverableType[V, I]) canonicalJSON(i I) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// recomputeItemCountAndHash recomputes a version's count and hash from its items.
+// recomputeItemCountAndHash updates a version's item count and content hash from its items.
 func (k deliverableType[V, I]) recomputeItemCountAndHash(tx *store.Tx, org string, v *V) error {
 	items, err := k.readItems(tx, org, k.version(v).ID)
 	if err != nil {
@@ -342,13 +346,15 @@ type draft[I any] struct {
 	encoded []store.PreparedRecord[I]
 }
 
-// insertNextVersion writes the next version with its items and supersedes the previous unapproved one.
+// insertNextVersion stores a draft as the next version, and marks the previous version as superseded
+// unless it was decided on.
 func (k deliverableType[V, I]) insertNextVersion(tx *store.Tx, by api.Caller, a *api.Assessment, d draft[I]) (V, error) {
 	v, _, err := k.insertVersionWithLines(tx, by, a, d)
 	return v, err
 }
 
-// insertVersionWithLines is like insertNextVersion and also returns the items as stored, sorted by code.
+// insertVersionWithLines is like insertNextVersion and also returns the stored items, sorted by control
+// code.
 func (k deliverableType[V, I]) insertVersionWithLines(
 	tx *store.Tx,
 	by api.Caller,
@@ -416,7 +422,8 @@ func (k deliverableType[V, I]) insertVersionWithLines(
 		}))
 }
 
-// supersedeUnlessDecided marks a version as superseded by a newer one, unless it was decided on.
+// supersedeUnlessDecided marks a version as superseded by a newer one, unless it was approved or
+// rejected. If it is under review, it is withdrawn first.
 func (k deliverableType[V, I]) supersedeUnlessDecided(tx *store.Tx, by api.Caller, a *api.Assessment, v *V) error {
 	head := k.version(v)
 	if head.Status != api.VersionDraft && head.Status != api.VersionUnderReview {
@@ -431,8 +438,8 @@ func (k deliverableType[V, I]) supersedeUnlessDecided(tx *store.Tx, by api.Calle
 	return k.saveVersionAndArtifact(tx, by, v)
 }
 
-// withdrawFromReview withdraws a version from review because its content changes: the pending approval
-// is voided and the assessment returns to its drafted state.
+// withdrawFromReview takes a version out of review because its content is about to change. It voids the
+// pending approval and returns the assessment to the drafted state.
 func (k deliverableType[V, I]) withdrawFromReview(tx *store.Tx, by api.Caller, a *api.Assessment, v *V, reason string) error {
 	head := k.version(v)
 	if err := voidPendingApprovals(tx, by, head.ID, reason); err != nil {
@@ -448,8 +455,8 @@ func (k deliverableType[V, I]) withdrawFromReview(tx *store.Tx, by api.Caller, a
 	return nil
 }
 
-// editItem applies a user's change to an item and returns the result. If the version was approved
-// or rejected, all its items are first copied to the next version.
+// editItem applies a user's change to an item and returns the result. If the version was already
+// approved or rejected, it first copies all items to a new version.
 func editItem[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -539,7 +546,7 @@ func (k deliverableType[V, I]) auditItemChange(tx *store.Tx, by api.Caller, it *
 	})
 }
 
-// addAuthor records that the caller edited lines of a version.
+// addAuthor records the caller as somebody who edited items of the version.
 func addAuthor(head *api.DeliverableVersion, by api.Caller) {
 	if by.UserID != "" && !slices.Contains(head.AuthorIDs, by.UserID) {
 		head.AuthorIDs = append(head.AuthorIDs, by.UserID)
@@ -566,13 +573,14 @@ func recordEdit(tx *store.Tx, by api.Caller, it *api.Item, fields []string) {
 	}
 }
 
-// resetPrefix marks a field that a user resets to its automatic value.
+// resetPrefix precedes the name of a field that a user resets to its automatic value.
 const resetPrefix = "-"
 
-// cutResetPrefix returns the field that name resets; false if it isn't a reset.
+// cutResetPrefix returns the name of the field to reset, or false if name doesn't request a reset.
 func cutResetPrefix(name string) (string, bool) { return strings.CutPrefix(name, resetPrefix) }
 
-// addResets records the edited fields to reset to automatic values; "all" means every edited field.
+// addResets adds the edited fields that are to be reset to their automatic values. The name "all" stands
+// for every edited field.
 func (f *changedFields) addResets(it *api.Item, names []string) error {
 	if slices.Contains(names, "all") {
 		names = it.EditedFields
@@ -595,8 +603,8 @@ func (f *changedFields) addResets(it *api.Item, names []string) error {
 	return nil
 }
 
-// copyToNextVersion copies a decided version into the next one and returns the copy with the copy
-// of item. It returns a conflict if a newer version exists.
+// copyToNextVersion copies an approved or rejected version to a new version. It returns that version and
+// the copy of the given item, or a conflict error if a newer version already exists.
 func (k deliverableType[V, I]) copyToNextVersion(
 	tx *store.Tx,
 	by api.Caller,
@@ -666,7 +674,7 @@ func getVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k deli
 	return &v, err
 }
 
-// getItem returns an item; noun names it in errors.
+// getItem returns an item of a deliverable; noun is what error messages call it.
 func getItem[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], noun, itemID string) (*I, error) {
 	var i I
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -678,8 +686,9 @@ func getItem[V, I any](ctx context.Context, s *Service, by api.Caller, k deliver
 	return &i, err
 }
 
-// listItems returns a page of a version's items. Pages are cached under cacheKey, which must contain everything
-// that matches depends on: many readers request the same few pages, and decoding long records is slow.
+// listItems returns a page of a version's items. It caches pages because many readers request the same
+// few, and decoding long records is slow. cacheKey must contain everything that the result of matches
+// depends on.
 func listItems[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -718,7 +727,7 @@ func listItems[V, I any](
 	return &out, nil
 }
 
-// agentRunID returns the ID of the agent run that drafts, or nil if a person does.
+// agentRunID returns the ID of the agent run that is drafting, or nil if a person is.
 func agentRunID(by api.Caller) *string {
 	if by.AgentRunID == "" {
 		return nil

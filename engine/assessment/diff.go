@@ -13,7 +13,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// DiffArtifact compares two versions of a deliverable, line by line.
+// DiffArtifact compares two versions of an artifact: item by item for a deliverable, line by line for a
+// report.
 func (s *Service) DiffArtifact(ctx context.Context, by api.Caller, in *api.ArtifactDiffInput) (*api.ArtifactDiff, error) {
 	var out *api.ArtifactDiff
 	var written [2]string // the reports to compare, rendered outside of the transaction
@@ -52,7 +53,8 @@ func (s *Service) DiffArtifact(ctx context.Context, by api.Caller, in *api.Artif
 	return out, err
 }
 
-// artifactRecordID returns the ID of the record behind a version of an artifact.
+// artifactRecordID returns the ID of the deliverable version or report that a version of an artifact
+// refers to.
 func artifactRecordID(tx *store.Tx, art *api.Artifact, versionNumber int, inputField string, hashOut *string) (string, error) {
 	v, err := store.ArtifactVersions.Get(tx, art.OrganizationID, art.ID, versionNumber)
 	if err != nil {
@@ -65,7 +67,7 @@ func artifactRecordID(tx *store.Tx, art *api.Artifact, versionNumber int, inputF
 	return v.RecordID, nil
 }
 
-// readVersionRecords reads a version of an artifact.
+// readVersionRecords reads the content of a version of an artifact.
 func readVersionRecords(tx *store.Tx, art *api.Artifact, versionNumber int, inputField string, hashOut *string) (merge.Records, error) {
 	record, err := artifactRecordID(tx, art, versionNumber, inputField, hashOut)
 	if err != nil {
@@ -142,8 +144,8 @@ func (s *Service) readBlobText(ctx context.Context, blobSHA256 string) (string, 
 	return string(text), err
 }
 
-// ContentHash returns the content hash of a gate's items in exported form: JSON, sorted by control
-// code.
+// ContentHash returns the content hash of exported items: a JSON list, sorted by control code, of the
+// items of the gate's deliverable.
 func ContentHash(gate api.Gate, itemsJSON []byte) (string, error) {
 	k, ok := deliverables[gate]
 	if !ok {

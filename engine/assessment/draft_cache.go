@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// draftCaches caches the analyzed evidence of the most recently drafted assessments, so that the
-// next draft only reads what changed. Everything in it can be recomputed with the same result.
+// draftCaches caches the analyzed evidence of the most recently drafted assessments, so that the next
+// draft reads only what has changed. All of it can be recomputed.
 type draftCaches struct {
 	mu           sync.Mutex
 	byAssessment map[string]*draftCache // by assessment
@@ -29,17 +29,17 @@ type draftCache struct {
 
 const (
 	maxDraftCaches = 2
-	// maxConcurrentEvaluations is how many assessments are judged at once, each on all cores: a
-	// first draft of thousands of documents takes hundreds of megabytes.
+	// maxConcurrentEvaluations is the number of assessments that may be evaluated at once. Each uses all
+	// cores, and a first draft of thousands of documents takes hundreds of megabytes.
 	maxConcurrentEvaluations = 2
-	// maxIdleTrims is the number of trims after which an unused cache is evicted.
+	// maxIdleTrims is the number of calls of TrimCaches after which an unused cache is evicted.
 	maxIdleTrims = 60
-	// maxCachedPassages is the maximum number of passages per cache; more are not cached.
+	// maxCachedPassages is the maximum number of passages per cache; passages beyond it are not cached.
 	maxCachedPassages = 20_000
 )
 
-// getOrCreate returns the cache of an assessment, evicting the least recently used one if there are too
-// many.
+// getOrCreate returns the cache of an assessment. If it creates one and there are then too many, it
+// evicts the least recently used one.
 func (m *draftCaches) getOrCreate(assessment string) *draftCache {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -68,8 +68,8 @@ func (m *draftCaches) remove(assessment string) {
 	delete(m.byAssessment, assessment)
 }
 
-// TrimCaches evicts caches unused for the last maxIdleTrims calls and reports whether there were
-// any. It is called at a fixed interval.
+// TrimCaches evicts the caches that have not been used since maxIdleTrims calls, and reports whether it
+// evicted any. It has to be called at regular intervals.
 func (s *Service) TrimCaches() (trimmed bool) { return s.draftCaches.evictIdle() }
 
 func (m *draftCaches) evictIdle() (trimmed bool) {
@@ -88,8 +88,8 @@ func (m *draftCaches) evictIdle() (trimmed bool) {
 // only affects speed.
 func (s *Service) DropCaches(assessment string) { s.draftCaches.remove(assessment) }
 
-// evaluateStoredEvidence judges controls by the stored evidence of an assessment, analyzing only evidence
-// that isn't cached. It also returns the documents.
+// evaluateStoredEvidence evaluates controls against the stored evidence of an assessment and passes the
+// Evaluation and the documents to use. Only evidence that isn't cached is analyzed.
 func (s *Service) evaluateStoredEvidence(
 	ctx context.Context,
 	by api.Caller,

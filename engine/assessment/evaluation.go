@@ -36,15 +36,15 @@ func toPassage(c *api.Chunk, d *api.Document) judge.Passage {
 	}
 }
 
-// PreparedControls holds the questions of controls prepared for one embedder. It is independent of
-// evidence.
+// PreparedControls holds the search queries of controls, prepared for one embedder. It doesn't depend on
+// any evidence.
 type PreparedControls struct {
 	plan  *judge.EvaluationPlan
 	scale *evidence.Scale
 }
 
-// PrepareControlsForEvaluation prepares controls. Word weights are derived from all controls of the catalog, so
-// that a control is judged the same in any selection.
+// PrepareControlsForEvaluation prepares controls for one embedder. Word weights are derived from all
+// controls of the catalog, so that a control's verdict doesn't depend on which others are selected.
 func PrepareControlsForEvaluation(
 	ctx context.Context,
 	model *evidence.Model,
@@ -67,17 +67,17 @@ func PrepareControlsForEvaluation(
 	return &PreparedControls{docket, evidence.NewScale(model, texts)}, nil
 }
 
-// Evaluation judges prepared controls by the evidence of one collection.
+// Evaluation judges prepared controls against one collection of evidence.
 type Evaluation struct {
 	*judge.IncrementalEvaluator
 	query  *evidence.PersistentQuery
 	copies copyFinder
 }
 
-// passagesPerStatement is the number of passages examined per statement.
+// passagesPerStatement is the number of passages examined for each statement of a control.
 const passagesPerStatement = 20
 
-// newEvaluation returns an Evaluation without evidence.
+// newEvaluation returns an Evaluation to which no evidence has been added yet.
 func (a *PreparedControls) newEvaluation(today api.Date) (*Evaluation, error) {
 	questions := make([]evidence.Question, len(a.plan.Questions()))
 	for i, q := range a.plan.Questions() {
@@ -94,8 +94,8 @@ func (a *PreparedControls) newEvaluation(today api.Date) (*Evaluation, error) {
 	}, nil
 }
 
-// Evaluate returns an Evaluation of the evidence in a session, for sessions that differ from the
-// stored evidence.
+// Evaluate returns an Evaluation against the evidence of a session, for evidence that differs from what
+// is stored.
 func (a *PreparedControls) Evaluate(ctx context.Context, session *evidence.Session, today api.Date) (*Evaluation, error) {
 	j, err := a.newEvaluation(today)
 	if err != nil {
@@ -107,7 +107,7 @@ func (a *PreparedControls) Evaluate(ctx context.Context, session *evidence.Sessi
 	return j, j.Refresh(ctx, runtime.GOMAXPROCS(0))
 }
 
-// evidenceSource implements judge.PassageSource for a persistent query.
+// evidenceSource implements judge.PassageSource on top of a persistent query.
 type evidenceSource struct{ *evidence.PersistentQuery }
 
 func (s evidenceSource) BestPassages(question int) []judge.RankedPassage {
@@ -130,17 +130,17 @@ func (s evidenceSource) Documents() []string {
 
 func (s evidenceSource) DocumentPassages(document string) []int { return s.DocumentSlots(document) }
 
-// today returns the date used for judgements.
+// today returns the date as of which evidence is judged.
 func (s *Service) today() api.Date { return api.DateOf(s.clock()) }
 
-// catalogSnapshot returns the catalog version of an assessment with the organization's custom
-// frameworks and controls at its revision.
+// catalogSnapshot returns the catalog version of an assessment, including the organization's custom
+// frameworks and controls at the revision that the assessment uses.
 func (s *Service) catalogSnapshot(ctx context.Context, a *api.Assessment) (*scf.Snapshot, error) {
 	return s.catalog.SnapshotWithCustom(ctx, a.OrganizationID, a.SCFVersionID, a.CustomRevision)
 }
 
-// mapParallel returns the results of convert for each input, in order, skipping those for which it
-// returns false, or the first error by position.
+// mapParallel calls convert for each input and returns the results in order. It omits those for which
+// convert returns false. If calls fail, it returns the error of the first input that failed.
 func mapParallel[A, B any](ctx context.Context, inputs []A, convert func(*A) (B, bool, error)) ([]B, error) {
 	type one struct {
 		made bool

@@ -12,9 +12,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// MarkLinesForReview marks lines based on passages of a document that changed or were deleted: lines of a draft
-// Statement of Applicability need review again, and the timeline names the affected lines of all
-// deliverables. Submitted and approved versions are left unchanged.
+// MarkLinesForReview handles a document with passages that were changed or deleted. Items of a draft
+// Statement of Applicability that rely on such passages are marked for review, and the timeline lists
+// the affected items of all deliverables. Submitted and approved versions are left unchanged.
 func (s *Service) MarkLinesForReview(tx *store.Tx, by api.Caller, doc *api.Document, changed func(passage string) (bool, error)) error {
 	a, err := store.Assessments.Get(tx, by.OrganizationID, doc.AssessmentID)
 	if err != nil {
@@ -99,7 +99,7 @@ func affectedControlsText(n int) string {
 	return fmt.Sprintf("%d controls are affected", n)
 }
 
-// joinFirst joins the first names of a list, up to limit.
+// joinFirst joins the names of a list, but at most the first limit names.
 func joinFirst(names []string, limit int) string {
 	if len(names) > limit {
 		return strings.Join(names[:limit], ", ") + ", …"

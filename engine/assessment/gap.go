@@ -19,7 +19,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// currentInputsFromSoA returns the inputs that a deliverable based on the SoA would be drafted from now.
+// currentInputsFromSoA returns the inputs that would be recorded if a deliverable based on the Statement
+// of Applicability were drafted now.
 func (s *Service) currentInputsFromSoA(ctx context.Context, _ api.Caller, a *api.Assessment) (map[string]string, error) {
 	var v api.SoAVersion
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -29,7 +30,8 @@ func (s *Service) currentInputsFromSoA(ctx context.Context, _ api.Caller, a *api
 	return soa.toInputEntries(&v), err
 }
 
-// draftGap drafts a finding for every applicable SoA item with a gap. Manually added gaps are kept.
+// draftGap drafts a finding for every applicable item of the Statement of Applicability that has a gap.
+// Manually added gaps are preserved.
 func (s *Service) draftGap(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.Finding], err error) {
 	v, items, err := readApprovedOrNewest(ctx, s, a, soa)
 	if err != nil {
@@ -38,7 +40,7 @@ func (s *Service) draftGap(ctx context.Context, _ api.Caller, a *api.Assessment)
 	return s.draftGapFrom(ctx, a, &v, items)
 }
 
-// draftGapFrom drafts findings from the items of one SoA version.
+// draftGapFrom drafts findings from the items of one version of the Statement of Applicability.
 func (s *Service) draftGapFrom(
 	ctx context.Context,
 	a *api.Assessment,
@@ -82,13 +84,14 @@ func (s *Service) draftGapFrom(
 	return d, err
 }
 
-// mergeFindingEdits merges manually added findings and edits into the generated findings.
+// mergeFindingEdits adds manually added findings and users' edits to the generated findings.
 func mergeFindingEdits(d *draft[api.Finding], old *previousVersion[api.Finding]) {
 	carryManualGaps(d, old.items)
 	carryEdits(gap, d, old.items, copyFindingField)
 }
 
-// copyControlFields returns the item fields for another deliverable on the same control.
+// copyControlFields returns an item that has only the fields describing i's control, for use in another
+// deliverable.
 func copyControlFields(i api.Item) api.Item {
 	return api.Item{
 		ControlID:        i.ControlID,
@@ -143,13 +146,13 @@ func carryManualGaps(d *draft[api.Finding], old []api.Finding) {
 	}
 }
 
-// DraftGap drafts the next version.
+// DraftGap drafts the next version of the gap analysis.
 func (s *Service) DraftGap(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.GapVersion, error) {
 	defer s.locks.lock(in.AssessmentID)()
 	return writeDraft(ctx, s, by, in.AssessmentID, gap, s.draftGap, nil)
 }
 
-// RegenerateGap drafts the next version, keeping edits and manually added gaps.
+// RegenerateGap drafts the next version of the gap analysis, preserving edits and manually added gaps.
 func (s *Service) RegenerateGap(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapVersion, error) {
 	v, err := getVersion(ctx, s, by, gap, in.GapVersionID)
 	if err != nil {
@@ -159,32 +162,32 @@ func (s *Service) RegenerateGap(ctx context.Context, by api.Caller, in *api.GapI
 	return writeDraft(ctx, s, by, v.AssessmentID, gap, keepReviewedIfUnchanged(s.draftGap), nil)
 }
 
-// ListGap lists versions, newest first.
+// ListGap lists the versions of the gap analysis, newest first.
 func (s *Service) ListGap(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.GapVersion], error) {
 	return listVersions(ctx, s, by, gap, in)
 }
 
-// GetGap returns a version.
+// GetGap returns a version of the gap analysis.
 func (s *Service) GetGap(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapVersion, error) {
 	return getVersion(ctx, s, by, gap, in.GapVersionID)
 }
 
-// SubmitGap puts a version under review.
+// SubmitGap puts a version of the gap analysis under review.
 func (s *Service) SubmitGap(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapVersion, error) {
 	return submitVersion(ctx, s, by, gap, in.GapVersionID)
 }
 
-// ApproveGap approves a version.
+// ApproveGap approves a version of the gap analysis.
 func (s *Service) ApproveGap(ctx context.Context, by api.Caller, in *api.DecideGapInput) (*api.GapVersion, error) {
 	return approveVersion(ctx, s, by, gap, in.GapVersionID, in.Body)
 }
 
-// ListFindings lists a version's findings, worst first.
+// ListFindings lists a version's findings, by default worst first.
 func (s *Service) ListFindings(ctx context.Context, by api.Caller, in *api.FindingsInput) (*api.List[api.Finding], error) {
 	return s.listFindings(ctx, by, in.GapVersionID, in.FindingFilter, in.Paging)
 }
 
-// ListGaps lists the gaps of the assessment's newest version, worst first.
+// ListGaps lists the gaps in the newest version of an assessment's gap analysis, by default worst first.
 func (s *Service) ListGaps(ctx context.Context, by api.Caller, in *api.GapsInput) (*api.List[api.Finding], error) {
 	var id string
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -237,7 +240,8 @@ func (s *Service) listFindings(
 	)
 }
 
-// CompareWorstFirst orders findings by severity, worst first, then by control.
+// CompareWorstFirst compares findings for sorting: worst first as api.Finding.CompareWorstFirst defines
+// it, then by control code.
 func CompareWorstFirst(a, b *api.Finding) int {
 	return cmp.Or(a.CompareWorstFirst(b), scf.CompareNatural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
 }
@@ -304,8 +308,8 @@ func notAssessedError() error {
 	return api.Invalid("status", "a gap must have been assessed; if there is too little evidence to judge, use not_evidenced")
 }
 
-// soaItemForFinding returns the SoA line that a finding is based on, or nil if the finding was
-// added manually.
+// soaItemForFinding returns the item of the Statement of Applicability that a finding is based on, or
+// nil if the finding was added manually.
 func (s *Service) soaItemForFinding(ctx context.Context, by api.Caller, finding string) (line *api.SoAItem, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		f, err := gap.items.Get(tx, by.OrganizationID, finding)
@@ -327,7 +331,7 @@ func (s *Service) soaItemForFinding(ctx context.Context, by api.Caller, finding 
 	return line, err
 }
 
-// resultForStatus returns the result for an implementation status.
+// resultForStatus returns the gap analysis verdict that corresponds to an implementation status.
 func resultForStatus(st api.Implementation) api.Result {
 	switch st {
 	case api.Implemented:
@@ -340,8 +344,8 @@ func resultForStatus(st api.Implementation) api.Result {
 	return api.ResultNoEvid
 }
 
-// isValidCustomCode reports whether a code that may be missing from the catalog is safe in tables,
-// sheets and file names.
+// isValidCustomCode reports whether a code that may not be in the catalog is safe to use in tables,
+// spreadsheets and file names.
 func isValidCustomCode(code string) bool {
 	odd := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
@@ -350,7 +354,8 @@ func isValidCustomCode(code string) bool {
 	return unicode.IsLetter(first) && utf8.RuneCountInString(code) <= 64 && !strings.ContainsFunc(code, odd)
 }
 
-// CreateGap adds a gap manually to the newest version, or starts the first version with it.
+// CreateGap adds a gap manually to the newest version of the gap analysis. If there is no version yet,
+// it creates the first.
 func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGapInput) (*api.Finding, error) {
 	b := in.Body
 	if err := firstError(validateOwner(b.Owner), s.checkTodayOrLaterDate("due_date", b.DueDate)); err != nil {
@@ -421,8 +426,9 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 	return s.addFinding(ctx, by, a.ID, f, hasCondition)
 }
 
-// addFinding adds a gap to the newest version or, if that was decided on, to the next one. It
-// rejects duplicates.
+// addFinding adds a gap to the newest version, which is withdrawn if it is under review, or to a new one
+// if it was approved or rejected. If checkDuplicate is set, it returns an error if the gap exists
+// already.
 func (s *Service) addFinding(
 	ctx context.Context,
 	by api.Caller,
@@ -484,7 +490,7 @@ func (s *Service) addFinding(
 	return &f, err
 }
 
-// checkNoDuplicateGap returns an error if the same gap was added manually before.
+// checkNoDuplicateGap returns an error if the version already has an identical manually added gap.
 func checkNoDuplicateGap(tx *store.Tx, org, version string, f *api.Finding) error {
 	items, err := gap.readItems(tx, org, version)
 	for _, i := range items {
@@ -503,8 +509,8 @@ func checkNoDuplicateGap(tx *store.Tx, org, version string, f *api.Finding) erro
 	return err
 }
 
-// controlsUsersChangedFromSoA returns the sorted codes of controls whose status users changed in the
-// gap analysis.
+// controlsUsersChangedFromSoA returns the sorted codes of the controls to which users gave a status in
+// the gap analysis that differs from the Statement of Applicability.
 func controlsUsersChangedFromSoA(items []api.SoAItem, findings []api.Finding) []string {
 	line := make(map[string]api.Implementation, len(items))
 	for _, i := range items {
@@ -520,7 +526,7 @@ func controlsUsersChangedFromSoA(items []api.SoAItem, findings []api.Finding) []
 	return slices.Compact(codes)
 }
 
-// GetGapSummary returns the counts of a version.
+// GetGapSummary returns the totals of a version of the gap analysis.
 func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapSummary, error) {
 	out := &api.GapSummary{
 		GapVersionID:      in.GapVersionID,

@@ -6,7 +6,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// fillGapChanges adds the changes since the previous version of the gap analysis.
+// fillGapChanges adds to the summary what changed since the previous version of the gap analysis.
 func fillGapChanges(tx *store.Tx, org string, v *api.GapVersion, findings []api.Finding, out *api.GapSummary) error {
 	for was, err := range gap.versions.By("assessment").Scan(tx, org, store.Prefix(v.AssessmentID), store.Reverse) {
 		if err != nil {
@@ -29,7 +29,8 @@ func fillGapChanges(tx *store.Tx, org string, v *api.GapVersion, findings []api.
 	return nil
 }
 
-// changeCauses returns the differences between the inputs of two versions.
+// changeCauses returns what may have caused the changes between two versions: the kinds of inputs that
+// differ.
 func changeCauses(tx *store.Tx, org string, before, after *api.GapVersion) (causes []string, err error) {
 	if before.Method != after.Method {
 		causes = append(causes, "rule")

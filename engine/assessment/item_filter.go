@@ -10,12 +10,12 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// itemFilter holds the names to filter items by; nil or empty fields don't filter.
+// itemFilter holds the names by which items are filtered. A nil or empty field means no filter.
 type itemFilter struct{ domain, control, framework, requirement *string }
 
-// normalizeItemFilter normalizes the names in f to the spelling used in items. It returns an error for an
-// unknown domain, framework or requirement; a control may be missing from the catalog. The returned function
-// reports whether an item belongs to the requirement.
+// normalizeItemFilter changes the names in f to the spelling used in items. It returns an error for an
+// unknown domain, framework or requirement, but accepts a control that is not in the catalog. The
+// returned function reports whether an item's codes match the requirement.
 func normalizeItemFilter[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -75,8 +75,8 @@ func normalizeItemFilter[V, I any](
 	return requirementMatcher(snap, a.Frameworks, stringOrEmpty(f.framework), *f.requirement)
 }
 
-// requirementMatcher returns a function that reports whether codes include a requirement of the
-// assessment's frameworks.
+// requirementMatcher returns a function that reports whether an item's requirement codes include the
+// requirement ref. It returns an error if the assessment's frameworks have no such requirement.
 func requirementMatcher(snap *scf.Snapshot, frameworks []string, framework, ref string) (func(api.RequirementCodes) bool, error) {
 	if name, code, ok := strings.Cut(ref, ":"); ok {
 		if fw, err := snap.Framework(name); err == nil {

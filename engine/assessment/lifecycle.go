@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Transition moves an assessment to its next state, performing the step's work if necessary. If
-// that fails, the state is unchanged.
+// Transition moves an assessment to its next state and does the work that this requires. If the work
+// fails, the state doesn't change.
 func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.TransitionInput) (*api.AssessmentStatus, error) {
 	defer s.locks.lock(in.AssessmentID)()
 	a, err := s.readAssessment(ctx, by, in.AssessmentID)
@@ -57,7 +57,8 @@ func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.Transit
 	return s.Status(ctx, by, &api.AssessmentInput{AssessmentID: in.AssessmentID})
 }
 
-// wasMovedBySubmission reports whether submitting the deliverable already made the requested move.
+// wasMovedBySubmission reports whether submitting the deliverable has already moved the assessment to
+// the requested state.
 func (s *Service) wasMovedBySubmission(ctx context.Context, a *api.Assessment, to api.State) (made bool, err error) {
 	if a.State != to {
 		return false, nil
@@ -72,8 +73,9 @@ func (s *Service) wasMovedBySubmission(ctx context.Context, a *api.Assessment, t
 	return made, err
 }
 
-// requiredGates returns the gates that must be approved for a step: its own or, for closing, all
-// four, so that nothing changed after its approval is closed unapproved.
+// requiredGates returns the gates at which approval is required for a step. For most steps, that is the
+// step's own gate; for closing, it is all four, so that content changed after its approval can't go
+// unnoticed.
 func requiredGates(step api.Move) []api.Gate {
 	switch {
 	case step.Gate != "":
@@ -84,7 +86,7 @@ func requiredGates(step api.Move) []api.Gate {
 	return nil
 }
 
-// Types of lifecycle events other than "created".
+// Types of lifecycle events, except for "created".
 const (
 	eventTransition = "transition"
 	eventSubmitted  = "submitted" // the move into review by a submission
@@ -92,7 +94,8 @@ const (
 	eventReopened   = "reopened"  // a change of content under review
 )
 
-// changeState writes a state change with its event, including warnings about outdated decisions.
+// changeState stores a new state and its lifecycle event, with warnings about decisions that are based
+// on outdated inputs.
 func changeState(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, eventType, reason string, warnings []string) error {
 	from := a.State
 	step, _ := from.NextMove()
@@ -157,7 +160,7 @@ func recordLifecycleEvent(
 	})
 }
 
-// Status returns the state of an assessment and what blocks its next move.
+// Status returns the state of an assessment and what blocks the move to the next one.
 func (s *Service) Status(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.AssessmentStatus, error) {
 	out := &api.AssessmentStatus{AssessmentID: in.AssessmentID}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -179,7 +182,7 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.AssessmentI
 	return out, err
 }
 
-// addBlockers describes what blocks a move.
+// addBlockers adds to out what blocks the move to the next state.
 func addBlockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, out *api.AssessmentStatus) error {
 	for _, gate := range requiredGates(move) {
 		p, found, err := pendingApproval(tx, by.OrganizationID, a.ID, gate)
@@ -278,7 +281,7 @@ func (s *Service) Timeline(ctx context.Context, by api.Caller, in *api.TimelineI
 	return api.MapList(l, func(e *store.TimelineEvent) api.TimelineEvent { return e.TimelineEvent }), nil
 }
 
-// performStep performs the work for a move to a state, if necessary, and returns warnings.
+// performStep does the work that a move to a state requires, if any, and returns warnings.
 func (s *Service) performStep(ctx context.Context, by api.Caller, a *api.Assessment, to api.State) (warnings []string, err error) {
 	switch to {
 	case api.StateDocumentsUploaded:
@@ -366,7 +369,8 @@ func (s *Service) waitForIngestion(ctx context.Context, by api.Caller, a *api.As
 	return warnings, nil
 }
 
-// evidenceWarnings returns warnings about the evidence and prepares search for drafting.
+// evidenceWarnings returns warnings about the evidence, such as documents in other languages. Opening
+// the session for it also prepares the search that drafting needs.
 func (s *Service) evidenceWarnings(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
 	session, err := s.evidence.OpenSession(ctx, by, a.ID)
 	if err != nil {
@@ -394,7 +398,8 @@ func (s *Service) evidenceWarnings(ctx context.Context, by api.Caller, a *api.As
 	return warnings, nil
 }
 
-// newDocumentWarnings returns warnings about documents added after the approved SoA was drafted.
+// newDocumentWarnings returns warnings about documents added after the approved Statement of
+// Applicability was drafted.
 func (s *Service) newDocumentWarnings(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
 	if err := s.evidence.WaitForDocuments(ctx, by, a.ID); err != nil {
 		return nil, err
@@ -422,8 +427,8 @@ func (s *Service) newDocumentWarnings(ctx context.Context, by api.Caller, a *api
 	return warnings, err
 }
 
-// ensureCurrentDraft drafts a deliverable if there is none, or again if it was drafted early from inputs
-// that changed. Submitted and decided versions are kept.
+// ensureCurrentDraft drafts a deliverable if there is no version yet, or if the newest is a draft whose
+// inputs have changed since. Submitted, approved and rejected versions are left alone.
 func ensureCurrentDraft[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -451,15 +456,16 @@ func ensureCurrentDraft[V, I any](
 	return err
 }
 
-// inputsFunc returns the inputs, by IDs and hashes, that a deliverable would be drafted from now.
+// inputsFunc returns the inputs, by ID and hash, that would be recorded if a deliverable were drafted
+// now.
 type inputsFunc func(context.Context, api.Caller, *api.Assessment) (map[string]string, error)
 
 // draftFunc drafts a deliverable.
 type draftFunc[I any] func(context.Context, api.Caller, *api.Assessment) (draft[I], error)
 
-// writeDraft creates a draft outside of a transaction and writes it as the next version. If onlyIfNewestID is
-// set, it does so only if that version is still the newest; otherwise another process has drafted in the
-// meantime, and its version is kept.
+// writeDraft creates a draft outside of a transaction and then stores it as the next version. If
+// onlyIfNewestID is set, the draft is stored only if that version is still the newest; otherwise,
+// another process has drafted in the meantime, and its version is used.
 func writeDraft[V, I any](
 	ctx context.Context,
 	s *Service,

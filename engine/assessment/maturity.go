@@ -14,10 +14,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// defaultTargetLevel is the default target: well defined.
+// defaultTargetLevel is the target level unless a user sets another: "well defined".
 const defaultTargetLevel = 3
 
-// draftMaturity rates every applicable control of the SoA.
+// draftMaturity rates every applicable control of the Statement of Applicability.
 func (s *Service) draftMaturity(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.MaturityScore], err error) {
 	v, items, err := readApprovedOrNewest(ctx, s, a, soa)
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *Service) draftMaturity(ctx context.Context, _ api.Caller, a *api.Assess
 	return s.draftMaturityFrom(ctx, a, &v, items)
 }
 
-// draftMaturityFrom rates the items of one SoA version.
+// draftMaturityFrom rates the controls in the items of one version of the Statement of Applicability.
 func (s *Service) draftMaturityFrom(
 	ctx context.Context,
 	a *api.Assessment,
@@ -56,8 +56,9 @@ func (s *Service) draftMaturityFrom(
 	return d, err
 }
 
-// mergeScoreEdits carries over users' edits and sets each control's previously assessed level: from
-// the previous version or, if that has the same levels, from what it recorded itself.
+// mergeScoreEdits carries over users' edits and sets each control's previous level. This is the level in
+// the previous version or, if no level has changed since that version, the previous level recorded
+// there.
 func mergeScoreEdits(d *draft[api.MaturityScore], previous *previousVersion[api.MaturityScore], snap *scf.Snapshot) {
 	matches := carryEdits(maturity, d, previous.items, func(to, from *api.MaturityScore, field string) {
 		copyScoreField(to, from, field)
@@ -94,13 +95,13 @@ func copyScoreField(to, from *api.MaturityScore, field string) {
 	}
 }
 
-// DraftMaturity drafts the next version.
+// DraftMaturity drafts the next version of the maturity assessment.
 func (s *Service) DraftMaturity(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.MaturityVersion, error) {
 	defer s.locks.lock(in.AssessmentID)()
 	return writeDraft(ctx, s, by, in.AssessmentID, maturity, s.draftMaturity, nil)
 }
 
-// RegenerateMaturity drafts the next version, keeping users' edits.
+// RegenerateMaturity drafts the next version of the maturity assessment, preserving users' edits.
 func (s *Service) RegenerateMaturity(ctx context.Context, by api.Caller, in *api.MaturityInput) (*api.MaturityVersion, error) {
 	v, err := getVersion(ctx, s, by, maturity, in.MaturityVersionID)
 	if err != nil {
@@ -110,17 +111,17 @@ func (s *Service) RegenerateMaturity(ctx context.Context, by api.Caller, in *api
 	return writeDraft(ctx, s, by, v.AssessmentID, maturity, keepReviewedIfUnchanged(s.draftMaturity), nil)
 }
 
-// ListMaturity lists versions, newest first.
+// ListMaturity lists the versions of the maturity assessment, newest first.
 func (s *Service) ListMaturity(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.MaturityVersion], error) {
 	return listVersions(ctx, s, by, maturity, in)
 }
 
-// GetMaturity returns a version.
+// GetMaturity returns a version of the maturity assessment.
 func (s *Service) GetMaturity(ctx context.Context, by api.Caller, in *api.MaturityInput) (*api.MaturityVersion, error) {
 	return getVersion(ctx, s, by, maturity, in.MaturityVersionID)
 }
 
-// ListScores lists a version's scores by control code.
+// ListScores lists a version's maturity scores, by default sorted by control code.
 func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.MaturityScoresInput) (*api.List[api.MaturityScore], error) {
 	filter, q := *in, strings.ToLower(in.Q)
 	if _, err := normalizeItemFilter(
@@ -154,12 +155,12 @@ func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.Maturit
 	)
 }
 
-// GetScore returns a score.
+// GetScore returns a maturity score.
 func (s *Service) GetScore(ctx context.Context, by api.Caller, in *api.MaturityScoreInput) (*api.MaturityScore, error) {
 	return getItem(ctx, s, by, maturity, "maturity score", in.MaturityScoreID)
 }
 
-// UpdateScore applies a user's change to a score.
+// UpdateScore applies a user's change to a maturity score.
 func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.UpdateMaturityScoreInput) (*api.MaturityScore, error) {
 	b := in.Body
 	var control *api.Control // needed for a level
@@ -218,17 +219,17 @@ func (s *Service) controlForScore(ctx context.Context, by api.Caller, scoreID st
 	return &c, nil
 }
 
-// SubmitMaturity puts a version under review.
+// SubmitMaturity puts a version of the maturity assessment under review.
 func (s *Service) SubmitMaturity(ctx context.Context, by api.Caller, in *api.MaturityInput) (*api.MaturityVersion, error) {
 	return submitVersion(ctx, s, by, maturity, in.MaturityVersionID)
 }
 
-// ApproveMaturity approves a version.
+// ApproveMaturity approves a version of the maturity assessment.
 func (s *Service) ApproveMaturity(ctx context.Context, by api.Caller, in *api.DecideMaturityInput) (*api.MaturityVersion, error) {
 	return approveVersion(ctx, s, by, maturity, in.MaturityVersionID, in.Body)
 }
 
-// GetMaturitySummary summarizes a version by domain.
+// GetMaturitySummary summarizes a version of the maturity assessment by domain.
 func (s *Service) GetMaturitySummary(ctx context.Context, by api.Caller, in *api.MaturityInput) (*api.MaturitySummary, error) {
 	var v api.MaturityVersion
 	var scores []api.MaturityScore

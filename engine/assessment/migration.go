@@ -14,10 +14,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Migrate moves an assessment to another catalog version and to the newest of the organization's
-// custom frameworks and controls. It drafts the next version of each existing deliverable and keeps
-// older versions unchanged. Users' decisions are kept for controls that kept their code; the result
-// lists what needs review.
+// Migrate moves an assessment to another catalog version and to the newest revision of the
+// organization's custom frameworks and controls. It drafts the next version of each existing deliverable
+// and leaves older versions unchanged. Users' decisions are preserved for controls that have the same
+// code in both versions; the result lists what needs review.
 func (s *Service) Migrate(ctx context.Context, by api.Caller, in *api.MigrateInput) (*api.Migration, error) {
 	defer s.locks.lock(in.AssessmentID)()
 	a, err := s.readAssessment(ctx, by, in.AssessmentID)
@@ -102,7 +102,8 @@ func newCatalogPoint(snap *scf.Snapshot, customRevision int) api.CatalogPoint {
 	return api.CatalogPoint{VersionID: v.ID, Label: v.Label, CustomRevision: customRevision}
 }
 
-// checkNoFrameworkLost returns an error if a framework would be dropped without the user's consent.
+// checkNoFrameworkLost returns an error if the user has to agree first, because the other catalog lacks
+// a framework, or if no framework would be left.
 func (m *migration) checkNoFrameworkLost() error {
 	for _, f := range m.result.Frameworks {
 		if f.Status == "missing" {
@@ -125,7 +126,8 @@ func (m *migration) checkNoFrameworkLost() error {
 	return nil
 }
 
-// controlsWithUserEdits returns the controls on which users set something in the newest versions.
+// controlsWithUserEdits returns the codes of the controls whose items users edited in the newest
+// versions.
 func (s *Service) controlsWithUserEdits(ctx context.Context, by api.Caller, a *api.Assessment) (map[string]bool, error) {
 	out := map[string]bool{}
 	return out, s.db.View(ctx, func(tx *store.Tx) error {

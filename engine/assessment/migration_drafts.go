@@ -10,9 +10,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// migratedDrafts holds the next drafts of an assessment's deliverables, nil for those it doesn't
-// have. They are created before anything is written, each from the previous one, so references to
-// other records are placeholders until those records have IDs.
+// migratedDrafts holds the next drafts of an assessment's deliverables; those that the assessment
+// doesn't have are nil. Each draft is created from the one before it, before anything is stored.
+// References between them are placeholders until the records get their IDs.
 type migratedDrafts struct {
 	soa      *draft[api.SoAItem]
 	gap      *draft[api.Finding]
@@ -20,8 +20,8 @@ type migratedDrafts struct {
 	poam     *draft[api.POAMItem]
 }
 
-// executeMigration drafts the existing deliverables again, from evidence embedded for the other
-// catalog, and writes drafts, vectors and the move in one transaction.
+// executeMigration drafts the existing deliverables again, from evidence embedded for the other catalog
+// version. It stores the drafts, the vectors and the changed assessment in one transaction.
 func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migration) error {
 	if err := s.evidence.WaitForDocuments(ctx, by, m.after.ID); err != nil {
 		return err
@@ -92,8 +92,8 @@ func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migrat
 	})
 }
 
-// draftMigratedGap drafts the gap analysis. Manually added gaps are kept, even if the catalog no
-// longer has their control.
+// draftMigratedGap drafts the gap analysis. Manually added gaps are preserved, even if the other catalog
+// lacks their control.
 func (s *Service) draftMigratedGap(ctx context.Context, m *migration, fromSoA bool, items []api.SoAItem) (*draft[api.Finding], error) {
 	rules := draft[api.Finding]{method: "by hand", mergePrevious: mergeFindingEdits}
 	var err error
@@ -136,7 +136,8 @@ func (d *migratedDrafts) findingsWithPlaceholderIDs() []api.Finding {
 	return out
 }
 
-// writeMigration writes the move and the drafts, replacing placeholders as records get their IDs.
+// writeMigration stores the changed assessment and the drafts, replacing placeholders once records have
+// IDs.
 func (s *Service) writeMigration(tx *store.Tx, by api.Caller, m *migration, d *migratedDrafts, saveVectors func() error) error {
 	a, err := getAssessment(tx, by, m.after.ID)
 	if err != nil {
@@ -193,7 +194,7 @@ func (s *Service) writeMigration(tx *store.Tx, by api.Caller, m *migration, d *m
 	return returnMigratedReviewToDraft(tx, by, m)
 }
 
-// addMigratedPOAM writes the plan with the IDs of the new findings.
+// addMigratedPOAM stores the plan, with the IDs of the new findings in place of the placeholders.
 func addMigratedPOAM(tx *store.Tx, by api.Caller, m *migration, d *migratedDrafts, inputs map[string]string) error {
 	d.poam.inputs = inputs
 	ids := map[string]string{}
@@ -209,8 +210,8 @@ func addMigratedPOAM(tx *store.Tx, by api.Caller, m *migration, d *migratedDraft
 	return err
 }
 
-// returnMigratedReviewToDraft returns an assessment whose deliverable was under review or just approved
-// to the drafted state, because there is a new version to decide on.
+// returnMigratedReviewToDraft returns an assessment to the drafted state if the deliverable in question
+// was under review or had just been approved, because users have to decide on its new version.
 func returnMigratedReviewToDraft(tx *store.Tx, by api.Caller, m *migration) error {
 	gate, drafted, ok := m.after.State.ReviewGate()
 	if !ok || !slices.ContainsFunc(m.result.Versions, func(v api.MigratedVersion) bool { return v.Gate == gate }) {

@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// findApprovedPOAMItem returns an item as approved in its plan, or nil. Its dates and original
-// milestones must be kept.
+// findApprovedPOAMItem returns an item as it was approved in its plan, or nil if it wasn't. Its dates
+// and its original milestones must not be changed.
 func (s *Service) findApprovedPOAMItem(ctx context.Context, by api.Caller, id string) (out *api.POAMItem, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		item, err := poam.items.Get(tx, by.OrganizationID, id)
@@ -28,12 +28,12 @@ func (s *Service) findApprovedPOAMItem(ctx context.Context, by api.Caller, id st
 	return out, err
 }
 
-// findApprovedMatch returns the approved item that an item derives from.
+// findApprovedMatch returns the approved item that item continues, or nil if there is none.
 func findApprovedMatch(approved []api.POAMItem, item *api.POAMItem) *api.POAMItem {
 	return poam.matchItems([]api.POAMItem{*item}, approved)[0]
 }
 
-// recordDueChange records a new due date next to the approved one.
+// recordDueChange records a new due date without overwriting the approved one.
 func (s *Service) recordDueChange(by api.Caller, i *api.POAMItem, to api.Date) {
 	if to != i.CurrentDueDate() {
 		i.DueChanges = append(slices.Clone(i.DueChanges), api.MilestoneChange{At: string(s.today()), By: by.Actor.Name, DueDate: to})
@@ -44,8 +44,9 @@ func hasSameTitleAndDueDate(a, b api.Milestone) bool {
 	return a.Title == b.Title && a.DueDate == b.DueDate
 }
 
-// checkAndAttributeMilestones returns an item's new milestones. Approved ones must be among them with their
-// dates; new changes are attributed to the caller and dated today unless a date is given.
+// checkAndAttributeMilestones validates and returns an item's new milestones. The approved ones must
+// still be there with their dates. New changes are attributed to the caller and dated today, unless they
+// have a date.
 func (s *Service) checkAndAttributeMilestones(
 	by api.Caller,
 	previous []api.Milestone,
@@ -103,7 +104,8 @@ func (s *Service) checkAndAttributeMilestones(
 	return out, nil
 }
 
-// recordMilestoneCompletion sets when and by whom a milestone was completed: as previously recorded, or now.
+// recordMilestoneCompletion sets when and by whom a milestone was completed: as recorded in previous or,
+// if it was completed just now, today by the caller.
 func (s *Service) recordMilestoneCompletion(by api.Caller, previous []api.Milestone, m *api.Milestone) {
 	m.CompletedAt, m.CompletedBy, m.CompletedWithItem, m.PreviousStatus = nil, "", false, ""
 	if m.Status != "completed" {
@@ -166,7 +168,8 @@ func countMilestone(all []api.Milestone, m api.Milestone) (n int) {
 	return n
 }
 
-// checkAndAttributeChange records who made a new change.
+// checkAndAttributeChange validates a milestone change and records the caller as its author, unless
+// previous already contains it.
 func (s *Service) checkAndAttributeChange(by api.Caller, previous []api.Milestone, c *api.MilestoneChange) error {
 	if slices.ContainsFunc(previous, func(m api.Milestone) bool { return slices.Contains(m.Changes, *c) }) {
 		return nil

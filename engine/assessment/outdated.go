@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// listOutdated lists the deliverables whose newest version is based on inputs that have changed,
-// except for those that the next move redrafts.
+// listOutdated lists the deliverables whose newest version is based on inputs that have changed. It
+// omits those that the next move drafts again anyway.
 func listOutdated(tx *store.Tx, a *api.Assessment) ([]api.Outdated, error) {
 	out, err := checkSoAOutdated(tx, a)
 	if err != nil {
@@ -38,7 +38,7 @@ func listOutdated(tx *store.Tx, a *api.Assessment) ([]api.Outdated, error) {
 	return out, nil
 }
 
-// outdatedWarnings returns the messages about outdated inputs of the gates' deliverables and of
+// outdatedWarnings returns the messages of listOutdated for the deliverables of the given gates and for
 // those they are based on.
 func outdatedWarnings(tx *store.Tx, a *api.Assessment, gates ...api.Gate) (out []string, err error) {
 	all, err := listOutdated(tx, a)
@@ -50,15 +50,17 @@ func outdatedWarnings(tx *store.Tx, a *api.Assessment, gates ...api.Gate) (out [
 	return out, err
 }
 
-// upstreamGates lists what each gate's deliverable is based on, directly or indirectly.
+// upstreamGates maps each gate to the gates whose deliverables its own is based on, directly or
+// indirectly.
 var upstreamGates = map[api.Gate][]api.Gate{
 	api.GateGapAnalysis: {api.GateSoA},
 	api.GateMaturity:    {api.GateSoA},
 	api.GatePOAM:        {api.GateSoA, api.GateGapAnalysis, api.GateMaturity},
 }
 
-// findUnapprovedNewest reports a newest version that awaits approval while the assessment continued
-// with an older one, or while a version based on it awaits a decision.
+// findUnapprovedNewest checks whether the newest version is unapproved although it matters: the
+// assessment has continued with an older approved version, or a dependent deliverable is under review or
+// approved. Otherwise, it returns nil.
 func (k deliverableType[V, I]) findUnapprovedNewest(tx *store.Tx, a *api.Assessment) (*api.Outdated, error) {
 	v, ok, err := k.newestVersion(tx, a.OrganizationID, a.ID)
 	if err != nil || !ok || k.version(&v).Status == api.VersionApproved {
@@ -89,14 +91,14 @@ func statusPhrase(s api.VersionStatus) string {
 	return prose.Humanize(s)
 }
 
-// approvedState returns the state that the approval leads to.
+// approvedState returns the state to which approval of the deliverable leads.
 func (k deliverableType[V, I]) approvedState() api.State {
 	at := slices.IndexFunc(api.Moves, func(m api.Move) bool { return m.Gate == k.gate })
 	return api.Moves[at].To
 }
 
-// describeDecidedDependent describes the first deliverable based on a version that is under review or
-// approved, or returns "".
+// describeDecidedDependent describes the first deliverable that is based on the given version and is
+// under review or approved. It returns "" if there is none.
 func describeDecidedDependent(tx *store.Tx, a *api.Assessment, basis api.Gate, versionID string) (string, error) {
 	key := inputPrefixes[basis] + "_version_id"
 	for _, gate := range api.Gates {
@@ -119,13 +121,14 @@ func describeDecidedDependent(tx *store.Tx, a *api.Assessment, basis api.Gate, v
 	return "", nil
 }
 
-// isEarlyDraft reports whether a version was drafted before its lifecycle step, which will draft it
-// again.
+// isEarlyDraft reports whether a draft was made before the assessment reached the step at which the
+// deliverable is drafted, so that it will be drafted again.
 func (k deliverableType[V, I]) isEarlyDraft(a *api.Assessment, head *api.DeliverableVersion) bool {
 	return head.Status == api.VersionDraft && !a.State.HasReached(k.draftedState)
 }
 
-// checkSoAOutdated compares the newest Statement of Applicability with the scope and the documents.
+// checkSoAOutdated checks whether the scope or the documents have changed since the newest Statement of
+// Applicability was drafted.
 func checkSoAOutdated(tx *store.Tx, a *api.Assessment) (out []api.Outdated, err error) {
 	v, ok, err := soa.newestVersion(tx, a.OrganizationID, a.ID)
 	if err != nil || !ok || soa.isEarlyDraft(a, &v.DeliverableVersion) {
@@ -181,7 +184,7 @@ func checkSoAOutdated(tx *store.Tx, a *api.Assessment) (out []api.Outdated, err 
 	return out, nil
 }
 
-// ingestedDocumentsHash returns a hash of the documents' content.
+// ingestedDocumentsHash returns a hash of the content of all ingested documents.
 func ingestedDocumentsHash(docs []api.Document) (string, error) {
 	hashes := []string{}
 	for _, d := range docs {
@@ -193,8 +196,8 @@ func ingestedDocumentsHash(docs []api.Document) (string, error) {
 	return hashJSON(hashes)
 }
 
-// checkBasisOutdated compares a deliverable's newest version with the version it is based on; it
-// returns nil if that is current, or if the version wasn't made from the basis directly.
+// checkBasisOutdated checks whether the newest version of a deliverable is based on an outdated version
+// of the basis. It returns nil if not, or if the deliverable is not directly based on it.
 func checkBasisOutdated(tx *store.Tx, a *api.Assessment, gate, basis api.Gate) (*api.Outdated, error) {
 	head, err := deliverables[gate].newestHeader(tx, a.OrganizationID, a.ID)
 	if err != nil || head == nil || deliverables[gate].isEarlyDraft(a, head) {

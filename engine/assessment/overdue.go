@@ -8,14 +8,14 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// OverdueItem is an overdue remediation.
+// OverdueItem is a plan item that is overdue.
 type OverdueItem struct {
 	Assessment, Code, Control string
 	Due                       api.Date
 }
 
-// ListOverdue returns the overdue remediations of an organization's newest plans, oldest first.
-// Closed assessments are ignored.
+// ListOverdue returns the overdue items in the newest plans of an organization, oldest first. Closed
+// assessments are ignored.
 func ListOverdue(tx *store.Tx, org string, today api.Date) ([]OverdueItem, error) {
 	var out []OverdueItem
 	for a, err := range store.Assessments.Scan(tx, org) {
@@ -53,7 +53,7 @@ func ListOverdue(tx *store.Tx, org string, today api.Date) ([]OverdueItem, error
 	return out, nil
 }
 
-// DelegatesFor returns who may decide on a pending approval besides owners and admins.
+// DelegatesFor returns who, besides owners and admins, may decide on a pending approval.
 func DelegatesFor(tx *store.Tx, p *api.Approval) ([]api.Delegate, error) {
 	one := []api.Approval{*p}
 	err := addDelegates(tx, p.OrganizationID, one)

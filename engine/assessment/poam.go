@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// currentPOAMInputs returns the inputs that the POA&M would be drafted from now.
+// currentPOAMInputs returns the inputs that would be recorded if the plan were drafted now.
 func (s *Service) currentPOAMInputs(ctx context.Context, _ api.Caller, a *api.Assessment) (in map[string]string, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		v, err := gap.requireApprovedOrNewest(tx, a)
@@ -30,8 +30,8 @@ func (s *Service) currentPOAMInputs(ctx context.Context, _ api.Caller, a *api.As
 	return in, err
 }
 
-// poamInputsFrom returns a plan's inputs: the findings it closes and the target levels, if there is a
-// maturity assessment.
+// poamInputsFrom returns the inputs to record for a plan: the gap analysis version and, if there is one,
+// the maturity assessment version.
 func poamInputsFrom(v *api.GapVersion, levels *api.MaturityVersion) map[string]string {
 	in := gap.toInputEntries(v)
 	if levels.ID != "" {
@@ -40,7 +40,7 @@ func poamInputsFrom(v *api.GapVersion, levels *api.MaturityVersion) map[string]s
 	return in
 }
 
-// draftPOAM plans a remediation for every finding above informational severity.
+// draftPOAM drafts a plan item for every finding whose severity is higher than informational.
 func (s *Service) draftPOAM(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.POAMItem], err error) {
 	v, found, err := readApprovedOrNewest(ctx, s, a, gap)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Service) draftPOAM(ctx context.Context, _ api.Caller, a *api.Assessment
 	return s.draftPOAMFrom(ctx, a, &v, found)
 }
 
-// draftPOAMFrom plans remediations for the findings of one gap analysis.
+// draftPOAMFrom drafts plan items for the findings of one gap analysis.
 func (s *Service) draftPOAMFrom(
 	ctx context.Context,
 	a *api.Assessment,
@@ -132,8 +132,8 @@ func (s *Service) draftPOAMFrom(
 	return d, err
 }
 
-// maturityTargets returns the maturity goals by control, with their version, or nothing if there is
-// no maturity assessment.
+// maturityTargets returns the maturity goals by control code, with the version they are from. Both are
+// empty if there is no maturity assessment.
 func (s *Service) maturityTargets(ctx context.Context, a *api.Assessment) (map[string]plan.MaturityGoal, *api.MaturityVersion, error) {
 	var scores []api.MaturityScore
 	var v api.MaturityVersion
@@ -153,8 +153,8 @@ func (s *Service) maturityTargets(ctx context.Context, a *api.Assessment) (map[s
 	return out, &v, err
 }
 
-// carryPOAMCodes gives items the codes of their previous versions, because people and comments
-// refer to them; new items continue after the highest code.
+// carryPOAMCodes gives items the codes they had in previous versions, because people and comments refer
+// to them. New items get numbers above the highest one used.
 func carryPOAMCodes(items []api.POAMItem, matches []*api.POAMItem, previous *previousVersion[api.POAMItem]) {
 	last := 0
 	for _, before := range [][]api.POAMItem{previous.items, previous.lastApproved} {
@@ -185,7 +185,7 @@ func carryPOAMCodes(items []api.POAMItem, matches []*api.POAMItem, previous *pre
 	}
 }
 
-// findingsWithManualAction returns the findings whose recommendation a user wrote.
+// findingsWithManualAction returns the IDs of the findings whose recommended action a user wrote.
 func findingsWithManualAction(findings []api.Finding) map[string]bool {
 	out := map[string]bool{}
 	for n := range findings {
@@ -196,7 +196,7 @@ func findingsWithManualAction(findings []api.Finding) map[string]bool {
 	return out
 }
 
-// manualDueDates returns the due dates that users set, by finding ID.
+// manualDueDates maps the IDs of findings to the due dates that users set.
 func manualDueDates(findings []api.Finding) map[string]api.Date {
 	out := map[string]api.Date{}
 	for _, f := range findings {
@@ -207,9 +207,9 @@ func manualDueDates(findings []api.Finding) map[string]api.Date {
 	return out
 }
 
-// mergeableItemsPredicate returns a function that reports whether an item may be merged into another: edited
-// items are not merged, an edited item only absorbs what was part of it before, and items with a
-// manual due date or action stay separate.
+// mergeableItemsPredicate returns a function that reports whether the plan item it may be merged into
+// the item into. Items that users edited are not merged into others, and absorb only what they already
+// included. Items stay separate if users gave them different due dates or wrote the action of either.
 func mergeableItemsPredicate(
 	items, previous []api.POAMItem,
 	dueDates map[string]api.Date,
@@ -260,7 +260,7 @@ func copyPOAMField(to, from *api.POAMItem, field string) {
 	}
 }
 
-// DraftPOAM drafts the next version, keeping users' edits.
+// DraftPOAM drafts the next version of the plan, preserving users' edits.
 func (s *Service) DraftPOAM(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.POAMVersion, error) {
 	defer s.locks.lock(in.AssessmentID)()
 	makeDraft := draftFunc[api.POAMItem](s.draftPOAM)
@@ -270,17 +270,17 @@ func (s *Service) DraftPOAM(ctx context.Context, by api.Caller, in *api.Assessme
 	return writeDraft(ctx, s, by, in.AssessmentID, poam, makeDraft, nil)
 }
 
-// ListPOAM lists versions, newest first.
+// ListPOAM lists the versions of the plan, newest first.
 func (s *Service) ListPOAM(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.POAMVersion], error) {
 	return listVersions(ctx, s, by, poam, in)
 }
 
-// GetPOAM returns a version.
+// GetPOAM returns a version of the plan of action and milestones (POA&M).
 func (s *Service) GetPOAM(ctx context.Context, by api.Caller, in *api.POAMInput) (*api.POAMVersion, error) {
 	return getVersion(ctx, s, by, poam, in.POAMVersionID)
 }
 
-// ListPOAMItems lists a version's items by priority.
+// ListPOAMItems lists a version's items, by default sorted by priority.
 func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAMItemsInput) (*api.List[api.POAMItem], error) {
 	filter, q, today := *in, strings.ToLower(in.Q), s.today()
 	if _, err := normalizeItemFilter(
@@ -315,12 +315,12 @@ func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAM
 	)
 }
 
-// GetPOAMItem returns an item.
+// GetPOAMItem returns an item of the plan.
 func (s *Service) GetPOAMItem(ctx context.Context, by api.Caller, in *api.POAMItemInput) (*api.POAMItem, error) {
 	return getItem(ctx, s, by, poam, "POA&M item", in.POAMItemID)
 }
 
-// UpdatePOAMItem applies a user's change to an item.
+// UpdatePOAMItem applies a user's change to an item of the plan.
 func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.UpdatePOAMItemInput) (*api.POAMItem, error) {
 	b := in.Body
 	for name, d := range map[string]*api.Date{"due_date": b.DueDate, "risk_accepted_until": b.RiskAcceptedUntil.Value} {
@@ -398,22 +398,23 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 	})
 }
 
-// SubmitPOAM puts a version under review.
+// SubmitPOAM puts a version of the plan under review.
 func (s *Service) SubmitPOAM(ctx context.Context, by api.Caller, in *api.POAMInput) (*api.POAMVersion, error) {
 	return submitVersion(ctx, s, by, poam, in.POAMVersionID)
 }
 
-// ApprovePOAM approves a version.
+// ApprovePOAM approves a version of the plan.
 func (s *Service) ApprovePOAM(ctx context.Context, by api.Caller, in *api.DecidePOAMInput) (*api.POAMVersion, error) {
 	return approveVersion(ctx, s, by, poam, in.POAMVersionID, in.Body)
 }
 
-// isRiskAcceptanceExpired reports whether the acceptance of a risk has expired.
+// isRiskAcceptanceExpired reports whether the item's risk was accepted only until a date that has
+// passed.
 func isRiskAcceptanceExpired(i *api.POAMItem, today api.Date) bool {
 	return i.Status == "risk_accepted" && i.RiskAcceptedUntil != nil && *i.RiskAcceptedUntil < today
 }
 
-// isClosedStatus reports whether a remediation needs no further work.
+// isClosedStatus reports whether a plan item with this status needs no further work.
 func isClosedStatus(status string) bool {
 	return status == "completed" || status == "cancelled" || status == "risk_accepted"
 }

@@ -37,8 +37,8 @@ func (s *Service) GetPOAMSummary(ctx context.Context, by api.Caller, in *api.POA
 	return out, err
 }
 
-// soaItemsForPOAM returns the SoA items that a POA&M is derived from, or none if its gap analysis
-// was started manually.
+// soaItemsForPOAM returns the items of the Statement of Applicability that a plan is indirectly based
+// on, or none if its gap analysis was created manually.
 func soaItemsForPOAM(tx *store.Tx, org string, v *api.POAMVersion) ([]api.SoAItem, error) {
 	id := v.Inputs["gap_version_id"]
 	if id == "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Progress is the state of an assessment as a workflow needs it.
+// Progress is what a workflow needs to know about an assessment's state.
 type Progress struct {
 	State api.State
 	// GateError is set if the next move waits for a decision.
@@ -71,8 +71,8 @@ func (st *Progress) fillGateError(tx *store.Tx, by api.Caller, a *api.Assessment
 	return err
 }
 
-// unresolvedReturnReason returns why the last move returned the assessment to its drafted state, if its
-// deliverable hasn't been resubmitted since.
+// unresolvedReturnReason returns why the last move returned the assessment to its drafted state. It
+// returns "" if it did not, or if the deliverable has been resubmitted since.
 func unresolvedReturnReason(tx *store.Tx, a *api.Assessment) (string, error) {
 	for e, err := range store.LifecycleEvents.Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
 		if err != nil {
@@ -92,7 +92,8 @@ func unresolvedReturnReason(tx *store.Tx, a *api.Assessment) (string, error) {
 	return "", nil
 }
 
-// gateAfterDraft returns the gate that follows a drafted state, or "" for other states.
+// gateAfterDraft returns the gate at which the deliverable of a drafted state is approved, or "" for
+// other states.
 func gateAfterDraft(s api.State) api.Gate {
 	for n, m := range api.Moves {
 		if m.From == s && n+1 < len(api.Moves) {
@@ -102,9 +103,9 @@ func gateAfterDraft(s api.State) api.Gate {
 	return ""
 }
 
-// StateAndVersionsSummary returns a one-line summary of everything in an assessment that can let a
-// workflow continue: its state, and the newest version of each deliverable with its status. Edits
-// within a draft don't change it.
+// StateAndVersionsSummary returns one line with everything in an assessment that can let a waiting
+// workflow continue: its state, and the newest version of each deliverable with its status. Edits within
+// a draft don't change the line.
 func StateAndVersionsSummary(tx *store.Tx, org, id string) (string, error) {
 	a, err := store.Assessments.Get(tx, org, id)
 	if err != nil {
@@ -124,8 +125,8 @@ func StateAndVersionsSummary(tx *store.Tx, org, id string) (string, error) {
 	return b.String(), nil
 }
 
-// RedraftIfInputsChanged drafts the next version of the Statement of Applicability or the gap analysis if
-// its inputs have changed, keeping users' decisions, and reports whether it did.
+// RedraftIfInputsChanged drafts the next version of the Statement of Applicability or the gap analysis
+// if its inputs have changed. Users' decisions are preserved. It reports whether it drafted.
 func (s *Service) RedraftIfInputsChanged(ctx context.Context, by api.Caller, id string, gate api.Gate) (redrafted bool, err error) {
 	defer s.locks.lock(id)()
 	a, err := s.readAssessment(ctx, by, id)

@@ -19,9 +19,9 @@ import (
 // verdict rests on, and the name of the one that changed it since the previous draft. Both are derived from the
 // evidence and the previous version, so the content hash leaves them out.
 
-// independentQuotes returns the quotes that decide an item's automatic verdict, without those of
-// documents that only repeat others: copies of a text don't confirm it. isRepeated reports whether
-// another document nearly repeats the passage of a quote.
+// independentQuotes returns the quotes that decide an item's automatic verdict, without those from
+// documents that only repeat others, because copies confirm nothing. isRepeated reports whether another
+// document contains nearly the same passage as a quote.
 func independentQuotes(i *api.SoAItem, isRepeated func(quote *api.Evidence, document string) bool) []api.Evidence {
 	if !i.Applicability.IsApplicable() || i.ImplementationStatus == api.NotEvidenced || i.ImplementationStatus == api.NotAssessed {
 		return nil
@@ -40,7 +40,7 @@ func independentQuotes(i *api.SoAItem, isRepeated func(quote *api.Evidence, docu
 }
 
 // decidingQuotes returns the quotes that decide the automatic verdict: those that contradict the control
-// if there are any, else all.
+// or, if there are none, all.
 func decidingQuotes(i *api.SoAItem) []api.Evidence {
 	supports := func(e api.Evidence) bool { return e.Stance != "denies" && e.Stance != "conflicts" }
 	if contradicting := slices.DeleteFunc(slices.Clone(i.Evidence), supports); len(contradicting) > 0 {
@@ -60,15 +60,15 @@ func documentsOf(quotes []api.Evidence) (out []string) {
 	return out
 }
 
-// copyFinder finds passages of an evaluation that other documents repeat. It indexes a document when it is first
-// asked about it. It is safe for concurrent use.
+// copyFinder finds out which passages of an evaluation are repeated in other documents. It indexes a
+// document when first asked about it, and is safe for concurrent use.
 type copyFinder struct {
 	query     *evidence.PersistentQuery
 	mu        sync.Mutex
 	documents map[string]*documentCopies
 }
 
-// documentCopies is the index of a document's passages.
+// documentCopies holds the index of a document's passages and what is known about repetitions.
 type documentCopies struct {
 	slots     []int
 	once      sync.Once
@@ -78,12 +78,12 @@ type documentCopies struct {
 	repeats   map[string]bool // whether the document repeats the passage with a hash, where that is known
 }
 
-// refresh removes documents that have been changed or deleted.
+// refresh forgets documents that have been changed or deleted.
 func (c *copyFinder) refresh() {
 	maps.DeleteFunc(c.documents, func(id string, d *documentCopies) bool { return !slices.Equal(d.slots, c.query.DocumentSlots(id)) })
 }
 
-// isRepeated reports whether a document nearly repeats the passage of a quote.
+// isRepeated reports whether a document contains nearly the same passage as a quote.
 func (c *copyFinder) isRepeated(quote *api.Evidence, document string) bool {
 	d := c.indexed(document)
 	d.mu.Lock()
@@ -118,16 +118,18 @@ func (c *copyFinder) indexed(document string) *documentCopies {
 	return d
 }
 
-// documentKeysInput is the input of a version that lists the keys of the documents it was drafted from.
+// documentKeysInput is the name of the input in which a version lists the keys of the documents it was
+// drafted from.
 const documentKeysInput = "document_keys"
 
-// documentKey distinguishes documents, and contents of one document.
+// documentKey returns a key that is different for every document, and for different contents of a
+// document.
 func documentKey(d *api.Document) string {
 	sum := sha256.Sum256([]byte(d.ID + d.SHA256))
 	return hex.EncodeToString(sum[:8])
 }
 
-// ingestedDocumentKeys returns the sorted keys of the documents that have been read.
+// ingestedDocumentKeys returns the sorted keys of the documents whose content has been read.
 func ingestedDocumentKeys(docs []api.Document) string {
 	keys := []string{}
 	for n := range docs {
@@ -139,8 +141,8 @@ func ingestedDocumentKeys(docs []api.Document) string {
 	return strings.Join(keys, " ")
 }
 
-// newDocuments returns a function that reports whether a document was not among those that a version with the
-// given inputs was drafted from, or had other content. If the inputs list no documents, none is new.
+// newDocuments returns a function that reports whether a document is new or has changed since a version
+// with the given inputs was drafted. If the inputs list no documents, no document counts as new.
 func newDocuments(documents map[string]api.Document, inputs map[string]string) func(id string) bool {
 	list, known := inputs[documentKeysInput]
 	old := strings.Fields(list)
@@ -151,8 +153,9 @@ func newDocuments(documents map[string]api.Document, inputs map[string]string) f
 	}
 }
 
-// markReliance sets the marks of a draft's item. previous is the same line of the previous version, or
-// nil; quotes are the independent ones that decide the automatic verdict.
+// markReliance records on a draft's item whether its verdict relies on a single document or was changed
+// by one. previous is the same item in the previous version, or nil; quotes are the independent quotes
+// that decide the automatic verdict.
 func markReliance(i, previous *api.SoAItem, quotes []api.Evidence, previousApproved bool, isNew func(document string) bool) {
 	clearReliance(i)
 	if !i.Applicability.IsApplicable() {
@@ -186,7 +189,8 @@ func clearReliance(i *api.SoAItem) {
 	i.RestsOnDocuments, i.OnlyDocument, i.ChangedByDocument, i.ChangedFrom = 0, "", "", ""
 }
 
-// currentName returns the name of the document that changed the previous verdict; it may have been renamed.
+// currentName returns the current name of the document that changed the previous verdict, because it may
+// have been renamed.
 func currentName(previous *api.SoAItem, quotes []api.Evidence) string {
 	for _, e := range quotes {
 		if slices.ContainsFunc(previous.Evidence, func(p api.Evidence) bool {
@@ -198,8 +202,9 @@ func currentName(previous *api.SoAItem, quotes []api.Evidence) string {
 	return previous.ChangedByDocument
 }
 
-// onlyNewDocument returns the name of the only new document that is quoted or, if there are several, of the
-// only one of them with passages that were not quoted before; otherwise "".
+// onlyNewDocument returns the name of the only new document among the quoted ones. If there are several,
+// it considers only those with passages that previous didn't quote. It returns "" unless exactly one
+// remains.
 func onlyNewDocument(quotes []api.Evidence, previous *api.SoAItem, isNew func(document string) bool) string {
 	added := slices.DeleteFunc(slices.Clone(quotes), func(e api.Evidence) bool { return !isNew(e.DocumentID) })
 	if len(documentsOf(added)) > 1 {
@@ -213,9 +218,9 @@ func onlyNewDocument(quotes []api.Evidence, previous *api.SoAItem, isNew func(do
 	return added[0].Filename
 }
 
-// recountDocuments corrects the number and name of the documents that an item from a clone claims to rest on.
-// It recognizes only copies that are quoted. Which document changed the verdict can't be checked without
-// drafting again, so the clone's claim is kept.
+// recountDocuments corrects how many documents, and which one, an item received from a clone claims to
+// rely on. It recognizes copies only if both are quoted. The clone's claim about which document changed
+// the verdict is kept, because checking it would require drafting again.
 func recountDocuments(i *api.SoAItem) {
 	all := decidingQuotes(i)
 	quotes := independentQuotes(i, func(quote *api.Evidence, document string) bool {
@@ -235,7 +240,7 @@ func recountDocuments(i *api.SoAItem) {
 	}
 }
 
-// gateWarnings returns warnings for the decider at a gate: what is outdated and, at the gate of the Statement
+// gateWarnings returns warnings for whoever decides at a gate: what is outdated and, for the Statement
 // of Applicability, how many verdicts depend on a single document.
 func gateWarnings(tx *store.Tx, a *api.Assessment, p *api.Approval) ([]string, error) {
 	out, err := outdatedWarnings(tx, a, p.Gate)

@@ -17,8 +17,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ensureScopeTraits fills in missing parts of the scope from the evidence; a submitted or approved scope
-// is left unchanged.
+// ensureScopeTraits creates or completes the scope from the evidence. A submitted or approved scope is
+// left unchanged.
 func (s *Service) ensureScopeTraits(ctx context.Context, by api.Caller, a *api.Assessment) error {
 	scope, err := s.readScope(ctx, by, a.ID)
 	if err != nil && !api.IsCode(err, api.CodeNotFound) {
@@ -31,7 +31,7 @@ func (s *Service) ensureScopeTraits(ctx context.Context, by api.Caller, a *api.A
 	return s.draftScope(ctx, by, a)
 }
 
-// draftScope detects the organization's traits from the evidence, keeping what users set.
+// draftScope detects the organization's traits from the evidence, without changing what users set.
 func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessment) error {
 	traits, documents, err := s.detectTraits(ctx, by, a.ID)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessme
 	return err
 }
 
-// detectTraits returns what the documents state about each trait, and the number of documents.
+// detectTraits returns what the documents say about each trait, and the number of documents.
 func (s *Service) detectTraits(ctx context.Context, by api.Caller, assessment string) (map[string]api.Trait, int, error) {
 	session, err := s.evidence.OpenSession(ctx, by, assessment)
 	if err != nil {
@@ -114,8 +114,8 @@ func (s *Service) UpdateScope(ctx context.Context, by api.Caller, in *api.Update
 	return s.createOrChangeScope(ctx, by, "", in.ScopeID, in.Match, change)
 }
 
-// newScopeChange returns a user's change. Traits that it resets are detected from the documents
-// first.
+// newScopeChange returns a function that applies a user's change to a scope. The values of traits to be
+// reset are detected from the documents beforehand.
 func (s *Service) newScopeChange(ctx context.Context, by api.Caller, assessment string, b api.ScopeBody) (func(*api.Scope) error, error) {
 	set := manualScopeChange(b)
 	if len(b.Reset) == 0 {
@@ -138,7 +138,8 @@ func (s *Service) newScopeChange(ctx context.Context, by api.Caller, assessment 
 	}, err
 }
 
-// resetTraits resets traits that users set to the detected values; "all" means every one.
+// resetTraits replaces the values of traits that users set with the detected ones; the name "all" stands
+// for every such trait.
 func resetTraits(sc *api.Scope, names []string, detected map[string]api.Trait) error {
 	byPeople := []string{}
 	for name, t := range sc.Traits {
@@ -165,11 +166,12 @@ func resetTraits(sc *api.Scope, names []string, detected map[string]api.Trait) e
 	return nil
 }
 
-// documentsDisagree is part of the reason of a trait that a user set differently from the
-// documents.
+// documentsDisagree is the part of a trait's reason that introduces what the documents say if a user set
+// something else.
 const documentsDisagree = "; the documents say "
 
-// documentedTraitValue returns the value in the documents of a trait that a user set differently, or "".
+// documentedTraitValue returns the value of a trait according to the documents, if a user set a
+// different one, or else "".
 func documentedTraitValue(t api.Trait) string {
 	if t.Source == "evidence" && t.Value != "unknown" {
 		return t.Value
@@ -178,7 +180,8 @@ func documentedTraitValue(t api.Trait) string {
 	return documented
 }
 
-// manualScopeChange applies a user's values and records the edited fields.
+// manualScopeChange returns a function that sets the user's values in a scope and records which fields
+// were edited.
 func manualScopeChange(b api.ScopeBody) func(*api.Scope) error {
 	return func(sc *api.Scope) error {
 		edited := func(name string, was bool) {
@@ -228,7 +231,7 @@ func manualScopeChange(b api.ScopeBody) func(*api.Scope) error {
 	}
 }
 
-// scopeLists returns the lists of a scope by name.
+// scopeLists returns pointers to the lists of a scope, by field name.
 func scopeLists(sc *api.Scope) map[string]*[]string {
 	return map[string]*[]string{
 		"business_units": &sc.BusinessUnits,
@@ -244,7 +247,8 @@ func scopeLists(sc *api.Scope) map[string]*[]string {
 	}
 }
 
-// validateScope returns an error for invalid content, whatever its source.
+// validateScope returns an error if the content of a scope is invalid, regardless of where it comes
+// from.
 func validateScope(sc *api.Scope) error {
 	broken := func(r rune) bool { return api.IsUnsafeRune(r) && !strings.ContainsRune("\r\n\t", r) }
 	switch {
@@ -280,8 +284,8 @@ const (
 	maxScopeEntry = 2_000
 )
 
-// createOrChangeScope creates or changes a scope, identified by its assessment or its ID. Changing an
-// approved scope starts its next version.
+// createOrChangeScope creates or changes a scope, which is identified by its own ID or by its
+// assessment. Changing an approved scope creates its next version.
 func (s *Service) createOrChangeScope(
 	ctx context.Context,
 	by api.Caller,
@@ -385,13 +389,13 @@ func (s *Service) SubmitScope(ctx context.Context, by api.Caller, in *api.ScopeI
 	return s.changeScopeStatus(ctx, by, in.ScopeID, api.VersionUnderReview, api.VersionDraft, nil)
 }
 
-// ApproveScope approves a scope, which is not a lifecycle gate.
+// ApproveScope approves a scope. This is not one of the four gates of the lifecycle.
 func (s *Service) ApproveScope(ctx context.Context, by api.Caller, in *api.ApproveScopeInput) (*api.Scope, error) {
 	return s.changeScopeStatus(ctx, by, in.ScopeID, api.VersionApproved, api.VersionUnderReview, in.Body)
 }
 
-// changeScopeStatus changes a scope's status and records the decider's comment; nil if nobody
-// decides.
+// changeScopeStatus changes the status of a scope from one value to another, and records the decider's
+// comment; decision is nil if nobody decides.
 func (s *Service) changeScopeStatus(
 	ctx context.Context,
 	by api.Caller,
@@ -437,8 +441,8 @@ func (s *Service) changeScopeStatus(
 	return &sc, err
 }
 
-// scopeHashWithoutEditedFields is like scopeHash but ignores who edited which fields, so that setting a field
-// to its current value changes nothing.
+// scopeHashWithoutEditedFields is like scopeHash but ignores which fields users edited. It shows whether
+// setting fields changed any value.
 func scopeHashWithoutEditedFields(sc *api.Scope) (string, error) {
 	c := *sc
 	c.EditedFields = nil
@@ -453,8 +457,8 @@ func scopeHash(sc *api.Scope) (string, error) {
 	return hashJSON(c)
 }
 
-// ApplyScopeChanges merges changes made elsewhere into the scope of an assessment, or creates it
-// with the same ID. The result is a draft.
+// ApplyScopeChanges merges changes made at another installation into the scope of an assessment. If
+// there is none, it creates the scope, with the same ID if that is free. The result is a draft.
 func ApplyScopeChanges(
 	tx *store.Tx,
 	by api.Caller,

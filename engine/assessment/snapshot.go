@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Snapshot is the content of an assessment at one point in time: the newest version of each
-// deliverable, nil for those not drafted.
+// Snapshot is the content of an assessment at one point in time, with the newest version of each
+// deliverable. Deliverables that have not been drafted are nil.
 type Snapshot struct {
 	Organization api.Organization
 	Assessment   api.Assessment

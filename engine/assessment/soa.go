@@ -28,8 +28,8 @@ func hashJSON(v any) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// frameworkControls returns the controls that an assessment's frameworks map to, each with its
-// requirement codes; without frameworks, the whole catalog.
+// frameworkControls returns the controls that the assessment's frameworks map to, each with its
+// requirement codes. Without frameworks, it returns all controls of the catalog.
 func frameworkControls(snap *scf.Snapshot, a *api.Assessment) ([]api.Control, map[string]api.RequirementCodes, error) {
 	all, err := snap.Controls(scf.ControlFilter{})
 	if err != nil {
@@ -54,13 +54,14 @@ func frameworkControls(snap *scf.Snapshot, a *api.Assessment) ([]api.Control, ma
 	return slices.DeleteFunc(all, func(c api.Control) bool { return codes[c.Code] == nil }), codes, nil
 }
 
-// draftSoA drafts a line for every control: applicability from the scope, status from the evidence.
+// draftSoA drafts an item for every control, with its applicability from the scope and its status from
+// the evidence.
 func (s *Service) draftSoA(ctx context.Context, by api.Caller, a *api.Assessment) (draft[api.SoAItem], error) {
 	return s.draftSoAIgnoringInclusion("", nil)(ctx, by, a)
 }
 
-// draftSoAIgnoringInclusion drafts as if the manual inclusion of item itemID did not exist, if
-// applicability is among resetNames.
+// draftSoAIgnoringInclusion returns a function that drafts the Statement of Applicability. If resetNames
+// contains "applicability", it drafts as if no user had marked the item itemID as applicable.
 func (s *Service) draftSoAIgnoringInclusion(itemID string, resetNames []string) draftFunc[api.SoAItem] {
 	if !slices.Contains(resetNames, "applicability") && !slices.Contains(resetNames, "all") {
 		itemID = ""
@@ -73,7 +74,8 @@ func (s *Service) draftSoAIgnoringInclusion(itemID string, resetNames []string) 
 	}
 }
 
-// draftSoAFromSession drafts from the evidence of a session that differs from the stored evidence.
+// draftSoAFromSession drafts from the evidence of a session, for evidence that differs from what is
+// stored.
 func (s *Service) draftSoAFromSession(
 	ctx context.Context,
 	by api.Caller,
@@ -103,8 +105,8 @@ func (s *Service) draftSoAFromSession(
 	)
 }
 
-// draftSoAWith drafts from the evaluation that evaluate passes to its callback. The manual inclusion of item
-// ignoredItemID is ignored.
+// draftSoAWith drafts the Statement of Applicability using the Evaluation that evaluate passes to its
+// callback. If a user marked the item ignoredItemID as applicable, that is ignored.
 func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assessment, ignoredItemID string,
 	evaluate func(snap *scf.Snapshot, controls []api.Control, use func(*Evaluation, map[string]api.Document) error) error,
 ) (d draft[api.SoAItem], err error) {
@@ -157,8 +159,8 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 	return d, err
 }
 
-// manuallyIncluded returns the lines that users included, by control; these are judged regardless
-// of the scope.
+// manuallyIncluded returns the items that users marked as applicable, by control code. Their controls
+// are judged whatever the scope says.
 func manuallyIncluded(previous []api.SoAItem, exceptID string) map[string]*api.SoAItem {
 	out := map[string]*api.SoAItem{}
 	for n := range previous {
@@ -169,7 +171,8 @@ func manuallyIncluded(previous []api.SoAItem, exceptID string) map[string]*api.S
 	return out
 }
 
-// currentSoAInputs returns the inputs that an SoA would be drafted from now.
+// currentSoAInputs returns the inputs that would be recorded if the Statement of Applicability were
+// drafted now.
 func (s *Service) currentSoAInputs(ctx context.Context, by api.Caller, a *api.Assessment) (map[string]string, error) {
 	snap, err := s.catalogSnapshot(ctx, a)
 	if err != nil {
@@ -186,8 +189,8 @@ func (s *Service) currentSoAInputs(ctx context.Context, by api.Caller, a *api.As
 	return soaInputsFrom(a, snap, docs, &scope)
 }
 
-// soaInputsFrom returns the inputs of an SoA: the catalog, the frameworks, the documents and, if
-// there is one, the scope.
+// soaInputsFrom returns the inputs to record for a Statement of Applicability: the catalog, the
+// frameworks, the documents and, if there is one, the scope.
 func soaInputsFrom(a *api.Assessment, snap *scf.Snapshot, docs []api.Document, scope *api.Scope) (map[string]string, error) {
 	documents, err := ingestedDocumentsHash(docs)
 	if err != nil {
@@ -222,8 +225,8 @@ func frameworkNames(snap *scf.Snapshot) map[string]string {
 	return names
 }
 
-// draftSoAItems drafts the line of every control from its judgement and other known facts. It also
-// returns the quotes that decide each line's verdict, without repetitions.
+// draftSoAItems drafts the item of every control from the evidence and the other arguments. For each
+// item, it also returns the independent quotes that decide the verdict.
 func (s *Service) draftSoAItems(
 	ctx context.Context,
 	evaluation *Evaluation,
@@ -264,7 +267,7 @@ func (s *Service) draftSoAItems(
 	return items, quotes, err
 }
 
-// reviewFields lists the fields whose edit counts as a review of the line; owner and note don't.
+// reviewFields lists the fields that count as a review of the item when edited; owner and note don't.
 var reviewFields = []string{"applicability", "implementation_status", "needs_review"}
 
 func copySoAField(to, from *api.SoAItem, field string) {
@@ -289,8 +292,8 @@ func copySoAField(to, from *api.SoAItem, field string) {
 	}
 }
 
-// dropContradictingStatus drops statuses that users set from lines that no longer apply, and
-// records it.
+// dropContradictingStatus removes statuses that users set from items that no longer apply, and records
+// that in the reason.
 func dropContradictingStatus(d *draft[api.SoAItem]) {
 	for n := range d.items {
 		i := &d.items[n]
@@ -312,17 +315,17 @@ func dropContradictingStatus(d *draft[api.SoAItem]) {
 	}
 }
 
-// isExcludedByDecision reports whether it was decided that a line does not apply.
+// isExcludedByDecision reports whether the item's control is excluded, as opposed to undecided.
 func isExcludedByDecision(i *api.SoAItem) bool {
 	return !i.Applicability.IsApplicable() && i.Applicability != api.Undecided
 }
 
-// isExcludedWithStatus reports whether a line is excluded but has a status.
+// isExcludedWithStatus reports whether an item doesn't apply but has an implementation status.
 func isExcludedWithStatus(i *api.SoAItem) bool {
 	return isExcludedByDecision(i) && i.ImplementationStatus != api.NotAssessed
 }
 
-// DraftSoA drafts the next version.
+// DraftSoA drafts the next version of the Statement of Applicability.
 func (s *Service) DraftSoA(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.SoAVersion, error) {
 	return s.draftNextSoA(ctx, by, in.AssessmentID, s.draftSoA)
 }
@@ -340,17 +343,17 @@ func (s *Service) draftNextSoA(
 	return writeDraft(ctx, s, by, assessment, soa, makeDraft, nil)
 }
 
-// ListSoA lists versions, newest first.
+// ListSoA lists the versions of the Statement of Applicability (SoA), newest first.
 func (s *Service) ListSoA(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.SoAVersion], error) {
 	return listVersions(ctx, s, by, soa, in)
 }
 
-// GetSoA returns a version.
+// GetSoA returns a version of the Statement of Applicability.
 func (s *Service) GetSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAVersion, error) {
 	return getVersion(ctx, s, by, soa, in.SoAVersionID)
 }
 
-// ListSoAItems lists a version's items by control code.
+// ListSoAItems lists a version's items, by default sorted by control code.
 func (s *Service) ListSoAItems(ctx context.Context, by api.Caller, in *api.SoAItemsInput) (*api.List[api.SoAItem], error) {
 	filter, q := *in, strings.ToLower(in.Q)
 	matchesRequirement, err := normalizeItemFilter(
@@ -378,12 +381,13 @@ func (s *Service) ListSoAItems(ctx context.Context, by api.Caller, in *api.SoAIt
 	})
 }
 
-// matchesDomainAndControl reports whether an item belongs to a domain and control; empty values match all.
+// matchesDomainAndControl reports whether an item has the given domain and control. An empty value
+// matches all.
 func matchesDomainAndControl(i api.Item, domain, control string) bool {
 	return (domain == "" || strings.EqualFold(i.DomainCode, domain)) && (control == "" || strings.EqualFold(i.ControlCode, control))
 }
 
-// matchesOwner reports whether an item has the given owner, with or without the details after the
+// matchesOwner reports whether an item's owner is the given one, with or without the details after the
 // name.
 func matchesOwner(want string, owner *string) bool {
 	return want == "" || owner != nil && (strings.EqualFold(*owner, want) || strings.EqualFold(judge.OwnerName(*owner), want))
@@ -508,17 +512,17 @@ func assignField[T any](f *changedFields, name string, dst *T, v *T) {
 	f.addIf(name, v != nil)
 }
 
-// SubmitSoA puts a version under review.
+// SubmitSoA puts a version of the Statement of Applicability under review.
 func (s *Service) SubmitSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAVersion, error) {
 	return submitVersion(ctx, s, by, soa, in.SoAVersionID)
 }
 
-// ApproveSoA approves a version.
+// ApproveSoA approves a version of the Statement of Applicability.
 func (s *Service) ApproveSoA(ctx context.Context, by api.Caller, in *api.DecideSoAInput) (*api.SoAVersion, error) {
 	return approveVersion(ctx, s, by, soa, in.SoAVersionID, in.Body)
 }
 
-// checkSoASubmittable returns an error if items break validation rules.
+// checkSoASubmittable returns an error if items violate validation rules of severity "error".
 func checkSoASubmittable(items []api.SoAItem) error {
 	var details []api.ErrorDetail
 	for _, issue := range checkSoARules(items) {
@@ -565,7 +569,8 @@ func (s *Service) ValidateSoA(ctx context.Context, by api.Caller, in *api.SoAInp
 	return out, err
 }
 
-// soaRules are the validation rules for items; a violation with severity error blocks submission.
+// soaRules lists the validation rules for items. An item that violates a rule of severity "error" can't
+// be submitted.
 var soaRules = []struct {
 	name, severity string
 	broken         func(*api.SoAItem) string
@@ -668,8 +673,8 @@ func checkSoARules(items []api.SoAItem) []api.ValidationIssue {
 	return out
 }
 
-// RegenerateSoA drafts the next version, keeping users' edits. A version under review or approved
-// is kept if nothing has changed.
+// RegenerateSoA drafts the next version, preserving users' edits. If nothing has changed, a version that
+// is under review or approved stays the newest.
 func (s *Service) RegenerateSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAVersion, error) {
 	v, err := getVersion(ctx, s, by, soa, in.SoAVersionID)
 	if err != nil {
@@ -678,8 +683,7 @@ func (s *Service) RegenerateSoA(ctx context.Context, by api.Caller, in *api.SoAI
 	return s.draftNextSoA(ctx, by, v.AssessmentID, keepReviewedIfUnchanged(s.draftSoA))
 }
 
-// RefreshSoAEvidence judges the evidence again and drafts the next version, keeping users'
-// decisions.
+// RefreshSoAEvidence judges the evidence again and drafts the next version, preserving users' decisions.
 func (s *Service) RefreshSoAEvidence(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAVersion, error) {
 	return s.RegenerateSoA(ctx, by, in)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Sort orders of lists. Items without an owner or date come last.
+// Sort orders of lists. Items without an owner or a date come last.
 var (
 	assessmentOrder = []store.SortBy[api.Assessment]{
 		{Name: "name", Value: func(a *api.Assessment) any { return store.NaturalSortKey(a.Name) }},
@@ -60,7 +60,7 @@ var (
 		store.SortBy[api.POAMItem]{Name: "poam_code", Value: func(i *api.POAMItem) any { return store.NaturalSortKey(i.POAMCode) }})
 )
 
-// commonSortOrders returns the sort orders shared by the items of all deliverables.
+// commonSortOrders returns the sort orders that the items of all deliverables have in common.
 func commonSortOrders[I any](item func(*I) *api.Item) []store.SortBy[I] {
 	return []store.SortBy[I]{
 		{Name: "control_code", Value: func(i *I) any { return store.NaturalSortKey(item(i).ControlCode) }},
@@ -74,7 +74,7 @@ func severityRank(s api.Severity) int { return -slices.Index(api.Severities, s) 
 
 func toThousandths(share float64) int { return int(share*1000 + 0.5) }
 
-// sortLast sorts after any real text.
+// sortLast is a string that sorts after any real text.
 const sortLast = "\U0010FFFF"
 
 func dateSortKey(d *api.Date) string {

@@ -17,7 +17,7 @@ import (
 // Changes made to a copy of an assessment elsewhere are applied here under the same rules as local changes. If
 // a change violates them, an API error is returned and nothing is written.
 
-// protectedItemFields lists item fields that a merge never changes, because they identify the item
+// protectedItemFields lists the item fields that a merge never changes, because they identify the item
 // or are set by the rules.
 var protectedItemFields = []string{
 	"id", "organization_id", "created_at", "updated_at", "assessment_id", "version_id", "revision",
@@ -25,18 +25,19 @@ var protectedItemFields = []string{
 	"rests_on_documents", "only_document", "changed_by_document", "changed_from",
 }
 
-// derivedFields lists fields set by the rules along with others; they differ only if those do.
+// derivedFields lists fields that the rules set together with others. They differ between two items only
+// if other fields do.
 var derivedFields = []string{"reason", "needs_review", "edited_fields"}
 
-// derivedLevelFields lists fields derived from the level of a maturity score. In findings, users
-// write the criteria.
+// derivedLevelFields lists fields that follow from the level of a maturity score. Findings have a field
+// "criteria" as well, but there users write it.
 var derivedLevelFields = []string{"criteria", "next_criteria"}
 
 func isDerivedField(gate api.Gate, field string) bool {
 	return slices.Contains(derivedFields, field) || gate == api.GateMaturity && slices.Contains(derivedLevelFields, field)
 }
 
-// SyncedDeliverable applies changes made elsewhere to one of the four deliverables.
+// SyncedDeliverable applies changes made at another installation to one of the four deliverables.
 type SyncedDeliverable interface {
 	// ApplyChanges applies a change to an item. A version under review is reopened and a decided
 	// one gets a next version; if there is a newer version, the change applies to its line of the
@@ -59,11 +60,11 @@ type SyncedDeliverable interface {
 	Submit(tx *store.Tx, by api.Caller, assessment, version, approval, sha string) error
 }
 
-// Synced returns the deliverable of a gate, which must be one of api.Gates.
+// Synced returns the deliverable of a gate for syncing; gate must be one of api.Gates.
 func Synced(gate api.Gate) SyncedDeliverable { return deliverables[gate] }
 
-// ApplySyncedDecision decides on an approval as the caller, with their current rights here,
-// provided that the content equals what they decided on elsewhere.
+// ApplySyncedDecision applies a decision that the caller made at another installation. The caller must
+// have the right to decide here now, and the content must be the same as there.
 func ApplySyncedDecision(tx *store.Tx, by api.Caller, assessment, approvalID, decidedSHA256 string, verdict api.ApprovalStatus, reason *string) error {
 	p, err := getApproval(tx, by, approvalID)
 	if err != nil {
@@ -89,13 +90,13 @@ func ApplySyncedDecision(tx *store.Tx, by api.Caller, assessment, approvalID, de
 	return nil
 }
 
-// RecordSyncedCreation records that an assessment created elsewhere was added here.
+// RecordSyncedCreation records that an assessment created at another installation was added here.
 func RecordSyncedCreation(tx *store.Tx, by api.Caller, a *api.Assessment) error {
 	return recordLifecycleEvent(tx, by, a, "", a.State, "created", "begun offline", nil)
 }
 
-// ApplySyncedTransition moves an assessment to a state, if that is legal here and the required
-// gates are approved.
+// ApplySyncedTransition moves an assessment to a state that it reached at another installation, if the
+// lifecycle allows that here and the required gates are approved.
 func ApplySyncedTransition(tx *store.Tx, by api.Caller, assessment string, to api.State, reason string) error {
 	a, err := getAssessment(tx, by, assessment)
 	if err != nil {
@@ -116,8 +117,8 @@ func ApplySyncedTransition(tx *store.Tx, by api.Caller, assessment string, to ap
 	return changeState(tx, by, &a, to, eventTransition, reason, nil)
 }
 
-// SaveVoidedApproval stores an approval requested elsewhere that is not valid here, with the
-// reason.
+// SaveVoidedApproval stores an approval that was requested at another installation but is not valid
+// here, with the reason.
 func SaveVoidedApproval(tx *store.Tx, by api.Caller, p *api.Approval, reason string) error {
 	p.OrganizationID, p.Status, p.Void, p.Reason, p.UpdatedAt = by.OrganizationID, api.ApprovalRejected, true, &reason, tx.Now()
 	p.RequestedBy, p.RequestedByUserID = by.Actor, by.UserID
@@ -133,7 +134,8 @@ func SaveVoidedApproval(tx *store.Tx, by api.Caller, p *api.Approval, reason str
 		}))
 }
 
-// findChangeTarget returns the item that a change applies to, in a version that can be changed.
+// findChangeTarget returns the item to which a change made elsewhere applies, and its version. If item
+// is not in the newest version, that is the matching item there.
 func (k deliverableType[V, I]) findChangeTarget(tx *store.Tx, by api.Caller, a *api.Assessment, item I) (v V, target I, err error) {
 	org := by.OrganizationID
 	if v, err = k.getVersion(tx, org, k.item(&item).VersionID); err != nil {

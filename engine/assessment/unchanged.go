@@ -15,8 +15,8 @@ import (
 // Reviews and approvals are only invalidated by real changes: not by a draft with equal content,
 // nor by setting a field to its current value.
 
-// keepReviewedIfUnchanged returns a draftFunc like makeDraft whose draft is written only if it differs from the
-// version under review or approved.
+// keepReviewedIfUnchanged returns a draftFunc like makeDraft. Its draft is not stored if it equals the
+// newest version and that is under review or approved.
 func keepReviewedIfUnchanged[I any](makeDraft draftFunc[I]) draftFunc[I] {
 	return func(ctx context.Context, by api.Caller, a *api.Assessment) (draft[I], error) {
 		d, err := makeDraft(ctx, by, a)
@@ -25,8 +25,8 @@ func keepReviewedIfUnchanged[I any](makeDraft draftFunc[I]) draftFunc[I] {
 	}
 }
 
-// isReviewedAndUnchanged reports whether a version under review or approved equals a draft from the same
-// inputs by the same rules.
+// isReviewedAndUnchanged reports whether a version is under review or approved and equals the draft,
+// with the same inputs and rules.
 func (k deliverableType[V, I]) isReviewedAndUnchanged(head *api.DeliverableVersion, d *draft[I]) (bool, error) {
 	if head.Status != api.VersionUnderReview && head.Status != api.VersionApproved || head.Method != d.method ||
 		!haveSameInputContent(head.Inputs, d.inputs) {
@@ -38,8 +38,8 @@ func (k deliverableType[V, I]) isReviewedAndUnchanged(head *api.DeliverableVersi
 	return hash == head.ContentSHA256, err
 }
 
-// haveSameInputContent reports whether two sets of inputs have the same content, regardless of version
-// IDs and statuses.
+// haveSameInputContent reports whether two sets of recorded inputs have the same content, regardless of
+// version IDs and statuses.
 func haveSameInputContent(a, b map[string]string) bool {
 	content := func(in map[string]string) map[string]string {
 		in = maps.Clone(in)
@@ -53,7 +53,7 @@ func haveSameInputContent(a, b map[string]string) bool {
 	return maps.Equal(content(a), content(b))
 }
 
-// namesIfAnyChanged returns the given field names if any of the fields changed, otherwise nil.
+// namesIfAnyChanged returns names if any of the fields changed, and nil otherwise.
 func namesIfAnyChanged[I any](before, after *I, names []string) ([]string, error) {
 	var was, is map[string]json.RawMessage
 	for from, into := range map[*I]*map[string]json.RawMessage{before: &was, after: &is} {

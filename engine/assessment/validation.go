@@ -16,7 +16,7 @@ const (
 	maxOwnerLength = 200
 )
 
-// validateOwner returns an error unless name is a valid owner: a name or a role.
+// validateOwner returns an error unless name is a valid owner, which is the name of a person or a role.
 func validateOwner(name *string) error {
 	if name == nil || *name == "" {
 		return nil
@@ -33,7 +33,7 @@ func validateOwner(name *string) error {
 	return nil
 }
 
-// emptyAsNone converts an empty name to null.
+// emptyAsNone returns null in place of an empty name.
 func emptyAsNone(name api.Opt[string]) api.Opt[string] {
 	if name.Value != nil && *name.Value == "" {
 		name.Value = nil
@@ -61,13 +61,13 @@ func checkImplementationStatus(field string, v api.Implementation) error {
 	)
 }
 
-// excerpt returns the beginning of a text for identification.
+// excerpt returns the beginning of a string, by which a reader can recognize it.
 func excerpt(t string) string {
 	r := []rune(strings.TrimSpace(t[:min(len(t), 200)]))
 	return string(r[:min(len(r), 40)]) + "…"
 }
 
-// checkItemSize returns an error if an item's texts are too long or it has too many passages or
+// checkItemSize returns an error if one of an item's strings is too long or it has too many passages or
 // statements.
 func checkItemSize(it *api.Item, evidence []api.Evidence, partCount int, texts ...string) error {
 	for _, e := range evidence {

@@ -9,9 +9,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// versionCache caches versions of an assessment's deliverables as last read or written, so that the
-// next draft only decodes and encodes what changed. Entries are verified against the store on each
-// use.
+// versionCache caches versions of an assessment's deliverables as last read or written, so that the next
+// draft decodes and encodes only what has changed. Entries are checked against the store on each use.
 type versionCache struct {
 	mu      sync.Mutex
 	entries []cachedVersion // most recently used last
@@ -26,11 +25,11 @@ type cachedVersion struct {
 }
 
 const (
-	// maxVersionCacheBytes bounds the cached versions of one assessment: those of 1,468 controls
-	// and 200 documents take about 70 MB, 55 MB of which exist nowhere else in memory.
+	// maxVersionCacheBytes limits the cached versions of one assessment. Those of 1,468 controls and 200
+	// documents take about 70 MB, 55 MB of which exist nowhere else in memory.
 	maxVersionCacheBytes = 96 << 20
-	// maxCachedPerGate is enough for the newest version and the approved one that the next deliverable is based
-	// on.
+	// maxCachedPerGate is enough for the newest version of a deliverable and the approved one on which
+	// the next deliverable is based.
 	maxCachedPerGate = 2
 )
 
@@ -69,8 +68,8 @@ func (k *versionCache) remove(versionID string) {
 	k.evictFirst(func(at int) bool { return k.entries[at].id == versionID })
 }
 
-// cachedLines returns the most recently used lines of a gate, or those of the version with the
-// given ID.
+// cachedLines returns the cached items of the version with the given ID or, if versionID is empty, of
+// the gate's most recently used version. It returns nil if nothing is cached.
 func (k *versionCache) cachedLines(gate api.Gate, versionID string) any {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -82,7 +81,7 @@ func (k *versionCache) cachedLines(gate api.Gate, versionID string) any {
 	return nil
 }
 
-// cacheLines caches a version's lines in order.
+// cacheLines caches the items of a version, in order.
 func (k deliverableType[V, I]) cacheLines(cache *versionCache, versionID string, lines []*store.EncodedRecord[I]) {
 	size := 0
 	for _, l := range lines {
@@ -91,8 +90,8 @@ func (k deliverableType[V, I]) cacheLines(cache *versionCache, versionID string,
 	cache.put(cachedVersion{gate: k.gate, id: versionID, lines: lines, size: size})
 }
 
-// cachedLines returns the cached lines of a version in order, or those of the most recently used
-// version if version is empty. It returns nil if nothing is cached.
+// cachedLines returns the cached items of a version, in order. If version is empty, it returns those of
+// the most recently used version. It returns nil if nothing is cached.
 func (k deliverableType[V, I]) cachedLines(cache *versionCache, versionID string) []*store.EncodedRecord[I] {
 	lines, _ := cache.cachedLines(k.gate, versionID).([]*store.EncodedRecord[I])
 	return lines
@@ -114,8 +113,8 @@ func (k deliverableType[V, I]) readItemsCached(tx *store.Tx, s *Service, a *api.
 	return items, nil
 }
 
-// encodeItems encodes items on all cores before their transaction, reusing the previous encoding of
-// items that haven't changed.
+// encodeItems encodes items on all cores before the transaction that stores them. For items that haven't
+// changed, it reuses the previous encoding.
 func (k deliverableType[V, I]) encodeItems(
 	ctx context.Context,
 	items []I,

@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// Catalog is a catalog version as an assessment uses it.
+// Catalog is a catalog version as used by one assessment.
 type Catalog struct {
 	Snapshot *scf.Snapshot
 	// Controls are those of the assessment's frameworks; Codes are the requirements each of them
@@ -16,8 +16,8 @@ type Catalog struct {
 	Codes    map[string]api.RequirementCodes
 }
 
-// MatchFrameworks finds an assessment's frameworks in another catalog version by their codes. newFrameworkIDs
-// are the IDs of those found and not dropped.
+// MatchFrameworks finds the frameworks of an assessment in another catalog version by their codes.
+// newFrameworkIDs contains the IDs of the frameworks that were found and are not to be dropped.
 func MatchFrameworks(
 	from, to *scf.Snapshot,
 	a *api.Assessment,
@@ -45,8 +45,8 @@ func MatchFrameworks(
 	return frameworks, newFrameworkIDs
 }
 
-// findFramework looks up a framework by code. A custom framework stays custom, even if a release
-// has the same code.
+// findFramework looks up a framework by code. It finds a custom framework only among the custom ones,
+// even if the catalog contains one with the same code.
 func findFramework(in *scf.Snapshot, code string, custom bool) (api.Framework, error) {
 	f, err := in.Framework(code)
 	if custom && (err != nil || !f.IsCustom) {
@@ -58,9 +58,9 @@ func findFramework(in *scf.Snapshot, code string, custom bool) (api.Framework, e
 	return f, err
 }
 
-// CompareCatalogs compares the controls of an assessment in two catalog versions and fills in m:
-// the controls to review, and which of the controls in userEdited remain. The
-// frameworks in m must be known.
+// CompareCatalogs compares an assessment's controls in two catalog versions and adds to m the controls
+// to review and what happens to users' decisions on the controls in userEdited. m.Frameworks must
+// already be set.
 func CompareCatalogs(m *api.Migration, from, to *Catalog, userEdited map[string]bool) {
 	m.ControlsBefore, m.ControlsAfter = len(from.Controls), len(to.Controls)
 	changed := map[string]api.ControlChange{}
@@ -132,7 +132,7 @@ func reviewReasons(c api.ControlChange) (reasons []string) {
 	return reasons
 }
 
-// renameFrameworks returns requirement codes under the frameworks' new codes.
+// renameFrameworks returns the requirement codes with the codes of renamed frameworks replaced.
 func renameFrameworks(codes api.RequirementCodes, frameworks []api.MigratedFramework) api.RequirementCodes {
 	renamed := api.RequirementCodes{}
 	for code, requirements := range codes {
@@ -147,8 +147,8 @@ func renameFrameworks(codes api.RequirementCodes, frameworks []api.MigratedFrame
 	return renamed
 }
 
-// missingCodes returns the requirement codes that are in wanted but not in present, or nil.
-// Spelling differences don't count.
+// missingCodes returns the requirement codes of wanted that are not in present, or nil if there are
+// none. Differences in spelling don't count.
 func missingCodes(wanted, present api.RequirementCodes) api.RequirementCodes {
 	var missing api.RequirementCodes
 	for framework, codes := range wanted {

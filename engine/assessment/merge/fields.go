@@ -25,13 +25,13 @@ type Conflict struct {
 	Base, Here, There      json.RawMessage
 }
 
-// elementKeys names the field that identifies an element of a list of objects, by the list's field.
+// elementKeys maps the name of a list field to the field that identifies the objects in the list.
 var elementKeys = map[string]string{"milestones": "title", "statements": "text", "evidence": "sha256"}
 
-// ApplyChanges applies changes made on another side to a record's fields as a three-way merge and
-// returns the names of the fields it set, sorted. A field that has the change's old value gets
-// the new one, lists and objects are merged by element, and a field that both sides changed
-// differently is left alone and returned as a conflict. Fields in readOnly are never changed.
+// ApplyChanges applies changes made on another side to a record's fields as a three-way merge, and
+// returns the sorted names of the fields it set. A field that has the old value of its change gets the
+// new value. Lists and objects are merged by element. A field that both sides changed differently is
+// left alone and returned as a conflict. Fields listed in readOnly never change.
 func ApplyChanges(
 	fields map[string]json.RawMessage,
 	changes map[string]Change,
@@ -59,7 +59,7 @@ func ApplyChanges(
 	return merged, conflicts
 }
 
-// EqualJSON reports whether two encoded values are the same or both empty.
+// EqualJSON reports whether two JSON values are the same or both empty.
 func EqualJSON(a, b json.RawMessage) bool {
 	return bytes.Equal(a, b) || isEmptyJSON(a) && isEmptyJSON(b)
 }
@@ -68,9 +68,9 @@ func isEmptyJSON(v json.RawMessage) bool {
 	return slices.Contains([]string{"", "null", `""`, "[]", "{}"}, string(v))
 }
 
-// mergeListsOrObjects merges lists by element, identified by the field key or by content, and objects
-// by field. It returns false if the values are neither, a list has an element twice, or both sides
-// changed an element differently.
+// mergeListsOrObjects merges lists element by element, identified by the field key or by content, and
+// objects field by field. It returns false if the values are neither lists nor objects, a list contains
+// an element twice, or both sides changed an element differently.
 func mergeListsOrObjects(base, here, there json.RawMessage, key string) (json.RawMessage, bool) {
 	var baseList, ourList, theirList []json.RawMessage
 	if json.Unmarshal(base, &baseList) != nil || json.Unmarshal(here, &ourList) != nil || json.Unmarshal(there, &theirList) != nil {
@@ -102,8 +102,8 @@ func mergeListsOrObjects(base, here, there json.RawMessage, key string) (json.Ra
 	return b, err == nil
 }
 
-// indexElements returns the IDs of a list's elements in order, and the elements by ID. It returns
-// false if an ID occurs twice.
+// indexElements returns the IDs of a list's elements, in order, and a map of the elements by ID. It
+// returns false if an ID occurs twice.
 func indexElements(list []json.RawMessage, key string) (ids []string, byID map[string]json.RawMessage, ok bool) {
 	byID = map[string]json.RawMessage{}
 	for _, element := range list {
@@ -144,8 +144,8 @@ func mergeObjects(base, here, there json.RawMessage) (json.RawMessage, bool) {
 	return b, err == nil
 }
 
-// chooseChangedValue merges one element, nil if absent. It returns false if both sides changed it
-// differently.
+// chooseChangedValue merges one value, which is nil where it is absent: it returns the value of the side
+// that changed it. It returns false if both sides changed it differently.
 func chooseChangedValue(base, here, there json.RawMessage) (json.RawMessage, bool) {
 	switch {
 	case bytes.Equal(here, there), bytes.Equal(base, there):
@@ -165,7 +165,7 @@ func FieldsFromRecord(record any) (fields map[string]json.RawMessage, err error)
 	return fields, json.Unmarshal(b, &fields)
 }
 
-// FillRecord sets the fields of a record, which must be a pointer.
+// FillRecord sets the fields of a record from JSON; record must be a pointer.
 func FillRecord(fields map[string]json.RawMessage, record any) error {
 	b, err := json.Marshal(fields)
 	if err != nil {

@@ -1,8 +1,8 @@
 package merge
 
-// Match returns, for each current item, the previous item that is the same line, or nil. It tries
-// the keys in order, each returning an item's key, or false for items it doesn't apply to. Two
-// items match if no other unmatched item on either side has their key.
+// Match returns, for each current item, the previous item that it continues, or nil. It tries the key
+// functions in order. Each returns an item's key, or false if it doesn't apply to the item. Two items
+// match if each is the only unmatched item on its side with that key.
 func Match[T any, K comparable](current, previous []T, keys ...func(item *T, isPrevious bool) (K, bool)) []*T {
 	matches, used := make([]*T, len(current)), make([]bool, len(previous))
 	for _, keyOf := range keys {

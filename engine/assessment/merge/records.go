@@ -13,10 +13,12 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// Records holds the content of a version: the fields of its records by identifying key.
+// Records maps a key that identifies a record to the record's fields; together they are the content of a
+// version.
 type Records map[string]map[string]any
 
-// Add adds the content of a record. Further records of the same key are numbered: "AAA-01 (2)".
+// Add adds the fields of a record under key. If the key is already in use, a number is appended, as in
+// "AAA-01 (2)".
 func (r Records) Add(key string, record any) error {
 	var fields map[string]any
 	b, err := json.Marshal(record)
@@ -86,7 +88,7 @@ func joinNonEmpty(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// summarizeFields returns a short summary of an item from its most important fields.
+// summarizeFields returns a short summary of an item: the values of its most important fields.
 func summarizeFields(fields map[string]any) string {
 	var out []string
 	for _, f := range []string{"applicability", "implementation_status", "severity", "status", "level", "condition", "weakness"} {
