@@ -26,7 +26,7 @@ type Input struct {
 	Tool string
 }
 
-// evaluation is a verdict in progress.
+// evaluation is a check in progress, whose verdict is not complete yet.
 type evaluation struct {
 	Input
 	result          *Result
@@ -133,7 +133,7 @@ func (j *evaluation) addIssue(id, subject string, out Outcome, place Place, form
 	})
 }
 
-// addRuleAndIssue adds the outcome of a rule that concerns one thing, and an issue if it failed.
+// addRuleAndIssue adds the result of a rule that either passed or failed and, if it failed, an issue.
 func (j *evaluation) addRuleAndIssue(id, subject string, ok bool, format string, args ...any) {
 	if ok {
 		j.addRuleResult(id, subject, Passed, format, args...)
@@ -172,8 +172,8 @@ func (j *evaluation) checkApprovals() {
 	}
 }
 
-// checkRequiredAnalysesExist fails if the policy requires an analysis that does not exist. If an approval
-// is missing too, that is the reason, and it comes first.
+// checkRequiredAnalysesExist adds an issue if the policy requires an analysis that does not exist. That is
+// a failure, or only a warning if an approval is missing too, because the approval has to come first.
 func (j *evaluation) checkRequiredAnalysesExist() {
 	var lacks []string
 	p := j.Policy
@@ -258,7 +258,7 @@ func (j *evaluation) checkGaps() {
 	}
 }
 
-// orWorse returns the severity with "or worse" appended, if there is a worse one.
+// orWorse returns a severity followed by "or worse", unless it is the worst one.
 func orWorse(s api.Severity) string {
 	if s == api.SeverityCritical {
 		return string(s)

@@ -41,7 +41,7 @@ type Subject struct {
 	ID   string `json:"id,omitempty"`
 }
 
-// Folder marks a subject that is assessed only for the check, without approvals.
+// Folder is the kind of a subject that was assessed only for the check and therefore has no approvals.
 const Folder = "folder"
 
 // Catalog identifies the version of the catalog that the controls belong to.
@@ -239,8 +239,8 @@ func frameworkCodes(codes api.RequirementCodes) []string {
 	return out
 }
 
-// approvalAtGate returns the approval status of a gate. A decision counts only for exactly the
-// content it was made on.
+// approvalAtGate returns the approval status of a gate. A decision counts only for the exact content that
+// was decided on.
 func approvalAtGate(g api.Gate, r *Records) Approval {
 	out := Approval{Gate: g, State: NotDrafted}
 	v := r.Versions[g]
@@ -377,7 +377,8 @@ func DecodeFacts(data []byte) (*Facts, error) {
 	return f, err
 }
 
-// soaItems returns the controls as items, with what figures are computed from.
+// soaItems returns the controls as items of a Statement of Applicability, with the fields that the figures
+// are computed from.
 func (f *Facts) soaItems() []api.SoAItem {
 	items := make([]api.SoAItem, len(f.Controls))
 	for i, c := range f.Controls {

@@ -23,7 +23,7 @@ type Format struct {
 	write             func(r *Result, s Style) ([]byte, error)
 }
 
-// Replacements for #: in JSON and the YAML of TAP, in XML, and in formats without escapes.
+// Replacements for the character #: in JSON and TAP's YAML, in XML, and in formats without escapes.
 const (
 	hashJSON   = `\u0023`
 	hashXML    = "&#35;"
@@ -137,7 +137,7 @@ func (i *Issue) heading() string {
 	return strings.TrimSpace(i.Control + " " + i.Title)
 }
 
-// formatTags returns the key facts about a gap.
+// formatTags returns a gap's severity, status and change, or "" if the issue is not a gap.
 func (i *Issue) formatTags() string {
 	if i.Rule != ruleGap {
 		return ""

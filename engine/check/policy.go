@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// PolicyFile identifies the file that a policy was read from. Both are empty if there was none.
+// PolicyFile identifies the file that a policy was read from. Its fields are empty if there was none.
 type PolicyFile struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
@@ -36,7 +36,7 @@ type InputInEvidence struct {
 	IsIgnored bool
 }
 
-// Warning returns what to know about the file.
+// Warning returns a message that warns of the file, or says that it was not used.
 func (f InputInEvidence) Warning() string {
 	path := replaceControlCharacters(filepath.ToSlash(f.Path))
 	if f.IsIgnored {
@@ -91,7 +91,7 @@ type Setting struct {
 	apply  func(p *Policy, values []string) error
 }
 
-// AnySeverity stands for every severity if a choice is given without a value.
+// AnySeverity means every severity. It is the value of a severity setting that is given without one.
 const AnySeverity = "any"
 
 // Settings lists all settings.
@@ -297,8 +297,8 @@ func (p *Policy) FilePaths() (out []string) {
 	return out
 }
 
-// resolvePaths makes the paths among a setting's values relative to the working directory. A path
-// must not leave the policy's folder; links in it can't be seen here, so the caller checks them.
+// resolvePaths makes the paths among a setting's values relative to the working directory. A path must not
+// lead out of the policy's folder; symbolic links in it are checked by the caller.
 func (s Setting) resolvePaths(folder string, values []string) error {
 	for i, v := range values {
 		prefix, name := "", v

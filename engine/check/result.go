@@ -68,7 +68,7 @@ type RuleResult struct {
 	Message string  `json:"message"`
 }
 
-// Issue is something to look at: a gap, or another violation of the policy.
+// Issue is a finding of a check: a gap, or another violation of the policy.
 type Issue struct {
 	Rule    string  `json:"rule"`
 	Outcome Outcome `json:"outcome"`
@@ -107,8 +107,8 @@ func (r *Result) CountIssues(o Outcome) (n int) {
 	return n
 }
 
-// MissingAnalysisMessage reports whether the analysis the policy refers to does not exist yet, with a
-// message; in that case there is no verdict on the evidence.
+// MissingAnalysisMessage returns a message and true if an analysis that the policy refers to does not
+// exist yet. There is no verdict on the evidence then.
 func (r *Result) MissingAnalysisMessage() (string, bool) {
 	for _, one := range r.Rules {
 		if one.Rule == ruleNoAnalysis && one.Outcome == Failed {

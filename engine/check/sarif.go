@@ -18,7 +18,7 @@ const (
 // informationURI must be absolute according to the schema.
 const informationURI = "https://github.com/scf-service/service"
 
-// securityScores are the scores from which readers derive their own severity.
+// securityScores maps severities to the scores from which SARIF readers derive their own severities.
 var securityScores = map[api.Severity]string{
 	api.SeverityCritical:      "9.5",
 	api.SeverityHigh:          "8.0",
@@ -27,8 +27,8 @@ var securityScores = map[api.Severity]string{
 	api.SeverityInformational: "0.5",
 }
 
-// sarifLevel returns the level of a result. Exactly the failures are errors, so that readers that
-// count errors reach the same verdict.
+// sarifLevel returns the level of a result. Only failures are errors, so that readers that count errors
+// reach the same verdict.
 func (i *Issue) sarifLevel() string {
 	switch {
 	case i.Outcome == Failed:

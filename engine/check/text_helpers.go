@@ -80,7 +80,7 @@ func sanitizeLine(s string) string {
 	return strings.Join(strings.Fields(replaceControlCharacters(s)), " ")
 }
 
-// firstNonEmpty returns the first text that is not empty.
+// firstNonEmpty returns the first string that is not empty, or "" if there is none.
 func firstNonEmpty(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {
