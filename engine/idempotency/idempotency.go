@@ -23,13 +23,13 @@ import (
 )
 
 const (
-	// retention is how long a response can be requested again.
+	// retention is how long a response is stored, counted from the start of the request.
 	retention = 24 * time.Hour
 	// maxKeyLength is the maximum length of an idempotency key.
 	maxKeyLength = 255
 )
 
-// Request identifies a request that must be executed once.
+// Request identifies a request that must be executed at most once.
 type Request struct {
 	OrganizationID string
 	Operation      string
@@ -39,7 +39,7 @@ type Request struct {
 	Fingerprint string
 }
 
-// Response is the response to the request.
+// Response is the stored response to a request.
 type Response struct {
 	Status   int    `json:"status"`
 	Location string `json:"location"`
@@ -47,7 +47,8 @@ type Response struct {
 	Body     []byte `json:"body"`
 }
 
-// Service stores responses.
+// Service stores the responses to requests with idempotency keys, so that a repeated request gets the same
+// response.
 type Service struct {
 	db *store.DB
 
@@ -113,7 +114,8 @@ func (s *Service) Begin(ctx context.Context, r Request) (recorded *Response, fin
 	}, nil
 }
 
-// claimOrGetRecorded records that the request is in progress, or returns what was recorded before.
+// claimOrGetRecorded records that a request is in progress, or returns its response if it was already
+// executed.
 func (s *Service) claimOrGetRecorded(ctx context.Context, r Request) (recorded *Response, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		stored, err := store.IdempotentReplies.Get(tx, r.OrganizationID, r.Operation, hashKey(r.Key))
