@@ -85,7 +85,8 @@ func checkScopes(by api.Caller, scopes []string) error {
 	return nil
 }
 
-// insertKey creates a user's key in the caller's organization; its scopes are parsed.
+// insertKey creates a key for a user in the caller's organization. The scopes in body must already be
+// parsed.
 func insertKey(tx *store.Tx, by api.Caller, ownerID string, body api.APIKeyBody) (*api.NewAPIKey, error) {
 	secret, hash := newSecret()
 	key := store.APIKey{APIKey: api.APIKey{
@@ -107,7 +108,8 @@ func insertKey(tx *store.Tx, by api.Caller, ownerID string, body api.APIKeyBody)
 	return &api.NewAPIKey{APIKey: key.APIKey, Key: api.APIKeyPrefix + secret}, err
 }
 
-// revocableKey finds a key that the caller may revoke: their own, or any if the caller is an owner.
+// revocableKey returns a key that the caller may revoke: one of their own, or any key if the caller is an
+// owner.
 func revocableKey(tx *store.Tx, by api.Caller, id string) (store.APIKey, error) {
 	key, err := store.APIKeys.Get(tx, by.OrganizationID, id)
 	if err != nil {
@@ -158,10 +160,10 @@ func deleteKeySecrets(tx *store.Tx, key store.APIKey, match func(store.KeySecret
 	return nil
 }
 
-// RotateAPIKey gives a key a new secret. The old one stays valid for the grace period, which is
-// zero by default; after two rotations only the last secret has one. Whoever rotates gets the
-// secret and can act as the key's owner, so only the owner can do it, and with a key only if that
-// key has all the scopes of the rotated one.
+// RotateAPIKey gives a key a new secret. The old secret stays valid for a grace period, which is zero by
+// default; after two rotations, only the most recently replaced secret can still be valid. Whoever rotates
+// a key learns its secret and can act as its owner. Therefore only the owner can rotate it, and with
+// another key only if that key has all its scopes.
 func (s *Service) RotateAPIKey(ctx context.Context, by api.Caller, in *api.RotateAPIKeyInput) (*api.NewAPIKey, error) {
 	grace := 0
 	if in.Body != nil {

@@ -124,7 +124,7 @@ func (s *Service) authenticateSession(ctx context.Context, token string) (Princi
 // hasPassed reports whether end is set and has been reached.
 func hasPassed(end *time.Time, now time.Time) bool { return end != nil && !now.Before(*end) }
 
-// storeErrorOr returns err if the store failed, otherwise the refusal.
+// storeErrorOr returns err if the store failed, and refused if the record was only missing.
 func storeErrorOr(err error, refused *api.Error) error {
 	if ok, err := foundFromError(err); err != nil && !ok {
 		return err
@@ -172,8 +172,7 @@ func (s *Service) extendSession(ctx context.Context, secretHash string) (have st
 	return have, err
 }
 
-// RenewedUntil returns the new expiry of a session that this request extended, or false if it was
-// not extended.
+// RenewedUntil returns the new expiry of the session and true if this request extended it.
 func (p Principal) RenewedUntil() (time.Time, bool) {
 	if !p.extended {
 		return time.Time{}, false
@@ -254,9 +253,9 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 	return by, err
 }
 
-// callerInDefaultOrganization returns the caller in the preferred one of their organizations, otherwise the
-// first. Suspended organizations are skipped, so that omitting the header does not bypass a
-// suspension.
+// callerInDefaultOrganization returns the caller in the preferred organization, or in the first one if the
+// caller is not a member of that. Suspended organizations are skipped, so that omitting the header does
+// not bypass a suspension.
 func callerInDefaultOrganization(tx *store.Tx, by api.Caller, memberships []store.Membership, preferred string) (api.Caller, error) {
 	for _, m := range memberships {
 		org, err := store.Organizations.Get(tx, m.OrganizationID)

@@ -5,8 +5,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// hasUnrevokedDelegation reports whether the user has an unrevoked delegation. Its gates and expiry are checked
-// when they decide.
+// hasUnrevokedDelegation reports whether the user has received a delegation that is still active. The
+// gates it covers and its expiry are checked when the user decides.
 func hasUnrevokedDelegation(tx *store.Tx, org, userID string) (bool, error) {
 	for d, err := range store.Delegations.By("delegate").Scan(tx, org, store.Prefix(userID)) {
 		if err != nil || d.Status == api.DelegationActive {
@@ -16,8 +16,8 @@ func hasUnrevokedDelegation(tx *store.Tx, org, userID string) (bool, error) {
 	return false, nil
 }
 
-// endDelegationsGivenBy ends the delegations given by a user and, if alsoReceived is set, those given to them:
-// otherwise they would be valid again if the user came back.
+// endDelegationsGivenBy ends the delegations that a user gave and, if alsoReceived is set, those that the
+// user received. They would otherwise be valid again if the user came back.
 func endDelegationsGivenBy(tx *store.Tx, by api.Caller, userID, reason string, alsoReceived bool) error {
 	var ended []api.Delegation
 	for d, err := range store.Delegations.Scan(tx, by.OrganizationID) {

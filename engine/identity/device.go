@@ -15,9 +15,9 @@ const deviceLifetime = 90 * 24 * time.Hour
 // devicePurpose separates device tokens from everything else that the same key encrypts.
 const devicePurpose = "known-device"
 
-// addDeviceToken adds a token by which the browser of a new session is recognized. If no key is available,
-// there is no token, and the browser is counted like any other. The key authenticates the token; rotating
-// the key and deleting the old one makes all tokens invalid.
+// addDeviceToken adds a token by which the browser of a new session can be recognized at the next sign-in.
+// The token is encrypted; if no key is available, there is no token, and the browser is treated like an
+// unknown one. Rotating the key and deleting the old one makes all tokens invalid.
 func (s *Service) addDeviceToken(u *api.SignedInUser) {
 	expires := s.clock().Add(deviceLifetime)
 	id := hashSecret(u.Token)[:16] // unique, and reveals nothing of the session
@@ -27,9 +27,9 @@ func (s *Service) addDeviceToken(u *api.SignedInUser) {
 	}
 }
 
-// knownDevice returns the ID of the browser that a token was given to, or "" if the token was not given
-// for this account or has expired. It decrypts even if there is no such account, so that the time it
-// takes doesn't show that.
+// knownDevice returns the ID of the browser that a token was given to, or "" if the token is invalid, has
+// expired or belongs to another account. The token is decrypted even if there is no such account, so that
+// the response time does not reveal that.
 func (s *Service) knownDevice(token, userID string) string {
 	if token == "" {
 		return ""

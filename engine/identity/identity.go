@@ -128,7 +128,7 @@ func listMemberships(tx *store.Tx, userID string) ([]store.Membership, error) {
 	return out, nil
 }
 
-// userByEmail finds a user; store.ErrNotFound if there is none.
+// userByEmail finds a user by email address. It returns store.ErrNotFound if there is none.
 func userByEmail(tx *store.Tx, email string) (api.User, error) {
 	return store.Users.By("email").Get(tx, email)
 }

@@ -20,7 +20,8 @@ const (
 	linkPath = "/link#"
 )
 
-// replaceOneTimeLink creates a link and revokes earlier ones of the same purpose and organization.
+// replaceOneTimeLink creates a link that is valid for life, and deletes the user's earlier links with the
+// same purpose and organization.
 func replaceOneTimeLink(tx *store.Tx, l store.OneTimeLink, life time.Duration) (token string, expires time.Time, err error) {
 	same := func(o store.OneTimeLink) bool { return o.Purpose == l.Purpose && o.OrganizationID == l.OrganizationID }
 	if err := deleteMatchingOrExpiredLinks(tx, l.UserID, same); err != nil {
@@ -45,7 +46,7 @@ func deleteMatchingOrExpiredLinks(tx *store.Tx, userID string, match func(store.
 	return nil
 }
 
-// lookUpLink returns a link with its user; any invalid link gives the same UNAUTHORIZED error.
+// lookUpLink returns a link and its user. Every invalid link gives the same UNAUTHORIZED error.
 func lookUpLink(tx *store.Tx, token string) (l store.OneTimeLink, user api.User, err error) {
 	refused := api.Unauthorized("invalid link: it was used, replaced, or has expired; ask for a new one")
 	if !isWellFormedSecret(token) {
@@ -88,8 +89,8 @@ func (s *Service) GetLink(ctx context.Context, _ api.Caller, in *api.LinkInput) 
 	return out, err
 }
 
-// AcceptLink uses a link and starts a session. A user with a password keeps it on an invitation:
-// the link alone does not let a stranger change it.
+// AcceptLink uses a single-use link and starts a session. Users who accept an invitation and already have
+// a password must enter it: the link alone does not let a stranger change it.
 func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptLinkInput) (*api.SignedInUser, error) {
 	tries := guesser{account: "links", address: by.Address} // links have no account to protect
 	if err := s.throttle.refuseIfTooSoon(tries); err != nil {

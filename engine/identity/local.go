@@ -10,7 +10,7 @@ import (
 
 const (
 	localUser = "local_user"
-	// localOrganization is the setting with the local user's active organization.
+	// localOrganization is the name of the setting that stores the local user's active organization.
 	localOrganization = "local_organization"
 )
 

@@ -9,8 +9,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// toMember returns a membership with its user. Until an invitation is accepted, it shows nothing but the
-// email address it was sent to, so that it doesn't reveal whether that person has an account.
+// toMember returns a membership with its user in the form of the API. Until an invitation is accepted, the
+// only data about the user is the email address that the invitation was sent to. It thus doesn't reveal
+// whether that person has an account.
 func toMember(m store.Membership, u api.User) api.Member {
 	out := api.Member{TenantRecord: api.TenantRecord{
 		Record:         api.Record{ID: m.ID, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt},
@@ -22,7 +23,7 @@ func toMember(m store.Membership, u api.User) api.Member {
 	return out
 }
 
-// listMembers returns an organization's members by email address.
+// listMembers returns an organization's members, sorted by email address.
 func listMembers(tx *store.Tx, org string) ([]api.Member, error) {
 	var out []api.Member
 	for m, err := range store.Memberships.By("organization").Scan(tx, store.Prefix(org)) {
@@ -39,7 +40,7 @@ func listMembers(tx *store.Tx, org string) ([]api.Member, error) {
 	return out, nil
 }
 
-// ListMembers lists an organization's members by email address.
+// ListMembers lists an organization's members, sorted by email address.
 func (s *Service) ListMembers(ctx context.Context, by api.Caller, in *api.OrgMembersInput) (*api.List[api.Member], error) {
 	var all []api.Member
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -56,7 +57,8 @@ func (s *Service) ListMembers(ctx context.Context, by api.Caller, in *api.OrgMem
 	return store.PageSlice(all, in.Paging, func(m *api.Member) string { return m.Email + m.ID })
 }
 
-// checkRoleChange returns an error for giving or changing a role above the caller's own.
+// checkRoleChange returns an error if the roles include that of an owner but the caller is not an owner:
+// only owners can appoint, change or remove owners.
 func checkRoleChange(by api.Caller, roles ...api.Role) error {
 	if by.Role != api.RoleOwner && slices.Contains(roles, api.RoleOwner) {
 		return api.Forbidden("only an owner can appoint, change or remove an owner")
@@ -64,9 +66,9 @@ func checkRoleChange(by api.Caller, roles ...api.Role) error {
 	return nil
 }
 
-// InviteMember creates an invited membership and a single-use link to accept it. Inviting a user
-// again who has not accepted yet creates a new link. Whether the person has an account changes nothing;
-// one who is banned can't use the link.
+// InviteMember creates an invited membership and a single-use link to accept it. Inviting the same person
+// again before they have accepted creates a new link. The response does not depend on whether the person
+// has an account; a banned user can't use the link.
 func (s *Service) InviteMember(ctx context.Context, by api.Caller, in *api.InviteMemberInput) (*api.NewMember, error) {
 	if err := checkRoleChange(by, in.Body.Role); err != nil {
 		return nil, err

@@ -106,7 +106,7 @@ func requiresSecondPerson(settings map[string]any) bool {
 	return on
 }
 
-// setIfChanged sets *dst to a non-empty value and records the change.
+// setIfChanged sets *dst to value and records the change, unless value is empty or unchanged.
 func setIfChanged(changes map[string]any, name string, dst *string, value string) {
 	if value != "" && value != *dst {
 		changes[name] = map[string]any{"from": *dst, "to": value}

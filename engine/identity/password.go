@@ -80,9 +80,9 @@ func (p *passwordHasher) validateAndHash(ctx context.Context, field, password st
 	return h, nil
 }
 
-// compare compares a password with a hash; without one it takes as long and returns false. It
-// checks the throttle first and records failures within its turn, so that a thousand concurrent
-// attempts are slowed like sequential ones.
+// compare reports whether a password matches a hash. Without a hash, it takes as long and returns false.
+// Only a few comparisons run at once; beforeCompare and onMismatch are called while this one has its turn,
+// so that a thousand concurrent attempts are slowed like sequential ones.
 func (p *passwordHasher) compare(
 	ctx context.Context,
 	password, hash string,

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// secretBytes is the length of every generated secret: 64 hex digits.
+// secretBytes is the length of every generated secret, which is written as 64 hex digits.
 const secretBytes = 32
 
 // newSecret returns a new secret and the hash to store.

@@ -59,7 +59,8 @@ func (s *Service) SignIn(ctx context.Context, by api.Caller, in *api.SignInInput
 	return out, nil
 }
 
-// verifyPassword compares a password with an account's hash, throttled after failures of the guesser.
+// verifyPassword compares a password with an account's hash. After failures, it refuses further attempts
+// by the same guesser that come too soon.
 func (s *Service) verifyPassword(ctx context.Context, from guesser, password, hash string) (bool, error) {
 	slow := func() error { return s.throttle.refuseIfTooSoon(from) }
 	if err := slow(); err != nil { // before waiting for a hashing slot
@@ -72,7 +73,7 @@ func (s *Service) verifyPassword(ctx context.Context, from guesser, password, ha
 	return right, err
 }
 
-// auditFailedSignIn writes a failed sign-in to the chains of the user's organizations.
+// auditFailedSignIn records a failed sign-in in the audit chains of the user's organizations.
 func (s *Service) auditFailedSignIn(ctx context.Context, user api.User, by api.Caller) error {
 	if user.ID == "" {
 		return nil
@@ -167,7 +168,8 @@ func (s *Service) deleteExpiredAndExcessSessions(tx *store.Tx, userID string) er
 	return nil
 }
 
-// deleteSessions ends a user's sessions except one, and returns their number.
+// deleteSessions ends a user's sessions, except the one with exceptID, and returns the number of ended
+// sessions.
 func deleteSessions(tx *store.Tx, userID, exceptID string) (n int, err error) {
 	for session, err := range store.Sessions.By("user").Scan(tx, store.Prefix(userID)) {
 		if err != nil {
@@ -236,7 +238,7 @@ func (s *Service) SignOut(ctx context.Context, by api.Caller, _ *api.None) (*api
 	return &api.SignedOut{OK: true}, err
 }
 
-// ChangePassword sets a new password for the user of the session, and ends their other sessions.
+// ChangePassword changes the password of the session's user and ends the user's other sessions.
 func (s *Service) ChangePassword(ctx context.Context, by api.Caller, in *api.ChangePasswordInput) (*api.User, error) {
 	if err := requireSession(by); err != nil {
 		return nil, err
@@ -274,7 +276,8 @@ func (s *Service) ChangePassword(ctx context.Context, by api.Caller, in *api.Cha
 	return &user, err
 }
 
-// setPasswordAndEndSessions replaces a password and ends every link and every session except one.
+// setPasswordAndEndSessions replaces a user's password, deletes the user's password links and ends all the
+// user's sessions except one.
 func setPasswordAndEndSessions(tx *store.Tx, userID, hash, exceptSessionID string) error {
 	if err := store.Passwords.Put(tx, &store.Password{UserID: userID, Hash: hash, ChangedAt: tx.Now()}); err != nil {
 		return err

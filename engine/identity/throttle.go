@@ -30,7 +30,8 @@ const (
 	maxEntries = 100_000
 )
 
-// guessLimit is one count of failures: its key, how many are allowed before waits begin, and the longest wait.
+// guessLimit is one of the limits on guessing: the key that failures are counted under, how many are
+// allowed before waits begin, and the longest wait.
 type guessLimit struct {
 	key     string
 	free    int
@@ -41,7 +42,8 @@ type guessLimit struct {
 // has signed in to this account before; it is empty for others.
 type guesser struct{ account, address, device string }
 
-// limits returns the limits of an attempt. A known device has its own, whatever others do.
+// limits returns the limits that apply to an attempt. A known browser has a limit of its own, so that it
+// is not affected by the failures of others.
 func (g guesser) limits() []guessLimit {
 	if g.device != "" {
 		return []guessLimit{{"device " + g.device, 5, time.Minute}}
@@ -54,8 +56,8 @@ func (g guesser) limits() []guessLimit {
 // IPv4, a /56 of IPv6.
 func guessNetwork(address string) string { return networkOf(address, 24, 56) }
 
-// NetworkKey returns the network to count requests by, which belongs to one customer of a provider: an IPv4
-// address, or a /64 of IPv6.
+// NetworkKey returns the network that requests from an address are counted under: the IPv4 address itself,
+// or the IPv6 /64. It usually belongs to one customer of a provider.
 func NetworkKey(address string) string { return networkOf(address, 32, 64) }
 
 func networkOf(address string, bits4, bits6 int) string {
@@ -76,7 +78,7 @@ func newThrottle(clock func() time.Time) *throttle {
 	return &throttle{clock: clock, tries: map[string]*failures{}}
 }
 
-// refuseIfTooSoon refuses an attempt that comes too soon after failures.
+// refuseIfTooSoon returns a RATE_LIMITED error if an attempt comes too soon after failed ones.
 func (t *throttle) refuseIfTooSoon(g guesser) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -132,8 +134,8 @@ func (t *throttle) evict(now time.Time) {
 	}
 }
 
-// clearFailures forgets the failures of a guesser who was right. Those of the network remain, because others
-// share it.
+// clearFailures resets a guesser's failures after a correct attempt. Failures counted for the whole
+// network remain, because others share it.
 func (t *throttle) clearFailures(g guesser) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -64,8 +64,8 @@ func (s *Service) BanUser(ctx context.Context, by api.Caller, in *api.BanUserInp
 	return &u, err
 }
 
-// forEachOrganization calls visit for each organization that a user is a member of. Those that only invited
-// the user learn nothing.
+// forEachOrganization calls visit for each organization that a user has joined. Organizations that have
+// only invited the user are skipped, so that they learn nothing about the user.
 func forEachOrganization(tx *store.Tx, userID string, by api.Caller, visit func(here api.Caller) error) error {
 	places, err := listMemberships(tx, userID)
 	if err != nil {
