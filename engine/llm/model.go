@@ -145,7 +145,8 @@ func (m *Model) Name() string { return m.name }
 // time limit with each request.
 const cooldown = 30 * time.Second
 
-// Chat sends a request when it is its turn. Errors wrap those above or are the context's.
+// Chat sends a request, after waiting for its turn. Its errors wrap an error of this package, such as
+// ErrTimeout, or are the context's.
 func (m *Model) Chat(ctx context.Context, r Request) (Answer, error) {
 	if m.coolingDown.Load() {
 		return Answer{}, fmt.Errorf("%w recently; requests resume within 30 seconds", ErrTimeout)
@@ -189,8 +190,8 @@ func (m *Model) Chat(ctx context.Context, r Request) (Answer, error) {
 	return a, nil
 }
 
-// modelDigestCache caches the digest of a model's weights for a while; it changes when the model is
-// pulled again.
+// modelDigestCache caches the digest of a model's weights for a limited time, because the digest changes
+// when the model is pulled again.
 type modelDigestCache struct {
 	value atomic.Pointer[string]
 }
@@ -200,7 +201,8 @@ const (
 	digestTimeout = 2 * time.Second
 )
 
-// get returns the cached digest and refreshes it from time to time, if the server reports one.
+// get returns the digest of the model's weights and caches it for a while. It returns "" if the server
+// does not report one.
 func (d *modelDigestCache) get(ctx context.Context, from driver) string {
 	if !from.reportsDigest() {
 		return ""
@@ -216,7 +218,8 @@ func (d *modelDigestCache) get(ctx context.Context, from driver) string {
 	return s.Digest
 }
 
-// classifyTimeout distinguishes the model's time limit from the caller's cancellation.
+// classifyTimeout returns ErrTimeout if the model's time limit was exceeded, the context's error if the
+// caller canceled the request, and otherwise err.
 func (m *Model) classifyTimeout(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:

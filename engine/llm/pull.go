@@ -10,8 +10,8 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
-// PullProgress is the progress of a download: a status text and, for one file, bytes. Total is 0 if
-// unknown.
+// PullProgress is the progress of a download: a status text and the number of bytes of the current file.
+// Total is 0 if it is unknown.
 type PullProgress struct {
 	Status      string
 	Done, Total int64
