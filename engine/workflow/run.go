@@ -153,8 +153,8 @@ func (s *Service) attemptStep(ctx context.Context, st *step, by api.Caller, run 
 	return st.run(ctx, s, by, run, st)
 }
 
-// updateStepsAndFindNext returns the run's first step whose effect is missing, or nil if there is none. Steps
-// done by others are marked as completed, and steps that were undone as pending.
+// updateStepsAndFindNext returns the run's first step that has not been done, or nil if there is none.
+// Steps that users have done themselves are marked as completed, and steps that were undone as pending.
 func (s *Service) updateStepsAndFindNext(ctx context.Context, by api.Caller, run *store.WorkflowRun) (*step, error) {
 	st, err := s.assessments.Progress(ctx, by, run.AssessmentID)
 	if err != nil {
@@ -257,8 +257,8 @@ func callerFor(run *store.WorkflowRun) api.Caller {
 	}
 }
 
-// checkStarterAllowed returns an error if the user who started the run has lost the permission or
-// its API key was revoked.
+// checkStarterAllowed returns an error if the user who started the run is no longer allowed to do so, or
+// if the API key that started it was revoked.
 func checkStarterAllowed(tx *store.Tx, run *store.WorkflowRun) error {
 	const active = "active"
 	m, err := store.Memberships.Get(tx, run.Starter.UserID, run.OrganizationID)

@@ -20,7 +20,7 @@ const (
 	heartbeat = 15 * time.Second
 )
 
-// Watch returns a stream of server-sent events: one for each change of the run, and a final one.
+// Watch returns a stream of server-sent events: one for each change of the run, until the run has ended.
 func (s *Service) Watch(ctx context.Context, by api.Caller, in *api.WorkflowEventsInput) (*api.File, error) {
 	last := 0
 	if in.LastEventID != "" {

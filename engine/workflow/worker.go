@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// leaseDuration is how long a worker holds a run unless it renews the lease. If this process is
-	// the only writer, other holders no longer exist and their leases are ignored.
+	// leaseDuration is how long a lease lasts unless the worker renews it. If this process is the only
+	// writer, leases of others are leftovers and are ignored.
 	leaseDuration = 30 * time.Second
 	// pollInterval is the time between checks for due runs. Changes by this process wake the loop.
 	pollInterval = time.Second
@@ -144,8 +144,8 @@ func (s *Service) isLeasedElsewhere(run *store.WorkflowRun, now time.Time) bool 
 	return now.Before(run.LeasedUntil) && !now.Before(run.LeasedSince.Add(-leaseDuration))
 }
 
-// isDue reports whether a deadline has passed. A wait that starts in the future was set by a clock
-// that has since been set back; it could last for years and is ended.
+// isDue reports whether a deadline has passed. It also returns true if the wait starts in the future: a
+// clock that has since been set back caused that, and the wait could last for years.
 func isDue(deadline, waitStart, now time.Time) bool {
 	return !now.Before(deadline) || now.Before(waitStart)
 }
@@ -153,7 +153,7 @@ func isDue(deadline, waitStart, now time.Time) bool {
 // errLeaseLost reports that a run was cancelled, deleted or taken over by another process.
 var errLeaseLost = errors.New("the run is no longer held by this worker")
 
-// acquireRun takes the lease of a run.
+// acquireRun acquires the lease of a run, so that no other worker processes it.
 func (s *Service) acquireRun(ctx context.Context, org, id string) (run store.WorkflowRun, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		if run, err = store.WorkflowRuns.Get(tx, org, id); err != nil {

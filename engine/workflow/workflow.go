@@ -340,7 +340,7 @@ func (s *Service) Resume(ctx context.Context, by api.Caller, in *api.WorkflowInp
 	})
 }
 
-// Signal makes a waiting run check again whether it can continue. It does not count as a decision.
+// Signal makes a waiting run check again whether it can continue. A signal does not replace an approval.
 func (s *Service) Signal(ctx context.Context, by api.Caller, in *api.SignalInput) (*api.WorkflowRun, error) {
 	return s.updateRun(ctx, by, in.WorkflowRunID, func(tx *store.Tx, run *store.WorkflowRun) error {
 		if !run.Status.IsLive() {
