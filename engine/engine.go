@@ -81,7 +81,7 @@ type Options struct {
 	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
 }
 
-// Engine holds the areas. Each implements the operations of its part of the API.
+// Engine holds the services. Each implements the operations of one part of the API.
 type Engine struct {
 	Audit       *audit.Service
 	Identity    *identity.Service
@@ -119,7 +119,8 @@ type Engine struct {
 	background sync.WaitGroup
 }
 
-// New builds an engine over an open store. Close ends its work but does not close the store.
+// New returns an engine that uses an open store. Its Close ends the engine's work but does not close the
+// store.
 func New(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{db: o.DB, clock: o.Clock, version: o.Version, started: o.Clock(), log: o.Logger, newTicker: o.NewTicker}
 	if e.newTicker == nil {

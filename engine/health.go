@@ -94,7 +94,7 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, in *api.Health
 	return out, nil
 }
 
-// damageFound returns the result of a check, as an error if anything is damaged.
+// damageFound returns the result of a check as text, or as an error if anything is damaged.
 func damageFound(c fmt.Stringer, damaged int, err error) (string, error) {
 	switch {
 	case damaged > 0 && err != nil:
@@ -134,7 +134,8 @@ func formatSize(n uint64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// checkLastMail reports whether the mail server accepted the last email.
+// checkLastMail returns the mail server and the number of queued emails, or an error if the server was
+// unavailable when it was last used.
 func (e *Engine) checkLastMail(ctx context.Context) (string, error) {
 	if e.Mail.Server == nil {
 		return "not configured", nil

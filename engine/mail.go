@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// orgMailServers are the mail servers configured as integrations by organizations. Mail and
-// integrations don't import each other; they are connected here.
+// orgMailServers are the mail servers that organizations have configured as integrations. The packages
+// mail and integration don't import each other; they are connected here.
 type orgMailServers struct {
 	integrations *integration.Service
 	guard        netguard.Guard
@@ -26,8 +26,8 @@ func (orgMailServers) HasServer(tx *store.Tx, org string) (bool, error) {
 
 func (orgMailServers) AnyServer(tx *store.Tx) (bool, error) { return integration.HasAnyMailServer(tx) }
 
-// Route returns a route to the server within the limits of the network guard, because an
-// organization chose it.
+// Route returns a route to the organization's own mail server, or nil if it has none. Connections are
+// limited by the network guard, because the organization chose the server.
 func (o orgMailServers) Route(ctx context.Context, org string) (*mail.Route, error) {
 	m, err := o.integrations.MailServer(ctx, org)
 	if errors.Is(err, integration.ErrNoMailServer) {

@@ -18,7 +18,7 @@ type meteredModel struct {
 	calls modelCalls
 }
 
-// modelCalls holds the counts since the start.
+// modelCalls holds statistics of the model's calls since the process started.
 type modelCalls struct {
 	asked, failed                  int
 	duration                       time.Duration

@@ -148,7 +148,7 @@ func newGauge(name string, value float64, labels map[string]string) api.Metric {
 	return api.Metric{Name: name, Type: "gauge", Unit: "count", Value: value, Labels: labels}
 }
 
-// zeroWhenAbsent are the organization's metrics that are omitted while their count is zero.
+// zeroWhenAbsent are the organization's metrics that are omitted while their value is zero.
 var zeroWhenAbsent = []string{"organization_assessments", "organization_documents", "organization_open_findings", newFindingsMetric}
 
 // staleEvidenceCutoff returns the day before which evidence is too old to rely on.

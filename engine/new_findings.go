@@ -58,7 +58,7 @@ func isOpenFinding(f *api.Finding) bool {
 	return f.Result != api.Met && f.Result != api.ResultNotApplic
 }
 
-// severityRank returns the severity of a gap as a number from 1.
+// severityRank returns a gap's severity as a number: 1 for the lowest, higher for more severe ones.
 func severityRank(f *api.Finding) int {
 	return len(api.Severities) - slices.Index(api.Severities, f.Severity)
 }
@@ -66,8 +66,8 @@ func severityRank(f *api.Finding) int {
 // maxListedFindings is the maximum number of gaps listed in an alert.
 const maxListedFindings = 20
 
-// newFindingLines returns the lines of an alert that list the new gaps it fires for. labels are
-// those of the rule.
+// newFindingLines returns the lines of an alert that list the new gaps of all assessments. labels are
+// those of the alert rule: a severity among them selects the gaps. For any other metric, it returns nil.
 func newFindingLines(tx *store.Tx, org, metric string, labels map[string]string) (lines []string, err error) {
 	if metric != newFindingsMetric {
 		return nil, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// readPDFLines extracts a PDF's text for the catalog, which has no document reader.
+// readPDFLines extracts the lines of a PDF for the catalog, which has no document reader of its own.
 func (e *Engine) readPDFLines(ctx context.Context, name string, content io.ReaderAt, size int64) ([]strm.Line, error) {
 	doc, err := e.Evidence.Parse(ctx, name, content, size)
 	if err != nil {

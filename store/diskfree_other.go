@@ -2,5 +2,5 @@
 
 package store
 
-// DiskFree reports unknown free space on this system.
+// DiskFree always returns false on this system, where the free space is unknown.
 func DiskFree(string) (uint64, bool) { return 0, false }
