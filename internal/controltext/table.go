@@ -15,7 +15,7 @@ type Entry struct {
 	Sentences []string
 }
 
-// AllTexts returns the topic followed by the sentences.
+// AllTexts returns the entry's topic, followed by its sentences.
 func (e Entry) AllTexts() []string { return append([]string{e.Topic}, e.Sentences...) }
 
 // Table holds entries in the order of the file names and the lines in each file.

@@ -23,8 +23,8 @@ type Prefiltered struct {
 	bigrams *[1 << 10]uint64
 }
 
-// requiredWord is a lower-case word, with a bit for each alternative whose matches may depend on
-// it.
+// requiredWord is a lower-case word. parts has a bit for each alternative that can match a text because of
+// this word.
 type requiredWord struct {
 	word  string
 	parts uint64
@@ -33,8 +33,8 @@ type requiredWord struct {
 // NewPrefiltered returns a Prefiltered of an expression, which is compiled on first use.
 func NewPrefiltered(text string) *Prefiltered { return &Prefiltered{expression: text} }
 
-// RequiredWords returns the words searched for first, or nil if no words of at least two letters
-// are known.
+// RequiredWords returns the words of which a text must contain at least one to match, or nil if no such
+// words of at least two letters are known.
 func (g *Prefiltered) RequiredWords() []string {
 	var out []string
 	for _, w := range g.parseOnce().required {
@@ -81,8 +81,9 @@ func lazyCompile(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// splitAlternatives returns expressions whose leftmost match, the earlier expression winning ties,
-// is the match of t: the alternatives between leading zero-width assertions and the rest of t.
+// splitAlternatives returns expressions that together match what t matches: the alternatives of t, each
+// with the assertions before them and the rest of t. The leftmost match of any of them is the match of t;
+// if several start at the same place, it is that of the earliest expression.
 func splitAlternatives(t *syntax.Regexp) []*syntax.Regexp {
 	if t.Op == syntax.OpAlternate {
 		return t.Sub
@@ -143,8 +144,8 @@ func requiredWords(t *syntax.Regexp) []string {
 	return nil
 }
 
-// isRarer estimates whether fewer texts contain one of these words than one of those: first by the
-// length of the shortest word, counted up to five letters, then by the number of words.
+// isRarer estimates whether these words occur in fewer texts than those. It prefers the list whose
+// shortest word is longer, up to five letters, and then the list with fewer words.
 func isRarer(these, those []string) bool {
 	if len(these) == 0 || len(those) == 0 {
 		return len(these) > 0
@@ -162,8 +163,8 @@ func shortestLength(words []string) int {
 	return n
 }
 
-// longestASCIIPart returns the longest ASCII part of a literal, in lower case, or nil if it is
-// shorter than two letters.
+// longestASCIIPart returns the longest run of ASCII characters in a literal, in lower case, as a list of
+// one word. It returns nil if the run is shorter than two letters.
 func longestASCIIPart(t *syntax.Regexp) []string {
 	best, current := "", ""
 	for _, r := range t.Rune {
@@ -181,8 +182,8 @@ func longestASCIIPart(t *syntax.Regexp) []string {
 	return []string{best}
 }
 
-// candidateAlternativeMask returns a bit for each alternative that could match; 0 means that the expression
-// can't match.
+// candidateAlternativeMask returns a bit mask of the alternatives that could match s; 0 means that the
+// expression can't match.
 func (g *Prefiltered) candidateAlternativeMask(s string) (parts uint64) {
 	if g.parseOnce().bigrams == nil {
 		return ^uint64(0)

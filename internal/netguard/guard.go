@@ -127,8 +127,8 @@ const (
 var errNotReachable = errors.New("the host's name can't be resolved, or it resolves to a loopback or private network address, " +
 	"which the operator has to allow (SERVICE_WEBHOOK_ALLOW)")
 
-// Dial connects to an address, or returns an error if it is blocked. No error of the connection contains an
-// address.
+// Dial connects to an address, or returns an error if the address is blocked. Neither its error nor any
+// later error of the connection contains an address.
 func (g Guard) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)

@@ -28,7 +28,8 @@ type File struct {
 	limit, left int64
 }
 
-// Open opens a regular file of at most limit bytes. Reads fail once ctx ends or more bytes arrive.
+// Open opens a regular file of at most limit bytes. Reads fail once ctx ends or the file turns out to be
+// larger.
 func Open(ctx context.Context, path string, limit int64) (*File, error) {
 	f, err := OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -41,7 +42,7 @@ func newFile(ctx context.Context, f *os.File, limit int64) *File {
 	return &File{ctx: ctx, file: f, limit: limit, left: limit}
 }
 
-// OpenFile is os.OpenFile for regular files.
+// OpenFile works like os.OpenFile, but returns an error if path is not a regular file.
 func OpenFile(path string, flag int, mode fs.FileMode) (*os.File, error) {
 	isNew := flag&(os.O_CREATE|os.O_EXCL) == os.O_CREATE|os.O_EXCL // no existing file is opened
 	if info, err := os.Stat(path); err == nil && !isNew {          // opening some devices has effects

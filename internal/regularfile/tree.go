@@ -13,8 +13,8 @@ type tree struct {
 	limit int64
 }
 
-// OpenTree returns the files and folders in a folder. Links that lead out of it can't be opened, nor
-// files that are not regular. Reading a file is limited as with Open.
+// OpenTree returns a folder as a file system. Symbolic links that lead out of the folder can't be opened,
+// nor can files that are not regular. Reads of files are limited as with Open.
 func OpenTree(ctx context.Context, dir string, limit int64) (fs.FS, error) {
 	info, err := os.Stat(dir)
 	if err != nil {

@@ -56,7 +56,7 @@ func (k Key) String() string { return "key " + k.ID() }
 // GoString returns the same as String.
 func (k Key) GoString() string { return k.String() }
 
-// MarshalText always fails, so that a key is not written by accident; use Text.
+// MarshalText always fails, so that a key is not serialized by accident; use Text instead.
 func (k Key) MarshalText() ([]byte, error) { return nil, errors.New("keys must not be serialized") }
 
 // Text returns the key in base64, as it is stored.
@@ -191,7 +191,8 @@ func (b *Box) openWithIndex(sealed []byte) ([]byte, int, error) {
 	return nil, 0, ErrUnknownKey
 }
 
-// Reseal encrypts a secret with the current key again. It returns false if it already was.
+// Reseal encrypts a secret again with the current key. It returns false if the secret already was
+// encrypted with that key.
 func (b *Box) Reseal(sealed []byte) ([]byte, bool, error) {
 	secret, by, err := b.openWithIndex(sealed)
 	if err != nil || by == 0 {

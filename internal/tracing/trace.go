@@ -40,7 +40,7 @@ type Attr struct {
 	Value any
 }
 
-// SpanRef identifies a span as in W3C Trace Context.
+// SpanRef is a reference to a span, as defined by W3C Trace Context.
 type SpanRef struct{ spanContext otel.SpanContext }
 
 // Span is an operation in progress. It is not safe for concurrent use.

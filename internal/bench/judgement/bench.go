@@ -122,7 +122,7 @@ func (r *runner) trainAndPrepareControls(ctx context.Context) (err error) {
 	return err
 }
 
-// controlsOf returns the controls of a catalog, in order and by code.
+// controlsOf returns the controls of a catalog as a list and by code.
 func controlsOf(src *scf.Source) (all []api.Control, byCode map[string]api.Control, err error) {
 	snap, err := scf.NewSnapshot(src, scf.Version{ID: starterVersionID})
 	if err != nil {
@@ -136,7 +136,8 @@ func controlsOf(src *scf.Source) (all []api.Control, byCode map[string]api.Contr
 	return all, byCode, err
 }
 
-// measureSet judges the controls of a set with all documents and, with Ablate, once without each.
+// measureSet judges a company's controls with all documents and, if Ablate is set, again without each
+// document in turn.
 func (r *runner) measureSet(ctx context.Context, set *Set) (*SetReport, error) {
 	r.Progress("read "+set.Name, 0, 1)
 	library, err := evidence.ReadLibrary(ctx, set.Evidence, r.model, judge.GuessCategory)
@@ -170,8 +171,8 @@ func (r *runner) measureSet(ctx context.Context, set *Set) (*SetReport, error) {
 	return out, nil
 }
 
-// judgeLabeledControls judges the labeled controls of a set, in the order of the labels, without the document of the
-// given ID; if it is empty, with all documents.
+// judgeLabeledControls judges the labeled controls of a company, in the order of the labels. It leaves out
+// the document with the ID withoutDocumentID, if that is not empty.
 func (r *runner) judgeLabeledControls(
 	ctx context.Context,
 	set *Set,

@@ -125,8 +125,8 @@ func (s *Set) checkDocumentsExist(documents []api.Document) error {
 	return nil
 }
 
-// Passage is a text that is not evidence of its control: a negation, a plan, a template, or about
-// something else.
+// Passage is a text that is not evidence of the given control, because it is negated, a plan, a template,
+// or about something else.
 type Passage struct {
 	Kind, Control, Text string
 }
@@ -165,7 +165,7 @@ func ReadPassages(folder fs.FS, controls map[string]api.Control) ([]Passage, err
 	return out, nil
 }
 
-// row is a line of a table; values are keyed by column.
+// row is a row of a CSV table, with its values by column.
 type row struct {
 	file   string
 	line   int

@@ -57,7 +57,7 @@ type DetectionCounts struct {
 	Recall    float64 `json:"recall"`
 }
 
-// addOutcome counts one outcome: whether the label says so, and whether the rules do.
+// addOutcome counts one comparison: want is what the label says, got what the rules found.
 func (f *DetectionCounts) addOutcome(want, got bool) {
 	switch {
 	case want && got:
@@ -96,8 +96,7 @@ type Ablation struct {
 	ChangedControls []string `json:"changed_controls"`
 }
 
-// addControl counts the effect of removing a document on one control, given the judgements with and
-// without the document.
+// addControl counts how removing a document changed the judgment of one control.
 func (a *Ablation) addControl(l Label, document string, with, without judge.Judgement) {
 	before, after := with.Implementation, without.Implementation
 	switch {
@@ -137,7 +136,7 @@ func (a *Ablation) computeShares() {
 	)
 }
 
-// addControl counts one control and its objectives.
+// addControl compares a control's judgment with its label and adds the result to the counts.
 func (r *SetReport) addControl(c api.Control, l Label, j judge.Judgement) {
 	want, got := slices.Index(Verdicts, l.Verdict), slices.Index(Verdicts, j.Implementation)
 	r.Confusion[want][got]++
@@ -245,8 +244,8 @@ type PassageReport struct {
 	Wrong    []string                `json:"wrong"`
 }
 
-// addPassage counts a passage. It is counted as evidence if the control is judged as implemented,
-// at least partially, or one of its statements as covered.
+// addPassage counts a passage. The passage was mistaken for evidence if the control is judged as at least
+// partially implemented, or if one of its statements is judged as covered.
 func (r *PassageReport) addPassage(p Passage, j judge.Judgement) {
 	n := r.ByKind[p.Kind]
 	n.Passages++

@@ -17,14 +17,14 @@ import (
 	"github.com/scf-service/service/engine/evidence/search"
 )
 
-// Training selects the texts of the folder that the embedder is trained on.
+// Training selects the texts in a benchmark folder that the embedder is trained on.
 type Training string
 
 const (
 	// TrainOnWorkbook uses the content of every imported workbook: controls, maturity lines and
 	// crosswalk codes.
 	TrainOnWorkbook Training = "workbook"
-	// TrainOnOpenTexts adds the openly published requirement texts.
+	// TrainOnOpenTexts additionally uses the openly published requirement texts.
 	TrainOnOpenTexts Training = "open"
 )
 
@@ -66,13 +66,13 @@ type Task struct {
 	Ranking []Ranked `json:"-"`
 }
 
-// MethodResult returns the result of the method with this name, which must exist.
+// MethodResult returns the result of the method with this name. It panics if there is none.
 func (t Task) MethodResult(name string) MethodResult {
 	i := slices.IndexFunc(t.Methods, func(m MethodResult) bool { return m.Name == name })
 	return t.Methods[i]
 }
 
-// Ranked is the results of a query, best first.
+// Ranked is a query with its results, best first.
 type Ranked struct {
 	Query   string
 	Results []search.Result
@@ -176,7 +176,7 @@ func (t *task) embedPassagesAndQueries(ctx context.Context, embedder embed.Embed
 	return passages, queryVectors, err
 }
 
-// stemWeigher returns the weight of a word in the index.
+// stemWeigher returns the weight of a word's stem in the index.
 type stemWeigher interface{ StemImportance(stem string) float64 }
 
 // weightsOnly hides the model's embedding method, so that passages of another embedder are not
