@@ -22,7 +22,8 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// maxResultBytes limits the result of a call, because it fills the context of the calling model.
+// maxResultBytes is the maximum size of a call's result, because the result takes up space in the context
+// of the calling model.
 const maxResultBytes = 128 << 10
 
 const (
@@ -128,8 +129,9 @@ func (c *toolCaller) call(ctx context.Context, t *tool, arguments json.RawMessag
 	return strings.TrimSpace(string(b)), nil
 }
 
-// buildRequest returns the path, body and headers of a call. The engine validates values; this only
-// rejects what it would never see: unknown names, and values that don't fit a path or query.
+// buildRequest returns the path, body and headers of a call. It rejects unknown arguments, and values that
+// don't fit in a path or query, because the engine would never see them. Everything else is validated by
+// the engine.
 func (t *tool) buildRequest(arguments json.RawMessage) (string, io.Reader, http.Header, error) {
 	given := map[string]jsontext.Value{}
 	if len(bytes.TrimSpace(arguments)) > 0 {

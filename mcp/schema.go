@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// document is the part of the engine's OpenAPI document that is used.
+// document is the part of the engine's OpenAPI document that this package uses.
 type document struct {
 	Paths      map[string]map[string]operationDoc `json:"paths"`
 	Components struct {
@@ -61,7 +61,7 @@ func readOpenAPI(ctx context.Context, c *client.Client) (*document, error) {
 	return d, nil
 }
 
-// tool is an operation with the locations of its arguments.
+// tool is an MCP tool for an operation, with the places in the request where its arguments belong.
 type tool struct {
 	*sdk.Tool
 	op *api.Operation
@@ -76,7 +76,7 @@ type tool struct {
 // defaultPageSize is the page size of lists if the caller gives none.
 const defaultPageSize = 20
 
-// newTool returns the tool of an operation, or false if the engine doesn't provide it.
+// newTool returns the tool of an operation, or false if the engine does not offer the operation.
 func (d *document) newTool(op *api.Operation) (*tool, bool, error) {
 	from, ok := d.Paths[op.Path][strings.ToLower(op.Method)]
 	if !ok {

@@ -124,7 +124,7 @@ func parseMessage(line []byte) (jsonrpc.Message, *jsonrpc.Error) {
 	return m, nil
 }
 
-// nestingDepth returns the nesting depth of brackets outside strings.
+// nestingDepth returns the maximum nesting depth of brackets outside strings.
 func nestingDepth(b []byte) int {
 	depth, most, quoted := 0, 0, false
 	for i := 0; i < len(b); i++ {
@@ -144,7 +144,7 @@ func nestingDepth(b []byte) int {
 	return most
 }
 
-// writeErrorWithoutID answers a line without a reliable id.
+// writeErrorWithoutID answers a line that has no reliable ID with an error.
 func (l *connection) writeErrorWithoutID(e *jsonrpc.Error) error {
 	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": e})
 	if err != nil {
