@@ -19,7 +19,7 @@ import (
 // mainPackage is the released package.
 const mainPackage = "./cmd/service"
 
-// platforms are the platforms it is released for.
+// platforms are the platforms that the program is released for.
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
 
 // linkedPackage is a package of the program, as listed by the go command.
@@ -67,7 +67,7 @@ func linkedPackages(ctx context.Context) ([]linkedPackage, error) {
 // licenseFileName matches the names of license and notice files.
 var licenseFileName = regexp.MustCompile(`(?i)^(licen[cs]es?|copying|copyright|notice|patents|unlicense)([-._].*)?$`)
 
-// extraLicenseFiles are license texts outside the folders of linked packages.
+// extraLicenseFiles lists, by module, license texts outside the folders of linked packages.
 var extraLicenseFiles = map[string][]string{
 	"golang.org/x/image": {"font/gofont/ttfs/README"},
 	// It has no license file; its README names the license (MIT) and the author.
@@ -80,8 +80,9 @@ type licenseText struct {
 	content      []byte
 }
 
-// collectModuleLicenses collects the licenses and notices of modules: those at the root, and those in the
-// folders of linked packages and their parents, where a part has its own terms.
+// collectModuleLicenses returns the licenses and notices of modules: those in a module's root folder, and
+// those in the folders of linked packages and their parents, because parts of a module can have their own
+// terms.
 func collectModuleLicenses(packages []linkedPackage) ([]licenseText, error) {
 	var out []licenseText
 	taken := map[string]bool{}
@@ -182,7 +183,7 @@ func writeLicenses(ctx context.Context, dir string) error {
 	return writeLicenseFile(dir, text)
 }
 
-// writeLicenseFile writes the file that packages and images contain.
+// writeLicenseFile writes the file with all licenses that packages and images include.
 func writeLicenseFile(dir string, text []byte) error {
 	return writeFile(filepath.Join(dir, "licences", "THIRD-PARTY-LICENCES.txt"), text)
 }
@@ -220,8 +221,8 @@ func modulesWithoutLicense(all []linkedPackage, found []licenseText) (out []stri
 	return out
 }
 
-// bundledLicenses returns the licenses of parts bundled in a module that lacks their text: they are
-// stored with this program, each file named after its part.
+// bundledLicenses returns the licenses of software that is bundled in modules without its license text.
+// They are stored with this program, in files named after the software.
 func bundledLicenses() (out []licenseText, err error) {
 	names, err := filepath.Glob("packaging/licences/*.txt")
 	if err != nil {

@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string) error {
 // usageError returns an error about the command line.
 func usageError(problem string) error { return fmt.Errorf("%s\n%s", problem, strings.TrimSpace(usage)) }
 
-// regenerateAll writes all files that are the same for every system.
+// regenerateAll deletes dir and writes all files into it that are the same for every system.
 func regenerateAll(ctx context.Context, dir, version string, date time.Time) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err

@@ -89,8 +89,8 @@ func isPreformatted(paragraph string) bool {
 	return false
 }
 
-// writeCompletions writes the completion scripts for the program's own name and for its name in
-// packages.
+// writeCompletions writes completion scripts for the program under its own name and under its name in
+// Linux packages.
 func writeCompletions(dir, version string) error {
 	for _, name := range []string{"service", linuxPackageName} {
 		root := cli.CommandTree(version)
