@@ -206,7 +206,7 @@ func (c Caller) Require(p Permission) error {
 	case c.AgentRunID != "" && p == ApprovalDecide:
 		return Forbidden("an agent can't decide; a user has to")
 	case p == ApprovalDecide && c.isLimitedPeer():
-		return Forbidden("the key %q may bring changes, but no decisions; decide here, or trust it with `%s` before its next bundle",
+		return Forbidden("the key %q may send changes but not decisions; decide here, or run `%s` before its next bundle",
 			c.Peer.Name, c.Peer.TrustCommand(PeerMayApprove))
 	case !c.isInScope(p):
 		return Forbidden(

@@ -137,7 +137,7 @@ var (
 	)
 	GetAuditHead = Get[None, AuditHead](
 		"get-audit-head", "/observability/audit/head", "audit:read", tagObservability,
-		"Get the signed end of the audit chain",
+		"Get the signed head of the audit chain",
 	)
 	ExportAudit = Get[AuditExportInput, File](
 		"export-audit", "/observability/audit/export", "audit:read", tagObservability,

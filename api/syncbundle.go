@@ -68,7 +68,7 @@ type SyncPeer struct {
 	UserID    string `json:"user_id"`
 	UserName  string `json:"user_name" doc:"The account under which its changes are applied if this side is the remote."`
 	TrustedBy string `json:"trusted_by"`
-	May       string `json:"may" enum:"changes,approve" doc:"What its bundles may bring: changes only, or also approvals and rejections."`
+	May       string `json:"may" enum:"changes,approve" doc:"What its bundles may contain: changes only, or also approvals and rejections."`
 	// ExpiresAt is when its bundles stop being accepted, unless the key is trusted again.
 	ExpiresAt time.Time `json:"expires_at" doc:"When its bundles are no longer accepted; trusting the key again renews it."`
 }
@@ -96,7 +96,7 @@ type TrustSyncPeerInput struct {
 		Key   string `json:"key" minLength:"1" maxLength:"2000" doc:"The other side's public key, as it shows it."`
 		Name  string `json:"name,omitempty" maxLength:"200" doc:"Display name of the peer; defaults to the one it has, or to the name in the key." example:"adas-laptop"`
 		Email string `json:"email,omitempty" maxLength:"320" doc:"The account that applies its changes if this side is the remote; defaults to the one it has, or to you." example:"ada@acme.example"`
-		May   string `json:"may,omitempty" enum:"changes,approve" doc:"What its bundles may bring: changes (the default), or approve for decisions too. Only a signed-in user who may decide can permit decisions."`
+		May   string `json:"may,omitempty" enum:"changes,approve" doc:"What its bundles may contain: changes (the default), or approve for decisions too. Only a signed-in user who may decide can permit decisions."`
 	}
 }
 

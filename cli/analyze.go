@@ -198,7 +198,7 @@ func explainDecodeError(err error) error {
 	case !errors.As(err, &typeErr):
 		return err
 	case typeErr.Field == "":
-		return fmt.Errorf("expected a JSON object, got %s", cmp.Or(jsonKindNames[typeErr.Value], typeErr.Value))
+		return fmt.Errorf("expected a JSON object, not %s", cmp.Or(jsonKindNames[typeErr.Value], typeErr.Value))
 	}
 	return fmt.Errorf(
 		"%s must be %s, got %s",

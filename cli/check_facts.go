@@ -151,7 +151,7 @@ func (a *app) gatherFolderFacts(
 		if len(facts.Documents) > 0 {
 			why = ": " + facts.Documents[0].Path + ": " + facts.Documents[0].ReadError
 		}
-		return nil, runtimeError("no document of the folder %s could be read%s", dir, why)
+		return nil, runtimeError("no document in the folder %s could be read%s", dir, why)
 	}
 	facts.ReplaceFolderPath(canonicalFolder, toDisplayFolder(dir))
 	for _, l := range skipped {

@@ -58,7 +58,7 @@ func (a *app) readPolicy(args []string, named string) (*check.Policy, error) {
 	p, err := readPolicyFile(defaultPolicyFile)
 	if err == nil && isWithin(defaultPolicyFile, a.checkedFolders(args, p)...) {
 		return nil, withHint(
-			usageError("%s lies in the folder %s that it names as evidence, so it is not used", defaultPolicyFile, p.Evidence),
+			usageError("%s is inside the folder that it names as evidence (%s), so it is not used", defaultPolicyFile, p.Evidence),
 			"move the evidence to a folder below the policy, or use --policy %s if you trust it",
 			defaultPolicyFile,
 		)
@@ -79,7 +79,7 @@ func readPolicyFile(path string) (*check.Policy, error) {
 	}
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
-		return nil, runtimeError("the folder of the policy %s can't be read: %w", path, errorWithoutPath(err))
+		return nil, runtimeError("the folder that contains the policy %s can't be read: %w", path, errorWithoutPath(err))
 	}
 	defer root.Close()
 	for _, one := range p.FilePaths() {
@@ -90,7 +90,7 @@ func readPolicyFile(path string) (*check.Policy, error) {
 		if err != nil && !isMissingPathError(err) {
 			return nil, withHint(
 				usageError("%s names %s, which can't be used: %w", path, one, errorWithoutPath(err)),
-				"name a path in the policy's folder that no link leads out of, or take it out and pass it on the command line",
+				"use a path inside the policy's folder that no symbolic link leads out of, or remove the entry and pass the path on the command line",
 			)
 		}
 	}

@@ -172,7 +172,7 @@ func (a *app) connect(ctx context.Context) (*client.Client, error) {
 func (a *app) connectAndKeep(ctx context.Context, t Target) (*client.Client, error) {
 	if t.OnThrottled == nil {
 		t.OnThrottled = func(d time.Duration) {
-			a.progress.Notice("the server limits requests; continuing in %d s", int(d.Seconds()))
+			a.progress.Notice("the server's request limit was reached; continuing in %d s", int(d.Seconds()))
 		}
 	}
 	c, disconnect, err := a.Connect(ctx, t)

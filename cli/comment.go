@@ -33,7 +33,7 @@ approval with --approval, or replies to another comment with --reply-to.`,
 			if in.Body.Gate == "" && in.Body.ApprovalID == "" && in.Body.ReplyTo == "" {
 				return withHint(
 					usageError("no subject for the comment was given"),
-					"pass --gate soa, --gate soa --item IAC-06, --approval ID or --reply-to ID",
+					"pass --gate soa (and --item IAC-06 for a single item), --approval ID or --reply-to ID",
 				)
 			}
 			one, err := a.currentAssessment(cmd.Context())

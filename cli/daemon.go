@@ -88,7 +88,7 @@ var daemonSettings = []struct{ key, usage, byDefault string }{
 	{"tls-cert", "certificate chain, PEM; reloaded when it changes or on SIGHUP", ""},
 	{"tls-key", "private key of the certificate, PEM", ""},
 	{"public-url", "public URL of the service, if it differs from the listen address", ""},
-	{"allowed-host", "further host to serve, such as grc.internal; repeat for several", ""},
+	{"allowed-host", "additional host name to serve, such as grc.internal; repeat for several", ""},
 	{"web-origin", "origin of a web page that may call the service, https://app.example; repeat for several", ""},
 	{"trusted-proxy", "proxy network whose X-Forwarded-* headers are trusted, e.g. 10.0.0.0/8; repeat for several", ""},
 	{"rate-limit", "requests per minute per credential, as CATEGORY=N; 0 for no limit; repeat for several", ""},
@@ -164,7 +164,7 @@ func (a *app) runDaemon(cmd *cobra.Command) error {
 		return err
 	}
 	if a.Serve == nil {
-		return runtimeError("this build has no daemon")
+		return runtimeError("this build does not include the daemon")
 	}
 	var printErr error
 	err = a.Serve(cmd.Context(), o, func(s DaemonInfo) { printErr = a.printDaemonReady(o, s) })

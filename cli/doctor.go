@@ -233,7 +233,7 @@ func (a *app) examineKeyring() Diagnostic {
 		f.State, f.Detail = DiagnosticNote, "not available; secrets are stored in files with mode 0600"
 	default:
 		if err := contexts.CheckKeyring(a.Keyring); err != nil {
-			f.State, f.Detail = DiagnosticWarning, "does not answer: "+err.Error()
+			f.State, f.Detail = DiagnosticWarning, "does not respond: "+err.Error()
 			f.Remedy = "unlock it, or set SERVICE_KEYRING=off to store secrets in files"
 		}
 	}
@@ -259,7 +259,7 @@ func (a *app) examineStore(ctx context.Context) []Diagnostic {
 				Component: "store",
 				State:     DiagnosticFailed,
 				Detail:    err.Error(),
-				Remedy:    orElse(a.hintFor(err), "do what the details say; `service daemon status` shows which process has the folder open"),
+				Remedy:    orElse(a.hintFor(err), "follow the details; `service daemon status` shows which process has the folder open"),
 			},
 		}
 	}

@@ -65,7 +65,7 @@ func (a *app) examineServer(ctx context.Context) []Diagnostic {
 		{
 			Component: "server",
 			State:     DiagnosticOK,
-			Detail:    fmt.Sprintf("%s answers in %d ms", redactPassword(a.flags.Server), after.Sub(before).Milliseconds()),
+			Detail:    fmt.Sprintf("%s responded in %d ms", redactPassword(a.flags.Server), after.Sub(before).Milliseconds()),
 			Remedy:    "",
 		},
 	}

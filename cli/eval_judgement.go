@@ -108,7 +108,7 @@ DIR contains labels.csv and a folder evidence, or subfolders that do:
                 implemented, partially_implemented, planned, not_implemented or
                 not_evidenced; numbers of objectives without evidence; file names
                 separated by ";"
-  passages.csv  kind, control, text: passages that are no evidence (optional);
+  passages.csv  kind, control, text: passages that are not evidence (optional);
                 negated, planned, template or other`,
 		Example: "  service eval judgement\n  service eval judgement --set ./labelled --today 2026-11-20 -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -150,7 +150,7 @@ func (a *app) runEvalJudgement(ctx context.Context, o JudgementOptions) error {
 }
 
 func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport) {
-	name := "the built-in companies"
+	name := "the built-in fictional companies"
 	if o.Set != "" {
 		name = filepath.Clean(o.Set)
 	}

@@ -151,7 +151,7 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 func (a *app) catalogCrosswalk(version *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "crosswalk FRAMEWORK [TARGET]",
-		Short: "Show a framework's controls, or join two frameworks",
+		Short: "Show a framework's controls, or map two frameworks to each other",
 
 		ValidArgsFunction: a.completeFrameworks(),
 		Long: "With one framework, lists its controls and the requirements mapped to each. With two, maps\n" +

@@ -168,10 +168,24 @@ func formatAssessedCount(s *api.GapSummary) string {
 	return fmt.Sprintf("%d; %d more are applicable but not assessed", s.Controls, s.NotAssessed)
 }
 
+// formatFindingCount returns the number of findings, and how many of them are not gaps.
+func formatFindingCount(s *api.GapSummary) string {
+	met := s.Findings // by_result also counts met controls without a finding
+	for result, n := range s.ByResult {
+		if result != api.Met {
+			met -= n
+		}
+	}
+	if met <= 0 {
+		return fmt.Sprint(s.Findings)
+	}
+	return fmt.Sprintf("%d, %d of them on controls that count as implemented", s.Findings, met)
+}
+
 func gapSummaryFields(s *api.GapSummary) []print.Field {
 	return []print.Field{
 		field("controls assessed", formatAssessedCount(s)),
-		field("findings", fmt.Sprint(s.Findings)),
+		field("findings", formatFindingCount(s)),
 		field("results", formatCounts(s.ByResult, []api.Result{api.Met, api.PartiallyMet, api.NotMet, api.ResultNoEvid, api.ResultNotApplic})),
 		field("by severity", formatCounts(s.BySeverity, api.Severities)),
 		field("by type", formatCounts(s.ByType, sortedKeys(s.ByType))),

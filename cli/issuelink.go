@@ -38,7 +38,7 @@ func (a *app) integrationSyncIssues() *cobra.Command {
 			}
 			switch {
 			case got.WaitsUntil != nil:
-				a.printNotice("The other tool asked to slow down; the rest will be synced after %s.", formatTimePtr(got.WaitsUntil))
+				a.printNotice("The other tool's request limit was reached; the rest will be synced after %s.", formatTimePtr(got.WaitsUntil))
 			case got.Conflicts+got.Failed > 0:
 				a.printNotice("See which and why with `%s`.", a.suggestedCommandLine("integration links "+args[0]))
 			}

@@ -26,7 +26,7 @@ catalog, or your own model (SERVICE_EMBEDDER).`,
 func (a *app) kbEmbedderStatus() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show the embedder in use and its progress",
-		Long: `Shows the configured embedder, the one answering now, and how many passages have
+		Long: `Shows the configured embedder, the one in use, and how many passages have
 vectors from the configured one.`,
 		Example: "  service kb status\n  service kb status --jq .served_by",
 		RunE: func(cmd *cobra.Command, _ []string) error {

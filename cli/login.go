@@ -28,13 +28,13 @@ func (a *app) loginCommand() *cobra.Command {
 	var o loginOptions
 	cmd := &cobra.Command{
 		Use: "login [URL]", Short: "Sign in to a server",
-		Long: `Signs in to a server and makes it the one commands use: every command then works
-there as it does offline. Prompts for email address and password, or uses an API key
-(--token-stdin) or an invitation or password link (--link).
+		Long: `Signs in to a server. From then on, all commands work on that server, just as they do
+offline. Prompts for email address and password, or uses an API key (--token-stdin) or an
+invitation or password link (--link).
 
 The connection is saved as a context; ` + "`service use`" + ` lists and switches contexts. The secret
-is stored in the operating system's keyring if available, otherwise
-in a file only you can read. Without URL, it signs in again to the current context.`,
+is stored in the operating system's keyring if available, otherwise in a file that only you
+can read. Without URL, it signs in again to the current context.`,
 		Example: `  service login https://grc.acme.example
   service login https://grc.acme.example --org acme-europe --name work
   service login --link 'https://grc.acme.example/link#THE-LINK-YOU-GOT'
@@ -42,7 +42,7 @@ in a file only you can read. Without URL, it signs in again to the current conte
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runLogin(cmd, args, o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.email, "email", "", "email address to sign in with (default: asked for)")
+	f.StringVar(&o.email, "email", "", "email address to sign in with (default: prompted for)")
 	f.BoolVar(&o.passwordStdin, "password-stdin", false, "read the password from the first line of stdin")
 	f.BoolVar(&o.tokenStdin, "token-stdin", false, "sign in with the API key on the first line of stdin")
 	f.StringVar(&o.link, "link", "", "a one-time link from an invitation or for a new password")

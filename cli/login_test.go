@@ -287,13 +287,13 @@ func TestWhatCommandsUse(t *testing.T) {
 	d.runs(2, "", words("use wrk"), `did you mean "work"?`)
 	d.runs(0, "", words("context rename work acme"), "acme")
 	d.runs(0, "", words("assess list"))
-	d.runs(2, "", words("context rename acme local"), "stands for the data folder")
+	d.runs(2, "", words("context rename acme local"), "is reserved for this machine")
 	d.signIn(s, "--name", "second")
 	d.runs(2, "", words("context rename second ACME"), "a context named acme already exists")
 	d.runs(2, "x\n", words("login http://127.0.0.1:9 --name acme --email a@b.example --password-stdin"), "is for "+s.url)
 	// The error for a broken file names the line, and differs from the error for an unreachable server.
 	put(t, filepath.Join(d.dir(), "contexts.yaml"), "currnt: acme\n")
-	d.runs(2, "", words("assess list"), `line 1, has a key "currnt" that means nothing; did you mean "current"?`)
+	d.runs(2, "", words("assess list"), `line 1: unknown key "currnt"; did you mean "current"?`)
 	d.runs(0, "", words("version"))
 }
 
@@ -429,7 +429,7 @@ func TestSecretsGoToTheKeyring(t *testing.T) {
 	d.runs(0, "", words("context rename work acme"))
 	d.runs(0, "", words("assess list"))
 	d.ring = nil
-	d.runs(5, "", words("assess list"), "there is none here now")
+	d.runs(5, "", words("assess list"), "no keyring is available")
 	d.ring = ring
 	d.runs(0, "", words("logout"))
 	if len(ring) != 0 {

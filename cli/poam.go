@@ -176,7 +176,7 @@ func renderPOAMItem(p *print.Page, i *api.POAMItem) {
 		field("status", prose.Humanize(i.Status)),
 		field("risk accepted until", string(orEmpty(i.RiskAcceptedUntil))),
 		field("owner", orEmpty(i.Owner)),
-		field("role", i.OwnerRole),
+		field("suggested role", i.OwnerRole),
 		field("due", string(i.DueDate)),
 		field("moved to", formatLastDueDateChange(i.DueChanges)),
 		field("after", strings.Join(i.Dependencies, ", ")),

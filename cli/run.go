@@ -240,7 +240,7 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, fileCo
 		if fileCount == 0 {
 			return nil, withHint(
 				runtimeError("%s: no files to import", strings.Join(paths, ", ")),
-				"hidden files are skipped; give the folder with the documents, or start without any with `%s`",
+				"hidden files are skipped; pass the folder that contains the documents, or start without documents: `%s`",
 				a.suggestedCommandLine("assess create "+shellQuote(name)),
 			)
 		}

@@ -133,7 +133,7 @@ func (o *runResult) summaryFields() []print.Field {
 		fields = append(fields, field("maturity", formatScore(o.Summary.MaturityAvg)+" of 5 on average"))
 	}
 	if o.Assessment.State.HasReached(api.StateGapAnalysisDrafted) {
-		fields = append(fields, field("gaps", formatCounts(o.Summary.FindingsBySeverity, api.Severities)))
+		fields = append(fields, field("findings", formatCounts(o.Summary.FindingsBySeverity, api.Severities)))
 	}
 	if o.Assessment.State.HasReached(api.StatePOAMDrafted) {
 		fields = append(fields, field("plan", prose.Count(o.Summary.OpenPOAMItems, "open item", "open items")))

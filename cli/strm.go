@@ -23,9 +23,9 @@ func (a *app) catalogImportSTRM(version *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "import-strm FILE...", Short: "Import relationship mapping documents (STRM) into the catalog",
 		Long: `Reads set theory relationship mapping (STRM) documents, PDF or .xlsx, and applies them to a
-catalog version: how each requirement relates to a control, how strongly and why, and what
-its text. The result is a revision of that version, which new assessments use;
-existing assessments keep their version. Either all documents are imported or none.
+catalog version: how each requirement relates to a control, how strongly and why, and the
+requirement's text. The result is a revision of that version. New assessments use it;
+existing ones keep their version. Either all documents are imported or none.
 If a document and the workbook disagree, both are kept and a warning is shown.`,
 		Example: "  service catalog import-strm scf-strm-emea-eu-nis2-2022.pdf\n  service catalog import-strm strm/*.pdf --dry-run\n" +
 			"  service catalog import-strm mapping.xlsx --framework iso-27001-2022",

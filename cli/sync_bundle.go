@@ -51,7 +51,7 @@ func (a *app) syncTrust() *cobra.Command {
 	var fingerprint string
 	cmd := &cobra.Command{
 		Use: "trust KEY|FILE|PEER", Short: "Trust another party's key to exchange bundles with it",
-		Long: `Trusts a key that the other party got from ` + "`service sync key`" + `, for 90 days. Compare the
+		Long: `Trusts a key that the other party printed with ` + "`service sync key`" + `, for 90 days. Compare the
 fingerprint with them first by phone, or pass it with --fingerprint. If this is the
 assessment's remote, its changes are applied as you, or as the account given with --as.
 Approvals and rejections count only with --may approve: then whoever has the key decides
@@ -85,7 +85,7 @@ name and account, but not --may approve.`,
 	cmd.Flags().StringVar(&in.Body.Name, "name", "", "local name for the key (default: its current one, or the name in the key)")
 	cmd.Flags().StringVar(&in.Body.Email, "as", "", "the account to apply its changes as (default: its current one, or yours)")
 	addChoiceFlag(cmd.Flags(), &in.Body.May, "may", []string{api.PeerMayChanges, api.PeerMayApprove},
-		"what its bundles may contain: changes (the default), or approve to allow decisions too")
+		"what its bundles may contain: changes (the default), or approve for decisions as well")
 	cmd.Flags().StringVar(&fingerprint, "fingerprint", "", "trust it only if it has this fingerprint")
 	addYesFlag(cmd, &sure)
 	return cmd
@@ -130,7 +130,8 @@ func (a *app) syncPeers() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "peers", Short: "List trusted keys",
-		Long:    "Lists the trusted keys, the accounts their changes are applied as, what they may bring, and until when.",
+		Long: "Lists the trusted keys with the accounts their changes are applied as, what their bundles\n" +
+			"may contain, and when they expire.",
 		Example: "  service sync peers",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			got, err := fetchList(cmd.Context(), a, api.ListSyncPeers, &api.Paging{}, l)
@@ -259,12 +260,12 @@ func (a *app) syncApplyBundle() *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Import a bundle signed by a trusted key",
-		Long: `Imports a bundle: on the remote, the clone's changes are applied as the account its key
-is trusted for, without its decisions unless the key may bring them; on a clone, the
-remote's changes are merged and its own sent changes are marked as received. The first
-bundle of an assessment creates a clone of it. A bundle that is damaged, outdated, from
-an untrusted or expired key or for someone else is rejected, as is one from a remote with
-decisions that its key may not bring.`,
+		Long: `Imports a bundle. On the remote, the clone's changes are applied as the account its key is
+trusted for; its decisions are applied only if the key is trusted with --may approve. On a
+clone, the remote's changes are merged, and changes that were sent are marked as received.
+The first bundle of an assessment creates a clone of it. A bundle is rejected if it is
+damaged, outdated, meant for someone else, signed with an untrusted or expired key, or from
+a remote whose key may not send the decisions it contains.`,
 		Example: "  service sync import monday.bundle --dry-run\n  service sync import monday.bundle",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := openFile(cmd.Context(), args[0], api.MaxUploadBytes)

@@ -444,9 +444,9 @@ func (a *app) syncPublish() *cobra.Command {
 	var withCatalog bool
 	cmd := &cobra.Command{
 		Use: "publish URL", Short: "Publish a local assessment to a server",
-		Long: `Publishes an assessment created in this data folder to a server, which is its remote from
-now on; the one here is a clone of it. Its moves and decisions are made again there, as
-you, as far as the rules there let you.`,
+		Long: `Publishes an assessment created in this data folder to a server. The server becomes its
+remote, and the copy here a clone. Transitions and decisions are repeated on the server
+in your name, as far as its rules allow.`,
 		Example: "  service sync publish https://grc.acme.example -a 'Acme 2026'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
@@ -547,8 +547,8 @@ func (a *app) syncConflicts() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "conflicts", Short: "List conflicts, with both values",
-		Long: "Lists the open conflicts of the assessment, newest first: the common base, the\n" +
-			"remote's value and the clone's value, each with author and time.",
+		Long: "Lists the assessment's open conflicts, newest first. Each shows the common base, the\n" +
+			"remote's value and the clone's value, with author and time.",
 		Example: "  service sync conflicts\n  service sync conflicts --all -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())

@@ -59,7 +59,7 @@ func (a *app) chooseTarget(contextName string, origins map[string]origin) error 
 	t := &a.flags.Target
 	targetOrigin, contextOrigin := max(origins["server"], origins["data"]), origins["context"]
 	if contextOrigin == originFlag && targetOrigin == originFlag {
-		return withHint(usageError("--context says where to work, and so do --server and --data"), "give one of them")
+		return withHint(usageError("--context can't be combined with --server or --data"), "give one of them")
 	}
 	if origins["data"] > origins["server"] {
 		t.Server = ""

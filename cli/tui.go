@@ -65,7 +65,7 @@ func (a *app) runTerminalInterface(ctx context.Context, args []string, mouse boo
 	t.FullScreen = true
 	t.OnThrottled = func(d time.Duration) {
 		select {
-		case notices <- fmt.Sprintf("the server asked to slow down; continuing in %d s", int(d.Seconds())):
+		case notices <- fmt.Sprintf("the server's request limit was reached; continuing in %d s", int(d.Seconds())):
 		default: // a notice is already pending
 		}
 	}

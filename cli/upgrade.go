@@ -91,14 +91,14 @@ func (a *app) upgradeCheck() *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use: "check", Short: "Compare this version with the newest release",
-		Long: `Queries the releases address for the newest release and compares it. It sends nothing but the
-request. The address is that of --url, else of SERVICE_RELEASES_URL or releases-url in the
-configuration file, else the one this build was made with: it answers a release, or a list
-of them, as the interfaces of GitHub, Gitea and Forgejo do.
+		Long: `Asks the releases address for the newest release and compares it with this version. Nothing
+but the request is sent. The address comes from --url, otherwise from SERVICE_RELEASES_URL
+or releases-url in the configuration file, otherwise from this build. It must return a
+release or a list of releases in the format of GitHub, Gitea and Forgejo.
 
-It shows the checksum of the file for this system, and where signature, list of parts and
-provenance are. The exit code is 0 where this version is the newest, 1 where there is a
-newer one or the release's checksums contradict each other.`,
+It shows the checksum of the file for this system, and the addresses of the signature, the
+list of components (SBOM) and the provenance. The exit code is 0 if this version is the
+newest, and 1 if there is a newer one or the release's checksums contradict each other.`,
 		Example: "  service upgrade check\n  service upgrade check --url " +
 			"https://git.acme.example/api/v1/repos/tools/service/releases/latest\n  service upgrade check -o json --jq .newer_available",
 		RunE: func(cmd *cobra.Command, _ []string) error {

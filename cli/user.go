@@ -134,7 +134,7 @@ func (a *app) userPasswordLink() *cobra.Command {
 	return &cobra.Command{
 		Use: "password-link USER", Short: "Create a one-time link for a user to set a new password",
 		Long: `Creates a single-use link, valid for a day, for a user who lost their password. It
-won't be shown again. The user opens it in a browser, or run ` + "`service login --link LINK`" + `.`,
+won't be shown again. The user opens it in a browser, or runs ` + "`service login --link LINK`" + `.`,
 		Example: "  service user password-link bo@acme.example",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			u, err := a.findUser(cmd.Context(), args[0])

@@ -29,12 +29,12 @@ func (a *app) verifyArchiveCommand() *cobra.Command {
 	var key string
 	cmd := &cobra.Command{
 		Use: "verify ARCHIVE", Short: "Verify an exported archive, without a server or data folder",
-		Long: `Checks an archive of ` + "`service assess export`" + ` by itself: the signature, the hash of each file,
-the audit chain, and that each approval is of exactly the content that is there. It
-reads nothing else, so whoever gets the archive can do it.
+		Long: `Checks an archive of ` + "`service assess export`" + ` on its own: the signature, the hash of each
+file, the audit chain, and that each approval applies to exactly the archived content.
+It needs no server or data folder, so anyone who receives the archive can run it.
 
-Anybody can make a key and sign with it: compare the key that is printed with the one
-you were told, or give it with --key. Exits with 1 if any check fails.`,
+Anyone can create a key and sign with it: compare the printed key with the one you were
+given, or pass that with --key. Exits with 1 if any check fails.`,
 		Example: "  service verify acme-2026.zip\n  service verify acme-2026.zip --key 3f9a0c1d2b4e5f60",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v, err := a.VerifyArchive(cmd.Context(), args[0])

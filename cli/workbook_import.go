@@ -126,11 +126,11 @@ func (w workbookImporter[V, I]) importCommand(a *app) *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
 		Use: "import FILE.xlsx", Short: "Import changes from a workbook",
-		Long: fmt.Sprintf(`Imports the changes made in a workbook exported with 'report create --format xlsx': what
-stands under its blue heads. --dry-run lists each change first. Nothing is changed where
-a cell can't be taken, or where an item was changed here since the export; each such
-cell is named. Every line is one edit, as by 'service %s edit', with the same rights and
-rules. Lines that are gone from the workbook stay as they are.`, w.commandName()),
+		Long: fmt.Sprintf(`Imports changes made in the columns with blue headers of a workbook exported with
+'report create --format xlsx'. Preview the changes with --dry-run. If a cell is invalid, or
+its item was changed here since the export, the cell is reported and nothing is imported.
+Each row is one edit, as with 'service %s edit', with the same permissions and rules. Items
+whose rows were deleted from the workbook are unchanged.`, w.commandName()),
 		Example: fmt.Sprintf(
 			"  service report create --template %s --out lines.xlsx\n  service %s import lines.xlsx --dry-run\n  service %s import lines.xlsx",
 			w.gate,

@@ -37,10 +37,10 @@ func (a *app) workflowStart() *cobra.Command {
 	var startAt string
 	cmd := &cobra.Command{
 		Use: "start [TYPE]", Short: "Start a workflow and follow it",
-		Long: `Starts a workflow (default: full_assessment) over the assessment and follows it until it
-waits for a person or ends: exit code 4 where it waits for an approval, 3 where it failed.
-With --no-wait it returns at once. Where no daemon serves the data folder, a workflow goes
-on only while a command runs; the next one takes it up.`,
+		Long: `Starts a workflow (default: full_assessment) for the assessment and follows it until it
+waits for a person or ends. The exit code is 4 if it waits for an approval, 3 if it failed.
+With --no-wait it returns immediately. Without a daemon on the data folder, a workflow only
+makes progress while a command is running; the next command resumes it.`,
 		Example: "  service workflow start\n  service workflow start gap_refresh --no-wait\n" +
 			"  service workflow start report --at 2026-12-01T06:00:00Z",
 		ValidArgsFunction: cobra.FixedCompletions(api.WorkflowTypes, cobra.ShellCompDirectiveNoFileComp),
@@ -216,7 +216,7 @@ func (a *app) workflowSignal() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "signal NAME [ID]", Short: "Send a signal to a run",
 		Long:    "A waiting run rechecks whether it can continue. A signal is not a decision:\nit doesn't approve anything.",
-		Example: "  service workflow signal go_on\n  service workflow signal mended --payload '{\"by\": \"IT\"}'",
+		Example: "  service workflow signal continue\n  service workflow signal evidence_added --payload '{\"by\": \"IT\"}'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := a.resolveRunID(cmd.Context(), args[1:])
 			if err != nil {
@@ -379,7 +379,7 @@ func (a *app) printRunAndExitError(run *api.WorkflowRun) error {
 		return &exitError{
 			code: exitApproval,
 			err:  errors.New(orEmpty(run.WaitingFor)),
-			hint: fmt.Sprintf("then `%s`", a.suggestedCommandLine("workflow signal go_on")),
+			hint: fmt.Sprintf("then `%s`", a.suggestedCommandLine("workflow signal continue")),
 		}
 	case api.RunFailed:
 		return withHint(

@@ -27,7 +27,7 @@ var corsExposedHeaders = []string{
 func ParseOrigin(address string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return "", api.Invalid("", "%q is no web origin; write it as https://app.example.com", address)
+		return "", api.Invalid("", "%q is not a web origin; write it as https://app.example.com", address)
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host), nil
 }

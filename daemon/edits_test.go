@@ -19,7 +19,7 @@ func TestBlankReasonsAreRejected(t *testing.T) {
 			t.Errorf("%q: %d %s", reason, a.status, a.text)
 		}
 		edit := map[string]any{"applicability": "out_of_scope", "rationale": reason}
-		if a := g.owner.do("PATCH", g.path(api.UpdateSoAItem.Path), edit); a.status != 400 || !strings.Contains(a.text, "say why") {
+		if a := g.owner.do("PATCH", g.path(api.UpdateSoAItem.Path), edit); a.status != 400 || !strings.Contains(a.text, "state why") {
 			t.Errorf("%q: %d %s", reason, a.status, a.text)
 		}
 		if a := g.owner.do("PATCH", g.path(api.UpdateSoAItem.Path), map[string]any{"owner": reason}); a.status != 400 {
@@ -59,7 +59,7 @@ func TestInconsistentPlansAreRejected(t *testing.T) {
 	}
 	one := step("2099-01-15")["milestones"].([]any)[0]
 	for want, body := range map[string]object{
-		"say what is to be done":                  {"corrective_action": " \u200b"},
+		"state what is to be done":                {"corrective_action": " \u200b"},
 		"only an accepted risk has an end date":   {"risk_accepted_until": "2099-03-31"},
 		"is more than 100 years ahead":            {"status": "risk_accepted", "risk_accepted_until": "9999-12-31"},
 		"9998-12-31 is more than 100 years ahead": {"due_date": "9998-12-31"},

@@ -56,7 +56,7 @@ func newMetrics(e *engine.Engine) *metrics {
 			Buckets: durationBuckets,
 		}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "service_requests_in_flight", Help: "Requests in progress."}),
-		uploads:  prometheus.NewCounter(prometheus.CounterOpts{Name: "service_upload_bytes_total", Help: "Bytes of uploaded files."}),
+		uploads:  prometheus.NewCounter(prometheus.CounterOpts{Name: "service_upload_bytes_total", Help: "Size of uploaded files in bytes."}),
 		rateLimited: prometheus.NewCounterVec(
 			prometheus.CounterOpts{Name: "service_rate_limited_total", Help: "Requests refused by the rate limit, by category."},
 			[]string{"category"},

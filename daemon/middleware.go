@@ -190,7 +190,7 @@ func validateHeadersAndURL(r *http.Request) *api.Error {
 	}
 	// Browsers send a body without a type to other sites without a preflight request.
 	if r.ContentLength != 0 && r.Header.Get("Content-Type") == "" {
-		return api.UnsupportedMediaType("name the type of the request body in the header Content-Type, for example application/json")
+		return api.UnsupportedMediaType("set the Content-Type header to the type of the request body, for example application/json")
 	}
 	if len(r.URL.EscapedPath()) > maxPath {
 		return api.Invalid("path", "the path exceeds %d characters", maxPath)

@@ -51,7 +51,7 @@ var apiTags = []*huma.Tag{
 	{Name: "Artifacts", Description: "The deliverables with all their numbered versions."},
 	{Name: "Workflows", Description: "Durable runs over an assessment."},
 	{Name: "Agents", Description: "Runs of the nine pipeline agents. Their output is a draft."},
-	{Name: "Specialized analyses", Description: "Seven questions answered at once, in a fixed form."},
+	{Name: "Specialized analyses", Description: "Seven specialized analyses, each answered immediately in a fixed format."},
 	{
 		Name:        "Sync",
 		Description: "Clones of an assessment for offline work, and syncing them with the remote.",

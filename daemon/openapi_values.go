@@ -92,7 +92,7 @@ var exampleFields = map[string]any{
 	// The catalog.
 	"label": "2026.1.1", "source_filename": "scf-2026.1.1.xlsx", "is_starter": false, "Domain.code": "IAC", "Domain.name": "Identification and authentication",
 	"principle": "People and machines are authenticated.", "intent": "No one can act under another identity.", "Control.code": "IAC-06",
-	"Control.title": "Multi-factor authentication", "Control.description": "People authenticate with two factors.", "question": "Is a second factor required?",
+	"Control.title": "Multi-factor authentication", "Control.description": "Users sign in with multi-factor authentication.", "question": "Is a second factor required?",
 	"Control.weight": 9, "Control.applicability": []string{"people", "technology"}, "csf_function": "protect", "cadence": "annual",
 	"solutions": map[string]string{
 		"small": "The second factor of the mail provider.",
@@ -129,7 +129,7 @@ var exampleFields = map[string]any{
 
 	// Custom frameworks and controls, and migrations to another catalog.
 	"CustomFrameworkBody.code": "yard-rules", "CustomFrameworkBody.name": "Yard rules", "CustomRequirement.code": "Y-1", "CustomRequirement.title": "Second factors in the yard",
-	"CustomRequirement.text": "Everyone who operates a crane signs in with two factors.", "CustomRequirement.controls": []string{"IAC-06"}, "CustomControlBody.controls": []string{"IAC-06"}, "applicability": []string{"people", "technology"},
+	"CustomRequirement.text": "Everyone who operates a crane signs in with multi-factor authentication.", "CustomRequirement.controls": []string{"IAC-06"}, "CustomControlBody.controls": []string{"IAC-06"}, "applicability": []string{"people", "technology"},
 	"CustomRelation.control": "IAC-06", "CustomRelation.rationale": "Both require a second factor.", "CustomControlBody.code": "YARD-01", "CustomControlBody.maturity": map[string]string{"3": "The log is read every week."}, "CustomControlBody.csf_function": "protect", "CustomChange.count": 12, "CustomChange.name": "Yard rules", "CustomChange.code": "yard-rules", "CustomControlBody.title": "Cranes are locked at night",
 	"CustomControlBody.description": "No crane is operated between dusk and dawn.", "traits": []string{}, "evidence_requests": []string{"The crane log"}, "assessment_objectives": []string{"The log shows no operation at night."},
 	"CustomControlBody.requirements": map[string][]string{
@@ -186,7 +186,7 @@ var exampleFields = map[string]any{
 	"CreateGapInput.control_id": "IAC-06", "CreateGapInput.status": api.NotImplemented, "CreateGapInput.severity": api.SeverityHigh,
 	"Finding.status": api.NotImplemented, "Finding.result": api.NotMet, "Finding.severity": api.SeverityHigh, "UpdateFindingInput.status": api.PartiallyImplemented,
 	"UpdateFindingInput.severity": api.SeverityMedium, "gap_type": "implementation", "severity_reason": "weight 9 × not met = high", "severity_points": 8.2,
-	"condition": "A second factor is required only on the mail service.", "criteria": "People authenticate with two factors.", "cause": "The shop's administration has its own accounts.",
+	"condition": "A second factor is required only on the mail service.", "criteria": "Users sign in with multi-factor authentication.", "cause": "The shop's administration has its own accounts.",
 	"effect": "A stolen password is enough to change prices.", "recommendation": "Require a second factor in the shop's administration.", "Finding.source": "analysis",
 	"by_result": map[api.Result]int{api.Met: 40, api.NotMet: 11}, "by_type": map[string]int{"implementation": 7, "evidence": 4},
 	"previous_level": 1, "MaturityScore.criteria": "It is planned and tracked.", "next_criteria": "It follows a written standard everywhere.",
@@ -223,14 +223,14 @@ var exampleFields = map[string]any{
 	"AgentOutput.summary": "Proposed eleven gaps.", "CompleteRunInput.summary": "Completed manually.", "limitations": []string{"Images in documents were not read."},
 	"proposals":    []map[string]any{{"control_code": "IAC-06", "severity": "high"}},
 	"current_step": "soa_drafted", "WorkflowStep.name": "soa_drafted", "WorkflowStep.title": "draft the Statement of Applicability", "WorkflowRun.status": api.RunRunning,
-	"WorkflowRun.detail": nil, "WorkflowRun.approval_id": nil, "not_before": nil, "WorkflowRun.completed_at": nil, "Signal.name": "go_on", "StartWorkflowInput.start_at": mustParseTime("2026-11-21T02:00:00Z"),
+	"WorkflowRun.detail": nil, "WorkflowRun.approval_id": nil, "not_before": nil, "WorkflowRun.completed_at": nil, "Signal.name": "continue", "StartWorkflowInput.start_at": mustParseTime("2026-11-21T02:00:00Z"),
 	"VerifyDataInput.organization": "acme", "OrganizationVerification.name": "Acme", "DataVerification.ok": true, "records_checked": 41203, "files_checked": 2341,
 	"problems": []api.DataProblem{}, "not_covered": []string{}, "DataProblem.kind": "altered", "DataProblem.organization": "Acme", "DataProblem.record": "document \"" + examplePolicyFile + "\"",
 	"DataProblem.message": "the file was altered; restore a backup",
 	"last_signal":         nil, "AuditVerification.ok": true, "records": 412, "head": exampleHash, "problem": nil, "AuditProblem.kind": "changed", "AuditProblem.message": "its content doesn't match its hash",
 	"key_id": "3f9a0c1d2b4e5f60", "public_key": "2Zxd1c8hH0m5z1Q0l3uY7o9vJ6s2K8w4n1r5t7y9A0E=", "signature": "bm90IGEgcmVhbCBzaWduYXR1cmU=", "from_version": 1, "to_version": 2, "from_sha256": exampleHash, "to_sha256": exampleHash,
-	"DiffLine.item": "IAC-06", "DiffLine.field": "owner", "DiffLine.from": "", "DiffLine.to": "Head of IT", "DiffLine.text": "~ IAC-06 owner: (nothing) → Head of IT", "added": 0, "removed": 0, "changed": 1, "Last-Event-ID": "7", "WorkflowStep.status": "running", "waiting_for": nil, "SignalInput.name": "go_on", "payload": map[string]any{"by": "Ada Byron"},
-	"controlRequirement": "People authenticate with two factors.", "evidenceDescription": "The settings of the mail service require a code from an authenticator app.",
+	"DiffLine.item": "IAC-06", "DiffLine.field": "owner", "DiffLine.from": "", "DiffLine.to": "Head of IT", "DiffLine.text": "~ IAC-06 owner: (nothing) → Head of IT", "added": 0, "removed": 0, "changed": 1, "Last-Event-ID": "7", "WorkflowStep.status": "running", "waiting_for": nil, "SignalInput.name": "continue", "payload": map[string]any{"by": "Ada Byron"},
+	"controlRequirement": "Users sign in with multi-factor authentication.", "evidenceDescription": "The settings of the mail service require a code from an authenticator app.",
 	"confidence_score": 78.0, "auditor_notes": "The evidence covers the mail service only.", "is_compliant": false,
 	"systemModuleName": "shop-admin", "rawLogsExcerpt": "2026-11-19T23:58:02Z sign-in failed user=admin from=203.0.113.7 (412 times)", "is_false_positive": false, "severity_level": "high",
 	"attack_vector_guessed": "password guessing", "affected_assets_identified": []string{"shop-admin"}, "immediate_containment_actions": []string{"Close the account admin."},

@@ -484,10 +484,10 @@ func (r *tour) workflows() {
 	r.call(api.GetWorkflow.Operation, "", "")
 	r.call(api.GetLifecycleWorkflow.Operation, "", "")
 	r.call(api.ListWorkflows.Operation, "?workflow_type=full_assessment", "")
-	r.call(api.SignalWorkflow.Operation, "", `{"name": "go_on", "payload": {"by": "the tour"}}`)
+	r.call(api.SignalWorkflow.Operation, "", `{"name": "continue", "payload": {"by": "the tour"}}`)
 	r.call(api.ResumeWorkflow.Operation, "", "")
 	r.call(api.CancelWorkflow.Operation, "", "")
-	r.expectError(api.SignalWorkflow.Operation, "", `{"name": "go_on"}`, api.CodeInvalidState)
+	r.expectError(api.SignalWorkflow.Operation, "", `{"name": "continue"}`, api.CodeInvalidState)
 }
 
 func (r *tour) remove() {

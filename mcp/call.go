@@ -56,7 +56,7 @@ func (c *toolCaller) handler(t *tool) sdk.ToolHandler {
 			defer func() { <-c.admitted }()
 		default:
 			return errorResult(
-				&api.Error{Code: api.CodeRateLimit, Message: "too many calls wait for an answer; wait for some of them"},
+				&api.Error{Code: api.CodeRateLimit, Message: "too many calls are in progress; wait until some of them have finished"},
 			), nil
 		}
 		select {
@@ -103,7 +103,7 @@ func (c *toolCaller) call(ctx context.Context, t *tool, arguments json.RawMessag
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxResultBytes+1))
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("the answer broke off: %w", err)
+		return "", fmt.Errorf("the response was cut off: %w", err)
 	case resp.StatusCode >= http.StatusBadRequest:
 		var env api.ErrorEnvelope
 		if json.Unmarshal(b, &env) != nil || env.Error == nil || env.Error.HTTPStatus() == 0 {
@@ -113,13 +113,13 @@ func (c *toolCaller) call(ctx context.Context, t *tool, arguments json.RawMessag
 	case len(b) > maxResultBytes && t.isPaged:
 		return "", api.Invalid(
 			"limit",
-			"the answer is larger than %d KiB; ask for fewer records with limit, and for more with cursor",
+			"the response is larger than %d KiB; request fewer records with limit, and the next ones with cursor",
 			maxResultBytes>>10,
 		)
 	case len(b) > maxResultBytes:
 		return "", api.Invalid(
 			"arguments",
-			"the answer is larger than %d KiB; ask for a part of it, or have a person save it with `service api %s`",
+			"the response is larger than %d KiB; request part of it, or ask a person to save it with `service api %s`",
 			maxResultBytes>>10,
 			t.op.ID,
 		)
@@ -136,7 +136,7 @@ func (t *tool) buildRequest(arguments json.RawMessage) (string, io.Reader, http.
 	given := map[string]jsontext.Value{}
 	if len(bytes.TrimSpace(arguments)) > 0 {
 		if err := strict.Unmarshal(arguments, &given); err != nil {
-			return "", nil, nil, api.Invalid("arguments", "the arguments are no JSON object, or name one twice")
+			return "", nil, nil, api.Invalid("arguments", "the arguments must be a JSON object without duplicate names")
 		}
 	}
 	path, query, header, fields := t.op.Path, url.Values{}, http.Header{}, map[string]jsontext.Value{}
@@ -161,7 +161,7 @@ func (t *tool) buildRequest(arguments json.RawMessage) (string, io.Reader, http.
 		case slices.Contains(t.bodyFields, name):
 			fields[name] = given[name]
 		default:
-			return "", nil, nil, api.Invalid(name, "%s takes no %q; it takes %s", t.op.ID, name, t.argumentNames())
+			return "", nil, nil, api.Invalid(name, "%s has no argument %q; its arguments are %s", t.op.ID, name, t.argumentNames())
 		}
 	}
 	if _, after, open := strings.Cut(path, "{"); open {
@@ -211,9 +211,9 @@ func formatParameter(raw jsontext.Value) (string, error) {
 				words = append(words, s)
 				continue
 			}
-			return "", errors.New("a text, a number, true, false, or a list of texts")
+			return "", errors.New("a string, a number, true, false, or a list of strings")
 		}
 		return strings.Join(words, ","), nil
 	}
-	return "", errors.New("a text, a number, true, false, or a list of texts")
+	return "", errors.New("a string, a number, true, false, or a list of strings")
 }

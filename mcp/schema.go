@@ -53,7 +53,7 @@ func readOpenAPI(ctx context.Context, c *client.Client) (*document, error) {
 	defer resp.Body.Close()
 	d := &document{}
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the server answers %s where its OpenAPI document should be; is it this program's server?", resp.Status)
+		return nil, fmt.Errorf("the server returned %s instead of its OpenAPI document; check that the address is a service server", resp.Status)
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxDocument)).Decode(d); err != nil {
 		return nil, fmt.Errorf("the server's OpenAPI document can't be read: %w", err)
@@ -110,7 +110,7 @@ func (d *document) newTool(op *api.Operation) (*tool, bool, error) {
 		properties, _ := body["properties"].(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(properties)) {
 			if _, taken := fields[name]; taken {
-				return nil, false, fmt.Errorf("%s has %q as a parameter and in its body", op.ID, name)
+				return nil, false, fmt.Errorf("%s has %q both as a parameter and in its body", op.ID, name)
 			}
 			fields[name] = properties[name]
 			t.bodyFields = append(t.bodyFields, name)
@@ -153,12 +153,12 @@ func (d *document) resolveObject(s map[string]any) (map[string]any, error) {
 	if ref, ok := s["$ref"].(string); ok {
 		to, ok := d.Components.Schemas[strings.TrimPrefix(ref, refPrefix)]
 		if !ok {
-			return nil, fmt.Errorf("there is no schema %s", ref)
+			return nil, fmt.Errorf("unknown schema %s", ref)
 		}
 		s = to
 	}
 	if s["type"] != "object" {
-		return nil, fmt.Errorf("it is no object")
+		return nil, fmt.Errorf("it is not an object")
 	}
 	return s, nil
 }
@@ -191,7 +191,7 @@ func (d *document) copyWithDefs(v any, defs map[string]any) (any, error) {
 				}
 				s, ok := d.Components.Schemas[name]
 				if !ok {
-					return nil, fmt.Errorf("there is no schema %s", ref)
+					return nil, fmt.Errorf("unknown schema %s", ref)
 				}
 				defs[name] = nil // reserve the name, in case the schema refers to itself
 				copied, err := d.copyWithDefs(s, defs)

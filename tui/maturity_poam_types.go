@@ -232,7 +232,7 @@ func renderPOAMFields(p *draw.Page, r *row) {
 	p.AddField("weakness", i.Weakness, draw.Plain)
 	p.AddField("action", r.currentValue("corrective_action"), draw.Plain)
 	p.AddField("effort", prose.Humanize(r.currentValue("effort")), draw.Plain)
-	p.AddField("role", i.OwnerRole, draw.Plain)
+	p.AddField("suggested role", i.OwnerRole, draw.Plain)
 	p.AddField("resources", stringOrEmpty(i.Resources), draw.Plain)
 	p.AddField("also closes", strings.Join(i.AlsoCloses, ", "), draw.Plain)
 	p.AddField("depends on", strings.Join(i.Dependencies, ", "), draw.Plain)

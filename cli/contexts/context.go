@@ -115,9 +115,9 @@ var namePattern = lazyregexp.New(`^[A-Za-z0-9\[][A-Za-z0-9._:@\[\]-]{0,99}$`)
 func CheckName(name string) error {
 	switch {
 	case strings.EqualFold(name, Local):
-		return fmt.Errorf("%q stands for the data folder of this machine; choose another name", name)
+		return fmt.Errorf("%q is reserved for this machine's data folder; choose another name", name)
 	case !namePattern.MatchString(name):
-		return fmt.Errorf("%q can't be a context's name; take up to 100 letters, digits and . _ - : @, without spaces", name)
+		return fmt.Errorf("%q is not a valid context name; use up to 100 letters, digits and . _ - : @, without spaces", name)
 	}
 	return nil
 }

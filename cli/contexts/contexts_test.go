@@ -158,7 +158,7 @@ func TestSecretFilesOthersCanRead(t *testing.T) {
 	if err := errors.Join(os.Rename(path, path+"2"), os.Symlink(path+"2", path)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Secret(c); err == nil || !strings.Contains(err.Error(), "no ordinary file") {
+	if _, err := s.Secret(c); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("a link gives %v", err)
 	}
 	for _, bad := range []string{"", "\x00", "two words", "line\nline"} {
@@ -173,17 +173,17 @@ func TestSecretFilesOthersCanRead(t *testing.T) {
 
 func TestBookIsReadStrictly(t *testing.T) {
 	for text, want := range map[string]string{
-		"currnt: x\n": `line 1, has a key "currnt"`,
-		"contexts:\n  - name: a\n    server: https://x\n    credential: key\n    tokn: x\n":                 `line 5, has a key "tokn"`,
+		"currnt: x\n": `line 1: unknown key "currnt"`,
+		"contexts:\n  - name: a\n    server: https://x\n    credential: key\n    tokn: x\n":                 `line 5: unknown key "tokn"`,
 		"contexts:\n  - name: a\n    credential: key\n":                                                     "no server",
-		"contexts:\n  - {name: a, server: x, credential: key}\n  - {name: A, server: y, credential: key}\n": "stands twice",
-		"contexts:\n  - {name: local, server: x, credential: key}\n":                                        "stands for the data folder",
-		"contexts:\n  - {name: ../x, server: x, credential: key}\n":                                         "can't be a context's name",
-		"contexts:\n  - {name: a, server: x, credential: password}\n":                                       `no credential "password"`,
-		"contexts:\n  - {name: a, server: x, credential: key, secret_location: cloud}\n":                    `can't be kept in "cloud"`,
-		"contexts: 3\n": "does not hold contexts",
-		"- a\n":         "does not hold contexts",
-		"a: [\n":        "no YAML",
+		"contexts:\n  - {name: a, server: x, credential: key}\n  - {name: A, server: y, credential: key}\n": "appears twice",
+		"contexts:\n  - {name: local, server: x, credential: key}\n":                                        "is reserved",
+		"contexts:\n  - {name: ../x, server: x, credential: key}\n":                                         "is not a valid context name",
+		"contexts:\n  - {name: a, server: x, credential: password}\n":                                       `unknown credential "password"`,
+		"contexts:\n  - {name: a, server: x, credential: key, secret_location: cloud}\n":                    `unknown secret location "cloud"`,
+		"contexts: 3\n": "is not a list of contexts",
+		"- a\n":         "is not a list of contexts",
+		"a: [\n":        "is not valid YAML",
 		strings.Repeat("# long\n", maxConfigBytes/6): "larger than",
 	} {
 		s, _ := newStore(t, nil)

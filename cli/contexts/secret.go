@@ -56,14 +56,14 @@ func (s *Store) Secret(c *Context) (string, error) {
 	switch c.SecretLocation {
 	case SecretInKeyring:
 		if s.keyring == nil {
-			return "", fmt.Errorf("the secret of %s is in a keyring, and there is none here now: %w", c.Name, ErrSignedOut)
+			return "", fmt.Errorf("the secret of %s is in a keyring, but no keyring is available: %w", c.Name, ErrSignedOut)
 		}
 		secret, err := s.keyring.Get(keyringAccount(c))
 		if errors.Is(err, ErrNoSecret) {
 			return "", fmt.Errorf("the secret of %s is no longer in the keyring: %w", c.Name, ErrSignedOut)
 		}
 		if err != nil {
-			return "", fmt.Errorf("the keyring that has the secret of %s: %w", c.Name, err)
+			return "", fmt.Errorf("reading the secret of %s from the keyring: %w", c.Name, err)
 		}
 		return secret, nil
 	case SecretInFile:
@@ -75,7 +75,7 @@ func (s *Store) Secret(c *Context) (string, error) {
 func (s *Store) readSecretFile(c *Context) (string, error) {
 	path := s.secretFile(c)
 	if err := s.restrictToOwner(path); errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("the secret of %s is gone: %w", c.Name, ErrSignedOut)
+		return "", fmt.Errorf("the secret of %s no longer exists: %w", c.Name, ErrSignedOut)
 	} else if err != nil {
 		return "", err
 	}
@@ -85,7 +85,7 @@ func (s *Store) readSecretFile(c *Context) (string, error) {
 	}
 	secret := strings.TrimSpace(string(text))
 	if secret == "" || strings.ContainsFunc(secret, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("%s does not hold a secret: %w", path, ErrSignedOut)
+		return "", fmt.Errorf("%s does not contain a valid secret: %w", path, ErrSignedOut)
 	}
 	return secret, nil
 }
@@ -98,15 +98,15 @@ func (s *Store) restrictToOwner(path string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if !info.Mode().IsRegular() && !info.IsDir() {
-		return fmt.Errorf("%s is no ordinary file, so no secret is read from it or written to it", path)
+		return fmt.Errorf("%s is not a regular file, so no secret is read from it or written to it; delete it and sign in again", path)
 	}
 	if runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 { // on Windows, the folder's access control list applies
 		return nil
 	}
 	if err := os.Chmod(path, info.Mode().Perm()&0o700); err != nil {
-		return fmt.Errorf("others can read %s, and that can't be mended, so no secret is used from it: %w", path, err)
+		return fmt.Errorf("other users can read %s and its permissions can't be changed, so the secret in it is not used: %w", path, err)
 	}
-	s.warn("others could read %s; now only you can. If others use this machine, sign out and in again", path)
+	s.warn("other users could read %s; now only you can. If other people use this machine, sign out and sign in again", path)
 	return nil
 }
 
@@ -117,11 +117,11 @@ func (s *Store) DeleteSecret(c *Context) error {
 	switch {
 	case kept == SecretInKeyring && s.keyring != nil:
 		if err := s.keyring.Delete(keyringAccount(c)); err != nil && !errors.Is(err, ErrNoSecret) {
-			return fmt.Errorf("the keyring keeps the secret of %s: %w", c.Name, err)
+			return fmt.Errorf("the secret of %s could not be deleted from the keyring: %w", c.Name, err)
 		}
 	case kept == SecretInFile:
 		if err := os.Remove(s.secretFile(c)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("the secret of %s can't be removed: %w", c.Name, err)
+			return fmt.Errorf("the secret of %s could not be deleted: %w", c.Name, err)
 		}
 	}
 	return nil

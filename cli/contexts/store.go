@@ -40,7 +40,7 @@ type UnknownKeyError struct {
 }
 
 func (e *UnknownKeyError) Error() string {
-	return fmt.Sprintf("%s, line %d, has a key %q that means nothing", e.Path, e.Line, e.Key)
+	return fmt.Sprintf("%s, line %d: unknown key %q", e.Path, e.Line, e.Key)
 }
 
 // maxConfigBytes is the maximum size of the contexts file.
@@ -53,7 +53,7 @@ func (s *Store) Read() (*Config, error) {
 		return &Config{}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the contexts can't be read: %w", err)
+		return nil, fmt.Errorf("reading the contexts: %w", err)
 	}
 	return parseConfig(s.ConfigFilePath(), text)
 }
@@ -65,7 +65,7 @@ var configKeys, contextKeys = []string{"current", "contexts"},
 func parseConfig(path string, text []byte) (*Config, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(text, &root); err != nil {
-		return nil, fmt.Errorf("%s is no YAML that can be read: %w", path, err)
+		return nil, fmt.Errorf("%s is not valid YAML: %w", path, err)
 	}
 	if len(root.Content) == 0 { // empty, or only comments
 		return &Config{}, nil
@@ -75,7 +75,7 @@ func parseConfig(path string, text []byte) (*Config, error) {
 	}
 	book := &Config{}
 	if err := root.Decode(book); err != nil {
-		return nil, fmt.Errorf("%s does not hold contexts: %w", path, err)
+		return nil, fmt.Errorf("%s is not a list of contexts: %w", path, err)
 	}
 	for i, c := range book.Contexts {
 		if err := checkContext(book, i); err != nil {
@@ -111,13 +111,13 @@ func checkContext(b *Config, index int) error {
 	c := &b.Contexts[index]
 	switch {
 	case b.Find(c.Name) != c:
-		return errors.New("the name stands twice")
+		return errors.New("the name appears twice")
 	case c.Server == "":
 		return errors.New("it has no server")
 	case c.Credential != Session && c.Credential != APIKey:
-		return fmt.Errorf("there is no credential %q; it is %s or %s", c.Credential, Session, APIKey)
+		return fmt.Errorf("unknown credential %q; use %s or %s", c.Credential, Session, APIKey)
 	case c.SecretLocation != SecretNowhere && c.SecretLocation != SecretInKeyring && c.SecretLocation != SecretInFile:
-		return fmt.Errorf("a secret can't be kept in %q; it is %s or %s", c.SecretLocation, SecretInKeyring, SecretInFile)
+		return fmt.Errorf("unknown secret location %q; use %s or %s", c.SecretLocation, SecretInKeyring, SecretInFile)
 	}
 	return CheckName(c.Name)
 }
@@ -130,7 +130,7 @@ func (s *Store) Update(change func(*Config) error) error {
 	}
 	unlock, err := lockedfile.MutexAt(filepath.Join(s.dir, ".contexts.lock")).Lock()
 	if err != nil {
-		return fmt.Errorf("the contexts can't be changed: %w", err)
+		return fmt.Errorf("changing the contexts: %w", err)
 	}
 	defer unlock()
 	book, err := s.Read()
@@ -146,7 +146,7 @@ func (s *Store) Update(change func(*Config) error) error {
 		}
 	}
 	var text bytes.Buffer
-	text.WriteString("# Written by `service login`, `service use` and `service context`. It holds no secrets.\n")
+	text.WriteString("# Written by `service login`, `service use` and `service context`. It contains no secrets.\n")
 	enc := yaml.NewEncoder(&text)
 	enc.SetIndent(2)
 	if err := errors.Join(enc.Encode(book), enc.Close()); err != nil {
@@ -158,7 +158,7 @@ func (s *Store) Update(change func(*Config) error) error {
 // makePrivateDir creates a folder that only its owner can access.
 func (s *Store) makePrivateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("the folder of the contexts can't be made: %w", err)
+		return fmt.Errorf("creating the contexts folder: %w", err)
 	}
 	return nil
 }

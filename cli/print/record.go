@@ -265,5 +265,5 @@ func (o *Output) runQuery(b []byte) ([]byte, error) {
 			out.Write(append(escapeUnsafeJSON(j), '\n'))
 		}
 	}
-	return nil, fmt.Errorf("the jq filter gave over %d results and was stopped", maxQueryResults)
+	return nil, fmt.Errorf("the jq filter produced more than %d results and was stopped", maxQueryResults)
 }

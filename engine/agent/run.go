@@ -41,7 +41,7 @@ func (s *Service) StartAssessmentRun(ctx context.Context, by api.Caller, in *api
 	if in.Body.AssessmentID != "" && in.Body.AssessmentID != in.AssessmentID {
 		return nil, api.Invalid(
 			"assessment_id",
-			"the path names assessment %s but the body names another; omit it from the body",
+			"the path contains assessment %s, but the body a different one; omit assessment_id from the body",
 			in.AssessmentID,
 		)
 	}
@@ -173,7 +173,7 @@ func (s *Service) executeRun(ctx context.Context, by api.Caller, run api.AgentRu
 		return nil // cancelled or completed manually before it started
 	}
 	if err == nil && a.needsAssessment && b.AssessmentID == "" {
-		err = api.Invalid("assessment_id", "%s works on an assessment: start it again with assessment_id", a.ID)
+		err = api.Invalid("assessment_id", "%s requires an assessment: start it again with assessment_id", a.ID)
 	}
 	if err == nil {
 		err = j.runRecoveringPanic(func() error { return a.run(ctx, j) })

@@ -18,7 +18,7 @@ import (
 func (s *Service) AddComment(ctx context.Context, by api.Caller, in *api.AddCommentInput) (*api.Comment, error) {
 	text := strings.TrimSpace(in.Body.Text)
 	if text == "" {
-		return nil, api.Invalid("text", "say something")
+		return nil, api.Invalid("text", "the text of the comment is empty")
 	}
 	var out api.Comment
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -100,7 +100,7 @@ func resolveCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, 
 		return err
 	}
 	if code == "" {
-		return api.Invalid("item", "version %d of the %s has no line %q; name a control's code", head.VersionNumber, c.Gate.Title(), b.Item)
+		return api.Invalid("item", "version %d of the %s has no line %q; give a control's code", head.VersionNumber, c.Gate.Title(), b.Item)
 	}
 	c.Item = &code
 	return nil

@@ -451,7 +451,7 @@ func (s *Service) addFinding(
 		}
 		switch {
 		case !ok:
-			v, err = gap.insertNextVersion(tx, by, &a, draft[api.Finding]{method: "by hand"})
+			v, err = gap.insertNextVersion(tx, by, &a, draft[api.Finding]{method: "manual"})
 		case v.Status == api.VersionUnderReview:
 			err = gap.withdrawFromReview(tx, by, &a, &v, "a gap was added while under review, by "+by.Actor.Name)
 		case v.Status != api.VersionDraft:

@@ -95,7 +95,7 @@ func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migrat
 // draftMigratedGap drafts the gap analysis. Manually added gaps are preserved, even if the other catalog
 // lacks their control.
 func (s *Service) draftMigratedGap(ctx context.Context, m *migration, fromSoA bool, items []api.SoAItem) (*draft[api.Finding], error) {
-	rules := draft[api.Finding]{method: "by hand", mergePrevious: mergeFindingEdits}
+	rules := draft[api.Finding]{method: "manual", mergePrevious: mergeFindingEdits}
 	var err error
 	if fromSoA {
 		if rules, err = s.draftGapFrom(ctx, &m.after, &api.SoAVersion{}, items); err != nil {

@@ -80,7 +80,7 @@ func (s *Service) checkAndAttributeMilestones(
 			return nil, err
 		}
 		if api.IsBlank(m.Title) {
-			return nil, api.Invalid("milestones.title", "say what is done by %s", m.DueDate)
+			return nil, api.Invalid("milestones.title", "state what is done by %s", m.DueDate)
 		}
 		s.recordMilestoneCompletion(by, previous, m)
 		m.Status = cmp.Or(m.Status, "open")

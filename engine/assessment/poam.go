@@ -339,7 +339,7 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 		return nil, err
 	}
 	if b.CorrectiveAction != nil && api.IsBlank(*b.CorrectiveAction) {
-		return nil, api.Invalid("corrective_action", "say what is to be done")
+		return nil, api.Invalid("corrective_action", "state what is to be done")
 	}
 	redrafted, err := draftItemWithoutEdits(ctx, s, by, poam, in.POAMItemID, b.Reset, s.draftPOAM)
 	if err != nil {

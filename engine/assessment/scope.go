@@ -37,13 +37,21 @@ func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessme
 	if err != nil {
 		return err
 	}
+	snap, err := s.catalogSnapshot(ctx, a)
+	if err != nil {
+		return err
+	}
+	against, nameByCode := []string{}, frameworkNames(snap)
+	for _, code := range a.Frameworks {
+		against = append(against, cmp.Or(nameByCode[code], code))
+	}
 	_, err = s.createOrChangeScope(ctx, by, a.ID, "", api.Match{}, func(sc *api.Scope) error {
 		if sc.Description == "" {
-			what := "the whole SCF catalog"
-			if len(a.Frameworks) > 0 {
-				what = strings.Join(a.Frameworks, ", ")
-			}
-			sc.Description = fmt.Sprintf("Assessment of the organization as its %d documents describe it, against %s.", documents, what)
+			sc.Description = fmt.Sprintf(
+				"Assessment of the organization against %s, based on %s.",
+				cmp.Or(prose.JoinAnd(against), "the whole catalog"),
+				prose.Count(documents, "document", "documents"),
+			)
 		}
 		for name, t := range traits {
 			if old, ok := sc.Traits[name]; !ok || old.Source != "user" {

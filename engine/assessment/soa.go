@@ -425,7 +425,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		if b.Applicability != nil && isExcludedByDecision(i) && !slices.Contains(append(i.EditedFields, f...), "rationale") {
 			// The draft's rationale explains why the control applies; excluding it requires the
 			// user's own.
-			return nil, api.Invalid("rationale", "say why %s is %s", i.ControlCode, prose.Humanize(i.Applicability))
+			return nil, api.Invalid("rationale", "state why %s is %s", i.ControlCode, prose.Humanize(i.Applicability))
 		}
 		if b.ImplementationStatus != nil {
 			i.Reason = plan.StatusSetByReason(by.Actor.Name)
@@ -492,7 +492,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 			}
 		}
 		if isExcludedByDecision(i) && api.IsBlank(i.Rationale) {
-			return nil, api.Invalid("rationale", "say why %s is %s", i.ControlCode, i.Applicability)
+			return nil, api.Invalid("rationale", "state why %s is %s", i.ControlCode, prose.Humanize(i.Applicability))
 		}
 		return f, nil
 	})
@@ -583,7 +583,7 @@ var soaRules = []struct {
 	}},
 	{"exclusion-justified", "error", func(i *api.SoAItem) string {
 		if (i.Applicability == api.NotApplicable || i.Applicability == api.OutOfScope) && api.IsBlank(i.Rationale) {
-			return "say why the control is " + string(i.Applicability)
+			return "state why the control is " + prose.Humanize(i.Applicability)
 		}
 		return ""
 	}},

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // Limits for content that users write or that is synced from elsewhere; they apply on every path.
@@ -106,7 +107,7 @@ func stringOrEmpty(s *string) string {
 func validateSoAItem(i *api.SoAItem) error {
 	var reason error
 	if isExcludedByDecision(i) && api.IsBlank(i.Rationale) {
-		reason = api.Invalid("rationale", "say why %s is %s", i.ControlCode, i.Applicability)
+		reason = api.Invalid("rationale", "state why %s is %s", i.ControlCode, prose.Humanize(i.Applicability))
 	}
 	return firstError(
 		reason,

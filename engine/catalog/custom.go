@@ -398,7 +398,7 @@ func (s *Service) ImportCustom(ctx context.Context, by api.Caller, in *api.Impor
 		return nil, fmt.Errorf("reading the file: %w", err)
 	}
 	if len(data) > maxCustomFile {
-		return nil, api.Invalid("file", "the file is over the limit of %d MiB", maxCustomFile>>20)
+		return nil, api.Invalid("file", "the file exceeds the limit of %d MiB", maxCustomFile>>20)
 	}
 	set, err := custom.ReadSet(in.File.Filename, data, custom.SetOptions{Code: in.Code, Name: in.Name})
 	if err != nil {

@@ -264,7 +264,7 @@ func readMappingFiles(file api.UploadFile) (files []mappingFile, uploadSHA256 st
 		return nil, "", fmt.Errorf("reading the document: %w", err)
 	}
 	if len(data) > maxWorkbookBytes {
-		return nil, "", api.Invalid("file", "the file is over the limit of %d MiB", maxWorkbookBytes>>20)
+		return nil, "", api.Invalid("file", "the file exceeds the limit of %d MiB", maxWorkbookBytes>>20)
 	}
 	single := newMappingFile(file.Filename, data)
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))

@@ -40,7 +40,7 @@ func (s *Service) importWorkbook(ctx context.Context, by api.Caller, in *api.Imp
 		return nil, fmt.Errorf("reading the workbook: %w", err)
 	}
 	if len(data) > maxWorkbookBytes {
-		return nil, api.Invalid("file", "the workbook is over the limit of %d MiB", maxWorkbookBytes>>20)
+		return nil, api.Invalid("file", "the workbook exceeds the limit of %d MiB", maxWorkbookBytes>>20)
 	}
 	aliases, err := scf.ParseAliases([]byte(in.Aliases))
 	if err != nil {

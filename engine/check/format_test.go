@@ -115,7 +115,7 @@ func TestInputsInEvidence(t *testing.T) {
 		if format == "junit" || format == "tap" {
 			continue // only failures have a text there
 		}
-		for _, want := range []string{"evidence/w.yaml lies in the evidence", "evidence/.service.yaml was not used"} {
+		for _, want := range []string{"evidence/w.yaml is in the evidence", "evidence/.service.yaml was not used"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s doesn't say that %s:\n%.900s", format, want, text)
 			}

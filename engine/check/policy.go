@@ -40,9 +40,9 @@ type InputInEvidence struct {
 func (f InputInEvidence) Warning() string {
 	path := replaceControlCharacters(filepath.ToSlash(f.Path))
 	if f.IsIgnored {
-		return path + " was not used, because it lies in the evidence"
+		return path + " was not used because it is in the evidence"
 	}
-	return "the " + f.Kind + " file " + path + " lies in the evidence, so whoever delivers the evidence decides what is in it"
+	return "the " + f.Kind + " file " + path + " is in the evidence, so whoever delivers the evidence decides what it says"
 }
 
 // Policy holds the requirements for an assessment. A nil figure or an empty value requires nothing.
@@ -314,7 +314,7 @@ func (s Setting) resolvePaths(folder string, values []string) error {
 		}
 		if name = filepath.FromSlash(name); !filepath.IsLocal(name) {
 			return fmt.Errorf(
-				"%q leaves the policy's folder: name a path in it, or take it out and pass it on the command line",
+				"%q is outside the policy's folder: use a path inside it, or remove the entry and pass the path on the command line",
 				prose.Truncate(sanitizeLine(name), 100),
 			)
 		}

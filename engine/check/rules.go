@@ -48,7 +48,7 @@ var Rules = []Rule{
 	},
 	{
 		ruleCoverage, "Coverage is too low", "min-coverage",
-		"Coverage counts implemented controls as 1 and partly implemented ones as ½, divided by the applicable, assessed controls. " +
+		"Coverage counts implemented controls as 1 and partially implemented ones as ½, divided by the applicable, assessed controls. " +
 			"Controls without evidence count as 0.",
 		"Start with evidence for controls that have none: `-o table` lists the shortfalls.",
 	},
@@ -101,10 +101,10 @@ var Rules = []Rule{
 		"Continue the assessment with `service assess run`.",
 	},
 	{
-		ruleInEvidence, "A file that decides the verdict lies in the evidence", "",
+		ruleInEvidence, "A file that decides the verdict is in the evidence", "",
 		"Whoever delivers the evidence can change the file, and with it the verdict. A policy found in the evidence is not used; " +
 			"a file named on the command line is, with this warning.",
-		"Move the file to a folder outside the evidence. If you wrote a policy that was not used, name it with --policy.",
+		"Move the file to a folder outside the evidence. If you wrote a policy that was not used, pass it with --policy.",
 	},
 }
 

@@ -121,7 +121,7 @@ func TestFullAssessmentWorkflow(t *testing.T) {
 	if err != nil || len(versions.Data) != 1 {
 		t.Errorf("%+v, %v", versions, err)
 	}
-	wantCode(t, "a signal to a finished run", b.signal(t, run.ID, "go_on"), api.CodeInvalidState)
+	wantCode(t, "a signal to a finished run", b.signal(t, run.ID, "continue"), api.CodeInvalidState)
 	_, err = b.Workflows.Resume(t.Context(), b.by, &api.WorkflowInput{WorkflowRunID: run.ID})
 	wantCode(t, "resuming a finished run", err, api.CodeInvalidState)
 	_, err = b.Workflows.Cancel(t.Context(), b.by, &api.WorkflowInput{WorkflowRunID: run.ID})

@@ -36,7 +36,7 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 	}
 	blob, err := s.db.Blobs().Put(ctx, in.File.Content, maxFileSize)
 	if errors.Is(err, store.ErrTooLarge) {
-		return nil, api.Invalid("file", "%s is over the limit of %d MiB", name, maxFileSize>>20)
+		return nil, api.Invalid("file", "%s exceeds the limit of %d MiB", name, maxFileSize>>20)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("storing %s: %w", name, err)

@@ -36,7 +36,7 @@ func DetermineApplicability(c api.Control, traits map[string]api.Trait) (api.App
 	facility := traits["has_facilities"]
 	noFacility := facility.Value == "false" && facility.Source == "user"
 	if onlyFacility && noFacility && len(c.Traits) == 0 && c.DomainCode == continuityDomain {
-		return api.PartiallyApplicable, "It concerns alternate sites and lines, which providers may run: a user stated that " +
+		return api.PartiallyApplicable, "The control concerns alternate sites and lines, which providers may operate: a user stated that " +
 			"the organization has no premises of its own."
 	}
 	if onlyFacility && noFacility && len(c.Traits) == 0 {
@@ -46,7 +46,8 @@ func DetermineApplicability(c api.Control, traits map[string]api.Trait) (api.App
 	}
 	if len(c.Traits) == 0 {
 		if noFacility && slices.Contains(c.Applicability, "facility") {
-			return api.PartiallyApplicable, "It applies except for its part on premises: a user stated that the organization has none of its own."
+			return api.PartiallyApplicable, "The control applies, except for its part on premises: a user stated that the organization has " +
+				"none of its own."
 		}
 		return api.Applicable, "The control applies to every organization in scope."
 	}

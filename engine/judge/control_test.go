@@ -291,14 +291,14 @@ func TestStatements(t *testing.T) {
 // A reason names only the degrees that occur.
 func TestReasonsSayHowFar(t *testing.T) {
 	for want, got := range map[string]string{
-		"Of 5 requirements: 2 fully met, 1 nearly met and 1 partly met": formatFulfillmentDegrees(
+		"Of 5 requirements: 2 fully met, 1 nearly met and 1 partially met": formatFulfillmentDegrees(
 			map[string]int{VerdictCovered: 2, VerdictPartial: 2},
 			3,
 			0,
 			5,
 		),
-		"Of 4 requirements: 4 partly met": formatFulfillmentDegrees(map[string]int{VerdictPartial: 4}, 0, 0, 4),
-		"Of 1 requirement: 1 nearly met":  formatFulfillmentDegrees(map[string]int{VerdictPartial: 1}, 1, 0, 1),
+		"Of 4 requirements: 4 partially met": formatFulfillmentDegrees(map[string]int{VerdictPartial: 4}, 0, 0, 4),
+		"Of 1 requirement: 1 nearly met":     formatFulfillmentDegrees(map[string]int{VerdictPartial: 1}, 1, 0, 1),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

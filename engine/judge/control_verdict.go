@@ -141,7 +141,7 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 				formatStatementCount(n[VerdictConflicting], len(verdicts)),
 			)
 		case !clean:
-			j.Reason = "Partly implemented: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDeniedStatements(verdicts)
+			j.Reason = "Partially implemented: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDeniedStatements(verdicts)
 		case n[VerdictMissing]+n[VerdictTemplate] > int(maxMissingShare*float64(len(verdicts))):
 			j.Reason = fmt.Sprintf("%s. “Implemented” allows at most a third without evidence.",
 				formatFulfillmentDegrees(n, strong, n[VerdictMissing]+n[VerdictTemplate], len(verdicts)))
@@ -184,7 +184,7 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 	case n[VerdictCovered] > 0 && total > float64(n[VerdictDenied]) && n[VerdictDenied] > 0:
 		// The positive evidence outweighs the denials.
 		j.Implementation = api.PartiallyImplemented
-		j.Reason = "Partly implemented: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDeniedStatements(verdicts)
+		j.Reason = "Partially implemented: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDeniedStatements(verdicts)
 	case n[VerdictDenied] > 0:
 		j.Implementation = api.NotImplemented
 		j.Reason = "The documents state that this is not done: " + formatVerdictCounts(n, len(verdicts)) + "."
@@ -309,7 +309,7 @@ func formatFulfillmentDegrees(n map[string]int, strong, without, total int) stri
 			[]amount{
 				{n[VerdictCovered], "fully met"},
 				{strong - n[VerdictCovered], "nearly met"},
-				{n[VerdictPartial] - strong + n[VerdictCovered], "partly met"},
+				{n[VerdictPartial] - strong + n[VerdictCovered], "partially met"},
 				{without, "without evidence"},
 			},
 		),
@@ -319,7 +319,7 @@ func formatFulfillmentDegrees(n map[string]int, strong, without, total int) stri
 func formatVerdictCounts(n map[string]int, total int) string {
 	return fmt.Sprintf("of %s, %s", prose.Count(total, "requirement", "requirements"), joinPositiveAmounts([]amount{
 		{n[VerdictCovered], "fully met"},
-		{n[VerdictPartial], "partly met"},
+		{n[VerdictPartial], "partially met"},
 		{n[VerdictConflicting], "contradicted"},
 		{n[VerdictPlanned], "planned"},
 		{n[VerdictDenied], "stated as not done"},

@@ -145,7 +145,7 @@ func (s *Session) staleReason(c *analyzedPassage, cur *text.Sentence) string {
 	}
 	if n := len(cur.Years); n > 0 && cur.ReportsPast && s.currentYear-cur.Years[n-1] > 2 &&
 		!ongoingPattern.MatchString(cur.Text) {
-		return fmt.Sprintf("It describes something that happened in %d.", cur.Years[n-1])
+		return fmt.Sprintf("The passage describes something that happened in %d.", cur.Years[n-1])
 	}
 	return ""
 }

@@ -367,7 +367,7 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 		!d.isNamedAfterWithout(cur.Text):
 		return "The sentence prohibits something; it doesn't state that this is done."
 	case m.mainClause != 0 && m.mainClause&^cur.Rare == 0:
-		return "According to the sentence, it happens rarely or to few."
+		return "According to the sentence, this is done rarely or for only a few."
 	case c.LeadInOrSelf(cur).Hedge != "" || cur.Hedge != "":
 		return fmt.Sprintf("Permissive wording (%q), not a requirement.", cmp.Or(cur.Hedge, c.LeadInOrSelf(cur).Hedge))
 	case !d.aboutLimits && (cur.Limit != "" || c.LeadInOrSelf(cur).Limit != ""):

@@ -297,7 +297,7 @@ func (r *batchApplier) saveDocument(tx *store.Tx, l *changeLine, verb string) er
 		)
 		r.addNote("%s", event.Summary)
 	case doc.Status == api.DocumentFailed:
-		event.Type, event.Data["error"], event.Summary = "document.failed", *doc.Error, doc.Filename+" could not be parsed:  "+*doc.Error
+		event.Type, event.Data["error"], event.Summary = "document.failed", *doc.Error, doc.Filename+" could not be parsed: "+*doc.Error
 	case n > 0:
 		event.Data["strange"] = n
 		event.Summary += fmt.Sprintf("; received passages that are not in the file were omitted (%d)", n)

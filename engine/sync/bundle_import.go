@@ -466,7 +466,7 @@ func (u *bundleImporter) requireDecisionsPermitted(ctx context.Context, files []
 		return err
 	}
 	return api.Conflict(
-		"nothing was imported: the bundle contains decisions (%d: %s), but the key %q may bring changes only; "+
+		"nothing was imported: the bundle contains decisions (%d: %s), but the key %q may send changes only; "+
 			"if its owner may decide on this assessment, run `%s` and import the bundle again",
 		len(found), strings.Join(found[:min(3, len(found))], ", "), u.peer.Name, u.peer.TrustCommand(api.PeerMayApprove),
 	)

@@ -139,7 +139,7 @@ func (s *Service) TrustPeer(ctx context.Context, by api.Caller, in *api.TrustSyn
 		return nil, api.Forbidden("only a signed-in user can trust a key: it acts with all rights of its account")
 	}
 	if may == api.PeerMayApprove && !by.May(api.ApprovalDecide) {
-		return nil, api.Forbidden("only an owner or admin can let a key bring decisions; trust it for changes, or ask one of them")
+		return nil, api.Forbidden("only an owner or admin can let a key send decisions; trust it for changes only, or ask one of them")
 	}
 	var out api.SyncPeer
 	return &out, s.DB.Update(ctx, func(tx *store.Tx) error {

@@ -103,7 +103,7 @@ func TestKeyDecidesOnlyIfPermitted(t *testing.T) {
 				if got.Status != api.ApprovalPending || got.DecidedBy != nil || got.BundleKey != nil {
 					t.Errorf("it is decided: %+v", got)
 				}
-				if !strings.Contains(notes, `the key "on-site" may bring changes, but no decisions`) ||
+				if !strings.Contains(notes, `the key "on-site" may send changes but not decisions`) ||
 					!strings.Contains(notes, "service sync trust "+peer.Fingerprint+" --may approve") {
 					t.Errorf("the result says %q", notes)
 				}
@@ -183,7 +183,7 @@ func TestDecisionsOfRemoteNeedPermission(t *testing.T) {
 			}
 			before := s.dumpRecords()
 			_, err = s.importBundle(data)
-			wantRefusal(t, err, "nothing was imported", "soa version 1 approved by person u0", `"home" may bring changes only`, home.Fingerprint)
+			wantRefusal(t, err, "nothing was imported", "soa version 1 approved by person u0", `"home" may send changes only`, home.Fingerprint)
 			if s.dumpRecords() != before {
 				t.Error("the clone has changed")
 			}

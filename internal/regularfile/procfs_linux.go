@@ -22,7 +22,11 @@ func checkFileSystem(f *os.File) error {
 		return err
 	}
 	if info.Type == procfsMagic {
-		return &os.PathError{Op: "open", Path: f.Name(), Err: errors.New("it is made by the system while it is read; save its content in a file")}
+		return &os.PathError{
+			Op:   "open",
+			Path: f.Name(),
+			Err:  errors.New("the system generates its content when it is read; save the content to a file first"),
+		}
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func CheckMode(path string, mode fs.FileMode) error {
 	case mode.IsDir():
 		reason = "it is a folder, not a file"
 	case mode&fs.ModeNamedPipe != 0:
-		reason = "it is a named pipe; save its content in a file and use that"
+		reason = "it is a named pipe; save its content to a file and use that"
 	case mode&fs.ModeSocket != 0:
 		reason = "it is a socket, not a file"
 	case mode&fs.ModeDevice != 0:

@@ -160,7 +160,7 @@ func goLicense(ctx context.Context) (licenseText, error) {
 			}
 		}
 	}
-	return licenseText{}, fmt.Errorf("the license of Go is not in %s", words[0])
+	return licenseText{}, fmt.Errorf("the Go license was not found in %s", words[0])
 }
 
 // writeLicenses writes all licenses to one file.

@@ -186,7 +186,7 @@ func toKVError(path string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, berrors.ErrTimeout):
-		return fmt.Errorf("%w: %s is held; stop the other one or connect to it", kv.ErrLocked, path)
+		return fmt.Errorf("%w: %s is locked; stop the other process or connect to it", kv.ErrLocked, path)
 	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):
 		return fmt.Errorf("%w: %s: %w; restore a backup", kv.ErrCorrupt, path, err)
 	case errors.Is(err, berrors.ErrDatabaseNotOpen):

@@ -329,7 +329,7 @@ func containmentActions(t *triage, intruder string, out *api.IncidentTriage) []s
 			add("Determine from response sizes and database logs what was read, and fix the vulnerable parameter.")
 		}
 	case "data_exposure", "data_exfiltration":
-		add("Close access to the data on %s, and request deletion of any data that has left.", where)
+		add("Block access to the data on %s, and ask recipients to delete any data that was exfiltrated.", where)
 		add("List which records were accessible, since when, and who accessed them.")
 	case "denial_of_service":
 		add("Ask your provider to filter the traffic to %s.", where)

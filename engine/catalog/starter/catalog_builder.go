@@ -145,18 +145,18 @@ func (c *control) validate() error {
 	case c.Weight == 10 && len(c.Compensating) > 0:
 		return fmt.Errorf("a control of weight 10 can't have compensating controls")
 	case !slices.Contains(knownFunctions, c.CSFFunction):
-		return fmt.Errorf("csf_function %q is not known", c.CSFFunction)
+		return fmt.Errorf("unknown csf_function %q", c.CSFFunction)
 	case !slices.Contains(knownCadences, c.Cadence):
-		return fmt.Errorf("cadence %q is not known", c.Cadence)
+		return fmt.Errorf("unknown cadence %q", c.Cadence)
 	}
 	for _, a := range c.Applicability {
 		if !slices.Contains(knownApplicability, a) {
-			return fmt.Errorf("applicability %q is not known", a)
+			return fmt.Errorf("unknown applicability %q", a)
 		}
 	}
 	for _, t := range c.Traits {
 		if !slices.Contains(knownTraits, t) {
-			return fmt.Errorf("trait %q is not known", t)
+			return fmt.Errorf("unknown trait %q", t)
 		}
 	}
 	return nil

@@ -85,10 +85,10 @@ var unsupportedFormats = []struct {
 	{"\x7fELF", document.ErrUnsupported, "it is a program"},
 	{"\xcf\xfa\xed\xfe", document.ErrUnsupported, "it is a program"},
 	{"\xca\xfe\xba\xbe", document.ErrUnsupported, "it is a program"},
-	{"\x1f\x8b", document.ErrUnsupported, "it is a gzip archive; unpack it and add what is in it"},
-	{"BZh", document.ErrUnsupported, "it is a bzip2 archive; unpack it and add what is in it"},
-	{"7z\xbc\xaf\x27\x1c", document.ErrUnsupported, "it is a 7z archive; unpack it and add what is in it"},
-	{"Rar!\x1a\x07", document.ErrUnsupported, "it is a RAR archive; unpack it and add what is in it"},
+	{"\x1f\x8b", document.ErrUnsupported, "it is a gzip archive; unpack it and add its files"},
+	{"BZh", document.ErrUnsupported, "it is a bzip2 archive; unpack it and add its files"},
+	{"7z\xbc\xaf\x27\x1c", document.ErrUnsupported, "it is a 7z archive; unpack it and add its files"},
+	{"Rar!\x1a\x07", document.ErrUnsupported, "it is a RAR archive; unpack it and add its files"},
 	{"SQLite format 3\x00", document.ErrUnsupported, "it is a database"},
 }
 
@@ -247,10 +247,10 @@ var oleStreams = []struct {
 	say    string
 }{
 	{"EncryptedPackage", document.ErrEncrypted, "an Office document"},
-	{"WordDocument", document.ErrUnsupported, "it is a Word document of before 2007 (.doc); save it as .docx"},
-	{"Workbook", document.ErrUnsupported, "it is an Excel workbook of before 2007 (.xls); save it as .xlsx"},
-	{"Book", document.ErrUnsupported, "it is an Excel workbook of before 2007 (.xls); save it as .xlsx"},
-	{"PowerPoint Document", document.ErrUnsupported, "it is a PowerPoint presentation of before 2007 (.ppt); save it as .pptx"},
+	{"WordDocument", document.ErrUnsupported, "it is a Word document from before 2007 (.doc); save it as .docx"},
+	{"Workbook", document.ErrUnsupported, "it is an Excel workbook from before 2007 (.xls); save it as .xlsx"},
+	{"Book", document.ErrUnsupported, "it is an Excel workbook from before 2007 (.xls); save it as .xlsx"},
+	{"PowerPoint Document", document.ErrUnsupported, "it is a PowerPoint presentation from before 2007 (.ppt); save it as .pptx"},
 	{"VisioDocument", document.ErrUnsupported, "it is a Visio drawing; save it as PDF"},
 }
 

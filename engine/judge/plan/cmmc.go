@@ -138,7 +138,7 @@ func CheckCMMCEligibility(items []api.SoAItem, plan []api.POAMItem, today api.Da
 			case code == securityPlanRequirement:
 				e.Blocking = append(e.Blocking, code+": no assessment is possible without a system security plan")
 			case neverDeferrable[code]:
-				e.Blocking = append(e.Blocking, code+": may not be on a plan of action")
+				e.Blocking = append(e.Blocking, code+": not allowed on a plan of action")
 			case cost > 1 && (code != cuiEncryptionRequirement || cost != 3): // the only exception above one point
 				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: worth %d points; only one-point requirements may be deferred", code, cost))
 			default:

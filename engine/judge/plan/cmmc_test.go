@@ -30,7 +30,7 @@ func TestCMMC(t *testing.T) {
 		{"five points", []api.SoAItem{bearing("3.5.3", api.PartiallyImplemented)}, 105, false, "only one-point requirements may be deferred"},
 		{"encryption that wasn't validated", []api.SoAItem{bearing("3.13.11", api.PartiallyImplemented)}, 107, true, ""},
 		{"no encryption", []api.SoAItem{bearing("3.13.11", api.NotImplemented)}, 105, false, "worth 5 points"},
-		{"named exclusion", []api.SoAItem{bearing("3.10.3", api.NotEvidenced)}, 109, false, "may not be on a plan"},
+		{"named exclusion", []api.SoAItem{bearing("3.10.3", api.NotEvidenced)}, 109, false, "not allowed on a plan"},
 		{"a score below 80%", some(23, api.NotImplemented), 87, false, "the score is 87 of 110"},
 		{"a score of 80%", some(22, api.NotImplemented), 88, true, ""},
 		{"no system security plan", []api.SoAItem{bearing("3.12.4", api.NotEvidenced)}, 110, false, "no assessment is possible"},

@@ -275,7 +275,7 @@ var contradictionAdvice = map[judge.Contradiction]struct{ cause, advice string }
 		"Review the conflicting passages; if they do conflict, decide which is correct and fix the other.",
 	},
 	judge.RuleNotFollowed: {
-		"The rule is documented but not, or not always, followed. The records don't show why; ask the owner.",
+		"The rule is documented but not followed, or not consistently. The records don't show why; ask the owner.",
 		"Find out why it failed in the recorded cases, fix the cause, and show with new records that it works.",
 	},
 }

@@ -142,7 +142,7 @@ func TestCompensatingControlsInScope(t *testing.T) {
 func TestCauseOfContradictions(t *testing.T) {
 	for _, tc := range []struct{ reason, want string }{
 		{"One document contradicts itself: …", "may be inconsistent"},
-		{"Not followed: …", "not always, followed"},
+		{"Not followed: …", "not followed, or not consistently"},
 		{"Passages disagree: …", "One document may have been updated and another not"},
 	} {
 		item := api.SoAItem{

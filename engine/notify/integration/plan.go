@@ -30,7 +30,7 @@ func (i *planItem) issueSide() api.IssueSide {
 // toDraft returns the issue for an item.
 func (i *planItem) toDraft(marker string) *issueDraft {
 	d := &issueDraft{marker: marker, title: fmt.Sprintf("%s: %s", i.ControlCode, i.CorrectiveAction), due: i.issueSide().DueDate}
-	owner := i.OwnerRole
+	owner := i.OwnerRole + " (suggested role)"
 	if i.Owner != nil {
 		owner = *i.Owner
 	}

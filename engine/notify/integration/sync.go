@@ -299,7 +299,10 @@ func (c *syncRun) storeNewLinks(ctx context.Context, items []*planItem, have int
 				continue
 			}
 			if have+len(out) >= maxLinks {
-				return api.Conflict("an integration can link up to %d items; create another one for some of the assessments", maxLinks)
+				return api.Conflict(
+					"an integration can link up to %d items; create another integration and assign some of the assessments to it",
+					maxLinks,
+				)
 			}
 			l := store.IssueLink{Weakness: i.Weakness, IssueLink: api.IssueLink{
 				TenantRecord: api.TenantRecord{

@@ -87,7 +87,7 @@ func (s *Service) queueFromEvent(tx *store.Tx, e *store.Event) error {
 		err = s.notifyRequester(tx, &p, &a)
 	}
 	if api.AsError(err).Code != api.CodeInternal && err != nil {
-		s.Logger.Warn("a mail could not be composed", "event", e.Topic, "organization", e.OrganizationID, "error", err)
+		s.Logger.Warn("an email could not be composed", "event", e.Topic, "organization", e.OrganizationID, "error", err)
 		return nil
 	}
 	return err

@@ -90,7 +90,7 @@ func (s *Service) Start(ctx context.Context) {
 		for last := false; ; {
 			changed := s.DB.Changed()
 			if err := s.runOnce(ctx); err != nil && ctx.Err() == nil {
-				s.Logger.Warn("sending mails failed", "error", err)
+				s.Logger.Warn("sending emails failed", "error", err)
 			}
 			if last {
 				s.orgSenders.wait()

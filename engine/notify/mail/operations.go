@@ -81,7 +81,7 @@ func validateAndCleanUntemplatedContent(l *mailContent, variables map[string]any
 	case strings.ContainsFunc(l.Subject, unicode.IsControl):
 		return api.Invalid("subject", "a subject must be one line without control characters")
 	case strings.TrimSpace(l.Text) == "":
-		return api.Invalid("text", "a mail without a template needs a text; HTML is optional in addition")
+		return api.Invalid("text", "an email without a template needs a text; HTML is optional")
 	case len(variables) > 0:
 		return api.Invalid("variables", "variables require a template; set template_id")
 	case !utf8.ValidString(l.Subject + l.Text + l.HTML):
@@ -89,7 +89,7 @@ func validateAndCleanUntemplatedContent(l *mailContent, variables map[string]any
 	case activeHTML.MatchString(l.HTML):
 		return api.Invalid(
 			"html",
-			"mail clients don't support scripts, frames or forms; remove <script>, <iframe>, <object>, <embed> and <form>",
+			"email clients don't support scripts, frames or forms; remove <script>, <iframe>, <object>, <embed> and <form>",
 		)
 	}
 	l.Subject, l.Text = toSubjectLine(l.Subject), stripControls(l.Text)

@@ -105,7 +105,7 @@ func (s *Service) enqueue(tx *store.Tx, org string, m Mail, l *mailContent) (*st
 	}
 	if waiting >= maxQueued {
 		return nil, api.Conflict(
-			"%d mails of the organization are waiting to be sent; try again later, "+
+			"%d emails of the organization are waiting to be sent; try again later, "+
 				"or see the mail server's errors with `service email list --status queued`",
 			waiting,
 		)
@@ -182,7 +182,7 @@ func (s *Service) sendDue(ctx context.Context) error {
 	for _, org := range slices.Sorted(maps.Keys(theirs)) {
 		s.orgSenders.tryStart(org, func() {
 			if err := s.deliverAll(ctx, theirs[org]); err != nil && ctx.Err() == nil {
-				s.Logger.Warn("sending an organization's mails failed", "organization", org, "error", err)
+				s.Logger.Warn("sending an organization's emails failed", "organization", org, "error", err)
 			}
 		})
 	}
@@ -244,7 +244,7 @@ func (s *Service) deleteOld(ctx context.Context, now time.Time) error {
 func (s *Service) deliver(ctx context.Context, e *store.Email) (err error) {
 	messages, index, err := s.decryptPendingMessages(e)
 	if err != nil {
-		s.Logger.Warn("a mail cannot be decrypted", "email", e.ID, "error", err)
+		s.Logger.Warn("an email cannot be decrypted", "email", e.ID, "error", err)
 		return s.recordOutcomes(ctx, e, index, nil, err, true)
 	}
 	ctx, span := s.Tracer.Start(

@@ -240,7 +240,7 @@ func (k templateType) compile(w templateText) (*compiledTemplate, error) {
 	if activeHTML.MatchString(w.html) {
 		return nil, api.Invalid(
 			"html",
-			"mail clients don't support scripts, frames or forms; remove <script>, <iframe>, <object>, <embed> and <form>",
+			"email clients don't support scripts, frames or forms; remove <script>, <iframe>, <object>, <embed> and <form>",
 		)
 	}
 	// Rendering with and without the optional variables shows whether the template works.
@@ -276,7 +276,7 @@ func (k templateType) parseAndValidate(field, text string) (*parse.Tree, error) 
 	}
 	for _, other := range all {
 		if other != tree && l.err == nil {
-			l.err = fmt.Errorf("define and block are not supported in mails; write the text in place")
+			l.err = fmt.Errorf("define and block are not supported in emails; write the text in place")
 		}
 	}
 	if l.err != nil {
@@ -337,7 +337,7 @@ func (l *templateValidator) checkNodes(all *parse.ListNode, depth int) {
 			l.checkNodes(n.List, depth+1)
 			l.checkNodes(n.ElseList, depth+1)
 		case *parse.RangeNode, *parse.BreakNode, *parse.ContinueNode:
-			l.recordError(n, "loops are not supported in mails: list variables contain one line per entry")
+			l.recordError(n, "loops are not supported in emails: list variables contain one line per entry")
 		default:
 			l.recordError(n, "only {{variable}} and {{if variable}} … {{else}} … {{end}} are supported")
 		}
@@ -410,7 +410,7 @@ func executeTemplate(field string, execute func(io.Writer, any) error) (string, 
 // limitedBuilder fails beyond the maximum length of a mail.
 type limitedBuilder struct{ strings.Builder }
 
-var errTooLong = fmt.Errorf("the rendered mail exceeds %d KiB", maxRendered>>10)
+var errTooLong = fmt.Errorf("the rendered email exceeds %d KiB", maxRendered>>10)
 
 func (b *limitedBuilder) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > maxRendered {

@@ -186,7 +186,7 @@ func (f *Facts) AddList(label string, items []string) {
 	f.Items = append(f.Items, Fact{Label: label, List: l})
 }
 
-// Source returns a cell that describes where the quote is from, how it was interpreted and what it supports.
+// Source returns a cell that describes where the quote is from, how it was assessed and which requirements it concerns.
 func (q Quote) Source() Cell {
 	c := UserText(q.Document)
 	add := func(label, text string) {
@@ -196,8 +196,8 @@ func (q Quote) Source() Cell {
 	}
 	add(", ", q.Place)
 	add(", under ", q.Headings)
-	add(". Reading: ", q.Stance)
-	add(". On: ", strings.TrimSuffix(q.Supports, "."))
+	add(". Assessment: ", q.Stance)
+	add(". Concerns: ", strings.TrimSuffix(q.Supports, "."))
 	c = append(c, Span{Text: ". Score " + q.Score + "."})
 	if q.SHA256 != "" {
 		c = append(c, Span{Text: " SHA-256 "}, Span{Text: q.SHA256, Mono: true})

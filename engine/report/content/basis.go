@@ -59,7 +59,7 @@ func (v *Report) basisSection() []block.Block {
 		f.Add("Coverage", block.Text(coverageRule))
 	}
 	if m := v.MaturitySummary; m != nil && m.Formula != "" && v.Template.HasDeliverable(api.GateMaturity) {
-		f.AddText("Maturity means", m.Formula)
+		f.AddText("Maturity averages", m.Formula)
 	}
 	out := []block.Block{f, block.Heading{ID: v.anchors.assign("basis", "limits"), Text: "Limits"}, v.limitsList()}
 	if inputs := v.inputsTable(); len(inputs.Rows) > 0 {

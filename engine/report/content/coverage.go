@@ -44,7 +44,7 @@ func (o coverageStatus) displayName() string {
 	case statusImplemented:
 		return "Implemented"
 	case statusPartly:
-		return "Partly"
+		return "Partially"
 	case statusPlanned:
 		return "Planned"
 	case statusMissing:
@@ -98,7 +98,7 @@ type requirementCoverage struct {
 // coverageRule states how requirements are counted. It is printed in the report, in the section on the basis,
 // so that readers can verify the counts.
 const coverageRule = "A requirement is implemented if every applicable control mapped to it is; " +
-	"partly implemented if at least one is implemented or partly implemented; " +
+	"partially implemented if at least one is implemented or partially implemented; " +
 	"otherwise planned, not implemented or not evidenced, whichever of these comes first for any of its controls. " +
 	"It is excluded if all its controls are, and has no control if the Statement of Applicability maps none to it."
 

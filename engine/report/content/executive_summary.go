@@ -150,8 +150,11 @@ func (v *Report) describeFindings() string {
 	if len(v.Findings) == 0 {
 		return "The gap analysis has no findings."
 	}
-	by, domains := map[api.Severity]int{}, map[string]int{}
+	by, domains, met := map[api.Severity]int{}, map[string]int{}, 0
 	for _, f := range v.Findings {
+		if f.Result == api.Met {
+			met++
+		}
 		by[f.Severity]++
 		domains[f.DomainCode]++
 	}
@@ -161,7 +164,11 @@ func (v *Report) describeFindings() string {
 			parts = append(parts, prose.GroupThousands(by[s])+" "+wording.Humanize(string(s)))
 		}
 	}
-	s := fmt.Sprintf("The gap analysis has %s: %s.", prose.Count(len(v.Findings), "finding", "findings"), prose.JoinAnd(parts))
+	s := "The gap analysis has " + prose.Count(len(v.Findings), "finding", "findings")
+	if met > 0 {
+		s += ", " + prose.GroupThousands(met) + " of them on controls that count as implemented"
+	}
+	s += ": " + prose.JoinAnd(parts) + "."
 	top := v.Findings[:min(3, len(v.Findings))]
 	names := make([]string, len(top))
 	for i, f := range top {

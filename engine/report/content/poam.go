@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/block"
@@ -110,8 +111,12 @@ func (v *Report) planItemCell(f *api.Finding) block.Cell {
 	return c
 }
 
+// ownerName returns the owner of an item or, if it has none, the role that the program suggests.
 func ownerName(it *api.POAMItem) string {
-	return wording.OrDefault(wording.OrDefault(wording.OrEmpty(it.Owner), it.OwnerRole), "unassigned")
+	if owner := wording.OrEmpty(it.Owner); strings.TrimSpace(owner) != "" || strings.TrimSpace(it.OwnerRole) == "" {
+		return wording.OrDefault(owner, "unassigned")
+	}
+	return it.OwnerRole + " (suggested role)"
 }
 
 func (v *Report) planTable() block.Table {

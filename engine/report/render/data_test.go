@@ -68,7 +68,7 @@ func renderReportDataDoc() string {
 					notes = append(notes, doc)
 				}
 				if strings.Contains(options, "omitempty") {
-					notes = append(notes, "Absent where there is none.")
+					notes = append(notes, "Absent if there is none.")
 				}
 				fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, said, strings.ReplaceAll(strings.Join(notes, " "), "|", "\\|"))
 			}

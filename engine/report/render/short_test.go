@@ -139,10 +139,10 @@ func TestFindingsNameTheirPlan(t *testing.T) {
 		)
 	}
 	text := string(write(t, s, content.TemplateGapAnalysis, FormatMarkdown))
-	if n := strings.Count(text, "POAM-007, due 2027-01-22, Head of IT"); n != 2 {
+	if n := strings.Count(text, "POAM-007, due 2027-01-22, Head of IT (suggested role)"); n != 2 {
 		t.Errorf("the plan stands with %d findings, want 2:\n%s", n, text)
 	}
-	if n := strings.Count(text, "| Head of IT | 2027-01-22 |"); n != 2 {
+	if n := strings.Count(text, "| Head of IT (suggested role) | 2027-01-22 |"); n != 2 {
 		t.Errorf("owner and date of the plan stand in %d rows of the index, want 2", n)
 	}
 }

@@ -53,9 +53,9 @@ func Humanize(value string) string {
 	case "poam":
 		return "POA&M"
 	case "template":
-		return "template that was not filled in"
+		return "unfilled template"
 	case "limits":
-		return "partly supports"
+		return "partially supports"
 	case "conflicts":
 		return "conflicts with another passage"
 	case "has_ot":

@@ -302,9 +302,9 @@ func (f *editFinder) findCellEdits(g *grid, r gridRow, columns []int, columnInde
 		case c.ReflectsColumn != "":
 			f.checkYesNoAgreement(g, r, columns, columnIndex, c, found, place)
 		case !c.HasField():
-			f.addProblem(place, "%s is not held by this program; empty the cell%s", c.Header, parenthesizedSuffix(c.ReadOnlyReason))
+			f.addProblem(place, "%s is not stored by this program; clear the cell%s", c.Header, parenthesizedSuffix(c.ReadOnlyReason))
 		case !c.Editable:
-			f.addProblem(place, "%s is not taken back; set the cell to what it was%s", c.Header, parenthesizedSuffix(c.ReadOnlyReason))
+			f.addProblem(place, "%s can't be imported; restore the cell's original value%s", c.Header, parenthesizedSuffix(c.ReadOnlyReason))
 		default:
 			edit := Edit{Cell: place, Field: c.Field, column: c}
 			var wrong string
@@ -356,7 +356,7 @@ func (f *editFinder) checkYesNoAgreement(
 			(answer == "yes") != (trimAndUnifyLineEnds(r.cells[column].text) != "") {
 			f.addProblem(
 				place,
-				"%s says %s, and %s at %s says otherwise; make them agree",
+				"%s is %s, but %s at %s differs; make them agree",
 				c.Header,
 				trimAndUnifyLineEnds(found.text),
 				c.ReflectsColumn,
@@ -448,7 +448,7 @@ func (c Column) parseValue(s string) (parsed string, jsonValue any, problem stri
 		return joinLines(all), nil, problem
 	}
 	if utf16Length(s) > maxCellUnits-300 {
-		return "", nil, "it is longer than a cell can hold; change it with the program's own commands"
+		return "", nil, "it is longer than a cell allows; edit it with the program's commands"
 	}
 	return s, s, ""
 }

@@ -164,19 +164,19 @@ func TestEdits(t *testing.T) {
 			"what is fixed",
 			fedramp,
 			cell(open, "S6", "Low"),
-			`Open POA&M Items!S6: Original Risk Rating is not taken back; set the cell to what it was (it is the finding's)`,
+			`Open POA&M Items!S6: Original Risk Rating can't be imported; restore the cell's original value (it is the finding's)`,
 		},
 		{
 			"what is not held",
 			fedramp,
 			cell(open, "AD6", "CVE-2026-1"),
-			`Open POA&M Items!AD6: CVE is not held by this program; empty the cell (write it into Comments)`,
+			`Open POA&M Items!AD6: CVE is not stored by this program; clear the cell (write it into Comments)`,
 		},
 		{
 			"a yes that disagrees",
 			fedramp,
 			cell(open, "P6", "Yes"),
-			`Open POA&M Items!P6: Vendor Dependency says Yes, and Vendor Dependent Product Name at Open POA&M Items!R6 says otherwise`,
+			`Open POA&M Items!P6: Vendor Dependency is Yes, but Vendor Dependent Product Name at Open POA&M Items!R6 differs`,
 		},
 		{"a yes that agrees", fedramp, func(f *excelize.File) error {
 			return errors.Join(f.SetCellValue(open, "P6", "Yes"), f.SetCellValue(open, "R6", "ERP 9"))
@@ -185,7 +185,7 @@ func TestEdits(t *testing.T) {
 			"a formula without a value",
 			fedramp,
 			func(f *excelize.File) error { return f.SetCellFormula(open, "Z6", "A6") },
-			`Comments: it holds a formula without a computed value`,
+			`Comments: it contains a formula without a computed value`,
 		},
 		{"rows above", fedramp, func(f *excelize.File) error {
 			return errors.Join(f.InsertRows(open, 1, 3), f.SetCellValue(open, "H9", "CISO"))
@@ -411,7 +411,7 @@ func TestColumnsAreTheContracts(t *testing.T) {
 
 func TestLayoutsThatContradictThemselves(t *testing.T) {
 	for text, want := range map[string]string{
-		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, edit: true}]":                          "nothing is held for it",
+		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, edit: true}]":                          "the program stores no value for it",
 		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{field: id}]":                                      "no header",
 		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, field: id}, {header: ' a', field: b}]": "appears twice",
 		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, field: id, kind: choice}]":             "no values",

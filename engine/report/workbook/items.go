@@ -196,7 +196,7 @@ func (b *Writer) addValidation(name, cells string, c Column) error {
 			return err
 		}
 	case KindDate:
-		rule = "a date, as 2027-03-31"
+		rule = "a date such as 2027-03-31"
 		if err := v.SetRange(367, 2958465, excelize.DataValidationTypeDate, excelize.DataValidationOperatorBetween); err != nil {
 			return err
 		}

@@ -235,7 +235,7 @@ func parseLayout(data []byte) (Layout, error) {
 		case c.Header == "":
 			return l, fmt.Errorf("column %d has no header", i+1)
 		case c.Editable && !c.HasField():
-			return l, fmt.Errorf("%q can't be edited: nothing is held for it", c.Header)
+			return l, fmt.Errorf("%q can't be edited: the program stores no value for it", c.Header)
 		case (c.Kind == KindChoice || c.Kind == KindChoices) && len(c.Values) == 0:
 			return l, fmt.Errorf("%q has no values", c.Header)
 		}

@@ -203,7 +203,7 @@ func parseMilestones(s string) (out []milestoneLine, problem string) {
 			return nil, fmt.Sprintf("line %d: the description is missing%s", e.line, milestoneHint)
 		case utf8.RuneCountInString(p.title) > maxTitleLength:
 			return nil, fmt.Sprintf(
-				"line %d: its text has %d letters; at most %d are taken",
+				"line %d: the text has %d characters; the maximum is %d",
 				e.line,
 				utf8.RuneCountInString(p.title),
 				maxTitleLength,
@@ -260,7 +260,7 @@ func parseMilestoneChanges(s string) (out []changeLine, problem string) {
 		}
 		if utf8.RuneCountInString(c.reason) > maxReasonLength {
 			return nil, fmt.Sprintf(
-				"line %d: its reason has %d letters; at most %d are taken",
+				"line %d: the reason has %d characters; the maximum is %d",
 				e.line,
 				utf8.RuneCountInString(c.reason),
 				maxReasonLength,

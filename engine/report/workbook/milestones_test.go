@@ -113,7 +113,7 @@ func TestMilestones(t *testing.T) {
 			{"no number", l.plan, stands + "\nStaff trained", nil, "line 4 does not start with a number"},
 			{"a number twice", l.plan, stands + "\n(2) 2027-06-30: Staff trained", nil, "milestone (2) appears twice"},
 			{"no title", l.plan, "(1) 2027-01-31:  [open]", nil, "the description is missing"},
-			{"too long", l.plan, "(1) 2027-01-31: " + strings.Repeat("x", 501), nil, "has 501 letters; at most 500"},
+			{"too long", l.plan, "(1) 2027-01-31: " + strings.Repeat("x", 501), nil, "has 501 characters; the maximum is 500"},
 			{"too many", l.plan, strings.Repeat("(1) 2027-01-31: x\n", 101), nil, "there are 101 milestones"},
 			{
 				"no new date",

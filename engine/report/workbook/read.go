@@ -244,7 +244,7 @@ func (b *workbookReader) walkXMLTokens(name string, data []byte, each func(t xml
 			}
 		case xml.EndElement:
 			if depth--; depth < 0 {
-				return unreadableErrorf("its part %s is damaged: an element ends that never began", name)
+				return unreadableErrorf("its part %s is damaged: an end tag has no start tag", name)
 			}
 		}
 		if err := each(t); err != nil {
@@ -333,7 +333,7 @@ func (b *workbookReader) readSheet(name string, data []byte) (grid, error) {
 					at.column = columnNumber(ref)
 				}
 				if at.row == 0 || at.column < 1 || at.column > b.limits.Columns {
-					return unreadableErrorf("sheet %q, row %d: more than %d columns, or a cell without its place", name, at.row, b.limits.Columns)
+					return unreadableErrorf("sheet %q, row %d: more than %d columns, or a cell without a reference", name, at.row, b.limits.Columns)
 				}
 				at.kind, at.formula, at.phonetic = attribute(t, "t"), false, 0
 				at.value.Reset()
@@ -375,7 +375,7 @@ func (b *workbookReader) readSheet(name string, data []byte) (grid, error) {
 
 func (b *workbookReader) parseCell(kind, value, text string, formula bool) readCell {
 	if formula && value == "" && kind != "inlineStr" {
-		return readCell{problem: "it holds a formula without a computed value; enter the value itself"}
+		return readCell{problem: "it contains a formula without a computed value; enter the value itself"}
 	}
 	switch kind {
 	case "s":
@@ -391,14 +391,14 @@ func (b *workbookReader) parseCell(kind, value, text string, formula bool) readC
 	case "b":
 		return readCell{text: value, isBool: true}
 	case "e":
-		return readCell{problem: "it holds the error " + value}
+		return readCell{problem: "it contains the error " + value}
 	}
 	if value == "" {
 		return readCell{}
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 	if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
-		return readCell{problem: fmt.Sprintf("it is stored as a number and holds %.40q", value)}
+		return readCell{problem: fmt.Sprintf("it is stored as a number but contains %.40q", value)}
 	}
 	return readCell{text: formatNumber(n), number: n, isNumber: true}
 }

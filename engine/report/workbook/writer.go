@@ -246,7 +246,7 @@ func (b *Writer) writeSourceSheet() error {
 		sheetPanes{},
 		func(put func(height float64, cells ...any) error) error {
 			for _, r := range append([][]string{
-				{"This sheet lets an import tell what was changed. Leave it as it is."},
+				{"An import compares the workbook with this sheet to find the changes. Do not edit it."},
 				{"form", sourceFormatVersion},
 				{"assessment", b.properties.Assessment},
 				sourceHeader,

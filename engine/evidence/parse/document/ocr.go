@@ -13,7 +13,7 @@ const (
 	// InstallOCRHint tells the user what to do if an image can't be read.
 	InstallOCRHint = "install tesseract to have pictures of text read, or add a version with text"
 	// RecognizedWarning is the warning for documents whose text was partly recognized from images.
-	RecognizedWarning = "Text was recognized in images (OCR); letters and figures may be wrong. Compare quotes with the original."
+	RecognizedWarning = "Text was recognized in images (OCR); letters and digits may be wrong. Compare quotes with the original."
 )
 
 // HasOCR reports whether text in images can be recognized.

@@ -48,14 +48,14 @@ func (l *mailMessage) headerFields() []headerField {
 // nested document. Links are not fetched.
 func ReadMail(b *document.Builder, content io.ReaderAt, size int64) error {
 	if size > maxMail {
-		return document.NewError(document.ErrTooLarge, "", "a mail of %d bytes, the limit is %d", size, maxMail)
+		return document.NewError(document.ErrTooLarge, "", "an email of %d bytes, the limit is %d", size, maxMail)
 	}
 	raw, err := document.ReadAll(content, size)
 	if err != nil {
 		return err
 	}
 	if bytes.Count(bytes.ToLower(raw), []byte("boundary")) > maxBoundaries || bytes.Count(raw, []byte("\n--")) > maxDelimiters {
-		return document.NewError(document.ErrTooLarge, "", "a mail with too deeply nested parts")
+		return document.NewError(document.ErrTooLarge, "", "an email with too deeply nested parts")
 	}
 	parser := enmime.NewParser(
 		enmime.SkipMalformedParts(true),
@@ -70,7 +70,7 @@ func ReadMail(b *document.Builder, content io.ReaderAt, size int64) error {
 	kind := strings.ToLower(root.ContentType)
 	if kind == "multipart/encrypted" ||
 		strings.HasSuffix(kind, "pkcs7-mime") && !strings.Contains(strings.ToLower(root.Header.Get("Content-Type")), "signed-data") {
-		return document.NewError(document.ErrEncrypted, "", "a mail encrypted with its recipient's key")
+		return document.NewError(document.ErrEncrypted, "", "an email encrypted with its recipient's key")
 	}
 	l := mailMessage{
 		from:    decodeHeader(root, "From"),
