@@ -41,8 +41,8 @@ type Approval struct {
 	Delegation *DecidedFor `json:"delegation" doc:"The delegation used for the decision; null if the decider's own role sufficed."`
 	Delegates  []Delegate  `json:"delegates" doc:"While pending: who may decide besides owners and admins."`
 	// BundleKey is part of the record that clones read; RemoteKey belongs to one clone.
-	BundleKey *BundleKey `json:"bundle_key" doc:"The trusted key whose bundle brought the decision; null if it was made here or came over a network."`
-	RemoteKey *BundleKey `json:"remote_key" doc:"On a clone: the remote's key whose bundle brought the decision here; null otherwise."`
+	BundleKey *BundleKey `json:"bundle_key" doc:"The trusted key whose bundle delivered the decision; null if it was made here or came over a network."`
+	RemoteKey *BundleKey `json:"remote_key" doc:"On a clone: the remote's key whose bundle delivered the decision; null otherwise."`
 }
 
 // Decider describes who decided: the user, on whose behalf if it was a delegate, and the keys through

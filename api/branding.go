@@ -9,9 +9,9 @@ const MaxLogoBytes = 2 << 20
 type Branding struct {
 	OrganizationID string `json:"organization_id"`
 	Accent         string `json:"accent" doc:"Color of title pages and headings, as #RRGGBB; dark enough to be read on white."`
-	Band           string `json:"band" doc:"Color of the strip below a title page's head, as #RRGGBB."`
+	Band           string `json:"band" doc:"Color of the band below the title page header, as #RRGGBB."`
 	Line           string `json:"line" doc:"A line on the title page, such as who prepared the report."`
-	Footer         string `json:"footer" doc:"A line at the foot of each page."`
+	Footer         string `json:"footer" doc:"Footer of each page."`
 	// Logo is a PNG in base64.
 	Logo      string     `json:"logo" doc:"PNG in base64; empty for none."`
 	UpdatedAt *time.Time `json:"updated_at"`

@@ -41,7 +41,7 @@ type SyncConflict struct {
 	// ReplicaID is the clone it came from; KeptSHA256 the blob holding values that are too large to
 	// include.
 	ReplicaID  string     `json:"replica_id"`
-	BundleKey  *BundleKey `json:"bundle_key" doc:"The trusted key whose bundle brought it; null if it came over a network."`
+	BundleKey  *BundleKey `json:"bundle_key" doc:"The trusted key whose bundle delivered it; null if it came over a network."`
 	FileSHA256 string     `json:"file_sha256" doc:"SHA-256 of the clone's file or of the batch that waits for a decision; empty if there is none."`
 	Choice     string     `json:"choice" doc:"The chosen resolution: remote, clone or value; empty while it is open."`
 	ResolvedBy *string    `json:"resolved_by"`

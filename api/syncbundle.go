@@ -93,7 +93,7 @@ type BundleKey struct {
 // TrustSyncPeerInput is the input for trusting another installation's key.
 type TrustSyncPeerInput struct {
 	Body struct {
-		Key   string `json:"key" minLength:"1" maxLength:"2000" doc:"The other side's public key, as it shows it."`
+		Key   string `json:"key" minLength:"1" maxLength:"2000" doc:"The other side's public key, as printed there by service sync key."`
 		Name  string `json:"name,omitempty" maxLength:"200" doc:"Display name of the peer; defaults to the one it has, or to the name in the key." example:"adas-laptop"`
 		Email string `json:"email,omitempty" maxLength:"320" doc:"The account that applies its changes if this side is the remote; defaults to the one it has, or to you." example:"ada@acme.example"`
 		May   string `json:"may,omitempty" enum:"changes,approve" doc:"What its bundles may contain: changes (the default), or approve for decisions too. Only a signed-in user who may decide can permit decisions."`
