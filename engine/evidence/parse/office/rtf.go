@@ -27,7 +27,7 @@ func ReadRTF(b *document.Builder, content io.ReaderAt, size int64) error {
 	if err != nil {
 		return err
 	}
-	r := &rtfReader{b: b, raw: raw, styles: map[int]docxStyle{}, fonts: map[int]*charmap.Charmap{}, defaultCharset: charmap.Windows1252}
+	r := &rtfReader{b: b, raw: raw, styles: map[int]docxStyle{}, fonts: map[int]*charmap.Charmap{}, defaultCharset: charmap.Windows1252, formats: map[rtfStyleKey]rtfStyleFormat{}}
 	r.stack = []rtfGroup{{skipBytes: 1}}
 	return r.read()
 }
@@ -39,6 +39,7 @@ const (
 	rtfBody rtfDest = iota
 	rtfIgnored
 	rtfFonts
+	rtfColors
 	rtfStyles
 	rtfTitle
 	rtfMark  // the number or bullet of a list item, as it was last shown
@@ -49,7 +50,8 @@ const (
 // rtfGroup is the state of an open group.
 type rtfGroup struct {
 	dest      rtfDest
-	hidden    bool
+	format    rtfFormat
+	basedOn   int // of the style being defined
 	bold      bool
 	font      int
 	style     int // in the style sheet: number of the style being defined
@@ -64,6 +66,7 @@ type rtfPara struct {
 	hangs                bool // the first line begins left of the others, like a list marker
 	left                 int  // indent in twentieths of a point
 	inTable              bool
+	background           int // in the color table
 }
 
 type rtfReader struct {
@@ -79,6 +82,16 @@ type rtfReader struct {
 	defaultCharset *charmap.Charmap
 	fonts          map[int]*charmap.Charmap
 	styles         map[int]docxStyle
+	formats        map[rtfStyleKey]rtfStyleFormat
+
+	colors     []string // in hex; empty for the automatic color
+	color      [3]int   // being defined
+	isColorSet bool
+	cellColors []int // backgrounds of the row's cells, in the color table
+	cellColor  int
+	kind       string // as what the text isn't read, if kindKnown
+	kindKnown  bool
+	counted    string // the kinds of the paragraph that are counted
 
 	mark       strings.Builder
 	sideText   strings.Builder // of the open style, title, header or footer
@@ -108,9 +121,13 @@ func (r *rtfReader) read() error {
 			}
 			g := *r.currentGroup()
 			g.starred = false
+			if g.dest == rtfStyles {
+				g.format, g.basedOn = rtfFormat{}, 0
+			}
 			r.stack = append(r.stack, g)
 		case '}':
 			r.closeGroup()
+			r.kindKnown = false
 		case '\\':
 			r.readAndExecuteControl()
 		case '\r', '\n':
@@ -132,7 +149,13 @@ func (r *rtfReader) closeGroup() {
 	}
 	g := *r.currentGroup()
 	r.stack = r.stack[:len(r.stack)-1]
+	if g.dest == rtfStyles && g.format.character > 0 && len(r.formats) < maxRTFColors {
+		r.formats[rtfStyleKey{"cs", g.format.character}] = rtfStyleFormat{g.format, g.basedOn}
+	}
 	if g.dest == rtfStyles && g.style >= 0 {
+		if len(r.formats) < maxRTFColors {
+			r.formats[rtfStyleKey{"s", g.style}] = rtfStyleFormat{g.format, g.basedOn}
+		}
 		if name := strings.TrimRight(document.CleanLine(r.sideText.String()), ";"); name != "" {
 			r.styles[g.style] = builtInStyleFor(name)
 		}
@@ -152,9 +175,10 @@ func (r *rtfReader) closeGroup() {
 		if text != "" {
 			r.notes = append(r.notes, text)
 		}
-	case rtfMark, rtfBody, rtfIgnored, rtfFonts, rtfStyles:
+	case rtfMark, rtfBody, rtfIgnored, rtfFonts, rtfStyles, rtfColors:
 		return
 	}
+	r.counted = ""
 	r.sideText.Reset()
 }
 
@@ -242,8 +266,16 @@ func (r *rtfReader) putByte(c byte) {
 // putText adds text to the destination of the current group.
 func (r *rtfReader) putText(s string) {
 	g := r.currentGroup()
-	if g.hidden {
-		return
+	switch g.dest {
+	case rtfBody, rtfMark, rtfAside, rtfNote:
+		if r.isUnread(s) {
+			return
+		}
+	case rtfColors:
+		for range strings.Count(s, ";") {
+			r.endColor()
+		}
+	case rtfIgnored, rtfFonts, rtfStyles, rtfTitle:
 	}
 	switch g.dest {
 	case rtfBody:
@@ -263,13 +295,12 @@ func (r *rtfReader) putText(s string) {
 		if r.sideText.Len() < 1<<20 {
 			r.sideText.WriteString(s)
 		}
-	case rtfIgnored, rtfFonts:
+	case rtfIgnored, rtfFonts, rtfColors:
 	}
 }
 
 // rtfIgnoredWords lists the destinations whose text is not part of the document.
 var rtfIgnoredWords = map[string]bool{
-	"colortbl":           true,
 	"pict":               true,
 	"nonshppict":         true,
 	"fldinst":            true,
@@ -338,6 +369,10 @@ var rtfCharsets = map[int]int{
 func (r *rtfReader) executeControlWord(word string, v int, given bool) {
 	g := r.currentGroup()
 	on := !given || v != 0
+	r.kindKnown = false
+	if kind := rtfUnreadWords[word]; kind != "" && g.dest != rtfIgnored {
+		r.b.Doc.AddNotRead(kind, 1, api.Locator{})
+	}
 	if into, ok := destinationFor(word); ok {
 		if g.dest == rtfBody || into == rtfIgnored {
 			if g.dest, g.style = into, -1; into == rtfMark {
@@ -356,9 +391,14 @@ func (r *rtfReader) executeControlWord(word string, v int, given bool) {
 			return
 		}
 		if g.dest == rtfStyles {
-			g.style = -1
+			if g.style = -1; word == "cs" {
+				g.format.character = v
+			}
 			return
 		}
+	}
+	if r.setFormat(word, v, on) {
+		return
 	}
 	switch word {
 	case "ansicpg":
@@ -404,12 +444,8 @@ func (r *rtfReader) executeControlWord(word string, v int, given bool) {
 		r.para.left = v
 	case "intbl":
 		r.para.inTable = true
-	case "plain":
-		g.hidden, g.bold = false, false
 	case "b":
 		g.bold = on
-	case "v", "deleted":
-		g.hidden = on
 	case "par", "sect", "page":
 		r.breakOrSpace(g, r.endParagraph)
 	case "cell", "nestcell":
@@ -450,6 +486,8 @@ func destinationFor(word string) (rtfDest, bool) {
 	switch word {
 	case "fonttbl":
 		return rtfFonts, true
+	case "colortbl":
+		return rtfColors, true
 	case "stylesheet":
 		return rtfStyles, true
 	case "title":
@@ -484,7 +522,7 @@ func (r *rtfReader) flushText() (text string, bold bool, notes []string) {
 	text, notes = document.CleanLine(r.text.String()), r.notes
 	bold = !r.hasNonBold && text != ""
 	r.text.Reset()
-	r.notes, r.hasNonBold, r.highSurrogate = nil, false, 0
+	r.notes, r.hasNonBold, r.highSurrogate, r.counted = nil, false, 0, ""
 	return text, bold, notes
 }
 
