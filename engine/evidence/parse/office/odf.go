@@ -39,7 +39,11 @@ func ReadODF(b *document.Builder, content io.ReaderAt, size int64) error {
 		return document.NewError(document.ErrDamaged, odfContent, "the main part is missing")
 	}
 	readODFMeta(b, z)
-	w := &odfWalker{b: b, name: odfContent, format: b.Doc.MIME, numbered: map[string]bool{}, parents: map[string]string{}}
+	styles, err := readODFStyles(b, z)
+	if err != nil {
+		return err
+	}
+	w := &odfWalker{b: b, name: odfContent, format: b.Doc.MIME, styles: styles, numbered: map[string]bool{}, parents: map[string]string{}}
 	if err := walkXML(b, z, w.name, w); err != nil {
 		return err
 	}
@@ -49,6 +53,7 @@ func ReadODF(b *document.Builder, content io.ReaderAt, size int64) error {
 			name:      "styles.xml",
 			format:    w.format,
 			asideOnly: true,
+			styles:    newODFStyles(),
 			numbered:  map[string]bool{},
 			parents:   map[string]string{},
 		}
@@ -87,6 +92,8 @@ type odfWalker struct {
 	name      string
 	format    string // its MIME type
 	asideOnly bool   // read only running headers and footers
+	styles    *odfStyles
+	looks     []odfLook // of the open elements that have one
 
 	texts         []*odfText // open paragraphs and headings, the innermost last
 	lists         []odfList
@@ -133,10 +140,18 @@ type odfTable struct {
 	row       int // of the sheet, from 1
 	rowFilled bool
 	rows      [][]string // of a slide, held back until its title is known
+
+	columnCount    int
+	columnStyles   []columnStyle
+	hiddenColumns  []columnRange
+	countedColumns map[int]bool
+	isRowHidden    bool
+	hasNoValue     bool // the open cell has a formula without a stored value
+	rowStyle       string
 }
 
 func (w *odfWalker) appendCharData(text []byte) error {
-	if w.skipDepth > 0 || len(w.texts) == 0 {
+	if w.skipDepth > 0 || len(w.texts) == 0 || w.isUnread(string(text)) {
 		return nil
 	}
 	return appendText(&w.texts[len(w.texts)-1].text, text, w.name)
@@ -159,7 +174,10 @@ var odfSkipped = map[string]bool{
 
 func (w *odfWalker) startElement(e xml.StartElement, _ int) {
 	name := e.Name.Local
-	if w.skipDepth > 0 || odfSkipped[name] {
+	if kind := odfUnreadElements[name]; kind != "" && (w.skipDepth == 0 || name == "deletion") && (!w.asideOnly || w.asideDepth > 0) {
+		w.b.Doc.AddNotRead(kind, 1, w.locator())
+	}
+	if w.skipDepth > 0 || odfSkipped[name] || w.startVisibility(e) {
 		w.skipDepth++
 		return
 	}
@@ -216,23 +234,36 @@ func (w *odfWalker) startElement(e xml.StartElement, _ int) {
 	case "list-header":
 		w.opensItem = false
 	case "table":
+		if w.styles.get("table", attrValue(e, "style-name")).isAbsent == flagOn {
+			w.b.Doc.AddNotRead(api.UnreadHiddenSheet, 1, api.Locator{Sheet: attrValue(e, "name")})
+			w.skipDepth++
+			return
+		}
 		w.openTable(e)
+	case "table-column":
+		if t := w.currentTable(); t != nil {
+			t.addColumn(e)
+		}
+	case "hidden-paragraph":
+		if n := len(w.looks); n > 0 && len(w.texts) > 0 && attrValue(e, "is-hidden") == "true" {
+			w.looks[n-1].format.hidden = flagOn
+			w.texts[len(w.texts)-1].text.Reset()
+		}
 	case "table-row":
 		if t := w.currentTable(); t != nil {
+			t.isRowHidden, t.rowStyle = attrValue(e, "visibility") == "collapse", attrValue(e, "default-cell-style-name")
 			t.repeat = document.ParsePositiveOrOne(attrValue(e, "number-rows-repeated"), 1<<21)
 			t.cells, t.rowFilled = nil, false
 		}
 	case "table-cell", "covered-table-cell":
 		if t := w.currentTable(); t != nil {
+			t.hasNoValue = attrValue(e, "formula") != "" && attrValue(e, "value-type") == ""
 			t.cell, t.columns = nil, document.ParsePositiveOrOne(attrValue(e, "number-columns-repeated"), 1<<15)
 		}
 	case "page":
 		w.slides++
 		w.b.CloseHeadings()
 		w.slideBlocks, w.speakerNotes, w.slideTitle = nil, nil, ""
-		if attrValue(e, "visibility") == "hidden" {
-			w.b.Warn("Slide %d is hidden; it was read anyway.", w.slides)
-		}
 	case "frame":
 		w.frames = append(w.frames, attrValue(e, "class"))
 		w.inTitleFrame = attrValue(e, "class") == "title"
@@ -273,6 +304,7 @@ func (w *odfWalker) endElement(e xml.EndElement, _ int) {
 		w.skipDepth--
 		return
 	}
+	w.endVisibility(e.Name.Local)
 	switch e.Name.Local {
 	case "header",
 		"footer",
@@ -425,6 +457,9 @@ func (w *odfWalker) endCell() {
 		return
 	}
 	text := strings.Join(t.cell, " ")
+	if text == "" && t.hasNoValue {
+		w.b.Doc.AddNotRead(api.UnreadFormula, 1, w.cellLocator(""))
+	}
 	t.rowFilled = t.rowFilled || text != ""
 	n := t.columns
 	if text == "" && n > 50 { // the rest of an empty row
@@ -439,6 +474,11 @@ func (w *odfWalker) endCell() {
 func (w *odfWalker) endRow() {
 	t := w.currentTable()
 	if t == nil {
+		return
+	}
+	if w.removeHidden(t) {
+		t.row += t.repeat
+		t.repeat = 1
 		return
 	}
 	if t.out == nil { // a nested table becomes text of the cell

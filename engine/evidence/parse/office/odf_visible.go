@@ -1,0 +1,324 @@
+package office
+
+import (
+	"archive/zip"
+	"cmp"
+	"encoding/xml"
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/api"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+)
+
+const maxODFStyles = 50_000
+
+// odfFormat is the formatting that decides whether text is visible: of a style, or of an element with all around it.
+type odfFormat struct {
+	hidden, struck    flag
+	tiny              flag
+	color, background string // RGB; unknownColor; empty if not set
+	isAbsent          flag   // the sheet, slide or drawing itself isn't shown
+}
+
+// inherit sets what f leaves open to what base has. What hides an element hides all in it.
+func (f *odfFormat) inherit(base odfFormat) {
+	f.hidden, f.struck, f.tiny = cmp.Or(f.hidden, base.hidden), cmp.Or(f.struck, base.struck), cmp.Or(f.tiny, base.tiny)
+	f.color, f.background = cmp.Or(f.color, base.color), cmp.Or(f.background, base.background)
+	f.isAbsent = cmp.Or(f.isAbsent, base.isAbsent)
+}
+
+type odfStyleKey struct{ family, name string }
+
+// odfStyles are the formats of the styles by family and name; the default of a family has no name.
+type odfStyles struct {
+	formats map[odfStyleKey]odfFormat
+	parents map[odfStyleKey]string
+	open    odfStyleKey // the style being defined
+}
+
+func newODFStyles() *odfStyles {
+	return &odfStyles{formats: map[odfStyleKey]odfFormat{}, parents: map[odfStyleKey]string{}}
+}
+
+// startElement follows the definitions of styles. Those of the content replace equally named ones of the whole document.
+func (s *odfStyles) startElement(e xml.StartElement) {
+	switch name := e.Name.Local; name {
+	case "style", "default-style":
+		s.open = odfStyleKey{attrValue(e, "family"), attrValue(e, "name")}
+		if len(s.formats) < maxODFStyles {
+			s.formats[s.open] = odfFormat{}
+			s.parents[s.open] = attrValue(e, "parent-style-name")
+		}
+	case "text-properties", "paragraph-properties", "table-cell-properties", "graphic-properties", "table-properties",
+		"drawing-page-properties", "section-properties", "table-row-properties":
+		f, ok := s.formats[s.open]
+		if !ok {
+			return
+		}
+		f.set(name, e)
+		s.formats[s.open] = f
+	}
+}
+
+// set sets what the properties of a style say.
+func (f *odfFormat) set(properties string, e xml.StartElement) {
+	fill, fillColor := attrValue(e, "fill"), odfColor(attrValue(e, "fill-color"))
+	for _, a := range e.Attr {
+		switch a.Name.Local {
+		case "display":
+			on := flagOff
+			if a.Value == "none" || a.Value == "false" {
+				on = flagOn
+			}
+			if properties == "text-properties" {
+				f.hidden = on
+			} else {
+				f.isAbsent = on
+			}
+		case "visibility":
+			if properties == "drawing-page-properties" && a.Value == "hidden" {
+				f.isAbsent = flagOn
+			}
+		case "text-line-through-style", "text-line-through-type":
+			f.struck = flagOn
+			if a.Value == "none" {
+				f.struck = flagOff
+			}
+		case "color":
+			f.color = cmp.Or(odfColor(a.Value), f.color)
+		case "use-window-font-color":
+			if a.Value == "true" {
+				f.color = unknownColor // it contrasts with the background
+			}
+		case "background-color":
+			f.background = cmp.Or(odfColor(a.Value), f.background)
+		case "font-size":
+			f.tiny = flagOff
+			if number, ok := strings.CutSuffix(a.Value, "pt"); ok && isTinySize(number) {
+				f.tiny = flagOn
+			}
+		}
+	}
+	if properties == "graphic-properties" && fill != "" {
+		switch {
+		case fill == "solid" && fillColor != "":
+			f.background = fillColor
+		case fill != "none":
+			f.background = unknownColor
+		}
+	}
+}
+
+// odfColor returns a color's red, green and blue in hex; empty if it has none.
+func odfColor(s string) string {
+	if rgb, ok := strings.CutPrefix(s, "#"); ok && len(rgb) == 6 {
+		return strings.ToUpper(rgb)
+	}
+	return ""
+}
+
+// get returns the format of a style with what it inherits.
+func (s *odfStyles) get(family, name string) odfFormat {
+	var f odfFormat
+	key := odfStyleKey{family, name}
+	for range 20 { // stops at circular styles
+		f.inherit(s.formats[key])
+		if key.name == "" {
+			break
+		}
+		key.name = s.parents[key]
+	}
+	if key.name != "" {
+		f.inherit(s.formats[odfStyleKey{family, ""}])
+	}
+	return f
+}
+
+// odfStyleWalker reads the styles of a part and nothing else.
+type odfStyleWalker struct{ styles *odfStyles }
+
+func (w odfStyleWalker) isSkipped(e xml.StartElement) bool {
+	return e.Name.Local == "body" || e.Name.Local == "master-styles"
+}
+func (w odfStyleWalker) startElement(e xml.StartElement, _ int) { w.styles.startElement(e) }
+func (odfStyleWalker) endElement(xml.EndElement, int)           {}
+func (odfStyleWalker) appendCharData([]byte) error              { return nil }
+
+// readODFStyles reads the styles of the whole document.
+func readODFStyles(b *document.Builder, z *zip.Reader) (*odfStyles, error) {
+	s := newODFStyles()
+	return s, walkXML(b, z, "styles.xml", odfStyleWalker{s})
+}
+
+// odfLook is how the text in an open element looks.
+type odfLook struct {
+	element string
+	format  odfFormat
+	counted *string // the kinds of the paragraph that are counted
+}
+
+// odfFamilies are the elements that give their text a format, with the family of their style.
+var odfFamilies = map[string]string{
+	"p": "paragraph", "h": "paragraph", "span": "text", "table-cell": "table-cell", "covered-table-cell": "table-cell", "section": "section",
+	"frame": "graphic", "custom-shape": "graphic", "rect": "graphic", "ellipse": "graphic", "g": "graphic", "line": "graphic",
+	"text-box": "", "page": "drawing-page",
+}
+
+// startVisibility follows what decides on the visibility of the text to come. It returns true for an element that
+// isn't shown at all.
+func (w *odfWalker) startVisibility(e xml.StartElement) bool {
+	w.styles.startElement(e)
+	name := e.Name.Local
+	family, ok := odfFamilies[name]
+	if !ok {
+		return false
+	}
+	look := odfLook{element: name}
+	var outer odfLook
+	if n := len(w.looks); n > 0 {
+		outer = w.looks[n-1]
+	}
+	style := cmp.Or(attrValue(e, "style-name"), w.cellStyle(name))
+	if style != "" || family == "paragraph" && len(w.looks) == 0 {
+		look.format = w.styles.get(family, style)
+	}
+	if style != "" && family == "graphic" {
+		look.format.inherit(w.styles.get("presentation", style))
+	}
+	switch {
+	case family == "graphic" || family == "drawing-page":
+		if look.format.background == "" && family == "graphic" && w.format != MIMEODS {
+			look.format.background = unknownColor // what is behind it isn't known
+		}
+	case name == "p" || name == "h":
+		look.counted = new(string)
+	}
+	if look.counted == nil {
+		look.counted = outer.counted
+	}
+	absent := look.format.isAbsent == flagOn || attrValue(e, "display") == "none" && name != "span" ||
+		attrValue(e, "is-hidden") == "true" || name == "page" && attrValue(e, "visibility") == "hidden"
+	look.format.isAbsent = 0
+	look.format.inherit(outer.format)
+	if absent {
+		kind := api.UnreadHiddenText
+		at := w.locator()
+		if name == "page" {
+			w.slides++
+			kind, at = api.UnreadHiddenSlide, api.Locator{Slide: w.slides}
+		}
+		w.b.Doc.AddNotRead(kind, 1, at)
+		return true
+	}
+	w.looks = append(w.looks, look)
+	return false
+}
+
+// cellStyle returns the style of the open table's next cell that it gets from its row or column.
+func (w *odfWalker) cellStyle(element string) string {
+	t := w.currentTable()
+	if t == nil || element != "table-cell" {
+		return ""
+	}
+	if t.rowStyle != "" {
+		return t.rowStyle
+	}
+	column := len(t.cells) + 1
+	for _, c := range t.columnStyles {
+		if column >= c.first && column <= c.last {
+			return c.style
+		}
+	}
+	return ""
+}
+
+func (w *odfWalker) endVisibility(name string) {
+	if n := len(w.looks); n > 0 && w.looks[n-1].element == name {
+		w.looks = w.looks[:n-1]
+	}
+}
+
+// isUnread reports whether text isn't visible, and counts it: once per paragraph and kind.
+func (w *odfWalker) isUnread(text string) bool {
+	if len(w.looks) == 0 {
+		return false
+	}
+	look := w.looks[len(w.looks)-1]
+	f, kind := look.format, ""
+	switch {
+	case f.hidden == flagOn, f.tiny == flagOn, isSameColor(f.color, cmp.Or(f.background, "FFFFFF")):
+		kind = api.UnreadHiddenText
+	case f.struck == flagOn:
+		kind = api.UnreadStruckText
+	default:
+		return false
+	}
+	if look.counted != nil && !strings.Contains(*look.counted, kind) && strings.TrimSpace(text) != "" {
+		*look.counted += kind + " "
+		w.b.Doc.AddNotRead(kind, 1, w.locator())
+	}
+	return true
+}
+
+// odfUnreadElements are the elements whose content is counted.
+var odfUnreadElements = map[string]string{
+	"annotation": api.UnreadComment, "deletion": api.UnreadDeletedText, "image": api.UnreadPicture, "object": api.UnreadEmbeddedFile,
+	"object-ole": api.UnreadEmbeddedFile, "hidden-text": api.UnreadHiddenText,
+}
+
+// columnStyle is the style of the cells of columns that have none of their own.
+type columnStyle struct {
+	columnRange
+	style string
+}
+
+// addColumn notes the columns that an element of the open table describes.
+func (t *odfTable) addColumn(e xml.StartElement) {
+	n := document.ParsePositiveOrOne(attrValue(e, "number-columns-repeated"), 1<<15)
+	at := columnRange{t.columnCount + 1, t.columnCount + n}
+	t.columnCount += n
+	if len(t.columnStyles) >= document.MaxColumns {
+		return
+	}
+	if attrValue(e, "visibility") == "collapse" {
+		t.hiddenColumns = append(t.hiddenColumns, at)
+	}
+	if style := attrValue(e, "default-cell-style-name"); style != "" {
+		t.columnStyles = append(t.columnStyles, columnStyle{at, style})
+	}
+}
+
+// removeHidden empties the cells of hidden columns of the row that ends, and counts each column once. It returns true
+// if the row itself is hidden.
+func (w *odfWalker) removeHidden(t *odfTable) bool {
+	if t.isRowHidden {
+		if t.rowFilled {
+			w.b.Doc.AddNotRead(api.UnreadHiddenRow, min(t.repeat, maxRowRepeat), w.cellLocator(strconv.Itoa(t.row)+":"+strconv.Itoa(t.row)))
+		}
+		return true
+	}
+	for _, hidden := range t.hiddenColumns {
+		for i := hidden.first; i <= min(hidden.last, len(t.cells)); i++ {
+			if t.cells[i-1] == "" {
+				continue
+			}
+			if t.cells[i-1] = ""; !t.countedColumns[i] {
+				if t.countedColumns == nil {
+					t.countedColumns = map[int]bool{}
+				}
+				t.countedColumns[i] = true
+				w.b.Doc.AddNotRead(api.UnreadHiddenColumn, 1, w.cellLocator(""))
+			}
+		}
+	}
+	return false
+}
+
+func (w *odfWalker) cellLocator(cells string) api.Locator {
+	if w.format == MIMEODS {
+		return api.Locator{Sheet: w.sheet, CellRange: cells}
+	}
+	return w.locator()
+}
