@@ -71,6 +71,8 @@ type Options struct {
 	// SetLogLevel changes the log level of the daemon on a data folder and returns its new state,
 	// or nil if no daemon is running.
 	SetLogLevel func(ctx context.Context, data, level string) (*Process, error)
+	// Backups writes and restores backups of the data folder; nil if the build does not support it.
+	Backups *Backups
 	// EvalRetrieval measures the search on a benchmark folder; nil if the build does not support it.
 	EvalRetrieval func(ctx context.Context, o RetrievalOptions) (*RetrievalReport, error)
 	// EvalJudgement measures the rules on labeled documents; nil if the build does not support it.

@@ -46,6 +46,8 @@ type ServeOptions struct {
 	ShutdownTimeout time.Duration
 	// AllowSharedData permits serving a data folder that other users of the machine can change.
 	AllowSharedData bool
+	// Backups are the backups to make regularly; nil for none.
+	Backups *BackupSchedule
 	// Admin is the first platform admin, created if there is none; nil to create nobody.
 	Admin *FirstAdmin
 }
@@ -79,6 +81,7 @@ const (
 	// DefaultListen is the default listen address. It is reachable only from this machine.
 	DefaultListen          = "127.0.0.1:8080"
 	defaultShutdownTimeout = 30 * time.Second
+	defaultBackupKeep      = "14"
 )
 
 // daemonSettings lists the daemon's settings. Each can be set by a flag, an environment variable
@@ -95,6 +98,10 @@ var daemonSettings = []struct{ key, usage, byDefault string }{
 	{"metrics-listen", "address that serves /metrics without authentication", ""},
 	{"allow-shared-data", "allow a data folder that other users can change, such as a container volume", ""},
 	{"trace-endpoint", "OTLP/HTTP trace collector, such as http://127.0.0.1:4318", ""},
+	{"backup-every", "time between two backups, such as 24h; each is restored into an empty folder to test it", ""},
+	{"backup-to", "folder for these backups", ""},
+	{"backup-keep", "how many of them to keep; 0 for all", defaultBackupKeep},
+	{"backup-recipient", "age public key to encrypt them for, age1…; repeat for several", ""},
 	{"log-format", "text or json", "text"},
 	{"log-level", "debug, info, warn or error", "info"},
 	{"shutdown-timeout", "how long to wait for running requests on shutdown", defaultShutdownTimeout.String()},
@@ -125,7 +132,9 @@ func formatUsage(usage, defaultValue string) string {
 
 // multiValueSettings lists the settings that can have several values. In an environment variable, commas
 // separate them.
-var multiValueSettings = map[string]bool{"listen": true, "allowed-host": true, "web-origin": true, "trusted-proxy": true, "rate-limit": true}
+var multiValueSettings = map[string]bool{
+	"listen": true, "allowed-host": true, "web-origin": true, "trusted-proxy": true, "rate-limit": true, "backup-recipient": true,
+}
 
 func (a *app) daemonCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -142,6 +151,7 @@ The rate limit categories are ` + formatRateCategories() + `.`,
 		Example: `  service daemon
   service daemon --listen 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem
   service daemon --listen unix:/run/service/web.sock --public-url https://grc.acme.example
+  service daemon --backup-every 24h --backup-to /backup --backup-keep 14
   service daemon --rate-limit default=600 --rate-limit search=0 --log-format json`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runDaemon(cmd) },
 	}
@@ -263,6 +273,9 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 		if o.ShutdownTimeout, err = time.ParseDuration(wait); err != nil || o.ShutdownTimeout <= 0 {
 			return o, usageError("--shutdown-timeout %q is not a duration; write it as 30s or 2m", wait)
 		}
+	}
+	if o.Backups, err = readBackupSchedule(firstValue, a.daemonSettingValues(cmd, "backup-recipient")); err != nil {
+		return o, err
 	}
 	o.Admin, err = a.firstAdminFromEnv()
 	return o, err

@@ -265,8 +265,8 @@ func (a *app) examineStore(ctx context.Context) []Diagnostic {
 	}
 	var out []Diagnostic
 	for _, c := range health.Checks {
-		// Options.Examine checks the disk and the model.
-		if c.Name == "disk" || c.Name == "model" {
+		// Options.Examine checks the disk, the model and the backups.
+		if slices.Contains([]string{"disk", "model", "backup"}, c.Name) {
 			continue
 		}
 		out = append(out, diagnosticFromCheck("", c))
@@ -284,6 +284,7 @@ var remedies = map[string]string{
 	"records": "stop the daemon and restore a backup of the data folder",
 	"files":   "restore a backup of the data folder, or delete the document or report and create it again; delete a file that belongs to neither",
 	"mail":    "check the mail settings",
+	"backup":  "run `service doctor` on the machine with the data folder",
 }
 
 // diagnosticFromCheck converts a health check of the engine to a Diagnostic. The prefix is added to its name.

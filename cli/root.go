@@ -105,6 +105,8 @@ It works offline on a local data folder, or on a server (service login).`,
 			a.auditCommand(),
 			a.verifyArchiveCommand(),
 			a.daemonCommand(),
+			a.backupCommand(),
+			a.restoreCommand(),
 			a.mcpCommand(),
 			a.configCommand(),
 			a.doctorCommand(),
@@ -178,8 +180,8 @@ func (a *app) configureHelp(root *cobra.Command) {
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped "+helpWidth+" "))
 	page := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if words := cmd.Flags().Args(); cmd.HasSubCommands() && cmd.Args != nil && len(words) > 0 && cmd.Name() != "api" &&
-			cmd.Name() != "check" {
+		if words := cmd.Flags().Args(); cmd.HasSubCommands() && cmd.Args != nil && len(words) > 0 &&
+			!slices.Contains([]string{"api", "backup", "check"}, cmd.Name()) {
 			a.helpErr = unknownCommandError(cmd, words[0])
 			return
 		}

@@ -133,7 +133,25 @@ var (
 	)
 	descModelSeconds = prometheus.NewDesc("service_model_seconds_total", "Total time the model took for requests.", nil, nil)
 	descModelTokens  = prometheus.NewDesc("service_model_tokens_total", "Tokens that the model read and wrote.", []string{"kind"}, nil)
-	descPassages     = prometheus.NewDesc("service_search_passages", "Passages in the search indexes in memory.", nil, nil)
+	descLastBackup   = prometheus.NewDesc(
+		"service_backup_last_timestamp_seconds",
+		"When the last scheduled backup was made; absent if there is none.",
+		nil,
+		nil,
+	)
+	descBackupDrill = prometheus.NewDesc(
+		"service_backup_drill_passed",
+		"1 if the last scheduled backup could be restored, otherwise 0; absent if there is none.",
+		nil,
+		nil,
+	)
+	descBackupFailures = prometheus.NewDesc(
+		"service_backup_failures_total",
+		"Scheduled backups and restore drills that failed.",
+		nil,
+		nil,
+	)
+	descPassages = prometheus.NewDesc("service_search_passages", "Passages in the search indexes in memory.", nil, nil)
 )
 
 func (engineCollector) Describe(to chan<- *prometheus.Desc) {
@@ -141,6 +159,7 @@ func (engineCollector) Describe(to chan<- *prometheus.Desc) {
 		descDocumentsWaiting, descDocumentsReading, descDocumentsStuck,
 		descStoreBytes, descDiskFree, descIndexes, descPassages, descMailsQueued, descDeliveriesWaiting,
 		descWorkflowsLive, descModelCalls, descModelSeconds, descModelTokens,
+		descLastBackup, descBackupDrill, descBackupFailures,
 	} {
 		to <- d
 	}
@@ -169,6 +188,15 @@ func (l engineCollector) Collect(to chan<- prometheus.Metric) {
 	count(descModelSeconds, f.ModelSeconds)
 	count(descModelTokens, float64(f.ModelPromptTokens), "prompt")
 	count(descModelTokens, float64(f.ModelCompletionTokens), "completion")
+	if !f.LastBackup.IsZero() {
+		send(descLastBackup, float64(f.LastBackup.Unix()))
+		passed := 0.0
+		if f.DrillPassed {
+			passed = 1
+		}
+		send(descBackupDrill, passed)
+	}
+	count(descBackupFailures, float64(f.BackupFailures))
 }
 
 // MetricsHandler serves the metrics on every path without authentication: it is for a separate

@@ -18,6 +18,7 @@ import (
 	"github.com/scf-service/service/engine/archive"
 	"github.com/scf-service/service/engine/assessment"
 	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/backup"
 	"github.com/scf-service/service/engine/catalog"
 	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/engine/evidence/embed"
@@ -99,6 +100,8 @@ type Engine struct {
 	Integrations *integration.Service
 	Mail         *mail.Service
 	Alerts       *alert.Service
+	// Backups are for the operator only; no operation of the API uses them.
+	Backups *backup.Service
 
 	// processMetrics returns the metrics of the process, which a front end counts.
 	processMetrics atomic.Pointer[func() ([]api.Metric, error)]
@@ -130,6 +133,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		}
 	}
 	e.Audit = audit.New(o.DB)
+	e.Backups = backup.New(backup.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, NewTicker: e.newTicker})
 	e.Identity = identity.New(identity.Options{
 		DB: o.DB, Clock: o.Clock, LocalName: o.LocalName, LocalEmail: o.LocalEmail, Box: o.Box, WeakHashes: o.WeakHashes,
 		// Identity can't import mail, so invitations are connected here.
@@ -325,6 +329,7 @@ func (e *Engine) Close() error {
 	if e.stop != nil {
 		e.stop()
 	}
+	e.Backups.Close()
 	e.Agents.Close()
 	e.background.Wait()
 	e.Workflows.Close()

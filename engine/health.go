@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/backup"
 	"github.com/scf-service/service/store"
 )
 
@@ -81,6 +82,9 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, in *api.Health
 		), err
 	})
 	check("disk", func() (string, error) { return e.checkDataFolderUsable(figures) })
+	if e.Backups.Status().Schedule != nil {
+		check("backup", func() (string, error) { return e.checkBackups(by) })
+	}
 	if deep {
 		check("records", func() (string, error) {
 			c, err := e.db.CheckRecords(ctx)
@@ -124,6 +128,20 @@ func (e *Engine) checkDataFolderUsable(f Stats) (string, error) {
 		return "", fmt.Errorf("only %s free; free some space", formatSize(f.DiskFree))
 	}
 	return fmt.Sprintf("%s free", formatSize(f.DiskFree)), nil
+}
+
+// checkBackups reports the state of the scheduled backups. Only the local user sees how many records all
+// organizations have together, and paths.
+func (e *Engine) checkBackups(by api.Caller) (string, error) {
+	s := e.Backups.Status().Summarize(e.clock())
+	detail := s.Detail
+	if !by.Local {
+		detail = s.Public
+	}
+	if s.Level == backup.LevelWarning || s.Level == backup.LevelFailed {
+		return "", errors.New(detail)
+	}
+	return detail, nil
 }
 
 // formatSize formats a size in MB, or in GB if it is large enough.

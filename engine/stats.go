@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/store"
@@ -23,6 +24,11 @@ type Stats struct {
 	// ModelCalls and its results count since the start; all are 0 if the rules are used.
 	ModelCalls, ModelFailures, ModelPromptTokens, ModelCompletionTokens int
 	ModelSeconds                                                        float64
+	// LastBackup is when the last scheduled backup was made, and DrillPassed whether it could be restored;
+	// both are zero if there is none. BackupFailures counts failed backups and drills since the start.
+	LastBackup     time.Time
+	DrillPassed    bool
+	BackupFailures int
 }
 
 // pendingWork counts the pending work in the store.
@@ -80,6 +86,10 @@ func (e *Engine) Stats() Stats {
 		c := e.model.callCounts()
 		f.ModelCalls, f.ModelFailures, f.ModelPromptTokens, f.ModelCompletionTokens, f.ModelSeconds = c.asked, c.failed, c.promptTokens, c.completionTokens, c.duration.Seconds()
 	}
+	if last := e.Backups.Status().Last; last != nil {
+		f.LastBackup, f.DrillPassed = last.Created, last.Drill != nil && last.Drill.Passed
+	}
+	f.BackupFailures = e.Backups.Failures()
 	f.DiskFree, f.DiskKnown = store.DiskFree(e.db.Dir())
 	return f
 }

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"os/user"
-	"path/filepath"
 	"strings"
 
 	"github.com/scf-service/service/cli"
@@ -20,17 +19,9 @@ func connect(ctx context.Context, target cli.Target) (*client.Client, func() err
 	if target.Server != "" {
 		return newServerClient(target)
 	}
-	dir := target.Data
-	if dir == "" {
-		dir = defaultDataDir()
-	}
-	dir, err := filepath.Abs(dir)
+	local, err := newLocalTransport(target)
 	if err != nil {
 		return nil, nil, err
-	}
-	local := &localTransport{
-		dir: dir, log: newCommandLogger(target.FullScreen), embedder: embedderConfig{target.Embedder, target.EmbedderURL},
-		allowShared: target.AllowSharedData,
 	}
 	if err := local.openOrConnect(ctx); err != nil {
 		return nil, nil, err

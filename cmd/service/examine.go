@@ -14,6 +14,7 @@ import (
 
 	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/engine"
+	"github.com/scf-service/service/engine/backup"
 	"github.com/scf-service/service/engine/evidence/ocr"
 	"github.com/scf-service/service/engine/evidence/parse/pdf"
 	"github.com/scf-service/service/internal/secretbox"
@@ -35,6 +36,9 @@ func examineMachine(ctx context.Context, o cli.ExamineOptions) []cli.Diagnostic 
 	var out []cli.Diagnostic
 	if !o.Remote {
 		out = append(out, examineDataFolder(locations), examineDisk(locations), examineDaemon(ctx, locations), examineModel(ctx, o.Data))
+		if !locations.Unused {
+			out = append(out, examineBackups(locations))
+		}
 	}
 	return append(
 		out,
@@ -165,6 +169,18 @@ func examineDaemon(ctx context.Context, at cli.Paths) cli.Diagnostic {
 		f.State, f.Detail = cli.DiagnosticNote, "not running, and not needed by commands; `service daemon` starts one"
 	}
 	return f
+}
+
+// examineBackups reads what the daemon and `service backup` have stored about backups.
+func examineBackups(at cli.Paths) cli.Diagnostic {
+	status, err := backup.ReadStatus(at.Data)
+	if err != nil {
+		return cli.Diagnostic{
+			Component: "backup", State: cli.DiagnosticWarning, Detail: err.Error(), Remedy: "delete the file; the next backup creates it again",
+		}
+	}
+	s := status.Summarize(time.Now())
+	return cli.Diagnostic{Component: "backup", State: cli.DiagnosticState(s.Level), Detail: s.Detail, Remedy: s.Remedy}
 }
 
 func examineModel(ctx context.Context, dataFolder string) cli.Diagnostic {

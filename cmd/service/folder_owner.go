@@ -58,10 +58,7 @@ func openFolder(
 	if err != nil {
 		return nil, err
 	}
-	db, err := store.Open(ctx, store.Options{
-		Dir: dir, Schema: store.ServiceSchema, Clock: time.Now, NewID: newID, LockTimeout: time.Millisecond, Logger: log,
-		CheckUpdate: checkUpdate,
-	})
+	db, err := store.Open(ctx, storeOptions(dir, log))
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +122,14 @@ func openFolder(
 		log.Warn("other commands can't connect to this process", "error", err)
 	}
 	return o, nil
+}
+
+// storeOptions returns the options of a store in dir.
+func storeOptions(dir string, log *slog.Logger) store.Options {
+	return store.Options{
+		Dir: dir, Schema: store.ServiceSchema, Clock: time.Now, NewID: newID, LockTimeout: time.Millisecond, Logger: log,
+		CheckUpdate: checkUpdate,
+	}
 }
 
 // rejectWhenClosed refuses requests once the folder is closed.

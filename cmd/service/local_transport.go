@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/client"
 	"github.com/scf-service/service/daemon"
 	"github.com/scf-service/service/store"
@@ -42,6 +43,18 @@ const (
 	// open only briefly.
 	openRetryInterval = 20 * time.Millisecond
 )
+
+// newLocalTransport returns a transport for the target's data folder, which is opened when it is needed.
+func newLocalTransport(target cli.Target) (*localTransport, error) {
+	dir, err := resolveDataDir(target.Data)
+	if err != nil {
+		return nil, err
+	}
+	return &localTransport{
+		dir: dir, log: newCommandLogger(target.FullScreen), embedder: embedderConfig{target.Embedder, target.EmbedderURL},
+		allowShared: target.AllowSharedData,
+	}, nil
+}
 
 // openOrConnect connects to the process that has the folder open, or opens it.
 func (l *localTransport) openOrConnect(ctx context.Context) error {

@@ -38,6 +38,7 @@ func run() int {
 		RunTerminal:      terminalRunner(),
 		FindProcess:      findFolderProcess,
 		SetLogLevel:      setDaemonLogLevel,
+		Backups:          backups,
 		EvalRetrieval:    evalRetrieval,
 		EvalAnalyses:     evalAnalyses,
 		SelectModel:      saveModelChoice,

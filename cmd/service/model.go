@@ -22,7 +22,10 @@ type modelChoice struct {
 	Server string `json:"server,omitempty"`
 }
 
-func modelChoicePath(dir string) string { return filepath.Join(dir, "model.json") }
+// modelFile holds the choice in the data folder.
+const modelFile = "model.json"
+
+func modelChoicePath(dir string) string { return filepath.Join(dir, modelFile) }
 
 // loadModel returns the model of a data folder: from SERVICE_MODEL and SERVICE_MODEL_SERVER if set,
 // otherwise the stored choice, or nil for the built-in rules.

@@ -48,6 +48,9 @@ func (o *folderOwner) withProcessEndpoints(h http.Handler) http.Handler {
 			if !o.handleSetLogLevel(w, r) {
 				return
 			}
+		case r.URL.Path == backupPath && r.Method == http.MethodPost:
+			o.handleBackup(w, r)
+			return
 		case r.URL.Path != processPath:
 			h.ServeHTTP(w, r)
 			return

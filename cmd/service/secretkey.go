@@ -26,10 +26,11 @@ type secretKeys struct {
 
 const (
 	secretKeyVariable = "SERVICE_SECRET_KEY"
+	secretKeyFile     = "secret.key"
 	keyringPrefix     = "keyring:" // prefix of the file's content if the keys are in the keyring
 )
 
-func (s *secretKeys) filePath() string { return filepath.Join(s.dir, "secret.key") }
+func (s *secretKeys) filePath() string { return filepath.Join(s.dir, secretKeyFile) }
 
 // Location returns where the keys are stored: in the environment, in the file or in the keyring.
 func (s *secretKeys) Location() string {

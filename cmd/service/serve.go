@@ -54,6 +54,10 @@ func runDaemon(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInf
 		return err
 	}
 	defer closeEndpoints(endpoints)
+	schedule, err := backupSchedule(o.Backups)
+	if err != nil {
+		return err
+	}
 	var figures net.Listener
 	if o.MetricsListen != "" {
 		if figures, err = listenOn(o.MetricsListen); err != nil {
@@ -89,6 +93,9 @@ func runDaemon(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInf
 	}
 	hasAccounts, err := own.engine.HasPasswordAccounts(ctx)
 	if err != nil {
+		return err
+	}
+	if err := own.engine.Backups.Start(ctx, schedule); err != nil {
 		return err
 	}
 	if err := own.engine.PretrainEmbedders(ctx); err != nil {

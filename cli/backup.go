@@ -1,0 +1,522 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"filippo.io/age"
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
+)
+
+// BackupOptions selects what a backup contains.
+type BackupOptions struct {
+	// Path is the file to write, absolute.
+	Path string
+	// Recipients are age public keys to encrypt it for; none leaves it unencrypted.
+	Recipients []string
+	// WithoutBlobs leaves out files; IncludeKeys adds the keys that decrypt secrets.
+	WithoutBlobs, IncludeKeys bool
+	Progress                  func(done, total int64)
+}
+
+// BackupFile describes a backup.
+type BackupFile struct {
+	Path      string `json:"path"`
+	Size      int64  `json:"size"`
+	Encrypted bool   `json:"encrypted"`
+	// BackupContents is null if the file is encrypted or can't be read.
+	Contents *BackupContents `json:"contents"`
+	// Drill is the result of the restore drill of a scheduled backup; null if there was none.
+	Drill *BackupDrill `json:"drill"`
+	// Problem says why the file can't be read; empty if it can.
+	Problem string `json:"problem"`
+}
+
+// BackupContents is what a backup contains.
+type BackupContents struct {
+	Created time.Time `json:"created"`
+	Schema  int       `json:"schema"`
+	Records int64     `json:"records"`
+	Blobs   int64     `json:"blobs"`
+	// HasBlobs and HasKeys are false if files, or keys, were left out.
+	HasBlobs bool `json:"has_blobs"`
+	HasKeys  bool `json:"has_keys"`
+}
+
+// BackupDrill is the result of restoring a backup into an empty folder.
+type BackupDrill struct {
+	At      time.Time `json:"at"`
+	Passed  bool      `json:"passed"`
+	Records int64     `json:"records"`
+	Problem string    `json:"problem"`
+}
+
+// BackupVerification is the result of restoring a backup into an empty folder and comparing it.
+type BackupVerification struct {
+	Path string `json:"path"`
+	OK   bool   `json:"ok"`
+	// Problem says why it failed; empty if it passed.
+	Problem       string          `json:"problem"`
+	Encrypted     bool            `json:"encrypted"`
+	Contents      *BackupContents `json:"contents"`
+	Organizations []string        `json:"organizations"`
+}
+
+// ReadBackupOptions says how to read a backup.
+type ReadBackupOptions struct {
+	Path string
+	// IdentityFile holds the age private keys of an encrypted one.
+	IdentityFile string
+	// TempDir is where a temporary copy is restored; empty for the system's folder.
+	TempDir  string
+	Progress func(done, total int64)
+}
+
+// RestoredBackup is the result of a restore.
+type RestoredBackup struct {
+	Path     string         `json:"path"`
+	Data     string         `json:"data"`
+	Contents BackupContents `json:"contents"`
+	// Replaced lists where the old database and other replaced files are now.
+	Replaced []string `json:"replaced"`
+	// HasKeys is set if the folder has keys that decrypt secrets, whether from the backup or before.
+	HasKeys bool `json:"has_keys"`
+}
+
+// Errors of backups that a command explains.
+var (
+	ErrBackupEncrypted = errors.New("the backup is encrypted")
+	ErrNotABackup      = errors.New("it is not a backup")
+)
+
+// Backups are the functions for backups of the data folder.
+type Backups struct {
+	// Write writes a backup of the target's data folder, while it is in use.
+	Write func(ctx context.Context, target Target, o BackupOptions) (*BackupFile, error)
+	// Verify restores a backup into an empty folder and compares it. The error is nil if the backup is
+	// damaged, which the result says.
+	Verify func(ctx context.Context, o ReadBackupOptions) (*BackupVerification, error)
+	// Restore replaces the target's data.
+	Restore func(ctx context.Context, target Target, o ReadBackupOptions) (*RestoredBackup, error)
+	// List describes the backups in a folder, the newest first.
+	List func(ctx context.Context, dir string) ([]BackupFile, error)
+}
+
+// backups returns the functions for backups.
+func (a *app) backups() (*Backups, error) {
+	if a.Backups == nil {
+		return nil, runtimeError("this build has no backups")
+	}
+	return a.Backups, nil
+}
+
+// unreadableWithoutKeys is what nobody can read on another machine without the keys.
+const unreadableWithoutKeys = "secrets of webhooks and integrations, private keys for sync bundles, and emails that are still queued"
+
+func (a *app) backupCommand() *cobra.Command {
+	var o BackupOptions
+	cmd := &cobra.Command{
+		Use: "backup FILE", Short: "Write a backup of all data to one file, while everything runs",
+		Long: `Writes the data of all organizations to one file: every record and, without --no-blobs,
+every file: documents, reports and imported catalogs. Nothing has to be stopped; a
+running daemon writes the backup itself, so its user needs access to the folder. A file
+that exists is never overwritten.
+
+The key that encrypts secrets is left out unless you pass --include-keys. Without it,
+another machine can restore everything except secrets of webhooks and integrations,
+private keys for sync bundles, and emails that are still queued.
+
+The file is not encrypted unless you pass --recipient with an age public key (age1…);
+only the matching private key can read it then.`,
+		Example: `  service backup acme.bak
+  service backup acme.bak --recipient age1… --include-keys
+  service backup verify acme.bak
+  service daemon --backup-every 24h --backup-to /backup`,
+		Args: requireArgCount(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runBackup(cmd, o, args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.Recipients, "recipient", nil, "age public key to encrypt for, age1…; repeat for several")
+	f.BoolVar(&o.WithoutBlobs, "no-blobs", false, "leave out files: documents, reports and imported catalogs")
+	f.BoolVar(&o.IncludeKeys, "include-keys", false, "include the key that encrypts secrets")
+	cmd.AddCommand(a.backupVerify(), a.backupList())
+	return cmd
+}
+
+// localDataTarget returns the data folder of this machine as target. It returns an error if the command
+// line, a variable or the chosen context names a server, whose data the user may expect to be used.
+func (a *app) localDataTarget(cmd *cobra.Command) (Target, error) {
+	t := a.flags.Target
+	if a.targetErr == nil && t.Server == "" {
+		t.Token, t.Organization = "", ""
+		return t, nil
+	}
+	return t, withHint(
+		usageError("`%s` works on the data folder of this machine, but %s", cmd.CommandPath(), a.describeServerChoice()),
+		"run it on the server's machine; for this machine's data folder, add --context local",
+	)
+}
+
+func (a *app) describeServerChoice() string {
+	switch {
+	case a.context != nil:
+		return "commands use the context " + a.context.Name
+	case a.targetErr != nil:
+		return a.targetErr.Error()
+	}
+	return "commands use the server " + redactPassword(a.flags.Server)
+}
+
+func (a *app) runBackup(cmd *cobra.Command, o BackupOptions, path string) (err error) {
+	backups, err := a.backups()
+	if err != nil {
+		return err
+	}
+	target, err := a.localDataTarget(cmd)
+	if err != nil {
+		return err
+	}
+	if err := checkRecipients(o.Recipients); err != nil {
+		return err
+	}
+	if o.Path, err = a.checkBackupPath(path); err != nil {
+		return err
+	}
+	if a.ResolvePaths != nil {
+		if at := a.ResolvePaths(target.Data); at.Unused {
+			return withHint(runtimeError("there is nothing to back up: %s has no data", at.Data), "choose the data folder with --data")
+		}
+	}
+	a.progress.Start("writing the backup")
+	o.Progress = a.showByteProgress("writing the backup")
+	b, err := backups.Write(cmd.Context(), target, o)
+	if err != nil {
+		return err
+	}
+	a.progress.Done("")
+	return a.out.Print(b, func(p *print.Page) {
+		p.Text("Wrote %s, %s.", path, print.FormatSize(b.Size))
+		p.Fields(contentFields(b.Contents, b.Encrypted)...)
+		if !b.Contents.HasKeys {
+			p.Blank()
+			p.Text("The key that encrypts secrets is not in it. Without that key, another machine can't read " + unreadableWithoutKeys +
+				"; keep a copy of secret.key elsewhere, or use --include-keys.")
+		} else if !b.Encrypted {
+			p.Blank()
+			p.Text("It contains the key that encrypts secrets, and is not encrypted: store it where only you can read it.")
+		}
+		p.Blank()
+		p.Text("Check that it can be restored:")
+		p.Command("service backup verify " + shellQuote(path))
+	})
+}
+
+// checkBackupPath returns the absolute path of a backup to write. The process that has the data folder open
+// writes the file, so mistakes are better found before.
+func (a *app) checkBackupPath(path string) (string, error) {
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	switch info, err := os.Lstat(full); {
+	case err == nil && info.IsDir():
+		return "", usageError("%s is a folder; name a file in it, such as %s", path, filepath.Join(path, "service.bak"))
+	case err == nil:
+		return "", withHint(runtimeError("%s already exists, and a backup never overwrites a file", path), "give another name")
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", runtimeError("can't write %s: %w", path, errorWithoutPath(err))
+	}
+	switch info, err := os.Stat(filepath.Dir(full)); {
+	case err != nil:
+		return "", withHint(runtimeError("can't write %s: its folder: %w", path, errorWithoutPath(err)), "create the folder, or mount its drive")
+	case !info.IsDir():
+		return "", runtimeError("can't write %s: %s is not a folder", path, filepath.Dir(path))
+	}
+	return full, nil
+}
+
+// checkRecipients returns an error unless all keys are age public keys.
+func checkRecipients(keys []string) error {
+	for _, k := range keys {
+		if r, err := age.ParseRecipients(strings.NewReader(k)); err != nil || len(r) != 1 {
+			return withHint(
+				usageError("%.80q is not an age public key", k),
+				"create a key pair with `age-keygen -o key.txt`; it prints the public key, age1…",
+			)
+		}
+	}
+	return nil
+}
+
+// showByteProgress returns a function that shows the progress of an activity.
+func (a *app) showByteProgress(doing string) func(done, total int64) {
+	return func(done, total int64) {
+		if total > 0 {
+			a.progress.Update("%s: %s of %s", doing, print.FormatSize(min(done, total)), print.FormatSize(total))
+		}
+	}
+}
+
+func contentFields(c *BackupContents, encrypted bool) []print.Field {
+	files := strconv.FormatInt(c.Blobs, 10)
+	if !c.HasBlobs {
+		files = "left out"
+	}
+	return []print.Field{
+		field("created", print.FormatTime(c.Created)),
+		field("schema", strconv.Itoa(c.Schema)),
+		field("records", strconv.FormatInt(c.Records, 10)),
+		field("files", files),
+		field("keys", map[bool]string{true: "included", false: "left out"}[c.HasKeys]),
+		field("encrypted", yesNo(encrypted)),
+	}
+}
+
+// addReadBackupFlags adds the flags of commands that read a backup.
+func addReadBackupFlags(cmd *cobra.Command, o *ReadBackupOptions) {
+	cmd.Flags().StringVar(&o.IdentityFile, "identity", "", "file with the age private key of an encrypted backup")
+}
+
+// explainReadBackupError adds what to do to an error about the backup at path.
+func explainReadBackupError(path string, o ReadBackupOptions, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrBackupEncrypted) && o.IdentityFile == "":
+		return withHint(usageError("%s is encrypted", path), "name the file with the private key: --identity key.txt")
+	case errors.Is(err, ErrBackupEncrypted):
+		return withHint(
+			runtimeError("%s is encrypted, and no key in %s decrypts it", path, o.IdentityFile),
+			"use the private key of a --recipient that it was made with",
+		)
+	}
+	return err
+}
+
+func (a *app) backupVerify() *cobra.Command {
+	var o ReadBackupOptions
+	cmd := &cobra.Command{
+		Use: "verify FILE", Short: "Restore a backup into an empty temporary folder and compare it",
+		Long: `Reads all of the backup, restores it into an empty folder, opens what was restored, and
+compares it record by record and file by file. It needs no data folder and changes none;
+the temporary copy needs as much space as the data, in the system's temporary folder or
+in --temp. The exit code is 1 if the backup is damaged or incomplete.`,
+		Example: "  service backup verify acme.bak\n  service backup verify acme.bak --identity key.txt --temp /var/tmp",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			backups, err := a.backups()
+			if err != nil {
+				return err
+			}
+			o.Path = args[0]
+			a.progress.Start("verifying the backup")
+			o.Progress = a.showByteProgress("verifying the backup")
+			v, err := backups.Verify(cmd.Context(), o)
+			if err != nil {
+				return explainReadBackupError(args[0], o, err)
+			}
+			a.progress.Done("")
+			if err := a.out.Print(v, func(p *print.Page) { renderBackupVerification(p, v) }); err != nil || v.OK {
+				return err
+			}
+			return &exitError{
+				code: exitVerdict, err: fmt.Errorf("%s failed the verification", args[0]),
+				hint: "make a new backup, or use an older one; `service backup list FOLDER` lists them",
+			}
+		},
+	}
+	addReadBackupFlags(cmd, &o)
+	cmd.Flags().StringVar(&o.TempDir, "temp", "", "folder for the temporary copy (default: the system's temporary folder)")
+	return cmd
+}
+
+func renderBackupVerification(p *print.Page, v *BackupVerification) {
+	if !v.OK {
+		p.Text("✗ %s can't be restored: %s.", v.Path, v.Problem)
+		return
+	}
+	p.Text("✓ %s was restored into an empty folder: %s and %s are equal.", v.Path,
+		prose.Count(int(v.Contents.Records), "record", "records"), prose.Count(int(v.Contents.Blobs), "file", "files"))
+	p.Fields(append(contentFields(v.Contents, v.Encrypted), field("organizations", strings.Join(v.Organizations, ", ")))...)
+	if !v.Contents.HasBlobs {
+		p.Text("It contains no files: after a restore, the data folder needs the folder blobs that it was made from.")
+	}
+}
+
+func (a *app) backupList() *cobra.Command {
+	return &cobra.Command{
+		Use: "list DIR", Short: "List the backups in a folder, newest first",
+		Long: `Lists the backups in a folder with what they contain and, for those of a daemon's
+schedule, the result of the last restore drill. Of an encrypted backup only its size and
+drill are known. Other files in the folder are ignored.`,
+		Example: "  service backup list /backup\n  service backup list /backup --jq '.data[0].path'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			backups, err := a.backups()
+			if err != nil {
+				return err
+			}
+			all, err := backups.List(cmd.Context(), args[0])
+			if err != nil {
+				return runtimeError("can't list %s: %w", args[0], errorWithoutPath(err))
+			}
+			out := struct {
+				Data []BackupFile `json:"data"`
+			}{append([]BackupFile{}, all...)}
+			return a.out.Print(out, func(p *print.Page) {
+				renderTable(p, all, []print.Column{
+					column("name"), fixed("created"), fixedNumber("size"), optional(fixedNumber("schema")), fixed("files"), fixed("keys"),
+					fixed("encrypted"), wrapped("last drill"),
+				}, backupRow)
+				renderTextIfEmpty(p, len(all), "No backups in %s.", args[0])
+			})
+		},
+	}
+}
+
+func backupRow(b BackupFile) []string {
+	created, schema, files, keys, drill := "", "", "", "", ""
+	if c := b.Contents; c != nil {
+		created, schema, files, keys = print.FormatTime(c.Created), strconv.Itoa(c.Schema), yesNo(c.HasBlobs), yesNo(c.HasKeys)
+	}
+	switch d := b.Drill; {
+	case b.Problem != "":
+		drill = b.Problem
+	case d != nil && d.Passed:
+		drill = fmt.Sprintf("passed %s, %s equal", print.FormatTime(d.At), prose.Count(int(d.Records), "record", "records"))
+	case d != nil:
+		drill = fmt.Sprintf("failed %s: %s", print.FormatTime(d.At), d.Problem)
+	}
+	return []string{filepath.Base(b.Path), created, print.FormatSize(b.Size), schema, files, keys, yesNo(b.Encrypted), drill}
+}
+
+func (a *app) restoreCommand() *cobra.Command {
+	var o ReadBackupOptions
+	var sure bool
+	cmd := &cobra.Command{
+		Use: "restore FILE", Short: "Restore a backup to the data folder",
+		Long: `Verifies the whole backup, then restores it to the data folder, which may be empty or
+missing. Nothing is replaced before everything can be. Stop the daemon first: a folder
+in use is refused, as is a backup of a newer version of this program; one of an older
+version is converted when it is opened.
+
+If the folder has data, you are asked first, and its database is moved to its folder
+backups; its files stay.`,
+		Example: `  service restore acme.bak --data ./restored
+  service restore acme.bak --identity key.txt --yes`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			backups, err := a.backups()
+			if err != nil {
+				return err
+			}
+			target, err := a.localDataTarget(cmd)
+			if err != nil {
+				return err
+			}
+			o.Path = args[0]
+			if err := a.confirmRestore(cmd.Context(), target, sure); err != nil {
+				return err
+			}
+			a.interruptHint = "nothing was replaced unless the command said so; run the same command again"
+			a.progress.Start("restoring the backup")
+			o.Progress = a.showByteProgress("restoring the backup")
+			r, err := backups.Restore(cmd.Context(), target, o)
+			if err != nil {
+				return explainReadBackupError(args[0], o, err)
+			}
+			a.progress.Done("")
+			return a.out.Print(r, func(p *print.Page) { a.renderRestoredBackup(p, r) })
+		},
+	}
+	addReadBackupFlags(cmd, &o)
+	addYesFlag(cmd, &sure)
+	return cmd
+}
+
+// confirmRestore asks before existing data is replaced, and refuses a folder in use before anything
+// is read.
+func (a *app) confirmRestore(ctx context.Context, target Target, sure bool) error {
+	if a.ResolvePaths == nil {
+		return nil
+	}
+	at := a.ResolvePaths(target.Data)
+	p, err := a.findDataFolderProcess(ctx)
+	if err != nil {
+		return err
+	}
+	if p != nil {
+		return withHint(
+			runtimeError("the data folder %s is in use by process %d", at.Data, p.PID),
+			"stop it first, or restore to another folder with --data",
+		)
+	}
+	if at.Unused {
+		return nil
+	}
+	return a.confirm(sure, "replace the data in "+at.Data)
+}
+
+func (a *app) renderRestoredBackup(p *print.Page, r *RestoredBackup) {
+	p.Text("Restored %s and %s of %s to:", prose.Count(int(r.Contents.Records), "record", "records"),
+		prose.Count(int(r.Contents.Blobs), "file", "files"), print.FormatTime(r.Contents.Created))
+	p.UnwrappedLine(r.Data)
+	if len(r.Replaced) > 0 {
+		p.Text("What it replaced is kept:")
+	}
+	for _, path := range r.Replaced {
+		p.UnwrappedLine(path)
+	}
+	if !r.Contents.HasBlobs {
+		p.Text("The backup contains no files: copy the folder blobs of the old data folder to this one before you use it.")
+	}
+	if !r.HasKeys {
+		p.Text("It has no key for secrets. If there were any ("+unreadableWithoutKeys+
+			"), copy secret.key of the old machine to %s, or set SERVICE_SECRET_KEY; otherwise enter them again.", r.Data)
+	}
+	p.Text("Check it:")
+	p.Command(a.suggestedCommandLine("doctor"))
+}
+
+// BackupSchedule describes the backups that a daemon makes.
+type BackupSchedule struct {
+	// Dir is an absolute path.
+	Dir   string
+	Every time.Duration
+	// Keep is how many stay; 0 keeps all.
+	Keep int
+	// Recipients are age public keys to encrypt them for; none leaves them unencrypted.
+	Recipients []string
+}
+
+// readBackupSchedule reads the settings of backups, or returns nil if there are none.
+func readBackupSchedule(setting func(key string) string, recipients []string) (*BackupSchedule, error) {
+	every, dir, keep := setting("backup-every"), setting("backup-to"), setting("backup-keep")
+	switch {
+	case every == "" && dir == "" && keep == "" && len(recipients) == 0:
+		return nil, nil
+	case every == "" || dir == "":
+		return nil, usageError("backups need both --backup-every and --backup-to, such as --backup-every 24h --backup-to /backup")
+	}
+	s := &BackupSchedule{Recipients: recipients}
+	err := checkRecipients(recipients)
+	if err != nil {
+		return nil, err
+	}
+	if s.Every, err = time.ParseDuration(every); err != nil || s.Every < time.Minute {
+		return nil, usageError("--backup-every %q is not a duration of a minute or more; write it as 24h or 90m", every)
+	}
+	if s.Keep, err = strconv.Atoi(cmp.Or(keep, defaultBackupKeep)); err != nil || s.Keep < 0 {
+		return nil, usageError("--backup-keep %q is not a number; write it as 14, or 0 to keep all", keep)
+	}
+	s.Dir, err = filepath.Abs(dir)
+	return s, err
+}

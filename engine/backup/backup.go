@@ -1,0 +1,318 @@
+// Package backup writes backups of the whole store, on request and on a schedule, and restores each
+// scheduled one into an empty folder to prove that it can be restored.
+//
+// A backup covers every organization. Therefore no operation of the API may call this package: only
+// the process that has the data folder open does, for its operator.
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"filippo.io/age"
+
+	"github.com/scf-service/service/store"
+)
+
+// Options are the dependencies of a Service.
+type Options struct {
+	DB     *store.DB
+	Clock  func() time.Time
+	Logger *slog.Logger
+	// NewTicker returns a channel that ticks at the interval until stop is called.
+	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
+}
+
+// Service writes the backups of one data folder.
+type Service struct {
+	Options
+	running sync.Mutex // held while a backup is written or verified
+
+	mu       sync.Mutex // guards the fields below
+	status   Status
+	failures int
+
+	stop       context.CancelFunc // nil without a schedule
+	background sync.WaitGroup
+}
+
+// New returns a Service. It makes no backups by itself until Start.
+func New(o Options) *Service {
+	s := &Service{Options: o}
+	var err error
+	if s.status, err = ReadStatus(o.DB.Dir()); err != nil {
+		o.Logger.Warn("the status of backups can't be read and starts anew", "error", err)
+	}
+	return s
+}
+
+// Schedule describes the backups to make.
+type Schedule struct {
+	Dir   string        `json:"dir"`
+	Every time.Duration `json:"every"`
+	// Keep is how many backups stay in Dir; 0 keeps all.
+	Keep int `json:"keep"`
+	// Recipients encrypt the backups; none leaves them unencrypted.
+	Recipients []age.Recipient `json:"-"`
+}
+
+const (
+	// checkInterval is how often the schedule is checked.
+	checkInterval = time.Minute
+	// retryInterval is the time between attempts after a failure.
+	retryInterval = 10 * time.Minute
+)
+
+// Start makes backups on a schedule until Close. A nil schedule only records that there is none.
+//
+// Only one process can have the database open, so a schedule needs no lease.
+func (s *Service) Start(ctx context.Context, o *Schedule) error {
+	if o == nil && s.Status().Schedule == nil {
+		return nil // leave folders that never had one alone
+	}
+	err := s.saveStatus(func(st *Status) {
+		if st.Schedule = o; o == nil {
+			st.Failure = nil
+		}
+	})
+	if err != nil || o == nil {
+		return err
+	}
+	ctx, s.stop = context.WithCancel(ctx)
+	s.background.Go(func() { s.runSchedule(ctx, o) })
+	return nil
+}
+
+// Close stops the schedule and waits for it.
+func (s *Service) Close() {
+	if s.stop != nil {
+		s.stop()
+	}
+	s.background.Wait()
+}
+
+func (s *Service) runSchedule(ctx context.Context, o *Schedule) {
+	ticks, stop := s.NewTicker(checkInterval)
+	defer stop()
+	for {
+		if s.isDue(o) {
+			s.runScheduled(ctx, o)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks:
+		}
+	}
+}
+
+// isDue reports whether it is time for a backup. One that was not verified doesn't count, nor does one
+// that was deleted or is in another folder.
+func (s *Service) isDue(o *Schedule) bool {
+	status := s.Status()
+	now := s.Clock()
+	if f := status.Failure; f != nil && isBetween(now, f.At, min(o.Every, retryInterval)) {
+		return false
+	}
+	last := status.Last
+	if last == nil || last.Drill == nil || filepath.Dir(last.Path) != o.Dir {
+		return true
+	}
+	if _, err := os.Lstat(last.Path); err != nil {
+		return true
+	}
+	return !isBetween(now, last.Created, o.Every)
+}
+
+// isBetween reports whether now is from start up to the given time after it. A clock that was set back
+// must not stop the backups, so a start in the future does not count.
+func isBetween(now, start time.Time, after time.Duration) bool {
+	d := now.Sub(start)
+	return d >= 0 && d < after
+}
+
+// runScheduled writes a backup, restores it into an empty folder, and deletes old backups.
+func (s *Service) runScheduled(ctx context.Context, o *Schedule) {
+	err := s.writeAndVerify(ctx, o)
+	if ctx.Err() != nil {
+		return // stopping; the next start makes the backup again
+	}
+	if err != nil {
+		s.Logger.Error("the scheduled backup failed", "dir", o.Dir, "error", err)
+		now := s.Clock().UTC()
+		s.mu.Lock()
+		s.failures++
+		s.mu.Unlock()
+		err = s.saveStatus(func(st *Status) { st.Failure = &Failure{At: now, Problem: err.Error()} })
+	} else {
+		err = s.deleteOld(ctx, o)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.Logger.Warn("after a scheduled backup", "error", err)
+	}
+}
+
+func (s *Service) writeAndVerify(ctx context.Context, o *Schedule) error {
+	s.running.Lock()
+	defer s.running.Unlock()
+	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
+		// Creating it could fill the wrong disk where a drive is not mounted.
+		return fmt.Errorf("%s is not a folder; create it, or mount its drive", o.Dir)
+	}
+	recipients, identity, err := withDrillKey(o.Recipients)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(o.Dir, s.Clock().UTC().Format(nameLayout))
+	m, err := s.DB.Backup(ctx, path, store.BackupOptions{Recipients: recipients})
+	if err != nil {
+		return err
+	}
+	r, err := newRecord(path, m)
+	if err != nil {
+		return err
+	}
+	// Store it first without a result, so that a drill that ends the program does not count as passed.
+	if err := s.saveScheduled(r); err != nil {
+		return err
+	}
+	s.Logger.Info("backup written", "path", path, "bytes", r.Size)
+	r.Drill = s.drill(ctx, path, identity)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := s.saveScheduled(r); err != nil {
+		return err
+	}
+	if !r.Drill.Passed {
+		s.mu.Lock()
+		s.failures++
+		s.mu.Unlock()
+		s.Logger.Error("the restore drill of a backup failed", "path", path, "error", r.Drill.Problem)
+		return nil
+	}
+	s.Logger.Info("restore drill passed", "path", path, "records", r.Drill.Records, "files", r.Drill.Files)
+	return nil
+}
+
+// saveScheduled stores the record of a scheduled backup beside it and in the status.
+func (s *Service) saveScheduled(r *Record) error {
+	if err := r.save(); err != nil {
+		return err
+	}
+	return s.saveStatus(func(st *Status) { st.Last, st.Failure = r, nil })
+}
+
+// drill restores the backup at path into an empty folder, from that file alone.
+func (s *Service) drill(ctx context.Context, path string, identities []age.Identity) *Drill {
+	v, err := Verify(ctx, path, s.DB.TrialOptions(), store.ReadOptions{Identities: identities})
+	d := &Drill{At: s.Clock().UTC(), Passed: err == nil, Records: v.Records(), Files: v.BlobCount}
+	if err != nil {
+		d.Problem = err.Error()
+	}
+	return d
+}
+
+// withDrillKey adds a key to recipients that exists only for the drill, in memory: the encrypted file
+// itself is restored, no unencrypted copy is written, and afterwards nobody has the key. Without
+// recipients there is none.
+func withDrillKey(recipients []age.Recipient) ([]age.Recipient, []age.Identity, error) {
+	if len(recipients) == 0 {
+		return nil, nil, nil
+	}
+	// A file is either for keys of this kind or for others, never for both.
+	if _, ok := recipients[0].(*age.HybridRecipient); ok {
+		identity, err := age.GenerateHybridIdentity()
+		if err != nil {
+			return nil, nil, err
+		}
+		return append(recipients[:len(recipients):len(recipients)], identity.Recipient()), []age.Identity{identity}, nil
+	}
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		return nil, nil, err
+	}
+	return append(recipients[:len(recipients):len(recipients)], identity.Recipient()), []age.Identity{identity}, nil
+}
+
+// Write writes a backup to path on request. It may run at any time, but waits for a scheduled one.
+func (s *Service) Write(ctx context.Context, path string, o store.BackupOptions) (store.Manifest, error) {
+	s.running.Lock()
+	defer s.running.Unlock()
+	m, err := s.DB.Backup(ctx, path, o)
+	if err != nil {
+		return m, err
+	}
+	r, err := newRecord(path, m)
+	if err != nil {
+		return m, err
+	}
+	return m, s.saveStatus(func(st *Status) { st.Manual = r })
+}
+
+func newRecord(path string, m store.Manifest) (*Record, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Record{Path: path, Database: m.DatabaseID, Created: m.Created, Size: info.Size()}, nil
+}
+
+// Status returns the current status.
+func (s *Service) Status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.status
+}
+
+// Failures returns how many scheduled backups and drills have failed since the start.
+func (s *Service) Failures() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failures
+}
+
+// saveStatus changes the status, in memory even if it can't be stored.
+func (s *Service) saveStatus(change func(*Status)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.status)
+	if err := writeJSON(filepath.Join(s.DB.Dir(), statusFile), s.status); err != nil {
+		return fmt.Errorf("storing the status of backups: %w", err)
+	}
+	return nil
+}
+
+// deleteOld deletes the backups beyond those to keep. It only considers files that a schedule of this
+// database made, and never deletes the newest one that is known to be restorable.
+func (s *Service) deleteOld(ctx context.Context, o *Schedule) error {
+	if o.Keep == 0 {
+		return nil
+	}
+	all, err := scheduledIn(ctx, o.Dir, s.DB.ID())
+	if err != nil {
+		return err
+	}
+	passed := false
+	var errs []error
+	for i, r := range all {
+		isNewestPassed := !passed && r.Drill != nil && r.Drill.Passed
+		passed = passed || isNewestPassed
+		if i < o.Keep || isNewestPassed {
+			continue
+		}
+		if err := os.Remove(r.Path); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		errs = append(errs, os.Remove(r.Path+recordSuffix))
+		s.Logger.Info("old backup deleted", "path", r.Path)
+	}
+	return errors.Join(errs...)
+}

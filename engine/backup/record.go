@@ -1,0 +1,123 @@
+package backup
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/internal/regularfile"
+	"github.com/scf-service/service/store"
+)
+
+// Record describes a backup. That of a scheduled one is also stored beside the file.
+type Record struct {
+	Path string `json:"path"`
+	// Database is the ID of the database it was made from.
+	Database string    `json:"database"`
+	Created  time.Time `json:"created"`
+	Size     int64     `json:"size"`
+	// Drill is the result of restoring it; nil if that was not done or is unfinished.
+	Drill *Drill `json:"drill"`
+}
+
+// Drill is the result of restoring a backup into an empty folder and comparing it.
+type Drill struct {
+	At      time.Time `json:"at"`
+	Passed  bool      `json:"passed"`
+	Records int64     `json:"records"` // equal records
+	Files   int64     `json:"files"`   // equal documents and reports
+	// Problem says why it failed; empty if it passed.
+	Problem string `json:"problem"`
+}
+
+const (
+	// statusFile is in the data folder.
+	statusFile = "backup.json"
+	// recordSuffix follows the name of a scheduled backup.
+	recordSuffix = ".json"
+	// nameLayout is the name of a scheduled backup, with the time in UTC.
+	nameLayout = "service-2006-01-02T150405Z.bak"
+	maxJSON    = 1 << 20
+)
+
+func (r *Record) save() error { return writeJSON(r.Path+recordSuffix, r) }
+
+// ReadRecord returns the record beside the backup at path, or nil if there is none.
+func ReadRecord(path string) (*Record, error) {
+	var r *Record
+	if err := readJSON(path+recordSuffix, &r); err != nil || r == nil {
+		return nil, err
+	}
+	r.Path = path // the folder may have been moved
+	return r, nil
+}
+
+// scheduledIn returns the backups in dir that a schedule of the database made, the newest first.
+func scheduledIn(ctx context.Context, dir, database string) (out []*Record, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if _, err := time.Parse(nameLayout, e.Name()); err != nil || !e.Type().IsRegular() {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		r, err := ReadRecord(path)
+		if err != nil || r == nil || r.Database != database {
+			continue
+		}
+		m, err := store.ReadManifest(ctx, path)
+		if err != nil || !m.Encrypted && m.DatabaseID != database {
+			continue // something else has that name now, or it is damaged: a person should look at it
+		}
+		out = append(out, r)
+	}
+	slices.SortFunc(out, func(a, b *Record) int {
+		return cmp.Or(b.Created.Compare(a.Created), strings.Compare(b.Path, a.Path))
+	})
+	return out, nil
+}
+
+// writeJSON replaces the file at path atomically.
+func writeJSON(path string, v any) (err error) {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".backup-*.json") // CreateTemp creates files with mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(b, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// readJSON decodes the file at path into v, which stays as it is if there is no such file.
+func readJSON(path string, v any) error {
+	b, err := regularfile.Read(path, maxJSON)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, v)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
