@@ -44,7 +44,7 @@ type Options struct {
 	ExtraKinds []delivery.ReceiverKind
 }
 
-// Service implements the webhook operations and sends deliveries.
+// Service implements the operations on webhooks and sends events to them.
 type Service struct {
 	Options
 	*delivery.Dispatcher
@@ -54,7 +54,7 @@ type Service struct {
 // clientLimits are the limits of one delivery request.
 var clientLimits = netguard.Limits{Timeout: 15 * time.Second, HeaderTimeout: 10 * time.Second, MaxBodyBytes: maxResponseBytes}
 
-// New returns a Service; Start starts sending.
+// New returns a Service. It sends nothing before Start.
 func New(o Options) *Service {
 	s := &Service{Options: o, client: o.Guard.Client(clientLimits)}
 	s.Dispatcher = delivery.NewDispatcher(
@@ -85,7 +85,7 @@ const (
 // testEvent is the type of the event sent by Test.
 const testEvent = "webhook.test"
 
-// newWebhookSecret returns a random 24-byte secret in Standard Webhooks format.
+// newWebhookSecret returns a random 24-byte secret in the format of the Standard Webhooks specification.
 func newWebhookSecret() string {
 	b := make([]byte, 24)
 	_, _ = rand.Read(b) //nolint:forbidigo // secrets are random; Read never fails, it crashes the program instead
@@ -103,7 +103,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.OrgListInput)
 	return api.MapList(all, func(w *store.Webhook) api.Webhook { return w.Webhook }), nil
 }
 
-// Create creates a webhook, which receives events from then on.
+// Create creates a webhook. It receives the events that happen from then on.
 func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateWebhookInput) (*api.NewWebhook, error) {
 	address, err := s.Guard.CheckURL("url", in.Body.URL)
 	if err != nil {
@@ -143,7 +143,8 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateWebho
 	return out, nil
 }
 
-// auditChange writes an audit record; of the URL it keeps only the host, which holds no secret.
+// auditChange writes an audit record of a change. Of the URL, it records only the host, which contains
+// no secret.
 func auditChange(tx *store.Tx, by api.Caller, action string, w *store.Webhook) error {
 	return audit.Append(tx, by, audit.Entry{
 		Action: action, ResourceType: "webhook", ResourceID: w.ID,
@@ -166,7 +167,7 @@ func (s *Service) Get(ctx context.Context, by api.Caller, in *api.WebhookInput) 
 	return &w.Webhook, err
 }
 
-// Update changes a webhook. Enabling it again resumes its pending deliveries.
+// Update changes a webhook. If the webhook is enabled again, its pending deliveries are resumed.
 func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateWebhookInput) (*api.Webhook, error) {
 	var address *string
 	if in.Body.URL != nil {
@@ -222,8 +223,8 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.WebhookInpu
 	})
 }
 
-// RotateSecret replaces a webhook's secret. For a day, deliveries are signed with both secrets, so
-// that the receiver can switch.
+// RotateSecret replaces a webhook's secret. For a day, deliveries are signed with both secrets, so that
+// the receiver has time to switch.
 func (s *Service) RotateSecret(ctx context.Context, by api.Caller, in *api.WebhookInput) (*api.NewWebhook, error) {
 	secret := newWebhookSecret()
 	sealed, err := s.Box.Seal([]byte(secret))
@@ -247,7 +248,7 @@ func (s *Service) RotateSecret(ctx context.Context, by api.Caller, in *api.Webho
 	return out, nil
 }
 
-// Test sends a test event; it also works on a disabled webhook.
+// Test sends a test event to a webhook, even if it is disabled.
 func (s *Service) Test(ctx context.Context, by api.Caller, in *api.WebhookInput) (*api.Delivery, error) {
 	var d store.Delivery
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -311,5 +312,5 @@ func urlHost(address string) string {
 	return u.Host
 }
 
-// errSecretUnreadable reports a secret that no known key decrypts.
+// errSecretUnreadable reports that a secret can't be decrypted with any known key.
 var errSecretUnreadable = fmt.Errorf("%w; rotate it", secretbox.ErrUnknownKey)

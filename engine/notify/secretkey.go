@@ -14,7 +14,7 @@ import (
 // resealBatch is the number of records re-encrypted in one transaction.
 const resealBatch = 200
 
-// GetSecretKey returns which keys encrypt the stored secrets and whether all secrets can be
+// GetSecretKey returns which keys the stored secrets are encrypted with, and whether all secrets can be
 // decrypted.
 func (s *Service) GetSecretKey(ctx context.Context, _ api.Caller, _ *api.None) (*api.SecretKey, error) {
 	place, ids, err := s.Box.KeyLocationAndIDs()
@@ -41,8 +41,8 @@ func (s *Service) GetSecretKey(ctx context.Context, _ api.Caller, _ *api.None) (
 	})
 }
 
-// RotateSecretKey activates a new key and re-encrypts all secrets with it. Old keys are kept until
-// they are removed, so an interrupted rotation continues on the next call.
+// RotateSecretKey creates a new key and re-encrypts all secrets with it. Old keys stay until they are
+// removed, so that the next call can continue an interrupted rotation.
 func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.RotateSecretKeyInput) (*api.SecretKey, error) {
 	before, err := s.GetSecretKey(ctx, by, nil)
 	if err != nil {
@@ -104,11 +104,11 @@ func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.Ro
 	})
 }
 
-// errBatchFull stops a batch of reseal.
+// errBatchFull ends a batch of re-encryption.
 var errBatchFull = errors.New("batch is full")
 
-// resealOneBatch re-encrypts one batch of secrets with the active key. hasMore reports whether others may
-// remain.
+// resealOneBatch re-encrypts one batch of secrets with the active key. hasMore reports whether there may
+// be others left.
 func (s *Service) resealOneBatch(ctx context.Context) (hasMore bool, err error) {
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
 		var hooks []store.Webhook
@@ -178,9 +178,9 @@ func (s *Service) resealOneBatch(ctx context.Context) (hasMore bool, err error) 
 	return hasMore, err
 }
 
-// forEachSealed calls visit for each encrypted secret and then recordDone with its record. Every
-// table that holds encrypted secrets must be listed here; otherwise its secrets are lost with the
-// old key.
+// forEachSealed calls visit for each encrypted secret, and then recordDone with the record that contains
+// it. It must cover every table with encrypted secrets; otherwise, those secrets are lost with the old
+// key.
 func (s *Service) forEachSealed(tx *store.Tx, visit func(what string, sealed *[]byte) error, recordDone func(record any) error) error {
 	if recordDone == nil {
 		recordDone = func(any) error { return nil }
@@ -238,7 +238,7 @@ func (s *Service) forEachSealed(tx *store.Tx, visit func(what string, sealed *[]
 	return nil
 }
 
-// Seal encrypts another secret of the installation with the same key as webhook secrets.
+// Seal encrypts a secret of another kind with the key that is also used for webhook secrets.
 func (s *Service) Seal(secret string) ([]byte, error) { return s.Box.Seal([]byte(secret)) }
 
 // Open decrypts what Seal encrypted.

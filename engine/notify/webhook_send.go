@@ -20,7 +20,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxResponseBytes limits how much of a response is read; its content is ignored.
+// maxResponseBytes is how much of a response is read at most; the content is ignored.
 const maxResponseBytes = 64 << 10
 
 // webhookKind implements delivery.ReceiverKind for webhooks.
@@ -68,7 +68,7 @@ func (webhookKind) SaveState(tx *store.Tx, org, id string, now delivery.State, _
 	return store.Webhooks.Update(tx, org, &w)
 }
 
-// Send posts a delivery with its signature.
+// Send sends a delivery with its signatures.
 func (k webhookKind) Send(ctx context.Context, d *store.Delivery) (status int, err error) {
 	var w store.Webhook
 	if err := k.s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -80,7 +80,7 @@ func (k webhookKind) Send(ctx context.Context, d *store.Delivery) (status int, e
 	return k.s.postDelivery(ctx, &w, d)
 }
 
-// postDelivery posts a delivery; the error says why it was not accepted.
+// postDelivery sends a delivery by HTTP POST. The error says why the receiver did not accept it.
 func (s *Service) postDelivery(ctx context.Context, w *store.Webhook, d *store.Delivery) (status int, err error) {
 	signature, err := s.sign(w, d)
 	if err != nil {
@@ -112,8 +112,8 @@ func (s *Service) postDelivery(ctx context.Context, w *store.Webhook, d *store.D
 
 type signatureHeaders struct{ at, text string }
 
-// sign computes the Standard Webhooks signature: HMAC-SHA256 over ID, time and body with each
-// currently valid secret.
+// sign computes the signatures of the Standard Webhooks specification: an HMAC-SHA256 over ID, time and
+// body with each secret that is currently valid.
 func (s *Service) sign(w *store.Webhook, d *store.Delivery) (signatureHeaders, error) {
 	now := s.Clock()
 	out := signatureHeaders{at: strconv.FormatInt(now.Unix(), 10)}

@@ -45,14 +45,14 @@ type Options struct {
 	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
 }
 
-// Service implements the operations on alert rules and evaluates them.
+// Service implements the operations on alert rules and evaluates the rules.
 type Service struct {
 	Options
 	stop    context.CancelFunc
 	working sync.WaitGroup
 }
 
-// New returns a Service; Start starts evaluating.
+// New returns a Service. Rules are evaluated only after Start.
 func New(o Options) *Service { return &Service{Options: o} }
 
 const (
@@ -152,7 +152,7 @@ func auditChange(tx *store.Tx, by api.Caller, action string, r *store.AlertRule)
 	})
 }
 
-// Update changes a rule. Its state is reset if the watched condition changes.
+// Update changes a rule. If the condition it watches changes, its state is reset.
 func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAlertInput) (*api.AlertRule, error) {
 	now, err := s.Get(ctx, by, &in.AlertInput)
 	if err != nil {
@@ -270,7 +270,7 @@ func unknownNameMessage(kind, word string, names map[string]bool) string {
 	return message
 }
 
-// metricSelector selects a metric by name and required labels.
+// metricSelector selects a metric by its name and by labels it must have.
 type metricSelector struct {
 	name   string
 	labels map[string]string
@@ -343,7 +343,8 @@ func isBreached(r *api.AlertRule, v float64) bool {
 	return v == r.Threshold
 }
 
-// isWorse reports whether v is further beyond the threshold than another value.
+// isWorse reports whether v is further beyond the threshold than the value than, given the rule's
+// comparison operator.
 func isWorse(operator string, v, than float64) bool {
 	switch operator {
 	case "gt", "gte":
@@ -407,7 +408,7 @@ func (s *Service) evaluateOrganization(ctx context.Context, org string) error {
 	})
 }
 
-// evaluateRule updates a rule's state from the current metrics.
+// evaluateRule updates a rule's state according to the current metrics.
 func (s *Service) evaluateRule(tx *store.Tx, r *store.AlertRule, all []api.Metric) error {
 	now := tx.Now()
 	r.LastEvaluatedAt = &now
@@ -447,7 +448,7 @@ func (s *Service) evaluateRule(tx *store.Tx, r *store.AlertRule, all []api.Metri
 	return store.AlertRules.Update(tx, r.OrganizationID, r)
 }
 
-// notifyChannels notifies the rule's channels that it is firing or has been resolved.
+// notifyChannels notifies the rule's channels that it is now firing, or that it has been resolved.
 func (s *Service) notifyChannels(tx *store.Tx, r *store.AlertRule, selector metricSelector, v float64) error {
 	by := api.Caller{OrganizationID: r.OrganizationID, Actor: api.Actor{Type: api.ActorWorkflow, Name: "alerts"}}
 	action, title := "alert.firing", "Firing: "+r.Name

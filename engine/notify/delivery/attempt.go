@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// attemptResult is the outcome of one attempt, to be stored.
+// attemptResult is the result of one delivery attempt, still to be stored.
 type attemptResult struct {
 	kind    ReceiverKind
 	sent    *store.Delivery
@@ -20,17 +20,17 @@ type attemptResult struct {
 	done    chan error
 }
 
-// attemptRecorder stores outcomes. Results that arrive during a transaction are stored together in
-// the next one: the database has a single writer, and ten receivers must not make it wait ten times
-// per event.
+// attemptRecorder stores the results of delivery attempts. Results that arrive during a transaction are
+// stored together in the next one: the database has a single writer, and ten receivers should not make
+// it wait ten times per event.
 type attemptRecorder struct {
 	mu      sync.Mutex
 	waiting []*attemptResult
 	writing bool
 }
 
-// recordAttempt stores an attempt with the next transaction and pauses a receiver that keeps
-// failing.
+// recordAttempt stores the result of an attempt in the next transaction, and pauses a receiver that
+// keeps failing.
 func (l *Dispatcher) recordAttempt(
 	ctx context.Context,
 	k ReceiverKind,
@@ -59,8 +59,8 @@ func (l *Dispatcher) recordAttempt(
 	return <-o.done
 }
 
-// writeAttemptResults stores outcomes together. If that fails, it stores each one separately, so that one
-// failure does not affect the others.
+// writeAttemptResults stores several results in one transaction. If that fails, it stores each one
+// separately, so that one failure doesn't affect the others.
 func (l *Dispatcher) writeAttemptResults(ctx context.Context, results []*attemptResult) {
 	err := l.DB.Update(ctx, func(tx *store.Tx) error {
 		for _, o := range results {

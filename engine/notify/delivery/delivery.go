@@ -46,7 +46,7 @@ const (
 	maxRetryAfter      = 8 * time.Hour // longest Retry-After that is honored
 )
 
-// retryDelays are the times between attempts, about 24 hours in total.
+// retryDelays are the times between delivery attempts, about 24 hours in total.
 var retryDelays = []time.Duration{
 	5 * time.Second,
 	30 * time.Second,
@@ -73,7 +73,8 @@ var EventTypes = []string{
 	"sync.conflict", "workflow.completed", "workflow.failed",
 }
 
-// NormalizeEventTypes returns the events sorted and without duplicates, or an error for an unknown one.
+// NormalizeEventTypes returns the event types sorted and without duplicates, or an error if one is
+// unknown.
 func NormalizeEventTypes(events []string) ([]string, error) {
 	out := slices.Clone(events)
 	slices.Sort(out)
@@ -89,7 +90,7 @@ func NormalizeEventTypes(events []string) ([]string, error) {
 	return out, nil
 }
 
-// Payload is the event as sent to a receiver.
+// Payload is an event in the form in which it is sent to a receiver.
 type Payload struct {
 	ID             string    `json:"id"`
 	Type           string    `json:"type"`
@@ -116,7 +117,7 @@ type State struct {
 	AuditDetails map[string]any
 }
 
-// ReceiverKind implements one kind of receiver.
+// ReceiverKind implements one kind of receiver, such as webhooks.
 type ReceiverKind interface {
 	// Name returns the kind's name, such as "webhook".
 	Name() string
@@ -130,7 +131,7 @@ type ReceiverKind interface {
 	SaveState(tx *store.Tx, org, id string, now State, last api.DeliveryAttempt) error
 }
 
-// SendError is an error that controls retries.
+// SendError is an error that also determines whether and when to retry.
 type SendError struct {
 	Reason string
 	// RetryAfter is the minimum time until the next attempt; Permanent means that there is none.
@@ -140,7 +141,7 @@ type SendError struct {
 
 func (r *SendError) Error() string { return r.Reason }
 
-// New returns a delivery that is due now.
+// New returns a delivery of an event to a receiver, due now.
 func New(tx *store.Tx, org, receiver, eventID, eventType string, body any) (store.Delivery, error) {
 	b, err := json.Marshal(body)
 	if err != nil {
@@ -165,7 +166,7 @@ type Options struct {
 	Tracer *tracing.Tracer
 }
 
-// Dispatcher fans out events and sends deliveries.
+// Dispatcher creates a delivery for each receiver of an event, and sends the deliveries.
 type Dispatcher struct {
 	Options
 	stop     context.CancelFunc
@@ -175,7 +176,7 @@ type Dispatcher struct {
 	nextPrune time.Time
 }
 
-// NewDispatcher returns a Dispatcher; Start starts sending.
+// NewDispatcher returns a Dispatcher. It sends nothing before Start.
 func NewDispatcher(o Options) *Dispatcher { return &Dispatcher{Options: o} }
 
 // Start starts sending, including what an earlier process left unsent, until Close is called.
@@ -208,7 +209,7 @@ func (l *Dispatcher) Close() {
 	l.working.Wait()
 }
 
-// RunOnce fans out new events, sends due deliveries and deletes old ones.
+// RunOnce creates the deliveries of new events, sends those that are due and deletes old ones.
 func (l *Dispatcher) RunOnce(ctx context.Context) error {
 	for {
 		more, err := l.createDeliveries(ctx)
@@ -225,7 +226,8 @@ func (l *Dispatcher) RunOnce(ctx context.Context) error {
 	return l.deleteOldDeliveries(ctx)
 }
 
-// createDeliveries creates the deliveries of the oldest unprocessed events.
+// createDeliveries creates the deliveries of the oldest unprocessed events. hasMore reports whether
+// there are further events.
 func (l *Dispatcher) createDeliveries(ctx context.Context) (hasMore bool, err error) {
 	waiting, wanted := 0, false
 	if err := l.DB.View(ctx, func(tx *store.Tx) error {
@@ -314,7 +316,8 @@ type receiverQueue struct {
 	due  []store.Delivery
 }
 
-// sendDue sends due deliveries: receivers concurrently, each receiver's deliveries in order.
+// sendDue sends the deliveries that are due: different receivers at the same time, but the deliveries of
+// one receiver in order.
 func (l *Dispatcher) sendDue(ctx context.Context) error {
 	var ready []receiverQueue
 	err := l.DB.View(ctx, func(tx *store.Tx) error {
@@ -371,8 +374,8 @@ func (l *Dispatcher) dueDeliveries(tx *store.Tx, r *Receiver) (due []store.Deliv
 	return due, nil
 }
 
-// attemptDelivery makes one attempt and records it. It returns false if the receiver is currently
-// unreachable.
+// attemptDelivery tries once to deliver and records the result. It returns false if the receiver is
+// currently unreachable.
 func (l *Dispatcher) attemptDelivery(ctx context.Context, k ReceiverKind, d *store.Delivery) bool {
 	began := l.Clock()
 	// The trace ID is not sent to the receiver, which is not trusted; the event ID links the two.
@@ -406,8 +409,8 @@ func (l *Dispatcher) attemptDelivery(ctx context.Context, k ReceiverKind, d *sto
 	return err == nil
 }
 
-// retryDelay returns the delay after this number of attempts, varied by up to 10% so that retries
-// spread out; it is the same each time for a delivery.
+// retryDelay returns the delay after the given number of attempts. It is varied by up to 10%, so that
+// retries are spread out, but always the same for a delivery and a number of attempts.
 func retryDelay(id string, tries int) time.Duration {
 	d := retryDelays[min(tries, len(retryDelays))-1]
 	h := fnv.New32a()

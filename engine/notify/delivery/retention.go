@@ -34,8 +34,8 @@ func (l *Dispatcher) deleteOldDeliveries(ctx context.Context) error {
 	return nil
 }
 
-// findExpired returns a batch of deliveries older than before. The age of a redelivery counts from
-// the request.
+// findExpired returns a batch of deliveries older than before. If somebody requested a delivery again,
+// its age counts from then.
 func (l *Dispatcher) findExpired(tx *store.Tx, before time.Time) (old []store.Delivery, err error) {
 	for _, k := range l.Kinds {
 		all, err := k.Receivers(tx, "")
@@ -95,7 +95,7 @@ func List(ctx context.Context, db *store.DB, org, receiver, status string, p api
 	return api.MapList(all, func(d *store.Delivery) api.Delivery { return d.Delivery }), nil
 }
 
-// Requeue makes a receiver's delivery due again with its attempts reset.
+// Requeue makes a delivery due again and resets its number of attempts.
 func Requeue(tx *store.Tx, org, receiver, id string) (store.Delivery, error) {
 	d, err := store.Deliveries.Get(tx, org, id)
 	if err == nil && d.WebhookID != receiver {

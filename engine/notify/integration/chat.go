@@ -47,8 +47,8 @@ func (s *Service) sendChatMessage(ctx context.Context, set *settings, m *message
 	return status, &delivery.SendError{Reason: reason, Permanent: permanentSlackErrors[reply.Error]}
 }
 
-// permanentSlackErrors are Slack errors that only a change of the integration can fix. Slack sends
-// them with status 200; without this list, they would be retried for a day.
+// permanentSlackErrors lists the Slack errors that only a change of the integration's settings can fix.
+// Slack sends them with status 200; without this list, they would be retried for a day.
 var permanentSlackErrors = map[string]bool{
 	"channel_not_found": true,
 	"is_archived":       true,
@@ -79,7 +79,8 @@ func slackMessage(m *message) jsonObject {
 	}
 }
 
-// teamsMessage returns a Teams adaptive card. Its texts are runs, which are not parsed as Markdown.
+// teamsMessage returns an adaptive card for Teams. Its strings are text runs, because these are not
+// parsed as Markdown.
 func teamsMessage(m *message) jsonObject {
 	run := func(text string, more jsonObject) jsonObject {
 		out := jsonObject{"type": "TextRun", "text": text}
@@ -102,7 +103,7 @@ func teamsMessage(m *message) jsonObject {
 	}}}
 }
 
-// sendGenericEvent sends the event unchanged, with the organization's custom headers.
+// sendGenericEvent sends the event unchanged, with the custom headers that the organization has set.
 func (s *Service) sendGenericEvent(ctx context.Context, set *settings, id string, payload []byte) (int, error) {
 	header := http.Header{}
 	for name, value := range set.pairs("headers") {
@@ -117,7 +118,7 @@ func (s *Service) sendGenericEvent(ctx context.Context, set *settings, id string
 	return toDeliveryResult(c.doJSON(ctx, set.text("method"), "", nil, rawJSON(payload), nil))
 }
 
-// rawJSON is JSON that is sent unchanged.
+// rawJSON is JSON that is sent as it is.
 type rawJSON []byte
 
 func (r rawJSON) MarshalJSON() ([]byte, error) {

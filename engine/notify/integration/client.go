@@ -32,7 +32,7 @@ type apiClient struct {
 	errorText func([]byte) string
 }
 
-// responseError is an HTTP error response.
+// responseError is an HTTP error response from a tool.
 type responseError struct {
 	status     int
 	message    string
@@ -55,8 +55,8 @@ func (a *responseError) Error() string {
 	return words
 }
 
-// isRefused reports whether the tool rejected the request: nothing was changed, and a retry would
-// be rejected too.
+// isRefused reports whether the tool rejected the request, so that nothing has changed there and a retry
+// would be rejected too.
 func isRefused(err error) bool {
 	var a *responseError
 	return errors.As(err, &a) && a.status >= 400 && a.status < 500 && a.status != http.StatusRequestTimeout
@@ -160,8 +160,8 @@ func (c *apiClient) newResponseError(answer *http.Response, b []byte) *responseE
 	return out
 }
 
-// secretParts returns secrets in the forms in which they may be echoed: whole, a URL's part after
-// the host, and as sent in a header.
+// secretParts returns the strings by which a server's response may reveal the secrets: each secret as a
+// whole, the parts of a URL after the host, and credentials as sent in a header.
 func secretParts(secrets map[string]string, header http.Header) (out []string) {
 	for _, secret := range secrets {
 		out = append(out, secret)
@@ -181,7 +181,7 @@ func secretParts(secrets map[string]string, header http.Header) (out []string) {
 	return slices.Compact(out)
 }
 
-// redact removes the integration's secrets from a text.
+// redact removes the integration's secrets from a string.
 func (c *apiClient) redact(text string) string {
 	for _, secret := range c.secretParts {
 		text = strings.ReplaceAll(text, secret, "…")
@@ -196,7 +196,7 @@ func (c *apiClient) redactError(err error) error {
 	return err
 }
 
-// toDeliveryResult converts a response or error into the result of a delivery.
+// toDeliveryResult converts a response or an error to the result of a delivery.
 func toDeliveryResult(answer *http.Response, err error) (int, error) {
 	status := 0
 	if answer != nil {

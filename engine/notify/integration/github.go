@@ -59,8 +59,8 @@ type githubIssue struct {
 	PullRequest json.RawMessage `json:"pull_request"`
 }
 
-// githubDuePattern matches the body line with the due date, because GitHub issues have no such
-// field.
+// githubDuePattern matches the line of an issue's body that contains the due date. GitHub issues have no
+// field for it.
 var githubDuePattern = lazyregexp.New(`(?m)^\*\*Due date:\*\*[ \t]*([^\r\n]*)`)
 
 func githubIssueSide(i *githubIssue) api.IssueSide {
@@ -100,7 +100,8 @@ func (g *githubTracker) checkAccess(ctx context.Context) (string, error) {
 	return g.redact(truncateLine("repository "+repo.Name+", with issues", 300)), nil
 }
 
-// forEachOwnIssue calls each for our issues changed since the given time.
+// forEachOwnIssue calls each for the issues that this program created and that changed after the given
+// time.
 func (g *githubTracker) forEachOwnIssue(ctx context.Context, since time.Time, each func(*githubIssue)) error {
 	query := url.Values{
 		"labels":    {g.set.text("label")},
@@ -130,7 +131,8 @@ func (g *githubTracker) forEachOwnIssue(ctx context.Context, since time.Time, ea
 	return errTooMany
 }
 
-// findByMarker lists the issues, because GitHub's search index lags behind.
+// findByMarker finds an issue by listing issues instead of searching, because GitHub's search index lags
+// behind.
 func (g *githubTracker) findByMarker(ctx context.Context, marker string, since time.Time) (out *issue, err error) {
 	err = g.forEachOwnIssue(ctx, since, func(i *githubIssue) {
 		if out == nil && strings.Contains(i.Body, marker) {
@@ -163,7 +165,7 @@ func dueLine(due *api.Date) string {
 	return "**Due date:** " + string(*due)
 }
 
-// githubEscaper keeps assessment texts from being parsed as markup, mentions or references.
+// githubEscaper prevents text from an assessment from being parsed as markup, mentions or references.
 var githubEscaper = strings.NewReplacer(
 	"<",
 	"&lt;",

@@ -31,12 +31,12 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// planUpdater updates plan items.
+// planUpdater changes plan items.
 type planUpdater interface {
 	UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.UpdatePOAMItemInput) (*api.POAMItem, error)
 }
 
-// archiveExporter exports an assessment as one file.
+// archiveExporter exports an assessment as a single file.
 type archiveExporter interface {
 	Export(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.File, error)
 }
@@ -60,7 +60,8 @@ type Options struct {
 	Agent string
 }
 
-// Service implements the integration operations, receives events, and syncs plans with issues.
+// Service implements the operations on integrations, sends events to the integrations and syncs plans
+// with issues.
 type Service struct {
 	Options
 	client          *http.Client
@@ -77,7 +78,7 @@ const (
 	testTimeout     = 20 * time.Second
 )
 
-// New returns a Service; Start starts syncing.
+// New returns a Service. Plans and issues are synced only after Start.
 func New(o Options) *Service {
 	return &Service{
 		Options: o, syncLocks: map[string]*sync.Mutex{},
@@ -114,7 +115,8 @@ func (s *Service) Get(ctx context.Context, by api.Caller, in *api.IntegrationInp
 	return &r.Integration, err
 }
 
-// auditChange writes an audit record; of config and secrets it contains only the names.
+// auditChange writes an audit record of a change. It contains only the names of the changed settings and
+// secrets, not their values.
 func auditChange(tx *store.Tx, by api.Caller, action string, r *store.Integration) error {
 	return audit.Append(tx, by, audit.Entry{Action: action, ResourceType: "integration", ResourceID: r.ID, Changes: map[string]any{
 		"type": r.Type, "name": r.Name, "enabled": r.Enabled, "events": r.Events,
@@ -122,7 +124,7 @@ func auditChange(tx *store.Tx, by api.Caller, action string, r *store.Integratio
 	}})
 }
 
-// checkSingleMailServer rejects a second enabled mail server of an organization.
+// checkSingleMailServer returns an error if the organization would have a second enabled mail server.
 func checkSingleMailServer(tx *store.Tx, r *store.Integration) error {
 	if r.Type != "smtp" || !r.Enabled {
 		return nil
@@ -178,7 +180,7 @@ func (s *Service) loadSettings(r *store.Integration) (*settings, error) {
 	return &settings{IntegrationType: t, values: r.Config, secrets: secrets}, err
 }
 
-// Create creates an integration, which receives events from then on.
+// Create creates an integration. It receives the events that happen from then on.
 func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateIntegrationInput) (*api.Integration, error) {
 	b := in.Body
 	t, err := findIntegrationType(b.Type)
@@ -242,7 +244,8 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateInteg
 	return &r.Integration, err
 }
 
-// firstError returns the first of joined errors, so that users see one problem at a time.
+// firstError returns the first of the errors joined in err, so that users see one problem at a time. If
+// err is nil, it returns the result of the function in next, if there is one.
 func firstError(err error, next ...func() error) error {
 	var joined interface{ Unwrap() []error }
 	if errors.As(err, &joined) && len(joined.Unwrap()) > 0 {
@@ -262,8 +265,8 @@ func checkName(name string) (string, error) {
 	return name, nil
 }
 
-// Update changes an integration. Omitted fields, including secrets, are kept. Enabling it again
-// resumes its pending deliveries.
+// Update changes an integration. Omitted fields, including secrets, are left unchanged. If the
+// integration is enabled again, its pending deliveries are resumed.
 func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateIntegrationInput) (*api.Integration, error) {
 	r, err := s.loadIntegration(ctx, by.OrganizationID, in.IntegrationID)
 	if err != nil {
@@ -299,7 +302,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateInteg
 	return &r.Integration, err
 }
 
-// applyChanges applies the requested changes.
+// applyChanges applies the changes requested in the input to the integration.
 func (s *Service) applyChanges(r *store.Integration, in *api.UpdateIntegrationInput) (err error) {
 	b := in.Body
 	t, err := findIntegrationType(r.Type)
@@ -380,7 +383,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.Integration
 	})
 }
 
-// Test tries an integration, even a disabled one, and returns the result.
+// Test tries out an integration, even a disabled one, and returns the result.
 func (s *Service) Test(ctx context.Context, by api.Caller, in *api.IntegrationInput) (*api.IntegrationTest, error) {
 	r, err := s.loadIntegration(ctx, by.OrganizationID, in.IntegrationID)
 	if err != nil {

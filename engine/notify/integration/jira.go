@@ -25,7 +25,7 @@ type jiraTracker struct {
 	cloud bool
 }
 
-// jiraLabel is set on all our issues.
+// jiraLabel is set on all issues that this program creates.
 const jiraLabel = "service-poam"
 
 func (s *Service) newJira(set *settings) *jiraTracker {
@@ -37,7 +37,7 @@ func (s *Service) newJira(set *settings) *jiraTracker {
 	return &jiraTracker{apiClient: c, set: set, root: "/rest/api/" + set.text("api"), cloud: set.text("api") == "3"}
 }
 
-// jiraErrorText joins the two error lists of a Jira response.
+// jiraErrorText returns the messages of the two error lists in a Jira response as one text.
 func jiraErrorText(b []byte) string {
 	var body struct {
 		Messages []string          `json:"errorMessages"`
@@ -113,8 +113,8 @@ func (j *jiraTracker) checkAccess(ctx context.Context) (string, error) {
 	return j.redact(truncateLine(fmt.Sprintf("signed in as %s, project %s", me.Name, project.Name), 300)), nil
 }
 
-// forEachIssue calls each for the results of a JQL query. The two API versions paginate
-// differently.
+// forEachIssue calls each for every result of a JQL query. It hides that the two versions of Jira's API
+// paginate differently.
 func (j *jiraTracker) forEachIssue(ctx context.Context, jql string, each func(*jiraIssue)) error {
 	fields := []string{"status", "duedate"}
 	token, at := "", 0
@@ -206,7 +206,7 @@ func (j *jiraTracker) createIssue(ctx context.Context, d *issueDraft) (*issue, e
 	return out, nil
 }
 
-// toAtlassianDocument converts lines to the Atlassian Document Format.
+// toAtlassianDocument converts lines of text to the Atlassian Document Format.
 func toAtlassianDocument(lines []string) jsonObject {
 	content := []jsonObject{}
 	for _, line := range lines {

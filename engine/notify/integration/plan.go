@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// planItem is an item of a plan's latest version, to be compared with its issue.
+// planItem is an item of the newest version of a plan, to be compared with its issue.
 type planItem struct {
 	api.POAMItem
 	assessmentName string
@@ -27,7 +27,7 @@ func (i *planItem) issueSide() api.IssueSide {
 	return side
 }
 
-// toDraft returns the issue for an item.
+// toDraft returns the issue to create for a plan item.
 func (i *planItem) toDraft(marker string) *issueDraft {
 	d := &issueDraft{marker: marker, title: fmt.Sprintf("%s: %s", i.ControlCode, i.CorrectiveAction), due: i.issueSide().DueDate}
 	owner := i.OwnerRole + " (suggested role)"
@@ -59,8 +59,8 @@ func (i *planItem) toDraft(marker string) *issueDraft {
 	return d
 }
 
-// loadFollowedPlanItems returns the items of the plans that an integration follows: the latest version of
-// each assessment's plan if one was approved or drafts are followed as well.
+// loadFollowedPlanItems returns the items of the plans that an integration follows. These are the newest
+// plan versions, provided that one was approved or that the integration also follows drafts.
 func (s *Service) loadFollowedPlanItems(ctx context.Context, set *settings, org string) (out []planItem, err error) {
 	only := set.list("assessments")
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
@@ -109,9 +109,9 @@ func followedPlanItems(tx *store.Tx, a *api.Assessment, includeDrafts bool) (out
 	return out, nil
 }
 
-// matchLinks finds the item of each link. Plan versions share no IDs: an item matches if
-// assessment, control and weakness are equal, or if the control has exactly one unmatched item and
-// one unmatched link.
+// matchLinks finds the plan item of each link. Item IDs differ between plan versions, so an item matches
+// a link if the assessment, control and weakness are equal, or if only one item and one link of the
+// control are left unmatched.
 func matchLinks(links []store.IssueLink, items []planItem) (byLink map[string]*planItem, unlinked []*planItem) {
 	type exact struct{ assessment, control, weakness string }
 	byLink = map[string]*planItem{}
@@ -154,8 +154,8 @@ func matchLinks(links []store.IssueLink, items []planItem) (byLink map[string]*p
 	return byLink, unlinked
 }
 
-// applyIssueChangeToPlan applies an issue's change to the current version of the plan item. It fails if the item
-// is no longer in the plan, or changes while this runs.
+// applyIssueChangeToPlan applies a change of an issue's status or due date to the current version of the
+// plan item. It returns an error if the item is no longer in the plan or was changed in the meantime.
 func (s *Service) applyIssueChangeToPlan(
 	ctx context.Context,
 	r *store.Integration,

@@ -19,10 +19,10 @@ import (
 // Name returns the receiver kind's name.
 func (*Service) Name() string { return "integration" }
 
-// planEvents are the events that trigger an immediate sync of plan and issues.
+// planEvents are the events after which plan and issues are synced at once.
 var planEvents = []string{"poam.approved", "poam.drafted"}
 
-// eventFilter returns a function that reports whether an integration receives an event type.
+// eventFilter returns a function that reports whether an integration subscribes to an event type.
 func eventFilter(r *store.Integration) func(string) bool {
 	t, _ := api.FindIntegrationType(r.Type)
 	known := t.Events
@@ -65,7 +65,8 @@ func (*Service) State(tx *store.Tx, org, id string) (delivery.State, error) {
 	return delivery.State{Enabled: r.Enabled, FailedInRow: r.FailedInRow, AuditDetails: map[string]any{"type": r.Type, "name": r.Name}}, err
 }
 
-// SaveState stores the delivery state and the result of the last attempt.
+// SaveState stores an integration's delivery state and, except for issue trackers, the result of the
+// last attempt.
 func (*Service) SaveState(tx *store.Tx, org, id string, now delivery.State, last api.DeliveryAttempt) error {
 	r, err := store.Integrations.Get(tx, org, id)
 	if err != nil {
@@ -159,14 +160,14 @@ func (s *Service) runTest(ctx context.Context, r *store.Integration) (string, er
 	return "test message sent", err
 }
 
-// message is an event as text.
+// message is an event described in text.
 type message struct {
 	ID, Type    string
 	At          time.Time
 	Title, Text string
 }
 
-// composeMessage describes an event in the words of the assessment's timeline.
+// composeMessage describes an event with the sentence that the assessment's timeline uses.
 func (s *Service) composeMessage(ctx context.Context, payload *delivery.Payload) (*message, error) {
 	m := &message{
 		ID:   payload.ID,
@@ -200,7 +201,8 @@ func (s *Service) composeMessage(ctx context.Context, payload *delivery.Payload)
 	return m, err
 }
 
-// ignoreNotFound returns nil for a record that has been deleted in the meantime.
+// ignoreNotFound returns nil if err reports that a record doesn't exist, because it has been deleted in
+// the meantime.
 func ignoreNotFound(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil

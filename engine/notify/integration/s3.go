@@ -55,7 +55,8 @@ func (s *Service) newBucket(set *settings) (*s3Bucket, error) {
 	return &s3Bucket{Client: c, name: set.text("bucket"), prefix: set.text("prefix"), apiClient: s.newAPIClient(set, "", nil, nil)}, nil
 }
 
-// objectKey returns a file's key from organization, assessment and name.
+// objectKey returns the object key that consists of the bucket prefix and the given parts, such as the
+// organization, the assessment and the file name.
 func (b *s3Bucket) objectKey(parts ...string) string {
 	key := strings.Join(parts, "/")
 	if b.prefix != "" {
@@ -64,7 +65,7 @@ func (b *s3Bucket) objectKey(parts ...string) string {
 	return key
 }
 
-// toDeliveryResult converts a bucket error to a delivery result without secrets.
+// toDeliveryResult converts an error from the bucket to a delivery result that contains no secrets.
 func (b *s3Bucket) toDeliveryResult(ctx context.Context, err error) (int, error) {
 	if err == nil {
 		return http.StatusOK, nil
@@ -84,13 +85,15 @@ func (b *s3Bucket) toDeliveryResult(ctx context.Context, err error) (int, error)
 	return 0, b.apiClient.redactError(netguard.RedactError(err))
 }
 
-// Metadata of an uploaded object, in addition to the checksum that the bucket verifies.
+// Names of the metadata of an uploaded object, which it has in addition to the checksum verified by the
+// bucket.
 const (
 	metaSHA   = "Sha256"
 	metaEvent = "Event-Id"
 )
 
-// putFileUnlessStored uploads a file unless the key already has it from an attempt that was not recorded.
+// putFileUnlessStored uploads a file, unless an earlier attempt that was not recorded has already stored
+// it under the key.
 func (b *s3Bucket) putFileUnlessStored(ctx context.Context, key, event string, f *api.File) (int, error) {
 	existing, err := b.StatObject(ctx, b.name, key, minio.StatObjectOptions{})
 	if err == nil && existing.UserMetadata[metaEvent] == event && existing.UserMetadata[metaSHA] == f.SHA256 && existing.Size == f.Size {
@@ -121,7 +124,7 @@ func (s *Service) uploadExport(ctx context.Context, set *settings, r *store.Inte
 	return b.putFileUnlessStored(putting, b.objectKey(payload.OrganizationID, payload.AssessmentID, name), payload.ID, f)
 }
 
-// openExport returns the file for an event and its key below the assessment's prefix.
+// openExport returns the file to upload for an event and its name below the assessment's prefix.
 func (s *Service) openExport(ctx context.Context, r *store.Integration, payload *delivery.Payload) (*api.File, string, error) {
 	data, _ := payload.Data.(map[string]any)
 	if payload.Type == "report.ready" {

@@ -49,7 +49,7 @@ func serviceNowErrorText(b []byte) string {
 	return strings.TrimSuffix(body.Error.Message+": "+body.Error.Detail, ": ")
 }
 
-// snRecord is a record with database values: times are in UTC.
+// snRecord is a ServiceNow record with its values as stored in the database, where times are in UTC.
 type snRecord struct {
 	SysID  string `json:"sys_id"`
 	Number string `json:"number"`
@@ -95,7 +95,7 @@ func (s *serviceNowTracker) checkAccess(ctx context.Context) (string, error) {
 	return "the table " + s.table + " is readable", nil
 }
 
-// forEachRecord calls each for the results of a query.
+// forEachRecord calls each for every result of a query.
 func (s *serviceNowTracker) forEachRecord(ctx context.Context, query string, each func(*issue)) error {
 	for page := range maxPages {
 		var found struct {

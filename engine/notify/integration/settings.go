@@ -21,7 +21,7 @@ func invalidFieldError(at, format string, args ...any) error {
 	return api.Invalid(at, "%s: %s", at, fmt.Sprintf(format, args...))
 }
 
-// withFieldName adds the field's name to a validation error.
+// withFieldName adds the field's name to the message of a validation error.
 func withFieldName(at string, err error) error {
 	var refused *api.Error
 	if errors.As(err, &refused) {
@@ -30,7 +30,7 @@ func withFieldName(at string, err error) error {
 	return err
 }
 
-// settings holds an integration's config and secrets, validated for its type.
+// settings holds the validated config and the secrets of an integration.
 type settings struct {
 	api.IntegrationType
 	values  map[string]any
@@ -102,7 +102,8 @@ func (s *settings) pairs(name string) map[string]string {
 	return out
 }
 
-// findIntegrationType returns the type with this name, or an error that lists the valid ones.
+// findIntegrationType returns the integration type with the given name. If there is none, the error
+// lists the valid names.
 func findIntegrationType(name string) (api.IntegrationType, error) {
 	t, ok := api.FindIntegrationType(name)
 	if !ok {
@@ -121,7 +122,7 @@ func findIntegrationType(name string) (api.IntegrationType, error) {
 	return t, nil
 }
 
-// checkConfig validates a config's fields and returns it in stored form.
+// checkConfig validates the fields of a config and returns it in the form in which it is stored.
 func checkConfig(g netguard.Guard, t api.IntegrationType, config map[string]any) (map[string]any, error) {
 	out := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(config)) {
@@ -213,7 +214,7 @@ func checkValue(g netguard.Guard, at string, f api.IntegrationField, v any) (any
 	return checkTextKind(g, at, f, strings.TrimSpace(text))
 }
 
-// checkTextKind validates a text field according to its kind.
+// checkTextKind validates a string according to the field's kind.
 func checkTextKind(g netguard.Guard, at string, f api.IntegrationField, text string) (any, error) {
 	switch f.Kind {
 	case "url":
@@ -255,7 +256,7 @@ func checkText(at string, v any) (string, error) {
 	return text, nil
 }
 
-// checkSecrets validates secrets; an empty one removes the stored secret.
+// checkSecrets validates new secrets. An empty value means that the stored secret is to be removed.
 func checkSecrets(g netguard.Guard, t api.IntegrationType, secrets map[string]string) (map[string]string, error) {
 	out := map[string]string{}
 	if len(secrets) > maxPairs {
@@ -326,8 +327,8 @@ func checkHeaderName(at, name string) error {
 	return nil
 }
 
-// checkRequiredAndDependentFields validates fields that depend on each other. set lists the names of the secrets
-// that are set.
+// checkRequiredAndDependentFields checks that required secrets are set, and validates fields that must
+// match a pattern or depend on other fields. secretsSet lists the names of the secrets that are set.
 func checkRequiredAndDependentFields(t api.IntegrationType, values map[string]any, secretsSet []string) error {
 	s := settings{IntegrationType: t, values: values}
 	has := func(name string) bool { return slices.Contains(secretsSet, name) }
@@ -384,8 +385,8 @@ func checkRequiredAndDependentFields(t api.IntegrationType, values map[string]an
 	return nil
 }
 
-// checkEvents validates the events of an integration; an empty list means all that its type
-// supports.
+// checkEvents validates the events that an integration subscribes to. An empty list stands for all that
+// its type supports.
 func checkEvents(t api.IntegrationType, events []string) error {
 	for _, e := range events {
 		if t.Events != nil && !slices.Contains(t.Events, e) {
@@ -398,7 +399,8 @@ func checkEvents(t api.IntegrationType, events []string) error {
 	return nil
 }
 
-// secretDestinations returns the places that secrets are sent to.
+// secretDestinations returns the hosts in the config to which secrets are sent, so that a change can be
+// noticed.
 func secretDestinations(t api.IntegrationType, values map[string]any) (out []string) {
 	s := settings{IntegrationType: t, values: values}
 	for _, f := range t.Config {
@@ -414,7 +416,7 @@ func secretDestinations(t api.IntegrationType, values map[string]any) (out []str
 	return out
 }
 
-// didYouMean suggests the closest match to a wrong word.
+// didYouMean returns a suggestion with the word closest to the wrong one.
 func didYouMean(wrong string, words []string) string {
 	if len(wrong) > 40 {
 		return ""

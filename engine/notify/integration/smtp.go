@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// MailServer is an organization's mail server.
+// MailServer is a mail server that an organization has configured.
 type MailServer struct {
 	// IntegrationID is the integration that configures it.
 	IntegrationID string
@@ -37,7 +37,7 @@ func (m MailServer) GoString() string { return m.String() }
 // ErrNoMailServer reports that an organization has no mail server of its own.
 var ErrNoMailServer = errors.New("the organization has no mail server of its own")
 
-// findMailServer returns an organization's enabled smtp integration, or nil if it has none.
+// findMailServer returns an organization's enabled integration of type smtp, or nil if it has none.
 func findMailServer(tx *store.Tx, org string) (*store.Integration, error) {
 	for r, err := range store.Integrations.Scan(tx, org) {
 		if err != nil {
@@ -56,7 +56,7 @@ func HasMailServer(tx *store.Tx, org string) (bool, error) {
 	return r != nil, err
 }
 
-// HasAnyMailServer reports whether any organization has one.
+// HasAnyMailServer reports whether any organization has a mail server of its own.
 func HasAnyMailServer(tx *store.Tx) (bool, error) {
 	for r, err := range store.Integrations.AcrossTenants().Scan(tx) {
 		if err != nil || r.Type == "smtp" && r.Enabled {
@@ -66,8 +66,8 @@ func HasAnyMailServer(tx *store.Tx) (bool, error) {
 	return false, nil
 }
 
-// MailServer returns the mail server of an organization's enabled smtp integration, or
-// ErrNoMailServer.
+// MailServer returns the mail server configured in an organization's enabled smtp integration, or
+// ErrNoMailServer if there is none.
 func (s *Service) MailServer(ctx context.Context, org string) (*MailServer, error) {
 	var found *store.Integration
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -118,10 +118,11 @@ func (s *Service) newMailServer(set *settings) *MailServer {
 	}
 }
 
-// maxServerBytes is far more than a mail server sends during sign-in.
+// maxServerBytes is the maximum number of bytes read from a mail server during sign-in; real servers
+// send far fewer.
 const maxServerBytes = 1 << 20
 
-// Client returns a client for the server, limited to addresses the guard allows.
+// Client returns a client for the mail server. It connects only to addresses that the guard allows.
 func (m *MailServer) Client(g netguard.Guard, timeout time.Duration) (*mail.Client, error) {
 	encrypted := &tls.Config{ServerName: m.Host, MinVersion: tls.VersionTLS12, RootCAs: m.Roots}
 	dial := g.LimitedDialer(maxServerBytes)
@@ -150,7 +151,7 @@ func (m *MailServer) Client(g netguard.Guard, timeout time.Duration) (*mail.Clie
 	return mail.NewClient(m.Host, options...)
 }
 
-// testMailServer signs in to the mail server without sending anything.
+// testMailServer signs in to the mail server without sending a mail.
 func (s *Service) testMailServer(ctx context.Context, set *settings) (string, error) {
 	m := s.newMailServer(set)
 	c, err := m.Client(s.Guard, testTimeout)
@@ -171,7 +172,7 @@ func (s *Service) testMailServer(ctx context.Context, set *settings) (string, er
 	return fmt.Sprintf("%s responds, %s", m, words), nil
 }
 
-// integrationActor returns the actor that represents an integration.
+// integrationActor returns the actor recorded for changes that an integration makes.
 func integrationActor(r *store.Integration) api.Actor {
 	return api.Actor{Type: api.ActorWorkflow, ID: r.ID, Name: r.Type + ": " + r.Name}
 }

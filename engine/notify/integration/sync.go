@@ -15,7 +15,7 @@ import (
 
 const (
 	pollInterval = 10 * time.Second
-	// createGracePeriod is how long to look for an issue whose creation request got no response.
+	// createGracePeriod is how long to look for an issue if the request to create it got no response.
 	createGracePeriod = 2 * time.Minute
 	pullOverlap       = 10 * time.Minute // overlap of consecutive pulls
 	maxCreatesPerRun  = 200              // issues created in one run
@@ -43,7 +43,7 @@ func (s *Service) Start(ctx context.Context) {
 	})
 }
 
-// Close aborts running syncs; they resume at the next start.
+// Close cancels running syncs; they are resumed after the next start.
 func (s *Service) Close() {
 	if s.stop != nil {
 		s.stop()
@@ -52,7 +52,7 @@ func (s *Service) Close() {
 	s.client.CloseIdleConnections()
 }
 
-// SyncDue syncs each integration that is due.
+// SyncDue syncs all integrations whose next sync is due.
 func (s *Service) SyncDue(ctx context.Context) error {
 	var due []store.Integration
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -92,7 +92,8 @@ func (s *Service) SyncDue(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// lockSync blocks concurrent syncs of an integration.
+// lockSync waits until no other sync of the integration is running, and blocks others until release is
+// called.
 func (s *Service) lockSync(id string) (release func()) {
 	s.mu.Lock()
 	one := s.syncLocks[id]
@@ -105,7 +106,8 @@ func (s *Service) lockSync(id string) (release func()) {
 	return one.Unlock
 }
 
-// scheduleSyncUnlessFailing makes an integration due at once because its plan was decided on.
+// scheduleSyncUnlessFailing makes an integration's next sync due now, because its plan has changed. It
+// does nothing if the last sync failed, so that retries stay spaced out.
 func (s *Service) scheduleSyncUnlessFailing(ctx context.Context, r *store.Integration) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		now, err := store.Integrations.Get(tx, r.OrganizationID, r.ID)
@@ -121,7 +123,7 @@ func (s *Service) scheduleSyncUnlessFailing(ctx context.Context, r *store.Integr
 	})
 }
 
-// Sync syncs plan and issues now.
+// Sync syncs the plans with the issues of an integration now.
 func (s *Service) Sync(ctx context.Context, by api.Caller, in *api.IntegrationInput) (*api.IntegrationSync, error) {
 	r, err := s.loadIntegration(ctx, by.OrganizationID, in.IntegrationID)
 	if err != nil {
@@ -146,7 +148,8 @@ func (s *Service) Sync(ctx context.Context, by api.Caller, in *api.IntegrationIn
 	return out, nil
 }
 
-// syncIntegration syncs plan and issues and records the result and the next time.
+// syncIntegration syncs the plans with the issues of an integration. It records the result and when to
+// sync next.
 func (s *Service) syncIntegration(ctx context.Context, org, id string) (*api.IntegrationSync, error) {
 	defer s.lockSync(id)()
 	r, err := s.loadIntegration(ctx, org, id)
@@ -203,7 +206,7 @@ func intSetting(set *settings, name string) int {
 	return set.number(name)
 }
 
-// syncRun is one run over an integration's links.
+// syncRun is one sync of all links of an integration.
 type syncRun struct {
 	*Service
 	r       *store.Integration
@@ -286,8 +289,8 @@ type newLink struct {
 	item *planItem
 }
 
-// storeNewLinks stores links for items that have none. The link precedes the issue, so that an issue
-// created right before a crash can be found by its marker.
+// storeNewLinks stores a link for each item that has none. The link is stored before the issue is
+// created, so that an issue created right before a crash can be found again by its marker.
 func (c *syncRun) storeNewLinks(ctx context.Context, items []*planItem, have int) (out []newLink, err error) {
 	err = c.DB.Update(ctx, func(tx *store.Tx) error {
 		out = nil
@@ -322,7 +325,7 @@ func (c *syncRun) storeNewLinks(ctx context.Context, items []*planItem, have int
 	return out, err
 }
 
-// pullChanges finds the issues that changed since the last run.
+// pullChanges fetches the issues that have changed since the last run.
 func (c *syncRun) pullChanges(ctx context.Context, links []store.IssueLink) error {
 	byIssue := map[string]*store.IssueLink{}
 	for n := range links {
@@ -345,7 +348,7 @@ func (c *syncRun) pullChanges(ctx context.Context, links []store.IssueLink) erro
 	})
 }
 
-// syncItem syncs one item with its issue.
+// syncItem syncs a plan item with its issue.
 func (c *syncRun) syncItem(ctx context.Context, l *store.IssueLink, i *planItem) error {
 	if i == nil {
 		if l.IssueID == "" && l.RequestedAt == nil {
@@ -374,7 +377,8 @@ func (c *syncRun) syncItem(ctx context.Context, l *store.IssueLink, i *planItem)
 	return c.mergeSides(ctx, l, i, now)
 }
 
-// createLinkedIssue creates the issue of a link, or finds the one that an earlier attempt created.
+// createLinkedIssue creates the issue of a link. If an earlier attempt has already created it, it finds
+// that one.
 func (c *syncRun) createLinkedIssue(ctx context.Context, l *store.IssueLink, i *planItem) error {
 	if i.issueSide().Closed && l.RequestedAt == nil {
 		return c.DB.Update(ctx, func(tx *store.Tx) error { return store.IssueLinks.Delete(tx, l.OrganizationID, l.ID) })
@@ -430,8 +434,8 @@ func isSameSide(a, b api.IssueSide) bool {
 	return a.Closed == b.Closed && isSameDay(a.DueDate, b.DueDate)
 }
 
-// mergeSides copies changes that were made on one side only. Changes on both sides are left alone
-// and reported as a conflict.
+// mergeSides copies each change that was made on only one side to the other. Changes made on both sides
+// are left alone and reported as a conflict.
 func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planItem, now *issue) error {
 	if l.LastSynced == nil {
 		l.LastSynced = &api.IssueSide{Closed: l.Issue.Closed, DueDate: l.Issue.DueDate}
@@ -525,7 +529,8 @@ func stateName(closed bool) string {
 	return "open"
 }
 
-// saveLink stores a link's state. A conflict is reported once, when it starts.
+// saveLink stores the state of a link. When a conflict starts, it publishes an event, but not again
+// while the conflict lasts.
 func (c *syncRun) saveLink(ctx context.Context, l *store.IssueLink, status, message string) error {
 	return c.DB.Update(ctx, func(tx *store.Tx) error {
 		before, err := store.IssueLinks.Get(tx, l.OrganizationID, l.ID)
@@ -579,7 +584,7 @@ func (s *Service) ListLinks(ctx context.Context, by api.Caller, in *api.IssueLin
 	return api.MapList(all, func(l *store.IssueLink) api.IssueLink { return l.IssueLink }), nil
 }
 
-// ResolveLink resolves a conflict in favor of one side and syncs at once.
+// ResolveLink resolves a conflict in favor of one side and then syncs at once.
 func (s *Service) ResolveLink(ctx context.Context, by api.Caller, in *api.ResolveIssueLinkInput) (*api.IssueLink, error) {
 	if err := s.applyResolution(ctx, by, in); err != nil {
 		return nil, err
@@ -601,8 +606,8 @@ func (s *Service) ResolveLink(ctx context.Context, by api.Caller, in *api.Resolv
 	return &l.IssueLink, err
 }
 
-// applyResolution makes the losing side's value the agreed one, so that only the winning side
-// differs.
+// applyResolution records the losing side's value as the last one both sides agreed on, so that the next
+// sync sees a change only on the winning side.
 func (s *Service) applyResolution(ctx context.Context, by api.Caller, in *api.ResolveIssueLinkInput) error {
 	defer s.lockSync(in.IntegrationID)()
 	return s.DB.Update(ctx, func(tx *store.Tx) error {

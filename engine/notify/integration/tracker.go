@@ -32,23 +32,23 @@ type issueDraft struct {
 	due           *api.Date
 }
 
-// issue is an issue as reported by a tracker.
+// issue is an issue as returned by a tracker.
 type issue struct {
 	id, key, url string
 	api.IssueSide
 	body string // set if the tool keeps the due date in the body
 }
 
-// issueChange is a change to an issue; nil fields are kept.
+// issueChange is a change to make to an issue. Nil fields are left unchanged.
 type issueChange struct {
 	closed *bool
 	due    *api.Date
 }
 
-// markerPrefix starts the marker by which an issue is found again.
+// markerPrefix is the first part of the marker by which an issue can be found again.
 const markerPrefix = "service-poam-"
 
-// Limits for listing, in pages of 100.
+// Limits when listing issues: the number of pages, and the number of issues per page.
 const (
 	maxPages = 50
 	pageSize = 100
@@ -68,7 +68,7 @@ func (s *Service) newTracker(set *settings) (tracker, error) {
 	return nil, fmt.Errorf("%s has no issues", set.Type)
 }
 
-// parseDay returns the date of a tool's timestamp, or nil if it is not one.
+// parseDay returns the date of a timestamp from a tool, or nil if text is not a timestamp.
 func parseDay(text string) *api.Date {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), " ")
 	text, _, _ = strings.Cut(text, "T")
@@ -79,7 +79,7 @@ func parseDay(text string) *api.Date {
 	return &d
 }
 
-// firstTextField returns the first string found under one of the names in a JSON object.
+// firstTextField returns the first string in a JSON object that has one of the given names.
 func firstTextField(b []byte, names ...string) string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(b, &all) != nil {
@@ -94,5 +94,5 @@ func firstTextField(b []byte, names ...string) string {
 	return ""
 }
 
-// errNoIssue reports a response to a creation that doesn't identify the issue.
+// errNoIssue reports that the response to creating an issue doesn't identify the new issue.
 var errNoIssue = errors.New("the tool accepted the issue but didn't return its ID")

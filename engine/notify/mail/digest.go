@@ -16,11 +16,11 @@ import (
 
 const digestHour = 7 // of the day, UTC
 
-// maxDigestLines is the maximum number of lines in a digest; the rest is in the plan.
+// maxDigestLines is the maximum number of lines in a digest; users find further items in the plan.
 const maxDigestLines = 50
 
-// queueDigestsIfDue queues the daily digest of overdue plan items for the members of each organization
-// who may edit the plan and want it.
+// queueDigestsIfDue queues the daily digest of overdue plan items. In each organization, it goes to the
+// members who may edit the plan and want to receive it.
 func (s *Service) queueDigestsIfDue(ctx context.Context) error {
 	now := s.Clock().UTC()
 	if s.OverdueLines == nil || now.Hour() < digestHour {
@@ -96,7 +96,7 @@ func (s *Service) queueOrgDigest(tx *store.Tx, org, day string) error {
 	return nil
 }
 
-// loadPreferences returns which mails a user wants: all by default.
+// loadPreferences returns which mails a user wants to receive. The default is all.
 func loadPreferences(tx *store.Tx, user string) (api.EmailPreferences, error) {
 	p, err := store.EmailPreferences.Get(tx, user)
 	if errors.Is(err, store.ErrNotFound) {
@@ -143,7 +143,7 @@ func (s *Service) PutPreferences(ctx context.Context, by api.Caller, in *api.Put
 
 const unsubscribePurpose = "unsubscribe from digests:"
 
-// unsubscribeLink returns a URL that ends this user's digests without signing in, or "" if the
+// unsubscribeLink returns a URL that stops a user's digests without a sign-in. It returns "" if the
 // service has no public URL.
 func (s *Service) unsubscribeLink(user string) (string, error) {
 	if s.PublicURL == "" {
@@ -156,7 +156,7 @@ func (s *Service) unsubscribeLink(user string) (string, error) {
 	return s.PublicURL + "/unsubscribe?token=" + url.QueryEscape(base64.RawURLEncoding.EncodeToString(sealed)), nil
 }
 
-// Unsubscribe ends the digests of the user that the token was issued for.
+// Unsubscribe stops the digests for the user to whom the token was issued.
 func (s *Service) Unsubscribe(ctx context.Context, token string) error {
 	refused := api.Unauthorized("this link is not valid; sign in and run `service email preferences --no-digest`")
 	if len(token) > 1000 {

@@ -17,12 +17,13 @@ const (
 	outboxConsumer = "mail" // of the outbox
 	eventBatch     = 200
 	skipBatch      = 32 // events without mails skipped together
-	// maxEventAge is the age beyond which events cause no mail, so that setting up a mail server
-	// does not send out the past.
+	// maxEventAge is the age beyond which an event no longer causes a mail, so that setting up a mail
+	// server doesn't send mails about the past.
 	maxEventAge = 24 * time.Hour
 )
 
-// queueFromEvents queues the mails for the oldest unprocessed events.
+// queueFromEvents queues the mails for the oldest unprocessed events. hasMore reports whether there are
+// further events.
 func (s *Service) queueFromEvents(ctx context.Context) (hasMore bool, err error) {
 	waiting, wanted := 0, false
 	if err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -48,7 +49,7 @@ func (s *Service) queueFromEvents(ctx context.Context) (hasMore bool, err error)
 	return hasMore, err
 }
 
-// isMailedEvent reports whether users are notified of an event by mail.
+// isMailedEvent reports whether users are notified of an event of this type by mail.
 func isMailedEvent(e *store.Event) bool {
 	return e.Topic == "approval.requested" || e.Topic == "approval.decided"
 }
@@ -105,7 +106,8 @@ func (s *Service) approvalValues(p *api.Approval, a *api.Assessment) map[string]
 	return values
 }
 
-// notifyDeciders sends the request to everyone who may decide, except the requester.
+// notifyDeciders sends the approval request to everyone who may decide, except the person who requested
+// it.
 func (s *Service) notifyDeciders(tx *store.Tx, p *api.Approval, a *api.Assessment) error {
 	if p.Status != api.ApprovalPending {
 		return nil
@@ -143,7 +145,8 @@ func (s *Service) notifyDeciders(tx *store.Tx, p *api.Approval, a *api.Assessmen
 	return nil
 }
 
-// notifyRequester notifies the requester of the decision, unless they made it themselves.
+// notifyRequester tells the requester of an approval how it was decided, unless the requester decided
+// it.
 func (s *Service) notifyRequester(tx *store.Tx, p *api.Approval, a *api.Assessment) error {
 	if p.DecidedBy == nil || p.RequestedByUserID == "" || p.DecidedBy.ID == p.RequestedByUserID {
 		return nil
@@ -167,7 +170,7 @@ func (s *Service) notifyRequester(tx *store.Tx, p *api.Approval, a *api.Assessme
 	return s.queueIfWanted(tx, p.OrganizationID, u, Mail{TemplateID: "approval_decided", Values: values, DedupKey: "decided/" + p.ID})
 }
 
-// queueIfWanted queues a mail to a user who wants it and has an address.
+// queueIfWanted queues a mail to a user, if the user wants to receive it and has an address.
 func (s *Service) queueIfWanted(tx *store.Tx, org string, u api.User, m Mail) error {
 	preferences, err := loadPreferences(tx, u.ID)
 	if err != nil || u.Status != statusActive || !preferences.Approvals {
@@ -203,8 +206,8 @@ func (s *Service) activeMembersWithRole(tx *store.Tx, org string, matches func(a
 	return out, nil
 }
 
-// QueueInvitation queues an invitation mail in the invitation's transaction. It returns false if no
-// mail is sent.
+// QueueInvitation queues an invitation mail in the transaction that creates the invitation. It returns
+// false if no mail will be sent.
 func (s *Service) QueueInvitation(tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time) (bool, error) {
 	if _, err := parseAddress(email); err != nil {
 		return false, nil
@@ -216,8 +219,8 @@ func (s *Service) QueueInvitation(tx *store.Tx, by api.Caller, email string, rol
 	return s.Queue(tx, by.OrganizationID, Mail{To: []string{email}, TemplateID: "member_invite", Values: values})
 }
 
-// QueueAlert queues a mail about a rule that fires or is resolved. If to is empty, it goes to
-// owners and admins.
+// QueueAlert queues a mail saying that an alert rule is firing or has been resolved. If to is empty, the
+// mail goes to the owners and admins.
 func (s *Service) QueueAlert(tx *store.Tx, org string, to []string, title, detail string) error {
 	if len(to) == 0 {
 		people, err := s.activeMembersWithRole(tx, org, func(r api.Role) bool { return r.May("alert:write") })

@@ -66,7 +66,7 @@ type Service struct {
 	orgSenders      senderPool
 }
 
-// New returns a Service; Start starts sending.
+// New returns a Service. It sends nothing before Start.
 func New(o Options) *Service {
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
 	if o.CloseTimeout == 0 {
@@ -77,7 +77,7 @@ func New(o Options) *Service {
 	return s
 }
 
-// pollInterval is the time between checks for due mails; new ones wake the loop.
+// pollInterval is the time between checks for mails that are due. New mails are noticed sooner.
 const pollInterval = 5 * time.Second
 
 // Start starts sending, including what an earlier process left unsent, until Close is called.
@@ -106,8 +106,7 @@ func (s *Service) Start(ctx context.Context) {
 	})
 }
 
-// Close sends mails that were just queued, but waits at most CloseTimeout; aborted mails are sent
-// again later.
+// Close sends the mails queued last, for at most CloseTimeout. Interrupted mails are sent again later.
 func (s *Service) Close() {
 	if s.stop == nil {
 		return
@@ -120,14 +119,14 @@ func (s *Service) Close() {
 	s.stop = nil
 }
 
-// RunAndWait queues mails for events and overdue items and sends what is due, including through the
-// organizations' servers.
+// RunAndWait queues the mails for events and overdue items and sends all that are due. Unlike runOnce,
+// it also waits for the organizations' own servers.
 func (s *Service) RunAndWait(ctx context.Context) error {
 	defer s.orgSenders.wait()
 	return s.runOnce(ctx)
 }
 
-// runOnce is RunAndWait without waiting for the organizations' servers.
+// runOnce is like RunAndWait but doesn't wait for the organizations' own servers.
 func (s *Service) runOnce(ctx context.Context) error {
 	if any, err := s.hasAnyServer(ctx); err != nil || !any {
 		return err
@@ -147,7 +146,7 @@ func (s *Service) runOnce(ctx context.Context) error {
 	return s.sendDue(ctx)
 }
 
-// noServerError explains how to set up a mail server.
+// noServerError returns an error that explains how to set up a mail server.
 func noServerError() error {
 	return api.Conflict(
 		"there is no mail server: add one for the organization with `service integration create smtp`, " +
@@ -173,7 +172,7 @@ func parseAddress(text string) (*mail.Address, error) {
 	return a, nil
 }
 
-// publicLink returns a URL of the service, or "" if it has no public URL.
+// publicLink returns the public URL of a path of the service, or "" if the service has no public URL.
 func (s *Service) publicLink(path string) string {
 	if s.PublicURL == "" {
 		return ""

@@ -57,7 +57,7 @@ func (s *Service) Send(ctx context.Context, by api.Caller, in *api.SendEmailInpu
 	return &e.Email, nil
 }
 
-// parseAddresses returns the recipients without duplicates.
+// parseAddresses parses recipients and returns them without duplicates.
 func parseAddresses(given []string) (out []string, err error) {
 	seen := map[string]bool{}
 	for _, text := range given {
@@ -73,7 +73,8 @@ func parseAddresses(given []string) (out []string, err error) {
 	return out, nil
 }
 
-// validateAndCleanUntemplatedContent validates an email that is sent without a template.
+// validateAndCleanUntemplatedContent validates and cleans up the content of an email that is sent
+// without a template.
 func validateAndCleanUntemplatedContent(l *mailContent, variables map[string]any) error {
 	switch {
 	case strings.TrimSpace(l.Subject) == "":
@@ -118,13 +119,13 @@ func (s *Service) Get(ctx context.Context, by api.Caller, in *api.EmailInput) (*
 	return &e.Email, err
 }
 
-// templateRecord is a template's wording and metadata.
+// templateRecord is a template's text and metadata.
 type templateRecord struct {
 	templateText
 	record api.EmailTemplate
 }
 
-// loadWording returns the organization's wording of a template, or the built-in one.
+// loadWording returns a template's text as the organization has set it, or the built-in one.
 func (s *Service) loadWording(tx *store.Tx, org string, k templateType) (templateRecord, error) {
 	t, err := store.EmailTemplates.Get(tx, org, k.id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -138,7 +139,7 @@ func (s *Service) loadWording(tx *store.Tx, org string, k templateType) (templat
 	return templateRecord{templateText{subject: t.Subject, text: t.Text, html: t.HTML}, t.EmailTemplate}, err
 }
 
-// ListTemplates lists the templates in the contract's order.
+// ListTemplates lists the templates, by default in the order of the API specification.
 func (s *Service) ListTemplates(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.EmailTemplate], error) {
 	var all []api.EmailTemplate
 	place := map[string]string{}
@@ -173,7 +174,8 @@ func (s *Service) GetTemplate(ctx context.Context, by api.Caller, in *api.Templa
 	return &w.record, err
 }
 
-// PutTemplate replaces an organization's wording. A template that cannot be rendered is rejected.
+// PutTemplate replaces a template's text for the organization. A template that can't be rendered is
+// rejected.
 func (s *Service) PutTemplate(ctx context.Context, by api.Caller, in *api.PutTemplateInput) (*api.EmailTemplate, error) {
 	k, err := findTemplateType(in.TemplateID)
 	if err != nil {
@@ -200,7 +202,7 @@ func (s *Service) PutTemplate(ctx context.Context, by api.Caller, in *api.PutTem
 	return &t.EmailTemplate, err
 }
 
-// ResetTemplate restores the built-in wording.
+// ResetTemplate restores a template's built-in text.
 func (s *Service) ResetTemplate(ctx context.Context, by api.Caller, in *api.TemplateInput) (*api.None, error) {
 	k, err := findTemplateType(in.TemplateID)
 	if err != nil {
@@ -216,8 +218,8 @@ func (s *Service) ResetTemplate(ctx context.Context, by api.Caller, in *api.Temp
 	})
 }
 
-// Preview renders a template with the wording in use or a given one; omitted variables are filled
-// with examples.
+// Preview renders a template with its current text or a given one. Variables that are not given are
+// filled with examples.
 func (s *Service) Preview(ctx context.Context, by api.Caller, in *api.PreviewTemplateInput) (*api.EmailPreview, error) {
 	k, err := findTemplateType(in.TemplateID)
 	if err != nil {

@@ -22,7 +22,7 @@ type orgServers interface {
 	RecordResult(ctx context.Context, r *Route, org string, why error) error
 }
 
-// Route is a mail server and how to connect to it.
+// Route describes a mail server and how to connect to it.
 type Route struct {
 	Server *Server
 	// ID identifies the server to its owner.
@@ -33,10 +33,11 @@ type Route struct {
 	Roots *x509.CertPool
 }
 
-// errNoRoute reports a mail whose server was removed while it was queued.
+// errNoRoute reports that the mail server was removed while the mail was queued.
 var errNoRoute = errors.New("the mail server has been removed; sending is retried for a day")
 
-// hasServerFor reports whether there is a mail server for an organization.
+// hasServerFor reports whether the organization can send mail, through a server of its own or the
+// operator's.
 func (s *Service) hasServerFor(tx *store.Tx, org string) (bool, error) {
 	if s.Server != nil || s.OrgServers == nil {
 		return s.Server != nil, nil
@@ -44,7 +45,7 @@ func (s *Service) hasServerFor(tx *store.Tx, org string) (bool, error) {
 	return s.OrgServers.HasServer(tx, org)
 }
 
-// hasAnyServer reports whether there is any mail server.
+// hasAnyServer reports whether there is any mail server: the operator's or that of an organization.
 func (s *Service) hasAnyServer(ctx context.Context) (any bool, err error) {
 	if s.Server != nil || s.OrgServers == nil {
 		return s.Server != nil, nil
@@ -56,7 +57,7 @@ func (s *Service) hasAnyServer(ctx context.Context) (any bool, err error) {
 	return any, err
 }
 
-// routeFor returns an organization's own server if it has one, otherwise the operator's.
+// routeFor returns the organization's own mail server or, if it has none, the operator's.
 func (s *Service) routeFor(ctx context.Context, org string) (r *Route, isOrgServer bool, err error) {
 	if s.OrgServers != nil {
 		if r, err = s.OrgServers.Route(ctx, org); r != nil || err != nil {
@@ -69,8 +70,8 @@ func (s *Service) routeFor(ctx context.Context, org string) (r *Route, isOrgServ
 	return &Route{Server: s.Server, Roots: s.Roots}, false, nil
 }
 
-// senderPool runs one goroutine per organization with its own server, so that a slow server delays
-// nobody else's mails.
+// senderPool runs one goroutine per organization that has its own mail server, so that a slow server
+// delays nobody else's mails.
 type senderPool struct {
 	mu      sync.Mutex
 	busy    map[string]bool
@@ -84,7 +85,8 @@ func (l *senderPool) init() { l.busy, l.free = map[string]bool{}, make(chan stru
 
 func (l *senderPool) wait() { l.working.Wait() }
 
-// tryStart calls work for an organization unless it is already running or too many are.
+// tryStart calls work in the organization's goroutine. It does nothing if one is already running for the
+// organization, or too many are running.
 func (l *senderPool) tryStart(org string, work func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,7 +22,7 @@ const (
 	retention   = 30 * 24 * time.Hour
 )
 
-// retryDelays are the times between attempts, about a day in total.
+// retryDelays are the times between attempts to send a mail, about a day in total.
 var retryDelays = []time.Duration{
 	time.Minute,
 	5 * time.Minute,
@@ -34,7 +34,7 @@ var retryDelays = []time.Duration{
 	8 * time.Hour,
 }
 
-// Mail is a mail to be rendered from a template.
+// Mail is a mail whose content will be rendered from a template.
 type Mail struct {
 	To         []string
 	TemplateID string
@@ -45,8 +45,8 @@ type Mail struct {
 	UnsubscribeUserID string
 }
 
-// Queue queues a mail in the transaction of the change it is about. It returns false if there is no
-// mail server or the mail has already been queued.
+// Queue queues a mail in the transaction that makes the change it is about. It returns false if there is
+// no mail server or the mail was already queued.
 func (s *Service) Queue(tx *store.Tx, org string, m Mail) (bool, error) {
 	if len(m.To) == 0 {
 		return false, nil
@@ -74,7 +74,7 @@ func (s *Service) Queue(tx *store.Tx, org string, m Mail) (bool, error) {
 	return err == nil, err
 }
 
-// renderTemplate renders a template in the organization's wording.
+// renderTemplate renders a template with the organization's text.
 func (s *Service) renderTemplate(tx *store.Tx, org string, k templateType, given map[string]any) (*mailContent, error) {
 	values, err := k.resolveValues(given, false)
 	if err != nil {
@@ -132,8 +132,8 @@ func (s *Service) enqueue(tx *store.Tx, org string, m Mail, l *mailContent) (*st
 	return e, store.Emails.Insert(tx, org, e)
 }
 
-// sendDue sends due mails: through the operator's server one organization after the other, through
-// the organizations' servers concurrently. It also deletes old mails.
+// sendDue sends the mails that are due. Those through the operator's server are sent one organization
+// after the other, those through organizations' own servers concurrently. It also deletes old mails.
 func (s *Service) sendDue(ctx context.Context) error {
 	var due []store.Email
 	theirs := map[string][]store.Email{}
@@ -192,7 +192,7 @@ func (s *Service) sendDue(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// dueEmails returns an organization's due mails, up to the limit of a round.
+// dueEmails returns the mails of an organization that are due, up to the maximum for one round.
 func dueEmails(tx *store.Tx, org string, now time.Time) (due []store.Email, err error) {
 	for e, err := range store.Emails.By("queued").Scan(tx, org) {
 		if err != nil {
@@ -239,8 +239,8 @@ func (s *Service) deleteOld(ctx context.Context, now time.Time) error {
 	})
 }
 
-// deliver hands a mail over to the remaining recipients and records the results. It returns
-// internal errors only, not those of the mail server.
+// deliver sends a mail to the recipients who haven't received it yet and records the results. It returns
+// only internal errors, not those of the mail server.
 func (s *Service) deliver(ctx context.Context, e *store.Email) (err error) {
 	messages, index, err := s.decryptPendingMessages(e)
 	if err != nil {
@@ -273,8 +273,8 @@ func (s *Service) deliver(ctx context.Context, e *store.Email) (err error) {
 	return s.recordOutcomes(ctx, e, index, outcomes, failed, false)
 }
 
-// recordServerStatus records whether a mail server works: an organization's with its integration,
-// the operator's in health and log.
+// recordServerStatus records whether a mail server works. For an organization's server, the result is
+// recorded with its integration; for the operator's, in the health check and the log.
 func (s *Service) recordServerStatus(ctx context.Context, org string, route *Route, isOrgServer bool, failed error) error {
 	switch {
 	case isOrgServer && route != nil:
@@ -291,7 +291,8 @@ func (s *Service) recordServerStatus(ctx context.Context, org string, route *Rou
 	return nil
 }
 
-// decryptPendingMessages returns the messages still to be sent and the indexes of their recipients.
+// decryptPendingMessages returns the decrypted messages that are still to be sent, and the index of each
+// one's recipient.
 func (s *Service) decryptPendingMessages(e *store.Email) (out []message, index []int, err error) {
 	for i, r := range e.Recipients {
 		if r.Status == api.EmailQueued {
@@ -324,7 +325,7 @@ func (s *Service) decryptPendingMessages(e *store.Email) (out []message, index [
 	return out, index, nil
 }
 
-// recordOutcomes stores the result of an attempt and schedules the next.
+// recordOutcomes stores the results of an attempt and schedules the next one.
 func (s *Service) recordOutcomes(
 	ctx context.Context,
 	sent *store.Email,
@@ -368,7 +369,8 @@ func (s *Service) recordOutcomes(
 	})
 }
 
-// updateStatusAndRetryTime derives a mail's status from those of its recipients.
+// updateStatusAndRetryTime sets a mail's status according to those of its recipients, and when to try
+// again.
 func (s *Service) updateStatusAndRetryTime(tx *store.Tx, e *store.Email) error {
 	count := map[string]int{}
 	e.Error = nil
@@ -406,8 +408,8 @@ func (s *Service) updateStatusAndRetryTime(tx *store.Tx, e *store.Email) error {
 	})
 }
 
-// retryDelay returns the delay after this number of attempts, varied by up to 10%; it is the same
-// each time for a mail.
+// retryDelay returns the delay after the given number of attempts. It is varied by up to 10%, but always
+// the same for a mail and a number of attempts.
 func retryDelay(id string, attempts int) time.Duration {
 	d := retryDelays[min(attempts, len(retryDelays))-1]
 	h := fnv.New32a()

@@ -19,11 +19,11 @@ import (
 	"github.com/wneessen/go-mail/smtp"
 )
 
-// Security is how the connection to a mail server is protected.
+// Security is the way in which the connection to a mail server is protected.
 type Security string
 
-// STARTTLS upgrades a plain connection and sends nothing if the server does not support it. TLS is
-// encrypted from the start. None is for servers on this machine.
+// STARTTLS starts with an unencrypted connection and sends nothing if the server can't encrypt it. TLS
+// is encrypted from the start. None is meant for servers on this machine.
 const (
 	STARTTLS Security = "starttls"
 	TLS      Security = "tls"
@@ -44,9 +44,9 @@ func (s *Server) String() string {
 	return fmt.Sprintf("%s (%s)", net.JoinHostPort(s.Host, strconv.Itoa(s.Port)), s.Security)
 }
 
-// ParseServer parses smtp://USER:PASSWORD@HOST:587 (STARTTLS; no encryption with ?tls=none) and
-// smtps://USER:PASSWORD@HOST:465. A separate password takes precedence over one in the URL. Errors
-// never contain the password.
+// ParseServer parses the URL of an SMTP server: smtp://USER:PASSWORD@HOST:587 (with STARTTLS, or
+// unencrypted with ?tls=none) or smtps://USER:PASSWORD@HOST:465. The password argument takes precedence
+// over the one in the URL. Errors never contain a password.
 func ParseServer(address, from, password string) (*Server, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -124,7 +124,7 @@ const (
 	maxServerBytes = 1 << 20
 )
 
-// sendOutcome is the result for one recipient of a mail.
+// sendOutcome is the result of sending a mail to one recipient.
 type sendOutcome struct {
 	err error
 	// bounced means the address was rejected; permanent means that retrying is pointless.
@@ -141,8 +141,8 @@ type message struct {
 
 var errNoAnswer = errors.New("the mail server did not respond in time or sent too much data")
 
-// send hands messages to the server over one connection. The error reports that there was no
-// connection; outcomes has the result of each message.
+// send sends messages to a mail server over one connection. err reports that no connection was possible;
+// outcomes contains the result of each message.
 func (s *Service) send(ctx context.Context, route *Route, messages []message) (outcomes []sendOutcome, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
@@ -200,7 +200,7 @@ func dial(ctx context.Context, route *Route) (net.Conn, error) {
 	return &limitedConn{Conn: raw, remaining: maxServerBytes}, nil
 }
 
-// openSession performs TLS, EHLO and sign-in on a connection.
+// openSession starts an SMTP session on a connection: TLS, EHLO and sign-in.
 func openSession(ctx context.Context, route *Route, raw net.Conn) (*gomail.Client, *smtp.Client, error) {
 	to := route.Server
 	security := &tls.Config{ServerName: to.Host, MinVersion: tls.VersionTLS12, RootCAs: route.Roots}
@@ -233,7 +233,8 @@ func openSession(ctx context.Context, route *Route, raw net.Conn) (*gomail.Clien
 	return client, open, err
 }
 
-// heloName returns the sender's domain as EHLO name, because it reveals nothing about the machine.
+// heloName returns the domain of the sender's address, which is used as the EHLO name because it reveals
+// nothing about the machine.
 func (s *Server) heloName() string {
 	if _, domain, ok := strings.Cut(s.From.Address, "@"); ok {
 		return domain
@@ -262,8 +263,8 @@ func composeMessage(from *Server, m *message) (*gomail.Msg, error) {
 	return msg, nil
 }
 
-// redactError returns a short error without misleading characters that a server may have injected and
-// without our password, which it may echo.
+// redactError returns a short error message in which misleading characters and our password, either of
+// which the server may have sent, are removed.
 func (s *Server) redactError(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, errTooMuchData) {
 		return errNoAnswer
@@ -293,7 +294,7 @@ func (s *Server) redactError(ctx context.Context, err error) error {
 
 var errTooMuchData = errors.New("the mail server sent too much data")
 
-// limitedConn is a connection that limits how much the other side may send.
+// limitedConn is a connection that limits the number of bytes the other side may send.
 type limitedConn struct {
 	net.Conn
 	remaining int
@@ -308,8 +309,8 @@ func (b *limitedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// authenticator signs in with the best mechanism that the server offers. A password is sent only
-// over an encrypted connection or to this machine.
+// authenticator signs in with the best mechanism that the server offers. It sends a password only over
+// an encrypted connection or to this machine.
 type authenticator struct {
 	server *Server
 	chosen smtp.Auth

@@ -20,13 +20,13 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// variable is a variable of a template. Previews use its example; an optional one defaults to "".
+// variable is a variable of a template. Previews use its example. If it is optional, its default is "".
 type variable struct {
 	name, example string
 	optional      bool
 }
 
-// templateType is a kind of mail with its variables.
+// templateType is a kind of mail and the variables it has.
 type templateType struct {
 	id        string
 	variables []variable
@@ -42,7 +42,7 @@ var (
 	command      = variable{name: "command", example: "service approval show 018f2b6c", optional: true}
 )
 
-// templateTypes lists the editable templates in the order of the API.
+// templateTypes lists the templates that organizations can edit, in the order of the API specification.
 var templateTypes = []templateType{
 	{"welcome", []variable{organization, link, role, {name: "name", example: "Ada"}}},
 	{
@@ -120,7 +120,7 @@ func (k templateType) exampleValues() map[string]string {
 	return out
 }
 
-// unknownVariableMessage returns a message about an unknown variable, with a suggestion.
+// unknownVariableMessage returns a message about an unknown variable, which suggests a known one.
 func (k templateType) unknownVariableMessage(name string) string {
 	message := fmt.Sprintf("%s has no variable %q", k.id, name)
 	if near := scf.Suggest(name, k.variableNames()); len(near) > 0 {
@@ -137,8 +137,8 @@ const (
 	maxSubject  = 300   // characters in a subject
 )
 
-// resolveValues returns the variables as strings. Unknown ones are an error; so are missing ones,
-// unless they are optional or useExamples is set.
+// resolveValues returns the values of the template's variables as strings. An unknown variable is an
+// error, and so is a missing one, unless it is optional or useExamples is set.
 func (k templateType) resolveValues(given map[string]any, useExamples bool) (map[string]string, error) {
 	out := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -186,14 +186,14 @@ func formatVariable(v any) (string, error) {
 	return s, nil
 }
 
-// templateText is the wording of a mail before variables are filled in.
+// templateText is the text of a mail before variables are filled in.
 type templateText struct{ subject, text, html string }
 
 //go:embed words
 var builtInFiles embed.FS
 
-// builtInWording returns a template's built-in wording: a subject, an empty line and the text, with
-// the HTML in a separate file.
+// builtInWording returns a template's built-in text. Its file contains the subject, an empty line and
+// the text; the HTML is in a separate file.
 func builtInWording(id string) templateText {
 	text, err := builtInFiles.ReadFile("words/" + id + ".txt")
 	if err != nil {
@@ -214,14 +214,14 @@ type mailContent struct {
 	HTML    string `json:"html,omitempty"`
 }
 
-// compiledTemplate is a parsed and validated wording.
+// compiledTemplate is a parsed and validated template.
 type compiledTemplate struct {
 	kind                templateType
 	subject, text, html *parse.Tree
 }
 
-// compile parses texts with {{variable}} and {{if variable}} … {{else}} … {{end}} only: the output
-// is bounded by the input, because there are no loops.
+// compile parses a template that may contain only {{variable}} and {{if variable}} … {{else}} … {{end}}.
+// Without loops, the size of the output is limited by that of the input.
 func (k templateType) compile(w templateText) (*compiledTemplate, error) {
 	c := &compiledTemplate{kind: k}
 	for _, part := range []struct {
@@ -287,7 +287,8 @@ func (k templateType) parseAndValidate(field, text string) (*parse.Tree, error) 
 
 var templateErrorPrefix = lazyregexp.New(`^(?:html/)?template: ?[a-z_]+:(\d+)(?::\d+)?: `)
 
-// formatTemplateError returns the error with its line, without the library's prefix.
+// formatTemplateError returns the message of a template error with the line number, but without the
+// library's prefix.
 func formatTemplateError(err error) string {
 	s := templateErrorPrefix.ReplaceAllString(err.Error(), "line $1: ")
 	if len(s) > 300 {
@@ -296,7 +297,7 @@ func formatTemplateError(err error) string {
 	return s
 }
 
-// templateValidator walks a template and rejects what mails do not support.
+// templateValidator walks a template and rejects syntax that mail templates don't support.
 type templateValidator struct {
 	templateType templateType
 	tree         *parse.Tree
@@ -344,7 +345,7 @@ func (l *templateValidator) checkNodes(all *parse.ListNode, depth int) {
 	}
 }
 
-// checkVariable requires a plain variable name.
+// checkVariable returns an error unless the pipeline is just the name of a variable.
 func (l *templateValidator) checkVariable(n parse.Node, p *parse.PipeNode) {
 	if len(p.Decl) == 0 && len(p.Cmds) == 1 && len(p.Cmds[0].Args) == 1 {
 		switch arg := p.Cmds[0].Args[0].(type) {
@@ -407,7 +408,7 @@ func executeTemplate(field string, execute func(io.Writer, any) error) (string, 
 	return w.String(), nil
 }
 
-// limitedBuilder fails beyond the maximum length of a mail.
+// limitedBuilder is a strings.Builder whose writes fail beyond the maximum length of a mail.
 type limitedBuilder struct{ strings.Builder }
 
 var errTooLong = fmt.Errorf("the rendered email exceeds %d KiB", maxRendered>>10)
@@ -432,7 +433,7 @@ func stripControls(s string) string {
 // isBidiControl reports whether a character changes the text direction.
 func isBidiControl(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
 
-// toSubjectLine returns a text as one line for a subject.
+// toSubjectLine converts a text to a single line for use as a subject.
 func toSubjectLine(s string) string {
 	s = strings.Join(strings.Fields(stripControls(s)), " ")
 	if utf8.RuneCountInString(s) > maxSubject {
