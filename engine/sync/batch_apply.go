@@ -18,8 +18,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// applyLine applies one change of a batch to the remote. An api.Error rejects this change only: the
-// caller stores it as a conflict, and nothing of the change is written.
+// applyLine applies one change of a batch to the remote. If it returns an api.Error, only this change is
+// rejected: none of it is written, and the caller stores it as a conflict.
 func (r *batchApplier) applyLine(tx *store.Tx, l *changeLine, changedVersions map[string]api.Gate) error {
 	t := tableByName(l.Table)
 	switch l.Op {
@@ -36,7 +36,7 @@ func (r *batchApplier) applyLine(tx *store.Tx, l *changeLine, changedVersions ma
 	return api.Invalid("file", "unknown operation %.20q on %.40q", l.Op, l.Table)
 }
 
-// writePermission returns the permission that the same change would need if made locally.
+// writePermission returns the permission that a user needs to change the table's records locally.
 func (t *table) writePermission() api.Permission {
 	switch {
 	case t.name == store.Documents.Name():
@@ -95,7 +95,7 @@ func (r *batchApplier) applyRecord(tx *store.Tx, t *table, l *changeLine, change
 	return err
 }
 
-// requireOpenAssessment rejects changes to a closed assessment.
+// requireOpenAssessment returns an error if the assessment is closed.
 func (r *batchApplier) requireOpenAssessment(tx *store.Tx) error {
 	a, err := store.Assessments.Get(tx, r.target.org, r.batch.AssessmentID)
 	if err != nil {
@@ -158,8 +158,8 @@ func (r *batchApplier) applyAssessment(tx *store.Tx, t *table, l *changeLine) er
 	return r.recordFieldConflicts(tx, t, l, conflicts, id, a.Name)
 }
 
-// createAssessment creates an assessment that was started at the clone. It starts in the first
-// state: the transitions are replayed.
+// createAssessment creates an assessment that was started in the clone. It is created in the first
+// state, because the transitions are replayed afterwards.
 func (r *batchApplier) createAssessment(tx *store.Tx, t *table, l *changeLine) error {
 	f := maps.Clone(l.Record)
 	if err := t.fillLocalFields(r.target, f, nil); err != nil {
@@ -250,7 +250,7 @@ func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) erro
 	return r.recordFieldConflicts(tx, t, l, conflicts, old.ID, old.Filename)
 }
 
-// saveDocument stores a document that was parsed at the clone and whose file has been uploaded.
+// saveDocument stores a document that was parsed by the clone and whose file has been uploaded.
 func (r *batchApplier) saveDocument(tx *store.Tx, l *changeLine, verb string) error {
 	org, id := r.target.org, r.batch.AssessmentID
 	arrival := r.docs[stringFromJSON(l.Record["id"])]
@@ -331,7 +331,8 @@ func (r *batchApplier) deleteDocument(tx *store.Tx, t *table, l *changeLine, old
 		}))
 }
 
-// applyScope merges a scope. If both sides created one, it is merged with an empty base.
+// applyScope merges a change to the scope of the assessment. If both sides created a scope, they are
+// merged as if both had started from an empty one.
 func (r *batchApplier) applyScope(tx *store.Tx, t *table, l *changeLine) error {
 	changes := maps.Clone(l.Fields)
 	if l.Op == opInsert {
@@ -442,7 +443,7 @@ func (r *batchApplier) applyItem(tx *store.Tx, t *table, l *changeLine, changedV
 	return r.recordFieldConflicts(tx, t, l, conflicts, recordIDFromKey(l.Key), "")
 }
 
-// recordIDFromKey returns the record ID from a key that consists of the ID alone, or "".
+// recordIDFromKey returns the record ID if the key consists of nothing else, or "".
 func recordIDFromKey(key []byte) string {
 	parts, err := store.KeyFromBytes(key).Parts()
 	if err != nil || len(parts) != 1 {
@@ -452,8 +453,8 @@ func recordIDFromKey(key []byte) string {
 	return id
 }
 
-// rehashVersionsAndRecordArtifacts recomputes the hashes of versions whose items are complete, records them as artifacts,
-// and empties changedVersions.
+// rehashVersionsAndRecordArtifacts recomputes the hashes of the versions in changedVersions, whose items
+// are all stored by now, records the versions as artifacts, and empties changedVersions.
 func (r *batchApplier) rehashVersionsAndRecordArtifacts(tx *store.Tx, changedVersions map[string]api.Gate) error {
 	for _, id := range slices.Sorted(maps.Keys(changedVersions)) {
 		if err := assessment.Synced(changedVersions[id]).RehashDraft(tx, r.target.org, id); err != nil {
@@ -496,7 +497,7 @@ func (r *batchApplier) applyAction(tx *store.Tx, l *changeLine) error {
 	return err
 }
 
-// recordRefusal stores a rejected change as a conflict with the reason.
+// recordRefusal stores a rejected change as a conflict, with the reason.
 func (r *batchApplier) recordRefusal(tx *store.Tx, l *changeLine, reason *api.Error) error {
 	c := &api.SyncConflict{
 		Kind:     api.ConflictRefused,
@@ -555,7 +556,8 @@ func (r *batchApplier) recordRefusal(tx *store.Tx, l *changeLine, reason *api.Er
 	return r.recordConflict(tx, c, whole)
 }
 
-// maxInlineValue is the maximum size of a value in a conflict; for a larger one, the whole batch is stored.
+// maxInlineValue is the maximum size of a value that is stored in a conflict. If it is larger, the whole
+// batch is stored instead.
 const maxInlineValue = 64 << 10
 
 func stringToJSON(s string) json.RawMessage {
@@ -563,7 +565,7 @@ func stringToJSON(s string) json.RawMessage {
 	return b
 }
 
-// saveVoidApproval stores the approval requested by an offline submission as void, with the reason.
+// saveVoidApproval stores the approval that was requested while offline, but as void, with the reason.
 func (r *batchApplier) saveVoidApproval(tx *store.Tx, l *changeLine, reason string) error {
 	if exists, err := store.Approvals.Has(tx, r.target.org, l.Approval); err != nil || exists || !slices.Contains(api.Gates, l.Gate) {
 		return err
@@ -583,8 +585,8 @@ func conflictSide(v json.RawMessage) api.SyncSide {
 	return api.SyncSide{Value: v}
 }
 
-// cloneSide returns the clone's side of a conflict: the pushing user as author, and the clone's
-// time.
+// cloneSide returns the clone's side of a conflict, with the user who pushed as the author and the time
+// recorded by the clone.
 func (r *batchApplier) cloneSide(l *changeLine, v json.RawMessage) api.SyncSide {
 	s := conflictSide(v)
 	s.By = r.by.Actor.Name
@@ -595,7 +597,7 @@ func (r *batchApplier) cloneSide(l *changeLine, v json.RawMessage) api.SyncSide 
 	return s
 }
 
-// remoteSide returns the remote's side of a conflict: the current value, who last set it and when.
+// remoteSide returns the remote's side of a conflict: the current value, and who last set it and when.
 func (r *batchApplier) remoteSide(tx *store.Tx, t *table, key []byte, field string, v json.RawMessage, defaultTime time.Time) api.SyncSide {
 	s := conflictSide(v)
 	row, err := store.SyncLogEntries.Get(tx, r.target.org, r.batch.AssessmentID, t.name, key)
@@ -625,7 +627,7 @@ func (r *batchApplier) recordFieldConflicts(tx *store.Tx, t *table, l *changeLin
 	return nil
 }
 
-// newDeletionConflict returns the conflict between an edit and a deletion.
+// newDeletionConflict returns the conflict between an edit on one side and a deletion on the other.
 func (r *batchApplier) newDeletionConflict(t *table, l *changeLine, record fields) *api.SyncConflict {
 	b, _ := encodeFields(record)
 	return &api.SyncConflict{

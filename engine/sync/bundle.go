@@ -19,11 +19,11 @@ import (
 // A bundle is the network exchange in one file. A clone's bundle holds its batch and how far it has
 // read; a remote's holds the changes the clone lacks and the last batch it applied.
 
-// bundleBudget limits the changes in one bundle: a batch is read as one file of at most
+// bundleBudget limits the changes in one bundle, because a batch is read as one file of at most
 // maxDecodedBytes.
 var bundleBudget = fileBudget{lines: maxDecodedBytes / 2, documents: maxDocuments, files: bundle.MaxBytes - bundle.MaxMemoryBytes}
 
-// bundleWriter collects the contents of a bundle.
+// bundleWriter collects the content of a bundle.
 type bundleWriter struct {
 	manifest bundle.Manifest
 	// memoryParts holds the parts kept in memory, in the order of the manifest; files follow them.
@@ -35,7 +35,7 @@ func (p *bundleWriter) addInMemoryPart(kind string, data []byte) {
 	p.memoryParts = append(p.memoryParts, data)
 }
 
-// WriteBundle writes one file with everything that the other side is known to lack.
+// WriteBundle returns a file for another installation, with all data that it is not known to have yet.
 func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteSyncBundleInput) (*api.File, error) {
 	for _, right := range []api.Permission{"assessment:read", "document:read"} {
 		if err := by.Require(right); err != nil {
@@ -105,8 +105,8 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 	}), nil
 }
 
-// findBundleRecipient returns the peer a bundle is for: the one named in the input, the one of the last
-// bundle, or the only trusted one.
+// findBundleRecipient returns the peer for whom to write the bundle: the one named in the input, or the
+// recipient of the last bundle, or the only trusted peer.
 func (s *Service) findBundleRecipient(ctx context.Context, by api.Caller, in *api.WriteSyncBundleInput) (*api.SyncPeer, *bundle.Key, error) {
 	var p api.SyncPeer
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -149,8 +149,8 @@ func (s *Service) findBundleRecipient(ctx context.Context, by api.Caller, in *ap
 	return &p, k, err
 }
 
-// linkAsCloneOfPeer turns an assessment that was created here into a clone of the copy that the peer
-// will receive.
+// linkAsCloneOfPeer turns an assessment created here into a clone, whose remote is the copy that the
+// peer will receive.
 func (s *Service) linkAsCloneOfPeer(
 	ctx context.Context,
 	by api.Caller,
@@ -173,7 +173,7 @@ func (s *Service) linkAsCloneOfPeer(
 	return s.linkAsClone(ctx, by, in, peer.ID)
 }
 
-// packBatch adds the clone's unsent changes.
+// packBatch adds the clone's unsent changes to the bundle.
 func (s *Service) packBatch(ctx context.Context, by api.Caller, p *bundleWriter, st *api.SyncStatus) ([]string, error) {
 	b, err := s.prepareBatch(ctx, by, st.AssessmentID, false, bundleBudget)
 	if err != nil {
@@ -194,7 +194,8 @@ func (s *Service) packBatch(ctx context.Context, by api.Caller, p *bundleWriter,
 	})
 }
 
-// packChangesAndRegisterClone adds what the peer's clone lacks, and registers a clone for a peer that has none.
+// packChangesAndRegisterClone adds the changes that the peer's clone doesn't have yet. If the peer has
+// no clone, it registers one first.
 func (s *Service) packChangesAndRegisterClone(
 	ctx context.Context,
 	by api.Caller,
@@ -262,7 +263,7 @@ func (s *Service) packChangesAndRegisterClone(
 	return files, nil
 }
 
-// peerReplica returns the peer's clone, or a zero SyncReplica if it has none.
+// peerReplica returns the clone that belongs to the peer, or a zero SyncReplica if there is none.
 func peerReplica(tx *store.Tx, org, id string, peer *api.SyncPeer) (store.SyncReplica, error) {
 	for r, err := range store.SyncReplicas.Scan(tx, org, store.Prefix(id)) {
 		if err != nil || r.PeerID == peer.ID && r.UserID == peer.UserID {
@@ -272,7 +273,8 @@ func peerReplica(tx *store.Tx, org, id string, peer *api.SyncPeer) (store.SyncRe
 	return store.SyncReplica{}, nil
 }
 
-// packCatalog adds the content of the catalog version and of the custom frameworks and controls.
+// packCatalog adds the content of the catalog version and of the custom frameworks and controls to the
+// bundle.
 func (s *Service) packCatalog(ctx context.Context, by api.Caller, p *bundleWriter) error {
 	f, size, err := s.DB.Blobs().Open(ctx, p.manifest.CatalogSHA256)
 	if err != nil {
@@ -299,7 +301,7 @@ func (s *Service) packCatalog(ctx context.Context, by api.Caller, p *bundleWrite
 	return err
 }
 
-// addFileParts lists the documents' files in the manifest.
+// addFileParts adds the files of documents to the manifest.
 func (s *Service) addFileParts(p *bundleWriter, files []string) error {
 	seen := map[string]bool{}
 	for _, sha := range files {
@@ -316,7 +318,7 @@ func (s *Service) addFileParts(p *bundleWriter, files []string) error {
 	return nil
 }
 
-// assignSerial gives the bundle the next serial number and records it.
+// assignSerial assigns the next serial number to the bundle and records it.
 func (s *Service) assignSerial(ctx context.Context, by api.Caller, p *bundleWriter, peer *api.SyncPeer) error {
 	org, m := by.OrganizationID, &p.manifest
 	return s.DB.Update(ctx, func(tx *store.Tx) error {

@@ -19,8 +19,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// bundleImporter imports one bundle. The whole bundle is read and its signature verified before any
-// record is written; until then only files are stored, which no record refers to.
+// bundleImporter imports one bundle. It reads the whole bundle and verifies its signature before it
+// writes any record. Until then, it only stores files, to which no record refers yet.
 type bundleImporter struct {
 	service   *Service
 	by        api.Caller
@@ -44,7 +44,7 @@ type bundleImporter struct {
 }
 
 // ImportBundle imports a bundle that a trusted peer wrote for this organization. Importing the same
-// bundle again has no effect; an interrupted import can be repeated.
+// bundle again has no effect. An interrupted import can be repeated.
 func (s *Service) ImportBundle(ctx context.Context, by api.Caller, in *api.ImportSyncBundleInput) (*api.ImportedSyncBundle, error) {
 	if in.DryRun != "" && in.DryRun != "true" && in.DryRun != "false" {
 		return nil, api.Invalid("dry_run", "dry_run must be true or false")
@@ -87,7 +87,7 @@ func (s *Service) ImportBundle(ctx context.Context, by api.Caller, in *api.Impor
 	return u.out, err
 }
 
-// loadTrustedKey returns the key of a trusted peer, or nil if the fingerprint is unknown.
+// loadTrustedKey returns the trusted peer's key that has the fingerprint, or nil if there is none.
 func (u *bundleImporter) loadTrustedKey(ctx context.Context, fingerprint string) (*bundle.Key, error) {
 	err := u.service.DB.View(ctx, func(tx *store.Tx) error {
 		p, err := store.SyncPeers.By("fingerprint").Get(tx, u.by.OrganizationID, fingerprint)
@@ -103,8 +103,8 @@ func (u *bundleImporter) loadTrustedKey(ctx context.Context, fingerprint string)
 	return u.key, err
 }
 
-// checkBundleFitsAssessment rejects a bundle that does not fit the assessment's current state here or is out of
-// date.
+// checkBundleFitsAssessment returns an error if the bundle doesn't fit the assessment's current state
+// here, or if it is out of date. It also determines which of its files are missing here.
 func (u *bundleImporter) checkBundleFitsAssessment(tx *store.Tx) error {
 	org, m := u.by.OrganizationID, u.manifest
 	u.out.AlreadyImported = false
@@ -143,7 +143,7 @@ func (u *bundleImporter) checkBundleFitsAssessment(tx *store.Tx) error {
 	return nil
 }
 
-// checkSerial rejects a bundle that is older than the last one from the same sender.
+// checkSerial returns an error if the bundle is older than the last one from the same sender.
 func (u *bundleImporter) checkSerial(last *store.SyncSerials) error {
 	switch m := u.manifest; {
 	case m.Serial < 1:
@@ -264,7 +264,7 @@ func (u *bundleImporter) checkBundleFromClone(tx *store.Tx, l *store.SyncLink) e
 	return verifyHistory(tx, org, m.AssessmentID, m.Since, m.AnchorSequence, m.AnchorHash)
 }
 
-// readBundle reads the whole bundle: files are stored, all else is held in memory.
+// readBundle reads the whole bundle. Files are stored; all other parts are held in memory.
 func (u *bundleImporter) readBundle(ctx context.Context, r *bundle.Reader) error {
 	k := u.service.newFileSaver()
 	err := u.readParts(ctx, k, r)
@@ -314,7 +314,7 @@ func (u *bundleImporter) readPartIntoMemory(kind string, data []byte) error {
 	return nil
 }
 
-// saveMissingFile stores a file that is missing here and skips others.
+// saveMissingFile stores a file if it is missing here, and otherwise skips it.
 func (u *bundleImporter) saveMissingFile(ctx context.Context, k *fileSaver, part bundle.Part, in io.Reader) error {
 	if !u.missingFiles[part.SHA256] {
 		return nil
@@ -327,7 +327,7 @@ func (u *bundleImporter) saveMissingFile(ctx context.Context, k *fileSaver, part
 	return k.save(ctx, part.SHA256, part.Size, in)
 }
 
-// ensureCatalog imports the bundled catalog if it is missing here.
+// ensureCatalog imports the catalog in the bundle if it is missing here.
 func (u *bundleImporter) ensureCatalog(ctx context.Context) error {
 	var have *store.CatalogVersion
 	own := false
@@ -382,7 +382,7 @@ func (u *bundleImporter) importCatalog(ctx context.Context) error {
 	return err
 }
 
-// applyToClone applies a remote's bundle to the clone.
+// applyToClone applies a bundle from the remote to the clone.
 func (u *bundleImporter) applyToClone(ctx context.Context) error {
 	m, id := u.manifest, u.manifest.AssessmentID
 	result, err := decodePushResult(m)
@@ -436,8 +436,8 @@ func (u *bundleImporter) applyToClone(ctx context.Context) error {
 	return u.recordImported(ctx)
 }
 
-// requireDecisionsPermitted rejects a remote's bundle as a whole if it contains decisions that its key
-// may not bring: a clone has to equal its remote, so it can't import the rest alone.
+// requireDecisionsPermitted returns an error if a remote's bundle contains decisions, but its key is not
+// trusted to submit any. The rest can't be imported alone, because a clone has to equal its remote.
 func (u *bundleImporter) requireDecisionsPermitted(ctx context.Context, files []*exchangeFile) error {
 	if u.peer.May == api.PeerMayApprove {
 		return nil
@@ -472,7 +472,7 @@ func (u *bundleImporter) requireDecisionsPermitted(ctx context.Context, files []
 	)
 }
 
-// acknowledgeBatch records that the remote has the last batch and reports its result.
+// acknowledgeBatch records that the remote has received the clone's last batch, and reports the result.
 func (u *bundleImporter) acknowledgeBatch(ctx context.Context, result *api.PushedSync) error {
 	if u.manifest.Counter == 0 {
 		return nil
@@ -494,7 +494,7 @@ func (u *bundleImporter) acknowledgeBatch(ctx context.Context, result *api.Pushe
 	return nil
 }
 
-// applyToRemote applies a clone's bundle to the remote.
+// applyToRemote applies a bundle from a clone to the remote.
 func (u *bundleImporter) applyToRemote(ctx context.Context) error {
 	m, id := u.manifest, u.manifest.AssessmentID
 	if u.batch != nil || u.isNew {
@@ -542,7 +542,7 @@ func (u *bundleImporter) applyToRemote(ctx context.Context) error {
 	return u.recordImported(ctx)
 }
 
-// recordImported records that the whole bundle was imported.
+// recordImported records that the bundle was imported completely.
 func (u *bundleImporter) recordImported(ctx context.Context) error {
 	org, m := u.by.OrganizationID, u.manifest
 	return u.service.DB.Update(ctx, func(tx *store.Tx) error {
@@ -586,7 +586,8 @@ func (u *bundleImporter) auditImported(tx *store.Tx) error {
 	})
 }
 
-// verifyHistory rejects a clone that has read history this remote does not have.
+// verifyHistory returns an error if the clone has read changes that are not part of this remote's
+// history.
 func verifyHistory(tx *store.Tx, org, assessmentID string, since int64, anchorSequence uint64, anchorHash string) error {
 	head, err := tx.LastSyncSequence(org, assessmentID)
 	if err != nil {

@@ -76,7 +76,7 @@ func (s *Service) readCustomContent(ctx context.Context, by api.Caller, assessme
 	return data, err
 }
 
-// UploadCatalog stores a transferred catalog version.
+// UploadCatalog stores a catalog version transferred from another installation.
 func (s *Service) UploadCatalog(ctx context.Context, by api.Caller, in *api.UploadSyncCatalogInput) (*api.SyncFiles, error) {
 	data, out, err := readUploadAndHash(in)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *Service) UploadCatalog(ctx context.Context, by api.Caller, in *api.Uplo
 	return out, err
 }
 
-// UploadCustomFrameworks stores transferred custom frameworks and controls.
+// UploadCustomFrameworks stores custom frameworks and controls transferred from another installation.
 func (s *Service) UploadCustomFrameworks(ctx context.Context, by api.Caller, in *api.UploadSyncCatalogInput) (*api.SyncFiles, error) {
 	data, out, err := readUploadAndHash(in)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *Service) UploadCustomFrameworks(ctx context.Context, by api.Caller, in 
 	return out, s.Catalog.ReceiveCustom(ctx, by, data)
 }
 
-// readUploadAndHash returns an uploaded file and its hash.
+// readUploadAndHash returns the content of an uploaded file, and its hash.
 func readUploadAndHash(in *api.UploadSyncCatalogInput) ([]byte, *api.SyncFiles, error) {
 	data, err := io.ReadAll(io.LimitReader(in.File.Content, maxBlobSize+1))
 	sum := sha256.Sum256(data)

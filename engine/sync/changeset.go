@@ -34,13 +34,13 @@ func intFromJSON(v json.RawMessage) int {
 
 func intToJSON(n int) json.RawMessage { return json.RawMessage(strconv.Itoa(n)) }
 
-// changeset holds the changes a clone is about to send.
+// changeset holds the changes that a clone is about to send.
 type changeset struct {
 	file    *exchangeFile
 	entries []store.SyncBatchEntry
 }
 
-// orderedChange is a change with its position in a batch: edits of existing records first, then
+// orderedChange is a change with its position in a batch. Edits of existing records come first, then
 // creations and decisions in the order of their IDs, which is chronological.
 type orderedChange struct {
 	rank  int
@@ -50,8 +50,8 @@ type orderedChange struct {
 	size  int
 }
 
-// fileBudget is the remaining capacity of one file: bytes of lines, number of documents, and bytes
-// of their files.
+// fileBudget is what may still be added to a file: bytes of lines, number of documents, and bytes of
+// their files.
 type fileBudget struct {
 	lines     int
 	documents int
@@ -62,11 +62,11 @@ type fileBudget struct {
 // files.
 const maxDocuments = 500
 
-// pageBudget is the capacity of a file sent over the network. It holds so few documents that the
-// connection does not time out while they are parsed.
+// pageBudget limits a file sent over the network. The number of documents is low enough that the
+// connection doesn't time out while they are parsed.
 var pageBudget = fileBudget{lines: pageSize, documents: 50, files: math.MaxInt64}
 
-// reserve subtracts a line from the budget. It returns false if the line does not fit.
+// reserve subtracts a line of the given size from the budget. It returns false if the line doesn't fit.
 func (r *fileBudget) reserve(l *changeLine, size int) bool {
 	if l.Table == store.Documents.Name() && l.Op != opDelete && len(l.Record["size_bytes"]) > 0 {
 		n := int64(intFromJSON(l.Record["size_bytes"]))
@@ -82,7 +82,7 @@ func (r *fileBudget) reserve(l *changeLine, size int) bool {
 	return true
 }
 
-// collectChanges builds a batch of what the clone has changed since the last batch that reached the
+// collectChanges builds a batch of the changes made in the clone since the last batch that reached the
 // remote.
 func collectChanges(tx *store.Tx, org string, l *store.SyncLink, budget fileBudget) (*changeset, error) {
 	id := l.AssessmentID
@@ -146,7 +146,8 @@ const (
 	rankAction
 )
 
-// describeChange returns the change of one record, or nil if there is nothing to send yet.
+// describeChange returns the change to send for a record in the sync log, or nil if there is nothing to
+// send yet.
 func describeChange(tx *store.Tx, org string, row *store.SyncLogEntry) (*orderedChange, error) {
 	t := tableByName(row.Table)
 	if t == nil {
@@ -204,7 +205,7 @@ func describeChange(tx *store.Tx, org string, row *store.SyncLogEntry) (*ordered
 	return one, nil
 }
 
-// fillEdit sets the line for content that was added, changed or deleted.
+// fillEdit describes the change of a record that was added, changed or deleted since the base version.
 func (t *table) fillEdit(change *orderedChange, current, base fields, exists bool) error {
 	switch {
 	case !exists:
@@ -249,7 +250,8 @@ func (t *table) fillEdit(change *orderedChange, current, base fields, exists boo
 	return nil
 }
 
-// fillAction sets the line that makes the remote replay an action from the clone's history.
+// fillAction turns a record of the clone's history into the action that the remote replays, such as a
+// transition.
 func (t *table) fillAction(tx *store.Tx, org string, f fields, change *orderedChange) error {
 	change.line = changeLine{Op: opTouch, At: change.line.At, By: change.line.By}
 	change.rank, change.order = rankAction, stringFromJSON(f["id"])

@@ -17,13 +17,13 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Attach turns a local assessment into a clone: either of a remote that is pulled next, or of one
-// that is about to be published.
+// Attach turns a local assessment into a clone, either of a remote from which it is about to pull, or of
+// one that is about to be published.
 func (s *Service) Attach(ctx context.Context, by api.Caller, in *api.AttachSyncInput) (*api.SyncStatus, error) {
 	return s.linkAsClone(ctx, by, in, "")
 }
 
-// linkAsClone implements Attach; bundlePeerID is set if the remote is reached by bundles.
+// linkAsClone implements Attach. bundlePeerID is set if clone and remote exchange bundles.
 func (s *Service) linkAsClone(ctx context.Context, by api.Caller, in *api.AttachSyncInput, bundlePeerID string) (*api.SyncStatus, error) {
 	b := in.Body
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -105,7 +105,7 @@ func firstError(err error, other error) error {
 	return other
 }
 
-// Detach stops syncing an assessment; its records are kept.
+// Detach stops syncing an assessment. Its records stay here.
 func (s *Service) Detach(ctx context.Context, by api.Caller, in *api.SyncInput) (*api.None, error) {
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
 		l, err := syncLink(tx, by.OrganizationID, in.AssessmentID)
@@ -137,7 +137,8 @@ func (s *Service) Detach(ctx context.Context, by api.Caller, in *api.SyncInput) 
 	return &api.None{}, s.DB.DeleteDiscarded(context.WithoutCancel(ctx))
 }
 
-// requireNotDiscarded returns an error while records of an earlier assessment with the same ID are being deleted.
+// requireNotDiscarded returns an error while records of a deleted assessment with the same ID are still
+// being removed.
 func requireNotDiscarded(tx *store.Tx, org, assessment string) error {
 	is, err := store.Discarded.Has(tx, org, assessment)
 	if err == nil && is {
@@ -146,13 +147,14 @@ func requireNotDiscarded(tx *store.Tx, org, assessment string) error {
 	return err
 }
 
-// PrepareBatch returns the batch of the clone's changes. It returns the same batch until the remote
-// is known to have received it.
+// PrepareBatch returns a batch of the clone's changes. It returns the same batch until the remote is
+// known to have received it.
 func (s *Service) PrepareBatch(ctx context.Context, by api.Caller, in *api.PrepareSyncInput) (*api.SyncBatch, error) {
 	return s.prepareBatch(ctx, by, in.AssessmentID, in.DryRun == "true", pageBudget)
 }
 
-// prepareBatch collects and encodes the changes in a view. If others were made meanwhile, it starts again.
+// prepareBatch returns the batch that is waiting to be sent, or else collects and encodes a new one. If
+// records change while it does so, it starts again.
 func (s *Service) prepareBatch(
 	ctx context.Context,
 	by api.Caller,
@@ -221,8 +223,8 @@ func (s *Service) prepareBatch(
 	return out, nil
 }
 
-// Acknowledge records that the remote has received the batch. Its records become the base until the
-// clone pulls the result.
+// Acknowledge records that the remote has received the batch. Its records are the base for merging until
+// the clone pulls the result.
 func (s *Service) Acknowledge(ctx context.Context, by api.Caller, in *api.AcknowledgeSyncInput) (*api.SyncStatus, error) {
 	org, id := by.OrganizationID, in.AssessmentID
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -265,7 +267,8 @@ func (s *Service) Acknowledge(ctx context.Context, by api.Caller, in *api.Acknow
 	return s.Status(ctx, by, &api.SyncInput{AssessmentID: id})
 }
 
-// saveSentAsBase stores the records of a sent batch as the base for the next pull.
+// saveSentAsBase stores the records of a batch that was sent as the base for merging the next pull.
+// Records that haven't changed since no longer count as changed.
 func saveSentAsBase(tx *store.Tx, org, id string, entries []store.SyncBatchEntry) error {
 	for _, c := range entries {
 		row, err := store.SyncLogEntries.Get(tx, org, id, c.Table, c.Key)
@@ -311,9 +314,9 @@ func (s *Service) ApplyRemoteChanges(ctx context.Context, by api.Caller, in *api
 	return s.applyRemoteFile(ctx, by, in.AssessmentID, f, nil)
 }
 
-// applyRemoteFile applies changes to the clone; peer signed the bundle that brought them, or is nil. A
-// bundle may start before the last sequence read; records are complete, so applying one twice is
-// harmless.
+// applyRemoteFile applies changes to the clone. peer is the signer of the bundle that contained them, or
+// nil. A bundle may start before the last sequence that was read; because it contains complete records,
+// applying one twice is harmless.
 func (s *Service) applyRemoteFile(
 	ctx context.Context,
 	by api.Caller,
@@ -402,8 +405,8 @@ type pullApplier struct {
 	readSequence int64
 }
 
-// checkOrder verifies that the file is next in sequence. It reports done if the file was already
-// applied.
+// checkOrder returns an error if the file is not the next in sequence. done reports whether the file was
+// already applied.
 func (t *pullApplier) checkOrder(tx *store.Tx, l *store.SyncLink) (done bool, err error) {
 	if l.ReplicaID != t.file.ReplicaID {
 		return false, api.Invalid("file", "the changes were prepared for another clone")
@@ -471,8 +474,9 @@ func (t *pullApplier) applyLines(tx *store.Tx, out *api.ImportedSync) error {
 	return nil
 }
 
-// checkRepeatedRecord compares records that a bundle repeats with those read before. A record that has not
-// changed since must be identical, unless the remote's history has changed.
+// checkRepeatedRecord compares a record that a bundle repeats with what was read before. It returns an
+// error if the record differs although it hasn't changed since, because then the remote's history has
+// changed.
 func (t *pullApplier) checkRepeatedRecord(tx *store.Tx, tab *table, l *changeLine) error {
 	if l.Op != opPut || l.Sequence > t.readSequence {
 		return nil
@@ -500,7 +504,7 @@ func (t *pullApplier) checkRepeatedRecord(tx *store.Tx, tab *table, l *changeLin
 	return nil
 }
 
-// applyPut stores the remote's record, keeping local changes that have not been pushed.
+// applyPut stores the remote's version of a record, preserving local changes that have not been pushed.
 func (t *pullApplier) applyPut(tx *store.Tx, tab *table, l *changeLine) error {
 	org, id := t.target.org, t.file.AssessmentID
 	key, err := tab.key(org, copyFields(l.Record))
@@ -550,7 +554,8 @@ func (t *pullApplier) applyPut(tx *store.Tx, tab *table, l *changeLine) error {
 	return saveOrDeleteBase(tx, org, id, tab.name, l.Key, nextBase)
 }
 
-// setRemoteKey names on an approval the key whose bundle brought a decision that was not known here.
+// setRemoteKey records on an approval which key signed the bundle that contained the decision, if the
+// decision was not known here before.
 func (t *pullApplier) setRemoteKey(tab *table, approval, local fields) (err error) {
 	if d := tab.decision(approval); d != "" && d != tab.decision(local) {
 		delete(approval, "remote_key")
@@ -561,9 +566,9 @@ func (t *pullApplier) setRemoteKey(tab *table, approval, local fields) (err erro
 	return err
 }
 
-// mergeRecord returns the record to store and its base. A field that was changed locally and not
-// pushed keeps its value; if the remote changed it too, its old base is kept as well, so that
-// pushing it raises a conflict.
+// mergeRecord returns the record to store, and its new base for later merges. A field that was changed
+// locally and not pushed yet retains its value. If the remote has changed it too, its old base is also
+// retained, so that pushing it causes a conflict.
 func mergeRecord(tab *table, remote, local, base fields, exists bool) (next, nextBase fields) {
 	next, nextBase = copyFields(remote), copyFields(remote)
 	if !exists {
@@ -589,8 +594,8 @@ func equalWithoutLocalFields(next, remote fields, tab *table) bool {
 	return equalFields(tab.withoutLocalFields(next), remote)
 }
 
-// applyDocument stores a document. Its content and passages are the remote's, unless a new local
-// version has not been pushed.
+// applyDocument stores a document. Its content and passages are those of the remote, unless there is a
+// new local version that has not been pushed.
 func (t *pullApplier) applyDocument(tx *store.Tx, next, local fields, l *changeLine) error {
 	if local != nil && stringFromJSON(next["sha256"]) != stringFromJSON(l.Record["sha256"]) {
 		return tableByName(store.Documents.Name()).put(tx, t.target.org, next)
@@ -620,8 +625,8 @@ func (t *pullApplier) applyDocument(tx *store.Tx, next, local fields, l *changeL
 	return err
 }
 
-// resolveCollision makes room if a local record that was not pushed occupies something unique: a
-// version number, a document's content, or the assessment's scope.
+// resolveCollision handles a local record that was not pushed and uses something unique that the
+// remote's record needs: a version number, a document's content, or the assessment's only scope.
 func (t *pullApplier) resolveCollision(tx *store.Tx, tab *table, l *changeLine, local, base *fields, exists *bool) error {
 	org, id := t.target.org, t.file.AssessmentID
 	switch {
@@ -671,8 +676,8 @@ func (t *pullApplier) resolveCollision(tx *store.Tx, tab *table, l *changeLine, 
 	return nil
 }
 
-// renumberCollidingVersion gives a local version a new number if the remote has used its number for another
-// one.
+// renumberCollidingVersion gives a local version a new number if the remote has used its number for
+// another version.
 func (t *pullApplier) renumberCollidingVersion(tx *store.Tx, tab *table, l *changeLine) error {
 	org, id := t.target.org, t.file.AssessmentID
 	last := 0
@@ -707,8 +712,8 @@ func (t *pullApplier) renumberCollidingVersion(tx *store.Tx, tab *table, l *chan
 	return saveOrDeleteBase(tx, org, id, tab.name, holder, was)
 }
 
-// applyDelete removes a record that the remote has deleted. A record changed locally since is kept:
-// pushing it raises a conflict there.
+// applyDelete deletes a record that the remote has deleted. If the record was changed locally since, it
+// stays, and pushing it causes a conflict at the remote.
 func (t *pullApplier) applyDelete(tx *store.Tx, tab *table, l *changeLine) error {
 	org, id := t.target.org, t.file.AssessmentID
 	if tab.name == store.Assessments.Name() {

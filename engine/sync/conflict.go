@@ -42,7 +42,7 @@ func getConflict(tx *store.Tx, by api.Caller, id string) (api.SyncConflict, erro
 	return c, store.ToNotFound(err, "conflict", id)
 }
 
-// ResolveConflict resolves a conflict, with the effect of an edit by the caller.
+// ResolveConflict resolves a conflict as if the caller had edited the record.
 func (s *Service) ResolveConflict(ctx context.Context, by api.Caller, in *api.ResolveSyncInput) (*api.SyncConflict, error) {
 	if in.Body.Choice == "value" && len(in.Body.Value) == 0 {
 		return nil, api.Invalid("value", `"value" is required with the choice "value"`)
@@ -109,7 +109,7 @@ func (s *Service) ResolveConflict(ctx context.Context, by api.Caller, in *api.Re
 	return &out, nil
 }
 
-// loadHeldBatch loads a batch that was put on hold, to be applied as the caller.
+// loadHeldBatch loads a batch that was put on hold, so that it can be applied on behalf of the caller.
 func (s *Service) loadHeldBatch(ctx context.Context, by api.Caller, c *api.SyncConflict) (*batchApplier, error) {
 	b, _, err := s.DB.Blobs().Open(ctx, c.FileSHA256)
 	if err != nil {
@@ -137,8 +137,8 @@ func (s *Service) loadHeldBatch(ctx context.Context, by api.Caller, c *api.SyncC
 	return r, r.parseUploadedDocuments(ctx)
 }
 
-// heldBatchPeer returns the key whose bundle brought a held batch, as it is trusted now: a key that is
-// no longer trusted, or has expired, brings no decisions.
+// heldBatchPeer returns the peer whose key signed the bundle of a held batch, with its current rights. A
+// key that is no longer trusted, or whose trust has expired, may not submit decisions.
 func (s *Service) heldBatchPeer(ctx context.Context, by api.Caller, k *api.BundleKey) (*api.SyncPeer, error) {
 	p := api.SyncPeer{Name: k.Name, Fingerprint: k.Fingerprint}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -156,7 +156,7 @@ func (s *Service) heldBatchPeer(ctx context.Context, by api.Caller, k *api.Bundl
 	return &p, err
 }
 
-// applyChoice applies the chosen side of a conflict.
+// applyChoice applies the side of a conflict that the user chose.
 func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.ResolveSyncInput) error {
 	t := tableByName(c.Table)
 	if in.Body.Choice == "remote" {
@@ -214,7 +214,7 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 	return err
 }
 
-// applyDeletion carries out a deletion made offline.
+// applyDeletion carries out the user's choice for a deletion that was made offline.
 func applyDeletion(tx *store.Tx, by api.Caller, t *table, c *api.SyncConflict, choice string) error {
 	if choice != "clone" || t.kind != itemTable || string(c.Clone.Value) != "null" {
 		return api.Conflict("choose \"remote\", then delete or recreate %s here", c.Label)
@@ -307,7 +307,7 @@ func addReplicas(tx *store.Tx, org, id string, out *api.SyncStatus) error {
 	return nil
 }
 
-// addUnsent counts and lists the changes that the clone has not sent.
+// addUnsent adds to the status the number of changes that the clone has not sent, and a list of them.
 func addUnsent(tx *store.Tx, org, id string, out *api.SyncStatus) error {
 	for row, err := range store.SyncLogEntries.Scan(tx, org, store.Prefix(id)) {
 		if err != nil {

@@ -16,20 +16,20 @@ import (
 )
 
 const (
-	// pendingFileTTL is how long an uploaded file is kept without a record that refers to it.
+	// pendingFileTTL is how long an uploaded file may wait for a record that refers to it.
 	pendingFileTTL = 7 * 24 * time.Hour
 	// maxPendingFiles is the maximum number of pending files of an assessment, maxBlobSize the
 	// maximum size of one.
 	maxPendingFiles = 10_000
 	maxBlobSize     = 256 << 20
-	// Files up to smallFile are written in parallel, because a disk flushes several at the cost of
-	// one.
+	// Files of up to smallFile bytes are written in parallel, because a disk can flush several at the
+	// cost of one.
 	parallelWrites = 8
 	smallFile      = 1 << 20
 )
 
-// UploadFiles stores the files of a tar for documents that are still to be pushed. If the tar is
-// cut off, the files before that point are kept.
+// UploadFiles stores files that are uploaded as a tar before their documents are pushed. If the tar is
+// cut off, the complete files are still stored.
 func (s *Service) UploadFiles(ctx context.Context, by api.Caller, in *api.UploadSyncInput) (*api.ImportedSync, error) {
 	if err := s.requireLinkAndPermission(ctx, by, in.AssessmentID, "document:write"); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (s *Service) UploadFiles(ctx context.Context, by api.Caller, in *api.Upload
 	return &api.ImportedSync{Imported: len(stored)}, nil
 }
 
-// saveTar stores the files of a tar.
+// saveTar stores the files in a tar.
 func saveTar(ctx context.Context, k *fileSaver, t *tar.Reader) error {
 	for {
 		h, err := t.Next()
@@ -80,7 +80,7 @@ func (s *Service) newFileSaver() *fileSaver {
 	return &fileSaver{s: s, slots: make(chan struct{}, parallelWrites)}
 }
 
-// save stores a file or starts to; the error may be that of an earlier file.
+// save stores a file, possibly in the background. The error may concern an earlier file.
 func (k *fileSaver) save(ctx context.Context, sha string, size int64, r io.Reader) error {
 	if size > smallFile {
 		return k.recordResult(sha, k.s.saveFile(ctx, sha, r))
@@ -116,7 +116,7 @@ func (k *fileSaver) wait() ([]string, error) {
 	return k.saved, k.err
 }
 
-// saveFile stores a file and verifies its hash.
+// saveFile stores a file and returns an error if its hash is wrong.
 func (s *Service) saveFile(ctx context.Context, sha string, r io.Reader) error {
 	blob, err := s.DB.Blobs().Put(ctx, r, maxBlobSize)
 	switch {
@@ -137,7 +137,8 @@ func saveError(sha string, err error) error {
 	return fmt.Errorf("storing %.80s: %w", sha, err)
 }
 
-// recordPendingFiles records files that arrived before the records that refer to them.
+// recordPendingFiles records files that arrived before the records that refer to them. It also forgets
+// those that have been waiting for too long.
 func (s *Service) recordPendingFiles(ctx context.Context, by api.Caller, id string, files ...string) error {
 	if len(files) == 0 {
 		return nil
@@ -180,7 +181,7 @@ func (s *Service) recordPendingFiles(ctx context.Context, by api.Caller, id stri
 	})
 }
 
-// filesOfHeldBatches returns the files of batches on hold, which do not expire.
+// filesOfHeldBatches returns the files of batches that are on hold; these do not expire.
 func (s *Service) filesOfHeldBatches(tx *store.Tx, org, assessmentID string, loadFiles bool) (map[string]bool, error) {
 	files := map[string]bool{}
 	if !loadFiles {

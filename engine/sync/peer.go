@@ -17,7 +17,8 @@ import (
 // maxPeers is the maximum number of peers an organization can trust.
 const maxPeers = 1_000
 
-// GetOrCreateKey returns the organization's bundle key and creates it if there is none.
+// GetOrCreateKey returns the organization's key for bundles. It creates the key if there is none or if
+// the input asks for a replacement.
 func (s *Service) GetOrCreateKey(ctx context.Context, by api.Caller, in *api.CreateSyncKeyInput) (*api.SyncKey, error) {
 	if in.Body.Replace {
 		if err := by.Require(api.ApprovalDecide); err != nil {
@@ -48,7 +49,8 @@ func (s *Service) readStoredKey(ctx context.Context, by api.Caller) (rec store.S
 	return rec, err
 }
 
-// createKey creates a key that replaces replacedKey; a key created concurrently wins.
+// createKey creates a key that replaces replacedKey. If another request has replaced that key in the
+// meantime, it returns the other request's key.
 func (s *Service) createKey(ctx context.Context, by api.Caller, replacedKey string) (rec store.SyncKey, err error) {
 	org := by.OrganizationID
 	var o api.Organization
@@ -96,7 +98,7 @@ func (s *Service) createKey(ctx context.Context, by api.Caller, replacedKey stri
 	return rec, err
 }
 
-// loadSecretKey returns the organization's secret key.
+// loadSecretKey returns the organization's secret key for bundles.
 func (s *Service) loadSecretKey(ctx context.Context, by api.Caller) (*bundle.SecretKey, error) {
 	rec, err := s.readStoredKey(ctx, by)
 	if errors.Is(err, store.ErrNotFound) {
@@ -126,9 +128,9 @@ func (s *Service) ListPeers(ctx context.Context, by api.Caller, in *api.Paging) 
 	return l, nil
 }
 
-// TrustPeer accepts bundles signed by a key for api.PeerTrustDays, on behalf of an account. Trusting a
-// key again renews it; it keeps its name and account unless others are given, but decisions have to be
-// permitted each time.
+// TrustPeer makes this organization accept bundles signed by a key for api.PeerTrustDays, on behalf of
+// an account. Trusting a key again starts a new period. The key's name and account stay the same unless
+// others are given, but decisions must be permitted each time.
 func (s *Service) TrustPeer(ctx context.Context, by api.Caller, in *api.TrustSyncPeerInput) (*api.SyncPeer, error) {
 	k, err := bundle.ParseKey(in.Body.Key)
 	if err != nil {
@@ -196,8 +198,9 @@ func (s *Service) TrustPeer(ctx context.Context, by api.Caller, in *api.TrustSyn
 	})
 }
 
-// accountForKey returns the account that a key acts as: currentUserID, or if it has none the caller; or
-// if the caller may manage members, another member. Only an owner can let a key act as an owner.
+// accountForKey returns the account that a key is to act as: by default currentUserID or, if that is
+// empty, the caller. A caller who may manage members can choose another member by email. Only an owner
+// can let a key act as an owner.
 func accountForKey(tx *store.Tx, by api.Caller, email, currentUserID string) (api.User, error) {
 	email = strings.ToLower(strings.TrimSpace(email))
 	u, err := store.Users.Get(tx, cmp.Or(currentUserID, by.UserID))
@@ -225,11 +228,11 @@ func accountForKey(tx *store.Tx, by api.Caller, email, currentUserID string) (ap
 
 const actionPeerTrusted = "sync.peer_trusted"
 
-// maxAuditRecordsForClock bounds the audit records that requireCurrent reads.
+// maxAuditRecordsForClock limits the number of audit records that requireCurrent reads.
 const maxAuditRecordsForClock = 1_000
 
-// requireCurrent returns an error if trust in the key has expired. A clock that was set back doesn't
-// renew it: the latest time in the audit trail since the key was trusted counts.
+// requireCurrent returns an error if the trust in the key has expired. Setting the clock back doesn't
+// extend it, because the latest time in the audit trail since then also counts.
 func requireCurrent(tx *store.Tx, p *api.SyncPeer) error {
 	now, n := tx.Now(), 0
 	for rec, err := range store.Audit.Scan(tx, p.OrganizationID, store.Reverse) {
@@ -256,7 +259,7 @@ func requireCurrent(tx *store.Tx, p *api.SyncPeer) error {
 	)
 }
 
-// DistrustPeer stops accepting bundles from a key and writing bundles for it.
+// DistrustPeer makes this organization stop accepting bundles from a key and writing bundles for it.
 func (s *Service) DistrustPeer(ctx context.Context, by api.Caller, in *api.SyncPeerInput) (*api.None, error) {
 	return &api.None{}, s.DB.Update(ctx, func(tx *store.Tx) error {
 		p, err := store.SyncPeers.Get(tx, by.OrganizationID, in.PeerID)
@@ -284,9 +287,9 @@ func (s *Service) DistrustPeer(ctx context.Context, by api.Caller, in *api.SyncP
 	})
 }
 
-// peerCaller returns the peer's current account, limited to what its key may bring, with the trace ID
-// and address of the importing request. ok is false if it is no longer a member with this permission;
-// then the importing user is returned, with the same limits.
+// peerCaller returns the account that the peer acts as, limited to what the peer's key may submit, with
+// the trace ID and address of the importing request. If that account is no longer a member with the
+// given permission, ok is false, and the importing user is returned with the same limits.
 func peerCaller(tx *store.Tx, by api.Caller, p *api.SyncPeer, right api.Permission) (as api.Caller, ok bool, err error) {
 	by.Peer = p
 	if p.UserID == by.UserID && by.Scopes == nil && by.Role.May(right) {

@@ -19,8 +19,8 @@ import (
 // errDryRun rolls back the transaction of a dry run.
 var errDryRun = errors.New("dry run")
 
-// Push applies a batch of a clone's changes to the remote, either as a whole or not at all. Pushing
-// the same batch again returns the earlier result.
+// Push applies a batch of a clone's changes to the remote in one transaction. Pushing the same batch
+// again returns the earlier result.
 func (s *Service) Push(ctx context.Context, by api.Caller, in *api.PushSyncInput) (out *api.PushedSync, err error) {
 	data, err := io.ReadAll(io.LimitReader(in.File.Content, maxFileBytes+1))
 	if err != nil {
@@ -94,8 +94,8 @@ type batchApplier struct {
 	voidApprovals, refusedVersions map[string]bool
 }
 
-// readRepeatedResult checks that the batch is the clone's next one; done is true if it was already
-// applied.
+// readRepeatedResult checks that the batch is the clone's next one. If it was already applied, done is
+// true and out is the earlier result.
 func (r *batchApplier) readRepeatedResult(ctx context.Context) (out *api.PushedSync, done bool, err error) {
 	err = r.service.DB.View(ctx, func(tx *store.Tx) error {
 		rep, err := r.loadReplicaAndSetHold(tx)
@@ -108,7 +108,7 @@ func (r *batchApplier) readRepeatedResult(ctx context.Context) (out *api.PushedS
 	return out, done, err
 }
 
-// repeatedResult returns the stored result of a batch that was already applied.
+// repeatedResult returns the stored result if the batch was already applied.
 func (r *batchApplier) repeatedResult(rep *store.SyncReplica) (out *api.PushedSync, done bool, err error) {
 	switch next := rep.Counter + 1; {
 	case r.batch.Counter == next:
@@ -127,8 +127,9 @@ func (r *batchApplier) repeatedResult(rep *store.SyncReplica) (out *api.PushedSy
 	}
 }
 
-// loadReplicaAndSetHold returns the clone that sent the batch. If its user may no longer push and another
-// user submitted the batch, the batch is put on hold.
+// loadReplicaAndSetHold returns the clone that sent the batch. If somebody other than the clone's user
+// submitted the batch, it puts the batch on hold if that user may no longer push, and returns an error
+// otherwise.
 func (r *batchApplier) loadReplicaAndSetHold(tx *store.Tx) (store.SyncReplica, error) {
 	org := r.by.OrganizationID
 	if _, err := linkWithRole(tx, org, r.batch.AssessmentID, store.SyncRoleRemote); err != nil {
@@ -152,8 +153,8 @@ func (r *batchApplier) loadReplicaAndSetHold(tx *store.Tx) (store.SyncReplica, e
 	return rep, nil
 }
 
-// parseUploadedDocuments parses the documents of the batch from their files: the sender is not trusted to
-// say what they contain. A document whose file was not uploaded is skipped.
+// parseUploadedDocuments parses the documents of the batch from their files, because the sender is not
+// trusted to say what they contain. A document whose file was not uploaded is skipped.
 func (r *batchApplier) parseUploadedDocuments(ctx context.Context) error {
 	r.docs, r.foreignPassages = map[string]*evidence.ImportedDocument{}, map[string]int{}
 	n := 0
@@ -199,7 +200,7 @@ func (r *batchApplier) parseUploadedDocuments(ctx context.Context) error {
 	return nil
 }
 
-// decodeDocument decodes and validates a document's record.
+// decodeDocument decodes and validates the record of a document.
 func (p *importTarget) decodeDocument(f fields) (store.Document, error) {
 	t := tableByName(store.Documents.Name())
 	if !t.belongsToAssessment(f, p.assessment) {
@@ -310,7 +311,7 @@ func checkLineKey(l *changeLine) error {
 	return nil
 }
 
-// holdBatch stores a batch for a user who may decide on it.
+// holdBatch stores a batch until a user who is allowed to decides on it.
 func (r *batchApplier) holdBatch(tx *store.Tx, rep *store.SyncReplica) error {
 	r.addNote("%s is no longer a member with sync rights: their offline work is on hold until an owner or admin decides", rep.UserName)
 	return r.recordConflict(tx, &api.SyncConflict{
@@ -330,8 +331,8 @@ func (r *batchApplier) addNote(format string, args ...any) {
 	}
 }
 
-// recordConflict stores a conflict and publishes an event; keepBatch stores the whole batch with
-// it.
+// recordConflict stores a conflict and publishes an event. If keepBatch is set, it also stores the whole
+// batch.
 func (r *batchApplier) recordConflict(tx *store.Tx, c *api.SyncConflict, keepBatch bool) error {
 	r.out.Conflicts++
 	org := r.by.OrganizationID

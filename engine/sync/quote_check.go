@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// quoteChecker checks whether quotes from a clone occur in the passages here.
+// quoteChecker checks whether quotes from a clone occur in the passages stored here.
 type quoteChecker struct {
 	tx              *store.Tx
 	org, assessment string
@@ -25,7 +25,7 @@ type quoteChecker struct {
 
 func quoteKey(e *api.Evidence) string { return e.ChunkID + "\n" + e.Quote }
 
-// collapseSpace normalizes white space as in quotes.
+// collapseSpace normalizes white space in the same way as for quotes.
 func collapseSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func (q *quoteChecker) isQuoteFoundOrExisting(e *api.Evidence) (bool, error) {
@@ -49,7 +49,7 @@ func (q *quoteChecker) isQuoteFoundOrExisting(e *api.Evidence) (bool, error) {
 	return q.existing[quoteKey(e)], nil
 }
 
-// loadExistingQuotes loads the assessment's existing quotes.
+// loadExistingQuotes loads the quotes that the assessment already contains.
 func (q *quoteChecker) loadExistingQuotes() error {
 	if q.existing != nil {
 		return nil
@@ -79,7 +79,8 @@ func (q *quoteChecker) loadExistingQuotes() error {
 	return nil
 }
 
-// filteredEvidence is a list of evidence without unsupported quotes, and the removed ones.
+// filteredEvidence is a list of evidence from which unsupported quotes were removed, and the removed
+// ones.
 type filteredEvidence struct {
 	remaining json.RawMessage
 	removed   []api.Evidence
@@ -123,7 +124,7 @@ func (q *quoteChecker) filterEvidence(raw json.RawMessage, keep func(*api.Eviden
 	return out, nil
 }
 
-// filterTraitEvidence applies filterEvidence to a scope's traits.
+// filterTraitEvidence applies filterEvidence to the traits of a scope.
 func (q *quoteChecker) filterTraitEvidence(raw json.RawMessage, keep func(*api.Evidence) (bool, error)) (filteredEvidence, error) {
 	out := filteredEvidence{remaining: raw}
 	if len(raw) == 0 || string(raw) == "null" {
@@ -150,8 +151,8 @@ func (q *quoteChecker) filterTraitEvidence(raw json.RawMessage, keep func(*api.E
 	return out, err
 }
 
-// removeUnsupportedQuotes returns the change without quotes that do not occur in the passages here, because
-// such quotes are not evidence. The removed quotes are stored as a conflict.
+// removeUnsupportedQuotes returns the change without quotes that do not occur in the passages stored
+// here, because such quotes are not evidence. The removed quotes are stored as a conflict.
 func (r *batchApplier) removeUnsupportedQuotes(tx *store.Tx, t *table, l *changeLine) (*changeLine, error) {
 	name := "evidence"
 	if t.name == store.Scopes.Name() {

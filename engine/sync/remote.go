@@ -19,12 +19,12 @@ import (
 // maxReplicas is the maximum number of clones of an assessment.
 const maxReplicas = 1_000
 
-// Join registers the caller's clone; the assessment here becomes its remote.
+// Join registers the caller's clone with the assessment, which thereby becomes its remote.
 func (s *Service) Join(ctx context.Context, by api.Caller, in *api.JoinSyncInput) (*api.JoinedSync, error) {
 	return s.join(ctx, by, in, "")
 }
 
-// join implements Join; a clone that exchanges bundles with a peer may bring its own ID.
+// join implements Join. A clone that exchanges bundles with a peer may already have an ID.
 func (s *Service) join(ctx context.Context, by api.Caller, in *api.JoinSyncInput, peer string) (*api.JoinedSync, error) {
 	b := in.Body
 	if err := by.Require("assessment:read"); err != nil {
@@ -114,7 +114,7 @@ func (s *Service) join(ctx context.Context, by api.Caller, in *api.JoinSyncInput
 	})
 }
 
-// markAllChanged logs every record of an assessment as changed, so that a new clone reads them all.
+// markAllChanged marks every record of an assessment as changed, so that a new clone reads all of them.
 func markAllChanged(tx *store.Tx, org, id string, exists bool) error {
 	if !exists {
 		return nil
@@ -154,8 +154,8 @@ func (s *Service) ReadChanges(ctx context.Context, by api.Caller, in *api.Change
 // nothing new.
 const progressInterval = time.Minute
 
-// recordProgress stores how far a clone has read and prunes the log of deletions that all clones
-// have seen.
+// recordProgress stores how far a clone has read, and prunes log entries of deletions that all clones
+// have read.
 func (s *Service) recordProgress(ctx context.Context, by api.Caller, in *api.ChangesSyncInput) error {
 	org := by.OrganizationID
 	var rep store.SyncReplica
@@ -176,7 +176,7 @@ func (s *Service) recordProgress(ctx context.Context, by api.Caller, in *api.Cha
 	})
 }
 
-// pruneReadDeletions removes the log rows of deleted records that every clone has read.
+// pruneReadDeletions removes log entries of deleted records if every clone has read them.
 func pruneReadDeletions(tx *store.Tx, org, id string) error {
 	least := int64(-1)
 	for r, err := range store.SyncReplicas.Scan(tx, org, store.Prefix(id)) {
@@ -228,7 +228,7 @@ func pruneReadDeletions(tx *store.Tx, org, id string) error {
 // maxPruned is the maximum number of rows examined in one transaction.
 const maxPruned = 2_000
 
-// readChanges returns one file of changed records and subtracts their size from budget.
+// readChanges returns a file of changed records and subtracts their size from the budget.
 func readChanges(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput, budget *fileBudget) (*exchangeFile, error) {
 	org, id := by.OrganizationID, in.AssessmentID
 	if _, err := linkWithRole(tx, org, id, store.SyncRoleRemote); err != nil {
@@ -296,24 +296,25 @@ func readChanges(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput, budget *
 	return f, nil
 }
 
-// remoteRestoredAdvice explains what to do if the remote's history differs from what a clone has
+// remoteRestoredAdvice explains what to do if the remote's history differs from the one a clone has
 // read.
 const remoteRestoredAdvice = "the remote was restored from a backup. Nothing in the clone is lost: keep its folder, " +
 	"create another clone in a new folder (`service --data FOLDER sync clone`, or from a bundle), " +
 	"and redo there whatever the remote lost"
 
-// cloneRestoredAdvice explains what to do with a clone that is older than the remote's record of
-// it.
+// cloneRestoredAdvice explains what to do with a clone that was restored and is older than the remote
+// expects.
 const cloneRestoredAdvice = "keep its folder, create another clone in a new folder " +
 	"(`service --data FOLDER sync clone`, or from a bundle), " +
 	"and redo there whatever `service sync status` lists here as not sent"
 
-// historyMismatchError returns the error for a remote whose history is not the one a clone has read.
+// historyMismatchError returns the error for a remote whose history differs from the one a clone has
+// read.
 func historyMismatchError() error {
 	return api.Conflict("the history here differs from the one this clone has read: %s", remoteRestoredAdvice)
 }
 
-// lastAuditRecord returns the sequence and hash of the organization's last audit record.
+// lastAuditRecord returns the sequence number and hash of the organization's last audit record.
 func lastAuditRecord(tx *store.Tx, org string) (uint64, string, error) {
 	for rec, err := range store.Audit.Scan(tx, org, store.Reverse) {
 		return rec.Sequence, rec.Hash, err
@@ -321,8 +322,8 @@ func lastAuditRecord(tx *store.Tx, org string) (uint64, string, error) {
 	return 0, "", nil
 }
 
-// newStateLine returns the change line for a record's current state, or nil for a document that is
-// still being processed.
+// newStateLine returns a change line with a record's current state, or nil for a document that is still
+// being processed.
 func newStateLine(tx *store.Tx, org string, t *table, row *store.SyncLogEntry) (*changeLine, int, error) {
 	l := &changeLine{Op: opPut, Table: t.name, Key: row.Key, Sequence: row.Sequence, By: row.By, At: row.At}
 	f, exists, err := t.read(tx, org, row.Key)
@@ -349,7 +350,8 @@ func newStateLine(tx *store.Tx, org string, t *table, row *store.SyncLogEntry) (
 	return l, size, nil
 }
 
-// documentPassages returns a document's passages; read is false while it is being processed.
+// documentPassages returns a document's passages and their size; processed is false while it is still
+// being processed.
 func documentPassages(tx *store.Tx, org string, f fields) (out []api.Chunk, size int, processed bool, err error) {
 	if s := api.DocumentState(stringFromJSON(f["status"])); s == api.DocumentUploaded || s == api.DocumentProcessing {
 		return nil, 0, false, nil
@@ -370,7 +372,7 @@ func documentPassages(tx *store.Tx, org string, f fields) (out []api.Chunk, size
 	return out, size, true, nil
 }
 
-// callerReplica returns a clone, or FORBIDDEN if it belongs to another user.
+// callerReplica returns a clone, or a FORBIDDEN error if it belongs to another user.
 func callerReplica(tx *store.Tx, by api.Caller, assessmentID, replicaID string) (store.SyncReplica, error) {
 	rep, err := store.SyncReplicas.Get(tx, by.OrganizationID, assessmentID, replicaID)
 	if err != nil {
@@ -382,8 +384,8 @@ func callerReplica(tx *store.Tx, by api.Caller, assessmentID, replicaID string) 
 	return rep, nil
 }
 
-// requireLinkAndPermission verifies that the assessment is synced and that the caller has the permission that
-// the operation needs besides sync access.
+// requireLinkAndPermission returns an error if the assessment is not synced, or if the caller doesn't
+// have the permission that the operation requires in addition to sync access.
 func (s *Service) requireLinkAndPermission(ctx context.Context, by api.Caller, assessmentID string, permission api.Permission) error {
 	err := s.DB.View(ctx, func(tx *store.Tx) error { _, err := syncLink(tx, by.OrganizationID, assessmentID); return err })
 	if err != nil {
@@ -392,8 +394,8 @@ func (s *Service) requireLinkAndPermission(ctx context.Context, by api.Caller, a
 	return by.Require(permission)
 }
 
-// ListMissingFiles returns which of the given files the assessment lacks. It considers only the
-// assessment's own files, so that it reveals nothing about others.
+// ListMissingFiles returns which of the given files the assessment doesn't have. It checks only the
+// assessment's own files, so that it reveals nothing about other assessments.
 func (s *Service) ListMissingFiles(ctx context.Context, by api.Caller, in *api.MissingSyncInput) (*api.SyncFiles, error) {
 	out := &api.SyncFiles{SHA256: []string{}}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -414,8 +416,8 @@ func (s *Service) ListMissingFiles(ctx context.Context, by api.Caller, in *api.M
 	return out, err
 }
 
-// hasFile reports whether the assessment has a document with this file, or the file was uploaded
-// for it.
+// hasFile reports whether a document of the assessment has this file, or the file was uploaded for a
+// future one.
 func hasFile(tx *store.Tx, org, assessmentID, sha string) (bool, error) {
 	if raw, err := hex.DecodeString(sha); err != nil || len(raw) != 32 {
 		return false, api.Invalid("sha256", "%.80q is not a SHA-256", sha)
@@ -427,7 +429,7 @@ func hasFile(tx *store.Tx, org, assessmentID, sha string) (bool, error) {
 	return err == nil, err
 }
 
-// DownloadFiles returns a tar of files that belong to the assessment's documents.
+// DownloadFiles returns a tar of the requested files, if they belong to the assessment's documents.
 func (s *Service) DownloadFiles(ctx context.Context, by api.Caller, in *api.MissingSyncInput) (*api.File, error) {
 	if err := s.requireLinkAndPermission(ctx, by, in.AssessmentID, "document:read"); err != nil {
 		return nil, err

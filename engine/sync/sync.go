@@ -42,8 +42,8 @@ type Catalogs interface {
 	ReceiveCustom(ctx context.Context, by api.Caller, content []byte) error
 }
 
-// Documents stores documents that were parsed by another installation. ReparseForImport parses the file again
-// and counts the received passages it does not contain; EmbedForImport accepts the received passages.
+// Documents stores documents that another installation parsed. ReparseForImport parses the file again
+// and counts the received passages that it doesn't contain; EmbedForImport trusts the received passages.
 type Documents interface {
 	ReparseForImport(
 		ctx context.Context,
@@ -70,7 +70,8 @@ type Service struct{ Options }
 // New returns a Service with the given dependencies.
 func New(o Options) *Service { return &Service{o} }
 
-// syncLink returns the assessment's sync link, or NOT_FOUND if the assessment is not synced.
+// syncLink returns the record that makes an assessment a remote or a clone, or a NOT_FOUND error if the
+// assessment is not synced.
 func syncLink(tx *store.Tx, org, assessment string) (store.SyncLink, error) {
 	l, err := store.SyncLinks.Get(tx, org, assessment)
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrBadKey) {
@@ -79,7 +80,8 @@ func syncLink(tx *store.Tx, org, assessment string) (store.SyncLink, error) {
 	return l, err
 }
 
-// linkWithRole returns the assessment's sync link, or a CONFLICT error if it has another role.
+// linkWithRole is like syncLink but returns a conflict error if the assessment doesn't have the given
+// role.
 func linkWithRole(tx *store.Tx, org, assessment, role string) (store.SyncLink, error) {
 	l, err := syncLink(tx, org, assessment)
 	if err == nil && l.Role != role {
@@ -91,12 +93,13 @@ func linkWithRole(tx *store.Tx, org, assessment, role string) (store.SyncLink, e
 	return l, err
 }
 
-// remoteAddressText returns the address of the clone's remote, for messages.
+// remoteAddressText describes where the clone's remote is, for use in messages.
 func remoteAddressText(l *store.SyncLink) string {
 	return cmp.Or(l.Server, "reachable by bundle only")
 }
 
-// findCatalogVersion returns the local catalog version with this content, or nil if there is none.
+// findCatalogVersion returns the local catalog version with the given content hash, or nil if there is
+// none.
 func findCatalogVersion(tx *store.Tx, snapshotSHA256 string) (*store.CatalogVersion, error) {
 	for v, err := range store.CatalogVersions.Scan(tx) {
 		if err != nil {
@@ -109,7 +112,7 @@ func findCatalogVersion(tx *store.Tx, snapshotSHA256 string) (*store.CatalogVers
 	return nil, nil
 }
 
-// assessmentCatalog identifies an assessment's catalog by content hash, because IDs and revisions
+// assessmentCatalog identifies an assessment's catalog by content hashes, because IDs and revisions
 // differ between installations.
 type assessmentCatalog struct {
 	store.CatalogVersion
@@ -117,7 +120,7 @@ type assessmentCatalog struct {
 	customSHA256 string
 }
 
-// loadAssessmentCatalog returns the catalog of an assessment.
+// loadAssessmentCatalog returns which catalog an assessment uses.
 func loadAssessmentCatalog(tx *store.Tx, a *api.Assessment) (u assessmentCatalog, err error) {
 	if u.CatalogVersion, err = store.CatalogVersions.Get(tx, a.SCFVersionID); err != nil {
 		return u, err
@@ -126,8 +129,8 @@ func loadAssessmentCatalog(tx *store.Tx, a *api.Assessment) (u assessmentCatalog
 	return u, err
 }
 
-// importTarget describes where records are imported. IDs differ between installations, codes do
-// not.
+// importTarget describes where received records are stored. IDs differ between installations, but codes
+// don't.
 type importTarget struct {
 	org, assessment, catalogVersionID string
 	// customRevision is the revision of the organization's custom frameworks and controls, or 0.
@@ -151,8 +154,8 @@ func (s *Service) loadImportTarget(ctx context.Context, by api.Caller, assessmen
 	return p, err
 }
 
-// requireCatalog returns the local catalog version and custom revision with this content, or an error
-// that explains how to transfer a missing one.
+// requireCatalog returns the local catalog version and the custom revision with the given content. If
+// one is missing, the error explains how to transfer it.
 func requireCatalog(tx *store.Tx, org, snapshotSHA256, customSHA256 string) (*store.CatalogVersion, int, error) {
 	v, err := findCatalogVersion(tx, snapshotSHA256)
 	if err != nil {

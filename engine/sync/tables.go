@@ -17,25 +17,27 @@ import (
 // fields maps a record's field names to JSON values.
 type fields = map[string]json.RawMessage
 
-// tableKind determines how a table's records are synced.
+// tableKind determines how the records of a table are synced.
 type tableKind int
 
 const (
-	// contentTable records are merged field by field.
+	// contentTable is a table whose records are merged field by field.
 	contentTable tableKind = iota
-	// itemTable records are the items of a deliverable version.
+	// itemTable is a table of the items of deliverable versions.
 	itemTable
-	// versionTable records are pushed as drafts; decisions on them are replayed.
+	// versionTable is a table of deliverable versions. They are pushed as drafts, and the decisions on
+	// them are replayed.
 	versionTable
-	// writeOnceTable records are created once and never changed.
+	// writeOnceTable is a table whose records are created once and never changed.
 	writeOnceTable
-	// remoteTable records are written by the remote only; a clone drops its own.
+	// remoteTable is a table whose records only the remote writes; a clone discards its own.
 	remoteTable
-	// remoteIssuedTable records are written by the remote, under IDs that a clone may have chosen.
+	// remoteIssuedTable is a table whose records only the remote writes, although a clone may have
+	// chosen their IDs.
 	remoteIssuedTable
 )
 
-// table describes a synced table.
+// table describes how a table is synced.
 type table struct {
 	name string
 	kind tableKind
@@ -110,21 +112,23 @@ func newTable[R any](t *store.TenantTable[R], def table, all func(tx *store.Tx, 
 	return &def
 }
 
-// byAssessmentIndex lists a table by its assessment index.
+// byAssessmentIndex returns a function that lists an assessment's records in a table by the table's
+// assessment index.
 func byAssessmentIndex[R any](t *store.TenantTable[R]) func(*store.Tx, string, string) iter.Seq2[R, error] {
 	return func(tx *store.Tx, org, assessment string) iter.Seq2[R, error] {
 		return t.By("assessment").Scan(tx, org, store.Prefix(assessment))
 	}
 }
 
-// byKeyPrefix lists a table whose keys start with the assessment ID.
+// byKeyPrefix returns a function that lists an assessment's records in a table whose keys start with the
+// assessment ID.
 func byKeyPrefix[R any](t *store.TenantTable[R]) func(*store.Tx, string, string) iter.Seq2[R, error] {
 	return func(tx *store.Tx, org, assessment string) iter.Seq2[R, error] {
 		return t.Scan(tx, org, store.Prefix(assessment))
 	}
 }
 
-// itemsOfVersions lists the items of all versions of an assessment.
+// itemsOfVersions returns a function that lists the items of all versions of an assessment.
 func itemsOfVersions[V, I any](
 	vs *store.TenantTable[V],
 	itemsTable *store.TenantTable[I],
@@ -248,13 +252,13 @@ var tables = []*table{
 	newTable(store.SyncConflicts, table{kind: remoteIssuedTable, labelField: "label"}, byAssessmentIndex(store.SyncConflicts)),
 }
 
-// documentReadOnlyFields are the document fields that change only with its content.
+// documentReadOnlyFields lists the fields of a document that change only with its content.
 var documentReadOnlyFields = []string{
 	"id", "assessment_id", "created_at", "updated_at", "sha256", "size_bytes", "mime_type", "page_count", "chunk_count", "status", "error",
 	"warnings", "not_read", "language", "original_sha256", "uploaded_by", "title", "effective_date", "document_version", "owner", "approved_by",
 }
 
-// assessmentEditableFields are the assessment fields that users can set.
+// assessmentEditableFields lists the fields of an assessment that users can set.
 var assessmentEditableFields = []string{"name", "description", "due_date"}
 
 func tableByName(name string) *table {
@@ -266,7 +270,7 @@ func tableByName(name string) *table {
 	return nil
 }
 
-// tableForGate returns the table with a gate's versions or items, or nil.
+// tableForGate returns the table of the given kind for a gate's deliverable, or nil if there is none.
 func tableForGate(gate api.Gate, kind tableKind) *table {
 	for _, t := range tables {
 		if t.gate == gate && t.kind == kind {
@@ -276,7 +280,7 @@ func tableForGate(gate api.Gate, kind tableKind) *table {
 	return nil
 }
 
-// withoutLocalFields returns a record without its local fields.
+// withoutLocalFields returns a copy of a record without the fields that are not synced.
 func (t *table) withoutLocalFields(f fields) fields {
 	out := make(fields, len(f))
 	for name, v := range f {
@@ -287,7 +291,7 @@ func (t *table) withoutLocalFields(f fields) fields {
 	return out
 }
 
-// fillLocalFields replaces the local fields: with those of local if it is not nil, else with values
+// fillLocalFields sets the fields that are not synced: to those of local or, if that is nil, to values
 // derived from the import target.
 func (t *table) fillLocalFields(p *importTarget, f, local fields) error {
 	for _, name := range t.localFields {
@@ -318,13 +322,13 @@ func (t *table) fillLocalFields(p *importTarget, f, local fields) error {
 	return err
 }
 
-// stringFromJSON returns a JSON string's value, or "" if v is not a string.
+// stringFromJSON returns the value of a JSON string, or "" if v is not a string.
 func stringFromJSON(v json.RawMessage) (s string) {
 	_ = json.Unmarshal(v, &s)
 	return s
 }
 
-// displayName returns the record's name as shown to users.
+// displayName returns the name under which a record is shown to users.
 func (t *table) displayName(f fields) string {
 	if s := stringFromJSON(f[t.labelField]); s != "" {
 		return s
@@ -332,8 +336,8 @@ func (t *table) displayName(f fields) string {
 	return string(f[t.labelField])
 }
 
-// decision describes the decision that a record holds, e.g. "soa version 1 approved by Ada Byron", or
-// returns "" if it holds none. A version's status counts even without an approval.
+// decision describes the decision recorded in a record, such as "soa version 1 approved by Ada Byron".
+// It returns "" if there is none. A version's status counts as a decision even without an approval.
 func (t *table) decision(f fields) string {
 	verdict, by, gate := stringFromJSON(f["status"]), stringFromJSON(f["approved_by"]), t.gate
 	switch {
@@ -363,7 +367,7 @@ func (t *table) belongsToAssessment(f fields, assessmentID string) bool {
 	return stringFromJSON(f["assessment_id"]) == assessmentID
 }
 
-// encodeFields returns the canonical encoding of a record.
+// encodeFields returns a record's canonical JSON encoding.
 func encodeFields(f fields) (json.RawMessage, error) {
 	if f == nil {
 		return nil, nil
@@ -394,7 +398,8 @@ func equalFields(a, b fields) bool {
 	return true
 }
 
-// loadBase returns a clone's record as last known at the remote, or nil if the remote had none.
+// loadBase returns a record as it was when the clone and its remote last agreed on it, or nil if the
+// remote didn't have it.
 func loadBase(tx *store.Tx, org, id, table string, key []byte) (fields, error) {
 	b, err := store.SyncBases.Get(tx, org, id, table, key)
 	if errors.Is(err, store.ErrNotFound) {

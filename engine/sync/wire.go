@@ -14,24 +14,24 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Format identifies the exchange file format: gzip-compressed JSON with one value per line, made up
-// of a header, changes, and a final line with their number.
+// Format identifies the format of sync files: gzip-compressed JSON with one value per line, which is a
+// header, the changes, and a final line with their number.
 const Format = "service-sync/1"
 
 const (
 	kindBatch   = "batch"
 	kindChanges = "changes"
 
-	// pageSize is the size at which a file is closed and another started; maxDecodedBytes limits
-	// its decompressed size, maxLines its number of lines.
+	// pageSize is the size after which a file is finished and another one started; maxDecodedBytes
+	// limits a file's decompressed size, and maxLines its number of lines.
 	pageSize        = 4 << 20
 	maxDecodedBytes = 64 << 20
 	maxLines        = 200_000
-	// maxFileBytes limits its compressed size.
+	// maxFileBytes limits the compressed size of a sync file.
 	maxFileBytes = 64 << 20
 )
 
-// Operations of change lines.
+// The operations that a change line can request.
 const (
 	opPut        = "put"    // changes: the record's current state
 	opDelete     = "delete" // the record was deleted
@@ -44,7 +44,7 @@ const (
 	opEnd        = "end"
 )
 
-// fileHeader is the first line of a file.
+// fileHeader is the first line of a sync file.
 type fileHeader struct {
 	Format         string `json:"format"`
 	Kind           string `json:"kind"`
@@ -60,7 +60,7 @@ type fileHeader struct {
 	AnchorHash     string `json:"anchor_hash,omitempty"`
 }
 
-// changeLine is one change.
+// changeLine is one change in a sync file.
 type changeLine struct {
 	Op       string                  `json:"op"`
 	Table    string                  `json:"table,omitempty"`
@@ -81,7 +81,7 @@ type changeLine struct {
 	Reason   string             `json:"reason,omitempty"`
 }
 
-// exchangeFile is a file exchanged between two engines.
+// exchangeFile is a file that two installations exchange to sync an assessment.
 type exchangeFile struct {
 	fileHeader
 	lines []changeLine
@@ -114,7 +114,7 @@ func damagedFileError(format string, args ...any) error {
 	return api.Invalid("file", "the sync file is damaged: "+format, args...)
 }
 
-// decodeFile decodes a file received from elsewhere and verifies that it is complete.
+// decodeFile decodes a file received from another installation and returns an error if it is incomplete.
 func decodeFile(r io.Reader, kind string) (*exchangeFile, error) {
 	in := bufio.NewReader(r)
 	z, err := gzip.NewReader(in)
@@ -174,7 +174,7 @@ func decodeFile(r io.Reader, kind string) (*exchangeFile, error) {
 	return f, nil
 }
 
-// encodeSyncBatch encodes the file and adds the metadata needed to transport it.
+// encodeSyncBatch encodes the file and adds the metadata needed to transfer it.
 func (f *exchangeFile) encodeSyncBatch() (*api.SyncBatch, error) {
 	data, err := f.encode()
 	if err != nil {

@@ -30,7 +30,7 @@ import (
 // Format identifies the bundle format.
 const Format = "service-bundle/1"
 
-// Kinds of parts.
+// The kinds of parts in a bundle.
 const (
 	Batch   = "batch"   // what a clone has changed
 	Changes = "changes" // what changed at the remote
@@ -40,20 +40,23 @@ const (
 )
 
 const (
-	// MaxBytes limits the total size of a bundle's parts, so that it fits into an upload.
+	// MaxBytes limits the total size of a bundle's parts, so that a bundle can be uploaded in one
+	// request.
 	MaxBytes = 480 << 20
-	// MaxMemoryBytes limits the parts held in memory (all but files).
+	// MaxMemoryBytes limits the total size of the parts that are held in memory, which are all except
+	// files.
 	MaxMemoryBytes = 64 << 20
-	// MaxFile limits the size of one file.
+	// MaxFile limits the size of a document's file in a bundle.
 	MaxFile = 256 << 20
 
 	maxManifest = 4 << 20
 	maxParts    = 20_000
-	// maxHeader limits the age header; ours is about 200 bytes long.
+	// maxHeader limits the size of the file's age encryption header; the headers written here have about
+	// 200 bytes.
 	maxHeader = 4 << 10
 )
 
-// Part describes one part; parts follow in manifest order.
+// Part describes one part of a bundle. The parts follow the manifest in its order.
 type Part struct {
 	Kind   string `json:"kind"`
 	SHA256 string `json:"sha256"`
@@ -107,13 +110,14 @@ func (m *Manifest) Sum() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// AddPart adds a part that is held in memory.
+// AddPart adds a part whose content is held in memory.
 func (m *Manifest) AddPart(kind string, data []byte) {
 	sum := sha256.Sum256(data)
 	m.Parts = append(m.Parts, Part{Kind: kind, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(data))})
 }
 
-// validate rejects a manifest of another format, or with too many, too large or malformed parts.
+// validate returns an error if the manifest has another format, too many or too large parts, or
+// malformed ones.
 func (m *Manifest) validate() error {
 	if m.Format != Format {
 		return api.Invalid(
@@ -161,10 +165,10 @@ func damagedError(format string, args ...any) error {
 	return api.Invalid("file", "the bundle is damaged: "+format, args...)
 }
 
-// signedBytes returns the bytes that the signature covers.
+// signedBytes returns the bytes over which the signature is computed.
 func signedBytes(manifest []byte) []byte { return append([]byte(Format+"\n"), manifest...) }
 
-// Write writes a bundle; open returns the content of a part and is called in manifest order.
+// Write writes a bundle. It calls open for the content of each part, in the order of the manifest.
 func Write(w io.Writer, sender *SecretKey, recipient *Key, m *Manifest, open func(n int, p Part) (io.ReadCloser, error)) error {
 	m.Format, m.Sender, m.Recipient, m.RecipientOrganization = Format, sender.Fingerprint(), recipient.Fingerprint(), recipient.Organization
 	if err := m.validate(); err != nil {
@@ -208,7 +212,7 @@ func copyPart(w io.Writer, n int, p Part, open func(int, Part) (io.ReadCloser, e
 	return err
 }
 
-// Reader reads a bundle whose sender and recipient have been verified.
+// Reader reads a bundle whose sender and recipient have already been verified.
 type Reader struct {
 	Manifest Manifest
 	// Sum is the manifest's hash, which identifies the bundle.
@@ -281,7 +285,7 @@ func (b *Reader) readFull(to []byte) error {
 	return nil
 }
 
-// decodeAndVerify checks the manifest's sender, signature and recipient.
+// decodeAndVerify decodes the manifest and checks its sender, signature and recipient.
 func (b *Reader) decodeAndVerify(manifest, signature []byte, mine *SecretKey, lookupKey func(string) (*Key, error)) error {
 	m := &b.Manifest
 	if err := json.Unmarshal(manifest, m); err != nil {
@@ -306,8 +310,8 @@ func (b *Reader) decodeAndVerify(manifest, signature []byte, mine *SecretKey, lo
 	return m.validate()
 }
 
-// Next returns the next part, or io.EOF after the last one, when the whole file has been verified.
-// A part's hash is checked when it has been read to its end.
+// Next returns the next part, or io.EOF after the last one, which means that the whole file has been
+// verified. The hash of a part is checked only when it has been read to its end.
 func (b *Reader) Next() (Part, io.Reader, error) {
 	if b.current != nil {
 		if _, err := io.Copy(io.Discard, b.current); err != nil {
@@ -338,7 +342,7 @@ func toReadError(err error) error {
 	return damagedError("%v", err)
 }
 
-// Read reads from the part and fails at its end if the content is not what was signed.
+// Read reads from the part. At the end, it returns an error if the content isn't what was signed.
 func (r *partReader) Read(to []byte) (int, error) {
 	n, err := r.LimitedReader.Read(to)
 	r.hash.Write(to[:n])

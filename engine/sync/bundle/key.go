@@ -19,7 +19,7 @@ import (
 // maxKeyLength is the maximum length of an encoded key.
 const maxKeyLength = 2_000
 
-// publicKey is the encoded form of a public key; the order of its fields matters.
+// publicKey is the encoded form of a public key. The order of its fields affects the fingerprint.
 type publicKey struct {
 	Organization string `json:"organization"`
 	Name         string `json:"name"`
@@ -34,7 +34,7 @@ type Key struct {
 	recipient *age.X25519Recipient
 }
 
-// ParseKey decodes a public key written by Text.
+// ParseKey parses a public key in the form returned by Text.
 func ParseKey(text string) (*Key, error) {
 	text = strings.Join(strings.Fields(text), "") // terminals wrap it
 	wrong := func(format string, args ...any) error {
@@ -76,20 +76,20 @@ func ParseKey(text string) (*Key, error) {
 	return k, nil
 }
 
-// canonicalBytes returns the encoding that the fingerprint is computed from.
+// canonicalBytes returns the encoding over which the fingerprint is computed.
 func (k *Key) canonicalBytes() []byte {
 	b, _ := json.Marshal(k.publicKey) //nolint:errchkjson // strings and bytes can always be encoded
 	return b
 }
 
-// Text returns the key in the form that users exchange.
+// Text returns the key in the text form that users exchange.
 func (k *Key) Text() string {
 	b := k.canonicalBytes()
 	sum := sha256.Sum256(b)
 	return api.SyncKeyPrefix + "." + base64.RawURLEncoding.EncodeToString(b) + "." + hex.EncodeToString(sum[:4])
 }
 
-// Fingerprint returns the fingerprint that two users compare before they trust a key.
+// Fingerprint returns a short form of the key, which two users compare before they trust the key.
 func (k *Key) Fingerprint() string { return api.SyncKeyFingerprint(k.Text()) }
 
 // SecretKey is an organization's key pair.
@@ -124,17 +124,17 @@ func (s *SecretKey) String() string { return "key " + s.Fingerprint() }
 // GoString returns the same as String.
 func (s *SecretKey) GoString() string { return s.String() }
 
-// MarshalJSON always fails: only Seal may write the secret.
+// MarshalJSON always returns an error, because the secret must be written only by Seal.
 func (s *SecretKey) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("a secret key must not be encoded as JSON")
 }
 
-// Seal returns the secret, encrypted by the given function.
+// Seal returns the secret key, encrypted with the given function.
 func (s *SecretKey) Seal(encrypt func(string) ([]byte, error)) ([]byte, error) {
 	return encrypt(s.identity.String() + " " + base64.StdEncoding.EncodeToString(s.signer.Seed()))
 }
 
-// Unseal decrypts what Seal wrote and combines it with the public key.
+// Unseal decrypts a secret key that Seal encrypted and combines it with its public key.
 func Unseal(k *Key, sealed []byte, decrypt func([]byte) (string, error)) (*SecretKey, error) {
 	text, err := decrypt(sealed)
 	if err != nil {
