@@ -38,7 +38,7 @@ type Blobs struct {
 	backupLock, putLock sync.RWMutex
 }
 
-// lockForRemoval blocks backups and Puts until the returned function is called.
+// lockForRemoval blocks backups and calls of Put until the returned function is called.
 func (b *Blobs) lockForRemoval() (undo func()) {
 	b.backupLock.Lock()
 	b.putLock.Lock()
@@ -48,8 +48,9 @@ func (b *Blobs) lockForRemoval() (undo func()) {
 	}
 }
 
-// Put stores the content of r, at most limit bytes (ErrTooLarge). Put a blob before the transaction
-// that references it; DeleteUnused spares it meanwhile because of its age.
+// Put stores the content of r, which may have at most limit bytes (otherwise ErrTooLarge). Put a blob
+// before you start the transaction that references it; until then, DeleteUnused spares the blob because it
+// is recent.
 func (b *Blobs) Put(ctx context.Context, r io.Reader, limit int64) (Blob, error) {
 	return b.put(ctx, r, limit, "")
 }
@@ -99,8 +100,8 @@ func writeBlob(w io.Writer, r io.Reader) (Blob, error) {
 	return Blob{SHA256: hex.EncodeToString(h.Sum(nil)), Size: n}, err
 }
 
-// moveIntoPlace gives a finished file its name. It replaces existing equal content: that repairs
-// damage and resets the age for DeleteUnused.
+// moveIntoPlace renames a finished file to the blob's final name. Existing equal content is replaced: that
+// repairs damage, and makes the blob recent for DeleteUnused.
 func (b *Blobs) moveIntoPlace(temp string, blob Blob) error {
 	path, err := b.path(blob.SHA256)
 	if err != nil {
@@ -126,7 +127,7 @@ func (b *Blobs) moveIntoPlace(temp string, blob Blob) error {
 	return b.files.SyncDir(folder)
 }
 
-// Verify reads the whole blob and returns the errors of Open.
+// Verify reads the whole blob and returns the same errors as Open.
 func (b *Blobs) Verify(ctx context.Context, sha string) error {
 	f, _, err := b.Open(ctx, sha)
 	if err != nil {
@@ -135,8 +136,9 @@ func (b *Blobs) Verify(ctx context.Context, sha string) error {
 	return f.Close()
 }
 
-// Open returns the content and its size, or ErrNotFound, or ErrCorrupt if its content no longer matches
-// its name. The caller closes it. It stays readable even if it is deleted meanwhile.
+// Open returns a blob's content and size. The error is ErrNotFound if there is no such blob, or ErrCorrupt
+// if the content no longer matches its hash. The caller closes the content, which stays readable even if
+// the blob is deleted meanwhile.
 func (b *Blobs) Open(ctx context.Context, sha string) (io.ReadSeekCloser, int64, error) {
 	f, size, err := b.openUnverified(sha)
 	if err != nil {
@@ -211,9 +213,9 @@ func (b *Blobs) Delete(sha string) error {
 	return disk.SyncDir(filepath.Dir(path))
 }
 
-// DeleteUnused removes the blobs for which isUsed returns false and that were last put longer than
-// olderThan ago, and returns them. Compute isUsed in a View started after the last relevant Put;
-// olderThan covers blobs whose transaction is still to come.
+// DeleteUnused removes blobs and returns them: those for which isUsed returns false and that were last put
+// longer than olderThan ago. Compute isUsed in a View that started after the last relevant Put; olderThan
+// protects blobs whose transaction is still to come.
 func (b *Blobs) DeleteUnused(ctx context.Context, isUsed func(sha string) bool, olderThan time.Duration) ([]Blob, error) {
 	var swept []Blob
 	limit := b.clock().Add(-olderThan)
@@ -230,7 +232,8 @@ func (b *Blobs) DeleteUnused(ctx context.Context, isUsed func(sha string) bool, 
 	return swept, err
 }
 
-// deleteIfOlder checks the age under the lock, because the same content may have been put meanwhile.
+// deleteIfOlder deletes a blob that was last put before cutoff. It checks that while it holds the lock,
+// because the same content may have been put again meanwhile.
 func (b *Blobs) deleteIfOlder(sha string, cutoff time.Time) (bool, error) {
 	path, err := b.path(sha)
 	if err != nil {

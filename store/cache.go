@@ -20,8 +20,8 @@ func NewCache[V any](db *DB, limit int, tables ...AnyTable) *Cache[V] {
 	return &Cache[V]{db: db, limit: limit, tables: tables, values: map[string]V{}}
 }
 
-// Get returns the value with a name, calling compute if it is not cached. Errors are not cached. Without
-// a sole writer, nothing is cached.
+// Get returns the cached value with a name, or calls compute and caches its value. Errors are not cached.
+// If other processes can write to the database, nothing is cached.
 func (m *Cache[V]) Get(name string, compute func() (V, error)) (V, error) {
 	at, known := m.db.ChangeCount(m.tables...)
 	if !known {

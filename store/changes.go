@@ -40,11 +40,11 @@ func (db *DB) ChangeCount(tables ...AnyTable) (n uint64, known bool) {
 	return n, true
 }
 
-// IsSoleWriter reports whether nobody else writes to this database while it is open.
+// IsSoleWriter reports whether no other process writes to this database while it is open.
 func (db *DB) IsSoleWriter() bool { return db.soleWriter }
 
-// Changed returns a channel that is closed when a transaction of this process has written
-// something. Call it before checking for the expected change.
+// Changed returns a channel that is closed as soon as a transaction of this process has written something.
+// Call it before checking for the expected change.
 func (db *DB) Changed() <-chan struct{} { return db.notifier.subscribe() }
 
 // changeNotifier notifies waiters of writes.

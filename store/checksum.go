@@ -28,14 +28,15 @@ var (
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
 )
 
-// checkedTable is the name of a table with its checksum, from which those of its pairs continue.
+// checkedTable is a table's name with its checksum, from which the checksums of the table's pairs are
+// computed.
 type checkedTable struct {
 	name string
 	sum  uint32
 }
 
-// newCheckedTable returns a table's name with its checksum. It takes half as long as verifying a small record,
-// so reuse the result.
+// newCheckedTable returns a checkedTable. That takes half as long as verifying a small record, so reuse
+// the result.
 func newCheckedTable(name string) checkedTable {
 	sum := uint32(len(name)) // or keys of tables whose names begin alike could be confused
 	for i := range len(name) {
@@ -61,7 +62,7 @@ func verifyChecksum(table checkedTable, key, stored []byte) ([]byte, error) {
 	return nil, &DamagedRecordError{Table: table.name, Key: Key{b: bytes.Clone(key)}}
 }
 
-// pairChecksum returns the share of a key and its stored value in the total.
+// pairChecksum returns what a key and its stored value contribute to the total checksum of the database.
 func pairChecksum(table checkedTable, key, stored []byte) uint64 {
 	sum := uint64(crc32.Update(table.sum, castagnoli, key)) << 32
 	if n := len(stored) - checksumSize; n >= 0 {
@@ -73,7 +74,7 @@ func pairChecksum(table checkedTable, key, stored []byte) uint64 {
 	return sum ^ sum>>31
 }
 
-// isTotal reports whether a pair is the total, which is not part of itself.
+// isTotal reports whether a pair contains the total checksum, which does not include itself.
 func isTotal(table string, key []byte) bool {
 	return table == metaTable && bytes.Equal(key, totalKey.b)
 }
@@ -126,7 +127,8 @@ func (c *checkedKV) Delete(table string, key []byte) error {
 	return nil
 }
 
-// existingChecksum returns the replaced pair's share in the total, or 0 if nothing is replaced.
+// existingChecksum returns what the pair that is about to be replaced contributes to the total, or 0 if
+// there is none.
 func (c *checkedKV) existingChecksum(table string, key []byte) (uint64, error) {
 	stored, err := c.driver.Get(table, key)
 	if err != nil || stored == nil {
@@ -135,13 +137,13 @@ func (c *checkedKV) existingChecksum(table string, key []byte) (uint64, error) {
 	return pairChecksum(c.checkedTable(table), key, stored), nil
 }
 
-// Scan yields pairs with their checksums: pass them to value. Another iterator here would cost more than
-// verifying.
+// Scan yields pairs whose values still include their checksums: pass them to value. Wrapping the iterator
+// to verify them here would cost more than the verification.
 func (c *checkedKV) Scan(table string, r kv.Range) iter.Seq2[kv.Pair, error] {
 	return c.driver.Scan(table, r)
 }
 
-// value returns the value of a pair from Scan, without its checksum.
+// value verifies the value of a pair from Scan, and returns it without its checksum.
 func (c *checkedKV) value(table string, p kv.Pair) ([]byte, error) {
 	return verifyChecksum(c.checkedTable(table), p.Key, p.Value)
 }
@@ -163,7 +165,7 @@ func (c *checkedKV) Drop(table string) error {
 	return nil
 }
 
-// updateTotal brings the total up to date with the writes.
+// updateTotal applies the changes of this transaction to the stored total checksum.
 func (c *checkedKV) updateTotal() error {
 	if c.change == 0 {
 		return nil
@@ -177,7 +179,7 @@ func (c *checkedKV) updateTotal() error {
 	return c.driver.Put(metaTable, totalKey.b, appendChecksum(c.checkedTable(metaTable), totalKey.b, b))
 }
 
-// addChecksums adds checksums to all values, for a database from before there were any.
+// addChecksums adds checksums to all values of a database that was written before checksums existed.
 func (c *checkedKV) addChecksums(ctx context.Context) error {
 	tables, err := c.driver.Tables()
 	if err != nil {
@@ -210,7 +212,7 @@ func (c *checkedKV) total() (total uint64, found bool, err error) {
 	return binary.BigEndian.Uint64(b), true, nil
 }
 
-// totalChecker computes the total of a database file. It implements bolt.PairChecker.
+// totalChecker computes the total checksum of a database file. It implements bolt.PairChecker.
 type totalChecker struct {
 	table  checkedTable // of the last pair
 	total  uint64
@@ -230,9 +232,9 @@ func (c *totalChecker) Pair(table string, key, stored []byte) {
 	c.total ^= pairChecksum(c.table, key, stored)
 }
 
-// Err returns an error if records are missing or old, or if a stored checksum is damaged. Values are not
-// compared with their checksums: that is done when they are read. Only a database that is empty or of an
-// older format has no total; loadMeta refuses any other.
+// Err returns an error if records are missing or out of date, or if the stored total is damaged. Values
+// are compared with their own checksums only when they are read. A database without a total is accepted
+// here, because it is empty or has an older format; loadMeta rejects any other.
 func (c *totalChecker) Err() error {
 	if c.stored == nil {
 		return nil

@@ -47,7 +47,8 @@ func decodeJSON(b []byte, r any) error {
 	return json.Unmarshal(b, r) // returns the better error
 }
 
-// packRecord frames encoded bytes for the driver.
+// packRecord returns an encoded record in its stored form: the payload, compressed if that saves enough,
+// after a byte with mark.
 func packRecord(mark byte, payload []byte) ([]byte, error) {
 	if len(payload) > maxRecordSize {
 		return nil, fmt.Errorf("%w: a record of %d bytes, at most %d; keep it as a blob", ErrTooLarge, len(payload), maxRecordSize)
@@ -66,7 +67,7 @@ func packRecord(mark byte, payload []byte) ([]byte, error) {
 	return append([]byte{mark}, payload...), nil
 }
 
-// unpackRecord is the inverse of packRecord. plain may be the given bytes.
+// unpackRecord is the inverse of packRecord. payload may be a part of b.
 func unpackRecord(b []byte) (mark byte, payload []byte, err error) {
 	if len(b) == 0 {
 		return 0, nil, fmt.Errorf("%w: an empty record", ErrCorrupt)
@@ -95,8 +96,8 @@ func (c codec) marshal(r any) ([]byte, error) {
 	return packRecord(c.mark, b)
 }
 
-// unmarshal decodes stored bytes into r, which retains none of them. A table with a codec of its own
-// can still read its older JSON records.
+// unmarshal decodes stored bytes into r, which doesn't refer to them afterwards. A table with a codec of
+// its own can still read its older JSON records.
 func (c codec) unmarshal(b []byte, r any) error {
 	mark, plain, err := unpackRecord(b)
 	if err != nil {

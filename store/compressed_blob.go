@@ -44,7 +44,8 @@ var (
 	}}
 )
 
-// compressBlob returns the compressed form of content, or content itself if that saves less than a tenth.
+// compressBlob returns the compressed form of content, or content itself if compression would save less
+// than a tenth.
 func compressBlob(content []byte) []byte {
 	if len(content) < minCompressedContent {
 		return content
@@ -59,7 +60,8 @@ func compressBlob(content []byte) []byte {
 	return out
 }
 
-// compressedSize returns the size of the content of a compressed blob of which it gets the beginning.
+// compressedSize returns the size of a compressed blob's content, given the beginning of its file. ok is
+// false if the blob is not compressed.
 func compressedSize(header []byte) (size int64, ok bool) {
 	if len(header) < compressedHeader || string(header[:len(compressedMark)]) != compressedMark {
 		return 0, false
@@ -68,7 +70,7 @@ func compressedSize(header []byte) (size int64, ok bool) {
 	return int64(n), n <= maxCompressedContent
 }
 
-// contentSize returns the size of the content of a blob, given the path and the size of its file.
+// contentSize returns the size of a blob's content, given the path of its file and the file's size.
 func contentSize(path string, stored int64) (int64, error) {
 	if stored < int64(compressedHeader) {
 		return stored, nil
@@ -88,8 +90,8 @@ func contentSize(path string, stored int64) (int64, error) {
 	return stored, nil
 }
 
-// decompressBlob returns the content of a compressed blob. ok is false if it is not a compressed blob, or
-// if it is damaged.
+// decompressBlob returns the content of a compressed blob. ok is false if f is not a compressed blob or is
+// damaged.
 func decompressBlob(f *os.File) (content []byte, ok bool, err error) {
 	header := make([]byte, compressedHeader)
 	n, err := f.ReadAt(header, 0)

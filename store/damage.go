@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// DamagedRecordError is an ErrCorrupt with the record concerned.
+// DamagedRecordError is an ErrCorrupt that identifies the damaged record.
 type DamagedRecordError struct {
 	Table string // or an index of it: "documents.content"
 	Key   Key
@@ -23,7 +23,7 @@ func (e *DamagedRecordError) Error() string {
 // Is matches ErrCorrupt.
 func (e *DamagedRecordError) Is(target error) bool { return target == ErrCorrupt }
 
-// Record names the record without its organization: passage "0199…".
+// Record returns the record's kind and ID without its organization, for example: passage "0199…".
 func (e *DamagedRecordError) Record() string {
 	name := recordName(e.Table)
 	parts, err := e.Key.Parts()
@@ -38,7 +38,7 @@ func (e *DamagedRecordError) Record() string {
 	return name + " " + K(parts...).String()
 }
 
-// recordNames are users' names for the records of tables.
+// recordNames are the names that users see for the records of tables.
 var recordNames = map[string]string{
 	"settings": "setting", "organizations": "organization", "users": "user", "passwords": "password", "sessions": "session",
 	"links": "one-time link", "memberships": "membership", "key_secrets": "API key", "replays": "saved reply",
@@ -63,7 +63,7 @@ var recordNames = map[string]string{
 	metaTable: "description of the database", sequencesTable: "counter",
 }
 
-// recordName returns the users' name for a record of a table, or for an entry of an index.
+// recordName returns the name that users see for a record of a table, or for an entry of an index.
 func recordName(table string) string {
 	table, _, index := strings.Cut(table, ".")
 	name := cmp.Or(recordNames[table], "record")
@@ -82,7 +82,7 @@ type DamageCheck struct {
 
 const maxDamageKinds = 20
 
-// DamageKind is a number of damaged records of one table, or one damaged file.
+// DamageKind counts the damaged records of one table and names the first.
 type DamageKind struct {
 	Table string // "" for a file
 	First string // the name of the first one

@@ -5,8 +5,9 @@ import (
 	"errors"
 )
 
-// DiscardedRecords are records of an assessment that nothing refers to any more: of a deleted assessment, or of
-// the sync that a remaining one has left. They are deleted in short transactions, by this program or the next.
+// DiscardedRecords describes records that nothing refers to any more: those of a deleted assessment, or
+// the sync data of one that is no longer synced. They are deleted in short transactions, if necessary
+// after a restart.
 type DiscardedRecords struct {
 	OrganizationID string `json:"organization_id"`
 	AssessmentID   string `json:"assessment_id"`
@@ -18,13 +19,15 @@ type DiscardedRecords struct {
 // discardBatch is the number of records deleted in one transaction.
 const discardBatch = 1_000
 
-// DiscardAssessment ends syncing an assessment and leaves its items, history and shared bodies to
-// DB.DeleteDiscarded. The caller deletes the assessment, its versions and everything that lists show.
+// DiscardAssessment ends the syncing of an assessment and leaves the deletion of its items, history and
+// shared bodies to DB.DeleteDiscarded. The caller deletes the assessment, its versions and everything else
+// that appears in lists.
 func DiscardAssessment(tx *Tx, org, assessment string, versionIDs []string) error {
 	return discardRecords(tx, &DiscardedRecords{OrganizationID: org, AssessmentID: assessment, Deleted: true, VersionIDs: versionIDs})
 }
 
-// DiscardSyncData ends syncing an assessment and leaves the data for it to DB.DeleteDiscarded.
+// DiscardSyncData ends the syncing of an assessment and leaves the deletion of its sync data to
+// DB.DeleteDiscarded.
 func DiscardSyncData(tx *Tx, org, assessment string) error {
 	return discardRecords(tx, &DiscardedRecords{OrganizationID: org, AssessmentID: assessment})
 }
@@ -37,7 +40,7 @@ func discardRecords(tx *Tx, d *DiscardedRecords) error {
 	return errors.Join(err, Discarded.Put(tx, d.OrganizationID, d))
 }
 
-// DeleteDiscarded deletes what was discarded, in transactions of at most discardBatch records.
+// DeleteDiscarded deletes all discarded records, in transactions of at most discardBatch records.
 func (db *DB) DeleteDiscarded(ctx context.Context) error {
 	for {
 		var next *DiscardedRecords
@@ -58,7 +61,7 @@ func (db *DB) DeleteDiscarded(ctx context.Context) error {
 	}
 }
 
-// deleteSome deletes some of the records, or the entry for them once there are none.
+// deleteSome deletes some of the described records or, if none is left, the description itself.
 func (d *DiscardedRecords) deleteSome(tx *Tx) error {
 	org, id := d.OrganizationID, d.AssessmentID
 	for _, remove := range []func(tx *Tx, org string, limit int, prefix ...any) (int, error){
@@ -95,7 +98,8 @@ func (d *DiscardedRecords) deleteSome(tx *Tx) error {
 	return err
 }
 
-// deleteSomeItems returns a function that deletes items of a version and returns their number.
+// deleteSomeItems returns a function that deletes up to discardBatch items of a version and returns their
+// number.
 func deleteSomeItems[R any](t *TenantTable[R]) func(tx *Tx, org, version string) (int, error) {
 	return func(tx *Tx, org, version string) (int, error) {
 		var keys []Key

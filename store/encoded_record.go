@@ -9,8 +9,8 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// EncodedRecord is a record with its stored bytes. It avoids decoding an unchanged record twice and
-// encoding equal content again. It is shared: nobody may modify it.
+// EncodedRecord is a record with its stored bytes. It saves decoding an unchanged record again and
+// encoding equal content again. It is shared and must not be modified.
 type EncodedRecord[R any] struct {
 	Record R
 	// Extra is data attached by its writer; nil if the record was read.
@@ -56,8 +56,9 @@ type PreparedRecord[R any] struct {
 	body  recordBody
 }
 
-// PrepareInsert encodes a record except for its header, which alone may change until it is
-// inserted. If its content equals that of an already written record, it reuses those bytes.
+// PrepareInsert encodes a record before the transaction that inserts it. Until then, only the record's
+// header may change. If the content equals that of one of bodyCandidates, the bytes of that record are
+// reused.
 func PrepareInsert[R any](t *TenantTable[R], r *R, bodyCandidates ...*EncodedRecord[R]) (PreparedRecord[R], error) {
 	for _, w := range bodyCandidates {
 		if w.body.block != nil && t.table.equal(&w.Record, r) {
@@ -68,7 +69,8 @@ func PrepareInsert[R any](t *TenantTable[R], r *R, bodyCandidates ...*EncodedRec
 	return PreparedRecord[R]{Record: r, body: b}, err
 }
 
-// encodeBody returns the body of a record, or an empty one if the record must be encoded as a whole.
+// encodeBody returns the encoded body of a record, or an empty one if the record can only be encoded as a
+// whole.
 func (s *untypedTable) encodeBody(r any) (recordBody, error) {
 	if s.header == nil || s.codec.mark != markJSON {
 		return recordBody{}, nil
@@ -153,8 +155,8 @@ func InsertPrepared[R any](tx *Tx, t *TenantTable[R], org string, all []Prepared
 	return out, nil
 }
 
-// ScanEncoded reads all records with a prefix. It does not decode records again whose stored form is
-// in cached; if all are, it returns cached itself.
+// ScanEncoded reads all records with a prefix. A record whose stored form is in cached is not decoded
+// again; if that is true of all records, cached itself is returned.
 func ScanEncoded[R any](tx *Tx, b TenantIndexView[R], org string, cached []*EncodedRecord[R], prefix ...any) ([]*EncodedRecord[R], error) {
 	in := b.order
 	within, err := in.prependTenant(org, prefix)

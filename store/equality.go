@@ -6,8 +6,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// itemHeader holds the fields that come first in the JSON of a deliverable's item and that differ
-// between versions of the same content.
+// itemHeader holds the first fields in the JSON of a deliverable's item. They differ between versions even
+// if the content is the same.
 type itemHeader struct {
 	api.TenantRecord
 	AssessmentID string `json:"assessment_id"`

@@ -18,7 +18,7 @@ import (
 // Layout of the data folder.
 const (
 	fileDatabase = "service.db"
-	// fileID holds the ID of the database, so that a missing or exchanged one is noticed.
+	// fileID is the file with the database's ID, so that a missing or exchanged database is noticed.
 	fileID     = "service.id"
 	dirBlobs   = "blobs"
 	dirBackups = "backups"
@@ -31,8 +31,9 @@ func IsUnused(dir string) bool {
 	return errors.Is(err, fs.ErrNotExist) && traceOfDatabase(dir) == ""
 }
 
-// traceOfDatabase returns the name of a file that the folder only has if it had a database, or "".
-// Files that may exist before the first start don't count: secret.key, .gitkeep, lost+found.
+// traceOfDatabase returns the name of a file that the folder would only contain if it had a database, or
+// "" if there is none. Files that may exist before the first start don't count: secret.key, .gitkeep,
+// lost+found.
 func traceOfDatabase(dir string) (name string) {
 	if _, err := os.Lstat(filepath.Join(dir, fileID)); err == nil {
 		return fileID
@@ -98,8 +99,8 @@ func openDatabase(ctx context.Context, o Options) (*bolt.DB, error) {
 
 const maxIDSize = 1 << 10 // bytes of fileID
 
-// checkOrWriteFolderID returns an error if the database is not that of the folder. A folder without an ID gets
-// the database's, as after a restore.
+// checkOrWriteFolderID returns an error if the database belongs to another folder, as its ID shows. If the
+// folder has no ID, as after a restore, it gets the database's.
 func (db *DB) checkOrWriteFolderID() error {
 	path := filepath.Join(db.dir, fileID)
 	b, err := regularfile.Read(path, maxIDSize)

@@ -61,7 +61,7 @@ func incrementUUID(id string) (string, bool) {
 	return "", false
 }
 
-// saveLastID stores the last ID in the transaction that uses it.
+// saveLastID stores the last issued ID if this transaction issued one.
 func (tx *Tx) saveLastID() error {
 	if !tx.idIssued {
 		return nil
@@ -69,7 +69,7 @@ func (tx *Tx) saveLastID() error {
 	return tx.putMeta(lastIDKey, tx.db.idGenerator.lastIssued())
 }
 
-// loadLastID continues from the last ID of an earlier process.
+// loadLastID loads the last ID issued by an earlier process, so that new IDs follow it.
 func (db *DB) loadLastID(tx *Tx) error {
 	_, err := tx.getMeta(lastIDKey, &db.idGenerator.lastID)
 	return err

@@ -37,8 +37,8 @@ const (
 	tagUpperBound = 0xFF // after every extension; never written
 )
 
-// K returns a key of strings, byte slices, bools, integers and times, and of types derived from
-// them. Other types give a key that every table refuses with ErrBadKey.
+// K returns a key of strings, byte slices, bools, integers and times, and of types derived from them. With
+// parts of other types, the key is invalid: every table rejects it with ErrBadKey.
 func K(parts ...any) Key {
 	k := Key{b: make([]byte, 0, 48)}
 	for i, p := range parts {
@@ -188,7 +188,7 @@ func decodeEscaped(b []byte) (s, rest []byte, err error) {
 	return nil, nil, fmt.Errorf("%w: unterminated text", ErrBadKey)
 }
 
-// String returns a readable form: "org"/7.
+// String returns a readable form, for example: "org"/7.
 func (k Key) String() string {
 	parts, err := k.Parts()
 	if err != nil {

@@ -60,8 +60,8 @@ func ToNotFound(err error, kind, id string) error {
 	return err
 }
 
-// PageSlice returns a page of a list in memory, sorted by ascending key. The cursor holds the last
-// key, so that concurrent inserts and deletes shift nothing.
+// PageSlice returns a page of a list in memory, sorted by ascending key. The cursor contains the last key,
+// so that concurrent inserts and deletes don't shift the next page.
 func PageSlice[R any](all []R, p api.Paging, key func(*R) string) (*api.List[R], error) {
 	after, err := decodeCursorText(p.Cursor)
 	if err != nil {

@@ -96,7 +96,7 @@ func (db *DB) backUpBefore(ctx context.Context, migration string) (path string, 
 	return path, nil
 }
 
-// addChecksums brings a database to formatVersion from the format before it.
+// addChecksums converts a database without checksums to formatVersion, after backing it up.
 func (db *DB) addChecksums(ctx context.Context) error {
 	backup, err := db.backUpBefore(ctx, fmt.Sprintf("format-%d", formatVersion))
 	if err != nil {
@@ -124,8 +124,9 @@ func (db *DB) addChecksums(ctx context.Context) error {
 	return nil
 }
 
-// loadMeta reads the description of the database. fresh reports whether it is empty, current whether
-// its indexes match the schema; current is only valid for the program's own version.
+// loadMeta reads the description of the database. fresh reports whether the database is empty, and current
+// whether its indexes match the schema; current is only valid if the database has the program's own
+// version.
 func (db *DB) loadMeta(ctx context.Context) (fresh, current bool, err error) {
 	err = db.View(ctx, func(tx *Tx) error {
 		found, err := tx.getMeta(metaKey, &db.meta)
@@ -160,7 +161,8 @@ func (db *DB) loadMeta(ctx context.Context) (fresh, current bool, err error) {
 	return fresh, current, err
 }
 
-// loadUncheckedMeta reads the description of a database from before records had checksums.
+// loadUncheckedMeta reads the description of a database that was written before records had checksums, and
+// reports whether it is one.
 func (db *DB) loadUncheckedMeta(tx *Tx) bool {
 	b, err := tx.kv.driver.Get(metaTable, metaKey.b)
 	if err != nil || len(b) == 0 || b[0] != markJSON {
@@ -191,8 +193,8 @@ func (db *DB) createDatabase(ctx context.Context, version int) error {
 	return err
 }
 
-// applyMigration runs one migration, or none if m has nothing to apply, and after the last one
-// rebuilds the indexes, all in one transaction.
+// applyMigration runs one migration in a transaction, which also stores the new version. If it is the last
+// migration, the transaction then rebuilds the indexes.
 func (db *DB) applyMigration(ctx context.Context, m Migration, last bool) error {
 	next := db.meta
 	next.Schema, next.Format = m.Version, formatVersion

@@ -98,9 +98,8 @@ func (outbox) Ack(tx *Tx, consumer string, sequence int64) error {
 	return outboxConsumers.Put(tx, &outboxConsumer{Consumer: consumer, Done: sequence})
 }
 
-// Prune deletes up to limit events older than before that all given consumers have acknowledged,
-// oldest first, and returns their number. consumers must be complete: any other would lose its
-// events.
+// Prune deletes up to limit events older than before that all given consumers have acknowledged, oldest
+// first, and returns their number. consumers must name all consumers: any other one would lose its events.
 func (outbox) Prune(tx *Tx, before time.Time, limit int, consumers ...string) (int, error) {
 	if len(consumers) == 0 {
 		return 0, errors.New("outbox: pruning needs the names of all consumers")

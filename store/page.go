@@ -21,7 +21,7 @@ const (
 	maxCursor = 2 * kv.MaxKey * 4 / 3
 )
 
-// PageQuery asks for a part of a list.
+// PageQuery selects a page of a list.
 type PageQuery[R any] struct {
 	Index     string // order of the list; empty for the primary key
 	Prefix    Key    // see the option Prefix
@@ -146,8 +146,8 @@ func isAfter(key, position []byte, reverse bool) bool {
 	return c != 0 && (c < 0) == reverse
 }
 
-// cursorScope returns what a cursor is bound to: everything that orders or bounds the list, except
-// the filter, which is an arbitrary function.
+// cursorScope returns what a cursor is bound to: everything that determines the order and bounds of the
+// list. The filter is not included, because it is an arbitrary function.
 func (s *untypedTable) cursorScope(q untypedQuery) []byte {
 	b := binary.AppendUvarint(nil, uint64(len(s.def.name)))
 	b = append(b, s.def.name...)
@@ -159,7 +159,8 @@ func (s *untypedTable) cursorScope(q untypedQuery) []byte {
 
 const cursorMACLen = 12
 
-// encodeCursor returns an opaque cursor for a position in a list: a seal and the key.
+// encodeCursor returns an opaque cursor for a position in a list. It consists of the position and a code
+// that authenticates it.
 func (db *DB) encodeCursor(position, scope []byte) string {
 	return base64.RawURLEncoding.EncodeToString(append(db.cursorMAC(position, scope), position...))
 }
@@ -172,7 +173,8 @@ func (db *DB) cursorMAC(position, scope []byte) []byte {
 	return m.Sum(nil)[:cursorMACLen]
 }
 
-// decodeCursor is the inverse of encodeCursor; nil is the position before the first record.
+// decodeCursor is the inverse of encodeCursor. For an empty cursor it returns nil, the position before the
+// first record.
 func (db *DB) decodeCursor(cursor string, scope []byte) ([]byte, error) {
 	if cursor == "" {
 		return nil, nil
@@ -187,8 +189,8 @@ func (db *DB) decodeCursor(cursor string, scope []byte) ([]byte, error) {
 	return b[cursorMACLen:], nil
 }
 
-// decodeCursorText decodes a cursor strictly: the decoder ignores line breaks, so that one cursor
-// could be written in many ways.
+// decodeCursorText decodes a cursor strictly. The decoder alone would ignore line breaks, so that one
+// cursor could be written in many ways.
 func decodeCursorText(cursor string) ([]byte, error) {
 	if strings.ContainsAny(cursor, "\r\n") {
 		return nil, ErrBadCursor

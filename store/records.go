@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Membership is a person's place in an organization.
+// Membership is a user's membership in an organization, with the role.
 type Membership struct {
 	ID             string    `json:"id"`
 	OrganizationID string    `json:"organization_id"`
@@ -24,7 +24,7 @@ type Membership struct {
 	UpdatedAt      time.Time `json:"updated_at"`
 }
 
-// Password is the hash of a person's password.
+// Password is the hash of a user's password.
 type Password struct {
 	UserID    string    `json:"user_id"`
 	Hash      string    `json:"hash"`
@@ -44,7 +44,7 @@ type Session struct {
 	Address        string `json:"address"`
 }
 
-// OneTimeLink lets a person in once: to accept an invitation, or to set a new password.
+// OneTimeLink is a single-use link with which a user accepts an invitation or sets a new password.
 type OneTimeLink struct {
 	Secret         string    `json:"secret"`
 	Purpose        string    `json:"purpose"`
@@ -82,7 +82,8 @@ type Integration struct {
 	SyncFailures int `json:"sync_failures,omitempty"`
 }
 
-// IssueLink is a link between a plan item and an issue, with the data to find both again.
+// IssueLink is a link between a plan item and an issue in a tracker, with the data needed to find both
+// again.
 type IssueLink struct {
 	api.IssueLink
 	// Weakness distinguishes the items of one control.
@@ -93,7 +94,8 @@ type IssueLink struct {
 	IssueID string `json:"issue_id,omitempty"`
 }
 
-// Delivery is an event to be sent to a webhook or an integration (WebhookID), with its payload.
+// Delivery is an event to be sent, with its payload. WebhookID identifies the webhook or integration that
+// it is sent to.
 type Delivery struct {
 	api.Delivery
 	WebhookID string          `json:"webhook_id"`
@@ -123,14 +125,14 @@ type EmailTemplate struct {
 	OrganizationID string `json:"organization_id"`
 }
 
-// EmailPreference holds the kinds of emails that a person does not want.
+// EmailPreference holds the kinds of emails that a user does not want.
 type EmailPreference struct {
 	UserID      string `json:"user_id"`
 	NoDigest    bool   `json:"no_digest,omitempty"`
 	NoApprovals bool   `json:"no_approvals,omitempty"`
 }
 
-// AlertRule is an alert rule with the data for its next state.
+// AlertRule is an alert rule with the data needed to determine its next state.
 type AlertRule struct {
 	api.AlertRule
 	// PendingSince is the time since which the metric indicates another state than the current one;
@@ -179,7 +181,7 @@ type IdempotentReply struct {
 	ExpiresAt      time.Time `json:"expires_at"`
 }
 
-// CatalogVersion is a catalog version with the blobs that hold it.
+// CatalogVersion is a catalog version with the blobs that contain it.
 type CatalogVersion struct {
 	api.CatalogVersion
 	// SnapshotBlob is the encoded catalog, EmbedderBlob the model trained on it ("" until trained).
@@ -232,7 +234,8 @@ type PassageSet struct {
 	Set            int64  `json:"set"`
 }
 
-// Key returns the key part that the set's passages, vectors and packs have in place of a document's ID.
+// Key returns the part that identifies the set in the keys of its passages, vectors and packs. For set 0,
+// that is the document's ID.
 func (s PassageSet) Key() string { return passageSetKey(s.DocumentID, s.Set) }
 
 func passageSetKey(document string, set int64) string {
@@ -242,10 +245,11 @@ func passageSetKey(document string, set int64) string {
 	return PassageSetMark + strconv.FormatInt(set, 10)
 }
 
-// PassageSetMark begins the key of every set but 0. No document's ID may begin with it.
+// PassageSetMark is the prefix of the keys of all passage sets except set 0. No document's ID may begin
+// with it.
 const PassageSetMark = "#"
 
-// Chunk is a passage in a set.
+// Chunk is a passage of a document in a set of passages.
 type Chunk struct {
 	api.Chunk
 	Set int64 `json:"set,omitempty"`
@@ -264,7 +268,7 @@ func ChunkKey(id string, set int64) Key {
 	return K(id, set)
 }
 
-// ReadAttempts counts the attempts to read a document that did not end, because the program stopped meanwhile.
+// ReadAttempts counts the attempts to read a document that did not finish because the program stopped.
 type ReadAttempts struct {
 	OrganizationID string `json:"organization_id"`
 	DocumentID     string `json:"document_id"`
@@ -298,7 +302,7 @@ type TimelineEvent struct {
 	AssessmentID   string `json:"assessment_id"`
 }
 
-// Setting is a value of the installation.
+// Setting is a named setting of the installation.
 type Setting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`

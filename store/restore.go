@@ -166,8 +166,8 @@ func (v *Verification) verifyBlobs(ctx context.Context, db *DB) error {
 	return err
 }
 
-// lockDatabase locks the database to be replaced. A damaged one is no obstacle, since it is a
-// reason to restore.
+// lockDatabase locks the database that is to be replaced. It ignores a damaged database, because damage is
+// a reason to restore.
 func lockDatabase(ctx context.Context, target string, o Options) (release func(), err error) {
 	if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) || o.Driver != nil {
 		return func() {}, nil

@@ -36,7 +36,7 @@ func From(parts ...any) ScanOption { return func(s *scanOptions) { s.from = K(pa
 // them.
 func Through(parts ...any) ScanOption { return func(s *scanOptions) { s.through = K(parts...) } }
 
-// Reverse scans in descending order. It is an option itself: Scan(tx, store.Reverse).
+// Reverse is an option that scans in descending order: Scan(tx, store.Reverse).
 func Reverse(s *scanOptions) { s.reverse = true }
 
 // toRange returns the driver's range for the scan.

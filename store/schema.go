@@ -39,7 +39,7 @@ type tableDefinition struct {
 	reindex func(*Tx) error
 }
 
-// tableSet is a validated schema: the definitions by name and in name order.
+// tableSet is a validated schema, with its table definitions by name and sorted by name.
 type tableSet struct {
 	byName map[string]*tableDefinition
 	sorted []*tableDefinition
@@ -115,15 +115,15 @@ const indexSeparator = "."
 
 func indexTableName(table, index string) string { return table + indexSeparator + index }
 
-// indexNameFromDescription returns the name in a built index's description.
+// indexNameFromDescription returns the index name that the description of an existing index begins with.
 func indexNameFromDescription(description string) string {
 	name, _, _ := strings.Cut(description, " ")
 	return name
 }
 
-// rebuildStaleIndexes brings the database's indexes in line with the schema: it rebuilds new, changed
-// and stale ones and drops removed ones. Then it returns an error for tables that are not in the
-// schema. It returns the names of the rebuilt tables.
+// rebuildStaleIndexes makes the database's indexes match the schema: it rebuilds new, changed and stale
+// ones and drops those that are no longer declared. Then it returns an error if there are tables that are
+// not in the schema. rebuilt names the tables with rebuilt indexes.
 func (t *tableSet) rebuildStaleIndexes(ctx context.Context, tx *Tx) (rebuilt []string, err error) {
 	for _, d := range t.sorted {
 		if err := ctx.Err(); err != nil {

@@ -20,7 +20,7 @@ const bodiesTable = "_bodies"
 // markShared is the flag of a record whose body is stored separately.
 const markShared = 0x40
 
-// bodiesTableDefinition registers the table with the store. It has no typed records.
+// bodiesTableDefinition registers bodiesTable with the store. It has no typed records.
 type bodiesTableDefinition struct{ def tableDefinition }
 
 func (b *bodiesTableDefinition) Name() string                 { return b.def.name }

@@ -139,8 +139,8 @@ type sortedRecord struct {
 	record  any
 }
 
-// newSortKeyFunc returns a function that computes a record's sort key: the bytes of its fields,
-// inverted for descending order, and of its primary key.
+// newSortKeyFunc returns a function that computes a record's sort key. The key consists of the fields to
+// sort by, inverted for descending order, followed by the primary key.
 func newSortKeyFunc(sort string, by []sortField) (func(any, Key) ([]byte, error), error) {
 	var names []string
 	for _, f := range by {

@@ -165,7 +165,7 @@ func deleteDirContents(dir string) error {
 	return nil
 }
 
-// tempPath returns an unused name in tmp.
+// tempPath returns an unused path in the folder of temporary files.
 func (db *DB) tempPath() string { return filepath.Join(db.dir, dirTemp, db.newID()) }
 
 // Dir returns the data folder.
@@ -177,8 +177,8 @@ func (db *DB) Blobs() *Blobs { return db.blobs }
 // SchemaVersion returns the version of the open database.
 func (db *DB) SchemaVersion() int { return db.meta.Schema }
 
-// View runs fn on a snapshot of the database. fn must not write, start another transaction, or
-// wait: the file can't shrink while it runs.
+// View runs fn on a snapshot of the database. fn must not write, start another transaction, or wait: while
+// it runs, the space of deleted data can't be reused.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	return db.driver.View(ctx, func(k kv.KV) error {
 		tx := db.newTx(ctx, k, false)
@@ -188,8 +188,8 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 }
 
 // Update runs fn and commits its writes, or nothing if fn fails or panics, or ctx ends first. Other
-// Updates wait for it, so fn must not start another transaction or do anything slow. A driver may
-// run fn again after a conflict, so fn must have no side effects except variables it assigns anew.
+// Updates wait for it, so fn must not start another transaction or do anything slow. A driver may run fn
+// again after a conflict, so its only side effects may be on variables that it sets anew each time.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	var after []func()
 	var touched map[string]bool

@@ -11,9 +11,9 @@ import (
 
 // The roles of a store in syncing an assessment.
 const (
-	// SyncRoleRemote is the authoritative side: others push their changes to it.
+	// SyncRoleRemote is the role of the authoritative side, to which clones push their changes.
 	SyncRoleRemote = "remote"
-	// SyncRoleClone works on a copy and pushes its changes to the remote.
+	// SyncRoleClone is the role of a copy whose changes are pushed to the remote.
 	SyncRoleClone = "clone"
 )
 
@@ -103,7 +103,7 @@ type SyncReplica struct {
 	SyncSerials
 }
 
-// SyncBatchEntry is a log row included in a batch, as it was at that time.
+// SyncBatchEntry is a log entry included in a batch, as it was when the batch was made.
 type SyncBatchEntry struct {
 	Table    string `json:"table"`
 	Key      []byte `json:"key"`
@@ -123,7 +123,7 @@ type SyncBatch struct {
 	Entries        []SyncBatchEntry `json:"entries"`
 }
 
-// SyncFile is a file uploaded before the record that will reference it, for one assessment.
+// SyncFile is a file that was uploaded for an assessment before the record that will reference it.
 type SyncFile struct {
 	OrganizationID string    `json:"organization_id"`
 	AssessmentID   string    `json:"assessment_id"`
@@ -148,12 +148,13 @@ var (
 )
 
 // WithSyncLog logs the changes of a table's records if their assessment is synced. target returns the
-// assessment and, for a record that is part of another, the table and key of that one.
+// assessment and, for a record that is part of another record, the table and key of the other.
 func WithSyncLog[R any](target func(*R) SyncTarget) Option[R] {
 	return func(t *Table[R]) { t.untyped.syncTarget = func(r any) SyncTarget { return target(r.(*R)) } }
 }
 
-// SyncTarget is the record a change is logged under. Without a table, it is the changed record itself.
+// SyncTarget is the record that a change is logged under. If Table is empty, that is the changed record
+// itself.
 type SyncTarget struct {
 	Assessment, Table string
 	Key               Key
@@ -173,7 +174,7 @@ func (tx *Tx) SetActorIfUnset(name string) {
 	}
 }
 
-// WithoutSyncLog runs fn without logging its changes, because they came from another replica.
+// WithoutSyncLog runs fn without logging its changes, for example because they came from another replica.
 func (tx *Tx) WithoutSyncLog(fn func() error) error {
 	was := tx.syncLogOff
 	tx.syncLogOff = true
@@ -181,7 +182,7 @@ func (tx *Tx) WithoutSyncLog(fn func() error) error {
 	return fn()
 }
 
-// MarkChangedForSync logs an unchanged record as changed, so that clones read it again.
+// MarkChangedForSync logs a record as changed although it is unchanged, so that clones read it again.
 func (tx *Tx) MarkChangedForSync(org, assessment, table string, key []byte) {
 	if tx.syncChanges == nil {
 		tx.syncChanges = map[syncRecordRef][]string{}
@@ -331,7 +332,7 @@ func KeyFromBytes(b []byte) Key {
 // Bytes returns the stored form of the key.
 func (k Key) Bytes() []byte { return k.b }
 
-// KeyWithinTenant returns the key of a record without its organization.
+// KeyWithinTenant returns a record's key without the organization.
 func (t *TenantTable[R]) KeyWithinTenant(r *R) (Key, error) {
 	k := t.table.untyped.key(r)
 	if k.err != nil {

@@ -15,7 +15,7 @@ type Table[R any] struct {
 	equal func(a, b *R) bool
 }
 
-// Option is an index or a codec of a table of R.
+// Option is an option of a table of R, such as an index or a codec.
 type Option[R any] func(*Table[R])
 
 // NewTable declares a table: its name in the database, the primary key of a record, indexes. Open
@@ -46,13 +46,14 @@ func NewTable[R any](name string, key func(*R) Key, options ...Option[R]) *Table
 	return t
 }
 
-// Index finds records by keys other than the primary one: none, one or many per record. The keys
-// must depend only on the record. Give a changed index a new name, so that Open rebuilds it.
+// Index adds an index, which finds records by keys other than the primary one. keys returns none, one or
+// many keys for a record, on which alone they may depend. If keys changes, rename the index, so that Open
+// rebuilds it.
 func Index[R any](name string, keys func(*R) []Key) Option[R] {
 	return newIndexOption(name, keys, false)
 }
 
-// Unique is an Index in which each key belongs to at most one record.
+// Unique is like Index, but each key belongs to at most one record.
 func Unique[R any](name string, keys func(*R) []Key) Option[R] {
 	return newIndexOption(name, keys, true)
 }
@@ -152,7 +153,7 @@ func (t *Table[R]) Page(tx *Tx, q PageQuery[R]) (Page[R], error) {
 // IndexView is the view of a table through one of its indexes.
 type IndexView[R any] struct{ order orderedTable }
 
-// By selects an index. An undeclared one gives ErrUnknownTable when used.
+// By selects an index. If the index is not declared, using the result gives ErrUnknownTable.
 func (t *Table[R]) By(index string) IndexView[R] { return IndexView[R]{t.untyped.inIndexOrder(index)} }
 
 // Scan iterates over the records in index order; a record with several keys appears several times.

@@ -111,11 +111,11 @@ var (
 		WithSyncLog(func(r *Chunk) SyncTarget {
 			return SyncTarget{Assessment: r.AssessmentID, Table: "documents", Key: K(r.DocumentID)}
 		}))
-	// UnfinishedReads holds the documents whose reading was started and has not ended.
+	// UnfinishedReads holds the attempts to read documents whose reading has started but not ended.
 	UnfinishedReads = newTenantTable("unfinished_reads", func(r *ReadAttempts) (string, Key) { return r.OrganizationID, K(r.DocumentID) })
 	Discarded       = newTenantTable("discarded_records", func(r *DiscardedRecords) (string, Key) { return r.OrganizationID, K(r.AssessmentID) })
-	// DiscardedPassages holds the sets that no document uses: those being written, replaced ones, and those of
-	// deleted documents.
+	// DiscardedPassages holds the passage sets that no document uses: sets that are being written, sets
+	// that were replaced, and sets of deleted documents.
 	DiscardedPassages = newTenantTable("discarded_passages", func(r *PassageSet) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.Set)
 	})
@@ -123,7 +123,8 @@ var (
 	Vectors = newTenantTable("vectors", func(r *Vector) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.ChunkID)
 	}, Codec(encodeVector, decodeVector))
-	// ExternalVectors are those of an external embedding model, in addition to the built-in one's.
+	// ExternalVectors are the vectors of an external embedding model, in addition to those of the built-in
+	// one.
 	ExternalVectors = newTenantTable("outside_vectors", func(r *Vector) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.ChunkID)
 	}, Codec(encodeVector, decodeVector))
@@ -310,7 +311,8 @@ func newVersionTable[R any](name string, version func(*R) *api.DeliverableVersio
 	)
 }
 
-// withAssessmentSyncLog logs a table's changes if the record's assessment is synced.
+// withAssessmentSyncLog logs the changes of a table's records if their assessment is synced. assessment
+// returns a record's assessment.
 func withAssessmentSyncLog[R any](assessment func(*R) string) Option[R] {
 	return WithSyncLog(func(r *R) SyncTarget { return SyncTarget{Assessment: assessment(r)} })
 }

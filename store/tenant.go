@@ -5,9 +5,10 @@ import (
 	"iter"
 )
 
-// TenantTable is a Table of which every organization sees only its own part. The organization is
-// the first part of every key, in indexes too, and a parameter of every method. An empty one gives
-// ErrNoTenant, a record of another one ErrWrongTenant. Unique indexes are unique per organization.
+// TenantTable is a Table of which every organization sees only its own part. The organization is the first
+// part of every key, in indexes too, and a parameter of every method. An empty organization gives
+// ErrNoTenant, and a record of another organization gives ErrWrongTenant. Unique indexes are unique per
+// organization.
 type TenantTable[R any] struct {
 	table        *Table[R]
 	organization func(*R) string
@@ -49,8 +50,8 @@ func (t *TenantTable[R]) Name() string { return t.table.Name() }
 
 func (t *TenantTable[R]) definition() *tableDefinition { return t.table.definition() }
 
-// AcrossTenants returns the table with the organization as an ordinary first key part: for workers
-// and counts across organizations, never for a request of one.
+// AcrossTenants returns a table in which the organization is an ordinary first part of the key. Use it for
+// background work and counts across organizations, never for a request of one organization.
 func (t *TenantTable[R]) AcrossTenants() *Table[R] { return t.table }
 
 func noTenantError(table string) error { return fmt.Errorf("%s: %w", table, ErrNoTenant) }
@@ -63,7 +64,7 @@ func (s *untypedTable) prependTenant(org string, key []any) ([]any, error) {
 	return append([]any{org}, key...), nil
 }
 
-// fullTenantKey works like prependTenant for a complete key.
+// fullTenantKey works like prependTenant, but returns a Key and rejects an empty one.
 func (s *untypedTable) fullTenantKey(org string, key []any) (Key, error) {
 	if len(key) == 0 {
 		return Key{}, fmt.Errorf("%s: %w: it has no parts behind the organization", s.def.name, ErrBadKey)

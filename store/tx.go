@@ -48,12 +48,12 @@ func (tx *Tx) NewID() string {
 // IsWritable reports whether the transaction is an Update rather than a View.
 func (tx *Tx) IsWritable() bool { return tx.writable }
 
-// AfterCommit calls fn once the transaction is durable, and not if it fails: to wake a worker, not
-// to do work.
+// AfterCommit calls fn once the transaction is durable, but not if the transaction fails. Use it to wake a
+// worker, not to do work.
 func (tx *Tx) AfterCommit(fn func()) { tx.afterCommit = append(tx.afterCommit, fn) }
 
-// NextSequence returns 1, 2, 3… for a name. A number is reused only if its transaction was rolled
-// back.
+// NextSequence returns the next number of the sequence with a name: 1, 2, 3 and so on. A number is reused
+// only if its transaction was rolled back.
 func (tx *Tx) NextSequence(name string) (int64, error) {
 	if err := tx.checkUsable(true); err != nil {
 		return 0, err
@@ -65,7 +65,7 @@ func (tx *Tx) NextSequence(name string) (int64, error) {
 	return last + 1, tx.kv.Put(sequencesTable, K(name).b, binary.BigEndian.AppendUint64(nil, uint64(last+1)))
 }
 
-// LastSequence returns the last number issued for a name, or 0 if none was.
+// LastSequence returns the last number of the sequence with a name, or 0 if there is none.
 func (tx *Tx) LastSequence(name string) (int64, error) {
 	if err := tx.checkUsable(false); err != nil {
 		return 0, err
@@ -84,7 +84,7 @@ func (tx *Tx) lastSequence(name string) (int64, error) {
 	return int64(binary.BigEndian.Uint64(b)), nil
 }
 
-// checkUsable returns an error for an ended transaction, or for a write in a view.
+// checkUsable returns an error if the transaction has ended, or if write is set although it is a View.
 func (tx *Tx) checkUsable(write bool) error {
 	switch {
 	case tx == nil || tx.ended:
@@ -95,7 +95,7 @@ func (tx *Tx) checkUsable(write bool) error {
 	return nil
 }
 
-// checkTable works like checkUsable for a table and also checks that it is in the schema.
+// checkTable works like checkUsable, and also checks that the table is in the schema.
 func (tx *Tx) checkTable(d *tableDefinition, write bool) error {
 	if err := tx.checkUsable(write); err != nil {
 		return fmt.Errorf("%s: %w", d.name, err)

@@ -63,8 +63,8 @@ type orderedTable struct {
 // inPrimaryOrder returns the table in primary key order.
 func (s *untypedTable) inPrimaryOrder() orderedTable { return orderedTable{untypedTable: s} }
 
-// inIndexOrder returns the table in the order of an index, or with ErrUnknownTable if it was not
-// declared.
+// inIndexOrder returns the table in the order of an index. If the index was not declared, using the result
+// gives ErrUnknownTable.
 func (s *untypedTable) inIndexOrder(name string) orderedTable {
 	if ix := s.index(name); ix != nil {
 		return orderedTable{untypedTable: s, ix: ix}
@@ -201,7 +201,7 @@ func (s *untypedTable) getOrNil(tx *Tx, k Key) (any, error) {
 	return r, nil
 }
 
-// decodeStored decodes a stored record, wherever its body is stored.
+// decodeStored decodes a stored record, whether or not its body is stored separately.
 func (s *untypedTable) decodeStored(tx *Tx, b []byte) (any, error) {
 	b, err := tx.joinSharedBody(b)
 	if err != nil {
@@ -221,13 +221,13 @@ func (s *untypedTable) checkKey(k Key) error {
 	return nil
 }
 
-// write stores r and its index entries, unless checkExisting, called with whether its primary key
-// exists, returns an error.
+// write stores r and its index entries. First it calls checkExisting, with whether a record with this
+// primary key exists, and stops if that returns an error.
 func (s *untypedTable) write(tx *Tx, r any, checkExisting func(exists bool) error) error {
 	return s.writeEncoded(tx, r, checkExisting, func() ([]byte, error) { return s.codec.marshal(r) })
 }
 
-// writeEncoded works like write, with the bytes that encode returns for r.
+// writeEncoded works like write, but stores the bytes that encode returns.
 func (s *untypedTable) writeEncoded(tx *Tx, r any, checkExisting func(exists bool) error, encode func() ([]byte, error)) error {
 	if err := tx.checkTable(&s.def, true); err != nil {
 		return err
@@ -324,7 +324,7 @@ func (s *untypedTable) indexEntries(r any, primary []byte) ([]indexEntry, error)
 	return slices.CompactFunc(all, func(a, b indexEntry) bool { return a.compare(b) == 0 }), nil
 }
 
-// diffEntries removes the entries common to both sorted lists.
+// diffEntries returns the entries that are in only one of two sorted lists.
 func diffEntries(a, b []indexEntry) (onlyA, onlyB []indexEntry) {
 	for len(a) > 0 && len(b) > 0 {
 		switch c := a[0].compare(b[0]); {
@@ -339,7 +339,7 @@ func diffEntries(a, b []indexEntry) (onlyA, onlyB []indexEntry) {
 	return append(onlyA, a...), append(onlyB, b...)
 }
 
-// checkUnique returns an error for unique index entries that another record holds.
+// checkUnique returns an error if another record already has one of the unique index entries.
 func (s *untypedTable) checkUnique(tx *Tx, entries []indexEntry, primary []byte) error {
 	for _, e := range entries {
 		if !e.unique {
@@ -412,7 +412,8 @@ func (o orderedTable) scanRecords(tx *Tx, options ...ScanOption) iter.Seq2[scann
 	}
 }
 
-// tableName returns the driver's table: that of the records, or of an index.
+// tableName returns the name of the driver's table with this order: the table of the records, or that of
+// an index.
 func (o orderedTable) tableName() string {
 	if o.ix != nil {
 		return o.ix.table
@@ -458,7 +459,8 @@ func (o orderedTable) decodePair(tx *Tx, p kv.Pair) (scannedRecord, error) {
 	return o.decode(tx, p.Key, value)
 }
 
-// decode decodes a key of this order and its value into the record.
+// decode returns the record for a key of this order and its value, which in an index is the record's
+// primary key.
 func (o orderedTable) decode(tx *Tx, key, value []byte) (scannedRecord, error) {
 	if o.ix == nil {
 		r, err := o.decodeStored(tx, value)

@@ -13,7 +13,7 @@ type UpdateStats struct {
 	Bytes   int // of all keys and values written
 }
 
-// countingKV counts what a transaction writes.
+// countingKV is a kv.KV that counts what a transaction writes.
 type countingKV struct {
 	kv.KV
 	stats UpdateStats

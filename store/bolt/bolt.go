@@ -42,7 +42,7 @@ type Options struct {
 	NewChecker func() PairChecker
 }
 
-// PairChecker checks the content of a file.
+// PairChecker checks the keys and values in a file.
 type PairChecker interface {
 	// Pair gets every key with its value, in any order. They are valid during the call only.
 	Pair(table string, key, value []byte)
@@ -65,8 +65,8 @@ type DB struct {
 
 var _ kv.Driver = (*DB)(nil)
 
-// Create creates an empty file at path, unless it exists. After a crash, it is complete or missing. temp
-// is an unused path in the same file system.
+// Create creates an empty database at path, unless the file exists or the file system has no hard links.
+// After a crash, the file is complete or missing. temp is an unused path in the same file system.
 func Create(path, temp string) error {
 	b, err := bbolt.Open(temp, 0o600, nil)
 	if err == nil {
@@ -140,7 +140,7 @@ func openWithRetry(ctx context.Context, path string, wait time.Duration, o *bbol
 	}
 }
 
-// errReplaced is the error if the path refers to another file once the lock is acquired.
+// errReplaced is the error if the path referred to a different file once the lock was acquired.
 var errReplaced = errors.New("the file was replaced by a restore meanwhile; try again")
 
 func openOnce(path string, o *bbolt.Options) (b *bbolt.DB, file *os.File, err error) {
@@ -169,8 +169,9 @@ func openOnce(path string, o *bbolt.Options) (b *bbolt.DB, file *os.File, err er
 	return nil, nil, errors.Join(err, b.Close())
 }
 
-// initialMmapSize returns the initial size of the memory mapping. It is address space, not memory, and
-// lets the file grow without a new mapping, for which a writer has to wait for all readers.
+// initialMmapSize returns the initial size of the memory mapping, which reserves addresses, not memory.
+// The file can grow to that size without a new mapping, for which a writer would have to wait for all
+// readers.
 func initialMmapSize() int {
 	switch {
 	case runtime.GOOS == "windows": // there it would be the size of the file

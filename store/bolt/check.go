@@ -40,7 +40,7 @@ const (
 )
 
 // checkPages returns kv.ErrCorrupt if the structure of a file is damaged, or if the checker finds that its
-// content is. bbolt has no checksums of either.
+// content is. bbolt has no checksums for either.
 func checkPages(ctx context.Context, path string, o Options) error {
 	// Opened for reading, bbolt reads only the two meta pages. It locks the file.
 	b, _, err := openWithRetry(ctx, path, o.LockTimeout, &bbolt.Options{ReadOnly: true})
@@ -102,8 +102,9 @@ func (w *pageChecker) checkFile(fileSize int64) error {
 	return w.checkTree(root)
 }
 
-// readMeta reads the newer of the two meta pages. If one is damaged, it may be the newer one, with the
-// last change. A crash doesn't damage it, since it is smaller than a disk's sector.
+// readMeta reads both meta pages and returns the root of the newer one. If either page is damaged, it
+// returns an error, because that may be the newer page, with the last change. A crash doesn't damage a
+// meta page, since it is smaller than a disk's sector.
 func (w *pageChecker) readMeta() (root uint64, err error) {
 	newest := uint64(0)
 	for page := range int64(2) {
@@ -153,7 +154,8 @@ func (w *pageChecker) checkTree(root uint64) error {
 	return nil
 }
 
-// readUnseenPage reads a page with its overflow pages. The result is valid until the next call.
+// readUnseenPage reads a page with its overflow pages. It returns an error if any of them was read before.
+// The result is valid until the next call.
 func (w *pageChecker) readUnseenPage(id uint64) ([]byte, error) {
 	if id < 2 || id >= w.pages {
 		return nil, fmt.Errorf("page %d is referenced but does not exist", id)
@@ -243,8 +245,8 @@ func (w *pageChecker) checkPage(b []byte, in subtree) (below []subtree, err erro
 	return below, nil
 }
 
-// checkTable checks a bucket's value and returns its tree, or nothing if the bucket is so small that its
-// only page is in the value.
+// checkTable checks the value of a bucket and returns the tree that it refers to, or nil if the bucket is
+// so small that its only page is in the value.
 func (w *pageChecker) checkTable(name string, value []byte) ([]subtree, error) {
 	if name == "" || len(value) < bucketSize {
 		return nil, fmt.Errorf("a table without a name or content")

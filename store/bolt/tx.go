@@ -224,8 +224,8 @@ func (t *tx) Scan(name string, r kv.Range) iter.Seq2[kv.Pair, error] {
 // maxKeyBound sorts after every key.
 var maxKeyBound = bytes.Repeat([]byte{0xFF}, kv.MaxKey+1)
 
-// seekFirstAfter moves the cursor to the first pair of the range, or, unless last is empty, to the pair
-// after last in the scan's direction.
+// seekFirstAfter moves the cursor to the pair that follows last in the scan's direction or, if last is
+// empty, to the first pair of the range.
 func (tb *table) seekFirstAfter(c *bbolt.Cursor, r kv.Range, last []byte) (k, v []byte) {
 	if r.Reverse {
 		below := r.End
@@ -254,9 +254,9 @@ func (tb *table) seekFirstAfter(c *bbolt.Cursor, r kv.Range, last []byte) (k, v 
 	return k, v
 }
 
-// seekPrevious moves the cursor back from its position, the key below, to the previous pair. On a page
-// emptied in this transaction, bbolt's Prev returns nil as at the beginning of the table (unlike
-// Next, which skips the page); only the table's first key distinguishes the two.
+// seekPrevious moves the cursor from its position, the key below, to the previous pair. On a page emptied
+// in this transaction, bbolt's Prev returns nil, as it does at the beginning of the table (Next skips such
+// a page). Only a comparison with the table's first key distinguishes the two cases.
 func (tb *table) seekPrevious(c *bbolt.Cursor, below []byte) (k, v []byte) {
 	if k, v = c.Prev(); k != nil || !tb.deleted {
 		return k, v

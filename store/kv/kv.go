@@ -47,8 +47,8 @@ type Driver interface {
 	Close() error
 }
 
-// KV is a transaction. It is not safe for concurrent use. A table is created by its first Put; a
-// table never written is empty.
+// KV is a transaction. It is not safe for concurrent use. A table is created by the first Put into it; a
+// table that was never written to is empty.
 type KV interface {
 	// Get returns nil if the key does not exist, and an empty slice for an empty value. The bytes
 	// belong to the driver: they are valid until the next write or the end of the transaction and
@@ -73,7 +73,7 @@ type KV interface {
 	Drop(table string) error
 }
 
-// Pair is a key with its value. Both are valid as long as the result of KV.Get.
+// Pair is a key with its value. Both are valid only as long as a result of KV.Get is.
 type Pair struct {
 	Key, Value []byte
 }

@@ -143,7 +143,8 @@ func testWaitingWriter(t *testing.T, d kv.Driver) {
 	view(t, d, func(k kv.KV) { want(t, "the first writer's", get(t, k, "t", "a"), "1") })
 }
 
-// testNoLostUpdates checks that updates that read what they write lose nothing.
+// testNoLostUpdates checks that no write is lost when concurrent updates write values that depend on what
+// they read.
 func testNoLostUpdates(t *testing.T, d kv.Driver) {
 	const workers, rounds = 4, 10
 	var wg sync.WaitGroup
@@ -167,8 +168,8 @@ func testNoLostUpdates(t *testing.T, d kv.Driver) {
 	view(t, d, func(k kv.KV) { want(t, "count", len(get(t, k, "t", "n")), workers*rounds) })
 }
 
-// testReadersAndWriter checks that readers beside a writer see whole transactions: all keys have the same
-// value.
+// testReadersAndWriter checks that readers running beside a writer only see whole transactions: all keys
+// have the same value.
 func testReadersAndWriter(t *testing.T, d kv.Driver) {
 	const keys, rounds = 50, 30
 	write := func(round int) {

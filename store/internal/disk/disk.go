@@ -47,10 +47,10 @@ func (f Files) before(operation, path string) error {
 	return f.Before(operation, path)
 }
 
-// SyncDir makes names created or removed in dir durable.
+// SyncDir makes the creation and removal of files in dir durable.
 func SyncDir(dir string) error { return Files{}.SyncDir(dir) }
 
-// SyncDir makes names created or removed in dir durable.
+// SyncDir makes the creation and removal of files in dir durable.
 func (f Files) SyncDir(dir string) error {
 	if err := f.before("sync folder", dir); err != nil {
 		return err
@@ -191,7 +191,7 @@ func (f Files) LinkDurably(temp, path string) error {
 	return nil
 }
 
-// ContextReader stops reading when ctx ends.
+// ContextReader returns a reader that fails once ctx has ended.
 func ContextReader(ctx context.Context, r io.Reader) io.Reader { return contextReader{ctx, r} }
 
 type contextReader struct {
@@ -206,7 +206,7 @@ func (r contextReader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// ContextWriter stops writing when ctx ends.
+// ContextWriter returns a writer that fails once ctx has ended.
 func ContextWriter(ctx context.Context, w io.Writer) io.Writer { return contextWriter{ctx, w} }
 
 type contextWriter struct {
