@@ -71,7 +71,7 @@ type App struct {
 	schedule func(d time.Duration, f func() tea.Cmd) tea.Cmd
 }
 
-// completedWork carries the result of background work: f applies it.
+// completedWork is the message that background work has completed; apply applies its result.
 type completedWork struct {
 	apply   func() tea.Cmd
 	counted bool
@@ -95,7 +95,8 @@ const (
 	workTimeout    = 30 * time.Minute
 )
 
-// runInBackground runs work outside Update and applies the function it returns.
+// runInBackground returns a command that runs work outside Update. The function that work returns is then
+// called within Update.
 func (a *App) runInBackground(work func(ctx context.Context) func() tea.Cmd) tea.Cmd {
 	return a.runInBackgroundWithTimeout(cmp.Or(a.RequestTimeout, requestTimeout), work)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-// newAssessments returns the list of assessments.
+// newAssessments returns the screen that lists the assessments.
 func newAssessments(a *App) *table {
 	t := &table{
 		app: a, label: "Assessments", parentTitle: "service",
@@ -82,7 +82,7 @@ func newAssessments(a *App) *table {
 	)
 }
 
-// newTimeline returns the list of an assessment's events.
+// newTimeline returns the screen that lists an assessment's events.
 func newTimeline(a *App, one api.Assessment) *table {
 	t := &table{app: a, label: "Timeline", parentTitle: one.Name, emptyText: "No events yet."}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
@@ -117,7 +117,7 @@ func newTimeline(a *App, one api.Assessment) *table {
 // formatShortTime formats a time without the year in eleven cells.
 func formatShortTime(t time.Time) string { return t.UTC().Format("01-02 15:04") }
 
-// newAudit returns the organization's audit trail.
+// newAudit returns the screen that lists the organization's audit trail.
 func newAudit(a *App) *table {
 	t := &table{app: a, label: "Audit trail", emptyText: "No records yet."}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {

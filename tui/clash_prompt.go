@@ -40,7 +40,8 @@ func (s *clashPrompt) key(k tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
-// resolveFirst settles the first n clashes. Kept changes are sent again, based on the current version.
+// resolveFirst resolves the first n clashes. If keepMine is set, the user's own changes are sent again,
+// based on the current version.
 func (s *clashPrompt) resolveFirst(n int, keepMine bool) tea.Cmd {
 	sv := &s.app.saver
 	touched := map[*review]map[string]bool{}

@@ -59,7 +59,7 @@ func explainError(err error) string {
 	return text
 }
 
-// showErrorOrReconnect shows an error. Connection errors are retried automatically.
+// showErrorOrReconnect shows an error, or schedules a new attempt if the connection caused it.
 func (a *App) showErrorOrReconnect(err error) tea.Cmd {
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):

@@ -18,7 +18,7 @@ import (
 )
 
 // decision shows what is to be approved at a gate and lets the user decide. The decision is bound to the
-// content shown, so that later changes are never decided on unseen.
+// content shown, so that the user can't approve later changes without seeing them.
 type decision struct {
 	app        *App
 	assessment api.Assessment
@@ -65,7 +65,8 @@ func (d *decision) load() tea.Cmd {
 	})
 }
 
-// readDecisionSubject returns what awaits a decision at a gate, or nil.
+// readDecisionSubject returns the version that awaits a decision at a deliverable's gate, or nil if there
+// is none.
 func readDecisionSubject(ctx context.Context, c Caller, assessmentID string, k *deliverableType) (*decisionSubject, error) {
 	in := api.AssessmentInput{AssessmentID: assessmentID}
 	waiting, err := call(
@@ -303,7 +304,7 @@ func (d *decision) renderSubject(p *draw.Page) {
 	}
 }
 
-// newApprovals returns the list of an assessment's approvals.
+// newApprovals returns the screen that lists an assessment's approvals.
 func newApprovals(a *App, one api.Assessment) *table {
 	t := &table{app: a, label: "Approvals", parentTitle: one.Name, emptyText: "No approvals requested yet."}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-// attrForm is the input form of a field.
+// attrForm is the kind of input that a field is edited with.
 type attrForm int
 
 const (
@@ -72,7 +72,8 @@ type deliverableType struct {
 	commonFields func(item any) *api.Item
 }
 
-// newDeliverableType returns the generic part of a deliverable with versions V and items I.
+// newDeliverableType returns k with everything added that is the same for all deliverables with versions V
+// and items I.
 func newDeliverableType[V, I any](
 	k deliverableType,
 	list api.Op[api.AssessmentListInput, api.List[V]],
@@ -106,7 +107,7 @@ func newDeliverableType[V, I any](
 	return &k
 }
 
-// itemsPage returns a page of items as pointers.
+// itemsPage returns the items of a page as pointers, with the page's pagination.
 func itemsPage[I any](l *api.List[I], err error) ([]any, api.Pagination, error) {
 	if err != nil {
 		return nil, api.Pagination{}, err
@@ -135,7 +136,7 @@ func (k *deliverableType) findAttr(name string) *attr {
 	return &k.attrs[at]
 }
 
-// encodeChange returns a change as JSON.
+// encodeChange returns a change of an item as the JSON of a request.
 func (k *deliverableType) encodeChange(set map[string]string, reset []string) []byte {
 	out := map[string]any{}
 	for name, value := range set {
@@ -193,7 +194,7 @@ func (r *row) savedValue(field string) string {
 	return ""
 }
 
-// searchText returns the text that filters search, built on first use after a change.
+// searchText returns the text of a row that filters search. It is cached until the row changes.
 func (r *row) searchText() string {
 	if r.cachedSearchText != "" {
 		return r.cachedSearchText
@@ -220,7 +221,7 @@ func (r *row) searchText() string {
 // clearCachedSearchText clears the values cached for the row.
 func (r *row) clearCachedSearchText() { r.cachedSearchText = "" }
 
-// matchRevision returns the condition that a record still has a revision.
+// matchRevision returns the condition for a request that a record still has this revision.
 func matchRevision(revision int) api.Match {
 	return api.Match{IfMatch: fmt.Sprintf("%q", fmt.Sprint(revision))}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-// newDocuments returns the list of an assessment's documents.
+// newDocuments returns the screen that lists an assessment's documents.
 func newDocuments(a *App, one api.Assessment) *table {
 	t := &table{app: a, label: "Documents", parentTitle: one.Name, emptyText: "No documents yet; add some with `service doc add`."}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
@@ -272,7 +272,8 @@ func (s *passages) layOut(w int) {
 	s.scroll, s.hasPosition = s.starts[at], true
 }
 
-// renderWithHighlights adds text with quotes highlighted, as far as they occur in it word by word.
+// renderWithHighlights adds text to p and highlights each quote whose words occur in the text in the same
+// order without gaps.
 func renderWithHighlights(p *draw.Page, text string, quotes []string) {
 	words := strings.Fields(print.SafeBlock(text))
 	on := make([]bool, len(words))
@@ -311,7 +312,8 @@ func renderWithHighlights(p *draw.Page, text string, quotes []string) {
 	}
 }
 
-// passageActions returns the actions for an item's evidence.
+// passageActions returns the actions on an item's evidence. They are disabled if noItemReason is not
+// empty.
 func (v *review) passageActions(noItemReason string) []action.Action {
 	off := noItemReason
 	var all []api.Evidence

@@ -23,7 +23,7 @@ import (
 	"github.com/scf-service/service/internal/regularfile"
 )
 
-// noEditorReason returns why no editor can be used.
+// noEditorReason returns why no editor can be used, or "" if one is configured.
 func noEditorReason(a *App) string {
 	if a.Editor == "" {
 		return "no editor is configured; set VISUAL or EDITOR before you start the program"
@@ -34,7 +34,7 @@ func noEditorReason(a *App) string {
 // maxEditedBytes limits what is read back from an editor.
 const maxEditedBytes = 1 << 20
 
-// editInExternalEditor opens a text in the user's editor; done receives the result.
+// editInExternalEditor opens a text in the user's editor. done receives the edited text.
 func (a *App) editInExternalEditor(text string, done func(text string) tea.Cmd) tea.Cmd {
 	f, err := os.CreateTemp("", "service-*.txt")
 	if err != nil {
@@ -70,7 +70,7 @@ func (a *App) editInExternalEditor(text string, done func(text string) tea.Cmd) 
 	})
 }
 
-// editLongTextInEditor edits the item's longest text in the editor.
+// editLongTextInEditor opens the item's main text field in the user's editor.
 func (v *review) editLongTextInEditor() tea.Cmd {
 	r := v.selectedRow()
 	var at *attr
@@ -113,7 +113,7 @@ func (a *App) copyToClipboard(text string) tea.Cmd {
 	}
 }
 
-// exportVisibleRows writes the visible rows as CSV.
+// exportVisibleRows writes the items of the visible rows to a CSV file.
 func (v *review) exportVisibleRows() tea.Cmd {
 	var items []any
 	for _, i := range v.list.VisibleRows() {

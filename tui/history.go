@@ -21,7 +21,7 @@ type itemHistory struct {
 	eventsProblem string
 }
 
-// maxHistoryEvents is the number of events read per item.
+// maxHistoryEvents is the maximum number of events read per item.
 const maxHistoryEvents = 50
 
 // toggleHistory shows or hides the item's history, loading it if necessary.

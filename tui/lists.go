@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-// moveCursor moves the cursor of a list according to a key.
+// moveCursor moves the cursor of a list in a direction, such as "down", "pgdown" or "end".
 func moveCursor(l *list.List, direction string) {
 	switch direction {
 	case "up":

@@ -121,7 +121,7 @@ func newMaturityType() *deliverableType {
 		}, func(i *api.MaturityScore) *api.Item { return &i.Item })
 }
 
-// planStatuses and efforts are the words of a plan's items.
+// planStatuses and efforts are the values that the fields of a plan's items can have.
 var (
 	planStatuses = []string{"open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"}
 	efforts      = []string{"small", "medium", "large", "extra_large"}

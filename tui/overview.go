@@ -249,7 +249,7 @@ func (o *overview) decideBlockedReason() string {
 	return ""
 }
 
-// transitionBlockedReason returns why the next move can't be made, or "".
+// transitionBlockedReason returns why the assessment can't move to its next state now, or "" if it can.
 func (o *overview) transitionBlockedReason() string {
 	switch {
 	case o.data == nil:
@@ -266,7 +266,7 @@ func (o *overview) transitionBlockedReason() string {
 	return ""
 }
 
-// startNextTransition makes the next move.
+// startNextTransition starts the transition of the assessment to its next state.
 func (o *overview) startNextTransition() tea.Cmd {
 	move, _ := o.data.status.State.NextMove()
 	to := o.data.status.NextStates[0]

@@ -85,7 +85,7 @@ func (c *choicePrompt) key(k tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
-// choiceKeys are the keys of the values, in order.
+// choiceKeys are the keys that select the values of a list, in order.
 const choiceKeys = "1234567890"
 
 func (c *choicePrompt) view(w, h int) []draw.Line {

@@ -130,13 +130,13 @@ func (v *review) load() tea.Cmd {
 	})
 }
 
-// selectItemOnceLoaded makes the review start with an item.
+// selectItemOnceLoaded makes the review select an item as soon as it is loaded. It returns the review.
 func (v *review) selectItemOnceLoaded(key string) *review {
 	v.wantedKey, v.detailFocused, v.showGantt, v.filterField = key, false, false, nil
 	return v
 }
 
-// selectWantedItem selects the wanted item, even if a filter hides it.
+// selectWantedItem selects the item that the review was asked to open with, even if a filter hides it.
 func (v *review) selectWantedItem(allLoaded bool) {
 	if v.wantedKey == "" {
 		return
@@ -225,7 +225,7 @@ func (v *review) setRows(head *api.DeliverableVersion, rows []*row) {
 	v.list.Refresh()
 }
 
-// updateItem replaces an item with its current state on the engine.
+// updateItem replaces an item with its current state on the server.
 func (v *review) updateItem(key string, item any) {
 	if r := v.byKey[key]; r != nil {
 		r.item, r.head, r.rejected = item, v.kind.commonFields(item), nil
@@ -272,7 +272,8 @@ func (v *review) changeRows(rows []*row, set map[string]string) tea.Cmd {
 	return v.app.saver.sendNextEdits(v.app)
 }
 
-// queueChange shows and queues a change of one row.
+// queueChange shows a change of one row as unsaved and queues it. Undoing a change that has not been sent
+// removes that change from the queue.
 func (v *review) queueChange(r *row, set map[string]string, restore []string, unsent map[string]*pendingEdit) {
 	r.unsaved = mergeValues(r.unsaved, set)
 	r.rejected = nil
@@ -297,7 +298,7 @@ func mergeValues(base, overrides map[string]string) map[string]string {
 	return out
 }
 
-// matchesSavedValues reports whether the saved values equal values.
+// matchesSavedValues reports whether a row's saved values equal the given ones.
 func (r *row) matchesSavedValues(values map[string]string) bool {
 	for name, value := range values {
 		if r.savedValue(name) != value {

@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/tui/input"
 )
 
-// actions returns the actions of a review, with the reason if one is disabled.
+// actions returns the actions of a review. Disabled ones state the reason.
 func (v *review) actions() []action.Action {
 	none := ""
 	if v.selectedRow() == nil {
@@ -176,7 +176,7 @@ func noClashReason(a *App) string {
 	return ""
 }
 
-// movementActions are the movement keys of every list.
+// movementActions returns the actions that move the cursor, which every list has.
 func movementActions(move func(to string) tea.Cmd) []action.Action {
 	one := func(to, help string, keys ...string) action.Action {
 		return action.Action{Keys: keys, Help: help, Do: func() tea.Cmd { return move(to) }}
@@ -217,7 +217,8 @@ func (v *review) moveCursorOrScroll(direction string) tea.Cmd {
 // historyDelay is how long the cursor rests before a row's history is loaded.
 const historyDelay = 150 * time.Millisecond
 
-// stepBack goes from the item to the list, then clears the filter or the marks.
+// stepBack returns from the item to the list or, in the list, clears the filter or the marks. It returns
+// false if there was nothing to do.
 func (v *review) stepBack() bool {
 	if v.detailFocused {
 		v.detailFocused = false
@@ -306,7 +307,7 @@ func (v *review) confirmConsequences(change func() tea.Cmd) tea.Cmd {
 	return nil
 }
 
-// promptFieldForSelection asks for a field's new value.
+// promptFieldForSelection asks for a new value of a field of the selected rows.
 func (v *review) promptFieldForSelection(a *attr) tea.Cmd {
 	rows := v.selectedRows()
 	if len(rows) == 0 {
@@ -385,7 +386,7 @@ func (v *review) promptRelatedField(a *attr, value string, related *attr, questi
 	return nil
 }
 
-// validationError returns what is wrong with a value, or "".
+// validationError returns a message if a value is invalid, or "" if it is valid.
 func (a *attr) validationError(text string) string {
 	switch {
 	case text == "" && a.nullable:
@@ -418,7 +419,7 @@ func (v *review) startFilter() tea.Cmd {
 	return nil
 }
 
-// handleTextKey handles the keys of a filter.
+// handleTextKey handles a key that is pressed while a filter is typed.
 func (v *review) handleTextKey(k tea.KeyMsg) (tea.Cmd, bool) {
 	return nil, handleFilterKey(&v.filterField, &v.list, k, func() { v.scroll, v.quoteIndex = 0, 0 })
 }
@@ -447,7 +448,7 @@ func (v *review) decideBlockedReason() string {
 	return ""
 }
 
-// promptSubmission submits the version for review.
+// promptSubmission asks for confirmation and then submits the version for review.
 func (v *review) promptSubmission() tea.Cmd {
 	id := v.version.ID
 	open := 0

@@ -104,7 +104,7 @@ func (s activityReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// readEvent reads the next event of a run.
+// readEvent reads the next event of a run, and returns the run as it was then.
 func readEvent(s *bufio.Scanner) (*api.WorkflowRun, error) {
 	kind, data := "", ""
 	for s.Scan() {

@@ -30,7 +30,7 @@ func runStatusStyle(status string) draw.Style {
 	return draw.Yellow
 }
 
-// newWorkflows returns the list of an assessment's workflow runs and follows active ones.
+// newWorkflows returns the screen that lists an assessment's workflow runs. It follows active runs.
 func newWorkflows(a *App, one api.Assessment) *table {
 	t := &table{
 		app:         a,
@@ -209,14 +209,14 @@ func renderWorkflow(p *draw.Page, record any) {
 	}
 }
 
-// agentRun is a run with the details loaded when it is opened.
+// agentRun is a run with its steps and output, which are loaded when the run is opened.
 type agentRun struct {
 	*api.AgentRun
 	steps  []api.AgentStep
 	output *api.AgentOutput
 }
 
-// newAgentRuns returns the list of an assessment's agent runs and follows active ones.
+// newAgentRuns returns the screen that lists an assessment's agent runs. It follows active runs.
 func newAgentRuns(a *App, one api.Assessment) *table {
 	t := &table{app: a, label: "Agent runs", parentTitle: one.Name, emptyText: "No agent runs yet. Start one with `service agent run`."}
 	// The details of an ended run never change.

@@ -47,7 +47,7 @@ const batchSize = 16
 // unsavedCount returns the number of unsaved changes.
 func (s *saver) unsavedCount() int { return len(s.queue) + len(s.sending) + len(s.clashes) }
 
-// unsavedValues returns a review's unsaved values for some keys.
+// unsavedValues returns a review's unsaved values, by item and field, for the items with the given keys.
 func (s *saver) unsavedValues(v *review, keys map[string]bool) map[string]map[string]string {
 	out := map[string]map[string]string{}
 	add := func(e *pendingEdit) {
@@ -85,7 +85,7 @@ func (s *saver) dequeue(e *pendingEdit) {
 }
 
 // discardReviewEdits discards the changes of a review that no longer exists or is not accessible to the
-// user. The input is offered again if the review comes back.
+// user. The user's input is offered again if the review comes back.
 func (s *saver) discardReviewEdits(v *review) {
 	keys := map[string]bool{}
 	s.queue = slices.DeleteFunc(s.queue, func(e *pendingEdit) bool {
@@ -101,7 +101,7 @@ func (s *saver) discardReviewEdits(v *review) {
 	v.applyUnsaved(keys)
 }
 
-// queuedEditsByKey returns a review's queued changes by key.
+// queuedEditsByKey returns a review's queued changes by the key of the item.
 func (s *saver) queuedEditsByKey(v *review) map[string]*pendingEdit {
 	out := map[string]*pendingEdit{}
 	for _, e := range s.queue {

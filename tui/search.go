@@ -15,8 +15,8 @@ import (
 	"github.com/scf-service/service/tui/input"
 )
 
-// search finds passages as the user types. Each keystroke makes pending requests stale; their
-// results are dropped.
+// search finds passages as the user types. With each keystroke, pending requests become outdated, and
+// their results are dropped.
 type search struct {
 	app        *App
 	assessment api.Assessment

@@ -12,12 +12,12 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-// deliverableTypes are the four deliverables in the order of their gates.
+// deliverableTypes returns the types of the four deliverables in the order of their gates.
 func deliverableTypes() []*deliverableType {
 	return []*deliverableType{newSoAType(), newGapType(), newMaturityType(), newPOAMType()}
 }
 
-// deliverableTypeFor returns the deliverable of a gate.
+// deliverableTypeFor returns the deliverable type of a gate.
 func deliverableTypeFor(g api.Gate) *deliverableType {
 	for _, k := range deliverableTypes() {
 		if k.gate == g {
@@ -82,7 +82,7 @@ var (
 	noteAttr  = attr{key: "n", name: "note", label: "note", form: formLongText, nullable: true}
 )
 
-// withGetter returns a with a getter for items of type I.
+// withGetter returns the attribute a with a function that gets its value from items of type I.
 func withGetter[I any](a attr, get func(*I) string) attr {
 	a.get = func(item any) string { return get(item.(*I)) }
 	return a

@@ -138,7 +138,7 @@ func sideValueText(s api.SyncSide) string {
 	return b.String()
 }
 
-// isNonNullJSON reports whether the side has a value.
+// isNonNullJSON reports whether v is a JSON value other than null.
 func isNonNullJSON(v json.RawMessage) bool { return len(v) > 0 && string(v) != "null" }
 
 func (c *conflicts) renderConflict(p *draw.Page, record any) {
@@ -168,7 +168,8 @@ func (c *conflicts) renderConflict(p *draw.Page, record any) {
 	}
 }
 
-// localSideSuffix marks the side that is the local one.
+// localSideSuffix returns " (here)" for the side of a conflict that is the local one, and "" for the
+// other.
 func (c *conflicts) localSideSuffix(sideKey string) string {
 	if st := c.status; st != nil && (st.Role == "remote" && sideKey == "h" || st.Role == "clone" && sideKey == "c") {
 		return " (here)"
@@ -266,8 +267,8 @@ func (c *conflicts) conflictActions(record any) []action.Action {
 	}
 }
 
-// resolveSelected resolves the marked conflicts, or the one under the cursor. Several need
-// confirmation.
+// resolveSelected resolves the marked conflicts, or the one under the cursor. It asks for confirmation
+// before it resolves several.
 func (c *conflicts) resolveSelected(choice string) tea.Cmd {
 	var orders []*api.ResolveSyncInput
 	for _, i := range c.list.MarkedOrCurrentRows() {
@@ -331,8 +332,8 @@ func (c *conflicts) sendResolutions(orders []*api.ResolveSyncInput) tea.Cmd {
 	})
 }
 
-// showResolutions shows the results. A clone receives resolutions made on its remote with the next
-// sync; until then its own records show them as open.
+// showResolutions shows the results of resolving conflicts. A clone receives resolutions made on its
+// remote with the next sync; until then, the clone's own records show them as open.
 func (c *conflicts) showResolutions(resolved map[string]*api.SyncConflict, total int, err error) tea.Cmd {
 	for i := range c.entries {
 		if got := resolved[c.entries[i].id]; got != nil {

@@ -34,7 +34,7 @@ func trimUndo(all []undoGroup) []undoGroup {
 	return all
 }
 
-// newUndoRow returns the current state of a row.
+// newUndoRow returns the current state of a row, so that undo can restore it.
 func (v *review) newUndoRow(r *row) undoRow {
 	out := undoRow{key: v.kind.keyOf(r.item), values: make([]string, len(v.kind.attrs)), edited: r.head.EditedFields}
 	for i := range v.kind.attrs {
@@ -43,7 +43,7 @@ func (v *review) newUndoRow(r *row) undoRow {
 	return out
 }
 
-// undo reverts the last step. Fields that had drafted values are reset to them.
+// undo reverts the last step. Fields that had drafted values are reset to these.
 func (v *review) undo() tea.Cmd {
 	if len(v.undoStack) == 0 {
 		return nil

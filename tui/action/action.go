@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/tui/draw"
 )
 
-// Action is an action of a screen.
+// Action is an action that a screen offers, with its keys.
 type Action struct {
 	// Keys are bubbletea key names; the first is the one shown.
 	Keys []string
@@ -27,7 +27,7 @@ type Action struct {
 	Do func() tea.Cmd
 }
 
-// keyNames are the displayed names of keys where they differ from bubbletea's.
+// keyNames maps keys to their display names if these differ from bubbletea's names.
 var keyNames = map[string]string{
 	" ": "space", "up": "↑", "down": "↓", "left": "←", "right": "→", "pgup": "PgUp", "pgdown": "PgDn", "home": "Home", "end": "End",
 	"enter": "Enter", "esc": "Esc", "tab": "Tab", "shift+tab": "Shift-Tab", "backspace": "Backspace",
@@ -90,7 +90,7 @@ func Footer(all []Action, w int, hasHelp bool) draw.Line {
 	return append(line, draw.Span{Text: "?", Style: draw.Bold}, draw.Span{Text: " help", Style: draw.Dim})
 }
 
-// WriteHelp writes the actions under a heading, disabled ones with their reason.
+// WriteHelp writes the actions under a heading. Disabled ones are shown with the reason.
 func WriteHelp(p *draw.Page, title string, all []Action) {
 	p.AddTitle("%s", title)
 	for _, a := range all {

@@ -14,7 +14,7 @@ import (
 // terminal's own 16 colors are used, so they follow the user's light or dark theme.
 type Style uint8
 
-// The colors, at most one, and the attributes that can be added.
+// Colors, of which a style has at most one, and the attributes that can be added to it.
 const (
 	Plain  Style = 0
 	Red    Style = 1
@@ -103,7 +103,7 @@ func (l Line) Cut(w int) Line {
 	return out
 }
 
-// endWithEllipsis marks at the end of a full line that more would have followed.
+// endWithEllipsis replaces the end of a full line with an ellipsis, which shows that text follows.
 func endWithEllipsis(l Line) Line {
 	for at := len(l) - 1; at >= 0; at-- {
 		if w := print.Width(l[at].Text); w > 0 {
@@ -195,7 +195,7 @@ func SideBySide(left, right []Line, leftWidth, h int) []Line {
 	return out
 }
 
-// Bar draws a share as a bar of w cells.
+// Bar draws the share of part in total as a bar of w cells.
 func Bar(part, total float64, w int) string {
 	if w <= 0 {
 		return ""

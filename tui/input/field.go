@@ -16,7 +16,7 @@ import (
 // MaxBytes is the maximum size of a field's text, more than the service accepts for any text.
 const MaxBytes = 40_000
 
-// Field is a text with a cursor.
+// Field is an input field: a text with a cursor.
 type Field struct {
 	// Multiline allows line breaks.
 	Multiline bool
@@ -25,7 +25,7 @@ type Field struct {
 	cursor    int
 }
 
-// New returns a field with a text, the cursor at its end.
+// New returns a field that contains text, with the cursor at its end.
 func New(text string, multiline bool) *Field {
 	f := &Field{Multiline: multiline}
 	f.insert(text)

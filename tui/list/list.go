@@ -116,10 +116,10 @@ func (l *List) MoveToID(id string) bool {
 	return false
 }
 
-// Move moves the cursor.
+// Move moves the cursor by a number of rows.
 func (l *List) Move(by int) { l.cursor = max(0, min(l.cursor+by, len(l.visible)-1)) }
 
-// MovePage moves the cursor by a page.
+// MovePage moves the cursor by a number of pages.
 func (l *List) MovePage(by int) { l.Move(by * max(1, l.drawnRows-1)) }
 
 // MoveToEdge moves to the first or the last row.
@@ -271,7 +271,7 @@ func (l *List) Draw(w, h int, focus bool) []draw.Line {
 	return out
 }
 
-// HasHeader reports whether titles are drawn at that height.
+// HasHeader reports whether column titles are drawn if the list is h cells high.
 func (l *List) HasHeader(h int) bool { return h > 3 && len(l.Columns) > 0 && l.Columns[0].Title != "" }
 
 func formatCell(text string, style draw.Style, width int, alignRight bool) draw.Line {
