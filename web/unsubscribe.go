@@ -9,7 +9,7 @@ import (
 // unsubscriber serves /unsubscribe?token=…, which ends a user's daily email without signing in.
 type unsubscriber struct{ Options }
 
-// askToConfirm shows a button, because mail scanners open the links they find.
+// askToConfirm shows a page with a confirmation button, because mail scanners open the links they find.
 func (unsubscriber) askToConfirm(w http.ResponseWriter, r *http.Request) {
 	writeUnsubscribePage(w, http.StatusOK, view{
 		Title: "Daily email",
@@ -18,7 +18,7 @@ func (unsubscriber) askToConfirm(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// unsubscribe handles the button, and the one-click request of mail programs.
+// unsubscribe handles the confirmation button, and the one-click requests of mail programs.
 func (u unsubscriber) unsubscribe(w http.ResponseWriter, r *http.Request) {
 	err := u.Unsubscribe(r.Context(), r.URL.Query().Get("token"))
 	switch e := api.AsError(err); {

@@ -60,7 +60,7 @@ func RegisterPages(r Router, o Options) {
 //go:embed static templates
 var files embed.FS
 
-// view is what the templates show.
+// view is the data that the templates show.
 type view struct {
 	Title, Text, Script string
 	// Token is the token to unsubscribe with, or "" for a page without that button.
@@ -88,8 +88,8 @@ func scriptedPage(name, script string) http.Handler {
 	return withSecurityHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { page().ServeHTTP(w, r) }))
 }
 
-// contentPolicy lets a page load files of this service and call it, and nothing else. The page can't be framed.
-// The sources to which forms may be sent are to be appended.
+// contentPolicy is a content security policy that allows a page to load files of this service and to call
+// it, and nothing else. The page can't be framed. The sources to which forms may be sent must be appended.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
 	"frame-ancestors 'none'; form-action "
 
