@@ -21,7 +21,8 @@ import (
 // called service whose completion script would conflict.
 const linuxPackageName = "scf-service"
 
-// writeMan writes a page for each command: plain into man, compressed for packages into man.gz.
+// writeMan writes a man page for each command: uncompressed into man, and compressed for packages into
+// man.gz.
 func writeMan(dir, version string, date time.Time) error {
 	pages := filepath.Join(dir, "man")
 	if err := os.MkdirAll(pages, 0o755); err != nil {
@@ -60,8 +61,8 @@ func writeMan(dir, version string, date time.Time) error {
 
 var markupCharacters = regexp.MustCompile(`[<>*_\[\]]`)
 
-// escapeMarkup escapes what the man page writer would interpret as markup: help is plain text
-// wrapped by hand, in which an indented paragraph is a list or a command.
+// escapeMarkup escapes the parts of a command's help that the man page writer would interpret as markup.
+// The help is plain text wrapped by hand, in which an indented paragraph is a list or a command.
 func escapeMarkup(cmd *cobra.Command) {
 	cmd.DisableAutoGenTag = true
 	var out []string
