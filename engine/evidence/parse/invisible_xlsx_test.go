@@ -25,9 +25,12 @@ func workbookParts(t testing.TB, sheet, styles, texts string, parts map[string]s
 		"xl/styles.xml":              `<styleSheet` + ns + styles + `</styleSheet>`,
 		"xl/sharedStrings.xml":       `<sst` + ns + texts + `</sst>`,
 		"xl/worksheets/sheet1.xml":   `<worksheet` + ns + sheet + `</worksheet>`,
-		"xl/worksheets/_rels/sheet1.xml.rels": relNS + rel("r1", "drawing", "../drawings/drawing1.xml") + rel("r2", "table", "../tables/table1.xml") +
-			rel("r3", "comments", "../comments1.xml") + rel("r4", "oleObject", "../x.bin") + `</Relationships>`,
 	}
+	rels := relNS + rel("r1", "drawing", "../drawings/drawing1.xml") + rel("r3", "comments", "../comments1.xml") + rel("r4", "oleObject", "../x.bin")
+	if parts["xl/tables/table1.xml"] != "" {
+		rels += rel("r2", "table", "../tables/table1.xml")
+	}
+	all["xl/worksheets/_rels/sheet1.xml.rels"] = rels + `</Relationships>`
 	for name, content := range parts {
 		all[name] = strings.Replace(content, "NS>", ns, 1)
 	}
@@ -107,6 +110,7 @@ func TestInvisibleXLSX(t *testing.T) {
 		"filtered":            workbookParts(t, zebra(`hidden="1"`)+`<autoFilter ref="$A$1:$A$9"><filterColumn colId="0"/></autoFilter>`, "", "", nil),
 		"advanced filter":     workbookParts(t, `<sheetPr filterMode="1"/>`+zebra(`hidden="1"`), "", "", nil),
 		"filtered table":      workbookParts(t, zebra(`hidden="1"`), "", "", map[string]string{"xl/tables/table1.xml": `<table ref="A1:A9"NS><autoFilter ref="A1:A9"/></table>`}),
+		"white in a table":    workbookParts(t, zebra(""), fonts(`<color rgb="FFFFFFFF"/>`)+own, "", map[string]string{"xl/tables/table1.xml": `<table ref="A1:A9"NS></table>`}),
 		"white on dark":       workbookParts(t, zebra(""), fonts(`<color rgb="FFFFFFFF"/>`)+`<cellXfs><xf/><xf fontId="1" fillId="2"/></cellXfs>`, "", nil),
 		"struck turned off":   workbookParts(t, zebra(""), fonts(`<strike val="0"/>`)+own, "", nil),
 		"run of struck cell":  workbookParts(t, `<sheetData><row r="1"><c r="A1" s="1" t="s"><v>0</v></c></row></sheetData>`, fonts(`<strike/>`)+own, `<si><r><t>x</t></r><r><rPr><b/></rPr><t>zebra</t></r></si>`, nil),

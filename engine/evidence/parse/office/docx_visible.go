@@ -238,6 +238,9 @@ func (w *wordWalker) startVisibility(e xml.StartElement) {
 		box = &w.boxes[n-1]
 	}
 	shade := func() string {
+		if fill := attrValue(e, "fill"); (fill == "" || fill == "auto") && attrValue(e, "themeFill") != "" {
+			return unknownColor
+		}
 		return shadeColor(name, attrValue(e, "val"), attrValue(e, "fill"), attrValue(e, "color"))
 	}
 	switch {

@@ -38,6 +38,7 @@ type cellLook struct {
 	isStruck                bool
 	hidesText, hidesNumbers bool
 	color, fill             string // RGB; empty if unknown
+	hasNoFill               bool   // fill is the sheet's white, unless a table has colors of its own
 }
 
 // stringRun is a piece of a formatted string.
@@ -52,7 +53,7 @@ type stringRun struct {
 // unreadKind returns as what a text or number in the cell isn't read, or "".
 func (l cellLook) unreadKind(isNumber bool) string {
 	switch {
-	case isNumber && l.hidesNumbers, !isNumber && l.hidesText, l.color != "" && l.color == l.fill:
+	case isNumber && l.hidesNumbers, !isNumber && l.hidesText, isSameColor(l.color, l.fill):
 		return api.UnreadHiddenText
 	case l.isStruck:
 		return api.UnreadStruckText
@@ -260,15 +261,15 @@ func (w *workbook) readStyles(part string) error {
 			look.color = w.rgb(font.Color)
 			look.hidesText, look.hidesNumbers = isTinySize(font.Size.Val), isTinySize(font.Size.Val)
 		}
-		look.fill = "FFFFFF"
+		look.fill, look.hasNoFill = "FFFFFF", true
 		if i := at(f.Fill, len(sheet.Fills)); i >= 0 {
 			switch fill := sheet.Fills[i]; {
 			case fill.Gradient != nil:
-				look.fill = ""
+				look.fill, look.hasNoFill = "", false
 			case fill.Pattern.Type == "solid":
-				look.fill = w.rgb(fill.Pattern.Color)
+				look.fill, look.hasNoFill = w.rgb(fill.Pattern.Color), false
 			case fill.Pattern.Type != "" && fill.Pattern.Type != "none":
-				look.fill = ""
+				look.fill, look.hasNoFill = "", false
 			}
 		}
 		// A section for positive, negative, zero and text each; an empty one shows nothing.
@@ -374,6 +375,7 @@ type sheetCells struct {
 	counted   map[int]bool  // columns that are counted
 	filters   [][2]int      // first and last row of each filter's range
 	known     bool          // whether filters were looked for
+	hasTables bool          // whose styles color their cells
 }
 
 type columnRange struct{ first, last int }
@@ -382,6 +384,9 @@ func (w *workbook) openCells(name string) (*sheetCells, error) {
 	c := &sheetCells{w: w, sheet: w.sheets[name], name: name, counted: map[int]bool{}, ended: true}
 	if c.sheet.part == "" || zipfile.FindPart(w.z, c.sheet.part) == nil {
 		return c, nil
+	}
+	for _, r := range readRelations(w.z, c.sheet.part) {
+		c.hasTables = c.hasTables || strings.HasSuffix(r.Type, "/table")
 	}
 	part, err := zipfile.OpenPart(w.z, c.sheet.part, zipfile.MaxPart)
 	if err != nil {
@@ -527,7 +532,11 @@ func (c *sheetCells) readRow(n int, cells []string, count bool) {
 			}
 		}
 		isNumber := cell.kind == "" || cell.kind == "n"
-		text, kind := visibleText(cells[column-1], formatted, c.w.look(cell.format), isNumber)
+		look := c.w.look(cell.format)
+		if c.hasTables && look.hasNoFill {
+			look.fill = ""
+		}
+		text, kind := visibleText(cells[column-1], formatted, look, isNumber)
 		if cells[column-1] = text; kind != "" && count {
 			c.w.b.Doc.AddNotRead(kind, 1, at())
 		}

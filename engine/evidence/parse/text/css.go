@@ -88,11 +88,15 @@ func (s *stylesheet) add(css string, depth int) {
 		if n := blockEnd(block); n < len(block) {
 			block, css = block[:n], block[n+1:]
 		}
-		name, condition, _ := strings.Cut(prelude, " ")
-		switch name = strings.ToLower(name); {
+		n := strings.IndexAny(prelude, " \t\n(")
+		if n < 0 {
+			n = len(prelude)
+		}
+		condition := strings.TrimSpace(prelude[n:])
+		switch name := strings.ToLower(prelude[:n]); {
 		case !strings.HasPrefix(name, "@"):
 			s.addRule(prelude, block)
-		case name == "@media" && matchesScreen(condition), name == "@supports", name == "@layer", strings.HasPrefix(name, "@media("):
+		case name == "@media" && matchesScreen(condition), name == "@supports" && !strings.HasPrefix(condition, "not"), name == "@layer":
 			s.add(block, depth+1)
 		}
 	}
@@ -156,8 +160,9 @@ func matchesScreen(query string) bool {
 				ok = ok && width <= screenWidth
 			case feature == "max-width" && isWidth:
 				ok = ok && width >= screenWidth
-			case strings.HasPrefix(feature, "prefers-"), feature == "forced-colors":
-				ok = ok && (strings.TrimSpace(value) == "light" || strings.TrimSpace(value) == "no-preference")
+			case strings.HasPrefix(feature, "prefers-"), feature == "forced-colors", feature == "hover", feature == "pointer",
+				feature == "orientation", strings.Contains(feature, "<"):
+				ok = ok && slices.Contains([]string{"light", "no-preference", "hover", "fine", "landscape"}, strings.TrimSpace(value))
 			}
 		}
 		if ok != negated {
