@@ -62,8 +62,7 @@ const (
 	alertWrite = Permission("alert:write")
 )
 
-// Operations on alert rules, defined in section 4.18 of the API specification, and their
-// complements.
+// Operations on alert rules, defined in section 4.18 of the API specification, and related ones.
 var (
 	ListAlerts = Get[Paging, List[AlertRule]](
 		"list-alert-rules", "/observability/alerts", alertRead, tagObservability,

@@ -1,6 +1,6 @@
 package api
 
-// Artifact is a deliverable, together with all its versions.
+// Artifact is a deliverable, scope or report, together with all its versions.
 type Artifact struct {
 	TenantRecord
 	AssessmentID string `json:"assessment_id"`
@@ -53,7 +53,7 @@ type ArtifactDiffInput struct {
 	To   int `query:"to" minimum:"0" doc:"A version number; defaults to the current one."`
 }
 
-// ArtifactDiff lists the differences between two versions of a deliverable.
+// ArtifactDiff lists the differences between two versions of an artifact.
 type ArtifactDiff struct {
 	ArtifactID  string     `json:"artifact_id"`
 	Type        string     `json:"type" enum:"scope,soa,gap_analysis,maturity,poam,report"`

@@ -127,7 +127,8 @@ type (
 		CustomControlInput
 		Body CustomControlBody
 	}
-	// ImportCustomInput is a file of custom frameworks and controls: YAML, JSON or CSV.
+	// ImportCustomInput is the input for importing a file of custom frameworks and controls: YAML, JSON
+	// or CSV.
 	ImportCustomInput struct {
 		File UploadFile `form:"file"`
 		// Code and Name apply to CSV files, which contain neither; if empty, the file's name is

@@ -109,7 +109,7 @@ const (
 // Severities lists all severities, most severe first.
 var Severities = []Severity{SeverityCritical, SeverityHigh, SeverityMedium, SeverityLow, SeverityInformational}
 
-// RequirementCodes holds requirement codes by framework code.
+// RequirementCodes maps the codes of frameworks to requirement codes.
 type RequirementCodes map[string][]string
 
 // Count returns the number of requirements in all frameworks together.

@@ -174,7 +174,8 @@ func (e *Error) RetryAfter() int { return e.retryAfter }
 // RequestLimit returns the number of requests per minute that the server allows, or 0 if unknown.
 func (e *Error) RequestLimit() int { return e.requestLimit }
 
-// WithRetryHeaders adds the retry values from the response headers to a RATE_LIMIT_EXCEEDED error.
+// WithRetryHeaders sets the retry values of a RATE_LIMIT_EXCEEDED error to those of the response
+// headers.
 func (e *Error) WithRetryHeaders(waitSeconds, requestsPerMinute int) *Error {
 	e.retryAfter, e.requestLimit = waitSeconds, requestsPerMinute
 	return e

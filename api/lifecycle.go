@@ -60,7 +60,8 @@ func (g Gate) Title() string {
 	return string(g)
 }
 
-// Move is one lifecycle transition: a description, and the gate whose approval it requires.
+// Move is one transition of the lifecycle, with a description and the gate whose approval it requires,
+// if any.
 type Move struct {
 	From, To State
 	// Work describes the work of the step, for users.

@@ -58,7 +58,7 @@ type AuditProblem struct {
 	Message  string `json:"message"`
 }
 
-// AuditVerification is the result of verifying an organization's chain.
+// AuditVerification is the result of verifying an organization's audit chain.
 type AuditVerification struct {
 	OK        bool          `json:"ok"`
 	Records   uint64        `json:"records" doc:"Number of verified records, from the first."`

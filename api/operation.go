@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Prefix begins every path except those of session sign-in.
+// Prefix is the beginning of every path, except for those of session sign-in.
 const Prefix = "/api/v1"
 
 // Access is the kind of credential that an operation requires.
@@ -238,7 +238,8 @@ func declare[I, O any](method string, status int, id, path string, p Permission,
 	return Op[I, O]{o}
 }
 
-// rateCategoryFor derives the category from the path, following section 8 of the API specification.
+// rateCategoryFor returns the rate limit category of an operation, which follows from its path as
+// section 8 of the API specification defines.
 func rateCategoryFor(path string) RateCategory {
 	switch {
 	case strings.Contains(path, "/admin/"):

@@ -113,7 +113,7 @@ func purgeArtifacts(tx *store.Tx, org, assessment string) error {
 	return nil
 }
 
-// ListArtifacts lists the deliverables and reports of an assessment.
+// ListArtifacts lists the artifacts of an assessment: its deliverables, its scope and its reports.
 func (s *Service) ListArtifacts(ctx context.Context, by api.Caller, in *api.ArtifactsInput) (*api.List[api.Artifact], error) {
 	if _, err := s.readAssessment(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (s *Service) ListArtifacts(ctx context.Context, by api.Caller, in *api.Arti
 	})
 }
 
-// GetArtifact returns a deliverable.
+// GetArtifact returns an artifact, which is a deliverable, scope or report.
 func (s *Service) GetArtifact(ctx context.Context, by api.Caller, in *api.ArtifactInput) (*api.Artifact, error) {
 	var a api.Artifact
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -134,7 +134,7 @@ func (s *Service) GetArtifact(ctx context.Context, by api.Caller, in *api.Artifa
 	return &a, err
 }
 
-// ListArtifactVersions lists the versions of a deliverable, oldest first.
+// ListArtifactVersions lists the versions of an artifact, oldest first.
 func (s *Service) ListArtifactVersions(
 	ctx context.Context,
 	by api.Caller,
@@ -153,7 +153,7 @@ func (s *Service) ListArtifactVersions(
 	)
 }
 
-// GetArtifactVersion returns a version of a deliverable.
+// GetArtifactVersion returns a version of an artifact.
 func (s *Service) GetArtifactVersion(ctx context.Context, by api.Caller, in *api.ArtifactVersionInput) (*api.ArtifactVersion, error) {
 	var v api.ArtifactVersion
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {

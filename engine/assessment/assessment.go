@@ -223,7 +223,7 @@ func (s *Service) Get(ctx context.Context, by api.Caller, in *api.AssessmentInpu
 	return &a, err
 }
 
-// List lists assessments, newest first.
+// List lists assessments, by default newest first.
 func (s *Service) List(ctx context.Context, by api.Caller, in *api.AssessmentsInput) (*api.List[api.Assessment], error) {
 	q := strings.ToLower(in.Q)
 	out, err := store.SortedList(

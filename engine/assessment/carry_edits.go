@@ -19,7 +19,8 @@ type previousVersion[I any] struct {
 	lastApproved      []I // of a plan: the items approved last, whose dates are kept
 }
 
-// loadPreviousVersion reads the previous version. Its items are shared and must not be modified.
+// loadPreviousVersion reads the newest stored version, whose edits the next draft carries over. For a
+// plan, it also reads the items approved last. Items are shared and must not be modified.
 func (k deliverableType[V, I]) loadPreviousVersion(tx *store.Tx, s *Service, a *api.Assessment) (previous previousVersion[I], err error) {
 	v, ok, err := k.newestVersion(tx, a.OrganizationID, a.ID)
 	if err != nil || !ok {

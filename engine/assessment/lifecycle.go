@@ -541,7 +541,7 @@ func writeDraft[V, I any](
 	return &v, err
 }
 
-// requireOpen returns a conflict if the assessment is closed.
+// requireOpen returns a conflict error if the assessment is closed.
 func requireOpen(a *api.Assessment) error {
 	if a.State == api.StateClosed {
 		return api.Conflict("the assessment is closed and can't be changed")

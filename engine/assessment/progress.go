@@ -26,7 +26,7 @@ type Progress struct {
 	SoAStatus    api.VersionStatus
 }
 
-// Progress returns the state of an assessment for workflows.
+// Progress returns what a workflow needs to know about an assessment's state.
 func (s *Service) Progress(ctx context.Context, by api.Caller, id string) (st Progress, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		st = Progress{}

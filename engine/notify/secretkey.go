@@ -41,8 +41,9 @@ func (s *Service) GetSecretKey(ctx context.Context, _ api.Caller, _ *api.None) (
 	})
 }
 
-// RotateSecretKey creates a new key and re-encrypts all secrets with it. Old keys stay until they are
-// removed, so that the next call can continue an interrupted rotation.
+// RotateSecretKey re-encrypts all secrets with a new key, which it creates unless the keys come from the
+// environment. It deletes old keys only if asked to and no longer needed. The next call continues an
+// interrupted rotation.
 func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.RotateSecretKeyInput) (*api.SecretKey, error) {
 	before, err := s.GetSecretKey(ctx, by, nil)
 	if err != nil {

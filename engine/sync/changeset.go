@@ -250,8 +250,8 @@ func (t *table) fillEdit(change *orderedChange, current, base fields, exists boo
 	return nil
 }
 
-// fillAction turns a record of the clone's history into the action that the remote replays, such as a
-// transition.
+// fillAction sets the line of a record that only the clone has to the action that the remote replays,
+// such as a transition.
 func (t *table) fillAction(tx *store.Tx, org string, f fields, change *orderedChange) error {
 	change.line = changeLine{Op: opTouch, At: change.line.At, By: change.line.By}
 	change.rank, change.order = rankAction, stringFromJSON(f["id"])

@@ -267,8 +267,9 @@ func (s *Service) Acknowledge(ctx context.Context, by api.Caller, in *api.Acknow
 	return s.Status(ctx, by, &api.SyncInput{AssessmentID: id})
 }
 
-// saveSentAsBase stores the records of a batch that was sent as the base for merging the next pull.
-// Records that haven't changed since no longer count as changed.
+// saveSentAsBase stores the records of a batch that was sent as the base for merging the next pull, and
+// clears their changes unless they have changed again. Unchanged records that only the clone has are
+// removed, because the remote writes its own.
 func saveSentAsBase(tx *store.Tx, org, id string, entries []store.SyncBatchEntry) error {
 	for _, c := range entries {
 		row, err := store.SyncLogEntries.Get(tx, org, id, c.Table, c.Key)

@@ -276,7 +276,8 @@ type metricSelector struct {
 	labels map[string]string
 }
 
-// parseSelector parses name or name{label=value,…}; values may be quoted.
+// parseSelector parses a metric name, which may be followed by labels, as in name{label=value,…}. Values
+// may be quoted.
 func parseSelector(text string) (metricSelector, error) {
 	name, rest, braced := strings.Cut(strings.TrimSpace(text), "{")
 	out := metricSelector{name: strings.TrimSpace(name), labels: map[string]string{}}

@@ -215,7 +215,8 @@ func (s *Service) deliverAll(ctx context.Context, due []store.Email) error {
 	return nil
 }
 
-// deleteOld deletes mails that were sent long ago.
+// deleteOld deletes mails older than the retention period that will not be sent again, a limited number
+// per call.
 func (s *Service) deleteOld(ctx context.Context, now time.Time) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		for o, err := range store.Organizations.Scan(tx) {

@@ -79,7 +79,8 @@ var templateTypes = []templateType{
 	}},
 }
 
-// digestTemplate is sent automatically each day and cannot be edited.
+// digestTemplate is the template of the digest, which is sent automatically each day. It can't be
+// edited.
 var digestTemplate = templateType{"digest", []variable{
 	organization, link,
 	{name: "count", example: "2"},

@@ -229,7 +229,7 @@ type partReader struct {
 	part Part
 }
 
-// Open decrypts a bundle and verifies its manifest. lookupKey returns the trusted key with a
+// Open decrypts a bundle and verifies its manifest. lookupKey returns the trusted key with the given
 // fingerprint, or nil if there is none.
 func Open(r io.Reader, mine *SecretKey, lookupKey func(fingerprint string) (*Key, error)) (*Reader, error) {
 	in := bufio.NewReaderSize(r, 2*maxHeader)
