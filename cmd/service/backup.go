@@ -34,10 +34,11 @@ import (
 // every organization.
 const backupPath = "/process/backup"
 
-// backups implements the commands for backups.
+// backups implements the backup commands.
 var backups = &cli.Backups{Write: writeBackup, Verify: verifyBackup, Restore: restoreBackup, List: listBackups}
 
-// backupRequest asks the process that has the data folder open for a backup.
+// backupRequest is the request for a backup that a command sends to the process that has the data folder
+// open.
 type backupRequest struct {
 	Path         string   `json:"path"`
 	Recipients   []string `json:"recipients"`
@@ -45,7 +46,8 @@ type backupRequest struct {
 	IncludeKeys  bool     `json:"include_keys"`
 }
 
-// backupEvent is a line of the answer: progress, or at last the backup or an error.
+// backupEvent is a line of the response to a backupRequest: progress and, in the last line, the backup or
+// an error.
 type backupEvent struct {
 	Done   int64           `json:"done"`
 	Total  int64           `json:"total"`
@@ -53,8 +55,8 @@ type backupEvent struct {
 	Error  string          `json:"error"`
 }
 
-// writeBackup has the process that has the data folder open write a backup. If there is none, this
-// process opens the folder.
+// writeBackup writes a backup of a data folder. The backup is written by the process that has the folder
+// open, or by this process if there is none.
 func writeBackup(ctx context.Context, target cli.Target, o cli.BackupOptions) (b *cli.BackupFile, err error) {
 	local, err := newLocalTransport(target)
 	if err != nil {
@@ -81,7 +83,7 @@ func writeBackup(ctx context.Context, target cli.Target, o cli.BackupOptions) (b
 	return b, nil
 }
 
-// requestBackup sends the request to another process over its socket.
+// requestBackup sends a request for a backup to another process over its socket, and reports the progress.
 func requestBackup(ctx context.Context, conn net.Conn, in backupRequest, progress func(done, total int64)) (*cli.BackupFile, error) {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -123,8 +125,8 @@ func requestBackup(ctx context.Context, conn net.Conn, in backupRequest, progres
 // progressInterval is the time between two reports of progress over the socket.
 const progressInterval = 200 * time.Millisecond
 
-// handleBackup writes a backup for another process, which gets the progress line by line. If that process
-// ends, the backup is abandoned.
+// handleBackup writes a backup for another process, to which it reports the progress line by line. If that
+// process ends, the backup is abandoned.
 func (o *folderOwner) handleBackup(w http.ResponseWriter, r *http.Request) {
 	var in backupRequest
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<10)).Decode(&in); err != nil || !filepath.IsAbs(in.Path) {
@@ -185,7 +187,8 @@ func (o *folderOwner) writeBackup(ctx context.Context, in backupRequest, progres
 	return &cli.BackupFile{Path: in.Path, Size: info.Size(), Encrypted: len(recipients) > 0, Contents: backupContents(m)}, nil
 }
 
-// explainBackupError adds who needs access to a folder that can't be written.
+// explainBackupError adds to an error about missing permissions which process and user need access to the
+// folder.
 func explainBackupError(path string, err error) error {
 	if errors.Is(err, store.ErrReadOnly) {
 		return fmt.Errorf("%w; the file is written by process %d, as user %d", err, os.Getpid(), os.Getuid())
@@ -224,7 +227,7 @@ func parseRecipients(keys []string) ([]age.Recipient, error) {
 	return age.ParseRecipients(strings.NewReader(strings.Join(keys, "\n")))
 }
 
-// readOptions returns how to read a backup.
+// readOptions returns the store's options for reading a backup, with the identities in the identity file.
 func readOptions(o cli.ReadBackupOptions) (store.ReadOptions, error) {
 	out := store.ReadOptions{Progress: o.Progress}
 	if o.IdentityFile == "" {
@@ -240,7 +243,7 @@ func readOptions(o cli.ReadBackupOptions) (store.ReadOptions, error) {
 	return out, nil
 }
 
-// verifyBackup restores a backup into a temporary folder and compares it.
+// verifyBackup restores a backup into a temporary folder and compares the two.
 func verifyBackup(ctx context.Context, o cli.ReadBackupOptions) (*cli.BackupVerification, error) {
 	r, err := readOptions(o)
 	if err != nil {
@@ -266,7 +269,7 @@ func verifyBackup(ctx context.Context, o cli.ReadBackupOptions) (*cli.BackupVeri
 	return out, nil
 }
 
-// explainReadError converts errors that the command explains.
+// explainReadError adds advice to errors that users of the command need help with.
 func explainReadError(err error) error {
 	switch {
 	case errors.Is(err, store.ErrEncrypted):
@@ -311,7 +314,7 @@ func restoreBackup(ctx context.Context, target cli.Target, o cli.ReadBackupOptio
 	return out, nil
 }
 
-// replacedFiles lists the files that restores have replaced in a data folder.
+// replacedFiles lists the files that earlier restores have replaced and kept in a data folder.
 func replacedFiles(dir string) []string {
 	out, _ := filepath.Glob(filepath.Join(dir, "backups", "*before-restore*"))
 	return out
@@ -368,7 +371,7 @@ func listBackups(ctx context.Context, dir string) (out []cli.BackupFile, err err
 	return out, nil
 }
 
-// backupSchedule converts the daemon's settings; nil for none.
+// backupSchedule converts the daemon's backup settings to a schedule, or returns nil if there are none.
 func backupSchedule(o *cli.BackupSchedule) (*backup.Schedule, error) {
 	if o == nil {
 		return nil, nil

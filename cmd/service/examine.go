@@ -171,7 +171,7 @@ func examineDaemon(ctx context.Context, at cli.Paths) cli.Diagnostic {
 	return f
 }
 
-// examineBackups reads what the daemon and `service backup` have stored about backups.
+// examineBackups checks the status that the daemon and `service backup` have stored about backups.
 func examineBackups(at cli.Paths) cli.Diagnostic {
 	status, err := backup.ReadStatus(at.Data)
 	if err != nil {
