@@ -130,8 +130,8 @@ func (e *Engine) checkDataFolderUsable(f Stats) (string, error) {
 	return fmt.Sprintf("%s free", formatSize(f.DiskFree)), nil
 }
 
-// checkBackups reports the state of the scheduled backups. Only the local user sees how many records all
-// organizations have together, and paths.
+// checkBackups reports the state of the scheduled backups. Only the local user gets the details: paths,
+// and the number of records of all organizations together.
 func (e *Engine) checkBackups(by api.Caller) (string, error) {
 	s := e.Backups.Status().Summarize(e.clock())
 	detail := s.Detail

@@ -26,9 +26,9 @@ func (s *Service) VerifyData(ctx context.Context, by api.Caller, in *api.VerifyD
 	return VerifyStore(ctx, s.db, in.Organization)
 }
 
-// VerifyStore verifies the audit chain of every organization, reads every record and compares every file with
-// its hash. With an organization, by ID, slug or name, it verifies only that one's chain and files. Damage is
-// reported in the result, not as an error. It changes nothing.
+// VerifyStore verifies the audit chain of every organization, reads every record and compares every file
+// with its hash. If an organization is given by ID, slug or name, only its chain and files are verified.
+// Damage is reported in the result, not as an error. VerifyStore changes nothing.
 func VerifyStore(ctx context.Context, db *store.DB, organization string) (*api.DataVerification, error) {
 	v := dataVerifier{names: map[string]string{}, DataVerification: &api.DataVerification{
 		Organizations: []api.OrganizationVerification{}, Problems: []api.DataProblem{}, NotCovered: []string{},
@@ -100,7 +100,8 @@ func (v *dataVerifier) verifyChain(tx *store.Tx, o api.Organization) (err error)
 	return nil
 }
 
-// listOrganizations lists all organizations and those that only the audit trail or a file's record names.
+// listOrganizations lists all organizations, including those without a record of their own that appear
+// only in the audit trail or in the record of a file.
 func (v *dataVerifier) listOrganizations(tx *store.Tx) ([]api.Organization, error) {
 	var all []api.Organization
 	for o, err := range store.Organizations.Scan(tx) {
@@ -145,7 +146,7 @@ func (v *dataVerifier) listOrganizations(tx *store.Tx) ([]api.Organization, erro
 	}
 }
 
-// findOrganization returns the one organization with an ID, slug or name.
+// findOrganization returns the organization with an ID, slug or unique name, as a list of one.
 func findOrganization(all []api.Organization, idOrName string) ([]api.Organization, error) {
 	var slugs []string
 	for i, o := range all {
@@ -182,7 +183,8 @@ func (v *dataVerifier) checkRecords(ctx context.Context, db *store.DB) error {
 	return nil
 }
 
-// checkFiles compares the files with their hashes, those of one organization or all.
+// checkFiles compares the files of one organization, or of all if organizationID is empty, with their
+// hashes.
 func (v *dataVerifier) checkFiles(ctx context.Context, db *store.DB, organizationID string) error {
 	c, err := db.CheckFiles(ctx, store.FileCheckOptions{OrganizationID: organizationID})
 	if err != nil && !errors.Is(err, store.ErrCorrupt) {
