@@ -27,15 +27,15 @@ import (
 // BackupSuffix is the suffix of the backups that the store makes itself.
 const BackupSuffix = ".backup"
 
-// A backup is a zstd-compressed tar of the following files in this order, encrypted by age if there are
-// recipients. So it can also be unpacked with tar, zstd and age.
+// A backup is a zstd-compressed tar of the following files in this order, encrypted with age if there are
+// recipients. It can therefore also be unpacked with age, zstd and tar.
 //
-//	manifest.json   what it is
+//	manifest.json   the Manifest
 //	files/<name>    other files of the data folder, sorted
 //	records         all records (snapshot.go); "database", a bbolt file, in format 1
 //	blobs/<sha256>  every blob, sorted; none if they were left out
 //
-// A skippable zstd frame with the SHA-256 of everything before it is the end (format 1 had none).
+// It ends with a skippable zstd frame that contains the SHA-256 of everything before it (except in format 1).
 const (
 	entryManifest   = "manifest.json"
 	entryFiles      = "files/"
@@ -76,7 +76,7 @@ type Manifest struct {
 	Encrypted bool `json:"-"`
 }
 
-// Records returns the number of records without index entries.
+// Records returns the number of records, not counting index entries.
 func (m Manifest) Records() int64 { return countRecords(m.Tables) }
 
 // BackupOptions configure a backup.
@@ -97,9 +97,9 @@ func (o *BackupOptions) validate() error {
 	return nil
 }
 
-// Backup writes the whole store to path while it is in use. The file appears under its name once it
-// is complete, compared with the database's own totals, and durable. If it already exists, the error is
-// ErrExists. A damaged record or blob is an ErrCorrupt that names it.
+// Backup writes the whole store to path while it is in use. The file gets its name once it is complete and
+// durable, and its content has been compared with the database's own totals. If it already exists, the
+// error is ErrExists. A damaged record or blob gives an ErrCorrupt that names it.
 func (db *DB) Backup(ctx context.Context, path string, o BackupOptions) (Manifest, error) {
 	m, err := db.backup(ctx, path, o, true)
 	if err != nil {
@@ -108,8 +108,8 @@ func (db *DB) Backup(ctx context.Context, path string, o BackupOptions) (Manifes
 	return m, nil
 }
 
-// backup writes a backup. Unless every value is to be checked, only checksums are compared, as when the
-// database is opened: a damaged value is no obstacle to a migration.
+// backup writes a backup. If checkValues is not set, only checksums are compared, as when the database is
+// opened, so that a damaged value does not prevent a migration.
 func (db *DB) backup(ctx context.Context, path string, o BackupOptions, checkValues bool) (Manifest, error) {
 	if err := o.validate(); err != nil {
 		return Manifest{}, err
@@ -149,8 +149,8 @@ func (db *DB) backup(ctx context.Context, path string, o BackupOptions, checkVal
 // unfinishedSuffix is the suffix of a backup that is being written.
 const unfinishedSuffix = ".unfinished"
 
-// removeUnfinishedBackups removes what processes left that were killed while they wrote a backup to dir: files
-// that nobody has written to for a day.
+// removeUnfinishedBackups removes the unfinished files of processes that were killed while they wrote a
+// backup to dir: those that have not been written to for a day.
 func removeUnfinishedBackups(dir string, now time.Time) {
 	left, _ := filepath.Glob(filepath.Join(dir, ".*"+unfinishedSuffix))
 	for _, path := range left {
@@ -169,7 +169,7 @@ type backupWriter struct {
 	done     int64
 }
 
-// takeSnapshot writes the records to a file and fills in the manifest.
+// takeSnapshot writes the records to a file and fills in the manifest from them.
 func (a *backupWriter) takeSnapshot(ctx context.Context, path string, checkValues bool) error {
 	meta := a.db.meta
 	a.manifest = Manifest{
@@ -198,7 +198,7 @@ func (a *backupWriter) takeSnapshot(ctx context.Context, path string, checkValue
 	return err
 }
 
-// recordChecker checks records with their checksums and the total of these.
+// recordChecker compares records with their checksums, and all of them with the total checksum.
 type recordChecker struct {
 	damage damageFinder
 	total  totalChecker
@@ -219,8 +219,8 @@ func (c *recordChecker) err(checkValues bool) error {
 	return c.total.Err()
 }
 
-// listBlobs lists the blobs, after the snapshot, so that all its blobs are among them. The list takes
-// about 100 bytes of memory for a blob.
+// listBlobs lists the blobs. It runs after the snapshot, so that the list includes all blobs that the
+// snapshot refers to. The list takes about 100 bytes of memory per blob.
 func (a *backupWriter) listBlobs(ctx context.Context) error {
 	if a.options.WithoutBlobs {
 		return nil
@@ -237,7 +237,7 @@ func (a *backupWriter) listBlobs(ctx context.Context) error {
 	})
 }
 
-// write writes the backup to w.
+// write writes the backup to w, encrypted if there are recipients.
 func (a *backupWriter) write(ctx context.Context, w io.Writer, snapshot string) error {
 	if len(a.options.Recipients) == 0 {
 		return a.writePlain(ctx, w, snapshot)
@@ -296,7 +296,7 @@ func (a *backupWriter) writeEntries(ctx context.Context, snapshot string) error 
 	return nil
 }
 
-// addBlob adds a blob and verifies it meanwhile.
+// addBlob adds a blob to the backup and verifies it at the same time.
 func (a *backupWriter) addBlob(ctx context.Context, b Blob) error {
 	f, size, err := a.db.blobs.openUnverified(b.SHA256)
 	if err != nil {

@@ -24,7 +24,8 @@ import (
 // ErrEncrypted is the error for a backup that can't be read with the given identities.
 var ErrEncrypted = errors.New("the backup is encrypted; give the identity of one of its recipients")
 
-// maxEncryptionHeader limits the header that age reads into memory; each recipient takes 200 bytes of it.
+// maxEncryptionHeader is the maximum size of the header that age reads into memory; each recipient takes
+// up 200 bytes of it.
 const maxEncryptionHeader = 64 << 10
 
 // ReadOptions configure how a backup is read.
@@ -36,8 +37,8 @@ type ReadOptions struct {
 	Check func(context.Context, *DB) error
 }
 
-// ReadManifest returns the description of a backup, for lists: it reads only the beginning and verifies
-// nothing. Of an encrypted backup, it returns only that it is encrypted, unless an identity is given.
+// ReadManifest returns the description of a backup for lists. It reads only the beginning of the backup
+// and verifies nothing. Without an identity, it returns only that an encrypted backup is encrypted.
 func ReadManifest(ctx context.Context, path string, identities ...age.Identity) (Manifest, error) {
 	r, err := openBackup(ctx, path, ReadOptions{Identities: identities})
 	if errors.Is(err, ErrEncrypted) && len(identities) == 0 {
@@ -170,7 +171,8 @@ func (r *backupReader) next() error {
 	return nil
 }
 
-// open returns the content of the current entry, which must have this name and at most limit bytes.
+// open returns the content of the current entry. It returns ErrCorrupt unless the entry has this name and
+// at most limit bytes.
 func (r *backupReader) open(name string, limit int64) (io.Reader, error) {
 	switch {
 	case r.header == nil:
@@ -196,7 +198,7 @@ func (c corruptReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readFiles passes the additional files to add.
+// readFiles calls add for each additional file of the backup.
 func (r *backupReader) readFiles(add func(name string, content []byte) error) error {
 	last := ""
 	for _, name := range r.manifest.Files {
@@ -222,7 +224,7 @@ func (r *backupReader) readFiles(add func(name string, content []byte) error) er
 	return nil
 }
 
-// readRecords passes the content of the records, or of the database of format 1, to read.
+// readRecords calls read with the content of the records or, in format 1, of the database.
 func (r *backupReader) readRecords(read func(content io.Reader, size int64) error) error {
 	name, limit := entryRecords, r.manifest.RecordBytes
 	if r.manifest.Format == backupFormatOfDriver {
@@ -241,7 +243,8 @@ func (r *backupReader) readRecords(read func(content io.Reader, size int64) erro
 	return r.next()
 }
 
-// readBlobs passes the blobs to add, compares their number and size with the manifest, and reads the backup to its end.
+// readBlobs calls add for each blob, compares the blobs' number and size with the manifest, and reads the
+// backup to its end.
 func (r *backupReader) readBlobs(ctx context.Context, add func(sha string, size int64, content io.Reader) error) error {
 	m := &r.manifest
 	var count, size int64
@@ -275,7 +278,7 @@ func (r *backupReader) readBlobs(ctx context.Context, add func(sha string, size 
 	return r.readEnd()
 }
 
-// readEnd reads what follows the archive, which must be its end, and compares the checksum.
+// readEnd checks that nothing but the backup's end follows the archive, and compares the checksum.
 func (r *backupReader) readEnd() error {
 	more, err := io.Copy(io.Discard, r.zstd)
 	if err != nil {
@@ -296,7 +299,8 @@ func (r *backupReader) readEnd() error {
 	return nil
 }
 
-// trailerReader computes the checksum of all but the last bytes, the trailer, which it keeps.
+// trailerReader computes the checksum of everything it reads except the last bytes, the trailer, which it
+// keeps.
 type trailerReader struct {
 	r    io.Reader
 	sum  hash.Hash
@@ -335,7 +339,7 @@ func (p *progressReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// toCorruptError marks errors that only the archive itself can cause.
+// toCorruptError converts errors that only the backup itself can cause to ErrCorrupt.
 func toCorruptError(err error) error {
 	var path *fs.PathError
 	switch {

@@ -9,8 +9,8 @@ type BlobReference struct {
 	Record         string // the record's name for users, such as: document "policy.md"
 }
 
-// BlobReferences returns the references to blobs in records of all organizations. A sweep deletes the other
-// blobs: when adding a record field that refers to one, add it here.
+// BlobReferences returns the references to blobs in the records of all organizations. Blobs without a
+// reference are deleted, so if you add a record field that refers to a blob, add it here.
 func BlobReferences(tx *Tx) ([]BlobReference, error) {
 	var all []BlobReference
 	add := func(sha, organization, format string, args ...any) {
@@ -52,7 +52,8 @@ func BlobReferences(tx *Tx) ([]BlobReference, error) {
 	return all, nil
 }
 
-// ReferencedBlobs returns the blobs that records of all organizations refer to, each with the name of one such record.
+// ReferencedBlobs returns the blobs that the records of all organizations refer to, each with the name of
+// one such record.
 func ReferencedBlobs(tx *Tx) (map[string]string, error) {
 	all, err := BlobReferences(tx)
 	named := map[string]string{}

@@ -167,7 +167,7 @@ func verifyBlob(ctx context.Context, sha string, r io.Reader) error {
 	return nil
 }
 
-// openUnverified returns the content, which the caller compares with the hash, and its size.
+// openUnverified returns a blob's content, which the caller has to compare with the hash, and its size.
 func (b *Blobs) openUnverified(sha string) (io.ReadSeekCloser, int64, error) {
 	path, err := b.path(sha)
 	if err != nil {
@@ -191,7 +191,7 @@ func (b *Blobs) openUnverified(sha string) (io.ReadSeekCloser, int64, error) {
 	return f, info.Size(), nil
 }
 
-// Size returns the size of the content, or ErrNotFound. Unlike Open, it doesn't verify a large blob.
+// Size returns the size of a blob's content, or ErrNotFound. Unlike Open, it does not verify a large blob.
 func (b *Blobs) Size(sha string) (int64, error) {
 	f, size, err := b.openUnverified(sha)
 	if err != nil {
@@ -271,7 +271,7 @@ func (b *Blobs) ForEach(ctx context.Context, fn func(Blob) error) error {
 	})
 }
 
-// forEachFile calls fn for every file with the name of a blob, in name order, until it returns an error.
+// forEachFile calls fn for every file that is named like a blob, in name order, until fn returns an error.
 func (b *Blobs) forEachFile(ctx context.Context, fn func(sha string, f fs.DirEntry) error) error {
 	folders, err := os.ReadDir(b.dir) // sorted
 	if err != nil {

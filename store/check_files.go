@@ -34,7 +34,7 @@ type FileProblem struct {
 	Err        error
 }
 
-// String returns a summary: 2 of 90 damaged: document "a.md" (blob 12ab…).
+// String returns a summary, for example: 2 of 90 damaged: document "a.md" (blob 12ab…).
 func (c FileCheck) String() string {
 	d := DamageCheck{Checked: c.Checked}
 	for _, p := range c.Problems {
@@ -54,8 +54,8 @@ func (c FileCheck) String() string {
 	return fmt.Sprintf("%d of %d files checked, %s; `service audit verify` checks all", c.Checked, c.Total, state)
 }
 
-// CheckFiles reads blobs and compares them with their hashes, and checks that those that records refer to exist.
-// With unreadable records it checks what it can and returns their error.
+// CheckFiles compares blobs with their hashes, and checks that the blobs that records refer to exist. If
+// some records can't be read, it checks what it can and returns the error about the records.
 func (db *DB) CheckFiles(ctx context.Context, o FileCheckOptions) (c FileCheck, err error) {
 	referenced, unnamed := db.referencesByBlob(ctx, o.OrganizationID)
 	if ctx.Err() != nil {
@@ -105,7 +105,8 @@ func (db *DB) dropDeletedMeanwhile(ctx context.Context, c *FileCheck, organizati
 	return nil
 }
 
-// referencesByBlob returns the references to each blob, of one organization or of all.
+// referencesByBlob returns the references to each blob from the records of one organization, or of all if
+// organizationID is empty.
 func (db *DB) referencesByBlob(ctx context.Context, organizationID string) (map[string][]BlobReference, error) {
 	out := map[string][]BlobReference{}
 	err := db.View(ctx, func(tx *Tx) error {
@@ -126,8 +127,8 @@ func (db *DB) listBlobs(ctx context.Context) (map[string]bool, error) {
 	return existing, err
 }
 
-// chooseSample returns n of the existing blobs, or all if n is 0 or there are no more. The choice depends on a new
-// ID, and so differs between calls.
+// chooseSample returns n of the existing blobs, or all if n is 0 or there are no more than n. Each call
+// makes a different random choice.
 func (db *DB) chooseSample(names []string, existing map[string]bool, n int) map[string]bool {
 	if n == 0 || len(existing) <= n {
 		return existing

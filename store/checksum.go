@@ -14,10 +14,10 @@ import (
 )
 
 // Every value of the driver, index entries included, ends with a CRC-32C of its table, key and
-// value, so that a damaged or misplaced value is an error when it is read. A checksum can't reveal
-// that a value is missing or old, for example after the database was copied while in use. For this,
-// "total" in _meta combines the checksums of all keys and values; it is compared when the database
-// is opened.
+// value, so that a damaged or misplaced value is an error when it is read. These checksums can't reveal
+// that a value is missing or out of date, for example after the database was copied while in use.
+// Therefore, "total" in _meta combines the checksums of all keys and values. It is verified when the
+// database is opened.
 const (
 	checksumSize = 4
 	maxValue     = kv.MaxValue - checksumSize

@@ -12,12 +12,12 @@ import (
 )
 
 // Migration brings a database from the previous version to Version. Versions ascend from 1. A new
-// database starts at the last one without running any, so a migration must not add what a new
-// database needs.
+// database gets the last version without running any migration, so a migration must not add anything
+// that a new database needs.
 //
 // Apply runs in the transaction that writes the new version number: after a crash or an error, the
 // database has the previous version. It may use RewriteRecords, DropTable, RenameTable, and tables
-// whose records have not changed their form since. It must not read indexes.
+// whose records still have the same form today. It must not read indexes.
 type Migration struct {
 	Version int
 	Name    string // in a few words, for the log: "split names"

@@ -285,8 +285,8 @@ type Vector struct {
 	Values         []float32
 }
 
-// PassagePack is a part of a document's passages with their vectors of the built-in embedder, in the form
-// that the search index reads.
+// PassagePack is a part of a document's passages with their vectors from the built-in embedder, in the
+// form that the search index reads.
 type PassagePack struct {
 	OrganizationID string
 	AssessmentID   string

@@ -22,16 +22,18 @@ import (
 
 // Restore restores the backup at path to the data folder o.Dir, which must not be in use (ErrLocked).
 //
-// First the whole backup is unpacked into tmp of the folder and verified. Then its blobs are added, the
-// database and additional files are replaced, and those replaced are kept in the folder of backups, under names
-// that begin with the time. Existing blobs remain. If a step fails, the ones before are undone. If the process is killed, the
-// folder has either the old database or the new one, perhaps blobs and additional files of the new one besides
-// the old one (restore again), and unfinished files in tmp, which the next start deletes.
+// First, the whole backup is unpacked into the folder for temporary files and verified. Then its blobs are
+// added to the existing ones, and the database and the additional files are replaced. The replaced files are
+// kept in the folder of backups, under names that begin with the time. If a step fails, the earlier ones are
+// undone. If the process is killed, the folder has either the old database or the new one. With the old one,
+// there may be blobs and additional files of the new one (restore again). The next start deletes unfinished
+// temporary files.
 //
-// A newer backup is an ErrNewerSchema; one with an older schema is migrated by the next Open, after a backup.
+// A backup with a newer schema gives ErrNewerSchema; one with an older schema is migrated by the next Open,
+// after a backup.
 //
-// With o.Driver, which is not closed, the records are restored to its database instead, in one
-// transaction; it must be empty (ErrExists).
+// If o.Driver is set, the records are instead restored to its database in one transaction. That database must
+// be empty (ErrExists). The driver is not closed.
 func Restore(ctx context.Context, path string, o Options, r ReadOptions) (Manifest, error) {
 	m, err := restore(ctx, path, o, r)
 	if err != nil {
@@ -83,8 +85,9 @@ type Verification struct {
 	Missing      []string
 }
 
-// VerifyBackup reads all of a backup, restores it from the file alone into a temporary folder, which it makes in o.Dir and
-// deletes again, compares all that was restored with the backup, and opens it, which migrates an older schema.
+// VerifyBackup reads a whole backup and restores it, from nothing but the file, into a temporary folder in
+// o.Dir, which it deletes afterwards. It compares everything restored with the backup, and opens the
+// restored store, which migrates an older schema.
 func VerifyBackup(ctx context.Context, path string, o Options, r ReadOptions) (Verification, error) {
 	v, err := verifyBackup(ctx, path, o, r)
 	if err != nil {
@@ -130,7 +133,7 @@ func verifyBackup(ctx context.Context, path string, o Options, ro ReadOptions) (
 	return v, nil
 }
 
-// verifyBlobs reads the restored blobs, and finds the missing ones.
+// verifyBlobs reads the restored blobs and determines which ones are missing.
 func (v *Verification) verifyBlobs(ctx context.Context, db *DB) error {
 	missing := map[string]string{}
 	if db.tables.byName[Documents.Name()] == Documents.definition() {
@@ -241,13 +244,14 @@ func (u *unpacked) blobs() *Blobs {
 	}
 }
 
-// files makes the operations of unpacking. What is unpacked is synced once all of it is verified, or never.
+// files returns the file operations for unpacking. They don't sync, because everything is synced at once
+// after it has been verified.
 func (u *unpacked) files() disk.Files {
 	return disk.Files{Before: u.options.files.Before, WithoutSync: true}
 }
 
-// minFreeAfterUnpacking is the space that unpacking leaves free, so that a backup of any size can't stop what else
-// uses the disk.
+// minFreeAfterUnpacking is the disk space that unpacking leaves free, so that a large backup can't stop
+// other programs that use the disk.
 const minFreeAfterUnpacking = 64 << 20
 
 func (u *unpacked) checkSpace(size int64) error {
@@ -257,8 +261,8 @@ func (u *unpacked) checkSpace(size int64) error {
 	return nil
 }
 
-// verifyRecords reads the restored database and compares it with the manifest. For format 1, which has no summary of
-// the tables, it adds one.
+// verifyRecords reads the restored database and compares it with the manifest. For format 1, whose
+// manifest has no summary of the tables, it adds the summary.
 func (u *unpacked) verifyRecords(ctx context.Context, m *Manifest) error {
 	path := u.path(fileDatabase)
 	if m.Format == backupFormatOfDriver { // made by another process
@@ -289,7 +293,7 @@ func (u *unpacked) verifyRecords(ctx context.Context, m *Manifest) error {
 	}), d.Close())
 }
 
-// readMeta returns the description of a database, with or without checksums.
+// readMeta returns the description of a database, whether or not its records have checksums.
 func readMeta(k kv.KV) (m databaseMeta, err error) {
 	b, err := k.Get(metaTable, metaKey.b)
 	if err != nil {
@@ -378,7 +382,8 @@ func (u *unpacked) moveBlobs() (added []string, err error) {
 	return added, u.options.files.SyncDir(to)
 }
 
-// replaceFile replaces a file of the data folder. The old one is kept in the folder of backups, under a name with this suffix.
+// replaceFile replaces a file of the data folder by the unpacked one. The old file is kept in the folder
+// of backups, under a name with this suffix.
 func (u *unpacked) replaceFile(name, suffix string) (undo func(), err error) {
 	target := filepath.Join(u.options.Dir, name)
 	aside := newBackupPath(u.options.Dir, u.options.Clock(), "before-restore", suffix)

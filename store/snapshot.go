@@ -133,7 +133,7 @@ type recordReader struct {
 	r *bufio.Reader
 }
 
-// readBytes reads a length and as many bytes.
+// readBytes reads a length and that number of bytes.
 func (in recordReader) readBytes(limit uint64) ([]byte, error) {
 	n, err := binary.ReadUvarint(in.r)
 	if err != nil {
@@ -147,7 +147,8 @@ func (in recordReader) readBytes(limit uint64) ([]byte, error) {
 	return b, unexpectedEnd(err)
 }
 
-// readRecord returns the record after the one with the key last, or none at the end of the table.
+// readRecord returns the record that follows the one with the key last, or an empty one at the end of the
+// table.
 func (in recordReader) readRecord(table string, last []byte) (kv.Record, error) {
 	key, err := in.readBytes(kv.MaxKey)
 	switch {

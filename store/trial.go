@@ -2,11 +2,11 @@ package store
 
 import "path/filepath"
 
-// ID returns the database's ID, which its backups have too.
+// ID returns the database's ID, which its backups also contain.
 func (db *DB) ID() string { return db.meta.ID }
 
-// TrialOptions returns the options for VerifyBackup to restore a backup in the temporary folder, which the
-// next start empties.
+// TrialOptions returns the options with which VerifyBackup restores a backup in the folder for temporary
+// files, which is emptied at the next start.
 func (db *DB) TrialOptions() Options {
 	return Options{Dir: filepath.Join(db.dir, dirTemp), Schema: db.schema, Clock: db.clock, NewID: db.newID, Logger: db.log}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// loadBatch is the number of bytes that Load writes in one transaction, which holds them in memory.
+// loadBatch is the number of bytes that Load writes in one transaction. They are held in memory until
+// then.
 const loadBatch = 8 << 20
 
 // Load creates a file at path, which must not exist, with the given records. Their bytes must not change

@@ -31,8 +31,8 @@ var (
 
 // Driver stores tables. It is safe for concurrent use.
 //
-// A function passed to View sees a snapshot of the database, one passed to Update that snapshot and
-// its own writes. Neither may start another transaction, wait for the network, or retain data read
+// A function passed to View sees a snapshot of the database. A function passed to Update sees a snapshot
+// and its own writes. Neither may start another transaction, wait for the network, or retain data read
 // from KV.
 type Driver interface {
 	// View runs fn on a snapshot.
@@ -78,7 +78,7 @@ type Pair struct {
 	Key, Value []byte
 }
 
-// Record is a pair of a table.
+// Record is a key with its value and table.
 type Record struct {
 	Table string
 	Pair

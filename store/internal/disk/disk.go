@@ -31,7 +31,7 @@ func ClassifyError(err error) error {
 	return err
 }
 
-// Files makes file operations that tests can make fail.
+// Files performs file operations that tests can make fail.
 type Files struct {
 	// Before, if set, is called before each operation, which fails with its error. After an error, a write
 	// has written half of its bytes. It is for tests.
@@ -107,7 +107,7 @@ func (f Files) sync(file *os.File) error {
 	return file.Sync()
 }
 
-// SyncTree makes a folder with all its files durable.
+// SyncTree makes a folder and all its files durable.
 func (f Files) SyncTree(dir string) error {
 	return ClassifyError(filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -167,8 +167,9 @@ func (f Files) RenameDurably(temp, path string) error {
 	return ClassifyError(f.SyncDir(filepath.Dir(path)))
 }
 
-// LinkDurably gives a synced file its name within a file system and makes the name durable. It never replaces a
-// file: then it returns fs.ErrExist. If it fails, it removes temp and leaves no file under the name.
+// LinkDurably gives a synced file its final name within a file system and makes the name durable. If the
+// name exists, it returns fs.ErrExist instead of replacing the file. If it fails, it removes temp and
+// leaves no file under the name.
 func (f Files) LinkDurably(temp, path string) error {
 	defer os.Remove(temp)
 	err := f.Link(temp, path)
