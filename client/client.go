@@ -7,9 +7,12 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"mime"
 	"net"
@@ -287,11 +290,32 @@ func decodeError(resp *http.Response) error {
 	return env.Error
 }
 
+// verifiedContent is a download that ends with an error if its SHA-256 is not the one the server named.
+type verifiedContent struct {
+	io.ReadCloser
+	hash hash.Hash
+	want string
+}
+
+func (v *verifiedContent) Read(b []byte) (int, error) {
+	n, err := v.ReadCloser.Read(b)
+	v.hash.Write(b[:n])
+	if errors.Is(err, io.EOF) {
+		if got := hex.EncodeToString(v.hash.Sum(nil)); got != v.want {
+			err = fmt.Errorf("the file was altered on the way: its SHA-256 is %s, but the server named %s; try again", got, v.want)
+		}
+	}
+	return n, err
+}
+
 func decodeFile(resp *http.Response, f *api.File) error {
 	f.Content = resp.Body
 	f.ContentType = resp.Header.Get("Content-Type")
 	f.Size, _ = strconv.ParseInt(resp.Header.Get("Content-Length"), 10, 64)
 	f.SHA256 = strings.Trim(resp.Header.Get("ETag"), `"`)
+	if resp.StatusCode == http.StatusOK && f.SHA256 != "" {
+		f.Content = &verifiedContent{ReadCloser: resp.Body, hash: sha256.New(), want: f.SHA256}
+	}
 	if _, params, err := mime.ParseMediaType(resp.Header.Get("Content-Disposition")); err == nil {
 		f.Filename = params["filename"]
 	}

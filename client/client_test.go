@@ -3,8 +3,10 @@ package client_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -108,8 +110,12 @@ func TestFilesTravel(t *testing.T) {
 	eachTransport(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
 			w.Header().Set("Content-Type", "application/pdf")
-			w.Header().Set("ETag", `"abc"`)
+			w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(content)))
 			w.Header().Set("Content-Disposition", `attachment; filename*=utf-8''R%C3%A9sum%C3%A9.pdf`)
+			if strings.Contains(r.URL.Path, "altered") {
+				_, _ = w.Write(append([]byte("Evidence"), content[8:]...))
+				return
+			}
 			_, _ = w.Write(content)
 			return
 		}
@@ -135,8 +141,16 @@ func TestFilesTravel(t *testing.T) {
 		}
 		defer f.Content.Close()
 		b, err := io.ReadAll(f.Content)
-		if err != nil || !bytes.Equal(b, content) || f.Filename != "Résumé.pdf" || f.SHA256 != "abc" || f.ContentType != "application/pdf" {
+		if err != nil || !bytes.Equal(b, content) || f.Filename != "Résumé.pdf" || f.SHA256 != fmt.Sprintf("%x", sha256.Sum256(content)) || f.ContentType != "application/pdf" {
 			t.Errorf("%d bytes, %+v, %v", len(b), f, err)
+		}
+		f, err = client.Do(t.Context(), c, api.DownloadDocument, &api.DocumentInput{DocumentID: "altered"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Content.Close()
+		if _, err := io.ReadAll(f.Content); err == nil || !strings.Contains(err.Error(), "altered on the way") {
+			t.Errorf("content that was altered on the way: %v", err)
 		}
 	})
 }

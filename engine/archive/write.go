@@ -42,6 +42,8 @@ type archiveFile struct {
 	path string
 	data []byte
 	blob string
+	// record names the record that a blob belongs to.
+	record string
 }
 
 // archiveContents is the content of an archive, read in one transaction.
@@ -58,6 +60,14 @@ func (s *Service) Export(ctx context.Context, by api.Caller, in *api.AssessmentI
 	c, signer, err := s.auditAndReadContents(ctx, by, in.AssessmentID, "assessment.exported")
 	if err != nil {
 		return nil, err
+	}
+	for _, p := range c.parts {
+		if p.blob == "" {
+			continue
+		}
+		if err := s.DB.Blobs().VerifyFileOf(ctx, p.record, p.blob); err != nil {
+			return nil, err
+		}
 	}
 	return api.StreamFile(
 		ctx,
@@ -248,7 +258,10 @@ func addDocumentFiles(c *archiveContents, all iter.Seq2[store.Document, error]) 
 	return func(yield func(api.Document, error) bool) {
 		for d, err := range all {
 			if err == nil {
-				c.parts = append(c.parts, archiveFile{path: "documents/" + d.SHA256 + "-" + safeFilename(d.Filename), blob: d.SHA256})
+				c.parts = append(c.parts, archiveFile{
+					path: "documents/" + d.SHA256 + "-" + safeFilename(d.Filename), blob: d.SHA256,
+					record: fmt.Sprintf("document %q", d.Filename),
+				})
 			}
 			if !yield(d.Document, err) {
 				return
@@ -265,7 +278,7 @@ func addReportFiles(c *archiveContents, all iter.Seq2[api.Report, error]) iter.S
 				seen[r.SHA256] = true
 				path := "reports/" + r.SHA256 + "-" + safeFilename(r.Filename)
 				c.auditPackages[path] = r.Template == "audit_package"
-				c.parts = append(c.parts, archiveFile{path: path, blob: r.SHA256})
+				c.parts = append(c.parts, archiveFile{path: path, blob: r.SHA256, record: fmt.Sprintf("report %q", r.Filename)})
 			}
 			if !yield(r, err) {
 				return
@@ -321,9 +334,9 @@ func (s *Service) writeArchive(ctx context.Context, c *archiveContents, signer *
 		var content io.Reader = bytes.NewReader(p.data)
 		var blob io.Closer
 		if p.blob != "" {
-			f, _, err := s.DB.Blobs().Open(ctx, p.blob)
+			f, _, err := s.DB.Blobs().OpenFileOf(ctx, p.record, p.blob)
 			if err != nil {
-				return fmt.Errorf("%s: %w", p.path, err)
+				return err
 			}
 			content, blob = f, f
 		}

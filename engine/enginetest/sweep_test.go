@@ -332,3 +332,55 @@ func TestDeepHealthCheck(t *testing.T) {
 		}
 	}
 }
+
+// TestAlteredFileIsRefused checks that a document whose file was altered or deleted can be neither downloaded nor
+// exported, and that the error names it and says what to do.
+func TestAlteredFileIsRefused(t *testing.T) {
+	e, db, _ := openEngine(t, engine.Options{})
+	ctx := t.Context()
+	p, err := e.Identity.Authenticate(ctx, identity.Credential{Local: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	by, err := e.Identity.ResolveCaller(ctx, p, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := &api.CreateAssessmentInput{}
+	in.Body.Name = "Acme"
+	a, err := e.Assessments.Create(ctx, by, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := e.Evidence.Upload(ctx, by, &api.UploadDocumentInput{
+		AssessmentInput: api.AssessmentInput{AssessmentID: a.ID},
+		File:            api.UploadFile{Filename: "access.md", Content: strings.NewReader("# Access\n\nEvery person has one account.")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Evidence.WaitForDocuments(ctx, by, a.ID); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(db.Dir(), "blobs", d.SHA256[:2], d.SHA256[2:])
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, damage := range map[string]func() error{
+		"two bytes": func() error { return os.WriteFile(file, append([]byte("XX"), content[2:]...), 0o600) },
+		"truncated": func() error { return os.WriteFile(file, content[:len(content)-1], 0o600) },
+		"deleted":   func() error { return os.Remove(file) },
+	} {
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		_, downloadErr := e.Evidence.Download(ctx, by, &api.DocumentInput{DocumentID: d.ID})
+		_, exportErr := e.Archives.Export(ctx, by, &api.AssessmentInput{AssessmentID: a.ID})
+		for what, err := range map[string]error{"download": downloadErr, "export": exportErr} {
+			if text := engine.ToAPIError(err).Message; err == nil || !strings.Contains(text, `document "access.md"`) || !strings.Contains(text, "restore a backup") {
+				t.Errorf("%s, %s: got %s", name, what, text)
+			}
+		}
+	}
+}

@@ -248,9 +248,9 @@ func (s *Service) Download(ctx context.Context, by api.Caller, in *api.DocumentI
 	if err != nil {
 		return nil, err
 	}
-	content, size, err := s.db.Blobs().Open(ctx, doc.SHA256)
+	content, size, err := s.db.Blobs().OpenFileOf(ctx, fmt.Sprintf("document %q", doc.Filename), doc.SHA256)
 	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", doc.Filename, err)
+		return nil, err
 	}
 	kind := doc.MIMEType
 	if kind == "" {

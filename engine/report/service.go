@@ -299,9 +299,9 @@ func (s *Service) Download(ctx context.Context, by api.Caller, in *api.ReportInp
 	if err != nil {
 		return nil, err
 	}
-	file, size, err := s.DB.Blobs().Open(ctx, r.SHA256)
+	file, size, err := s.DB.Blobs().OpenFileOf(ctx, fmt.Sprintf("report %q", r.Filename), r.SHA256)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", r.Filename, err)
+		return nil, err
 	}
 	contentType, _ := fileType(r.Template, r.Format)
 	return &api.File{Filename: r.Filename, ContentType: contentType, Size: size, SHA256: r.SHA256, Content: file}, nil

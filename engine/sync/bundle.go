@@ -84,6 +84,9 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 			return nil, err
 		}
 	}
+	if err := s.verifyFiles(ctx, by.OrganizationID, in.AssessmentID, files); err != nil {
+		return nil, err
+	}
 	if err := s.addFileParts(p, files); err != nil {
 		return nil, err
 	}

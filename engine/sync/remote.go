@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"time"
@@ -445,6 +446,9 @@ func (s *Service) DownloadFiles(ctx context.Context, by api.Caller, in *api.Miss
 	if err != nil {
 		return nil, err
 	}
+	if err := s.verifyFiles(ctx, by.OrganizationID, in.AssessmentID, in.Body.SHA256); err != nil {
+		return nil, err
+	}
 	return api.StreamFile(ctx, "files.tar", "application/x-tar", func(ctx context.Context, w io.Writer) error {
 		t := tar.NewWriter(w)
 		for _, sha := range in.Body.SHA256 {
@@ -457,6 +461,30 @@ func (s *Service) DownloadFiles(ctx context.Context, by api.Caller, in *api.Miss
 		}
 		return t.Close()
 	}), nil
+}
+
+// verifyFiles verifies files of an assessment before a response with them begins, so that an error can name the
+// document.
+func (s *Service) verifyFiles(ctx context.Context, org, assessmentID string, files []string) error {
+	records := map[string]string{}
+	err := s.DB.View(ctx, func(tx *store.Tx) error {
+		for _, sha := range files {
+			d, err := store.Documents.By("content").Get(tx, org, assessmentID, sha)
+			if ignoreNotFound(err) != nil {
+				return err
+			}
+			if records[sha] = "synced file"; err == nil {
+				records[sha] = fmt.Sprintf("document %q", d.Filename)
+			}
+		}
+		return nil
+	})
+	for _, sha := range files {
+		if err == nil {
+			err = s.DB.Blobs().VerifyFileOf(ctx, records[sha], sha)
+		}
+	}
+	return err
 }
 
 func (s *Service) addBlobToTar(ctx context.Context, t *tar.Writer, sha string) error {

@@ -148,9 +148,9 @@ func (s *Service) openExport(ctx context.Context, r *store.Integration, payload 
 		if report.ID == "" {
 			return nil, "", &delivery.SendError{Reason: "the report was deleted before it could be uploaded", Permanent: true}
 		}
-		content, size, err := s.DB.Blobs().Open(ctx, report.SHA256)
+		content, size, err := s.DB.Blobs().OpenFileOf(ctx, fmt.Sprintf("report %q", report.Filename), report.SHA256)
 		if err != nil {
-			return nil, "", fmt.Errorf("opening %s: %w", report.Filename, err)
+			return nil, "", err
 		}
 		return &api.File{
 			Filename:    report.Filename,
