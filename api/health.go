@@ -17,7 +17,7 @@ type HealthCheck struct {
 
 // HealthDetailInput selects how thorough the checks are.
 type HealthDetailInput struct {
-	Deep string `query:"deep" enum:"true,false" doc:"Also read all records and files. Only for the local user of the data folder."`
+	Deep string `query:"deep" enum:"true,false" doc:"Also read all records and a sample of 100 files. Only for the local user of the data folder."`
 }
 
 // HealthDetail is the health of each part of the service.

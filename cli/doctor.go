@@ -76,7 +76,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: `Checks what is configured, reachable and writable: settings, contexts and keyring; the
 server with its certificate, credential and clock; the data folder with its daemon and
 catalog; free disk space, the model, and the programs for OCR. It reads all records and
-files of the data folder and lists damaged ones. It changes nothing and does not create a
+100 files of the data folder, chosen anew each time, and lists damaged ones;
+` + "`service audit verify`" + ` reads all files. It changes nothing and does not create a
 data folder.
 
 Each component is reported as ok, note, warning or failed, with what to do. The exit code is 1
