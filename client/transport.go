@@ -69,8 +69,8 @@ func (m memoryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// cancelableBody is a body whose reads end with ctx, like those of a connection, even while the
-// underlying read hangs.
+// cancelableBody returns a body whose reads fail once ctx ends, like those of a connection, even while a
+// read of the underlying body hangs.
 func cancelableBody(ctx context.Context, body io.ReadCloser) io.ReadCloser {
 	pr, pw := io.Pipe()
 	context.AfterFunc(ctx, func() { pr.CloseWithError(ctx.Err()) })
