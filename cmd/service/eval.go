@@ -17,7 +17,8 @@ import (
 	"github.com/scf-service/service/internal/regularfile"
 )
 
-// evalRetrieval measures the search of this build; it needs no engine and no data folder.
+// evalRetrieval measures how well the search of this build ranks passages. It needs no engine and no data
+// folder.
 func evalRetrieval(ctx context.Context, o cli.RetrievalOptions) (*cli.RetrievalReport, error) {
 	folder, err := regularfile.OpenTree(ctx, o.Bench, regularfile.NoLimit)
 	if err != nil {
@@ -53,7 +54,7 @@ func evalRetrieval(ctx context.Context, o cli.RetrievalOptions) (*cli.RetrievalR
 	return out, err
 }
 
-// evalAnalyses measures the built-in rules against the starter catalog.
+// evalAnalyses measures how well the built-in rules answer the analyses, with the starter catalog.
 func evalAnalyses(ctx context.Context) ([]cli.AnalysisScore, error) {
 	src, err := starter.Load()
 	if err != nil {
@@ -84,7 +85,8 @@ func readWorkbook(ctx context.Context, path string) (*scf.Source, error) {
 	return src, nil
 }
 
-// evalJudgement measures the rules of this build; it needs no engine and no data folder.
+// evalJudgement measures how well the rules of this build judge controls. It needs no engine and no data
+// folder.
 func evalJudgement(ctx context.Context, o cli.JudgementOptions) (*cli.JudgementReport, error) {
 	options := judging.Options{Folder: judged.Folder(), Today: o.Today, Ablate: o.Ablate, Progress: o.Progress}
 	if o.Set != "" {

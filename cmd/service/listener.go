@@ -174,7 +174,8 @@ type writeTimeoutConn struct{ net.Conn }
 const (
 	// writeTimeout is the maximum time for writing one chunk of a response.
 	writeTimeout = time.Minute
-	// writeChunk is small enough that even a slow connection can receive it within writeTimeout.
+	// writeChunk is the size of a chunk, small enough for a slow connection to receive it within
+	// writeTimeout.
 	writeChunk = 64 << 10
 )
 

@@ -26,7 +26,7 @@ var version = ""
 
 func main() { os.Exit(run()) }
 
-// run is main with an exit code, so that tests can run the program.
+// run runs the program and returns its exit code. It is separate from main so that tests can call it.
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

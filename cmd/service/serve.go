@@ -20,8 +20,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// developmentOrigins lists where web pages in development run. They may call a daemon that only this machine
-// can reach.
+// developmentOrigins lists the origins of web pages in development, which may call a daemon that only this
+// machine can reach.
 var developmentOrigins = []string{"http://localhost:3000", "http://127.0.0.1:3000"}
 
 // runDaemon runs the daemon: this process owns the data folder and listens on the network in addition
