@@ -17,7 +17,8 @@ import (
 // operationMethod is an engine method that implements an operation.
 type operationMethod[I, O any] = func(context.Context, api.Caller, *I) (*O, error)
 
-// bindOperation binds an operation to its method. The compiler checks that the types fit.
+// bindOperation binds an operation to the method that implements it. The compiler checks that their types
+// match.
 func bindOperation[I, O any](s *Server, op api.Op[I, O], handle operationMethod[I, O]) {
 	s.bind(op.Operation, func(ctx context.Context, in any) (any, error) { return handle(ctx, callerFrom(ctx), in.(*I)) })
 }

@@ -58,7 +58,7 @@ func setReadTimeout(conn *http.ResponseController, d time.Duration) {
 // cancel the request when the deadline passes, although the time for processing it is not limited.
 func clearReadDeadline(conn *http.ResponseController) { _ = conn.SetReadDeadline(time.Time{}) }
 
-// minRateReader is the body of an upload, which must keep arriving.
+// minRateReader is the body of an upload, which has to keep arriving at a minimum rate.
 type minRateReader struct {
 	eofTracker
 	conn *http.ResponseController

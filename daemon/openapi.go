@@ -361,7 +361,7 @@ type publishedRegistry struct {
 
 func (r publishedRegistry) Map() map[string]*huma.Schema { return r.schemas }
 
-// MarshalJSON writes the published schemas, sorted by name.
+// MarshalJSON returns the published schemas as JSON, sorted by name.
 func (r publishedRegistry) MarshalJSON() ([]byte, error) { return json.Marshal(r.schemas) }
 
 func registryWithNullInEnums(from huma.Registry) huma.Registry {

@@ -2,7 +2,8 @@ package daemon
 
 import "github.com/scf-service/service/api"
 
-// bindOperations binds every operation, in the order of the interface.
+// bindOperations binds every operation to its method, in the order in which the interface declares the
+// operations.
 func (s *Server) bindOperations() {
 	e := s.engine
 
