@@ -32,7 +32,8 @@ type Principal struct {
 	extended bool
 }
 
-// IsFromBrowser reports whether browsers send the credential automatically.
+// IsFromBrowser reports whether the credential is one that browsers send automatically: a session's
+// cookie.
 func (p Principal) IsFromBrowser() bool { return p.session != nil }
 
 // cachedKey is an API key with the expiry of the secret that authenticated it.

@@ -134,7 +134,7 @@ func stepNamed(run *store.WorkflowRun, name string) *api.WorkflowStep {
 	return &run.Steps[n]
 }
 
-// attemptStep executes a step. A panic fails the step only, not the other runs.
+// attemptStep executes a step. A panic makes only this step fail, not other runs.
 func (s *Service) attemptStep(ctx context.Context, st *step, by api.Caller, run *store.WorkflowRun) (err error) {
 	ctx, span := tracing.Start(ctx, "step "+st.name, tracing.Internal)
 	defer func() {

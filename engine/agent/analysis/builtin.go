@@ -6,7 +6,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// builtin answers with the rules of this package.
+// builtin is an Answerer that uses the rules of this package.
 type builtin struct{ controls Controls }
 
 func (builtin) EvaluateEvidence(ctx context.Context, in *api.EvaluateEvidenceInput) (*api.EvidenceEvaluation, error) {

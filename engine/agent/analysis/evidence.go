@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// element is one element of a requirement.
+// element is one of the elements of a requirement, each of which the evidence must state.
 type element struct {
 	text           string
 	terms          []string
@@ -421,8 +421,8 @@ func evaluateElement(full, own element, t *preparedText) elementVerdict {
 	return best
 }
 
-// coversOwnTerms reports whether a clause contains enough of the words that an element does not borrow: an
-// element without a subject borrows the one before it.
+// coversOwnTerms reports whether a clause contains enough of an element's own words. It matters for an
+// element that borrows its subject from the part before it: the words of the subject alone do not count.
 func coversOwnTerms(own element, c clause) bool {
 	if !own.borrowsSubject {
 		return true

@@ -82,7 +82,7 @@ func (t parsedText) findAffirmedClause(what *pattern) (string, bool) {
 	return "", false
 }
 
-// findMention returns the first match, whether denied or not.
+// findMention returns the first match in the text, even if the text denies what it mentions.
 func (t parsedText) findMention(what *pattern) (string, bool) {
 	m := what.FindString(t.body)
 	return m, m != ""
