@@ -260,7 +260,7 @@ func (c *Chunk) PassageSet() PassageSet {
 	return PassageSet{OrganizationID: c.OrganizationID, AssessmentID: c.AssessmentID, DocumentID: c.DocumentID, Set: c.Set}
 }
 
-// ChunkKey returns the key of a passage in a set.
+// ChunkKey returns the key of a passage in a set of passages.
 func ChunkKey(id string, set int64) Key {
 	if set == 0 {
 		return K(id)

@@ -197,7 +197,7 @@ func compareTables(got, want []TableSummary) error {
 	return nil
 }
 
-// countRecords returns the number of records without index entries.
+// countRecords returns the number of records, not counting index entries.
 func countRecords(tables []TableSummary) (n int64) {
 	for t := range slices.Values(tables) {
 		if !strings.Contains(t.Name, ".") {

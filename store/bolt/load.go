@@ -15,7 +15,7 @@ import (
 const loadBatch = 8 << 20
 
 // Load creates a file at path, which must not exist, with the given records. Their bytes must not change
-// afterwards. The caller syncs the file; after an error, it is incomplete and to be deleted.
+// afterwards. The caller syncs the file and, after an error, deletes it, because it is incomplete.
 func Load(ctx context.Context, path string, records iter.Seq2[kv.Record, error]) (err error) {
 	b, err := bbolt.Open(path, 0o600, &bbolt.Options{
 		NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, InitialMmapSize: initialMmapSize(), NoStatistics: true,
