@@ -89,7 +89,7 @@ func newApp(ctx context.Context, o Options) *App {
 	return a
 }
 
-// requestTimeout bounds ordinary requests, workTimeout those that run a step of the assessment.
+// requestTimeout limits ordinary requests, and workTimeout those that run a step of the assessment.
 const (
 	requestTimeout = 30 * time.Second
 	workTimeout    = 30 * time.Minute

@@ -114,7 +114,7 @@ func newTimeline(a *App, one api.Assessment) *table {
 	)
 }
 
-// formatShortTime formats a time without the year in eleven cells.
+// formatShortTime formats a time without its year; the result is eleven cells wide.
 func formatShortTime(t time.Time) string { return t.UTC().Format("01-02 15:04") }
 
 // newAudit returns the screen that lists the organization's audit trail.

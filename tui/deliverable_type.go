@@ -43,7 +43,7 @@ type attr struct {
 	relatedField func(value string) (name, why string)
 }
 
-// deliverableType describes one of the four deliverables for the review.
+// deliverableType describes how the review shows and edits one of the four deliverables.
 type deliverableType struct {
 	gate api.Gate
 	// singular and plural name its items.
@@ -127,7 +127,7 @@ func itemOrError[I any](i *I, err error) (any, error) {
 	return i, nil
 }
 
-// findAttr returns the field with that name.
+// findAttr returns the field with this name, or nil if there is none.
 func (k *deliverableType) findAttr(name string) *attr {
 	at := slices.IndexFunc(k.attrs, func(a attr) bool { return a.name == name })
 	if at < 0 {
@@ -161,7 +161,7 @@ func (k *deliverableType) encodeChange(set map[string]string, reset []string) []
 	return b
 }
 
-// row is an item of a deliverable.
+// row is an item of a deliverable, with its unsaved changes.
 type row struct {
 	kind *deliverableType
 	item any

@@ -60,7 +60,7 @@ func (v *review) view(w, h int) []draw.Line {
 	return append(out, v.list.Draw(w, h, true)...)
 }
 
-// filterOrCountsLine returns the line above the list: the counts, or the filter.
+// filterOrCountsLine returns the line above the list, which shows the filter or else the counts.
 func (v *review) filterOrCountsLine(w int) draw.Line {
 	if f := filterLine(v.filterField, &v.list, w-24); f != nil {
 		return append(f, draw.Span{Text: fmt.Sprintf("  %d of %d", len(v.list.VisibleRows()), len(v.rows)), Style: draw.Dim})

@@ -110,7 +110,7 @@ func conflictField(c *api.SyncConflict) *attr {
 	return nil
 }
 
-// formatConflictSide formats a side's value as on other screens.
+// formatConflictSide formats the value of one side of a conflict as other screens do.
 func formatConflictSide(c *api.SyncConflict, s api.SyncSide) string {
 	text := sideValueText(s)
 	if a := conflictField(c); a != nil && slices.Contains(a.choices, text) {
@@ -122,7 +122,7 @@ func formatConflictSide(c *api.SyncConflict, s api.SyncSide) string {
 	return text
 }
 
-// sideValueText returns a side's value as text.
+// sideValueText returns the value of one side of a conflict as text.
 func sideValueText(s api.SyncSide) string {
 	if !isNonNullJSON(s.Value) {
 		return "(empty)"
