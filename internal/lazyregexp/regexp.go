@@ -13,7 +13,7 @@ type Regexp struct {
 	compile func() *regexp.Regexp
 }
 
-// New returns the expression with this source text.
+// New returns a Regexp with this source text.
 func New(text string) *Regexp {
 	return &Regexp{text, lazyCompile(text)}
 }
