@@ -430,7 +430,7 @@ func TestHostileBackup(t *testing.T) {
 	f := makeBackup(t, t.TempDir(), 20)
 	whole := readArchive(t, f.content) // manifest, key, records, two blobs
 	if len(whole) != 5 || whole[2].name != entryRecords {
-		t.Fatalf("entries: %q", whole)
+		t.Fatalf("entries: %v", whole)
 	}
 	before := state(t, f.options.Dir)
 	with := func(change func(m *Manifest)) entry {

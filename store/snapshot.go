@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -168,7 +169,7 @@ func (in recordReader) readRecord(table string, last []byte) (kv.Record, error) 
 func (in recordReader) readEnd() error {
 	if _, err := in.r.ReadByte(); err == nil {
 		return fmt.Errorf("%w: it contains more than its records", ErrCorrupt)
-	} else if err != io.EOF { //nolint:errorlint // bufio returns it as it is
+	} else if !errors.Is(err, io.EOF) {
 		return err
 	}
 	return nil
