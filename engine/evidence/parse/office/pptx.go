@@ -113,11 +113,7 @@ func (p *pptxReader) readSlide(name string, number int) error {
 		p.b.Doc.AddNotRead(api.UnreadHiddenSlide, 1, at)
 		return err
 	}
-	hasPaint, err := p.paints(name)
-	if err != nil {
-		return err
-	}
-	s := &slideWalker{p: p, name: name, at: at, parents: p.parentsOf(name), slideHasPaint: hasPaint, countsMedia: true}
+	s := &slideWalker{p: p, name: name, at: at, parents: p.parentsOf(name), countsMedia: true}
 	if err := s.walk(); err != nil {
 		return err
 	}
@@ -214,7 +210,8 @@ type slideWalker struct {
 	lastColor     *string // that was set last, by an element that is still open
 	background    string
 	hasPaint      bool
-	slideHasPaint bool
+	slideHasPaint bool // if paintKnown
+	paintKnown    bool
 	countsMedia   bool
 
 	shape   string // the kind of placeholder of the open shape; "" for a text box

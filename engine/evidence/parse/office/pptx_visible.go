@@ -290,7 +290,7 @@ func (s *slideWalker) unreadKind() string {
 	default:
 		style = "bodyStyle"
 	}
-	background, hasPaint, isDark := s.background, s.slideHasPaint, false
+	background, hasPaint, isDark := s.background, false, false
 	for _, m := range s.parents {
 		if parent := m.parentOf(&own); parent != nil {
 			run.inherit(parent.levels[s.level])
@@ -306,7 +306,7 @@ func (s *slideWalker) unreadKind() string {
 		}
 		background, hasPaint, isDark = cmp.Or(background, m.background), hasPaint || m.hasPaint, isDark || m.isDark
 	}
-	if s.table == nil && own.fill == "" && !hasPaint {
+	if run.color != "" && s.table == nil && own.fill == "" && !hasPaint && !s.paintsSlide() {
 		own.fill = cmp.Or(background, "bg1")
 	}
 	switch {
@@ -368,10 +368,15 @@ func (s *slideWalker) countUnread(kind string) {
 	s.p.b.Doc.AddNotRead(kind, 1, s.at)
 }
 
-// paints reports whether a slide has shapes or pictures that may be behind text.
-func (p *pptxReader) paints(part string) (found bool, err error) {
+// paintsSlide reports whether the slide has shapes or pictures that may be behind text.
+func (s *slideWalker) paintsSlide() bool {
+	if s.paintKnown {
+		return s.slideHasPaint
+	}
+	s.paintKnown = true
+	found := false
 	var path []string
-	err = scanTags(p.b, p.z, part, func(s *tagScanner) bool {
+	err := scanTags(s.p.b, s.p.z, s.name, func(s *tagScanner) bool {
 		name, begins, ends := s.name()
 		if begins {
 			switch {
@@ -389,7 +394,8 @@ func (p *pptxReader) paints(part string) (found bool, err error) {
 		}
 		return !found
 	})
-	return found, err
+	s.slideHasPaint = found || err != nil
+	return s.slideHasPaint
 }
 
 // countMedia counts pictures, charts and embedded files.

@@ -44,6 +44,8 @@ func FuzzHTML(f *testing.F) {
 		"<!doctype html><html><table><tr><th rowspan=3 colspan=9>a<td>b</table><ul><li>x<p>y</ul>",
 		"<html><pre>a\nb</pre><nav>c</nav><h1>d",
 		"<html><table><caption>x<tr></table>",
+		"<html><style>@media(x){.a,b>c{color:var(--q)}}:root{--q:hsl(1,0%,9%)}</style><b class=a><i style='clip:rect(1px'>x",
+		"<html><style>p{background:url(')') #12;font:0/x}@supports{{}}/*</style><p style=\"color:rgb(1,2,3,4,5)\">x",
 	)
 }
 
