@@ -54,8 +54,8 @@ func socketPath(dir string) string {
 	return filepath.Join(privateTempDir(), hex.EncodeToString(sum[:8])+".sock")
 }
 
-// privateTempDir returns a folder below the temporary one that no other user can have created or
-// can read: otherwise that user could receive the evidence, or answer in our name.
+// privateTempDir returns a folder below the system's temporary folder that belongs to this user and that
+// nobody else can read. Another user could otherwise receive the evidence, or answer in our name.
 var privateTempDir = sync.OnceValue(func() string {
 	dir := filepath.Join(os.TempDir(), "service-"+strconv.Itoa(os.Getuid()))
 	if err := os.Mkdir(dir, 0o700); err == nil || isPrivateDir(dir) {
