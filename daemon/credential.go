@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/engine/identity"
 )
 
-// requestCredential returns the credential of the request. A bearer token takes precedence over a
-// cookie, because it is always sent deliberately.
+// requestCredential returns the credential of the request. A bearer token takes precedence over a cookie,
+// because clients always send a token deliberately.
 func requestCredential(r *http.Request) identity.Credential {
 	if isLocalRequest(r.Context()) {
 		return identity.Credential{Local: true}

@@ -310,8 +310,8 @@ func (m *metrics) toAPIMetrics() (out []api.Metric, err error) {
 	return out, nil
 }
 
-// estimateQuantile returns the value below which a share q of the samples lies, assuming an even
-// spread within buckets, or the last bound for values beyond it.
+// estimateQuantile returns the value that a share q of the samples don't exceed, assuming that samples are
+// spread evenly within a bucket. Beyond the last bound, it returns that bound.
 func estimateQuantile(q float64, bounds []float64, below []uint64, total uint64) float64 {
 	rank := q * float64(total)
 	lower, before := 0.0, 0.0

@@ -312,7 +312,8 @@ func errorResponseName(codes []api.ErrorCode) string {
 	return strings.Join(names, "Or")
 }
 
-// errorResponses returns the shared responses: one for each combination of codes with one status.
+// errorResponses returns the shared error responses: one for each combination of codes that an operation
+// can return with the same status.
 func errorResponses() map[string]*huma.Response {
 	out := map[string]*huma.Response{}
 	for _, op := range api.Operations() {
@@ -372,8 +373,8 @@ func registryWithNullInEnums(from huma.Registry) huma.Registry {
 	return publishedRegistry{from, out}
 }
 
-// schemaWithNullInEnums returns a copy of a schema in strict JSON Schema: unlike the standard, huma
-// allows null in addition to an enumeration.
+// schemaWithNullInEnums returns a copy of a schema that is strict JSON Schema. The standard, unlike huma,
+// allows null in a nullable enumeration only if null is one of the values.
 func schemaWithNullInEnums(s *huma.Schema) *huma.Schema {
 	if s == nil {
 		return nil
