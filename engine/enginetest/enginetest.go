@@ -168,8 +168,8 @@ func MailServer(t testing.TB) *mail.Server {
 	return server
 }
 
-// EmbedderSourceHash returns a hash of the source that trains the embedder. The embedder of the starter catalog
-// is therefore trained once per machine, and again only when that source changes.
+// EmbedderSourceHash returns a hash of the source code that trains the embedder. It is used to train the
+// embedder of the starter catalog only once per machine, and again when that code changes.
 func EmbedderSourceHash(t testing.TB) string {
 	t.Helper()
 	build, err := trainerHash()

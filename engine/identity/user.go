@@ -21,7 +21,7 @@ func getUser(tx *store.Tx, id string) (api.User, error) {
 	return u, store.ToNotFound(err, "user", id)
 }
 
-// BanUser immediately ends a user's sessions, links and keys in every organization.
+// BanUser bans a user, and immediately ends the user's sessions, links and keys in every organization.
 func (s *Service) BanUser(ctx context.Context, by api.Caller, in *api.BanUserInput) (*api.User, error) {
 	var u api.User
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {

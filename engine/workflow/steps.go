@@ -134,7 +134,8 @@ func writeReports(ctx context.Context, s *Service, by api.Caller, run *store.Wor
 	return s.reports.WriteFinalReports(ctx, by, run.AssessmentID)
 }
 
-// documentProgressText returns the progress of the current step, or nil if it is unknown.
+// documentProgressText returns how many documents have been read, or nil if the current step does not read
+// documents.
 func documentProgressText(tx *store.Tx, run *api.WorkflowRun) (*string, error) {
 	if run.Status != api.RunRunning || run.CurrentStep != readDocumentsStep.name && run.CurrentStep != string(api.StateDocumentsIngested) {
 		return nil, nil
