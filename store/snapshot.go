@@ -91,7 +91,7 @@ func writeRecords(ctx context.Context, k kv.KV, w io.Writer, check func(table st
 	return tables, err
 }
 
-// readRecords returns the records that writeRecords wrote. Damage is an ErrCorrupt.
+// readRecords returns the records that writeRecords wrote. Damaged data gives ErrCorrupt.
 func readRecords(r io.Reader) iter.Seq2[kv.Record, error] {
 	return func(yield func(kv.Record, error) bool) {
 		in := recordReader{r: bufio.NewReaderSize(r, 64<<10)}

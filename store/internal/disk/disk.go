@@ -16,8 +16,8 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// ClassifyError wraps errors about a full disk in kv.ErrDiskFull, those about missing write permission in
-// kv.ErrReadOnly, and returns all others unchanged.
+// ClassifyError wraps errors about a full disk in kv.ErrDiskFull and errors about missing write permission
+// in kv.ErrReadOnly. It returns all other errors unchanged.
 func ClassifyError(err error) error {
 	switch {
 	case err == nil, errors.Is(err, kv.ErrDiskFull), errors.Is(err, kv.ErrReadOnly):
