@@ -227,7 +227,8 @@ func (v *review) stepBack() bool {
 	return clearFilterOrMarks(&v.list)
 }
 
-// selectedItemOrBlank returns the selected item, or a nil item of the deliverable's type.
+// selectedItemOrBlank returns the selected item, or a nil pointer of the deliverable's item type if there
+// is none.
 func (v *review) selectedItemOrBlank() any {
 	if r := v.selectedRow(); r != nil {
 		return r.item
