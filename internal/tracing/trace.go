@@ -60,7 +60,8 @@ type StartOptions struct {
 	Attrs               []Attr
 }
 
-// Start begins a span: a child of the span in ctx, else of Parent, else the root of a new trace.
+// Start begins a span: a child of the span in ctx if there is one, otherwise of Parent, otherwise the root
+// of a new trace.
 func (t *Tracer) Start(ctx context.Context, name string, o StartOptions) (context.Context, *Span) {
 	if t == nil {
 		return ctx, nil
