@@ -177,7 +177,8 @@ func (d *document) copyRefsToDefs(schema map[string]any) error {
 	return nil
 }
 
-// copyWithDefs returns a copy of part of a schema with references into defs, and fills defs.
+// copyWithDefs returns a copy of a part of a schema. It adds the schemas that the part refers to to defs,
+// and makes the references point there.
 func (d *document) copyWithDefs(v any, defs map[string]any) (any, error) {
 	switch x := v.(type) {
 	case map[string]any:
