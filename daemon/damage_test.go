@@ -19,10 +19,10 @@ func TestDamagedRecord(t *testing.T) {
 	var dir string
 	w := newTestServer(t, daemon.Options{}, func(o *engine.Options) { dir = o.DB.Dir() })
 	_, key := w.createOrganization("Acme", "a@acme.example")
-	damaged := key.must("POST", api.CreateAssessment.Path, map[string]any{"name": "Harbour of damage"}).str("id")
+	damaged := key.must("POST", api.CreateAssessment.Path, map[string]any{"name": "Zyxwvq"}).str("id")
 	sound := key.must("POST", api.CreateAssessment.Path, map[string]any{"name": "Sound"}).str("id")
 
-	changeStored(t, filepath.Join(dir, "service.db"), "Harbour of damage", "Harbour of dambge")
+	changeStored(t, filepath.Join(dir, "service.db"), "Zyxwvq", "Zyxwwq")
 	get := func(id string) reply {
 		return key.do("GET", strings.Replace(api.GetAssessment.Path, "{assessmentId}", id, 1), nil)
 	}

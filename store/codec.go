@@ -1,9 +1,13 @@
 package store
 
 import (
+	"bytes"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
+	"sync"
 
 	fastjson "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,13 +20,25 @@ import (
 const (
 	markJSON        = 0x01
 	markCustomCodec = 0x02 // the table's Codec
+	markDictionary  = 0x20 // with markCompressed: the block refers to recordDictionary
 	markCompressed  = 0x80 // s2 block
 )
 
 const (
-	minCompressSize = 1 << 10  // smaller records are not worth compressing
-	maxRecordSize   = 32 << 20 // bytes after decompression
+	minCompressSize   = 1 << 10  // smaller records are not worth compressing without a dictionary
+	minDictionarySize = 1 << 7   // nor smaller ones with it
+	maxDictionarySize = 8 << 10  // larger ones gain little from a dictionary, and decode faster without
+	maxRecordSize     = 32 << 20 // bytes after decompression
 )
+
+// recordDictionaryBytes is text that JSON records often contain. It must never change, because stored records
+// refer to it; a better one needs a mark of its own. It was made from the records of examples/harbor, without
+// IDs and times, by BuildS2Dict of github.com/klauspost/compress/dict (32 KB, hashes of 8 bytes).
+//
+//go:embed record.dict
+var recordDictionaryBytes []byte
+
+var recordDictionary = sync.OnceValue(func() *s2.Dict { return s2.NewDict(recordDictionaryBytes) })
 
 // codec encodes and decodes records. An any holds a pointer to the record.
 type codec struct {
@@ -53,13 +69,8 @@ func packRecord(mark byte, payload []byte) ([]byte, error) {
 	if len(payload) > maxRecordSize {
 		return nil, fmt.Errorf("%w: a record of %d bytes, at most %d; keep it as a blob", ErrTooLarge, len(payload), maxRecordSize)
 	}
-	if len(payload) >= minCompressSize {
-		out := make([]byte, 1+s2.MaxEncodedLen(len(payload)))
-		out[0] = mark | markCompressed
-		n := len(s2.Encode(out[1:], payload))
-		if n < len(payload)-len(payload)/10 {
-			return out[: 1+n : 1+n], nil
-		}
+	if compressed := compressRecord(mark, payload); compressed != nil {
+		return compressed, nil
 	}
 	if len(payload) >= maxValue {
 		return nil, fmt.Errorf("%w: a record of %d bytes that doesn't compress; keep it as a blob", ErrTooLarge, len(payload))
@@ -67,25 +78,73 @@ func packRecord(mark byte, payload []byte) ([]byte, error) {
 	return append([]byte{mark}, payload...), nil
 }
 
+// compressRecord returns the compressed form of a record, or nil if that saves less than a tenth.
+func compressRecord(mark byte, payload []byte) []byte {
+	encode, flags := s2.Encode, byte(markCompressed)
+	switch {
+	case mark == markJSON && len(payload) >= minDictionarySize && len(payload) <= maxDictionarySize:
+		encode, flags = recordDictionary().EncodeBetter, markCompressed|markDictionary
+	case len(payload) < minCompressSize:
+		return nil
+	}
+	out := make([]byte, 1+s2.MaxEncodedLen(len(payload)))
+	out[0] = mark | flags
+	n := len(encode(out[1:], payload))
+	if n >= len(payload)-len(payload)/10 {
+		return nil
+	}
+	return bytes.Clone(out[:1+n])
+}
+
 // unpackRecord is the inverse of packRecord. payload may be a part of b.
 func unpackRecord(b []byte) (mark byte, payload []byte, err error) {
-	if len(b) == 0 {
-		return 0, nil, fmt.Errorf("%w: an empty record", ErrCorrupt)
+	size, err := unpackedSize(b)
+	if err != nil {
+		return 0, nil, err
 	}
-	mark, payload = b[0]&^markCompressed, b[1:]
+	mark, payload = b[0]&^(markCompressed|markDictionary), b[1:]
 	if b[0]&markCompressed != 0 {
-		n, err := s2.DecodedLen(payload)
-		if err != nil || n > maxRecordSize {
-			return 0, nil, fmt.Errorf("%w: a compressed record with an invalid length", ErrCorrupt)
-		}
-		if payload, err = s2.Decode(nil, payload); err != nil {
-			return 0, nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
-		}
+		payload, err = appendUnpacked(make([]byte, 0, size), b)
 	}
-	if mark != markJSON && mark != markCustomCodec {
-		return 0, nil, fmt.Errorf("%w: a record with the unknown format %#02x", ErrCorrupt, mark)
+	return mark, payload, err
+}
+
+// unpackedSize returns the size of a packed record's payload.
+func unpackedSize(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, fmt.Errorf("%w: an empty record", ErrCorrupt)
 	}
-	return mark, payload, nil
+	switch mark := b[0] &^ (markCompressed | markDictionary); {
+	case mark != markJSON && mark != markCustomCodec, b[0]&(markCompressed|markDictionary) == markDictionary:
+		return 0, fmt.Errorf("%w: a record with the unknown format %#02x", ErrCorrupt, b[0])
+	case b[0]&markCompressed == 0:
+		return len(b) - 1, nil
+	}
+	n, err := s2.DecodedLen(b[1:])
+	if err != nil || n > maxRecordSize {
+		return 0, fmt.Errorf("%w: a compressed record with an invalid length", ErrCorrupt)
+	}
+	return n, nil
+}
+
+// appendUnpacked appends the payload of a packed record.
+func appendUnpacked(to, b []byte) ([]byte, error) {
+	n, err := unpackedSize(b)
+	switch {
+	case err != nil:
+		return nil, err
+	case b[0]&markCompressed == 0:
+		return append(to, b[1:]...), nil
+	}
+	decode := s2.Decode
+	if b[0]&markDictionary != 0 {
+		decode = recordDictionary().Decode
+	}
+	to = slices.Grow(to, n)
+	if _, err := decode(to[len(to):len(to)+n], b[1:]); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return to[:len(to)+n], nil
 }
 
 func (c codec) marshal(r any) ([]byte, error) {

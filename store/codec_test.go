@@ -2,7 +2,9 @@ package store
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -13,14 +15,21 @@ import (
 
 func TestCodec(t *testing.T) {
 	c := jsonCodec
-	for _, n := range []int{0, 1, minCompressSize - 60, minCompressSize, 10 * minCompressSize, 1 << 20} {
+	for _, n := range []int{0, 1, minDictionarySize - 60, minDictionarySize, maxDictionarySize - 60, maxDictionarySize, 10 * maxDictionarySize, 1 << 20} {
 		in := control{Code: "A", Text: strings.Repeat("policy ", n/7)}
 		b, err := c.marshal(&in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if packed := b[0]&markCompressed != 0; packed != (n >= minCompressSize) {
-			t.Errorf("%d bytes: compressed is %v", n, packed)
+		want := byte(markJSON)
+		switch {
+		case n >= maxDictionarySize:
+			want |= markCompressed
+		case n >= minDictionarySize:
+			want |= markCompressed | markDictionary
+		}
+		if b[0] != want {
+			t.Errorf("%d bytes: the mark is %#02x, want %#02x", n, b[0], want)
 		}
 		var out control
 		is(t, "unmarshal", c.unmarshal(b, &out), nil)
@@ -52,8 +61,34 @@ func TestCodec(t *testing.T) {
 		{markJSON | markCompressed},
 		{markJSON | markCompressed, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F},
 		{markJSON | markCompressed, 5, 0},
+		{markJSON | markDictionary, '{', '}'},
+		{markJSON | markDictionary | markCompressed},
+		{markJSON | markDictionary | markCompressed, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F},
+		{markJSON | markDictionary | markCompressed, 5, 0},
 	} {
 		is(t, "damaged record", c.unmarshal(bad, &control{}), ErrCorrupt)
+	}
+}
+
+// TestRecordDictionary checks that the dictionary is the one that stored records refer to, and that it helps.
+func TestRecordDictionary(t *testing.T) {
+	if sum := fmt.Sprintf("%x", sha256.Sum256(recordDictionaryBytes)); sum != "523299f491981030a1492cd0d17087a9e2981c79de227b7c065d32321b8e3960" {
+		t.Errorf("the dictionary was changed, so that stored records can't be read: %s", sum)
+	}
+	item := []byte(`,"control_code":"AST-04","domain_code":"AST","edited_by":null,"edited_fields":[],"applicability":"applicable",` +
+		`"inclusion_reasons":["contractual"],"implementation_status":"not_evidenced","evidence":[],"rests_on_documents":0}`)
+	packed, err := packRecord(markJSON, item)
+	if is(t, "pack", err, nil); len(packed) > len(item)/2 {
+		t.Errorf("%d bytes are packed in %d", len(item), len(packed))
+	}
+	for i := range packed { // a changed bit is an error or other content, never a panic
+		for bit := range 8 {
+			damaged := bytes.Clone(packed)
+			damaged[i] ^= 1 << bit
+			if _, _, err := unpackRecord(damaged); err != nil {
+				is(t, "damaged", err, ErrCorrupt)
+			}
+		}
 	}
 }
 
@@ -105,6 +140,11 @@ func FuzzUnpack(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(packed)
+	small, err := packRecord(markJSON, bytes.Repeat([]byte(`"evidence":[],`), 20))
+	if err != nil || small[0]&markDictionary == 0 {
+		f.Fatal(small[0], err)
+	}
+	f.Add(small)
 	f.Add([]byte{markJSON, '{', '}'})
 	f.Add([]byte{markCustomCodec | markCompressed, 0x80, 0x80, 0x80, 0x40})
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -28,7 +28,7 @@ const (
 
 var (
 	blobEncoders = sync.Pool{New: func() any {
-		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
+		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault))
 		if err != nil {
 			panic(err) // only for invalid options
 		}

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-
-	"github.com/klauspost/compress/s2"
 )
 
 // EncodedRecord is a record with its stored bytes. It saves decoding an unchanged record again and
@@ -22,15 +20,14 @@ type EncodedRecord[R any] struct {
 
 // MemorySize returns the approximate memory size in bytes.
 func (w *EncodedRecord[R]) MemorySize() int {
-	return len(w.primary) + len(w.stored) + len(w.Extra) + len(w.body.block) + max(w.body.rawSize, 2*len(w.stored))
+	return len(w.primary) + len(w.stored) + len(w.Extra) + len(w.body.packed) + max(w.body.rawSize, 2*len(w.stored))
 }
 
-// recordBody is the compressed JSON of a record after its header. Concatenated s2 blocks are one
-// block, so that a compressed header followed by the body is an ordinary record.
+// recordBody is the JSON of a record after its header.
 type recordBody struct {
-	block   []byte
+	packed  []byte // by packRecord
 	rawSize int
-	sum     [sha256.Size]byte // of block
+	sum     [sha256.Size]byte // of packed
 	// lossless is false if decoding would give another record, because a text is not valid UTF-8.
 	lossless bool
 }
@@ -61,7 +58,7 @@ type PreparedRecord[R any] struct {
 // reused.
 func PrepareInsert[R any](t *TenantTable[R], r *R, bodyCandidates ...*EncodedRecord[R]) (PreparedRecord[R], error) {
 	for _, w := range bodyCandidates {
-		if w.body.block != nil && t.table.equal(&w.Record, r) {
+		if w.body.packed != nil && t.table.equal(&w.Record, r) {
 			return PreparedRecord[R]{Record: r, SameAs: w, Extra: w.Extra, body: w.body}, nil
 		}
 	}
@@ -84,8 +81,11 @@ func (s *untypedTable) encodeBody(r any) (recordBody, error) {
 		return recordBody{}, err
 	}
 	rest := plain[len(head):]
-	block := bytes.Clone(s2.Encode(nil, rest))
-	return recordBody{block: block, rawSize: len(rest), sum: sha256.Sum256(block), lossless: !bytes.Contains(rest, replacementEscape)}, nil
+	packed, err := packRecord(s.codec.mark, rest)
+	if err != nil {
+		return recordBody{}, nil //nolint:nilerr // encoding the whole record returns a better error
+	}
+	return recordBody{packed: packed, rawSize: len(rest), sum: sha256.Sum256(packed), lossless: !bytes.Contains(rest, replacementEscape)}, nil
 }
 
 // replacementEscape is how encoding/json encodes invalid UTF-8.
@@ -103,26 +103,17 @@ func (s *untypedTable) encodeHeader(r any) ([]byte, error) {
 // marshalWithBody returns the stored bytes of a record with an encoded body: a reference to the body
 // if it is stored under bodyKey, else the whole record.
 func (s *untypedTable) marshalWithBody(r any, b recordBody, bodyKey []byte) ([]byte, error) {
-	if b.block == nil {
+	if b.packed == nil {
 		return s.codec.marshal(r)
 	}
 	head, err := s.encodeHeader(r)
 	if err != nil {
 		return nil, err
 	}
-	if bodyKey != nil && len(head)+b.rawSize <= maxRecordSize {
-		return encodeSharedRecord(s.codec.mark, bodyKey, head), nil
+	if bodyKey == nil || len(head)+b.rawSize > maxRecordSize {
+		return s.codec.marshal(r)
 	}
-	first := s2.Encode(nil, head)
-	out := make([]byte, 1, 1+len(first)+len(b.block)+4)
-	out[0] = s.codec.mark | markCompressed
-	if out, err = s2.ConcatBlocks(out, first, b.block); err != nil {
-		return nil, err
-	}
-	if len(head)+b.rawSize > maxRecordSize || len(out) >= maxValue {
-		return s.codec.marshal(r) // returns a descriptive error
-	}
-	return out, nil
+	return encodeSharedRecord(s.codec.mark, bodyKey, head)
 }
 
 // InsertPrepared inserts the records in order.
@@ -137,7 +128,7 @@ func InsertPrepared[R any](tx *Tx, t *TenantTable[R], org string, all []Prepared
 		w.primary = s.key(r).b
 		err := s.writeEncoded(tx, r, s.requireNew, func() (b []byte, err error) {
 			var key []byte
-			if w.body.block != nil {
+			if w.body.packed != nil {
 				if key, err = s.sharedBodyKey(w.primary, r, w.body); err != nil {
 					return nil, err
 				}
@@ -190,7 +181,7 @@ func ScanEncoded[R any](tx *Tx, b TenantIndexView[R], org string, cached []*Enco
 			return nil, err
 		}
 		w := find(len(out), primary)
-		if w == nil || stored == nil || !bytes.Equal(w.stored, stored) || w.body.block != nil && !w.body.lossless {
+		if w == nil || stored == nil || !bytes.Equal(w.stored, stored) || w.body.packed != nil && !w.body.lossless {
 			got, err := in.decodePair(tx, p)
 			if err != nil {
 				return nil, err

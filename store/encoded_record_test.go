@@ -98,7 +98,7 @@ func alikeIsSound[R any](t *testing.T, table *TenantTable[R], head []string) {
 	changesOf(reflect.ValueOf(fresh()).Elem(), table.Name(), func(path string, _ func()) { paths = append(paths, path) })
 	was, err := PrepareInsert(table, fresh())
 	is(t, "Ready", err, nil)
-	if was.body.block == nil || !was.body.lossless {
+	if was.body.packed == nil || !was.body.lossless {
 		t.Fatalf("%s: a record has no body: the head is not its beginning", table.Name())
 	}
 	w := &EncodedRecord[R]{Record: *fresh(), body: was.body}

@@ -4,21 +4,25 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-
-	"github.com/klauspost/compress/s2"
 )
 
 // bodiesTable holds the content of items of deliverables, once for all versions with the same
 // content:
 //
-//	soa_items   organization, id                → mark, key of the body, header (JSON)
-//	_bodies     organization, assessment, sum   → the rest of the JSON, as an s2 block
+//	soa_items   organization, id                → mark, packed record of: key of the body, header (JSON)
+//	_bodies     organization, assessment, table, sum   → packed record of the rest of the JSON
+//
+// Before markPacked, neither was a packed record: the first was not compressed, the second always an s2 block,
+// and its key had no table.
 //
 // An item that is changed later is written whole; its body remains until the assessment is deleted.
 const bodiesTable = "_bodies"
 
 // markShared is the flag of a record whose body is stored separately.
 const markShared = 0x40
+
+// markPacked is the flag of a record with markShared that is stored as a packed record, like its body.
+const markPacked = 0x20
 
 // bodiesTableDefinition registers bodiesTable with the store. It has no typed records.
 type bodiesTableDefinition struct{ def tableDefinition }
@@ -31,22 +35,24 @@ var bodiesDefinition = &bodiesTableDefinition{tableDefinition{name: bodiesTable,
 // sharedBodyKey returns the key of a separately stored body, or nil if the body is stored in its record.
 func (s *untypedTable) sharedBodyKey(primary []byte, r any, b recordBody) ([]byte, error) {
 	within := s.bodyScope(r)
-	if within == "" || len(b.block) >= maxValue {
+	if within == "" || len(b.packed) >= maxValue {
 		return nil, nil
 	}
 	org, _, err := decodePart(primary)
 	if err != nil {
 		return nil, err
 	}
-	k := K(org, within, b.sum[:])
+	// The table's name keeps bodies that are written together beside each other, so that they fill their pages.
+	k := K(org, within, s.def.name, b.sum[:])
 	return k.b, k.err
 }
 
 // encodeSharedRecord returns the bytes of a record whose body is stored under bodyKey.
-func encodeSharedRecord(mark byte, bodyKey, header []byte) []byte {
-	out := make([]byte, 0, 1+binary.MaxVarintLen16+len(bodyKey)+len(header))
-	out = binary.AppendUvarint(append(out, mark|markShared), uint64(len(bodyKey)))
-	return append(append(out, bodyKey...), header...)
+func encodeSharedRecord(mark byte, bodyKey, header []byte) ([]byte, error) {
+	plain := make([]byte, 0, binary.MaxVarintLen16+len(bodyKey)+len(header))
+	plain = append(append(binary.AppendUvarint(plain, uint64(len(bodyKey))), bodyKey...), header...)
+	packed, err := packRecord(mark, plain)
+	return append([]byte{mark | markShared | markPacked}, packed...), err
 }
 
 // putSharedBody stores a body unless it already exists.
@@ -55,7 +61,7 @@ func (tx *Tx) putSharedBody(key []byte, b recordBody) error {
 	if err != nil || there != nil {
 		return err
 	}
-	return tx.kv.Put(bodiesTable, key, b.block)
+	return tx.kv.Put(bodiesTable, key, b.packed)
 }
 
 // joinSharedBody returns a stored record with its body, as it would be stored without sharing, or the
@@ -64,29 +70,34 @@ func (tx *Tx) joinSharedBody(stored []byte) ([]byte, error) {
 	if len(stored) == 0 || stored[0]&markShared == 0 {
 		return stored, nil
 	}
-	n, size := binary.Uvarint(stored[1:])
-	if size <= 0 || n > uint64(len(stored)-1-size) {
+	isPacked, plain := stored[0]&markPacked != 0, stored[1:]
+	if isPacked {
+		var err error
+		if _, plain, err = unpackRecord(plain); err != nil {
+			return nil, err
+		}
+	}
+	n, size := binary.Uvarint(plain)
+	if size <= 0 || n > uint64(len(plain)-size) {
 		return nil, fmt.Errorf("%w: a truncated record with a shared body", ErrCorrupt)
 	}
-	key, head := stored[1+size:1+size+int(n)], stored[1+size+int(n):]
-	block, err := tx.kv.Get(bodiesTable, key)
+	key, head := plain[size:size+int(n)], plain[size+int(n):]
+	body, err := tx.kv.Get(bodiesTable, key)
 	if err != nil {
 		return nil, err
 	}
-	if block == nil {
+	if body == nil {
 		return nil, fmt.Errorf("%w: the body %s of a record is missing", ErrCorrupt, Key{b: key})
 	}
-	long, err := s2.DecodedLen(block)
-	if err != nil || long > maxRecordSize {
-		return nil, fmt.Errorf("%w: a body with an invalid length", ErrCorrupt)
+	if !isPacked {
+		body = append([]byte{markJSON | markCompressed}, body...)
 	}
-	out := make([]byte, 1+len(head)+long)
-	out[0] = stored[0] &^ markShared
-	copy(out[1:], head)
-	if _, err := s2.Decode(out[1+len(head):], block); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	long, err := unpackedSize(body)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	out := append(make([]byte, 0, 1+len(head)+long), stored[0]&^(markShared|markPacked))
+	return appendUnpacked(append(out, head...), body)
 }
 
 // DeleteSharedBodies deletes up to limit shared bodies of an assessment, after its records, and returns their

@@ -1,9 +1,14 @@
 package store
 
 import (
+	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/s2"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/store/kv"
@@ -93,6 +98,38 @@ func TestBodiesAreShared(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// TestUnpackedSharedRecords checks that records with bodies are read as stored before they were packed: the reference
+// and the header uncompressed, the body an s2 block without a mark.
+func TestUnpackedSharedRecords(t *testing.T) {
+	db := openTables(t)
+	want := line("one", "v1", "a1", "words")
+	insertLines(t, db, "one", want, line("one", "v1", "b1", "words"))
+	whole, err := json.Marshal(want)
+	is(t, "Marshal", err, nil)
+	head, err := Findings.table.untyped.encodeHeader(&want)
+	is(t, "encodeHeader", err, nil)
+	bodyKey := K("one", "a1", "sum").b
+	update(t, db, func(tx *Tx) error {
+		old := binary.AppendUvarint([]byte{markJSON | markShared}, uint64(len(bodyKey)))
+		return errors.Join(
+			tx.kv.Put(Findings.Name(), K("one", "a1").b, append(append(old, bodyKey...), head...)),
+			tx.kv.Put(bodiesTable, bodyKey, s2.Encode(nil, whole[len(head):])))
+	})
+	view(t, db, func(tx *Tx) error {
+		for _, id := range []string{"a1", "b1"} {
+			got, err := Findings.Get(tx, "one", id)
+			want.ID, want.ControlCode = id, "C-"+id[:1]
+			if is(t, "Get", err, nil); !reflect.DeepEqual(got, want) {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		}
+		return nil
+	})
+	update(t, db, func(tx *Tx) error { return tx.kv.Put(bodiesTable, bodyKey, []byte{0xff, 0xff, 0xff, 0xff, 0x0f}) })
+	err = db.View(t.Context(), func(tx *Tx) error { _, err := Findings.Get(tx, "one", "a1"); return err })
+	is(t, "damaged", err, ErrCorrupt)
 }
 
 // TestBodiesDamaged checks that a missing or damaged body is reported as damage, with its place.

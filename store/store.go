@@ -90,7 +90,7 @@ type databaseMeta struct {
 
 // formatVersion is the version of keys, marks, checksums and built-in tables. Versions 1 and 2 were used
 // before the first release and can't be read. Everything in version 4 can be read as it is; the number was
-// raised because programs that know only version 4 can't read compressed blobs.
+// raised because programs that know only version 4 can't read compressed blobs and records.
 const (
 	formatVersion          = 5
 	formatWithPlainBlobs   = 4
