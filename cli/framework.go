@@ -9,6 +9,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 func (a *app) catalogFrameworks(version *string) *cobra.Command {
@@ -126,13 +127,13 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 			}
 			return a.out.Print(c, func(p *print.Page) {
 				p.Text(
-					"%s: %d of %d requirements are mapped (%.2f%%), by %d controls in %d mappings.",
+					"%s: %d of %s mapped (%.2f%%), by %s in %s.",
 					c.FrameworkCode,
 					c.MappedRequirementCount,
-					c.RequirementCount,
+					prose.Count(c.RequirementCount, "requirement is", "requirements are"),
 					c.CoveragePct,
-					c.ControlCount,
-					c.MappingCount,
+					prose.Count(c.ControlCount, "control", "controls"),
+					prose.Count(c.MappingCount, "mapping", "mappings"),
 				)
 				p.Blank()
 				renderTable(p, c.ByDomain, []print.Column{

@@ -312,7 +312,7 @@ func (a *app) pullChanges(ctx context.Context, clone, remote *client.Client, st 
 			return err
 		}
 		result.Files += n
-		a.progress.Update("pulled %d records", result.Read)
+		a.progress.Update("pulled %s", prose.Count(result.Read, "record", "records"))
 		out, err := client.Do(ctx, clone, api.ApplySync, &api.UploadSyncInput{AssessmentID: st.AssessmentID, File: toUploadFile(p.Data)})
 		if err != nil {
 			return err

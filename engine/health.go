@@ -9,6 +9,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/backup"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
 
@@ -54,13 +55,16 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, in *api.Health
 	})
 	check("index", func() (string, error) {
 		if figures.Stuck > 0 {
-			return "", fmt.Errorf("%d document(s) could not be processed because of a system problem; see the log", figures.Stuck)
+			return "", fmt.Errorf(
+				"%s could not be processed because of a system problem; see the log",
+				prose.Count(figures.Stuck, "document", "documents"),
+			)
 		}
 		return fmt.Sprintf(
-			"documents: %d queued, %d in progress; %d passages in memory",
+			"documents: %d queued, %d in progress; %s in memory",
 			figures.Waiting,
 			figures.Reading,
-			figures.Passages,
+			prose.Count(figures.Passages, "passage", "passages"),
 		), nil
 	})
 	check("catalog", func() (string, error) {
@@ -68,7 +72,7 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, in *api.Health
 		if err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("version %s, %d controls", v.Label, v.Counts.Controls), nil
+		return fmt.Sprintf("version %s, %s", v.Label, prose.Count(v.Counts.Controls, "control", "controls")), nil
 	})
 	check("model", func() (string, error) { return e.checkLastModelCall() })
 	check("mail", func() (string, error) { return e.checkLastMail(ctx) })
@@ -166,9 +170,9 @@ func (e *Engine) checkLastMail(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if l.LastServerError != "" {
-		return "", fmt.Errorf("%s is unavailable: %s; %d emails queued", e.Mail.Server, l.LastServerError, l.Queued)
+		return "", fmt.Errorf("%s is unavailable: %s; %s queued", e.Mail.Server, l.LastServerError, prose.Count(l.Queued, "email", "emails"))
 	}
-	return fmt.Sprintf("%s; %d emails queued", e.Mail.Server, l.Queued), nil
+	return fmt.Sprintf("%s; %s queued", e.Mail.Server, prose.Count(l.Queued, "email", "emails")), nil
 }
 
 // checkLastModelCall reports which model is used, and whether it answered the last request.

@@ -11,6 +11,7 @@ import (
 	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/engine/archive"
 	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/internal/regularfile"
 )
 
@@ -96,7 +97,7 @@ func verifyAuditChain(ctx context.Context, path, headPath string) (*cli.Verifica
 	if err != nil {
 		addFinding(false, "chain", "%v", err)
 	} else {
-		addFinding(true, "chain", "%d records verified, up to %s", n, last)
+		addFinding(true, "chain", "%s verified, up to %s", prose.Count(int(n), "record", "records"), last)
 	}
 	if headPath != "" {
 		addFinding(

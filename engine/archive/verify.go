@@ -18,6 +18,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/assessment"
 	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/internal/prose"
 )
 
 const (
@@ -155,7 +156,7 @@ func (c *checker) checkFilesAgainstManifest() {
 		}
 	}
 	if len(c.intact) == len(c.report.Manifest.Files) {
-		c.report.addPass("files", "%d files match the manifest", len(c.intact))
+		c.report.addPass("files", "%s the manifest", prose.Count(len(c.intact), "file matches", "files match"))
 	}
 }
 
@@ -196,7 +197,7 @@ func (c *checker) checkAuditChain() {
 	case audit.VerifyHead(head) != nil:
 		c.report.addFailure("audit chain", "its head is not signed: %v", audit.VerifyHead(head))
 	default:
-		c.report.addPass("audit chain", "%d records verified, up to %s", n, last)
+		c.report.addPass("audit chain", "%s verified, up to %s", prose.Count(int(n), "record", "records"), last)
 	}
 }
 

@@ -417,8 +417,9 @@ func (k deliverableType[V, I]) insertVersionWithLines(
 	return v, lines, errors.Join(k.versions.Insert(tx, org, &v), recordArtifact(tx, by, string(k.gate), k.gate.Title(), head),
 		audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: string(k.gate) + ".drafted", AssessmentID: a.ID,
-			Summary: fmt.Sprintf("drafted %s version %d: %d items", k.gate.Title(), number, head.ItemCount), ResourceType: string(k.gate),
-			ResourceID: head.ID, Data: map[string]any{"version_number": number, "content_sha256": head.ContentSHA256},
+			Summary:      fmt.Sprintf("drafted %s version %d: %s", k.gate.Title(), number, prose.Count(head.ItemCount, "item", "items")),
+			ResourceType: string(k.gate),
+			ResourceID:   head.ID, Data: map[string]any{"version_number": number, "content_sha256": head.ContentSHA256},
 		}))
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
 
@@ -87,16 +88,14 @@ func (s *Service) MarkLinesForReview(tx *store.Tx, by api.Caller, doc *api.Docum
 	codes := slices.Sorted(maps.Keys(touched))
 	return audit.RecordAndPublishEvent(tx, by, audit.Event{
 		Type: "evidence.changed", AssessmentID: assessment, ResourceType: "assessment", ResourceID: assessment,
-		Summary: fmt.Sprintf("%s changed; %s: %s", filename, affectedControlsText(len(codes)), joinFirst(codes, 20)),
-		Data:    map[string]any{"filename": filename, "control_codes": codes},
+		Summary: fmt.Sprintf(
+			"%s changed; %s: %s",
+			filename,
+			prose.Count(len(codes), "control is affected", "controls are affected"),
+			joinFirst(codes, 20),
+		),
+		Data: map[string]any{"filename": filename, "control_codes": codes},
 	})
-}
-
-func affectedControlsText(n int) string {
-	if n == 1 {
-		return "1 control is affected"
-	}
-	return fmt.Sprintf("%d controls are affected", n)
 }
 
 // joinFirst joins the names of a list, but at most the first limit names.

@@ -11,6 +11,7 @@ import (
 	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
 
@@ -158,9 +159,9 @@ func recordMigration(tx *store.Tx, by api.Caller, m *migration) error {
 	}
 	warnings := []string{
 		fmt.Sprintf(
-			"%d controls to review, %d decisions kept, %d dropped",
-			len(m.result.Review),
-			len(m.result.DecisionsKept),
+			"%s to review, %s kept, %d dropped",
+			prose.Count(len(m.result.Review), "control", "controls"),
+			prose.Count(len(m.result.DecisionsKept), "decision", "decisions"),
 			len(m.result.DecisionsDropped),
 		),
 	}

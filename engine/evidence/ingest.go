@@ -16,6 +16,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/chunk"
 	"github.com/scf-service/service/engine/evidence/embed"
 	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/internal/tracing"
 	"github.com/scf-service/service/store"
 )
@@ -392,7 +393,8 @@ func (s *Service) trySavePassages(
 		}
 		return audit.RecordAndPublishEvent(tx, ingestionCaller(j.organization), audit.Event{
 			Type: "document.ingested", AssessmentID: doc.AssessmentID,
-			Summary: fmt.Sprintf("read %s: %d passages", doc.Filename, len(chunks)), ResourceType: "document", ResourceID: doc.ID,
+			Summary:      fmt.Sprintf("read %s: %s", doc.Filename, prose.Count(len(chunks), "passage", "passages")),
+			ResourceType: "document", ResourceID: doc.ID,
 			Data: map[string]any{"filename": doc.Filename, "chunks": len(chunks)},
 		})
 	})

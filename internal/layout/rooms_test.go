@@ -43,7 +43,7 @@ engine/notify/integration → engine/notify/delivery engine/audit store api inte
 engine/notify/delivery → engine/audit store api internal/netguard internal/secretbox internal/tracing internal/lazyregexp
 engine/notify/mail → engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
 engine/backup     → store internal/regularfile internal/prose
-engine/archive    → engine/assessment engine/audit store api
+engine/archive    → engine/assessment engine/audit store api internal/prose
 engine/report     → engine/report/render engine/report/content engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
 engine/report/render → engine/report/content engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/catalog/oscal engine/catalog/custom api internal/lazyregexp
 engine/report/reporttest → engine/report/content api
@@ -63,7 +63,7 @@ engine/judge/text → internal/lazyregexp internal/prose
 engine/agent/analysis → api internal/lazyregexp
 engine/llm        → api internal/tracing
 
-engine/evidence   → engine/evidence/search engine/evidence/embed engine/evidence/chunk engine/evidence/parse engine/evidence/parse/document engine/evidence/ocr engine/evidence/dedup engine/judge/criteria engine/catalog engine/catalog/scf engine/audit store api internal/regularfile internal/tracing
+engine/evidence   → engine/evidence/search engine/evidence/embed engine/evidence/chunk engine/evidence/parse engine/evidence/parse/document engine/evidence/ocr engine/evidence/dedup engine/judge/criteria engine/catalog engine/catalog/scf engine/audit store api internal/regularfile internal/tracing internal/prose
 internal/bench/retrieval → engine/evidence/search engine/evidence/embed engine/judge/criteria
 engine/evidence/embed/remote →
 engine/evidence/search → engine/evidence/embed engine/evidence/embed/words internal/vecmath
