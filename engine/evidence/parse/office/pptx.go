@@ -29,6 +29,7 @@ type pptxReader struct {
 	main          string
 	width, height float64 // of a slide
 	masters       map[string]*slideMaster
+	masterOf      map[string]string // of a layout
 }
 
 // ReadPptx reads each slide under its title: its text, its tables row by row, the text of its diagrams, and its
@@ -38,7 +39,7 @@ func ReadPptx(b *document.Builder, content io.ReaderAt, size int64) error {
 	if err != nil {
 		return err
 	}
-	p := &pptxReader{b: b, z: z, masters: map[string]*slideMaster{}}
+	p := &pptxReader{b: b, z: z, masters: map[string]*slideMaster{}, masterOf: map[string]string{}}
 	main := "ppt/presentation.xml"
 	for _, r := range readRelations(z, "") {
 		if strings.HasSuffix(r.Type, relDocument) {
@@ -108,14 +109,14 @@ func (p *pptxReader) slidePartNames(main string) ([]string, error) {
 
 func (p *pptxReader) readSlide(name string, number int) error {
 	at := api.Locator{Slide: number}
-	isHidden, err := p.isHiddenSlide(name)
-	if err != nil || isHidden {
-		p.b.Doc.AddNotRead(api.UnreadHiddenSlide, 1, at)
-		return err
-	}
-	s := &slideWalker{p: p, name: name, at: at, parents: p.parentsOf(name), countsMedia: true}
+	relations := readRelations(p.z, name)
+	s := &slideWalker{p: p, name: name, at: at, parents: p.parentsOf(name, relations), countsMedia: true}
 	if err := s.walk(); err != nil {
 		return err
+	}
+	if s.isHidden {
+		p.b.Doc.AddNotRead(api.UnreadHiddenSlide, 1, at)
+		return nil
 	}
 	p.b.CloseHeadings()
 	p.b.AddHeading(1, s.title, at)
@@ -123,7 +124,6 @@ func (p *pptxReader) readSlide(name string, number int) error {
 	for _, text := range s.aside {
 		p.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: text, Locator: at})
 	}
-	relations := readRelations(p.z, name)
 	for _, kind := range []string{relDiagram, relNotes} {
 		for _, r := range relations {
 			if r.TargetMode == "External" || !strings.HasSuffix(r.Type, kind) {
@@ -142,16 +142,6 @@ func (p *pptxReader) readSlide(name string, number int) error {
 		}
 	}
 	return p.b.Err()
-}
-
-// isHiddenSlide reports whether a slide is left out of the show.
-func (p *pptxReader) isHiddenSlide(name string) (hidden bool, err error) {
-	err = scanTags(p.b, p.z, name, func(s *tagScanner) bool {
-		show := s.attr("show")
-		hidden = show == "0" || show == "false"
-		return false
-	})
-	return hidden, err
 }
 
 // readRelatedPart reads a diagram or the speaker notes of a slide, which are stored in separate parts of the
@@ -201,6 +191,7 @@ type slideWalker struct {
 	aside  []string
 
 	// What decides on the visibility of text; see unreadKind.
+	isHidden      bool // the whole slide
 	at            api.Locator
 	master        *slideMaster // that is being read; nil for what has text
 	parents       []*slideMaster
@@ -240,9 +231,15 @@ func (s *slideWalker) appendCharData(text []byte) error {
 	return appendText(&s.para, text, s.name)
 }
 
-func (s *slideWalker) isSkipped(e xml.StartElement) bool { return e.Name.Local == "Fallback" }
+func (s *slideWalker) isSkipped(e xml.StartElement) bool {
+	return s.isHidden || e.Name.Local == "Fallback"
+}
 
 func (s *slideWalker) startElement(e xml.StartElement, _ int) {
+	if e.Name.Local == "sld" {
+		show := attrValue(e, "show")
+		s.isHidden = show == "0" || show == "false" // nothing in it is looked at
+	}
 	s.startVisibility(e)
 	s.countMedia(e)
 	s.path = append(s.path, e.Name.Local)

@@ -72,8 +72,8 @@ func (p *pptxReader) master(part string) *slideMaster {
 }
 
 // relatedPart returns the part of a kind that a part refers to; "" if there is none.
-func (p *pptxReader) relatedPart(part, kind string) string {
-	for _, r := range readRelations(p.z, part) {
+func relatedPart(part, kind string, relations []relation) string {
+	for _, r := range relations {
 		if r.TargetMode != "External" && strings.HasSuffix(r.Type, kind) {
 			return r.resolveTarget(part)
 		}
@@ -82,9 +82,14 @@ func (p *pptxReader) relatedPart(part, kind string) string {
 }
 
 // parentsOf returns the layout and the master of a slide.
-func (p *pptxReader) parentsOf(slide string) []*slideMaster {
-	layout := p.relatedPart(slide, "/slideLayout")
-	return []*slideMaster{p.master(layout), p.master(p.relatedPart(layout, "/slideMaster")), p.master(p.main)}
+func (p *pptxReader) parentsOf(slide string, relations []relation) []*slideMaster {
+	layout := relatedPart(slide, "/slideLayout", relations)
+	master, ok := p.masterOf[layout]
+	if !ok {
+		master = relatedPart(layout, "/slideMaster", readRelations(p.z, layout))
+		p.masterOf[layout] = master
+	}
+	return []*slideMaster{p.master(layout), p.master(master), p.master(p.main)}
 }
 
 // endsPathWith reports whether the innermost open elements are names, outermost first.
