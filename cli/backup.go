@@ -35,7 +35,9 @@ type BackupFile struct {
 	Path      string `json:"path"`
 	Size      int64  `json:"size"`
 	Encrypted bool   `json:"encrypted"`
-	// BackupContents is null if the file is encrypted or can't be read.
+	// Created is null if it isn't known: an encrypted file doesn't show it.
+	Created *time.Time `json:"created"`
+	// Contents is null if the file is encrypted or can't be read.
 	Contents *BackupContents `json:"contents"`
 	// Drill is the result of the restore drill of a scheduled backup; null if there was none.
 	Drill *BackupDrill `json:"drill"`
@@ -357,8 +359,8 @@ func (a *app) backupList() *cobra.Command {
 	return &cobra.Command{
 		Use: "list DIR", Short: "List the backups in a folder, newest first",
 		Long: `Lists the backups in a folder with what they contain and, for those of a daemon's
-schedule, the result of the last restore drill. Of an encrypted backup only its size and
-drill are known. Other files in the folder are ignored.`,
+schedule, the result of the last restore drill. Of an encrypted backup only its size is
+known and, if a schedule made it, its time and drill. Other files in the folder are ignored.`,
 		Example: "  service backup list /backup\n  service backup list /backup --jq '.data[0].path'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			backups, err := a.backups()
@@ -384,9 +386,9 @@ drill are known. Other files in the folder are ignored.`,
 }
 
 func backupRow(b BackupFile) []string {
-	created, schema, files, keys, drill := "", "", "", "", ""
+	schema, files, keys, drill := "", "", "", ""
 	if c := b.Contents; c != nil {
-		created, schema, files, keys = print.FormatTime(c.Created), strconv.Itoa(c.Schema), yesNo(c.HasBlobs), yesNo(c.HasKeys)
+		schema, files, keys = strconv.Itoa(c.Schema), yesNo(c.HasBlobs), yesNo(c.HasKeys)
 	}
 	switch d := b.Drill; {
 	case b.Problem != "":
@@ -396,7 +398,7 @@ func backupRow(b BackupFile) []string {
 	case d != nil:
 		drill = fmt.Sprintf("failed %s: %s", print.FormatTime(d.At), d.Problem)
 	}
-	return []string{filepath.Base(b.Path), created, print.FormatSize(b.Size), schema, files, keys, yesNo(b.Encrypted), drill}
+	return []string{filepath.Base(b.Path), formatTimePtr(b.Created), print.FormatSize(b.Size), schema, files, keys, yesNo(b.Encrypted), drill}
 }
 
 func (a *app) restoreCommand() *cobra.Command {

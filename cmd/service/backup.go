@@ -184,7 +184,9 @@ func (o *folderOwner) writeBackup(ctx context.Context, in backupRequest, progres
 	if err != nil {
 		return nil, err
 	}
-	return &cli.BackupFile{Path: in.Path, Size: info.Size(), Encrypted: len(recipients) > 0, Contents: backupContents(m)}, nil
+	return &cli.BackupFile{
+		Path: in.Path, Size: info.Size(), Encrypted: len(recipients) > 0, Created: &m.Created, Contents: backupContents(m),
+	}, nil
 }
 
 // explainBackupError adds to an error about missing permissions which process and user need access to the
@@ -333,7 +335,6 @@ func listBackups(ctx context.Context, dir string) (out []cli.BackupFile, err err
 	if err != nil {
 		return nil, err
 	}
-	created := map[string]time.Time{}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		info, err := e.Info()
@@ -352,13 +353,10 @@ func listBackups(ctx context.Context, dir string) (out []cli.BackupFile, err err
 		case err != nil:
 			b.Problem = err.Error()
 		case !m.Encrypted:
-			b.Contents = backupContents(m)
-		}
-		if created[path] = info.ModTime(); b.Contents != nil {
-			created[path] = b.Contents.Created
+			b.Contents, b.Created = backupContents(m), &m.Created
 		}
 		if r != nil && recordErr == nil {
-			created[path] = r.Created
+			b.Created = &r.Created
 			if d := r.Drill; d != nil {
 				b.Drill = &cli.BackupDrill{At: d.At, Passed: d.Passed, Records: d.Records, Problem: d.Problem}
 			}
@@ -366,9 +364,16 @@ func listBackups(ctx context.Context, dir string) (out []cli.BackupFile, err err
 		out = append(out, b)
 	}
 	slices.SortFunc(out, func(a, b cli.BackupFile) int {
-		return cmp.Or(created[b.Path].Compare(created[a.Path]), strings.Compare(a.Path, b.Path))
+		return cmp.Or(createdOrZero(b).Compare(createdOrZero(a)), strings.Compare(a.Path, b.Path))
 	})
 	return out, nil
+}
+
+func createdOrZero(b cli.BackupFile) time.Time {
+	if b.Created == nil {
+		return time.Time{}
+	}
+	return *b.Created
 }
 
 // backupSchedule converts the daemon's backup settings to a schedule, or returns nil if there are none.

@@ -23,8 +23,9 @@ func TestBackupOnlyOverTheFoldersSocket(t *testing.T) {
 	var made struct {
 		APIKey string `json:"api_key"`
 	}
-	if err := json.Unmarshal(u.do("daemon", "init", "--org", "Acme", "--email", "a@acme.example", "-o", "json"), &made); err != nil || made.APIKey == "" {
-		t.Fatal(err)
+	out := u.do("daemon", "init", "--org", "Acme", "--email", "a@acme.example", "-o", "json")
+	if err := json.Unmarshal(out, &made); err != nil || made.APIKey == "" {
+		t.Fatalf("%v: %s", err, out)
 	}
 	target := filepath.Join(u.home, "stolen.bak")
 	body := `{"path": "` + target + `"}`

@@ -96,7 +96,9 @@ func (s Status) summarizeManual(now time.Time) Summary {
 	if newest == nil {
 		return Summary{Level: LevelNote, Detail: "no backup yet, and no schedule", Remedy: "run `service backup FILE`, or " + remedy}
 	}
-	return Summary{Level: LevelNote, Detail: "last backup " + formatAge(now.Sub(newest.Created)) + "; no schedule", Remedy: "for a schedule, " + remedy}
+	return Summary{
+		Level: LevelNote, Detail: "last backup " + formatAge(now.Sub(newest.Created)) + "; no schedule", Remedy: "for a schedule, " + remedy,
+	}
 }
 
 func (d *Drill) describe(withDetails bool) string {
