@@ -151,7 +151,7 @@ type odfTable struct {
 }
 
 func (w *odfWalker) appendCharData(text []byte) error {
-	if w.skipDepth > 0 || len(w.texts) == 0 || w.isUnread(string(text)) {
+	if w.skipDepth > 0 || len(w.texts) == 0 || w.isUnread(text) {
 		return nil
 	}
 	return appendText(&w.texts[len(w.texts)-1].text, text, w.name)

@@ -2,6 +2,7 @@ package office
 
 import (
 	"archive/zip"
+	"bytes"
 	"cmp"
 	"encoding/xml"
 	"strconv"
@@ -36,10 +37,12 @@ type odfStyles struct {
 	formats map[odfStyleKey]odfFormat
 	parents map[odfStyleKey]string
 	open    odfStyleKey // the style being defined
+	// resolved are the formats with what they inherit; it is emptied when a style is defined.
+	resolved map[odfStyleKey]odfFormat
 }
 
 func newODFStyles() *odfStyles {
-	return &odfStyles{formats: map[odfStyleKey]odfFormat{}, parents: map[odfStyleKey]string{}}
+	return &odfStyles{formats: map[odfStyleKey]odfFormat{}, parents: map[odfStyleKey]string{}, resolved: map[odfStyleKey]odfFormat{}}
 }
 
 // startElement follows the definitions of styles. Those of the content replace equally named ones of the whole document.
@@ -47,6 +50,7 @@ func (s *odfStyles) startElement(e xml.StartElement) {
 	switch name := e.Name.Local; name {
 	case "style", "default-style":
 		s.open = odfStyleKey{attrValue(e, "family"), attrValue(e, "name")}
+		clear(s.resolved)
 		if len(s.formats) < maxODFStyles {
 			s.formats[s.open] = odfFormat{}
 			s.parents[s.open] = attrValue(e, "parent-style-name")
@@ -123,6 +127,10 @@ func odfColor(s string) string {
 func (s *odfStyles) get(family, name string) odfFormat {
 	var f odfFormat
 	key := odfStyleKey{family, name}
+	if f, ok := s.resolved[key]; ok {
+		return f
+	}
+	defer func() { s.resolved[odfStyleKey{family, name}] = f }()
 	for range 20 { // stops at circular styles
 		f.inherit(s.formats[key])
 		if key.name == "" {
@@ -181,7 +189,7 @@ func (w *odfWalker) startVisibility(e xml.StartElement) bool {
 		outer = w.looks[n-1]
 	}
 	style := cmp.Or(attrValue(e, "style-name"), w.cellStyle(name))
-	if style != "" || family == "paragraph" && len(w.looks) == 0 {
+	if family != "" && (style != "" || family == "paragraph" && len(w.looks) == 0) {
 		look.format = w.styles.get(family, style)
 	}
 	if style != "" && family == "graphic" {
@@ -241,12 +249,12 @@ func (w *odfWalker) endVisibility(name string) {
 }
 
 // isUnread reports whether text isn't visible, and counts it: once per paragraph and kind.
-func (w *odfWalker) isUnread(text string) bool {
+func (w *odfWalker) isUnread(text []byte) bool {
 	if len(w.looks) == 0 {
 		return false
 	}
-	look := w.looks[len(w.looks)-1]
-	f, kind := look.format, ""
+	look := &w.looks[len(w.looks)-1]
+	f, kind := &look.format, ""
 	switch {
 	case f.hidden == flagOn, f.tiny == flagOn, isSameColor(f.color, cmp.Or(f.background, "FFFFFF")):
 		kind = api.UnreadHiddenText
@@ -255,7 +263,7 @@ func (w *odfWalker) isUnread(text string) bool {
 	default:
 		return false
 	}
-	if look.counted != nil && !strings.Contains(*look.counted, kind) && strings.TrimSpace(text) != "" {
+	if look.counted != nil && !strings.Contains(*look.counted, kind) && len(bytes.TrimSpace(text)) > 0 {
 		*look.counted += kind + " "
 		w.b.Doc.AddNotRead(kind, 1, w.locator())
 	}
