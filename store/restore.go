@@ -304,7 +304,8 @@ func readMeta(k kv.KV) (m databaseMeta, err error) {
 			b = value
 		}
 	}
-	if len(b) == 0 || b[0] != markJSON || json.Unmarshal(b[1:], &m) != nil {
+	mark, text, err := unpackRecord(b)
+	if err != nil || mark != markJSON || json.Unmarshal(text, &m) != nil {
 		return m, fmt.Errorf("%w: its records lack the description of the database", ErrCorrupt)
 	}
 	return m, nil
