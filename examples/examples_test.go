@@ -19,6 +19,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -260,7 +261,7 @@ type daemon struct {
 	env      []string
 }
 
-func start(t *testing.T) *daemon {
+func start(t *testing.T, args ...string) *daemon {
 	t.Helper()
 	home := t.TempDir()
 	d := &daemon{env: []string{
@@ -273,7 +274,8 @@ func start(t *testing.T) *daemon {
 		t.Fatalf("%v: %s", err, said)
 	}
 	d.key = strings.TrimSpace(string(said))
-	cmd := d.command(t, program(t), "daemon", "--listen", "127.0.0.1:0", "-o", "json", "--log-format", "json")
+	args = append([]string{"daemon", "--listen", "127.0.0.1:0", "-o", "json", "--log-format", "json"}, args...)
+	cmd := d.command(t, program(t), args...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -345,17 +347,8 @@ func TestScriptsOfTheAPI(t *testing.T) {
 
 var metric = regexp.MustCompile(`\b(service|process|go)_[a-z0-9_]+\b`)
 
-func TestMetricsThatAreNamedAreExported(t *testing.T) {
-	d := start(t)
-	for range 2 { // a counter with labels exists once something was counted
-		for _, path := range []string{"/api/v1/health", "/api/v1/users/me"} {
-			resp, err := http.Get(d.url + path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			resp.Body.Close()
-		}
-	}
+func (d *daemon) readMetrics(t *testing.T) string {
+	t.Helper()
 	resp, err := http.Get(d.url + "/metrics")
 	if err != nil {
 		t.Fatal(err)
@@ -365,8 +358,29 @@ func TestMetricsThatAreNamedAreExported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(page)
+}
+
+func TestMetricsThatAreNamedAreExported(t *testing.T) {
+	backups := t.TempDir()
+	d := start(t, "--backup-every", "24h", "--backup-to", backups)
+	for range 2 { // a counter with labels exists once something was counted
+		for _, path := range []string{"/api/v1/health", "/api/v1/users/me"} {
+			resp, err := http.Get(d.url + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+		}
+	}
+	page := d.readMetrics(t)
+	// The metrics of backups exist once the first one was made and restored.
+	for wait := 0; !strings.Contains(page, "service_backup_drill_passed 1") && wait < 300; wait++ {
+		time.Sleep(100 * time.Millisecond)
+		page = d.readMetrics(t)
+	}
 	exported := map[string]bool{}
-	for _, line := range strings.Split(string(page), "\n") {
+	for _, line := range strings.Split(page, "\n") {
 		if words := strings.Fields(line); len(words) >= 4 && words[0] == "#" && words[1] == "TYPE" {
 			exported[words[2]] = true
 			if words[3] == "histogram" {

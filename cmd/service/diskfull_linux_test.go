@@ -116,7 +116,7 @@ func TestReportsOnAFullDisk(t *testing.T) {
 	reports := len(readJSON[list](u, "report", "list").Data)
 	blobs := len(filesBelow(t, filepath.Join(room, "data", "blobs")))
 
-	free := fillDisk(t, room, 16<<10)
+	free := fillDisk(t, room, 4<<10)
 	for _, args := range kinds {
 		// A different title gives a different file, which is not stored yet.
 		refused(filepath.Join(u.home, "report"), "the disk is full; free some space and try again", append(args, "--title", "Again")...)
