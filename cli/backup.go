@@ -252,8 +252,12 @@ func (a *app) checkBackupPath(path string) (string, error) {
 func checkRecipients(keys []string) error {
 	for _, k := range keys {
 		if r, err := age.ParseRecipients(strings.NewReader(k)); err != nil || len(r) != 1 {
+			shown := fmt.Sprintf("%.80q", k)
+			if strings.HasPrefix(strings.ToUpper(strings.TrimSpace(k)), "AGE-SECRET-KEY") {
+				shown = "a private key" // it must not appear in logs
+			}
 			return withHint(
-				usageError("%.80q is not an age public key", k),
+				usageError("%s is not an age public key", shown),
 				"create a key pair with `age-keygen -o key.txt`; it prints the public key, age1…",
 			)
 		}

@@ -375,9 +375,15 @@ func TestMetricsThatAreNamedAreExported(t *testing.T) {
 	}
 	page := d.readMetrics(t)
 	// The metrics of backups exist once the first one was made and restored.
-	for wait := 0; !strings.Contains(page, "service_backup_drill_passed 1") && wait < 300; wait++ {
-		time.Sleep(100 * time.Millisecond)
-		page = d.readMetrics(t)
+	tick, deadline := time.NewTicker(100*time.Millisecond), time.After(time.Minute)
+	defer tick.Stop()
+	for !strings.Contains(page, "service_backup_drill_passed 1") {
+		select {
+		case <-tick.C:
+			page = d.readMetrics(t)
+		case <-deadline:
+			t.Fatal("no backup was made within a minute")
+		}
 	}
 	exported := map[string]bool{}
 	for _, line := range strings.Split(page, "\n") {

@@ -100,7 +100,15 @@ func (o *BackupOptions) validate() error {
 // Backup writes the whole store to path while it is in use. The file gets its name once it is complete and
 // durable, and its content has been compared with the database's own totals. If it already exists, the
 // error is ErrExists. A damaged record or blob gives an ErrCorrupt that names it.
+//
+// The only folder within the data folder that accepts backups is "backups": elsewhere the store deletes
+// unknown files or reads them as its own.
 func (db *DB) Backup(ctx context.Context, path string, o BackupOptions) (Manifest, error) {
+	if within, err := isWithin(filepath.Dir(path), db.dir); err != nil {
+		return Manifest{}, fmt.Errorf("backup: %w", disk.ClassifyError(err))
+	} else if within != "" && within != dirBackups {
+		return Manifest{}, fmt.Errorf("backup: %s is in the data folder; choose another folder, or %s", path, filepath.Join(db.dir, dirBackups))
+	}
 	m, err := db.backup(ctx, path, o, true)
 	if err != nil {
 		return m, fmt.Errorf("backup: %w", err)
@@ -146,16 +154,45 @@ func (db *DB) backup(ctx context.Context, path string, o BackupOptions, checkVal
 	return a.manifest, nil
 }
 
-// unfinishedSuffix is the suffix of a backup that is being written.
-const unfinishedSuffix = ".unfinished"
+// isWithin returns the path of dir relative to the existing folder root, with links resolved, or "" if dir is
+// outside root.
+func isWithin(dir, root string) (string, error) {
+	resolvedDir, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil // writing there fails
+	}
+	if err != nil {
+		return "", err
+	}
+	resolvedRoot, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return "", err
+	}
+	absoluteDir, err1 := filepath.Abs(resolvedDir)
+	absoluteRoot, err2 := filepath.Abs(resolvedRoot)
+	rel, err3 := filepath.Rel(absoluteRoot, absoluteDir)
+	if err := errors.Join(err1, err2); err != nil {
+		return "", err
+	}
+	if err3 != nil || !filepath.IsLocal(rel) {
+		return "", nil
+	}
+	return rel, nil
+}
+
+// unfinishedSuffix is the suffix of a backup that is being written. Nobody else gives a file this name.
+const unfinishedSuffix = ".unfinished-service-backup"
 
 // removeUnfinishedBackups removes the unfinished files of processes that were killed while they wrote a
 // backup to dir: those that have not been written to for a day.
 func removeUnfinishedBackups(dir string, now time.Time) {
-	left, _ := filepath.Glob(filepath.Join(dir, ".*"+unfinishedSuffix))
-	for _, path := range left {
-		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > 24*time.Hour {
-			_ = os.Remove(path)
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") || !strings.HasSuffix(e.Name(), unfinishedSuffix) || !e.Type().IsRegular() {
+			continue
+		}
+		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > 24*time.Hour {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}
 }

@@ -645,11 +645,34 @@ func TestBackupOfImitation(t *testing.T) {
 	}
 }
 
+// TestBackupInDataFolder checks that a backup can't take the place of a file of the store, also through a link.
+func TestBackupInDataFolder(t *testing.T) {
+	db := openNew(t)
+	link := filepath.Join(t.TempDir(), "link")
+	is(t, "Symlink", os.Symlink(db.dir, link), nil)
+	for _, path := range []string{
+		filepath.Join(db.dir, "model.json"), filepath.Join(db.dir, dirTemp, "a.bak"), filepath.Join(db.dir, dirBlobs, "a.bak"),
+		filepath.Join(link, "secret.key"),
+	} {
+		if err := backUp(t.Context(), db, path); err == nil || !strings.Contains(err.Error(), "is in the data folder; choose another folder") {
+			t.Errorf("%s: %v", path, err)
+		}
+		if _, err := os.Lstat(path); err == nil {
+			t.Errorf("%s was written", path)
+		}
+	}
+	is(t, "Backup", backUp(t.Context(), db, filepath.Join(link, dirBackups, "a.bak")), nil)
+}
+
 // TestUnfinishedBackupsAreRemoved checks that what a killed backup left goes, and nothing else.
 func TestUnfinishedBackupsAreRemoved(t *testing.T) {
 	db := openNew(t)
-	dir := t.TempDir()
+	parent := t.TempDir()
+	dir, other := filepath.Join(parent, "x*"), filepath.Join(parent, "xother") // a pattern is not expanded
+	is(t, "Mkdir", errors.Join(os.Mkdir(dir, 0o700), os.Mkdir(other, 0o700)), nil)
 	old := db.clock().AddDate(0, 0, -2)
+	unrelated := filepath.Join(other, ".a.1"+unfinishedSuffix)
+	is(t, "WriteFile", errors.Join(os.WriteFile(unrelated, nil, 0o600), os.Chtimes(unrelated, old, old)), nil)
 	for name, age := range map[string]bool{
 		".a.1" + unfinishedSuffix: true, ".b.2" + unfinishedSuffix: false, "c" + unfinishedSuffix: true, ".d": true,
 	} {
@@ -661,6 +684,7 @@ func TestUnfinishedBackupsAreRemoved(t *testing.T) {
 	}
 	is(t, "Backup", backUp(t.Context(), db, filepath.Join(dir, "new")), nil)
 	same(t, "files", slices.Sorted(maps.Keys(state(t, dir))), "/.b.2"+unfinishedSuffix, "/.d", "/c"+unfinishedSuffix, "/new")
+	same(t, "files of another folder", slices.Sorted(maps.Keys(state(t, other))), "/.a.1"+unfinishedSuffix)
 }
 
 // TestBackupOfLargeBlobs checks that memory stays bounded: of sparse files with 10 GB in the long test.

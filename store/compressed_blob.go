@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"os"
 	"sync"
@@ -97,7 +98,7 @@ func decompressBlob(f *os.File) (content []byte, ok bool, err error) {
 	n, err := f.ReadAt(header, 0)
 	size, ok := compressedSize(header[:n])
 	if !ok {
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			err = nil
 		}
 		return nil, false, err

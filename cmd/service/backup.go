@@ -78,7 +78,7 @@ func writeBackup(ctx context.Context, target cli.Target, o cli.BackupOptions) (b
 	// A daemon may see other folders than this command, for example as a systemd unit with PrivateTmp.
 	if info, err := os.Stat(o.Path); err != nil || info.Size() != b.Size {
 		return nil, fmt.Errorf("the process that has the data folder open wrote %s, but it isn't there: that process sees other folders, "+
-			"as systemd's PrivateTmp and containers arrange; name a folder that both see, such as one in the data folder", o.Path)
+			"as systemd's PrivateTmp and containers arrange; name a folder that both see, such as backups in the data folder", o.Path)
 	}
 	return b, nil
 }
@@ -317,8 +317,13 @@ func restoreBackup(ctx context.Context, target cli.Target, o cli.ReadBackupOptio
 }
 
 // replacedFiles lists the files that earlier restores have replaced and kept in a data folder.
-func replacedFiles(dir string) []string {
-	out, _ := filepath.Glob(filepath.Join(dir, "backups", "*before-restore*"))
+func replacedFiles(dir string) (out []string) {
+	entries, _ := os.ReadDir(filepath.Join(dir, "backups"))
+	for _, e := range entries {
+		if strings.Contains(e.Name(), "before-restore") {
+			out = append(out, filepath.Join(dir, "backups", e.Name()))
+		}
+	}
 	return out
 }
 

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -290,7 +291,8 @@ func (s *Service) saveStatus(change func(*Status)) error {
 }
 
 // deleteOld deletes the backups beyond those to keep. It only considers files that a schedule of this
-// database made, and never deletes the newest one that is known to be restorable.
+// database made, and never deletes the newest one that is known to be restorable. Backups with a time in
+// the future stay and do not count: the clock was or is wrong, and they must not displace the new one.
 func (s *Service) deleteOld(ctx context.Context, o *Schedule) error {
 	if o.Keep == 0 {
 		return nil
@@ -299,6 +301,8 @@ func (s *Service) deleteOld(ctx context.Context, o *Schedule) error {
 	if err != nil {
 		return err
 	}
+	now := s.Clock()
+	all = slices.DeleteFunc(all, func(r *Record) bool { return r.Created.After(now) })
 	passed := false
 	var errs []error
 	for i, r := range all {

@@ -139,6 +139,19 @@ func (f *fixture) expectUnverified() {
 	}
 }
 
+// TestClockOnceAhead checks that backups from a time when the clock was ahead neither displace new ones nor are
+// deleted.
+func TestClockOnceAhead(t *testing.T) {
+	f := newFixture(t)
+	const years = 4 * 365 * 24 * time.Hour
+	f.runIfDue(years)
+	f.runIfDue(24 * time.Hour)
+	ahead := []string{"service-2030-11-21T100000Z.bak", "service-2030-11-22T100000Z.bak"}
+	f.expect(f.runIfDue(-years), append([]string{"service-2026-11-23T100000Z.bak"}, ahead...)...)
+	f.runIfDue(24 * time.Hour)
+	f.expect(f.runIfDue(24*time.Hour), append([]string{"service-2026-11-24T100000Z.bak", "service-2026-11-25T100000Z.bak"}, ahead...)...)
+}
+
 // TestFailedBackup checks that a failure is reported and retried, and that a missing folder is not created:
 // it may be that of a drive that is not mounted.
 func TestFailedBackup(t *testing.T) {
