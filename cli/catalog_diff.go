@@ -13,7 +13,7 @@ import (
 func (a *app) catalogDiff() *cobra.Command {
 	return &cobra.Command{
 		Use: "diff OLDER NEWER", Short: "Compare two catalog versions",
-		ValidArgsFunction: a.completeVersions(),
+		ValidArgsFunction: a.completeCatalogVersions(),
 		Long: `Shows what changed from one catalog version to another: controls added, removed, renamed,
 reworded and reweighted, frameworks added, removed or replaced by a newer edition, and
 mappings added and removed. Specify versions by label or id. -o json has each mapping.`,

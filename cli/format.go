@@ -71,7 +71,7 @@ func yesNo(b bool) string {
 // renderQuote prints a passage with its document and location.
 func renderQuote(p *print.Page, indent int, e api.Evidence) {
 	p.IndentedText(indent, "“%s”", e.Quote)
-	p.IndentedText(indent, "%s", print.FormatSource(e))
+	p.IndentedText(indent, "%s", print.FormatCitation(e))
 }
 
 // severityStyle returns the color of a severity.

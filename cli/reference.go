@@ -21,7 +21,7 @@ func catalogVersionInput(version string) api.VersionInput {
 	return api.VersionInput{SCFVersionID: version}
 }
 
-func (a *app) completeVersions() cobra.CompletionFunc {
+func (a *app) completeCatalogVersions() cobra.CompletionFunc {
 	return a.newCompleter(func(ctx context.Context, _ string) (out []string, err error) {
 		l, err := call(ctx, a, api.ListVersions, &api.Paging{})
 		if err != nil {

@@ -329,7 +329,8 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 	}
 }
 
-// hasStatusChanged reports whether the assessment's state or blockers differ from previous.
+// hasStatusChanged reports whether the assessment's state or the number of its blockers differs from previous. If
+// that can't be found out, it returns false.
 func (a *app) hasStatusChanged(ctx context.Context, id string, previous *api.AssessmentStatus) bool {
 	now, err := call(ctx, a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: id})
 	return err == nil && (now.State != previous.State || len(now.BlockedBy) != len(previous.BlockedBy))

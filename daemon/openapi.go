@@ -41,7 +41,7 @@ func (s *Server) buildOpenAPI() (*huma.OpenAPI, error) {
 		Paths:   map[string]*huma.PathItem{},
 		Components: &huma.Components{
 			Schemas: registryWithNullInEnums(schemas), SecuritySchemes: securitySchemes,
-			Parameters: sharedParameters(), Headers: sharedHeaders(), Responses: errorResponses(),
+			Parameters: sharedParameters(), Headers: sharedHeaders(), Responses: errorResponseComponents(),
 		},
 	}
 	for _, op := range api.Operations() {
@@ -312,9 +312,9 @@ func errorResponseName(codes []api.ErrorCode) string {
 	return strings.Join(names, "Or")
 }
 
-// errorResponses returns the shared error responses: one for each combination of codes that an operation
+// errorResponseComponents returns the shared error responses: one for each combination of codes that an operation
 // can return with the same status.
-func errorResponses() map[string]*huma.Response {
+func errorResponseComponents() map[string]*huma.Response {
 	out := map[string]*huma.Response{}
 	for _, op := range api.Operations() {
 		for status, codes := range errorCodesByStatus(op) {

@@ -143,7 +143,7 @@ func (v *review) renderQuotes(p *draw.Page, r *row) (at int) {
 		if i == v.quoteIndex {
 			mark, style, at = "› ", draw.Bold, len(p.Lines)
 		}
-		p.AddText(draw.Dim, fmt.Sprintf("%s%d. %s", mark, i+1, print.FormatSource(e)))
+		p.AddText(draw.Dim, fmt.Sprintf("%s%d. %s", mark, i+1, print.FormatCitation(e)))
 		if e.Statement != "" {
 			p.AddIndented(2, draw.Dim, "on: "+e.Statement)
 		}

@@ -94,8 +94,8 @@ var stanceLabels = map[string]string{
 	"conflicts": "contradicted elsewhere",
 }
 
-// FormatSource describes where a quote comes from and how it relates to the requirement.
-func FormatSource(e api.Evidence) string {
+// FormatCitation describes where a quote comes from and how it relates to the requirement.
+func FormatCitation(e api.Evidence) string {
 	source := e.Filename
 	if where := FormatLocation(e.HeadingPath, e.Locator); where != "" {
 		source += ", " + where

@@ -88,8 +88,8 @@ func (m *draftCaches) evictIdle() (trimmed bool) {
 // only affects speed.
 func (s *Service) DropCaches(assessment string) { s.draftCaches.remove(assessment) }
 
-// evaluateStoredEvidence evaluates controls against the stored evidence of an assessment and passes the
-// Evaluation and the documents to use. Only evidence that isn't cached is analyzed.
+// evaluateStoredEvidence evaluates controls against the stored evidence of an assessment and calls
+// use with the Evaluation and the documents. Only evidence that isn't cached is analyzed.
 func (s *Service) evaluateStoredEvidence(
 	ctx context.Context,
 	by api.Caller,

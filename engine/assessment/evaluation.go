@@ -101,7 +101,7 @@ func (a *PreparedControls) Evaluate(ctx context.Context, session *evidence.Sessi
 	if err != nil {
 		return nil, err
 	}
-	if err := session.FillQuery(j.query); err != nil {
+	if err := session.AddDocumentsTo(j.query); err != nil {
 		return nil, err
 	}
 	return j, j.Refresh(ctx, runtime.GOMAXPROCS(0))

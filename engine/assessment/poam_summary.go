@@ -29,7 +29,7 @@ func (s *Service) GetPOAMSummary(ctx context.Context, by api.Caller, in *api.POA
 		if err != nil {
 			return err
 		}
-		fillPOAMCounts(out, items, today)
+		fillPOAMSummary(out, items, today)
 		statement, err := soaItemsForPOAM(tx, by.OrganizationID, &v)
 		out.CMMC = plan.CheckCMMCEligibility(statement, items, today)
 		return err
@@ -51,7 +51,7 @@ func soaItemsForPOAM(tx *store.Tx, org string, v *api.POAMVersion) ([]api.SoAIte
 	return soa.readItems(tx, org, g.Inputs["soa_version_id"])
 }
 
-func fillPOAMCounts(out *api.POAMSummary, items []api.POAMItem, today api.Date) {
+func fillPOAMSummary(out *api.POAMSummary, items []api.POAMItem, today api.Date) {
 	var last api.Date
 	if t, err := today.Time(); err == nil {
 		last = api.DateOf(t.AddDate(0, 0, maxPlanDays))

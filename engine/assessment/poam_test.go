@@ -198,7 +198,7 @@ func TestPOAMCountsAndBurnDown(t *testing.T) {
 	due := func(d api.Date) func(*api.POAMItem) { return func(i *api.POAMItem) { i.DueDate = d } }
 	until := api.Date("2030-01-01")
 	out := api.POAMSummary{BySeverity: map[api.Severity]int{}, ByStatus: map[string]int{}, ByEffort: map[string]int{}}
-	fillPOAMCounts(&out, []api.POAMItem{
+	fillPOAMSummary(&out, []api.POAMItem{
 		planItem("late", "A-1", due("2030-06-01")),
 		planItem("soon", "A-2", due("2030-07-01"), status("in_progress")),
 		planItem("also soon", "A-3", due("2030-07-01")),

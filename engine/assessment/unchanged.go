@@ -15,8 +15,8 @@ import (
 // Reviews and approvals are only invalidated by real changes: not by a draft with equal content,
 // nor by setting a field to its current value.
 
-// keepReviewedIfUnchanged returns a draftFunc like makeDraft. Its draft is not stored if it equals the
-// newest version and that is under review or approved.
+// keepReviewedIfUnchanged wraps makeDraft so that a draft equal to the newest version is not stored if that
+// version is under review or approved.
 func keepReviewedIfUnchanged[I any](makeDraft draftFunc[I]) draftFunc[I] {
 	return func(ctx context.Context, by api.Caller, a *api.Assessment) (draft[I], error) {
 		d, err := makeDraft(ctx, by, a)

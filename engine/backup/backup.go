@@ -77,7 +77,7 @@ func (s *Service) Start(ctx context.Context, o *Schedule) error {
 	if o == nil && s.Status().Schedule == nil {
 		return nil // leave folders that never had one alone
 	}
-	err := s.saveStatus(func(st *Status) {
+	err := s.updateStatus(func(st *Status) {
 		if st.Schedule = o; o == nil {
 			st.Failure = nil
 		}
@@ -150,7 +150,7 @@ func (s *Service) runScheduled(ctx context.Context, o *Schedule) {
 		s.mu.Lock()
 		s.failures++
 		s.mu.Unlock()
-		err = s.saveStatus(func(st *Status) { st.Failure = &Failure{At: now, Problem: err.Error()} })
+		err = s.updateStatus(func(st *Status) { st.Failure = &Failure{At: now, Problem: err.Error()} })
 	} else {
 		err = s.deleteOld(ctx, o)
 	}
@@ -207,7 +207,7 @@ func (s *Service) saveScheduled(r *Record) error {
 	if err := r.save(); err != nil {
 		return err
 	}
-	return s.saveStatus(func(st *Status) { st.Last, st.Failure = r, nil })
+	return s.updateStatus(func(st *Status) { st.Last, st.Failure = r, nil })
 }
 
 // drill restores the backup at path into an empty folder, from that file alone.
@@ -254,7 +254,7 @@ func (s *Service) Write(ctx context.Context, path string, o store.BackupOptions)
 	if err != nil {
 		return m, err
 	}
-	return m, s.saveStatus(func(st *Status) { st.Manual = r })
+	return m, s.updateStatus(func(st *Status) { st.Manual = r })
 }
 
 func newRecord(path string, m store.Manifest) (*Record, error) {
@@ -279,8 +279,8 @@ func (s *Service) Failures() int {
 	return s.failures
 }
 
-// saveStatus changes the status, in memory even if it can't be stored.
-func (s *Service) saveStatus(change func(*Status)) error {
+// updateStatus changes the status, in memory even if it can't be stored.
+func (s *Service) updateStatus(change func(*Status)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.status)

@@ -170,9 +170,9 @@ func (x *PersistentQuery) addDocuments(from <-chan storedDocument) error {
 	return nil
 }
 
-// FillQuery adds all documents of the session to the query. It is for sessions whose passages differ from the
+// AddDocumentsTo adds all documents of the session to the query. It is for sessions whose passages differ from the
 // stored ones: those of a Library or a Reembedding.
-func (x *Session) FillQuery(query *PersistentQuery) error {
+func (x *Session) AddDocumentsTo(query *PersistentQuery) error {
 	for _, id := range slices.Sorted(maps.Keys(x.Documents)) {
 		passages := x.passages[id]
 		chunks := make([]api.Chunk, len(passages))

@@ -57,8 +57,8 @@ func (q *queue) addTo(list *[]job, j job) {
 	q.changed.Signal()
 }
 
-// wakeAll wakes waiting workers so that they notice that their context is done. It needs the lock, because
-// otherwise a worker that is about to wait would miss the broadcast.
+// wakeAll wakes waiting workers so that they notice that their context is done. It takes the lock; otherwise
+// a worker that is about to wait would miss the broadcast.
 func (q *queue) wakeAll() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

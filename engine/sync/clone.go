@@ -534,7 +534,7 @@ func (t *pullApplier) applyPut(tx *store.Tx, tab *table, l *changeLine) error {
 		return err
 	}
 	if tab.name == store.Approvals.Name() {
-		if err := t.setRemoteKey(tab, next, local); err != nil {
+		if err := t.recordDecisionSigner(tab, next, local); err != nil {
 			return err
 		}
 	}
@@ -555,9 +555,9 @@ func (t *pullApplier) applyPut(tx *store.Tx, tab *table, l *changeLine) error {
 	return saveOrDeleteBase(tx, org, id, tab.name, l.Key, nextBase)
 }
 
-// setRemoteKey records on an approval which key signed the bundle that contained the decision, if the
+// recordDecisionSigner records on an approval which key signed the bundle that contained the decision, if the
 // decision was not known here before.
-func (t *pullApplier) setRemoteKey(tab *table, approval, local fields) (err error) {
+func (t *pullApplier) recordDecisionSigner(tab *table, approval, local fields) (err error) {
 	if d := tab.decision(approval); d != "" && d != tab.decision(local) {
 		delete(approval, "remote_key")
 		if t.peer != nil {

@@ -45,9 +45,8 @@ func isDiscontinued(words []word, i int) bool {
 	return false
 }
 
-// isInIdentifyingClause reports whether the negation at i is in a subordinate clause that only identifies
-// things, before the main clause: "systems that are not managed are blocked", but not "We ensure that it is not
-// lost".
+// isInIdentifyingClause reports whether the negation at i is in a clause that only says which things are meant:
+// it is in "systems that are not managed are blocked", but not in "We ensure that it is not lost".
 func isInIdentifyingClause(words []word, i int) bool {
 	subject := 0
 	for k := i - 1; k >= 0 && k >= i-4 && words[k].clause == words[i].clause; k-- {

@@ -99,7 +99,8 @@ func describesEvent(words []word) bool {
 	})
 }
 
-// hasPassiveDenial reports whether a clause contains a denial in the passive voice: "is not deleted".
+// hasPassiveDenial reports whether a clause contains a denial in the passive voice of
+// the present, such as "is not deleted".
 func hasPassiveDenial(words []word, clause uint8) bool {
 	for i, w := range words {
 		if prev := wordAt(words, i-1); w.clause == clause && w.text == "not" && (prev == "is" || prev == "are") &&

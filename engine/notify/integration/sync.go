@@ -541,7 +541,7 @@ func (c *syncRun) saveLink(ctx context.Context, l *store.IssueLink, status, mess
 		if message != "" {
 			l.Message = &message
 		}
-		if isSameLink(&before, l) {
+		if equalLinks(&before, l) {
 			return nil
 		}
 		l.UpdatedAt = tx.Now()
@@ -556,7 +556,7 @@ func (c *syncRun) saveLink(ctx context.Context, l *store.IssueLink, status, mess
 	})
 }
 
-func isSameLink(a, b *store.IssueLink) bool {
+func equalLinks(a, b *store.IssueLink) bool {
 	side := func(a, b *api.IssueSide) bool {
 		return a == nil && b == nil || a != nil && b != nil && isSameSide(*a, *b)
 	}

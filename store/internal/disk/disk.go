@@ -65,14 +65,14 @@ func (f Files) SyncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// WriteTemp writes the output of write to a file under an unused name, and syncs it. A failure
-// leaves no file behind.
+// WriteTemp creates the file temp, writes the output of write to it, and syncs it. It fails if temp exists, and
+// leaves no file behind on failure.
 func WriteTemp(temp string, mode fs.FileMode, write func(io.Writer) error) error {
 	return Files{}.WriteTemp(temp, mode, write)
 }
 
-// WriteTemp writes the output of write to a file under an unused name, and syncs it. A failure
-// leaves no file behind.
+// WriteTemp creates the file temp, writes the output of write to it, and syncs it. It fails if temp exists, and
+// leaves no file behind on failure.
 func (f Files) WriteTemp(temp string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	if err := f.before("create", temp); err != nil {
 		return ClassifyError(err)
@@ -167,9 +167,9 @@ func (f Files) RenameDurably(temp, path string) error {
 	return ClassifyError(f.SyncDir(filepath.Dir(path)))
 }
 
-// LinkDurably gives a synced file its final name within a file system and makes the name durable. If the
-// name exists, it returns fs.ErrExist instead of replacing the file. If it fails, it removes temp and
-// leaves no file under the name.
+// LinkDurably moves temp to path, on the same file system, and syncs the folder. It returns fs.ErrExist if path
+// exists. temp is always removed. On a file system without hard links, a file that another process creates at
+// path at the same moment is replaced.
 func (f Files) LinkDurably(temp, path string) error {
 	defer os.Remove(temp)
 	err := f.Link(temp, path)

@@ -15,8 +15,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/text"
 )
 
-// Limits for mails. They are needed because the mail parser can't be stopped, and takes longer the deeper parts
-// are nested.
+// Limits for parsing email. The parser can't be interrupted, and slows down as nesting gets deeper.
 const (
 	maxMail          = 64 << 20
 	maxBoundaries    = 200
