@@ -96,11 +96,8 @@ type RestoredBackup struct {
 	HasKeys bool `json:"has_keys"`
 }
 
-// Errors of backups that a command explains.
-var (
-	ErrBackupEncrypted = errors.New("the backup is encrypted")
-	ErrNotABackup      = errors.New("it is not a backup")
-)
+// ErrBackupEncrypted is the error for a backup that can't be read without another key.
+var ErrBackupEncrypted = errors.New("the backup is encrypted")
 
 // Backups are the functions for backups of the data folder.
 type Backups struct {

@@ -68,9 +68,7 @@ func TestNoDeadlineDuringWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	create := &api.CreateAssessmentInput{}
-	create.Body.Name, create.Body.FrameworkID = "Harbor", "iso-27001-2022"
-	a := do(t, c, api.CreateAssessment, create)
+	a := createHarbor(t, c)
 	do(t, c, api.UploadDocument, &api.UploadDocumentInput{
 		AssessmentInput: api.AssessmentInput{AssessmentID: a.ID},
 		File:            api.UploadFile{Filename: "policy.md", Content: strings.NewReader("# Policy\n\nAll accounts are personal.\n")},
@@ -99,9 +97,7 @@ func TestUploadProgressExtendsDeadline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	create := &api.CreateAssessmentInput{}
-	create.Body.Name, create.Body.FrameworkID = "Harbor", "iso-27001-2022"
-	a := do(t, c, api.CreateAssessment, create)
+	a := createHarbor(t, c)
 
 	const part, parts = 32 << 10, 3
 	var body bytes.Buffer

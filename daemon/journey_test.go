@@ -48,11 +48,16 @@ func TestJourney(t *testing.T) {
 	}
 }
 
-func journey(t *testing.T, c *client.Client) {
-	ctx := t.Context()
+func createHarbor(t *testing.T, c *client.Client) *api.Assessment {
+	t.Helper()
 	create := &api.CreateAssessmentInput{}
 	create.Body.Name, create.Body.FrameworkID = "Harbor", "iso-27001-2022"
-	a := do(t, c, api.CreateAssessment, create)
+	return do(t, c, api.CreateAssessment, create)
+}
+
+func journey(t *testing.T, c *client.Client) {
+	ctx := t.Context()
+	a := createHarbor(t, c)
 	upload(t, c, a.ID)
 	for {
 		st := do(t, c, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: a.ID})

@@ -104,7 +104,7 @@ func (o *BackupOptions) validate() error {
 // The only folder within the data folder that accepts backups is "backups": elsewhere the store deletes
 // unknown files or reads them as its own.
 func (db *DB) Backup(ctx context.Context, path string, o BackupOptions) (Manifest, error) {
-	if within, err := isWithin(filepath.Dir(path), db.dir); err != nil {
+	if within, err := relativeWithin(filepath.Dir(path), db.dir); err != nil {
 		return Manifest{}, fmt.Errorf("backup: %w", disk.ClassifyError(err))
 	} else if within != "" && within != dirBackups {
 		return Manifest{}, fmt.Errorf("backup: %s is in the data folder; choose another folder, or %s", path, filepath.Join(db.dir, dirBackups))
@@ -142,7 +142,10 @@ func (db *DB) backup(ctx context.Context, path string, o BackupOptions, checkVal
 		return a.manifest, err
 	}
 	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+db.newID()+unfinishedSuffix)
-	if err := db.files.WriteTemp(temp, 0o600, func(w io.Writer) error { return a.write(ctx, disk.ContextWriter(ctx, w), snapshot) }); err != nil {
+	err := db.files.WriteTemp(temp, 0o600, func(w io.Writer) error {
+		return a.write(ctx, disk.ContextWriter(ctx, w), snapshot)
+	})
+	if err != nil {
 		return a.manifest, err
 	}
 	if err := db.files.LinkDurably(temp, path); err != nil {
@@ -154,28 +157,24 @@ func (db *DB) backup(ctx context.Context, path string, o BackupOptions, checkVal
 	return a.manifest, nil
 }
 
-// isWithin returns the path of dir relative to the existing folder root, with links resolved, or "" if dir is
+// relativeWithin returns the path of dir relative to the existing folder root, with links resolved, or "" if dir is
 // outside root.
-func isWithin(dir, root string) (string, error) {
-	resolvedDir, err := filepath.EvalSymlinks(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil // writing there fails
+func relativeWithin(dir, root string) (string, error) {
+	for _, path := range []*string{&dir, &root} {
+		absolute, err := filepath.Abs(*path)
+		if err == nil {
+			*path, err = filepath.EvalSymlinks(absolute)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", nil // writing there fails
+		}
+		if err != nil {
+			return "", err
+		}
 	}
-	if err != nil {
-		return "", err
-	}
-	resolvedRoot, err := filepath.EvalSymlinks(root)
-	if err != nil {
-		return "", err
-	}
-	absoluteDir, err1 := filepath.Abs(resolvedDir)
-	absoluteRoot, err2 := filepath.Abs(resolvedRoot)
-	rel, err3 := filepath.Rel(absoluteRoot, absoluteDir)
-	if err := errors.Join(err1, err2); err != nil {
-		return "", err
-	}
-	if err3 != nil || !filepath.IsLocal(rel) {
-		return "", nil
+	rel, err := filepath.Rel(root, dir)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", nil //nolint:nilerr // they are on different drives
 	}
 	return rel, nil
 }
@@ -248,7 +247,8 @@ func (c *recordChecker) check(table string, key, stored []byte) {
 
 func (c *recordChecker) err(checkValues bool) error {
 	if checkValues && c.damage.Damaged > 0 {
-		return fmt.Errorf("%w: %s; restore an earlier backup, or run `service doctor` to see what can be deleted", ErrCorrupt, c.damage.DamageCheck)
+		return fmt.Errorf("%w: %s; restore an earlier backup, or run `service doctor` to see what can be deleted",
+			ErrCorrupt, c.damage.DamageCheck)
 	}
 	if c.total.stored == nil {
 		return errWrongTotal

@@ -89,7 +89,7 @@ func requestBackup(ctx context.Context, conn net.Conn, in backupRequest, progres
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://service.local"+backupPath, strings.NewReader(string(body)))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://service.local"+backupPath, bytes.NewReader(body))
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
@@ -271,7 +271,7 @@ func verifyBackup(ctx context.Context, o cli.ReadBackupOptions) (*cli.BackupVeri
 	return out, nil
 }
 
-// explainReadError adds advice to errors that users of the command need help with.
+// explainReadError adds advice to errors that users can do something about: an encrypted backup and a full disk.
 func explainReadError(err error) error {
 	switch {
 	case errors.Is(err, store.ErrEncrypted):

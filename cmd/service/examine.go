@@ -180,12 +180,6 @@ func examineBackups(at cli.Paths) cli.Diagnostic {
 		}
 	}
 	s := status.Summarize(time.Now())
-	if last := status.Last; s.Level == backup.LevelOK && last != nil {
-		if _, err := os.Lstat(last.Path); errors.Is(err, fs.ErrNotExist) {
-			s.Level, s.Detail = backup.LevelWarning, s.Detail+"; but "+last.Path+" is not there"
-			s.Remedy = "find out who deleted it; a running daemon soon makes another one"
-		}
-	}
 	return cli.Diagnostic{Component: "backup", State: cli.DiagnosticState(s.Level), Detail: s.Detail, Remedy: s.Remedy}
 }
 

@@ -110,6 +110,7 @@ func TestSchedule(t *testing.T) {
 	if err := os.Remove(filepath.Join(f.plan.Dir, second)); err != nil {
 		t.Fatal(err)
 	}
+	f.expectSummary(LevelWarning, second+" no longer exists")
 	f.expect(f.runIfDue(time.Hour), first, "service-2026-11-23T110000Z.bak")
 	f.plan.Dir = t.TempDir()
 	f.expect(f.runIfDue(0), "service-2026-11-23T110000Z.bak")

@@ -1,7 +1,10 @@
 package backup
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -81,6 +84,12 @@ func (s Status) Summarize(now time.Time) Summary {
 		return Summary{
 			LevelWarning, last + "; one is due every " + every, public + "; one is due every " + every,
 			"check that the daemon is running, and read its log",
+		}
+	}
+	if _, err := os.Lstat(s.Last.Path); errors.Is(err, fs.ErrNotExist) {
+		return Summary{
+			LevelWarning, last + "; but " + s.Last.Path + " no longer exists", public + "; but it no longer exists",
+			"find out who deleted it; a running daemon will soon create another",
 		}
 	}
 	return Summary{LevelOK, last, public, ""}

@@ -9,7 +9,6 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/engine/enginetest"
-	"github.com/scf-service/service/engine/identity"
 	"github.com/scf-service/service/examples/harbor"
 )
 
@@ -21,16 +20,8 @@ type bench struct {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	ctx, e := t.Context(), enginetest.New(t)
-	p, err := e.Identity.Authenticate(ctx, identity.Credential{Local: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	by, err := e.Identity.ResolveCaller(ctx, p, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &bench{e, by}
+	e := enginetest.New(t)
+	return &bench{e, localUser(t, e)}
 }
 
 // assess creates an assessment with the documents of a folder and moves it to a state that needs no

@@ -15,7 +15,6 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/engine/evidence/embed/remote"
-	"github.com/scf-service/service/engine/identity"
 )
 
 // slowModel implements ollama's protocol. Each request needs a permit; it can be made unavailable.
@@ -70,14 +69,7 @@ func TestOutsideEmbedder(t *testing.T) {
 	}})
 	e, _, _ := openEngine(t, engine.Options{Logger: log, Embedder: chosen})
 	ctx := t.Context()
-	p, err := e.Identity.Authenticate(ctx, identity.Credential{Local: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	by, err := e.Identity.ResolveCaller(ctx, p, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	by := localUser(t, e)
 	b := &bench{Engine: e, by: by}
 	a := b.assess(t, "iso-27001-2022", fstest.MapFS{
 		"backup.md": {Data: []byte("# Backup\n\nBackups are made each night and restored for a test each quarter.\n")},

@@ -13,7 +13,6 @@ import (
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/engine/enginetest"
 	"github.com/scf-service/service/engine/idempotency"
-	"github.com/scf-service/service/engine/identity"
 	"github.com/scf-service/service/internal/testutil/updatelimit"
 	"github.com/scf-service/service/store"
 )
@@ -160,14 +159,7 @@ func TestSweepingFiles(t *testing.T) {
 		return ticks, func() {}
 	}})
 	ctx := t.Context()
-	p, err := e.Identity.Authenticate(ctx, identity.Credential{Local: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	by, err := e.Identity.ResolveCaller(ctx, p, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	by := localUser(t, e)
 	in := &api.CreateAssessmentInput{}
 	in.Body.Name = "Acme"
 	a, err := e.Assessments.Create(ctx, by, in)
@@ -338,14 +330,7 @@ func TestDeepHealthCheck(t *testing.T) {
 func TestAlteredFileIsRefused(t *testing.T) {
 	e, db, _ := openEngine(t, engine.Options{})
 	ctx := t.Context()
-	p, err := e.Identity.Authenticate(ctx, identity.Credential{Local: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	by, err := e.Identity.ResolveCaller(ctx, p, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	by := localUser(t, e)
 	in := &api.CreateAssessmentInput{}
 	in.Body.Name = "Acme"
 	a, err := e.Assessments.Create(ctx, by, in)
@@ -378,7 +363,8 @@ func TestAlteredFileIsRefused(t *testing.T) {
 		_, downloadErr := e.Evidence.Download(ctx, by, &api.DocumentInput{DocumentID: d.ID})
 		_, exportErr := e.Archives.Export(ctx, by, &api.AssessmentInput{AssessmentID: a.ID})
 		for what, err := range map[string]error{"download": downloadErr, "export": exportErr} {
-			if text := engine.ToAPIError(err).Message; err == nil || !strings.Contains(text, `document "access.md"`) || !strings.Contains(text, "restore a backup") {
+			if text := engine.ToAPIError(err).Message; err == nil || !strings.Contains(text, `document "access.md"`) ||
+				!strings.Contains(text, "restore a backup") {
 				t.Errorf("%s, %s: got %s", name, what, text)
 			}
 		}

@@ -18,7 +18,6 @@ import (
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/engine/assessment"
 	"github.com/scf-service/service/engine/enginetest"
-	"github.com/scf-service/service/engine/identity"
 	"github.com/scf-service/service/internal/secretbox"
 	"github.com/scf-service/service/internal/testutil/secretboxtest"
 	"github.com/scf-service/service/internal/testutil/updatelimit"
@@ -74,14 +73,7 @@ func newSyncEngine(t testing.TB) *syncEngine {
 			t.Error(err)
 		}
 	})
-	p, err := e.Identity.Authenticate(ctx, identity.Credential{Local: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	by, err := e.Identity.ResolveCaller(ctx, p, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	by := localUser(t, e)
 	return &syncEngine{bench{e, by}, db}
 }
 
