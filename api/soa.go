@@ -36,7 +36,10 @@ func (r *Reliance) Warnings() (out []string) {
 	}
 	if n := r.LinesOnOneDocument; n > 0 && len(r.DecisiveDocuments) > 0 {
 		d := slices.MaxFunc(r.DecisiveDocuments, func(a, b DecisiveDocument) int { return a.LinesAlone - b.LinesAlone })
-		out = append(out, fmt.Sprintf("%s on a single document (%d on %s).", formatCount(n, "line rests", "lines rest"), d.LinesAlone, d.Filename))
+		out = append(
+			out,
+			fmt.Sprintf("%s on a single document (%d on %s).", formatCount(n, "line rests", "lines rest"), d.LinesAlone, d.Filename),
+		)
 	}
 	return out
 }

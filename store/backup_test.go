@@ -298,7 +298,8 @@ func TestVerifyBackup(t *testing.T) {
 		if last[0] != last[1] || last[0] == 0 {
 			t.Errorf("progress ended at %v", last)
 		}
-		if v.Records() != made.Records() || v.Records() < 2 || checked < int(v.Records()) || v.Schema != ServiceSchema.Version() || v.DatabaseID != db.meta.ID {
+		if v.Records() != made.Records() || v.Records() < 2 || checked < int(v.Records()) || v.Schema != ServiceSchema.Version() ||
+			v.DatabaseID != db.meta.ID {
 			t.Errorf("made %+v, verified %+v with %d records", made, v, checked)
 		}
 		if without != (v.MissingCount == 2) || without == v.Blobs || !without && (v.BlobCount != 1 || v.BlobBytes != 8) {
@@ -447,47 +448,58 @@ func TestHostileBackup(t *testing.T) {
 		return changed
 	}
 	records := func(content string) []entry {
-		return []entry{with(func(m *Manifest) { m.RecordBytes = int64(len(content)) }), whole[1], {name: entryRecords, content: content}, whole[3], whole[4]}
+		return []entry{
+			with(func(m *Manifest) { m.RecordBytes = int64(len(content)) }),
+			whole[1],
+			{name: entryRecords, content: content},
+			whole[3],
+			whole[4],
+		}
 	}
 	last := whole[4]
 	for name, entries := range map[string][]entry{
-		"a path out of the folder":      append(slices.Clone(whole), entry{name: "blobs/../../escaped", content: "x"}),
-		"an absolute path":              append(slices.Clone(whole), entry{name: "/tmp/escaped", content: "x"}),
-		"a file of the data folder":     replace(1, entry{name: "files/service.id", content: "x"}),
-		"a file that is named":          replace(0, with(func(m *Manifest) { m.Files = []string{"../escaped"} })),
-		"a file that is missing":        replace(0, with(func(m *Manifest) { m.Files = []string{"model.json", "secret.key"} })),
-		"a file twice":                  replace(0, with(func(m *Manifest) { m.Files = []string{"secret.key", "secret.key"} })),
-		"a file too many":               replace(0, with(func(m *Manifest) { m.Files = nil })),
-		"a symbolic link":               append(slices.Clone(whole), entry{name: last.name, kind: tar.TypeSymlink}),
-		"a link for the records":        replace(2, entry{name: entryRecords, kind: tar.TypeSymlink}),
-		"a hard link":                   replace(3, entry{name: whole[3].name, kind: tar.TypeLink}),
-		"a folder":                      replace(3, entry{name: whole[3].name, kind: tar.TypeDir}),
-		"a device":                      replace(3, entry{name: whole[3].name, kind: tar.TypeChar}),
-		"a blob twice":                  {whole[0], whole[1], whole[2], last, last},
-		"another order":                 {whole[0], whole[1], whole[2], whole[4], whole[3]},
-		"records last":                  {whole[0], whole[1], whole[3], whole[4], whole[2]},
-		"no manifest":                   whole[1:],
-		"a second manifest":             append(slices.Clone(whole), whole[0]),
-		"no records":                    {whole[0], whole[1], whole[3], whole[4]},
-		"a missing blob":                whole[:4],
-		"nothing":                       nil,
-		"other content of a blob":       replace(4, entry{name: last.name, content: strings.Repeat("x", len(last.content))}),
-		"a blob that is too long":       replace(4, entry{name: last.name, content: last.content + "x"}),
-		"a blob that is too short":      replace(4, entry{name: last.name, content: last.content[1:]}),
-		"blobs that weren't announced":  replace(0, with(func(m *Manifest) { m.Blobs = false })),
-		"more bytes than announced":     replace(0, with(func(m *Manifest) { m.BlobBytes-- })),
-		"fewer bytes than announced":    replace(0, with(func(m *Manifest) { m.BlobBytes++ })),
-		"more blobs than announced":     replace(0, with(func(m *Manifest) { m.BlobCount-- })),
-		"a negative size":               replace(0, with(func(m *Manifest) { m.RecordBytes = -1 })),
-		"more records than announced":   replace(0, with(func(m *Manifest) { m.RecordBytes-- })),
-		"a size beyond all":             replace(0, with(func(m *Manifest) { m.BlobBytes = 1<<63 - 1; m.RecordBytes = 1 })),
-		"another schema":                replace(0, with(func(m *Manifest) { m.Schema-- })),
-		"another database":              replace(0, with(func(m *Manifest) { m.DatabaseID = "x" })),
-		"another format of records":     replace(0, with(func(m *Manifest) { m.DatabaseFormat = formatWithoutChecksums })),
-		"other records":                 replace(0, with(func(m *Manifest) { m.Tables[1].SHA256 = strings.Repeat("0", 64) })),
-		"another number of records":     replace(0, with(func(m *Manifest) { m.Tables[1].Records++ })),
-		"a table too few":               replace(0, with(func(m *Manifest) { m.Tables = m.Tables[1:] })),
-		"a table too many":              replace(0, with(func(m *Manifest) { m.Tables = append(m.Tables, TableSummary{Name: "zz", Records: 1}) })),
+		"a path out of the folder":     append(slices.Clone(whole), entry{name: "blobs/../../escaped", content: "x"}),
+		"an absolute path":             append(slices.Clone(whole), entry{name: "/tmp/escaped", content: "x"}),
+		"a file of the data folder":    replace(1, entry{name: "files/service.id", content: "x"}),
+		"a file that is named":         replace(0, with(func(m *Manifest) { m.Files = []string{"../escaped"} })),
+		"a file that is missing":       replace(0, with(func(m *Manifest) { m.Files = []string{"model.json", "secret.key"} })),
+		"a file twice":                 replace(0, with(func(m *Manifest) { m.Files = []string{"secret.key", "secret.key"} })),
+		"a file too many":              replace(0, with(func(m *Manifest) { m.Files = nil })),
+		"a symbolic link":              append(slices.Clone(whole), entry{name: last.name, kind: tar.TypeSymlink}),
+		"a link for the records":       replace(2, entry{name: entryRecords, kind: tar.TypeSymlink}),
+		"a hard link":                  replace(3, entry{name: whole[3].name, kind: tar.TypeLink}),
+		"a folder":                     replace(3, entry{name: whole[3].name, kind: tar.TypeDir}),
+		"a device":                     replace(3, entry{name: whole[3].name, kind: tar.TypeChar}),
+		"a blob twice":                 {whole[0], whole[1], whole[2], last, last},
+		"another order":                {whole[0], whole[1], whole[2], whole[4], whole[3]},
+		"records last":                 {whole[0], whole[1], whole[3], whole[4], whole[2]},
+		"no manifest":                  whole[1:],
+		"a second manifest":            append(slices.Clone(whole), whole[0]),
+		"no records":                   {whole[0], whole[1], whole[3], whole[4]},
+		"a missing blob":               whole[:4],
+		"nothing":                      nil,
+		"other content of a blob":      replace(4, entry{name: last.name, content: strings.Repeat("x", len(last.content))}),
+		"a blob that is too long":      replace(4, entry{name: last.name, content: last.content + "x"}),
+		"a blob that is too short":     replace(4, entry{name: last.name, content: last.content[1:]}),
+		"blobs that weren't announced": replace(0, with(func(m *Manifest) { m.Blobs = false })),
+		"more bytes than announced":    replace(0, with(func(m *Manifest) { m.BlobBytes-- })),
+		"fewer bytes than announced":   replace(0, with(func(m *Manifest) { m.BlobBytes++ })),
+		"more blobs than announced":    replace(0, with(func(m *Manifest) { m.BlobCount-- })),
+		"a negative size":              replace(0, with(func(m *Manifest) { m.RecordBytes = -1 })),
+		"more records than announced":  replace(0, with(func(m *Manifest) { m.RecordBytes-- })),
+		"a size beyond all":            replace(0, with(func(m *Manifest) { m.BlobBytes = 1<<63 - 1; m.RecordBytes = 1 })),
+		"another schema":               replace(0, with(func(m *Manifest) { m.Schema-- })),
+		"another database":             replace(0, with(func(m *Manifest) { m.DatabaseID = "x" })),
+		"another format of records":    replace(0, with(func(m *Manifest) { m.DatabaseFormat = formatWithoutChecksums })),
+		"other records":                replace(0, with(func(m *Manifest) { m.Tables[1].SHA256 = strings.Repeat("0", 64) })),
+		"another number of records":    replace(0, with(func(m *Manifest) { m.Tables[1].Records++ })),
+		"a table too few":              replace(0, with(func(m *Manifest) { m.Tables = m.Tables[1:] })),
+		"a table too many": replace(0, with(func(m *Manifest) {
+			m.Tables = append(m.Tables, TableSummary{
+				Name:    "zz",
+				Records: 1,
+			})
+		})),
 		"a manifest that isn't JSON":    replace(0, entry{name: entryManifest, content: "{"}),
 		"a manifest without a format":   replace(0, entry{name: entryManifest, content: "{}"}),
 		"a huge manifest":               replace(0, entry{name: entryManifest, content: strings.Repeat(" ", maxManifestSize) + whole[0].content}),

@@ -15,7 +15,10 @@ import (
 
 func TestCodec(t *testing.T) {
 	c := jsonCodec
-	for _, n := range []int{0, 1, minDictionarySize - 60, minDictionarySize, maxDictionarySize - 60, maxDictionarySize, 10 * maxDictionarySize, 1 << 20} {
+	for _, n := range []int{
+		0, 1, minDictionarySize - 60, minDictionarySize, maxDictionarySize - 60, maxDictionarySize,
+		10 * maxDictionarySize, 1 << 20,
+	} {
 		in := control{Code: "A", Text: strings.Repeat("policy ", n/7)}
 		b, err := c.marshal(&in)
 		if err != nil {

@@ -208,7 +208,11 @@ func renderSoAFields(p *draw.Page, r *row) {
 	i := r.item.(*api.SoAItem)
 	p.AddField("applicability", prose.Humanize(r.currentValue("applicability")), draw.Bold)
 	p.AddField("rationale", r.currentValue("rationale"), draw.Plain)
-	p.AddField("status", prose.Humanize(r.currentValue("implementation_status")), implementationStyle(r.currentValue("implementation_status"))|draw.Bold)
+	p.AddField(
+		"status",
+		prose.Humanize(r.currentValue("implementation_status")),
+		implementationStyle(r.currentValue("implementation_status"))|draw.Bold,
+	)
 	p.AddField("reason", i.Reason, draw.Plain)
 	p.AddField("evidence", print.FormatCoverage(i), draw.Plain)
 	p.AddField("check", i.RelianceNote(), draw.Yellow)

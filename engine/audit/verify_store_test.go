@@ -141,7 +141,8 @@ func TestVerifyOneOrganization(t *testing.T) {
 	if v, err := audit.VerifyStore(t.Context(), db, "beta"); err != nil || v.OK || len(v.Problems) != 1 {
 		t.Errorf("%+v, %v", v, err)
 	}
-	if _, err := audit.VerifyStore(t.Context(), db, "gamma"); !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), "acme, beta") {
+	if _, err := audit.VerifyStore(t.Context(), db, "gamma"); !api.IsCode(err, api.CodeValidation) ||
+		!strings.Contains(err.Error(), "acme, beta") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -150,7 +150,8 @@ func TestSoA(t *testing.T) {
 	if !slices.Equal(item.InclusionReasons, []string{"legal", "contractual", "framework", "risk"}) {
 		t.Errorf("reasons %v", item.InclusionReasons)
 	}
-	if item.Owner == nil || *item.Owner != "CISO" || !strings.Contains(item.Rationale, "Required by gdpr, ISO/IEC 27001:2022 and pci-dss-4.0.1.") ||
+	if item.Owner == nil || *item.Owner != "CISO" ||
+		!strings.Contains(item.Rationale, "Required by gdpr, ISO/IEC 27001:2022 and pci-dss-4.0.1.") ||
 		!item.NeedsReview {
 		t.Errorf("%+v", item)
 	}

@@ -16,7 +16,8 @@ func wordStyle(kind, id, attrs, content string) string {
 // wordDocument makes a document with styles, in which each container in use has a part.
 func wordDocument(t testing.TB, body, styles string, parts map[string]string) []byte {
 	rel := func(id, kind, target string) string {
-		return `<Relationship Id="` + id + `" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/` + kind + `" Target="` + target + `"/>`
+		return `<Relationship Id="` + id + `" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/` + kind +
+			`" Target="` + target + `"/>`
 	}
 	all := map[string]string{
 		"word/styles.xml": `<w:styles ` + documenttest.WordNS + `>` + styles + `</w:styles>`,
@@ -35,15 +36,24 @@ func TestInvisibleDOCX(t *testing.T) {
 		hidden = `<w:rPr><w:vanish/></w:rPr>`
 		struck = `<w:rPr><w:strike/></w:rPr>`
 	)
-	styles := wordStyle("character", "Cv", "", hidden) + wordStyle("character", "Cs", "", struck) + wordStyle("character", "Cd", "", `<w:rPr><w:dstrike/></w:rPr>`) +
-		wordStyle("character", "Csub", "", `<w:basedOn w:val="Cs"/>`) + wordStyle("paragraph", "Pv", "", hidden) + wordStyle("paragraph", "Ps", "", struck) +
-		wordStyle("paragraph", "Psub2", "", `<w:basedOn w:val="Psub"/>`) + wordStyle("paragraph", "Psub", "", `<w:basedOn w:val="Ps"/>`) +
-		wordStyle("paragraph", "Pdark", "", `<w:pPr><w:shd w:val="clear" w:fill="101010"/></w:pPr>`) + wordStyle("character", "Cwhite", "", `<w:rPr><w:color w:val="FFFFFF"/></w:rPr>`)
+	styles := wordStyle("character", "Cv", "", hidden) +
+		wordStyle("character", "Cs", "", struck) +
+		wordStyle("character", "Cd", "", `<w:rPr><w:dstrike/></w:rPr>`) +
+		wordStyle("character", "Csub", "", `<w:basedOn w:val="Cs"/>`) +
+		wordStyle("paragraph", "Pv", "", hidden) +
+		wordStyle("paragraph", "Ps", "", struck) +
+		wordStyle("paragraph", "Psub2", "", `<w:basedOn w:val="Psub"/>`) +
+		wordStyle("paragraph", "Psub", "", `<w:basedOn w:val="Ps"/>`) +
+		wordStyle("paragraph", "Pdark", "", `<w:pPr><w:shd w:val="clear" w:fill="101010"/></w:pPr>`) +
+		wordStyle("character", "Cwhite", "", `<w:rPr><w:color w:val="FFFFFF"/></w:rPr>`)
 	run := func(properties string) string {
 		return `<w:r><w:rPr>` + properties + `</w:rPr><w:t>quagga</w:t></w:r>`
 	}
 	// By way: the paragraph's properties, "|", and a run of the hidden text.
-	m := matrix{file: "a.docx", containers: []string{"body", "table", "nested table", "text box", "header", "footer", "footnote", "endnote", "control"}, ways: map[string]string{
+	m := matrix{file: "a.docx", containers: []string{
+		"body", "table", "nested table", "text box", "header", "footer", "footnote",
+		"endnote", "control",
+	}, ways: map[string]string{
 		"vanish":                 "|" + run(`<w:vanish/>`),
 		"specVanish":             "|" + run(`<w:specVanish/>`),
 		"strike":                 "|" + run(`<w:strike w:val="true"/>`),
@@ -82,14 +92,16 @@ func TestInvisibleDOCX(t *testing.T) {
 		case "control":
 			body = `<w:sdt><w:sdtContent>` + p + `</w:sdtContent></w:sdt>`
 		case "text box":
-			body = `<w:p><w:r><w:drawing><wp:docPr/><wps:spPr><a:solidFill><a:srgbClr val="FFFFFF"/></a:solidFill></wps:spPr><w:txbxContent>` + p + `</w:txbxContent></w:drawing></w:r></w:p>`
+			body = `<w:p><w:r><w:drawing><wp:docPr/><wps:spPr><a:solidFill><a:srgbClr val="FFFFFF"/></a:solidFill></wps:spPr><w:txbxContent>` +
+				p + `</w:txbxContent></w:drawing></w:r></w:p>`
 		case "header":
 			body, parts["word/header1.xml"] = "", `<w:hdr `+documenttest.WordNS+`>`+p+`</w:hdr>`
 		case "footer":
 			body, parts["word/footer1.xml"] = "", `<w:ftr `+documenttest.WordNS+`>`+row(p)+`</w:ftr>`
 		case "footnote", "endnote":
 			body = `<w:p><w:r><w:` + container + `Reference w:id="2"/><w:t>x</w:t></w:r></w:p>`
-			parts["word/"+container+"s.xml"] = `<w:notes ` + documenttest.WordNS + `><w:` + container + ` w:id="2">` + p + `</w:` + container + `></w:notes>`
+			parts["word/"+container+"s.xml"] = `<w:notes ` + documenttest.WordNS + `><w:` + container + ` w:id="2">` + p + `</w:` + container +
+				`></w:notes>`
 		}
 		return wordDocument(t, documenttest.DocxParagraph("", "Before")+body+documenttest.DocxParagraph("", "After"), styles, parts)
 	}
@@ -105,18 +117,27 @@ func TestInvisibleDOCX(t *testing.T) {
 	)
 	// The key "*" has styles for the whole document.
 	whole := matrix{file: "a.docx", containers: []string{"document"}, ways: map[string]string{
-		"hidden row":     `|<w:tbl><w:tr><w:trPr><w:hidden/></w:trPr>` + cell("", plain) + cell("", plain) + `</w:tr>` + other + `</w:tbl>`,
-		"flat row":       `|<w:tbl><w:tr><w:trPr><w:trHeight w:val="1" w:hRule="exact"/></w:trPr>` + cell("", plain) + `</w:tr>` + other + `</w:tbl>`,
-		"deleted row":    `|<w:tbl><w:tr><w:trPr><w:del w:id="1"/></w:trPr>` + cell("", plain) + `</w:tr>` + other + `</w:tbl>`,
-		"deleted cell":   `|<w:tbl><w:tr>` + cell(`<w:cellDel/>`, plain) + `</w:tr>` + other + `</w:tbl>`,
-		"cell shading":   `|<w:tbl><w:tr>` + cell(`<w:shd w:val="clear" w:fill="404040"/>`, `<w:rPr><w:color w:val="404040"/></w:rPr>`+plain) + `</w:tr>` + other + `</w:tbl>`,
-		"table shading":  `|<w:tbl><w:tblPr><w:shd w:fill="00FF00"/></w:tblPr><w:tr>` + cell("", `<w:rPr><w:color w:val="00ff00"/></w:rPr>`+plain) + `</w:tr>` + other + `</w:tbl>`,
-		"table style":    wordStyle("table", "T", "", struck) + `|<w:tbl><w:tblPr><w:tblStyle w:val="T"/></w:tblPr><w:tr>` + cell("", plain) + cell("", `<w:rPr><w:strike w:val="0"/></w:rPr><w:t>seen</w:t>`) + `</w:tr></w:tbl>`,
-		"hidden drawing": `|<w:p><w:r><w:drawing><wp:docPr hidden="1" descr="quagga"/><w:txbxContent>` + p("", "quagga") + `</w:txbxContent></w:drawing></w:r></w:p>` + p("", "seen"),
-		"hidden shape":   `|<w:p><w:r><w:pict><v:shape style="position:absolute; visibility: hidden"><w:txbxContent>` + p("", "quagga") + `</w:txbxContent></v:shape></w:pict></w:r></w:p>` + p("", "seen"),
-		"drawing's run":  `|<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:drawing><w:txbxContent>` + p("", "quagga") + `</w:txbxContent></w:drawing></w:r></w:p>` + p("", "seen"),
-		"page color":     `|<w:background w:color="0000A0"/><w:p><w:r><w:rPr><w:color w:val="0000A0"/></w:rPr>` + plain + `</w:r></w:p>` + p("", "seen"),
-		"double toggle":  wordStyle("paragraph", "A", "", struck) + wordStyle("character", "B", "", struck) + `|<w:p><w:pPr><w:pStyle w:val="A"/></w:pPr><w:r>` + plain + `</w:r><w:r><w:rPr><w:rStyle w:val="B"/></w:rPr><w:t>seen</w:t></w:r></w:p>`,
+		"hidden row": `|<w:tbl><w:tr><w:trPr><w:hidden/></w:trPr>` + cell("", plain) + cell("", plain) + `</w:tr>` + other + `</w:tbl>`,
+		"flat row": `|<w:tbl><w:tr><w:trPr><w:trHeight w:val="1" w:hRule="exact"/></w:trPr>` + cell("", plain) + `</w:tr>` + other +
+			`</w:tbl>`,
+		"deleted row":  `|<w:tbl><w:tr><w:trPr><w:del w:id="1"/></w:trPr>` + cell("", plain) + `</w:tr>` + other + `</w:tbl>`,
+		"deleted cell": `|<w:tbl><w:tr>` + cell(`<w:cellDel/>`, plain) + `</w:tr>` + other + `</w:tbl>`,
+		"cell shading": `|<w:tbl><w:tr>` + cell(`<w:shd w:val="clear" w:fill="404040"/>`,
+			`<w:rPr><w:color w:val="404040"/></w:rPr>`+plain) + `</w:tr>` + other + `</w:tbl>`,
+		"table shading": `|<w:tbl><w:tblPr><w:shd w:fill="00FF00"/></w:tblPr><w:tr>` + cell("",
+			`<w:rPr><w:color w:val="00ff00"/></w:rPr>`+plain) + `</w:tr>` + other + `</w:tbl>`,
+		"table style": wordStyle("table", "T", "", struck) + `|<w:tbl><w:tblPr><w:tblStyle w:val="T"/></w:tblPr><w:tr>` + cell("", plain) +
+			cell("", `<w:rPr><w:strike w:val="0"/></w:rPr><w:t>seen</w:t>`) + `</w:tr></w:tbl>`,
+		"hidden drawing": `|<w:p><w:r><w:drawing><wp:docPr hidden="1" descr="quagga"/><w:txbxContent>` + p("", "quagga") +
+			`</w:txbxContent></w:drawing></w:r></w:p>` + p("", "seen"),
+		"hidden shape": `|<w:p><w:r><w:pict><v:shape style="position:absolute; visibility: hidden"><w:txbxContent>` + p("", "quagga") +
+			`</w:txbxContent></v:shape></w:pict></w:r></w:p>` + p("", "seen"),
+		"drawing's run": `|<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:drawing><w:txbxContent>` + p("", "quagga") +
+			`</w:txbxContent></w:drawing></w:r></w:p>` + p("", "seen"),
+		"page color": `|<w:background w:color="0000A0"/><w:p><w:r><w:rPr><w:color w:val="0000A0"/></w:rPr>` + plain + `</w:r></w:p>` +
+			p("", "seen"),
+		"double toggle": wordStyle("paragraph", "A", "", struck) + wordStyle("character", "B", "", struck) +
+			`|<w:p><w:pPr><w:pStyle w:val="A"/></w:pPr><w:r>` + plain + `</w:r><w:r><w:rPr><w:rStyle w:val="B"/></w:rPr><w:t>seen</w:t></w:r></w:p>`,
 	}}
 	whole.build = func(t *testing.T, _, _, way string) []byte {
 		styles, body, _ := strings.Cut(way, "|")
@@ -127,7 +148,8 @@ func TestInvisibleDOCX(t *testing.T) {
 		"defaults": `<w:docDefaults><w:rPrDefault><w:rPr><w:vanish/></w:rPr></w:rPrDefault></w:docDefaults>`,
 		"default":  wordStyle("paragraph", "N", `w:default="1"`, struck),
 	} {
-		doc := parsetest.Read(t, "a.docx", wordDocument(t, p("", "quagga")+`<w:p><w:r><w:rPr><w:vanish w:val="0"/><w:strike w:val="0"/></w:rPr><w:t>seen</w:t></w:r></w:p>`, styles, nil))
+		doc := parsetest.Read(t, "a.docx", wordDocument(t, p("",
+			"quagga")+`<w:p><w:r><w:rPr><w:vanish w:val="0"/><w:strike w:val="0"/></w:rPr><w:t>seen</w:t></w:r></w:p>`, styles, nil))
 		if got := allText(doc); got != "seen\n" || len(doc.NotRead) != 1 {
 			t.Errorf("%s: read %q, %v", name, got, doc.NotRead)
 		}
@@ -137,11 +159,14 @@ func TestInvisibleDOCX(t *testing.T) {
 	shown(t, "a.docx", map[string][]byte{
 		"web hidden":         wordDocument(t, `<w:p><w:r><w:rPr><w:webHidden/></w:rPr><w:t>zebra</w:t></w:r></w:p>`, "", nil),
 		"white on dark cell": wordDocument(t, `<w:tbl><w:tr>`+cell(`<w:shd w:val="clear" w:fill="1F3864"/>`, white)+`</w:tr></w:tbl>`, "", nil),
-		"header of style":    wordDocument(t, `<w:tbl><w:tblPr><w:tblStyle w:val="T"/></w:tblPr><w:tr>`+cell("", white)+`</w:tr></w:tbl>`, wordStyle("table", "T", "", `<w:tblStylePr w:type="firstRow"/>`), nil),
-		"white on a shape":   wordDocument(t, `<w:p><w:r><w:drawing><w:txbxContent><w:p><w:r>`+white+`</w:r></w:p></w:txbxContent></w:drawing></w:r></w:p>`, "", nil),
-		"hidden mark":        wordDocument(t, `<w:p><w:pPr><w:rPr><w:vanish/><w:strike/></w:rPr></w:pPr><w:r><w:t>zebra</w:t></w:r></w:p>`, "", nil),
-		"deleted mark":       wordDocument(t, `<w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr><w:r><w:t>zebra</w:t></w:r></w:p>`, "", nil),
-		"circular styles":    wordDocument(t, p("A", "zebra"), wordStyle("paragraph", "A", "", `<w:basedOn w:val="B"/>`)+wordStyle("paragraph", "B", "", `<w:basedOn w:val="A"/>`), nil),
+		"header of style": wordDocument(t, `<w:tbl><w:tblPr><w:tblStyle w:val="T"/></w:tblPr><w:tr>`+cell("", white)+`</w:tr></w:tbl>`,
+			wordStyle("table", "T", "", `<w:tblStylePr w:type="firstRow"/>`), nil),
+		"white on a shape": wordDocument(t, `<w:p><w:r><w:drawing><w:txbxContent><w:p><w:r>`+white+`</w:r></w:p></w:txbxContent></w:drawing></w:r></w:p>`, "", nil),
+		"hidden mark": wordDocument(t, `<w:p><w:pPr><w:rPr><w:vanish/><w:strike/></w:rPr></w:pPr><w:r><w:t>zebra</w:t></w:r></w:p>`,
+			"", nil),
+		"deleted mark": wordDocument(t, `<w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr><w:r><w:t>zebra</w:t></w:r></w:p>`, "", nil),
+		"circular styles": wordDocument(t, p("A", "zebra"), wordStyle("paragraph", "A", "",
+			`<w:basedOn w:val="B"/>`)+wordStyle("paragraph", "B", "", `<w:basedOn w:val="A"/>`), nil),
 	})
 }
 

@@ -46,7 +46,8 @@ func presentation(t testing.TB, slide string, parts map[string]string) []byte {
 
 // slideShape returns a shape with properties, the content of its placeholder's element, a list style, and paragraphs.
 func slideShape(name, properties, placeholder, list, paragraphs string) string {
-	return `<p:sp><p:nvSpPr><p:cNvPr id="1" ` + name + `/><p:nvPr>` + placeholder + `</p:nvPr></p:nvSpPr><p:spPr>` + properties + `</p:spPr><p:txBody><a:lstStyle>` + list +
+	return `<p:sp><p:nvSpPr><p:cNvPr id="1" ` + name + `/><p:nvPr>` + placeholder + `</p:nvPr></p:nvSpPr><p:spPr>` + properties +
+		`</p:spPr><p:txBody><a:lstStyle>` + list +
 		`</a:lstStyle>` + paragraphs + `</p:txBody></p:sp>`
 }
 
@@ -97,14 +98,16 @@ func TestInvisiblePPTX(t *testing.T) {
 	}
 	rest := slideShape("", "", "", "", fixed)
 	shapes := matrix{file: "a.pptx", containers: []string{"slide"}, ways: map[string]string{
-		"hidden shape":         slideShape(`hidden="1"`, "", "", "", hidden),
-		"hidden group":         `<p:grpSp><p:cNvPr hidden="true"/><p:grpSpPr/>` + slideShape("", "", "", "", hidden) + `</p:grpSp>`,
-		"list style":           slideShape("", "", "", struck, hidden),
-		"left of the slide":    slideShape("", at("-200", "0"), "", "", hidden),
-		"below the slide":      slideShape("", at("0", "500"), "", "", hidden),
-		"off by its group":     `<p:grpSp><p:grpSpPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="1000" cy="500"/><a:chOff x="0" y="0"/><a:chExt cx="100" cy="50"/></a:xfrm></p:grpSpPr>` + slideShape("", at("100", "0"), "", "", hidden) + `</p:grpSp>`,
-		"color of the shape":   slideShape("", color("336699"), "", "", `<a:p><a:r><a:rPr>`+color("336699")+`</a:rPr><a:t>quagga</a:t></a:r></a:p>`),
-		"color of the slide":   `<p:bg><p:bgPr>` + color("102030") + `</p:bgPr></p:bg>` + slideShape("", "", "", "", `<a:p><a:r><a:rPr>`+color("102030")+`</a:rPr><a:t>quagga</a:t></a:r></a:p>`),
+		"hidden shape":      slideShape(`hidden="1"`, "", "", "", hidden),
+		"hidden group":      `<p:grpSp><p:cNvPr hidden="true"/><p:grpSpPr/>` + slideShape("", "", "", "", hidden) + `</p:grpSp>`,
+		"list style":        slideShape("", "", "", struck, hidden),
+		"left of the slide": slideShape("", at("-200", "0"), "", "", hidden),
+		"below the slide":   slideShape("", at("0", "500"), "", "", hidden),
+		"off by its group":  `<p:grpSp><p:grpSpPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="1000" cy="500"/><a:chOff x="0" y="0"/><a:chExt cx="100" cy="50"/></a:xfrm></p:grpSpPr>` + slideShape("", at("100", "0"), "", "", hidden) + `</p:grpSp>`,
+		"color of the shape": slideShape("", color("336699"), "", "",
+			`<a:p><a:r><a:rPr>`+color("336699")+`</a:rPr><a:t>quagga</a:t></a:r></a:p>`),
+		"color of the slide": `<p:bg><p:bgPr>` + color("102030") + `</p:bgPr></p:bg>` + slideShape("", "", "", "",
+			`<a:p><a:r><a:rPr>`+color("102030")+`</a:rPr><a:t>quagga</a:t></a:r></a:p>`),
 		"LAYOUT":               slideShape("", "", `<p:ph type="body" idx="7"/>`, "", hidden),
 		"MASTER":               slideShape("", "", `<p:ph idx="7"/>`, "", hidden),
 		"TEXTS":                slideShape("", "", `<p:ph type="title"/>`, "", hidden),
@@ -131,14 +134,19 @@ func TestInvisiblePPTX(t *testing.T) {
 		return `<a:p><a:r><a:rPr>` + properties + `</a:rPr><a:t>zebra</a:t></a:r></a:p>`
 	}
 	shown(t, "a.pptx", map[string][]byte{
-		"white on a dark shape":  presentation(t, slideShape("", color("202020"), "", "", zebra(color("FFFFFF"))), nil),
-		"white on a picture":     presentation(t, `<p:pic><a:blip/></p:pic>`+slideShape("", "", "", "", zebra(color("FFFFFF"))), nil),
-		"white over another":     presentation(t, slideShape("", "", "", "", zebra(color("FFFFFF")))+slideShape("", color("000000"), "", "", ""), nil),
-		"white on a dark master": presentation(t, slideShape("", "", "", "", zebra(color("FFFFFF"))), map[string]string{"ppt/master1.xml": `<p:bg><p:bgPr>` + color("000033") + `</p:bgPr></p:bg>`}),
-		"white in a dark theme":  presentation(t, slideShape("", "", "", "", zebra(`<a:solidFill><a:schemeClr val="tx1"/></a:solidFill>`)), map[string]string{"ppt/master1.xml": `<p:clrMap bg1="dk1"/>`}),
-		"strike turned off":      presentation(t, slideShape("", "", "", struck, `<a:p><a:r><a:rPr strike="noStrike"/><a:t>zebra</a:t></a:r></a:p>`), nil),
-		"another level's strike": presentation(t, slideShape("", "", "", `<a:lvl2pPr><a:defRPr strike="sngStrike"/></a:lvl2pPr>`, zebra("")), nil),
-		"partly on the slide":    presentation(t, slideShape("", at("-50", "470"), "", "", zebra("")), nil),
+		"white on a dark shape": presentation(t, slideShape("", color("202020"), "", "", zebra(color("FFFFFF"))), nil),
+		"white on a picture":    presentation(t, `<p:pic><a:blip/></p:pic>`+slideShape("", "", "", "", zebra(color("FFFFFF"))), nil),
+		"white over another": presentation(t, slideShape("", "", "", "", zebra(color("FFFFFF")))+slideShape("", color("000000"), "", "",
+			""), nil),
+		"white on a dark master": presentation(t, slideShape("", "", "", "", zebra(color("FFFFFF"))),
+			map[string]string{"ppt/master1.xml": `<p:bg><p:bgPr>` + color("000033") + `</p:bgPr></p:bg>`}),
+		"white in a dark theme": presentation(t, slideShape("", "", "", "", zebra(`<a:solidFill><a:schemeClr val="tx1"/></a:solidFill>`)),
+			map[string]string{"ppt/master1.xml": `<p:clrMap bg1="dk1"/>`}),
+		"strike turned off": presentation(t, slideShape("", "", "", struck,
+			`<a:p><a:r><a:rPr strike="noStrike"/><a:t>zebra</a:t></a:r></a:p>`), nil),
+		"another level's strike": presentation(t, slideShape("", "", "", `<a:lvl2pPr><a:defRPr strike="sngStrike"/></a:lvl2pPr>`, zebra("")),
+			nil),
+		"partly on the slide": presentation(t, slideShape("", at("-50", "470"), "", "", zebra("")), nil),
 	})
 
 	doc := parsetest.Read(t, "a.pptx", presentation(t, rest+`<p:pic><a:blip/></p:pic><p:graphicFrame><c:chart/></p:graphicFrame><p:oleObj/>`,

@@ -11,28 +11,31 @@ import (
 func TestInvisibleRTF(t *testing.T) {
 	const head = `{\rtf1\ansi{\colortbl;\red255\green255\blue255;\red16\green16\blue16;}` +
 		`{\stylesheet{\s0 Normal;}{\s1\strike Old;}{\s2\sbasedon1 Older;}{\s3\v Gone;}{\*\cs10\strike Struck;}{\*\cs11\sbasedon10 Too;}{\*\cs12\v Hid;}{\s4\cf1 Light;}}`
-	m := matrix{file: "a.rtf", containers: []string{"body", "table", "shaped table", "header", "footer", "footnote", "text box", "list"}, ways: map[string]string{
-		"v":                   `{\v quagga} seen`,
-		"strike":              `{\strike quagga} seen`,
-		"striked":             `\striked1 quagga\striked0  seen`,
-		"deleted":             `{\deleted quagga} seen`,
-		"deleted, plain":      `{\deleted\plain quagga} seen`,
-		"nested group":        `{\strike {\b quagga}} seen`,
-		"until plain":         `\strike quagga\plain  seen`,
-		"paragraph style":     `\s1 quagga{\strike0 seen}`,
-		"based on style":      `\s2 quagga{\strike0 seen}`,
-		"hidden style":        `\s3 quagga{\v0 seen}`,
-		"light style":         `\s4 quagga{\cf2 seen}`,
-		"character style":     `{\cs10 quagga} seen`,
-		"based on struck":     `{\cs11 quagga} seen`,
-		"hidden character":    `{\cs12 quagga} seen`,
-		"white":               `{\cf1 quagga} seen`,
-		"in its highlight":    `{\cf2\highlight2 quagga} seen`,
-		"in its shading":      `{\cf2\chcbpat2 quagga} seen`,
-		"tiny":                `{\fs2 quagga}{\fs20  seen}`,
-		"escaped":             `{\strike \'71\u117?agga} seen`,
-		"paragraph's shading": `\cbpat2{\cf2 quagga} seen`,
-	}, absent: []string{"white in shaped table", "light style in shaped table"}}
+	m := matrix{
+		file: "a.rtf", containers: []string{"body", "table", "shaped table", "header", "footer", "footnote", "text box", "list"},
+		ways: map[string]string{
+			"v":                   `{\v quagga} seen`,
+			"strike":              `{\strike quagga} seen`,
+			"striked":             `\striked1 quagga\striked0  seen`,
+			"deleted":             `{\deleted quagga} seen`,
+			"deleted, plain":      `{\deleted\plain quagga} seen`,
+			"nested group":        `{\strike {\b quagga}} seen`,
+			"until plain":         `\strike quagga\plain  seen`,
+			"paragraph style":     `\s1 quagga{\strike0 seen}`,
+			"based on style":      `\s2 quagga{\strike0 seen}`,
+			"hidden style":        `\s3 quagga{\v0 seen}`,
+			"light style":         `\s4 quagga{\cf2 seen}`,
+			"character style":     `{\cs10 quagga} seen`,
+			"based on struck":     `{\cs11 quagga} seen`,
+			"hidden character":    `{\cs12 quagga} seen`,
+			"white":               `{\cf1 quagga} seen`,
+			"in its highlight":    `{\cf2\highlight2 quagga} seen`,
+			"in its shading":      `{\cf2\chcbpat2 quagga} seen`,
+			"tiny":                `{\fs2 quagga}{\fs20  seen}`,
+			"escaped":             `{\strike \'71\u117?agga} seen`,
+			"paragraph's shading": `\cbpat2{\cf2 quagga} seen`,
+		}, absent: []string{"white in shaped table", "light style in shaped table"},
+	}
 	m.build = func(_ *testing.T, container, _, text string) []byte {
 		return []byte(head + `\pard\plain Before\par ` + map[string]string{
 			"body":         `\pard\plain ` + text + `\par `,

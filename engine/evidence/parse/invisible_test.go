@@ -85,7 +85,8 @@ func TestInvisibleHTML(t *testing.T) {
 		"{}13": span("position:fixed;top:-200vh"), "{}14": span("text-indent:-99em"), "{}15": span("position:absolute;clip:rect(0 0 0 0)"),
 		"{}16": span("clip-path:inset(50%)"), "{}17": span("color:#FEFEFE"), "{}18": span("background:#000;color:rgb(0, 0, 0)"),
 		"{}19": span("color:rgba(10,10,10,0)"), "{}20": `<template>quagga</template>`, "{}21": `<noscript>quagga</noscript>`,
-		"{}22": span("transform:scale(0)"), "{}23": `<dialog>quagga</dialog>`, "{}24": span("color:hsl(0,0%,100%)"), "{}25": span("left:-200%;position:absolute"),
+		"{}22": span("transform:scale(0)"), "{}23": `<dialog>quagga</dialog>`, "{}24": span("color:hsl(0,0%,100%)"),
+		"{}25":                                               span("left:-200%;position:absolute"),
 		".a{display:none}":                                   `<span class="b a">quagga</span>`,
 		"#a{visibility:hidden}":                              `<span id=a>quagga</span>`,
 		"em{text-decoration:line-through}":                   `<em>quagga</em>`,
@@ -103,9 +104,12 @@ func TestInvisibleHTML(t *testing.T) {
 		".a{margin-left:-9999px;content:'}'}.b{color:black}": `<span class=a>quagga</span>`,
 	}
 	containers := map[string]string{
-		"body": `<p>TEXT</p>`, "table": `<table><tr><td>One</td><td>TEXT</td></tr></table>`, "list": `<ul><li>TEXT</li></ul>`, "pre": `<pre>TEXT</pre>`,
-		"header": `<header>TEXT</header>`, "footer": `<footer>TEXT</footer>`, "heading": `<h2>TEXT</h2>`, "details": `<details><summary>TEXT</summary></details>`,
-		"nested table": `<table><tr><td><table><tr><td>TEXT</td></tr></table></td><td>x</td></tr></table>`, "caption": `<table><caption>TEXT</caption></table>`,
+		"body": `<p>TEXT</p>`, "table": `<table><tr><td>One</td><td>TEXT</td></tr></table>`, "list": `<ul><li>TEXT</li></ul>`,
+		"pre":    `<pre>TEXT</pre>`,
+		"header": `<header>TEXT</header>`, "footer": `<footer>TEXT</footer>`, "heading": `<h2>TEXT</h2>`,
+		"details":      `<details><summary>TEXT</summary></details>`,
+		"nested table": `<table><tr><td><table><tr><td>TEXT</td></tr></table></td><td>x</td></tr></table>`,
+		"caption":      `<table><caption>TEXT</caption></table>`,
 	}
 	m := matrix{file: "a.html", ways: ways}
 	for name := range containers {

@@ -13,20 +13,23 @@ import (
 func workbookParts(t testing.TB, sheet, styles, texts string, parts map[string]string) []byte {
 	const ns = ` xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">`
 	rel := func(id, kind, target string) string {
-		return `<Relationship Id="` + id + `" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/` + kind + `" Target="` + target + `"/>`
+		return `<Relationship Id="` + id + `" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/` + kind +
+			`" Target="` + target + `"/>`
 	}
 	const relNS = `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`
 	all := map[string]string{
 		"[Content_Types].xml": `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/>` +
 			`<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/></Types>`,
-		"_rels/.rels":                relNS + rel("r1", "officeDocument", "xl/workbook.xml") + `</Relationships>`,
-		"xl/workbook.xml":            `<workbook` + ns + `<sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>`,
-		"xl/_rels/workbook.xml.rels": relNS + rel("r1", "worksheet", "worksheets/sheet1.xml") + rel("r2", "styles", "styles.xml") + rel("r3", "sharedStrings", "sharedStrings.xml") + rel("r4", "worksheet", "worksheets/sheet2.xml") + `</Relationships>`,
-		"xl/styles.xml":              `<styleSheet` + ns + styles + `</styleSheet>`,
-		"xl/sharedStrings.xml":       `<sst` + ns + texts + `</sst>`,
-		"xl/worksheets/sheet1.xml":   `<worksheet` + ns + sheet + `</worksheet>`,
+		"_rels/.rels":     relNS + rel("r1", "officeDocument", "xl/workbook.xml") + `</Relationships>`,
+		"xl/workbook.xml": `<workbook` + ns + `<sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels": relNS + rel("r1", "worksheet", "worksheets/sheet1.xml") + rel("r2", "styles", "styles.xml") + rel("r3",
+			"sharedStrings", "sharedStrings.xml") + rel("r4", "worksheet", "worksheets/sheet2.xml") + `</Relationships>`,
+		"xl/styles.xml":            `<styleSheet` + ns + styles + `</styleSheet>`,
+		"xl/sharedStrings.xml":     `<sst` + ns + texts + `</sst>`,
+		"xl/worksheets/sheet1.xml": `<worksheet` + ns + sheet + `</worksheet>`,
 	}
-	rels := relNS + rel("r1", "drawing", "../drawings/drawing1.xml") + rel("r3", "comments", "../comments1.xml") + rel("r4", "oleObject", "../x.bin")
+	rels := relNS + rel("r1", "drawing", "../drawings/drawing1.xml") + rel("r3", "comments", "../comments1.xml") + rel("r4", "oleObject",
+		"../x.bin")
 	if parts["xl/tables/table1.xml"] != "" {
 		rels += rel("r2", "table", "../tables/table1.xml")
 	}
@@ -53,23 +56,33 @@ func TestInvisibleXLSX(t *testing.T) {
 	const own = `<cellXfs><xf/><xf fontId="1"/></cellXfs>`
 	// By way: the styles of the cell with style 1, or the whole of a row.
 	ways := map[string]string{
-		"struck":                    fonts(`<strike/>`) + own,
-		"struck by parent":          fonts(`<strike val="1"/>`) + `<cellStyleXfs><xf/><xf fontId="1"/></cellStyleXfs><cellXfs><xf/><xf xfId="1" applyFont="0"/></cellXfs>`,
-		"struck by parent, no font": fonts(`<strike/>`) + `<cellStyleXfs><xf/><xf fontId="1"/></cellStyleXfs><cellXfs><xf/><xf xfId="1"/></cellXfs>`,
-		"white":                     fonts(`<color rgb="FFFFFFFF"/>`) + own,
-		"white of theme":            fonts(`<color theme="0"/>`) + own,
-		"white of palette":          fonts(`<color indexed="9"/>`) + own,
-		"dark on dark":              fonts(`<color rgb="FF202020"/>`) + `<cellXfs><xf/><xf fontId="1" fillId="2"/></cellXfs>`,
-		"number format":             fonts(``) + `<numFmts><numFmt numFmtId="170" formatCode=";;;"/></numFmts><cellXfs><xf/><xf numFmtId="170"/></cellXfs>`,
-		"size":                      fonts(`<sz val="1"/>`) + own,
+		"struck": fonts(`<strike/>`) + own,
+		"struck by parent": fonts(`<strike val="1"/>`) +
+			`<cellStyleXfs><xf/><xf fontId="1"/></cellStyleXfs><cellXfs><xf/><xf xfId="1" applyFont="0"/></cellXfs>`,
+		"struck by parent, no font": fonts(`<strike/>`) +
+			`<cellStyleXfs><xf/><xf fontId="1"/></cellStyleXfs><cellXfs><xf/><xf xfId="1"/></cellXfs>`,
+		"white":            fonts(`<color rgb="FFFFFFFF"/>`) + own,
+		"white of theme":   fonts(`<color theme="0"/>`) + own,
+		"white of palette": fonts(`<color indexed="9"/>`) + own,
+		"dark on dark":     fonts(`<color rgb="FF202020"/>`) + `<cellXfs><xf/><xf fontId="1" fillId="2"/></cellXfs>`,
+		"number format": fonts(``) +
+			`<numFmts><numFmt numFmtId="170" formatCode=";;;"/></numFmts><cellXfs><xf/><xf numFmtId="170"/></cellXfs>`,
+		"size": fonts(`<sz val="1"/>`) + own,
 	}
-	m := matrix{file: "a.xlsx", ways: ways, containers: []string{"cell", "shared string", "shared run", "inline run", "formula"}, absent: []string{
-		// A piece with a format of its own has no number format, and its cell's font doesn't count.
-		"number format in shared run", "number format in inline run", "struck by parent in shared run", "struck by parent in inline run",
-		"struck by parent, no font in shared run", "struck by parent, no font in inline run", "dark on dark in shared run", "dark on dark in inline run",
-	}}
+	m := matrix{
+		file: "a.xlsx", ways: ways, containers: []string{"cell", "shared string", "shared run", "inline run", "formula"},
+		absent: []string{
+			// A piece with a format of its own has no number format, and its cell's font doesn't count.
+			"number format in shared run", "number format in inline run", "struck by parent in shared run", "struck by parent in inline run",
+			"struck by parent, no font in shared run", "struck by parent, no font in inline run", "dark on dark in shared run",
+			"dark on dark in inline run",
+		},
+	}
 	m.build = func(t *testing.T, container, way, styles string) []byte {
-		format := map[string]string{"struck": `<strike/>`, "white": `<color rgb="FFFFFFFF"/>`, "white of theme": `<color theme="0"/>`, "white of palette": `<color indexed="9"/>`, "size": `<sz val="1"/>`}[way]
+		format := map[string]string{
+			"struck": `<strike/>`, "white": `<color rgb="FFFFFFFF"/>`, "white of theme": `<color theme="0"/>`,
+			"white of palette": `<color indexed="9"/>`, "size": `<sz val="1"/>`,
+		}[way]
 		run := `<r><t>seen </t></r><r><rPr>` + format + `</rPr><t>quagga</t></r>`
 		texts, cell := "", ""
 		switch container {
@@ -84,7 +97,8 @@ func TestInvisibleXLSX(t *testing.T) {
 		case "formula":
 			cell = `<c r="B2" s="1" t="str"><f>A1</f><v>quagga</v></c>`
 		}
-		return workbookParts(t, `<sheetData>`+before+`<row r="2">`+cellText("A2", "0", "seen")+cell+`</row>`+after+`</sheetData>`, styles, texts, nil)
+		return workbookParts(t, `<sheetData>`+before+`<row r="2">`+cellText("A2", "0", "seen")+cell+`</row>`+after+`</sheetData>`, styles,
+			texts, nil)
 	}
 	m.check(t)
 
@@ -94,11 +108,12 @@ func TestInvisibleXLSX(t *testing.T) {
 	seen := `<row r="3">` + cellText("A3", "0", "seen") + cellText("C3", "0", "quagga") + `</row>`
 	seenOnly := `<row r="3">` + cellText("A3", "0", "seen") + `</row>`
 	sheets := matrix{file: "a.xlsx", containers: []string{"sheet"}, ways: map[string]string{
-		"hidden row":        `<sheetData>` + before + row(`hidden="1"`) + seenOnly + after + `</sheetData>`,
-		"row of height":     `<sheetData>` + before + row(`ht="0" customHeight="1"`) + seenOnly + after + `</sheetData>`,
-		"hidden column":     `<cols><col min="3" max="5" hidden="true"/></cols><sheetData>` + before + seen + after + `</sheetData>`,
-		"column width":      `<cols><col min="3" max="3" width="0"/></cols><sheetData>` + before + seen + after + `</sheetData>`,
-		"row beside filter": `<sheetData>` + before + row(`hidden="1"`) + seenOnly + after + `</sheetData><autoFilter ref="A3:B9"><filterColumn colId="0"/></autoFilter>`,
+		"hidden row":    `<sheetData>` + before + row(`hidden="1"`) + seenOnly + after + `</sheetData>`,
+		"row of height": `<sheetData>` + before + row(`ht="0" customHeight="1"`) + seenOnly + after + `</sheetData>`,
+		"hidden column": `<cols><col min="3" max="5" hidden="true"/></cols><sheetData>` + before + seen + after + `</sheetData>`,
+		"column width":  `<cols><col min="3" max="3" width="0"/></cols><sheetData>` + before + seen + after + `</sheetData>`,
+		"row beside filter": `<sheetData>` + before + row(`hidden="1"`) + seenOnly + after +
+			`</sheetData><autoFilter ref="A3:B9"><filterColumn colId="0"/></autoFilter>`,
 	}}
 	sheets.build = func(t *testing.T, _, _, sheet string) []byte { return workbookParts(t, sheet, "", "", nil) }
 	sheets.check(t)
@@ -107,21 +122,29 @@ func TestInvisibleXLSX(t *testing.T) {
 		return `<sheetData>` + before + `<row r="2" ` + attrs + `>` + cellText("A2", "1", "zebra") + `</row>` + after + `</sheetData>`
 	}
 	shown(t, "a.xlsx", map[string][]byte{
-		"filtered":            workbookParts(t, zebra(`hidden="1"`)+`<autoFilter ref="$A$1:$A$9"><filterColumn colId="0"/></autoFilter>`, "", "", nil),
-		"advanced filter":     workbookParts(t, `<sheetPr filterMode="1"/>`+zebra(`hidden="1"`), "", "", nil),
-		"filtered table":      workbookParts(t, zebra(`hidden="1"`), "", "", map[string]string{"xl/tables/table1.xml": `<table ref="A1:A9"NS><autoFilter ref="A1:A9"/></table>`}),
-		"white in a table":    workbookParts(t, zebra(""), fonts(`<color rgb="FFFFFFFF"/>`)+own, "", map[string]string{"xl/tables/table1.xml": `<table ref="A1:A9"NS></table>`}),
-		"white on dark":       workbookParts(t, zebra(""), fonts(`<color rgb="FFFFFFFF"/>`)+`<cellXfs><xf/><xf fontId="1" fillId="2"/></cellXfs>`, "", nil),
-		"struck turned off":   workbookParts(t, zebra(""), fonts(`<strike val="0"/>`)+own, "", nil),
-		"run of struck cell":  workbookParts(t, `<sheetData><row r="1"><c r="A1" s="1" t="s"><v>0</v></c></row></sheetData>`, fonts(`<strike/>`)+own, `<si><r><t>x</t></r><r><rPr><b/></rPr><t>zebra</t></r></si>`, nil),
-		"text under ;;":       workbookParts(t, zebra(""), fonts(``)+`<numFmts><numFmt numFmtId="170" formatCode=";;"/></numFmts><cellXfs><xf/><xf numFmtId="170"/></cellXfs>`, "", nil),
-		"text box on a sheet": workbookParts(t, zebra(""), "", "", map[string]string{"xl/drawings/drawing1.xml": `<d xmlns:a="a"><sp><txBody><a:p><a:r><a:t>zebra</a:t></a:r></a:p></txBody></sp></d>`}),
+		"filtered": workbookParts(t, zebra(`hidden="1"`)+`<autoFilter ref="$A$1:$A$9"><filterColumn colId="0"/></autoFilter>`, "",
+			"", nil),
+		"advanced filter": workbookParts(t, `<sheetPr filterMode="1"/>`+zebra(`hidden="1"`), "", "", nil),
+		"filtered table": workbookParts(t, zebra(`hidden="1"`), "", "",
+			map[string]string{"xl/tables/table1.xml": `<table ref="A1:A9"NS><autoFilter ref="A1:A9"/></table>`}),
+		"white in a table": workbookParts(t, zebra(""), fonts(`<color rgb="FFFFFFFF"/>`)+own, "",
+			map[string]string{"xl/tables/table1.xml": `<table ref="A1:A9"NS></table>`}),
+		"white on dark": workbookParts(t, zebra(""),
+			fonts(`<color rgb="FFFFFFFF"/>`)+`<cellXfs><xf/><xf fontId="1" fillId="2"/></cellXfs>`, "", nil),
+		"struck turned off": workbookParts(t, zebra(""), fonts(`<strike val="0"/>`)+own, "", nil),
+		"run of struck cell": workbookParts(t, `<sheetData><row r="1"><c r="A1" s="1" t="s"><v>0</v></c></row></sheetData>`,
+			fonts(`<strike/>`)+own, `<si><r><t>x</t></r><r><rPr><b/></rPr><t>zebra</t></r></si>`, nil),
+		"text under ;;": workbookParts(t, zebra(""),
+			fonts(``)+`<numFmts><numFmt numFmtId="170" formatCode=";;"/></numFmts><cellXfs><xf/><xf numFmtId="170"/></cellXfs>`, "", nil),
+		"text box on a sheet": workbookParts(t, zebra(""), "", "",
+			map[string]string{"xl/drawings/drawing1.xml": `<d xmlns:a="a"><sp><txBody><a:p><a:r><a:t>zebra</a:t></a:r></a:p></txBody></sp></d>`}),
 	})
 }
 
 // What of a workbook isn't read is counted, with its place.
 func TestUnreadXLSX(t *testing.T) {
-	doc := parsetest.Read(t, "a.xlsx", workbookParts(t, `<sheetData>`+before+`<row r="2"><c r="B2"><f>1+1</f></c><c r="C2" t="str"><f>A5</f><v></v></c><c r="D2"><f>2</f><v/></c></row></sheetData>`, "", "",
+	doc := parsetest.Read(t, "a.xlsx", workbookParts(t,
+		`<sheetData>`+before+`<row r="2"><c r="B2"><f>1+1</f></c><c r="C2" t="str"><f>A5</f><v></v></c><c r="D2"><f>2</f><v/></c></row></sheetData>`, "", "",
 		map[string]string{
 			"xl/comments1.xml":         `<comments><commentList><comment ref="A1"/><comment ref="A2"/></commentList></comments>`,
 			"xl/drawings/drawing1.xml": `<d xmlns:c="c"><pic><blip/></pic><pic><blip/></pic><graphicFrame><c:chart/></graphicFrame></d>`,

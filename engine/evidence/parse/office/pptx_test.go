@@ -154,7 +154,8 @@ func TestPptx(t *testing.T) {
 			t.Errorf("%q is on slide %d, want %d", b.Text, b.Locator.Slide, want)
 		}
 	}
-	if doc.PageCount != 3 || doc.Title != "training" || len(doc.Warnings) != 0 || api.DescribeNotRead(doc.NotRead) != "1 hidden slide" || len(doc.Furniture) != 1 {
+	if doc.PageCount != 3 || doc.Title != "training" || len(doc.Warnings) != 0 || api.DescribeNotRead(doc.NotRead) != "1 hidden slide" ||
+		len(doc.Furniture) != 1 {
 		t.Errorf("%d slides, title %q, warnings %q, aside %s", doc.PageCount, doc.Title, doc.Warnings, documenttest.Outline(doc.Furniture))
 	}
 }

@@ -27,7 +27,14 @@ func ReadRTF(b *document.Builder, content io.ReaderAt, size int64) error {
 	if err != nil {
 		return err
 	}
-	r := &rtfReader{b: b, raw: raw, styles: map[int]docxStyle{}, fonts: map[int]*charmap.Charmap{}, defaultCharset: charmap.Windows1252, formats: map[rtfStyleKey]rtfStyleFormat{}}
+	r := &rtfReader{
+		b:              b,
+		raw:            raw,
+		styles:         map[int]docxStyle{},
+		fonts:          map[int]*charmap.Charmap{},
+		defaultCharset: charmap.Windows1252,
+		formats:        map[rtfStyleKey]rtfStyleFormat{},
+	}
 	r.stack = []rtfGroup{{skipBytes: 1}}
 	return r.read()
 }

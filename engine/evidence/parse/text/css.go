@@ -43,7 +43,8 @@ var visibilityProperties = map[string]bool{
 	"display": true, "visibility": true, "opacity": true, "content-visibility": true, "filter": true,
 	"text-decoration": true, "text-decoration-line": true, "-webkit-text-decoration": true, "-webkit-text-decoration-line": true,
 	"font": true, "font-size": true, "color": true, "-webkit-text-fill-color": true, "background": true, "background-color": true,
-	"background-image": true, "background-clip": true, "-webkit-background-clip": true, "position": true, "left": true, "top": true, "right": true, "bottom": true, "margin-left": true,
+	"background-image": true, "background-clip": true, "-webkit-background-clip": true, "position": true, "left": true, "top": true,
+	"right": true, "bottom": true, "margin-left": true,
 	"margin-top": true, "text-indent": true, "transform": true, "width": true, "height": true, "max-width": true, "max-height": true,
 	"overflow": true, "overflow-x": true, "overflow-y": true, "clip": true, "clip-path": true,
 }

@@ -96,7 +96,8 @@ func removeFormatting(text string) string {
 			} else {
 				sb.WriteString("<s>")
 			}
-		case renamed < maxOpenFormatting && (hasStyles || hasAttr(&html.Node{Attr: t.Attr}, "style") || hasAttr(&html.Node{Attr: t.Attr}, "color")):
+		case renamed < maxOpenFormatting && (hasStyles || hasAttr(&html.Node{Attr: t.Attr}, "style") || hasAttr(&html.Node{Attr: t.Attr},
+			"color")):
 			tag = formattingPrefix + t.Data
 			t.Data, t.Type = tag, html.StartTagToken
 			sb.WriteString(t.String())
