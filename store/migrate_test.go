@@ -206,6 +206,28 @@ func TestIndexesSettle(t *testing.T) {
 	})
 }
 
+// TestRemovedIndex checks that an index which is no longer declared is dropped without building the others again.
+func TestRemovedIndex(t *testing.T) {
+	o := options(t.TempDir())
+	key := func(c *control) Key { return K(c.Code) }
+	byDomain := Index("by_domain", func(c *control) []Key { return []Key{K(c.Domain)} })
+	first := NewTable("controls", key, byDomain, Index("by_weight", func(c *control) []Key { return []Key{K(c.Weight)} }))
+	o.Schema = Schema{Tables: []AnyTable{first}}
+	db := open(t, o)
+	update(t, db, func(tx *Tx) error { return first.Put(tx, &control{Code: "a", Domain: "x"}) })
+	is(t, "Close", db.Close(), nil)
+
+	second := NewTable("controls", key, byDomain)
+	second.untyped.def.reindex = func(*Tx) error { return errors.New("it was built again") }
+	o.Schema = Schema{Tables: []AnyTable{second}}
+	view(t, open(t, o), func(tx *Tx) error {
+		checkIndexes(t, tx, second)
+		names, err := tx.kv.Tables()
+		same(t, "tables", names, "_meta", "controls", "controls.by_domain")
+		return err
+	})
+}
+
 // TestOtherFormats checks that a database in another format is refused, says whether it is too old or
 // too new, and stays as it was.
 func TestOtherFormats(t *testing.T) {

@@ -121,8 +121,8 @@ func indexNameFromDescription(description string) string {
 	return name
 }
 
-// rebuildStaleIndexes makes the database's indexes match the schema: it rebuilds new, changed and stale
-// ones and drops those that are no longer declared. Then it returns an error if there are tables that are
+// rebuildStaleIndexes makes the database's indexes match the schema: it rebuilds those of tables with new, changed
+// or stale ones and drops those that are no longer declared. Then it returns an error if there are tables that are
 // not in the schema. rebuilt names the tables with rebuilt indexes.
 func (t *tableSet) rebuildStaleIndexes(ctx context.Context, tx *Tx) (rebuilt []string, err error) {
 	for _, d := range t.sorted {
@@ -137,13 +137,22 @@ func (t *tableSet) rebuildStaleIndexes(ctx context.Context, tx *Tx) (rebuilt []s
 		if found && slices.Equal(have, d.indexes) {
 			continue
 		}
+		isSubset := found // of those that exist, so that there is nothing to build
+		for _, ix := range d.indexes {
+			isSubset = isSubset && slices.Contains(have, ix)
+		}
 		for _, ix := range slices.Concat(have, d.indexes) {
+			if isSubset && slices.Contains(d.indexes, ix) {
+				continue
+			}
 			if err := tx.kv.Drop(indexTableName(d.name, indexNameFromDescription(ix))); err != nil {
 				return nil, err
 			}
 		}
-		if err := d.reindex(tx); err != nil {
-			return nil, fmt.Errorf("building the indexes of %s: %w", d.name, err)
+		if !isSubset {
+			if err := d.reindex(tx); err != nil {
+				return nil, fmt.Errorf("building the indexes of %s: %w", d.name, err)
+			}
 		}
 		if err := tx.putMeta(K("indexes", d.name), d.indexes); err != nil {
 			return nil, err

@@ -22,7 +22,7 @@ import "github.com/scf-service/service/api"
 //	├─ timeline          assessment, id
 //	├─ documents         id                        · assessment · content (unique)
 //	│  └─ unfinished_reads  document
-//	│  └─ chunks         id, set                   · set, index · assessment
+//	│  └─ chunks         id, set                   · set, index
 //	│     └─ vectors, outside_vectors  assessment, set, chunk
 //	│  └─ passage_packs  assessment, set, part
 //	│  └─ discarded_passages  assessment, document, set
@@ -106,7 +106,6 @@ var (
 	)
 	Chunks = newTenantTable("chunks", func(r *Chunk) (string, Key) { return r.OrganizationID, ChunkKey(r.ID, r.Set) },
 		Index("document", func(r *Chunk) []Key { return []Key{K(passageSetKey(r.DocumentID, r.Set), r.Index)} }),
-		Index("assessment", func(r *Chunk) []Key { return []Key{K(r.AssessmentID)} }),
 		// Passages are part of their document's sync record.
 		WithSyncLog(func(r *Chunk) SyncTarget {
 			return SyncTarget{Assessment: r.AssessmentID, Table: "documents", Key: K(r.DocumentID)}
