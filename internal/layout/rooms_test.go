@@ -59,7 +59,7 @@ engine/assessment/merge → engine/catalog/scf api internal/prose
 engine/check      → engine/judge/plan engine/judge engine/catalog/oscal api internal/lazyregexp internal/editdistance internal/prose
 engine/judge/plan → engine/judge engine/judge/text api internal/lazyregexp internal/prose
 engine/judge      → engine/judge/text engine/judge/criteria api internal/lazyregexp internal/vecmath internal/prose
-engine/judge/text → internal/lazyregexp internal/prose
+engine/judge/text → internal/lazyregexp internal/prose internal/questionnaire
 engine/agent/analysis → api internal/lazyregexp
 engine/llm        → api internal/tracing
 
@@ -70,7 +70,7 @@ engine/evidence/search → engine/evidence/embed engine/evidence/embed/words int
 engine/evidence/embed → engine/evidence/embed/words engine/evidence/embed/phrasebook
 engine/evidence/embed/phrasebook → engine/evidence/embed/words internal/controltext
 engine/evidence/embed/words →
-engine/evidence/chunk → engine/evidence/parse/document api
+engine/evidence/chunk → engine/evidence/parse/document api internal/questionnaire
 engine/evidence/parse → engine/evidence/parse/mail engine/evidence/parse/office engine/evidence/parse/pdf engine/evidence/parse/text engine/evidence/parse/facts engine/evidence/parse/zipfile engine/evidence/parse/cfb engine/evidence/parse/document api internal/lazyregexp
 engine/evidence/parse/mail → engine/evidence/parse/text engine/evidence/parse/cfb engine/evidence/parse/document api
 engine/evidence/parse/office → engine/evidence/parse/text engine/evidence/parse/zipfile engine/evidence/parse/document api
@@ -79,7 +79,7 @@ engine/evidence/parse/text → engine/evidence/parse/document api internal/lazyr
 engine/evidence/parse/facts → engine/evidence/parse/document internal/lazyregexp
 engine/evidence/parse/zipfile → engine/evidence/parse/document
 engine/evidence/parse/cfb →
-engine/evidence/parse/document → api internal/lazyregexp
+engine/evidence/parse/document → api internal/lazyregexp internal/questionnaire
 engine/evidence/ocr → internal/lazyregexp
 engine/evidence/dedup →
 
@@ -99,6 +99,7 @@ store             → api internal/regularfile internal/tracing internal/lazyreg
 
 internal/netguard → api
 internal/secretbox → api
+internal/questionnaire → internal/lazyregexp
 
 api               →
 internal/controltext →

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/internal/questionnaire"
 )
 
 // Options configures Split. Zero fields take their defaults.
@@ -152,10 +153,47 @@ type grouper struct {
 
 func (g *grouper) add(u unit) {
 	if len(g.current.units) > 0 && g.breaksBefore(u) {
+		question := g.cutOpenQuestion(u)
 		g.closeGroup()
+		for _, q := range question {
+			g.current.units = append(g.current.units, q)
+			g.current.size += q.tokens
+		}
 	}
 	g.current.units = append(g.current.units, u)
 	g.current.size += u.tokens
+}
+
+const maxQuestionUnits = 12 // of a question with its choices and answer
+
+// cutOpenQuestion removes the question that u answers from the end of the current group, with the choices after it, so
+// that u and its question are in the same chunk. It returns none if u answers nothing.
+func (g *grouper) cutOpenQuestion(u unit) []unit {
+	units, size := g.current.units, u.tokens
+	for n := 1; n <= maxQuestionUnits && n < len(units); n++ {
+		last := units[len(units)-n]
+		if size += last.tokens; size > g.opt.Max || last.block.Kind == document.TableRow || u.block.Kind == document.TableRow ||
+			!slices.Equal(last.headingPath, u.headingPath) {
+			return nil
+		}
+		if questionnaire.Asks(last.text) || n == 1 && isAnswer(u.text) && !isAnswer(last.text) {
+			question := slices.Clone(units[len(units)-n:])
+			g.current.units = units[:len(units)-n]
+			g.current.size -= size - u.tokens
+			return question
+		}
+		if !isAnswer(last.text) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// isAnswer reports whether a unit is an answer to what is above it.
+func isAnswer(text string) bool {
+	text = strings.TrimLeft(text, "- ")
+	_, labelled := questionnaire.WithoutLabel(text)
+	return labelled || len(text) < 200 && questionnaire.Parse(text) != questionnaire.None
 }
 
 // closeGroup closes the current group. If it is only a small remainder of the previous group's section, it is

@@ -336,3 +336,23 @@ func TestSplitLimitsPassages(t *testing.T) {
 		t.Errorf("%d chunks at the limit, with %q", len(chunks), doc.Warnings)
 	}
 }
+
+// A question and its answer are in one chunk, with the choices between them, wherever chunks end.
+func TestSplitKeepsAnswersWithQuestions(t *testing.T) {
+	for name, tt := range map[string]struct{ question, answer string }{
+		"a.md":  {"Is the zebra vault locked?\n\n- ☐ Yes\n- ☒ No", "☒ No"},
+		"b.md":  {"The zebra vault is locked.\n\nAnswer: not yet", "not yet"},
+		"c.txt": {"Q: Describe the zebra vault.\n\nA: It is not locked.", "not locked"},
+		"d.md":  {"Is the zebra vault locked?\n\nNo, it is open.", "it is open"},
+	} {
+		for fill := range 80 {
+			filler := sentences("access", 12)
+			doc := read(t, name, "# Form\n\n"+filler+strings.Repeat("word ", fill)+".\n\n"+tt.question+"\n\n"+sentences("backup", 30))
+			for _, c := range Split(doc, Options{}) {
+				if strings.Contains(c.Text, "zebra") != strings.Contains(c.Text, tt.answer) {
+					t.Fatalf("%s, %d: %q", name, fill, c.Text)
+				}
+			}
+		}
+	}
+}

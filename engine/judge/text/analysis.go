@@ -67,12 +67,20 @@ func Analyze(text string, currentYear int) *Analysis {
 	a.Sentences = make([]Sentence, 0, len(spans))
 	for _, sp := range spans {
 		raw := text[sp.start:sp.end]
-		cleaned := blankEmptyCells(raw)
+		cleaned := blankChoices(blankEmptyCells(raw))
 		words := splitWords(cleaned)
 		s := Sentence{
 			span: sp, Stance: parseStanceAndClauses(cleaned, words, currentYear), Text: a.Text[sp.start:sp.end], LeadIndex: -1, headingIndex: heading,
 		}
 		s.IsTableRow = s.IsTableRow || isTableRow(raw)
+		switch row := lineAround(text, sp); {
+		case row != raw && isTableRow(row):
+			s.readRowAnswer(row, splitWords(blankEmptyCells(row)), currentYear)
+		case s.IsTableRow:
+			s.readRowAnswer(raw, words, currentYear)
+		default:
+			s.readInlineAnswer(raw, words)
+		}
 		s.Terms, s.stems = extractTerms(words, s.Stance), hashStems(words)
 		s.MissingThings = findMissingSafeguards(cleaned, words, &s.Stance)
 		s.affirmedStems = s.stems
@@ -181,28 +189,6 @@ func hasAuxiliaryOrModal(words []word) bool {
 		}
 	}
 	return false
-}
-
-// applyAnswersToQuestions applies the answers "Yes" and "No" to the preceding question.
-func applyAnswersToQuestions(a *Analysis) {
-	for i := 1; i < len(a.Sentences); i++ {
-		q, s := &a.Sentences[i-1], &a.Sentences[i]
-		if !q.Question {
-			continue
-		}
-		first := strings.ToLower(strings.TrimLeft(s.Text[:min(len(s.Text), 12)], " *_|"))
-		switch {
-		case s.AnswersNo || strings.HasPrefix(first, "not ") || strings.HasPrefix(first, "never") ||
-			strings.HasPrefix(first, "no") && (len(first) == 2 || strings.ContainsAny(first[2:3], " .,;|")):
-			q.Denied = 1<<q.ClauseCount - 1
-			q.Question = false
-			q.AnswersNo = true
-		case strings.HasPrefix(first, "yes"):
-			q.Question = false
-			q.AnswersYes = true
-			q.Hedge = "an answer to a question"
-		}
-	}
 }
 
 // extractTerms returns the concepts that occur in a sentence: those of phrases, of their words, and related

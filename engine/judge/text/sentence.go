@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scf-service/service/internal/lazyregexp"
+	"github.com/scf-service/service/internal/questionnaire"
 )
 
 // span is the position of a sentence, list item or table row in a text, without its bullet.
@@ -96,6 +97,9 @@ func lineBreakEndsSentence(text string, from, i int) bool {
 	case ',', '-':
 		return false
 	}
+	if startsWithAnswer(rest) {
+		return true
+	}
 	r, _ := utf8.DecodeRuneInString(rest)
 	// After a long line, a capital may be a name in wrapped text; after a short one it begins a sentence.
 	return !unicode.IsLower(r) && r != '(' && (len(before) < 60 || unicode.IsUpper(r) && !unicode.IsLower(rune(before[len(before)-1])))
@@ -113,7 +117,7 @@ func isTableRow(text string) bool {
 		return false
 	}
 	_, rest, ok = strings.Cut(rest, "; ")
-	label, _, labelled := strings.Cut(rest, ": ")
+	label, _, labelled := strings.Cut(rest+" ", ": ")
 	return ok && labelled && len(label) <= 60 && !strings.Contains(label, ". ")
 }
 
@@ -126,7 +130,7 @@ func punctuationEndsSentence(text string, from, i int) bool {
 	if j >= len(text) {
 		return true
 	}
-	if !isSpace(text[j]) {
+	if !isSpace(text[j]) || strings.HasPrefix(strings.TrimLeft(text[j:], " "), "|") { // the next cell of a row
 		return false
 	}
 	if text[i] != '.' {
@@ -192,7 +196,7 @@ func isQuestionCondition(question, rest string) bool {
 	return !auxiliaryVerbs[first] && !modalVerbs[first] && !questionWords[first] && !contrastWords[first] &&
 		!strings.HasSuffix(first, "n't") &&
 		next[0].text != "yes" && !negationWords[next[0].text] &&
-		next[0].text != "n/a"
+		next[0].text != "n/a" && questionnaire.Parse(rest) == questionnaire.None
 }
 
 // bulletLength returns the length of the bullet, list number or heading mark at the start of s, including the

@@ -67,6 +67,8 @@ type Builder struct {
 	tableCount     int
 	boldParagraphs []int // indexes of short, completely bold paragraphs: headings if the document has no heading styles
 	headingCount   int   // headings so far
+	header         []string
+	answers        []bool // which columns of header, that of the last row, hold answers
 	err            error
 }
 
@@ -280,7 +282,11 @@ func (b *Builder) AddRow(header, cells []string, table int, locator api.Locator)
 	for i := range cells {
 		cells[i] = CleanLine(cells[i])
 	}
-	b.AddBlock(Block{Kind: TableRow, Text: RenderRow(header, cells), Header: header, Cells: cells, Table: table, Locator: locator})
+	if len(header) != len(b.header) || len(header) > 0 && &header[0] != &b.header[0] {
+		b.header, b.answers = header, answerColumns(header)
+	}
+	text := renderRow(header, cells, b.answers)
+	b.AddBlock(Block{Kind: TableRow, Text: text, Header: header, Cells: cells, Table: table, Locator: locator})
 }
 
 // AddPageFurniture adds text outside the flow of the document, such as a page header or footer.

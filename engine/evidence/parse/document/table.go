@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/questionnaire"
 )
 
 const (
@@ -12,18 +13,27 @@ const (
 	maxHeaderRows = 20   // rows looked at for the header
 )
 
-// RenderRow renders a row so that it can be read on its own: "Column: value; …". Empty cells are omitted. If
-// there is no header, a row of two cells is read as a key and its value.
-func RenderRow(header, cells []string) string {
+// RenderRow renders a row so that it can be read on its own: "Column: value; …". Empty cells are omitted, except in a
+// column of answers: that a question has no answer matters. If there is no header, a row of two cells is read as a key
+// and its value.
+func RenderRow(header, cells []string) string { return renderRow(header, cells, answerColumns(header)) }
+
+func renderRow(header, cells []string, answers []bool) string {
 	var parts []string
 	for i, c := range cells {
 		if c == "" {
+			if i < len(answers) && answers[i] {
+				parts = append(parts, header[i]+":")
+			}
 			continue
 		}
 		if i < len(header) && header[i] != "" && header[i] != c {
 			c = header[i] + ": " + c
 		}
 		parts = append(parts, c)
+	}
+	if header == nil && len(parts) == 2 && strings.HasSuffix(parts[0], "?") {
+		return parts[0] + " " + parts[1]
 	}
 	if header == nil && len(parts) == 2 && len(cells) == 2 && len(parts[0]) <= 60 {
 		return strings.TrimRight(parts[0], ":") + ": " + parts[1]
@@ -32,6 +42,28 @@ func RenderRow(header, cells []string) string {
 		return strings.Join(parts, " | ")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// answerColumns returns which columns hold answers, or stand for an answer to be marked; nil if none do.
+func answerColumns(header []string) []bool {
+	var out []bool
+	yes, no := false, false
+	for i, h := range header {
+		option := questionnaire.IsOption(h)
+		yes, no = yes || option == questionnaire.Yes, no || option == questionnaire.No
+		if option != questionnaire.None || questionnaire.IsColumn(h) {
+			if out == nil {
+				out = make([]bool, len(header))
+			}
+			out[i] = option == questionnaire.None
+		}
+	}
+	if yes && no {
+		for i, h := range header {
+			out[i] = out[i] || questionnaire.IsOption(h) != questionnaire.None
+		}
+	}
+	return out
 }
 
 // Row is a table row with its locator.
