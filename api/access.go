@@ -156,6 +156,13 @@ func ExpandScopes(scopes []string) []Permission {
 	return slices.Compact(out)
 }
 
+// ReadPermissions returns the permissions that change nothing.
+func ReadPermissions() []Permission {
+	return slices.DeleteFunc(AllPermissions(), func(p Permission) bool {
+		return !strings.HasSuffix(string(p), ":read") && p != "kb:search"
+	})
+}
+
 // Caller identifies who makes a request, and within which organization. Transports fill it in from
 // what they have verified; the engine trusts it.
 type Caller struct {
@@ -208,6 +215,8 @@ func (c Caller) Require(p Permission) error {
 	case p == ApprovalDecide && c.isLimitedPeer():
 		return Forbidden("the key %q may send changes but not decisions; decide here, or run `%s` before its next bundle",
 			c.Peer.Name, c.Peer.TrustCommand(PeerMayApprove))
+	case !c.isInScope(p) && c.Local:
+		return Forbidden("the local user can read this organization, but only its members can change it: sign in with `service login URL`")
 	case !c.isInScope(p):
 		return Forbidden(
 			"permission %s required, but this API key doesn't have that scope; use a key with it, or sign in",
@@ -228,7 +237,7 @@ func (c Caller) Authorize(op *Operation) error {
 	if p == "" {
 		return nil
 	}
-	if op.Access != Tenant && c.PlatformAdmin && slices.Contains(platformPermissions, p) && c.isInScope(p) {
+	if op.Access != Tenant && c.PlatformAdmin && slices.Contains(platformPermissions, p) && (c.Local || c.isInScope(p)) {
 		return nil
 	}
 	if op.Delegable && c.Delegate && c.IsPerson() {

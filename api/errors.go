@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // ErrorCode is one of the nine codes of an error response.
@@ -153,6 +154,11 @@ func Unauthorized(format string, args ...any) *Error {
 // TenantRequired returns the error for a missing tenant header.
 func TenantRequired() *Error {
 	return newError(CodeTenantRequired, "name the organization in the header %s", TenantHeader)
+}
+
+// ChooseOrganization returns the error if none of these organizations is the active one.
+func ChooseOrganization(names []string) *Error {
+	return newError(CodeTenantRequired, "no organization is selected; choose one of: %s", strings.Join(names, ", "))
 }
 
 // RateLimited returns the error for a caller that has used up its requests; seconds is how long to wait

@@ -120,9 +120,11 @@ func (a *app) readOrganizationsAndAdmins(ctx context.Context) (*initResult, erro
 			out.Organizations = append(out.Organizations, o)
 		}
 	}
-	me, err := call(ctx, a, api.GetMe, &api.None{})
-	if err != nil {
-		return nil, err
+	me := &api.Me{}
+	if len(organizations.Data) > 0 { // otherwise there is no local user either, and asking would create them
+		if me, err = call(ctx, a, api.GetMe, &api.None{}); err != nil {
+			return nil, err
+		}
 	}
 	users, err := fetchAll(ctx, a, api.ListUsers, &api.UsersInput{})
 	if err != nil {

@@ -131,7 +131,7 @@ func (a *app) fetchHealthDetails(ctx context.Context, s *daemonStatus) error {
 	}
 	s.Health = health
 	s.Catalog, err = call(ctx, a, api.GetLatestVersion, &api.None{})
-	if api.IsCode(err, api.CodeForbidden) || api.IsCode(err, api.CodeNotFound) {
+	if api.IsCode(err, api.CodeForbidden) || api.IsCode(err, api.CodeNotFound) || api.IsCode(err, api.CodeTenantRequired) {
 		return nil
 	}
 	return err

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/mcp"
 )
 
@@ -26,11 +25,8 @@ never served: those decisions stay with people.`,
 				}
 			}
 			ctx := cmd.Context()
-			me, err := call(ctx, a, api.GetMe, &api.None{})
+			me, err := a.fetchMe(ctx)
 			if err != nil {
-				return err
-			}
-			if err := a.applyOrganizationOverride(ctx, me); err != nil {
 				return err
 			}
 			return mcp.Serve(

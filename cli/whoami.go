@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -9,7 +10,6 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/contexts"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/client"
 )
 
 // whoamiResult describes the signed-in user or key, and the server or data folder that commands use.
@@ -28,11 +28,8 @@ func (a *app) whoamiCommand() *cobra.Command {
 		Long:    "Shows your identity on the server or local data folder: user, organization, role,\npermissions and expiry.",
 		Example: "  service whoami\n  service whoami --jq .role",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			me, err := call(cmd.Context(), a, api.GetMe, &api.None{})
+			me, err := a.fetchMe(cmd.Context())
 			if err != nil {
-				return err
-			}
-			if err := a.applyOrganizationOverride(cmd.Context(), me); err != nil {
 				return err
 			}
 			out := whoamiResult{Me: *me}
@@ -47,30 +44,18 @@ func (a *app) whoamiCommand() *cobra.Command {
 	}
 }
 
-// applyOrganizationOverride changes me to show the organization that commands work in, if it differs from the
-// session's active organization.
-func (a *app) applyOrganizationOverride(ctx context.Context, me *api.Me) error {
-	if a.flags.Organization == "" || a.flags.Organization == orEmpty(me.OrganizationID) {
-		return nil
-	}
-	mine, err := a.engine.MyOrganizations(ctx)
+// fetchMe returns the caller, with role and permissions in the organization that commands work in.
+func (a *app) fetchMe(ctx context.Context) (*api.Me, error) {
+	c, err := a.connect(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	one, err := client.FindOrganization(mine, a.flags.Organization)
-	if err != nil {
-		return err
-	}
-	me.OrganizationID, me.Organization, me.Role = &one.ID, &one.Name, &one.Role
-	if me.Actor.Type == api.ActorUser {
-		me.Permissions = one.Role.Permissions()
-	}
-	return nil
+	return c.Me(ctx)
 }
 
 func (a *app) renderWhoami(p *print.Page, w *whoamiResult) {
-	name := w.User.Email
-	if w.User.Name != "" {
+	name := cmp.Or(w.User.Email, w.User.Name) // the local user of a server's data folder has no address
+	if w.User.Name != "" && w.User.Email != "" {
 		name = w.User.Name + " <" + w.User.Email + ">"
 	}
 	if w.Actor.Type == api.ActorAPIKey {
@@ -100,7 +85,12 @@ func (a *app) renderWhoami(p *print.Page, w *whoamiResult) {
 		field("until", until),
 		field("permissions", strings.Join(permissions, ", ")),
 	)
-	if w.Organization == nil {
+	switch {
+	case w.Organization != nil:
+	case w.Server == nil:
+		p.Text("No organization is selected. `service org list` shows those of the data folder; name one with --org, or choose it " +
+			"with `service org use ORG`.")
+	default:
 		p.Text("You don't belong to an organization here; ask an owner or admin to invite you.")
 	}
 }

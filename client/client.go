@@ -104,11 +104,16 @@ func Do[I, O any](ctx context.Context, c *Client, op api.Op[I, O], in *I) (*O, e
 
 // Call calls an operation. in points to the operation's input or is nil, and out points to its output.
 func (c *Client) Call(ctx context.Context, op *api.Operation, in, out any) error {
+	return c.call(ctx, op, in, out, op.Access == api.Tenant)
+}
+
+// call calls an operation, in the client's organization if inOrganization is set.
+func (c *Client) call(ctx context.Context, op *api.Operation, in, out any, inOrganization bool) error {
 	req, err := c.encodeRequest(ctx, op, in)
 	if err != nil {
 		return err
 	}
-	if op.Access == api.Tenant {
+	if inOrganization {
 		org, err := c.OrganizationID(ctx)
 		if err != nil {
 			return err

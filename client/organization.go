@@ -36,13 +36,15 @@ func (c *Client) OrganizationID(ctx context.Context) (string, error) {
 	if len(mine) == 0 {
 		return "", api.TenantRequired()
 	}
-	c.org, c.resolved = mine[0].ID, true
+	var names []string
 	for _, o := range mine {
 		if o.Active {
-			c.org = o.ID
+			c.org, c.resolved = o.ID, true
+			return c.org, nil
 		}
+		names = append(names, o.Slug+" ("+o.Name+")")
 	}
-	return c.org, nil
+	return "", api.ChooseOrganization(names)
 }
 
 // MyOrganizations lists the caller's organizations.
@@ -50,6 +52,19 @@ func (c *Client) MyOrganizations(ctx context.Context) ([]api.MyOrganization, err
 	return AllPages(ctx, func(cursor string) (*api.List[api.MyOrganization], error) {
 		return Do(ctx, c, api.ListMyOrganizations, &api.Paging{Limit: api.MaxListLimit, Cursor: cursor})
 	})
+}
+
+// Me returns the caller, with role and permissions in the organization that the client acts in. If none was
+// configured, that is the caller's active organization.
+func (c *Client) Me(ctx context.Context) (*api.Me, error) {
+	c.orgMu.Lock()
+	configured := c.org != ""
+	c.orgMu.Unlock()
+	var me api.Me
+	if err := c.call(ctx, api.GetMe.Operation, &api.None{}, &me, configured); err != nil {
+		return nil, err
+	}
+	return &me, nil
 }
 
 // FindOrganization finds an organization by ID, slug or name, ignoring case. If the name is ambiguous, the

@@ -16,9 +16,11 @@ import (
 
 // requestCredential returns the credential of the request. A bearer token takes precedence over a cookie,
 // because clients always send a token deliberately.
-func requestCredential(r *http.Request) identity.Credential {
+func requestCredential(r *http.Request, op *api.Operation) identity.Credential {
 	if isLocalRequest(r.Context()) {
-		return identity.Credential{Local: true}
+		// Looking at the server's state and creating its first organization does not create another.
+		return identity.Credential{Local: true, CreateLocal: op.ID != api.CreateOrganization.ID &&
+			(op.Method != http.MethodGet || op.ID == api.ListMyOrganizations.ID || op.ID == api.GetMe.ID)}
 	}
 	var c identity.Credential
 	if header := r.Header.Get("Authorization"); header != "" {
@@ -48,7 +50,11 @@ func (s *Server) resolveCaller(r *http.Request, p identity.Principal, op *api.Op
 	ctx, pathOrg := r.Context(), pathOrganizationID(r)
 	if op.Access != api.Tenant {
 		if pathOrg == "" {
-			return s.engine.Identity.ResolveCaller(ctx, p, r.Header.Get(api.TenantHeader))
+			by, err := s.engine.Identity.ResolveCaller(ctx, p, r.Header.Get(api.TenantHeader))
+			if err == nil && op.Access == api.Platform && by.Local && by.OrganizationID == "" {
+				by.OrganizationID, err = s.engine.Identity.FirstOrganization(ctx) // records what the local user does
+			}
+			return by, err
 		}
 		by, err := s.engine.Identity.ResolveCaller(ctx, p, pathOrg)
 		if api.IsCode(err, api.CodeForbidden) {

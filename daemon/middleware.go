@@ -253,7 +253,7 @@ func (s *Server) authenticateAndAuthorize(w http.ResponseWriter, r *http.Request
 		}
 		return s.checkOrigin(r)
 	}
-	principal, err := s.engine.Identity.Authenticate(ctx, requestCredential(r))
+	principal, err := s.engine.Identity.Authenticate(ctx, requestCredential(r, op))
 	if err != nil {
 		// Refusals are cheap and caused by the credential, not by the request rate, so they are not
 		// counted.
@@ -323,7 +323,7 @@ func (s *Server) recordRefusal(ctx context.Context, by api.Caller, op *api.Opera
 // revoked key or a lower role thus also applies to it.
 func (s *Server) reauthorize(r *http.Request, op *api.Operation) error {
 	ctx := r.Context()
-	principal, err := s.engine.Identity.Authenticate(ctx, requestCredential(r))
+	principal, err := s.engine.Identity.Authenticate(ctx, requestCredential(r, op))
 	if err != nil {
 		return err
 	}

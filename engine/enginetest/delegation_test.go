@@ -12,7 +12,7 @@ import (
 // localUser returns the local user of an engine.
 func localUser(t testing.TB, e *engine.Engine) api.Caller {
 	t.Helper()
-	p, err := e.Identity.Authenticate(t.Context(), identity.Credential{Local: true})
+	p, err := e.Identity.Authenticate(t.Context(), identity.Credential{Local: true, CreateLocal: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,9 @@ import (
 type Credential struct {
 	// Bearer is the token after "Bearer " in the Authorization header, Cookie the session cookie.
 	Bearer, Cookie string
-	// Local is true if the listener vouches for the local user of the machine.
-	Local bool
+	// Local is true if the listener vouches for the local user of the machine. CreateLocal creates them with an
+	// organization of their own if the store has no organization yet.
+	Local, CreateLocal bool
 }
 
 // Principal is the owner of a verified credential, before an organization is chosen.
@@ -25,6 +26,8 @@ type Principal struct {
 	ID     string
 	UserID string
 	Local  bool
+	// localName is the name of a local user who is not stored, as in the data folder of a server.
+	localName string
 	// session is set for a signed-in browser, key for an API key; the other is nil.
 	session *store.Session
 	key     *store.APIKey
@@ -56,8 +59,8 @@ const (
 func (s *Service) Authenticate(ctx context.Context, c Credential) (Principal, error) {
 	switch {
 	case c.Local:
-		id, err := s.EnsureLocalUser(ctx)
-		return Principal{ID: "local", UserID: id, Local: true}, err
+		id, err := s.localUserID(ctx, c.CreateLocal)
+		return Principal{ID: "local", UserID: id, Local: true, localName: s.localName}, err
 	case c.Bearer != "":
 		return s.authenticateKey(ctx, c.Bearer)
 	case c.Cookie != "":
@@ -195,7 +198,11 @@ func (s *Service) ResolveCaller(ctx context.Context, p Principal, organizationID
 }
 
 func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller, error) {
-	user, err := store.Users.Get(tx, p.UserID)
+	user := api.User{Name: p.localName, PlatformAdmin: true, Status: statusActive}
+	var err error
+	if !p.Local || p.UserID != "" {
+		user, err = store.Users.Get(tx, p.UserID)
+	}
 	if err != nil {
 		return api.Caller{}, fmt.Errorf("reading the user of the credential: %w", err)
 	}
@@ -224,7 +231,7 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 		}
 		preferred = setting.Value
 	}
-	places, err := listMemberships(tx, user.ID)
+	places, err := listMembershipsOf(tx, user.ID, p.Local)
 	if err != nil {
 		return by, err
 	}
@@ -248,27 +255,57 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 		return by, api.Forbidden("the organization %q is suspended; ask the operator of this service", org.Name)
 	}
 	by.OrganizationID, by.Role = org.ID, places[place].Role
-	if p.key == nil {
+	if isReadOnlyMembership(places[place]) {
+		by.Scopes = api.ReadPermissions()
+	} else if p.key == nil {
 		by.Delegate, err = hasUnrevokedDelegation(tx, org.ID, user.ID)
 	}
 	return by, err
 }
 
+// listMembershipsOf lists the memberships of a user. The local user of a data folder can also read its other
+// organizations, because whoever has the folder can; those memberships are not stored.
+func listMembershipsOf(tx *store.Tx, userID string, local bool) (all []store.Membership, err error) {
+	if userID != "" {
+		if all, err = listMemberships(tx, userID); err != nil {
+			return nil, err
+		}
+	}
+	if !local {
+		return all, nil
+	}
+	for o, err := range store.Organizations.Scan(tx) {
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(all, func(m store.Membership) bool { return m.OrganizationID == o.ID }) {
+			all = append(all, store.Membership{OrganizationID: o.ID, UserID: userID, Role: api.RoleOwner, Status: statusActive})
+		}
+	}
+	return all, nil
+}
+
+// isReadOnlyMembership reports whether a membership only lets the local user read an organization.
+func isReadOnlyMembership(m store.Membership) bool { return m.ID == "" }
+
 // callerInDefaultOrganization returns the caller in the preferred organization, or in the first one if the
 // caller is not a member of that. Suspended organizations are skipped, so that omitting the header does
-// not bypass a suspension.
+// not bypass a suspension. Those that the local user can only read have to be chosen.
 func callerInDefaultOrganization(tx *store.Tx, by api.Caller, memberships []store.Membership, preferred string) (api.Caller, error) {
 	for _, m := range memberships {
 		org, err := store.Organizations.Get(tx, m.OrganizationID)
 		if err != nil {
 			return by, err
 		}
-		if org.Status != statusSuspended && (by.OrganizationID == "" || org.ID == preferred) {
-			by.OrganizationID, by.Role = org.ID, m.Role
+		readOnly := isReadOnlyMembership(m)
+		if org.Status != statusSuspended && (by.OrganizationID == "" && !readOnly || org.ID == preferred) {
+			if by.OrganizationID, by.Role, by.Scopes = org.ID, m.Role, nil; readOnly {
+				by.Scopes = api.ReadPermissions()
+			}
 		}
 	}
 	var err error
-	if by.OrganizationID != "" {
+	if by.OrganizationID != "" && by.Scopes == nil {
 		by.Delegate, err = hasUnrevokedDelegation(tx, by.OrganizationID, by.UserID)
 	}
 	return by, err

@@ -121,8 +121,8 @@ func wantCode(t *testing.T, what string, err error, code api.ErrorCode) {
 // admin.
 func TestLocalUser(t *testing.T) {
 	h := newTestService(t)
-	by := h.mustCaller(t, identity.Credential{Local: true}, "")
-	again := h.mustCaller(t, identity.Credential{Local: true}, "")
+	by := h.mustCaller(t, identity.Credential{Local: true, CreateLocal: true}, "")
+	again := h.mustCaller(t, identity.Credential{Local: true, CreateLocal: true}, "")
 	if again.UserID != by.UserID || by.Role != api.RoleOwner || !by.PlatformAdmin || by.Actor.Name != "Ada" || by.OrganizationID == "" {
 		t.Fatalf("%+v, then %+v", by, again)
 	}
@@ -460,6 +460,7 @@ func TestAPIKeys(t *testing.T) {
 // TestBan checks that a ban immediately ends sessions, links and keys in every organization.
 func TestBan(t *testing.T) {
 	h := newTestService(t)
+	operator := h.mustCaller(t, identity.Credential{Local: true, CreateLocal: true}, "")
 	org := h.createOrganization(t, "Acme", "owner@acme.example")
 	s := h.signIn(t, "owner@acme.example", password)
 	owner := h.mustCaller(t, cookie(s), org.ID)
@@ -467,7 +468,6 @@ func TestBan(t *testing.T) {
 	in.Body.Reason = "left with the laptop"
 	_, err := h.BanUser(t.Context(), owner, in)
 	wantCode(t, "banning oneself", err, api.CodeInvalidState)
-	operator := h.mustCaller(t, identity.Credential{Local: true}, "")
 	if u, err := h.BanUser(t.Context(), operator, in); err != nil || u.Status != "banned" || *u.BanReason != in.Body.Reason {
 		t.Fatalf("%+v, %v", u, err)
 	}
@@ -509,7 +509,7 @@ func TestPasswords(t *testing.T) {
 	_, err = h.caller(t, cookie(there), org.ID)
 	wantCode(t, "the other session", err, api.CodeUnauthorized)
 
-	link, err := h.CreatePasswordLink(t.Context(), h.mustCaller(t, identity.Credential{Local: true}, ""), &api.UserInput{UserID: by.UserID})
+	link, err := h.CreatePasswordLink(t.Context(), h.mustCaller(t, identity.Credential{Local: true, CreateLocal: true}, ""), &api.UserInput{UserID: by.UserID})
 	if err != nil || !strings.HasSuffix(link.Path, "#"+link.Token) {
 		t.Fatalf("%+v, %v", link, err)
 	}
@@ -544,7 +544,7 @@ func TestOrganizations(t *testing.T) {
 		t.Fatalf("%+v, %v", org, err)
 	}
 	in.Body.Status = "suspended"
-	operator := h.mustCaller(t, identity.Credential{Local: true}, "")
+	operator := h.mustCaller(t, identity.Credential{Local: true, CreateLocal: true}, "")
 	if _, err := h.UpdateTenant(t.Context(), operator, in); err != nil {
 		t.Fatal(err)
 	}
@@ -594,5 +594,64 @@ func TestActionsAreAudited(t *testing.T) {
 	}
 	if err != nil || !slices.Equal(actions, want) {
 		t.Errorf("%v\n%s", err, strings.Join(actions, "\n"))
+	}
+}
+
+// TestLocalUserOfServer checks that the local user of a server's data folder is not created, can read each organization
+// by name, and can change none.
+func TestLocalUserOfServer(t *testing.T) {
+	h := newTestService(t)
+	org := h.createOrganization(t, "Acme", "owner@acme.example")
+	local := identity.Credential{Local: true, CreateLocal: true}
+	none := h.mustCaller(t, local, "")
+	if none.OrganizationID != "" || none.UserID != "" || !none.Local || !none.PlatformAdmin || none.Actor.Name != "Ada" {
+		t.Errorf("%+v", none)
+	}
+	by := h.mustCaller(t, local, org.ID)
+	if by.OrganizationID != org.ID || !by.May("audit:read") || !by.May("soa:read") {
+		t.Errorf("%+v", by)
+	}
+	for _, p := range api.AllPermissions() {
+		if text := string(p); by.May(p) && !strings.HasSuffix(text, ":read") && text != "kb:search" {
+			t.Errorf("the local user may %s", p)
+		}
+	}
+	if by.IsPerson() {
+		t.Error("the local user may decide by delegation")
+	}
+	_, err := h.caller(t, local, "another")
+	wantCode(t, "an organization that doesn't exist", err, api.CodeForbidden)
+	mine, err := h.ListMyOrganizations(t.Context(), none, &api.Paging{Limit: 10})
+	if err != nil || len(mine.Data) != 1 || mine.Data[0].Active || mine.Data[0].Role != api.RoleViewer {
+		t.Errorf("%+v, %v", mine, err)
+	}
+	if me, err := h.GetMe(t.Context(), none, nil); err != nil || me.OrganizationID != nil {
+		t.Errorf("%+v, %v", me, err)
+	}
+	if one, err := h.ActivateOrganization(t.Context(), none, &api.OrgInput{OrgID: org.ID}); err != nil || one.Role != api.RoleViewer {
+		t.Errorf("%+v, %v", one, err)
+	}
+	chosen := h.mustCaller(t, local, "")
+	if chosen.OrganizationID != org.ID || !chosen.May("audit:read") || chosen.May("soa:write") || chosen.IsPerson() {
+		t.Errorf("%+v", chosen)
+	}
+	if me, err := h.GetMe(t.Context(), chosen, nil); err != nil || *me.OrganizationID != org.ID || *me.Role != api.RoleViewer {
+		t.Errorf("%+v, %v", me, err)
+	}
+	users, err := h.ListUsers(t.Context(), none, &api.UsersInput{Paging: api.Paging{Limit: 10}})
+	if err != nil || len(users.Data) != 1 {
+		t.Errorf("%+v, %v", users, err)
+	}
+}
+
+// TestLocalUserIsCreatedOnRequest checks that a data folder without organizations stays empty until a local
+// organization is needed.
+func TestLocalUserIsCreatedOnRequest(t *testing.T) {
+	h := newTestService(t)
+	if by := h.mustCaller(t, identity.Credential{Local: true}, ""); by.UserID != "" || by.OrganizationID != "" {
+		t.Errorf("%+v", by)
+	}
+	if by := h.mustCaller(t, identity.Credential{Local: true, CreateLocal: true}, ""); by.UserID == "" || by.OrganizationID == "" || by.Scopes != nil {
+		t.Errorf("%+v", by)
 	}
 }

@@ -14,15 +14,20 @@ const (
 	localOrganization = "local_organization"
 )
 
-// EnsureLocalUser makes sure that the local user of the machine exists, with an organization of their
-// own to work in. It runs once per store.
-func (s *Service) EnsureLocalUser(ctx context.Context) (userID string, err error) {
+// localUserID returns the local user of the machine. In a store without any organization it creates them, with an
+// organization of their own to work in, if create is set. It returns "" if there is no local user.
+func (s *Service) localUserID(ctx context.Context, create bool) (userID string, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		setting, err := store.Settings.Get(tx, localUser)
-		userID = setting.Value
+		if !errors.Is(err, store.ErrNotFound) {
+			userID, create = setting.Value, false
+			return err
+		}
+		n, err := store.Organizations.Count(tx)
+		create = create && n == 0
 		return err
 	})
-	if !errors.Is(err, store.ErrNotFound) {
+	if err != nil || !create {
 		return userID, err
 	}
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
@@ -44,6 +49,18 @@ func (s *Service) EnsureLocalUser(ctx context.Context) (userID string, err error
 			store.Settings.Insert(tx, &store.Setting{Name: localUser, Value: userID}))
 	})
 	return userID, err
+}
+
+// FirstOrganization returns the ID of the oldest organization, or "" if there is none.
+func (s *Service) FirstOrganization(ctx context.Context) (id string, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		for o, err := range store.Organizations.Scan(tx) {
+			id = o.ID
+			return err
+		}
+		return nil
+	})
+	return id, err
 }
 
 // addMember adds a user to an organization.

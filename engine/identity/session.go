@@ -292,7 +292,9 @@ func setPasswordAndEndSessions(tx *store.Tx, userID, hash, exceptSessionID strin
 func (s *Service) GetMe(ctx context.Context, by api.Caller, _ *api.None) (*api.Me, error) {
 	out := &api.Me{Actor: by.Actor, Permissions: []api.Permission{}}
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		if out.User, err = store.Users.Get(tx, by.UserID); err != nil {
+		if by.Local && by.UserID == "" {
+			out.User = api.User{Name: by.Actor.Name, PlatformAdmin: by.PlatformAdmin, Status: statusActive}
+		} else if out.User, err = store.Users.Get(tx, by.UserID); err != nil {
 			return err
 		}
 		for _, p := range api.AllPermissions() {
@@ -321,6 +323,9 @@ func (s *Service) GetMe(ctx context.Context, by api.Caller, _ *api.None) (*api.M
 		}
 		org, err := store.Organizations.Get(tx, by.OrganizationID)
 		out.OrganizationID, out.Organization, out.Role = &org.ID, &org.Name, &by.Role
+		if by.Local && by.Scopes != nil {
+			*out.Role = api.RoleViewer
+		}
 		return err
 	})
 	return out, err
@@ -331,11 +336,14 @@ func (s *Service) GetMe(ctx context.Context, by api.Caller, _ *api.None) (*api.M
 func (s *Service) ListMyOrganizations(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.MyOrganization], error) {
 	var all []api.MyOrganization
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		places, err := listMemberships(tx, by.UserID)
+		places, err := listMembershipsOf(tx, by.UserID, by.Local)
 		if err != nil {
 			return err
 		}
 		for _, m := range places {
+			if isReadOnlyMembership(m) {
+				m.Role = api.RoleViewer
+			}
 			if m.Status != statusActive || (by.Actor.Type == api.ActorAPIKey && m.OrganizationID != by.OrganizationID) {
 				continue
 			}
@@ -358,12 +366,17 @@ func (s *Service) ListMyOrganizations(ctx context.Context, by api.Caller, in *ap
 func (s *Service) ActivateOrganization(ctx context.Context, by api.Caller, in *api.OrgInput) (*api.MyOrganization, error) {
 	var out *api.MyOrganization
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		m, err := store.Memberships.Get(tx, by.UserID, in.OrgID)
-		if err != nil || m.Status != statusActive || (by.Actor.Type == api.ActorAPIKey && in.OrgID != by.OrganizationID) {
-			if ok, err := foundFromError(err); err != nil && !ok {
-				return err
-			}
+		all, err := listMembershipsOf(tx, by.UserID, by.Local)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(all, func(m store.Membership) bool { return m.OrganizationID == in.OrgID })
+		if i < 0 || all[i].Status != statusActive || (by.Actor.Type == api.ActorAPIKey && in.OrgID != by.OrganizationID) {
 			return api.NotFound("organization", in.OrgID)
+		}
+		m := all[i]
+		if isReadOnlyMembership(m) {
+			m.Role = api.RoleViewer
 		}
 		org, err := store.Organizations.Get(tx, in.OrgID)
 		if err != nil {
