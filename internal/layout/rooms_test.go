@@ -74,7 +74,7 @@ engine/evidence/chunk → engine/evidence/parse/document api internal/questionna
 engine/evidence/parse → engine/evidence/parse/mail engine/evidence/parse/office engine/evidence/parse/pdf engine/evidence/parse/text engine/evidence/parse/facts engine/evidence/parse/zipfile engine/evidence/parse/cfb engine/evidence/parse/document api internal/lazyregexp
 engine/evidence/parse/mail → engine/evidence/parse/text engine/evidence/parse/cfb engine/evidence/parse/document api
 engine/evidence/parse/office → engine/evidence/parse/text engine/evidence/parse/zipfile engine/evidence/parse/document api
-engine/evidence/parse/pdf → engine/evidence/parse/text engine/evidence/parse/document api internal/lazyregexp
+engine/evidence/parse/pdf → engine/evidence/parse/text engine/evidence/parse/document api internal/lazyregexp internal/questionnaire
 engine/evidence/parse/text → engine/evidence/parse/document api internal/lazyregexp
 engine/evidence/parse/facts → engine/evidence/parse/document internal/lazyregexp
 engine/evidence/parse/zipfile → engine/evidence/parse/document

@@ -20,6 +20,10 @@ func TestSharedDocuments(t *testing.T) {
 		{"48-screenshots", "evidence.docx", "1 picture"},
 		{"48-screenshots", "pasted.xlsx", "1 picture"},
 		{"50-docx-smartart", "smartart.docx", ""},
+		{"46-pdf-glyph-tricks", "tricks.pdf", "1 hidden text"},
+		{"14-acroform", "form.pdf", ""},
+		{"16-pdf-attachments", "portfolio.pdf", ""},
+		{"55-pdf-table", "table.pdf", ""},
 	} {
 		raw, err := os.ReadFile(shareddata.PathOrSkip(t, "documents", tt.folder, tt.file))
 		if err != nil {

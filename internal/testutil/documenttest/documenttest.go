@@ -201,6 +201,26 @@ func PDF(t testing.TB, fill func(*fpdf.Fpdf)) []byte {
 	return buf.Bytes()
 }
 
+// RawPDF makes a PDF of objects, which are numbered from 1. The first is the catalog.
+func RawPDF(objects ...string) []byte {
+	var buf bytes.Buffer
+	buf.WriteString("%PDF-1.7\n")
+	var table strings.Builder
+	for i, o := range objects {
+		fmt.Fprintf(&table, "%010d 00000 n \n", buf.Len())
+		fmt.Fprintf(&buf, "%d 0 obj\n%s\nendobj\n", i+1, o)
+	}
+	start := buf.Len()
+	fmt.Fprintf(&buf, "xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n",
+		len(objects)+1, table.String(), len(objects)+1, start)
+	return buf.Bytes()
+}
+
+// PDFStream returns a stream for RawPDF with further entries of its dictionary.
+func PDFStream(entries, content string) string {
+	return fmt.Sprintf("<< /Length %d %s >>\nstream\n%s\nendstream", len(content), entries, content)
+}
+
 // Lorem is a paragraph of a policy.
 const Lorem = "The owner of a system reviews the rights of its users every quarter and removes what is no longer " +
 	"needed. The review is recorded with its date and its result, and kept for two years. "

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -83,6 +84,9 @@ func (f *factCollector) scanRow(b document.Block) {
 			f.scanLine(c[0])
 		}
 		return
+	}
+	if slices.Equal(b.Header, b.Cells) {
+		return // the header itself
 	}
 	var version, date string
 	var known int

@@ -38,8 +38,7 @@ type cellLook struct {
 	isStruck                bool
 	hidesText, hidesNumbers bool
 	color, fill             string // RGB; empty if unknown
-	symbolFont              string
-	hasNoFill               bool // fill is the sheet's white, unless a table has colors of its own
+	hasNoFill               bool   // fill is the sheet's white, unless a table has colors of its own
 }
 
 // stringRun is a piece of a formatted string.
@@ -180,7 +179,6 @@ func (w *workbook) rgb(c *xlsxColor) string {
 type xlsxFont struct {
 	Strike *xlsxFlag  `xml:"strike"`
 	Size   xmlValue   `xml:"sz"`
-	Name   xmlValue   `xml:"name"`
 	Color  *xlsxColor `xml:"color"`
 }
 
@@ -261,9 +259,6 @@ func (w *workbook) readStyles(part string) error {
 			font := sheet.Fonts[i]
 			look.isStruck = look.isStruck || font.Strike.isOn()
 			look.color = w.rgb(font.Color)
-			if document.IsSymbolFont(font.Name.Val) {
-				look.symbolFont = font.Name.Val
-			}
 			look.hidesText, look.hidesNumbers = isTinySize(font.Size.Val), isTinySize(font.Size.Val)
 		}
 		look.fill, look.hasNoFill = "FFFFFF", true
@@ -381,13 +376,12 @@ type sheetCells struct {
 	filters   [][2]int      // first and last row of each filter's range
 	known     bool          // whether filters were looked for
 	hasTables bool          // whose styles color their cells
-	controls  map[int][]placedText
 }
 
 type columnRange struct{ first, last int }
 
 func (w *workbook) openCells(name string) (*sheetCells, error) {
-	c := &sheetCells{w: w, sheet: w.sheets[name], name: name, counted: map[int]bool{}, ended: true, controls: map[int][]placedText{}}
+	c := &sheetCells{w: w, sheet: w.sheets[name], name: name, counted: map[int]bool{}, ended: true}
 	if c.sheet.part == "" || zipfile.FindPart(w.z, c.sheet.part) == nil {
 		return c, nil
 	}
@@ -556,7 +550,7 @@ func visibleText(text string, runs []stringRun, look cellLook, isNumber bool) (v
 		if kind = look.unreadKind(isNumber); kind != "" {
 			return "", kind
 		}
-		return document.DecodeSymbols(look.symbolFont, text), ""
+		return text, ""
 	}
 	var sb strings.Builder
 	for _, r := range runs {
@@ -638,7 +632,7 @@ func (c *sheetCells) readBeside() error {
 		case "oleObject", "package":
 			b.Doc.AddNotRead(api.UnreadEmbeddedFile, 1, at)
 		case "drawing":
-			s := &slideWalker{p: &pptxReader{b: b, z: c.w.z}, name: target, at: at, countsMedia: true, isSheet: true}
+			s := &slideWalker{p: &pptxReader{b: b, z: c.w.z}, name: target, at: at, countsMedia: true}
 			if err := s.walk(); err != nil {
 				return err
 			}

@@ -197,7 +197,7 @@ func (f *flowWriter) writeTable(g *grid, at api.Locator) {
 	}
 	for _, r := range g.rows {
 		if continues && slices.Equal(r.effective, f.header) {
-			f.addPageFurnitureRow(r, at)
+			f.addHeaderRow(r, at)
 			continue
 		}
 		f.b.AddBlock(document.Block{
@@ -222,7 +222,7 @@ func (f *flowWriter) openTable(g *grid, at api.Locator) {
 		f.b.AddRowAboveHeader(f.table, document.Row{Cells: r.cells, Locator: at})
 	}
 	f.header = g.rows[head].effective
-	f.addPageFurnitureRow(g.rows[head], at)
+	f.addHeaderRow(g.rows[head], at)
 	g.rows = g.rows[head+1:]
 }
 
@@ -230,10 +230,24 @@ func (f *flowWriter) addPageFurnitureRow(r gridRow, at api.Locator) {
 	f.b.AddPageFurniture(document.Block{Kind: document.TableRow, Text: document.RenderRow(nil, r.cells), Cells: r.cells, Locator: at})
 }
 
+// addHeaderRow adds the names of a table's columns, which are no values of one another.
+func (f *flowWriter) addHeaderRow(r gridRow, at api.Locator) {
+	f.b.AddPageFurniture(document.Block{
+		Kind: document.TableRow, Text: document.RenderRow(nil, r.cells), Header: r.cells, Cells: r.cells, Locator: at,
+	})
+}
+
 func (f *flowWriter) endTable() { f.table, f.columns = 0, nil }
 
 // addLine adds a line to the open block, or ends that and begins a new one.
 func (f *flowWriter) addLine(l *textLine, page int) {
+	// The answer to a question of a form stands with that question only.
+	if first, _ := utf8.DecodeRuneInString(l.text); l.beginsAnswer && !unicode.IsLower(first) {
+		f.flush()
+	}
+	if l.endsAnswer {
+		defer f.flush()
+	}
 	if leaderPattern.MatchString(l.text) {
 		f.flush()
 		f.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: l.text, Locator: api.Locator{Page: page}})

@@ -32,7 +32,7 @@ type gridRow struct {
 
 // findGrids finds the tables formed by rules (ruling lines) that cross. Frames and single boxes are not tables.
 func findGrids(rules []rule) []*grid {
-	hs, vs := mergeRules(rules, true), mergeRules(append(rules, impliedColumnRules(rules)...), false)
+	hs, vs := mergeRules(rules, true, ruleTolerance), mergeRules(append(rules, impliedColumnRules(rules)...), false, ruleTolerance)
 	if len(hs) < 2 || len(vs) < 2 || len(hs)*len(vs) > maxCrossings {
 		return nil
 	}
@@ -119,8 +119,8 @@ func impliedColumnRules(rules []rule) []rule {
 	return out
 }
 
-// mergeRules merges rules of one direction that touch and lie on the same line.
-func mergeRules(rules []rule, horizontal bool) []rule {
+// mergeRules merges rules of one direction that touch and are no further apart than tolerance.
+func mergeRules(rules []rule, horizontal bool, tolerance float64) []rule {
 	var in []rule
 	for _, r := range rules {
 		if r.horizontal == horizontal {
@@ -131,7 +131,7 @@ func mergeRules(rules []rule, horizontal bool) []rule {
 	var out []rule
 	for start := 0; start < len(in); {
 		end := start + 1
-		for end < len(in) && in[end].at-in[start].at <= ruleTolerance {
+		for end < len(in) && in[end].at-in[start].at <= tolerance {
 			end++
 		}
 		line := in[start:end]

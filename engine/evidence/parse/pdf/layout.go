@@ -17,6 +17,8 @@ type textLine struct {
 	size  float64 // height of most of its words
 	bold  bool    // all of it
 	words []word
+
+	beginsAnswer, endsAnswer bool // to a question of a form
 }
 
 // layoutItem is a line or a table of a page.
@@ -127,6 +129,7 @@ func newLine(words []word) *textLine {
 		sb.WriteString(w.text)
 		l.box = l.box.union(w.box)
 		l.bold = l.bold && (w.bold || !strings.ContainsFunc(w.text, unicode.IsLetter))
+		l.beginsAnswer, l.endsAnswer = l.beginsAnswer || w.beginsAnswer, l.endsAnswer || w.endsAnswer
 		bySize[w.height()] += len(w.text)
 	}
 	most := 0

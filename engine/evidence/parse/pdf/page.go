@@ -25,8 +25,11 @@ func (b box) union(o box) box {
 // because font metrics are not comparable.
 type word struct {
 	box
-	text string
-	bold bool
+	text       string
+	bold       bool
+	isVertical bool // written upward or downward
+
+	beginsAnswer, endsAnswer bool // to a question of a form
 }
 
 // rule is a ruling line of a table, or the edge of a filled cell.
@@ -39,13 +42,23 @@ type rule struct {
 type pageContent struct {
 	number int
 	w, h   float64
+	x, y   float64 // of the lower left corner of the visible area, in page space
 	words  []word
+	unseen []unseenWord
 	rules  []rule
+
+	fields      []formField
+	notRead     []string // kinds of content that was not read
+	struckAreas []box    // by annotations
+	pictures    []box
 
 	// pictureShare is the share of the page covered by images, 0 to 1, not reduced for overlaps.
 	pictureShare float64
 	rotation     int // clockwise quarter turns for display
 }
+
+// unread records content that was not read.
+func (p *pageContent) unread(kind string) { p.notRead = append(p.notRead, kind) }
 
 // toDisplayBox converts a rectangle from page space to the displayed page.
 func (p *pageContent) toDisplayBox(left, bottom, right, top float64) box {
@@ -55,6 +68,7 @@ func (p *pageContent) toDisplayBox(left, bottom, right, top float64) box {
 }
 
 func (p *pageContent) toDisplayPoint(x, y float64) (float64, float64) {
+	x, y = x-p.x, y-p.y
 	switch p.rotation {
 	case 1:
 		return y, x
@@ -123,10 +137,14 @@ type wordBuilder struct {
 	last box // of the last character
 	open bool
 	typeface
+
+	object *textObject // that the characters belong to; nil if all text of the page is visible
+	// count and shown are the numbers of the word's characters, and of those that are visible.
+	count, shown int
 }
 
 // addRune adds a character at position g. It calls typefaceOf only if the character begins a new word.
-func (b *wordBuilder) addRune(c rune, g box, typefaceOf func() typeface) {
+func (b *wordBuilder) addRune(c rune, g box, isShown bool, typefaceOf func() typeface) {
 	if g.height() <= 0.01 || math.IsNaN(g.x0+g.x1+g.y0+g.y1) || math.IsInf(g.x0+g.x1+g.y0+g.y1, 0) {
 		return
 	}
@@ -135,7 +153,10 @@ func (b *wordBuilder) addRune(c rune, g box, typefaceOf func() typeface) {
 	}
 	if !b.open {
 		b.s.Reset()
-		b.open, b.at, b.typeface = true, g, typefaceOf()
+		b.open, b.at, b.typeface, b.count, b.shown = true, g, typefaceOf(), 0, 0
+	}
+	if b.count++; isShown {
+		b.shown++
 	}
 	b.s.WriteRune(c)
 	b.at, b.last = b.at.union(g), g
@@ -154,6 +175,15 @@ func (b *wordBuilder) continuesWord(g box) bool {
 	return min(g.y1, a.y1)-max(g.y0, a.y0) > 0.3*min(g.height(), a.height()) && gap < 0.22*b.size && gap > -1.5*b.size
 }
 
+// setObject sets the object that the next character belongs to. It ends the current word if one of them is visible and
+// the other isn't.
+func (b *wordBuilder) setObject(next *textObject, isShown bool) {
+	if now := b.object; now == nil || next == nil || now.unseen != next.unseen || isShown != (2*b.shown >= b.count) {
+		b.endWord()
+	}
+	b.object = next
+}
+
 func (b *wordBuilder) endWord() {
 	if !b.open {
 		return
@@ -167,7 +197,15 @@ func (b *wordBuilder) endWord() {
 	if at := b.at; math.IsNaN(at.y0+at.y1) || math.IsInf(at.y0+at.y1, 0) {
 		return
 	}
-	b.page.words = append(b.page.words, word{box: b.at, text: b.s.String(), bold: b.bold})
+	w := word{box: b.at, text: b.s.String(), bold: b.bold, isVertical: b.isVertical}
+	reason := b.unseenReason()
+	if reason == seen {
+		b.page.words = append(b.page.words, w)
+		return
+	}
+	b.page.unseen = append(b.page.unseen, unseenWord{
+		word: w, reason: reason, mayBeRecognized: b.object != nil && (b.object.isUnderImage || b.object.unseen == notPainted),
+	})
 }
 
 // isBoldFont reports whether a font's name indicates bold.

@@ -102,7 +102,10 @@ func (e *pdfiumEngine) open(
 		return fmt.Errorf("start a PDF instance: %w", err)
 	}
 	defer mod.Close(context.WithoutCancel(ctx))
-	m := &pdfiumDocument{ctx: ctx, mod: mod, mem: mod.Memory(), memory: memory, fns: map[string]api.Function{}}
+	m := &pdfiumDocument{
+		ctx: ctx, shortContext: context.WithoutCancel(ctx), mod: mod, mem: mod.Memory(), memory: memory, fns: map[string]api.Function{},
+		keys: map[string]uint64{}, fileHandles: map[uint64]bool{},
+	}
 	m.call("FPDF_InitLibrary")
 	m.scratch = uint32(m.call("malloc", pdfScratch))
 	if m.err != nil || m.scratch == 0 {
@@ -142,15 +145,24 @@ func structField[T any](v reflect.Value, name string) (field T, ok bool) {
 // pdfiumDocument is a document open in PDFium. It calls PDFium's C functions and records the first failure,
 // after which all calls return 0.
 type pdfiumDocument struct {
-	ctx     context.Context
-	doc     uint64
-	mod     api.Module
-	mem     api.Memory
-	memory  *linearMemory
-	fns     map[string]api.Function
-	stack   [12]uint64
-	scratch uint32
-	err     error
+	ctx context.Context
+	// shortContext is for calls that need not be interrupted.
+	shortContext context.Context
+	doc          uint64
+	mod          api.Module
+	mem          api.Memory
+	memory       *linearMemory
+	fns          map[string]api.Function
+	stack        [12]uint64
+	scratch      uint32
+	err          error
+
+	keys        map[string]uint64 // addresses of dictionary keys
+	form        uint64            // the handle of its form; 0 if it has none
+	formIsOpen  bool
+	files       []attachment
+	fileHandles map[uint64]bool
+	fileBytes   int64
 }
 
 func (m *pdfiumDocument) exportedFunction(name string) api.Function {
@@ -173,17 +185,26 @@ func (m *pdfiumDocument) call(name string, args ...uint64) uint64 {
 	if f == nil {
 		return 0
 	}
-	return m.callFunction(f, args...)
+	return m.callFunction(m.ctx, f, args...)
 }
 
-// callFunction is a fast version of call, for functions that are called for every character.
-func (m *pdfiumDocument) callFunction(f api.Function, args ...uint64) uint64 {
+// get calls a function that returns at once, such as one for a property of a character or object. A call that can be
+// interrupted costs a goroutine, several times as much. Callers check m.ctx between pages.
+func (m *pdfiumDocument) get(name string, args ...uint64) uint64 {
 	if m.err != nil {
 		return 0
 	}
+	f := m.exportedFunction(name)
+	if f == nil {
+		return 0
+	}
+	return m.callFunction(m.shortContext, f, args...)
+}
+
+func (m *pdfiumDocument) callFunction(ctx context.Context, f api.Function, args ...uint64) uint64 {
 	m.stack[0] = 0
 	copy(m.stack[:], args)
-	if err := f.CallWithStack(m.ctx, m.stack[:]); err != nil {
+	if err := f.CallWithStack(ctx, m.stack[:]); err != nil {
 		m.err = err
 		return 0
 	}
@@ -252,6 +273,10 @@ func (m *pdfiumDocument) loadDocument(content io.ReaderAt, size int64) (doc uint
 			return 0, document.NewError(document.ErrEncrypted, "", "a PDF")
 		}
 		return 0, document.NewError(document.ErrDamaged, "", "its page tree can't be read")
+	}
+	if m.call("FPDF_GetFormType", doc) == dynamicXFAForm {
+		return 0, document.NewError(document.ErrUnsupported, "", "an XFA form, which only Adobe's programs show; "+
+			"open it there, print it to a new PDF and add that one instead")
 	}
 	return doc, nil
 }

@@ -24,18 +24,23 @@ func (m *pdfiumDocument) readPage(n int) (*pageContent, error) {
 	r.out.w = float64(math.Float32frombits(uint32(m.call("FPDF_GetPageWidthF", page))))
 	r.out.h = float64(math.Float32frombits(uint32(m.call("FPDF_GetPageHeightF", page))))
 	r.out.rotation = int(m.call("FPDFPage_GetRotation", page) & 3)
-	if err := r.readWords(); err != nil {
+	if m.call("FPDF_GetPageBoundingBox", page, uint64(m.scratch)) != 0 { // left, top, right, bottom
+		r.out.x, r.out.y = m.readFloat(0), m.readFloat(12)
+	}
+	if err := r.readAnnotations(); err != nil {
 		return nil, err
 	}
-	r.readRulesAndPictures()
-	m.call("FPDF_ClosePage", page)
+	if err := r.readWords(r.readObjects()); err != nil {
+		return nil, err
+	}
+	m.call("FPDF_ClosePage", r.page)
 	if m.isStopped() {
 		return nil, m.documentError(formatPage(n))
 	}
 	return r.out, nil
 }
 
-func (r *pageReader) readWords() error {
+func (r *pageReader) readWords(objects *objectReader) error {
 	m := r.m
 	text := m.call("FPDFText_LoadPage", r.page)
 	if m.err != nil {
@@ -48,16 +53,16 @@ func (r *pageReader) readWords() error {
 	if count > maxPageChars {
 		return document.NewError(document.ErrTooLarge, formatPage(r.out.number), "%d characters on one page", count)
 	}
+	v := objects.testVisibility()
 	b := wordBuilder{page: r.out}
 	fonts := typefaces{r: r, text: text}
 	chars := m.pageChars(text, count)
-	unicodeOf, boxOf := m.exportedFunction("FPDFText_GetUnicode"), m.exportedFunction("FPDFText_GetLooseCharBox")
 	for i := range count {
 		var c rune
 		if chars != nil {
 			c = rune(chars[i])
 		} else {
-			c = rune(uint32(m.callFunction(unicodeOf, text, uint64(i))))
+			c = rune(uint32(m.get("FPDFText_GetUnicode", text, uint64(i))))
 		}
 		if m.err != nil {
 			return m.documentError(formatPage(r.out.number))
@@ -66,12 +71,20 @@ func (r *pageReader) readWords() error {
 			b.endWord()
 			continue
 		}
-		if m.callFunction(boxOf, text, uint64(i), uint64(m.scratch)) == 0 {
+		if m.get("FPDFText_GetLooseCharBox", text, uint64(i), uint64(m.scratch)) == 0 {
 			continue
 		}
 		// FS_RECTF: left, top, right, bottom.
 		g := r.out.toDisplayBox(m.readFloat(0), m.readFloat(12), m.readFloat(8), m.readFloat(4))
-		b.addRune(c, g, func() typeface { return fonts.typefaceOfChar(i, g) })
+		isShown := true
+		if v.objects != nil {
+			t := v.objects[m.get("FPDFText_GetTextObject", text, uint64(i))]
+			isShown = t == nil || !t.isDoubtful || t.unseen != seen || v.shows(t, g)
+			if t != b.object {
+				b.setObject(t, isShown)
+			}
+		}
+		b.addRune(c, g, isShown, func() typeface { return fonts.typefaceOfChar(i, g) })
 	}
 	b.endWord()
 	m.call("FPDFText_ClosePage", text)
@@ -119,13 +132,13 @@ type typefaces struct {
 
 func (f *typefaces) typefaceOfChar(i int, g box) typeface {
 	m, at := f.r.m, uint64(i)
-	object := m.call("FPDFText_GetTextObject", f.text, at)
+	object := m.get("FPDFText_GetTextObject", f.text, at)
 	if object != 0 && object == f.object {
 		return f.last
 	}
-	t := typeface{size: math.Float64frombits(m.call("FPDFText_GetFontSize", f.text, at))}
+	t := typeface{size: math.Float64frombits(m.get("FPDFText_GetFontSize", f.text, at))}
 	angle := 0.0
-	if m.call("FPDFText_GetMatrix", f.text, at, uint64(m.scratch)) != 0 {
+	if m.get("FPDFText_GetMatrix", f.text, at, uint64(m.scratch)) != 0 {
 		t.size *= math.Hypot(m.readFloat(8), m.readFloat(12))
 		angle = math.Atan2(m.readFloat(4), m.readFloat(0))
 	}
@@ -133,7 +146,7 @@ func (f *typefaces) typefaceOfChar(i int, g box) typeface {
 		t.size = g.height()
 	}
 	t.base = g.y1 - 0.2*t.size
-	if m.call("FPDFText_GetCharOrigin", f.text, at, uint64(m.scratch), uint64(m.scratch)+8) != 0 {
+	if m.get("FPDFText_GetCharOrigin", f.text, at, uint64(m.scratch), uint64(m.scratch)+8) != 0 {
 		x, _ := m.mem.ReadFloat64Le(m.scratch)
 		y, _ := m.mem.ReadFloat64Le(m.scratch + 8)
 		_, t.base = f.r.out.toDisplayPoint(x, y)
@@ -147,7 +160,7 @@ func (f *typefaces) typefaceOfChar(i int, g box) typeface {
 // isBold reports whether the name of a character's font indicates bold.
 func (r *pageReader) isBold(text uint64, i int) bool {
 	m := r.m
-	n := uint32(m.call("FPDFText_GetFontInfo", text, uint64(i), uint64(m.scratch), 256, uint64(m.scratch)+256))
+	n := uint32(m.get("FPDFText_GetFontInfo", text, uint64(i), uint64(m.scratch), 256, uint64(m.scratch)+256))
 	if m.err != nil || n == 0 || n > 256 {
 		return false
 	}
@@ -156,81 +169,4 @@ func (r *pageReader) isBold(text uint64, i int) bool {
 		return false
 	}
 	return isBoldFont(string(raw))
-}
-
-// readRulesAndPictures reads ruling lines and images.
-func (r *pageReader) readRulesAndPictures() {
-	count := int(int32(r.m.call("FPDFPage_CountObjects", r.page)))
-	left := maxPageObjects
-	for i := 0; i < count && left > 0 && r.m.err == nil; i++ {
-		r.readObjectRulesAndPictures(r.m.call("FPDFPage_GetObject", r.page, uint64(i)), matrix{a: 1, d: 1}, 0, &left)
-	}
-}
-
-func (r *pageReader) readObjectRulesAndPictures(obj uint64, outer matrix, depth int, left *int) {
-	const path, image, form = 2, 3, 5
-	m := r.m
-	if *left--; obj == 0 || *left < 0 || len(r.out.rules) > maxPageRules {
-		return
-	}
-	kind := m.call("FPDFPageObj_GetType", obj)
-	if kind != path && kind != form && kind != image || m.err != nil {
-		return
-	}
-	t := outer
-	if m.call("FPDFPageObj_GetMatrix", obj, uint64(m.scratch)) != 0 {
-		t = matrix{
-			a: m.readFloat(0),
-			b: m.readFloat(4),
-			c: m.readFloat(8),
-			d: m.readFloat(12),
-			e: m.readFloat(16),
-			f: m.readFloat(20),
-		}.multiply(
-			outer,
-		)
-	}
-	switch kind {
-	case path:
-		r.readPathRules(obj, t)
-		return
-	case image:
-		r.out.addPictureShare(t)
-		return
-	}
-	if depth >= maxFormDepth {
-		return
-	}
-	count := int(int32(m.call("FPDFFormObj_CountObjects", obj)))
-	for i := 0; i < count && *left > 0 && m.err == nil; i++ {
-		r.readObjectRulesAndPictures(m.call("FPDFFormObj_GetObject", obj, uint64(i)), t, depth+1, left)
-	}
-}
-
-// readPathRules reads the straight horizontal and vertical lines of a path: strokes, thin filled
-// rectangles, edges of cells.
-func (r *pageReader) readPathRules(obj uint64, t matrix) {
-	const line, bezier, move = 0, 1, 2
-	m := r.m
-	count := int(int32(m.call("FPDFPath_CountSegments", obj)))
-	var x, y, startX, startY float64
-	for i := 0; i < min(count, 4000) && m.err == nil && len(r.out.rules) <= maxPageRules; i++ {
-		seg := m.call("FPDFPath_GetPathSegment", obj, uint64(i))
-		if seg == 0 || m.call("FPDFPathSegment_GetPoint", seg, uint64(m.scratch), uint64(m.scratch)+4) == 0 {
-			continue
-		}
-		px, py := t.apply(m.readFloat(0), m.readFloat(4))
-		px, py = r.out.toDisplayPoint(px, py)
-		switch m.call("FPDFPathSegment_GetType", seg) {
-		case move:
-			startX, startY = px, py
-		case line:
-			r.out.addRule(x, y, px, py)
-		}
-		x, y = px, py
-		if m.call("FPDFPathSegment_GetClose", seg) != 0 {
-			r.out.addRule(x, y, startX, startY)
-			x, y = startX, startY
-		}
-	}
 }

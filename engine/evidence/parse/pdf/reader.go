@@ -21,7 +21,8 @@ func formatPage(n int) string { return "page " + strconv.Itoa(n) }
 
 // Read reads the text of a PDF page by page and joins the pages into continuous text.
 func (r *Reader) Read(b *document.Builder, content io.ReaderAt, size int64) error {
-	return r.openDocument(b, content, size, func(doc engineDocument) error {
+	var files []attachment
+	err := r.openDocument(b, content, size, func(doc engineDocument) error {
 		pages, err := doc.pageCount()
 		if err != nil {
 			return err
@@ -38,8 +39,28 @@ func (r *Reader) Read(b *document.Builder, content io.ReaderAt, size int64) erro
 		if flow.outline, err = doc.outlineLevels(); err != nil {
 			return err
 		}
-		return readPages(b, doc, flow)
+		err = readPages(b, doc, flow)
+		if d, ok := doc.(attachedFiles); ok && (err == nil || hasNoText(err)) {
+			files = d.attachedFiles()
+		}
+		return err
 	})
+	if err != nil && (len(files) == 0 || !hasNoText(err)) {
+		return err
+	}
+	// They are read when the document is closed, because a PDF among them needs an instance of the engine too.
+	if readErr := readAttachments(b, files); readErr != nil {
+		return readErr
+	}
+	if len(b.Doc.Blocks) == 0 {
+		return err
+	}
+	return nil
+}
+
+// hasNoText reports whether an error says that a document's pages have no text.
+func hasNoText(err error) bool {
+	return errors.Is(err, document.ErrEmpty) || errors.Is(err, document.ErrNoTextLayer)
 }
 
 func readPages(b *document.Builder, doc engineDocument, flow *flowWriter) error {
@@ -57,6 +78,11 @@ func readPages(b *document.Builder, doc engineDocument, flow *flowWriter) error 
 			broken = append(broken, n)
 			continue
 		}
+		page.readOCRLayer()
+		page.removeStruckWords()
+		page.removeWordsIn(page.struckAreas)
+		page.countUnseen(b.Doc)
+		page.addFields()
 		layout := layoutPage(page)
 		if page.isScan() {
 			scans = append(scans, scannedPage{number: n, words: len(page.words), layout: layout})

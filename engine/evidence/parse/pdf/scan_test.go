@@ -57,7 +57,11 @@ func scan(t testing.TB, text string) []byte {
 func blankPNG(t testing.TB) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := png.Encode(&out, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
+	picture := image.NewGray(image.Rect(0, 0, 8, 8))
+	for i := range picture.Pix {
+		picture.Pix[i] = 0xff
+	}
+	if err := png.Encode(&out, picture); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

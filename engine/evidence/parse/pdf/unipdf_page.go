@@ -18,8 +18,7 @@ import (
 type unipdfPage struct {
 	page *model.PdfPage
 	out  *pageContent
-	x, y float64 // of the page's lower left corner, in its own space
-	left int     // objects still to examine
+	left int // objects still to examine
 }
 
 func newUnipdfPage(page *model.PdfPage, n int) (*unipdfPage, error) {
@@ -36,8 +35,8 @@ func newUnipdfPage(page *model.PdfPage, n int) (*unipdfPage, error) {
 		Urx: max(area.Llx, area.Urx),
 		Ury: max(area.Lly, area.Ury),
 	}
-	r := &unipdfPage{page: page, x: area.Llx, y: area.Lly, left: maxPageObjects}
-	r.out = &pageContent{number: n, w: area.Urx - area.Llx, h: area.Ury - area.Lly}
+	r := &unipdfPage{page: page, left: maxPageObjects}
+	r.out = &pageContent{number: n, x: area.Llx, y: area.Lly, w: area.Urx - area.Llx, h: area.Ury - area.Lly}
 	if !(r.out.w > 0 && r.out.h > 0) || math.IsInf(r.out.w+r.out.h, 0) {
 		return nil, fmt.Errorf("a page of %g by %g points", r.out.w, r.out.h)
 	}
@@ -70,13 +69,13 @@ func (r *unipdfPage) buildWords(marks []extractor.TextMark) error {
 	}
 	b := wordBuilder{page: r.out}
 	for i, m := range marks {
-		g := r.out.toDisplayBox(m.BBox.Llx-r.x, m.BBox.Lly-r.y, m.BBox.Urx-r.x, m.BBox.Ury-r.y)
+		g := r.out.toDisplayBox(m.BBox.Llx, m.BBox.Lly, m.BBox.Urx, m.BBox.Ury)
 		for _, c := range m.Text {
 			if c = visibleRune(c); c == 0 || m.Meta {
 				b.endWord()
 				continue
 			}
-			b.addRune(c, g, func() typeface { return r.typefaceOf(marks[i:], g) })
+			b.addRune(c, g, true, func() typeface { return r.typefaceOf(marks[i:], g) })
 		}
 	}
 	b.endWord()
@@ -117,7 +116,7 @@ func (r *unipdfPage) readObjects() {
 	if err != nil {
 		return
 	}
-	r.readContents(contents, r.page.Resources, matrix{a: 1, d: 1, e: -r.x, f: -r.y}, 0)
+	r.readContents(contents, r.page.Resources, matrix{a: 1, d: 1}, 0)
 }
 
 // readContents reads a content stream. outer is the transformation that places it on the page.

@@ -1,0 +1,189 @@
+package pdf
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence/parse/document"
+)
+
+// unseenReason is why nobody sees some text.
+type unseenReason int
+
+const (
+	seen unseenReason = iota
+	notPainted
+	clipOnly // it only limits what is painted after it
+	hidden   // by its color, position or size, or by what is painted over it
+	struck
+)
+
+const tinySize = 2.0 // points: smaller text can't be read
+
+// unseenWord is a word that is not visible.
+type unseenWord struct {
+	word
+	reason unseenReason
+	// mayBeRecognized is set for text that isn't painted, or is under an image: OCR adds it to scanned pages.
+	mayBeRecognized bool
+}
+
+func (b box) overlaps(o box) bool { return b.x0 < o.x1 && o.x0 < b.x1 && b.y0 < o.y1 && o.y0 < b.y1 }
+
+// overlapsMuch reports whether boxes share more than what neighboring lines and letters do.
+func (b box) overlapsMuch(o box) bool {
+	w, h := min(b.x1, o.x1)-max(b.x0, o.x0), min(b.y1, o.y1)-max(b.y0, o.y0)
+	return w > 1 && h > 0.3*min(b.height(), o.height())
+}
+
+// unseenReasonOf returns why the current word can't be seen.
+func (b *wordBuilder) unseenReason() unseenReason {
+	x, y := (b.at.x0+b.at.x1)/2, (b.at.y0+b.at.y1)/2
+	switch {
+	case b.object != nil && b.object.unseen != seen:
+		return b.object.unseen
+	case x < 0 || y < 0 || x > b.page.w || y > b.page.h, b.size < tinySize, 2*b.shown < b.count:
+		return hidden
+	}
+	return seen
+}
+
+// readOCRLayer treats the invisible text of a scanned page as its text: OCR puts it there.
+func (p *pageContent) readOCRLayer() {
+	n := 0
+	for _, w := range p.unseen {
+		if w.mayBeRecognized {
+			n++
+		}
+	}
+	if p.pictureShare < scanShare || n <= len(p.words) {
+		return
+	}
+	p.unseen = slices.DeleteFunc(p.unseen, func(w unseenWord) bool {
+		if w.mayBeRecognized {
+			p.words = append(p.words, w.word)
+		}
+		return w.mayBeRecognized
+	})
+}
+
+// removeStruckWords removes words that a line strikes through, and these lines.
+func (p *pageContent) removeStruckWords() {
+	for _, horizontal := range []bool{true, false} {
+		strikes := p.findStrikes(horizontal)
+		if len(strikes) == 0 {
+			continue
+		}
+		p.words = slices.DeleteFunc(p.words, func(w word) bool {
+			if w.isVertical == horizontal || !isStruck(w, strikes) {
+				return false
+			}
+			p.unseen = append(p.unseen, unseenWord{word: w, reason: struck})
+			return true
+		})
+		p.rules = slices.DeleteFunc(p.rules, func(r rule) bool {
+			return r.horizontal == horizontal && slices.ContainsFunc(strikes, func(s rule) bool {
+				return math.Abs(r.at-s.at) < strikeHeight && r.from >= s.from-1 && r.to <= s.to+1
+			})
+		})
+	}
+}
+
+const strikeHeight = 1.5 // points of a line that strikes text through
+
+// findStrikes returns the lines that cross words in their middle and are no longer than these, as lines of tables are.
+func (p *pageContent) findStrikes(horizontal bool) []rule {
+	var out []rule
+	lines := mergeRules(p.rules, horizontal, strikeHeight)
+	if len(lines)*len(p.words) > maxCrossings {
+		return nil
+	}
+	for _, r := range lines {
+		from, to, size := math.Inf(1), math.Inf(-1), 0.0
+		for _, w := range p.words {
+			if w.isVertical != horizontal && w.isCrossedBy(r) {
+				a, b := w.along()
+				from, to, size = min(from, a), max(to, b), max(size, w.thickness())
+			}
+		}
+		if r.from > from-size && r.to < to+size {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// along returns the range of a word in the direction in which it is written.
+func (w word) along() (from, to float64) {
+	if w.isVertical {
+		return w.y0, w.y1
+	}
+	return w.x0, w.x1
+}
+
+func (w word) thickness() float64 {
+	if w.isVertical {
+		return w.x1 - w.x0
+	}
+	return w.height()
+}
+
+// isCrossedBy reports whether a line crosses a word where a strike does, above the baseline.
+func (w word) isCrossedBy(r rule) bool {
+	from, to := w.along()
+	if min(to, r.to)-max(from, r.from) < 0.3*(to-from) {
+		return false
+	}
+	if w.isVertical {
+		d := (r.at - w.x0) / w.thickness()
+		return d > 0.3 && d < 0.7
+	}
+	d := (r.at - w.y0) / w.thickness()
+	return d > 0.35 && d < 0.7
+}
+
+// isStruck reports whether lines strike most of a word through.
+func isStruck(w word, strikes []rule) bool {
+	from, to := w.along()
+	length := 0.0
+	for _, r := range strikes {
+		if w.isCrossedBy(r) {
+			length += min(to, r.to) - max(from, r.from)
+		}
+	}
+	return length > 0.6*(to-from)
+}
+
+// removeWordsIn removes the words inside areas of the displayed page as struck.
+func (p *pageContent) removeWordsIn(areas []box) {
+	p.words = slices.DeleteFunc(p.words, func(w word) bool {
+		x, y := (w.x0+w.x1)/2, (w.y0+w.y1)/2
+		if !slices.ContainsFunc(areas, func(b box) bool { return x > b.x0 && x < b.x1 && y > b.y0 && y < b.y1 }) {
+			return false
+		}
+		p.unseen = append(p.unseen, unseenWord{word: w, reason: struck})
+		return true
+	})
+}
+
+// countUnseen counts the text of a page that was not read, by lines.
+func (p *pageContent) countUnseen(d *document.Document) {
+	var words [2][]word
+	for _, w := range p.unseen {
+		k := 0
+		if w.reason == struck {
+			k = 1
+		}
+		if strings.TrimSpace(w.text) != "" {
+			words[k] = append(words[k], w.word)
+		}
+	}
+	at := api.Locator{Page: p.number}
+	for _, kind := range p.notRead {
+		d.AddNotRead(kind, 1, at)
+	}
+	d.AddNotRead(api.UnreadHiddenText, len(groupLines(words[0])), at)
+	d.AddNotRead(api.UnreadStruckText, len(groupLines(words[1])), at)
+}
