@@ -61,6 +61,8 @@ const (
 	UnreadEmbeddedFile = "embedded_file"
 	UnreadInsertedPart = "inserted_part" // another document that a program shows as part of this one
 	UnreadFormula      = "formula_without_value"
+	UnreadPrompt       = "empty_field" // the prompt in a field of a form that nobody filled in
+	UnreadFormField    = "form_field"  // whose value can't be read
 )
 
 // NotRead counts the content of one kind that was not read.
@@ -87,6 +89,8 @@ var notReadNames = map[string][2]string{
 	UnreadEmbeddedFile: {"embedded file", "embedded files"},
 	UnreadInsertedPart: {"inserted part", "inserted parts"},
 	UnreadFormula:      {"formula without a stored value", "formulas without a stored value"},
+	UnreadPrompt:       {"empty form field", "empty form fields"},
+	UnreadFormField:    {"form field", "form fields"},
 }
 
 // DescribeNotRead lists the content that was not read, such as "3 pictures, 1 comment". It returns "" if

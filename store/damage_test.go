@@ -24,7 +24,7 @@ func TestRecordNames(t *testing.T) {
 			t.Errorf("recordNames lacks %s: how do users call its records?", table.Name())
 		}
 	}
-	e := &DamagedRecordError{Table: "chunks.document", Key: K("org", "doc", 7, "org", "chunk")}
+	e := &DamagedRecordError{Table: "chunks.position", Key: K("org", "assessment", "doc", 7, "org", "chunk")}
 	if want := `index entry of passage "chunk"`; e.Record() != want {
 		t.Errorf("got %s, want %s", e.Record(), want)
 	}

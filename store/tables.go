@@ -22,7 +22,7 @@ import "github.com/scf-service/service/api"
 //	├─ timeline          assessment, id
 //	├─ documents         id                        · assessment · content (unique)
 //	│  └─ unfinished_reads  document
-//	│  └─ chunks         id, set                   · set, index
+//	│  └─ chunks         id, set                   · assessment, set, index
 //	│     └─ vectors, outside_vectors  assessment, set, chunk
 //	│  └─ passage_packs  assessment, set, part
 //	│  └─ discarded_passages  assessment, document, set
@@ -105,7 +105,7 @@ var (
 		withAssessmentSyncLog(func(r *Document) string { return r.AssessmentID }),
 	)
 	Chunks = newTenantTable("chunks", func(r *Chunk) (string, Key) { return r.OrganizationID, ChunkKey(r.ID, r.Set) },
-		Index("document", func(r *Chunk) []Key { return []Key{K(passageSetKey(r.DocumentID, r.Set), r.Index)} }),
+		Index("position", func(r *Chunk) []Key { return []Key{K(r.AssessmentID, passageSetKey(r.DocumentID, r.Set), r.Index)} }),
 		// Passages are part of their document's sync record.
 		WithSyncLog(func(r *Chunk) SyncTarget {
 			return SyncTarget{Assessment: r.AssessmentID, Table: "documents", Key: K(r.DocumentID)}

@@ -278,7 +278,7 @@ func toSearchHit(h Hit) api.SearchHit {
 // ListChunks lists the organization's passages, optionally only those of an assessment or document, or those
 // that contain a text.
 func (s *Service) ListChunks(ctx context.Context, by api.Caller, in *api.ChunksInput) (*api.List[api.Chunk], error) {
-	q := store.PageQuery[store.Chunk]{}
+	q := store.PageQuery[store.Chunk]{Index: "position"}
 	words := strings.ToLower(in.Q)
 	if words != "" || in.DocumentID != "" && in.AssessmentID != "" {
 		q.Filter = func(c *store.Chunk) bool {
@@ -287,7 +287,7 @@ func (s *Service) ListChunks(ctx context.Context, by api.Caller, in *api.ChunksI
 		}
 	}
 	if in.AssessmentID != "" {
-		q.Index, q.Prefix = "assessment", store.K(in.AssessmentID)
+		q.Prefix = store.K(in.AssessmentID)
 	}
 	return s.listPassages(ctx, by, in.Paging, in.DocumentID, q)
 }
@@ -308,7 +308,7 @@ func (s *Service) listPassages(
 				l = &api.List[store.Chunk]{Pagination: api.Pagination{Limit: p.Limit}}
 				return ignoreMissing(err)
 			}
-			q.Index, q.Prefix = "document", store.K(d.Passages().Key())
+			q.Index, q.Prefix = "position", store.K(d.AssessmentID, d.Passages().Key())
 		} else if err := hideUnusedSets(tx, by.OrganizationID, &q); err != nil {
 			return err
 		}

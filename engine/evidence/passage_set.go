@@ -109,7 +109,7 @@ func (s *Service) newSet(tx *store.Tx, doc *store.Document, p *preparedPassages)
 // for up to one batch, it writes them. The caller must save the document's record.
 func (s *Service) activate(tx *store.Tx, doc *store.Document, p *preparedPassages) error {
 	if p.set == 0 {
-		n, err := store.Chunks.By("document").Count(tx, doc.OrganizationID, doc.Passages().Key())
+		n, err := store.Chunks.By("position").Count(tx, doc.OrganizationID, doc.AssessmentID, doc.Passages().Key())
 		switch {
 		case err != nil:
 			return err
@@ -222,7 +222,7 @@ func (s *Service) deleteDiscardedBatch(tx *store.Tx) error {
 func deleteSomePassages(tx *store.Tx, set store.PassageSet, limit int) (n int, err error) {
 	org, key := set.OrganizationID, set.Key()
 	var some []string
-	for c, err := range store.Chunks.By("document").Scan(tx, org, store.Prefix(key)) {
+	for c, err := range store.Chunks.By("position").Scan(tx, org, store.Prefix(set.AssessmentID, key)) {
 		if err != nil {
 			return 0, err
 		}
@@ -264,7 +264,7 @@ func readStoredPassage(tx *store.Tx, org, id string) (store.Chunk, error) {
 
 // readPassages returns a document's passages in document order.
 func readPassages(tx *store.Tx, doc *store.Document) (out []api.Chunk, err error) {
-	for c, err := range store.Chunks.By("document").Scan(tx, doc.OrganizationID, store.Prefix(doc.Passages().Key())) {
+	for c, err := range store.Chunks.By("position").Scan(tx, doc.OrganizationID, store.Prefix(doc.AssessmentID, doc.Passages().Key())) {
 		if err != nil {
 			return nil, err
 		}

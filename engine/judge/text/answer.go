@@ -92,6 +92,9 @@ func (s *Sentence) readRowAnswer(row string, words []word, currentYear int) {
 		}
 	}
 	answer := cmp.Or(explicit, options)
+	if answer != questionnaire.None && StartsWithUntickedBox(s.Placeholder) {
+		s.Placeholder = "" // the choices that weren't taken
+	}
 	if asks {
 		answer = cmp.Or(answer, implicit, questionnaire.Unanswered)
 		if denied {

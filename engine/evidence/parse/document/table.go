@@ -199,12 +199,33 @@ func FindHeaderRow(rows []Row) int {
 		if n := CountFilled(r.Cells); n < 2 || n*10 < widest*6 {
 			continue
 		}
-		if looksLikeHeader(r.Cells) {
+		if looksLikeHeader(r.Cells) && !asksAndAnswers(rows[i:]) {
 			return i
 		}
 		return -1
 	}
 	return -1
+}
+
+// asksAndAnswers reports whether the first row is a question with its answer, or a question like those below it, rather
+// than a header.
+func asksAndAnswers(rows []Row) bool {
+	for column, c := range rows[0].Cells {
+		if !strings.HasSuffix(c, "?") || strings.Count(c, " ") < 2 {
+			continue
+		}
+		for other, c := range rows[0].Cells {
+			if other != column && questionnaire.Parse(c) != questionnaire.None {
+				return true
+			}
+		}
+		for _, r := range rows[1:] {
+			if column < len(r.Cells) && strings.HasSuffix(r.Cells[column], "?") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func looksLikeHeader(cells []string) bool {

@@ -163,6 +163,9 @@ func (w *wordWalker) unreadKind() string {
 			}
 		}
 	}
+	if w.isPrompt() {
+		return api.UnreadPrompt
+	}
 	p := w.paras[len(w.paras)-1]
 	paragraph := s.get(cmp.Or(p.style, s.defaultByType["paragraph"]))
 	character := s.get(cmp.Or(w.runStyle, s.defaultByType["character"]))

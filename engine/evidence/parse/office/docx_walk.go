@@ -63,6 +63,10 @@ type wordWalker struct {
 	kindKnown     bool
 	drawingHidden bool
 	shapeFill     string
+
+	prompts []bool     // of the open content controls: whether they show a prompt instead of content
+	field   *wordField // whose properties are open
+	font    string     // of the open run
 }
 
 func (w *wordWalker) walk() error { return walkXML(w.d.b, w.d.z, w.name, w) }
@@ -79,6 +83,9 @@ func (w *wordWalker) appendCharData(text []byte) error {
 			w.countUnread(w.kind)
 		}
 		return nil
+	}
+	if document.IsSymbolFont(w.font) || bytes.IndexByte(text, '\xEF') >= 0 {
+		text = []byte(document.DecodeSymbols(w.font, string(text)))
 	}
 	return appendText(&w.paras[len(w.paras)-1].text, text, w.name)
 }
@@ -116,6 +123,7 @@ func (w *wordWalker) startElement(e xml.StartElement, depth int) {
 		w.onStart(e)
 	}
 	w.startVisibility(e)
+	w.readForm(e)
 	var p *wordPara
 	if len(w.paras) > 0 {
 		p = w.paras[len(w.paras)-1]
@@ -150,7 +158,7 @@ func (w *wordWalker) startElement(e xml.StartElement, depth int) {
 		w.d.hasPageBreaks = true
 		w.d.page++
 	case "r":
-		w.bold = false
+		w.bold, w.font = false, ""
 	}
 	if p == nil {
 		return
@@ -200,6 +208,7 @@ func (w *wordWalker) currentTable() *wordTable {
 
 func (w *wordWalker) endElement(e xml.EndElement, depth int) {
 	w.endVisibility(e)
+	w.endForm(e.Name.Local)
 	switch e.Name.Local {
 	case "t":
 		w.inText = false

@@ -2,6 +2,7 @@ package office
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/xml"
 	"io"
 	"slices"
@@ -118,6 +119,11 @@ type odfWalker struct {
 	numbered map[string]bool   // list styles that are numbered
 	parents  map[string]string // parent styles
 	style    string            // the list style being defined
+
+	inForms  int               // open elements with the controls of forms
+	controls map[string]string // what controls show, by ID
+	control  string            // ID of the list whose options are being read
+	field    *wordField        // the open form field of a word processor's old kind
 }
 
 type odfText struct {
@@ -135,6 +141,7 @@ type odfTable struct {
 	out       *document.TableWriter
 	cells     []string
 	cell      []string
+	inCell    bool
 	columns   int // columns the open cell spans
 	repeat    int // repetitions of the open row
 	row       int // of the sheet, from 1
@@ -154,6 +161,9 @@ func (w *odfWalker) appendCharData(text []byte) error {
 	if w.skipDepth > 0 || len(w.texts) == 0 || w.isUnread(text) {
 		return nil
 	}
+	if bytes.IndexByte(text, '\xEF') >= 0 {
+		text = []byte(document.DecodeSymbols("", string(text)))
+	}
 	return appendText(&w.texts[len(w.texts)-1].text, text, w.name)
 }
 
@@ -164,7 +174,6 @@ var odfSkipped = map[string]bool{
 	"tracked-changes": true,
 	"annotation":      true,
 	"scripts":         true,
-	"forms":           true,
 	"script":          true,
 	"desc":            true,
 	"hidden-text":     true,
@@ -176,6 +185,9 @@ func (w *odfWalker) startElement(e xml.StartElement, _ int) {
 	name := e.Name.Local
 	if kind := odfUnreadElements[name]; kind != "" && (w.skipDepth == 0 || name == "deletion") && (!w.asideOnly || w.asideDepth > 0) {
 		w.b.Doc.AddNotRead(kind, 1, w.locator())
+	}
+	if w.skipDepth == 0 && w.startForm(e) {
+		return
 	}
 	if w.skipDepth > 0 || odfSkipped[name] || w.startVisibility(e) {
 		w.skipDepth++
@@ -258,6 +270,7 @@ func (w *odfWalker) startElement(e xml.StartElement, _ int) {
 	case "table-cell", "covered-table-cell":
 		if t := w.currentTable(); t != nil {
 			t.hasNoValue = attrValue(e, "formula") != "" && attrValue(e, "value-type") == ""
+			t.inCell = true
 			t.cell, t.columns = nil, document.ParsePositiveOrOne(attrValue(e, "number-columns-repeated"), 1<<15)
 		}
 	case "page":
@@ -302,6 +315,9 @@ func (w *odfWalker) openTable(e xml.StartElement) {
 func (w *odfWalker) endElement(e xml.EndElement, _ int) {
 	if w.skipDepth > 0 {
 		w.skipDepth--
+		return
+	}
+	if w.endForm(e.Name.Local) {
 		return
 	}
 	w.endVisibility(e.Name.Local)
@@ -378,7 +394,7 @@ func (w *odfWalker) storeParagraph(text, style string, level int) {
 		w.footnotes = append(w.footnotes, text)
 		return
 	}
-	if t := w.currentTable(); t != nil {
+	if t := w.currentTable(); t != nil && (t.inCell || w.format == MIMEODP) {
 		t.cell = append(t.cell, text)
 		t.cell = append(t.cell, w.footnotes...)
 		w.footnotes = nil
@@ -468,7 +484,7 @@ func (w *odfWalker) endCell() {
 	for range min(n, document.MaxColumns-min(len(t.cells), document.MaxColumns)) {
 		t.cells = append(t.cells, text)
 	}
-	t.cell = nil
+	t.cell, t.inCell = nil, false
 }
 
 func (w *odfWalker) endRow() {

@@ -21,13 +21,14 @@ type odfFormat struct {
 	tiny              flag
 	color, background string // RGB; unknownColor; empty if not set
 	isAbsent          flag   // the sheet, slide or drawing itself isn't shown
+	isPrompt          flag   // of a field of a form
 }
 
 // inherit sets what f leaves open to what base has. What hides an element hides all in it.
 func (f *odfFormat) inherit(base odfFormat) {
 	f.hidden, f.struck, f.tiny = cmp.Or(f.hidden, base.hidden), cmp.Or(f.struck, base.struck), cmp.Or(f.tiny, base.tiny)
 	f.color, f.background = cmp.Or(f.color, base.color), cmp.Or(f.background, base.background)
-	f.isAbsent = cmp.Or(f.isAbsent, base.isAbsent)
+	f.isAbsent, f.isPrompt = cmp.Or(f.isAbsent, base.isAbsent), cmp.Or(f.isPrompt, base.isPrompt)
 }
 
 type odfStyleKey struct{ family, name string }
@@ -171,7 +172,7 @@ type odfLook struct {
 var odfFamilies = map[string]string{
 	"p": "paragraph", "h": "paragraph", "span": "text", "table-cell": "table-cell", "covered-table-cell": "table-cell", "section": "section",
 	"frame": "graphic", "custom-shape": "graphic", "rect": "graphic", "ellipse": "graphic", "g": "graphic", "line": "graphic",
-	"text-box": "", "page": "drawing-page",
+	"text-box": "", "page": "drawing-page", "placeholder": "", "content-control": "",
 }
 
 // startVisibility follows what decides on the visibility of the text to come. It returns true for an element that
@@ -202,6 +203,8 @@ func (w *odfWalker) startVisibility(e xml.StartElement) bool {
 		}
 	case name == "p" || name == "h":
 		look.counted = new(string)
+	case isPrompt(e):
+		look.format.isPrompt = flagOn
 	}
 	if look.counted == nil {
 		look.counted = outer.counted
@@ -260,6 +263,8 @@ func (w *odfWalker) isUnread(text []byte) bool {
 		kind = api.UnreadHiddenText
 	case f.struck == flagOn:
 		kind = api.UnreadStruckText
+	case f.isPrompt == flagOn:
+		kind = api.UnreadPrompt
 	default:
 		return false
 	}

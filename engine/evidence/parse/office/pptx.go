@@ -204,6 +204,8 @@ type slideWalker struct {
 	slideHasPaint bool // if paintKnown
 	paintKnown    bool
 	countsMedia   bool
+	isSheet       bool   // a drawing of a sheet
+	font          string // of the open run
 
 	shape   string // the kind of placeholder of the open shape; "" for a text box
 	inShape int
@@ -228,11 +230,15 @@ func (s *slideWalker) appendCharData(text []byte) error {
 		}
 		return nil
 	}
+	if document.IsSymbolFont(s.font) || bytes.IndexByte(text, '\xEF') >= 0 {
+		text = []byte(document.DecodeSymbols(s.font, string(text)))
+	}
 	return appendText(&s.para, text, s.name)
 }
 
 func (s *slideWalker) isSkipped(e xml.StartElement) bool {
-	return s.isHidden || e.Name.Local == "Fallback"
+	// Excel draws form controls a second time, for programs that don't know them.
+	return s.isHidden || e.Name.Local == "Fallback" || s.isSheet && e.Name.Local == "Choice" && attrValue(e, "Requires") == "a14"
 }
 
 func (s *slideWalker) startElement(e xml.StartElement, _ int) {

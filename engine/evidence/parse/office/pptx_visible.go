@@ -113,7 +113,9 @@ func (s *slideWalker) startVisibility(e xml.StartElement) {
 	case slices.Contains(shapeElements, name):
 		s.shapes = append(s.shapes, slideShape{kind: name})
 	case name == "r" || name == "fld":
-		s.run = slideFormat{}
+		s.run, s.font = slideFormat{}, ""
+	case (name == "latin" || name == "sym") && s.endsPathWith("rPr"):
+		s.font = cmp.Or(s.font, attrValue(e, "typeface"))
 	case name == "rPr":
 		s.run.set(e)
 	case name == "defRPr":
@@ -405,7 +407,9 @@ func (s *slideWalker) paintsSlide() bool {
 
 // countMedia counts pictures, charts and embedded files.
 func (s *slideWalker) countMedia(e xml.StartElement) {
-	kind := map[string]string{"blip": api.UnreadPicture, "chart": api.UnreadChart, "oleObj": api.UnreadEmbeddedFile}[e.Name.Local]
+	kind := map[string]string{
+		"blip": api.UnreadPicture, "chart": api.UnreadChart, "oleObj": api.UnreadEmbeddedFile, "control": api.UnreadFormField,
+	}[e.Name.Local]
 	if kind == "" || s.master != nil || !s.countsMedia {
 		return
 	}

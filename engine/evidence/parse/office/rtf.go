@@ -34,6 +34,7 @@ func ReadRTF(b *document.Builder, content io.ReaderAt, size int64) error {
 		fonts:          map[int]*charmap.Charmap{},
 		defaultCharset: charmap.Windows1252,
 		formats:        map[rtfStyleKey]rtfStyleFormat{},
+		symbolFonts:    map[int]string{},
 	}
 	r.stack = []rtfGroup{{skipBytes: 1}}
 	return r.read()
@@ -52,6 +53,8 @@ const (
 	rtfMark  // the number or bullet of a list item, as it was last shown
 	rtfAside // running headers and footers
 	rtfNote
+	rtfInstruction // of a field
+	rtfEntry       // of a list in a form field
 )
 
 // rtfGroup is the state of an open group.
@@ -99,6 +102,14 @@ type rtfReader struct {
 	kind       string // as what the text isn't read, if kindKnown
 	kindKnown  bool
 	counted    string // the kinds of the paragraph that are counted
+
+	form        *wordField      // the open or last form field
+	instruction strings.Builder // of the last field
+	symbol      string          // that the open field shows if it has no result
+	symbolAt    int             // length of the text at the field
+	fieldDepth  int
+	fontName    string         // being read
+	symbolFonts map[int]string // names by number
 
 	mark       strings.Builder
 	sideText   strings.Builder // of the open style, title, header or footer
@@ -156,6 +167,7 @@ func (r *rtfReader) closeGroup() {
 	}
 	g := *r.currentGroup()
 	r.stack = r.stack[:len(r.stack)-1]
+	r.endField(g)
 	if g.dest == rtfStyles && g.format.character > 0 && len(r.formats) < maxRTFColors {
 		r.formats[rtfStyleKey{"cs", g.format.character}] = rtfStyleFormat{g.format, g.basedOn}
 	}
@@ -182,7 +194,11 @@ func (r *rtfReader) closeGroup() {
 		if text != "" {
 			r.notes = append(r.notes, text)
 		}
-	case rtfMark, rtfBody, rtfIgnored, rtfFonts, rtfStyles, rtfColors:
+	case rtfEntry:
+		if r.form != nil {
+			r.form.entries = append(r.form.entries, text)
+		}
+	case rtfMark, rtfBody, rtfIgnored, rtfFonts, rtfStyles, rtfColors, rtfInstruction:
 		return
 	}
 	r.counted = ""
@@ -272,17 +288,33 @@ func (r *rtfReader) putByte(c byte) {
 
 // putText adds text to the destination of the current group.
 func (r *rtfReader) putText(s string) {
+	if s == "" {
+		return
+	}
 	g := r.currentGroup()
 	switch g.dest {
 	case rtfBody, rtfMark, rtfAside, rtfNote:
 		if r.isUnread(s) {
 			return
 		}
+		font := ""
+		if len(r.symbolFonts) > 0 {
+			font = r.symbolFonts[g.font]
+		}
+		if g.dest != rtfMark && (font != "" || s[0] == 0xEF) {
+			s = document.DecodeSymbols(font, s)
+		}
 	case rtfColors:
 		for range strings.Count(s, ";") {
 			r.endColor()
 		}
-	case rtfIgnored, rtfFonts, rtfStyles, rtfTitle:
+	case rtfFonts:
+		r.readFontName(s)
+	case rtfInstruction:
+		if r.instruction.Len() < 1000 {
+			r.instruction.WriteString(s)
+		}
+	case rtfIgnored, rtfStyles, rtfTitle, rtfEntry:
 	}
 	switch g.dest {
 	case rtfBody:
@@ -298,11 +330,11 @@ func (r *rtfReader) putText(s string) {
 		if r.mark.Len() < 100 {
 			r.mark.WriteString(s)
 		}
-	case rtfStyles, rtfTitle, rtfAside, rtfNote:
+	case rtfStyles, rtfTitle, rtfAside, rtfNote, rtfEntry:
 		if r.sideText.Len() < 1<<20 {
 			r.sideText.WriteString(s)
 		}
-	case rtfIgnored, rtfFonts, rtfColors:
+	case rtfIgnored, rtfFonts, rtfColors, rtfInstruction:
 	}
 }
 
@@ -310,7 +342,6 @@ func (r *rtfReader) putText(s string) {
 var rtfIgnoredWords = map[string]bool{
 	"pict":               true,
 	"nonshppict":         true,
-	"fldinst":            true,
 	"objdata":            true,
 	"datafield":          true,
 	"sp":                 true,
@@ -377,14 +408,20 @@ func (r *rtfReader) executeControlWord(word string, v int, given bool) {
 	g := r.currentGroup()
 	on := !given || v != 0
 	r.kindKnown = false
+	if r.readFormWord(word, v) {
+		return
+	}
 	if kind := rtfUnreadWords[word]; kind != "" && g.dest != rtfIgnored {
 		r.b.Doc.AddNotRead(kind, 1, api.Locator{})
 	}
 	if into, ok := destinationFor(word); ok {
 		if g.dest == rtfBody || into == rtfIgnored {
-			if g.dest, g.style = into, -1; into == rtfMark {
+			switch g.dest, g.style = into, -1; {
+			case into == rtfMark:
 				r.mark.Reset()
-			} else if into != rtfIgnored {
+			case into == rtfInstruction:
+				r.instruction.Reset()
+			case into != rtfIgnored:
 				r.sideText.Reset()
 			}
 		}
@@ -505,6 +542,8 @@ func destinationFor(word string) (rtfDest, bool) {
 		return rtfAside, true
 	case "footnote":
 		return rtfNote, true
+	case "fldinst":
+		return rtfInstruction, true
 	}
 	return rtfIgnored, rtfIgnoredWords[word]
 }

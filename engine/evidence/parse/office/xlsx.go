@@ -78,6 +78,9 @@ func readSheet(b *document.Builder, x *excelize.File, w *workbook, sheet string)
 		return err
 	}
 	defer seen.close()
+	if err := seen.readControls(x); err != nil {
+		return err
+	}
 	b.CloseHeadings()
 	b.AddHeading(1, sheet, api.Locator{Sheet: sheet})
 	t := b.NewTableWriter()
@@ -98,8 +101,10 @@ func readSheet(b *document.Builder, x *excelize.File, w *workbook, sheet string)
 		if visible, err := seen.removeUnread(n, cells); err != nil {
 			return err
 		} else if !visible {
+			delete(seen.controls, n)
 			continue
 		}
+		cells = seen.addControls(n, cells)
 		if document.CountFilled(cells) == 0 {
 			if empty++; empty > maxEmptyRun {
 				b.Warn("The sheet %q has more than %d consecutive empty rows; the rest was skipped.", sheet, maxEmptyRun)
@@ -113,6 +118,7 @@ func readSheet(b *document.Builder, x *excelize.File, w *workbook, sheet string)
 	if err := rows.Error(); err != nil {
 		return document.DamagedError("sheet "+sheet, err)
 	}
+	seen.addOtherControls(t)
 	t.Finish()
 	if err := seen.readBeside(); err != nil {
 		return err

@@ -38,7 +38,8 @@ type cellLook struct {
 	isStruck                bool
 	hidesText, hidesNumbers bool
 	color, fill             string // RGB; empty if unknown
-	hasNoFill               bool   // fill is the sheet's white, unless a table has colors of its own
+	symbolFont              string
+	hasNoFill               bool // fill is the sheet's white, unless a table has colors of its own
 }
 
 // stringRun is a piece of a formatted string.
@@ -179,6 +180,7 @@ func (w *workbook) rgb(c *xlsxColor) string {
 type xlsxFont struct {
 	Strike *xlsxFlag  `xml:"strike"`
 	Size   xmlValue   `xml:"sz"`
+	Name   xmlValue   `xml:"name"`
 	Color  *xlsxColor `xml:"color"`
 }
 
@@ -259,6 +261,9 @@ func (w *workbook) readStyles(part string) error {
 			font := sheet.Fonts[i]
 			look.isStruck = look.isStruck || font.Strike.isOn()
 			look.color = w.rgb(font.Color)
+			if document.IsSymbolFont(font.Name.Val) {
+				look.symbolFont = font.Name.Val
+			}
 			look.hidesText, look.hidesNumbers = isTinySize(font.Size.Val), isTinySize(font.Size.Val)
 		}
 		look.fill, look.hasNoFill = "FFFFFF", true
@@ -376,12 +381,13 @@ type sheetCells struct {
 	filters   [][2]int      // first and last row of each filter's range
 	known     bool          // whether filters were looked for
 	hasTables bool          // whose styles color their cells
+	controls  map[int][]placedText
 }
 
 type columnRange struct{ first, last int }
 
 func (w *workbook) openCells(name string) (*sheetCells, error) {
-	c := &sheetCells{w: w, sheet: w.sheets[name], name: name, counted: map[int]bool{}, ended: true}
+	c := &sheetCells{w: w, sheet: w.sheets[name], name: name, counted: map[int]bool{}, ended: true, controls: map[int][]placedText{}}
 	if c.sheet.part == "" || zipfile.FindPart(w.z, c.sheet.part) == nil {
 		return c, nil
 	}
@@ -550,7 +556,7 @@ func visibleText(text string, runs []stringRun, look cellLook, isNumber bool) (v
 		if kind = look.unreadKind(isNumber); kind != "" {
 			return "", kind
 		}
-		return text, ""
+		return document.DecodeSymbols(look.symbolFont, text), ""
 	}
 	var sb strings.Builder
 	for _, r := range runs {
@@ -632,7 +638,7 @@ func (c *sheetCells) readBeside() error {
 		case "oleObject", "package":
 			b.Doc.AddNotRead(api.UnreadEmbeddedFile, 1, at)
 		case "drawing":
-			s := &slideWalker{p: &pptxReader{b: b, z: c.w.z}, name: target, at: at, countsMedia: true}
+			s := &slideWalker{p: &pptxReader{b: b, z: c.w.z}, name: target, at: at, countsMedia: true, isSheet: true}
 			if err := s.walk(); err != nil {
 				return err
 			}

@@ -97,7 +97,7 @@ func removeFormatting(text string) string {
 				sb.WriteString("<s>")
 			}
 		case renamed < maxOpenFormatting && (hasStyles || hasAttr(&html.Node{Attr: t.Attr}, "style") || hasAttr(&html.Node{Attr: t.Attr},
-			"color")):
+			"color") || hasAttr(&html.Node{Attr: t.Attr}, "face")):
 			tag = formattingPrefix + t.Data
 			t.Data, t.Type = tag, html.StartTagToken
 			sb.WriteString(t.String())
@@ -197,7 +197,7 @@ func (h *htmlReader) visitChildren(n *html.Node, depth, lists int) {
 
 func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 	switch n.DataAtom {
-	case atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Svg, atom.Math, atom.Iframe, atom.Object, atom.Select, atom.Textarea:
+	case atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Svg, atom.Math, atom.Iframe, atom.Object:
 		return
 	case atom.Head:
 		h.readHead(n)

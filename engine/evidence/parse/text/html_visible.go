@@ -30,6 +30,8 @@ type appearance struct {
 	color      color.RGBA
 	background color.RGBA // of the nearest element that has one; transparent if unknown, such as a picture
 
+	symbolFont string // empty for other fonts
+
 	counted *bool // whether the unread text that began at this element or around it is counted
 }
 
@@ -94,11 +96,15 @@ func (p *visibilityPass) visit(n *html.Node, look appearance) error {
 				*look.counted = true
 			}
 			n.RemoveChild(c)
+		case c.Type == html.TextNode && look.symbolFont != "":
+			c.Data = document.DecodeSymbols(look.symbolFont, c.Data)
 		case c.Type != html.ElementNode:
 			if err := p.visit(c, look); err != nil {
 				return err
 			}
 		case c.DataAtom == atom.Head || c.DataAtom == atom.Script || c.DataAtom == atom.Style:
+		case c.DataAtom == atom.Input || c.DataAtom == atom.Select || c.DataAtom == atom.Textarea:
+			p.replaceControl(c, look)
 		default:
 			inner := p.lookOf(c, look)
 			if innerKind := inner.unreadKind(); innerKind == "" {
@@ -144,6 +150,15 @@ func (p *visibilityPass) lookOf(n *html.Node, outer appearance) appearance {
 	}
 	for _, a := range n.Attr {
 		switch a.Key {
+		case "face", "style":
+			if value := strings.ToLower(a.Val); a.Key == "face" || strings.Contains(value, "font-family") {
+				look.symbolFont = ""
+				for _, font := range []string{"wingdings 2", "wingdings", "webdings"} {
+					if look.symbolFont == "" && strings.Contains(value, font) {
+						look.symbolFont = font
+					}
+				}
+			}
 		case "hidden":
 			look.removed = look.removed || !hasDisplay && a.Val != "until-found"
 		case "bgcolor":

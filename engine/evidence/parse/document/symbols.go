@@ -1,0 +1,60 @@
+package document
+
+import "strings"
+
+// symbolFonts maps the characters of symbol fonts to Unicode where they mean something: boxes to tick, ticks and
+// crosses. Files store them as letters, or in the private use area from U+F020.
+var symbolFonts = map[string]map[rune]string{
+	"wingdings": {
+		0x6F: "☐", 0x71: "☐", 0x72: "☐", 0xA8: "☐", 0x78: "☒", 0xFD: "☒", 0xFE: "☑", 0xFB: "✗", 0xFC: "✓", 0xA1: "○", 0xA4: "◉", 0x6C: "●",
+		0x6E: "■", 0xA7: "▪", 0xE0: "→", 0x4A: "☺",
+	},
+	"wingdings 2": {0x4F: "✗", 0x50: "✓", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0x54: "☒", 0x2A: "☐", 0x30: "☐", 0xA3: "☐", 0x99: "○", 0x9C: "◉"},
+	"webdings":    {0x61: "✓", 0x63: "☐", 0x67: "■", 0x72: "✗"},
+	"symbol":      {0xB7: "•", 0xD6: "√", 0xA3: "≤", 0xB3: "≥", 0xB1: "±", 0xAE: "→"},
+}
+
+// IsSymbolFont reports whether the letters of a font are symbols.
+func IsSymbolFont(name string) bool {
+	name = strings.ToLower(name)
+	return symbolFonts[name] != nil && name != "symbol"
+}
+
+// SymbolText returns a character of a symbol font in Unicode; empty if its meaning isn't known.
+func SymbolText(font string, char rune) string {
+	if char >= 0xF000 && char <= 0xF0FF {
+		char -= 0xF000
+	}
+	return symbolFonts[strings.ToLower(font)][char]
+}
+
+// DecodeSymbols returns text whose font is a symbol font in Unicode. In any other font, characters of the private use
+// area are taken to be Wingdings: the font may come from a style.
+func DecodeSymbols(font, text string) string {
+	all := IsSymbolFont(font)
+	if !all && !strings.Contains(text, "\xEF\x80") && !strings.Contains(text, "\xEF\x81") && !strings.Contains(text, "\xEF\x82") &&
+		!strings.Contains(text, "\xEF\x83") {
+		return text
+	}
+	if symbolFonts[strings.ToLower(font)] == nil {
+		font = "wingdings"
+	}
+	var sb strings.Builder
+	for _, r := range text {
+		switch {
+		case r >= 0xF000 && r <= 0xF0FF, all && r > ' ' && r < 0x100:
+			sb.WriteString(SymbolText(font, r))
+		default:
+			sb.WriteRune(r)
+		}
+	}
+	return sb.String()
+}
+
+// FormBox returns how a box to tick is written.
+func FormBox(ticked bool) string {
+	if ticked {
+		return "☒"
+	}
+	return "☐"
+}

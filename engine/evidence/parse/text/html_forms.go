@@ -1,0 +1,86 @@
+package text
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"github.com/scf-service/service/api"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+)
+
+// replaceControl replaces a form control by a text with its value. look is that of the text around it.
+func (p *visibilityPass) replaceControl(n *html.Node, look appearance) {
+	value, isBox := controlValue(n)
+	kind := look.unreadKind()
+	if !isBox { // a page may draw its own boxes over invisible ones
+		inner := p.lookOf(n, look)
+		kind = inner.unreadKind()
+	}
+	switch {
+	case value == "" || kind != "" && isBox:
+		value = ""
+	case kind != "":
+		p.b.Doc.AddNotRead(kind, 1, api.Locator{})
+		value = ""
+	}
+	if value == "" && kind == "" && n.DataAtom == atom.Select && n.FirstChild != nil {
+		p.b.Doc.AddNotRead(api.UnreadPrompt, 1, api.Locator{})
+	}
+	text := &html.Node{Type: html.TextNode, Data: " " + value + " "}
+	n.Parent.InsertBefore(text, n)
+	n.Parent.RemoveChild(n)
+}
+
+// controlValue returns the value of a form control as the page is loaded, and whether it is a box to tick. A prompt is
+// not a value.
+func controlValue(n *html.Node) (value string, isBox bool) {
+	switch n.DataAtom {
+	case atom.Textarea:
+		return nodeText(n), false
+	case atom.Select:
+		return selectedOptions(n), false
+	}
+	switch strings.ToLower(attr(n, "type")) {
+	case "checkbox", "radio":
+		return document.FormBox(hasAttr(n, "checked")), true
+	case "hidden", "submit", "button", "reset", "image", "file", "password":
+		return "", false
+	}
+	return attr(n, "value"), false
+}
+
+// selectedOptions returns the text of the chosen options. Without a choice, a browser shows the first option of a
+// list that folds out.
+func selectedOptions(list *html.Node) string {
+	var first *html.Node
+	var chosen []string
+	for n := range list.Descendants() {
+		if n.DataAtom != atom.Option {
+			continue
+		}
+		if first == nil && !hasAttr(n, "disabled") {
+			first = n
+		}
+		if hasAttr(n, "selected") {
+			chosen = append(chosen, optionText(n))
+		}
+	}
+	if chosen == nil && first != nil && !hasAttr(list, "multiple") && (attr(list, "size") == "" || attr(list, "size") == "1") {
+		return optionText(first)
+	}
+	return strings.Join(chosen, ", ")
+}
+
+// optionText returns an option's text; empty if it is only a prompt, which has no value.
+func optionText(n *html.Node) string {
+	if hasAttr(n, "value") && attr(n, "value") == "" {
+		return ""
+	}
+	if label := attr(n, "label"); label != "" {
+		return label
+	}
+	return strings.TrimSpace(nodeText(n))
+}
