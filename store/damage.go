@@ -60,7 +60,8 @@ var recordNames = map[string]string{
 	"unfinished_reads": "unfinished reading of a document", "discarded_passages": "set of discarded passages",
 	"discarded_records": "list of discarded records",
 	outboxEvents.Name(): "event", outboxConsumers.Name(): "event reader", bodiesTable: "content of a deliverable's line",
-	metaTable: "description of the database", sequencesTable: "counter",
+	packsTable: "pack of records",
+	metaTable:  "description of the database", sequencesTable: "counter",
 }
 
 // recordName returns the name that users see for a record of a table, or for an entry of an index.

@@ -20,7 +20,7 @@ type DiscardedRecords struct {
 const discardBatch = 1_000
 
 // DiscardAssessment ends the syncing of an assessment and leaves the deletion of its items, history and
-// shared bodies to DB.DeleteDiscarded. The caller deletes the assessment, its versions and everything else
+// packs to DB.DeleteDiscarded. The caller deletes the assessment, its versions and everything else
 // that appears in lists.
 func DiscardAssessment(tx *Tx, org, assessment string, versionIDs []string) error {
 	return discardRecords(tx, &DiscardedRecords{OrganizationID: org, AssessmentID: assessment, Deleted: true, VersionIDs: versionIDs})
@@ -87,7 +87,7 @@ func (d *DiscardedRecords) deleteSome(tx *Tx) error {
 		if n, err := LifecycleEvents.DeleteSome(tx, org, discardBatch, id); n > 0 || err != nil {
 			return err
 		}
-		if n, err := DeleteSharedBodies(tx, org, id, discardBatch); n > 0 || err != nil {
+		if n, err := DeletePacks(tx, org, discardBatch, id); n > 0 || err != nil {
 			return err
 		}
 	}

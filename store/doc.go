@@ -16,16 +16,17 @@
 //	_sequences       name → last number given
 //	_outbox          sequence → event
 //	_outbox_readers  consumer → last sequence acknowledged
-//	_bodies          organization, assessment, sum → content shared by items of several versions
+//	_packs           organization, pack → content of items and passages (packs.go)
+//	_bodies          organization, assessment, sum → content of items of earlier versions of the program
 //	<table>          primary key → record
-//	<table>.<index>  index key, primary key → primary key
+//	<table>.<index>  index key, primary key → length of the primary key
 //	                 (unique: index key → primary key)
 //
 // Keys are tuples in an order-preserving encoding (Key). In a tenant table the
 // organization is the first part of every key, including those of indexes. A record is
 // one byte of format and then JSON, or the table's own codec, compressed if
-// that saves space; an item with the same content in several versions stores only its
-// header. Every value ends with a checksum (checksum.go).
+// that saves space. Items and passages are stored in packs; an item with the same content in
+// several versions stores only its header. Every value ends with a checksum (checksum.go).
 //
 // The store decides nothing: no rule of the domain, no permission, no slow work
 // inside a transaction.

@@ -2,9 +2,10 @@ package store
 
 import (
 	"bytes"
-	"crypto/sha256"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // EncodedRecord is a record with its stored bytes. It saves decoding an unchanged record again and
@@ -15,77 +16,64 @@ type EncodedRecord[R any] struct {
 	Extra []byte
 
 	primary, stored []byte
-	body            recordBody
+	entry           entryRef
+	size            int // of its JSON
+	// isLossy is true if decoding gives another record, because a text is not valid UTF-8.
+	isLossy bool
 }
 
 // MemorySize returns the approximate memory size in bytes.
 func (w *EncodedRecord[R]) MemorySize() int {
-	return len(w.primary) + len(w.stored) + len(w.Extra) + len(w.body.packed) + max(w.body.rawSize, 2*len(w.stored))
+	return len(w.primary) + len(w.stored) + len(w.Extra) + max(w.size, 2*len(w.stored))
 }
 
-// recordBody is the JSON of a record after its header.
-type recordBody struct {
-	packed  []byte // by packRecord
-	rawSize int
-	sum     [sha256.Size]byte // of packed
-	// lossless is false if decoding would give another record, because a text is not valid UTF-8.
-	lossless bool
-}
-
-// WithSharedBody stores the bodies of records with equal content once. A record's JSON consists of a
-// header, whose fields differ between records with equal content, and the body. header returns a
-// struct that encodes to the beginning of the record's JSON; equal reports whether two records
-// differ at most in the header. Records share bodies if scope returns the same, unless it returns "".
-func WithSharedBody[R any](header func(*R) any, equal func(a, b *R) bool, scope func(*R) string) Option[R] {
+// WithSharedBody stores content that several records of a scope of WithPacks have in common once. A record's
+// JSON consists of a header, whose fields differ between records with equal content, and the body. header
+// returns a struct that encodes to the beginning of the record's JSON; equal reports whether two records
+// differ at most in the header.
+func WithSharedBody[R any](header func(*R) any, equal func(a, b *R) bool) Option[R] {
 	return func(t *Table[R]) {
 		t.equal = equal
-		t.untyped.header, t.untyped.bodyScope = func(r any) any { return header(r.(*R)) }, func(r any) string { return scope(r.(*R)) }
+		t.untyped.header = func(r any) any { return header(r.(*R)) }
 	}
 }
 
 // PreparedRecord is a record to be inserted, encoded as far as possible before the transaction.
 type PreparedRecord[R any] struct {
 	Record *R
-	// SameAs is the record whose bytes it reuses, or nil if it has its own.
+	// SameAs is the record whose content it shares, or nil if it has its own.
 	SameAs *EncodedRecord[R]
 	// Extra is attached to the written record.
 	Extra []byte
-	body  recordBody
+	body  []byte // the JSON after the header; nil if the record is encoded in the transaction
 }
 
 // PrepareInsert encodes a record before the transaction that inserts it. Until then, only the record's
-// header may change. If the content equals that of one of bodyCandidates, the bytes of that record are
-// reused.
-func PrepareInsert[R any](t *TenantTable[R], r *R, bodyCandidates ...*EncodedRecord[R]) (PreparedRecord[R], error) {
-	for _, w := range bodyCandidates {
-		if w.body.packed != nil && t.table.equal(&w.Record, r) {
-			return PreparedRecord[R]{Record: r, SameAs: w, Extra: w.Extra, body: w.body}, nil
+// header may change. If the content equals that of one of candidates, that record's content is shared.
+func PrepareInsert[R any](t *TenantTable[R], r *R, candidates ...*EncodedRecord[R]) (PreparedRecord[R], error) {
+	for _, w := range candidates {
+		if w.entry.bodyAt > 0 && t.table.equal(&w.Record, r) {
+			return PreparedRecord[R]{Record: r, SameAs: w, Extra: w.Extra}, nil
 		}
 	}
 	b, err := t.table.untyped.encodeBody(r)
 	return PreparedRecord[R]{Record: r, body: b}, err
 }
 
-// encodeBody returns the encoded body of a record, or an empty one if the record can only be encoded as a
-// whole.
-func (s *untypedTable) encodeBody(r any) (recordBody, error) {
-	if s.header == nil || s.codec.mark != markJSON {
-		return recordBody{}, nil
+// encodeBody returns the JSON of a record after its header, or nil if the record can only be encoded as a whole.
+func (s *untypedTable) encodeBody(r any) ([]byte, error) {
+	if s.header == nil {
+		return nil, nil
 	}
 	plain, err := s.codec.encode(r)
 	if err != nil {
-		return recordBody{}, fmt.Errorf("%s: %w", s.def.name, err)
+		return nil, fmt.Errorf("%s: %w", s.def.name, err)
 	}
-	head, err := s.encodeHeader(r)
-	if err != nil || len(plain) > maxRecordSize || !bytes.HasPrefix(plain, head) || plain[len(head)] != ',' {
-		return recordBody{}, err
+	n, err := s.headerSize(r, plain)
+	if n == 0 || err != nil {
+		return nil, err
 	}
-	rest := plain[len(head):]
-	packed, err := packRecord(s.codec.mark, rest)
-	if err != nil {
-		return recordBody{}, nil //nolint:nilerr // encoding the whole record returns a better error
-	}
-	return recordBody{packed: packed, rawSize: len(rest), sum: sha256.Sum256(packed), lossless: !bytes.Contains(rest, replacementEscape)}, nil
+	return plain[n:], nil
 }
 
 // replacementEscape is how encoding/json encodes invalid UTF-8.
@@ -100,48 +88,181 @@ func (s *untypedTable) encodeHeader(r any) ([]byte, error) {
 	return b[:len(b)-1], nil
 }
 
-// marshalWithBody returns the stored bytes of a record with an encoded body: a reference to the body
-// if it is stored under bodyKey, else the whole record.
-func (s *untypedTable) marshalWithBody(r any, b recordBody, bodyKey []byte) ([]byte, error) {
-	if b.packed == nil {
-		return s.codec.marshal(r)
+// headerSize returns the size of the header at the beginning of a record's JSON, or 0 if it has none.
+func (s *untypedTable) headerSize(r any, plain []byte) (int, error) {
+	if s.header == nil || s.codec.mark != markJSON {
+		return 0, nil
 	}
 	head, err := s.encodeHeader(r)
+	if err != nil || !bytes.HasPrefix(plain, head) || len(plain) == len(head) || plain[len(head)] != ',' {
+		return 0, err
+	}
+	return len(head), nil
+}
+
+// insertion is a record that is inserted together with others.
+type insertion struct {
+	record  any
+	primary []byte
+	body    []byte // see PreparedRecord
+	// shared is the entry that the record may share, with the scope of its pack.
+	shared      entryRef
+	sharedScope []byte
+
+	entry   entryRef
+	pack    *newPack // whose ID belongs in entry; nil if stored is complete
+	stored  []byte
+	size    int
+	isLossy bool
+}
+
+// scopeKey returns the organization and scope of a record's pack, or nil if the record isn't stored in a pack.
+func (s *untypedTable) scopeKey(primary []byte, r any) ([]byte, error) {
+	if s.packScope == nil {
+		return nil, nil
+	}
+	within := s.packScope(r)
+	org, _, err := splitKey(primary)
+	return slices.Concat(org, within.b), cmp.Or(err, within.err)
+}
+
+// encodeInsertions stores the packs of records and sets the bytes to be stored of each record.
+func (s *untypedTable) encodeInsertions(tx *Tx, all []*insertion) error {
+	if err := tx.checkTable(&s.def, true); err != nil {
+		return err
+	}
+	var packs []*newPack
+	for _, in := range all {
+		if err := s.encodeInsertion(tx, in, &packs); err != nil {
+			return fmt.Errorf("%s %s: %w", s.def.name, Key{b: in.primary}, err)
+		}
+	}
+	if err := tx.putPacks(packs); err != nil {
+		return fmt.Errorf("%s: %w", s.def.name, err)
+	}
+	for _, in := range all {
+		if in.pack == nil {
+			continue
+		}
+		var err error
+		in.entry.pack = in.pack.id
+		if in.stored, err = encodeEntryRecord(s.codec.mark, in.entry, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// encodeInsertion sets the bytes to be stored of a record, or adds it to the last of packs or to a new one.
+func (s *untypedTable) encodeInsertion(tx *Tx, in *insertion, packs *[]*newPack) error {
+	scope, err := s.scopeKey(in.primary, in.record)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if bodyKey == nil || len(head)+b.rawSize > maxRecordSize {
-		return s.codec.marshal(r)
+	if in.shared.pack != "" && bytes.Equal(scope, in.sharedScope) {
+		if isShared, err := s.encodeShared(tx, in); isShared || err != nil {
+			return err
+		}
 	}
-	return encodeSharedRecord(s.codec.mark, bodyKey, head)
+	plain, err := s.encodeWhole(in)
+	if err != nil {
+		return err
+	}
+	in.size, in.isLossy = len(plain), bytes.Contains(plain, replacementEscape)
+	if scope == nil || len(plain) > maxRecordSize {
+		in.stored, err = packRecord(s.codec.mark, plain)
+		return err
+	}
+	last := len(*packs) - 1
+	if last < 0 || !bytes.Equal((*packs)[last].scope, scope) || (*packs)[last].size+len(plain) > packSize {
+		*packs = append(*packs, &newPack{scope: scope})
+		last++
+	}
+	in.pack = (*packs)[last]
+	in.entry.index = len(in.pack.entries)
+	in.pack.entries, in.pack.size = append(in.pack.entries, plain), in.pack.size+len(plain)
+	return nil
+}
+
+// encodeShared encodes a record that shares an entry. It returns false if the entry's pack doesn't exist, for
+// example because the transaction that wrote it failed.
+func (s *untypedTable) encodeShared(tx *Tx, in *insertion) (bool, error) {
+	key, err := packKey(in.primary, in.shared.pack)
+	if err != nil {
+		return false, err
+	}
+	if existing, err := tx.kv.Get(packsTable, key); existing == nil || err != nil {
+		return false, err
+	}
+	head, err := s.encodeHeader(in.record)
+	if err != nil {
+		return false, err
+	}
+	in.entry, in.isLossy = in.shared, in.isLossy || bytes.Contains(head, replacementEscape)
+	in.stored, err = encodeEntryRecord(s.codec.mark, in.shared, head)
+	return true, err
+}
+
+// encodeWhole returns the JSON of a record, and sets where its body begins.
+func (s *untypedTable) encodeWhole(in *insertion) ([]byte, error) {
+	in.entry = entryRef{}
+	if in.body == nil {
+		plain, err := s.codec.encode(in.record)
+		if err == nil {
+			in.entry.bodyAt, err = s.headerSize(in.record, plain)
+		}
+		return plain, err
+	}
+	head, err := s.encodeHeader(in.record)
+	in.entry.bodyAt = len(head)
+	return append(head[:len(head):len(head)], in.body...), err
+}
+
+// findEntry returns the entry that a stored record refers to, if any, and the size of the record's JSON.
+func (s *untypedTable) findEntry(tx *Tx, primary, stored []byte, r any) (ref entryRef, size int, err error) {
+	ref, header, isEntry, err := decodeEntryRecord(stored)
+	if !isEntry || err != nil {
+		return entryRef{}, 2 * len(stored), err
+	}
+	entry, err := tx.readEntry(primary, ref)
+	if err == nil && header == nil {
+		ref.bodyAt, err = s.headerSize(r, entry)
+	}
+	return ref, len(header) + len(entry) - ref.bodyAt, err
 }
 
 // InsertPrepared inserts the records in order.
 func InsertPrepared[R any](tx *Tx, t *TenantTable[R], org string, all []PreparedRecord[R]) ([]*EncodedRecord[R], error) {
-	s, out := t.table.untyped, make([]*EncodedRecord[R], len(all))
-	for i := range all {
-		r := all[i].Record
-		if err := t.checkTenant(org, r); err != nil {
+	s, rows := t.table.untyped, make([]*insertion, len(all))
+	for i, p := range all {
+		if err := t.checkTenant(org, p.Record); err != nil {
 			return nil, err
 		}
-		w := &EncodedRecord[R]{Record: *r, Extra: all[i].Extra, body: all[i].body}
-		w.primary = s.key(r).b
-		err := s.writeEncoded(tx, r, s.requireNew, func() (b []byte, err error) {
-			var key []byte
-			if w.body.packed != nil {
-				if key, err = s.sharedBodyKey(w.primary, r, w.body); err != nil {
-					return nil, err
-				}
-			}
-			if w.stored, err = s.marshalWithBody(r, w.body, key); err == nil && key != nil && w.stored[0]&markShared != 0 {
-				err = tx.putSharedBody(key, w.body)
-			}
-			return w.stored, err
-		})
-		if err != nil {
+		k := s.key(p.Record)
+		if err := s.checkKey(k); err != nil {
 			return nil, err
 		}
-		out[i] = w
+		rows[i] = &insertion{record: p.Record, primary: k.b, body: p.body}
+		if w := p.SameAs; w != nil {
+			rows[i].shared, rows[i].size, rows[i].isLossy = w.entry, w.size, w.isLossy
+			var err error
+			if rows[i].sharedScope, err = s.scopeKey(w.primary, &w.Record); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := s.encodeInsertions(tx, rows); err != nil {
+		return nil, err
+	}
+	out := make([]*EncodedRecord[R], len(all))
+	for i, in := range rows {
+		if err := s.writeEncoded(tx, in.record, s.requireNew, func() ([]byte, error) { return in.stored, nil }); err != nil {
+			return nil, err
+		}
+		out[i] = &EncodedRecord[R]{
+			Record: *all[i].Record, Extra: all[i].Extra,
+			primary: in.primary, stored: in.stored, entry: in.entry, size: in.size, isLossy: in.isLossy,
+		}
 	}
 	return out, nil
 }
@@ -172,7 +293,11 @@ func ScanEncoded[R any](tx *Tx, b TenantIndexView[R], org string, cached []*Enco
 		if err != nil {
 			return nil, err
 		}
-		primary, err := tx.kv.value(in.tableName(), p)
+		value, err := tx.kv.value(in.tableName(), p)
+		if err != nil {
+			return nil, err
+		}
+		primary, err := primaryOfEntry(p.Key, value)
 		if err != nil {
 			return nil, err
 		}
@@ -181,12 +306,15 @@ func ScanEncoded[R any](tx *Tx, b TenantIndexView[R], org string, cached []*Enco
 			return nil, err
 		}
 		w := find(len(out), primary)
-		if w == nil || stored == nil || !bytes.Equal(w.stored, stored) || w.body.packed != nil && !w.body.lossless {
+		if w == nil || stored == nil || !bytes.Equal(w.stored, stored) || w.isLossy {
 			got, err := in.decodePair(tx, p)
 			if err != nil {
 				return nil, err
 			}
 			w = &EncodedRecord[R]{Record: *got.record.(*R), primary: bytes.Clone(primary), stored: bytes.Clone(stored)}
+			if w.entry, w.size, err = in.findEntry(tx, w.primary, w.stored, got.record); err != nil {
+				return nil, err
+			}
 		}
 		same = same && len(out) < len(cached) && cached[len(out)] == w
 		out = append(out, w)

@@ -37,6 +37,8 @@ func checkIndexes[R any](t testing.TB, tx *Tx, table *Table[R]) {
 			}
 			value, err := tx.kv.value(ix.table, p)
 			is(t, "Value", err, nil)
+			value, err = primaryOfEntry(p.Key, value)
+			is(t, "primaryOfEntry", err, nil)
 			if primary := want[ix.table+"\x00"+string(p.Key)]; !bytes.Equal(primary, value) {
 				t.Fatalf("index %s: %v leads to %v, want %v", ix.table, Key{b: p.Key}, Key{b: value}, Key{b: primary})
 			}

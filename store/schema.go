@@ -46,7 +46,9 @@ type tableSet struct {
 }
 
 // builtinTables returns the tables of the store itself.
-func builtinTables() []AnyTable { return []AnyTable{outboxEvents, outboxConsumers, bodiesDefinition} }
+func builtinTables() []AnyTable {
+	return []AnyTable{outboxEvents, outboxConsumers, bodiesDefinition, packsDefinition}
+}
 
 var (
 	tableNamePattern = lazyregexp.New(`^[a-z][a-z0-9_]{0,62}$`)

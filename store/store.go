@@ -89,10 +89,11 @@ type databaseMeta struct {
 }
 
 // formatVersion is the version of keys, marks, checksums and built-in tables. Versions 1 and 2 were used
-// before the first release and can't be read. Everything in version 4 can be read as it is; the number was
-// raised because programs that know only version 4 can't read compressed blobs and records.
+// before the first release and can't be read. Everything in versions 4 and 5 can be read as it is; the number was
+// raised because programs that know only version 4 can't read compressed blobs and records, and those that know
+// only version 5 can't read packs.
 const (
-	formatVersion          = 5
+	formatVersion          = 6
 	formatWithPlainBlobs   = 4
 	formatWithoutChecksums = 3
 )

@@ -61,8 +61,8 @@ import "github.com/scf-service/service/api"
 //	discarded_records    assessment
 //	audit                sequence
 //
-// Content that items of an assessment's versions share is stored once (shared_bodies.go). Of a secret, only the
-// SHA-256 is stored.
+// Passages and items are stored in packs; content that items of an assessment's versions share is stored once
+// (packs.go). Of a secret, only the SHA-256 is stored.
 var (
 	Settings      = NewTable("settings", func(r *Setting) Key { return K(r.Name) })
 	Organizations = NewTable("organizations", func(r *api.Organization) Key { return K(r.ID) },
@@ -106,6 +106,7 @@ var (
 	)
 	Chunks = newTenantTable("chunks", func(r *Chunk) (string, Key) { return r.OrganizationID, ChunkKey(r.ID, r.Set) },
 		Index("position", func(r *Chunk) []Key { return []Key{K(r.AssessmentID, passageSetKey(r.DocumentID, r.Set), r.Index)} }),
+		WithPacks(func(r *Chunk) Key { return K(passageSetKey(r.DocumentID, r.Set)) }),
 		// Passages are part of their document's sync record.
 		WithSyncLog(func(r *Chunk) SyncTarget {
 			return SyncTarget{Assessment: r.AssessmentID, Table: "documents", Key: K(r.DocumentID)}
@@ -326,7 +327,8 @@ func newItemTable[R any](name string, item func(*R) *api.Item, header func(*R) a
 			func(r *R) []Key { return []Key{K(item(r).VersionID, item(r).ControlCode)} },
 		),
 		withAssessmentSyncLog(assessment),
-		WithSharedBody(header, func(a, b *R) bool { return equalBodies(a, b, clearHeader) }, assessment),
+		WithPacks(func(r *R) Key { return K(assessment(r)) }),
+		WithSharedBody(header, func(a, b *R) bool { return equalBodies(a, b, clearHeader) }),
 	)
 }
 

@@ -31,6 +31,7 @@ type Tx struct {
 	syncChanges map[syncRecordRef][]string
 	actor       string
 	syncLogOff  bool
+	packs       []cachedPack // used last
 }
 
 // Context returns the context the transaction was started with.
@@ -156,7 +157,7 @@ func (tx *Tx) RewriteRecords(table string, change func(old []byte) ([]byte, erro
 		var old, fresh []byte
 		value, err := tx.kv.value(table, p)
 		if err == nil {
-			value, err = tx.joinSharedBody(value)
+			value, err = tx.joinRecord(key, value)
 		}
 		if err == nil {
 			mark, old, err = unpackRecord(value)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"iter"
 	"slices"
@@ -18,9 +19,9 @@ type untypedTable struct {
 	newRecord func() any // returns a zero record
 	codec     codec
 	indexes   []*tableIndex
-	// header and bodyScope are those of WithSharedBody.
+	// header is that of WithSharedBody, packScope that of WithPacks.
 	header    func(any) any
-	bodyScope func(any) string
+	packScope func(any) Key
 	// syncTarget returns the record under which a change is logged; nil disables logging.
 	syncTarget func(any) SyncTarget
 }
@@ -194,16 +195,16 @@ func (s *untypedTable) getOrNil(tx *Tx, k Key) (any, error) {
 	if err != nil || b == nil {
 		return nil, err
 	}
-	r, err := s.decodeStored(tx, b)
+	r, err := s.decodeStored(tx, k.b, b)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.def.name, k, err)
 	}
 	return r, nil
 }
 
-// decodeStored decodes a stored record, whether or not its body is stored separately.
-func (s *untypedTable) decodeStored(tx *Tx, b []byte) (any, error) {
-	b, err := tx.joinSharedBody(b)
+// decodeStored decodes a stored record, wherever its content is stored.
+func (s *untypedTable) decodeStored(tx *Tx, primary, b []byte) (any, error) {
+	b, err := tx.joinRecord(primary, b)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +268,7 @@ func (s *untypedTable) writeEncoded(tx *Tx, r any, checkExisting func(exists boo
 	if err := tx.kv.Put(s.def.name, k.b, b); err != nil {
 		return err
 	}
-	if err := putIndexEntries(tx, added, k.b); err != nil || s.syncTarget == nil {
+	if err := putIndexEntries(tx, added); err != nil || s.syncTarget == nil {
 		return err
 	}
 	return s.recordSyncChange(tx, k.b, old, r)
@@ -292,10 +293,33 @@ func (s *untypedTable) deleteRecord(tx *Tx, primary []byte, r any) error {
 
 // indexEntry is one key in one index.
 type indexEntry struct {
-	table  string // name of the driver's table
-	index  string
-	key    []byte
-	unique bool
+	table   string // name of the driver's table
+	index   string
+	key     []byte
+	primary []byte // key of the record
+	unique  bool
+}
+
+// value returns the entry's stored value: the primary key in a unique index. In any other, the key ends with
+// the primary key, and the value is a 0, with which no key begins, and the length of the primary key.
+func (e indexEntry) value() []byte {
+	if e.unique {
+		return e.primary
+	}
+	return binary.AppendUvarint([]byte{0}, uint64(len(e.primary)))
+}
+
+// primaryOfEntry returns the primary key of the record that an index entry refers to. Entries of format 5 and
+// before contain it in the value.
+func primaryOfEntry(key, value []byte) ([]byte, error) {
+	if len(value) == 0 || value[0] != 0 {
+		return value, nil
+	}
+	n, size := binary.Uvarint(value[1:])
+	if size <= 0 || n > uint64(len(key)) {
+		return nil, fmt.Errorf("%w: an index entry that refers to no record", ErrCorrupt)
+	}
+	return key[len(key)-int(n):], nil
 }
 
 func (e indexEntry) compare(o indexEntry) int {
@@ -317,7 +341,7 @@ func (s *untypedTable) indexEntries(r any, primary []byte) ([]indexEntry, error)
 			if !ix.unique {
 				key = append(k.b[:len(k.b):len(k.b)], primary...)
 			}
-			all = append(all, indexEntry{table: ix.table, index: ix.name, key: key, unique: ix.unique})
+			all = append(all, indexEntry{table: ix.table, index: ix.name, key: key, primary: primary, unique: ix.unique})
 		}
 	}
 	slices.SortFunc(all, indexEntry.compare)
@@ -356,9 +380,9 @@ func (s *untypedTable) checkUnique(tx *Tx, entries []indexEntry, primary []byte)
 	return nil
 }
 
-func putIndexEntries(tx *Tx, entries []indexEntry, primary []byte) error {
+func putIndexEntries(tx *Tx, entries []indexEntry) error {
 	for _, e := range entries {
-		if err := tx.kv.Put(e.table, e.key, primary); err != nil {
+		if err := tx.kv.Put(e.table, e.key, e.value()); err != nil {
 			return err
 		}
 	}
@@ -380,7 +404,7 @@ func (s *untypedTable) fillIndexes(tx *Tx) error {
 			err = s.checkUnique(tx, entries, primary)
 		}
 		if err == nil {
-			err = putIndexEntries(tx, entries, primary)
+			err = putIndexEntries(tx, entries)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", Key{b: primary}, err)
@@ -459,21 +483,24 @@ func (o orderedTable) decodePair(tx *Tx, p kv.Pair) (scannedRecord, error) {
 	return o.decode(tx, p.Key, value)
 }
 
-// decode returns the record for a key of this order and its value, which in an index is the record's
-// primary key.
+// decode returns the record for a key of this order and its value.
 func (o orderedTable) decode(tx *Tx, key, value []byte) (scannedRecord, error) {
 	if o.ix == nil {
-		r, err := o.decodeStored(tx, value)
+		r, err := o.decodeStored(tx, key, value)
 		if err != nil {
 			return scannedRecord{}, fmt.Errorf("%s %s: %w", o.def.name, Key{b: key}, err)
 		}
 		return scannedRecord{primary: key, record: r}, nil
 	}
-	r, err := o.getOrNil(tx, Key{b: value})
-	if err == nil && r == nil {
-		err = fmt.Errorf("%w: index %s names %s, which is missing", ErrCorrupt, o.ix.table, Key{b: value})
+	primary, err := primaryOfEntry(key, value)
+	if err != nil {
+		return scannedRecord{}, fmt.Errorf("%s %s: %w", o.ix.table, Key{b: key}, err)
 	}
-	return scannedRecord{primary: value, record: r}, err
+	r, err := o.getOrNil(tx, Key{b: primary})
+	if err == nil && r == nil {
+		err = fmt.Errorf("%w: index %s names %s, which is missing", ErrCorrupt, o.ix.table, Key{b: primary})
+	}
+	return scannedRecord{primary: primary, record: r}, err
 }
 
 // count counts the keys that begin with prefix, without reading records.

@@ -374,7 +374,13 @@ func (k deliverableType[V, I]) insertVersionWithLines(
 		}
 	}
 	if d.encoded == nil {
-		if d.encoded, err = k.encodeItems(tx.Context(), d.items, nil); err != nil {
+		var previous []*store.EncodedRecord[I]
+		if ok && len(d.items) > 0 {
+			if previous, err = store.ScanEncoded(tx, k.items.By("version"), org, nil, k.version(&old).ID); err != nil {
+				return v, nil, err
+			}
+		}
+		if d.encoded, err = k.encodeItems(tx.Context(), d.items, previous); err != nil {
 			return v, nil, err
 		}
 	}

@@ -113,8 +113,8 @@ func (k deliverableType[V, I]) readItemsCached(tx *store.Tx, s *Service, a *api.
 	return items, nil
 }
 
-// encodeItems encodes items on all cores before the transaction that stores them. For items that haven't
-// changed, it reuses the previous encoding.
+// encodeItems encodes items on all cores before the transaction that stores them. Items that haven't changed
+// share the content of the previous ones.
 func (k deliverableType[V, I]) encodeItems(
 	ctx context.Context,
 	items []I,
@@ -128,7 +128,7 @@ func (k deliverableType[V, I]) encodeItems(
 	out := make([]store.PreparedRecord[I], len(items))
 	err := forEachParallel(ctx, len(items), func(_ context.Context, n int) (err error) {
 		if out[n], err = store.PrepareInsert(k.items, &items[n], previousByCode[k.item(&items[n]).ControlCode]...); err == nil &&
-			out[n].SameAs == nil {
+			out[n].Extra == nil {
 			out[n].Extra, err = k.canonicalJSON(items[n])
 		}
 		return err

@@ -58,11 +58,12 @@ func (p *preparedPassages) writeBatch(tx *store.Tx, doc *store.Document, set int
 	current := doc.Passages()
 	current.Set = set
 	key := current.Key()
+	var batch []store.PreparedRecord[store.Chunk]
 	for i := part * passageBatch; i < min((part+1)*passageBatch, len(p.chunks)); i++ {
-		c := store.Chunk{Chunk: p.chunks[i], Set: set}
-		if err := store.Chunks.Insert(tx, doc.OrganizationID, &c); err != nil {
-			return err
-		}
+		batch = append(batch, store.PreparedRecord[store.Chunk]{Record: &store.Chunk{Chunk: p.chunks[i], Set: set}})
+	}
+	if _, err := store.InsertPrepared(tx, store.Chunks, doc.OrganizationID, batch); err != nil {
+		return err
 	}
 	return store.PassagePacks.Put(tx, doc.OrganizationID, &store.PassagePack{
 		OrganizationID: doc.OrganizationID, AssessmentID: doc.AssessmentID, DocumentID: key, Part: part, Data: p.packs[part],
@@ -217,18 +218,20 @@ func (s *Service) deleteDiscardedBatch(tx *store.Tx) error {
 	return nil
 }
 
-// deleteSomePassages deletes up to limit passages of a set, with their vectors, and one pack. It returns the
-// number deleted, which is 0 once nothing is left.
+// deleteSomePassages deletes up to limit passages of a set, with their vectors, and one passage pack; after the
+// last passage also up to limit packs of the store. It returns the number deleted, which is 0 once nothing is left.
 func deleteSomePassages(tx *store.Tx, set store.PassageSet, limit int) (n int, err error) {
 	org, key := set.OrganizationID, set.Key()
 	var some []string
+	more := false
 	for c, err := range store.Chunks.By("position").Scan(tx, org, store.Prefix(set.AssessmentID, key)) {
 		if err != nil {
 			return 0, err
 		}
-		if some = append(some, c.ID); len(some) == limit {
+		if more = len(some) == limit; more {
 			break
 		}
+		some = append(some, c.ID)
 	}
 	for _, id := range some {
 		if err := errors.Join(
@@ -239,8 +242,13 @@ func deleteSomePassages(tx *store.Tx, set store.PassageSet, limit int) (n int, e
 			return 0, err
 		}
 	}
-	packs, err := store.PassagePacks.DeleteSome(tx, org, 1, set.AssessmentID, key)
-	return len(some) + packs, err
+	n, err = store.PassagePacks.DeleteSome(tx, org, 1, set.AssessmentID, key)
+	n += len(some)
+	if err != nil || more {
+		return n, err
+	}
+	packs, err := store.DeletePacks(tx, org, limit, key)
+	return n + packs, err
 }
 
 // ReadPassage returns the passage with the given ID, or store.ErrNotFound.

@@ -26,14 +26,20 @@ type table struct {
 	bucket  *bbolt.Bucket // nil while the table does not exist
 	reader  bbolt.Cursor  // of get; reused to save allocations
 	changes int           // number of changes; each invalidates the cursors of scans
+	lastPut []byte        // key
+	back    int           // number of keys put that were before the last one
 	deleted bool          // keys were deleted in this transaction, so there may be empty pages
 }
 
-// setFillPercent makes bbolt fill pages before it splits them. Most keys begin with a time and arrive
-// in order, so that splitting in the middle would leave every page half empty.
+// setFillPercent makes bbolt fill pages before it splits them if keys arrive in order, as most do because they
+// begin with a time: splitting in the middle would leave every page half empty. Where they arrive in random
+// order, it would instead leave one nearly empty page after each full one, which is the next to be split.
 func (tb *table) setFillPercent() {
 	if tb.bucket != nil {
 		tb.bucket.FillPercent = 0.9
+		if tb.back > tb.changes/4 {
+			tb.bucket.FillPercent = 0.5
+		}
 	}
 }
 
@@ -117,12 +123,16 @@ func (t *tx) Put(name string, key, value []byte) error {
 			return fmt.Errorf("table %s: %w", name, err)
 		}
 		tb.bucket = b
-		tb.setFillPercent()
 	}
 	if value == nil {
 		value = []byte{} // because nil means missing to Get
 	}
 	tb.changes++
+	if bytes.Compare(key, tb.lastPut) < 0 {
+		tb.back++
+	}
+	tb.lastPut = append(tb.lastPut[:0], key...)
+	tb.setFillPercent()
 	t.changed = true
 	return tb.bucket.Put(key, value)
 }
