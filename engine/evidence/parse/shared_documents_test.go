@@ -2,12 +2,34 @@ package parse_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/internal/testutil/parsetest"
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
+
+// The texts of forms and tables that other readers had trouble with.
+func TestSharedForms(t *testing.T) {
+	for _, tt := range []struct{ folder, file, text string }{
+		{"04-checkboxes", "questionnaire.docx", "Is access to production reviewed? ☑ Yes ☐ No\nAre backups tested? ☐ Yes ☒ No\n" +
+			"Is data encrypted at rest? ☒ Yes ☐ No\nIs there an incident plan? ☐ Yes ☒ No\nHow often are restores tested? Every quarter\n" +
+			"Is MFA in use? ☒ Yes ☐ No\n"},
+		{"10-merged-cells", "merged.xlsx", "System: Payroll; Reviewer Name: Bo Lind; Reviewer Role: IT lead; Result: none removed\n"},
+		{"56-sheet-layouts", "stacked.xlsx", "Risk: Fire; Closed on: 2027-03-31; By: Bo Lind\n"},
+		{"56-sheet-layouts", "transposed.xlsx", "System: CRM\nOwner: Ann Roe\nRecovery time: 4 hours\nMFA: yes\n"},
+		{"56-sheet-layouts", "side-by-side.xlsx", "System: CRM; Owner: Ann Roe; Supplier: Quill Ltd; Contract until: "},
+	} {
+		raw, err := os.ReadFile(shareddata.PathOrSkip(t, "documents", tt.folder, tt.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := allText(parsetest.Read(t, tt.file, raw)); !strings.Contains(got, tt.text) {
+			t.Errorf("%s: no %q in %q", tt.file, tt.text, got)
+		}
+	}
+}
 
 // What isn't read of documents that other readers had trouble with.
 func TestSharedDocuments(t *testing.T) {
@@ -24,6 +46,7 @@ func TestSharedDocuments(t *testing.T) {
 		{"14-acroform", "form.pdf", ""},
 		{"16-pdf-attachments", "portfolio.pdf", ""},
 		{"55-pdf-table", "table.pdf", ""},
+		{"01-content-controls", "sdt.docx", "1 picture, 1 empty form field"},
 	} {
 		raw, err := os.ReadFile(shareddata.PathOrSkip(t, "documents", tt.folder, tt.file))
 		if err != nil {

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -35,7 +36,7 @@ func renderRow(header, cells []string, answers []bool) string {
 	if header == nil && len(parts) == 2 && strings.HasSuffix(parts[0], "?") {
 		return parts[0] + " " + parts[1]
 	}
-	if header == nil && len(parts) == 2 && len(cells) == 2 && len(parts[0]) <= 60 {
+	if header == nil && len(parts) == 2 && CountFilled(cells[:2]) == 2 && len(parts[0]) <= 60 {
 		return strings.TrimRight(parts[0], ":") + ": " + parts[1]
 	}
 	if header == nil {
@@ -72,16 +73,25 @@ type Row struct {
 	Locator api.Locator
 }
 
+// What a reader puts into the cells that a merged cell covers, so that one place decides what they say.
+const (
+	MergedLeft = "\x00left" // belongs to the cell on its left
+	MergedUp   = "\x00up"   // belongs to the cell above
+)
+
 // TableWriter turns rows that arrive one by one into blocks. It holds the first rows back until the header is
-// known; lines above the header become paragraphs.
+// known; lines above the header become paragraphs. After an empty row, it looks for the header of another table.
 type TableWriter struct {
 	b           *Builder
 	number      int
 	pending     []Row
-	header      []string // nil if there is none
+	header      []string   // nil if there is none
+	headerRows  [][]string // that it consists of, to recognize where it is repeated
 	headerAt    api.Locator
 	headerKnown bool
-	hasRows     bool // below the header
+	isBroken    bool     // an empty row ended the rows below the header; the pending ones may be another table
+	hasRows     bool     // below the header
+	last        []string // the last row written, whose cells may reach into the next one
 }
 
 // NewTableWriter returns a TableWriter for the next table of the document.
@@ -89,16 +99,22 @@ func (b *Builder) NewTableWriter() *TableWriter {
 	return &TableWriter{b: b, number: b.NextTableNumber()}
 }
 
-// AddRow adds a row. Empty rows are dropped.
+// AddRow adds a row. An empty row separates what may be two tables.
 func (t *TableWriter) AddRow(cells []string, locator api.Locator) {
 	if len(cells) > MaxColumns {
 		cells = cells[:MaxColumns]
 		t.b.Warn("A table is wider than %d columns; the rest was skipped.", MaxColumns)
 	}
-	for i := range cells {
-		cells[i] = CleanLine(cells[i])
+	filled := false
+	for i, c := range cells {
+		if c == MergedLeft || c == MergedUp {
+			continue
+		}
+		cells[i] = CleanLine(c)
+		filled = filled || cells[i] != ""
 	}
-	if CountFilled(cells) == 0 {
+	if !filled {
+		t.addBreak()
 		return
 	}
 	if t.headerKnown {
@@ -111,17 +127,61 @@ func (t *TableWriter) AddRow(cells []string, locator api.Locator) {
 	}
 }
 
+// addBreak ends the rows that belong together.
+func (t *TableWriter) addBreak() {
+	if !t.headerKnown {
+		rows := 0
+		for _, r := range t.pending {
+			if CountFilled(withoutMerged(r.Cells)) > 1 {
+				rows++
+			}
+		}
+		if rows < 2 {
+			return
+		}
+		t.resolveHeader()
+	}
+	t.headerKnown, t.isBroken, t.last = false, true, nil
+}
+
 // SetHeader sets the header. It is for formats that mark header rows.
 func (t *TableWriter) SetHeader(header []string, locator api.Locator) {
-	for i := range header {
-		header[i] = CleanLine(header[i])
+	t.SetHeaders([][]string{header}, locator)
+}
+
+// SetHeaders sets a header of several rows.
+func (t *TableWriter) SetHeaders(rows [][]string, locator api.Locator) {
+	for len(rows) > 1 && countNames(rows[0]) < 2 { // a title over the table
+		t.b.AddBlock(Block{Kind: Paragraph, Text: strings.Join(withoutMerged(rows[0]), " "), Locator: locator})
+		rows = rows[1:]
 	}
-	t.header, t.headerAt, t.headerKnown = header, locator, true
+	for _, r := range rows {
+		for i := range r {
+			if r[i] != MergedLeft && r[i] != MergedUp {
+				r[i] = CleanLine(r[i])
+			}
+		}
+	}
+	t.setHeader(rows, locator)
+}
+
+func (t *TableWriter) setHeader(rows [][]string, locator api.Locator) {
+	t.header, t.headerAt, t.headerKnown, t.headerRows, t.last = combineHeader(rows), locator, true, nil, nil
+	for _, r := range rows {
+		t.headerRows = append(t.headerRows, withoutMerged(r))
+	}
+	for _, r := range t.headerRows[1:] { // for names that the header leaves out
+		t.b.AddPageFurniture(Block{Kind: TableRow, Text: RenderRow(nil, NonEmptyCells(r)), Cells: r, Locator: locator})
+	}
 }
 
 // Finish writes the rows that were held back. If the table consists only of a header, it is written as a row.
 func (t *TableWriter) Finish() {
 	t.resolveHeader()
+	t.finishHeader()
+}
+
+func (t *TableWriter) finishHeader() {
 	if t.header != nil && !t.hasRows {
 		t.b.AddRow(nil, t.header, t.number, t.headerAt)
 	}
@@ -132,23 +192,246 @@ func (t *TableWriter) resolveHeader() {
 		return
 	}
 	t.headerKnown = true
-	at := FindHeaderRow(t.pending)
-	for i, r := range t.pending {
+	pending := t.pending
+	if t.pending = nil; len(pending) == 0 {
+		return
+	}
+	rows := make([]Row, len(pending))
+	for i, r := range pending {
+		rows[i] = Row{withoutMerged(r.Cells), r.Locator}
+	}
+	at := FindHeaderRow(rows)
+	if t.isBroken {
+		t.isBroken = false
+		switch {
+		case !isTable(rows):
+			for _, r := range rows {
+				t.b.AddRowAboveHeader(t.number, r)
+			}
+			return
+		case t.header != nil && !(at >= 0 && isOtherHeader(t.header, rows, at)):
+			for _, r := range pending {
+				t.writeRow(r)
+			}
+			return
+		}
+		t.finishHeader()
+		t.number, t.header, t.headerRows, t.hasRows = t.b.NextTableNumber(), nil, nil, false
+	}
+	for i := 0; i < len(pending); i++ {
 		switch {
 		case i < at:
-			t.b.AddRowAboveHeader(t.number, r)
+			t.b.AddRowAboveHeader(t.number, rows[i])
 		case i == at:
-			t.header, t.headerAt = r.Cells, r.Locator
+			header := [][]string{pending[i].Cells}
+			for i+2 < len(pending) && continuesHeader(header[len(header)-1], pending[i+1].Cells, rows[i+2].Cells) {
+				i++
+				header = append(header, pending[i].Cells)
+			}
+			t.setHeader(header, rows[at].Locator)
 		default:
-			t.writeRow(r)
+			t.writeRow(pending[i])
 		}
 	}
-	t.pending = nil
 }
 
 func (t *TableWriter) writeRow(r Row) {
+	for i, c := range r.Cells {
+		switch {
+		case c == MergedLeft:
+			r.Cells[i] = ""
+		case c != MergedUp:
+		case i < len(t.last):
+			r.Cells[i] = t.last[i]
+		default:
+			r.Cells[i] = ""
+		}
+	}
+	t.last = r.Cells
+	if slices.ContainsFunc(t.headerRows, func(h []string) bool { return haveSameTexts(h, r.Cells) }) {
+		return // the header, repeated
+	}
 	t.hasRows = true
 	t.b.AddRow(t.header, r.Cells, t.number, r.Locator)
+}
+
+// withoutMerged returns cells with those empty that a merged cell covers.
+func withoutMerged(cells []string) []string {
+	out := slices.Clone(cells)
+	for i, c := range out {
+		if c == MergedLeft || c == MergedUp {
+			out[i] = ""
+		}
+	}
+	return out
+}
+
+// haveSameTexts reports whether two rows have the same texts in the same columns.
+func haveSameTexts(a, b []string) bool {
+	for i := range max(len(a), len(b)) {
+		if cellAt(a, i) != cellAt(b, i) {
+			return false
+		}
+	}
+	return true
+}
+
+// countNames returns how many different names a header row has.
+func countNames(cells []string) int {
+	names := NonEmptyCells(withoutMerged(cells))
+	slices.Sort(names)
+	return len(slices.Compact(names))
+}
+
+// combineHeader returns the names of the columns from the rows of a header: a name over several columns comes before
+// the names of each. A column with a name of its own keeps it.
+func combineHeader(rows [][]string) []string {
+	if len(rows) == 1 {
+		return withoutMerged(rows[0])
+	}
+	width := 0
+	for _, r := range rows {
+		width = max(width, len(r))
+	}
+	out := make([]string, width)
+	groups := columnGroups(rows[0], rows[1])
+	for column := range out {
+		upper := cellAt(rows[0], groups[column])
+		isGroup := groups[column] != column || column+1 < len(groups) && groups[column+1] == column
+		if out[column] = upper; upper != "" && !isGroup {
+			continue
+		}
+		lower := ""
+		if rest := combineHeader(rows[1:]); column < len(rest) {
+			lower = rest[column]
+		}
+		if lower != "" && lower != upper {
+			out[column] = strings.TrimSpace(upper + " " + lower)
+		}
+	}
+	return out
+}
+
+func cellAt(cells []string, i int) string {
+	if i >= len(cells) || cells[i] == MergedLeft || cells[i] == MergedUp {
+		return ""
+	}
+	return cells[i]
+}
+
+// columnGroups returns for each column of a header row with another one below it the first column of the name over it.
+func columnGroups(upper, lower []string) []int {
+	out := make([]int, max(len(upper), len(lower)))
+	hasMerged := slices.Contains(upper, MergedLeft)
+	for i := range out {
+		out[i] = i
+		covered := i < len(upper) && upper[i] == MergedLeft
+		if !hasMerged { // a name with empty cells on its right may be meant to be over them
+			covered = cellAt(upper, i) == "" && cellAt(lower, i) != "" && (i >= len(upper) || upper[i] != MergedUp)
+		}
+		if covered && i > 0 && cellAt(upper, out[i-1]) != "" {
+			out[i] = out[i-1]
+		}
+	}
+	return out
+}
+
+// continuesHeader reports whether a row is part of the header that the row above it begins: it names the columns under
+// a name that spans several. next is the row after it.
+func continuesHeader(upper, row, next []string) bool {
+	groups := columnGroups(upper, row)
+	hasMerged := slices.Contains(upper, MergedLeft)
+	spans, alone, named := false, 0, 0
+	for i, first := range groups {
+		isGroup := first != i || i+1 < len(groups) && groups[i+1] == i
+		switch c := cellAt(row, i); {
+		case isGroup && c == "":
+			return false
+		case isGroup:
+			spans = true
+		case c != "":
+			named++
+		case cellAt(next, i) != "":
+			alone++
+		}
+	}
+	if !hasMerged && (named > 0 || alone == 0) {
+		return false
+	}
+	return spans && areNames(withoutMerged(row)) && !strings.ContainsFunc(strings.Join(withoutMerged(row), ""), unicode.IsDigit)
+}
+
+// isTable reports whether a row has more than one cell.
+func isTable(rows []Row) bool {
+	return slices.ContainsFunc(rows, func(r Row) bool { return CountFilled(r.Cells) > 1 })
+}
+
+// isOtherHeader reports whether rows after an empty row begin another table, with the header at an index, rather than
+// continue the one above.
+func isOtherHeader(header []string, rows []Row, at int) bool {
+	cells, below := rows[at].Cells, rows[at+1:]
+	if len(below) == 0 {
+		return false
+	}
+	sameColumns := true
+	for i := range max(len(cells), len(header)) {
+		c := cellAt(cells, i)
+		if c != "" && strings.EqualFold(c, cellAt(header, i)) {
+			return true
+		}
+		sameColumns = sameColumns && (c == "") == (cellAt(header, i) == "")
+	}
+	if !sameColumns && at > 0 {
+		return true
+	}
+	hasDigit := func(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }
+	if hasDigit(strings.Join(cells, "")) || len(below) < 2 && sameColumns {
+		return false
+	}
+	for i, c := range cells { // words over figures
+		figures := 0
+		for _, r := range below {
+			if hasDigit(cellAt(r.Cells, i)) {
+				figures++
+			}
+		}
+		if c != "" && figures == len(below) {
+			return true
+		}
+	}
+	return false
+}
+
+// RenderNestedTable returns a table in a cell of another one as text.
+func RenderNestedTable(rows [][]string) string {
+	var lines []string
+	at := -1
+	var header []string
+	if len(rows) > 1 {
+		list := make([]Row, len(rows))
+		for i, r := range rows {
+			list[i] = Row{Cells: withoutMerged(r)}
+		}
+		if at = FindHeaderRow(list); at >= 0 {
+			header = list[at].Cells
+		}
+	}
+	for i, r := range rows {
+		cells := withoutMerged(r)
+		switch {
+		case i == at || CountFilled(cells) == 0:
+		case i < at || header == nil:
+			lines = append(lines, strings.Join(NonEmptyCells(cells), " | "))
+		default:
+			for k := range cells {
+				if name := cellAt(header, k); name != "" && cells[k] != "" {
+					cells[k] = name + ": " + cells[k]
+				}
+			}
+			lines = append(lines, strings.Join(NonEmptyCells(cells), ", "))
+		}
+	}
+	return strings.Join(lines, " / ")
 }
 
 // AddRowAboveHeader adds a row found above a table's header, such as a title, or a key with its value.
@@ -231,29 +514,42 @@ func asksAndAnswers(rows []Row) bool {
 func looksLikeHeader(cells []string) bool {
 	seen := map[string]bool{}
 	for _, c := range cells {
+		if c != "" && seen[c] {
+			return false
+		}
+		seen[c] = true
+	}
+	return areNames(cells)
+}
+
+// areNames reports whether all cells may be names of columns.
+func areNames(cells []string) bool {
+	for _, c := range cells {
 		if c == "" {
 			continue
 		}
 		letters := strings.ContainsFunc(c, unicode.IsLetter)
-		if len(c) > 120 || !letters && c != "#" && c != "%" || seen[c] ||
+		if len(c) > 120 || !letters && c != "#" && c != "%" ||
 			strings.HasSuffix(c, ".") && strings.Contains(c, " ") && len(c) > 40 {
 			return false
 		}
 		if _, ok, _ := FindDate(c); ok {
 			return false
 		}
-		seen[c] = true
 	}
 	return true
 }
 
 // IsKeyValueTable reports whether a table is a list of facts ("Version | 1.2"), which has no header.
 func IsKeyValueTable(rows []Row) bool {
-	known, colons := 0, 0
-	for _, r := range rows {
+	known, colons, labels := 0, 0, 0
+	for i, r := range rows {
 		c := NonEmptyCells(r.Cells)
 		if len(c) == 0 || len(c) > 4 {
 			return false
+		}
+		if i > 0 && len(c) == 2 && isLabel(c[0]) { // in the first row, it may be the name of a column
+			labels++
 		}
 		if _, ok := FactKindOf(c[0]); ok {
 			known++
@@ -267,5 +563,21 @@ func IsKeyValueTable(rows []Row) bool {
 			}
 		}
 	}
-	return known >= 2 || colons == len(rows) || len(rows) == 1 && known == 1
+	return known >= 2 || colons == len(rows) || len(rows) == 1 && known == 1 ||
+		labels >= 2 && 2*labels >= len(rows)-1 && isLabel(cellAt(rows[0].Cells, 0)) && !isLabel(cellAt(rows[0].Cells, 1))
+}
+
+// sheetLabels are labels of the facts about one thing, beside those about documents.
+var sheetLabels = map[string]bool{
+	"system": true, "application": true, "service": true, "asset": true, "supplier": true, "vendor": true, "process": true, "purpose": true,
+	"department": true, "location": true, "contact": true, "business owner": true, "system owner": true, "technical owner": true,
+	"classification": true, "criticality": true, "hosting": true, "recovery time": true, "recovery point": true, "rto": true, "rpo": true,
+	"mfa": true, "multi-factor authentication": true, "encryption": true, "backup": true, "backups": true, "logging": true, "status": true,
+	"review cycle": true, "last test": true, "last tested": true, "last restore test": true, "data": true, "users": true,
+}
+
+// isLabel reports whether a text is the label of a fact.
+func isLabel(text string) bool {
+	_, ok := FactKindOf(text)
+	return ok || sheetLabels[strings.ToLower(strings.TrimRight(text, " :*"))]
 }

@@ -11,7 +11,10 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-const listNone = -2 // a paragraph that removes its style's numbering
+const (
+	listNone      = -2     // a paragraph that removes its style's numbering
+	maxNestedRows = 10_000 // of a table in a cell
+)
 
 // wordPara is a paragraph that is being read.
 type wordPara struct {
@@ -31,10 +34,12 @@ type wordPara struct {
 
 // wordTable is a table that is being read, with the cells of the current row read so far.
 type wordTable struct {
-	out   *document.TableWriter
-	cells []string
-	cell  []string // paragraphs of the open cell
-	span  int
+	out      *document.TableWriter
+	cells    []string
+	cell     []string // paragraphs of the open cell
+	span     int
+	isMerged bool       // the open cell is covered by the one above
+	rows     [][]string // of a table in a cell of another
 }
 
 // wordWalker walks one WordprocessingML part and calls functions for paragraphs and rows. It skips deleted text,
@@ -144,7 +149,17 @@ func (w *wordWalker) startElement(e xml.StartElement, depth int) {
 		}
 	case "tc":
 		if t := w.currentTable(); t != nil {
-			t.cell, t.span = nil, 1
+			t.cell, t.span, t.isMerged = nil, 1, false
+		}
+	case "vMerge":
+		if t := w.currentTable(); t != nil {
+			t.isMerged = attrValue(e, "val") != "restart"
+		}
+	case "gridBefore":
+		if t := w.currentTable(); t != nil {
+			for range document.ParsePositiveOrOne(attrValue(e, "val"), 100) {
+				t.cells = append(t.cells, "")
+			}
 		}
 	case "gridSpan":
 		if t := w.currentTable(); t != nil {
@@ -220,9 +235,13 @@ func (w *wordWalker) endElement(e xml.EndElement, depth int) {
 		}
 	case "tc":
 		if t := w.currentTable(); t != nil && len(t.cells) < document.MaxColumns {
-			t.cells = append(t.cells, strings.Join(t.cell, " "))
+			text := strings.Join(t.cell, " ")
+			if text == "" && t.isMerged {
+				text = document.MergedUp
+			}
+			t.cells = append(t.cells, text)
 			for range t.span - 1 {
-				t.cells = append(t.cells, "")
+				t.cells = append(t.cells, document.MergedLeft)
 			}
 			t.cell = nil
 		}
@@ -235,6 +254,8 @@ func (w *wordWalker) endElement(e xml.EndElement, depth int) {
 			w.tables = w.tables[:len(w.tables)-1]
 			if t.out != nil {
 				t.out.Finish()
+			} else if outer := w.currentTable(); outer != nil {
+				outer.cell = append(outer.cell, document.RenderNestedTable(t.rows))
 			}
 		}
 	case "sdt":
@@ -264,8 +285,7 @@ func (w *wordWalker) endParagraph() {
 	w.onParagraph(p)
 }
 
-// endRow passes a finished row to the table's writer. A row of a nested table is added to the text of the
-// enclosing cell.
+// endRow passes a finished row to the table's writer. A nested table becomes text of the enclosing cell.
 func (w *wordWalker) endRow(t *wordTable) {
 	cells := t.cells
 	t.cells = nil
@@ -273,9 +293,8 @@ func (w *wordWalker) endRow(t *wordTable) {
 		w.onRow(t.out, cells)
 		return
 	}
-	if len(w.tables) > 1 {
-		outer := w.tables[len(w.tables)-2]
-		outer.cell = append(outer.cell, strings.Join(document.NonEmptyCells(cells), " | "))
+	if len(t.rows) < maxNestedRows {
+		t.rows = append(t.rows, cells)
 	}
 }
 

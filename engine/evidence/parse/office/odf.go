@@ -142,11 +142,14 @@ type odfTable struct {
 	cells     []string
 	cell      []string
 	inCell    bool
-	columns   int // columns the open cell spans
-	repeat    int // repetitions of the open row
-	row       int // of the sheet, from 1
+	isCovered bool // the open cell is covered by a merged one
+	span      int  // columns that the open cell covers on its right
+	spanLeft  int  // cells to come that the one on the left covers
+	columns   int  // columns the open cell spans
+	repeat    int  // repetitions of the open row
+	row       int  // of the sheet, from 1
 	rowFilled bool
-	rows      [][]string // of a slide, held back until its title is known
+	rows      [][]string // of a slide, held back until its title is known, or of a nested table
 
 	columnCount    int
 	columnStyles   []columnStyle
@@ -265,12 +268,15 @@ func (w *odfWalker) startElement(e xml.StartElement, _ int) {
 		if t := w.currentTable(); t != nil {
 			t.isRowHidden, t.rowStyle = attrValue(e, "visibility") == "collapse", attrValue(e, "default-cell-style-name")
 			t.repeat = document.ParsePositiveOrOne(attrValue(e, "number-rows-repeated"), 1<<21)
-			t.cells, t.rowFilled = nil, false
+			t.cells, t.rowFilled, t.spanLeft = nil, false, 0
 		}
 	case "table-cell", "covered-table-cell":
 		if t := w.currentTable(); t != nil {
 			t.hasNoValue = attrValue(e, "formula") != "" && attrValue(e, "value-type") == ""
-			t.inCell = true
+			t.inCell, t.isCovered, t.span = true, name == "covered-table-cell", 0
+			if !t.isCovered {
+				t.span = document.ParsePositiveOrOne(attrValue(e, "number-columns-spanned"), document.MaxColumns) - 1
+			}
 			t.cell, t.columns = nil, document.ParsePositiveOrOne(attrValue(e, "number-columns-repeated"), 1<<15)
 		}
 	case "page":
@@ -352,6 +358,10 @@ func (w *odfWalker) endElement(e xml.EndElement, _ int) {
 	case "table":
 		if t := w.currentTable(); t != nil {
 			w.tables = w.tables[:len(w.tables)-1]
+			if outer := w.currentTable(); t.out == nil && outer != nil {
+				outer.cell = append(outer.cell, document.RenderNestedTable(t.rows))
+				break
+			}
 			if t.out != nil {
 				t.out.Finish()
 			}
@@ -482,7 +492,18 @@ func (w *odfWalker) endCell() {
 		n = 1
 	}
 	for range min(n, document.MaxColumns-min(len(t.cells), document.MaxColumns)) {
-		t.cells = append(t.cells, text)
+		value := text
+		switch {
+		case t.isCovered && t.spanLeft > 0:
+			t.spanLeft--
+			value = document.MergedLeft
+		case t.isCovered && text == "":
+			value = document.MergedUp
+		}
+		t.cells = append(t.cells, value)
+	}
+	if !t.isCovered {
+		t.spanLeft = t.span
 	}
 	t.cell, t.inCell = nil, false
 }
@@ -498,10 +519,8 @@ func (w *odfWalker) endRow() {
 		return
 	}
 	if t.out == nil { // a nested table becomes text of the cell
-		if outer := len(w.tables) - 2; outer >= 0 {
-			if row := document.NonEmptyCells(t.cells); len(row) > 0 {
-				w.tables[outer].cell = append(w.tables[outer].cell, strings.Join(row, " | "))
-			}
+		if len(t.rows) < maxNestedRows {
+			t.rows = append(t.rows, slices.Clone(t.cells))
 		}
 		return
 	}
@@ -513,7 +532,13 @@ func (w *odfWalker) endRow() {
 		}
 	}
 	for i := range times {
-		if !t.rowFilled || w.b.Err() != nil {
+		if w.b.Err() != nil {
+			break
+		}
+		if !t.rowFilled {
+			if t.out != nil && w.format != MIMEODP {
+				t.out.AddRow(nil, api.Locator{})
+			}
 			break
 		}
 		at := w.locator()

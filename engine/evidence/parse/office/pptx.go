@@ -215,6 +215,7 @@ type slideWalker struct {
 	table   *slideBlock
 	cell    []string
 	inCell  bool
+	merged  string // how the open cell is covered; empty if it isn't
 	inText  bool
 }
 
@@ -265,9 +266,12 @@ func (s *slideWalker) startElement(e xml.StartElement, _ int) {
 			s.table.rows = append(s.table.rows, nil)
 		}
 	case "tc":
-		s.cell, s.inCell = nil, true
-		if n := len(s.tableRows()); n > 0 && (attrValue(e, "hMerge") == "1" || attrValue(e, "vMerge") == "1") {
-			s.inCell = false
+		s.cell, s.inCell, s.merged = nil, true, ""
+		switch {
+		case isOn(attrValue(e, "hMerge")):
+			s.inCell, s.merged = false, document.MergedLeft
+		case isOn(attrValue(e, "vMerge")):
+			s.inCell, s.merged = false, document.MergedUp
 		}
 	case "p":
 		s.para.Reset()
@@ -287,6 +291,8 @@ func (s *slideWalker) startElement(e xml.StartElement, _ int) {
 	}
 }
 
+func isOn(value string) bool { return value == "1" || value == "true" }
+
 func (s *slideWalker) tableRows() [][]string {
 	if s.table == nil {
 		return nil
@@ -305,7 +311,7 @@ func (s *slideWalker) endElement(e xml.EndElement, _ int) {
 		s.para.Reset()
 	case "tc":
 		if rows := s.tableRows(); len(rows) > 0 && len(rows[len(rows)-1]) < document.MaxColumns {
-			rows[len(rows)-1] = append(rows[len(rows)-1], strings.Join(s.cell, " "))
+			rows[len(rows)-1] = append(rows[len(rows)-1], strings.Join(s.cell, " ")+s.merged)
 		}
 		s.cell, s.inCell = nil, false
 	case "tbl":

@@ -103,6 +103,8 @@ type rtfReader struct {
 	kindKnown  bool
 	counted    string // the kinds of the paragraph that are counted
 
+	cellMerge   string          // of the cell being defined: how it is covered
+	cellMerges  []string        // of the row
 	form        *wordField      // the open or last form field
 	instruction strings.Builder // of the last field
 	symbol      string          // that the open field shows if it has no result
@@ -634,6 +636,11 @@ func (r *rtfReader) endCell() {
 func (r *rtfReader) endRow() {
 	if r.table == nil {
 		r.table = r.b.NewTableWriter()
+	}
+	for i, merge := range r.cellMerges[:min(len(r.cellMerges), len(r.cells))] {
+		if r.cells[i] == "" && merge != "" {
+			r.cells[i] = merge
+		}
 	}
 	r.table.AddRow(r.cells, api.Locator{})
 	r.cells, r.cell = nil, nil

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
 const maxRTFColors = 10_000
@@ -53,15 +55,19 @@ func (r *rtfReader) setFormat(word string, v int, on bool) bool {
 	case "cbpat":
 		r.para.background = v
 	case "trowd":
-		r.cellColors = r.cellColors[:0]
-		r.cellColor = 0
+		r.cellColors, r.cellMerges = r.cellColors[:0], r.cellMerges[:0]
+		r.cellColor, r.cellMerge = 0, ""
+	case "clmrg":
+		r.cellMerge = document.MergedLeft
+	case "clvmrg":
+		r.cellMerge = document.MergedUp
 	case "clcbpat":
 		r.cellColor = v
 	case "cellx":
 		if len(r.cellColors) < maxRTFColors {
-			r.cellColors = append(r.cellColors, r.cellColor)
+			r.cellColors, r.cellMerges = append(r.cellColors, r.cellColor), append(r.cellMerges, r.cellMerge)
 		}
-		r.cellColor = 0
+		r.cellColor, r.cellMerge = 0, ""
 	case "red", "green", "blue":
 		if g.dest == rtfColors {
 			r.color[strings.Index("rgb", word[:1])] = min(max(v, 0), 255)

@@ -78,6 +78,9 @@ func readSheet(b *document.Builder, x *excelize.File, w *workbook, sheet string)
 		return err
 	}
 	defer seen.close()
+	if err := seen.readMerged(); err != nil {
+		return err
+	}
 	if err := seen.readControls(x); err != nil {
 		return err
 	}
@@ -106,6 +109,7 @@ func readSheet(b *document.Builder, x *excelize.File, w *workbook, sheet string)
 		}
 		cells = seen.addControls(n, cells)
 		if document.CountFilled(cells) == 0 {
+			t.AddRow(nil, api.Locator{})
 			if empty++; empty > maxEmptyRun {
 				b.Warn("The sheet %q has more than %d consecutive empty rows; the rest was skipped.", sheet, maxEmptyRun)
 				break
@@ -113,7 +117,8 @@ func readSheet(b *document.Builder, x *excelize.File, w *workbook, sheet string)
 			continue
 		}
 		empty = 0
-		t.AddRow(cells, api.Locator{Sheet: sheet, CellRange: formatCellRange(cells, n)})
+		at := api.Locator{Sheet: sheet, CellRange: formatCellRange(cells, n)}
+		t.AddRow(seen.markMerged(n, cells), at)
 	}
 	if err := rows.Error(); err != nil {
 		return document.DamagedError("sheet "+sheet, err)

@@ -382,6 +382,7 @@ type sheetCells struct {
 	known     bool          // whether filters were looked for
 	hasTables bool          // whose styles color their cells
 	controls  map[int][]placedText
+	merged    []mergedRange // by first row
 }
 
 type columnRange struct{ first, last int }

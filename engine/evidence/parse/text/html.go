@@ -347,21 +347,18 @@ func (h *htmlReader) readTable(n *html.Node) {
 		}
 	}
 	find(n)
-	type span struct {
-		left int
-		text string
-	}
-	below := map[int]*span{}
+	below := map[int]int{} // by column, the rows to come that a cell covers
+	var heads [][]string
 	for i, tr := range rows {
 		if h.b.Err() != nil {
 			return
 		}
 		var cells []string
-		heads, all := 0, 0
+		headCells, all := 0, 0
 		fill := func() {
-			for s := below[len(cells)]; s != nil && s.left > 0 && len(cells) < document.MaxColumns; s = below[len(cells)] {
-				s.left--
-				cells = append(cells, s.text)
+			for below[len(cells)] > 0 && len(cells) < document.MaxColumns {
+				below[len(cells)]--
+				cells = append(cells, document.MergedUp)
 			}
 		}
 		for c := tr.FirstChild; c != nil; c = c.NextSibling {
@@ -371,21 +368,23 @@ func (h *htmlReader) readTable(n *html.Node) {
 			fill()
 			all++
 			if c.DataAtom == atom.Th {
-				heads++
+				headCells++
 			}
 			text, rowspan := document.CleanLine(nodeText(c)), document.ParsePositiveOrOne(attr(c, "rowspan"), len(rows))
 			for range document.ParsePositiveOrOne(attr(c, "colspan"), 100) {
-				if rowspan > 1 {
-					below[len(cells)] = &span{rowspan - 1, text}
-				}
+				below[len(cells)] = rowspan - 1
 				cells = append(cells, text)
+				text = document.MergedLeft
 			}
 		}
 		fill()
-		marked := tr.Parent.DataAtom == atom.Thead || heads == all && all > 1
-		if i == 0 && marked && document.CountFilled(cells) > 0 {
-			t.SetHeader(cells, api.Locator{})
+		marked := tr.Parent.DataAtom == atom.Thead || headCells == all && all > 1
+		if i == len(heads) && marked && i+1 < len(rows) && document.CountFilled(cells) > 0 {
+			heads = append(heads, cells)
 			continue
+		}
+		if i == len(heads) && i > 0 {
+			t.SetHeaders(heads, api.Locator{})
 		}
 		t.AddRow(cells, api.Locator{})
 	}
@@ -409,6 +408,10 @@ func nodeText(n *html.Node) string {
 					sb.WriteByte('\n')
 					continue
 				}
+				if c.DataAtom == atom.Table {
+					sb.WriteString(" " + document.RenderNestedTable(nestedRows(c)) + " ")
+					continue
+				}
 				apart := c.DataAtom == atom.P || c.DataAtom == atom.Div || c.DataAtom == atom.Li || c.DataAtom == atom.Td ||
 					c.DataAtom == atom.Th ||
 					c.DataAtom == atom.Tr
@@ -424,6 +427,26 @@ func nodeText(n *html.Node) string {
 	}
 	visit(n)
 	return sb.String()
+}
+
+// nestedRows returns the cells of a table in a cell.
+func nestedRows(table *html.Node) (rows [][]string) {
+	var visit func(*html.Node)
+	visit = func(n *html.Node) {
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			switch {
+			case c.DataAtom == atom.Tr:
+				rows = append(rows, nil)
+				visit(c)
+			case c.DataAtom != atom.Td && c.DataAtom != atom.Th:
+				visit(c)
+			case len(rows) > 0:
+				rows[len(rows)-1] = append(rows[len(rows)-1], document.CleanLine(nodeText(c)))
+			}
+		}
+	}
+	visit(table)
+	return rows
 }
 
 func attr(n *html.Node, key string) string {
