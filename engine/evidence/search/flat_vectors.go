@@ -39,7 +39,7 @@ func newFlatVectors() flatVectors {
 
 const blockRows = 1024
 
-// addNormalized adds a row with a copy of v, scaled to length 1, and returns it. It returns nil if there is no
+// addNormalized adds a row with a copy of v, scaled to length 1 and rounded, and returns it. It returns nil if there is no
 // vector; the row is then empty. The first vector sets the dimensions.
 func (f *flatVectors) addNormalized(v []float32, dims int) []float32 {
 	n := f.count
@@ -53,10 +53,45 @@ func (f *flatVectors) addNormalized(v []float32, dims int) []float32 {
 	}
 	row := f.row(n)
 	copy(row, v)
-	if !normalize(row) {
+	if !normalizeAndRound(row) {
 		return nil
 	}
 	return row
+}
+
+// maxFixed is 1 as a fixed-point number. Vectors of passages consist of such numbers, whether they were added or
+// loaded from a pack, so that packs can store them in 16 bits and give the same results.
+const maxFixed = math.MaxInt16
+
+func toFixed(x float32) int16 { return int16(math.RoundToEven(float64(x) * maxFixed)) }
+
+func fromFixed(n int16) float32 { return float32(n) / maxFixed }
+
+// normalizeAndRound scales v to length 1 and rounds its numbers. It returns false if v is zero. A vector that was
+// already rounded doesn't change by a single bit.
+func normalizeAndRound(v []float32) bool {
+	if isRounded(v) {
+		return true
+	}
+	if !normalize(v) {
+		return false
+	}
+	for i, x := range v {
+		v[i] = fromFixed(toFixed(x))
+	}
+	return true
+}
+
+// isRounded reports whether v is a result of normalizeAndRound, whose length differs from 1 only by rounding.
+func isRounded(v []float32) bool {
+	var sum float64
+	for _, x := range v {
+		if x < -1 || x > 1 || x != fromFixed(toFixed(x)) {
+			return false
+		}
+		sum += float64(x) * float64(x)
+	}
+	return math.Abs(sum-1) < 1e-3
 }
 
 // grow makes room for count rows. The first call sets the dimensions.
@@ -99,7 +134,7 @@ func (f *flatVectors) computeDots(to, v []float32, from int) {
 }
 
 // normalize scales v to length 1. It returns false if v is zero. A vector that was already scaled doesn't change by
-// a single bit, so that packed vectors give the same results.
+// a single bit.
 func normalize(v []float32) bool {
 	var sum float64
 	for _, x := range v {

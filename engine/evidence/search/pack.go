@@ -15,7 +15,10 @@ import (
 
 // packVersion is the first byte of a pack. It is incremented when the format or the result of words.Split changes.
 // The vectors are stored nowhere else, so UnpackVectors must still be able to read those of older versions.
-const packVersion = 1
+const (
+	packVersion           = 2
+	packVersionWithFloats = 1 // differs in the vectors alone
+)
 
 // PackPassages is the recommended number of passages in a pack: larger packs share more words,
 // smaller ones are cheaper to rewrite.
@@ -33,7 +36,7 @@ type Packed struct {
 
 // Pack does the work of Put in advance and returns the result as bytes to be stored:
 //
-//	version, count, dims | vectors | count × (id, units, text) | words, see packedPostings
+//	version, count, dims | vectors, 2 bytes per number | count × (id, units, text) | words, see packedPostings
 //
 // It accepts the same passages as Put, without priors; fields of the document are not stored.
 func Pack(passages []Passage) ([]byte, error) {
@@ -56,7 +59,7 @@ func Pack(passages []Passage) ([]byte, error) {
 	b = binary.AppendUvarint(b, uint64(dims))
 	for n := range passages {
 		for _, v := range vectors.row(n) {
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+			b = binary.LittleEndian.AppendUint16(b, uint16(toFixed(v)))
 		}
 	}
 	for n, p := range passages {
@@ -77,8 +80,9 @@ func appendPrefixedBytes[T string | []byte](b []byte, s T) []byte {
 
 // packReader decodes the output of Pack. After an error, it returns zeros.
 type packReader struct {
-	data    []byte
-	corrupt bool
+	data       []byte
+	corrupt    bool
+	withFloats bool // see packVersionWithFloats
 }
 
 func (u *packReader) readUvarint(limit int) int {
@@ -114,11 +118,20 @@ const (
 )
 
 func (u *packReader) readHeader() (n, dims int) {
-	if form := u.readBytes(1); len(form) == 0 || form[0] != packVersion {
+	form := u.readBytes(1)
+	if len(form) == 0 || form[0] != packVersion && form[0] != packVersionWithFloats {
 		u.corrupt = true
 		return 0, 0
 	}
+	u.withFloats = form[0] == packVersionWithFloats
 	return u.readUvarint(maxPackPassages), u.readUvarint(maxDims)
+}
+
+// readVectors reads n vectors.
+func (u *packReader) readVectors(n, dims int) packedRows {
+	rows := packedRows{dims: dims, withFloats: u.withFloats}
+	rows.from = u.readBytes(n * rows.bytesPerRow())
+	return rows
 }
 
 // PackedLen returns the number of passages in a pack. It returns ErrPack if data isn't a pack of this version.
@@ -135,7 +148,7 @@ func PackedLen(data []byte) (int, error) {
 func UnpackVectors(data []byte) (map[string][]float32, error) {
 	u := packReader{data: data}
 	n, dims := u.readHeader()
-	numbers := u.readBytes(4 * n * dims)
+	vectors := u.readVectors(n, dims)
 	out := make(map[string][]float32, min(n, len(data)))
 	for range n {
 		id := string(u.readPrefixedBytes())
@@ -148,8 +161,9 @@ func UnpackVectors(data []byte) (map[string][]float32, error) {
 			continue
 		}
 		v := make([]float32, dims)
-		packedRows{numbers, [][]float32{v}}.copyToRows()
-		out[id], numbers = v, numbers[4*dims:]
+		vectors.to = [][]float32{v}
+		vectors.copyToRows()
+		out[id], vectors.from = v, vectors.from[vectors.bytesPerRow():]
 	}
 	if u.corrupt {
 		return nil, ErrPack
@@ -215,11 +229,12 @@ func (x *Index) loadPacks(packs iter.Seq2[Packed, error], rows chan<- packedRows
 		}
 		u := packReader{data: p.Data}
 		n, dims := u.readHeader()
-		vectors := u.readBytes(4 * n * dims)
+		vectors := u.readVectors(n, dims)
 		if u.corrupt || dims != 0 && x.vectors.dims != 0 && dims != x.vectors.dims {
 			return ErrPack
 		}
-		rows <- packedRows{vectors, x.vectors.reserve(n, dims)}
+		vectors.to = x.vectors.reserve(n, dims)
+		rows <- vectors
 		first := len(x.slots)
 		m := x.newFilterRow(Passage{AssessmentID: p.AssessmentID, DocumentID: p.DocumentID, Category: p.Category, Date: p.Date})
 		for range n {
@@ -260,17 +275,36 @@ func (x *Index) copyPackedTexts(slots []slot) {
 
 // packedRows holds the vectors in a pack and the rows they are copied to.
 type packedRows struct {
-	from []byte
-	to   [][]float32
+	from       []byte
+	to         [][]float32
+	dims       int
+	withFloats bool
 }
 
-func (r packedRows) copyToRows() {
+func (r *packedRows) bytesPerRow() int {
+	if r.withFloats {
+		return 4 * r.dims
+	}
+	return 2 * r.dims
+}
+
+func (r *packedRows) copyToRows() {
 	b := r.from
 	for _, part := range r.to {
-		for i := range part {
-			part[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		if r.withFloats {
+			for i := range part {
+				part[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+			}
+			b = b[4*len(part):]
+			for ; len(part) > 0; part = part[r.dims:] {
+				normalizeAndRound(part[:r.dims])
+			}
+			continue
 		}
-		b = b[4*len(part):]
+		for i := range part {
+			part[i] = fromFixed(int16(binary.LittleEndian.Uint16(b[2*i:])))
+		}
+		b = b[2*len(part):]
 	}
 }
 

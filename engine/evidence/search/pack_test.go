@@ -2,11 +2,14 @@ package search
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -100,7 +103,7 @@ func TestUnpackVectors(t *testing.T) {
 	}
 	for i := range all {
 		want := append(make([]float32, 0, 16), all[i].Vector...)[:16]
-		normalize(want)
+		normalizeAndRound(want)
 		if !reflect.DeepEqual(first[all[i].ID], want) {
 			t.Errorf("%s: got %v, want %v", all[i].ID, first[all[i].ID], want)
 		}
@@ -111,6 +114,89 @@ func TestUnpackVectors(t *testing.T) {
 	}
 	if none, err := UnpackVectors(packed(t, "d", Passage{ID: "a"}).Data); err != nil || len(none) != 0 {
 		t.Errorf("without vectors: %v, %v", none, err)
+	}
+}
+
+// withFloats returns a pack as version 1 stored it, with four bytes per number.
+func withFloats(data []byte, passages []Passage) []byte {
+	u := packReader{data: data}
+	n, dims := u.readHeader()
+	u.readVectors(n, dims)
+	b := binary.AppendUvarint(binary.AppendUvarint([]byte{packVersionWithFloats}, uint64(n)), uint64(dims))
+	for _, p := range passages {
+		row := append(make([]float32, 0, dims), p.Vector...)[:dims]
+		normalize(row)
+		for _, v := range row {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+		}
+	}
+	return append(b, u.data...)
+}
+
+// Packs with four bytes per number give the same index and vectors as new ones.
+func TestPackWithFloats(t *testing.T) {
+	all, by, order := documents(400)
+	fresh, old := New(Options{}), New(Options{})
+	for x, change := range map[*Index]func(Packed, []Passage) []byte{
+		fresh: func(p Packed, _ []Passage) []byte { return p.Data },
+		old:   func(p Packed, of []Passage) []byte { return withFloats(p.Data, of) },
+	} {
+		var packs []Packed
+		for _, d := range order {
+			p := packed(t, d, by[d]...)
+			p.Data = change(p, by[d])
+			packs = append(packs, p)
+		}
+		if err := x.FillFromPacks(inTurn(packs...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, p := range all {
+		if !reflect.DeepEqual(fresh.vectors.row(i), old.vectors.row(i)) {
+			t.Fatalf("vector %d is %v, not %v", i, old.vectors.row(i), fresh.vectors.row(i))
+		}
+		if q := (Query{Text: p.Text, Vector: p.Vector}); i%20 == 0 && !reflect.DeepEqual(find(t, fresh, q), find(t, old, q)) {
+			t.Fatalf("%s is found otherwise", p.ID)
+		}
+	}
+	one := packed(t, order[0], by[order[0]]...).Data
+	want, _ := UnpackVectors(one)
+	if got, err := UnpackVectors(withFloats(one, by[order[0]])); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("other vectors, %v", err)
+	}
+	if len(withFloats(one, by[order[0]]))-len(one) != 40*2*16 {
+		t.Errorf("packs take %d bytes", len(one))
+	}
+}
+
+// Rounded vectors stay as they are, and the largest rounding error is that of 16 bits.
+func TestNormalizeAndRound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for n := range 2_000 {
+		v, exact := make([]float32, 1+n%300), make([]float32, 1+n%300)
+		for i := range v {
+			v[i] = float32(rng.NormFloat64() * math.Exp(rng.NormFloat64()))
+		}
+		copy(exact, v)
+		normalize(exact)
+		normalizeAndRound(v)
+		again := slices.Clone(v)
+		if normalizeAndRound(again); !slices.Equal(again, v) {
+			t.Fatalf("rounding again changes %v to %v", v, again)
+		}
+		for i := range v {
+			if math.Abs(float64(v[i]-exact[i])) > 0.51/maxFixed {
+				t.Fatalf("%v became %v", exact[i], v[i])
+			}
+		}
+	}
+	if zero := make([]float32, 3); normalizeAndRound(zero) {
+		t.Error("a zero vector is no vector")
+	}
+	for _, v := range [][]float32{{2, 0}, {1.0002, 0}, {-1.0003, 0.0001}} {
+		if normalizeAndRound(v); math.Abs(math.Abs(float64(v[0]))-1) > 1e-4 {
+			t.Errorf("got %v", v)
+		}
 	}
 }
 
@@ -131,7 +217,7 @@ func TestPackForm(t *testing.T) {
 		"%d %x",
 		packVersion,
 		sha256.Sum256(p.Data),
-	); got != "1 a25b89dbc94f1a009c2444cd9f79bad20f6c2ab765f3d2b7b9142f2efac405b0" {
+	); got != "2 c56d5c97cbd2fcc077c86658dea3a2ae5a63e02e9b97c65943cf6aec5410803d" {
 		t.Errorf("form and bytes are %s", got)
 	}
 }
@@ -164,6 +250,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(packed(f, order[0], by[order[0]]...).Data)
 	f.Add(packed(f, "d", Passage{ID: "a", Text: "IAC-06 asks"}).Data)
 	f.Add([]byte{packVersion, 1, 0})
+	f.Add(withFloats(packed(f, order[0], by[order[0]]...).Data, by[order[0]]))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if _, err := UnpackVectors(data); err != nil && !errors.Is(err, ErrPack) {
 			t.Fatal(err)
