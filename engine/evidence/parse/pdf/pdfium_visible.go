@@ -133,7 +133,8 @@ type visibility struct {
 	objects map[uint64]*textObject // by handle; nil if all text is visible
 	changed [maxLayers][]bool      // the pixels that text of a layer changes
 	scale   float64
-	w, h    int
+	// The rendered area of the page, which has all text that may be invisible, and the size of the whole page, in pixels.
+	x, y, w, h, pageW, pageH int
 }
 
 // testVisibility renders the page with and without the text that may be invisible. Where this makes no difference, nobody
@@ -161,7 +162,7 @@ func (r *objectReader) testVisibility() *visibility {
 	}
 	layers := assignLayers(doubtful)
 	v.scale = min(testScale, math.Sqrt(maxTestSize/(r.out.w*r.out.h)))
-	v.w, v.h = int(r.out.w*v.scale), int(r.out.h*v.scale)
+	v.setArea(r.out, doubtful)
 	if v.w < 1 || v.h < 1 {
 		return v
 	}
@@ -186,6 +187,21 @@ func (r *objectReader) testVisibility() *visibility {
 		v.changed[layer] = changedPixels(without, r.render(bitmap, v))
 	}
 	return v
+}
+
+// setArea sets the area to be rendered.
+func (v *visibility) setArea(p *pageContent, texts []*textObject) {
+	const margin = 3
+	all := texts[0].at
+	for _, t := range texts {
+		all = all.union(t.at)
+	}
+	v.pageW, v.pageH = int(p.w*v.scale), int(p.h*v.scale)
+	edge := func(points float64, add, limit int) int {
+		return int(min(max(math.Floor(points*v.scale)+float64(add), 0), float64(limit)))
+	}
+	v.x, v.y = edge(all.x0, -margin, v.pageW), edge(all.y0, -margin, v.pageH)
+	v.w, v.h = edge(all.x1, margin, v.pageW)-v.x, edge(all.y1, margin, v.pageH)-v.y
 }
 
 func overlapsAny(texts []*textObject, at box) bool {
@@ -231,8 +247,9 @@ const bitmapBGRx = 3
 // render renders the page and returns its pixels, or nil if that fails. They are valid until the next call.
 func (r *objectReader) render(bitmap uint64, v *visibility) []byte {
 	m, w, h := r.m, uint64(v.w), uint64(v.h)
+	left, top := uint64(uint32(-v.x)), uint64(uint32(-v.y))
 	m.call("FPDFBitmap_FillRect", bitmap, 0, 0, w, h, 0xFFFFFFFF)
-	m.call("FPDF_RenderPageBitmap", bitmap, r.page, 0, 0, w, h, 0, 0)
+	m.call("FPDF_RenderPageBitmap", bitmap, r.page, left, top, uint64(v.pageW), uint64(v.pageH), 0, 0)
 	at, stride := uint32(m.call("FPDFBitmap_GetBuffer", bitmap)), uint32(m.call("FPDFBitmap_GetStride", bitmap))
 	if m.err != nil || stride != 4*uint32(v.w) {
 		return nil
@@ -270,11 +287,11 @@ func (v *visibility) shows(t *textObject, g box) bool {
 	}
 	const inset = 0.1 // the letters beside it may be visible
 	dx, dy := inset*(g.x1-g.x0), inset*g.height()
-	x0, x1 := v.pixel(g.x0+dx, v.w), v.pixel(g.x1-dx, v.w)
-	y0, y1 := v.pixel(g.y0+dy, v.h), v.pixel(g.y1-dy, v.h)
-	for y := y0; y <= y1; y++ {
-		for x := x0; x <= x1; x++ {
-			if x >= 0 && y >= 0 && x < v.w && y < v.h && changed[y*v.w+x] {
+	x0, x1 := v.pixels(g.x0+dx, g.x1-dx, v.x, v.w)
+	y0, y1 := v.pixels(g.y0+dy, g.y1-dy, v.y, v.h)
+	for y := y0; y < y1; y++ {
+		for x := x0; x < x1; x++ {
+			if changed[y*v.w+x] {
 				return true
 			}
 		}
@@ -282,9 +299,11 @@ func (v *visibility) shows(t *textObject, g box) bool {
 	return false
 }
 
-// pixel returns the pixel at a distance from the upper left corner, at most one outside of the page.
-func (v *visibility) pixel(points float64, limit int) int {
-	return int(min(max(math.Floor(points*v.scale), -1), float64(limit)))
+// pixels returns the range of pixels between two points that are in the rendered area.
+func (v *visibility) pixels(from, to float64, start, length int) (first, end int) {
+	first = int(max(math.Floor(from*v.scale)-float64(start), 0))
+	end = int(min(math.Floor(to*v.scale)-float64(start)+1, float64(length)))
+	return first, end
 }
 
 // brightness returns the brightness of a color, from 0 to 255.
