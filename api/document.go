@@ -60,6 +60,8 @@ const (
 	UnreadComment      = "comment"
 	UnreadEmbeddedFile = "embedded_file"
 	UnreadInsertedPart = "inserted_part" // another document that a program shows as part of this one
+	UnreadPage         = "page_without_text"
+	UnreadUnmappedText = "unmapped_text" // its font doesn't say which letters it has
 	UnreadFormula      = "formula_without_value"
 	UnreadPrompt       = "empty_field" // the prompt in a field of a form that nobody filled in
 	UnreadFormField    = "form_field"  // whose value can't be read
@@ -88,6 +90,8 @@ var notReadNames = map[string][2]string{
 	UnreadComment:      {"comment", "comments"},
 	UnreadEmbeddedFile: {"embedded file", "embedded files"},
 	UnreadInsertedPart: {"inserted part", "inserted parts"},
+	UnreadPage:         {"page without text", "pages without text"},
+	UnreadUnmappedText: {"text in a font without letters", "texts in fonts without letters"},
 	UnreadFormula:      {"formula without a stored value", "formulas without a stored value"},
 	UnreadPrompt:       {"empty form field", "empty form fields"},
 	UnreadFormField:    {"form field", "form fields"},

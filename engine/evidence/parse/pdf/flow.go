@@ -325,6 +325,9 @@ func (f *flowWriter) continuesBlock(l *textLine, page int) bool {
 		return !strings.ContainsAny(end[len(end)-1:], ".:;!?") &&
 			(unicode.IsLower(first) || f.kind == document.Paragraph && !unicode.IsUpper(first) && !unicode.IsDigit(first))
 	}
+	if l.script != f.last.script {
+		return false
+	}
 	if math.Abs(l.size-f.last.size) > 0.15*f.last.size && l.y0-f.last.y0 > 1.1*l.size {
 		return false
 	}

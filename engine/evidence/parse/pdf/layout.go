@@ -17,6 +17,8 @@ type textLine struct {
 	size  float64 // height of most of its words
 	bold  bool    // all of it
 	words []word
+	// script is the script that most of it is written in from right to left; nil if it is written from left to right.
+	script *unicode.RangeTable
 
 	beginsAnswer, endsAnswer bool // to a question of a form
 }
@@ -120,13 +122,9 @@ func isOnLine(line []word, w word) bool {
 func newLine(words []word) *textLine {
 	slices.SortStableFunc(words, func(a, b word) int { return cmp.Compare(a.x0, b.x0) })
 	l := &textLine{box: words[0].box, words: words, bold: true}
-	var sb strings.Builder
+	l.text, l.script = orderWords(words)
 	bySize := map[float64]int{}
-	for i, w := range words {
-		if i > 0 {
-			sb.WriteByte(' ')
-		}
-		sb.WriteString(w.text)
+	for _, w := range words {
 		l.box = l.box.union(w.box)
 		l.bold = l.bold && (w.bold || !strings.ContainsFunc(w.text, unicode.IsLetter))
 		l.beginsAnswer, l.endsAnswer = l.beginsAnswer || w.beginsAnswer, l.endsAnswer || w.endsAnswer
@@ -138,7 +136,6 @@ func newLine(words []word) *textLine {
 			l.size, most = size, n
 		}
 	}
-	l.text = sb.String()
 	return l
 }
 

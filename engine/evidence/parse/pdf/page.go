@@ -50,7 +50,9 @@ type pageContent struct {
 	fields      []formField
 	notRead     []string // kinds of content that was not read
 	struckAreas []box    // by annotations
-	pictures    []box
+	// isUnreadable is set if the fonts of most of its text don't say which letters it has.
+	isUnreadable bool
+	pictures     []box
 
 	// pictureShare is the share of the page covered by images, 0 to 1, not reduced for overlaps.
 	pictureShare float64
@@ -120,6 +122,8 @@ type typeface struct {
 	isVertical bool    // written upward or downward
 	isTilted   bool    // a watermark across the page
 	bold       bool
+	// hasNoUnicode is set if the font doesn't say which letter a code stands for.
+	hasNoUnicode bool
 }
 
 // setTilt records whether text displayed at the given angle, in radians, is vertical or tilted.
@@ -131,11 +135,11 @@ func (f *typeface) setTilt(angle float64) {
 
 // wordBuilder joins characters into words in the order they are added.
 type wordBuilder struct {
-	page *pageContent
-	s    strings.Builder
-	at   box
-	last box // of the last character
-	open bool
+	page  *pageContent
+	runes []placedRune
+	at    box
+	last  box // of the last character
+	open  bool
 	typeface
 
 	object *textObject // that the characters belong to; nil if all text of the page is visible
@@ -148,29 +152,32 @@ func (b *wordBuilder) addRune(c rune, g box, isShown bool, typefaceOf func() typ
 	if g.height() <= 0.01 || math.IsNaN(g.x0+g.x1+g.y0+g.y1) || math.IsInf(g.x0+g.x1+g.y0+g.y1, 0) {
 		return
 	}
-	if b.open && !b.continuesWord(g) {
+	if b.open && !b.continuesWord(c, g) {
 		b.endWord()
 	}
 	if !b.open {
-		b.s.Reset()
+		b.runes = b.runes[:0]
 		b.open, b.at, b.typeface, b.count, b.shown = true, g, typefaceOf(), 0, 0
 	}
 	if b.count++; isShown {
 		b.shown++
 	}
-	b.s.WriteRune(c)
+	b.runes = append(b.runes, placedRune{c, g.x0})
 	b.at, b.last = b.at.union(g), g
 }
 
 // continuesWord reports whether a character at g continues the current word: it is on the same line, not far
 // back, and too close for a space to be missing before it.
-func (b *wordBuilder) continuesWord(g box) bool {
+func (b *wordBuilder) continuesWord(c rune, g box) bool {
 	a := b.last
 	if b.isVertical {
 		a, g = box{x0: a.y0, y0: a.x0, x1: a.y1, y1: a.x1}, box{x0: g.y0, y0: g.x0, x1: g.y1, y1: g.x1}
 		return min(g.y1, a.y1)-max(g.y0, a.y0) > 0.3*min(g.height(), a.height()) && g.x0-a.x1 < 0.25*b.size && a.x0-g.x1 < 0.25*b.size
 	}
 	gap := g.x0 - a.x1
+	if runeDirection(c) == rightToLeft {
+		gap = max(a.x0-g.x1, min(gap, 0)) - 0.3*b.size // the first letter of a ligature may be behind the second one
+	}
 	// The letters of a ligature share its box, so a step back by one letter doesn't count.
 	return min(g.y1, a.y1)-max(g.y0, a.y0) > 0.3*min(g.height(), a.height()) && gap < 0.22*b.size && gap > -1.5*b.size
 }
@@ -197,7 +204,7 @@ func (b *wordBuilder) endWord() {
 	if at := b.at; math.IsNaN(at.y0+at.y1) || math.IsInf(at.y0+at.y1, 0) {
 		return
 	}
-	w := word{box: b.at, text: b.s.String(), bold: b.bold, isVertical: b.isVertical}
+	w := word{box: b.at, text: wordText(b.runes), bold: b.bold, isVertical: b.isVertical}
 	reason := b.unseenReason()
 	if reason == seen {
 		b.page.words = append(b.page.words, w)
@@ -206,6 +213,23 @@ func (b *wordBuilder) endWord() {
 	b.page.unseen = append(b.page.unseen, unseenWord{
 		word: w, reason: reason, mayBeRecognized: b.object != nil && (b.object.isUnderImage || b.object.unseen == notPainted),
 	})
+}
+
+// noUnicode replaces a character of a font that doesn't say which letter it is.
+const noUnicode = unicode.ReplacementChar
+
+// isUnmapped reports whether most characters of the current word are unknown. A single character for private use is a bullet.
+func (b *wordBuilder) isUnmapped() bool {
+	unknown := 0
+	for i, p := range b.runes {
+		if b.hasNoUnicode && p.r <= '~' {
+			b.runes[i].r = noUnicode
+			unknown++
+		} else if p.r == noUnicode || p.r >= 0xE000 && p.r <= 0xF8FF && len(b.runes) > 1 {
+			unknown++
+		}
+	}
+	return 2*unknown > len(b.runes)
 }
 
 // isBoldFont reports whether a font's name indicates bold.

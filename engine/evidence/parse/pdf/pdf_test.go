@@ -432,6 +432,20 @@ func FuzzPDF(f *testing.F) {
 		p.MultiCell(0, 5, "Some text to read.", "1", "L", false)
 	}))
 	f.Add(documenttest.CyclicPDF())
+	// A form field, typed text, an attached file, a layer that is off, and a glyph named by its letters.
+	f.Add(documenttest.RawPDF(
+		"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [5 0 R] >> /OCProperties << /OCGs [6 0 R] /D << /OFF [6 0 R] >> >> >>",
+		"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Annots [5 0 R "+
+			"<< /Type /Annot /Subtype /FreeText /Rect [0 0 600 800] /AP << /N 7 0 R >> >> "+
+			"<< /Type /Annot /Subtype /FileAttachment /FS << /Type /Filespec /F (a.txt) /EF << /F 4 0 R >> >> >>] "+
+			"/Resources << /Properties << /Off 6 0 R >> /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica "+
+			"/Encoding << /Differences [1 /f_f_i] >> >> >> >> >>",
+		documenttest.PDFStream("", "/OC /Off BDC 1 g BT /F1 12 Tf 72 500 Td (o\\001ce) Tj ET EMC q 0 0 9 9 re W n BT 3 Tr (a) Tj ET Q 72 504 m 90 504 l S"),
+		"<< /Type /Annot /Subtype /Widget /FT /Btn /T (a) /AS /On /Rect [300 500 312 512] >>",
+		"<< /Type /OCG /Name (Off) >>",
+		documenttest.PDFStream("/Type /XObject /Subtype /Form /BBox [0 0 600 800]", "0 0 100 100 re f"),
+	))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		doc, err := read(t.Context(), shared(), document.Options{}, raw)
 		if err != nil {

@@ -161,6 +161,9 @@ type pdfiumDocument struct {
 	form        uint64            // the handle of its form; 0 if it has none
 	formIsOpen  bool
 	files       []attachment
+	glyphNames  glyphNames // nil until needed
+	fileAt      uint32     // the address of the document's file
+	fileSize    uint32
 	fileHandles map[uint64]bool
 	fileBytes   int64
 }
@@ -263,6 +266,7 @@ func (m *pdfiumDocument) loadDocument(content io.ReaderAt, size int64) (doc uint
 	if _, err := io.ReadFull(io.NewSectionReader(content, 0, size), buf); err != nil {
 		return 0, fmt.Errorf("read the file: %w", err)
 	}
+	m.fileAt, m.fileSize = at, uint32(size)
 	doc = m.call("FPDF_LoadMemDocument64", uint64(at), uint64(size), 0)
 	if m.isStopped() {
 		return 0, m.documentError("")

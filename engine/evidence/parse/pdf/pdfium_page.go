@@ -67,7 +67,12 @@ func (r *pageReader) readWords(objects *objectReader) error {
 		if m.err != nil {
 			return m.documentError(formatPage(r.out.number))
 		}
-		if c = visibleRune(c); c == 0 {
+		several := ""
+		if (c < ' ' || c > '~') && m.get("FPDFText_HasUnicodeMapError", text, uint64(i)) == 1 {
+			if several = m.glyphText(r.fontName(text, i), int(c)); several == "" {
+				c = noUnicode
+			}
+		} else if c = visibleRune(c); c == 0 {
 			b.endWord()
 			continue
 		}
@@ -84,7 +89,17 @@ func (r *pageReader) readWords(objects *objectReader) error {
 				b.setObject(t, isShown)
 			}
 		}
-		b.addRune(c, g, isShown, func() typeface { return fonts.typefaceOfChar(i, g) })
+		typefaceOf := func() typeface {
+			t := fonts.typefaceOfChar(i, g)
+			t.hasNoUnicode = c <= '~' && several == "" && m.get("FPDFText_HasUnicodeMapError", text, uint64(i)) == 1
+			return t
+		}
+		if several == "" {
+			b.addRune(c, g, isShown, typefaceOf)
+		}
+		for _, c := range several {
+			b.addRune(c, g, isShown, typefaceOf)
+		}
 	}
 	b.endWord()
 	m.call("FPDFText_ClosePage", text)
@@ -152,21 +167,29 @@ func (f *typefaces) typefaceOfChar(i int, g box) typeface {
 		_, t.base = f.r.out.toDisplayPoint(x, y)
 	}
 	t.setTilt(angle + float64(f.r.out.rotation)*math.Pi/2)
-	t.bold = f.r.isBold(f.text, i)
+	t.bold = isBoldFont(f.r.fontName(f.text, i))
 	f.object, f.last = object, t
 	return t
 }
 
-// isBold reports whether the name of a character's font indicates bold.
-func (r *pageReader) isBold(text uint64, i int) bool {
+// glyphText returns the text of a character whose font doesn't give it, but names it by several letters.
+func (m *pdfiumDocument) glyphText(font string, code int) string {
+	if m.glyphNames == nil {
+		m.glyphNames = glyphNames{}
+		if raw, ok := m.mem.Read(m.fileAt, m.fileSize); ok {
+			m.glyphNames = readGlyphNames(raw)
+		}
+	}
+	return m.glyphNames.lookup(font, code)
+}
+
+// fontName returns the name of a character's font, or "".
+func (r *pageReader) fontName(text uint64, i int) string {
 	m := r.m
 	n := uint32(m.get("FPDFText_GetFontInfo", text, uint64(i), uint64(m.scratch), 256, uint64(m.scratch)+256))
 	if m.err != nil || n == 0 || n > 256 {
-		return false
+		return ""
 	}
-	raw, ok := m.mem.Read(m.scratch, n-1)
-	if !ok {
-		return false
-	}
-	return isBoldFont(string(raw))
+	raw, _ := m.mem.Read(m.scratch, n-1)
+	return string(raw)
 }

@@ -30,7 +30,7 @@ const (
 
 func (p *pageContent) isScan() bool {
 	if len(p.words) == 0 {
-		return p.pictureShare > 0 || len(p.rules) > 0
+		return p.pictureShare > 0 || len(p.rules) > 0 || p.isUnreadable
 	}
 	return p.pictureShare >= scanShare && len(p.words) <= stampWords
 }
@@ -97,6 +97,7 @@ func warnUnreadScans(b *document.Builder, scans []scannedPage) (pagesWithoutText
 			stamped = append(stamped, s.number)
 		default:
 			pagesWithoutText = append(pagesWithoutText, s.number)
+			b.Doc.AddNotRead(api.UnreadPage, 1, api.Locator{Page: s.number})
 		}
 	}
 	if len(pagesWithoutText) > 0 && !b.HasOCR() {

@@ -3,7 +3,6 @@ package pdf
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/evidence/parse/document"
@@ -18,6 +17,7 @@ const (
 	clipOnly // it only limits what is painted after it
 	hidden   // by its color, position or size, or by what is painted over it
 	struck
+	unmapped // its font doesn't say which letters it has
 )
 
 const tinySize = 2.0 // points: smaller text can't be read
@@ -46,6 +46,8 @@ func (b *wordBuilder) unseenReason() unseenReason {
 		return b.object.unseen
 	case x < 0 || y < 0 || x > b.page.w || y > b.page.h, b.size < tinySize, 2*b.shown < b.count:
 		return hidden
+	case b.isUnmapped():
+		return unmapped
 	}
 	return seen
 }
@@ -170,15 +172,19 @@ func (p *pageContent) removeWordsIn(areas []box) {
 
 // countUnseen counts the text of a page that was not read, by lines.
 func (p *pageContent) countUnseen(d *document.Document) {
-	var words [2][]word
+	var words [3][]word
 	for _, w := range p.unseen {
 		k := 0
-		if w.reason == struck {
+		switch w.reason {
+		case struck:
 			k = 1
+		case unmapped:
+			k = 2
 		}
-		if strings.TrimSpace(w.text) != "" {
-			words[k] = append(words[k], w.word)
-		}
+		words[k] = append(words[k], w.word)
+	}
+	if p.isUnreadable = len(words[2]) > len(p.words); p.isUnreadable {
+		p.words, words[2] = nil, nil // the rest is chance
 	}
 	at := api.Locator{Page: p.number}
 	for _, kind := range p.notRead {
@@ -186,4 +192,5 @@ func (p *pageContent) countUnseen(d *document.Document) {
 	}
 	d.AddNotRead(api.UnreadHiddenText, len(groupLines(words[0])), at)
 	d.AddNotRead(api.UnreadStruckText, len(groupLines(words[1])), at)
+	d.AddNotRead(api.UnreadUnmappedText, len(groupLines(words[2])), at)
 }

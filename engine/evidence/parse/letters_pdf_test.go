@@ -1,0 +1,112 @@
+package parse_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/internal/testutil/documenttest"
+	"github.com/scf-service/service/internal/testutil/parsetest"
+)
+
+// pdfWithFont makes a PDF of a page with a font, which is object 5. Further objects follow it.
+func pdfWithFont(content, font string, more ...string) []byte {
+	return documenttest.RawPDF(append([]string{
+		"<< /Type /Catalog /Pages 2 0 R >>",
+		"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Resources << /Font << /F1 5 0 R /F2 " +
+			"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >> >> >> >>",
+		documenttest.PDFStream("", content),
+		font,
+	}, more...)...)
+}
+
+func TestPDFGlyphNames(t *testing.T) {
+	const font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /FirstChar 0 /LastChar 255 /Encoding "
+	differences := func(names string) string {
+		return "<< /Type /Encoding /BaseEncoding /WinAnsiEncoding /Differences [1 " + names + "] >>"
+	}
+	for name, tt := range map[string]struct {
+		raw  []byte
+		want string
+	}{
+		"in the font":     {pdfWithFont(pdfText("72", "500", `The o\001ce`), font+differences("/f_f_i")+" >>"), "The office"},
+		"own object":      {pdfWithFont(pdfText("72", "500", `A\001er work`), font+"6 0 R >>", differences("/f_t")), "After work"},
+		"with a suffix":   {pdfWithFont(pdfText("72", "500", `\001e o\002ce`), font+differences("/T_h.liga /f_f_i.alt")+" >>"), "The office"},
+		"by code":         {pdfWithFont(pdfText("72", "500", `The o\001ce`), font+differences("/uni0066_uni0066_i")+" >>"), "The office"},
+		"simple names":    {pdfWithFont(pdfText("72", "500", `Con\001dential sta\002`), font+differences("/fi /ff")+" >>"), "Confidential staff"},
+		"two in one word": {pdfWithFont(pdfText("72", "500", `e\001ec\002`), font+differences("/f_f /t_t")+" >>"), "effectt"},
+		"unknown part":    {pdfWithFont(pdfText("72", "500", `The o\001ce is open`), font+differences("/f_f_x12")+" >>"), "The o\uFFFDce is open"},
+	} {
+		if got := strings.TrimSpace(allText(parsetest.Read(t, "a.pdf", tt.raw))); got != tt.want {
+			t.Errorf("%s: read %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+func TestPDFWithoutLetters(t *testing.T) {
+	const words = "Access is reviewed by the owner of each system"
+	for name, tt := range map[string]struct{ font, more, text string }{
+		"unknown names": {font: "<< /Type /Font /Subtype /Type1 /BaseFont /ABCDEF+Own /FirstChar 32 /LastChar 126 /Encoding << /Differences [33" +
+			strings.Repeat(" /g1", 94) + "] >> >>", text: "(" + words + ")"},
+		"no names": {
+			font: "<< /Type /Font /Subtype /Type0 /BaseFont /Own /Encoding /Identity-H /DescendantFonts [<< /Type /Font " +
+				"/Subtype /CIDFontType2 /BaseFont /Own /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> /DW 600 >>] >>",
+			text: "<00030004000500060007 0003 0008 0009>",
+		},
+		"private use": {
+			font: "<< /Type /Font /Subtype /Type1 /BaseFont /Own /ToUnicode 6 0 R >>",
+			more: documenttest.PDFStream("", "1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfrange <21> <7E> <F021> endbfrange"), text: "(" + words + ")",
+		},
+		"replaced": {
+			font: "<< /Type /Font /Subtype /Type1 /BaseFont /Own /ToUnicode 6 0 R >>",
+			more: documenttest.PDFStream("", "1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfrange <21> <7E> ["+
+				strings.Repeat("<FFFD> ", 94)+"] endbfrange"), text: "(" + words + ")",
+		},
+		"drawn letters": {
+			font: "<< /Type /Font /Subtype /Type3 /FontBBox [0 0 10 10] /FontMatrix [.1 0 0 .1 0 0] /FirstChar 65 /LastChar 122 /Widths [" +
+				strings.Repeat("6 ", 58) + "] /CharProcs << /a0 6 0 R >> /Encoding << /Differences [65" + strings.Repeat(" /a0", 58) + "] >> >>",
+			more: documenttest.PDFStream("", "6 0 0 0 6 8 d1 0 0 5 8 re f"), text: "(" + words + ")",
+		},
+	} {
+		content := "BT /F1 12 Tf 72 500 Td " + tt.text + " Tj ET "
+		raw := pdfWithFont(content, tt.font, tt.more)
+		if err := parsetest.ReadError(t, parse.Options{}, "a.pdf", raw); !errors.Is(err, document.ErrNoTextLayer) {
+			t.Errorf("%s: %v", name, err)
+		}
+		doc := parsetest.Read(t, "a.pdf", pdfWithFont(content+"BT /F2 12 Tf 72 400 Td (But this sentence of the page has all of its many letters, as it is.) Tj ET", tt.font, tt.more))
+		if got := api.DescribeNotRead(doc.NotRead); got != "1 text in a font without letters" || !strings.HasPrefix(allText(doc), "But this") {
+			t.Errorf("%s: read %q; not read: %s", name, allText(doc), got)
+		}
+	}
+}
+
+// Words that are written from right to left are in reading order, also beside words that are not.
+func TestPDFRightToLeft(t *testing.T) {
+	// A font whose codes are the Hebrew and Arabic letters from 0x41 and 0x61 on, and the digits.
+	font := "<< /Type /Font /Subtype /Type1 /BaseFont /Courier /ToUnicode 6 0 R >>"
+	letters := documenttest.PDFStream("", "1 begincodespacerange <00> <FF> endcodespacerange 4 beginbfrange <20> <39> <0020> <41> <5A> <05D0> "+
+		"<61> <7A> <0628> <5B> <5B> <FEE3> endbfrange")
+	for name, tt := range map[string]struct{ content, want string }{
+		// The letters are drawn from left to right, as they are seen.
+		"Hebrew":          {"BT /F1 12 Tf 300 500 Td (FED CBA) Tj ET", "אבג דהו"},
+		"word by word":    {"BT /F1 12 Tf 350 500 Td (CBA) Tj ET BT /F1 12 Tf 321 500 Td (FED) Tj ET", "אבג דהו"},
+		"number":          {"BT /F1 12 Tf 300 500 Td (24 FED CBA) Tj ET", "אבג דהו 24"},
+		"number inside":   {"BT /F1 12 Tf 300 500 Td (FED 24 CBA) Tj ET", "אבג 24 דהו"},
+		"Latin inside":    {"BT /F1 12 Tf 360 500 Td (CBA) Tj ET BT /F2 12 Tf 321 500 Td (VPN 24) Tj ET BT /F1 12 Tf 289 500 Td (FED) Tj ET", "אבג VPN 24 דהו"},
+		"in a Latin line": {"BT /F2 12 Tf 72 500 Td (The word) Tj ET BT /F1 12 Tf 125 500 Td (FED CBA) Tj ET BT /F2 12 Tf 182 500 Td (means this.) Tj ET", "The word אבג דהו means this."},
+		"Arabic":          {"BT /F1 12 Tf 300 500 Td (fed cba) Tj ET", "بةت ثجح"},
+	} {
+		if got := strings.TrimSpace(allText(parsetest.Read(t, "a.pdf", pdfWithFont(tt.content, font, letters)))); got != tt.want {
+			t.Errorf("%s: read %q, want %q", name, got, tt.want)
+		}
+	}
+	// Lines in different scripts are not one paragraph.
+	raw := pdfWithFont("BT /F1 12 Tf 300 500 Td (FED CBA) Tj 0 -14 Td (fed cba) Tj /F2 12 Tf 0 -14 Td (and Latin) Tj ET", font, letters)
+	if got := allText(parsetest.Read(t, "a.pdf", raw)); got != "אבג דהו\nبةت ثجح\nand Latin\n" {
+		t.Errorf("got %q", got)
+	}
+}
