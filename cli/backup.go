@@ -25,9 +25,10 @@ type BackupOptions struct {
 	Path string
 	// Recipients are age public keys to encrypt it for; none leaves it unencrypted.
 	Recipients []string
-	// WithoutBlobs leaves out files; IncludeKeys adds the keys that decrypt secrets.
-	WithoutBlobs, IncludeKeys bool
-	Progress                  func(done, total int64)
+	// WithoutBlobs leaves out files; IncludeKeys adds the keys that decrypt secrets. AllowDamaged saves what is not
+	// damaged.
+	WithoutBlobs, IncludeKeys, AllowDamaged bool
+	Progress                                func(done, total int64)
 }
 
 // BackupFile describes a backup.
@@ -48,12 +49,17 @@ type BackupFile struct {
 // BackupContents is what a backup contains.
 type BackupContents struct {
 	Created time.Time `json:"created"`
-	Schema  int       `json:"schema"`
-	Records int64     `json:"records"`
-	Blobs   int64     `json:"blobs"`
+	// Schema is the version of the records; 0 if the backup doesn't have one.
+	Schema  int   `json:"schema"`
+	Records int64 `json:"records"`
+	Blobs   int64 `json:"blobs"`
 	// HasBlobs and HasKeys are false if files, or keys, were left out.
 	HasBlobs bool `json:"has_blobs"`
 	HasKeys  bool `json:"has_keys"`
+	// UnusedBlobs is how many files were left out because nothing refers to them.
+	UnusedBlobs int64 `json:"unused_blobs"`
+	// Damage says what was damaged or missing when the backup was made; empty if nothing was.
+	Damage string `json:"damage"`
 }
 
 // BackupDrill is the result of restoring a backup into an empty folder.
@@ -92,7 +98,7 @@ type RestoredBackup struct {
 	Contents BackupContents `json:"contents"`
 	// Replaced lists where the old database and other replaced files are now.
 	Replaced []string `json:"replaced"`
-	// HasKeys is set if the folder has keys that decrypt secrets, whether from the backup or before.
+	// HasKeys is set if the folder has keys that decrypt secrets, whether from the backup or from before.
 	HasKeys bool `json:"has_keys"`
 }
 
@@ -136,6 +142,9 @@ The key that encrypts secrets is left out unless you pass --include-keys. Withou
 another machine can restore everything except secrets of webhooks and integrations,
 private keys for sync bundles, and emails that are still queued.
 
+A damaged record or file prevents a backup; --allow-damaged saves everything else. If
+anything is damaged or missing, the backup says so, and the exit code is 1.
+
 The file is not encrypted unless you pass --recipient with an age public key (age1…);
 only the matching private key can read it then.`,
 		Example: `  service backup acme.bak
@@ -148,6 +157,7 @@ only the matching private key can read it then.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&o.Recipients, "recipient", nil, "age public key to encrypt for, age1…; repeat for several")
 	f.BoolVar(&o.WithoutBlobs, "no-blobs", false, "leave out files: documents, reports and imported catalogs")
+	f.BoolVar(&o.AllowDamaged, "allow-damaged", false, "save what is not damaged; damaged files are left out")
 	f.BoolVar(&o.IncludeKeys, "include-keys", false, "include the key that encrypts secrets")
 	cmd.AddCommand(a.backupVerify(), a.backupList())
 	return cmd
@@ -157,6 +167,12 @@ only the matching private key can read it then.`,
 // line, a variable or the chosen context names a server, whose data the user may expect to be used.
 func (a *app) localDataTarget(cmd *cobra.Command) (Target, error) {
 	t := a.flags.Target
+	for _, flag := range []string{"org", "assessment"} {
+		if cmd.Root().PersistentFlags().Changed(flag) {
+			return t, withHint(usageError("--%s can't be used here: a backup covers all organizations", flag),
+				"`service assess export` saves a single assessment")
+		}
+	}
 	if a.targetErr == nil && t.Server == "" {
 		t.Token, t.Organization = "", ""
 		return t, nil
@@ -197,6 +213,7 @@ func (a *app) runBackup(cmd *cobra.Command, o BackupOptions, path string) (err e
 			return withHint(runtimeError("there is nothing to back up: %s has no data", at.Data), "choose the data folder with --data")
 		}
 	}
+	a.interruptHint = "no backup was written; run the same command again"
 	a.progress.Start("writing the backup")
 	o.Progress = a.showByteProgress("writing the backup")
 	b, err := backups.Write(cmd.Context(), target, o)
@@ -204,9 +221,12 @@ func (a *app) runBackup(cmd *cobra.Command, o BackupOptions, path string) (err e
 		return err
 	}
 	a.progress.Done("")
-	return a.out.Print(b, func(p *print.Page) {
+	err = a.out.Print(b, func(p *print.Page) {
 		p.Text("Wrote %s, %s.", path, print.FormatSize(b.Size))
 		p.Fields(contentFields(b.Contents, b.Encrypted)...)
+		if n := b.Contents.UnusedBlobs; n > 0 {
+			p.Text("%s that nothing refers to left out.", prose.Count(int(n), "file", "files"))
+		}
 		if !b.Contents.HasKeys {
 			p.Blank()
 			p.Text("The key that encrypts secrets is not in it. Without that key, another machine can't read " + unreadableWithoutKeys +
@@ -219,6 +239,13 @@ func (a *app) runBackup(cmd *cobra.Command, o BackupOptions, path string) (err e
 		p.Text("Check that it can be restored:")
 		p.Command("service backup verify " + shellQuote(path))
 	})
+	if err != nil || b.Contents.Damage == "" {
+		return err
+	}
+	return &exitError{
+		code: exitVerdict, err: fmt.Errorf("%s was written, but the data folder is damaged: %s", path, b.Contents.Damage),
+		hint: "keep earlier backups; `service audit verify` shows everything that is damaged",
+	}
 }
 
 // checkBackupPath returns the absolute path of a backup to write. The process that has the data folder open
@@ -278,7 +305,6 @@ func contentFields(c *BackupContents, encrypted bool) []print.Field {
 	}
 	return []print.Field{
 		field("created", print.FormatTime(c.Created)),
-		field("schema", strconv.Itoa(c.Schema)),
 		field("records", strconv.FormatInt(c.Records, 10)),
 		field("files", files),
 		field("keys", map[bool]string{true: "included", false: "left out"}[c.HasKeys]),
@@ -311,8 +337,9 @@ func (a *app) backupVerify() *cobra.Command {
 	var o ReadBackupOptions
 	cmd := &cobra.Command{
 		Use: "verify FILE", Short: "Restore a backup into an empty temporary folder and compare it",
-		Long: `Reads all of the backup, restores it into an empty folder, opens what was restored, and
-compares it record by record and file by file. It needs no data folder and changes none;
+		Long: `Reads all of the backup, restores it into an empty folder, opens what was restored,
+compares it record by record and file by file, and verifies the audit trail of every
+organization. It needs no data folder and changes none;
 the temporary copy needs as much space as the data, in the system's temporary folder or
 in --temp. The exit code is 1 if the backup is damaged or incomplete.`,
 		Example: "  service backup verify acme.bak\n  service backup verify acme.bak --identity key.txt --temp /var/tmp",
@@ -321,7 +348,9 @@ in --temp. The exit code is 1 if the backup is damaged or incomplete.`,
 			if err != nil {
 				return err
 			}
-			o.Path = args[0]
+			if o.Path, err = filepath.Abs(args[0]); err != nil {
+				return err
+			}
 			a.progress.Start("verifying the backup")
 			o.Progress = a.showByteProgress("verifying the backup")
 			v, err := backups.Verify(cmd.Context(), o)
@@ -329,7 +358,7 @@ in --temp. The exit code is 1 if the backup is damaged or incomplete.`,
 				return explainReadBackupError(args[0], o, err)
 			}
 			a.progress.Done("")
-			if err := a.out.Print(v, func(p *print.Page) { renderBackupVerification(p, v) }); err != nil || v.OK {
+			if err := a.out.Print(v, func(p *print.Page) { renderBackupVerification(p, args[0], v) }); err != nil || v.OK {
 				return err
 			}
 			return &exitError{
@@ -343,14 +372,15 @@ in --temp. The exit code is 1 if the backup is damaged or incomplete.`,
 	return cmd
 }
 
-func renderBackupVerification(p *print.Page, v *BackupVerification) {
+// renderBackupVerification prints the result for the backup that the user named path.
+func renderBackupVerification(p *print.Page, path string, v *BackupVerification) {
 	if !v.OK {
-		p.Text("✗ %s can't be restored: %s.", v.Path, v.Problem)
+		p.Text("✗ %s failed: %s.", path, v.Problem)
 		return
 	}
-	p.Text("✓ %s was restored into an empty folder: %s and %s are equal.", v.Path,
+	p.Text("✓ %s was restored into an empty folder: %s and %s are equal.", path,
 		prose.Count(int(v.Contents.Records), "record", "records"), prose.Count(int(v.Contents.Blobs), "file", "files"))
-	p.Fields(append(contentFields(v.Contents, v.Encrypted), field("organizations", strings.Join(v.Organizations, ", ")))...)
+	p.Fields(append(contentFields(v.Contents, v.Encrypted), field("organizations", strings.Join(v.Organizations, "; ")))...)
 	if !v.Contents.HasBlobs {
 		p.Text("It contains no files: after a restore, the data folder needs the folder blobs that it was made from.")
 	}
@@ -368,7 +398,11 @@ known and, if a schedule made it, its time and drill. Other files in the folder 
 			if err != nil {
 				return err
 			}
-			all, err := backups.List(cmd.Context(), args[0])
+			dir, err := filepath.Abs(args[0])
+			if err != nil {
+				return err
+			}
+			all, err := backups.List(cmd.Context(), dir)
 			if err != nil {
 				return runtimeError("can't list %s: %w", args[0], errorWithoutPath(err))
 			}
@@ -377,7 +411,7 @@ known and, if a schedule made it, its time and drill. Other files in the folder 
 			}{append([]BackupFile{}, all...)}
 			return a.out.Print(out, func(p *print.Page) {
 				renderTable(p, all, []print.Column{
-					column("name"), fixed("created"), fixedNumber("size"), optional(fixedNumber("schema")), fixed("files"), fixed("keys"),
+					column("name"), fixed("created"), fixedNumber("size"), fixed("files"), fixed("keys"),
 					fixed("encrypted"), wrapped("last drill"),
 				}, backupRow)
 				renderTextIfEmpty(p, len(all), "No backups in %s.", args[0])
@@ -387,9 +421,9 @@ known and, if a schedule made it, its time and drill. Other files in the folder 
 }
 
 func backupRow(b BackupFile) []string {
-	schema, files, keys, drill := "", "", "", ""
+	files, keys, drill := "", "", ""
 	if c := b.Contents; c != nil {
-		schema, files, keys = strconv.Itoa(c.Schema), yesNo(c.HasBlobs), yesNo(c.HasKeys)
+		files, keys = yesNo(c.HasBlobs), yesNo(c.HasKeys)
 	}
 	switch d := b.Drill; {
 	case b.Problem != "":
@@ -399,7 +433,7 @@ func backupRow(b BackupFile) []string {
 	case d != nil:
 		drill = fmt.Sprintf("failed %s: %s", print.FormatTime(d.At), d.Problem)
 	}
-	return []string{filepath.Base(b.Path), formatTimePtr(b.Created), print.FormatSize(b.Size), schema, files, keys, yesNo(b.Encrypted), drill}
+	return []string{filepath.Base(b.Path), formatTimePtr(b.Created), print.FormatSize(b.Size), files, keys, yesNo(b.Encrypted), drill}
 }
 
 func (a *app) restoreCommand() *cobra.Command {
@@ -425,7 +459,9 @@ backups; its files stay.`,
 			if err != nil {
 				return err
 			}
-			o.Path = args[0]
+			if o.Path, err = filepath.Abs(args[0]); err != nil {
+				return err
+			}
 			if err := a.confirmRestore(cmd.Context(), target, sure); err != nil {
 				return err
 			}
@@ -481,7 +517,14 @@ func (a *app) renderRestoredBackup(p *print.Page, r *RestoredBackup) {
 	if !r.Contents.HasBlobs {
 		p.Text("The backup contains no files: copy the folder blobs of the old data folder to this one before you use it.")
 	}
-	if !r.HasKeys {
+	if d := r.Contents.Damage; d != "" {
+		p.Text("When the backup was made, the data was damaged: %s.", d)
+	}
+	switch {
+	case r.HasKeys && !r.Contents.HasKeys:
+		p.Text("The key for secrets is not from the backup but was here before. If that is another one, secrets can't be read: " +
+			"`service doctor` says so.")
+	case !r.HasKeys:
 		p.Text("It has no key for secrets. If there were any ("+unreadableWithoutKeys+
 			"), copy secret.key of the old machine to %s, or set SERVICE_SECRET_KEY; otherwise enter them again.", r.Data)
 	}

@@ -114,6 +114,9 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 			from[s.key] = originEnvironment
 		}
 		if fl := pf.Lookup(s.key); fl.Changed {
+			if s.key == "data" && fl.Value.String() == "" {
+				return usageError("--data is empty; give a folder, or leave the flag out") // perhaps an unset variable of a shell
+			}
 			v.Set(s.key, fl.Value.String())
 			from[s.key] = originFlag
 			if slices.Contains([]string{"context", "server", "data", "org", "ca"}, s.key) {

@@ -90,6 +90,7 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, in *api.Health
 		check("backup", func() (string, error) { return e.checkBackups(by) })
 	}
 	if deep {
+		check("secrets", func() (string, error) { return e.checkSecrets(ctx) })
 		check("records", func() (string, error) {
 			c, err := e.db.CheckRecords(ctx)
 			return damageFound(c, c.Damaged, err)
@@ -100,6 +101,22 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, in *api.Health
 		})
 	}
 	return out, nil
+}
+
+// checkSecrets reports whether the stored secrets can be decrypted: after restoring a backup of another installation,
+// its key may be missing.
+func (e *Engine) checkSecrets(ctx context.Context) (string, error) {
+	n, unreadable, err := e.Webhooks.CheckSecrets(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case len(unreadable) > 0:
+		return "", fmt.Errorf("the key for secrets is another one: %d of %s can't be decrypted, such as that of %s; "+
+			"copy secret.key of the installation they are from, or enter them again", len(unreadable), prose.Count(n, "secret", "secrets"), unreadable[0])
+	case n == 0:
+		return "none stored", nil
+	}
+	return prose.Count(n, "secret", "secrets") + ", none unreadable", nil
 }
 
 // damageFound returns the result of a check as text, or as an error if anything is damaged.

@@ -3,6 +3,7 @@ package store
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -71,9 +72,45 @@ type Manifest struct {
 	Blobs       bool           `json:"blobs"` // false: blobs were left out
 	BlobCount   int64          `json:"blob_count"`
 	BlobBytes   int64          `json:"blob_bytes"`
+	// UnusedBlobs is the number of blobs that were left out because no record refers to them.
+	UnusedBlobs int64        `json:"unused_blobs"`
+	Damage      BackupDamage `json:"damage"`
 
 	// Encrypted reports whether the file is encrypted. ReadManifest without an identity then knows only this.
 	Encrypted bool `json:"-"`
+}
+
+// BackupDamage is what was damaged or missing in the data folder when a backup was made.
+type BackupDamage struct {
+	MissingBlobs   int `json:"missing_blobs"`   // that records refer to
+	DamagedBlobs   int `json:"damaged_blobs"`   // left out
+	DamagedRecords int `json:"damaged_records"` // copied as they are
+	// Examples names the first ones.
+	Examples []string `json:"examples"`
+}
+
+// add counts one more in n, and names it if it is one of the first.
+func (d *BackupDamage) add(n *int, format string, args ...any) {
+	if *n++; len(d.Examples) < maxDamageKinds {
+		d.Examples = append(d.Examples, fmt.Sprintf(format, args...))
+	}
+}
+
+// String returns a summary for users, or "" if there was no damage.
+func (d BackupDamage) String() string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{d.MissingBlobs, "missing files"}, {d.DamagedBlobs, "damaged files (left out)"}, {d.DamagedRecords, "damaged records"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %d", p.what, p.n))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return strings.Join(parts, ", ") + "; such as " + strings.Join(d.Examples, ", ")
 }
 
 // Records returns the number of records, not counting index entries.
@@ -82,6 +119,9 @@ func (m Manifest) Records() int64 { return countRecords(m.Tables) }
 // BackupOptions configure a backup.
 type BackupOptions struct {
 	WithoutBlobs bool
+	// AllowDamaged copies damaged records as they are and leaves out damaged blobs, instead of giving an ErrCorrupt. The
+	// manifest counts them.
+	AllowDamaged bool
 	Recipients   []age.Recipient   // whose identities can read it; none: it isn't encrypted
 	Files        map[string][]byte // additional files: secret.key, model.json
 	// Progress, if set, is called with the number of bytes done of all; it must be fast.
@@ -99,7 +139,8 @@ func (o *BackupOptions) validate() error {
 
 // Backup writes the whole store to path while it is in use. The file gets its name once it is complete and
 // durable, and its content has been compared with the database's own totals. If it already exists, the
-// error is ErrExists. A damaged record or blob gives an ErrCorrupt that names it.
+// error is ErrExists. A damaged record or blob gives an ErrCorrupt that names it. Missing blobs are counted in the
+// manifest, and blobs that no record refers to are left out.
 //
 // The only folder within the data folder that accepts backups is "backups": elsewhere the store deletes
 // unknown files or reads them as its own.
@@ -109,16 +150,14 @@ func (db *DB) Backup(ctx context.Context, path string, o BackupOptions) (Manifes
 	} else if within != "" && within != dirBackups {
 		return Manifest{}, fmt.Errorf("backup: %s is in the data folder; choose another folder, or %s", path, filepath.Join(db.dir, dirBackups))
 	}
-	m, err := db.backup(ctx, path, o, true)
+	m, err := db.backup(ctx, path, o)
 	if err != nil {
 		return m, fmt.Errorf("backup: %w", err)
 	}
 	return m, nil
 }
 
-// backup writes a backup. If checkValues is not set, only checksums are compared, as when the database is
-// opened, so that a damaged value does not prevent a migration.
-func (db *DB) backup(ctx context.Context, path string, o BackupOptions, checkValues bool) (Manifest, error) {
+func (db *DB) backup(ctx context.Context, path string, o BackupOptions) (Manifest, error) {
 	if err := o.validate(); err != nil {
 		return Manifest{}, err
 	}
@@ -135,13 +174,13 @@ func (db *DB) backup(ctx context.Context, path string, o BackupOptions, checkVal
 	snapshot := db.tempPath()
 	defer os.Remove(snapshot)
 	a := backupWriter{db: db, options: o}
-	if err := a.takeSnapshot(ctx, snapshot, checkValues); err != nil {
+	if err := a.takeSnapshot(ctx, snapshot); err != nil {
 		return Manifest{}, err
 	}
 	if err := a.listBlobs(ctx); err != nil {
 		return a.manifest, err
 	}
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+db.newID()+unfinishedSuffix)
+	temp := filepath.Join(filepath.Dir(path), "."+db.newID()+unfinishedSuffix)
 	err := db.files.WriteTemp(temp, 0o600, func(w io.Writer) error {
 		return a.write(ctx, disk.ContextWriter(ctx, w), snapshot)
 	})
@@ -200,13 +239,15 @@ type backupWriter struct {
 	db       *DB
 	options  BackupOptions
 	manifest Manifest
-	blobs    []Blob
-	tar      *tar.Writer
-	done     int64
+	// references has the blobs that records refer to, each with the name of one; nil if that isn't known.
+	references map[string]string
+	blobs      []Blob
+	tar        *tar.Writer
+	done       int64
 }
 
 // takeSnapshot writes the records to a file and fills in the manifest from them.
-func (a *backupWriter) takeSnapshot(ctx context.Context, path string, checkValues bool) error {
+func (a *backupWriter) takeSnapshot(ctx context.Context, path string) error {
 	meta := a.db.meta
 	a.manifest = Manifest{
 		Format: backupFormat, Created: a.db.clock().UTC(),
@@ -222,15 +263,36 @@ func (a *backupWriter) takeSnapshot(ctx context.Context, path string, checkValue
 	err := files.WriteTemp(path, 0o600, func(w io.Writer) (err error) {
 		counted := &countingWriter{w: w}
 		err = a.db.View(ctx, func(tx *Tx) (err error) {
-			a.manifest.Tables, err = writeRecords(ctx, tx.kv.driver, counted, check)
-			return err
+			if a.manifest.Tables, err = writeRecords(ctx, tx.kv.driver, counted, check); err != nil {
+				return err
+			}
+			return a.readReferences(tx)
 		})
 		a.manifest.RecordBytes = counted.n
 		return err
 	})
-	if err == nil && check != nil {
-		err = content.err(checkValues)
+	if err != nil || check == nil {
+		return err
 	}
+	damage := &a.manifest.Damage
+	for _, k := range content.damage.Kinds {
+		damage.add(&damage.DamagedRecords, "%s", k.First)
+	}
+	damage.DamagedRecords = content.damage.Damaged
+	return content.err(a.options.AllowDamaged)
+}
+
+// readReferences determines which blobs the snapshot needs. They are not known if a record that may refer to one is
+// damaged, or for other tables than those of this package; then all are included.
+func (a *backupWriter) readReferences(tx *Tx) error {
+	if a.options.WithoutBlobs || a.db.tables.byName[Documents.Name()] != Documents.definition() {
+		return nil
+	}
+	references, err := ReferencedBlobs(tx)
+	if errors.Is(err, ErrCorrupt) {
+		return nil // reported with the records
+	}
+	a.references = references
 	return err
 }
 
@@ -245,10 +307,9 @@ func (c *recordChecker) check(table string, key, stored []byte) {
 	c.total.Pair(table, key, stored)
 }
 
-func (c *recordChecker) err(checkValues bool) error {
-	if checkValues && c.damage.Damaged > 0 {
-		return fmt.Errorf("%w: %s; restore an earlier backup, or run `service doctor` to see what can be deleted",
-			ErrCorrupt, c.damage.DamageCheck)
+func (c *recordChecker) err(allowDamaged bool) error {
+	if c.damage.Damaged > 0 && !allowDamaged {
+		return fmt.Errorf("%w: %s; restore an earlier backup, %s", ErrCorrupt, c.damage.DamageCheck, adviceAboutDamage)
 	}
 	if c.total.stored == nil {
 		return errWrongTotal
@@ -256,22 +317,48 @@ func (c *recordChecker) err(checkValues bool) error {
 	return c.total.Err()
 }
 
+// adviceAboutDamage says what to do about damage that prevents a backup.
+const adviceAboutDamage = "or save the rest with `service backup --allow-damaged FILE`"
+
 // listBlobs lists the blobs. It runs after the snapshot, so that the list includes all blobs that the
 // snapshot refers to. The list takes about 100 bytes of memory per blob.
 func (a *backupWriter) listBlobs(ctx context.Context) error {
 	if a.options.WithoutBlobs {
 		return nil
 	}
-	return a.db.blobs.ForEach(ctx, func(b Blob) (err error) {
-		// The size that ForEach returns of a compressed blob isn't verified.
-		if b.Size, err = a.db.blobs.Size(b.SHA256); err != nil {
-			return err
+	damage := &a.manifest.Damage
+	missing := maps.Clone(a.references)
+	err := a.db.blobs.forEachFile(ctx, func(sha string, _ fs.DirEntry) error {
+		record, needed := missing[sha]
+		if a.references != nil && !needed {
+			a.manifest.UnusedBlobs++
+			return nil
 		}
-		a.blobs = append(a.blobs, b)
+		delete(missing, sha)
+		if a.options.AllowDamaged {
+			if err := a.db.blobs.Verify(ctx, sha); err != nil && ctx.Err() == nil {
+				damage.add(&damage.DamagedBlobs, "%s (%s)", cmp.Or(record, "blob"), sha)
+				return nil
+			}
+		}
+		size, err := a.db.blobs.Size(sha) // that in the header of a compressed blob isn't verified
+		if err != nil {
+			return a.describeBlobError(sha, err)
+		}
+		a.blobs = append(a.blobs, Blob{SHA256: sha, Size: size})
 		a.manifest.BlobCount++
-		a.manifest.BlobBytes += b.Size
+		a.manifest.BlobBytes += size
 		return nil
 	})
+	for _, sha := range slices.Sorted(maps.Keys(missing)) {
+		damage.add(&damage.MissingBlobs, "%s (%s)", missing[sha], sha)
+	}
+	return err
+}
+
+// describeBlobError names the record that a blob belongs to, and says what to do.
+func (a *backupWriter) describeBlobError(sha string, err error) error {
+	return fmt.Errorf("%s: %w, %s", cmp.Or(a.references[sha], "blob "+sha), err, adviceAboutDamage)
 }
 
 // write writes the backup to w, encrypted if there are recipients.
@@ -297,7 +384,8 @@ func (a *backupWriter) writePlain(ctx context.Context, w io.Writer, snapshot str
 		return err
 	}
 	a.tar = tar.NewWriter(z)
-	if err := errors.Join(a.writeEntries(ctx, snapshot), a.tar.Close(), z.Close()); err != nil {
+	// After an error, closing only repeats it.
+	if err := cmp.Or(a.writeEntries(ctx, snapshot), a.tar.Close(), z.Close()); err != nil {
 		return err
 	}
 	_, err = w.Write(sum.Sum(bytes.Clone(checksumFrame)))
@@ -337,7 +425,7 @@ func (a *backupWriter) writeEntries(ctx context.Context, snapshot string) error 
 func (a *backupWriter) addBlob(ctx context.Context, b Blob) error {
 	f, size, err := a.db.blobs.openUnverified(b.SHA256)
 	if err != nil {
-		return err
+		return a.describeBlobError(b.SHA256, err)
 	}
 	defer f.Close()
 	if size != b.Size {
@@ -346,7 +434,11 @@ func (a *backupWriter) addBlob(ctx context.Context, b Blob) error {
 	if err := a.addHeader(entryBlobs+b.SHA256, size); err != nil {
 		return err
 	}
-	return verifyBlob(ctx, b.SHA256, io.TeeReader(io.LimitReader(f, size), progressWriter{a}))
+	err = verifyBlob(ctx, b.SHA256, io.TeeReader(io.LimitReader(f, size), progressWriter{a}))
+	if errors.Is(err, ErrCorrupt) { // not of the target
+		err = a.describeBlobError(b.SHA256, err)
+	}
+	return err
 }
 
 func (a *backupWriter) addHeader(name string, size int64) error {

@@ -35,6 +35,26 @@ type ReadOptions struct {
 	Progress func(done, total int64)
 	// Check, if set, is called by VerifyBackup with the restored store before it is deleted.
 	Check func(context.Context, *DB) error
+	// CheckFile, if set, checks the content of each additional file, such as secret.key.
+	CheckFile func(name string, content []byte) error
+}
+
+// backupError is an ErrCorrupt about a backup, as opposed to the data folder.
+type backupError struct {
+	text  string
+	cause error
+}
+
+func (e *backupError) Error() string        { return e.text }
+func (e *backupError) Is(target error) bool { return target == ErrCorrupt }
+func (e *backupError) Unwrap() error        { return e.cause }
+
+// errNotBackup is the error for any other file.
+var errNotBackup = &backupError{text: "it is not a backup"}
+
+// damagedBackup returns an ErrCorrupt that says what is wrong with a backup.
+func damagedBackup(cause error, format string, args ...any) error {
+	return &backupError{"the backup is damaged: " + fmt.Sprintf(format, args...), cause}
 }
 
 // ReadManifest returns the description of a backup for lists. It reads only the beginning of the backup
@@ -86,13 +106,13 @@ func (r *backupReader) start(o ReadOptions) error {
 	if isEncrypted(begin) {
 		r.manifest.Encrypted = true
 		if !bytes.Contains(begin, []byte("\n--- ")) {
-			return fmt.Errorf("%w: it is truncated, or its header is longer than %d KB", ErrCorrupt, maxEncryptionHeader>>10)
+			return damagedBackup(nil, "it is truncated, or its header is longer than %d KB", maxEncryptionHeader>>10)
 		}
 		if plain, err = decrypt(in, o.Identities); err != nil {
 			return err
 		}
 	} else if !bytes.HasPrefix(begin, []byte{0x28, 0xB5, 0x2F, 0xFD}) {
-		return fmt.Errorf("%w: it is not a backup", ErrCorrupt)
+		return errNotBackup
 	}
 	r.content = &trailerReader{r: plain, sum: sha256.New()}
 	r.zstd, err = zstd.NewReader(r.content, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
@@ -143,13 +163,13 @@ func (r *backupReader) readManifest() error {
 	case m.Format > backupFormat:
 		return fmt.Errorf("%w: its backup format is %d, this program knows %d", ErrNewerSchema, m.Format, backupFormat)
 	case m.Format < 1:
-		return fmt.Errorf("%w: it is not a backup", ErrCorrupt)
+		return errNotBackup
 	case m.Format == backupFormatOfDriver:
 		return r.next()
 	case checkDatabaseFormat(m.DatabaseFormat) != nil:
 		return checkDatabaseFormat(m.DatabaseFormat)
 	case m.RecordBytes < 0 || m.BlobBytes < 0 || m.BlobCount < 0 || m.RecordBytes+m.BlobBytes < 0:
-		return fmt.Errorf("%w: its manifest is not valid", ErrCorrupt)
+		return damagedBackup(nil, "its manifest is not valid")
 	}
 	return r.next()
 }
@@ -165,7 +185,7 @@ func (r *backupReader) next() error {
 		return toCorruptError(err)
 	}
 	if h.Typeflag != tar.TypeReg {
-		return fmt.Errorf("%w: it contains %.80q, which is not a file", ErrCorrupt, h.Name)
+		return damagedBackup(nil, "it contains %.80q, which is not a file", h.Name)
 	}
 	r.header = h
 	return nil
@@ -176,11 +196,11 @@ func (r *backupReader) next() error {
 func (r *backupReader) open(name string, limit int64) (io.Reader, error) {
 	switch {
 	case r.header == nil:
-		return nil, fmt.Errorf("%w: it ends before %s", ErrCorrupt, name)
+		return nil, damagedBackup(nil, "it ends before %s", name)
 	case r.header.Name != name:
-		return nil, fmt.Errorf("%w: it contains %.80q instead of %s", ErrCorrupt, r.header.Name, name)
+		return nil, damagedBackup(nil, "it contains %.80q instead of %s", r.header.Name, name)
 	case r.header.Size > limit:
-		return nil, fmt.Errorf("%w: its %s has %d bytes, at most %d are expected", ErrCorrupt, name, r.header.Size, limit)
+		return nil, damagedBackup(nil, "its %s has %d bytes, at most %d are expected", name, r.header.Size, limit)
 	}
 	return corruptReader{r.tar}, nil
 }
@@ -203,7 +223,7 @@ func (r *backupReader) readFiles(add func(name string, content []byte) error) er
 	last := ""
 	for _, name := range r.manifest.Files {
 		if !additionalFiles[name] || name <= last {
-			return fmt.Errorf("%w: it contains the unexpected file %.80q", ErrCorrupt, name)
+			return damagedBackup(nil, "it contains the unexpected file %.80q", name)
 		}
 		last = name
 		in, err := r.open(entryFiles+name, maxAdditionalFile)
@@ -235,7 +255,7 @@ func (r *backupReader) readRecords(read func(content io.Reader, size int64) erro
 		return err
 	}
 	if size := r.header.Size; name == entryRecords && size != limit {
-		return fmt.Errorf("%w: its records have %d bytes instead of %d", ErrCorrupt, size, limit)
+		return damagedBackup(nil, "its records have %d bytes instead of %d", size, limit)
 	}
 	if err := read(in, r.header.Size); err != nil {
 		return err
@@ -254,13 +274,13 @@ func (r *backupReader) readBlobs(ctx context.Context, add func(sha string, size 
 		}
 		sha, found := strings.CutPrefix(r.header.Name, entryBlobs)
 		if !found || !isSHA256(sha) || sha <= last || !m.Blobs {
-			return fmt.Errorf("%w: it contains the unexpected entry %.80q", ErrCorrupt, r.header.Name)
+			return damagedBackup(nil, "it contains the unexpected entry %.80q", r.header.Name)
 		}
 		last = sha
 		count++
 		size += r.header.Size
 		if m.Format != backupFormatOfDriver && (count > m.BlobCount || size > m.BlobBytes) {
-			return fmt.Errorf("%w: it contains more than its manifest says", ErrCorrupt)
+			return damagedBackup(nil, "it contains more than its manifest says")
 		}
 		if err := add(sha, r.header.Size, corruptReader{r.tar}); err != nil {
 			return err
@@ -273,7 +293,7 @@ func (r *backupReader) readBlobs(ctx context.Context, add func(sha string, size 
 	case m.Format == backupFormatOfDriver:
 		m.BlobCount, m.BlobBytes = count, size
 	case count != m.BlobCount || size != m.BlobBytes:
-		return fmt.Errorf("%w: it contains %d blobs of %d bytes instead of %d of %d", ErrCorrupt, count, size, m.BlobCount, m.BlobBytes)
+		return damagedBackup(nil, "it contains %d blobs of %d bytes instead of %d of %d", count, size, m.BlobCount, m.BlobBytes)
 	}
 	return r.readEnd()
 }
@@ -285,7 +305,7 @@ func (r *backupReader) readEnd() error {
 		return toCorruptError(err)
 	}
 	if more > 0 {
-		return fmt.Errorf("%w: it contains more than its archive", ErrCorrupt)
+		return damagedBackup(nil, "it contains more than its archive")
 	}
 	if _, err := io.Copy(io.Discard, r.content); err != nil {
 		return toCorruptError(err)
@@ -294,7 +314,7 @@ func (r *backupReader) readEnd() error {
 		return nil
 	}
 	if want := r.content.sum.Sum(bytes.Clone(checksumFrame)); !bytes.Equal(r.content.tail, want) {
-		return fmt.Errorf("%w: its checksum is wrong", ErrCorrupt)
+		return damagedBackup(nil, "its checksum is wrong")
 	}
 	return nil
 }
@@ -351,5 +371,8 @@ func toCorruptError(err error) error {
 		errors.Is(err, ErrCorrupt):
 		return err
 	}
-	return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return damagedBackup(err, "it is cut off, or something was appended")
+	}
+	return damagedBackup(err, "its content was changed (%v)", err)
 }

@@ -197,6 +197,9 @@ func (b *Blobs) openUnverified(sha string) (io.ReadSeekCloser, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait
+		return nil, 0, fmt.Errorf("%s is not a regular file", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, 0, toBlobError(sha, err)
@@ -237,14 +240,18 @@ func (b *Blobs) Delete(sha string) error {
 	return disk.SyncDir(filepath.Dir(path))
 }
 
-// DeleteUnused removes blobs and returns them: those for which isUsed returns false and that were last put
-// longer than olderThan ago. Compute isUsed in a View that started after the last relevant Put; olderThan
+// DeleteUnused removes blobs and returns them: those for which isUsed returns false, that were last put
+// longer than olderThan ago, and that no database refers to which a restore replaced and kept. Compute isUsed in a View that started after the last relevant Put; olderThan
 // protects blobs whose transaction is still to come.
 func (b *Blobs) DeleteUnused(ctx context.Context, isUsed func(sha string) bool, olderThan time.Duration) ([]Blob, error) {
 	var swept []Blob
 	limit := b.clock().Add(-olderThan)
-	err := b.ForEach(ctx, func(blob Blob) error {
-		if isUsed(blob.SHA256) {
+	kept, err := b.blobsOfReplacedDatabases()
+	if err != nil {
+		return nil, err
+	}
+	err = b.ForEach(ctx, func(blob Blob) error {
+		if isUsed(blob.SHA256) || kept[blob.SHA256] {
 			return nil
 		}
 		removed, err := b.deleteIfOlder(blob.SHA256, limit)
@@ -281,6 +288,9 @@ func (b *Blobs) deleteIfOlder(sha string, cutoff time.Time) (bool, error) {
 func (b *Blobs) ForEach(ctx context.Context, fn func(Blob) error) error {
 	return b.forEachFile(ctx, func(sha string, f fs.DirEntry) error {
 		info, err := f.Info()
+		if err == nil && !info.Mode().IsRegular() {
+			return nil // opening a pipe would wait
+		}
 		var size int64
 		if err == nil {
 			size, err = contentSize(filepath.Join(b.dir, sha[:2], sha[2:]), info.Size())

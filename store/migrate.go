@@ -89,7 +89,7 @@ func checkDatabaseFormat(format int) error {
 // backUpBefore backs up the database, without blobs, before a migration, and returns the backup's path.
 func (db *DB) backUpBefore(ctx context.Context, migration string) (path string, err error) {
 	path = newBackupPath(db.dir, db.clock(), "before-"+migration, BackupSuffix)
-	if _, err := db.backup(ctx, path, BackupOptions{WithoutBlobs: true}, false); err != nil {
+	if _, err := db.backup(ctx, path, BackupOptions{WithoutBlobs: true, AllowDamaged: true}); err != nil {
 		return "", fmt.Errorf("no backup, so no migration: %w", err)
 	}
 	db.log.InfoContext(ctx, "backup before migration", "path", path, "schema", db.meta.Schema)

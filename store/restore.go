@@ -9,11 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/scf-service/service/store/bolt"
 	"github.com/scf-service/service/store/internal/disk"
@@ -42,7 +42,7 @@ func Restore(ctx context.Context, path string, o Options, r ReadOptions) (Manife
 	return m, nil
 }
 
-func restore(ctx context.Context, path string, o Options, ro ReadOptions) (Manifest, error) {
+func restore(ctx context.Context, path string, o Options, ro ReadOptions) (_ Manifest, failure error) {
 	if err := o.validateAndSetDefaults(); err != nil {
 		return Manifest{}, err
 	}
@@ -51,6 +51,13 @@ func restore(ctx context.Context, path string, o Options, ro ReadOptions) (Manif
 		return Manifest{}, err
 	}
 	defer r.close()
+	if _, err := os.Lstat(o.Dir); errors.Is(err, fs.ErrNotExist) {
+		defer func() {
+			if failure != nil {
+				removeEmptyDataFolders(o.Dir)
+			}
+		}()
+	}
 	if err := createDataFolders(o.Dir); err != nil {
 		return r.manifest, err
 	}
@@ -61,7 +68,7 @@ func restore(ctx context.Context, path string, o Options, ro ReadOptions) (Manif
 	}
 	defer release()
 
-	u := unpacked{dir: filepath.Join(o.Dir, dirTemp, o.NewID()), options: o}
+	u := unpacked{dir: filepath.Join(o.Dir, dirTemp, o.NewID()), options: o, checkFile: ro.CheckFile}
 	defer os.RemoveAll(u.dir)
 	if err := u.unpack(ctx, r); err != nil {
 		return r.manifest, err
@@ -75,96 +82,61 @@ func restore(ctx context.Context, path string, o Options, ro ReadOptions) (Manif
 	return r.manifest, u.replace(ctx, release)
 }
 
-// Verification is the result of a trial restore.
-type Verification struct {
-	Manifest
-
-	// MissingCount is the number of blobs that records refer to and that are not in the backup; Missing names the
-	// first ones. If blobs were left out, that is all of them.
-	MissingCount int
-	Missing      []string
-}
-
 // VerifyBackup reads a whole backup and restores it, from nothing but the file, into a temporary folder in
 // o.Dir, which it deletes afterwards. It compares everything restored with the backup, and opens the
 // restored store, which migrates an older schema.
-func VerifyBackup(ctx context.Context, path string, o Options, r ReadOptions) (Verification, error) {
-	v, err := verifyBackup(ctx, path, o, r)
+func VerifyBackup(ctx context.Context, path string, o Options, r ReadOptions) (Manifest, error) {
+	m, err := verifyBackup(ctx, path, o, r)
 	if err != nil {
-		return v, fmt.Errorf("verifying %s: %w", path, err)
+		return m, fmt.Errorf("verifying %s: %w", path, err)
 	}
-	return v, nil
+	return m, nil
 }
 
-func verifyBackup(ctx context.Context, path string, o Options, ro ReadOptions) (v Verification, err error) {
+func verifyBackup(ctx context.Context, path string, o Options, ro ReadOptions) (m Manifest, err error) {
 	if err := o.validateAndSetDefaults(); err != nil {
-		return v, err
+		return m, err
 	}
 	r, err := openBackup(ctx, path, ro)
 	if err != nil {
-		return v, err
+		return m, err
 	}
 	defer r.close()
 	dir, err := os.MkdirTemp(o.Dir, "verify-backup-*")
 	if err != nil {
-		return v, disk.ClassifyError(err)
+		return m, disk.ClassifyError(err)
 	}
 	defer os.RemoveAll(dir)
-	u := unpacked{dir: dir, options: o}
+	u := unpacked{dir: dir, options: o, checkFile: ro.CheckFile}
 	if err := u.unpack(ctx, r); err != nil {
-		return v, err
+		return m, err
 	}
 	if err := u.verifyRecords(ctx, &r.manifest); err != nil {
-		return v, err
+		return m, err
 	}
-	v.Manifest = r.manifest
 	o.Dir, o.Driver = dir, nil
 	db, err := Open(ctx, o)
 	if err != nil {
-		return v, err
+		return r.manifest, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := v.verifyBlobs(ctx, db); err != nil {
-		return v, err
+	if err := verifyRestoredBlobs(ctx, db, r.manifest); err != nil || ro.Check == nil {
+		return r.manifest, err
 	}
-	if ro.Check != nil {
-		return v, ro.Check(ctx, db)
-	}
-	return v, nil
+	return r.manifest, ro.Check(ctx, db)
 }
 
-// verifyBlobs reads the restored blobs and determines which ones are missing.
-func (v *Verification) verifyBlobs(ctx context.Context, db *DB) error {
-	missing := map[string]string{}
-	if db.tables.byName[Documents.Name()] == Documents.definition() {
-		err := db.View(ctx, func(tx *Tx) (err error) {
-			missing, err = ReferencedBlobs(tx)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
+// verifyRestoredBlobs counts the restored blobs. Their content was compared when they were unpacked.
+func verifyRestoredBlobs(ctx context.Context, db *DB, m Manifest) error {
 	var count, size int64
 	err := db.blobs.ForEach(ctx, func(b Blob) error {
-		delete(missing, b.SHA256)
-		f, n, err := db.blobs.Open(ctx, b.SHA256)
-		if err != nil {
-			return err
-		}
+		n, err := db.blobs.Size(b.SHA256)
 		count++
 		size += n
-		return f.Close()
+		return err
 	})
-	if err == nil && (count != v.BlobCount || size != v.BlobBytes) {
-		err = fmt.Errorf("%w: %d blobs of %d bytes were restored instead of %d of %d", ErrCorrupt, count, size, v.BlobCount, v.BlobBytes)
-	}
-	v.MissingCount = len(missing)
-	for _, sha := range slices.Sorted(maps.Keys(missing)) {
-		if len(v.Missing) == maxDamageKinds {
-			break
-		}
-		v.Missing = append(v.Missing, fmt.Sprintf("%s (blob %s)", missing[sha], sha))
+	if err == nil && (count != m.BlobCount || size != m.BlobBytes) {
+		err = fmt.Errorf("%w: %d blobs of %d bytes were restored instead of %d of %d", ErrCorrupt, count, size, m.BlobCount, m.BlobBytes)
 	}
 	return err
 }
@@ -190,6 +162,8 @@ type unpacked struct {
 	dir     string
 	options Options
 	names   []string // additional files
+	// checkFile, if set, checks an additional file.
+	checkFile func(name string, content []byte) error
 }
 
 func (u *unpacked) path(name string) string { return filepath.Join(u.dir, name) }
@@ -204,6 +178,11 @@ func (u *unpacked) unpack(ctx context.Context, r *backupReader) error {
 	}
 	err := r.readFiles(func(name string, content []byte) error {
 		u.names = append(u.names, name)
+		if u.checkFile != nil {
+			if err := u.checkFile(name, content); err != nil {
+				return damagedBackup(err, "its file %s is not valid: %s", name, err)
+			}
+		}
 		return u.files().WriteTemp(u.path(name), 0o600, func(w io.Writer) error { _, err := w.Write(content); return err })
 	})
 	if err != nil {
@@ -321,6 +300,10 @@ func (u *unpacked) replace(ctx context.Context, release func()) (err error) {
 			}
 		}
 	}()
+	needed, err := u.listReplacedBlobs(ctx)
+	if err != nil {
+		return err
+	}
 	added, err := u.moveBlobs()
 	undo = append(undo, func() {
 		for _, path := range added {
@@ -331,7 +314,7 @@ func (u *unpacked) replace(ctx context.Context, release func()) (err error) {
 		return disk.ClassifyError(err)
 	}
 	for _, name := range u.names {
-		f, err := u.replaceFile(name, "-"+name)
+		f, err := u.replaceFile(name, "-"+name, nil)
 		undo = append(undo, f)
 		if err != nil {
 			return err
@@ -347,9 +330,16 @@ func (u *unpacked) replace(ctx context.Context, release func()) (err error) {
 	if err := os.Remove(filepath.Join(u.options.Dir, fileID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return disk.ClassifyError(err)
 	}
-	f, err := u.replaceFile(fileDatabase, ".db")
+	f, err := u.replaceFile(fileDatabase, replacedDatabaseSuffix, needed)
 	undo = append(undo, f)
 	return err
+}
+
+// removeEmptyDataFolders undoes createDataFolders as far as the folders are empty.
+func removeEmptyDataFolders(dir string) {
+	for _, d := range []string{dirBlobs, dirBackups, dirTemp, ""} {
+		_ = os.Remove(filepath.Join(dir, d))
+	}
 }
 
 // moveBlobs moves the unpacked blobs into the data folder and returns the paths of those that are new there.
@@ -383,9 +373,56 @@ func (u *unpacked) moveBlobs() (added []string, err error) {
 	return added, u.options.files.SyncDir(to)
 }
 
+const (
+	replacedDatabaseSuffix = ".db"
+	// replacedBlobsSuffix follows the name of a replaced database. The file lists the blobs that existed then, one a line:
+	// they stay as long as that database does.
+	replacedBlobsSuffix = ".blobs"
+)
+
+// listReplacedBlobs returns the list of the blobs in the data folder.
+func (u *unpacked) listReplacedBlobs(ctx context.Context) (list []byte, err error) {
+	existing := Blobs{dir: filepath.Join(u.options.Dir, dirBlobs)}
+	err = existing.forEachFile(ctx, func(sha string, _ fs.DirEntry) error {
+		list = append(append(list, sha...), '\n')
+		return nil
+	})
+	return list, err
+}
+
+// blobsOfReplacedDatabases returns the blobs that databases which were kept when they were replaced may refer to.
+func (b *Blobs) blobsOfReplacedDatabases() (map[string]bool, error) {
+	dir := filepath.Join(filepath.Dir(b.dir), dirBackups)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]bool{}
+	for _, e := range entries {
+		database, ok := strings.CutSuffix(e.Name(), replacedDatabaseSuffix+replacedBlobsSuffix)
+		if !ok {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(dir, database+replacedDatabaseSuffix)); errors.Is(err, fs.ErrNotExist) {
+			continue // the user has deleted it
+		}
+		list, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		for sha := range strings.Lines(string(list)) {
+			all[strings.TrimSuffix(sha, "\n")] = true
+		}
+	}
+	return all, nil
+}
+
 // replaceFile replaces a file of the data folder by the unpacked one. The old file is kept in the folder
-// of backups, under a name with this suffix.
-func (u *unpacked) replaceFile(name, suffix string) (undo func(), err error) {
+// of backups, under a name with this suffix, with a list of blobs beside it if there are any.
+func (u *unpacked) replaceFile(name, suffix string, blobs []byte) (undo func(), err error) {
 	target := filepath.Join(u.options.Dir, name)
 	aside := newBackupPath(u.options.Dir, u.options.Clock(), "before-restore", suffix)
 	// With a second name, the file exists at every moment.
@@ -403,6 +440,10 @@ func (u *unpacked) replaceFile(name, suffix string) (undo func(), err error) {
 	undo = func() {
 		_ = os.Rename(aside, target) // no effect if both are the same file
 		_ = os.Remove(aside)
+		_ = os.Remove(aside + replacedBlobsSuffix)
+	}
+	if err == nil && len(blobs) > 0 {
+		err = u.options.files.WriteTemp(aside+replacedBlobsSuffix, 0o600, func(w io.Writer) error { _, err := w.Write(blobs); return err })
 	}
 	if err := cmp.Or(err, u.options.files.SyncDir(filepath.Dir(aside))); err != nil {
 		return undo, disk.ClassifyError(err)

@@ -172,6 +172,9 @@ func (db *DB) tempPath() string { return filepath.Join(db.dir, dirTemp, db.newID
 // Dir returns the data folder.
 func (db *DB) Dir() string { return db.dir }
 
+// NewID returns an unused ID. Within an Update, use that of the transaction.
+func (db *DB) NewID() string { return db.newID() }
+
 // Blobs returns the store's files.
 func (db *DB) Blobs() *Blobs { return db.blobs }
 

@@ -44,6 +44,7 @@ type backupRequest struct {
 	Recipients   []string `json:"recipients"`
 	WithoutBlobs bool     `json:"without_blobs"`
 	IncludeKeys  bool     `json:"include_keys"`
+	AllowDamaged bool     `json:"allow_damaged"`
 }
 
 // backupEvent is a line of the response to a backupRequest: progress and, in the last line, the backup or
@@ -67,7 +68,9 @@ func writeBackup(ctx context.Context, target cli.Target, o cli.BackupOptions) (b
 	if err != nil {
 		return nil, err
 	}
-	in := backupRequest{Path: o.Path, Recipients: o.Recipients, WithoutBlobs: o.WithoutBlobs, IncludeKeys: o.IncludeKeys}
+	in := backupRequest{
+		Path: o.Path, Recipients: o.Recipients, WithoutBlobs: o.WithoutBlobs, IncludeKeys: o.IncludeKeys, AllowDamaged: o.AllowDamaged,
+	}
 	if own != nil {
 		return own.writeBackup(ctx, in, o.Progress)
 	}
@@ -175,7 +178,7 @@ func (o *folderOwner) writeBackup(ctx context.Context, in backupRequest, progres
 		return nil, err
 	}
 	m, err := o.engine.Backups.Write(ctx, in.Path, store.BackupOptions{
-		Recipients: recipients, WithoutBlobs: in.WithoutBlobs, Files: files, Progress: progress,
+		Recipients: recipients, WithoutBlobs: in.WithoutBlobs, AllowDamaged: in.AllowDamaged, Files: files, Progress: progress,
 	})
 	if err != nil {
 		return nil, explainBackupError(in.Path, err)
@@ -205,6 +208,9 @@ func additionalBackupFiles(dir string, includeKeys bool) (map[string][]byte, err
 	b, err := regularfile.Read(filepath.Join(dir, modelFile), maxConfigFile)
 	switch {
 	case err == nil:
+		if err := checkBackupFile(modelFile, b); err != nil {
+			return nil, fmt.Errorf("%s is damaged; choose the model again with `service model use`: %w", filepath.Join(dir, modelFile), err)
+		}
 		files[modelFile] = b
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
@@ -221,6 +227,16 @@ func additionalBackupFiles(dir string, includeKeys bool) (map[string][]byte, err
 	return files, nil
 }
 
+// checkBackupFile checks an additional file of a backup as opening the data folder does.
+func checkBackupFile(name string, content []byte) error {
+	if name == secretKeyFile {
+		_, err := secretbox.ParseKeys(string(content), name)
+		return err
+	}
+	var c modelChoice
+	return json.Unmarshal(content, &c)
+}
+
 // parseRecipients parses age public keys.
 func parseRecipients(keys []string) ([]age.Recipient, error) {
 	if len(keys) == 0 {
@@ -231,7 +247,7 @@ func parseRecipients(keys []string) ([]age.Recipient, error) {
 
 // readOptions returns the store's options for reading a backup, with the identities in the identity file.
 func readOptions(o cli.ReadBackupOptions) (store.ReadOptions, error) {
-	out := store.ReadOptions{Progress: o.Progress}
+	out := store.ReadOptions{Progress: o.Progress, CheckFile: checkBackupFile}
 	if o.IdentityFile == "" {
 		return out, nil
 	}
@@ -320,7 +336,7 @@ func restoreBackup(ctx context.Context, target cli.Target, o cli.ReadBackupOptio
 func replacedFiles(dir string) (out []string) {
 	entries, _ := os.ReadDir(filepath.Join(dir, "backups"))
 	for _, e := range entries {
-		if strings.Contains(e.Name(), "before-restore") {
+		if strings.Contains(e.Name(), "before-restore") && filepath.Ext(e.Name()) != ".blobs" {
 			out = append(out, filepath.Join(dir, "backups", e.Name()))
 		}
 	}
@@ -330,7 +346,7 @@ func replacedFiles(dir string) (out []string) {
 func backupContents(m store.Manifest) *cli.BackupContents {
 	return &cli.BackupContents{
 		Created: m.Created, Schema: m.Schema, Records: m.Records(), Blobs: m.BlobCount,
-		HasBlobs: m.Blobs, HasKeys: slices.Contains(m.Files, secretKeyFile),
+		HasBlobs: m.Blobs, HasKeys: slices.Contains(m.Files, secretKeyFile), UnusedBlobs: m.UnusedBlobs, Damage: m.Damage.String(),
 	}
 }
 

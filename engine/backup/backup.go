@@ -50,6 +50,9 @@ func New(o Options) *Service {
 	if s.status, err = ReadStatus(o.DB.Dir()); err != nil {
 		o.Logger.Warn("the status of backups can't be read and starts anew", "error", err)
 	}
+	if s.status.Installation == "" {
+		s.status.Installation = o.DB.NewID() // stored with the first backup or schedule
+	}
 	return s
 }
 
@@ -78,9 +81,7 @@ func (s *Service) Start(ctx context.Context, o *Schedule) error {
 		return nil // leave folders that never had one alone
 	}
 	err := s.updateStatus(func(st *Status) {
-		if st.Schedule = o; o == nil {
-			st.Failure = nil
-		}
+		st.Schedule, st.Failure = o, nil // the settings that made it fail may have been corrected
 	})
 	if err != nil || o == nil {
 		return err
@@ -170,13 +171,21 @@ func (s *Service) writeAndVerify(ctx context.Context, o *Schedule) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(o.Dir, s.Clock().UTC().Format(nameLayout))
-	m, err := s.DB.Backup(ctx, path, store.BackupOptions{Recipients: recipients})
-	if err != nil {
+	now := s.Clock().UTC()
+	r := &Record{Path: filepath.Join(o.Dir, now.Format(nameLayout)), Installation: s.Status().Installation, Database: s.DB.ID(), Created: now}
+	path := r.Path
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%w: %s", store.ErrExists, path)
+	}
+	// The record comes first, so that a backup after which the program was killed is still known as one of the schedule.
+	if err := r.save(); err != nil {
 		return err
 	}
-	r, err := newRecord(path, m)
+	m, err := s.DB.Backup(ctx, path, store.BackupOptions{Recipients: recipients})
 	if err != nil {
+		return errors.Join(err, os.Remove(path+recordSuffix))
+	}
+	if err := r.complete(m); err != nil {
 		return err
 	}
 	// Store it first without a result, so that a drill that ends the program does not count as passed.
@@ -250,19 +259,11 @@ func (s *Service) Write(ctx context.Context, path string, o store.BackupOptions)
 	if err != nil {
 		return m, err
 	}
-	r, err := newRecord(path, m)
-	if err != nil {
+	r := &Record{Path: path, Installation: s.Status().Installation}
+	if err := r.complete(m); err != nil {
 		return m, err
 	}
 	return m, s.updateStatus(func(st *Status) { st.Manual = r })
-}
-
-func newRecord(path string, m store.Manifest) (*Record, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	return &Record{Path: path, Database: m.DatabaseID, Created: m.Created, Size: info.Size()}, nil
 }
 
 // Status returns the current status.
@@ -291,13 +292,13 @@ func (s *Service) updateStatus(change func(*Status)) error {
 }
 
 // deleteOld deletes the backups beyond those to keep. It only considers files that a schedule of this
-// database made, and never deletes the newest one that is known to be restorable. Backups with a time in
+// data folder made, and never deletes the newest one that is known to be restorable. Backups with a time in
 // the future stay and do not count: the clock was or is wrong, and they must not displace the new one.
 func (s *Service) deleteOld(ctx context.Context, o *Schedule) error {
 	if o.Keep == 0 {
 		return nil
 	}
-	all, err := scheduledIn(ctx, o.Dir, s.DB.ID())
+	all, err := scheduledIn(ctx, o.Dir, s.Status().Installation)
 	if err != nil {
 		return err
 	}

@@ -197,7 +197,8 @@ func TestDeleteOld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreign := []byte(strings.Replace(string(record), f.DB.ID(), "another-database", 1))
+	f.expectRestoredCopyDeletesOnlyItsOwn()
+	foreign := []byte(strings.Replace(string(record), f.Status().Installation, "another-installation", 1))
 	// Each is older than the schedule's backups, and one thing about it is different.
 	write("service-2020-01-01T000000Z.bak", ours) // no record: written by hand
 	write("service-2020-01-02T000000Z.bak", ours) // another service's
@@ -231,7 +232,7 @@ func TestDeleteOld(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.runIfDue(day)
-	f.expectSummary(LevelFailed, `last drill failed: the data is damaged: documents or reports are missing: 1, such as document "policy.md"`)
+	f.expectSummary(LevelFailed, `last drill failed: the data is damaged: 1 problem, such as Acme: document "policy.md": the file is missing`)
 	f.runIfDue(day)
 	f.expect(
 		f.runIfDue(day),
@@ -240,6 +241,68 @@ func TestDeleteOld(t *testing.T) {
 	if f.Failures() != 3 {
 		t.Errorf("%d failures", f.Failures())
 	}
+}
+
+// expectRestoredCopyDeletesOnlyItsOwn makes a backup from a copy of the data folder restored from the last one, in the
+// same folder: each copy only deletes its own.
+func (f *fixture) expectRestoredCopyDeletesOnlyItsOwn() {
+	f.t.Helper()
+	o := f.DB.TrialOptions()
+	o.Dir = f.t.TempDir()
+	if _, err := store.Restore(f.t.Context(), f.Status().Last.Path, o, store.ReadOptions{}); err != nil {
+		f.t.Fatal(err)
+	}
+	db, err := store.Open(f.t.Context(), o)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer db.Close()
+	copied := &fixture{t: f.t, time: f.time, plan: &Schedule{Dir: f.plan.Dir, Every: f.plan.Every, Keep: 1}}
+	copied.start(db)
+	copied.runIfDue(time.Hour)
+	const ours, theirs = "service-2026-11-22T100000Z.bak", "service-2026-11-24T110000Z.bak"
+	f.expect(copied.runIfDue(48*time.Hour), ours, theirs)
+	for _, name := range []string{theirs, theirs + recordSuffix} {
+		if err := os.Remove(filepath.Join(f.plan.Dir, name)); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+}
+
+// TestKilledBetweenBackupAndRecord checks that a backup after which the program was killed is known as one of the
+// schedule, so that it is deleted in turn, and that a failed backup leaves no record.
+func TestKilledBetweenBackupAndRecord(t *testing.T) {
+	f := newFixture(t)
+	f.runIfDue(0)
+	first := f.Status().Last
+	if err := (&Record{Path: first.Path, Installation: first.Installation, Database: first.Database, Created: first.Created}).save(); err != nil {
+		t.Fatal(err)
+	}
+	f.runIfDue(24 * time.Hour)
+	f.expect(f.runIfDue(24*time.Hour), "service-2026-11-23T100000Z.bak", "service-2026-11-24T100000Z.bak")
+	if err := f.DB.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f.time = f.time.Add(24 * time.Hour)
+	if err := f.writeAndVerify(t.Context(), f.plan); err == nil {
+		t.Error("a closed store was backed up")
+	}
+	if left, err := filepath.Glob(filepath.Join(f.plan.Dir, "*25T*")); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+// TestVerifyReadsTheAuditTrail checks that a backup of data with a changed audit trail fails the drill.
+func TestVerifyReadsTheAuditTrail(t *testing.T) {
+	f := newFixture(t)
+	err := f.DB.Update(t.Context(), func(tx *store.Tx) error {
+		return store.Audit.Insert(tx, acme, &api.AuditEvent{OrganizationID: acme, Sequence: 1, Hash: strings.Repeat("0", 64)})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.runIfDue(0)
+	f.expectSummary(LevelFailed, "Acme: audit record 1: ")
 }
 
 // TestEncryptedBackups checks that the drill reads the encrypted file itself, with a key that nobody
@@ -298,6 +361,18 @@ func TestStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.expectSummary(LevelNote, "last backup just now; no schedule")
+
+	// A restart with corrected settings doesn't wait for the time of a retry.
+	f.status.Failure = &Failure{At: f.time, Problem: "not mounted"}
+	f.start(f.DB)
+	f.NewTicker = func(time.Duration) (<-chan time.Time, func()) { return ticks, func() {} }
+	f.plan.Dir = t.TempDir()
+	if err := f.Start(t.Context(), f.plan); err != nil {
+		t.Fatal(err)
+	}
+	ticks <- f.time
+	f.Close()
+	f.expectSummary(LevelOK, "last drill passed")
 }
 
 // TestWrite checks that a backup on request does not count as one of the schedule, and that an interrupted one

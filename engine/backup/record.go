@@ -20,6 +20,8 @@ import (
 // Record describes a backup. That of a scheduled one is also stored beside the file.
 type Record struct {
 	Path string `json:"path"`
+	// Installation is the ID of the data folder that made it. A restored copy has another one, with the same database.
+	Installation string `json:"installation"`
 	// Database is the ID of the database it was made from.
 	Database string    `json:"database"`
 	Created  time.Time `json:"created"`
@@ -48,6 +50,16 @@ const (
 	maxJSON    = 1 << 20
 )
 
+// complete fills in what is known once the backup was written.
+func (r *Record) complete(m store.Manifest) error {
+	info, err := os.Stat(r.Path)
+	if err != nil {
+		return err
+	}
+	r.Database, r.Created, r.Size = m.DatabaseID, m.Created, info.Size()
+	return nil
+}
+
 func (r *Record) save() error { return writeJSON(r.Path+recordSuffix, r) }
 
 // ReadRecord returns the record beside the backup at path, or nil if there is none.
@@ -60,8 +72,8 @@ func ReadRecord(path string) (*Record, error) {
 	return r, nil
 }
 
-// scheduledIn returns the backups in dir that a schedule of the database made, the newest first.
-func scheduledIn(ctx context.Context, dir, database string) (out []*Record, err error) {
+// scheduledIn returns the backups in dir that a schedule of this installation made, the newest first.
+func scheduledIn(ctx context.Context, dir, installation string) (out []*Record, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -72,11 +84,11 @@ func scheduledIn(ctx context.Context, dir, database string) (out []*Record, err 
 		}
 		path := filepath.Join(dir, e.Name())
 		r, err := ReadRecord(path)
-		if err != nil || r == nil || r.Database != database {
+		if err != nil || r == nil || r.Installation != installation {
 			continue
 		}
 		m, err := store.ReadManifest(ctx, path)
-		if err != nil || !m.Encrypted && m.DatabaseID != database {
+		if err != nil || !m.Encrypted && m.DatabaseID != r.Database {
 			continue // something else has that name now, or it is damaged: a person should look at it
 		}
 		out = append(out, r)
@@ -93,16 +105,18 @@ func writeJSON(path string, v any) (err error) {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".backup-*.json") // CreateTemp creates files with mode 0600
+	part := path + ".part"
+	_ = os.Remove(part) // of a process that was killed
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(append(b, '\n'))
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+		err = os.Rename(part, path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+		return errors.Join(err, os.Remove(part))
 	}
 	return nil
 }

@@ -14,6 +14,9 @@ import (
 // Status is the state of a data folder's backups. It is stored in the folder, so that `service doctor`
 // can show it without the daemon.
 type Status struct {
+	// Installation is the ID of the data folder. It isn't part of a backup, so that a restored copy gets another one and
+	// doesn't delete backups of the original.
+	Installation string `json:"installation"`
 	// Schedule is that of the daemon that served the folder last; nil for none.
 	Schedule *Schedule `json:"schedule"`
 	// Last is the schedule's last backup, Manual the last one that a command made.

@@ -4,33 +4,57 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
 
 // Verification is the result of restoring a backup into an empty folder.
 type Verification struct {
-	store.Verification
+	store.Manifest
 	// Organizations lists the names of the organizations in it.
 	Organizations []string
 }
 
-// Verify restores the backup at path into a temporary folder in o.Dir and compares all of it. Documents and
-// reports that records refer to and that are missing are an error too, unless they were left out.
+// Verify restores the backup at path into a temporary folder in o.Dir, compares all of it, and verifies what was
+// restored like `service audit verify`: the audit trail of every organization, every record and every file. Files that
+// were left out are no error.
 func Verify(ctx context.Context, path string, o store.Options, r store.ReadOptions) (v Verification, err error) {
+	var problems, missing []string
 	r.Check = func(ctx context.Context, db *store.DB) error {
-		return db.View(ctx, func(tx *store.Tx) error {
-			for one, err := range store.Organizations.Scan(tx) {
-				if err != nil {
-					return err
-				}
-				v.Organizations = append(v.Organizations, one.Name)
+		data, err := audit.VerifyStore(ctx, db, "")
+		if err != nil {
+			return err
+		}
+		for _, one := range data.Organizations {
+			v.Organizations = append(v.Organizations, one.Name)
+		}
+		for _, p := range data.Problems {
+			// A new server has no organization, which is no reason not to trust its backups.
+			switch text := describeProblem(p.Organization, p.Record, p.Message); {
+			case p.Record == "":
+			case p.Kind == audit.Missing && p.SHA256 != "":
+				missing = append(missing, text)
+			default:
+				problems = append(problems, text)
 			}
-			return nil
-		})
+		}
+		return nil
 	}
-	v.Verification, err = store.VerifyBackup(ctx, path, o, r)
-	if err == nil && v.Blobs && v.MissingCount > 0 {
-		err = fmt.Errorf("%w: documents or reports are missing: %d, such as %s", store.ErrCorrupt, v.MissingCount, v.Missing[0])
+	v.Manifest, err = store.VerifyBackup(ctx, path, o, r)
+	if v.Blobs {
+		problems = append(problems, missing...)
+	}
+	if err == nil && len(problems) > 0 {
+		err = fmt.Errorf("%w: %s, such as %s", store.ErrCorrupt, prose.Count(len(problems), "problem", "problems"), problems[0])
 	}
 	return v, err
+}
+
+// describeProblem returns a problem as a phrase.
+func describeProblem(organization, record, message string) string {
+	if organization == "" {
+		return record + ": " + message
+	}
+	return organization + ": " + record + ": " + message
 }

@@ -41,6 +41,23 @@ func (s *Service) GetSecretKey(ctx context.Context, _ api.Caller, _ *api.None) (
 	})
 }
 
+// CheckSecrets returns the number of stored secrets, and the names of those that this installation's key can't decrypt.
+func (s *Service) CheckSecrets(ctx context.Context) (n int, unreadable []string, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		n, unreadable = 0, nil
+		return s.forEachSealed(tx, func(what string, sealed *[]byte) error {
+			n++
+			_, err := s.Box.Open(*sealed)
+			if errors.Is(err, secretbox.ErrUnknownKey) {
+				unreadable = append(unreadable, what)
+				return nil
+			}
+			return err
+		}, nil)
+	})
+	return n, unreadable, err
+}
+
 // RotateSecretKey re-encrypts all secrets with a new key, which it creates unless the keys come from the
 // environment. It deletes old keys only if asked to and no longer needed. The next call continues an
 // interrupted rotation.

@@ -42,7 +42,7 @@ engine/notify     → engine/notify/integration engine/notify/delivery engine/au
 engine/notify/integration → engine/notify/delivery engine/audit store api internal/netguard internal/secretbox internal/tracing internal/lazyregexp internal/editdistance internal/prose
 engine/notify/delivery → engine/audit store api internal/netguard internal/secretbox internal/tracing internal/lazyregexp
 engine/notify/mail → engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
-engine/backup     → store internal/regularfile internal/prose
+engine/backup     → engine/audit store internal/regularfile internal/prose
 engine/archive    → engine/assessment engine/audit store api internal/prose
 engine/report     → engine/report/render engine/report/content engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
 engine/report/render → engine/report/content engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/catalog/oscal engine/catalog/custom api internal/lazyregexp

@@ -20,7 +20,7 @@ const (
 var (
 	ErrLocked     = errors.New("the database is in use by another process")
 	ErrDiskFull   = errors.New("the disk is full")
-	ErrReadOnly   = errors.New("the data folder is not writable")
+	ErrReadOnly   = errors.New("the folder is not writable")
 	ErrCorrupt    = errors.New("the data is damaged")
 	ErrClosed     = errors.New("the database is closed")
 	ErrTxDone     = errors.New("the transaction has ended")
