@@ -2,6 +2,7 @@ package parse_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,5 +109,64 @@ func TestPDFRightToLeft(t *testing.T) {
 	raw := pdfWithFont("BT /F1 12 Tf 300 500 Td (FED CBA) Tj 0 -14 Td (fed cba) Tj /F2 12 Tf 0 -14 Td (and Latin) Tj ET", font, letters)
 	if got := allText(parsetest.Read(t, "a.pdf", raw)); got != "אבג דהו\nبةت ثجح\nand Latin\n" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// Text that runs upward or downward is read line by line, whatever way the page is turned.
+func TestPDFVerticalText(t *testing.T) {
+	const lines = "BT /F2 12 Tf 0 0 Td (The keys of the vault) Tj 0 -14 Td (are kept by two people.) Tj ET"
+	const table = " -9 20 m 400 20 l S -9 -3 m 400 -3 l S -9 -20 m 400 -20 l S -9 20 m -9 -20 l S 150 20 m 150 -20 l S 400 20 m 400 -20 l S " +
+		"BT /F2 12 Tf 0 4 Td (System) Tj 160 0 Td (Owner) Tj -160 -20 Td (Mail) Tj 160 0 Td (Bo Lind) Tj ET"
+	const up, down, upside = "q 0 1 -1 0 300 200 cm ", "q 0 -1 1 0 300 600 cm ", "q -1 0 0 -1 500 500 cm "
+	const text, row = "The keys of the vault are kept by two people.\n", "System: Mail; Owner: Bo Lind\n"
+	upright := pdfText("72", "700", "This text is upright.")
+	for name, tt := range map[string]struct{ content, want string }{
+		"up":               {up + lines + " Q", text},
+		"down":             {down + lines + " Q", text},
+		"upside down":      {upside + lines + " Q", text},
+		"up and upright":   {upright + up + lines + " Q", "This text is upright.\n" + text},
+		"down and upright": {upright + down + lines + " Q", "This text is upright.\n" + text},
+		"table up":         {up + table + " Q", row},
+		"table down":       {down + table + " Q", row},
+		"turned cell": {"60 400 m 500 400 l S 60 500 m 500 500 l S 60 520 m 500 520 l S 60 400 m 60 520 l S 200 400 m 200 520 l S 500 400 m 500 520 l S " +
+			"BT /F2 12 Tf 70 505 Td (System) Tj 140 0 Td (Owner) Tj ET q 0 1 -1 0 100 410 cm BT /F2 12 Tf (Mail server) Tj 0 -14 Td (one) Tj ET Q" +
+			pdfText("210", "450", "Bo Lind of operations"), "System: Mail server one; Owner: Bo Lind of operations\n"},
+	} {
+		for _, turn := range []string{"", "/Rotate 90", "/Rotate 180", "/Rotate 270"} {
+			raw := strings.Replace(string(pdfWithFont(tt.content, "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")), "/Type /Page ", "/Type /Page "+turn+" ", 1)
+			doc := parsetest.Read(t, "a.pdf", []byte(raw))
+			lines := strings.SplitAfter(allText(doc), "\n")
+			slices.SortFunc(lines, func(a, b string) int { return strings.Index(tt.want, a) - strings.Index(tt.want, b) }) // the order differs
+			got := strings.ReplaceAll(strings.Join(lines, ""), "System: Owner\n", "")
+			if got != tt.want && (turn == "" || !strings.Contains(name, "turned cell")) {
+				t.Errorf("%s%s: read %q, want %q", name, turn, got, tt.want)
+			}
+		}
+	}
+}
+
+// Images beside text are counted: logos, backgrounds and repeated ones are not.
+func TestPDFPicturesNotRead(t *testing.T) {
+	text := pdfText("72", "700", "Some text on the page.")
+	place := func(w, h, x, y string) string {
+		return " q " + w + " 0 0 " + h + " " + x + " " + y + " cm /White Do Q "
+	}
+	for name, tt := range map[string]struct {
+		pages []pdfPage
+		want  string
+	}{
+		"one":        {[]pdfPage{{content: text + place("200", "100", "72", "400")}}, "1 picture"},
+		"two":        {[]pdfPage{{content: text + place("200", "100", "72", "400") + place("200", "100", "72", "100")}}, "2 pictures"},
+		"strips":     {[]pdfPage{{content: text + place("200", "50", "72", "400") + place("200", "50", "72", "350")}}, "1 picture"},
+		"in a form":  {[]pdfPage{{content: text + "/Outer Do", form: place("200", "100", "72", "400")}}, "1 picture"},
+		"logo":       {[]pdfPage{{content: text + place("30", "30", "500", "750")}}, ""},
+		"background": {[]pdfPage{{content: place("600", "800", "0", "0") + text}}, ""},
+		"repeated": {[]pdfPage{
+			{content: text + place("200", "100", "72", "400")}, {content: text + place("200", "100", "72", "400")},
+		}, "1 picture"},
+	} {
+		if got := api.DescribeNotRead(parsetest.Read(t, "a.pdf", pdfOf(tt.pages...)).NotRead); got != tt.want {
+			t.Errorf("%s: not read: %q, want %q", name, got, tt.want)
+		}
 	}
 }

@@ -22,6 +22,10 @@ func TestSharedPDFs(t *testing.T) {
 		{"14-acroform", "form-with-appearance.pdf", []string{"System owner: Marigold Fennimore\n", "Data loss prevention is in use: no\n"}},
 		{"16-pdf-attachments", "portfolio.pdf", []string{"the cobalt exception", "failed twice in amber wing"}},
 		{"17-ligatures", "lig.pdf", []string{"The office reflects it; after work."}},
+		{"18-rotated", "rotate90.pdf", []string{"Rotated page: visitors sign the visitor book and hand in the saffron badge when they leave.\n"}},
+		{"18-rotated", "sideways-part.pdf", []string{
+			"Upright paragraph: the plan is tested yearly.\n", "Sideways table title: recovery times Payroll returns in four hours\n",
+		}},
 		{"37-cjk-rtl", "chromium.pdf", []string{"يجب مراجعة الحسابات كل ثلاثة أشهر\n", "גיבויים נבדקים פעם ברבעון VPN 24\n"}},
 	} {
 		raw, err := os.ReadFile(shareddata.PathOrSkip(t, "documents", tt.folder, tt.file))

@@ -126,13 +126,13 @@ func roundSize(size float64) float64 { return math.Round(size*4) / 4 }
 // pageEdgeKey returns a key for comparing an item near the top or bottom of the page with items on other pages,
 // to find running headers and footers. It returns false for items elsewhere.
 func (p *pageLayout) pageEdgeKey(i int) (string, bool) {
-	b := p.items[i].box()
-	if b.y0 > 0.15*p.h && b.y1 < 0.86*p.h {
+	b, height := p.items[i].box(), p.items[i].pageHeight
+	if b.y0 > 0.15*height && b.y1 < 0.86*height {
 		return "", false
 	}
 	var key string
 	if g := p.items[i].grid; g != nil {
-		if b.height() > 0.25*p.h {
+		if b.height() > 0.25*height {
 			return "", false
 		}
 		key = g.comparableKey()
@@ -161,6 +161,10 @@ func (f *flowWriter) writePage(p *pageLayout) {
 	for i, it := range p.items {
 		if f.b.Err() != nil {
 			return
+		}
+		if it.isSeparate {
+			f.flush()
+			f.last = nil
 		}
 		switch {
 		case f.isRunningHeaderOrFooter(p, i):

@@ -207,7 +207,7 @@ func joinWords(words []word) string {
 
 // isBeside reports whether a word is on the line of a field, or on the first line of a high one.
 func (f formField) isBeside(w word) bool {
-	if w.isVertical {
+	if w.turn.isVertical() {
 		return false
 	}
 	mid := (w.y0 + w.y1) / 2
@@ -252,7 +252,7 @@ func (p *pageContent) labelRight(f formField, printed []word) []word {
 // labelAbove returns the words of the line right above a field.
 func (p *pageContent) labelAbove(f formField, printed []word) []word {
 	return lineOf(printed, func(w word) bool {
-		return !w.isVertical && w.x1 > f.at.x0 && w.x0 < f.at.x1 && w.y1 <= f.at.y0+0.3*w.height() && f.at.y0-w.y1 < 0.8*w.height()
+		return !w.turn.isVertical() && w.x1 > f.at.x0 && w.x0 < f.at.x1 && w.y1 <= f.at.y0+0.3*w.height() && f.at.y0-w.y1 < 0.8*w.height()
 	})
 }
 

@@ -274,7 +274,8 @@ func (g *grid) splitTallRows(words []word) {
 				in = append(in, w)
 			}
 		}
-		if parts := groupRows(in, g.xs[1:len(g.xs)-1]); len(parts) > 1 && i+1 == len(g.rows) {
+		isTurned := slices.ContainsFunc(in, func(w word) bool { return w.turn != upright })
+		if parts := groupRows(in, g.xs[1:len(g.xs)-1]); len(parts) > 1 && i+1 == len(g.rows) && !isTurned {
 			out = append(out, parts...)
 			continue
 		}
@@ -355,6 +356,9 @@ func groupRows(words []word, bounds []float64) []gridRow {
 }
 
 func cellText(words []word) string {
+	if words[0].turn != upright {
+		words = turnWords(words)
+	}
 	var lines []string
 	for _, l := range groupLines(words) {
 		lines = append(lines, l.text)

@@ -27,6 +27,10 @@ type textLine struct {
 type layoutItem struct {
 	line *textLine
 	grid *grid
+	// pageHeight is the height of the page as the item is read.
+	pageHeight float64
+	// isSeparate is set if it doesn't continue the item before it.
+	isSeparate bool
 }
 
 func (i layoutItem) box() box {
@@ -39,14 +43,28 @@ func (i layoutItem) box() box {
 // pageLayout is a page in reading order.
 type pageLayout struct {
 	number int
-	w, h   float64
 	items  []layoutItem
 }
 
-// layoutPage puts the content of a page into reading order. It finds tables by their rules, and columns and
-// tables without rules by gaps that many lines share; the rest is read from top to bottom.
+// layoutPage puts the content of a page into reading order. Text that runs upward or downward is read as on a page turned
+// for it, after the other text.
 func layoutPage(p *pageContent) *pageLayout {
-	out := &pageLayout{number: p.number, w: p.w, h: p.h}
+	out := &pageLayout{number: p.number}
+	for i, part := range p.splitByDirection() {
+		items := layoutUpright(part)
+		for k := range items {
+			items[k].pageHeight = part.h
+			items[k].isSeparate = k == 0 && i > 0 && len(out.items) > 0
+		}
+		out.items = append(out.items, items...)
+	}
+	return out
+}
+
+// layoutUpright puts the content of a page into reading order. It finds tables by their rules, and columns and
+// tables without rules by gaps that many lines share; the rest is read from top to bottom.
+func layoutUpright(p *pageContent) []layoutItem {
+	var out []layoutItem
 	rest := p.words
 	for _, g := range findGrids(p.rules) {
 		var inside, outside []word
@@ -61,25 +79,25 @@ func layoutPage(p *pageContent) *pageLayout {
 			continue // a drawing or a frame: its words stay lines
 		}
 		rest = outside
-		out.items = append(out.items, layoutItem{grid: g})
+		out = append(out, layoutItem{grid: g})
 	}
-	tables := len(out.items)
+	tables := len(out)
 	lines := groupLines(rest)
 	// Lines above, between and below ruled tables are laid out separately.
-	slices.SortStableFunc(out.items, func(a, b layoutItem) int { return cmp.Compare(a.box().y0, b.box().y0) })
-	grids := slices.Clone(out.items[:tables])
-	out.items = out.items[:0]
+	slices.SortStableFunc(out, func(a, b layoutItem) int { return cmp.Compare(a.box().y0, b.box().y0) })
+	grids := slices.Clone(out[:tables])
+	out = out[:0]
 	for _, g := range grids {
 		n := 0
 		for n < len(lines) && (lines[n].y0+lines[n].y1)/2 < g.grid.y0 {
 			n++
 		}
-		out.items = append(out.items, orderLines(lines[:n])...)
-		out.items = append(out.items, g)
+		out = append(out, orderLines(lines[:n])...)
+		out = append(out, g)
 		lines = lines[n:]
 	}
-	out.items = append(out.items, orderLines(lines)...)
-	for _, it := range out.items {
+	out = append(out, orderLines(lines)...)
+	for _, it := range out {
 		if it.line != nil {
 			it.line.words = nil // if they were kept for all pages, they would be most of the memory
 		}

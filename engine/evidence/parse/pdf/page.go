@@ -25,9 +25,9 @@ func (b box) union(o box) box {
 // because font metrics are not comparable.
 type word struct {
 	box
-	text       string
-	bold       bool
-	isVertical bool // written upward or downward
+	text string
+	bold bool
+	turn turn
 
 	beginsAnswer, endsAnswer bool // to a question of a form
 }
@@ -117,20 +117,20 @@ func visibleRune(c rune) rune {
 
 // typeface is the formatting shared by the characters of a word.
 type typeface struct {
-	size       float64 // font size as displayed
-	base       float64 // y of the baseline
-	isVertical bool    // written upward or downward
-	isTilted   bool    // a watermark across the page
-	bold       bool
+	size     float64 // font size as displayed
+	base     float64 // y of the baseline; x if it is vertical
+	turn     turn
+	isTilted bool // a watermark across the page
+	bold     bool
 	// hasNoUnicode is set if the font doesn't say which letter a code stands for.
 	hasNoUnicode bool
 }
 
-// setTilt records whether text displayed at the given angle, in radians, is vertical or tilted.
+// setTilt records whether text displayed at the given angle, in radians counterclockwise, is turned or tilted.
 func (f *typeface) setTilt(angle float64) {
-	turned := math.Mod(math.Abs(angle), math.Pi)
-	f.isVertical = math.Abs(turned-math.Pi/2) < 0.1
-	f.isTilted = !f.isVertical && turned > 0.1 && turned < math.Pi-0.1
+	quarters := math.Round(angle / (math.Pi / 2))
+	f.turn = turn((int(quarters)%4 + 4) % 4)
+	f.isTilted = math.Abs(angle-quarters*math.Pi/2) > 0.1
 }
 
 // wordBuilder joins characters into words in the order they are added.
@@ -170,11 +170,14 @@ func (b *wordBuilder) addRune(c rune, g box, isShown bool, typefaceOf func() typ
 // back, and too close for a space to be missing before it.
 func (b *wordBuilder) continuesWord(c rune, g box) bool {
 	a := b.last
-	if b.isVertical {
+	if b.turn.isVertical() {
 		a, g = box{x0: a.y0, y0: a.x0, x1: a.y1, y1: a.x1}, box{x0: g.y0, y0: g.x0, x1: g.y1, y1: g.x1}
 		return min(g.y1, a.y1)-max(g.y0, a.y0) > 0.3*min(g.height(), a.height()) && g.x0-a.x1 < 0.25*b.size && a.x0-g.x1 < 0.25*b.size
 	}
 	gap := g.x0 - a.x1
+	if b.turn == upsideDown {
+		gap = a.x0 - g.x1
+	}
 	if runeDirection(c) == rightToLeft {
 		gap = max(a.x0-g.x1, min(gap, 0)) - 0.3*b.size // the first letter of a ligature may be behind the second one
 	}
@@ -198,13 +201,21 @@ func (b *wordBuilder) endWord() {
 	if b.open = false; b.isTilted {
 		return
 	}
-	if !b.isVertical {
-		b.at.y0, b.at.y1 = b.base-0.8*b.size, b.base+0.2*b.size
+	const ascent, descent = 0.8, 0.2
+	switch b.turn {
+	case upright:
+		b.at.y0, b.at.y1 = b.base-ascent*b.size, b.base+descent*b.size
+	case upward:
+		b.at.x0, b.at.x1 = b.base-ascent*b.size, b.base+descent*b.size
+	case upsideDown:
+		b.at.y0, b.at.y1 = b.base-descent*b.size, b.base+ascent*b.size
+	case downward:
+		b.at.x0, b.at.x1 = b.base-descent*b.size, b.base+ascent*b.size
 	}
 	if at := b.at; math.IsNaN(at.y0+at.y1) || math.IsInf(at.y0+at.y1, 0) {
 		return
 	}
-	w := word{box: b.at, text: wordText(b.runes), bold: b.bold, isVertical: b.isVertical}
+	w := word{box: b.at, text: wordText(b.runes), bold: b.bold, turn: b.turn}
 	reason := b.unseenReason()
 	if reason == seen {
 		b.page.words = append(b.page.words, w)

@@ -156,17 +156,26 @@ func (f *typefaces) typefaceOfChar(i int, g box) typeface {
 	if m.get("FPDFText_GetMatrix", f.text, at, uint64(m.scratch)) != 0 {
 		t.size *= math.Hypot(m.readFloat(8), m.readFloat(12))
 		angle = math.Atan2(m.readFloat(4), m.readFloat(0))
+		if m.readFloat(0)*m.readFloat(12) < 0 {
+			angle = 0 // a mirror image
+		}
 	}
 	if !(t.size > 0.5 && t.size < 2000) {
 		t.size = g.height()
 	}
-	t.base = g.y1 - 0.2*t.size
+	t.setTilt(angle - float64(f.r.out.rotation)*math.Pi/2)
+	if t.base = g.y1 - 0.2*t.size; t.turn.isVertical() {
+		t.base = (g.x0 + g.x1) / 2
+	}
 	if m.get("FPDFText_GetCharOrigin", f.text, at, uint64(m.scratch), uint64(m.scratch)+8) != 0 {
 		x, _ := m.mem.ReadFloat64Le(m.scratch)
 		y, _ := m.mem.ReadFloat64Le(m.scratch + 8)
-		_, t.base = f.r.out.toDisplayPoint(x, y)
+		if x, y = f.r.out.toDisplayPoint(x, y); t.turn.isVertical() {
+			t.base = x
+		} else {
+			t.base = y
+		}
 	}
-	t.setTilt(angle + float64(f.r.out.rotation)*math.Pi/2)
 	t.bold = isBoldFont(f.r.fontName(f.text, i))
 	f.object, f.last = object, t
 	return t

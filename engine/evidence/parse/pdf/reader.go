@@ -66,6 +66,7 @@ func hasNoText(err error) bool {
 func readPages(b *document.Builder, doc engineDocument, flow *flowWriter) error {
 	var broken []int
 	var scans []scannedPage
+	pictures := pictureCounter{}
 	for n := 1; n <= b.Doc.PageCount; n++ {
 		if err := b.Context().Err(); err != nil {
 			return err
@@ -86,6 +87,8 @@ func readPages(b *document.Builder, doc engineDocument, flow *flowWriter) error 
 		layout := layoutPage(page)
 		if page.isScan() {
 			scans = append(scans, scannedPage{number: n, words: len(page.words), layout: layout})
+		} else {
+			pictures.count(b.Doc, page)
 		}
 		chars := 0
 		for _, w := range page.words {

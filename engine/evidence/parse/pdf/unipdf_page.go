@@ -89,7 +89,11 @@ func (r *unipdfPage) typefaceOf(marks []extractor.TextMark, g box) typeface {
 	if m.Orientation%180 == 90 {
 		t.size = g.x1 - g.x0
 	}
-	t.setTilt(float64(m.Orientation+90*r.out.rotation) * math.Pi / 180)
+	if t.setTilt(float64(m.Orientation-90*r.out.rotation) * math.Pi / 180); t.turn == downward {
+		t.base = g.x0
+	} else if t.turn == upward {
+		t.base = g.x1
+	}
 	t.isTilted = t.isTilted || isDiagonal(marks)
 	if m.Font != nil {
 		t.bold = isBoldFont(m.Font.BaseFont())

@@ -79,7 +79,7 @@ func (p *pageContent) removeStruckWords() {
 			continue
 		}
 		p.words = slices.DeleteFunc(p.words, func(w word) bool {
-			if w.isVertical == horizontal || !isStruck(w, strikes) {
+			if w.turn.isVertical() == horizontal || !isStruck(w, strikes) {
 				return false
 			}
 			p.unseen = append(p.unseen, unseenWord{word: w, reason: struck})
@@ -105,7 +105,7 @@ func (p *pageContent) findStrikes(horizontal bool) []rule {
 	for _, r := range lines {
 		from, to, size := math.Inf(1), math.Inf(-1), 0.0
 		for _, w := range p.words {
-			if w.isVertical != horizontal && w.isCrossedBy(r) {
+			if w.turn.isVertical() != horizontal && w.isCrossedBy(r) {
 				a, b := w.along()
 				from, to, size = min(from, a), max(to, b), max(size, w.thickness())
 			}
@@ -119,14 +119,14 @@ func (p *pageContent) findStrikes(horizontal bool) []rule {
 
 // along returns the range of a word in the direction in which it is written.
 func (w word) along() (from, to float64) {
-	if w.isVertical {
+	if w.turn.isVertical() {
 		return w.y0, w.y1
 	}
 	return w.x0, w.x1
 }
 
 func (w word) thickness() float64 {
-	if w.isVertical {
+	if w.turn.isVertical() {
 		return w.x1 - w.x0
 	}
 	return w.height()
@@ -138,7 +138,7 @@ func (w word) isCrossedBy(r rule) bool {
 	if min(to, r.to)-max(from, r.from) < 0.3*(to-from) {
 		return false
 	}
-	if w.isVertical {
+	if w.turn.isVertical() {
 		d := (r.at - w.x0) / w.thickness()
 		return d > 0.3 && d < 0.7
 	}
@@ -161,8 +161,7 @@ func isStruck(w word, strikes []rule) bool {
 // removeWordsIn removes the words inside areas of the displayed page as struck.
 func (p *pageContent) removeWordsIn(areas []box) {
 	p.words = slices.DeleteFunc(p.words, func(w word) bool {
-		x, y := (w.x0+w.x1)/2, (w.y0+w.y1)/2
-		if !slices.ContainsFunc(areas, func(b box) bool { return x > b.x0 && x < b.x1 && y > b.y0 && y < b.y1 }) {
+		if !isInside(w, areas) {
 			return false
 		}
 		p.unseen = append(p.unseen, unseenWord{word: w, reason: struck})
