@@ -118,6 +118,23 @@ func TestPassagesAreReplacedWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("at the end", "short", 5, 5)
+	err := db.Update(ctx, func(tx *store.Tx) error {
+		for set := range doc.PassageSet + 10 {
+			other := doc.Passages()
+			other.Set = set
+			n, err := store.DeletePacks(tx, packedOrg, 1000, other.Key())
+			if err != nil {
+				return err
+			}
+			if isCurrent := set == doc.PassageSet; n > 0 != isCurrent {
+				t.Errorf("set %d of %d has %d packs of the store", set, doc.PassageSet, n)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Passages and documents from data folders that predate passage sets are read unchanged.
