@@ -38,7 +38,7 @@ func (r *Reliance) Warnings() (out []string) {
 		d := slices.MaxFunc(r.DecisiveDocuments, func(a, b DecisiveDocument) int { return a.LinesAlone - b.LinesAlone })
 		out = append(
 			out,
-			fmt.Sprintf("%s on a single document (%d on %s).", formatCount(n, "line rests", "lines rest"), d.LinesAlone, d.Filename),
+			fmt.Sprintf("%s on a single document (%d on %s).", formatCount(n, "verdict rests", "verdicts rest"), d.LinesAlone, d.Filename),
 		)
 	}
 	return out

@@ -15,7 +15,7 @@ import (
 
 func (a *app) agentCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "agent", Short: "Run the nine pipeline agents and inspect their runs",
+		Use: "agent", Short: "Run single steps of an assessment (agents) and inspect their runs",
 		Long: `Nine agents each do one part of an assessment, using the same operations as these
 commands. They produce drafts, which people submit and approve. Every step of a run is
 recorded.`,

@@ -24,7 +24,7 @@ import (
 func (a *app) analyzeCommand() *cobra.Command {
 	return makeCommandGroup(
 		&cobra.Command{
-			Use: "analyze", Short: "Run one of the seven specialized analyses",
+			Use: "analyze", Short: "Run a single analysis, such as of gaps or risks",
 			Long: `Runs an analysis immediately, using built-in rules or the selected model (service model
 status). Each result names its run, which service agent steps shows. Results are drafts
 and need human review.

@@ -137,7 +137,7 @@ func (a *app) approvalApprove() *cobra.Command {
 // addContentHashFlag adds the flag for the hash of the reviewed content. An empty value is rejected: a script
 // with an unset variable would otherwise approve whatever is under review.
 func addContentHashFlag(cmd *cobra.Command, content *string) {
-	cmd.Flags().StringVar(content, "content-sha256", "", "SHA-256 of the content you reviewed; changed content is not approved")
+	cmd.Flags().StringVar(content, "content-sha256", "", "approve only if the content still has this SHA-256")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().Changed("content-sha256") && *content == "" {
 			return usageError("--content-sha256 is empty; give the hash, or omit the flag to approve what was submitted")
@@ -165,7 +165,7 @@ func (a *app) gateApproveCommand(g api.Gate) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "approve", Short: "Approve the version under review",
 		Long: fmt.Sprintf(
-			"Approves the %s that is under review, with exactly its current\ncontent, in your name. Owners and admins can approve.",
+			"Approves the current content of the %s that is under review. The approval\nis recorded under your name. Owners and admins can approve.",
 			g.Title(),
 		),
 		Example: fmt.Sprintf(

@@ -133,8 +133,8 @@ func (a *app) backupCommand() *cobra.Command {
 	var o BackupOptions
 	cmd := &cobra.Command{
 		Use: "backup FILE", Short: "Write a backup of all data to one file, while everything runs",
-		Long: `Writes the data of all organizations to one file: every record and, without --no-blobs,
-every file: documents, reports and imported catalogs. Nothing has to be stopped; a
+		Long: `Writes the data of all organizations to one file: all records and, unless --no-blobs
+is set, all files (documents, reports and imported catalogs). Nothing has to be stopped; a
 running daemon writes the backup itself, so its user needs access to the folder. A file
 that exists is never overwritten.
 
@@ -442,12 +442,12 @@ func (a *app) restoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "restore FILE", Short: "Restore a backup to the data folder",
 		Long: `Verifies the whole backup, then restores it to the data folder, which may be empty or
-missing. Nothing is replaced before everything can be. Stop the daemon first: a folder
+missing. Existing data is replaced only after that. Stop the daemon first: a folder
 in use is refused, as is a backup of a newer version of this program; one of an older
 version is converted when it is opened.
 
-If the folder has data, you are asked first, and its database is moved to its folder
-backups; its files stay.`,
+If the folder has data, you are asked first. The existing database is moved to the
+subfolder backups; existing files are kept.`,
 		Example: `  service restore acme.bak --data ./restored
   service restore acme.bak --identity key.txt --yes`,
 		RunE: func(cmd *cobra.Command, args []string) error {

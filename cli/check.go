@@ -35,7 +35,7 @@ func (a *app) checkCommand() *cobra.Command {
 		ValidArgsFunction: a.completeAssessments(),
 		Long: `Checks a folder of evidence, or an assessment on a server or in the data folder, against
 a policy. The exit code is the verdict: 0 if the check passes, 1 if it fails, 4 if only an
-approval is missing or void. 2, 3 and 5 are errors, not verdicts: see
+approval is missing or no longer valid because the content changed. 2, 3 and 5 are errors, not verdicts: see
 "service help exit-codes".
 
 A folder is assessed in isolation with the starter catalog: your data folder and server are
@@ -47,12 +47,12 @@ The policy is read from .service.yaml in the current directory, or from the file
 not decide what it is checked against. The result names the policy with its SHA-256.
 
 The policy's keys are the flags below, plus "evidence" or "assessment" for what to check,
-and "output". Its paths are relative to the policy and must stay in its folder. Flags
+and "output". Paths in the policy are relative to it and must not leave its folder. Flags
 override the file and may name any path. By default, the check fails on gaps of high
 severity or above.
 
-The verdict is written to stdout in the -o format given without a file, or as text if
-there is none. A file that the program did not write is not replaced without --force.
+-o FORMAT prints the result in that format, -o FORMAT=FILE writes it to a file; the default
+is text. A file that the program did not write is not replaced without --force.
 Formats: ` + strings.Join(check.OutputFormatNames(), ", ") + ".",
 		Example: `  service check evidence -f iso-27001-2022 --fail-on critical
   service check "Acme 2026" --require-approved soa,gap_analysis --min-coverage 60

@@ -35,11 +35,11 @@ type setting struct {
 // SERVICE_SERVER, and so on.
 var settings = []setting{
 	{"context", "", "name of the context to use, or local for the data folder", ""},
-	{"server", "", "URL of the service to use, https://…, instead of a context", ""},
-	{"data", "", "folder of the local data, instead of a context", ""},
+	{"server", "", "URL of the server, https://… (overrides the context, the saved connection)", ""},
+	{"data", "", "local data folder (overrides the context)", ""},
 	{"org", "", "id, slug or name of the organization to act in", ""},
 	{"token", "", "API key for the server (better in SERVICE_TOKEN: other users can see flags)", ""},
-	{"ca", "", "certificate file of the server's private certificate authority", ""},
+	{"ca", "", "CA certificate file, if the server uses a private CA", ""},
 	{"insecure-http", "", "allow unencrypted http:// to another machine", false},
 	{"assessment", "a", "id or name of the assessment (default: the most recently used, or the only one)", ""},
 	{"output", "o", "output format: table, json, yaml or csv", "table"},

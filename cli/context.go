@@ -26,7 +26,7 @@ func newContextView(c *contexts.Context, current string) contextView {
 
 func (a *app) useContextCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "use [NAME]", Short: "Switch the server or organization that commands use",
+		Use: "use [NAME]", Short: "Select the server or organization for later commands",
 		ValidArgsFunction: a.completeContexts(),
 		Long: `Selects the context that commands use; ` + "`local`" + ` is the data folder on this machine. With
 --org, switches the organization within a context, by id, slug or name. Without either,

@@ -16,7 +16,7 @@ func helpTopics() []*cobra.Command {
 1    check failed: the result does not meet the criteria
 2    usage error: unknown command or flag, or an invalid value
 3    runtime error: a file, a server, or a missing record
-4    an approval is missing or void: a person has to decide first
+4    an approval is missing or no longer valid: a person has to decide first
 5    not authorized: no credential, or insufficient permissions
 130  interrupted; completed work is kept
 

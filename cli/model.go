@@ -23,7 +23,7 @@ const builtinModel = "builtin"
 
 func (a *app) modelCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "model", Short: "Choose what answers analyses: built-in rules or your own model",
+		Use: "model", Short: "Choose how analyses are produced: by built-in rules or by your own model",
 		Long: `The seven analyses are answered by built-in rules, or by a model on your own network:
 ollama, or any OpenAI-compatible server. A model's answers are checked; it can
 be stricter than the rules, never more lenient. If it is unavailable, the rules answer. The

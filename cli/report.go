@@ -335,7 +335,7 @@ func (a *app) reportList() *cobra.Command {
 func (a *app) reportShow() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show ID",
-		Short: "Show a report's record",
+		Short: "Show a report's details",
 
 		Long:    "Shows what a report was made from, its hash, and whether it is a draft.",
 		Example: "  service report show ID",

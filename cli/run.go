@@ -35,15 +35,15 @@ func (a *app) assessRun() *cobra.Command {
 	var approve []string
 	cmd := &cobra.Command{
 		Use: "run [DIR|FILE…]", Short: "Run an assessment, or continue it up to the next decision",
-		Long: `Creates an assessment of the documents in DIR and advances it step by step
+		Long: `Creates an assessment of the given documents and advances it step by step
 until a decision is needed; then it exits with code 4 and shows what is pending and
 how to decide. Run it again to continue.
 
 If there is an open assessment, it is continued, and only files that are new or
 changed in DIR are imported. The assessment is the one given by --name or
 --assessment; otherwise the one last run from DIR; otherwise the one with the
-folder's name. Without DIR, it is the most recently used one. Hidden files and
-symbolic links are skipped.
+folder's name. Without DIR, the most recently used assessment is continued. Hidden
+files and symbolic links are skipped.
 
 --approve records your approval in advance, for all four gates or those given.
 It is logged under your name.`,
@@ -77,13 +77,13 @@ It is logged under your name.`,
 		"framework",
 		"f",
 		nil,
-		"framework code to assess against; repeatable (default: the whole SCF)",
+		"framework code to assess against; repeatable (default: all controls of the active catalog)",
 	)
 	f.StringVar(&o.name, "name", "", "name of the assessment (default: the one last run from DIR, else the folder's name)")
 	f.StringVar(&o.version, "version", "", "catalog version, e.g. 2026.1.1 (default: the active one)")
 	f.StringSliceVar(&approve, "approve", nil, "approve in advance as yourself: all gates, or --approve=soa,gap_analysis,maturity,poam")
 	f.Lookup("approve").NoOptDefVal = "all"
-	addChoiceFlag(f, &o.until, "until", api.States(), "stop at this state")
+	addChoiceFlag(f, &o.until, "until", api.States(), "stop at this state; see \"service help lifecycle\"")
 	f.StringSliceVar(&o.reports, "report", nil, "at the end, save the full report to this file; its extension sets the format")
 	f.BoolVar(&o.force, "force", false, "overwrite files given with --report")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())

@@ -12,7 +12,7 @@ import (
 
 func (a *app) secretKeyCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "secret", Short: "The encryption key for webhook and integration secrets",
+		Use: "secret", Short: "Manage the encryption key for webhook and integration secrets",
 		Long: `Secrets are encrypted in the database. The key is stored in SERVICE_SECRET_KEY, in the file
 secret.key of the data folder, or in the system's keyring.`,
 		Example: "  service secret show\n  service secret rotate",

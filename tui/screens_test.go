@@ -200,7 +200,7 @@ func TestOffKeysSayWhy(t *testing.T) {
 	s.press("E")
 	s.sees("E: the assessment is closed")
 	s.press("?")
-	s.sees("Keys of Statement of Applicability", "not now: the assessment is closed")
+	s.sees("Keys of Statement of Applicability", "unavailable: the assessment is closed")
 }
 
 func TestKeysPage(t *testing.T) {

@@ -136,7 +136,7 @@ func (b *bench) checkWarnings(t *testing.T, v *api.SoAVersion) {
 	}
 	want := []string{
 		fmt.Sprintf("%d verdicts were changed by a single document", v.LinesChangedByDocument),
-		fmt.Sprintf("%d lines rest on a single document", v.LinesOnOneDocument),
+		fmt.Sprintf("%d verdicts rest on a single document", v.LinesOnOneDocument),
 	}
 	got := strings.Join(l.Data[0].Warnings, "\n")
 	if !strings.Contains(got, want[0]) || !strings.Contains(got, want[1]) {

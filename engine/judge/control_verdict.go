@@ -199,7 +199,7 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 				formatStatementCount(n[VerdictPlanned], len(verdicts)),
 			)
 		case total > 0:
-			j.Reason = "A passage touches on it, but not enough to be evidence of the control."
+			j.Reason = "A passage refers to the topic but is too weak to count as evidence."
 		case foreign > 0:
 			j.Reason = "No evidence was found in English. Passages with a similar meaning are in another language and could not " +
 				"be analyzed; review manually."

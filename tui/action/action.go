@@ -98,7 +98,7 @@ func WriteHelp(p *draw.Page, title string, all []Action) {
 		inner := draw.NewPage(p.Width() - min(16, p.Width()/3) - 1)
 		inner.AddText(draw.Plain, a.Help)
 		if a.DisabledReason != "" {
-			inner.AddText(draw.Dim, "(not now: "+a.DisabledReason+")")
+			inner.AddText(draw.Dim, "(unavailable: "+a.DisabledReason+")")
 		}
 		for i, l := range inner.Lines {
 			if i > 0 {

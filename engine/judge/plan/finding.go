@@ -206,7 +206,7 @@ func describeCondition(item api.SoAItem) string {
 	var b strings.Builder
 	switch item.ImplementationStatus {
 	case api.NotEvidenced:
-		b.WriteString("Not evidenced (no conclusion either way). ")
+		b.WriteString("No conclusion either way. ")
 	case api.Implemented:
 		fmt.Fprintf(&b, "The control counts as implemented, but the evidence for it is %s. ", item.EvidenceCoverage)
 	}
@@ -320,7 +320,7 @@ func describeEffect(c api.Control, item api.SoAItem) string {
 		text += " Catalog risks: " + strings.Join(c.Risks[:min(len(c.Risks), 8)], ", ") + "."
 	}
 	if controlWeight(c) == 10 {
-		text += " The control is material: a deficiency in it is a material weakness overall."
+		text += " This is a material control: a deficiency in it may be a material weakness of the whole organization."
 	}
 	return text
 }

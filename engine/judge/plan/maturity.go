@@ -12,7 +12,7 @@ import (
 
 // genericLevelCriteria describes each maturity level for controls without criteria in the catalog.
 var genericLevelCriteria = [6]string{
-	"The practice isn't performed; nothing shows due care.",
+	"The practice is not performed, and there is no evidence of due care.",
 	"The practice is performed ad hoc by individuals, without a consistent approach.",
 	"The practice is required and followed in some areas, but not consistently.",
 	"One documented approach applies to everything in scope; it is followed, and deviations are recorded with reasons.",
@@ -79,7 +79,7 @@ func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore
 		if item.CoverageRatio >= 0.5 {
 			m.Level = 2
 			m.Rationale = fmt.Sprintf(
-				"Level 2: %.0f%% of the requirements are evidenced; level 3 requires it to apply everywhere. %s",
+				"Level 2: %.0f%% of the requirements are evidenced; level 3 requires consistent application. %s",
 				item.CoverageRatio*100,
 				item.Reason,
 			)

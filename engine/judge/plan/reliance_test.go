@@ -27,7 +27,7 @@ func TestCountReliance(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	if got := fmt.Sprint(v.Warnings()); got != "[3 verdicts were changed by a single document since an earlier draft (2 by b.md). "+
-		"3 lines rest on a single document (3 on a.md).]" {
+		"3 verdicts rest on a single document (3 on a.md).]" {
 		t.Errorf("%s", got)
 	}
 
@@ -38,7 +38,7 @@ func TestCountReliance(t *testing.T) {
 		})
 	}
 	v = CountReliance(items)
-	if got := v.Warnings()[1]; len(v.DecisiveDocuments) != 10 || got != "3 lines rest on a single document (3 on a.md)." {
+	if got := v.Warnings()[1]; len(v.DecisiveDocuments) != 10 || got != "3 verdicts rest on a single document (3 on a.md)." {
 		t.Errorf("%d documents, %s", len(v.DecisiveDocuments), got)
 	}
 }

@@ -35,8 +35,8 @@ func (v *Report) gapSection() []block.Block {
 			block.NewPara(
 				"",
 				fmt.Sprintf(
-					"%s of the %s findings concern controls that count as implemented: they describe what would complete the evidence, "+
-						"and the plan contains no work for them.",
+					"%s of the %s findings concern implemented controls. They identify missing evidence only; "+
+						"no plan item was created for them.",
 					prose.GroupThousands(met),
 					prose.GroupThousands(len(v.Findings)),
 				),
