@@ -351,6 +351,7 @@ in --temp. The exit code is 1 if the backup is damaged or incomplete.`,
 			if o.Path, err = filepath.Abs(args[0]); err != nil {
 				return err
 			}
+			a.interruptHint = "nothing was changed; run the same command again"
 			a.progress.Start("verifying the backup")
 			o.Progress = a.showByteProgress("verifying the backup")
 			v, err := backups.Verify(cmd.Context(), o)

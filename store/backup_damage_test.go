@@ -151,3 +151,27 @@ func TestFailedRestoreLeavesNoFolder(t *testing.T) {
 		t.Errorf("the folder is there: %v", err)
 	}
 }
+
+// TestInvalidFileIsRefused checks that a backup with a file that the program can't use replaces nothing.
+func TestInvalidFileIsRefused(t *testing.T) {
+	db := openNew(t)
+	path := filepath.Join(t.TempDir(), "b")
+	_, err := db.Backup(t.Context(), path, BackupOptions{Files: map[string][]byte{"model.json": []byte("{}"), "secret.key": []byte("garbage")}})
+	is(t, "Backup", err, nil)
+	ro := ReadOptions{CheckFile: func(name string, content []byte) error {
+		if string(content) == "garbage" {
+			return errors.New(name + " is not a key")
+		}
+		return nil
+	}}
+	o := options(t.TempDir())
+	_, err = Restore(t.Context(), path, o, ro)
+	is(t, "Restore", err, ErrCorrupt)
+	if left := state(t, o.Dir); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+	_, err = VerifyBackup(t.Context(), path, options(t.TempDir()), ro)
+	if is(t, "VerifyBackup", err, ErrCorrupt); !strings.Contains(err.Error(), "its file secret.key is not valid: secret.key is not a key") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,22 @@
+package main
+
+import "testing"
+
+// TestCheckBackupFile checks that files are refused with which the restored folder could not be opened.
+func TestCheckBackupFile(t *testing.T) {
+	for _, c := range []struct {
+		name, content string
+		valid         bool
+	}{
+		{modelFile, `{"model": "llama3"}`, true},
+		{modelFile, "{{{", false},
+		{modelFile, `{"model": "lla`, false},
+		{secretKeyFile, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n", true},
+		{secretKeyFile, "AAAA\n", false},
+		{secretKeyFile, "", false},
+	} {
+		if err := checkBackupFile(c.name, []byte(c.content)); (err == nil) != c.valid {
+			t.Errorf("%s %q: %v", c.name, c.content, err)
+		}
+	}
+}
