@@ -8,6 +8,12 @@ import (
 
 // ParsePositiveOrOne returns the positive number at the start of s, at most limit, or 1 if there is none.
 func ParsePositiveOrOne(s string, limit int) int {
+	if s == "" {
+		return 1
+	}
+	if n, err := strconv.Atoi(s); err == nil && n > 0 {
+		return min(n, limit)
+	}
 	n := 1
 	if _, err := fmt.Sscanf(s, "%d", &n); err != nil || n < 1 {
 		return 1

@@ -206,6 +206,10 @@ type slideWalker struct {
 	countsMedia   bool
 	isSheet       bool   // a drawing of a sheet
 	font          string // of the open run
+	place         int    // counts the text bodies
+	look          slideLook
+	isLookKnown   bool
+	kind          string // as what text with the look isn't read
 
 	shape   string // the kind of placeholder of the open shape; "" for a text box
 	inShape int
@@ -225,9 +229,12 @@ func (s *slideWalker) appendCharData(text []byte) error {
 	if !s.inText || s.master != nil {
 		return nil
 	}
-	if kind := s.unreadKind(); kind != "" {
+	if look := (slideLook{s.run, s.level, s.place}); !s.isLookKnown || look != s.look {
+		s.look, s.isLookKnown, s.kind = look, true, s.unreadKind()
+	}
+	if s.kind != "" {
 		if len(bytes.TrimSpace(text)) > 0 {
-			s.countUnread(kind)
+			s.countUnread(s.kind)
 		}
 		return nil
 	}
@@ -250,6 +257,9 @@ func (s *slideWalker) startElement(e xml.StartElement, _ int) {
 	s.startVisibility(e)
 	s.countMedia(e)
 	s.path = append(s.path, e.Name.Local)
+	if e.Name.Local == "txBody" || e.Name.Local == "tbl" {
+		s.place++
+	}
 	switch e.Name.Local {
 	case "sp":
 		if s.inShape++; s.inShape == 1 {

@@ -25,6 +25,12 @@ func (f *slideFormat) inherit(base slideFormat) {
 	}
 }
 
+// slideLook is what decides on the visibility of a run within the slide.
+type slideLook struct {
+	run          slideFormat
+	level, place int
+}
+
 // slideLevels are the formats of the nine levels of a list.
 type slideLevels [9]slideFormat
 
@@ -249,6 +255,7 @@ func (s *slideWalker) endVisibility(name string) {
 			s.master.placeholders = append(s.master.placeholders, s.shapes[len(s.shapes)-1])
 		}
 		s.shapes = s.shapes[:len(s.shapes)-1]
+		s.isLookKnown = false
 	}
 	if s.master != nil {
 		s.master.background, s.master.hasPaint = s.background, s.hasPaint

@@ -152,7 +152,16 @@ func (r *rtfReader) read() error {
 			r.readAndExecuteControl()
 		case '\r', '\n':
 		default:
-			r.putByte(c)
+			end := r.at
+			for end < len(r.raw) && end-r.at < 1<<16 && r.raw[end] < 0x80 && !strings.ContainsRune("{}\\\r\n", rune(r.raw[end])) {
+				end++
+			}
+			if end == r.at || r.skip > 0 || c >= 0x80 {
+				r.putByte(c)
+				break
+			}
+			r.putText(string(r.raw[r.at-1 : end]))
+			r.at = end
 		}
 	}
 	r.endParagraph()

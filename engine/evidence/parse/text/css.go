@@ -24,10 +24,15 @@ type stylesheet struct {
 	rules     map[string][]cssRule
 	count     int
 	variables map[string]string
+	// ancestors counts what the open elements are, in the same form as the keys of rules. A rule that needs another
+	// ancestor need not be compared, which takes most of the time.
+	ancestors map[string]*int
+	keys      map[string][]string // of the values of class attributes
 }
 
 type cssRule struct {
 	selector    cascadia.Sel
+	ancestors   []*int // counts of the ancestors that it needs, as far as known
 	order       int
 	properties  []cssProperty
 	specificity cascadia.Specificity
@@ -51,7 +56,7 @@ var visibilityProperties = map[string]bool{
 
 // newStylesheet reads the style sheets in the page's order.
 func newStylesheet(sheets []string) *stylesheet {
-	s := &stylesheet{rules: map[string][]cssRule{}, variables: map[string]string{}}
+	s := &stylesheet{rules: map[string][]cssRule{}, variables: map[string]string{}, ancestors: map[string]*int{}, keys: map[string][]string{}}
 	for _, css := range sheets {
 		s.add(removeCSSComments(css), 0)
 	}
@@ -197,8 +202,9 @@ func (s *stylesheet) addRule(selectors, block string) {
 			continue
 		}
 		s.count++
-		key := selectorKey(sel.String())
-		s.rules[key] = append(s.rules[key], cssRule{sel, s.count, properties, sel.Specificity()})
+		text := sel.String()
+		key := selectorKey(text)
+		s.rules[key] = append(s.rules[key], cssRule{sel, s.requiredAncestors(text), s.count, properties, sel.Specificity()})
 	}
 }
 
@@ -212,6 +218,71 @@ func selectorKey(selector string) string {
 		return last[n:]
 	}
 	return strings.ToLower(last)
+}
+
+// requiredAncestors returns the counts of what the ancestors of an element have to be for the selector; none if unknown.
+func (s *stylesheet) requiredAncestors(selector string) (counts []*int) {
+	if strings.ContainsAny(selector, `[(\"':*+~`) {
+		return nil
+	}
+	parts := strings.FieldsFunc(selector, func(r rune) bool { return r == ' ' || r == '>' })
+	for _, part := range parts[:max(0, len(parts)-1)] {
+		for len(part) > 0 {
+			n := strings.IndexAny(part[1:], ".#") + 1
+			if n == 0 {
+				n = len(part)
+			}
+			key := part[:n]
+			if key[0] != '.' && key[0] != '#' {
+				key = strings.ToLower(key)
+			}
+			if s.ancestors[key] == nil {
+				s.ancestors[key] = new(int)
+			}
+			counts, part = append(counts, s.ancestors[key]), part[n:]
+		}
+	}
+	return counts
+}
+
+// classKeys returns the keys of the classes in an attribute.
+func (s *stylesheet) classKeys(value string) []string {
+	if keys, ok := s.keys[value]; ok {
+		return keys
+	}
+	classes := strings.Fields(value)
+	slices.Sort(classes)
+	classes = slices.Compact(classes)
+	for i, c := range classes {
+		classes[i] = "." + c
+	}
+	if len(s.keys) < maxCSSRules {
+		s.keys[value] = classes
+	}
+	return classes
+}
+
+// countAncestor counts an element among the ancestors of the elements in it, by 1 at its beginning and -1 at its end.
+func (s *stylesheet) countAncestor(n *html.Node, by int) {
+	if s.count == 0 {
+		return
+	}
+	add := func(key string) {
+		if count := s.ancestors[key]; count != nil {
+			*count += by
+		}
+	}
+	add(n.Data)
+	for _, a := range n.Attr {
+		switch a.Key {
+		case "class":
+			for _, key := range s.classKeys(a.Val) {
+				add(key)
+			}
+		case "id":
+			add("#" + a.Val)
+		}
+	}
 }
 
 // parseDeclarations returns the declarations of a block.
@@ -239,9 +310,16 @@ func parseDeclarations(block string) (out []cssProperty) {
 // propertiesFor returns the properties of an element by name, as the cascade has them: rules by specificity and
 // order, then its own style attribute, then what is important. Nil if it has none.
 func (s *stylesheet) propertiesFor(n *html.Node) map[string]string {
-	var matched []cssRule
+	var matched []*cssRule
 	collect := func(key string) {
-		for _, r := range s.rules[key] {
+	rules:
+		for i := range s.rules[key] {
+			r := &s.rules[key][i]
+			for _, a := range r.ancestors {
+				if *a == 0 {
+					continue rules
+				}
+			}
 			if r.selector.Match(n) {
 				matched = append(matched, r)
 			}
@@ -258,10 +336,8 @@ func (s *stylesheet) propertiesFor(n *html.Node) map[string]string {
 			own = parseDeclarations(removeCSSComments(a.Val))
 		case s.count == 0:
 		case a.Key == "class":
-			classes := strings.Fields(a.Val)
-			slices.Sort(classes)
-			for _, c := range slices.Compact(classes) {
-				collect("." + c)
+			for _, key := range s.classKeys(a.Val) {
+				collect(key)
 			}
 		case a.Key == "id":
 			collect("#" + a.Val)
@@ -270,7 +346,7 @@ func (s *stylesheet) propertiesFor(n *html.Node) map[string]string {
 	if matched == nil && own == nil {
 		return nil
 	}
-	slices.SortFunc(matched, func(a, b cssRule) int {
+	slices.SortFunc(matched, func(a, b *cssRule) int {
 		switch {
 		case a.specificity.Less(b.specificity):
 			return -1

@@ -112,9 +112,11 @@ func (p *visibilityPass) visit(n *html.Node, look appearance) error {
 			} else if innerKind != kind {
 				inner.counted = new(bool)
 			}
+			p.css.countAncestor(c, 1)
 			if err := p.visit(c, inner); err != nil {
 				return err
 			}
+			p.css.countAncestor(c, -1)
 			if inner.removed {
 				n.RemoveChild(c)
 			}
