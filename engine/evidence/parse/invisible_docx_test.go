@@ -182,7 +182,7 @@ func TestBesideTextDOCX(t *testing.T) {
 	if got := allText(doc); got != "Before\nLogs\nLogs are kept.\nThe settings page\nReport it\n" {
 		t.Errorf("read %q", got)
 	}
-	if got := api.DescribeNotRead(doc.NotRead); got != "2 comments, 1 hidden text, 1 inserted part, 1 picture, 1 embedded file, 1 chart" {
+	if got := api.DescribeNotRead(doc.NotRead); got != "2 comments, 1 hidden text, 1 inserted part, 1 picture, 1 chart, 1 embedded file" {
 		t.Errorf("not read: %s", got)
 	}
 }

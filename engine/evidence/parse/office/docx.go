@@ -265,6 +265,10 @@ func (d *docxReader) readHeaderFooter(name string) error {
 	w := &wordWalker{d: d, name: name}
 	w.onParagraph = func(p *wordPara) {
 		d.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: p.text.String()})
+		for _, text := range p.beside {
+			d.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: text})
+		}
+		d.b.Doc.AddNotRead(api.UnreadEmbeddedFile, len(p.embedded), api.Locator{})
 	}
 	return w.walk()
 }
@@ -347,6 +351,14 @@ func (d *docxReader) writeBeside(p *wordPara) {
 			continue
 		}
 		addSlideBlocks(d.b, s.blocks, here)
+	}
+	for _, id := range p.charts {
+		if err := addChart(d.b, d.z, d.targets[id], here); err != nil {
+			d.b.Fail(err)
+		}
+	}
+	for _, id := range p.embedded {
+		addEmbedded(d.b, d.z, d.targets[id], here)
 	}
 }
 

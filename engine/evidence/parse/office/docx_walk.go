@@ -30,6 +30,9 @@ type wordPara struct {
 	counted string   // the kinds of text that aren't read and are counted
 	beside  []string // texts of pictures
 	links   []string // relations of diagrams
+	charts  []string // relations of charts
+	// embedded are the relations of embedded documents.
+	embedded []string
 }
 
 // wordTable is a table that is being read, with the cells of the current row read so far.
@@ -280,6 +283,7 @@ func (w *wordWalker) endParagraph() {
 		}
 		t.cell = append(t.cell, p.beside...)
 		w.d.b.Doc.AddNotRead(api.UnreadDiagram, len(p.links), w.locator())
+		w.d.b.Doc.AddNotRead(api.UnreadEmbeddedFile, len(p.embedded), w.locator())
 		return
 	}
 	w.onParagraph(p)
@@ -306,7 +310,11 @@ func (w *wordWalker) noteMedia(p *wordPara, e xml.StartElement) {
 	doc := w.d.b.Doc
 	switch e.Name.Local {
 	case "docPr":
-		if text := document.CleanLine(attrValue(e, "descr")); text != "" && !strings.Contains(text, "generated") { // by a program
+		if text := alternativeText(e); text != "" {
+			p.beside = append(p.beside, text)
+		}
+	case "textpath": // a watermark, or text in the form of a drawing
+		if text := document.CleanLine(attrValue(e, "string")); text != "" {
 			p.beside = append(p.beside, text)
 		}
 	case "blip", "imagedata":
@@ -315,10 +323,11 @@ func (w *wordWalker) noteMedia(p *wordPara, e xml.StartElement) {
 		}
 	case "chart":
 		doc.AddNotRead(api.UnreadChart, 1, w.locator())
+		p.charts = append(p.charts, relationAttr(e))
 	case "object":
 		w.inObject = true
 	case "OLEObject":
-		doc.AddNotRead(api.UnreadEmbeddedFile, 1, w.locator())
+		p.embedded = append(p.embedded, relationAttr(e))
 	case "relIds":
 		p.links = append(p.links, attrValue(e, "dm"))
 	}

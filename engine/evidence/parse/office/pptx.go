@@ -124,6 +124,12 @@ func (p *pptxReader) readSlide(name string, number int) error {
 	for _, text := range s.aside {
 		p.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: text, Locator: at})
 	}
+	if err := addRelatedCharts(p.b, p.z, name, at); err != nil {
+		return err
+	}
+	for _, part := range s.embedded {
+		addEmbedded(p.b, p.z, relatedByID(name, part, relations), at)
+	}
 	for _, kind := range []string{relDiagram, relNotes} {
 		for _, r := range relations {
 			if r.TargetMode == "External" || !strings.HasSuffix(r.Type, kind) {
@@ -204,9 +210,10 @@ type slideWalker struct {
 	slideHasPaint bool // if paintKnown
 	paintKnown    bool
 	countsMedia   bool
-	isSheet       bool   // a drawing of a sheet
-	font          string // of the open run
-	place         int    // counts the text bodies
+	isSheet       bool     // a drawing of a sheet
+	embedded      []string // relations of embedded documents
+	font          string   // of the open run
+	place         int      // counts the text bodies
 	look          slideLook
 	isLookKnown   bool
 	kind          string // as what text with the look isn't read

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
 // slideFormat is the formatting of text that decides whether it is visible.
@@ -417,7 +419,11 @@ func (s *slideWalker) countMedia(e xml.StartElement) {
 	kind := map[string]string{
 		"blip": api.UnreadPicture, "chart": api.UnreadChart, "oleObj": api.UnreadEmbeddedFile, "control": api.UnreadFormField,
 	}[e.Name.Local]
-	if kind == "" || s.master != nil || !s.countsMedia {
+	text := ""
+	if e.Name.Local == "cNvPr" {
+		text = alternativeText(e)
+	}
+	if kind == "" && text == "" || s.master != nil || !s.countsMedia {
 		return
 	}
 	for i := range s.shapes {
@@ -425,5 +431,12 @@ func (s *slideWalker) countMedia(e xml.StartElement) {
 			return
 		}
 	}
-	s.p.b.Doc.AddNotRead(kind, 1, s.at)
+	switch id := relationAttr(e); {
+	case text != "":
+		s.addBlock(document.Block{Kind: document.Paragraph, Text: text})
+	case kind == api.UnreadEmbeddedFile && id != "" && !s.isSheet:
+		s.embedded = append(s.embedded, id)
+	default:
+		s.p.b.Doc.AddNotRead(kind, 1, s.at)
+	}
 }

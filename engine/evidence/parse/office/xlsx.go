@@ -78,7 +78,7 @@ func readSheet(b *document.Builder, x *excelize.File, w *workbook, sheet string)
 		return err
 	}
 	defer seen.close()
-	if err := seen.readMerged(); err != nil {
+	if err := seen.readTail(); err != nil {
 		return err
 	}
 	if err := seen.readControls(x); err != nil {

@@ -637,13 +637,16 @@ func (c *sheetCells) readBeside() error {
 				return err
 			}
 		case "oleObject", "package":
-			b.Doc.AddNotRead(api.UnreadEmbeddedFile, 1, at)
+			addEmbedded(b, c.w.z, target, at)
 		case "drawing":
 			s := &slideWalker{p: &pptxReader{b: b, z: c.w.z}, name: target, at: at, countsMedia: true, isSheet: true}
 			if err := s.walk(); err != nil {
 				return err
 			}
 			addSlideBlocks(b, s.blocks, at)
+			if err := addRelatedCharts(b, c.w.z, target, at); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

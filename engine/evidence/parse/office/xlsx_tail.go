@@ -4,24 +4,30 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"html"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/xuri/excelize/v2"
 
+	"github.com/scf-service/service/api"
+
 	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/engine/evidence/parse/zipfile"
 )
 
-const maxMerged = 100_000
+const (
+	maxMerged = 100_000
+	maxEndTag = 40 // bytes of the tag that ends the cells
+)
 
 // mergedRange is a range of cells that are merged into its first one.
 type mergedRange struct{ firstColumn, firstRow, lastColumn, lastRow int }
 
-// readMerged reads the merged ranges of the sheet. A file has them after the cells, so the part is searched for them
-// as bytes, which takes little time.
-func (c *sheetCells) readMerged() error {
+// readTail reads what a file has after the cells of the sheet: merged ranges, and the header and footer of its pages.
+// The part is searched for it as bytes, which takes little time.
+func (c *sheetCells) readTail() error {
 	if c.part == nil {
 		return nil
 	}
@@ -30,14 +36,22 @@ func (c *sheetCells) readMerged() error {
 		return err
 	}
 	defer r.Close()
-	mark := []byte("mergeCells")
+	mark := []byte("sheetData>")
 	buffer, n := make([]byte, 1<<16), 0
 	for {
 		more, err := r.Read(buffer[n:])
 		n += more
-		if at := bytes.Index(buffer[:n], mark); at >= 0 {
-			c.readMergedTags(newTagScanner(io.MultiReader(bytes.NewReader(buffer[at:n]), r)))
-			return nil
+		for at := 0; at < n; {
+			next := bytes.Index(buffer[at:n], mark)
+			if next < 0 {
+				break
+			}
+			at += next + len(mark)
+			// The prefix of a namespace may be between the slash and the name.
+			if tag := buffer[bytes.LastIndexByte(buffer[:at], '<')+1 : at]; len(tag) > 0 && tag[0] == '/' {
+				c.readTailTags(newTagScanner(io.MultiReader(bytes.NewReader(bytes.Clone(buffer[at:n])), r)))
+				return nil
+			}
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -45,25 +59,31 @@ func (c *sheetCells) readMerged() error {
 		if err != nil {
 			return err
 		}
-		if n > len(mark) {
-			n = copy(buffer, buffer[n-len(mark):n])
+		if n > maxEndTag {
+			n = copy(buffer, buffer[n-maxEndTag:n])
 		}
 	}
 }
 
-func (c *sheetCells) readMergedTags(s *tagScanner) {
-	for s.next() == nil && len(c.merged) < maxMerged {
-		name, begins, _ := s.name()
-		if name == "mergeCells" && !begins {
-			break
-		}
-		from, to, _ := strings.Cut(s.attr("ref"), ":")
-		m := mergedRange{}
-		var errFrom, errTo error
-		m.firstColumn, m.firstRow, errFrom = excelize.CellNameToCoordinates(from)
-		m.lastColumn, m.lastRow, errTo = excelize.CellNameToCoordinates(to)
-		if name == "mergeCell" && errFrom == nil && errTo == nil {
-			c.merged = append(c.merged, m)
+func (c *sheetCells) readTailTags(s *tagScanner) {
+	for s.next() == nil {
+		switch name, begins, _ := s.name(); name {
+		case "mergeCell":
+			from, to, _ := strings.Cut(s.attr("ref"), ":")
+			m := mergedRange{}
+			var errFrom, errTo error
+			m.firstColumn, m.firstRow, errFrom = excelize.CellNameToCoordinates(from)
+			m.lastColumn, m.lastRow, errTo = excelize.CellNameToCoordinates(to)
+			if begins && errFrom == nil && errTo == nil && len(c.merged) < maxMerged {
+				c.merged = append(c.merged, m)
+			}
+		case "oddHeader", "oddFooter", "evenHeader", "evenFooter", "firstHeader", "firstFooter":
+			if begins {
+				break
+			}
+			for _, text := range sheetHeaderTexts(html.UnescapeString(string(s.text))) {
+				c.w.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: text, Locator: api.Locator{Sheet: c.name}})
+			}
 		}
 	}
 	slices.SortStableFunc(c.merged, func(a, b mergedRange) int { return cmp.Compare(a.firstRow, b.firstRow) })

@@ -1,0 +1,138 @@
+package office
+
+import (
+	"archive/zip"
+	"encoding/xml"
+	"html"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/engine/evidence/parse/zipfile"
+)
+
+const maxChartTexts = 200
+
+// addChart adds the words of a chart: its titles, and the names of its series and categories. The figures are drawn, not
+// written, so the chart is counted by the caller.
+func addChart(b *document.Builder, z *zip.Reader, part string, at api.Locator) error {
+	var titles, labels []string
+	var open strings.Builder
+	inLabels := false
+	err := scanTags(b, z, part, func(s *tagScanner) bool {
+		switch name, begins, ends := s.name(); {
+		case name == "strCache" || name == "strLit":
+			inLabels = begins && !ends
+		case name == "t" && !begins:
+			open.WriteString(html.UnescapeString(string(s.text)))
+		case name == "v" && !begins && inLabels:
+			if text := document.CleanLine(html.UnescapeString(string(s.text))); text != "" && !slices.Contains(labels, text) {
+				labels = append(labels, text)
+			}
+		case name == "p" && !begins:
+			if text := document.CleanLine(open.String()); text != "" {
+				titles = append(titles, text)
+			}
+			open.Reset()
+		}
+		return len(titles)+len(labels) < maxChartTexts
+	})
+	for _, title := range titles {
+		b.AddBlock(document.Block{Kind: document.Paragraph, Text: title, Locator: at})
+	}
+	b.AddBlock(document.Block{Kind: document.Paragraph, Text: strings.Join(labels, ", "), Locator: at})
+	return err
+}
+
+// addRelatedCharts adds the words of the charts that a drawing or slide shows.
+func addRelatedCharts(b *document.Builder, z *zip.Reader, part string, at api.Locator) error {
+	for _, r := range readRelations(z, part) {
+		if r.TargetMode != "External" && strings.HasSuffix(r.Type, "/chart") {
+			if err := addChart(b, z, r.resolveTarget(part), at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// alternativeText returns the text that describes a picture or shape to who can't see it; empty if a program wrote it.
+func alternativeText(e xml.StartElement) string {
+	text := document.CleanLine(attrValue(e, "descr"))
+	if strings.Contains(text, "generated") {
+		return ""
+	}
+	return text
+}
+
+// relationAttr returns the ID of the relation that an element refers to, which is an attribute with a namespace.
+func relationAttr(e xml.StartElement) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == "id" && a.Name.Space != "" {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// relatedByID returns the part that a part's relation refers to; empty if there is none.
+func relatedByID(part, id string, relations []relation) string {
+	for _, r := range relations {
+		if r.ID == id && r.TargetMode != "External" {
+			return r.resolveTarget(part)
+		}
+	}
+	return ""
+}
+
+// addEmbedded reads a document that is embedded in this one as an object, if it is one of a kind that can be read. It
+// is counted otherwise.
+func addEmbedded(b *document.Builder, z *zip.Reader, part string, at api.Locator) {
+	switch strings.ToLower(path.Ext(part)) {
+	case ".docx", ".xlsx", ".pptx", ".docm", ".xlsm", ".pptm", ".odt", ".ods", ".odp", ".pdf", ".rtf":
+		raw, err := zipfile.ReadPart(z, part, b.MaxTextBytes())
+		if err == nil && b.AppendDocument(path.Base(part), raw) == nil {
+			return
+		}
+	}
+	b.Doc.AddNotRead(api.UnreadEmbeddedFile, 1, at)
+}
+
+// sheetHeaderParts are the codes that begin the left, middle and right part of a sheet's header, and those of fields.
+var sheetHeaderParts = strings.NewReplacer("&L", "\n", "&C", "\n", "&R", "\n", "&P", "", "&N", "", "&D", "", "&T", "", "&F", "", "&A", "", "&Z", "",
+	"&G", "", "&B", "", "&I", "", "&U", "", "&E", "", "&S", "", "&X", "", "&Y", "", "&&", "&")
+
+// sheetHeaderTexts returns the texts of a sheet's header or footer.
+func sheetHeaderTexts(code string) (out []string) {
+	var sb strings.Builder
+	for i := 0; i < len(code); i++ {
+		if code[i] != '&' || i+1 == len(code) {
+			sb.WriteByte(code[i])
+			continue
+		}
+		switch next := code[i+1]; {
+		case next == '"': // a font
+			if n := strings.IndexByte(code[i+2:], '"'); n >= 0 {
+				i += n + 2
+			}
+		case next == 'K': // a color
+			i = min(i+7, len(code)-1)
+		case next >= '0' && next <= '9': // a size
+			for i+1 < len(code) && code[i+1] >= '0' && code[i+1] <= '9' {
+				i++
+			}
+		default:
+			sb.WriteString(code[i : i+2])
+			i++
+		}
+	}
+	for line := range strings.SplitSeq(sheetHeaderParts.Replace(sb.String()), "\n") {
+		if line = document.CleanLine(line); line != "" {
+			out = append(out, line)
+		}
+	}
+	return out
+}
