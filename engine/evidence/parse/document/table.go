@@ -223,16 +223,29 @@ func (t *TableWriter) resolveHeader() {
 		case i < at:
 			t.b.AddRowAboveHeader(t.number, rows[i])
 		case i == at:
-			header := [][]string{pending[i].Cells}
-			for i+2 < len(pending) && continuesHeader(header[len(header)-1], pending[i+1].Cells, rows[i+2].Cells) {
-				i++
-				header = append(header, pending[i].Cells)
-			}
+			header := headerRows(pending[i:])
+			i += len(header) - 1
 			t.setHeader(header, rows[at].Locator)
 		default:
 			t.writeRow(pending[i])
 		}
 	}
+}
+
+// headerRows returns the rows of the header that begins a table.
+func headerRows(rows []Row) [][]string {
+	header := [][]string{rows[0].Cells}
+	for n := 1; n+1 < len(rows) && continuesHeader(rows[n-1].Cells, rows[n].Cells, withoutMerged(rows[n+1].Cells)); n++ {
+		header = append(header, rows[n].Cells)
+	}
+	return header
+}
+
+// JoinHeader returns the names of the columns of a table whose header begins with the first row, and the number of rows
+// that it consists of. Cells that a merged cell covers are MergedLeft or MergedUp.
+func JoinHeader(rows []Row) (header []string, count int) {
+	head := headerRows(rows)
+	return combineHeader(head), len(head)
 }
 
 func (t *TableWriter) writeRow(r Row) {

@@ -38,6 +38,8 @@ type flowWriter struct {
 	table   int // number of the table that may continue on the next page; 0: none
 	header  []string
 	columns []float64
+
+	headerRows []gridRow // that the header consists of
 }
 
 var (
@@ -200,7 +202,7 @@ func (f *flowWriter) writeTable(g *grid, at api.Locator) {
 		f.openTable(g, at)
 	}
 	for _, r := range g.rows {
-		if continues && slices.Equal(r.effective, f.header) {
+		if continues && slices.ContainsFunc(f.headerRows, func(h gridRow) bool { return slices.Equal(h.effective, r.effective) }) {
 			f.addHeaderRow(r, at)
 			continue
 		}
@@ -213,10 +215,10 @@ func (f *flowWriter) writeTable(g *grid, at api.Locator) {
 
 // openTable begins a table. It removes the header, and any rows above it, from g.
 func (f *flowWriter) openTable(g *grid, at api.Locator) {
-	f.table, f.columns, f.header = f.b.NextTableNumber(), g.xs, nil
-	var rows []document.Row
+	f.table, f.columns, f.header, f.headerRows = f.b.NextTableNumber(), g.xs, nil, nil
+	var rows, merged []document.Row
 	for _, r := range g.rows {
-		rows = append(rows, document.Row{Cells: r.effective})
+		rows, merged = append(rows, document.Row{Cells: r.effective}), append(merged, document.Row{Cells: r.merged})
 	}
 	head := document.FindHeaderRow(rows)
 	if head < 0 {
@@ -225,9 +227,12 @@ func (f *flowWriter) openTable(g *grid, at api.Locator) {
 	for _, r := range g.rows[:head] {
 		f.b.AddRowAboveHeader(f.table, document.Row{Cells: r.cells, Locator: at})
 	}
-	f.header = g.rows[head].effective
-	f.addHeaderRow(g.rows[head], at)
-	g.rows = g.rows[head+1:]
+	var count int
+	f.header, count = document.JoinHeader(merged[head:])
+	f.headerRows, g.rows = g.rows[head:head+count], g.rows[head+count:]
+	for _, r := range f.headerRows {
+		f.addHeaderRow(r, at)
+	}
 }
 
 func (f *flowWriter) addPageFurnitureRow(r gridRow, at api.Locator) {

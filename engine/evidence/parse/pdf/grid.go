@@ -25,9 +25,10 @@ type grid struct {
 }
 
 // gridRow is one row of a grid. cells holds the text of the cells that begin in it, and effective also that of
-// cells that begin above and extend into it.
+// cells that begin above and extend into it. merged is cells with what the document package puts into cells that another
+// one covers.
 type gridRow struct {
-	cells, effective []string
+	cells, effective, merged []string
 }
 
 // findGrids finds the tables formed by rules (ruling lines) that cross. Frames and single boxes are not tables.
@@ -185,7 +186,7 @@ func (g *grid) assignCells(hs, vs []rule) {
 	rows, cols := len(g.ys)-1, len(g.xs)-1
 	g.rows = make([]gridRow, rows)
 	for i := range g.rows {
-		g.rows[i] = gridRow{cells: make([]string, cols), effective: make([]string, cols)}
+		g.rows[i] = gridRow{cells: make([]string, cols), effective: make([]string, cols), merged: make([]string, cols)}
 	}
 	g.cellOf = make([]int, rows*cols)
 	for i := range g.cellOf {
@@ -250,9 +251,16 @@ func (g *grid) fillWords(words []word) {
 		for j := range cols {
 			k := g.cellRoot(i*cols + j)
 			// A cell that spans columns is read once; one that spans rows is read for each of them.
-			if k%cols == j {
-				g.rows[i].effective[j] = g.rows[k/cols].cells[j]
+			switch {
+			case k%cols != j:
+				g.rows[i].merged[j] = document.MergedLeft
+				continue
+			case k/cols != i:
+				g.rows[i].merged[j] = document.MergedUp
+			default:
+				g.rows[i].merged[j] = g.rows[i].cells[j]
 			}
+			g.rows[i].effective[j] = g.rows[k/cols].cells[j]
 		}
 	}
 	g.splitTallRows(words)
@@ -336,7 +344,7 @@ func groupRows(words []word, bounds []float64) []gridRow {
 		for j, lines := range cells {
 			row[j] = document.CleanLine(text.JoinLines(lines))
 		}
-		out = append(out, gridRow{row, row})
+		out = append(out, gridRow{row, row, row})
 	}
 	for i, group := range groups {
 		fresh := i == 0 || spaces[i] > 1.4*tight+1
@@ -377,11 +385,13 @@ func (g *grid) dropEmptyColumns() {
 		}
 	}
 	for i := range g.rows {
-		var own, read []string
+		var row gridRow
 		for _, j := range keep {
-			own, read = append(own, g.rows[i].cells[j]), append(read, g.rows[i].effective[j])
+			row.cells = append(row.cells, g.rows[i].cells[j])
+			row.effective = append(row.effective, g.rows[i].effective[j])
+			row.merged = append(row.merged, g.rows[i].merged[j])
 		}
-		g.rows[i] = gridRow{own, read}
+		g.rows[i] = row
 	}
 }
 

@@ -1,0 +1,78 @@
+package parse_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/internal/testutil/parsetest"
+)
+
+// A pdfCell is a cell of a ruled table, from a column and row to others.
+type pdfCell struct {
+	x0, y0, x1, y1 int
+	text           string
+}
+
+// pdfTable draws a table whose columns are 120 points wide and whose rows are 30 high.
+func pdfTable(cells ...pdfCell) string {
+	var sb strings.Builder
+	for _, c := range cells {
+		x, y := 60+120*c.x0, 700-30*c.y1
+		fmt.Fprintf(&sb, "%d %d %d %d re S BT /F1 12 Tf %d %d Td (%s) Tj ET ", x, y, 120*(c.x1-c.x0), 30*(c.y1-c.y0), x+5, 700-30*c.y0-18, c.text)
+	}
+	return sb.String()
+}
+
+func tableRows(doc *document.Document) string {
+	var sb strings.Builder
+	for _, b := range doc.Blocks {
+		if b.Kind == document.TableRow {
+			sb.WriteString(b.Text + "\n")
+		}
+	}
+	return sb.String()
+}
+
+// The rows of a table carry the names of its columns: merged, over two rows, and on later pages.
+func TestPDFTableHeaders(t *testing.T) {
+	head := []pdfCell{{0, 0, 1, 2, "System"}, {1, 0, 3, 1, "Reviewer"}, {3, 0, 4, 2, "Result"}, {1, 1, 2, 2, "Name"}, {2, 1, 3, 2, "Role"}}
+	row := func(y int, texts ...string) []pdfCell {
+		var out []pdfCell
+		for x, text := range texts {
+			out = append(out, pdfCell{x, y, x + 1, y + 1, text})
+		}
+		return out
+	}
+	join := func(parts ...[]pdfCell) string {
+		var all []pdfCell
+		for _, p := range parts {
+			all = append(all, p...)
+		}
+		return pdfTable(all...)
+	}
+	const payroll, crm = "System: Payroll; Reviewer Name: Bo Lind; Reviewer Role: IT lead; Result: none removed\n",
+		"System: CRM; Reviewer Name: Ann Roe; Reviewer Role: CISO; Result: two removed\n"
+	first, second := row(2, "Payroll", "Bo Lind", "IT lead", "none removed"), row(3, "CRM", "Ann Roe", "CISO", "two removed")
+	for name, tt := range map[string]struct {
+		pages []string
+		want  string
+	}{
+		"two rows":      {[]string{join(head, first, second)}, payroll + crm},
+		"one row":       {[]string{join(row(0, "System", "Owner"), row(1, "CRM", "Ann Roe"))}, "System: CRM; Owner: Ann Roe\n"},
+		"repeated":      {[]string{join(head, first), join(head, row(2, "CRM", "Ann Roe", "CISO", "two removed"))}, payroll + crm},
+		"not repeated":  {[]string{join(head, first), join(row(0, "CRM", "Ann Roe", "CISO", "two removed"))}, payroll + crm},
+		"over all":      {[]string{join([]pdfCell{{0, 0, 2, 1, "Reviews of 2026"}}, row(1, "System", "Owner"), row(2, "CRM", "Ann Roe"))}, "System: CRM; Owner: Ann Roe\n"},
+		"merged down":   {[]string{join(row(0, "System", "Owner"), []pdfCell{{0, 1, 1, 3, "CRM"}, {1, 1, 2, 2, "Ann Roe"}, {1, 2, 2, 3, "Bo Lind"}})}, "System: CRM; Owner: Ann Roe\nSystem: CRM; Owner: Bo Lind\n"},
+		"key and value": {[]string{join(row(0, "Version", "1.2"), row(1, "Owner", "CISO"))}, "Version: 1.2\nOwner: CISO\n"},
+	} {
+		var pages []pdfPage
+		for _, content := range tt.pages {
+			pages = append(pages, pdfPage{content: content})
+		}
+		if got := tableRows(parsetest.Read(t, "a.pdf", pdfOf(pages...))); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}
