@@ -76,3 +76,52 @@ func TestPDFTableHeaders(t *testing.T) {
 		}
 	}
 }
+
+// Short texts side by side are read one after the other; short rows of words stay a table or lines.
+func TestPDFShortColumns(t *testing.T) {
+	draw := func(columns ...[]string) []byte {
+		content := pdfText("60", "760", "A heading")
+		for c, lines := range columns {
+			for l, text := range lines {
+				content += pdfText(fmt.Sprint(60+200*c), fmt.Sprint(700-14*l), text)
+			}
+		}
+		return pdfOf(pdfPage{content: content})
+	}
+	for name, tt := range map[string]struct {
+		raw  []byte
+		want []string
+	}{
+		"two lines": {
+			draw([]string{"All keys are changed each", "year by the security team."}, []string{"Backups are kept in another", "building for three months."}),
+			[]string{"All keys are changed each year by the security team.", "Backups are kept in another building for three months."},
+		},
+		"three lines": {
+			draw([]string{"All keys are changed each", "year by the security team,", "and the change is logged."},
+				[]string{"Backups are kept in another", "building for three months,", "and then they are deleted."}),
+			[]string{
+				"All keys are changed each year by the security team, and the change is logged.",
+				"Backups are kept in another building for three months, and then they are deleted.",
+			},
+		},
+		"three columns": {
+			draw([]string{"All keys are changed", "each year by the team."}, []string{"Backups are kept in", "another town for a year."}, []string{"Visitors are met by", "the person they visit."}),
+			[]string{"All keys are changed each year by the team.", "Backups are kept in another town for a year.", "Visitors are met by the person they visit."},
+		},
+		"unequal": {
+			draw([]string{"All keys are changed each", "year by the security team."}, []string{"Backups are kept in another", "building for three months,", "and then they are deleted."}),
+			[]string{"All keys are changed each year by the security team.", "Backups are kept in another building for three months, and then they are deleted."},
+		},
+		"table": {
+			draw([]string{"System", "Mail server one", "Payroll server two"}, []string{"Owner", "Ann Roe of operations", "Bo Lind of finance"}),
+			[]string{"System: Mail server one; Owner: Ann Roe of operations", "System: Payroll server two; Owner: Bo Lind of finance"},
+		},
+	} {
+		got := allText(parsetest.Read(t, "a.pdf", tt.raw))
+		for _, want := range tt.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in %q", name, want, got)
+			}
+		}
+	}
+}

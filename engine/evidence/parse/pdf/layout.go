@@ -201,7 +201,12 @@ func (l *textLine) hasWordsOnBothSides(g gap) bool { return l.x0 < g.from+1 && l
 func orderLines(lines []*textLine) []layoutItem {
 	var out []layoutItem
 	for i := 0; i < len(lines); {
-		end, gaps := findBand(lines[i:])
+		end, gaps := findBand(lines[i:], 3)
+		if end == 0 { // only text in columns may be shorter
+			if end, gaps = findBand(lines[i:], 2); end > 0 && !isColumnText(lines[i:i+end], gaps) {
+				end = 0
+			}
+		}
 		if end == 0 {
 			out = append(out, layoutItem{line: lines[i]})
 			i++
@@ -222,8 +227,9 @@ func orderLines(lines []*textLine) []layoutItem {
 	return out
 }
 
-// findBand returns how many of the first lines share gaps, and those gaps. It returns 0 if they share none.
-func findBand(lines []*textLine) (int, []gap) {
+// findBand returns how many of the first lines share gaps, and those gaps. It returns 0 if fewer than atLeast lines have
+// text on both sides of one.
+func findBand(lines []*textLine, atLeast int) (int, []gap) {
 	gaps := lines[0].wideGaps()
 	if len(gaps) == 0 {
 		return 0, nil
@@ -251,7 +257,7 @@ func findBand(lines []*textLine) (int, []gap) {
 			end, both, kept = n+1, both+1, slices.Clone(gaps)
 		}
 	}
-	if both < 3 || both*3 < end {
+	if both < atLeast || both*3 < end {
 		return 0, nil
 	}
 	// A gap counts if lines have text on both sides.
@@ -262,7 +268,7 @@ func findBand(lines []*textLine) (int, []gap) {
 				n++
 			}
 		}
-		return n < 3 || n*3 < end
+		return n < atLeast || n*3 < end
 	})
 	if len(kept) == 0 {
 		return 0, nil
@@ -284,24 +290,34 @@ func splitAtGaps(l *textLine, gaps []gap) [][]word {
 }
 
 // isColumnText reports whether lines that share gaps are text in columns, not a table: each part fills its
-// column and has several words per line, while the cells of a table are shorter.
+// column and has several words per line, while the cells of a table are shorter. In columns of a few lines, a sentence must
+// continue on the next line.
 func isColumnText(lines []*textLine, gaps []gap) bool {
-	if len(lines) < 4 || len(gaps) > 3 {
+	if len(gaps) > 3 {
 		return false
+	}
+	isShort := len(lines) < 4
+	atLeast := 4
+	if isShort {
+		atLeast = 2
 	}
 	for k := range len(gaps) + 1 {
 		var widths []float64
 		words, lo, hi := 0, 1e9, 0.0
+		last, continues := "", false
 		for _, l := range lines {
 			part := splitAtGaps(l, gaps)[k]
 			if len(part) == 0 {
 				continue
 			}
+			first, _ := utf8.DecodeRuneInString(part[0].text)
+			continues = continues || last != "" && unicode.IsLower(first) && !strings.ContainsAny(last[len(last)-1:], ".:;!?")
+			last = part[len(part)-1].text
 			a, b := part[0].x0, part[len(part)-1].x1
 			widths = append(widths, b-a)
 			lo, hi, words = min(lo, a), max(hi, b), words+len(part)
 		}
-		if len(widths) < 4 || words < 4*len(widths) {
+		if len(widths) < atLeast || words < 4*len(widths) && !(isShort && words >= 3*len(widths)) || isShort && !continues {
 			return false
 		}
 		slices.Sort(widths)
