@@ -25,7 +25,7 @@ type documentStatus struct {
 const minTemplatePlaceholders = 3
 
 var draftPattern = lazyregexp.NewPrefiltered(
-	`(?i)(?:(?m:^\W{0,4}draft(?:\W{0,3}$|\W{1,3}(?:v?\d[\d.]*|for\b|not\b)))|\bdraft (?:v|version )?\d[\d.]*\b|\bstatus\s*[:=|]\s*(?:draft|not approved|proposed|pending approval|superseded|withdrawn|obsolete|retired)\b|\b(?:draft (?:version|document|policy|for (?:review|comment|discussion))|not yet approved|awaiting approval|this (?:document|policy|version) (?:is|has been|was) (?:a draft|superseded|withdrawn|replaced|retired|obsolete)))`,
+	`(?i)(?:(?m:^\W{0,4}draft(?:\W{0,3}$|\W{1,3}(?:v?\d[\d.]*|for\b|not\b)))|\bdraft (?:v|version )?\d[\d.]*\b|\bstatus\s*[:=|]\s*(?:draft|not approved|proposed|pending approval|superseded|withdrawn|obsolete|retired|repealed|rescinded|no longer in force)\b|\b(?:draft (?:version|document|policy|for (?:review|comment|discussion))|not yet approved|awaiting approval|this (?:document|policy|version|standard|procedure|guideline|plan|edition) (?:is|has been|was) (?:hereby )?(?:a draft|superseded|withdrawn|replaced|repealed|rescinded|retired|obsolete|no longer (?:in force|valid)))|(?m:^\W{0,4}(?:superseded|withdrawn|repealed|rescinded|obsolete|no longer in force)\b(?:\W{0,3}$|\W{1,3}(?:by|on|as of|since|from|with effect)\b)))`,
 )
 
 // draftFilenamePattern matches the file names of drafts, such as "DRAFT-crypto.md" or "retention (draft).docx".
