@@ -20,6 +20,8 @@ func FuzzJudge(f *testing.F) {
 		"The following are not encrypted:\n- laptops\n1. a\n(b) c",
 		"[insert] {{x}} ____ TBD",
 		"no",
+		"Is it encrypted? Yes ☐ No ☒\n☐ Yes\n[x] No\nA:\nNo",
+		"| Is it? It is. | No |\nQuestion: Is it?; Yes:; No: x; Answer:",
 		"?",
 		"\x00\xff…",
 		"Are laptops encrypted?\nNo",

@@ -68,3 +68,17 @@ func TestAsks(t *testing.T) {
 		}
 	}
 }
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{"", "A:", "☐", "Yes ☐ No ☒", "Is it? [x", "( ) No", "☒☒", "Answer: ", "\xff☐ Yes"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		Parse(text)
+		IsColumn(text)
+		IsUnticked(text)
+		if n, a := ParseChoice(text); n < 0 || n > len(text) || a == None && n != 0 {
+			t.Errorf("%q: %d, %d", text, n, a)
+		}
+	})
+}

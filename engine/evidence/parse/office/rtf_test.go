@@ -69,5 +69,7 @@ func FuzzRTF(f *testing.F) {
 		`{\rtf1{\stylesheet{\s1 heading 1;}}\s1 a\par\pard\intbl b\cell\row {\footnote c}\u8211?\'e9}`,
 		`{\rtf1{\listtext 1.}\ls1 x\par}}}`,
 		`{\rtf\bin3 {}}\par\*`,
+		`{\rtf{\fonttbl{\f3 Wingdings;}}{\field{\*\fldinst SYMBOL 254 \\f "Wingdings"{\*\formfield{\fftype2\ffres9{\*\ffl a}}}}{\fldrslt}}\f3 o\par}`,
+		`{\rtf\trowd\clmrg\cellx1\clvmrg\cellx2\pard\intbl a\cell\cell\cell\row}`,
 	)
 }

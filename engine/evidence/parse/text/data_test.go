@@ -25,7 +25,8 @@ func TestCSV(t *testing.T) {
 }
 
 func FuzzCSV(f *testing.F) {
-	parsetest.Fuzz(f, "a.csv", "a,b\n1,2\n3,4\n", "a;b\n\"x\ny\";2\n", "Version,1\nOwner,CISO\n", "a\tb\n\"")
+	parsetest.Fuzz(f, "a.csv", "a,b\n1,2\n3,4\n", "a;b\n\"x\ny\";2\n", "Version,1\nOwner,CISO\n", "a\tb\n\"",
+		"Q,A\nx?,\n,\n\nx?,No\n", "a,b,,c\n,d,e,\n1,2,3,4\n,,,\nT\na,x\n1,2\n3,4\n")
 }
 
 func TestJSON(t *testing.T) {

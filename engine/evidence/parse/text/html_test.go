@@ -46,6 +46,8 @@ func FuzzHTML(f *testing.F) {
 		"<html><table><caption>x<tr></table>",
 		"<html><style>@media(x){.a,b>c{color:var(--q)}}:root{--q:hsl(1,0%,9%)}</style><b class=a><i style='clip:rect(1px'>x",
 		"<html><style>p{background:url(')') #12;font:0/x}@supports{{}}/*</style><p style=\"color:rgb(1,2,3,4,5)\">x",
+		"<html><style>.a #b>c d{left:0}</style><p class=a id=b>Q? <input type=radio checked>Yes<select><option value=''>x<optgroup><option selected>y</select><textarea>z",
+		"<html><table><thead><tr><th>a<th colspan=2>b<tr><th rowspan=9>c<th>d</thead><tr><td><table><tr><td>e</table><td>Q?<td>No</table>",
 	)
 }
 
