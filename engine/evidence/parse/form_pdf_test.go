@@ -57,14 +57,17 @@ func TestPDFForms(t *testing.T) {
 		raw  []byte
 		want string
 	}{
-		"text":              {pdfForm(question, text+"/T (a) /V (for one year)"), "Logs are kept: for one year"},
-		"text in UTF-16":    {pdfForm(question, text+"/T (a) /V <FEFF005A00FC0072006900630068>"), "Logs are kept: Zürich"},
-		"with appearance":   {pdfForm(question, text+"/T (a) /V (for one year) /AP << /N 4 0 R >>"), "Logs are kept: for one year"},
-		"value of a parent": {pdfForm(question, "/FT /Tx /T (a) /V (for one year) /Kids [6 0 R]", "/Parent 5 0 R /Rect [300 497 560 512]"), "Logs are kept: for one year"},
-		"empty":             {pdfForm(question, text+"/T (a)"), "Logs are kept:"},
-		"hint":              {pdfForm("", text+"/T (a) /TU (Logs are kept) /V (for one year)"), "Logs are kept: for one year"},
-		"name":              {pdfForm("", text+"/T (Logs_are_kept) /V (for one year)"), "Logs are kept: for one year"},
-		"label above":       {pdfForm(pdfText("300", "515", "Logs are kept:"), text+"/T (a) /V (for one year)"), "Logs are kept: for one year"},
+		"text":            {pdfForm(question, text+"/T (a) /V (for one year)"), "Logs are kept: for one year"},
+		"text in UTF-16":  {pdfForm(question, text+"/T (a) /V <FEFF005A00FC0072006900630068>"), "Logs are kept: Zürich"},
+		"with appearance": {pdfForm(question, text+"/T (a) /V (for one year) /AP << /N 4 0 R >>"), "Logs are kept: for one year"},
+		"value of a parent": {
+			pdfForm(question, "/FT /Tx /T (a) /V (for one year) /Kids [6 0 R]", "/Parent 5 0 R /Rect [300 497 560 512]"),
+			"Logs are kept: for one year",
+		},
+		"empty":       {pdfForm(question, text+"/T (a)"), "Logs are kept:"},
+		"hint":        {pdfForm("", text+"/T (a) /TU (Logs are kept) /V (for one year)"), "Logs are kept: for one year"},
+		"name":        {pdfForm("", text+"/T (Logs_are_kept) /V (for one year)"), "Logs are kept: for one year"},
+		"label above": {pdfForm(pdfText("300", "515", "Logs are kept:"), text+"/T (a) /V (for one year)"), "Logs are kept: for one year"},
 		"several lines": {
 			pdfForm(question, "/FT /Tx /Ff 4096 /Rect [300 440 560 512] /T (a) /V (for one year,\nthen deleted.)"),
 			"Logs are kept: for one year, then deleted.",
@@ -73,7 +76,8 @@ func TestPDFForms(t *testing.T) {
 			pdfForm(question, text+"/T (a) /V (for "+strings.Repeat("one or two years ", 20)+"only)"),
 			"Logs are kept: for " + strings.Repeat("one or two years ", 20) + "only",
 		},
-		"in a table": {pdfForm(question+"60 490 m 580 490 l S 60 520 m 580 520 l S 60 490 m 60 520 l S 290 490 m 290 520 l S 580 490 m 580 520 l S",
+		"in a table": {pdfForm(question+"60 490 m 580 490 l S 60 520 m 580 520 l S 60 490 m 60 520 l S 290 490 m 290 520 l S "+
+			"580 490 m 580 520 l S",
 			text+"/T (a) /V (for one year)"), "Logs are kept: for one year"},
 		"password":          {pdfForm(question, text+"/Ff 8192 /T (a) /V (secret)"), "Logs are kept:"},
 		"ticked":            {pdfForm(question, box+"/T (a) /V /On /AS /On "+states), "Logs are kept: yes"},
@@ -91,12 +95,15 @@ func TestPDFForms(t *testing.T) {
 		"radio, other words": {pdfForm(question+pdfText("316", "500", "weekly")+pdfText("376", "500", "every year"),
 			"/FT /Btn /Ff 49152 /T (r) /V /1 /Kids [6 0 R 7 0 R]", "/Parent 5 0 R /Rect [300 498 312 510] /AS /Off",
 			"/Parent 5 0 R /Rect [360 498 372 510] /AS /1"), "Logs are kept: every year"},
-		"radio without a choice": {pdfForm(yesNo, "/FT /Btn /Ff 49152 /T (r) /Kids [6 0 R 7 0 R]", "/Parent 5 0 R /Rect [300 498 312 510] /AS /Off",
-			"/Parent 5 0 R /Rect [360 498 372 510] /AS /Off"), "Logs are kept:"},
+		"radio without a choice": {pdfForm(yesNo, "/FT /Btn /Ff 49152 /T (r) /Kids [6 0 R 7 0 R]",
+			"/Parent 5 0 R /Rect [300 498 312 510] /AS /Off", "/Parent 5 0 R /Rect [360 498 372 510] /AS /Off"), "Logs are kept:"},
 		"combo box":      {pdfForm(question, choice+"/Ff 131072 /T (a) /V (weekly) /Opt [(daily) (weekly)]"), "Logs are kept: weekly"},
 		"exported value": {pdfForm(question, choice+"/Ff 131072 /T (a) /V (2) /Opt [[(1) (daily)] [(2) (weekly)]]"), "Logs are kept: weekly"},
 		"typed value":    {pdfForm(question, choice+"/Ff 393216 /T (a) /V (by hand) /Opt [(daily) (weekly)]"), "Logs are kept: by hand"},
-		"list":           {pdfForm(question, choice+"/Ff 2097152 /T (a) /V [(daily) (by hand)] /Opt [(daily) (weekly) (by hand)]"), "Logs are kept: daily, by hand"},
+		"list": {
+			pdfForm(question, choice+"/Ff 2097152 /T (a) /V [(daily) (by hand)] /Opt [(daily) (weekly) (by hand)]"),
+			"Logs are kept: daily, by hand",
+		},
 		"nothing chosen": {pdfForm(question, choice+"/Ff 131072 /T (a) /Opt [(daily) (weekly)]"), "Logs are kept:"},
 		"typed onto the page": {
 			pdfForm(question, "/Subtype /FreeText /Rect [300 497 560 512] /Contents (for one year)"),
@@ -112,7 +119,8 @@ func TestPDFForms(t *testing.T) {
 	if got := api.DescribeNotRead(doc.NotRead); got != "1 hidden text" || strings.Contains(allText(doc), "year") {
 		t.Errorf("hidden field: %q, not read: %s", allText(doc), got)
 	}
-	xfa := strings.Replace(string(pdfForm(pdfText("72", "500", "Please wait...")+"                    ")), "/AcroForm <<", "/NeedsRendering true /AcroForm << /XFA 4 0 R", 1)
+	xfa := strings.Replace(string(pdfForm(pdfText("72", "500", "Please wait...")+"                    ")), "/AcroForm <<",
+		"/NeedsRendering true /AcroForm << /XFA 4 0 R", 1)
 	if err := parsetest.ReadError(t, parse.Options{}, "a.pdf", []byte(xfa)); !errors.Is(err, document.ErrUnsupported) ||
 		!strings.Contains(err.Error(), "XFA") {
 		t.Errorf("XFA: %v", err)
@@ -121,7 +129,8 @@ func TestPDFForms(t *testing.T) {
 
 // The answers of a form are blocks of their own, so that none stands with another question.
 func TestPDFFormLines(t *testing.T) {
-	raw := pdfForm(pdfText("72", "520", "Access is reviewed:")+pdfText("72", "506", "Backups are tested:")+pdfText("72", "492", "Are keys of all")+
+	raw := pdfForm(pdfText("72", "520", "Access is reviewed:")+pdfText("72", "506", "Backups are tested:")+
+		pdfText("72", "492", "Are keys of all")+
 		pdfText("72", "478", "systems rotated?"),
 		"/FT /Btn /T (a) /AS /On /Rect [200 518 212 530]", "/FT /Btn /T (b) /AS /Off /Rect [200 504 212 516]",
 		"/FT /Btn /T (c) /AS /Off /Rect [200 476 212 488]")
@@ -136,8 +145,13 @@ func TestPDFAnnotations(t *testing.T) {
 	const area, all = "/Rect [72 300 300 340] ", "/Rect [0 0 600 800] /AP << /N FORM >> "
 	drawn := "BT /F1 12 Tf 72 310 Td (A stamp.) Tj ET"
 	for name, tt := range map[string]struct{ annotation, form, text, unread string }{
-		"note":               {area + "/Subtype /Text /Contents (quagga)", "", "The page.", "1 comment"},
-		"highlight":          {"/Rect [72 498 130 510] /Subtype /Highlight /QuadPoints [72 510 130 510 72 498 130 498] /Contents (quagga)", "", "The page.", "1 comment"},
+		"note": {area + "/Subtype /Text /Contents (quagga)", "", "The page.", "1 comment"},
+		"highlight": {
+			"/Rect [72 498 130 510] /Subtype /Highlight /QuadPoints [72 510 130 510 72 498 130 498] /Contents (quagga)",
+			"",
+			"The page.",
+			"1 comment",
+		},
 		"drawn highlight":    {all + "/Subtype /Highlight", "q /Half gs 1 1 0 rg 60 490 340 30 re f Q", "The page.", ""},
 		"empty note":         {area + "/Subtype /Text", "", "The page.", ""},
 		"popup":              {area + "/Subtype /Popup /Contents (quagga)", "", "The page.", ""},
@@ -147,13 +161,23 @@ func TestPDFAnnotations(t *testing.T) {
 		"typed, not on view": {area + "/Subtype /FreeText /F 32 /Contents (quagga)", "", "The page.", "1 hidden text"},
 		"drawn typed text":   {all + "/Subtype /FreeText /Contents (quagga)", drawn, "The page.\nA stamp.", ""},
 		"stamp":              {all + "/Subtype /Stamp /Contents (quagga)", drawn, "The page.\nA stamp.", ""},
-		"struck":             {"/Rect [72 498 130 510] /Subtype /StrikeOut /QuadPoints [72 510 130 510 72 498 130 498]", "", "", "1 struck-through text"},
-		"struck in part":     {"/Rect [72 498 130 510] /Subtype /StrikeOut /QuadPoints [72 510 94 510 72 498 94 498]", "", "page.", "1 struck-through text"},
-		"struck, no points":  {"/Rect [72 498 130 510] /Subtype /StrikeOut", "", "", "1 struck-through text"},
-		"hidden strike":      {"/Rect [72 498 130 510] /F 2 /Subtype /StrikeOut", "", "The page.", ""},
-		"line":               {"/Rect [72 498 130 510] /Subtype /Line /L [72 504 125 504]", "", "", "1 struck-through text"},
-		"drawn line":         {all + "/Subtype /Line /L [72 504 125 504]", "72 504 m 125 504 l S", "", "1 struck-through text"},
-		"covering square":    {all + "/Subtype /Square", "1 g 60 490 340 30 re f", "", "1 hidden text"},
+		"struck": {
+			"/Rect [72 498 130 510] /Subtype /StrikeOut /QuadPoints [72 510 130 510 72 498 130 498]",
+			"",
+			"",
+			"1 struck-through text",
+		},
+		"struck in part": {
+			"/Rect [72 498 130 510] /Subtype /StrikeOut /QuadPoints [72 510 94 510 72 498 94 498]",
+			"",
+			"page.",
+			"1 struck-through text",
+		},
+		"struck, no points": {"/Rect [72 498 130 510] /Subtype /StrikeOut", "", "", "1 struck-through text"},
+		"hidden strike":     {"/Rect [72 498 130 510] /F 2 /Subtype /StrikeOut", "", "The page.", ""},
+		"line":              {"/Rect [72 498 130 510] /Subtype /Line /L [72 504 125 504]", "", "", "1 struck-through text"},
+		"drawn line":        {all + "/Subtype /Line /L [72 504 125 504]", "72 504 m 125 504 l S", "", "1 struck-through text"},
+		"covering square":   {all + "/Subtype /Square", "1 g 60 490 340 30 re f", "", "1 hidden text"},
 	} {
 		raw := pdfOf(pdfPage{
 			content: pdfText("72", "500", "The page.") + pdfText("72", "100", "The end."), form: tt.form,

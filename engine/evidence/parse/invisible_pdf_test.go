@@ -39,7 +39,8 @@ func pdfOf(pages ...pdfPage) []byte {
 		fmt.Fprintf(&kids, "%d 0 R ", n)
 		form := fmt.Sprintf("%d 0 R", n+2)
 		objects = append(objects,
-			fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents %d 0 R /Annots [%s] /Resources << %s /Form %s /Outer %d 0 R >> >> >>",
+			fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents %d 0 R /Annots [%s] "+
+				"/Resources << %s /Form %s /Outer %d 0 R >> >> >>",
 				n+1, strings.ReplaceAll(p.annotations, "FORM", form), pdfResources, form, n+3),
 			documenttest.PDFStream("", p.content),
 			documenttest.PDFStream(group+" >> >>", p.form),

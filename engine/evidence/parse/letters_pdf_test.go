@@ -40,7 +40,10 @@ func TestPDFGlyphNames(t *testing.T) {
 		"by code":         {pdfWithFont(pdfText("72", "500", `The o\001ce`), font+differences("/uni0066_uni0066_i")+" >>"), "The office"},
 		"simple names":    {pdfWithFont(pdfText("72", "500", `Con\001dential sta\002`), font+differences("/fi /ff")+" >>"), "Confidential staff"},
 		"two in one word": {pdfWithFont(pdfText("72", "500", `e\001ec\002`), font+differences("/f_f /t_t")+" >>"), "effectt"},
-		"unknown part":    {pdfWithFont(pdfText("72", "500", `The o\001ce is open`), font+differences("/f_f_x12")+" >>"), "The o\uFFFDce is open"},
+		"unknown part": {
+			pdfWithFont(pdfText("72", "500", `The o\001ce is open`), font+differences("/f_f_x12")+" >>"),
+			"The o\uFFFDce is open",
+		},
 	} {
 		if got := strings.TrimSpace(allText(parsetest.Read(t, "a.pdf", tt.raw))); got != tt.want {
 			t.Errorf("%s: read %q, want %q", name, got, tt.want)
@@ -60,7 +63,8 @@ func TestPDFWithoutLetters(t *testing.T) {
 		},
 		"private use": {
 			font: "<< /Type /Font /Subtype /Type1 /BaseFont /Own /ToUnicode 6 0 R >>",
-			more: documenttest.PDFStream("", "1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfrange <21> <7E> <F021> endbfrange"), text: "(" + words + ")",
+			more: documenttest.PDFStream("", "1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfrange "+
+				"<21> <7E> <F021> endbfrange"), text: "(" + words + ")",
 		},
 		"replaced": {
 			font: "<< /Type /Font /Subtype /Type1 /BaseFont /Own /ToUnicode 6 0 R >>",
@@ -78,7 +82,8 @@ func TestPDFWithoutLetters(t *testing.T) {
 		if err := parsetest.ReadError(t, parse.Options{}, "a.pdf", raw); !errors.Is(err, document.ErrNoTextLayer) {
 			t.Errorf("%s: %v", name, err)
 		}
-		doc := parsetest.Read(t, "a.pdf", pdfWithFont(content+"BT /F2 12 Tf 72 400 Td (But this sentence of the page has all of its many letters, as it is.) Tj ET", tt.font, tt.more))
+		doc := parsetest.Read(t, "a.pdf", pdfWithFont(content+
+			"BT /F2 12 Tf 72 400 Td (But this sentence of the page has all of its many letters, as it is.) Tj ET", tt.font, tt.more))
 		if got := api.DescribeNotRead(doc.NotRead); got != "1 text in a font without letters" || !strings.HasPrefix(allText(doc), "But this") {
 			t.Errorf("%s: read %q; not read: %s", name, allText(doc), got)
 		}
@@ -89,17 +94,24 @@ func TestPDFWithoutLetters(t *testing.T) {
 func TestPDFRightToLeft(t *testing.T) {
 	// A font whose codes are the Hebrew and Arabic letters from 0x41 and 0x61 on, and the digits.
 	font := "<< /Type /Font /Subtype /Type1 /BaseFont /Courier /ToUnicode 6 0 R >>"
-	letters := documenttest.PDFStream("", "1 begincodespacerange <00> <FF> endcodespacerange 4 beginbfrange <20> <39> <0020> <41> <5A> <05D0> "+
+	letters := documenttest.PDFStream("", "1 begincodespacerange <00> <FF> endcodespacerange 4 beginbfrange "+
+		"<20> <39> <0020> <41> <5A> <05D0> "+
 		"<61> <7A> <0628> <5B> <5B> <FEE3> endbfrange")
 	for name, tt := range map[string]struct{ content, want string }{
 		// The letters are drawn from left to right, as they are seen.
-		"Hebrew":          {"BT /F1 12 Tf 300 500 Td (FED CBA) Tj ET", "אבג דהו"},
-		"word by word":    {"BT /F1 12 Tf 350 500 Td (CBA) Tj ET BT /F1 12 Tf 321 500 Td (FED) Tj ET", "אבג דהו"},
-		"number":          {"BT /F1 12 Tf 300 500 Td (24 FED CBA) Tj ET", "אבג דהו 24"},
-		"number inside":   {"BT /F1 12 Tf 300 500 Td (FED 24 CBA) Tj ET", "אבג 24 דהו"},
-		"Latin inside":    {"BT /F1 12 Tf 360 500 Td (CBA) Tj ET BT /F2 12 Tf 321 500 Td (VPN 24) Tj ET BT /F1 12 Tf 289 500 Td (FED) Tj ET", "אבג VPN 24 דהו"},
-		"in a Latin line": {"BT /F2 12 Tf 72 500 Td (The word) Tj ET BT /F1 12 Tf 125 500 Td (FED CBA) Tj ET BT /F2 12 Tf 182 500 Td (means this.) Tj ET", "The word אבג דהו means this."},
-		"Arabic":          {"BT /F1 12 Tf 300 500 Td (fed cba) Tj ET", "بةت ثجح"},
+		"Hebrew":        {"BT /F1 12 Tf 300 500 Td (FED CBA) Tj ET", "אבג דהו"},
+		"word by word":  {"BT /F1 12 Tf 350 500 Td (CBA) Tj ET BT /F1 12 Tf 321 500 Td (FED) Tj ET", "אבג דהו"},
+		"number":        {"BT /F1 12 Tf 300 500 Td (24 FED CBA) Tj ET", "אבג דהו 24"},
+		"number inside": {"BT /F1 12 Tf 300 500 Td (FED 24 CBA) Tj ET", "אבג 24 דהו"},
+		"Latin inside": {
+			"BT /F1 12 Tf 360 500 Td (CBA) Tj ET BT /F2 12 Tf 321 500 Td (VPN 24) Tj ET BT /F1 12 Tf 289 500 Td (FED) Tj ET",
+			"אבג VPN 24 דהו",
+		},
+		"in a Latin line": {
+			"BT /F2 12 Tf 72 500 Td (The word) Tj ET BT /F1 12 Tf 125 500 Td (FED CBA) Tj ET BT /F2 12 Tf 182 500 Td (means this.) Tj ET",
+			"The word אבג דהו means this.",
+		},
+		"Arabic": {"BT /F1 12 Tf 300 500 Td (fed cba) Tj ET", "بةت ثجح"},
 	} {
 		if got := strings.TrimSpace(allText(parsetest.Read(t, "a.pdf", pdfWithFont(tt.content, font, letters)))); got != tt.want {
 			t.Errorf("%s: read %q, want %q", name, got, tt.want)
@@ -128,12 +140,14 @@ func TestPDFVerticalText(t *testing.T) {
 		"down and upright": {upright + down + lines + " Q", "This text is upright.\n" + text},
 		"table up":         {up + table + " Q", row},
 		"table down":       {down + table + " Q", row},
-		"turned cell": {"60 400 m 500 400 l S 60 500 m 500 500 l S 60 520 m 500 520 l S 60 400 m 60 520 l S 200 400 m 200 520 l S 500 400 m 500 520 l S " +
+		"turned cell": {"60 400 m 500 400 l S 60 500 m 500 500 l S 60 520 m 500 520 l S 60 400 m 60 520 l S " +
+			"200 400 m 200 520 l S 500 400 m 500 520 l S " +
 			"BT /F2 12 Tf 70 505 Td (System) Tj 140 0 Td (Owner) Tj ET q 0 1 -1 0 100 410 cm BT /F2 12 Tf (Mail server) Tj 0 -14 Td (one) Tj ET Q" +
 			pdfText("210", "450", "Bo Lind of operations"), "System: Mail server one; Owner: Bo Lind of operations\n"},
 	} {
 		for _, turn := range []string{"", "/Rotate 90", "/Rotate 180", "/Rotate 270"} {
-			raw := strings.Replace(string(pdfWithFont(tt.content, "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")), "/Type /Page ", "/Type /Page "+turn+" ", 1)
+			raw := strings.Replace(string(pdfWithFont(tt.content, "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")),
+				"/Type /Page ", "/Type /Page "+turn+" ", 1)
 			doc := parsetest.Read(t, "a.pdf", []byte(raw))
 			lines := strings.SplitAfter(allText(doc), "\n")
 			slices.SortFunc(lines, func(a, b string) int { return strings.Index(tt.want, a) - strings.Index(tt.want, b) }) // the order differs

@@ -59,12 +59,18 @@ func TestPDFTableHeaders(t *testing.T) {
 		pages []string
 		want  string
 	}{
-		"two rows":      {[]string{join(head, first, second)}, payroll + crm},
-		"one row":       {[]string{join(row(0, "System", "Owner"), row(1, "CRM", "Ann Roe"))}, "System: CRM; Owner: Ann Roe\n"},
-		"repeated":      {[]string{join(head, first), join(head, row(2, "CRM", "Ann Roe", "CISO", "two removed"))}, payroll + crm},
-		"not repeated":  {[]string{join(head, first), join(row(0, "CRM", "Ann Roe", "CISO", "two removed"))}, payroll + crm},
-		"over all":      {[]string{join([]pdfCell{{0, 0, 2, 1, "Reviews of 2026"}}, row(1, "System", "Owner"), row(2, "CRM", "Ann Roe"))}, "System: CRM; Owner: Ann Roe\n"},
-		"merged down":   {[]string{join(row(0, "System", "Owner"), []pdfCell{{0, 1, 1, 3, "CRM"}, {1, 1, 2, 2, "Ann Roe"}, {1, 2, 2, 3, "Bo Lind"}})}, "System: CRM; Owner: Ann Roe\nSystem: CRM; Owner: Bo Lind\n"},
+		"two rows":     {[]string{join(head, first, second)}, payroll + crm},
+		"one row":      {[]string{join(row(0, "System", "Owner"), row(1, "CRM", "Ann Roe"))}, "System: CRM; Owner: Ann Roe\n"},
+		"repeated":     {[]string{join(head, first), join(head, row(2, "CRM", "Ann Roe", "CISO", "two removed"))}, payroll + crm},
+		"not repeated": {[]string{join(head, first), join(row(0, "CRM", "Ann Roe", "CISO", "two removed"))}, payroll + crm},
+		"over all": {
+			[]string{join([]pdfCell{{0, 0, 2, 1, "Reviews of 2026"}}, row(1, "System", "Owner"), row(2, "CRM", "Ann Roe"))},
+			"System: CRM; Owner: Ann Roe\n",
+		},
+		"merged down": {
+			[]string{join(row(0, "System", "Owner"), []pdfCell{{0, 1, 1, 3, "CRM"}, {1, 1, 2, 2, "Ann Roe"}, {1, 2, 2, 3, "Bo Lind"}})},
+			"System: CRM; Owner: Ann Roe\nSystem: CRM; Owner: Bo Lind\n",
+		},
 		"key and value": {[]string{join(row(0, "Version", "1.2"), row(1, "Owner", "CISO"))}, "Version: 1.2\nOwner: CISO\n"},
 	} {
 		var pages []pdfPage
@@ -93,8 +99,12 @@ func TestPDFShortColumns(t *testing.T) {
 		want []string
 	}{
 		"two lines": {
-			draw([]string{"All keys are changed each", "year by the security team."}, []string{"Backups are kept in another", "building for three months."}),
-			[]string{"All keys are changed each year by the security team.", "Backups are kept in another building for three months."},
+			draw([]string{"All keys are changed each", "year by the security team."},
+				[]string{"Backups are kept in another", "building for three months."}),
+			[]string{
+				"All keys are changed each year by the security team.",
+				"Backups are kept in another building for three months.",
+			},
 		},
 		"three lines": {
 			draw([]string{"All keys are changed each", "year by the security team,", "and the change is logged."},
@@ -105,15 +115,26 @@ func TestPDFShortColumns(t *testing.T) {
 			},
 		},
 		"three columns": {
-			draw([]string{"All keys are changed", "each year by the team."}, []string{"Backups are kept in", "another town for a year."}, []string{"Visitors are met by", "the person they visit."}),
-			[]string{"All keys are changed each year by the team.", "Backups are kept in another town for a year.", "Visitors are met by the person they visit."},
+			draw([]string{"All keys are changed", "each year by the team."},
+				[]string{"Backups are kept in", "another town for a year."},
+				[]string{"Visitors are met by", "the person they visit."}),
+			[]string{
+				"All keys are changed each year by the team.",
+				"Backups are kept in another town for a year.",
+				"Visitors are met by the person they visit.",
+			},
 		},
 		"unequal": {
-			draw([]string{"All keys are changed each", "year by the security team."}, []string{"Backups are kept in another", "building for three months,", "and then they are deleted."}),
-			[]string{"All keys are changed each year by the security team.", "Backups are kept in another building for three months, and then they are deleted."},
+			draw([]string{"All keys are changed each", "year by the security team."},
+				[]string{"Backups are kept in another", "building for three months,", "and then they are deleted."}),
+			[]string{
+				"All keys are changed each year by the security team.",
+				"Backups are kept in another building for three months, and then they are deleted.",
+			},
 		},
 		"table": {
-			draw([]string{"System", "Mail server one", "Payroll server two"}, []string{"Owner", "Ann Roe of operations", "Bo Lind of finance"}),
+			draw([]string{"System", "Mail server one", "Payroll server two"},
+				[]string{"Owner", "Ann Roe of operations", "Bo Lind of finance"}),
 			[]string{"System: Mail server one; Owner: Ann Roe of operations", "System: Payroll server two; Owner: Bo Lind of finance"},
 		},
 	} {

@@ -18,7 +18,8 @@ func objectStream(t testing.TB, first, second string) []byte {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Appendf(nil, "%%PDF-1.7\n1 0 obj\n<< /Type /ObjStm /N 2 /First 9 /Filter /FlateDecode >>\nstream\n%s\nendstream\nendobj\n", packed.Bytes())
+	return fmt.Appendf(nil, "%%PDF-1.7\n1 0 obj\n<< /Type /ObjStm /N 2 /First 9 /Filter /FlateDecode >>\n"+
+		"stream\n%s\nendstream\nendobj\n", packed.Bytes())
 }
 
 func TestGlyphNames(t *testing.T) {

@@ -441,7 +441,8 @@ func FuzzPDF(f *testing.F) {
 			"<< /Type /Annot /Subtype /FileAttachment /FS << /Type /Filespec /F (a.txt) /EF << /F 4 0 R >> >> >>] "+
 			"/Resources << /Properties << /Off 6 0 R >> /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica "+
 			"/Encoding << /Differences [1 /f_f_i] >> >> >> >> >>",
-		documenttest.PDFStream("", "/OC /Off BDC 1 g BT /F1 12 Tf 72 500 Td (o\\001ce) Tj ET EMC q 0 0 9 9 re W n BT 3 Tr (a) Tj ET Q 72 504 m 90 504 l S"),
+		documenttest.PDFStream("", "/OC /Off BDC 1 g BT /F1 12 Tf 72 500 Td (o\\001ce) Tj ET EMC "+
+			"q 0 0 9 9 re W n BT 3 Tr (a) Tj ET Q 72 504 m 90 504 l S"),
 		"<< /Type /Annot /Subtype /Widget /FT /Btn /T (a) /AS /On /Rect [300 500 312 512] >>",
 		"<< /Type /OCG /Name (Off) >>",
 		documenttest.PDFStream("/Type /XObject /Subtype /Form /BBox [0 0 600 800]", "0 0 100 100 re f"),
