@@ -70,6 +70,12 @@ func TestAnswerDecidesOnQuestion(t *testing.T) {
 		check(layout, "( ) Yes ( ) No", false)
 		check(layout, "[x] Yes [ ] No [ ] N/A", true)
 	}
+	for _, answer := range []string{"☐ Yes ☒ No", "Yes ☒ No ☐", "No"} { // the quote has the answer of its own question only
+		v := judge(t, c, policy("Are tokens handed out? ☒ Yes ☐ No\n"+question+" "+answer+"\nIs it tested? No"))
+		if len(v.Evidence) != 1 || v.Evidence[0].Quote != question+" "+answer {
+			t.Errorf("%s: %+v", answer, v.Evidence)
+		}
+	}
 	for content, supports := range map[string]bool{
 		question: false,
 		question + "\n☐ Yes\n☒ No\n☐ Not applicable":                       false,

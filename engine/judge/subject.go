@@ -71,7 +71,8 @@ func (s *Session) judgeWholeControlIn(d *preparedStatement, p *analyzedPassage) 
 			window = append(window, lead)
 		}
 		if prev := i - 1; prev >= 0 && !cur.IsTableRow && !cur.Item &&
-			(!p.Sentences[prev].Item && (cur.StartsWithPronoun || cur.AnswersNo || p.Sentences[prev].Question) || p.Sentences[prev].Fragment) {
+			(!p.Sentences[prev].Item && (cur.StartsWithPronoun || cur.AnswersNo || p.Sentences[prev].Question) ||
+				p.Sentences[prev].Fragment && !p.Sentences[prev].Choices) {
 			window = append(window, &p.Sentences[prev])
 			from = prev // "Internal audit. Nobody has done one yet."
 		}

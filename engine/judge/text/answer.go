@@ -196,13 +196,14 @@ func applyAnswersToQuestions(a *Analysis) {
 		for end < len(a.Sentences) && isChoice(a.Sentences[end].Text) {
 			o := &a.Sentences[end]
 			choice += " " + o.Text
-			o.Stance, o.LeadIndex, o.MissingThings = Stance{Fragment: true, ClauseCount: o.ClauseCount}, -1, nil
+			o.Stance, o.LeadIndex, o.MissingThings = Stance{Fragment: true, Choices: true, ClauseCount: o.ClauseCount}, -1, nil
 			end++
 		}
 		asked := q.Question || q.LeadIndex < 0 && questionnaire.Asks(q.Text)
 		if end > i {
 			if answer := questionnaire.Parse(choice); !isChoice(q.Text) {
 				q.answer(answer, choice, asked)
+				q.end = a.Sentences[end-1].end // the quote has both
 			}
 			i = end - 1
 			continue
@@ -221,6 +222,7 @@ func applyAnswersToQuestions(a *Analysis) {
 			}
 		case answer != questionnaire.None:
 			q.answer(answer, s.Text, true)
+			q.end = s.end
 		case s.AnswersNo || strings.HasPrefix(first, "not ") || strings.HasPrefix(first, "never") ||
 			strings.HasPrefix(first, "no") && (len(first) == 2 || strings.ContainsAny(first[2:3], " .,;|")):
 			q.answer(questionnaire.No, s.Text, true)

@@ -36,6 +36,7 @@ type Stance struct {
 	ReportsPast       bool   // reports a past event, as records do
 	AnswersNo         bool   // "No" after a question or in a status column
 	AnswersYes        bool   // "Yes" after a question or in a status column
+	Choices           bool   // choices between answers to the sentence before
 	IsTableRow        bool   // a table row, such as "Name: value; Name: value"
 	DeniedForPeople   uint64 // denied clauses about people only: "nobody reviews the logs"
 	ClauseCount       int
