@@ -370,27 +370,67 @@ func (a *app) docDelete() *cobra.Command {
 }
 
 func (a *app) docReprocess() *cobra.Command {
-	return &cobra.Command{
-		Use: "reprocess DOCUMENT", Short: "Read a document again",
-		Long: "Reads a document again, for example after an update of the program.", Example: "  service doc reprocess scan.pdf",
+	var all bool
+	cmd := &cobra.Command{
+		Use: "reprocess [DOCUMENT]", Short: "Read a document again, or all",
+		Long: `Reads a document again, or all documents of the assessment, for example after an update of the
+program. The next draft uses what was read.`,
+		Example: "  service doc reprocess scan.pdf\n  service doc reprocess --all",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := a.findDocument(cmd.Context(), args[0])
+			ctx := cmd.Context()
+			if all == (len(args) == 1) {
+				return usageError("give a document, or --all for all documents of the assessment")
+			}
+			if all {
+				one, err := a.currentAssessment(ctx)
+				if err != nil {
+					return err
+				}
+				return a.reprocessDocuments(ctx, one.ID)
+			}
+			d, err := a.findDocument(ctx, args[0])
 			if err != nil {
 				return err
 			}
-			if d, err = call(cmd.Context(), a, api.ReprocessDocument, &api.DocumentInput{DocumentID: d.ID}); err != nil {
+			if d, err = call(ctx, a, api.ReprocessDocument, &api.DocumentInput{DocumentID: d.ID}); err != nil {
 				return err
 			}
-			all, err := a.waitUntilDocumentsRead(cmd.Context(), d.AssessmentID)
+			read, err := a.waitUntilDocumentsRead(ctx, d.AssessmentID)
 			if err != nil {
 				return err
 			}
-			if at := slices.IndexFunc(all, func(x api.Document) bool { return x.ID == d.ID }); at >= 0 {
-				d = &all[at]
+			if at := slices.IndexFunc(read, func(x api.Document) bool { return x.ID == d.ID }); at >= 0 {
+				d = &read[at]
 			}
 			return a.out.Print(d, func(p *print.Page) { renderDocument(p, d) })
 		},
 	}
+	cmd.Flags().BoolVar(&all, "all", false, "read all documents of the assessment again")
+	return cmd
+}
+
+// reprocessDocuments reads all documents of an assessment again. Those whose reading failed again are named.
+func (a *app) reprocessDocuments(ctx context.Context, assessment string) error {
+	docs, err := a.listDocuments(ctx, assessment)
+	if err != nil {
+		return err
+	}
+	for _, d := range docs {
+		if _, err := call(ctx, a, api.ReprocessDocument, &api.DocumentInput{DocumentID: d.ID}); err != nil {
+			return err
+		}
+	}
+	if docs, err = a.waitUntilDocumentsRead(ctx, assessment); err != nil {
+		return err
+	}
+	if err := a.out.Print(docs, func(p *print.Page) { renderDocumentTable(p, docs) }); err != nil {
+		return err
+	}
+	failed := slices.DeleteFunc(slices.Clone(docs), func(d api.Document) bool { return d.Status != api.DocumentFailed })
+	if len(failed) > 0 {
+		return runtimeError("%s could not be read again", prose.Count(len(failed), "document", "documents"))
+	}
+	return nil
 }
 
 // reportUnreadFiles prints the reason for each skipped file and returns an error if any file was skipped, or if any of

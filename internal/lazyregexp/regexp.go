@@ -54,6 +54,8 @@ func (l *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
 	return l.compile().FindAllStringSubmatchIndex(s, n)
 }
 
+func (l *Regexp) FindAllIndex(b []byte, n int) [][]int { return l.compile().FindAllIndex(b, n) }
+
 func (l *Regexp) Split(s string, n int) []string { return l.compile().Split(s, n) }
 
 func (l *Regexp) ReplaceAllFunc(b []byte, with func([]byte) []byte) []byte {

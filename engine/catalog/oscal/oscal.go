@@ -56,13 +56,14 @@ type (
 		Controls []control  `json:"controls,omitempty"`
 	}
 	control struct {
-		ID       string     `json:"id"`
-		Class    string     `json:"class,omitempty"`
-		Title    string     `json:"title"`
-		Props    []property `json:"props,omitempty"`
-		Links    []link     `json:"links,omitempty"`
-		Parts    []part     `json:"parts,omitempty"`
-		Controls []control  `json:"controls,omitempty"`
+		ID       string      `json:"id"`
+		Class    string      `json:"class,omitempty"`
+		Title    string      `json:"title"`
+		Params   []parameter `json:"params,omitempty"`
+		Props    []property  `json:"props,omitempty"`
+		Links    []link      `json:"links,omitempty"`
+		Parts    []part      `json:"parts,omitempty"`
+		Controls []control   `json:"controls,omitempty"`
 	}
 	part struct {
 		ID    string     `json:"id,omitempty"`

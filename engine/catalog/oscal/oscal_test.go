@@ -126,6 +126,31 @@ func TestFrameworkTexts(t *testing.T) {
 	}
 }
 
+// TestParameters checks that parameters are filled, or shown as what has to be assigned, and that withdrawn controls are
+// left out.
+func TestParameters(t *testing.T) {
+	doc := `{"catalog": {` + titled("Yard Rules") + `, "controls": [
+		{"id": "ya-1", "title": "Walls", "params": [
+			{"id": "p1", "label": "time"}, {"id": "p2", "values": ["two", "three"]}, {"id": "p4"},
+			{"id": "p3", "select": {"how-many": "one-or-more", "choice": ["by day", "every {{ insert: param, p1 }}"]}},
+			{"id": "p5", "select": {"choice": ["{{ p5 }}"]}}],
+		 "parts": [{"name": "statement", "prose": "{{ insert: param, p1 }} {{insert: param,p2}} {{ p3 }} {{ p4 }} {{ p9 }} { x } {{ p5 }}"}]},
+		{"id": "ya-2", "title": "Moat", "props": [{"name": "status", "value": "withdrawn"}]}]}}`
+	src, err := oscal.Read([]byte(doc), load(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := src.Frameworks[len(src.Frameworks)-1]
+	want := "[time] two, three [one or more: by day; every [time]] [p4] [p9] { x } " +
+		"[one of: [one of: [one of: [one of: [one of: [p5]]]]]]"
+	if len(f.Requirements) != 1 || f.Requirements[0].Text != want {
+		t.Errorf("%+v", f.Requirements)
+	}
+	if len(src.Warnings) != 1 || !strings.Contains(src.Warnings[0].Message, "ya-2") {
+		t.Errorf("%+v", src.Warnings)
+	}
+}
+
 // TestProfile checks that a profile becomes a framework, of SCF controls or of another framework's
 // requirements.
 func TestProfile(t *testing.T) {

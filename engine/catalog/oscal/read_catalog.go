@@ -373,10 +373,16 @@ func mergeCatalogAsFramework(doc *catalogDocument, controls []locatedControl, ba
 	for i, q := range f.Requirements {
 		place[scf.NormalizeRequirementCode(q.Code)] = i
 	}
-	seen := map[int]string{}
+	seen, parameters := map[int]string{}, listParameters(controls)
 	for i := range controls {
 		c := &controls[i]
 		code := scf.CollapseSpaces(c.displayCode())
+		if c.isWithdrawn() {
+			src.Warnings = append(src.Warnings, api.ImportWarning{
+				Cell: c.path, Message: fmt.Sprintf("left out %q, which is withdrawn", scf.Shorten(code)),
+			})
+			continue
+		}
 		n, found := place[scf.NormalizeRequirementCode(code)]
 		if !found {
 			n = len(f.Requirements)
@@ -399,7 +405,7 @@ func mergeCatalogAsFramework(doc *catalogDocument, controls []locatedControl, ba
 		f.Requirements[n].Title = scf.CollapseSpaces(c.Title)
 		for p := range c.Parts {
 			if c.Parts[p].Name == "statement" {
-				f.Requirements[n].Text = c.Parts[p].fullText()
+				f.Requirements[n].Text = fillParameters(c.Parts[p].fullText(), parameters, 0)
 			}
 		}
 	}

@@ -162,6 +162,8 @@ func (r *Reader) readInto(b *document.Builder, name string, content io.ReaderAt,
 		err = mail.ReadOutlook(b, content, size)
 	case formatMail:
 		err = mail.ReadMail(b, content, size)
+	case formatMHTML:
+		err = mail.ReadWebArchive(b, content, size)
 	case formatRTF:
 		err = office.ReadRTF(b, content, size)
 	default:

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"io"
 	"path"
@@ -62,10 +63,12 @@ var (
 		extensions: []string{".odp", ".otp"},
 	}
 	formatRTF      = &format{mime: "application/rtf", label: "RTF", extensions: []string{".rtf"}}
-	formatMail     = &format{mime: "message/rfc822", label: "a mail", extensions: []string{".eml"}}
+	formatMail     = &format{mime: "message/rfc822", label: "a mail", extensions: []string{".eml", ".mbox"}}
+	formatMHTML    = &format{mime: "multipart/related", label: "a saved web page (MHTML)", extensions: []string{".mht", ".mhtml"}}
 	formatMsg      = &format{mime: "application/vnd.ms-outlook", label: "an Outlook message", extensions: []string{".msg"}}
 	formatZip      = &format{mime: "application/zip", label: "a zip archive", extensions: []string{".zip"}}
 	formatHTML     = &format{mime: "text/html", label: "HTML", read: text.ReadHTML, extensions: []string{".html", ".htm", ".xhtml"}}
+	formatXML      = &format{mime: "application/xml", label: "XML", read: text.ReadXML, extensions: []string{".xml"}}
 	formatJSON     = &format{mime: "application/json", label: "JSON", read: text.ReadJSON, extensions: []string{".json", ".jsonl", ".ndjson"}}
 	formatCSV      = &format{mime: "text/csv", label: "CSV", read: text.ReadCSV, extensions: []string{".csv"}}
 	formatTSV      = &format{mime: text.MIMETSV, label: "TSV", read: text.ReadCSV, extensions: []string{".tsv", ".tab"}}
@@ -90,6 +93,8 @@ var unsupportedFormats = []struct {
 	{"7z\xbc\xaf\x27\x1c", document.ErrUnsupported, "it is a 7z archive; unpack it and add its files"},
 	{"Rar!\x1a\x07", document.ErrUnsupported, "it is a RAR archive; unpack it and add its files"},
 	{"SQLite format 3\x00", document.ErrUnsupported, "it is a database"},
+	{"\x78\x9f\x3e\x22", document.ErrUnsupported, "it is a winmail.dat file of Outlook (TNEF); save the attachments in Outlook and add them"},
+	{"\x4c\x00\x00\x00\x01\x14\x02\x00", document.ErrUnsupported, "it is a Windows shortcut; add the file that it leads to"},
 }
 
 // pictureFormats lists the image formats supported by OCR, with their signatures.
@@ -154,8 +159,14 @@ func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 			return nil, document.NewError(b.kind, "", "%s", b.say)
 		}
 	}
+	if len(head) > 262 && bytes.Equal(head[257:262], []byte("ustar")) {
+		return nil, document.NewError(document.ErrUnsupported, "", "it is a tar archive; unpack it and add its files")
+	}
 	if looksBinary(head) {
 		return nil, document.NewError(document.ErrUnsupported, "", "it contains bytes that are not text")
+	}
+	if say := unsupportedXML(head); say != "" {
+		return nil, document.NewError(document.ErrUnsupported, "", "%s", say)
 	}
 	return sniffText(name, head, int64(len(head)) == size), nil
 }
@@ -199,7 +210,43 @@ func sniffZip(content io.ReaderAt, size int64) (*format, error) {
 	if f, err := sniffODF(z); f != nil || err != nil {
 		return f, err
 	}
+	if slices.ContainsFunc(z.File, func(f *zip.File) bool { return f.Name == "Index/Document.iwa" || f.Name == "Index.zip" }) {
+		return nil, document.NewError(document.ErrUnsupported, "", "it is a document of Apple Pages, Numbers or Keynote; export it to PDF, Word, Excel or PowerPoint")
+	}
 	return formatZip, nil
+}
+
+// xmlDialects lists the namespaces of documents that are saved as one XML file, with error messages.
+var xmlDialects = []struct{ namespace, say string }{
+	{"urn:schemas-microsoft-com:office:spreadsheet", "it is an Excel workbook in XML (2003); save it as .xlsx"},
+	{"http://schemas.microsoft.com/office/word/2003/wordml", "it is a Word document in XML (2003); save it as .docx"},
+	{"http://schemas.microsoft.com/office/2006/xmlPackage", "it is an Office document in XML (Flat OPC); save it as .docx, .xlsx or .pptx"},
+	{"urn:oasis:names:tc:opendocument:xmlns:office:1.0", "it is an OpenDocument file in XML; save it as .odt, .ods or .odp"},
+	{"http://www.w3.org/2000/svg", "it is a drawing (SVG); save it as PDF"},
+}
+
+// unsupportedXML returns what to do with a file if it is a document in one of the xmlDialects, or "".
+func unsupportedXML(head []byte) string {
+	sample, _ := text.Decode(head)
+	dec := xml.NewDecoder(strings.NewReader(sample))
+	dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
+	for strings.HasPrefix(strings.TrimSpace(sample), "<") {
+		tok, err := dec.Token()
+		if err != nil {
+			return ""
+		}
+		root, ok := tok.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		for _, d := range xmlDialects {
+			if root.Name.Space == d.namespace {
+				return d.say
+			}
+		}
+		return ""
+	}
+	return ""
 }
 
 // contentTypes returns the content type list of an Office document, or "" if it has none.
@@ -303,8 +350,12 @@ func sniffText(name string, head []byte, whole bool) *format {
 		return formatJSON
 	case looksMail(sample):
 		return formatMail
+	case looksWebArchive(sample):
+		return formatMHTML
 	case strings.HasPrefix(trimmed, "%YAML "):
 		return formatYAML
+	case strings.HasPrefix(trimmed, "<?xml ") || formatXML.hasExtension(ending) && strings.HasPrefix(trimmed, "<"):
+		return formatXML
 	case strings.HasPrefix(trimmed, "<") && len(htmlTagPattern.FindAllStringIndex(sample, 3)) == 3 && !formatMarkdown.hasExtension(ending):
 		return formatHTML
 	}
@@ -373,6 +424,16 @@ func looksMail(text string) bool {
 	return from && len(known) >= 4
 }
 
+// webArchivePattern matches the type of a page that is saved with its pictures.
+var webArchivePattern = lazyregexp.New(`(?im)^content-type:\s*multipart/related\b`)
+
+// looksWebArchive reports whether text begins with the header of a MIME document that holds a page and its pictures.
+func looksWebArchive(text string) bool {
+	header, _, found := strings.Cut(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n")
+	first, _, _ := strings.Cut(header, ":")
+	return found && len(first) < 70 && !strings.ContainsAny(first, " \t<") && webArchivePattern.MatchString(header)
+}
+
 func looksJSON(s string, whole bool) bool {
 	if s == "" || s[0] != '{' && s[0] != '[' {
 		return false
@@ -393,7 +454,7 @@ func (f *format) hasExtension(ending string) bool { return slices.Contains(f.ext
 // formats lists all supported formats.
 var formats = []*format{
 	formatPDF, formatDocx, formatXlsx, formatPptx, formatODT, formatODS, formatODP, formatRTF, formatMail, formatMsg, formatZip,
-	formatHTML, formatJSON, formatCSV, formatTSV, formatMarkdown, formatRST, formatYAML,
+	formatMHTML, formatHTML, formatXML, formatJSON, formatCSV, formatTSV, formatMarkdown, formatRST, formatYAML,
 }
 
 // extensionWarning returns a warning if a file's extension doesn't match its detected format. Text formats are

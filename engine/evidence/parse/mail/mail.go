@@ -13,6 +13,7 @@ import (
 
 	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/engine/evidence/parse/text"
+	"github.com/scf-service/service/internal/lazyregexp"
 )
 
 // Limits for parsing email. The parser can't be interrupted, and slows down as nesting gets deeper.
@@ -46,25 +47,16 @@ func (l *mailMessage) headerFields() []headerField {
 // ReadMail reads an email in RFC 5322 format: its header as a table row, its text, and each attachment as a
 // nested document. Links are not fetched.
 func ReadMail(b *document.Builder, content io.ReaderAt, size int64) error {
-	if size > maxMail {
-		return document.NewError(document.ErrTooLarge, "", "an email of %d bytes, the limit is %d", size, maxMail)
-	}
-	raw, err := document.ReadAll(content, size)
+	raw, err := readLimited(content, size)
 	if err != nil {
 		return err
 	}
-	if bytes.Count(bytes.ToLower(raw), []byte("boundary")) > maxBoundaries || bytes.Count(raw, []byte("\n--")) > maxDelimiters {
-		return document.NewError(document.ErrTooLarge, "", "an email with too deeply nested parts")
+	if mails := splitMailbox(raw); len(mails) > 1 {
+		return readMailbox(b, mails)
 	}
-	parser := enmime.NewParser(
-		enmime.SkipMalformedParts(true),
-		enmime.MultipartWOBoundaryAsSinglePart(true),
-		enmime.MaxStoredPartErrors(20),
-		enmime.SetReadPartErrorPolicy(enmime.AllowCorruptTextPartErrorPolicy),
-	)
-	root, err := parser.ReadParts(bytes.NewReader(raw))
+	root, err := parseMail(raw)
 	if err != nil {
-		return document.DamagedError("the mail", err)
+		return err
 	}
 	kind := strings.ToLower(root.ContentType)
 	if kind == "multipart/encrypted" ||
@@ -80,6 +72,99 @@ func ReadMail(b *document.Builder, content io.ReaderAt, size int64) error {
 	}
 	l.collectParts(root)
 	return writeMail(b, &l)
+}
+
+func readLimited(content io.ReaderAt, size int64) ([]byte, error) {
+	if size > maxMail {
+		return nil, document.NewError(document.ErrTooLarge, "", "an email of %d bytes, the limit is %d", size, maxMail)
+	}
+	return document.ReadAll(content, size)
+}
+
+func parseMail(raw []byte) (*enmime.Part, error) {
+	if bytes.Count(bytes.ToLower(raw), []byte("boundary")) > maxBoundaries || bytes.Count(raw, []byte("\n--")) > maxDelimiters {
+		return nil, document.NewError(document.ErrTooLarge, "", "an email with too deeply nested parts")
+	}
+	parser := enmime.NewParser(
+		enmime.SkipMalformedParts(true),
+		enmime.MultipartWOBoundaryAsSinglePart(true),
+		enmime.MaxStoredPartErrors(20),
+		enmime.SetReadPartErrorPolicy(enmime.AllowCorruptTextPartErrorPolicy),
+	)
+	root, err := parser.ReadParts(bytes.NewReader(raw))
+	if err != nil {
+		return nil, document.DamagedError("the mail", err)
+	}
+	return root, nil
+}
+
+// mailboxPattern matches the line before each mail of a mailbox, and the start of the mail's header.
+var mailboxPattern = lazyregexp.New(`(?m)(?:\A|^\r?\n)From \S[^\n]{0,200}\b\d{4}\b[^\n]{0,40}\n[!-9;-~]{1,70}:`)
+
+// splitMailbox returns the mails of a mailbox in mbox format, or nil.
+func splitMailbox(raw []byte) (mails [][]byte) {
+	if !bytes.HasPrefix(raw, []byte("From ")) {
+		return nil
+	}
+	starts := mailboxPattern.FindAllIndex(raw, document.MaxMembers+1)
+	for i, at := range starts {
+		end := len(raw)
+		if i+1 < len(starts) {
+			end = starts[i+1][0]
+		}
+		mail := bytes.TrimLeft(raw[at[0]:end], "\r\n")
+		_, mail, _ = bytes.Cut(mail, []byte("\n"))
+		mails = append(mails, bytes.ReplaceAll(mail, []byte("\n>From "), []byte("\nFrom ")))
+	}
+	return mails
+}
+
+// readMailbox reads each mail of a mailbox as a nested document.
+func readMailbox(b *document.Builder, mails [][]byte) error {
+	c := b.NewContainer()
+	for i, content := range mails {
+		label, err := c.NextMemberLabel("mail " + strconv.Itoa(i+1))
+		if err != nil {
+			return err
+		}
+		if err := b.ConsumeUnpackedBudget(int64(len(content))); err != nil {
+			return err
+		}
+		if err := c.AddMember(label, content); err != nil {
+			return err
+		}
+	}
+	return c.RequireAnyRead("mailbox")
+}
+
+// ReadWebArchive reads a page that was saved with its pictures as MHTML, as browsers and wikis do.
+func ReadWebArchive(b *document.Builder, content io.ReaderAt, size int64) error {
+	raw, err := readLimited(content, size)
+	if err != nil {
+		return err
+	}
+	root, err := parseMail(raw)
+	if err != nil {
+		return err
+	}
+	pages := 0
+	for _, p := range root.BreadthMatchAll(func(p *enmime.Part) bool { return p.FirstChild == nil }) {
+		switch kind := strings.ToLower(p.ContentType); {
+		case kind == "text/html" && pages == 0:
+			pages++
+			if err := text.ReadHTML(b, strings.ReplaceAll(string(p.Content), "\r\n", "\n")); err != nil {
+				return err
+			}
+		case kind == "text/html":
+			b.Doc.AddNotRead(api.UnreadInsertedPart, 1, api.Locator{}) // a frame
+		case strings.HasPrefix(kind, "image/") && len(p.Content) >= minInlinePicture && pages == 0:
+			b.Doc.AddNotRead(api.UnreadPicture, 1, api.Locator{}) // pictures in the page are counted where they stand
+		}
+	}
+	for i := range b.Doc.Blocks {
+		b.Doc.Blocks[i].Locator.LineStart, b.Doc.Blocks[i].Locator.LineEnd = 0, 0 // of the decoded text, not of the file
+	}
+	return b.Err()
 }
 
 func decodeHeader(p *enmime.Part, name string) string {

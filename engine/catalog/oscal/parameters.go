@@ -1,0 +1,70 @@
+package oscal
+
+import (
+	"strings"
+
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// parameter is a gap in the text of a control that an organization fills.
+type parameter struct {
+	ID     string   `json:"id"`
+	Label  string   `json:"label,omitempty"`
+	Values []string `json:"values,omitempty"`
+	Select *choices `json:"select,omitempty"`
+}
+
+type choices struct {
+	HowMany string   `json:"how-many,omitempty"` // "one" or "one-or-more"
+	Choice  []string `json:"choice,omitempty"`
+}
+
+// insertPattern matches the place of a parameter in a text.
+var insertPattern = lazyregexp.New(`\{\{\s*(?:insert:\s*param\s*,\s*)?([\w.-]+)\s*\}\}`)
+
+// maxInserts is the number of parameters that a choice of a parameter may lead to, one within the other.
+const maxInserts = 5
+
+// fillParameters returns text with the value of each parameter, or with what has to be assigned, in brackets. Unknown
+// parameters are shown with their IDs.
+func fillParameters(text string, known map[string]*parameter, depth int) string {
+	return insertPattern.ReplaceAllStringFunc(text, func(insert string) string {
+		id := insertPattern.FindStringSubmatch(insert)[1]
+		p := known[id]
+		switch {
+		case p == nil || depth >= maxInserts:
+			return "[" + id + "]"
+		case len(p.Values) > 0:
+			return strings.Join(p.Values, ", ")
+		case p.Select != nil && len(p.Select.Choice) > 0:
+			howMany := "one of: "
+			if p.Select.HowMany == "one-or-more" {
+				howMany = "one or more: "
+			}
+			texts := make([]string, len(p.Select.Choice))
+			for i, c := range p.Select.Choice {
+				texts[i] = fillParameters(c, known, depth+1)
+			}
+			return "[" + howMany + strings.Join(texts, "; ") + "]"
+		case p.Label != "":
+			return "[" + p.Label + "]"
+		}
+		return "[" + id + "]"
+	})
+}
+
+// listParameters returns the parameters of controls by their IDs.
+func listParameters(controls []locatedControl) map[string]*parameter {
+	known := map[string]*parameter{}
+	for _, c := range controls {
+		for i := range c.Params {
+			known[c.Params[i].ID] = &c.Params[i]
+		}
+	}
+	return known
+}
+
+// isWithdrawn reports whether a catalog keeps a control only as a reference to others.
+func (c *control) isWithdrawn() bool {
+	return strings.EqualFold(propValue(c.Props, "status"), "withdrawn")
+}
