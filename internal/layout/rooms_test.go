@@ -72,7 +72,7 @@ engine/evidence/embed/phrasebook → engine/evidence/embed/words internal/contro
 engine/evidence/embed/words →
 engine/evidence/chunk → engine/evidence/parse/document api internal/questionnaire
 engine/evidence/parse → engine/evidence/parse/mail engine/evidence/parse/office engine/evidence/parse/pdf engine/evidence/parse/text engine/evidence/parse/facts engine/evidence/parse/zipfile engine/evidence/parse/cfb engine/evidence/parse/document api internal/lazyregexp
-engine/evidence/parse/mail → engine/evidence/parse/text engine/evidence/parse/cfb engine/evidence/parse/document api
+engine/evidence/parse/mail → engine/evidence/parse/text engine/evidence/parse/cfb engine/evidence/parse/document api internal/lazyregexp
 engine/evidence/parse/office → engine/evidence/parse/text engine/evidence/parse/zipfile engine/evidence/parse/document api
 engine/evidence/parse/pdf → engine/evidence/parse/text engine/evidence/parse/document api internal/lazyregexp internal/questionnaire
 engine/evidence/parse/text → engine/evidence/parse/document api internal/lazyregexp
