@@ -428,7 +428,10 @@ func (a *app) reprocessDocuments(ctx context.Context, assessment string) error {
 	}
 	failed := slices.DeleteFunc(slices.Clone(docs), func(d api.Document) bool { return d.Status != api.DocumentFailed })
 	if len(failed) > 0 {
-		return runtimeError("%s could not be read again", prose.Count(len(failed), "document", "documents"))
+		return withHint(
+			runtimeError("%s could not be read again", prose.Count(len(failed), "document", "documents")),
+			"`%s` lists them", a.suggestedCommandLine("doc list --status failed"),
+		)
 	}
 	return nil
 }

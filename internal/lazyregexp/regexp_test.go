@@ -12,6 +12,7 @@ func TestMethodsReturnWhatRegexpReturns(t *testing.T) {
 	lazy, want := reflect.ValueOf(New(text)), reflect.ValueOf(regexp.MustCompile(text))
 	upper := func(s string) string { return "<" + s + ">" }
 	arguments := map[string][]any{
+		"FindAllIndex":     {[]byte("a1 b22"), -1},
 		"ReplaceAll":       {[]byte("a1 b22"), []byte("$2$1")},
 		"ReplaceAllString": {"a1 b22", "$2$1"}, "ReplaceAllStringFunc": {"a1 b22", upper},
 		"ReplaceAllFunc": {[]byte("a1 b22"), func(b []byte) []byte { return append([]byte("-"), b...) }},
