@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/scf-service/service/internal/regularfile"
 	"github.com/scf-service/service/store/bolt"
 	"github.com/scf-service/service/store/internal/disk"
 	"github.com/scf-service/service/store/kv"
@@ -404,7 +405,7 @@ func (b *Blobs) blobsOfReplacedDatabases() (map[string]bool, error) {
 		if _, err := os.Lstat(filepath.Join(dir, database+replacedDatabaseSuffix)); errors.Is(err, fs.ErrNotExist) {
 			continue // the user has deleted it
 		}
-		list, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		list, err := regularfile.Read(filepath.Join(dir, e.Name()), regularfile.NoLimit)
 		if err != nil {
 			return nil, err
 		}

@@ -107,7 +107,7 @@ func writeJSON(path string, v any) (err error) {
 	}
 	part := path + ".part"
 	_ = os.Remove(part) // of a process that was killed
-	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := regularfile.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
