@@ -37,7 +37,7 @@ func readFacts(d *document.Document, metadata []document.Fact) {
 	f.scanBlocks(head)
 	f.scanOpeningSentences(d.Blocks[:min(len(d.Blocks), mastheadBlocks)])
 	f.scanFurniture(d.Furniture[:min(len(d.Furniture), factBlocks)])
-	warnIfNotInForce(d, slices.Concat(d.Blocks[:min(len(d.Blocks), mastheadBlocks)], d.Furniture[:min(len(d.Furniture), factBlocks)]))
+	warnIfNotInForce(d, d.Blocks[:min(len(d.Blocks), mastheadBlocks)], d.Furniture[:min(len(d.Furniture), factBlocks)])
 	if rest := d.Blocks[len(head):]; len(rest) > 0 {
 		f.scanBlocks(rest[max(0, len(rest)-factTailBlocks):])
 	}
@@ -73,36 +73,35 @@ func (f *factCollector) scanBlocks(blocks []document.Block) {
 // scanFurniture reads facts from running headers and footers. The cells of a table there are blocks of their own, so
 // a key may stand in one and its value in the next.
 func (f *factCollector) scanFurniture(blocks []document.Block) {
-	for i := 0; i+1 < len(blocks); i++ {
-		_, isKey := document.FactKindOf(blocks[i].Text)
-		if isKey && !isColumnName(blocks[i+1].Text) {
-			f.recordFact(blocks[i].Text, blocks[i+1].Text)
+	texts := make([]string, len(blocks))
+	for i, b := range blocks {
+		texts[i] = b.Text
+	}
+	f.scanPairs(texts)
+	f.scanBlocks(blocks)
+}
+
+// scanPairs reads facts from texts of which a key may precede its value.
+func (f *factCollector) scanPairs(texts []string) {
+	for i := 0; i+1 < len(texts); i++ {
+		_, isKey := document.FactKindOf(texts[i])
+		if isKey && !isColumnName(texts[i+1]) {
+			f.recordFact(texts[i], texts[i+1])
 			i++
 		}
 	}
-	f.scanBlocks(blocks)
 }
 
 // scanRow reads facts from a row such as "Version | 1.2 | Owner | CISO", or from a row below a header of such
 // keys. A table with a version and a date column is a version history, of which only the latest row is used.
 func (f *factCollector) scanRow(b document.Block) {
 	if b.Header == nil {
-		c := document.NonEmptyCells(b.Cells)
-		for i := 0; i+1 < len(c); i++ {
-			_, isKey := document.FactKindOf(c[i])
-			if isKey && !isColumnName(c[i+1]) {
-				f.recordFact(c[i], c[i+1])
-				i++
-			}
-		}
-		if len(c) == 1 {
-			f.scanLine(c[0])
-		}
+		f.scanCells(b.Cells)
 		return
 	}
 	if isKeyValueHeader(b.Header) { // the first pair may have been taken for a header
-		f.scanRow(document.Block{Kind: document.TableRow, Cells: b.Header})
-		f.scanRow(document.Block{Kind: document.TableRow, Cells: b.Cells})
+		f.scanCells(b.Header)
+		f.scanCells(b.Cells)
 		return
 	}
 	if slices.Equal(b.Header, b.Cells) {
@@ -142,8 +141,17 @@ func (f *factCollector) scanRow(b document.Block) {
 	}
 }
 
+// scanCells reads facts from the cells of a row without column names.
+func (f *factCollector) scanCells(cells []string) {
+	cells = document.NonEmptyCells(cells)
+	if f.scanPairs(cells); len(cells) == 1 {
+		f.scanLine(cells[0])
+	}
+}
+
 // keyColumnPattern matches the name of a column that holds keys such as "Version".
-var keyColumnPattern = lazyregexp.New(`(?i)^(?:fields?|items?|propert(?:y|ies)|attributes?|keys?|names?|labels?|document (?:control|information|data|details))$`)
+var keyColumnPattern = lazyregexp.New(`(?i)^(?:fields?|items?|propert(?:y|ies)|attributes?|keys?|names?|labels?|` +
+	`document (?:control|information|data|details))$`)
 
 // isKeyValueHeader reports whether the rows below a header are pairs of a key and its value: "Field | Value", or
 // "Version | 1.4", where the first pair was taken for a header.
@@ -160,7 +168,8 @@ func isKeyValueHeader(header []string) bool {
 
 // columnNamePattern matches names of columns that stand beside "Owner" or "Version" in the header of a list.
 var columnNamePattern = lazyregexp.New(
-	`(?i)^(?:state|status|date|due(?: date)?|remarks?|comments?|notes?|priority|action|changes?|description|result|risk|type|category|department|system|asset|role|id|no\.?|name|author|evidence)$`,
+	`(?i)^(?:state|status|date|due(?: date)?|remarks?|comments?|notes?|priority|action|changes?|description|result|` +
+		`risk|type|category|department|system|asset|role|id|no\.?|name|author|evidence)$`,
 )
 
 // isColumnName reports whether a cell is a key or another name of a column, and so no value of a key beside it.
@@ -258,10 +267,14 @@ func findInnerKey(p string) int {
 // recordFact stores a value if its key is known and the value is suitable for it.
 func (f *factCollector) recordFact(key, value string) {
 	kind, ok := document.FactKindOf(key)
-	value = valueEndPattern.ReplaceAllString(strings.Trim(document.CleanLine(value), " :*_|"), "")
-	if !ok || value == "" || len(value) > maxFactValue || isPlaceholder(value) {
+	if !ok {
 		return
 	}
+	value = valueEndPattern.ReplaceAllString(strings.Trim(document.CleanLine(value), " :*_|"), "")
+	if value == "" || len(value) > maxFactValue || isPlaceholder(value) {
+		return
+	}
+	person := sentenceEndPattern.ReplaceAllString(value, "$1")
 	date, isDate, ambiguous := document.FindDate(value)
 	if ambiguous {
 		f.doc.AddWarning("The date " + value + " can be read as day/month or month/day; it was not used as a date of the document.")
@@ -272,7 +285,7 @@ func (f *factCollector) recordFact(key, value string) {
 		setDateIfUnset(&f.effective, date, isDate)
 	case document.FactApproved:
 		if setDateIfUnset(&f.approved, date, isDate); !isDate {
-			setTextIfUnset(&f.approver, sentenceEndPattern.ReplaceAllString(value, "$1"))
+			setTextIfUnset(&f.approver, person)
 		}
 	case document.FactRevised:
 		setDateIfUnset(&f.revised, date, isDate)
@@ -281,12 +294,12 @@ func (f *factCollector) recordFact(key, value string) {
 			setTextIfUnset(&f.version, strings.TrimRight(v, "."))
 		}
 	case document.FactOwner:
-		if value = sentenceEndPattern.ReplaceAllString(value, "$1"); !isDate {
-			setTextIfUnset(&f.owner, value)
+		if !isDate {
+			setTextIfUnset(&f.owner, person)
 		}
 	case document.FactApprovedBy:
-		if value = sentenceEndPattern.ReplaceAllString(value, "$1"); !isDate && !dutyPattern.MatchString(value) {
-			setTextIfUnset(&f.approver, value)
+		if !isDate && !dutyPattern.MatchString(person) {
+			setTextIfUnset(&f.approver, person)
 		}
 	case document.FactTitle:
 		setTextIfUnset(&f.doc.Title, value)
@@ -297,16 +310,23 @@ func (f *factCollector) recordFact(key, value string) {
 // since 2 March 2026. Approved by Ann Roe." or "Procedure OPS-12, version 2". In plain text, a title in capitals
 // may precede it.
 var mastheadPattern = lazyregexp.New(
-	`^\W{0,4}(?:\p{Lu}[\p{Lu}\d ,&/–-]{3,80} )?(?:(?i:version|draft|revision|rev\.|issue) v?\d|(?i:in force|valid from|effective|in kraft|gültig ab|approved (?:by|on))\b|(?i:policy|procedure|standard|guideline|rules|plan|process|document|reference|ref\.)(?i: no\.?)?:? [A-Z][A-Za-z]{0,7}(?:[-./ ]?[A-Z0-9][\w.-]*){1,4}[.,;])`,
+	`^\W{0,4}(?:\p{Lu}[\p{Lu}\d ,&/–-]{3,80} )?(?:(?i:version|draft|revision|rev\.|issue) v?\d|` +
+		`(?i:in force|valid from|effective|in kraft|gültig ab|approved (?:by|on))\b|` +
+		`(?i:policy|procedure|standard|guideline|rules|plan|process|document|reference|ref\.)(?i: no\.?)?:? ` +
+		`[A-Z][A-Za-z]{0,7}(?:[-./ ]?[A-Z0-9][\w.-]*){1,4}[.,;])`,
 )
 
 var (
 	versionPattern   = lazyregexp.New(`(?i)(?:^\W{0,4}|[,;.(]\s*)(?:version|draft|revision|rev\.|issue) (v?\d[\w.]*)`)
 	effectivePattern = lazyregexp.New(
-		`(?i)\b(?:(?:in force|valid|effective) (?:since|from|as of|as from|on)|in force,?|effective,?|in kraft seit|gültig (?:ab|seit)) +(\d[^;]{6,30}|\p{L}{3,10} \d[^;]{5,20})`,
+		`(?i)\b(?:(?:in force|valid|effective) (?:since|from|as of|as from|on)|in force,?|effective,?|in kraft seit|` +
+			`gültig (?:ab|seit)) +(\d[^;]{6,30}|\p{L}{3,10} \d[^;]{5,20})`,
 	)
-	dateAfterVersionPattern = lazyregexp.New(`(?i)(?:^\W{0,4}|[,;.(]\s*)(?:version|revision|rev\.|issue) v?\d[\w.]*(?:,| of| dated| -| –)? +\(?(\d{1,4}[^;,)]{6,20}|\p{L}{3,10} \d[^;)]{5,20})`)
-	approvedByPattern       = lazyregexp.New(
+	dateAfterVersionPattern = lazyregexp.New(
+		`(?i)(?:^\W{0,4}|[,;.(]\s*)(?:version|revision|rev\.|issue) v?\d[\w.]*(?:,| of| dated| -| –)? +\(?` +
+			`(\d{1,4}[^;,)]{6,20}|\p{L}{3,10} \d[^;)]{5,20})`,
+	)
+	approvedByPattern = lazyregexp.New(
 		`(?i)\b(?:approved by|freigegeben (?:von|durch)|genehmigt (?:von|durch)) ((?:\b(?:dr|prof|mr|mrs|ms|jr|sr|[a-z])\.|[^.;|]){2,120})`,
 	)
 	approvedOnPattern  = lazyregexp.New(`(?i)\bapproved (?:by [^.;|]{2,80} )?on (\d[^;]{6,30}|\p{L}{3,10} \d[^;]{5,20})`)
@@ -347,7 +367,8 @@ func (f *factCollector) scanOpeningSentences(blocks []document.Block) {
 }
 
 // valueEndPattern matches what follows a value on its line: another key, whether it is known or not, or a page number.
-var valueEndPattern = lazyregexp.New(`[.,;]?(?:\s+\p{Lu}[\p{L}-]{2,20}(?: \p{L}[\p{L}-]{1,15})?:\s.*|[\s(-]+(?:[Pp]age|[Ss]eite|[Pp]\.) \d+\b.*)$`)
+var valueEndPattern = lazyregexp.New(`[.,;]?(?:\s+\p{Lu}[\p{L}-]{2,20}(?: \p{L}[\p{L}-]{1,15})?:\s.*|` +
+	`[\s(-]+(?:[Pp]age|[Ss]eite|[Pp]\.) \d+\b.*)$`)
 
 // sentenceEndPattern matches the end of a person's or role's name that is followed by another sentence, and that
 // sentence. It doesn't match after abbreviations, as in "Dr. Roe" and "J. Roe".
@@ -370,8 +391,9 @@ func setTextIfUnset(to *string, v string) {
 
 // promptPattern matches placeholders and prompts left over from a template or a form.
 var promptPattern = lazyregexp.New(
-	`(?i)^(?:tb[dac]|to be (?:determined|decided|defined|confirmed|completed|added|announced)|n/?a|none|unknown|not (?:assigned|set|known)|pending|[-–—?…._x]+|` +
-		`(?:click|tap|click or tap)(?: or tap)? here\b.*|(?:please )?(?:enter|insert|type|choose|select|add|provide|specify|fill in|complete)\b.*|` +
+	`(?i)^(?:tb[dac]|to be (?:determined|decided|defined|confirmed|completed|added|announced)|n/?a|none|unknown|` +
+		`not (?:assigned|set|known)|pending|[-–—?…._x]+|(?:click|tap|click or tap)(?: or tap)? here\b.*|` +
+		`(?:please )?(?:enter|insert|type|choose|select|add|provide|specify|fill in|complete)\b.*|` +
 		`dd[./ -]mm[./ -]yy(?:yy)?|yyyy[./ -]mm[./ -]dd|mm[./ -]dd[./ -]yy(?:yy)?|` +
 		`[\[<{«].*[\]>}»])$`,
 )
@@ -409,13 +431,15 @@ func looksLikeVersion(w string) bool {
 
 // notInForcePattern matches what a document that is a draft or no longer in force says about itself at its start.
 var notInForcePattern = lazyregexp.New(
-	`(?im)^\W{0,4}(?:(?:(?:document )?status\W{1,3})?(?:draft|superseded|withdrawn|repealed|rescinded|obsolete|no longer in force)\b(?:\W{0,3}$|[^\n]{0,60}$)|` +
-		`this (?:document|policy|version|standard|procedure|guideline|plan|edition) (?:is|has been|was) (?:a draft|(?:hereby )?(?:superseded|withdrawn|replaced|repealed|rescinded|retired|obsolete)|no longer (?:in force|valid))[^\n]{0,60})`,
+	`(?im)^\W{0,4}(?:(?:(?:document )?status\W{1,3})?` +
+		`(?:draft|superseded|withdrawn|repealed|rescinded|obsolete|no longer in force)\b[^\n]{0,60}$|` +
+		`this (?:document|policy|version|standard|procedure|guideline|plan|edition) (?:is|has been|was) (?:a draft|` +
+		`(?:hereby )?(?:superseded|withdrawn|replaced|repealed|rescinded|retired|obsolete)|no longer (?:in force|valid))[^\n]{0,60})`,
 )
 
 // warnIfNotInForce adds a warning with the words in which the document says that it is not in force.
-func warnIfNotInForce(d *document.Document, blocks []document.Block) {
-	for _, b := range blocks {
+func warnIfNotInForce(d *document.Document, parts ...[]document.Block) {
+	for _, b := range slices.Concat(parts...) {
 		if words := notInForcePattern.FindString(b.Text); words != "" && (b.Kind != document.TableRow || len(b.Cells) <= 2) {
 			d.AddWarning("The document says that it is not in force: “" + document.CleanLine(words) + "”.")
 			return

@@ -129,11 +129,19 @@ func TestFacts(t *testing.T) {
 			"# P\n\n| Field | Value |\n|---|---|\n| Version | 1.4 |\n| Owner | CISO |\n| Approved by | Board |\n",
 			wanted{nil, "1.4", "CISO", "Board"},
 		},
-		"first pair as a header": {"p.html", "<table><tr><th>Version</th><th>7.3</th></tr><tr><td>Owner</td><td>Head of Platform</td></tr></table>", wanted{nil, "7.3", "Head of Platform", ""}},
-		"header of a list":       {"p.md", "# P\n\n| Owner | State |\n|---|---|\n| IT | open |\n| HR | done |\n", wanted{}},
-		"glossary":               {"p.md", "# P\n\n| Term | Meaning |\n|---|---|\n| Owner | the person who is accountable |\n", wanted{}},
-		"ends at the next key":   {"p.txt", "Approved by: Chief Information Officer. Classification: Restricted\n\nText.", wanted{nil, "", "", "Chief Information Officer"}},
-		"ends at a page number":  {"p.txt", "Owner: Head of IT Page 3 of 12\n\nText.", wanted{nil, "", "Head of IT", ""}},
+		"first pair as a header": {
+			"p.html",
+			"<table><tr><th>Version</th><th>7.3</th></tr><tr><td>Owner</td><td>Head of Platform</td></tr></table>",
+			wanted{nil, "7.3", "Head of Platform", ""},
+		},
+		"header of a list": {"p.md", "# P\n\n| Owner | State |\n|---|---|\n| IT | open |\n| HR | done |\n", wanted{}},
+		"glossary":         {"p.md", "# P\n\n| Term | Meaning |\n|---|---|\n| Owner | the person who is accountable |\n", wanted{}},
+		"ends at the next key": {
+			"p.txt",
+			"Approved by: Chief Information Officer. Classification: Restricted\n\nText.",
+			wanted{nil, "", "", "Chief Information Officer"},
+		},
+		"ends at a page number": {"p.txt", "Owner: Head of IT Page 3 of 12\n\nText.", wanted{nil, "", "Head of IT", ""}},
 		"prompts": {
 			"p.txt",
 			"Approved by: Click or tap here to enter text.\n\nOwner: Insert name\n\nVersion: [x]\n\nEffective date: DD/MM/YYYY\n\nText.",
@@ -150,7 +158,9 @@ func TestFacts(t *testing.T) {
 
 func TestFactsInPageHeader(t *testing.T) {
 	b := document.NewBuilder(t.Context(), document.Options{})
-	for _, text := range []string{"Document", "Key Standard", "Version", "7.3", "Owner", "Approved by", "Board", "Effective date", "14 May 2026"} {
+	for _, text := range []string{
+		"Document", "Key Standard", "Version", "7.3", "Owner", "Approved by", "Board", "Effective date", "14 May 2026",
+	} {
 		b.Doc.Furniture = append(b.Doc.Furniture, document.Block{Kind: document.Paragraph, Text: text})
 	}
 	d := facts.Complete(b, "p.docx")
