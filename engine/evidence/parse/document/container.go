@@ -51,6 +51,18 @@ func (c *Container) NextMemberLabel(name string) (label string, err error) {
 	return label, nil
 }
 
+// Add reads a document within the document, under a heading with its name.
+func (c *Container) Add(name string, content []byte) error {
+	label, err := c.NextMemberLabel(name)
+	if err != nil {
+		return err
+	}
+	if err := c.b.ConsumeUnpackedBudget(int64(len(content))); err != nil {
+		return err
+	}
+	return c.AddMember(label, content)
+}
+
 // AddMember reads one member under a heading with its label. Problems with the member become warnings; an error
 // means that the whole document can't be read.
 func (c *Container) AddMember(label string, content []byte) error {

@@ -3,6 +3,7 @@ package mail
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"strconv"
 	"strings"
@@ -74,6 +75,7 @@ func ReadMail(b *document.Builder, content io.ReaderAt, size int64) error {
 	return writeMail(b, &l)
 }
 
+// readLimited returns the content of a mail or a saved web page.
 func readLimited(content io.ReaderAt, size int64) ([]byte, error) {
 	if size > maxMail {
 		return nil, document.NewError(document.ErrTooLarge, "", "an email of %d bytes, the limit is %d", size, maxMail)
@@ -81,6 +83,7 @@ func readLimited(content io.ReaderAt, size int64) ([]byte, error) {
 	return document.ReadAll(content, size)
 }
 
+// parseMail returns the parts of a MIME document.
 func parseMail(raw []byte) (*enmime.Part, error) {
 	if bytes.Count(bytes.ToLower(raw), []byte("boundary")) > maxBoundaries || bytes.Count(raw, []byte("\n--")) > maxDelimiters {
 		return nil, document.NewError(document.ErrTooLarge, "", "an email with too deeply nested parts")
@@ -123,14 +126,7 @@ func splitMailbox(raw []byte) (mails [][]byte) {
 func readMailbox(b *document.Builder, mails [][]byte) error {
 	c := b.NewContainer()
 	for i, content := range mails {
-		label, err := c.NextMemberLabel("mail " + strconv.Itoa(i+1))
-		if err != nil {
-			return err
-		}
-		if err := b.ConsumeUnpackedBudget(int64(len(content))); err != nil {
-			return err
-		}
-		if err := c.AddMember(label, content); err != nil {
+		if err := c.Add("mail "+strconv.Itoa(i+1), content); err != nil {
 			return err
 		}
 	}
@@ -147,22 +143,18 @@ func ReadWebArchive(b *document.Builder, content io.ReaderAt, size int64) error 
 	if err != nil {
 		return err
 	}
-	pages := 0
+	hasPage := false
 	for _, p := range root.BreadthMatchAll(func(p *enmime.Part) bool { return p.FirstChild == nil }) {
-		switch kind := strings.ToLower(p.ContentType); {
-		case kind == "text/html" && pages == 0:
-			pages++
-			if err := text.ReadHTML(b, strings.ReplaceAll(string(p.Content), "\r\n", "\n")); err != nil {
+		switch {
+		case !strings.EqualFold(p.ContentType, "text/html"): // pictures are counted where they stand in the page
+		case hasPage:
+			b.Doc.AddNotRead(api.UnreadInsertedPart, 1, api.Locator{}) // a frame
+		default:
+			hasPage = true
+			if err := readBody(b, string(p.Content), true); err != nil {
 				return err
 			}
-		case kind == "text/html":
-			b.Doc.AddNotRead(api.UnreadInsertedPart, 1, api.Locator{}) // a frame
-		case strings.HasPrefix(kind, "image/") && len(p.Content) >= minInlinePicture && pages == 0:
-			b.Doc.AddNotRead(api.UnreadPicture, 1, api.Locator{}) // pictures in the page are counted where they stand
 		}
-	}
-	for i := range b.Doc.Blocks {
-		b.Doc.Blocks[i].Locator.LineStart, b.Doc.Blocks[i].Locator.LineEnd = 0, 0 // of the decoded text, not of the file
 	}
 	return b.Err()
 }
@@ -234,6 +226,23 @@ func (l *mailMessage) addAttachment(p *enmime.Part) {
 	l.attachments = append(l.attachments, attachment{name, p.Content})
 }
 
+// readBody reads the text of a decoded part.
+func readBody(b *document.Builder, body string, isHTML bool) error {
+	body = strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\x00", "")
+	read := text.ReadPlain
+	if isHTML {
+		read = text.ReadHTML
+	}
+	if err := read(b, body); err != nil {
+		return err
+	}
+	// Line numbers refer to the decoded text and can't be found in the file.
+	for i := range b.Doc.Blocks {
+		b.Doc.Blocks[i].Locator = api.Locator{}
+	}
+	return nil
+}
+
 // writeMail writes the blocks of a mail under a heading with its subject.
 func writeMail(b *document.Builder, l *mailMessage) error {
 	b.Doc.Title = l.subject
@@ -250,17 +259,8 @@ func writeMail(b *document.Builder, l *mailMessage) error {
 	b.AddRow(keys, values, b.NextTableNumber(), api.Locator{})
 	if strings.TrimSpace(l.body) != "" {
 		part := b.NewPart()
-		body := strings.ReplaceAll(strings.ReplaceAll(l.body, "\r\n", "\n"), "\x00", "")
-		readBody := text.ReadPlain
-		if l.isHTML {
-			readBody = text.ReadHTML
-		}
-		if err := readBody(part, body); err != nil {
+		if err := readBody(part, l.body, l.isHTML); err != nil {
 			return err
-		}
-		// Line numbers refer to the decoded text and can't be found in the file.
-		for i := range part.Doc.Blocks {
-			part.Doc.Blocks[i].Locator = api.Locator{}
 		}
 		b.AppendPart(part)
 	}
@@ -269,17 +269,7 @@ func writeMail(b *document.Builder, l *mailMessage) error {
 		if err := b.Context().Err(); err != nil {
 			return err
 		}
-		if a.name == "" {
-			a.name = "attachment " + strconv.Itoa(i+1)
-		}
-		label, err := c.NextMemberLabel(a.name)
-		if err != nil {
-			return err
-		}
-		if err := b.ConsumeUnpackedBudget(int64(len(a.content))); err != nil {
-			return err
-		}
-		if err := c.AddMember(label, a.content); err != nil {
+		if err := c.Add(cmp.Or(a.name, "attachment "+strconv.Itoa(i+1)), a.content); err != nil {
 			return err
 		}
 	}

@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	mailOfAnn = "From: Ann <ann@example.com>\nTo: b@example.com\nSubject: Doors\nDate: Fri, 2 Oct 2026 09:00:00 +0200\n\nDoors are locked.\n\n>From here on, nobody enters.\n"
-	mailOfBo  = "From: Bo <bo@example.com>\nTo: b@example.com\nSubject: Keys\nDate: Fri, 9 Oct 2026 09:00:00 +0200\n\nKeys are counted.\n"
+	mailOfAnn = "From: Ann <ann@example.com>\nTo: b@example.com\nSubject: Doors\nDate: Fri, 2 Oct 2026 09:00:00 +0200\n\n" +
+		"Doors are locked.\n\n>From here on, nobody enters.\n"
+	mailOfBo = "From: Bo <bo@example.com>\nTo: b@example.com\nSubject: Keys\nDate: Fri, 9 Oct 2026 09:00:00 +0200\n\nKeys are counted.\n"
 )
 
 func textOf(d *document.Document) string {
@@ -36,7 +37,8 @@ func TestMailbox(t *testing.T) {
 	}
 	// A line that begins with "From" separates no mails unless a header follows.
 	one := "From ann@example.com Fri Oct  2 09:00:00 2026\n" + mailOfAnn + "\nFrom Ann in 2026\nwe hear nothing.\n"
-	if got := textOf(parsetest.Read(t, "one.eml", []byte(one))); !strings.Contains(got, "we hear nothing.") || strings.Contains(got, "mail 2") {
+	got := textOf(parsetest.Read(t, "one.eml", []byte(one)))
+	if !strings.Contains(got, "we hear nothing.") || strings.Contains(got, "mail 2") {
 		t.Error(got)
 	}
 }
@@ -44,7 +46,8 @@ func TestMailbox(t *testing.T) {
 func TestSavedWebPage(t *testing.T) {
 	page := "Date: Mon, 2 Mar 2026 08:00:00 +0000\nMessage-ID: <1@wiki>\nSubject: Exported\nMIME-Version: 1.0\n" +
 		"Content-Type: multipart/related; boundary=\"x\"\n\n--x\nContent-Type: text/html; charset=UTF-8\n" +
-		"Content-Transfer-Encoding: quoted-printable\n\n<html><body><h1>Keys</h1><p style=3D\"a\">Keys are =C3=BCsed once.</p><p style=3D\"display:none\">never</p></body></html>\n" +
+		"Content-Transfer-Encoding: quoted-printable\n\n" +
+		"<html><body><h1>Keys</h1><p style=3D\"a\">Keys are =C3=BCsed once.</p><p style=3D\"display:none\">never</p></body></html>\n" +
 		"--x\nContent-Type: image/png\nContent-Transfer-Encoding: base64\n\niVBORw0KGgo=\n--x--\n"
 	for _, name := range []string{"keys.doc", "keys.mht", "keys"} {
 		d := parsetest.Read(t, name, []byte(page))
@@ -55,7 +58,8 @@ func TestSavedWebPage(t *testing.T) {
 			t.Errorf("%s: title %q, date %v", name, d.Title, d.EffectiveDate)
 		}
 	}
-	if err := parsetest.ReadError(t, parse.Options{}, "x.mht", []byte("MIME-Version: 1.0\nContent-Type: multipart/related; boundary=x\n\n--x--\n")); !errors.Is(err, document.ErrEmpty) {
+	empty := "MIME-Version: 1.0\nContent-Type: multipart/related; boundary=x\n\n--x--\n"
+	if err := parsetest.ReadError(t, parse.Options{}, "x.mht", []byte(empty)); !errors.Is(err, document.ErrEmpty) {
 		t.Errorf("%v", err)
 	}
 }
@@ -65,5 +69,6 @@ func FuzzMailbox(f *testing.F) {
 }
 
 func FuzzSavedWebPage(f *testing.F) {
-	parsetest.Fuzz(f, "a.mht", "MIME-Version: 1.0\nContent-Type: multipart/related; boundary=x\n\n--x\nContent-Type: text/html\n\n<p>a</p>\n--x--\n")
+	parsetest.Fuzz(f, "a.mht", "MIME-Version: 1.0\nContent-Type: multipart/related; boundary=x\n\n--x\n"+
+		"Content-Type: text/html\n\n<p>a</p>\n--x--\n")
 }
