@@ -165,10 +165,11 @@ func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 	if looksBinary(head) {
 		return nil, document.NewError(document.ErrUnsupported, "", "it contains bytes that are not text")
 	}
-	if say := unsupportedXML(head); say != "" {
+	sample, _ := text.Decode(head)
+	if say := unsupportedXML(sample); say != "" {
 		return nil, document.NewError(document.ErrUnsupported, "", "%s", say)
 	}
-	return sniffText(name, head, int64(len(head)) == size), nil
+	return sniffText(name, sample, int64(len(head)) == size), nil
 }
 
 // sniffZip detects the kind of Office document in a zip file. Other zip files are treated as archives.
@@ -211,13 +212,16 @@ func sniffZip(content io.ReaderAt, size int64) (*format, error) {
 		return f, err
 	}
 	if slices.ContainsFunc(z.File, func(f *zip.File) bool { return f.Name == "Index/Document.iwa" || f.Name == "Index.zip" }) {
-		return nil, document.NewError(document.ErrUnsupported, "", "it is a document of Apple Pages, Numbers or Keynote; export it to PDF, Word, Excel or PowerPoint")
+		return nil, document.NewError(document.ErrUnsupported, "",
+			"it is a document of Apple Pages, Numbers or Keynote; export it to PDF, Word, Excel or PowerPoint")
 	}
 	return formatZip, nil
 }
 
+type xmlDialect struct{ namespace, say string }
+
 // xmlDialects lists the namespaces of documents that are saved as one XML file, with error messages.
-var xmlDialects = []struct{ namespace, say string }{
+var xmlDialects = []xmlDialect{
 	{"urn:schemas-microsoft-com:office:spreadsheet", "it is an Excel workbook in XML (2003); save it as .xlsx"},
 	{"http://schemas.microsoft.com/office/word/2003/wordml", "it is a Word document in XML (2003); save it as .docx"},
 	{"http://schemas.microsoft.com/office/2006/xmlPackage", "it is an Office document in XML (Flat OPC); save it as .docx, .xlsx or .pptx"},
@@ -226,27 +230,23 @@ var xmlDialects = []struct{ namespace, say string }{
 }
 
 // unsupportedXML returns what to do with a file if it is a document in one of the xmlDialects, or "".
-func unsupportedXML(head []byte) string {
-	sample, _ := text.Decode(head)
-	dec := xml.NewDecoder(strings.NewReader(sample))
-	dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
-	for strings.HasPrefix(strings.TrimSpace(sample), "<") {
+func unsupportedXML(sample string) string {
+	if !strings.HasPrefix(strings.TrimSpace(sample), "<") {
+		return ""
+	}
+	for dec := text.NewXMLDecoder(sample); ; {
 		tok, err := dec.Token()
 		if err != nil {
 			return ""
 		}
-		root, ok := tok.(xml.StartElement)
-		if !ok {
-			continue
-		}
-		for _, d := range xmlDialects {
-			if root.Name.Space == d.namespace {
-				return d.say
+		if root, ok := tok.(xml.StartElement); ok {
+			at := slices.IndexFunc(xmlDialects, func(d xmlDialect) bool { return d.namespace == root.Name.Space })
+			if at < 0 {
+				return ""
 			}
+			return xmlDialects[at].say
 		}
-		return ""
 	}
-	return ""
 }
 
 // contentTypes returns the content type list of an Office document, or "" if it has none.
@@ -339,8 +339,7 @@ var (
 	markdownPattern  = lazyregexp.New("(?m)^(#{1,6} \\S|```|[-*+] \\S|\\|.*\\|.*\\||> \\S)|\\]\\([^)\\s]+\\)|\\*\\*\\S")
 )
 
-func sniffText(name string, head []byte, whole bool) *format {
-	sample, _ := text.Decode(head)
+func sniffText(name, sample string, whole bool) *format {
 	ending := strings.ToLower(path.Ext(name))
 	trimmed := strings.TrimSpace(sample)
 	switch {

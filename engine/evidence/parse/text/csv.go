@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/scf-service/service/api"
 
@@ -19,21 +20,25 @@ const MIMETSV = "text/tab-separated-values"
 
 // ReadCSV reads a table in text form with any common delimiter. Misplaced quotes are kept.
 func ReadCSV(b *document.Builder, text string) error {
-	delimiter, columns := guessTable(text, maxTitleLines)
+	var delimiter rune
+	var columns int
 	if m := delimiterPattern.FindStringSubmatch(text); m != nil {
-		delimiter = []rune(m[1])[0]
+		delimiter, _ = utf8.DecodeRuneInString(m[1])
 		text = text[len(m[0]):]
-		_, columns = guessTableWith(text, delimiter, maxTitleLines)
+		_, columns = guessColumns(text, delimiter, maxTitleLines)
 		text = "\n" + text // so that lines keep their numbers
-	} else if delimiter == 0 && b.Doc.MIME == MIMETSV {
+	} else {
+		delimiter, columns = guessTable(text, maxTitleLines)
+	}
+	switch {
+	case delimiter != 0:
+	case b.Doc.MIME == MIMETSV:
 		delimiter = '\t'
+	default:
+		delimiter = ','
 	}
-	r := csv.NewReader(strings.NewReader(text))
-	r.LazyQuotes, r.FieldsPerRecord = true, -1
-	if delimiter != 0 {
-		r.Comma = delimiter
-	}
-	isTitle := columns > 0 // of the lines above the table
+	r := newCSVReader(text, delimiter)
+	aboveTable := columns > 0
 	t := b.NewTableWriter()
 	for b.Err() == nil {
 		rec, err := r.Read()
@@ -46,15 +51,23 @@ func ReadCSV(b *document.Builder, text string) error {
 		first, _ := r.FieldPos(0)
 		last, _ := r.FieldPos(len(rec) - 1)
 		last += strings.Count(rec[len(rec)-1], "\n")
-		if isTitle = isTitle && len(rec) != columns; isTitle {
+		at := api.Locator{LineStart: first, LineEnd: last}
+		aboveTable = aboveTable && len(rec) != columns
+		if aboveTable {
 			filled := slices.DeleteFunc(rec, func(s string) bool { return strings.TrimSpace(s) == "" })
-			b.AddParagraph(strings.Join(filled, string(r.Comma)+" "), false, api.Locator{LineStart: first, LineEnd: last})
-			continue
+			b.AddParagraph(strings.Join(filled, string(delimiter)+" "), false, at)
+		} else {
+			t.AddRow(rec, at)
 		}
-		t.AddRow(rec, api.Locator{LineStart: first, LineEnd: last})
 	}
 	t.Finish()
 	return b.Err()
+}
+
+func newCSVReader(text string, delimiter rune) *csv.Reader {
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comma, r.LazyQuotes, r.FieldsPerRecord = delimiter, true, -1
+	return r
 }
 
 func csvErrorLine(err error) int {
@@ -69,7 +82,7 @@ func csvErrorLine(err error) int {
 const maxTitleLines = 10
 
 // delimiterPattern matches a first line that names the delimiter for spreadsheet programs.
-var delimiterPattern = lazyregexp.New(`^\x{FEFF}?"?(?i:sep)=([^\w\s"]|\t)"?[ \t]*(?:\r?\n|$)`)
+var delimiterPattern = lazyregexp.New(`^\x{FEFF}?"?(?i:sep)=([^\w\s"\x{FFFD}]|\t)"?[ \t]*(?:\r?\n|$)`)
 
 // GuessDelimiter returns the column delimiter of a table in text form that begins in the first line, or 0 if there
 // is none.
@@ -90,7 +103,7 @@ func guessTable(text string, titleLines int) (delimiter rune, columns int) {
 	columns = 1
 	for _, lines := range slices.Compact([]int{0, titleLines}) {
 		for _, d := range []rune{',', ';', '\t', '|'} {
-			if ok, n := guessTableWith(text, d, lines); ok && n > columns {
+			if ok, n := guessColumns(text, d, lines); ok && n > columns {
 				delimiter, columns = d, n
 			}
 		}
@@ -101,11 +114,10 @@ func guessTable(text string, titleLines int) (delimiter rune, columns int) {
 	return 0, 0
 }
 
-// guessTableWith reports whether most rows below at most titleLines lines have the same number of columns, and
+// guessColumns reports whether most rows below at most titleLines lines have the same number of columns, and
 // returns that number.
-func guessTableWith(text string, delimiter rune, titleLines int) (ok bool, columns int) {
-	r := csv.NewReader(strings.NewReader(text))
-	r.Comma, r.LazyQuotes, r.FieldsPerRecord = delimiter, true, -1
+func guessColumns(text string, delimiter rune, titleLines int) (ok bool, columns int) {
+	r := newCSVReader(text, delimiter)
 	var widths []int
 	for len(widths) < 50 {
 		rec, err := r.Read()

@@ -35,12 +35,18 @@ type xmlReader struct {
 	open     []*xmlElement
 }
 
+// NewXMLDecoder returns a decoder for XML in UTF-8, whatever encoding it declares.
+func NewXMLDecoder(text string) *xml.Decoder {
+	dec := xml.NewDecoder(strings.NewReader(text))
+	dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
+	dec.Strict, dec.Entity = false, xml.HTMLEntity
+	return dec
+}
+
 // ReadXML writes the attributes and the children of each element as one row ("name: text; …"), under the path of
 // elements that leads to it. Text with marked words in it is a value as a whole.
 func ReadXML(b *document.Builder, text string) error {
-	x := &xmlReader{b: b, dec: xml.NewDecoder(strings.NewReader(text)), newlines: findNewlines(text)}
-	x.dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // text is decoded already
-	x.dec.Strict, x.dec.Entity = false, xml.HTMLEntity
+	x := &xmlReader{b: b, dec: NewXMLDecoder(text), newlines: findNewlines(text)}
 	for b.Err() == nil {
 		tok, err := x.dec.Token()
 		if errors.Is(err, io.EOF) {

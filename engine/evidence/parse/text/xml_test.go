@@ -20,8 +20,11 @@ func blocksOf(d *document.Document) string {
 
 func TestXML(t *testing.T) {
 	for name, tt := range map[string]struct{ xml, want string }{
-		"values":     {`<scan date="2026-05-02"><host>a</host><open>no</open></scan>`, "scan> date: 2026-05-02; host: a; open: no"},
-		"rows":       {`<users><user id="1"><name>Ann</name></user><user id="2"><name>Bo</name></user></users>`, "users/user> id: 1; name: Ann\nusers/user> id: 2; name: Bo"},
+		"values": {`<scan date="2026-05-02"><host>a</host><open>no</open></scan>`, "scan> date: 2026-05-02; host: a; open: no"},
+		"rows": {
+			`<users><user id="1"><name>Ann</name></user><user id="2"><name>Bo</name></user></users>`,
+			"users/user> id: 1; name: Ann\nusers/user> id: 2; name: Bo",
+		},
 		"sentence":   {`<doc><p>Keys are <b>rotated</b> every <i>90 days</i>.</p></doc>`, "doc> p: Keys are rotated every 90 days."},
 		"link":       {`<doc><p>See <a href="x">this</a> page.</p></doc>`, "doc> p: See this page."},
 		"order":      {`<a><x>1</x><b k="2"><y>3</y></b><z>4</z></a>`, "a> x: 1\na/b> k: 2; y: 3\na> z: 4"},
@@ -45,11 +48,17 @@ func TestXML(t *testing.T) {
 
 func TestTablesWithTitleOrDelimiter(t *testing.T) {
 	for name, tt := range map[string]struct{ csv, want string }{
-		"delimiter":           {"sep=;\nUser;Note\nann;a, b\nbo;c\n", "> User: ann; Note: a, b\n> User: bo; Note: c"},
-		"delimiter and mark":  {"\ufeffsep=;\r\nUser;Note\r\nann;a, b\r\n", "> User: ann; Note: a, b"},
-		"quoted delimiter":    {"\"sep=|\"\nUser|Note\nann|x\n", "> User: ann; Note: x"},
-		"title":               {"Report: access\nMade 2 May 2026\n\nUser,Role,MFA\nann,admin,yes\nbo,user,no\n", "> Report: access\n> Made 2 May 2026\n> User: ann; Role: admin; MFA: yes\n> User: bo; Role: user; MFA: no"},
-		"title with a value":  {"Report:,access\nUser,Role,MFA\nann,admin,yes\nbo,user,no\ncy,user,no\ndi,user,no\neve,user,no\n", "> Report:, access"},
+		"delimiter":          {"sep=;\nUser;Note\nann;a, b\nbo;c\n", "> User: ann; Note: a, b\n> User: bo; Note: c"},
+		"delimiter and mark": {"\ufeffsep=;\r\nUser;Note\r\nann;a, b\r\n", "> User: ann; Note: a, b"},
+		"quoted delimiter":   {"\"sep=|\"\nUser|Note\nann|x\n", "> User: ann; Note: x"},
+		"title": {
+			"Report: access\nMade 2 May 2026\n\nUser,Role,MFA\nann,admin,yes\nbo,user,no\n",
+			"> Report: access\n> Made 2 May 2026\n> User: ann; Role: admin; MFA: yes\n> User: bo; Role: user; MFA: no",
+		},
+		"title with a value": {
+			"Report:,access\nUser,Role,MFA\nann,admin,yes\nbo,user,no\ncy,user,no\ndi,user,no\neve,user,no\n",
+			"> Report:, access",
+		},
 		"no title":            {"User,Role\nann,admin\n", "> User: ann; Role: admin"},
 		"delimiter, no table": {"sep=;\nonly words\n", "> only words"},
 	} {
