@@ -86,7 +86,7 @@ func folderName(p string) string {
 
 // walkTree returns the files in a folder tree, sorted by path, and the skipped ones with the reason: symbolic
 // links (which could lead out of the folder), unreadable files, and anything that is not a regular file.
-// Hidden files, and files that programs leave in folders, are ignored silently.
+// Hidden files, shortcuts, and files that programs leave in folders are ignored silently.
 func walkTree(tree fs.FS, label string) (files []sourceFile, skippedFiles []skippedFile) {
 	name := func(p string) string { return filepath.Join(label, filepath.FromSlash(p)) }
 	_ = fs.WalkDir(tree, ".", func(p string, d fs.DirEntry, err error) error {
@@ -103,7 +103,7 @@ func walkTree(tree fs.FS, label string) (files []sourceFile, skippedFiles []skip
 			if hidden {
 				return fs.SkipDir
 			}
-		case hidden, isLeftBehind(p):
+		case hidden, regularfile.IsLeftover(p), isShortcut(p):
 		case d.Type()&fs.ModeSymlink != 0:
 			skippedFiles = append(skippedFiles, skippedFile{Name: name(p), Reason: "is a link; links are not followed", path: p})
 		case !d.Type().IsRegular():
@@ -148,10 +148,7 @@ func errorWithoutPath(err error) error {
 	return err
 }
 
-// isLeftBehind reports whether a file is one that a program or the system left in a folder: the lock of an open
-// document, a shortcut or the settings of the folder.
-func isLeftBehind(p string) bool {
-	base := strings.ToLower(path.Base(p))
-	return strings.HasPrefix(base, "~$") || base == "thumbs.db" || base == "desktop.ini" ||
-		slices.Contains([]string{".lnk", ".url", ".webloc", ".desktop"}, path.Ext(base))
+// isShortcut reports whether a file only leads to another file or a page.
+func isShortcut(p string) bool {
+	return slices.Contains([]string{".lnk", ".url", ".webloc", ".desktop"}, strings.ToLower(path.Ext(p)))
 }

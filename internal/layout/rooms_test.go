@@ -71,7 +71,7 @@ engine/evidence/embed → engine/evidence/embed/words engine/evidence/embed/phra
 engine/evidence/embed/phrasebook → engine/evidence/embed/words internal/controltext
 engine/evidence/embed/words →
 engine/evidence/chunk → engine/evidence/parse/document api internal/questionnaire
-engine/evidence/parse → engine/evidence/parse/mail engine/evidence/parse/office engine/evidence/parse/pdf engine/evidence/parse/text engine/evidence/parse/facts engine/evidence/parse/zipfile engine/evidence/parse/cfb engine/evidence/parse/document api internal/lazyregexp
+engine/evidence/parse → engine/evidence/parse/mail engine/evidence/parse/office engine/evidence/parse/pdf engine/evidence/parse/text engine/evidence/parse/facts engine/evidence/parse/zipfile engine/evidence/parse/cfb engine/evidence/parse/document api internal/regularfile internal/lazyregexp
 engine/evidence/parse/mail → engine/evidence/parse/text engine/evidence/parse/cfb engine/evidence/parse/document api internal/lazyregexp
 engine/evidence/parse/office → engine/evidence/parse/text engine/evidence/parse/zipfile engine/evidence/parse/document api
 engine/evidence/parse/pdf → engine/evidence/parse/text engine/evidence/parse/document api internal/lazyregexp internal/questionnaire

@@ -13,6 +13,8 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"path"
+	"strings"
 )
 
 // NoLimit is the limit of files that are read piece by piece and may have any size.
@@ -104,6 +106,13 @@ func CheckMode(path string, mode fs.FileMode) error {
 		reason = "it is not a regular file"
 	}
 	return &fs.PathError{Op: "open", Path: path, Err: errors.New(reason)}
+}
+
+// IsLeftover reports whether a file is named like those that systems and programs leave in folders: the settings and
+// small pictures of a folder, and the lock of an open document.
+func IsLeftover(name string) bool {
+	base := path.Base(name)
+	return strings.HasPrefix(base, "~$") || strings.EqualFold(base, "thumbs.db") || strings.EqualFold(base, "desktop.ini")
 }
 
 func tooLarge(limit int64) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/engine/evidence/parse/zipfile"
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 // readArchive reads the files in a zip archive, each as a part of one document. File names are only displayed;
@@ -79,7 +80,6 @@ func decodeEntryName(f *zip.File) string {
 
 // isSystemFile reports whether an entry is one of the files that operating systems add to archives and folders.
 func isSystemFile(name string) bool {
-	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
-	return strings.HasPrefix(name, "__MACOSX/") || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "~$") ||
-		strings.EqualFold(base, "thumbs.db") || strings.EqualFold(base, "desktop.ini")
+	slashed := strings.ReplaceAll(name, `\`, "/")
+	return strings.HasPrefix(name, "__MACOSX/") || strings.HasPrefix(path.Base(slashed), ".") || regularfile.IsLeftover(slashed)
 }
