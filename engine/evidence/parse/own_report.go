@@ -53,11 +53,6 @@ func hasOrigin(b document.Block) bool {
 			return true
 		}
 	}
-	for i, c := range b.Cells { // "Written by" may be a cell, and named by another one that was taken for a header
-		if i > 0 && strings.HasPrefix(c, "service ") && originPattern.MatchString(b.Cells[i-1]+": "+c) {
-			return true
-		}
-	}
 	hasHint := slices.ContainsFunc(originHints, func(hint string) bool { return strings.Contains(b.Text, hint) })
 	return hasHint && originPattern.MatchString(b.Text)
 }

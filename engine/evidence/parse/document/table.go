@@ -84,6 +84,7 @@ const (
 type TableWriter struct {
 	b           *Builder
 	number      int
+	pairs       [][]Row // groups of rows with two cells at the beginning, while a wider table may follow
 	pending     []Row
 	header      []string   // nil if there is none
 	headerRows  [][]string // that it consists of, to recognize where it is repeated
@@ -139,10 +140,16 @@ func (t *TableWriter) addBreak() {
 		if rows < 2 {
 			return
 		}
+		if !t.isBroken && mayBePairs(readableRows(t.pending)) && len(slices.Concat(t.pairs...))+len(t.pending) < maxHeaderRows {
+			t.pairs, t.pending = append(t.pairs, t.pending), nil
+			return
+		}
 		t.resolveHeader()
 	}
-	t.headerKnown, t.isBroken, t.last = false, true, nil
+	t.endRows()
 }
+
+func (t *TableWriter) endRows() { t.headerKnown, t.isBroken, t.last = false, true, nil }
 
 // SetHeader sets the header. It is for formats that mark header rows.
 func (t *TableWriter) SetHeader(header []string, locator api.Locator) {
@@ -191,15 +198,28 @@ func (t *TableWriter) resolveHeader() {
 	if t.headerKnown {
 		return
 	}
+	groups, pending := t.pairs, t.pending
+	t.pairs, t.pending = nil, nil
+	if pairs := readableRows(slices.Concat(groups...)); arePairsAbove(pairs, readableRows(pending)) {
+		for _, r := range pairs {
+			t.b.AddRowAboveHeader(t.number, r)
+		}
+		groups = nil
+	}
+	for _, group := range groups {
+		t.resolveRows(group)
+		t.endRows()
+	}
+	t.resolveRows(pending)
+}
+
+// resolveRows finds the header of rows that belong together, and writes them.
+func (t *TableWriter) resolveRows(pending []Row) {
 	t.headerKnown = true
-	pending := t.pending
-	if t.pending = nil; len(pending) == 0 {
+	if len(pending) == 0 {
 		return
 	}
-	rows := make([]Row, len(pending))
-	for i, r := range pending {
-		rows[i] = Row{withoutMerged(r.Cells), r.Locator}
-	}
+	rows := readableRows(pending)
 	at := FindHeaderRow(rows)
 	if t.isBroken {
 		t.isBroken = false
@@ -230,6 +250,18 @@ func (t *TableWriter) resolveHeader() {
 			t.writeRow(pending[i])
 		}
 	}
+}
+
+// mayBePairs reports whether rows may be labels, each with its value, rather than a table of two columns.
+func mayBePairs(rows []Row) bool {
+	first := slices.IndexFunc(rows, func(r Row) bool { return CountFilled(r.Cells) == 2 })
+	return widestRow(rows) == 2 && !isLabel(NonEmptyCells(rows[first].Cells)[1])
+}
+
+// arePairsAbove reports whether the rows that follow pairs are a table so wide that none of the pairs can be its header.
+func arePairsAbove(pairs, rows []Row) bool {
+	widest := widestRow(rows)
+	return !slices.ContainsFunc(pairs, func(r Row) bool { return mayBeHeader(r, widest) })
 }
 
 // headerRows returns the rows of the header that begins a table.
@@ -266,6 +298,15 @@ func (t *TableWriter) writeRow(r Row) {
 	}
 	t.hasRows = true
 	t.b.AddRow(t.header, r.Cells, t.number, r.Locator)
+}
+
+// readableRows returns rows with those cells empty that a merged cell covers.
+func readableRows(rows []Row) []Row {
+	out := make([]Row, len(rows))
+	for i, r := range rows {
+		out[i] = Row{withoutMerged(r.Cells), r.Locator}
+	}
+	return out
 }
 
 // withoutMerged returns cells with those empty that a merged cell covers.
@@ -484,15 +525,9 @@ func FindHeaderRow(rows []Row) int {
 	if len(rows) == 0 || IsKeyValueTable(rows) {
 		return -1
 	}
-	widest := 0
-	for _, r := range rows {
-		widest = max(widest, CountFilled(r.Cells))
-	}
-	if widest < 2 {
-		return -1
-	}
+	widest := widestRow(rows)
 	for i, r := range rows {
-		if n := CountFilled(r.Cells); n < 2 || n*10 < widest*6 {
+		if !mayBeHeader(r, widest) {
 			continue
 		}
 		if looksLikeHeader(r.Cells) && !asksAndAnswers(rows[i:]) {
@@ -501,6 +536,21 @@ func FindHeaderRow(rows []Row) int {
 		return -1
 	}
 	return -1
+}
+
+// widestRow returns the most cells with text in one row.
+func widestRow(rows []Row) int {
+	widest := 0
+	for _, r := range rows {
+		widest = max(widest, CountFilled(r.Cells))
+	}
+	return widest
+}
+
+// mayBeHeader reports whether a row has text in most columns of a table.
+func mayBeHeader(r Row, widest int) bool {
+	n := CountFilled(r.Cells)
+	return n > 1 && n*10 >= widest*6
 }
 
 // asksAndAnswers reports whether the first row is a question with its answer, or a question like those below it, rather
