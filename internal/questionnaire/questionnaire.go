@@ -103,9 +103,9 @@ var options = map[string]Answer{
 	"in progress": Planned, "partly": Other, "partial": Other, "partially": Other, "in part": Other,
 }
 
-// IsOption returns the answer that a column with this name stands for, such as "No" in a table with a column for each
+// ParseOption returns the answer that a column with this name stands for, such as "No" in a table with a column for each
 // answer, or None.
-func IsOption(name string) Answer {
+func ParseOption(name string) Answer {
 	if len(name) > 30 {
 		return None
 	}

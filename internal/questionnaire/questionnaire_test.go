@@ -51,8 +51,8 @@ func TestColumns(t *testing.T) {
 			t.Errorf("%q: %v", name, got)
 		}
 	}
-	if IsOption("No") != No || IsOption("N/A") != Unanswered || IsOption("Owner") != None || IsOption("No.") != None ||
-		IsOption("In part?") != Other || IsOption("-") != None ||
+	if ParseOption("No") != No || ParseOption("N/A") != Unanswered || ParseOption("Owner") != None || ParseOption("No.") != None ||
+		ParseOption("In part?") != Other || ParseOption("-") != None ||
 		!IsMark("x") || !IsMark("☒") || IsMark("12") || IsMark("1") || IsMark("☐") || IsMark("") {
 		t.Error("options")
 	}

@@ -61,7 +61,7 @@ func (s *Sentence) readRowAnswer(row string, words []word, currentYear int) {
 		if a == questionnaire.Planned {
 			planned = value
 		}
-		option := questionnaire.IsOption(name)
+		option := questionnaire.ParseOption(name)
 		answersCell := afterStatement && name == "" && bareAnswerPattern.MatchString(value)
 		states := len(cellWords) >= minQuestionWords && hasVerb(cellWords)
 		afterStatement = name == "" && states

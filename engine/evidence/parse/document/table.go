@@ -50,7 +50,7 @@ func answerColumns(header []string) []bool {
 	var out []bool
 	yes, no := false, false
 	for i, h := range header {
-		option := questionnaire.IsOption(h)
+		option := questionnaire.ParseOption(h)
 		yes, no = yes || option == questionnaire.Yes, no || option == questionnaire.No
 		if option != questionnaire.None || questionnaire.IsColumn(h) {
 			if out == nil {
@@ -61,7 +61,7 @@ func answerColumns(header []string) []bool {
 	}
 	if yes && no {
 		for i, h := range header {
-			out[i] = out[i] || questionnaire.IsOption(h) != questionnaire.None
+			out[i] = out[i] || questionnaire.ParseOption(h) != questionnaire.None
 		}
 	}
 	return out

@@ -194,7 +194,7 @@ func isAnswer(label string) bool {
 	case "implemented", "in place", "in use", "compliant", "ja", "nein", "teilweise", "oui", "non", "sí", "si", "sì", "não", "sim", "nee":
 		return true
 	}
-	return questionnaire.IsOption(label) != questionnaire.None || questionnaire.Parse(label) != questionnaire.None
+	return questionnaire.ParseOption(label) != questionnaire.None || questionnaire.Parse(label) != questionnaire.None
 }
 
 func joinWords(words []word) string {
