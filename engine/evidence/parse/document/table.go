@@ -415,7 +415,7 @@ func continuesHeader(upper, row, next []string) bool {
 	return spans && areNames(withoutMerged(row)) && !strings.ContainsFunc(strings.Join(withoutMerged(row), ""), unicode.IsDigit)
 }
 
-// isTable reports whether a row has more than one cell.
+// isTable reports whether any row has more than one cell with text.
 func isTable(rows []Row) bool {
 	return slices.ContainsFunc(rows, func(r Row) bool { return CountFilled(r.Cells) > 1 })
 }

@@ -3,6 +3,7 @@ package office
 import (
 	"cmp"
 	"encoding/xml"
+	"slices"
 	"strconv"
 
 	"github.com/scf-service/service/api"
@@ -87,11 +88,4 @@ func (w *wordWalker) writeShown(text string) {
 }
 
 // isPrompt reports whether the open text is the prompt of a content control that nobody filled in.
-func (w *wordWalker) isPrompt() bool {
-	for _, is := range w.prompts {
-		if is {
-			return true
-		}
-	}
-	return false
-}
+func (w *wordWalker) isPrompt() bool { return slices.Contains(w.prompts, true) }
