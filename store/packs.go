@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/scf-service/service/internal/bytereader"
 )
 
 // packsTable holds packs: records that were inserted together, compressed together, because the items of a
@@ -86,44 +88,18 @@ func decodeEntryRecord(stored []byte) (ref entryRef, header []byte, isEntry bool
 	if len(stored) == 0 || stored[0]&markEntry == 0 {
 		return ref, nil, false, nil
 	}
-	r := varintReader{data: stored[1:]}
-	ref.pack, ref.index = string(r.bytes(packIDSize)), r.uvarint(maxRecordSize)
-	if len(r.data) > 0 {
-		ref.bodyAt = r.uvarint(maxRecordSize)
-		if _, header, err = unpackRecord(r.data); err != nil {
+	r := bytereader.Reader{Data: stored[1:]}
+	ref.pack, ref.index = string(r.Bytes(packIDSize)), r.Uvarint(maxRecordSize)
+	if len(r.Data) > 0 {
+		ref.bodyAt = r.Uvarint(maxRecordSize)
+		if _, header, err = unpackRecord(r.Data); err != nil {
 			return ref, nil, true, err
 		}
 	}
-	if r.failed {
+	if r.Failed {
 		return ref, nil, true, fmt.Errorf("%w: a truncated reference to a pack", ErrCorrupt)
 	}
 	return ref, header, true, nil
-}
-
-// varintReader reads numbers and bytes. After an error, it returns zeros.
-type varintReader struct {
-	data   []byte
-	failed bool
-}
-
-func (r *varintReader) uvarint(limit int) int {
-	n, size := binary.Uvarint(r.data)
-	if size <= 0 || n > uint64(limit) {
-		r.data, r.failed = nil, true
-		return 0
-	}
-	r.data = r.data[size:]
-	return int(n)
-}
-
-func (r *varintReader) bytes(n int) []byte {
-	if n > len(r.data) {
-		r.data, r.failed = nil, true
-		return nil
-	}
-	out := r.data[:n:n]
-	r.data = r.data[n:]
-	return out
 }
 
 // joinRecord returns a stored record as it would be stored without a pack or a separate body. It returns the
@@ -227,24 +203,24 @@ func encodePack(entries [][]byte) []byte {
 // decodePack is the inverse of encodePack.
 func decodePack(key, value []byte) (cachedPack, error) {
 	damaged := fmt.Errorf("%w: the pack %s can't be decompressed", ErrCorrupt, Key{b: key})
-	r := varintReader{data: value}
-	size := r.uvarint(2 * maxRecordSize)
+	r := bytereader.Reader{Data: value}
+	size := r.Uvarint(2 * maxRecordSize)
 	z := blobDecoders.Get().(*zstd.Decoder)
 	defer blobDecoders.Put(z)
-	plain, err := z.DecodeAll(r.data, make([]byte, 0, size))
+	plain, err := z.DecodeAll(r.Data, make([]byte, 0, size))
 	if err != nil || len(plain) != size {
 		return cachedPack{}, damaged
 	}
-	r = varintReader{data: plain}
-	sizes := make([]int, r.uvarint(len(plain)))
+	r = bytereader.Reader{Data: plain}
+	sizes := make([]int, r.Uvarint(len(plain)))
 	for i := range sizes {
-		sizes[i] = r.uvarint(len(plain))
+		sizes[i] = r.Uvarint(len(plain))
 	}
 	pack := cachedPack{key: slices.Clone(key), entries: make([][]byte, len(sizes))}
 	for i, n := range sizes {
-		pack.entries[i] = r.bytes(n)
+		pack.entries[i] = r.Bytes(n)
 	}
-	if r.failed || len(r.data) > 0 {
+	if r.Failed || len(r.Data) > 0 {
 		return cachedPack{}, damaged
 	}
 	return pack, nil

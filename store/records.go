@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/bytereader"
 )
 
 // Membership is a user's membership in an organization, with the role.
@@ -323,19 +324,16 @@ func encodeVector(v *Vector) ([]byte, error) {
 }
 
 func decodeVector(b []byte, v *Vector) error {
+	in := bytereader.Reader{Data: b}
 	for _, s := range []*string{&v.OrganizationID, &v.AssessmentID, &v.DocumentID, &v.ChunkID, &v.Embedder} {
-		n, size := binary.Uvarint(b)
-		if size <= 0 || n > uint64(len(b)-size) {
-			return errVector
-		}
-		*s, b = string(b[size:size+int(n)]), b[size+int(n):]
+		*s = string(in.PrefixedBytes())
 	}
-	if len(b)%4 != 0 {
+	if in.Failed || len(in.Data)%4 != 0 {
 		return errVector
 	}
-	v.Values = make([]float32, len(b)/4)
+	v.Values = make([]float32, len(in.Data)/4)
 	for i := range v.Values {
-		v.Values[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		v.Values[i] = math.Float32frombits(binary.LittleEndian.Uint32(in.Data[4*i:]))
 	}
 	return nil
 }
@@ -352,18 +350,15 @@ func encodePassagePack(p *PassagePack) ([]byte, error) {
 }
 
 func decodePassagePack(b []byte, p *PassagePack) error {
+	in := bytereader.Reader{Data: b}
 	for _, s := range []*string{&p.OrganizationID, &p.AssessmentID, &p.DocumentID} {
-		n, size := binary.Uvarint(b)
-		if size <= 0 || n > uint64(len(b)-size) {
-			return errPassagePack
-		}
-		*s, b = string(b[size:size+int(n)]), b[size+int(n):]
+		*s = string(in.PrefixedBytes())
 	}
-	part, size := binary.Uvarint(b)
-	if size <= 0 || part > math.MaxInt32 {
+	p.Part = in.Uvarint(math.MaxInt32)
+	if in.Failed {
 		return errPassagePack
 	}
-	p.Part, p.Data = int(part), bytes.Clone(b[size:])
+	p.Data = bytes.Clone(in.Data)
 	return nil
 }
 

@@ -1,8 +1,9 @@
 package store
 
 import (
-	"encoding/binary"
 	"fmt"
+
+	"github.com/scf-service/service/internal/bytereader"
 )
 
 // bodiesTable holds the content of items of deliverables that earlier versions of this program wrote; now it is
@@ -34,11 +35,11 @@ func (tx *Tx) joinSharedBody(stored []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	n, size := binary.Uvarint(plain)
-	if size <= 0 || n > uint64(len(plain)-size) {
+	in := bytereader.Reader{Data: plain}
+	key := in.PrefixedBytes()
+	if in.Failed {
 		return nil, fmt.Errorf("%w: a truncated record with a shared body", ErrCorrupt)
 	}
-	key, head := plain[size:size+int(n)], plain[size+int(n):]
 	body, err := tx.kv.Get(bodiesTable, key)
 	if err != nil {
 		return nil, err
@@ -53,6 +54,6 @@ func (tx *Tx) joinSharedBody(stored []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := append(make([]byte, 0, 1+len(head)+long), stored[0]&^(markShared|markPacked))
-	return appendUnpacked(append(out, head...), body)
+	out := append(make([]byte, 0, 1+len(in.Data)+long), stored[0]&^(markShared|markPacked))
+	return appendUnpacked(append(out, in.Data...), body)
 }

@@ -66,7 +66,7 @@ engine/llm        → api internal/tracing
 engine/evidence   → engine/evidence/search engine/evidence/embed engine/evidence/chunk engine/evidence/parse engine/evidence/parse/document engine/evidence/ocr engine/evidence/dedup engine/judge/criteria engine/catalog engine/catalog/scf engine/audit store api internal/regularfile internal/tracing internal/prose
 internal/bench/retrieval → engine/evidence/search engine/evidence/embed engine/judge/criteria
 engine/evidence/embed/remote →
-engine/evidence/search → engine/evidence/embed engine/evidence/embed/words internal/vecmath
+engine/evidence/search → engine/evidence/embed engine/evidence/embed/words internal/vecmath internal/bytereader
 engine/evidence/embed → engine/evidence/embed/words engine/evidence/embed/phrasebook
 engine/evidence/embed/phrasebook → engine/evidence/embed/words internal/controltext
 engine/evidence/embed/words →
@@ -95,7 +95,7 @@ engine/identity   → engine/audit store api internal/secretbox internal/lazyreg
 engine/idempotency → store api
 engine/audit      → store api
 
-store             → api internal/regularfile internal/tracing internal/lazyregexp
+store             → api internal/regularfile internal/tracing internal/lazyregexp internal/bytereader
 
 internal/netguard → api
 internal/secretbox → api
@@ -104,6 +104,7 @@ internal/questionnaire → internal/lazyregexp
 api               →
 internal/controltext →
 internal/linereader →
+internal/bytereader →
 internal/regularfile →
 internal/lazyregexp →
 internal/editdistance →

@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/s2"
 
 	"github.com/scf-service/service/engine/evidence/embed/words"
+	"github.com/scf-service/service/internal/bytereader"
 )
 
 // packVersion is the first byte of a pack. It is incremented when the format or the result of words.Split changes.
@@ -78,39 +79,13 @@ func appendPrefixedBytes[T string | []byte](b []byte, s T) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// packReader decodes the output of Pack. After an error, it returns zeros.
+// packReader decodes the output of Pack.
 type packReader struct {
-	data       []byte
-	corrupt    bool
+	bytereader.Reader
 	withFloats bool // see packVersionWithFloats
 }
 
-func (u *packReader) readUvarint(limit int) int {
-	if len(u.data) > 0 && u.data[0] < 0x80 && int(u.data[0]) <= limit { // the usual case
-		n := int(u.data[0])
-		u.data = u.data[1:]
-		return n
-	}
-	n, size := binary.Uvarint(u.data)
-	if size <= 0 || n > uint64(max(limit, 0)) {
-		u.data, u.corrupt = nil, true
-		return 0
-	}
-	u.data = u.data[size:]
-	return int(n)
-}
-
-func (u *packReader) readPrefixedBytes() []byte { return u.readBytes(u.readUvarint(len(u.data))) }
-
-func (u *packReader) readBytes(n int) []byte {
-	if n > len(u.data) {
-		u.data, u.corrupt = nil, true
-		return nil
-	}
-	out := u.data[:n:n]
-	u.data = u.data[n:]
-	return out
-}
+func newPackReader(data []byte) packReader { return packReader{Reader: bytereader.Reader{Data: data}} }
 
 const (
 	maxPackPassages = 1 << 16 // maximum number of passages in a pack
@@ -118,27 +93,27 @@ const (
 )
 
 func (u *packReader) readHeader() (n, dims int) {
-	form := u.readBytes(1)
+	form := u.Bytes(1)
 	if len(form) == 0 || form[0] != packVersion && form[0] != packVersionWithFloats {
-		u.corrupt = true
+		u.Failed = true
 		return 0, 0
 	}
 	u.withFloats = form[0] == packVersionWithFloats
-	return u.readUvarint(maxPackPassages), u.readUvarint(maxDims)
+	return u.Uvarint(maxPackPassages), u.Uvarint(maxDims)
 }
 
 // readVectors reads n vectors.
 func (u *packReader) readVectors(n, dims int) packedRows {
 	rows := packedRows{dims: dims, withFloats: u.withFloats}
-	rows.from = u.readBytes(n * rows.bytesPerRow())
+	rows.from = u.Bytes(n * rows.bytesPerRow())
 	return rows
 }
 
 // PackedLen returns the number of passages in a pack. It returns ErrPack if data isn't a pack of this version.
 func PackedLen(data []byte) (int, error) {
-	u := packReader{data: data}
+	u := newPackReader(data)
 	n, _ := u.readHeader()
-	if u.corrupt {
+	if u.Failed {
 		return 0, ErrPack
 	}
 	return n, nil
@@ -146,15 +121,15 @@ func PackedLen(data []byte) (int, error) {
 
 // UnpackVectors returns the vectors of packed passages, scaled to length 1, by passage ID.
 func UnpackVectors(data []byte) (map[string][]float32, error) {
-	u := packReader{data: data}
+	u := newPackReader(data)
 	n, dims := u.readHeader()
 	vectors := u.readVectors(n, dims)
 	out := make(map[string][]float32, min(n, len(data)))
 	for range n {
-		id := string(u.readPrefixedBytes())
-		u.readUvarint(math.MaxInt32)
-		u.readPrefixedBytes()
-		if u.corrupt {
+		id := string(u.PrefixedBytes())
+		u.Uvarint(math.MaxInt32)
+		u.PrefixedBytes()
+		if u.Failed {
 			return nil, ErrPack
 		}
 		if dims == 0 {
@@ -165,7 +140,7 @@ func UnpackVectors(data []byte) (map[string][]float32, error) {
 		vectors.copyToRows()
 		out[id], vectors.from = v, vectors.from[vectors.bytesPerRow():]
 	}
-	if u.corrupt {
+	if u.Failed {
 		return nil, ErrPack
 	}
 	return out, nil
@@ -173,9 +148,9 @@ func UnpackVectors(data []byte) (map[string][]float32, error) {
 
 // VectorDimensions returns the number of dimensions of packed vectors.
 func VectorDimensions(data []byte) (int, error) {
-	u := packReader{data: data}
+	u := newPackReader(data)
 	_, dims := u.readHeader()
-	if u.corrupt {
+	if u.Failed {
 		return 0, ErrPack
 	}
 	return dims, nil
@@ -227,10 +202,10 @@ func (x *Index) loadPacks(packs iter.Seq2[Packed, error], rows chan<- packedRows
 		if err != nil {
 			return err
 		}
-		u := packReader{data: p.Data}
+		u := newPackReader(p.Data)
 		n, dims := u.readHeader()
 		vectors := u.readVectors(n, dims)
-		if u.corrupt || dims != 0 && x.vectors.dims != 0 && dims != x.vectors.dims {
+		if u.Failed || dims != 0 && x.vectors.dims != 0 && dims != x.vectors.dims {
 			return ErrPack
 		}
 		vectors.to = x.vectors.reserve(n, dims)
@@ -238,12 +213,12 @@ func (x *Index) loadPacks(packs iter.Seq2[Packed, error], rows chan<- packedRows
 		first := len(x.slots)
 		m := x.newFilterRow(Passage{AssessmentID: p.AssessmentID, DocumentID: p.DocumentID, Category: p.Category, Date: p.Date})
 		for range n {
-			id := string(u.readPrefixedBytes())
-			length := u.readUvarint(math.MaxInt32)
-			if _, twice := x.slotByID[id]; u.corrupt || twice || id == "" {
+			id := string(u.PrefixedBytes())
+			length := u.Uvarint(math.MaxInt32)
+			if _, twice := x.slotByID[id]; u.Failed || twice || id == "" {
 				return ErrPack
 			}
-			s := slot{live: true, unitCount: float32(length), packed: u.readPrefixedBytes()}
+			s := slot{live: true, unitCount: float32(length), packed: u.PrefixedBytes()}
 			s.Passage = Passage{ID: id, DocumentID: p.DocumentID, AssessmentID: p.AssessmentID, Category: p.Category, Date: p.Date}
 			x.slotByID[id] = len(x.slots)
 			x.slots, x.filterRows = append(x.slots, s), append(x.filterRows, m)
@@ -252,7 +227,7 @@ func (x *Index) loadPacks(packs iter.Seq2[Packed, error], rows chan<- packedRows
 			x.nearest = nil
 		}
 		x.copyPackedTexts(x.slots[first:])
-		if err := x.postings.loadPack(u.data, first, x.slots[first:]); err != nil {
+		if err := x.postings.loadPack(u.Data, first, x.slots[first:]); err != nil {
 			return err
 		}
 	}
@@ -335,11 +310,11 @@ func (s *slot) unpackPassage() Passage {
 	if err != nil {
 		return p // damaged in memory or on disk: found by meaning, but without text
 	}
-	u := packReader{data: plain}
-	for range u.readUvarint(len(plain)) {
-		p.HeadingPath = append(p.HeadingPath, string(u.readPrefixedBytes()))
+	u := bytereader.Reader{Data: plain}
+	for range u.Uvarint(len(plain)) {
+		p.HeadingPath = append(p.HeadingPath, string(u.PrefixedBytes()))
 	}
-	p.Text = string(u.data)
+	p.Text = string(u.Data)
 	return p
 }
 

@@ -119,7 +119,7 @@ func TestUnpackVectors(t *testing.T) {
 
 // withFloats returns a pack as version 1 stored it, with four bytes per number.
 func withFloats(data []byte, passages []Passage) []byte {
-	u := packReader{data: data}
+	u := newPackReader(data)
 	n, dims := u.readHeader()
 	u.readVectors(n, dims)
 	b := binary.AppendUvarint(binary.AppendUvarint([]byte{packVersionWithFloats}, uint64(n)), uint64(dims))
@@ -130,7 +130,7 @@ func withFloats(data []byte, passages []Passage) []byte {
 			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
 		}
 	}
-	return append(b, u.data...)
+	return append(b, u.Data...)
 }
 
 // Packs with four bytes per number give the same index and vectors as new ones.

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/scf-service/service/internal/bytereader"
 )
 
 // packedPostings holds the postings of a pack, whose passages are numbered from slot first:
@@ -55,12 +57,12 @@ func (p *postings) appendPacked(b []byte) []byte {
 
 // loadPack adds the words of a pack. A word's postings are decoded only when the word is first looked up.
 func (p *postings) loadPack(data []byte, first int, slots []slot) error {
-	u := packReader{data: data}
-	table := u.readBytes(tableRowBytes * u.readUvarint(len(data)/tableRowBytes))
-	if u.corrupt {
+	u := bytereader.Reader{Data: data}
+	table := u.Bytes(tableRowBytes * u.Uvarint(len(data)/tableRowBytes))
+	if u.Failed {
 		return ErrPack
 	}
-	data = bytes.Clone(data[len(data)-len(table)-len(u.data):])
+	data = bytes.Clone(data[len(data)-len(table)-len(u.Data):])
 	w := packedPostings{first: first, lengths: make([]uint16, len(slots)), table: data[:len(table)], lists: data[len(table):]}
 	for i := range slots {
 		p.totalUnits += float64(slots[i].unitCount)
@@ -93,7 +95,7 @@ func (w *packedPostings) appendTermPostings(hash uint32, stem string, to []posti
 	}
 	for ; at < n && w.hashAt(at) == hash; at++ {
 		u := w.listAt(at)
-		if string(u.readPrefixedBytes()) == stem {
+		if string(u.PrefixedBytes()) == stem {
 			return w.appendDecoded(&u, to)
 		}
 	}
@@ -104,24 +106,24 @@ func (w *packedPostings) hashAt(at int) uint32 {
 	return binary.LittleEndian.Uint32(w.table[at*tableRowBytes:])
 }
 
-func (w *packedPostings) listAt(at int) packReader {
+func (w *packedPostings) listAt(at int) bytereader.Reader {
 	from, to := uint32(0), binary.LittleEndian.Uint32(w.table[at*tableRowBytes+4:])
 	if at > 0 {
 		from = binary.LittleEndian.Uint32(w.table[at*tableRowBytes-4:])
 	}
 	if from > to || int64(to) > int64(len(w.lists)) {
-		return packReader{corrupt: true}
+		return bytereader.Reader{Failed: true}
 	}
-	return packReader{data: w.lists[from:to]}
+	return bytereader.Reader{Data: w.lists[from:to]}
 }
 
 // appendDecoded decodes the postings that follow a stem. It stops at the first damaged one.
-func (w *packedPostings) appendDecoded(u *packReader, to []posting) []posting {
+func (w *packedPostings) appendDecoded(u *bytereader.Reader, to []posting) []posting {
 	at := 0
-	for range u.readUvarint(len(w.lengths)) {
-		at += u.readUvarint(len(w.lengths))
-		times := u.readUvarint(math.MaxUint16)
-		if u.corrupt || at >= len(w.lengths) {
+	for range u.Uvarint(len(w.lengths)) {
+		at += u.Uvarint(len(w.lengths))
+		times := u.Uvarint(math.MaxUint16)
+		if u.Failed || at >= len(w.lengths) {
 			break
 		}
 		to = append(to, posting{slot: int32(w.first + at), count: uint16(times), length: w.lengths[at]})
@@ -139,7 +141,7 @@ func (p *postings) unpackAll() {
 		w := &p.packed[i]
 		for at := range len(w.table) / tableRowBytes {
 			u := w.listAt(at)
-			stem := u.readPrefixedBytes()
+			stem := u.PrefixedBytes()
 			h := p.terms[string(stem)]
 			if h == nil {
 				h = &termPostings{}
