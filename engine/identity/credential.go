@@ -198,11 +198,7 @@ func (s *Service) ResolveCaller(ctx context.Context, p Principal, organizationID
 }
 
 func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller, error) {
-	user := api.User{Name: p.localName, PlatformAdmin: true, Status: statusActive}
-	var err error
-	if !p.Local || p.UserID != "" {
-		user, err = store.Users.Get(tx, p.UserID)
-	}
+	user, err := readUser(tx, p.UserID, p.Local, p.localName)
 	if err != nil {
 		return api.Caller{}, fmt.Errorf("reading the user of the credential: %w", err)
 	}
@@ -254,11 +250,24 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 		by.OrganizationID = org.ID // for the audit record of the refusal
 		return by, api.Forbidden("the organization %q is suspended; ask the operator of this service", org.Name)
 	}
-	by.OrganizationID, by.Role = org.ID, places[place].Role
-	if isReadOnlyMembership(places[place]) {
+	return callerWithMembership(tx, by, places[place])
+}
+
+// readUser returns a user. A local user without an ID is not stored and has only a name.
+func readUser(tx *store.Tx, id string, local bool, localName string) (api.User, error) {
+	if local && id == "" {
+		return api.User{Name: localName, PlatformAdmin: true, Status: statusActive}, nil
+	}
+	return store.Users.Get(tx, id)
+}
+
+// callerWithMembership returns the caller in the organization of a membership.
+func callerWithMembership(tx *store.Tx, by api.Caller, m store.Membership) (_ api.Caller, err error) {
+	by.OrganizationID, by.Role = m.OrganizationID, m.Role
+	if isReadOnlyMembership(m) {
 		by.Scopes = api.ReadPermissions()
-	} else if p.key == nil {
-		by.Delegate, err = hasUnrevokedDelegation(tx, org.ID, user.ID)
+	} else if by.Actor.Type == api.ActorUser {
+		by.Delegate, err = hasUnrevokedDelegation(tx, by.OrganizationID, by.UserID)
 	}
 	return by, err
 }
@@ -288,27 +297,32 @@ func listMembershipsOf(tx *store.Tx, userID string, local bool) (all []store.Mem
 // isReadOnlyMembership reports whether a membership only lets the local user read an organization.
 func isReadOnlyMembership(m store.Membership) bool { return m.ID == "" }
 
+// displayedRole returns the role in an organization that users see.
+func displayedRole(m store.Membership) api.Role {
+	if isReadOnlyMembership(m) {
+		return api.RoleViewer
+	}
+	return m.Role
+}
+
 // callerInDefaultOrganization returns the caller in the preferred organization, or in the first one if the
 // caller is not a member of that. Suspended organizations are skipped, so that omitting the header does
 // not bypass a suspension. Those that the local user can only read have to be chosen.
 func callerInDefaultOrganization(tx *store.Tx, by api.Caller, memberships []store.Membership, preferred string) (api.Caller, error) {
+	var chosen *store.Membership
 	for _, m := range memberships {
 		org, err := store.Organizations.Get(tx, m.OrganizationID)
 		if err != nil {
 			return by, err
 		}
-		readOnly := isReadOnlyMembership(m)
-		if org.Status != statusSuspended && (by.OrganizationID == "" && !readOnly || org.ID == preferred) {
-			if by.OrganizationID, by.Role, by.Scopes = org.ID, m.Role, nil; readOnly {
-				by.Scopes = api.ReadPermissions()
-			}
+		if org.Status != statusSuspended && (chosen == nil && !isReadOnlyMembership(m) || org.ID == preferred) {
+			chosen = &m
 		}
 	}
-	var err error
-	if by.OrganizationID != "" && by.Scopes == nil {
-		by.Delegate, err = hasUnrevokedDelegation(tx, by.OrganizationID, by.UserID)
+	if chosen == nil {
+		return by, nil
 	}
-	return by, err
+	return callerWithMembership(tx, by, *chosen)
 }
 
 func displayName(u api.User) string {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/identity"
 )
 
 // TestRotationDoesNotEscalate checks that a key cannot rotate one with more scopes, and that nobody
@@ -122,7 +121,7 @@ func TestBannedOwnerDoesNotCount(t *testing.T) {
 	owner := h.mustCaller(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
 	ban := &api.BanUserInput{UserID: h.addMember(t, owner, "second@acme.example", api.RoleOwner).UserID}
 	ban.Body.Reason = "left"
-	if _, err := h.BanUser(t.Context(), h.mustCaller(t, identity.Credential{Local: true, CreateLocal: true}, ""), ban); err != nil {
+	if _, err := h.BanUser(t.Context(), h.mustCaller(t, localUser, ""), ban); err != nil {
 		t.Fatal(err)
 	}
 	_, err := h.RemoveMember(t.Context(), owner, &api.MemberInput{OrgInput: api.OrgInput{OrgID: org.ID}, MemberID: owner.UserID})
@@ -137,7 +136,7 @@ func TestSuspendedOrganizationIsRejected(t *testing.T) {
 	s := h.signIn(t, "owner@acme.example", password)
 	in := &api.UpdateTenantInput{TenantInput: api.TenantInput{TenantID: org.ID}}
 	in.Body.Status = "suspended"
-	if _, err := h.UpdateTenant(t.Context(), h.mustCaller(t, identity.Credential{Local: true, CreateLocal: true}, ""), in); err != nil {
+	if _, err := h.UpdateTenant(t.Context(), h.mustCaller(t, localUser, ""), in); err != nil {
 		t.Fatal(err)
 	}
 	_, err := h.caller(t, cookie(s), org.ID)

@@ -107,6 +107,9 @@ func (h *testService) mustCaller(t *testing.T, c identity.Credential, org string
 	return by
 }
 
+// localUser is the credential of the local user, who is created with an organization if there is none.
+var localUser = identity.Credential{Local: true, CreateLocal: true}
+
 func cookie(s *api.SignedInUser) identity.Credential { return identity.Credential{Cookie: s.Token} }
 func bearer(k *api.NewAPIKey) identity.Credential    { return identity.Credential{Bearer: k.Key} }
 
@@ -121,8 +124,8 @@ func wantCode(t *testing.T, what string, err error, code api.ErrorCode) {
 // admin.
 func TestLocalUser(t *testing.T) {
 	h := newTestService(t)
-	by := h.mustCaller(t, identity.Credential{Local: true, CreateLocal: true}, "")
-	again := h.mustCaller(t, identity.Credential{Local: true, CreateLocal: true}, "")
+	by := h.mustCaller(t, localUser, "")
+	again := h.mustCaller(t, localUser, "")
 	if again.UserID != by.UserID || by.Role != api.RoleOwner || !by.PlatformAdmin || by.Actor.Name != "Ada" || by.OrganizationID == "" {
 		t.Fatalf("%+v, then %+v", by, again)
 	}
@@ -460,7 +463,7 @@ func TestAPIKeys(t *testing.T) {
 // TestBan checks that a ban immediately ends sessions, links and keys in every organization.
 func TestBan(t *testing.T) {
 	h := newTestService(t)
-	operator := h.mustCaller(t, identity.Credential{Local: true, CreateLocal: true}, "")
+	operator := h.mustCaller(t, localUser, "")
 	org := h.createOrganization(t, "Acme", "owner@acme.example")
 	s := h.signIn(t, "owner@acme.example", password)
 	owner := h.mustCaller(t, cookie(s), org.ID)
@@ -509,7 +512,7 @@ func TestPasswords(t *testing.T) {
 	_, err = h.caller(t, cookie(there), org.ID)
 	wantCode(t, "the other session", err, api.CodeUnauthorized)
 
-	link, err := h.CreatePasswordLink(t.Context(), h.mustCaller(t, identity.Credential{Local: true, CreateLocal: true}, ""), &api.UserInput{UserID: by.UserID})
+	link, err := h.CreatePasswordLink(t.Context(), h.mustCaller(t, localUser, ""), &api.UserInput{UserID: by.UserID})
 	if err != nil || !strings.HasSuffix(link.Path, "#"+link.Token) {
 		t.Fatalf("%+v, %v", link, err)
 	}
@@ -544,7 +547,7 @@ func TestOrganizations(t *testing.T) {
 		t.Fatalf("%+v, %v", org, err)
 	}
 	in.Body.Status = "suspended"
-	operator := h.mustCaller(t, identity.Credential{Local: true, CreateLocal: true}, "")
+	operator := h.mustCaller(t, localUser, "")
 	if _, err := h.UpdateTenant(t.Context(), operator, in); err != nil {
 		t.Fatal(err)
 	}
@@ -602,12 +605,11 @@ func TestActionsAreAudited(t *testing.T) {
 func TestLocalUserOfServer(t *testing.T) {
 	h := newTestService(t)
 	org := h.createOrganization(t, "Acme", "owner@acme.example")
-	local := identity.Credential{Local: true, CreateLocal: true}
-	none := h.mustCaller(t, local, "")
+	none := h.mustCaller(t, localUser, "")
 	if none.OrganizationID != "" || none.UserID != "" || !none.Local || !none.PlatformAdmin || none.Actor.Name != "Ada" {
 		t.Errorf("%+v", none)
 	}
-	by := h.mustCaller(t, local, org.ID)
+	by := h.mustCaller(t, localUser, org.ID)
 	if by.OrganizationID != org.ID || !by.May("audit:read") || !by.May("soa:read") {
 		t.Errorf("%+v", by)
 	}
@@ -619,7 +621,7 @@ func TestLocalUserOfServer(t *testing.T) {
 	if by.IsPerson() {
 		t.Error("the local user may decide by delegation")
 	}
-	_, err := h.caller(t, local, "another")
+	_, err := h.caller(t, localUser, "another")
 	wantCode(t, "an organization that doesn't exist", err, api.CodeForbidden)
 	mine, err := h.ListMyOrganizations(t.Context(), none, &api.Paging{Limit: 10})
 	if err != nil || len(mine.Data) != 1 || mine.Data[0].Active || mine.Data[0].Role != api.RoleViewer {
@@ -631,7 +633,7 @@ func TestLocalUserOfServer(t *testing.T) {
 	if one, err := h.ActivateOrganization(t.Context(), none, &api.OrgInput{OrgID: org.ID}); err != nil || one.Role != api.RoleViewer {
 		t.Errorf("%+v, %v", one, err)
 	}
-	chosen := h.mustCaller(t, local, "")
+	chosen := h.mustCaller(t, localUser, "")
 	if chosen.OrganizationID != org.ID || !chosen.May("audit:read") || chosen.May("soa:write") || chosen.IsPerson() {
 		t.Errorf("%+v", chosen)
 	}
@@ -651,7 +653,7 @@ func TestLocalUserIsCreatedOnRequest(t *testing.T) {
 	if by := h.mustCaller(t, identity.Credential{Local: true}, ""); by.UserID != "" || by.OrganizationID != "" {
 		t.Errorf("%+v", by)
 	}
-	if by := h.mustCaller(t, identity.Credential{Local: true, CreateLocal: true}, ""); by.UserID == "" || by.OrganizationID == "" || by.Scopes != nil {
+	if by := h.mustCaller(t, localUser, ""); by.UserID == "" || by.OrganizationID == "" || by.Scopes != nil {
 		t.Errorf("%+v", by)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/identity"
 	"github.com/scf-service/service/store"
 )
 
@@ -23,7 +22,7 @@ func TestInvitationsLookAlike(t *testing.T) {
 	h.invite(t, acmeOwner, "asked@acme.example", api.RoleViewer)
 	banned := &api.BanUserInput{UserID: h.addMember(t, acmeOwner, "banned@acme.example", api.RoleMember).UserID}
 	banned.Body.Reason = "left"
-	if _, err := h.BanUser(t.Context(), h.mustCaller(t, identity.Credential{Local: true, CreateLocal: true}, ""), banned); err != nil {
+	if _, err := h.BanUser(t.Context(), h.mustCaller(t, localUser, ""), banned); err != nil {
 		t.Fatal(err)
 	}
 	h.now = h.now.Add(24 * time.Hour)

@@ -292,9 +292,7 @@ func setPasswordAndEndSessions(tx *store.Tx, userID, hash, exceptSessionID strin
 func (s *Service) GetMe(ctx context.Context, by api.Caller, _ *api.None) (*api.Me, error) {
 	out := &api.Me{Actor: by.Actor, Permissions: []api.Permission{}}
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		if by.Local && by.UserID == "" {
-			out.User = api.User{Name: by.Actor.Name, PlatformAdmin: by.PlatformAdmin, Status: statusActive}
-		} else if out.User, err = store.Users.Get(tx, by.UserID); err != nil {
+		if out.User, err = readUser(tx, by.UserID, by.Local, by.Actor.Name); err != nil {
 			return err
 		}
 		for _, p := range api.AllPermissions() {
@@ -341,9 +339,6 @@ func (s *Service) ListMyOrganizations(ctx context.Context, by api.Caller, in *ap
 			return err
 		}
 		for _, m := range places {
-			if isReadOnlyMembership(m) {
-				m.Role = api.RoleViewer
-			}
 			if m.Status != statusActive || (by.Actor.Type == api.ActorAPIKey && m.OrganizationID != by.OrganizationID) {
 				continue
 			}
@@ -351,7 +346,7 @@ func (s *Service) ListMyOrganizations(ctx context.Context, by api.Caller, in *ap
 			if err != nil {
 				return err
 			}
-			all = append(all, api.MyOrganization{Organization: org, Role: m.Role, Active: org.ID == by.OrganizationID})
+			all = append(all, api.MyOrganization{Organization: org, Role: displayedRole(m), Active: org.ID == by.OrganizationID})
 		}
 		return nil
 	})
@@ -374,15 +369,11 @@ func (s *Service) ActivateOrganization(ctx context.Context, by api.Caller, in *a
 		if i < 0 || all[i].Status != statusActive || (by.Actor.Type == api.ActorAPIKey && in.OrgID != by.OrganizationID) {
 			return api.NotFound("organization", in.OrgID)
 		}
-		m := all[i]
-		if isReadOnlyMembership(m) {
-			m.Role = api.RoleViewer
-		}
 		org, err := store.Organizations.Get(tx, in.OrgID)
 		if err != nil {
 			return err
 		}
-		out = &api.MyOrganization{Organization: org, Role: m.Role, Active: true}
+		out = &api.MyOrganization{Organization: org, Role: displayedRole(all[i]), Active: true}
 		switch {
 		case by.Local:
 			return store.Settings.Put(tx, &store.Setting{Name: localOrganization, Value: org.ID})
