@@ -165,7 +165,8 @@ func (a *app) gateApproveCommand(g api.Gate) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "approve", Short: "Approve the version under review",
 		Long: fmt.Sprintf(
-			"Approves the current content of the %s that is under review. The approval\nis recorded under your name. Owners and admins can approve.",
+			"Approves the current content of the %s that is under review. The approval\n"+
+				"is recorded under your name. Owners and admins can approve.",
 			g.Title(),
 		),
 		Example: fmt.Sprintf(

@@ -141,8 +141,8 @@ func TestFilesTravel(t *testing.T) {
 		}
 		defer f.Content.Close()
 		b, err := io.ReadAll(f.Content)
-		if err != nil || !bytes.Equal(b, content) || f.Filename != "Résumé.pdf" || f.SHA256 != fmt.Sprintf("%x", sha256.Sum256(content)) ||
-			f.ContentType != "application/pdf" {
+		if err != nil || !bytes.Equal(b, content) || f.Filename != "Résumé.pdf" ||
+			f.SHA256 != fmt.Sprintf("%x", sha256.Sum256(content)) || f.ContentType != "application/pdf" {
 			t.Errorf("%d bytes, %+v, %v", len(b), f, err)
 		}
 		f, err = client.Do(t.Context(), c, api.DownloadDocument, &api.DocumentInput{DocumentID: "altered"})

@@ -41,7 +41,8 @@ func TestBackupOfDamage(t *testing.T) {
 		return errors.Join(err, k.Put("controls", key, changed))
 	})
 	err = backUp(t.Context(), db, path)
-	if is(t, "a changed record", err, ErrCorrupt); !strings.Contains(err.Error(), "C-0001") || !strings.Contains(err.Error(), "--allow-damaged") {
+	if is(t, "a changed record", err, ErrCorrupt); !strings.Contains(err.Error(), "C-0001") ||
+		!strings.Contains(err.Error(), "--allow-damaged") {
 		t.Errorf("the error doesn't name the record, or what to do: %v", err)
 	}
 	checkAllowDamaged(t, db, blobPath)
@@ -156,7 +157,8 @@ func TestFailedRestoreLeavesNoFolder(t *testing.T) {
 func TestInvalidFileIsRefused(t *testing.T) {
 	db := openNew(t)
 	path := filepath.Join(t.TempDir(), "b")
-	_, err := db.Backup(t.Context(), path, BackupOptions{Files: map[string][]byte{"model.json": []byte("{}"), "secret.key": []byte("garbage")}})
+	files := map[string][]byte{"model.json": []byte("{}"), "secret.key": []byte("garbage")}
+	_, err := db.Backup(t.Context(), path, BackupOptions{Files: files})
 	is(t, "Backup", err, nil)
 	ro := ReadOptions{CheckFile: func(name string, content []byte) error {
 		if string(content) == "garbage" {

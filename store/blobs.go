@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/scf-service/service/internal/regularfile"
 	"github.com/scf-service/service/store/internal/disk"
 )
 
@@ -197,10 +198,7 @@ func (b *Blobs) openUnverified(sha string) (io.ReadSeekCloser, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait
-		return nil, 0, fmt.Errorf("%s is not a regular file", path)
-	}
-	f, err := os.Open(path)
+	f, err := regularfile.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, 0, toBlobError(sha, err)
 	}
@@ -241,8 +239,9 @@ func (b *Blobs) Delete(sha string) error {
 }
 
 // DeleteUnused removes blobs and returns them: those for which isUsed returns false, that were last put
-// longer than olderThan ago, and that no database refers to which a restore replaced and kept. Compute isUsed in a View that started after the last relevant Put; olderThan
-// protects blobs whose transaction is still to come.
+// longer than olderThan ago, and that were not there when a restore replaced a database that still exists.
+// Compute isUsed in a View that started after the last relevant Put; olderThan protects blobs whose transaction
+// is still to come.
 func (b *Blobs) DeleteUnused(ctx context.Context, isUsed func(sha string) bool, olderThan time.Duration) ([]Blob, error) {
 	var swept []Blob
 	limit := b.clock().Add(-olderThan)

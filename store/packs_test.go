@@ -205,7 +205,8 @@ func TestLargeRecordInPack(t *testing.T) {
 		if n := len(packKeys(t, tx)); n != 3 {
 			t.Errorf("%d packs", n)
 		}
-		same(t, "lines", collect(t, Findings.By("version").Scan(tx, "one"), func(f api.Finding) string { return f.Condition[:2] }), "x ", "wo", "y ")
+		lines := collect(t, Findings.By("version").Scan(tx, "one"), func(f api.Finding) string { return f.Condition[:2] })
+		same(t, "lines", lines, "x ", "wo", "y ")
 		return nil
 	})
 }
@@ -251,7 +252,8 @@ func TestPacksDamaged(t *testing.T) {
 		update(t, db, func(tx *Tx) error { return tx.kv.Put(Findings.Name(), K("one", "b1").b, row[:n]) })
 		is(t, fmt.Sprint("a reference of ", n, " bytes"), get(), ErrCorrupt)
 	}
-	beyond, err := encodeEntryRecord(markJSON, entryRef{pack: string(row[1 : 1+packIDSize]), index: 1, bodyAt: 1 << 20}, []byte(`{"id":"b1"`))
+	ref := entryRef{pack: string(row[1 : 1+packIDSize]), index: 1, bodyAt: 1 << 20}
+	beyond, err := encodeEntryRecord(markJSON, ref, []byte(`{"id":"b1"`))
 	is(t, "encodeEntryRecord", err, nil)
 	update(t, db, func(tx *Tx) error { return tx.kv.Put(Findings.Name(), K("one", "b1").b, beyond) })
 	is(t, "a body beyond the entry", get(), ErrCorrupt)

@@ -31,7 +31,8 @@ func putOldLine(t *testing.T, tx *Tx, f api.Finding, bodyKey []byte, isPacked bo
 	}
 	key := K(f.OrganizationID, f.ID).b
 	entries, err := Findings.table.untyped.indexEntries(&f, key)
-	is(t, "put", errors.Join(err, tx.kv.Put(Findings.Name(), key, append([]byte{mark}, row...)), tx.kv.Put(bodiesTable, bodyKey, body)), nil)
+	err = errors.Join(err, tx.kv.Put(Findings.Name(), key, append([]byte{mark}, row...)), tx.kv.Put(bodiesTable, bodyKey, body))
+	is(t, "put", err, nil)
 	for _, e := range entries {
 		is(t, "index entry", tx.kv.Put(e.table, e.key, key), nil)
 	}
@@ -83,7 +84,8 @@ func TestFormat5(t *testing.T) {
 		return errors.Join(Findings.Put(tx, "one", &changed), Findings.Delete(tx, "one", "b1"))
 	})
 	view(t, db, func(tx *Tx) error {
-		same(t, "lines", collect(t, Findings.By("version").Scan(tx, "one"), func(f api.Finding) string { return f.ID + " " + f.Condition[:5] }),
+		lines := collect(t, Findings.By("version").Scan(tx, "one"), func(f api.Finding) string { return f.ID + " " + f.Condition[:5] })
+		same(t, "lines", lines,
 			"a1 chang", "c1 third", "a2 words", "b2 other", "a3 words", "b3 other")
 		checkIndexes(t, tx, Findings.table)
 		return nil

@@ -201,7 +201,8 @@ func (v *dataVerifier) checkFiles(ctx context.Context, db *store.DB, organizatio
 		one := api.DataProblem{SHA256: p.SHA256}
 		switch {
 		case errors.Is(p.Err, store.ErrNotFound):
-			one.Kind, one.Message = Missing, "the file is missing; restore a backup (after one without files, copy the folder blobs), or delete the record and add it again"
+			one.Kind, one.Message = Missing, "the file is missing; restore a backup (after one without files, copy the folder blobs), "+
+				"or delete the record and add it again"
 		case errors.Is(p.Err, store.ErrCorrupt):
 			one.Kind, one.Message = Altered, "the file was altered; restore a backup, or delete the record and add it again"
 		default:

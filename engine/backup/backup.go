@@ -172,12 +172,12 @@ func (s *Service) writeAndVerify(ctx context.Context, o *Schedule) error {
 		return err
 	}
 	now := s.Clock().UTC()
-	r := &Record{Path: filepath.Join(o.Dir, now.Format(nameLayout)), Installation: s.Status().Installation, Database: s.DB.ID(), Created: now}
-	path := r.Path
+	path := filepath.Join(o.Dir, now.Format(nameLayout))
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%w: %s", store.ErrExists, path)
 	}
 	// The record comes first, so that a backup after which the program was killed is still known as one of the schedule.
+	r := &Record{Path: path, Installation: s.Status().Installation, Database: s.DB.ID(), Created: now}
 	if err := r.save(); err != nil {
 		return err
 	}

@@ -232,7 +232,10 @@ func TestDeleteOld(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.runIfDue(day)
-	f.expectSummary(LevelFailed, `last drill failed: the data is damaged: 1 problem, such as Acme: document "policy.md": the file is missing`)
+	f.expectSummary(
+		LevelFailed,
+		`last drill failed: the data is damaged: 1 problem, such as Acme: document "policy.md": the file is missing`,
+	)
 	f.runIfDue(day)
 	f.expect(
 		f.runIfDue(day),
@@ -275,7 +278,8 @@ func TestKilledBetweenBackupAndRecord(t *testing.T) {
 	f := newFixture(t)
 	f.runIfDue(0)
 	first := f.Status().Last
-	if err := (&Record{Path: first.Path, Installation: first.Installation, Database: first.Database, Created: first.Created}).save(); err != nil {
+	incomplete := Record{Path: first.Path, Installation: first.Installation, Database: first.Database, Created: first.Created}
+	if err := incomplete.save(); err != nil {
 		t.Fatal(err)
 	}
 	f.runIfDue(24 * time.Hour)
