@@ -25,8 +25,8 @@ type grid struct {
 }
 
 // gridRow is one row of a grid. cells holds the text of the cells that begin in it, and effective also that of
-// cells that begin above and extend into it. merged is cells with what the document package puts into cells that another
-// one covers.
+// cells that begin above and extend into it. merged is cells with document.MergedLeft or document.MergedUp in those that
+// another cell covers.
 type gridRow struct {
 	cells, effective, merged []string
 }
@@ -226,11 +226,6 @@ func (g *grid) cellRoot(i int) int {
 func (g *grid) mergeCells(a, b int) {
 	a, b = g.cellRoot(a), g.cellRoot(b)
 	g.cellOf[max(a, b)] = min(a, b)
-}
-
-func (g *grid) contains(w word) bool {
-	x, y := (w.x0+w.x1)/2, (w.y0+w.y1)/2
-	return x > g.x0 && x < g.x1 && y > g.y0 && y < g.y1
 }
 
 // fillWords assigns words to the cells of the grid.

@@ -16,9 +16,26 @@ const (
 // box is a rectangle on the displayed page: y grows downward, units are points.
 type box struct{ x0, y0, x1, y1 float64 }
 
+// pointBox returns the box of a single point.
+func pointBox(x, y float64) box { return box{x0: x, y0: y, x1: x, y1: y} }
+
 func (b box) height() float64 { return b.y1 - b.y0 }
 func (b box) union(o box) box {
 	return box{x0: min(b.x0, o.x0), y0: min(b.y0, o.y0), x1: max(b.x1, o.x1), y1: max(b.y1, o.y1)}
+}
+
+// contains reports whether the middle of a word is inside b.
+func (b box) contains(w word) bool {
+	x, y := (w.x0+w.x1)/2, (w.y0+w.y1)/2
+	return x > b.x0 && x < b.x1 && y > b.y0 && y < b.y1
+}
+
+func (b box) overlaps(o box) bool { return b.x0 < o.x1 && o.x0 < b.x1 && b.y0 < o.y1 && o.y0 < b.y1 }
+
+// overlapsMuch reports whether boxes share more than what neighboring lines and letters do.
+func (b box) overlapsMuch(o box) bool {
+	w, h := min(b.x1, o.x1)-max(b.x0, o.x0), min(b.y1, o.y1)-max(b.y0, o.y0)
+	return w > 1 && h > 0.3*min(b.height(), o.height())
 }
 
 // word is a run of characters without a space. Its box is as high as the font size and rests on the baseline,

@@ -104,7 +104,7 @@ func (e *pdfiumEngine) open(
 	defer mod.Close(context.WithoutCancel(ctx))
 	m := &pdfiumDocument{
 		ctx: ctx, shortContext: context.WithoutCancel(ctx), mod: mod, mem: mod.Memory(), memory: memory, fns: map[string]api.Function{},
-		keys: map[string]uint64{}, fileHandles: map[uint64]bool{},
+		keys: map[string]uint64{}, attachmentHandles: map[uint64]bool{},
 	}
 	m.call("FPDF_InitLibrary")
 	m.scratch = uint32(m.call("malloc", pdfScratch))
@@ -158,14 +158,15 @@ type pdfiumDocument struct {
 	err          error
 
 	keys        map[string]uint64 // addresses of dictionary keys
-	form        uint64            // the handle of its form; 0 if it has none
-	formIsOpen  bool
-	files       []attachment
-	glyphNames  glyphNames // nil until needed
-	fileAt      uint32     // the address of the document's file
+	form        uint64            // the handle of its form; 0 if it has none or isn't open
+	isFormTried bool              // to open
+	glyphNames  glyphNames        // nil until needed
+	fileAt      uint32            // the address of the document's file
 	fileSize    uint32
-	fileHandles map[uint64]bool
-	fileBytes   int64
+
+	attachments       []attachment
+	attachmentHandles map[uint64]bool // of those that were read
+	attachmentBytes   int64
 }
 
 func (m *pdfiumDocument) exportedFunction(name string) api.Function {
@@ -181,19 +182,16 @@ func (m *pdfiumDocument) exportedFunction(name string) api.Function {
 }
 
 func (m *pdfiumDocument) call(name string, args ...uint64) uint64 {
-	if m.err != nil {
-		return 0
-	}
-	f := m.exportedFunction(name)
-	if f == nil {
-		return 0
-	}
-	return m.callFunction(m.ctx, f, args...)
+	return m.callFunction(m.ctx, name, args...)
 }
 
 // get calls a function that returns at once, such as one for a property of a character or object. A call that can be
 // interrupted costs a goroutine, several times as much. Callers check m.ctx between pages.
 func (m *pdfiumDocument) get(name string, args ...uint64) uint64 {
+	return m.callFunction(m.shortContext, name, args...)
+}
+
+func (m *pdfiumDocument) callFunction(ctx context.Context, name string, args ...uint64) uint64 {
 	if m.err != nil {
 		return 0
 	}
@@ -201,10 +199,6 @@ func (m *pdfiumDocument) get(name string, args ...uint64) uint64 {
 	if f == nil {
 		return 0
 	}
-	return m.callFunction(m.shortContext, f, args...)
-}
-
-func (m *pdfiumDocument) callFunction(ctx context.Context, f api.Function, args ...uint64) uint64 {
 	m.stack[0] = 0
 	copy(m.stack[:], args)
 	if err := f.CallWithStack(ctx, m.stack[:]); err != nil {

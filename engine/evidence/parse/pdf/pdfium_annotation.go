@@ -123,13 +123,8 @@ func (r *pageReader) addStruckAreas(annotation uint64, whole box) {
 		if m.get("FPDFAnnot_GetAttachmentPoints", annotation, uint64(i), uint64(m.scratch)) == 0 {
 			continue
 		}
-		x, y := r.out.toDisplayPoint(m.readFloat(0), m.readFloat(4))
-		area := box{x, y, x, y}
-		for k := uint32(8); k < 32; k += 8 {
-			x, y := r.out.toDisplayPoint(m.readFloat(k), m.readFloat(k+4))
-			area = area.union(box{x, y, x, y})
-		}
-		r.out.struckAreas = append(r.out.struckAreas, area)
+		corner := func(at uint32) box { return pointBox(r.out.toDisplayPoint(m.readFloat(at), m.readFloat(at+4))) }
+		r.out.struckAreas = append(r.out.struckAreas, corner(0).union(corner(8)).union(corner(16)).union(corner(24)))
 	}
 }
 

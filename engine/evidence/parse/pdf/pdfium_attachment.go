@@ -1,6 +1,9 @@
 package pdf
 
-import "errors"
+import (
+	"bytes"
+	"errors"
+)
 
 var errNoMemory = errors.New("PDFium has no memory left")
 
@@ -17,28 +20,36 @@ func (m *pdfiumDocument) attachedFiles() []attachment {
 			m.addAttachment(file)
 		}
 	}
-	return m.files
+	return m.attachments
 }
 
 // addAttachment reads a file, unless it has been read already.
 func (m *pdfiumDocument) addAttachment(file uint64) {
-	if m.fileHandles[file] || len(m.files) >= maxAttachments {
+	if m.attachmentHandles[file] || len(m.attachments) >= maxAttachments {
 		return
 	}
-	m.fileHandles[file] = true
-	f := attachment{name: m.callForText("FPDFAttachment_GetName", file)}
-	size := uint64(m.scratch)
-	if m.call("FPDFAttachment_GetFile", file, 0, 0, size) != 0 {
+	m.attachmentHandles[file] = true
+	a := attachment{name: m.callForText("FPDFAttachment_GetName", file)}
+	if m.call("FPDFAttachment_GetFile", file, 0, 0, uint64(m.scratch)) != 0 {
 		length, _ := m.mem.ReadUint32Le(m.scratch)
-		f.isTooLarge = m.fileBytes+int64(length) > maxAttachmentBytes
-		if at := m.call("malloc", uint64(max(length, 1))); at != 0 && !f.isTooLarge &&
-			m.call("FPDFAttachment_GetFile", file, at, uint64(length), size) != 0 {
-			if raw, ok := m.mem.Read(uint32(at), length); ok {
-				f.content = append([]byte(nil), raw...)
-				m.fileBytes += int64(length)
-			}
-			m.call("free", at)
+		if a.isTooLarge = m.attachmentBytes+int64(length) > maxAttachmentBytes; !a.isTooLarge {
+			a.content = m.attachmentContent(file, length)
+			m.attachmentBytes += int64(len(a.content))
 		}
 	}
-	m.files = append(m.files, f)
+	m.attachments = append(m.attachments, a)
+}
+
+// attachmentContent returns the content of a file, or nil if it can't be read.
+func (m *pdfiumDocument) attachmentContent(file uint64, length uint32) []byte {
+	at := m.call("malloc", uint64(max(length, 1)))
+	if at == 0 {
+		return nil
+	}
+	defer m.call("free", at)
+	if m.call("FPDFAttachment_GetFile", file, at, uint64(length), uint64(m.scratch)) == 0 {
+		return nil
+	}
+	raw, _ := m.mem.Read(uint32(at), length)
+	return bytes.Clone(raw)
 }

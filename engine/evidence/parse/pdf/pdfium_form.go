@@ -25,10 +25,10 @@ const (
 
 // openForm prepares the reading of form fields and returns whether there are any.
 func (m *pdfiumDocument) openForm() bool {
-	if m.formIsOpen || m.call("FPDF_GetFormType", m.doc) == 0 {
+	if m.isFormTried || m.call("FPDF_GetFormType", m.doc) == 0 {
 		return m.form != 0
 	}
-	m.formIsOpen = true
+	m.isFormTried = true
 	size := m.call("FPDF_FORMFILLINFO_Size")
 	info := m.call("malloc", size)
 	if m.err != nil || info == 0 || size > 1<<16 || !m.mem.Write(uint32(info), make([]byte, size)) {

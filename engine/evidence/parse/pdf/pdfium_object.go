@@ -123,15 +123,8 @@ func (r *objectReader) bounds(obj uint64, outer matrix) (box, bool) {
 
 // toDisplay converts a rectangle in the space of a page or form to the displayed page.
 func (r *objectReader) toDisplay(b box, outer matrix) box {
-	var out box
-	for i, corner := range [][2]float64{{b.x0, b.y0}, {b.x1, b.y0}, {b.x0, b.y1}, {b.x1, b.y1}} {
-		x, y := r.out.toDisplayPoint(outer.apply(corner[0], corner[1]))
-		if i == 0 {
-			out = box{x, y, x, y}
-		}
-		out = out.union(box{x, y, x, y})
-	}
-	return out
+	corner := func(x, y float64) box { return pointBox(r.out.toDisplayPoint(outer.apply(x, y))) }
+	return corner(b.x0, b.y0).union(corner(b.x1, b.y0)).union(corner(b.x0, b.y1)).union(corner(b.x1, b.y1))
 }
 
 // colorOf returns a color of an object. It returns false for patterns and shadings.

@@ -90,11 +90,11 @@ func (r *objectReader) isClipped(obj uint64, at box) bool {
 			}
 			x, y := r.out.toDisplayPoint(m.readFloat(0), m.readFloat(4))
 			if k == 0 {
-				area = box{x, y, x, y}
+				area = pointBox(x, y)
 			} else if math.Abs(x-last[0]) > 0.1 && math.Abs(y-last[1]) > 0.1 {
 				return true // not a rectangle
 			}
-			area, last = area.union(box{x, y, x, y}), [2]float64{x, y}
+			area, last = area.union(pointBox(x, y)), [2]float64{x, y}
 		}
 		if at.x0+margin < area.x0 || at.x1-margin > area.x1 || at.y0+margin < area.y0 || at.y1-margin > area.y1 {
 			return true

@@ -26,7 +26,7 @@ func (c pictureCounter) count(d *document.Document, p *pageContent) {
 		key := [4]int{int(math.Round(b.x0)), int(math.Round(b.y0)), int(math.Round(b.x1)), int(math.Round(b.y1))}
 		words := 0
 		for _, w := range p.words {
-			if isInside(w, []box{b}) {
+			if b.contains(w) {
 				words++
 			}
 		}

@@ -1,5 +1,7 @@
 package pdf
 
+import "slices"
+
 // turn is the direction of a line of text on the displayed page, in quarter turns counterclockwise.
 type turn int
 
@@ -28,10 +30,12 @@ func (p *pageContent) splitByDirection() []*pageContent {
 	for _, g := range findGrids(p.rules) {
 		balance := 0
 		for _, w := range p.words {
-			if g.contains(w) && w.turn != upright {
-				balance--
-			} else if g.contains(w) {
+			switch {
+			case !g.contains(w):
+			case w.turn == upright:
 				balance++
+			default:
+				balance--
 			}
 		}
 		if balance > 0 {
@@ -48,7 +52,7 @@ func (p *pageContent) splitByDirection() []*pageContent {
 			parts[t] = p.turned(t)
 		}
 		if t != upright {
-			w.box, w.turn = p.turnBox(w.box, t), upright
+			w.box, w.turn = w.box.turned(t, p.w, p.h), upright
 		}
 		parts[t].words = append(parts[t].words, w)
 	}
@@ -76,7 +80,7 @@ func (p *pageContent) turned(t turn) *pageContent {
 		if !r.horizontal {
 			line = box{x0: r.at, y0: r.from, x1: r.at, y1: r.to}
 		}
-		line = p.turnBox(line, t)
+		line = line.turned(t, p.w, p.h)
 		if r.horizontal = r.horizontal != t.isVertical(); r.horizontal {
 			r.at, r.from, r.to = line.y0, line.x0, line.x1
 		} else {
@@ -87,34 +91,29 @@ func (p *pageContent) turned(t turn) *pageContent {
 	return out
 }
 
-// turnBox turns a rectangle of the page so that text of direction t is upright.
-func (p *pageContent) turnBox(b box, t turn) box {
+// turned returns a rectangle of a page of width w and height h, turned so that text of direction t is upright.
+func (b box) turned(t turn, w, h float64) box {
 	switch t {
 	case upward:
-		return box{x0: p.h - b.y1, y0: b.x0, x1: p.h - b.y0, y1: b.x1}
+		return box{x0: h - b.y1, y0: b.x0, x1: h - b.y0, y1: b.x1}
 	case upsideDown:
-		return box{x0: p.w - b.x1, y0: p.h - b.y1, x1: p.w - b.x0, y1: p.h - b.y0}
+		return box{x0: w - b.x1, y0: h - b.y1, x1: w - b.x0, y1: h - b.y0}
 	case downward:
-		return box{x0: b.y0, y0: p.w - b.x1, x1: b.y1, y1: p.w - b.x0}
+		return box{x0: b.y0, y0: w - b.x1, x1: b.y1, y1: w - b.x0}
 	}
 	return b
 }
 
 func isInside(w word, areas []box) bool {
-	x, y := (w.x0+w.x1)/2, (w.y0+w.y1)/2
-	for _, b := range areas {
-		if x > b.x0 && x < b.x1 && y > b.y0 && y < b.y1 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(areas, func(b box) bool { return b.contains(w) })
 }
 
-// turnWords returns the words of a cell in which text is turned as upright words.
+// turnWords returns the words of a cell as upright words. They keep their places relative to each other, which is all that
+// joining them into lines needs.
 func turnWords(words []word) []word {
 	out := make([]word, len(words))
 	for i, w := range words {
-		w.box, w.turn = (&pageContent{}).turnBox(w.box, w.turn), upright
+		w.box, w.turn = w.box.turned(w.turn, 0, 0), upright
 		out[i] = w
 	}
 	return out

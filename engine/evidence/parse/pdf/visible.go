@@ -30,15 +30,7 @@ type unseenWord struct {
 	mayBeRecognized bool
 }
 
-func (b box) overlaps(o box) bool { return b.x0 < o.x1 && o.x0 < b.x1 && b.y0 < o.y1 && o.y0 < b.y1 }
-
-// overlapsMuch reports whether boxes share more than what neighboring lines and letters do.
-func (b box) overlapsMuch(o box) bool {
-	w, h := min(b.x1, o.x1)-max(b.x0, o.x0), min(b.y1, o.y1)-max(b.y0, o.y0)
-	return w > 1 && h > 0.3*min(b.height(), o.height())
-}
-
-// unseenReasonOf returns why the current word can't be seen.
+// unseenReason returns why the current word can't be seen.
 func (b *wordBuilder) unseenReason() unseenReason {
 	x, y := (b.at.x0+b.at.x1)/2, (b.at.y0+b.at.y1)/2
 	switch {
