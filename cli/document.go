@@ -372,7 +372,7 @@ func (a *app) docDelete() *cobra.Command {
 func (a *app) docReprocess() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
-		Use: "reprocess [DOCUMENT]", Short: "Read a document again, or all",
+		Use: "reprocess [DOCUMENT]", Short: "Read one document, or all of them, again",
 		Long: `Reads a document again, or all documents of the assessment, for example after an update of the
 program. The next draft uses what was read.`,
 		Example: "  service doc reprocess scan.pdf\n  service doc reprocess --all",
@@ -409,7 +409,7 @@ program. The next draft uses what was read.`,
 	return cmd
 }
 
-// reprocessDocuments reads all documents of an assessment again. Those whose reading failed again are named.
+// reprocessDocuments reads all documents of an assessment again. It returns an error if any of them still cannot be read.
 func (a *app) reprocessDocuments(ctx context.Context, assessment string) error {
 	docs, err := a.listDocuments(ctx, assessment)
 	if err != nil {
