@@ -113,7 +113,11 @@ type AssessmentStatus struct {
 	// BlockedGates are the gates that block the next transition.
 	BlockedGates []Gate     `json:"blocked_gates"`
 	Outdated     []Outdated `json:"outdated" doc:"Deliverables made from sources that have changed since. They don't block anything; draft, submit and approve them again to bring them up to date."`
-	Progress     int        `json:"progress"`
+	// OutdatedDocuments is the number of documents that a newer reader would read differently, NotRead what all
+	// documents contain that was not read.
+	OutdatedDocuments int       `json:"outdated_documents" doc:"How many documents this version of the program would read differently. Process them again to bring them up to date."`
+	NotRead           []NotRead `json:"not_read" doc:"What the documents contain that was not read as text, by kind; the places are with each document."`
+	Progress          int       `json:"progress"`
 }
 
 // Outdated describes a deliverable whose newest version is based on sources that have changed since.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,8 +40,10 @@ type Document struct {
 	Error         *string       `json:"error"`
 	Warnings      []string      `json:"warnings"`
 	NotRead       []NotRead     `json:"not_read" doc:"What the document contains that was not read as text, by kind and place."`
-	ChunkCount    int           `json:"chunk_count"`
-	UploadedBy    string        `json:"uploaded_by"`
+	// Outdated is derived from the readers that read the document, and not stored.
+	Outdated   bool   `json:"outdated" doc:"Whether this version of the program would read the document differently. Process it again to bring it up to date."`
+	ChunkCount int    `json:"chunk_count"`
+	UploadedBy string `json:"uploaded_by"`
 
 	existed bool
 }
@@ -97,27 +100,33 @@ var notReadNames = map[string][2]string{
 	UnreadFormField:    {"form field", "form fields"},
 }
 
+// SumNotRead returns the total of each kind, without places, in the order in which the kinds first occur.
+func SumNotRead(list []NotRead) []NotRead {
+	out := []NotRead{}
+	for _, n := range list {
+		i := slices.IndexFunc(out, func(o NotRead) bool { return o.Kind == n.Kind })
+		if i < 0 {
+			i, out = len(out), append(out, NotRead{Kind: n.Kind})
+		}
+		out[i].Count += n.Count
+	}
+	return out
+}
+
 // DescribeNotRead lists the content that was not read, such as "3 pictures, 1 comment". It returns "" if
 // everything was read.
 func DescribeNotRead(list []NotRead) string {
-	var kinds []string
-	counts := map[string]int{}
-	for _, n := range list {
-		if counts[n.Kind] == 0 {
-			kinds = append(kinds, n.Kind)
-		}
-		counts[n.Kind] += n.Count
-	}
-	for i, kind := range kinds {
-		name := strings.ReplaceAll(kind, "_", " ")
-		if names, ok := notReadNames[kind]; ok {
-			if name = names[1]; counts[kind] == 1 {
+	var parts []string
+	for _, n := range SumNotRead(list) {
+		name := strings.ReplaceAll(n.Kind, "_", " ")
+		if names, ok := notReadNames[n.Kind]; ok {
+			if name = names[1]; n.Count == 1 {
 				name = names[0]
 			}
 		}
-		kinds[i] = strconv.Itoa(counts[kind]) + " " + name
+		parts = append(parts, strconv.Itoa(n.Count)+" "+name)
 	}
-	return strings.Join(kinds, ", ")
+	return strings.Join(parts, ", ")
 }
 
 // IsForeignLanguage reports whether a document is known not to be in English, the only language the

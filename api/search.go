@@ -76,6 +76,7 @@ type KBStats struct {
 	OrganizationID      string                `json:"organization_id"`
 	Documents           int                   `json:"documents"`
 	DocumentsByStatus   map[DocumentState]int `json:"documents_by_status"`
+	OutdatedDocuments   int                   `json:"outdated_documents" doc:"How many documents of open assessments this version of the program would read differently."`
 	Chunks              int                   `json:"chunks"`
 	Embedded            int                   `json:"embedded"`
 	Embedder            string                `json:"embedder"`

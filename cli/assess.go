@@ -176,8 +176,23 @@ func renderLifecycle(p *print.Page, current api.State) {
 	}
 }
 
+// renderReadingStatus prints what the documents contain that was not read, and how many are outdated.
+func (a *app) renderReadingStatus(p *print.Page, st *api.AssessmentStatus) {
+	if unread := api.DescribeNotRead(st.NotRead); unread != "" {
+		p.Blank()
+		p.Text("Not read in the documents: %s. `%s` shows which.", unread, a.suggestedCommandLine("doc list"))
+	}
+	if st.OutdatedDocuments > 0 {
+		p.Blank()
+		p.Text("%s read by an older version of the program. To read again:",
+			prose.Count(st.OutdatedDocuments, "document was", "documents were"))
+		p.Command(a.suggestedCommandLine("doc reprocess --outdated"))
+	}
+}
+
 // renderNextSteps prints what blocks the next transition, and the commands to run next.
 func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
+	a.renderReadingStatus(p, st)
 	a.renderOutdatedDeliverables(p, st)
 	p.Blank()
 	if len(st.NextStates) == 0 {

@@ -272,7 +272,22 @@ func (a *app) examineStore(ctx context.Context) []Diagnostic {
 		}
 		out = append(out, diagnosticFromCheck("", c))
 	}
-	return append(out, a.examineEmbedder(ctx)...)
+	return append(append(out, a.examineEmbedder(ctx)...), a.examineReadings(ctx)...)
+}
+
+// examineReadings reports documents that this version of the program would read differently. It returns nil if
+// there are none, or if that is unknown.
+func (a *app) examineReadings(ctx context.Context) []Diagnostic {
+	s, err := call(ctx, a, api.GetKBStats, &api.None{})
+	if err != nil || s.OutdatedDocuments == 0 {
+		return nil
+	}
+	return []Diagnostic{{
+		Component: "documents", State: DiagnosticNote,
+		Detail: fmt.Sprintf("%d of %s read by an older version of the program", s.OutdatedDocuments,
+			prose.Count(s.Documents, "document was", "documents were")),
+		Remedy: "`service doc reprocess --outdated --assessment NAME` reads those of an assessment again; `service assess list` lists them",
+	}}
 }
 
 // remedies maps the name of each of the engine's health checks to advice for when the check fails.

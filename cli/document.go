@@ -117,17 +117,28 @@ added again. Files that can't be added are listed; the others are still added.`,
 }
 
 func renderDocumentTable(p *print.Page, docs []api.Document) {
-	renderTable(p, docs, []print.Column{
-		column("file"), optional(column("category")), optional(number("size")), optional(number("passages")),
-		column("status"), fixed("id"),
-	}, func(d api.Document) []string {
+	columns := []print.Column{
+		column("file"), optional(column("category")), optional(number("size")), optional(number("passages")), column("status"), fixed("id"),
+	}
+	showUnread := slices.ContainsFunc(docs, func(d api.Document) bool { return len(d.NotRead) > 0 })
+	if showUnread {
+		columns = slices.Insert(columns, len(columns)-1, optional(column("not read")))
+	}
+	renderTable(p, docs, columns, func(d api.Document) []string {
 		status := prose.Humanize(d.Status)
 		if d.Error != nil {
 			status += ": " + *d.Error
 		} else if len(d.Warnings) > 0 {
 			status += ", " + prose.Count(len(d.Warnings), "warning", "warnings")
 		}
-		return []string{d.Filename, d.Category, print.FormatSize(d.SizeBytes), fmt.Sprint(d.ChunkCount), status, d.ID}
+		if d.Outdated {
+			status += ", outdated"
+		}
+		row := []string{d.Filename, d.Category, print.FormatSize(d.SizeBytes), fmt.Sprint(d.ChunkCount), status, d.ID}
+		if showUnread {
+			row = slices.Insert(row, len(row)-1, api.DescribeNotRead(d.NotRead))
+		}
+		return row
 	})
 }
 
@@ -187,6 +198,10 @@ func renderDocument(p *print.Page, d *api.Document) {
 	if d.PageCount > 0 {
 		pages = fmt.Sprint(d.PageCount)
 	}
+	outdated := ""
+	if d.Outdated {
+		outdated = ", outdated: `service doc reprocess " + shellQuote(d.Filename) + "` reads it with the current version of the program"
+	}
 	p.Title("%s", d.Filename)
 	p.Fields(
 		field("path", d.Path),
@@ -200,7 +215,7 @@ func renderDocument(p *print.Page, d *api.Document) {
 		field("pages", pages),
 		field("size", print.FormatSize(d.SizeBytes)),
 		field("type", d.MIMEType),
-		field("status", prose.Humanize(d.Status)),
+		field("status", prose.Humanize(d.Status)+outdated),
 		field("error", orEmpty(d.Error)),
 		field("warnings", strings.Join(d.Warnings, "\n")),
 		field("not read", api.DescribeNotRead(d.NotRead)),
@@ -370,23 +385,24 @@ func (a *app) docDelete() *cobra.Command {
 }
 
 func (a *app) docReprocess() *cobra.Command {
-	var all bool
+	var all, outdated bool
 	cmd := &cobra.Command{
 		Use: "reprocess [DOCUMENT]", Short: "Read one document, or all of them, again",
-		Long: `Reads a document again, or all documents of the assessment, for example after an update of the
-program. The next draft uses what was read.`,
-		Example: "  service doc reprocess scan.pdf\n  service doc reprocess --all",
+		Long: `Reads a document again, all documents of the assessment, or those that an older version of the
+program read and this one would read differently. The next draft uses what was read; lines
+that you decided keep their quotes.`,
+		Example: "  service doc reprocess scan.pdf\n  service doc reprocess --outdated",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			if all == (len(args) == 1) {
-				return usageError("give a document, or --all for all documents of the assessment")
+			if (all || outdated) == (len(args) == 1) || all && outdated {
+				return usageError("give a document, --all for all documents of the assessment, or --outdated for those read by an older version")
 			}
-			if all {
+			if all || outdated {
 				one, err := a.currentAssessment(ctx)
 				if err != nil {
 					return err
 				}
-				return a.reprocessDocuments(ctx, one.ID)
+				return a.reprocessDocuments(ctx, one.ID, outdated)
 			}
 			d, err := a.findDocument(ctx, args[0])
 			if err != nil {
@@ -406,16 +422,23 @@ program. The next draft uses what was read.`,
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "read all documents of the assessment again")
+	cmd.Flags().BoolVar(&outdated, "outdated", false, "read the documents again that an older version of the program read")
 	return cmd
 }
 
-// reprocessDocuments reads all documents of an assessment again. It returns an error if any of them still cannot be read.
-func (a *app) reprocessDocuments(ctx context.Context, assessment string) error {
+// reprocessDocuments reads all documents of an assessment again, or only outdated ones. It returns an error if any of
+// them still cannot be read.
+func (a *app) reprocessDocuments(ctx context.Context, assessment string, onlyOutdated bool) error {
 	docs, err := a.listDocuments(ctx, assessment)
 	if err != nil {
 		return err
 	}
+	selected := map[string]bool{}
 	for _, d := range docs {
+		if onlyOutdated && !d.Outdated {
+			continue
+		}
+		selected[d.ID] = true
 		if _, err := call(ctx, a, api.ReprocessDocument, &api.DocumentInput{DocumentID: d.ID}); err != nil {
 			return err
 		}
@@ -423,7 +446,11 @@ func (a *app) reprocessDocuments(ctx context.Context, assessment string) error {
 	if docs, err = a.waitUntilDocumentsRead(ctx, assessment); err != nil {
 		return err
 	}
-	if err := a.out.Print(docs, func(p *print.Page) { renderDocumentTable(p, docs) }); err != nil {
+	docs = slices.DeleteFunc(docs, func(d api.Document) bool { return !selected[d.ID] })
+	if err := a.out.Print(docs, func(p *print.Page) {
+		renderDocumentTable(p, docs)
+		renderTextIfEmpty(p, len(docs), "No documents to read again.")
+	}); err != nil {
 		return err
 	}
 	failed := slices.DeleteFunc(slices.Clone(docs), func(d api.Document) bool { return d.Status != api.DocumentFailed })

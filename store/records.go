@@ -219,6 +219,8 @@ type Document struct {
 	Embedder       string `json:"embedder"`
 	// PassageSet is the set of its passages; see PassageSet.
 	PassageSet int64 `json:"passage_set,omitempty"`
+	// Readers holds the readers that read the document, with their versions; see package parse.
+	Readers map[string]int `json:"readers,omitempty"`
 }
 
 // Passages returns the set of the document's passages.

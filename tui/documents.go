@@ -62,6 +62,9 @@ func newDocuments(a *App, one api.Assessment) *table {
 		for _, w := range d.Warnings {
 			p.AddField("warning", w, draw.Yellow)
 		}
+		if d.Outdated {
+			p.AddField("outdated", "read by an older version of the program; `service doc reprocess --outdated` reads it again", draw.Yellow)
+		}
 		p.AddField("not read", api.DescribeNotRead(d.NotRead), draw.Yellow)
 		p.AddField("category", d.Category, draw.Plain)
 		p.AddField("effective", stringOrEmpty(d.EffectiveDate), draw.Plain)

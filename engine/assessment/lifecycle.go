@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/store"
 )
 
@@ -172,6 +173,9 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.AssessmentI
 		if out.Outdated, err = listOutdated(tx, &a); err != nil {
 			return err
 		}
+		if err := addReadingStatus(tx, &a, out); err != nil {
+			return err
+		}
 		step, ok := a.State.NextMove()
 		if !ok {
 			return nil
@@ -180,6 +184,22 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.AssessmentI
 		return addBlockers(tx, by, &a, step, out)
 	})
 	return out, err
+}
+
+// addReadingStatus adds to out what the documents contain that was not read, and how many of them are outdated.
+func addReadingStatus(tx *store.Tx, a *api.Assessment, out *api.AssessmentStatus) error {
+	var notRead []api.NotRead
+	for d, err := range store.Documents.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID)) {
+		if err != nil {
+			return err
+		}
+		notRead = append(notRead, d.NotRead...)
+		if evidence.Record(&d).Outdated && a.State != api.StateClosed {
+			out.OutdatedDocuments++
+		}
+	}
+	out.NotRead = api.SumNotRead(notRead)
+	return nil
 }
 
 // addBlockers adds to out what blocks the move to the next state.

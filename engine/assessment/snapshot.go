@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/store"
 )
 
@@ -62,7 +63,7 @@ func (s *Service) Snapshot(ctx context.Context, by api.Caller, id string) (*Snap
 			if err != nil {
 				return err
 			}
-			d.Documents = append(d.Documents, doc.Document)
+			d.Documents = append(d.Documents, *evidence.Record(&doc))
 		}
 		scope, err := store.Scopes.By("assessment").Get(tx, org, id)
 		if err == nil {

@@ -116,7 +116,11 @@ func (j *evaluation) computeFigures() {
 		if d.ReadError != "" {
 			f.UnreadDocuments++
 		}
+		if len(d.NotRead) > 0 {
+			f.NotRead, f.IncompleteDocuments = append(f.NotRead, d.NotRead...), f.IncompleteDocuments+1
+		}
 	}
+	f.NotRead = api.SumNotRead(f.NotRead)
 }
 
 // addRuleResult adds the outcome of a rule.

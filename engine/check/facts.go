@@ -98,6 +98,8 @@ type Document struct {
 	EffectiveDate api.Date `json:"effective_date,omitempty"`
 	// ReadError is the reason the file could not be read.
 	ReadError string `json:"read_error,omitempty"`
+	// NotRead counts what the file contains that was not read, by kind.
+	NotRead []api.NotRead `json:"not_read"`
 }
 
 // Approval is the status of the approval at a gate.
@@ -169,7 +171,9 @@ func NewFacts(r *Records) *Facts {
 	paths := map[string]string{}
 	for i := range r.Documents {
 		d := &r.Documents[i]
-		one := Document{Path: replaceControlCharacters(cmp.Or(d.Path, d.Filename)), SHA256: d.SHA256}
+		one := Document{
+			Path: replaceControlCharacters(cmp.Or(d.Path, d.Filename)), SHA256: d.SHA256, NotRead: api.SumNotRead(d.NotRead),
+		}
 		if d.EffectiveDate != nil {
 			one.EffectiveDate = *d.EffectiveDate
 		}
@@ -178,6 +182,9 @@ func NewFacts(r *Records) *Facts {
 			if d.Error != nil {
 				one.ReadError = sanitizeLine(*d.Error)
 			}
+		}
+		for i := range one.NotRead {
+			one.NotRead[i].Kind = sanitizeLine(one.NotRead[i].Kind)
 		}
 		paths[d.ID] = one.Path
 		f.Documents = append(f.Documents, one)

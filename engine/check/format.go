@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/internal/lazyregexp"
 	"github.com/scf-service/service/internal/prose"
 )
@@ -277,6 +278,14 @@ func (r *Result) describePolicy() string {
 		return "none: by default, gaps of severity high or worse fail (--fail-on high)"
 	}
 	return "none: the requirements come from flags"
+}
+
+// formatNotRead lists what the documents contain that was not read, or returns "" if all was read.
+func (f *Figures) formatNotRead() string {
+	if len(f.NotRead) == 0 {
+		return ""
+	}
+	return api.DescribeNotRead(f.NotRead) + ", in " + prose.Count(f.IncompleteDocuments, "document", "documents")
 }
 
 // formatCoverage returns the coverage in human-readable form.

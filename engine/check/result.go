@@ -57,6 +57,9 @@ type Figures struct {
 	NotWaived       map[api.Severity]int `json:"gaps_not_waived"`
 	Documents       int                  `json:"documents"`
 	UnreadDocuments int                  `json:"unread_documents"`
+	// NotRead counts what the other documents contain that was not read, and IncompleteDocuments those documents.
+	NotRead             []api.NotRead `json:"not_read"`
+	IncompleteDocuments int           `json:"incomplete_documents"`
 	api.Reliance
 }
 

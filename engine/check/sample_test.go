@@ -114,8 +114,16 @@ func sampleRecords() *Records {
 			{Item: item("END-04", ""), Level: 0},
 		},
 		Documents: []api.Document{
-			{Path: "evidence/policies, all: 1.pdf", SHA256: "aa", EffectiveDate: &dated, Status: api.DocumentIngested},
-			{Path: "evidence/access.md", SHA256: "bb", Status: api.DocumentIngested},
+			{
+				Path: "evidence/policies, all: 1.pdf", SHA256: "aa", EffectiveDate: &dated, Status: api.DocumentIngested,
+				NotRead: []api.NotRead{
+					{Kind: api.UnreadPicture, Count: 2, Locator: api.Locator{Page: 1}}, {Kind: api.UnreadPicture, Count: 1, Locator: api.Locator{Page: 4}},
+				},
+			},
+			{
+				Path: "evidence/access.md", SHA256: "bb", Status: api.DocumentIngested,
+				NotRead: []api.NotRead{{Kind: hostileText, Count: 1}},
+			},
 			{Path: "evidence/" + hostileText, SHA256: "cc", Status: api.DocumentFailed, Error: &failed},
 		},
 		Approvals: []api.Approval{approval(api.GateSoA, "soa"), approval(api.GateGapAnalysis, "gap")},

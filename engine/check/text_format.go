@@ -31,6 +31,9 @@ func writeText(r *Result, s Style) ([]byte, error) {
 	line("coverage  %s", r.formatCoverage())
 	line("maturity  %s", r.formatMaturity())
 	line("gaps      %s", r.formatGapCounts())
+	if unread := r.Figures.formatNotRead(); unread != "" {
+		line("not read  %s", unread)
+	}
 	for _, w := range r.Figures.Warnings() {
 		line("reliance  %s", w)
 	}
@@ -168,6 +171,9 @@ func writeMarkdown(r *Result, _ Style) ([]byte, error) {
 		escapeMarkdown(r.formatMaturity()),
 		escapeMarkdown(r.formatGapCounts()),
 	)
+	if unread := r.Figures.formatNotRead(); unread != "" {
+		fmt.Fprintf(&b, "| not read | %s |\n", escapeMarkdown(unread))
+	}
 	for _, w := range r.Figures.Warnings() {
 		fmt.Fprintf(&b, "| reliance | %s |\n", escapeMarkdown(w))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/evidence/parse"
 	"github.com/scf-service/service/store"
 )
 
@@ -80,7 +81,7 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 	if err != nil {
 		return nil, err
 	}
-	return &doc.Document, nil
+	return Record(&doc), nil
 }
 
 // cleanFilename returns the last element of a file name or path, without hidden characters, and with the middle
@@ -149,7 +150,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.DocumentsInpu
 	if err != nil {
 		return nil, err
 	}
-	return api.MapList(l, func(d *store.Document) api.Document { return d.Document }), nil
+	return api.MapList(l, func(d *store.Document) api.Document { return *Record(d) }), nil
 }
 
 func (s *Service) checkAssessmentExists(ctx context.Context, by api.Caller, assessment string) error {
@@ -167,10 +168,19 @@ func (s *Service) getDocument(ctx context.Context, by api.Caller, id string) (do
 	return doc, err
 }
 
+// Record returns the record of a document as users see it.
+func Record(d *store.Document) *api.Document {
+	d.Outdated = isOutdated(d)
+	return &d.Document
+}
+
+// isOutdated reports whether a document would be read differently today.
+func isOutdated(d *store.Document) bool { return !isPending(d.Status) && !parse.IsCurrent(d.Readers) }
+
 // Get returns a document's record.
 func (s *Service) Get(ctx context.Context, by api.Caller, in *api.DocumentInput) (*api.Document, error) {
 	doc, err := s.getDocument(ctx, by, in.DocumentID)
-	return &doc.Document, err
+	return Record(&doc), err
 }
 
 var stageProgress = map[string]int{"queued": 0, "parse": 10, "chunk": 50, "embed": 60, "index": 90, "done": 100}
@@ -274,7 +284,7 @@ func (s *Service) Reprocess(ctx context.Context, by api.Caller, in *api.Document
 		return errors.Join(store.Documents.Put(tx, by.OrganizationID, &doc), endRead(tx, by.OrganizationID, doc.ID),
 			audit.Append(tx, by, audit.Entry{Action: "document.reprocessed", ResourceType: "document", ResourceID: doc.ID}))
 	})
-	return &doc.Document, err
+	return Record(&doc), err
 }
 
 // ListDocumentChunks lists a document's passages in document order.

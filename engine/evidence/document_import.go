@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/evidence/chunk"
+	"github.com/scf-service/service/engine/evidence/parse"
 	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/store"
 )
@@ -160,6 +161,7 @@ func (s *Service) ReparseForImport(
 func failedImport(doc store.Document, cause error) *ImportedDocument {
 	reason := cause.Error()
 	doc.Status, doc.Error, doc.ChunkCount, doc.Embedder = api.DocumentFailed, &reason, 0, ""
+	doc.Readers = parse.AnyReader()
 	return &ImportedDocument{Document: doc}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/evidence/chunk"
 	"github.com/scf-service/service/engine/evidence/embed"
+	"github.com/scf-service/service/engine/evidence/parse"
 	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/internal/tracing"
@@ -293,6 +294,7 @@ func (s *Service) recordFailure(ctx context.Context, j job, sha256 string, cause
 			}
 		}
 		doc.Status, doc.Stage, doc.Error, doc.ChunkCount, doc.UpdatedAt = api.DocumentFailed, "done", &reason, 0, tx.Now()
+		doc.Readers = parse.AnyReader()
 		return errors.Join(store.Documents.Put(tx, j.organization, &doc), endRead(tx, j.organization, j.document),
 			audit.RecordAndPublishEvent(tx, ingestionCaller(j.organization), audit.Event{
 				Type: "document.failed", AssessmentID: doc.AssessmentID, Summary: doc.Filename + " could not be read: " + reason,
@@ -437,7 +439,7 @@ func trimName(s string) string { return strings.TrimRight(s, " .;,") }
 func copyParsedMetadata(doc *store.Document, parsed *document.Document, categorize func(filename, title, text string) string) {
 	doc.MIMEType, doc.Language, doc.PageCount = parsed.MIME, parsed.Language, parsed.PageCount
 	doc.DocVersion, doc.Owner, doc.ApprovedBy = parsed.Version, trimName(parsed.Owner), trimName(parsed.ApprovedBy)
-	doc.Warnings, doc.NotRead = parsed.Warnings, parsed.NotRead
+	doc.Warnings, doc.NotRead, doc.Readers = parsed.Warnings, parsed.NotRead, parsed.Readers
 	if parsed.Title != "" {
 		doc.Title = parsed.Title
 	}

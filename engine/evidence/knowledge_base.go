@@ -356,9 +356,16 @@ func (s *Service) Stats(ctx context.Context, by api.Caller, _ *api.None) (*api.K
 	out := &api.KBStats{OrganizationID: by.OrganizationID, DocumentsByStatus: map[api.DocumentState]int{}}
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
 		var documents []store.Document
+		closed, err := closedAssessments(tx, by.OrganizationID)
+		if err != nil {
+			return err
+		}
 		for d, err := range store.Documents.Scan(tx, by.OrganizationID) {
 			if err != nil {
 				return err
+			}
+			if isOutdated(&d) && !closed[d.AssessmentID] {
+				out.OutdatedDocuments++
 			}
 			out.Documents++
 			out.DocumentsByStatus[d.Status]++
@@ -384,6 +391,18 @@ func (s *Service) Stats(ctx context.Context, by api.Caller, _ *api.None) (*api.K
 		return err
 	})
 	return out, err
+}
+
+// closedAssessments returns the organization's closed assessments. Their documents can't be read again.
+func closedAssessments(tx *store.Tx, org string) (map[string]bool, error) {
+	closed := map[string]bool{}
+	for a, err := range store.Assessments.Scan(tx, org) {
+		if err != nil {
+			return nil, err
+		}
+		closed[a.ID] = a.State == api.StateClosed
+	}
+	return closed, nil
 }
 
 // builtinDimensions returns the number of dimensions of the built-in embedder's vectors, or 0 if there are none.

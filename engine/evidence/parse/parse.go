@@ -115,6 +115,8 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 	})
 	if err = r.readInto(b, name, content, size); err == nil {
 		doc = facts.Complete(b, name)
+		doc.AddReader(readerOfFacts, readerVersions[readerOfFacts])
+		doc.AddReader(readerOfPassages, readerVersions[readerOfPassages])
 		doc.TimeLimit = limit.total()
 	}
 	if err != nil {
@@ -134,9 +136,11 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 func (r *Reader) readInto(b *document.Builder, name string, content io.ReaderAt, size int64) error {
 	format, err := sniff(name, content, size)
 	if err != nil {
+		b.Doc.AddReader(readerOfUnknown, readerVersions[readerOfUnknown])
 		return err
 	}
 	b.Doc.MIME = format.mime
+	b.Doc.AddReader(format.reader, readerVersions[format.reader])
 	if format != formatPDF { // the PDF reader knows how much memory it uses
 		if err := b.ReserveMemory(size); err != nil {
 			return err

@@ -25,57 +25,64 @@ type format struct {
 	mime       string
 	label      string   // in a sentence: "a PDF"
 	extensions []string // its file name extensions
+	reader     string   // the key of its reader in readerVersions
 	read       func(*document.Builder, string) error
 	isPicture  bool // its text must be recognized
 }
 
 // The supported formats. A format with a read function is a text format.
 var (
-	formatPDF  = &format{mime: "application/pdf", label: "a PDF", extensions: []string{".pdf"}}
+	formatPDF  = &format{mime: "application/pdf", label: "a PDF", reader: "pdf", extensions: []string{".pdf"}}
 	formatDocx = &format{
 		mime:       "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 		label:      "a Word document",
+		reader:     "docx",
 		extensions: []string{".docx", ".docm", ".dotx", ".dotm"},
 	}
 	formatXlsx = &format{
 		mime:       "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 		label:      "an Excel workbook",
+		reader:     "xlsx",
 		extensions: []string{".xlsx", ".xlsm", ".xltx", ".xltm"},
 	}
 	formatPptx = &format{
 		mime:       "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 		label:      "a PowerPoint presentation",
+		reader:     "pptx",
 		extensions: []string{".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"},
 	}
 	formatODT = &format{
 		mime:       office.MIMEODT,
 		label:      "an OpenDocument text",
+		reader:     "odf",
 		extensions: []string{".odt", ".ott"},
 	}
 	formatODS = &format{
 		mime:       office.MIMEODS,
 		label:      "an OpenDocument spreadsheet",
+		reader:     "odf",
 		extensions: []string{".ods", ".ots"},
 	}
 	formatODP = &format{
 		mime:       office.MIMEODP,
 		label:      "an OpenDocument presentation",
+		reader:     "odf",
 		extensions: []string{".odp", ".otp"},
 	}
-	formatRTF      = &format{mime: "application/rtf", label: "RTF", extensions: []string{".rtf"}}
-	formatMail     = &format{mime: "message/rfc822", label: "a mail", extensions: []string{".eml", ".mbox"}}
-	formatMHTML    = &format{mime: "multipart/related", label: "a saved web page (MHTML)", extensions: []string{".mht", ".mhtml"}}
-	formatMsg      = &format{mime: "application/vnd.ms-outlook", label: "an Outlook message", extensions: []string{".msg"}}
-	formatZip      = &format{mime: "application/zip", label: "a zip archive", extensions: []string{".zip"}}
-	formatHTML     = &format{mime: "text/html", label: "HTML", read: text.ReadHTML, extensions: []string{".html", ".htm", ".xhtml"}}
-	formatXML      = &format{mime: "application/xml", label: "XML", read: text.ReadXML, extensions: []string{".xml"}}
-	formatJSON     = &format{mime: "application/json", label: "JSON", read: text.ReadJSON, extensions: []string{".json", ".jsonl", ".ndjson"}}
-	formatCSV      = &format{mime: "text/csv", label: "CSV", read: text.ReadCSV, extensions: []string{".csv"}}
-	formatTSV      = &format{mime: text.MIMETSV, label: "TSV", read: text.ReadCSV, extensions: []string{".tsv", ".tab"}}
-	formatMarkdown = &format{mime: "text/markdown", label: "Markdown", read: text.ReadMarkdown, extensions: []string{".md", ".markdown"}}
-	formatRST      = &format{mime: "text/x-rst", label: "reStructuredText", read: text.ReadRST, extensions: []string{".rst", ".rest"}}
-	formatYAML     = &format{mime: "application/yaml", label: "YAML", read: text.ReadYAML, extensions: []string{".yaml", ".yml"}}
-	formatPlain    = &format{mime: "text/plain", label: "plain text", read: text.ReadPlain}
+	formatRTF      = &format{mime: "application/rtf", label: "RTF", reader: "rtf", extensions: []string{".rtf"}}
+	formatMail     = &format{mime: "message/rfc822", label: "a mail", reader: "mail", extensions: []string{".eml", ".mbox"}}
+	formatMHTML    = &format{mime: "multipart/related", label: "a saved web page (MHTML)", reader: "mail", extensions: []string{".mht", ".mhtml"}}
+	formatMsg      = &format{mime: "application/vnd.ms-outlook", label: "an Outlook message", reader: "mail", extensions: []string{".msg"}}
+	formatZip      = &format{mime: "application/zip", label: "a zip archive", reader: "zip", extensions: []string{".zip"}}
+	formatHTML     = &format{mime: "text/html", label: "HTML", reader: "html", read: text.ReadHTML, extensions: []string{".html", ".htm", ".xhtml"}}
+	formatXML      = &format{mime: "application/xml", label: "XML", reader: "xml", read: text.ReadXML, extensions: []string{".xml"}}
+	formatJSON     = &format{mime: "application/json", label: "JSON", reader: "json", read: text.ReadJSON, extensions: []string{".json", ".jsonl", ".ndjson"}}
+	formatCSV      = &format{mime: "text/csv", label: "CSV", reader: "csv", read: text.ReadCSV, extensions: []string{".csv"}}
+	formatTSV      = &format{mime: text.MIMETSV, label: "TSV", reader: "csv", read: text.ReadCSV, extensions: []string{".tsv", ".tab"}}
+	formatMarkdown = &format{mime: "text/markdown", label: "Markdown", reader: "markdown", read: text.ReadMarkdown, extensions: []string{".md", ".markdown"}}
+	formatRST      = &format{mime: "text/x-rst", label: "reStructuredText", reader: "rst", read: text.ReadRST, extensions: []string{".rst", ".rest"}}
+	formatYAML     = &format{mime: "application/yaml", label: "YAML", reader: "yaml", read: text.ReadYAML, extensions: []string{".yaml", ".yml"}}
+	formatPlain    = &format{mime: "text/plain", label: "plain text", reader: "plain", read: text.ReadPlain}
 )
 
 // unsupportedFormats lists the signatures of well-known unsupported formats, with error messages.
@@ -112,7 +119,7 @@ var pictureFormats = []struct {
 }
 
 func newPictureFormat(kind, label string, extensions ...string) *format {
-	return &format{mime: "image/" + kind, label: label, extensions: extensions, isPicture: true}
+	return &format{mime: "image/" + kind, label: label, extensions: extensions, reader: "picture", isPicture: true}
 }
 
 // sniffPicture detects an image format by its signature. It returns nil if there is none.

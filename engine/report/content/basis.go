@@ -96,6 +96,9 @@ func (v *Report) limitsList() block.List {
 		}
 		add("Could not be read: %s.", strings.Join(names, "; "))
 	}
+	if unread := v.describeNotRead(); unread != "" {
+		add("Not read in the documents: %s.", unread)
+	}
 	if v.Template.HasDeliverable(api.GateSoA) && v.SoA != nil {
 		var open, unseen []string
 		for i := range v.SoAItems {

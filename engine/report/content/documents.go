@@ -28,6 +28,15 @@ func (v *Report) removedCitedDocuments() (removed []string) {
 	return removed
 }
 
+// describeNotRead lists what the documents contain that was not read, or returns "" if all was read.
+func (v *Report) describeNotRead() string {
+	var all []api.NotRead
+	for _, d := range v.Documents {
+		all = append(all, d.NotRead...)
+	}
+	return api.DescribeNotRead(all)
+}
+
 func (v *Report) documentsSection() []block.Block {
 	removed := v.removedCitedDocuments()
 	if len(v.Documents)+len(removed) == 0 {
@@ -57,6 +66,9 @@ func (v *Report) documentsSection() []block.Block {
 			prose.GroupThousands(read),
 			prose.Count(len(v.Documents), "document", "documents"),
 		)
+	}
+	if unread := v.describeNotRead(); unread != "" {
+		summary += " Not read in them: " + unread + "; the register lists it for each."
 	}
 	out := []block.Block{block.NewPara("", summary)}
 	out = append(out, lost...)
@@ -111,6 +123,9 @@ func (v *Report) documentsSection() []block.Block {
 		f.AddText("Approved by", d.ApprovedBy)
 		f.AddList("Warnings", d.Warnings)
 		f.AddText("Not read", api.DescribeNotRead(d.NotRead))
+		if d.Outdated {
+			f.AddText("Outdated", "It was read by an older version of the program.")
+		}
 		var detail []block.Block
 		if len(f.Items) > 0 {
 			detail = []block.Block{f}

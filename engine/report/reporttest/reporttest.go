@@ -134,6 +134,8 @@ func addDocuments(s *content.Source) {
 		s.Documents = append(s.Documents, d)
 	}
 	s.Documents[4].Warnings = []string{"The next review date, 2025-06-30, has passed."}
+	s.Documents[5].Outdated = true
+	s.Documents[5].NotRead = []api.NotRead{{Kind: api.UnreadComment, Count: 1}, {Kind: api.UnreadHiddenSheet, Count: 2}}
 	s.Documents[6].Status, s.Documents[6].Error = api.DocumentFailed, Ptr(
 		"The file is protected by a password. Save it without one and add it again.",
 	)

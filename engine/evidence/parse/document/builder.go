@@ -74,12 +74,15 @@ type Builder struct {
 
 // NewBuilder returns a Builder for one document.
 func NewBuilder(ctx context.Context, opt Options) *Builder {
-	return &Builder{Doc: &Document{}, ctx: ctx, opt: &opt, budget: &budget{text: opt.MaxText, blocks: maxBlocks, unpacked: maxUnpacked}}
+	return &Builder{
+		Doc: &Document{Readers: map[string]int{}}, ctx: ctx, opt: &opt,
+		budget: &budget{text: opt.MaxText, blocks: maxBlocks, unpacked: maxUnpacked},
+	}
 }
 
 // NewPart returns a Builder for a part of the document. It shares the document's limits.
 func (b *Builder) NewPart() *Builder {
-	return &Builder{Doc: &Document{}, ctx: b.ctx, opt: b.opt, budget: b.budget, depth: b.depth}
+	return &Builder{Doc: &Document{Readers: b.Doc.Readers}, ctx: b.ctx, opt: b.opt, budget: b.budget, depth: b.depth}
 }
 
 // Context returns the context for reading the document, which ends at the time limit.

@@ -45,7 +45,13 @@ type Document struct {
 	Warnings []string
 	// NotRead counts what was not read as text; see Builder.AddNotRead.
 	NotRead []api.NotRead
+	// Readers holds the readers that read the document and those within it, with their versions. Parts share
+	// it, also those that couldn't be read.
+	Readers map[string]int
 }
+
+// AddReader records a reader of the document and its version.
+func (d *Document) AddReader(name string, version int) { d.Readers[name] = version }
 
 // TimeoutError returns the error for a document that took longer than allowed.
 func TimeoutError(limit time.Duration) error {
