@@ -22,6 +22,8 @@ type JudgementOptions struct {
 	Workbook string
 	Today    api.Date // the date to judge on; "" for the date of the built-in labels
 	Ablate   bool     // also judge without each single document
+	// LabelsOnly concludes verdicts from labels alone, as for readers other than the rules.
+	LabelsOnly bool
 	// Progress is called with the current stage and its progress.
 	Progress func(what string, done, total int)
 }
@@ -125,6 +127,7 @@ DIR contains labels.csv and a folder evidence, or subfolders that do:
 	cmd.Flags().StringVar(&o.Workbook, "scf", "", "SCF workbook with the controls (default: the starter catalog)")
 	cmd.Flags().StringVar(&today, "today", "", "date to judge on (default: the date of the labels, 2026-11-20)")
 	cmd.Flags().BoolVar(&o.Ablate, "ablation", true, "also judge without each single document")
+	cmd.Flags().BoolVar(&o.LabelsOnly, "labels-only", false, "conclude from the rules' labels alone, as from those of any other reader")
 	return cmd
 }
 

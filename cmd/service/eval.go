@@ -88,7 +88,7 @@ func readWorkbook(ctx context.Context, path string) (*scf.Source, error) {
 // evalJudgement measures how well the rules of this build judge controls. It needs no engine and no data
 // folder.
 func evalJudgement(ctx context.Context, o cli.JudgementOptions) (*cli.JudgementReport, error) {
-	options := judging.Options{Folder: judged.Folder(), Today: o.Today, Ablate: o.Ablate, Progress: o.Progress}
+	options := judging.Options{Folder: judged.Folder(), Today: o.Today, Ablate: o.Ablate, LabelsOnly: o.LabelsOnly, Progress: o.Progress}
 	if o.Set != "" {
 		folder, err := regularfile.OpenTree(ctx, o.Set, regularfile.NoLimit)
 		if err != nil {

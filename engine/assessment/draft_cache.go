@@ -8,6 +8,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/judge"
 )
 
 // draftCaches caches the analyzed evidence of the most recently drafted assessments, so that the next
@@ -124,7 +125,7 @@ func (s *Service) evaluateStoredEvidence(
 		if err != nil {
 			return err
 		}
-		if j, err = prepared.newEvaluation(s.today()); err != nil {
+		if j, err = prepared.newEvaluation(judge.Options{Today: s.today()}); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/reading"
 )
 
 // sessionSearcher implements judge.Finder for an evidence session.
@@ -74,11 +75,16 @@ type Evaluation struct {
 	copies copyFinder
 }
 
+// RulesReader returns the rules as a reader of the prepared controls' statements.
+func (a *PreparedControls) RulesReader(today api.Date) reading.Reader {
+	return judge.NewRulesReader(a.plan, judge.Options{Today: today})
+}
+
 // passagesPerStatement is the number of passages examined for each statement of a control.
 const passagesPerStatement = 20
 
 // newEvaluation returns an Evaluation to which no evidence has been added yet.
-func (a *PreparedControls) newEvaluation(today api.Date) (*Evaluation, error) {
+func (a *PreparedControls) newEvaluation(o judge.Options) (*Evaluation, error) {
 	questions := make([]evidence.Question, len(a.plan.Questions()))
 	for i, q := range a.plan.Questions() {
 		questions[i] = evidence.Question(q)
@@ -88,7 +94,7 @@ func (a *PreparedControls) newEvaluation(today api.Date) (*Evaluation, error) {
 		return nil, err
 	}
 	return &Evaluation{
-		IncrementalEvaluator: judge.NewIncrementalEvaluator(a.plan, evidenceSource{standing}, judge.Options{Today: today}),
+		IncrementalEvaluator: judge.NewIncrementalEvaluator(a.plan, evidenceSource{standing}, o),
 		query:                standing,
 		copies:               copyFinder{query: standing, documents: map[string]*documentCopies{}},
 	}, nil
@@ -96,8 +102,8 @@ func (a *PreparedControls) newEvaluation(today api.Date) (*Evaluation, error) {
 
 // Evaluate returns an Evaluation against the evidence of a session, for evidence that differs from what
 // is stored.
-func (a *PreparedControls) Evaluate(ctx context.Context, session *evidence.Session, today api.Date) (*Evaluation, error) {
-	j, err := a.newEvaluation(today)
+func (a *PreparedControls) Evaluate(ctx context.Context, session *evidence.Session, o judge.Options) (*Evaluation, error) {
+	j, err := a.newEvaluation(o)
 	if err != nil {
 		return nil, err
 	}

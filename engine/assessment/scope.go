@@ -69,7 +69,7 @@ func (s *Service) detectTraits(ctx context.Context, by api.Caller, assessment st
 	if err != nil {
 		return nil, 0, err
 	}
-	traits, err := judge.DetectTraits(ctx, sessionSearcher{session})
+	traits, err := judge.DetectTraits(ctx, sessionSearcher{session}, nil)
 	return traits, len(session.Documents), err
 }
 

@@ -96,7 +96,7 @@ func (s *Service) draftSoAFromSession(
 			if err != nil {
 				return err
 			}
-			j, err := prepared.Evaluate(ctx, session, s.today())
+			j, err := prepared.Evaluate(ctx, session, judge.Options{Today: s.today()})
 			if err != nil {
 				return err
 			}

@@ -240,7 +240,7 @@ func TestErrorsAndCancellation(t *testing.T) {
 	if _, err := Evaluate(ctx, encryption, memoryFinder{}, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := DetectTraits(context.Background(), broken{}); err == nil {
+	if _, err := DetectTraits(context.Background(), broken{}, nil); err == nil {
 		t.Error("no error of the finder in Traits")
 	}
 }

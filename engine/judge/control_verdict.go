@@ -105,22 +105,8 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 			scores += f.score
 		}
 		foreign = max(foreign, f.foreignCount)
-		st := api.Statement{Text: f.statement.text, Verdict: f.verdict, Reason: f.reason, Score: f.score}
-		if f.basis != nil {
-			st.ChunkID = f.basis.passage.ChunkID
-		}
-		j.Statements = append(j.Statements, st)
-		for _, r := range f.quoted {
-			e := r.toEvidence(f.statement.text)
-			if f.verdict == VerdictConflicting && (r.verdict == VerdictDenied || r.recordsFailure) {
-				e.Stance = "conflicts"
-			}
-			j.Evidence = append(j.Evidence, e)
-		}
 		j.Exception = j.Exception || f.hasException
-		if m := f.formatMissingElement(); m != "" {
-			j.Missing = append(j.Missing, m)
-		}
+		j.addStatement(f)
 	}
 	j.Evidence = mergeDuplicateQuotes(j.Evidence)
 	if len(verdicts) > 0 {
@@ -209,6 +195,25 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 	}
 	j.Confidence = computeConfidence(j, verdicts, scores, bearing, foreign)
 	return j
+}
+
+// addStatement adds a statement with its verdict, its quotes and what it lacks.
+func (j *Judgement) addStatement(f *statementVerdict) {
+	st := api.Statement{Text: f.statement.text, Verdict: f.verdict, Reason: f.reason, Score: f.score}
+	if f.basis != nil {
+		st.ChunkID = f.basis.passage.ChunkID
+	}
+	j.Statements = append(j.Statements, st)
+	for _, r := range f.quoted {
+		e := r.toEvidence(f.statement.text)
+		if f.verdict == VerdictConflicting && (r.verdict == VerdictDenied || r.recordsFailure) {
+			e.Stance = "conflicts"
+		}
+		j.Evidence = append(j.Evidence, e)
+	}
+	if m := f.formatMissingElement(); m != "" {
+		j.Missing = append(j.Missing, m)
+	}
 }
 
 // formatDeniedStatements lists the denied statements in a sentence, or returns "" if there are none.

@@ -89,7 +89,7 @@ func TestTraits(t *testing.T) {
 		policy("We do not use mobile devices."), passage("register", "The register lists smartphones and tablets of the staff."),
 		policy("[Company] runs operational technology."),
 	}
-	got, err := DetectTraits(context.Background(), ps)
+	got, err := DetectTraits(context.Background(), ps, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/reading"
 )
 
 // PassageSource answers the questions of an EvaluationPlan. Each passage has a unique number that
@@ -48,6 +49,7 @@ type IncrementalEvaluator struct {
 type questionCache struct {
 	version         int // of the answer, from 1; 0 means nothing was read
 	passageVerdicts map[int][]passageVerdict
+	readings        map[int]reading.Reading // instead of passageVerdicts, with a reader
 	verdict         statementVerdict
 
 	subjectVerdicts map[int]subjectVerdict
@@ -140,6 +142,13 @@ func (l *IncrementalEvaluator) Evaluate(ctx context.Context, code string) (Judge
 		same = same && !changed
 		all[i] = l.cache[b.firstQuestion+i].verdict
 	}
+	if l.options.Reader != nil {
+		if !same {
+			d.judgement = concludeReadings(b.statementTexts.source, all)
+		}
+		d.done = true
+		return d.judgement, nil
+	}
 	whole := b.firstQuestion + len(b.statements)
 	changed, err := l.updateWholeControlVerdict(ctx, whole, b.subject)
 	if err != nil {
@@ -161,6 +170,9 @@ func (l *IncrementalEvaluator) updateStatementVerdict(ctx context.Context, quest
 	if err != nil || n.version == version {
 		return false, err
 	}
+	if l.options.Reader != nil {
+		return true, l.readNewPassages(ctx, n, d, hits, numbers, version)
+	}
 	read := make(map[int][]passageVerdict, len(hits))
 	some := 0
 	for i, h := range hits {
@@ -180,6 +192,40 @@ func (l *IncrementalEvaluator) updateStatementVerdict(ctx context.Context, quest
 	}
 	n.verdict, n.passageVerdicts, n.version = l.combineVerdicts(d, hits, all), read, version
 	return true, nil
+}
+
+// readNewPassages updates the verdict on a statement from the readings of its passages, of which only those that
+// are new to it are read.
+func (l *IncrementalEvaluator) readNewPassages(
+	ctx context.Context,
+	n *questionCache,
+	d *preparedStatement,
+	hits []retrievedPassage,
+	numbers []int,
+	version int,
+) error {
+	var fresh []retrievedPassage
+	for i, number := range numbers {
+		if _, known := n.readings[number]; !known {
+			fresh = append(fresh, hits[i])
+		}
+	}
+	added, invalid, err := l.readPassages(ctx, d, fresh)
+	if err != nil {
+		return err
+	}
+	invalid += n.verdict.invalidReadings
+	byNumber, all := make(map[int]reading.Reading, len(numbers)), make([]reading.Reading, len(numbers))
+	for i, number := range numbers {
+		r, known := n.readings[number]
+		if !known {
+			r, added = added[0], added[1:]
+		}
+		byNumber[number], all[i] = r, r
+	}
+	n.verdict = l.concludeStatement(d, hits, all)
+	n.verdict.invalidReadings, n.readings, n.version = invalid, byNumber, version
+	return nil
 }
 
 // updateWholeControlVerdict is like updateStatementVerdict, but for a control as a whole.

@@ -7,7 +7,11 @@
 // limitation is not a yes. If nothing is found, the result says so; nothing is invented.
 //
 //	control ─▶ Statements ─▶ Finder or PassageSource ─▶ sentences ─▶ overlap, stance ─▶ Judgement
+//	control ─▶ Statements ─▶ PassageSource ─▶ reading.Reader ─▶ readings ─▶ conclude.go ─▶ Judgement
 //	Judgement ─▶ DraftSoAItem
+//
+// The rules are the default reader, with verdicts of their own that are richer than labels. The readings of any
+// other reader are concluded by the page of rules in conclude.go.
 //
 // A sentence is scored by its words, by the wording of our criteria and, with an embedder, by its
 // meaning; verdict.go holds the thresholds for full, nearly full and partial support. The topic of
@@ -33,6 +37,7 @@ import (
 	"context"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/reading"
 )
 
 // RulesVersion names the rule set. It changes whenever the same evidence may be judged differently,
@@ -72,6 +77,8 @@ type Options struct {
 	MinScore float64
 	// Embedder compares sentences with statements by meaning; if nil, only words count.
 	Embedder *Embedder
+	// Reader reads the passages; nil means the rules, with their own verdicts.
+	Reader reading.Reader
 }
 
 // Embedder is an embedding model with the values needed to calibrate its similarities.
@@ -112,6 +119,9 @@ type Judgement struct {
 	Exception bool
 	// Operation is set if records or logs support the control, not only policies.
 	Operation bool
+	// UnreadStatements counts the statements for which search found passages but the Reader read none, and
+	// InvalidReadings the readings that were dropped because they failed reading.Check.
+	UnreadStatements, InvalidReadings int
 }
 
 // Evaluate judges one control. To judge many controls against the same documents, use a Session,

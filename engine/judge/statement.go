@@ -6,6 +6,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/criteria"
+	"github.com/scf-service/service/engine/judge/reading"
 	"github.com/scf-service/service/engine/judge/text"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
@@ -166,6 +167,7 @@ func normalizeStatement(s string) string {
 // preparedStatement is a statement prepared for comparison with sentences.
 type preparedStatement struct {
 	text             string
+	question         reading.Statement // what a reader is asked; empty for a control as a whole
 	concepts         []text.Concept
 	inTopic          []bool         // for each concept, whether it is part of the control's topic
 	totalWeight      float64        // total weight of all concepts

@@ -15,21 +15,23 @@ import (
 
 // statementVerdict is the verdict on one statement.
 type statementVerdict struct {
-	statement      *preparedStatement
-	verdict        string
-	reason         string
-	score          float64
-	basis          *passageVerdict  // the passage that decides the verdict
-	quoted         []passageVerdict // the evidence to quote
-	bestCoverage   float64          // the best coverage, if nothing was found
-	foreignCount   int              // passages with a similar meaning in another language
-	hasIntent      bool
-	hasOperation   bool
-	hasStaleRecord bool // supported by a record that is too old
-	nearlyFull     bool // fully or nearly met
-	onTopic        bool // supported by a passage on the control's topic
-	hasException   bool // a row denies it while neighboring rows affirm it
-	isConcrete     bool // a concrete procedure: who, when, with what
+	statement       *preparedStatement
+	verdict         string
+	reason          string
+	score           float64
+	basis           *passageVerdict  // the passage that decides the verdict
+	quoted          []passageVerdict // the evidence to quote
+	bestCoverage    float64          // the best coverage, if nothing was found
+	foreignCount    int              // passages with a similar meaning in another language
+	hasIntent       bool
+	hasOperation    bool
+	hasStaleRecord  bool // supported by a record that is too old
+	nearlyFull      bool // fully or nearly met
+	onTopic         bool // supported by a passage on the control's topic
+	hasException    bool // a row denies it while neighboring rows affirm it
+	isConcrete      bool // a concrete procedure: who, when, with what
+	unread          bool // search found passages, but the reader read none
+	invalidReadings int
 }
 
 // Evaluate judges one control: each of its statements, and the control as a whole.
@@ -52,6 +54,9 @@ func (s *Session) Evaluate(ctx context.Context, c api.Control) (Judgement, error
 		}
 		all = append(all, f)
 	}
+	if s.options.Reader != nil {
+		return concludeReadings(w.source, all), nil
+	}
 	no, plan, err := s.judgeWholeControl(ctx, c, w)
 	if err != nil {
 		return Judgement{}, fmt.Errorf("judging %s: %w", c.Code, err)
@@ -69,11 +74,20 @@ func (s *Session) judgeStatement(ctx context.Context, d *preparedStatement) (sta
 	if err != nil {
 		return statementVerdict{}, err
 	}
-	var readings []passageVerdict
-	for _, h := range candidates {
-		readings = append(readings, s.judgePassage(d, h)...)
+	if s.options.Reader != nil {
+		readings, invalid, err := s.readPassages(ctx, d, candidates)
+		if err != nil {
+			return statementVerdict{}, err
+		}
+		f := s.concludeStatement(d, candidates, readings)
+		f.invalidReadings = invalid
+		return f, nil
 	}
-	return s.combineVerdicts(d, candidates, readings), nil
+	var verdicts []passageVerdict
+	for _, h := range candidates {
+		verdicts = append(verdicts, s.judgePassage(d, h)...)
+	}
+	return s.combineVerdicts(d, candidates, verdicts), nil
 }
 
 // combineVerdicts combines the verdicts on all passages into the verdict on a statement.

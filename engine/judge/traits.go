@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/reading"
 	"github.com/scf-service/service/engine/judge/text"
 	"github.com/scf-service/service/internal/lazyregexp"
 	"github.com/scf-service/service/internal/prose"
@@ -18,6 +19,8 @@ import (
 type traitRule struct {
 	query   string
 	pattern *lazyregexp.Regexp
+	// ofOthers is set if what others do for the organization affirms the trait.
+	ofOthers bool
 }
 
 var traitRules = map[string]traitRule{
@@ -26,60 +29,70 @@ var traitRules = map[string]traitRule{
 		lazyregexp.New(
 			`(?i)\b(?:(?:develop|build|writ|ship|creat|maintain|releas)\w*(?: and \w+)? (?:\w+ ){0,3}(?:software|applications?|code|products?|apps?)|(?:software|application|product) (?:development|engineering|engineers?|developers?)|source code|code reviews?|pull requests?|merge requests?|our developers|development team|secure development|sdlc|software (?:that )?(?:we|the company) (?:ships?|develops?))\b`,
 		),
+		false,
 	},
 	"uses_cloud": {
 		"cloud services, hosted in AWS Azure Google Cloud, SaaS",
 		lazyregexp.New(
 			`(?i)\b(?:aws|amazon web services|azure|google cloud|gcp|cloud (?:services?|providers?|infrastructure|platforms?|hosting|environments?|accounts?|applications?|computing|storage)|cloud-(?:based|hosted)|saas|iaas|paas|microsoft 365|office 365|intune|entra id|exchange online|sharepoint online|onedrive|google workspace|third.party cloud)\b`,
 		),
+		true,
 	},
 	"processes_personal_data": {
 		"personal data, personal information, data subjects, privacy, GDPR",
 		lazyregexp.New(
 			`(?i)\b(?:personal (?:data|information)|personally identifiable|pii|data subjects?|gdpr|privacy notice|data protection (?:officer|impact)|records? of processing|phi|protected health information|special categor(?:y|ies) of data|customer data|user data)\b`,
 		),
+		false,
 	},
 	"handles_cards": {
 		"payment card data, cardholder data, PCI DSS",
 		lazyregexp.New(
 			`(?i)\b(?:cardholder|payment cards?|credit cards?|debit cards?|card (?:data|numbers?|payments?)|pci[ -]?dss|primary account numbers?)\b`,
 		),
+		false,
 	},
 	"has_ot": {
 		"operational technology, industrial control systems, SCADA, PLC, production line",
 		lazyregexp.New(
 			`(?i)\b(?:operational technology|industrial control|scada|plcs?|programmable logic|ot (?:network|systems?|environment|devices?|assets?|security)|manufacturing (?:line|plant|execution|equipment)|production lines?|ics (?:network|systems?|environment))\b`,
 		),
+		false,
 	},
 	"has_facilities": {
 		"office building, data center, physical access, visitors, badges",
 		lazyregexp.New(
 			`(?i)\b(?:(?:our|the|company|all|main) (?:\w+ )?(?:offices?|buildings?|premises|facilit(?:y|ies)|data ?cent(?:er|re)s?|server rooms?|warehouses?|plants?|sites?)|visitors?|badge(?:s| readers?)?|server rooms?|secure areas?|physical access|reception)\b`,
 		),
+		false,
 	},
 	"uses_ai": {
 		"artificial intelligence, machine learning models, generative AI, chatbots",
 		lazyregexp.New(
 			`(?i)\b(?:artificial intelligence|machine learning|generative ai|ai (?:systems?|tools?|models?|services?|assistants?|applications?|features?|policy)|large language models?|llms?|chatgpt|copilot|neural networks?)\b`,
 		),
+		false,
 	},
 	"outsources_it": {
 		"outsourced IT, managed service provider, hosting by third party",
 		lazyregexp.New(
 			`(?i)\b(?:outsourc\w+|managed (?:security )?service providers?|msps?|mssps?|(?:external|third.party|managed) (?:it )?(?:providers?|hosting|hosters?|data cent(?:er|re)s?|support|operations?|cloud providers?|service providers?)|it (?:services? )?(?:is|are) (?:run|operated|provided|managed) by)\b`,
 		),
+		true,
 	},
 	"has_mobile_devices": {
 		"mobile devices, smartphones, laptops, BYOD, mobile device management",
 		lazyregexp.New(
 			`(?i)\b(?:mobile (?:devices?|phones?|computing|endpoints?)|smart ?phones?|tablets?|laptops?|notebooks?|byod|ios|android|mdm)\b`,
 		),
+		false,
 	},
 	"has_remote_workers": {
 		"remote work, work from home, telework, VPN",
 		lazyregexp.New(
 			`(?i)\b(?:remote (?:work(?:ers?|ing|force)?|employees|staff|access|teams?)|work(?:s|ing)? (?:from home|remotely)|telework\w*|home offices?|fully remote|distributed (?:team|company|workforce)|vpn)\b`,
 		),
+		false,
 	},
 }
 
@@ -97,8 +110,8 @@ const (
 
 // DetectTraits determines the value of each trait in api.TraitNames: "true" or "false", with quotes, or
 // "unknown" if passages disagree or none is about the trait.
-func DetectTraits(ctx context.Context, f Finder) (map[string]api.Trait, error) {
-	s := NewSession(f, Options{TopK: traitTopK, MinScore: 0.05})
+func DetectTraits(ctx context.Context, f Finder, reader reading.Reader) (map[string]api.Trait, error) {
+	s := NewSession(f, Options{TopK: traitTopK, MinScore: 0.05, Reader: reader})
 	out := make(map[string]api.Trait, len(api.TraitNames))
 	for _, name := range api.TraitNames {
 		t, err := s.detectTrait(ctx, name)
@@ -108,6 +121,11 @@ func DetectTraits(ctx context.Context, f Finder) (map[string]api.Trait, error) {
 		out[name] = t
 	}
 	return out, nil
+}
+
+// traitStatement returns the statement that passages are read for to determine a trait.
+func traitStatement(name string) reading.Statement {
+	return reading.Statement{Topic: "The organization", Text: "The organization " + traitPhrase(name) + "."}
 }
 
 func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, error) {
@@ -124,47 +142,75 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 	if err != nil {
 		return api.Trait{}, err
 	}
+	var readings [][]reading.Reading // by candidate
+	if s.options.Reader == nil {
+		for i := range candidates {
+			readings = append(readings, rule.read(candidates[i].passageAnalysis, candidates[i].HeadingPath))
+		}
+	} else {
+		all, _, err := s.readPassages(ctx, &preparedStatement{question: traitStatement(name)}, candidates)
+		if err != nil {
+			return api.Trait{}, err
+		}
+		for i := range all {
+			readings = append(readings, all[i:i+1])
+		}
+	}
+	return concludeTrait(name, candidates, readings), nil
+}
+
+// read returns a reading for each sentence of a passage that affirms or denies the trait.
+func (rule traitRule) read(c *passageAnalysis, headings []string) (out []reading.Reading) {
+	if slices.ContainsFunc(headings, outOfScopePattern.MatchString) {
+		return nil
+	}
+	for k := range c.Sentences {
+		cur := &c.Sentences[k]
+		m := rule.pattern.FindStringIndex(cur.Text)
+		if m == nil || cur.Instruction || cur.Question || cur.Definition || cur.Placeholder != "" || cur.PlanWords != "" {
+			continue
+		}
+		before, clause := cur.Text[:m[0]], text.ClauseMaskAt(cur.Text, m[0])
+		if examplePattern.MatchString(before) {
+			continue // "laws and standards (e.g. PCI DSS)" says nothing about the organization
+		}
+		switch {
+		case cur.Denied&clause != 0:
+			if organizationDenialPattern.MatchString(cur.Text) && deniesTrait(cur.Text, m) {
+				out = append(out, reading.Reading{Label: reading.Contradicts, Words: c.Quote(k, k)})
+			}
+		case cur.Conditional&clause != 0 || cur.Prohibited&clause != 0:
+		case unrealPattern.MatchString(cur.Text) || outOfScopePattern.MatchString(c.Heading(cur)):
+		case !rule.ofOthers && othersPattern.MatchString(cur.Text[:m[1]]):
+		default:
+			out = append(out, reading.Reading{Label: reading.States, Words: c.Quote(k, k)})
+		}
+	}
+	return out
+}
+
+// concludeTrait concludes the value of a trait from readings of passages, whichever reader read them.
+func concludeTrait(name string, passages []retrievedPassage, readings [][]reading.Reading) api.Trait {
 	var yes, no []api.Evidence
 	documents := make(map[string]bool)
-	for i := range candidates {
-		c := candidates[i].analyzedPassage
-		for k := range c.Sentences {
-			cur := &c.Sentences[k]
-			m := rule.pattern.FindStringIndex(cur.Text)
-			if m == nil || cur.Instruction || cur.Question || cur.Definition || cur.Placeholder != "" || cur.PlanWords != "" {
-				continue
-			}
-			if examplePattern.MatchString(cur.Text[:m[0]]) {
-				continue // "laws and standards (e.g. PCI DSS)" says nothing about the organization
-			}
-			clause := text.ClauseMaskAt(cur.Text, m[0])
-			ev := passageVerdict{
-				verdict:       VerdictCovered,
-				coverage:      candidates[i].score,
-				passage:       c,
-				sentenceIndex: k,
-				quote:         c.Quote(k, k),
-			}.toEvidence(
-				traitPhrase(name),
-			)
-			switch {
-			case cur.Denied&clause != 0:
-				if organizationDenialPattern.MatchString(cur.Text) && deniesTrait(cur.Text, m) {
-					ev.Stance = "denies"
-					no = append(no, ev)
-				}
-			case cur.Conditional&clause != 0 || cur.Prohibited&clause != 0:
-			default:
+	for i, h := range passages {
+		for _, r := range readings[i] {
+			ev := passageVerdict{verdict: VerdictCovered, coverage: h.score, passage: h.analyzedPassage, quote: r.Words}.toEvidence(traitPhrase(name))
+			switch r.Label {
+			case reading.Contradicts:
+				ev.Stance = "denies"
+				no = append(no, ev)
+			case reading.States, reading.Part: // a part of the organization has it, too
 				yes = append(yes, ev)
-				documents[c.DocumentID] = true
+				documents[h.DocumentID] = true
 			}
 		}
 	}
 	t := api.Trait{Value: "unknown", Source: "evidence", Evidence: []api.Evidence{}}
-	result := func(value, reason string, ev []api.Evidence) (api.Trait, error) {
+	result := func(value, reason string, ev []api.Evidence) api.Trait {
 		t.Value, t.Reason = value, reason
 		t.Evidence = append(t.Evidence, ev...)
-		return t, nil
+		return t
 	}
 	first := func(ev []api.Evidence) []api.Evidence { return ev[:min(len(ev), traitQuotes)] }
 	switch {
@@ -191,6 +237,22 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 	t.Source = "default"
 	return result("unknown", "No passage covers it; set it manually.", nil)
 }
+
+// unrealPattern matches sentences about what would be or might become the case.
+var unrealPattern = lazyregexp.New(
+	`(?i)^\W*(?:if|should|were|unless|in case|suppose|assuming|had)\b|\bwould (?:have to|need|apply|be|become|only|then|also)\b|\b(?:if|unless) (?:we|it|the (?:company|organi[sz]ation)) (?:ever |were |had |should )`,
+)
+
+// outOfScopePattern matches headings above what the organization doesn't have or assess.
+var outOfScopePattern = lazyregexp.New(
+	`(?i)\b(?:out of scope|outside (?:the |of )*scope|not in scope|out-of-scope|not applicable|not covered|excluded|exclusions?|what we do(?: not|n.t)|non-goals)\b`,
+)
+
+// othersPattern matches the beginning of a sentence if another organization is the subject of what follows: "our
+// customers store".
+var othersPattern = lazyregexp.New(
+	`(?i)(?:^|[,;:(] ?|\b(?:and|but|because|since|while|where) )(?:(?:our|the|a|an|its|their|some|many|most|all|each|every|other) )?(?:[\w-]+ ){0,2}(?:customers?|clients?|suppliers?|vendors?|merchants?|competitors?|partners?|tenants|providers?|processors?|acquirers?|subcontractors?|third part(?:y|ies)|banks?|regulators?|standard|law|act)(?: [\w-]+){0,2}? (?:stores?|handles?|process(?:es)?|keeps?|collects?|holds?|uses?|develops?|builds?|operates?|runs?|has|have|accepts?|takes?|transmits?|requires?|covers?|defines?|applies to)\b(?: [\w-]+,?){0,6} ?$`,
+)
 
 // traitDenialPattern matches the words before the name of a trait if they deny the trait with a negation shortly
 // before it ("we do not develop", "there is no").

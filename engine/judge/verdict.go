@@ -379,6 +379,23 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 	if day := s.expiredDate(cur.Text); day != "" {
 		return fmt.Sprintf("It has expired: %q.", day)
 	}
+	if why := c.documentLimitation(); why != "" {
+		return why
+	}
+	if head := c.bestPracticeHeading(cur); head != "" {
+		return fmt.Sprintf("Found under %q, which describes what should be.", head)
+	}
+	if c.Placeholder != "" {
+		return fmt.Sprintf("The passage still contains template text: %q.", c.Placeholder)
+	}
+	if cur.AnswersYes && !c.isRecord() && strings.HasPrefix(cur.Hedge, "an answer") {
+		return "A questionnaire answer without supporting evidence."
+	}
+	return ""
+}
+
+// documentLimitation returns why nothing in a passage counts in full, whatever it says, or "".
+func (c *analyzedPassage) documentLimitation() string {
 	if words := c.notInForceWords(); words != "" {
 		return fmt.Sprintf("The document is not in force: %q.", words)
 	}
@@ -396,15 +413,6 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 			"The passage contains a sentence that tells the reader how to judge it: %q.",
 			text.Shorten(c.Sentences[at].Text, 60),
 		)
-	}
-	if head := c.bestPracticeHeading(cur); head != "" {
-		return fmt.Sprintf("Found under %q, which describes what should be.", head)
-	}
-	if c.Placeholder != "" {
-		return fmt.Sprintf("The passage still contains template text: %q.", c.Placeholder)
-	}
-	if cur.AnswersYes && !c.isRecord() && strings.HasPrefix(cur.Hedge, "an answer") {
-		return "A questionnaire answer without supporting evidence."
 	}
 	return ""
 }

@@ -33,6 +33,9 @@ type Options struct {
 	Catalog *scf.Source
 	// Today is the date used for judging.
 	Today api.Date
+	// LabelsOnly judges by the page of rules for readers, with the rules as the reader, instead of the rules' own
+	// verdicts.
+	LabelsOnly bool
 	// Ablate repeats the run without each document in turn and counts the changes.
 	Ablate bool
 	// Progress, if set, is called with the current step.
@@ -122,6 +125,14 @@ func (r *runner) trainAndPrepareControls(ctx context.Context) (err error) {
 	return err
 }
 
+func (r *runner) judgeOptions() judge.Options {
+	o := judge.Options{Today: r.Today}
+	if r.LabelsOnly {
+		o.Reader = r.prepared.RulesReader(r.Today)
+	}
+	return o
+}
+
 // controlsOf returns the controls of a catalog as a list and by code.
 func controlsOf(src *scf.Source) (all []api.Control, byCode map[string]api.Control, err error) {
 	snap, err := scf.NewSnapshot(src, scf.Version{ID: starterVersionID})
@@ -187,7 +198,7 @@ func (r *runner) judgeLabeledControls(
 	for i, l := range set.Labels {
 		controls[i] = r.controls[l.Control]
 	}
-	judging, err := r.prepared.Evaluate(ctx, session, r.Today)
+	judging, err := r.prepared.Evaluate(ctx, session, r.judgeOptions())
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +218,7 @@ func (r *runner) measurePassages(ctx context.Context, passages []Passage) (*Pass
 		if err != nil {
 			return nil, err
 		}
-		judging, err := r.prepared.Evaluate(ctx, session, r.Today)
+		judging, err := r.prepared.Evaluate(ctx, session, r.judgeOptions())
 		if err != nil {
 			return nil, err
 		}

@@ -59,7 +59,7 @@ func TestFiveThousandDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	judging, err := asked.Evaluate(t.Context(), session, judged.Today)
+	judging, err := asked.Evaluate(t.Context(), session, judge.Options{Today: judged.Today})
 	if err != nil {
 		t.Fatal(err)
 	}

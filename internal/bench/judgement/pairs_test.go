@@ -113,7 +113,7 @@ func statementScores(t *testing.T, r *runner, library *evidence.Library) map[pai
 	if err != nil {
 		t.Fatal(err)
 	}
-	judging, err := r.prepared.Evaluate(t.Context(), session, r.Today)
+	judging, err := r.prepared.Evaluate(t.Context(), session, r.judgeOptions())
 	if err != nil {
 		t.Fatal(err)
 	}

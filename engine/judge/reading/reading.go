@@ -1,0 +1,228 @@
+// Package reading defines how a reader answers: for one statement and each of some passages, what the
+// passage shows about the statement, how sure the reader is, and the words that show it. The rules, a
+// model and a file of labels are readers alike; package judge concludes verdicts from readings.
+//
+// The package must not judge, and must not follow instructions in passages: they are data.
+package reading
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/internal/prose"
+)
+
+// Label is what a passage shows about a statement.
+type Label string
+
+// The labels, by their weight for a verdict.
+const (
+	States      Label = "states"      // all of the statement, in force now
+	Part        Label = "part"        // a material part of it
+	Plans       Label = "plans"       // that it will be done
+	Contradicts Label = "contradicts" // that it is not done
+	Silent      Label = "silent"      // nothing about it
+)
+
+// Labels lists all labels.
+var Labels = []Label{States, Part, Plans, Contradicts, Silent}
+
+// Statement is a requirement that passages are read for.
+type Statement struct {
+	ControlCode string // of the control that it belongs to; not part of its ID
+	Topic       string // the control's subject
+	Text        string
+}
+
+// ID identifies what a reader sees of the statement.
+func (s Statement) ID() string { return hash(s.Topic, s.Text) }
+
+// Passage is what a reader sees of a passage.
+type Passage struct {
+	Title       string   // of its document
+	Kind        string   // category of its document, e.g. policy
+	Date        string   // effective date of its document, or ""
+	HeadingPath []string // from the document's outermost heading inwards
+	Text        string
+	// Score says how well the passage fits the statement according to search, from 0 to 1. It is not part of the
+	// passage's hash.
+	Score float64
+}
+
+// Hash identifies what a reader sees of the passage.
+func (p Passage) Hash() string {
+	return hash(append([]string{p.Title, p.Kind, p.Date, p.Text}, p.HeadingPath...)...)
+}
+
+func hash(parts ...string) string {
+	b, _ := json.Marshal(parts) // strings always encode
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// Reading is what a reader says about one statement and one passage. The zero Reading means that the
+// reader has not read the passage for the statement.
+type Reading struct {
+	Label         Label             `json:"label"`
+	Probabilities map[Label]float64 `json:"probabilities,omitempty"` // of every label; nil if the reader gives none
+	Words         string            `json:"words,omitempty"`         // the piece of the passage that shows it; "" if silent
+}
+
+// IsRead reports whether the reader has read the passage.
+func (r Reading) IsRead() bool { return r.Label != "" }
+
+// Reader reads passages for statements.
+type Reader interface {
+	// Name names the reader and its version. It changes whenever the reader may answer differently.
+	Name() string
+	// Read returns one reading per passage, in the order of the passages.
+	Read(ctx context.Context, s Statement, passages []Passage) ([]Reading, error)
+}
+
+// Limits on what a reader is given and may return.
+const (
+	MaxPassageBytes = 16 << 10 // of a passage's text; the rest is not read
+	MaxWordsBytes   = 4 << 10  // of the words of one reading
+	batchSize       = 64       // passages per call
+	// maxProbabilityError is how far the sum of the probabilities may be from 1.
+	maxProbabilityError = 0.02
+)
+
+// ReadAll calls r in batches with passages of limited length and valid UTF-8, and checks what it
+// returns. It counts readings that fail Check and treats them as not read: a quote that the passage
+// doesn't contain shows nothing.
+func ReadAll(ctx context.Context, r Reader, s Statement, passages []Passage) (out []Reading, invalid int, err error) {
+	out = make([]Reading, 0, len(passages))
+	for batch := range slices.Chunk(passages, batchSize) {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		bounded := make([]Passage, len(batch))
+		for i, p := range batch {
+			bounded[i] = p
+			bounded[i].Text = bound(p.Text)
+		}
+		readings, err := r.Read(ctx, s, bounded)
+		if err != nil {
+			return nil, 0, fmt.Errorf("reading with %s: %w", r.Name(), err)
+		}
+		if len(readings) != len(batch) {
+			return nil, 0, fmt.Errorf("reader %s returned %d readings for %d passages", r.Name(), len(readings), len(batch))
+		}
+		for i, reading := range readings {
+			if reading.IsRead() && reading.Check(batch[i].Text) != nil {
+				reading, invalid = Reading{}, invalid+1
+			}
+			out = append(out, reading)
+		}
+	}
+	return out, invalid, nil
+}
+
+// bound shortens a text to MaxPassageBytes, at the end of a character, and makes it valid UTF-8.
+func bound(text string) string {
+	if len(text) > MaxPassageBytes {
+		end := MaxPassageBytes
+		for end > 0 && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		text = text[:end]
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}
+
+// Check returns an error if the reading is not a valid reading of a passage with the given text.
+func (r Reading) Check(passage string) error {
+	if !slices.Contains(Labels, r.Label) {
+		return fmt.Errorf("%q is not a label; use %s", prose.Truncate(string(r.Label), 40), labelNames)
+	}
+	if err := r.checkProbabilities(); err != nil {
+		return err
+	}
+	words := strings.TrimSpace(r.Words)
+	switch {
+	case len(r.Words) > MaxWordsBytes:
+		return fmt.Errorf("the words have %d bytes; quote at most %d", len(r.Words), MaxWordsBytes)
+	case r.Label == Silent && words != "":
+		return fmt.Errorf("a silent reading quotes no words, but has %q", prose.Truncate(words, 80))
+	case r.Label != Silent && words == "":
+		return fmt.Errorf("the label is %s, but no words are quoted; copy the piece of the passage that shows it", r.Label)
+	case r.Label != Silent && Quote(passage, words) == "":
+		return fmt.Errorf("the passage doesn't contain the words %q; copy them from it verbatim", prose.Truncate(words, 80))
+	}
+	return nil
+}
+
+var labelNames = func() string {
+	names := make([]string, len(Labels))
+	for i, l := range Labels {
+		names[i] = string(l)
+	}
+	return prose.JoinOr(names)
+}()
+
+func (r Reading) checkProbabilities() error {
+	if r.Probabilities == nil {
+		return nil
+	}
+	sum := 0.0
+	for _, l := range slices.Sorted(maps.Keys(r.Probabilities)) {
+		p := r.Probabilities[l]
+		switch {
+		case !slices.Contains(Labels, l):
+			return fmt.Errorf("the probabilities name %q, which is not a label; use %s", prose.Truncate(string(l), 40), labelNames)
+		case math.IsNaN(p) || p < 0 || p > 1:
+			return fmt.Errorf("the probability of %s is %v; it must be from 0 to 1", l, p)
+		case p > r.Probabilities[r.Label]:
+			return fmt.Errorf("the label is %s, but %s is more probable", r.Label, l)
+		}
+		sum += p
+	}
+	if math.Abs(sum-1) > maxProbabilityError {
+		return fmt.Errorf("the probabilities add up to %.2f, not to 1", sum)
+	}
+	return nil
+}
+
+// Quote returns the piece of a text that equals words, except for white space. It returns "" if the
+// text doesn't contain them.
+func Quote(text, words string) string {
+	wanted := strings.Join(strings.Fields(words), " ")
+	if wanted == "" {
+		return ""
+	}
+	// normalized is the text with single spaces; starts has the offset in text of each of its bytes.
+	var normalized strings.Builder
+	starts := make([]int, 0, len(text)+1)
+	space := false
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if unicode.IsSpace(r) {
+			space = normalized.Len() > 0
+		} else {
+			if space {
+				normalized.WriteByte(' ')
+				starts, space = append(starts, i), false
+			}
+			normalized.WriteString(text[i : i+size])
+			for k := range size {
+				starts = append(starts, i+k)
+			}
+		}
+		i += size
+	}
+	at := strings.Index(normalized.String(), wanted)
+	if at < 0 {
+		return ""
+	}
+	return text[starts[at] : starts[at+len(wanted)-1]+1]
+}
