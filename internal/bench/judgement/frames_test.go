@@ -1,0 +1,338 @@
+package judgement
+
+import (
+	"cmp"
+	"context"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence"
+	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/examples/judged"
+)
+
+// Frames are templates around ordinary policy sentences: with most, the sentences no longer state what the
+// organization does. testdata/frames holds the sentences and the frames, testdata/genres documents of kinds that
+// are no evidence. A hash of the name assigns each to a development or a test half; rules were changed by
+// looking at the development half only. docs/quality.md gives the figures.
+
+// aboutOrganization is a document that says whose documents they are, and nothing about any control.
+const aboutOrganization = `# About Larkfield Instruments
+
+Larkfield Instruments Ltd. was founded in 1974 in Leeds. Larkfield Instruments makes devices that measure light. It has 600 employees.
+`
+
+// frame is a template of a document.
+type frame struct {
+	group, name, file, template string
+	test                        bool // belongs to the test half
+}
+
+// readFrames reads templates, each of which begins with a line such as "=== group | name | file".
+func readFrames(t *testing.T, file string) (out []frame) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", filepath.FromSlash(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range strings.Split("\n"+string(data), "\n=== ")[1:] {
+		head, template, _ := strings.Cut(part, "\n")
+		fields := strings.Split(head, " | ")
+		f := frame{group: fields[0], name: fields[len(fields)-2], file: fields[len(fields)-1], template: strings.TrimSpace(template)}
+		h := fnv.New32a()
+		h.Write([]byte(f.name + "|" + f.file))
+		f.test = h.Sum32()>>8&1 == 1
+		out = append(out, f)
+	}
+	return out
+}
+
+// controlSentences holds the ordinary sentences about a control.
+type controlSentences struct {
+	control   string
+	sentences []string
+}
+
+func readControlSentences(t *testing.T) (out []controlSentences) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/frames/sentences.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		control, sentence, _ := strings.Cut(strings.TrimSpace(line), ",")
+		switch n := len(out); {
+		case control == "control":
+		case n > 0 && out[n-1].control == control:
+			out[n-1].sentences = append(out[n-1].sentences, sentence)
+		default:
+			out = append(out, controlSentences{control, []string{sentence}})
+		}
+	}
+	return out
+}
+
+// fill returns the document that a frame makes of sentences.
+func (f frame) fill(all []controlSentences) string {
+	var out strings.Builder
+	lines := strings.Split(f.template, "\n")
+	sep := "\n"
+	if !strings.HasSuffix(f.file, ".csv") && !strings.HasSuffix(f.file, ".txt") {
+		sep = "\n\n"
+	}
+	for i := 0; i < len(lines); i++ {
+		switch line := lines[i]; {
+		case line == "<<<":
+			end := i + slices.Index(lines[i:], ">>>")
+			for _, c := range all {
+				for _, inner := range lines[i+1 : end] {
+					writeLine(&out, inner, []controlSentences{c}, sep)
+				}
+			}
+			i = end
+		default:
+			writeLine(&out, line, all, sep)
+		}
+	}
+	return out.String()
+}
+
+func writeLine(out *strings.Builder, line string, all []controlSentences, sep string) {
+	if strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "1. ") {
+		sep = "\n"
+	}
+	for _, c := range all {
+		switch {
+		case strings.Contains(line, "{P}") || strings.Contains(line, "{p}"):
+			paragraph := strings.Join(c.sentences, " ")
+			out.WriteString(strings.NewReplacer("{P}", paragraph, "{p}", lowerFirst(paragraph)).Replace(line) + sep)
+		case strings.Contains(line, "{"):
+			for _, s := range c.sentences {
+				out.WriteString(fillSentence(line, s) + sep)
+			}
+		default:
+			out.WriteString(line + "\n")
+			return
+		}
+	}
+}
+
+// fillSentence replaces the placeholders of a line by forms of a sentence.
+func fillSentence(line, s string) string {
+	bare := strings.TrimSuffix(s, ".")
+	words := strings.Fields(strings.ToLower(strings.NewReplacer(",", "", ";", "").Replace(bare)))
+	sorted := slices.Sorted(slices.Values(words))
+	shuffled := slices.Clone(words)
+	rng := rand.New(rand.NewPCG(uint64(len(s)), 7))
+	rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	var content []string
+	for _, w := range words {
+		if len(w) > 3 && !slices.Contains(strings.Fields("that with before their when from every each into onto must have been them whenever"), w) {
+			content = append(content, w)
+		}
+	}
+	titles := slices.Clone(content)
+	for i, w := range titles {
+		titles[i] = strings.ToUpper(w[:1]) + w[1:]
+	}
+	return strings.NewReplacer(
+		"{S}", s, "{s}", lowerFirst(bare), "{sorted}", strings.Join(sorted, " "), "{shuffled}", strings.Join(shuffled, " "),
+		"{titles}", strings.Join(titles, " "), "{keywords}", strings.Join(content, ", "),
+	).Replace(line)
+}
+
+// lowerFirst returns s with its first word in lower case, unless that is an acronym.
+func lowerFirst(s string) string {
+	if len(s) > 1 && s[1] >= 'a' && s[1] <= 'z' {
+		return strings.ToLower(s[:1]) + s[1:]
+	}
+	return s
+}
+
+// judgeDocument returns the verdicts on controls if a document and aboutOrganization are the only ones.
+func (r *runner) judgeDocument(ctx context.Context, file, text string, controls []api.Control) ([]judge.Judgement, error) {
+	folder := fstest.MapFS{file: {Data: []byte(text)}, "about-us.md": {Data: []byte(aboutOrganization)}}
+	library, err := evidence.ReadLibrary(ctx, folder, r.model, judge.GuessCategory)
+	if err != nil {
+		return nil, err
+	}
+	session, err := library.NewSession("")
+	if err != nil {
+		return nil, err
+	}
+	judging, err := r.prepared.Evaluate(ctx, session, r.Today)
+	if err != nil {
+		return nil, err
+	}
+	return judging.EvaluateAll(ctx, controls, 2)
+}
+
+func newTrainedRunner(t *testing.T) *runner {
+	t.Helper()
+	r, err := newRunner(Options{Today: judged.Today, Progress: func(string, int, int) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.trainAndPrepareControls(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// frameResult counts verdicts on the lines of a frame.
+type frameResult struct{ implemented, partial, other, lines int }
+
+func (r *frameResult) add(v api.Implementation) {
+	r.lines++
+	switch v {
+	case api.Implemented:
+		r.implemented++
+	case api.PartiallyImplemented:
+		r.partial++
+	case api.NotEvidenced:
+	default:
+		r.other++ // planned or denied
+	}
+}
+
+// frameControls returns the controls that sentences are about, in their order.
+func (r *runner) frameControls(t *testing.T, all []controlSentences) (out []api.Control) {
+	t.Helper()
+	for _, c := range all {
+		control, ok := r.controls[c.control]
+		if !ok {
+			t.Fatalf("no control %s", c.control)
+		}
+		out = append(out, control)
+	}
+	return out
+}
+
+// measureFrame judges the document that a frame makes of sentences.
+func (r *runner) measureFrame(t *testing.T, f frame, all []controlSentences, controls []api.Control) (out frameResult) {
+	t.Helper()
+	text := f.fill(all)
+	verdicts, err := r.judgeDocument(t.Context(), f.file, text, controls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, j := range verdicts {
+		out.add(j.Implementation)
+		if name := os.Getenv("FRAME"); name == f.name && !f.test {
+			t.Logf("%s %s: %s", controls[i].Code, j.Implementation, j.Reason)
+			for _, e := range j.Evidence {
+				t.Logf("    %s: %s", e.Stance, e.Quote)
+			}
+		}
+	}
+	if name := os.Getenv("FRAME"); name == f.name && !f.test {
+		t.Logf("%.1500s", text)
+	}
+	return out
+}
+
+// maxEvidencedLines is the share of lines that a frame may leave evidenced.
+const maxEvidencedLines = 0.1
+
+// TestFrames measures how many frames leave their sentences evidence although they are not the organization's own
+// statements.
+func TestFrames(t *testing.T) {
+	r := newTrainedRunner(t)
+	sentences := readControlSentences(t)
+	controls := r.frameControls(t, sentences)
+	type count struct{ frames, evidenced, implemented int }
+	halves := map[string]map[bool]*count{}
+	for _, f := range readFrames(t, "frames/frames.txt") {
+		n := r.measureFrame(t, f, sentences, controls)
+		bad := float64(n.implemented+n.partial) > maxEvidencedLines*float64(n.lines)
+		for _, group := range []string{f.group, "all"} {
+			if halves[group] == nil {
+				halves[group] = map[bool]*count{false: {}, true: {}}
+			}
+			c := halves[group][f.test]
+			c.frames++
+			if bad {
+				c.evidenced++
+			}
+			if 2*n.implemented > n.lines {
+				c.implemented++
+			}
+		}
+		if !f.test {
+			t.Logf("%-22s %-28s %s %+v", f.group, f.name, map[bool]string{true: "BAD", false: "ok "}[bad], n)
+		}
+	}
+	groups := make([]string, 0, len(halves))
+	for g := range halves {
+		groups = append(groups, g)
+	}
+	slices.SortFunc(groups, func(a, b string) int { return cmp.Or(cmp.Compare(halves[a][true].frames, halves[b][true].frames), cmp.Compare(a, b)) })
+	for _, g := range groups {
+		d, e := halves[g][false], halves[g][true]
+		t.Logf("%-22s development: %d of %d frames leave lines evidenced; test: %d of %d", g, d.evidenced, d.frames, e.evidenced, e.frames)
+	}
+	all := halves["all"]
+	t.Logf("mostly implemented: development %d, test %d", all[false].implemented, all[true].implemented)
+}
+
+// TestOwnFrames measures whether sentences remain evidence in frames that leave them the organization's own.
+func TestOwnFrames(t *testing.T) {
+	r := newTrainedRunner(t)
+	sentences := readControlSentences(t)
+	controls := r.frameControls(t, sentences)
+	var halves [2]frameResult
+	for _, f := range readFrames(t, "frames/own.txt") {
+		n := r.measureFrame(t, f, sentences, controls)
+		h := &halves[0]
+		if f.test {
+			h = &halves[1]
+		} else {
+			t.Logf("%-28s %+v", f.name, n)
+		}
+		h.implemented, h.partial, h.other, h.lines = h.implemented+n.implemented, h.partial+n.partial, h.other+n.other, h.lines+n.lines
+	}
+	for i, name := range []string{"development", "test"} {
+		h := halves[i]
+		t.Logf("%s: %.3f of %d lines evidenced, %.3f implemented", name,
+			float64(h.implemented+h.partial)/float64(h.lines), h.lines, float64(h.implemented)/float64(h.lines))
+	}
+}
+
+// TestOtherDocumentKinds counts the controls of the starter catalog that documents of other kinds implement.
+func TestOtherDocumentKinds(t *testing.T) {
+	r := newTrainedRunner(t)
+	var halves [2]frameResult
+	var kinds [2]int
+	for _, f := range readFrames(t, "genres/documents.txt") {
+		verdicts, err := r.judgeDocument(t.Context(), f.file, f.template, r.controlList)
+		if err != nil {
+			t.Fatal(err)
+		}
+		half := 0
+		if f.test {
+			half = 1
+		}
+		kinds[half]++
+		var n frameResult
+		for i, j := range verdicts {
+			n.add(j.Implementation)
+			halves[half].add(j.Implementation)
+			if !f.test && j.Implementation == api.Implemented {
+				t.Logf("    %s: %s", r.controlList[i].Code, j.Reason)
+			}
+		}
+		if !f.test {
+			t.Logf("%-28s %-20s %+v", f.file, judge.GuessCategory(f.file, "", f.template), n)
+		}
+	}
+	for i, name := range []string{"development", "test"} {
+		t.Logf("%s: %d documents implement %d lines, and %d partially", name, kinds[i], halves[i].implemented, halves[i].partial)
+	}
+}
