@@ -19,6 +19,28 @@ type documentStatus struct {
 	placeholderCount int       // blanks that a template leaves to be filled in
 	firstPlaceholder string    // the alphabetically first, independent of passage order
 	sampleWords      string    // the words stating that it is an example to be adapted
+	repealed         bool      // draftWords state that it is no longer in force
+	disclaimers      []sectionDisclaimer
+}
+
+// sectionDisclaimer is a sentence that disowns what follows it in its section: "None of the following is in place:".
+type sectionDisclaimer struct {
+	section string // heading path
+	line    int    // 0 if unknown
+	list    bool   // it introduces a list
+	outside bool   // what follows isn't about the organization, or isn't fact; otherwise it isn't done
+}
+
+// disclaimerOf returns whether a disclaimer in another passage applies to this one, and whether that says that the
+// passage isn't about the organization, or isn't fact.
+func (c *analyzedPassage) disclaimer() (applies, outside bool) {
+	for _, d := range c.status.disclaimers {
+		if d.line < c.Locator.LineStart && d.section == strings.Join(c.HeadingPath, "\n") &&
+			(!d.list || len(c.Sentences) > 0 && c.Sentences[0].Item) {
+			applies, outside = true, outside || d.outside
+		}
+	}
+	return applies, outside
 }
 
 // minTemplatePlaceholders is the number of blanks from which a document counts as a template.
@@ -26,6 +48,14 @@ const minTemplatePlaceholders = 3
 
 var draftPattern = lazyregexp.NewPrefiltered(
 	`(?i)(?:(?m:^\W{0,4}draft(?:\W{0,3}$|\W{1,3}(?:v?\d[\d.]*|for\b|not\b)))|\bdraft (?:v|version )?\d[\d.]*\b|\bstatus\s*[:=|]\s*(?:draft|not approved|proposed|pending approval|superseded|withdrawn|obsolete|retired|repealed|rescinded|no longer in force)\b|\b(?:draft (?:version|document|policy|for (?:review|comment|discussion))|not yet approved|awaiting approval|this (?:document|policy|version|standard|procedure|guideline|plan|edition) (?:is|has been|was) (?:hereby )?(?:a draft|superseded|withdrawn|replaced|repealed|rescinded|retired|obsolete|no longer (?:in force|valid)))|(?m:^\W{0,4}(?:superseded|withdrawn|repealed|rescinded|obsolete|no longer in force)\b(?:\W{0,3}$|\W{1,3}(?:by|on|as of|since|from|with effect)\b)))`,
+)
+
+// repealedPattern matches the statement that a document is no longer in force. A draft may still show what is done; a
+// repealed document shows nothing.
+var repealedPattern = lazyregexp.NewPrefiltered(
+	`(?i)\bstatus\s*[:=|]\s*(?:superseded|withdrawn|obsolete|retired|repealed|rescinded|no longer in force)\b|` +
+		`\bthis (?:document|policy|version|standard|procedure|guideline|plan|edition) (?:is|has been|was) (?:hereby )?(?:superseded|withdrawn|replaced|repealed|rescinded|retired|obsolete|no longer (?:in force|valid))|` +
+		`(?m:^\W{0,4}(?:superseded|withdrawn|repealed|rescinded|obsolete|no longer in force)\b(?:\W{0,3}$|\W{1,3}(?:by|on|as of|since|from|with effect)\b))`,
 )
 
 // draftFilenamePattern matches the file names of drafts, such as "DRAFT-crypto.md" or "retention (draft).docx".
@@ -73,6 +103,7 @@ func (s *Session) loadDocumentStatus(ctx context.Context) error {
 		for _, q := range []string{
 			"next review date valid until",
 			"status draft superseded not yet approved",
+			"none of the following is in place; what follows is not our practice; these statements are false or about another company",
 			"[insert name] [company name] [date] example text, template or illustration: adapt, replace before use",
 		} {
 			found, err := s.finder.Find(ctx, q, statusTopK)
@@ -112,8 +143,16 @@ func (f *documentStatus) addPassage(p Passage) {
 	if m := draftPattern.FindString(p.Text); m != "" && (f.draftWords == "" || m < f.draftWords) {
 		f.draftWords = m
 	}
+	f.repealed = f.repealed || repealedPattern.MatchString(p.Text)
 	if m := samplePattern.FindString(p.Text); m != "" && (f.sampleWords == "" || m < f.sampleWords) {
 		f.sampleWords = m
+	}
+	section := strings.Join(p.HeadingPath, "\n")
+	if p.Locator.LineStart > 0 && text.Disowns(p.Text) {
+		f.disclaimers = append(f.disclaimers, sectionDisclaimer{section: section, line: p.Locator.LineStart, outside: true})
+	}
+	if outside, undone := text.OpenList(p.Text); p.Locator.LineStart > 0 && (outside || undone) {
+		f.disclaimers = append(f.disclaimers, sectionDisclaimer{section: section, line: p.Locator.LineStart, list: true, outside: outside})
 	}
 	const brackets = "[<{$"
 	for _, at := range text.FindPlaceholders(p.Text) {

@@ -62,6 +62,7 @@ type passageAnalysis struct {
 	surroundings    surroundings
 	category        string
 	planListName    string            // the name of the list of plans it belongs to
+	undone          bool              // under a heading that says that this isn't done
 	vectors         [][]float32       // two for each sentence; none without an embedder
 	nearest         []nearestCriteria // one per sentence
 	// embedMu guards the vectors while an IncrementalEvaluator computes them.
@@ -140,6 +141,13 @@ func (s *Session) loadOrAnalyzePassage(ctx context.Context, p Passage) (*passage
 // analyzePassage analyzes a passage. It doesn't compute the vectors of its sentences.
 func (s *Session) analyzePassage(p Passage) *passageAnalysis {
 	c := &passageAnalysis{Analysis: text.Analyze(p.Text, s.currentYear), category: p.Category}
+	for _, heading := range p.HeadingPath {
+		outside, undone := text.DisclaimingHeading(heading)
+		if outside {
+			c.Sentences = nil
+		}
+		c.undone = c.undone || undone
+	}
 	if isLicense(p.Filename, p.Text) {
 		c.Sentences = nil
 	}
@@ -166,7 +174,7 @@ func (s *Session) analyzePassage(p Passage) *passageAnalysis {
 	c.imprints = make([]bool, n)
 	for i := range c.Sentences {
 		cur := &c.Sentences[i]
-		c.continues[i] = c.Analysis.ContinuesPrevious(i)
+		c.continues[i] = c.Analysis.ContinuesPrevious(i) && !c.Sentences[i-1].IsUnasserted()
 		if c.uninformative[i], c.windows[i], c.neighbors[i] = c.isUninformativeSentence(i), []*text.Sentence{cur}, c.HeadingAndNeighbors(i); c.LeadInOrSelf(
 			cur,
 		) != cur {

@@ -61,9 +61,12 @@ func strongerOf(a, b *passageVerdict) *passageVerdict {
 // judgeWholeControlIn returns the strongest denial and the strongest plan in one passage that concern the
 // control as a whole. Each is nil if there is none.
 func (s *Session) judgeWholeControlIn(d *preparedStatement, p *analyzedPassage) (denial, plan *passageVerdict) {
+	if _, outside := p.disclaimer(); outside || p.status.repealed {
+		return nil, nil
+	}
 	for i := range p.Sentences {
 		cur := &p.Sentences[i]
-		if cur.Question || cur.Instruction || cur.Placeholder != "" || cur.Fragment && !cur.AnswersNo && !p.isPlanListEntry(cur) {
+		if cur.Question || cur.Instruction || cur.IsUnasserted() || cur.Placeholder != "" || cur.Fragment && !cur.AnswersNo && !p.isPlanListEntry(cur) {
 			continue
 		}
 		window, from := []*text.Sentence{cur}, i

@@ -67,6 +67,10 @@ type passageVerdict struct {
 func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage) []passageVerdict {
 	c := retrieved.analyzedPassage
 	var best []passageVerdict // one per verdict, and one per recorded failure
+	disclaimed, outside := c.disclaimer()
+	if outside || c.status.repealed {
+		return nil
+	}
 	topic, off, unnamed := -1.0, false, anchorGroup(nil)
 	for i := range c.Sentences {
 		cur := &c.Sentences[i]
@@ -132,6 +136,9 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 			continue
 		}
 		best[k].quote = c.Quote(from, i)
+	}
+	if disclaimed {
+		best = slices.DeleteFunc(best, func(r passageVerdict) bool { return r.verdict == VerdictCovered || r.verdict == VerdictPartial })
 	}
 	if len(best) > 1 {
 		slices.SortFunc(best, func(a, b passageVerdict) int {
@@ -211,8 +218,8 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 		}
 		return r, false
 	}
-	if m.offTopic {
-		return r, false // close, but about something else
+	if m.offTopic || plan == "" && (cur.Disclaimed || c.undone) {
+		return r, false // close, but about something else, or under a heading that says that it isn't done
 	}
 	if t := cmp.Or(cur.Placeholder, c.LeadInOrSelf(cur).Placeholder); t != "" {
 		if c.isStepOfUntickedChecklist(cur) {

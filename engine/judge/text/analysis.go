@@ -36,6 +36,7 @@ type Sentence struct {
 	MissingThings  []MissingThing // what it plainly states is missing
 	InFailureTable bool           // for a row: reports a failure, as most rows of its table do
 	failedColumns  *Stems         // the columns that report it; nil if the whole row does
+	Disclaimed     bool           // under a heading or introduction that says that it isn't done
 }
 
 // Term is a concept that occurs in a sentence.
@@ -78,6 +79,7 @@ func Analyze(text string, currentYear int) *Analysis {
 			s.readRowAnswer(row, splitWords(blankEmptyCells(row)), currentYear)
 		case s.IsTableRow:
 			s.readRowAnswer(raw, words, currentYear)
+			s.readVerdictCell(raw)
 		default:
 			s.readInlineAnswer(raw, words)
 		}
@@ -119,6 +121,7 @@ func Analyze(text string, currentYear int) *Analysis {
 	a.paddedWords, a.IsEnglish = joinPadded(all), isEnglishOrUnknown(all)
 	applyAnswersToQuestions(a)
 	applyRejectionsToProposals(a)
+	a.applyDisclaimers()
 	a.markFailureTables()
 	return a
 }

@@ -211,6 +211,7 @@ func readPatterns(s *Stance, text string, words []word, currentYear int) {
 		s.AnswersYes && isoDatePattern.MatchString(text)
 	s.StillPresent = stillActivePattern.MatchString(text)
 	readReversedMeaning(s, text, words)
+	readAttribution(s, text, words, currentYear)
 	if s.IsTableRow {
 		s.readNegativeCells(text, words)
 	}

@@ -1,0 +1,422 @@
+package text
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// A policy sentence is evidence only if the organization asserts it of itself, now. A frame around it can make it
+// somebody else's ("the vendor claims that …"), doubtful ("it is a myth that …"), past ("until 2019, …"), wished
+// for, imagined or conditional. The words of a frame are of a few kinds, whatever it says in detail:
+//
+//	<matrix clause> that | whether | : | " <sentence>     matrixUnasserts
+//	<adverbial>, <sentence>                               adverbialUnasserts
+//	<sentence> <retraction>                               retractionPattern
+//
+// The same kinds of words in headings, introductions and neighboring sentences apply to whole sections
+// (disclaimer.go).
+var (
+	// falseWords say of a statement that it isn't true, or not certain.
+	falseWords = wordSet(`false untrue wrong myth myths lie lies fiction misconception misconceptions misunderstanding error mistake mistaken
+		nonsense rumor rumour rumors rumours doubt doubts doubtful doubted deny denies denied dispute disputes disputed disbelieve unclear
+		unknown uncertain questionable unlikely hearsay illusion legend exaggeration unproven unconfirmed invented debatable improbable incorrect
+		refuted disproved debunked open`)
+	// opinionVerbs don't commit even the speaker to the facts. Unlike reportVerbs, they assert nothing whoever is the subject.
+	opinionVerbs = wordSet(`claim claims claimed allege alleges alleged believe believes believed think thinks thought guess guesses assume assumes
+		assumed suppose supposed speculate speculates suspect suspects imagine imagined pretend pretends dream dreams dreamt wish wishes wished
+		hope hopes hoped desire desires want wants wanted propose proposes proposed recommend recommends recommended suggest suggests suggested
+		insinuate insinuates boast boasts boasted brag brags fantasize urge urges urged heard hear hears wonder wonders wondered doubt doubts
+		advise advises advised feel feels felt`)
+	// opinionNouns introduce a statement without asserting it: "the claim that …".
+	opinionNouns = wordSet(`claim claims allegation allegations idea notion assumption belief impression theory hypothesis thesis rumor rumour
+		suggestion myth wish dream hope proposal promise story view opinion speculation fantasy expectation recommendation`)
+	// reportVerbs assert what follows only if the subject speaks for the organization: "this policy states that".
+	reportVerbs = wordSet(`say says said tell tells told state states stated announce announces announced report reports reported write writes wrote
+		written mention mentions mentioned explain explains explained ask asks asked demand demands demanded require requires required expect expects
+		expected promise promises promised advertise advertises advertised assert asserts asserted argue argues argued describe describes described
+		stipulate stipulates prescribe prescribes maintain maintains insist insists answer answers answered declare declares declared read reads
+		provides quoted quotes posted posts tweeted commented replied whispered murmured shouted`)
+	// factVerbs assert what follows whoever is the subject: "the auditor confirmed that".
+	factVerbs = wordSet(`confirm confirms confirmed verify verifies verified show shows showed shown prove proves proved demonstrate demonstrates
+		demonstrated ensure ensures ensured find finds found note noted know knows known guarantee guarantees guaranteed evidence proof sure true case
+		reality practice fact conclude concludes concluded exist exists assured observe observed`)
+	// speculativeAdverbs open a sentence that is not, or no longer, a fact. futureNouns begin the condition of a plan.
+	speculativeAdverbs = wordSet(`supposedly allegedly reportedly purportedly ostensibly presumably apparently hypothetically theoretically ideally
+		hopefully perhaps maybe possibly formerly previously originally historically rumor rumour`)
+	resourceNouns = wordSet(`money budget budgets fund funds funding funded investment grant grants merger acquisition takeover deal bid tender resources
+		headcount sponsor`)
+	// imaginedNouns are settings that aren't real.
+	imaginedNouns = wordSet(`film films movie novel story tale fable saga comic episode scenario option variant alternative simulation game dream fantasy
+		utopia theory paper ideal perfect thought book play series`)
+	// rivalNouns are others, never part of the organization. outsiderNouns are others in a frame that reports.
+	rivalNouns = wordSet(`competitor competitors rival rivals bidder bidders tenderer tenderers tenderers proposer proposers offeror offerors
+		applicant applicants researchers scientists authors analysts journalists politicians airline students learners pupils players`)
+	outsiderNouns = wordSet(`vendor vendors supplier suppliers customer customers client clients salesman salesperson seller brochure consultant
+		consultants expert experts people guest speaker author blog blogger press newspaper magazine user someone somebody everybody many some friend
+		colleague employee candidate study survey report article website advertisement ad regulator government ministry manufacturer`)
+	lawNouns = wordSet(`law laws act regulation regulations directive statute statutes legislation legislator gdpr hipaa iso nist pci ordinance
+		parliament treaty article`)
+	organizationPlurals = wordSet(`organizations organisations companies firms enterprises businesses operators municipalities cities countries states
+		banks hospitals universities agencies institutions employers corporations industries`)
+	organizationNouns = wordSet(`organization organisation company firm enterprise business municipality city town county country state bank hospital
+		university school agency institution employer corporation industry sector job workplace place operator neighbor neighbour village`)
+	otherWords = wordSet(`other another neighboring neighbouring typical average foreign former previous old last different fictional imaginary invented
+		hypothetical certain some`)
+	selfWords = wordSet(`we our ours us ourselves i`)
+	// internalNouns are subjects that speak for the organization.
+	internalNouns = wordSet(`policy policies procedure procedures standard standards handbook manual guideline guidelines rule rules plan management
+		board company organization organisation director directors ciso officer cio ceo department team contract contracts agreement agreements sla
+		dpa charter directive document section chapter process staff employees personnel users managers manager owner owners administrators everyone auditor auditors audit assessor assessment review log logs record records register
+		minutes ticket tickets test tests result results certificate schedule it this bank hospital university council group administrator`)
+	stateNouns = wordSet(`state world company situation future place environment organization organisation society day time culture`)
+)
+
+const (
+	maxMatrixWords    = 14 // words before the sentence that a frame contains
+	maxLabelWords     = 9  // words before a colon
+	maxAdverbialWords = 12 // words before the comma
+)
+
+// readAttribution marks the clauses of a sentence as hypothetical that the organization doesn't assert of itself.
+// Denials in them are somebody else's too.
+func readAttribution(s *Stance, text string, words []word, currentYear int) {
+	if s.IsTableRow || len(words) < 4 {
+		return
+	}
+	from, to := -1, len(words)
+	if adverbialUnasserts(text, words, currentYear) {
+		from = 0
+	} else {
+		from = matrixUnasserts(text, words)
+	}
+	if from < 0 && isWordSalad(text, words) {
+		s.unassert(words)
+		return
+	}
+	if from < 0 && retractionPattern.MatchString(text) || from < 0 && quotedSpeech(text) {
+		s.unassert(words)
+		return
+	}
+	if from < 0 {
+		return
+	}
+	if oneOf(words[0].text, "no", "nobody", "none", "nothing") && s.Denied&1 != 0 {
+		s.Denied = 1<<s.ClauseCount - 1 // "no record shows that …" denies it
+		return
+	}
+	if i := strings.LastIndexByte(text, ';'); i > 0 { // "We reject the claim that …; MFA is mandatory."
+		after := slices.IndexFunc(words, func(w word) bool { return w.start > i })
+		if after > from && len(words)-after >= 4 && hasVerb(words[after:]) && !pronouns[words[after].text] &&
+			matrixUnasserts(text, words[after:]) < 0 && selfWords[words[0].text] {
+			to = after
+		}
+	}
+	s.unassert(words[:to])
+}
+
+// unassert marks the clauses of words as hypothetical.
+func (s *Stance) unassert(words []word) {
+	for _, w := range words {
+		s.Hypothetical |= 1 << w.clause
+		s.Denied &^= 1 << w.clause
+	}
+	if s.Hypothetical == 1<<s.ClauseCount-1 {
+		s.PlanWords, s.RefersBack = "", false
+	}
+}
+
+// IsUnasserted reports whether a sentence states nothing that the organization asserts of itself.
+func (s *Sentence) IsUnasserted() bool {
+	return s.Hypothetical != 0 && s.Hypothetical == 1<<s.ClauseCount-1
+}
+
+// matrixUnasserts returns the first word of the sentence in a frame such as "X claims that", or -1 if there is no
+// frame, or one that asserts the sentence.
+func matrixUnasserts(text string, words []word) int {
+	for i := 1; i < len(words) && i <= maxMatrixWords; i++ {
+		gap := text[words[i-1].end:words[i].start]
+		that, colon := words[i].text == "that" || words[i].text == "thatthe", strings.ContainsAny(gap, ":") || strings.Contains(gap, `"`)
+		loose := oneOf(words[i].text, "whether", "if", "why", "how", "where", "which", "to")
+		if !that && !colon && !loose {
+			if strings.ContainsAny(gap, ";") {
+				return -1
+			}
+			continue
+		}
+		if len(words)-i < 3 {
+			return -1
+		}
+		if matrix := words[:i]; isUnassertingMatrix(text, matrix, words[i].text, that, colon) {
+			return i
+		}
+	}
+	return -1
+}
+
+// isUnassertingMatrix reports whether the words before a complement ("that …", ": …", "whether …") don't assert it.
+func isUnassertingMatrix(text string, matrix []word, complementizer string, that, colon bool) bool {
+	any := func(set map[string]bool) bool {
+		return slices.ContainsFunc(matrix, func(w word) bool { return set[w.text] })
+	}
+	near := func(set map[string]bool, n int) bool {
+		return slices.ContainsFunc(matrix[max(0, len(matrix)-n):], func(w word) bool { return set[w.text] })
+	}
+	first := matrix[0].text
+	if any(subordinateWords) || any(obligationModals) && !any(rivalNouns) && !any(organizationPlurals) && !any(lawNouns) {
+		return false
+	}
+	negated := any(negationWords) || slices.ContainsFunc(matrix, func(w word) bool { return strings.HasSuffix(w.text, "n't") }) ||
+		any(farWords)
+	self := selfWords[first] || first == "this" || internalSubject(matrix)
+	predicate := near(factVerbs, 4) || near(reportVerbs, 4) || near(opinionVerbs, 5) || near(falseWords, 4) || near(opinionNouns, 2)
+	switch {
+	case colon && len(matrix) > maxLabelWords:
+		return false
+	case colon:
+		if colonLabelPattern.MatchString(text[matrix[0].start:matrix[len(matrix)-1].end]) {
+			return true
+		}
+		return !self && near(reportVerbs, 3) && (any(outsiderNouns) || any(rivalNouns) || any(lawNouns) || isNamedOrganization(text, matrix))
+	case complementizer == "whether", complementizer == "if":
+		return near(falseWords, 4) || near(questionVerbs, 4) || near(opinionVerbs, 3) || near(wouldWords, 5) && near(niceWords, 3)
+	case complementizer == "where", complementizer == "which":
+		return near(stateNouns, 3) && (any(opinionVerbs) || any(opinionNouns) || any(farWords) || negated)
+	case complementizer == "why", complementizer == "how":
+		return any(rivalNouns)
+	case complementizer == "to":
+		return first == "we" && near(helpVerbs, 5) && any(helpedNouns)
+	}
+	switch {
+	case negated && near(truthWords, 2):
+		return false // "it is not the case that" denies what follows
+	case negated && predicate:
+		return !slices.ContainsFunc(matrix, func(w word) bool { return oneOf(w.text, "doubt", "accept", "exception", "exceptions") }) ||
+			first == "we" && any(falseWords) && !any(wordSet("no"))
+	case near(opinionNouns, 1) && !any(wordSet("promise")):
+		return true
+	case near(opinionVerbs, 5) && !near(wordSet("required"), 2):
+		return true
+	case near(falseWords, 4):
+		return true
+	case (predicate || near(meanWords, 2)) && near(wouldWords, 6):
+		return true // "option 3 would mean that"
+	case any(rivalNouns) && predicate, any(organizationPlurals) && predicate && !self:
+		return true
+	case near(reportVerbs, 6) && !self && (any(outsiderNouns) || any(lawNouns) || isNamedOrganization(text, matrix) || otherOrganization(matrix)):
+		return true
+	case usedToBePattern.MatchString(text[:matrix[len(matrix)-1].end]):
+		return true
+	case near(reportVerbs, 3) && !self && isProperName(text, matrix):
+		return true
+	}
+	return false
+}
+
+var (
+	obligationModals = wordSet("must shall")
+	truthWords       = wordSet("true case so")
+	farWords         = wordSet("far hardly scarcely barely")
+	wouldWords       = wordSet("would could might")
+	meanWords        = wordSet("mean imply require")
+	niceWords        = wordSet("nice good great better helpful useful ideal wonderful fine welcome")
+	questionVerbs    = wordSet("ask asks asked wonder wonders wondered know knows discuss discussed unclear open question debated")
+	// subordinateWords begin clauses that a frame doesn't have: "if we suspect that …", "until its owner has said that …".
+	subordinateWords = wordSet("if when whenever until unless before after while who which because as where")
+	helpVerbs        = wordSet("help helps support supports assist enable advise")
+	helpedNouns      = wordSet("client clients customer customers you companies organizations organisations businesses")
+)
+
+// internalSubject reports whether the subject of a matrix clause speaks for the organization: "the policy states".
+func internalSubject(matrix []word) bool {
+	for _, w := range matrix {
+		if rivalNouns[w.text] || outsiderNouns[w.text] && w.text != "report" || otherWords[w.text] && w.text != "some" && w.text != "last" ||
+			lawNouns[w.text] && w.text != "directive" {
+			return false
+		}
+		if internalNouns[w.text] || oneOf(w.text, "our", "report") {
+			return true
+		}
+		if reportVerbs[w.text] {
+			return w.text == "required" || w.text == "expected"
+		}
+	}
+	return false
+}
+
+// otherOrganization reports whether words name an organization other than the documents' own: "a previous employer".
+func otherOrganization(words []word) bool {
+	for i, w := range words {
+		if organizationPlurals[w.text] && !slices.ContainsFunc(words, func(w word) bool { return w.text == "our" || w.text == "group" }) {
+			return true
+		}
+		if organizationNouns[w.text] {
+			for k := max(0, i-3); k < i; k++ {
+				if otherWords[words[k].text] || words[k].text == "my" {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// legalFormPattern matches a company name with its legal form.
+var legalFormPattern = lazyregexp.New(
+	`\b[A-Z][\w&'’-]*(?: (?:[A-Z&][\w&'’-]*)){0,4},? (?:Ltd|Limited|Inc|LLC|GmbH|AG|plc|PLC|Corp|Corporation|Incorporated|AB|BV|NV|SA|SAS|SpA|Oy|Oyj|KG|Pty|Co|ASA|SE|Kft|ApS)\b`,
+)
+
+// isNamedOrganization reports whether the words of a frame name a company with its legal form.
+func isNamedOrganization(text string, words []word) bool {
+	return legalFormPattern.MatchString(text[words[0].start:words[len(words)-1].end])
+}
+
+// isProperName reports whether a matrix has no subject but names or unknown words: "Reuters reports that".
+func isProperName(text string, matrix []word) bool {
+	w := matrix[0]
+	return len(matrix) <= 4 && !stopWords[w.text] && len(matrix) > 1 && reportVerbs[matrix[1].text] && !internalNouns[w.text] &&
+		!strings.HasSuffix(w.text, "s") && text[w.start] >= 'A' && text[w.start] <= 'Z'
+}
+
+// colonLabelPattern matches the label before a sentence that isn't asserted: "Myth:", "Example of a profile:".
+var colonLabelPattern = lazyregexp.NewPrefiltered(
+	`(?i)^(?:myth|misconception|fiction|false|wrong|untrue|rumou?r|claim|allegation|question|quiz|wish|idea|dream|vision|hypothesis|bad example|counter-?example|` +
+		`example of (?:an? )?[\w -]{1,40}|(?:invented|fictional|imaginary|hypothetical) [\w -]{1,40}|old (?:rule|policy|wording)|former(?:ly)?|previously|` +
+		`previous (?:rule|policy|wording)|before|in the past|competitors?|elsewhere|others?|the law|law|proposal|option [\w]+|variant [\w]+|scenario [\w]+|` +
+		`term|true or false|guest|caller|listener|reader|user ?\d+(?: wrote)?|anonymous|explanation on the back|` +
+		`[^:]*\b(?:explanation on the back|\(invented\)|invented|fictional|made up))$`,
+)
+
+// quotedSpeech reports whether most of a sentence is somebody's speech in quotation marks.
+func quotedSpeech(text string) bool {
+	if strings.Count(text, `"`)+strings.Count(text, "“")+strings.Count(text, "”") < 2 {
+		return false
+	}
+	normalized := strings.NewReplacer("“", `"`, "”", `"`).Replace(text)
+	first, last := strings.IndexByte(normalized, '"'), strings.LastIndexByte(normalized, '"')
+	outside := normalized[:first] + " " + normalized[last+1:]
+	for { // a quotation may be interrupted: "…," she said, "…"
+		i := strings.Index(normalized[first+1:last+1], `"`)
+		if i < 0 || first+1+i == last {
+			break
+		}
+		end := first + 1 + i
+		next := strings.IndexByte(normalized[end+1:], '"')
+		if next < 0 || end+1+next >= last {
+			break
+		}
+		outside += " " + normalized[end+1:end+1+next]
+		first = end + 1 + next
+	}
+	if len(outside) > len(text)*3/5 {
+		return false
+	}
+	words := splitWords(outside)
+	if len(words) == 0 || internalSubject(words) {
+		return false
+	}
+	return slices.ContainsFunc(words, func(w word) bool { return speechVerbs[w.text] || falseWords[w.text] })
+}
+
+var speechVerbs = wordSet(`said says whispered murmured shouted asked replied answered explained added wrote read claimed thought announced laughed
+	cried muttered continued told insisted quoted posted`)
+
+// usedToBePattern matches a matrix clause about the past.
+var usedToBePattern = lazyregexp.NewPrefiltered(
+	`(?i)\b(?:it|there|we|they|staff|everybody|everyone|things?) used to\b|\b(?:was|were) once\b|\bhad (?:a|the) (?:rule|policy|habit|custom)\b|\b(?:predecessors?|ancestors|forerunner)\b`,
+)
+
+// adverbialUnasserts reports whether the adverbial before the first comma puts the sentence into another place,
+// another time or an imagined world: "at our competitor, …", "until 2019, …", "in theory, …".
+func adverbialUnasserts(text string, words []word, currentYear int) bool {
+	first := words[0].text
+	if speculativeAdverbs[first] {
+		return true
+	}
+	comma := -1
+	for i := 1; i < len(words) && i <= maxAdverbialWords; i++ {
+		if gap := text[words[i-1].end:words[i].start]; strings.Contains(gap, ",") && !isInsideName(text, words, i) {
+			comma = i
+			break
+		} else if strings.ContainsAny(gap, ":;") {
+			break
+		}
+	}
+	if comma < 0 {
+		return openingPattern.MatchString(text)
+	}
+	prefix := words[:comma]
+	has := func(set map[string]bool) bool {
+		return slices.ContainsFunc(prefix, func(w word) bool { return set[w.text] })
+	}
+	switch first {
+	case "in", "at", "within", "inside", "for", "with", "among", "across", "by", "where", "on", "over", "like":
+		self := slices.ContainsFunc(words[comma:], func(w word) bool { return oneOf(w.text, "we", "our") })
+		return has(imaginedNouns) && !has(wordSet("this")) || has(rivalNouns) || otherOrganization(prefix) ||
+			isNamedOrganization(text, prefix) && first != "with" && first != "by" && first != "for" && !self ||
+			first == "where" && slices.ContainsFunc(prefix, func(w word) bool { return w.text == "i" }) ||
+			first != "with" && first != "by" && pastTimePattern.MatchString(text[:words[comma-1].end])
+	case "according":
+		return !internalSubject(prefix)
+	case "until", "till", "before", "prior", "up", "from", "during", "back", "years", "decades", "long", "once":
+		return isPastPeriod(text[:words[comma-1].end], prefix, currentYear) || first == "once" && has(resourceNouns)
+	case "if", "when", "provided", "assuming", "as", "should", "after":
+		return has(resourceNouns) && !has(wordSet("incident"))
+	case "were", "had":
+		return oneOf(wordAt(words, 1), "we", "they", "it", "there", "i")
+	}
+	return openingPattern.MatchString(text)
+}
+
+// isInsideName reports whether the comma before word i belongs to a company's name ("Contoso, Inc.").
+func isInsideName(text string, words []word, i int) bool {
+	return oneOf(words[i].text, "inc", "ltd", "llc", "gmbh", "plc", "corp") || i > 1 && words[i].start == words[i-1].end
+}
+
+// openingPattern matches the beginnings of sentences about imagined or past states without a comma.
+var openingPattern = lazyregexp.NewPrefiltered(
+	`(?i)^\W*(?:once upon a time|there was a time|in the old days|(?:were|had) (?:we|it|they)\b|picture an?\b|what if\b|say,? for example|let us say\b|` +
+		`(?:true or false|right or wrong|agree or disagree)\b|in \d+ ?(?:%|percent) of (?:the |all )?(?:compan|organi|firm|business|respond|participant|case))`,
+)
+
+// pastTimePattern matches adverbials of a time that is over.
+var pastTimePattern = lazyregexp.NewPrefiltered(
+	`(?i)^\W*(?:in the past|in (?:former|earlier|olden|bygone) (?:times|days|years)|in (?:those|the old|the early) days|at (?:that|the) time|in the (?:last century|nineties|eighties))\b`,
+)
+
+// isPastPeriod reports whether an adverbial names a period that is over: "until 2019", "years ago".
+func isPastPeriod(adverbial string, words []word, currentYear int) bool {
+	lower := strings.ToLower(adverbial)
+	if pastPeriodPattern.MatchString(lower) {
+		return true
+	}
+	if !oneOf(words[0].text, "until", "till", "prior", "up", "from", "before", "during") {
+		return false
+	}
+	for _, w := range words[1:] {
+		if len(w.text) == 4 && w.text > "1899" && w.text < "2100" && currentYear > 0 && w.text < yearText(currentYear) {
+			return words[0].text != "from" || strings.Contains(lower, " to ") || strings.Contains(lower, " until ")
+		}
+	}
+	return false
+}
+
+func yearText(year int) string {
+	return string([]byte{byte('0' + year/1000%10), byte('0' + year/100%10), byte('0' + year/10%10), byte('0' + year%10)})
+}
+
+var pastPeriodPattern = lazyregexp.NewPrefiltered(
+	`^\W*(?:until (?:recently|last (?:year|month|spring|summer|autumn|winter|week)|a few)|years ago|decades ago|long ago|back (?:then|in)|once,|before (?:19|20)\d\d|once upon)`,
+)
+
+// retractionPattern matches the end of a sentence that takes back the rest of it.
+var retractionPattern = lazyregexp.NewPrefiltered(
+	`(?i)(?:[–—;,(:-]|\bbut\b)\W*(?:` +
+		`(?:at least |or )?(?:so|that is what|that's what|this is what) (?:they|he|she|it|the \w+|some|people|everybody) (?:say|claim|think|believe|hope)s?\b[^.]*|` +
+		`at least (?:that is what|so|on paper|in theory)\b.*|(?:in|on) (?:reality|practice|fact|truth|paper)\b[^.]*\b(?:not|n't|nobody|never|none|no one|nothing|only)\b.*|` +
+		`(?:we|they|some|people|i) (?:hope|think|believe|guess|assume|suppose)|supposedly|allegedly|reportedly|hopefully|not really|or not|not!|` +
+		`(?:since|but|after|from) (?:then|that|that time)\b[^.]*\b(?:no longer|not|stopped|ceased|abandoned|nobody)\b.*|` +
+		`(?:it|this|that|which|the rule|the practice) (?:is|was|has been|were) (?:since |now |then |later )?(?:not (?:so|the case|true)|false|untrue|wrong|a lie|no longer (?:done|the case|so|true|followed|in force)|abolished|dropped|given up|repealed)|` +
+		`(?:the )?opposite is (?:true|the case)|nobody (?:does|did|ever does)(?: it| so| this| that)?|none of (?:this|it|that) (?:is|was) (?:so|true|done|the case))\W*$`,
+)

@@ -1,0 +1,339 @@
+package text
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// outsiders are expressions, in a regular expression, for others than the organization.
+const outsiders = `(?:other|another|former|previous|different|typical|some|fictional|imaginary|invented|neighbou?ring) (?:compan(?:y|ies)|organi[sz]ations?|` +
+	`firms?|employers?|business(?:es)?|municipalit(?:y|ies)|banks?|hospitals?|universit(?:y|ies)|people|teams?)|competitors?`
+
+var (
+	// outsideHeadingPattern matches headings above what isn't about the organization, or isn't fact.
+	outsideHeadingPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:myths?|(?:common |frequent |popular )?(?:misconceptions?|misunderstandings|errors about)|rumou?rs?|hearsay|fiction|fairy tales?|thought experiments?|role[ -]?play|` +
+			`fictional|imaginary|hypothetical|invented|quiz|exam(?:ination)? questions?|test your knowledge|(?:what|how) ` + outsiders + `|` +
+			`(?:at|about|by|of|from) (?:our |the )?(?:` + outsiders + `)|(?:former|old|previous|past|abolished|repealed|superseded|withdrawn|obsolete) (?:\w+ )?(?:rules?|polic(?:y|ies)|regime|regulations?|wordings?|practices?|procedures?)|` +
+			`(?:rules?|polic(?:y|ies)|practices?) (?:until|before|in) (?:19|20)\d\d|(?:abolished|repealed|superseded)\W*$|wish ?lists?|wishes|` +
+			`what (?:the )?(?:law|laws|standards?|regulations?|regulators?|legislat\w+|auditors?|customers?|clients?) (?:says?|wants?|requires?|demands?|asks?|expects?)|` +
+			`legal background|(?:bad|poor|negative|wrong) examples?|counter-?examples?|literature|bibliography|works cited)\b`,
+	)
+	// undoneHeadingPattern matches headings above what isn't done.
+	undoneHeadingPattern = lazyregexp.NewPrefiltered(
+		`(?i)(?:\b(?:(?:not|never) (?:yet )?(?:implemented|in place|done|adopted|introduced|available|covered|fulfill?ed|met|started|achieved|accepted|followed|practi[sc]ed|applied)|` +
+			`(?:controls?|measures?|safeguards?|items?|things?|practices|elements|what)(?: that)?(?: (?:is|are|we are|we're|still|currently))* (?:missing|lacking|absent)|` +
+			`(?:missing|lacking|absent|unmet|unfulfilled|rejected|declined|discarded|dismissed|dropped|refused|abandoned) (?:\w+ )?(?:controls?|measures?|safeguards?|proposals?|requirements?|ideas?|options?|suggestions?|practices|elements|requests?|motions?)|` +
+			`(?:what|things|controls|measures|practices) (?:we|they|is|are) (?:do not|don't|are not|aren't|never|not|lack|cannot|can't|have not|haven't)|to-?do(?: list)?|` +
+			`(?:proposals|suggestions|ideas|options|motions|measures) (?:we )?(?:rejected|declined|discarded|dropped|turned down|not (?:adopted|pursued|accepted)))\b)|^\W*(?:missing|lacking|rejected|to do|not done)\W*$`,
+	)
+	// negatedListPattern matches the introduction to a list of what isn't so: "None of the following is in place:".
+	negatedListPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:none|nothing|not one|neither|no one|nobody|never|not any|not|n't|lack(?:s|ing)?|missing|without|unable)\b[^.]{0,80}\b(?:following|these|below|this list)\b|` +
+			`\b(?:following|these|below|this list)\b[^.]{0,80}\b(?:not|n't|nobody|never|none|lack(?:s|ing)?|missing|absent|unmet|wrong|false|untrue|incorrect|invented|fictional|made up|rejected|myths?)\b|` +
+			`\b(?:and|but|which|that) we (?:have|do|did|are|could|can)(?: not|n't)\b[^.]*:|\bwe (?:have|do) (?:none|nothing) of\b`,
+	)
+	// exceptionListPattern matches introductions whose negation doesn't deny the list.
+	exceptionListPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:exceptions?|exempt\w*|must|shall|may|should|required|without (?:exception|delay|permission|approval)|not only|not limited|unless|if|when|before|until)\b`,
+	)
+	// forwardPattern matches a sentence that disowns what follows in its section.
+	forwardPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:what follows|the following|(?:this|the) (?:section|chapter|page|text|lesson|story|list|part|document|paragraph|article)|below)\b[^.]{0,60}\b(?:` +
+			`not (?:our|the current|a description of|describe (?:our|what we)|in force|in effect|true|real|apply to us|what we do|about us)|fiction(?:al)?|invented|imaginary|made up|hypothetical|` +
+			`no longer (?:in force|valid|followed|our)|describes? ` + outsiders + `|(?:is|are) (?:about|from|of|by) (?:` + outsiders + `)|(?:a |an )(?:bad|negative|fictional|invented) example)|` +
+			`\b(?:how|what) (?:an?|the) (?:typical|average|other|fictional|ideal) (?:company|organi[sz]ation|firm|business) (?:works|does|looks|protects)\b|` +
+			`\babout (?:its|their|his|her) own\b[^.]*:\W*$`,
+	)
+	// backwardPattern matches a sentence that takes back what comes before it. Group 1 is its subject.
+	backwardPattern = lazyregexp.NewPrefiltered(
+		`(?i)^\W*(?:(?:but|however|yet|sadly|unfortunately|in (?:reality|truth|fact)),? )?(?:` +
+			`((?:none|nothing|not one)(?: (?:of (?:this|that|these|those|it|them|the (?:above|kind|sort|foregoing|preceding|statements|sentences))|like (?:this|that))))(?: \w+)? (?:is|are|was|were|has|have|happens?|applies|apply|exists?) ?(?:true|the case|done|so|in place|happen\w*|practi[sc]ed|our practice|here|at our|anywhere|implemented)?\b[^.,;]{0,40}|` +
+			`((?:all|everything|every word|most)\b[^.,;]{0,40}|(?:these|those|the (?:above|preceding|previous|foregoing))\b[^.,;]{0,40}|(?:this|that|it|the (?:sentence|statement|rule|claim|practice|above))(?: \w+)?) ` +
+			`(?:is|are|was|were|has been|have been|does|do|did)(?: (?:simply|just|all|only|of course|since|now|then|completely|entirely|plainly))?(?: not|n't)? ?` +
+			`(?:not true|untrue|true|false|wrong|a lie|lies|made up|invented|fictional|fiction|a joke|nonsense|so|the case|our practice|a myth|rumou?rs?|wishful thinking|hold|happen|apply|exist|` +
+			`dropped|abolished|repealed|abandoned|given up|scrapped|withdrawn|rejected|(?:taken|copied|quoted) from|no longer|only an example|an example|hearsay|what the (?:brochure|slide|vendor) says)\b[^.;]{0,60}|` +
+			`(?:false|untrue|not true|wrong|rejected|fiction|made up|invented|no longer true))\W*$`,
+	)
+	trueClaimPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:is|are|was|were) (?:\w+ )?(?:true|so|the case|our practice)\W*$`)
+	negationPattern  = lazyregexp.NewPrefiltered(`(?i)\b(?:none|nothing|not|n't|never|no)\b`)
+)
+
+// DisclaimingHeading returns whether a heading is above what isn't about the organization or isn't fact (outside), and
+// whether it is above what isn't done (undone).
+func DisclaimingHeading(heading string) (outside, undone bool) {
+	if len(heading) > 100 {
+		return false, false
+	}
+	return outsideHeadingPattern.MatchString(heading), undoneHeadingPattern.MatchString(heading)
+}
+
+// Disowns reports whether a sentence disowns what follows in its section.
+func Disowns(sentence string) bool { return forwardPattern.MatchString(sentence) }
+
+// applyDisclaimers applies headings, introductions and neighboring sentences that say that a passage's sentences aren't
+// about the organization, aren't fact or aren't done.
+func (a *Analysis) applyDisclaimers() {
+	disowned := -1 // heading under which sentences are disowned
+	active := false
+	a.unassertWordSalad()
+	for i := range a.Sentences {
+		s := &a.Sentences[i]
+		if literaturePattern.MatchString(s.Text) || citationPattern.MatchString(s.Text) {
+			a.unassertLine(i)
+		}
+		if i > 0 && startsWithSpeechVerb(s.Text) { // "…," said the manager of another company
+			a.Sentences[i-1].unassertAll()
+			s.unassertAll()
+		}
+		if active && s.headingIndex != disowned && !s.Fragment {
+			active = false
+		}
+		if active {
+			s.unassertAll()
+		}
+		if s.headingIndex >= 0 {
+			outside, undone := DisclaimingHeading(a.Sentences[s.headingIndex].Text)
+			if outside {
+				s.unassertAll()
+			}
+			s.Disclaimed = s.Disclaimed || undone
+		}
+		if lead := s.LeadIndex; lead >= 0 && !s.IsTableRow {
+			switch l := &a.Sentences[lead]; {
+			case l.introducesOutsideItems():
+				s.unassertAll()
+			case l.introducesUndoneItems():
+				s.Disclaimed = true
+			}
+		}
+		switch {
+		case s.IsTableRow:
+		case forwardPattern.MatchString(s.Text), strings.HasSuffix(s.Text, ":") && s.IsUnasserted():
+			disowned, active = s.headingIndex, true
+		default:
+			a.applyRetraction(i)
+		}
+	}
+}
+
+// unassertLine marks the sentences on the line of sentence i as not asserted.
+func (a *Analysis) unassertLine(i int) {
+	sameLine := func(from, to int) bool { return !strings.Contains(a.Text[from:to], "\n") }
+	for k := i; k >= 0 && sameLine(a.Sentences[k].start, a.Sentences[i].start); k-- {
+		a.Sentences[k].unassertAll()
+	}
+	for k := i + 1; k < len(a.Sentences) && sameLine(a.Sentences[i].start, a.Sentences[k].start); k++ {
+		a.Sentences[k].unassertAll()
+	}
+}
+
+// startsWithSpeechVerb reports whether a sentence continues direct speech: "said the manager".
+func startsWithSpeechVerb(text string) bool {
+	word, _, _ := strings.Cut(strings.TrimLeft(text, "\"”’ "), " ")
+	return speechVerbs[word] && word == strings.ToLower(word)
+}
+
+// OpenList returns what the introduction to a list that reaches to the end of a text, and may continue after it, says of
+// the list: that its items aren't about the organization or aren't fact (outside), or aren't done (undone).
+func OpenList(text string) (outside, undone bool) {
+	if !strings.Contains(text, ":") {
+		return false, false
+	}
+	spans := splitSentences(text)
+	for i := len(spans) - 1; i >= 0; i-- {
+		if spans[i].Item {
+			continue
+		}
+		lead := text[spans[i].start:spans[i].end]
+		if !strings.HasSuffix(lead, ":") {
+			return false, false
+		}
+		words := splitWords(lead)
+		s := &Sentence{Text: lead, Stance: parseStanceAndClauses(lead, words, 0)}
+		return s.introducesOutsideItems(), s.introducesUndoneItems()
+	}
+	return false, false
+}
+
+func (s *Sentence) introducesOutsideItems() bool {
+	return s.IsUnasserted() || forwardPattern.MatchString(s.Text) ||
+		otherOrganization(splitWords(s.Text)) && negationPattern.MatchString(s.Text)
+}
+
+func (s *Sentence) introducesUndoneItems() bool {
+	return s.Prohibited == 0 && negatedListPattern.MatchString(s.Text) && !exceptionListPattern.MatchString(s.Text)
+}
+
+// applyRetraction applies sentence i to those before it if it takes them back: "None of the above is the case".
+func (a *Analysis) applyRetraction(i int) {
+	s := &a.Sentences[i]
+	if i == 0 || s.Item || len(s.Text) > 160 || s.RefersBack && s.Denied != 0 {
+		return
+	}
+	m := backwardPattern.FindStringSubmatch(s.Text)
+	if m == nil || trueClaimPattern.MatchString(s.Text) && !negationPattern.MatchString(s.Text) {
+		return
+	}
+	subject := strings.ToLower(m[1] + m[2])
+	single := m[1] == "" && slices.ContainsFunc([]string{"this", "that", "it", ""}, func(p string) bool { return subject == p }) ||
+		strings.HasPrefix(subject, "the sentence") || strings.HasPrefix(subject, "the rule") || strings.HasPrefix(subject, "the statement")
+	for k := i - 1; k >= 0 && a.Sentences[k].headingIndex == s.headingIndex; k-- {
+		a.Sentences[k].unassertAll()
+		if single {
+			break
+		}
+	}
+	s.unassertAll()
+}
+
+// unassertAll marks all clauses of a sentence as not asserted.
+func (s *Sentence) unassertAll() {
+	s.Hypothetical, s.Denied, s.PlanWords, s.RefersBack = 1<<s.ClauseCount-1, 0, "", false
+}
+
+const minSaladWords = 6
+
+// isWordSalad reports whether a text is no sentence although it has words of one: sorted or shuffled words, a run of
+// titles, a reference to literature or a contact.
+func isWordSalad(text string, words []word) bool {
+	if len(words) < minSaladWords {
+		return false
+	}
+	if slices.IsSortedFunc(words, func(a, b word) int { return strings.Compare(a.text, b.text) }) {
+		return true
+	}
+	capitals := 0
+	for _, w := range words {
+		if text[w.start] >= 'A' && text[w.start] <= 'Z' {
+			capitals++
+		}
+	}
+	return brokenPairs(text, words) >= 2 ||
+		capitals == len(words) && !hasAuxiliaryOrModal(words) && len(words) <= 40 && !strings.ContainsAny(text, ",:;|") ||
+		literaturePattern.MatchString(text) || citationPattern.MatchString(text) ||
+		contactLinePattern.MatchString(text) && !hasVerb(words)
+}
+
+// brokenPairs returns the number of adjacent words that can't follow each other in a sentence.
+func brokenPairs(text string, words []word) int {
+	n := 0
+	for i, w := range words {
+		next := ""
+		if i+1 < len(words) {
+			if next = words[i+1].text; strings.TrimSpace(text[w.end:words[i+1].start]) != "" || text[words[i+1].start] <= 'Z' {
+				continue
+			}
+		} else if len(w.text) < 2 {
+			continue // an initial
+		}
+		if isBrokenPair(w.text, next) {
+			n++
+		}
+	}
+	return n
+}
+
+var (
+	articles     = wordSet("the a an our their its every your")
+	joiningWords = wordSet("of from into onto between during")
+	finiteVerbs  = wordSet("is are was were must shall has have and or")
+	beforeBe     = wordSet("must shall should may might can could will would to not cannot only also always never then ever either both and or still already now therefore first later")
+)
+
+// isBrokenPair reports whether a word can't be followed by another one in a sentence. next is "" at the end.
+func isBrokenPair(w, next string) bool {
+	switch {
+	case articles[w]:
+		return articles[next] || joiningWords[next] || finiteVerbs[next] || oneOf(next, "", "with", "by", "for", "that", "when")
+	case joiningWords[w]:
+		return finiteVerbs[next] || joiningWords[next] && w != "from"
+	case oneOf(w, "must", "shall"):
+		return articles[next] || joiningWords[next] || oneOf(next, "is", "are", "was", "were", "must", "shall", "and")
+	case oneOf(w, "and", "or"):
+		return oneOf(next, "and", "or", "")
+	case oneOf(w, "is", "are"):
+		return oneOf(next, "is", "are", "must", "shall", "have", "has")
+	}
+	return next == "be" && !beforeBe[w] && !strings.HasSuffix(w, "ly")
+}
+
+var (
+	literaturePattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:pp\. ?\d|et al\.|journal of|proc\. of|proceedings of|doi:|isbn\b|vol\. ?\d)`,
+	)
+	citationPattern    = lazyregexp.New(`^\W{0,2}\[\d+\] `)
+	contactLinePattern = lazyregexp.NewPrefiltered(`(?i)\b(?:ext\.|tel\.?:?|phone:?) ?[+\d(]|[\w.]+@[\w-]+\.\w`)
+)
+
+// unassertWordSalad applies the share of sentences with broken pairs to a passage: in shuffled text, some sentences
+// happen to have none.
+func (a *Analysis) unassertWordSalad() {
+	sentences, broken := 0, 0
+	for i := range a.Sentences {
+		if s := &a.Sentences[i]; !s.IsTableRow {
+			sentences++
+			if brokenPairs(s.Text, splitWords(s.Text)) > 0 {
+				broken++
+			}
+		}
+	}
+	if broken < 2 || 3*broken < sentences {
+		return
+	}
+	for i := range a.Sentences {
+		a.Sentences[i].unassertAll()
+	}
+}
+
+// harmlessColumnPattern matches columns in which a "no" or "0" is no verdict on the statement in the row.
+var harmlessColumnPattern = lazyregexp.NewPrefiltered(
+	`(?i)\b(?:no\.?|nr|number|id|ref|exceptions?|deviations?|findings?|incidents?|gaps?|issues?|overdue|remarks?|comments?|notes?|exempt|breach|complaints?|errors?|failures?|failed|open|missed|late|outsourced|personal|critical|priority|page|row|section|days|cost|age|count)\b`,
+)
+
+var (
+	denyingCellPattern = lazyregexp.New(
+		`(?i)^\W*(?:no|n|none|never|nil|absent|red|not at all|nowhere|nobody|0(?:[.,]0)?(?: ?(?:%|percent|points?))?(?: ?(?:/|of|out of) ?\d+)?|missing|not (?:yet |at all )?\w+)\W*$|^\s*(?:[✗✘❌×🔴]|\[ ?\])\s*$`,
+	)
+	falseCellPattern = lazyregexp.New(
+		`(?i)^\W*(?:false|untrue|wrong|incorrect|myth|rejected|declined|nothing(?: of (?:the|that) (?:kind|sort))?|nothing found|to ?do|f)\W*$`,
+	)
+)
+
+const (
+	minStatedWords  = 4 // words from which a cell with a verb is a statement that another cell may judge
+	maxVerdictCells = 4 // cells of a row; a "no" in a longer row describes only one of many properties
+)
+
+// readVerdictCell applies a cell of a table row that says no, 0, red or false to the statement in another cell.
+func (s *Sentence) readVerdictCell(row string) {
+	states := 0 // cells that state something
+	var names, values []string
+	for cell := range strings.FieldsFuncSeq(row, func(r rune) bool { return r == ';' || r == '|' }) {
+		name, value, named := strings.Cut(cell, ":")
+		if !named || len(name) > maxColumnName {
+			name, value = "", cell
+		}
+		names, values = append(names, name), append(values, strings.TrimSpace(value))
+		w := splitWords(value)
+		if len(w) >= minStatedWords && hasVerb(w) {
+			states++
+		}
+	}
+	if states != 1 || len(values) > maxVerdictCells || s.PlanWords != "" {
+		return
+	}
+	for i, value := range values {
+		switch {
+		case value == "" || harmlessColumnPattern.MatchString(names[i]):
+		case denyingCellPattern.MatchString(value):
+			s.Denied, s.affirmedStems, s.AnswersNo, s.AnswersYes = 1<<s.ClauseCount-1, hashStems(nil), true, false
+			return
+		case falseCellPattern.MatchString(value):
+			s.unassertAll()
+			return
+		}
+	}
+}
