@@ -168,7 +168,7 @@ func (r *runner) judgeDocument(ctx context.Context, file, text string, controls 
 	if err != nil {
 		return nil, err
 	}
-	judging, err := r.prepared.Evaluate(ctx, session, r.Today)
+	judging, err := r.prepared.Evaluate(ctx, session, judge.Options{Today: r.Today})
 	if err != nil {
 		return nil, err
 	}
