@@ -72,10 +72,10 @@ engine/evidence/embed → engine/evidence/embed/words engine/evidence/embed/phra
 engine/evidence/embed/phrasebook → engine/evidence/embed/words internal/controltext
 engine/evidence/embed/words →
 engine/evidence/chunk → engine/evidence/parse/document api internal/questionnaire
-engine/evidence/parse → engine/evidence/parse/mail engine/evidence/parse/office engine/evidence/parse/pdf engine/evidence/parse/text engine/evidence/parse/facts engine/evidence/parse/zipfile engine/evidence/parse/cfb engine/evidence/parse/document api internal/regularfile internal/lazyregexp
-engine/evidence/parse/mail → engine/evidence/parse/text engine/evidence/parse/cfb engine/evidence/parse/document api internal/lazyregexp
-engine/evidence/parse/office → engine/evidence/parse/text engine/evidence/parse/zipfile engine/evidence/parse/document api
-engine/evidence/parse/pdf → engine/evidence/parse/text engine/evidence/parse/document api internal/lazyregexp internal/questionnaire
+engine/evidence/parse → engine/evidence/parse/mail engine/evidence/parse/office engine/evidence/parse/pdf engine/evidence/parse/text engine/evidence/parse/facts engine/evidence/parse/zipfile engine/evidence/parse/cfb engine/evidence/parse/document api internal/regularfile internal/lazyregexp internal/charset
+engine/evidence/parse/mail → engine/evidence/parse/text engine/evidence/parse/cfb engine/evidence/parse/document api internal/lazyregexp internal/charset
+engine/evidence/parse/office → engine/evidence/parse/text engine/evidence/parse/zipfile engine/evidence/parse/document api internal/charset
+engine/evidence/parse/pdf → engine/evidence/parse/text engine/evidence/parse/document api internal/lazyregexp internal/questionnaire internal/charset
 engine/evidence/parse/text → engine/evidence/parse/document api internal/lazyregexp
 engine/evidence/parse/facts → engine/evidence/parse/document internal/lazyregexp
 engine/evidence/parse/zipfile → engine/evidence/parse/document
@@ -87,7 +87,7 @@ engine/evidence/dedup →
 engine/judge/criteria → engine/catalog/starter internal/controltext
 engine/catalog    → engine/catalog/starter engine/catalog/workbook engine/catalog/strm engine/catalog/custom engine/catalog/oscal engine/catalog/scf engine/audit store api internal/lazyregexp
 engine/catalog/oscal → engine/catalog/custom engine/catalog/scf api internal/lazyregexp
-engine/catalog/custom → engine/catalog/scf api internal/lazyregexp
+engine/catalog/custom → engine/catalog/scf api internal/lazyregexp internal/charset
 engine/catalog/starter → engine/catalog/scf api
 engine/catalog/workbook → engine/catalog/scf api internal/lazyregexp
 engine/catalog/strm → engine/catalog/scf api internal/lazyregexp internal/prose
@@ -106,6 +106,7 @@ api               →
 internal/controltext →
 internal/linereader →
 internal/bytereader →
+internal/charset  →
 internal/regularfile →
 internal/lazyregexp →
 internal/editdistance →

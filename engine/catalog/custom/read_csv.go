@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/internal/lazyregexp"
 )
 
 // Columns of a CSV file of requirements, and of a CSV file of controls.
@@ -35,6 +37,9 @@ var (
 // maxRows is the maximum number of rows in a CSV file.
 const maxRows = 100_000
 
+// separatorPattern matches a first line that names the separator for spreadsheet programs.
+var separatorPattern = lazyregexp.New(`^"?(?i:sep)=([,;|\t])"?[ \t]*\r?(?:\n|$)`)
+
 // isCSV reports whether a file is CSV rather than YAML. It goes by the file name extension. If that is none
 // of the usual ones, a first line with separators and without a colon means CSV.
 func isCSV(filename string, head []byte) bool {
@@ -43,6 +48,9 @@ func isCSV(filename string, head []byte) bool {
 		return true
 	case ".yaml", ".yml", ".json":
 		return false
+	}
+	if separatorPattern.MatchString(string(head[:min(len(head), 10)])) {
+		return true
 	}
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	return bytes.ContainsAny(line, ",;\t") && !bytes.Contains(line, []byte(":"))
@@ -106,8 +114,15 @@ func (t *csvTable) nextRow() error {
 }
 
 func readCSV(data []byte, o SetOptions) (*Set, error) {
+	separator := detectSeparator(bytes.TrimLeft(data, "\r\n \t"))
+	if line, _, _ := bytes.Cut(data, []byte("\n")); len(line) < 20 {
+		if m := separatorPattern.FindStringSubmatch(string(line)); m != nil {
+			separator, _ = utf8.DecodeRuneInString(m[1])
+			data = data[len(line):] // from the line's end, so that lines keep their numbers
+		}
+	}
 	r := csv.NewReader(bytes.NewReader(data))
-	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = detectSeparator(bytes.TrimLeft(data, "\r\n \t")), -1, true
+	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = separator, -1, true
 	t := &csvTable{reader: r, columns: map[string]int{}}
 	if err := t.nextRow(); err != nil {
 		return nil, csvError(err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/internal/charset"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
@@ -32,16 +33,12 @@ type SetOptions struct {
 // ReadSet reads frameworks and controls from a YAML, JSON or CSV file. It detects JSON by the content. To
 // tell CSV from YAML, it also uses the file name.
 func ReadSet(filename string, data []byte, o SetOptions) (*Set, error) {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	if !utf8.Valid(data) {
-		return nil, errors.New("it is not UTF-8; save it as UTF-8")
-	}
-	if bytes.IndexByte(data, 0) >= 0 {
-		return nil, errors.New("it is not text")
+	data, err := decodeText(data)
+	if err != nil {
+		return nil, err
 	}
 	head := bytes.TrimLeftFunc(data, unicode.IsSpace)
 	var set *Set
-	var err error
 	switch {
 	case len(head) == 0:
 		return nil, errors.New("it is empty")
@@ -62,6 +59,42 @@ func ReadSet(filename string, data []byte, o SetOptions) (*Set, error) {
 		return nil, errors.New("it contains no framework and no control; put them in the lists frameworks and controls")
 	}
 	return set, nil
+}
+
+// decodeText returns text as UTF-8. Spreadsheet programs also write UTF-16 and, in Western countries, Windows-1252.
+func decodeText(data []byte) ([]byte, error) {
+	decoded := data
+	switch charset.Guess(data) {
+	case charset.UTF16LE, charset.UTF16BE:
+		text, _ := charset.Decode(data)
+		decoded = []byte(text)
+	case charset.Windows1252:
+		if !hasMultiByte(data) && bytes.IndexByte(data, 0) < 0 {
+			text, _ := charset.Decode(data)
+			decoded = []byte(text)
+		}
+	case charset.UTF8:
+		decoded = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	}
+	switch {
+	case bytes.ContainsFunc(decoded, func(r rune) bool { return r < '\t' || r > '\r' && r < ' ' }):
+		return nil, errors.New("it is not text")
+	case !utf8.Valid(decoded):
+		return nil, errors.New("it is not UTF-8, or damaged; save it as UTF-8")
+	}
+	return decoded, nil
+}
+
+// hasMultiByte reports whether data has a character of several bytes in UTF-8. Text in Windows-1252 rarely has one.
+func hasMultiByte(data []byte) bool {
+	for len(data) > 0 {
+		_, n := utf8.DecodeRune(data)
+		if n > 1 {
+			return true
+		}
+		data = data[n:]
+	}
+	return false
 }
 
 // withDefaultsFrom returns the options with empty fields set to defaults derived from the file name.

@@ -1,8 +1,10 @@
 package custom_test
 
 import (
+	"encoding/binary"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/scf-service/service/engine/catalog/custom"
 )
@@ -40,6 +42,14 @@ func TestReadSet(t *testing.T) {
 	}
 }
 
+func inUTF16(s string, order binary.AppendByteOrder) string {
+	var out []byte
+	for _, u := range utf16.Encode([]rune(s)) {
+		out = order.AppendUint16(out, u)
+	}
+	return string(out)
+}
+
 func TestReadCSV(t *testing.T) {
 	table := "\xef\xbb\xbfRequirement;Title;Controls;Relationship;Strength\nQ1;First;IAC-06, GOV-01;;\n;;;;\nQ1;;IAC-07;Subset;5\n" +
 		"Q2;Second;;;\n"
@@ -55,6 +65,23 @@ func TestReadCSV(t *testing.T) {
 		r.Relations[0].Relationship != "subset" {
 		t.Errorf("%+v", r)
 	}
+	plain := "requirement;title;controls\r\nQ1;\"Prüfung; jährlich\";IAC-06\r\n1.10;Zwei;GOV-01\r\n"
+	for name, data := range map[string]string{
+		"sep=": "sep=;\r\n" + plain, "quoted sep=": "\ufeff\"sep=;\"\n" + plain,
+		"UTF-16":           "\xff\xfe" + inUTF16(plain, binary.LittleEndian),
+		"UTF-16 and sep=":  "\xfe\xff" + inUTF16("SEP=;\n"+plain, binary.BigEndian),
+		"UTF-16, unmarked": inUTF16(plain, binary.LittleEndian),
+		"Windows-1252":     strings.NewReplacer("ü", "\xfc", "ä", "\xe4").Replace(plain),
+	} {
+		set, err := custom.ReadSet("x.csv", []byte(data), custom.SetOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if r := set.Frameworks[0].Requirements; len(r) != 2 || *r[0].Title != "Prüfung; jährlich" || r[1].Code != "1.10" {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
 	table = "control\ttitle\tdescription\tweight\nyard-01\tWhistles\tBlown, loudly\t7\n"
 	if set, err = custom.ReadSet("pasted", []byte(table), custom.SetOptions{}); err != nil || *set.Controls[0].Weight != 7 {
 		t.Errorf("%+v, %v", set, err)
@@ -64,7 +91,8 @@ func TestReadCSV(t *testing.T) {
 func TestRejectedSets(t *testing.T) {
 	for name, c := range map[string]struct{ file, data, says string }{
 		"nothing":             {"x.yaml", " \n", "it is empty"},
-		"not UTF-8":           {"x.csv", "requirement\n\xff", "UTF-8"},
+		"not UTF-8":           {"x.csv", "requirement\né\xff", "UTF-8"},
+		"a picture":           {"x.csv", "\x89PNG\r\n\x1a\n", "not text"},
 		"a program":           {"x.yaml", "\x7fELF\x00", "not text"},
 		"a list":              {"x.yaml", "- a\n- b", "the top level must have the fields"},
 		"a word":              {"x.yaml", "hello", "the top level must have the fields"},

@@ -17,7 +17,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/mail"
 	"github.com/scf-service/service/engine/evidence/parse/office"
 	"github.com/scf-service/service/engine/evidence/parse/pdf"
-	"github.com/scf-service/service/engine/evidence/parse/text"
+	"github.com/scf-service/service/internal/charset"
 )
 
 // Options limits the resources used for one document. Zero fields take their defaults.
@@ -166,6 +166,8 @@ func (r *Reader) readInto(b *document.Builder, name string, content io.ReaderAt,
 		err = mail.ReadOutlook(b, content, size)
 	case formatMail:
 		err = mail.ReadMail(b, content, size)
+	case formatSigned:
+		err = mail.ReadSigned(b, name, content, size)
 	case formatMHTML:
 		err = mail.ReadWebArchive(b, content, size)
 	case formatRTF:
@@ -211,7 +213,7 @@ func readText(b *document.Builder, format *format, content io.ReaderAt, size int
 	if err != nil {
 		return err
 	}
-	decoded, warning := text.Decode(raw)
+	decoded, warning := charset.Decode(raw)
 	if warning != "" {
 		b.Warn("%s", warning)
 	}

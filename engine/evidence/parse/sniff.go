@@ -12,7 +12,9 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/engine/evidence/parse/cfb"
+	"github.com/scf-service/service/engine/evidence/parse/mail"
 	"github.com/scf-service/service/engine/evidence/parse/office"
+	"github.com/scf-service/service/internal/charset"
 	"github.com/scf-service/service/internal/lazyregexp"
 
 	"github.com/scf-service/service/engine/evidence/parse/document"
@@ -73,6 +75,7 @@ var (
 	formatMail     = &format{mime: "message/rfc822", label: "a mail", reader: "mail", extensions: []string{".eml", ".mbox"}}
 	formatMHTML    = &format{mime: "multipart/related", label: "a saved web page (MHTML)", reader: "mail", extensions: []string{".mht", ".mhtml"}}
 	formatMsg      = &format{mime: "application/vnd.ms-outlook", label: "an Outlook message", reader: "mail", extensions: []string{".msg"}}
+	formatSigned   = &format{mime: "application/pkcs7-mime", label: "signed data", reader: "mail", extensions: []string{".p7m", ".p7s"}}
 	formatZip      = &format{mime: "application/zip", label: "a zip archive", reader: "zip", extensions: []string{".zip"}}
 	formatHTML     = &format{mime: "text/html", label: "HTML", reader: "html", read: text.ReadHTML, extensions: []string{".html", ".htm", ".xhtml"}}
 	formatXML      = &format{mime: "application/xml", label: "XML", reader: "xml", read: text.ReadXML, extensions: []string{".xml"}}
@@ -157,6 +160,8 @@ func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 		return sniffOLE(content, size)
 	case bytes.HasPrefix(bytes.TrimLeft(head, "\ufeff \t\r\n"), []byte(`{\rtf`)):
 		return formatRTF, nil
+	case mail.IsCMS(head):
+		return formatSigned, nil
 	}
 	if f := sniffPicture(head); f != nil {
 		return f, nil
@@ -172,7 +177,7 @@ func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 	if looksBinary(head) {
 		return nil, document.NewError(document.ErrUnsupported, "", "it contains bytes that are not text")
 	}
-	sample, _ := text.Decode(head)
+	sample, _ := charset.Decode(head)
 	if say := unsupportedXML(sample); say != "" {
 		return nil, document.NewError(document.ErrUnsupported, "", "%s", say)
 	}
@@ -328,7 +333,7 @@ func sniffOLE(content io.ReaderAt, size int64) (*format, error) {
 // looksBinary reports whether control characters make up more than a sixteenth of the data. It returns false for
 // UTF-16.
 func looksBinary(head []byte) bool {
-	if cs := text.GuessCharset(head); cs == text.UTF16LE || cs == text.UTF16BE {
+	if cs := charset.Guess(head); cs == charset.UTF16LE || cs == charset.UTF16BE {
 		return false
 	}
 	odd := 0
@@ -459,7 +464,7 @@ func (f *format) hasExtension(ending string) bool { return slices.Contains(f.ext
 
 // formats lists all supported formats.
 var formats = []*format{
-	formatPDF, formatDocx, formatXlsx, formatPptx, formatODT, formatODS, formatODP, formatRTF, formatMail, formatMsg, formatZip,
+	formatPDF, formatDocx, formatXlsx, formatPptx, formatODT, formatODS, formatODP, formatRTF, formatMail, formatMsg, formatSigned, formatZip,
 	formatMHTML, formatHTML, formatXML, formatJSON, formatCSV, formatTSV, formatMarkdown, formatRST, formatYAML,
 }
 

@@ -59,20 +59,25 @@ func ReadMail(b *document.Builder, content io.ReaderAt, size int64) error {
 	if err != nil {
 		return err
 	}
-	kind := strings.ToLower(root.ContentType)
-	if kind == "multipart/encrypted" ||
-		strings.HasSuffix(kind, "pkcs7-mime") && !strings.Contains(strings.ToLower(root.Header.Get("Content-Type")), "signed-data") {
-		return document.NewError(document.ErrEncrypted, "", "an email encrypted with its recipient's key")
+	l := newMessage(root)
+	if isOpaque(root) {
+		b.Warn(signatureNotVerified)
 	}
-	l := mailMessage{
+	if err := l.collectParts(root); err != nil {
+		return err
+	}
+	return writeMail(b, l)
+}
+
+// newMessage returns a mail with the header of root.
+func newMessage(root *enmime.Part) *mailMessage {
+	return &mailMessage{
 		from:    decodeHeader(root, "From"),
 		to:      decodeHeader(root, "To"),
 		cc:      decodeHeader(root, "Cc"),
 		date:    decodeHeader(root, "Date"),
 		subject: decodeHeader(root, "Subject"),
 	}
-	l.collectParts(root)
-	return writeMail(b, &l)
 }
 
 // readLimited returns the content of a mail or a saved web page.
@@ -163,9 +168,22 @@ func decodeHeader(p *enmime.Part, name string) string {
 	return enmime.DecodeRFC2047(p.Header.Get(name))
 }
 
-// collectParts finds the body and the attachments. If the body comes in alternative formats, plain text is
-// preferred to HTML.
-func (l *mailMessage) collectParts(p *enmime.Part) {
+// collectParts finds the body and the attachments, also within signed data. If the body comes in alternative formats,
+// plain text is preferred to HTML.
+func (l *mailMessage) collectParts(root *enmime.Part) error {
+	root, err := openOpaque(root)
+	if err != nil {
+		return err
+	}
+	if strings.EqualFold(root.ContentType, "multipart/encrypted") {
+		return errEncrypted
+	}
+	l.addParts(root)
+	return nil
+}
+
+// addParts adds the body and the attachments of a part and those within it.
+func (l *mailMessage) addParts(p *enmime.Part) {
 	kind := strings.ToLower(p.ContentType)
 	switch {
 	case kind == "multipart/alternative":
@@ -185,7 +203,7 @@ func (l *mailMessage) collectParts(p *enmime.Part) {
 		})
 	case p.FirstChild != nil:
 		for c := p.FirstChild; c != nil; c = c.NextSibling {
-			l.collectParts(c)
+			l.addParts(c)
 		}
 	case (kind == "text/plain" || kind == "text/html" || kind == "") && p.Disposition != "attachment" && p.FileName == "":
 		l.addBodyOrAttachment(string(p.Content), kind == "text/html")

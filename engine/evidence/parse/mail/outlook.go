@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/scf-service/service/engine/evidence/parse/cfb"
+	"github.com/scf-service/service/internal/charset"
 
 	"github.com/scf-service/service/engine/evidence/parse/document"
-	"github.com/scf-service/service/engine/evidence/parse/text"
 )
 
 // Properties of an Outlook message, by their numbers in MS-OXPROPS.
@@ -82,7 +82,7 @@ func (m *msgReader) readText(in *cfb.Entry, prop string, codePage uint32) (strin
 		return "", err
 	}
 	if raw != nil {
-		return text.DecodeUTF16LE(raw), nil
+		return charset.DecodeUTF16LE(raw), nil
 	}
 	raw, err = m.readStream(in, prop, typeString)
 	return decodeCodePage(raw, codePage), err
@@ -93,7 +93,7 @@ func decodeCodePage(raw []byte, page uint32) string {
 	if page == 65001 {
 		return strings.ToValidUTF8(string(raw), "\uFFFD")
 	}
-	s, err := text.CodePage(int(page)).NewDecoder().Bytes(raw)
+	s, err := charset.CodePage(int(page)).NewDecoder().Bytes(raw)
 	if err != nil {
 		return strings.ToValidUTF8(string(raw), "\uFFFD")
 	}

@@ -1,14 +1,19 @@
 package office
 
 import (
+	"errors"
 	"io"
 	"strconv"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/transform"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/charset"
 
 	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/engine/evidence/parse/text"
@@ -31,7 +36,7 @@ func ReadRTF(b *document.Builder, content io.ReaderAt, size int64) error {
 		b:              b,
 		raw:            raw,
 		styles:         map[int]docxStyle{},
-		fonts:          map[int]*charmap.Charmap{},
+		fonts:          map[int]encoding.Encoding{},
 		defaultCharset: charmap.Windows1252,
 		formats:        map[rtfStyleKey]rtfStyleFormat{},
 		symbolFonts:    map[int]string{},
@@ -89,8 +94,9 @@ type rtfReader struct {
 	text           strings.Builder
 	highSurrogate  uint16 // first half of a surrogate pair
 	skip           int    // fallback characters still to skip
-	defaultCharset *charmap.Charmap
-	fonts          map[int]*charmap.Charmap
+	defaultCharset encoding.Encoding
+	fonts          map[int]encoding.Encoding
+	pending        []byte // the first bytes of a character of several bytes
 	styles         map[int]docxStyle
 	formats        map[rtfStyleKey]rtfStyleFormat
 
@@ -146,6 +152,7 @@ func (r *rtfReader) read() error {
 			}
 			r.stack = append(r.stack, g)
 		case '}':
+			r.pending = r.pending[:0]
 			r.closeGroup()
 			r.kindKnown = false
 		case '\\':
@@ -156,7 +163,7 @@ func (r *rtfReader) read() error {
 			for end < len(r.raw) && end-r.at < 1<<16 && r.raw[end] < 0x80 && !strings.ContainsRune("{}\\\r\n", rune(r.raw[end])) {
 				end++
 			}
-			if end == r.at || r.skip > 0 || c >= 0x80 {
+			if end == r.at || r.skip > 0 || c >= 0x80 || len(r.pending) > 0 {
 				r.putByte(c)
 				break
 			}
@@ -248,6 +255,7 @@ func (r *rtfReader) readAndExecuteControl() {
 		r.at = min(len(r.raw), r.at+value)
 		return
 	}
+	r.pending = r.pending[:0] // a character doesn't continue after it
 	r.executeControlWord(word, value, given)
 }
 
@@ -262,7 +270,7 @@ func (r *rtfReader) executeControlSymbol(c byte) {
 					r.skip--
 					return
 				}
-				r.putText(string(r.currentCharset().DecodeByte(byte(v))))
+				r.putEncoded(byte(v))
 			}
 		}
 	case '*':
@@ -278,7 +286,7 @@ func (r *rtfReader) executeControlSymbol(c byte) {
 	}
 }
 
-func (r *rtfReader) currentCharset() *charmap.Charmap {
+func (r *rtfReader) currentCharset() encoding.Encoding {
 	if p, ok := r.fonts[r.currentGroup().font]; ok {
 		return p
 	}
@@ -290,11 +298,28 @@ func (r *rtfReader) putByte(c byte) {
 		r.skip--
 		return
 	}
-	if c < 0x80 {
+	if c < 0x80 && len(r.pending) == 0 {
 		r.putText(string(rune(c)))
 		return
 	}
-	r.putText(string(r.currentCharset().DecodeByte(c)))
+	r.putEncoded(c)
+}
+
+// putEncoded adds a byte in the character set of the font. A character of several bytes is added with its last one.
+func (r *rtfReader) putEncoded(c byte) {
+	set := r.currentCharset()
+	if single, ok := set.(*charmap.Charmap); ok {
+		r.putText(string(single.DecodeByte(c)))
+		return
+	}
+	r.pending = append(r.pending, c)
+	var out [8]byte
+	n, _, err := set.NewDecoder().Transform(out[:], r.pending, false)
+	if errors.Is(err, transform.ErrShortSrc) && len(r.pending) < utf8.UTFMax {
+		return
+	}
+	r.pending = r.pending[:0]
+	r.putText(string(out[:n]))
 }
 
 // putText adds text to the destination of the current group.
@@ -403,6 +428,10 @@ var rtfIgnoredWords = map[string]bool{
 // rtfCharsets maps the character sets of fonts to code pages.
 var rtfCharsets = map[int]int{
 	77:  10000,
+	128: 932,
+	129: 949,
+	134: 936,
+	136: 950,
 	161: 1253,
 	162: 1254,
 	163: 1258,
@@ -457,7 +486,7 @@ func (r *rtfReader) executeControlWord(word string, v int, given bool) {
 	}
 	switch word {
 	case "ansicpg":
-		r.defaultCharset = text.CodePage(v)
+		r.defaultCharset = charset.CodePage(v)
 	case "mac":
 		r.defaultCharset = charmap.Macintosh
 	case "pc":
@@ -468,7 +497,7 @@ func (r *rtfReader) executeControlWord(word string, v int, given bool) {
 		g.font = v
 	case "fcharset":
 		if page, ok := rtfCharsets[v]; ok && g.dest == rtfFonts && len(r.fonts) < 10_000 {
-			r.fonts[g.font] = text.CodePage(page)
+			r.fonts[g.font] = charset.CodePage(page)
 		}
 	case "uc":
 		g.skipBytes = min(max(v, 0), 10)

@@ -73,3 +73,13 @@ func FuzzRTF(f *testing.F) {
 		`{\rtf\trowd\clmrg\cellx1\clvmrg\cellx2\pard\intbl a\cell\cell\cell\row}`,
 	)
 }
+
+// Characters of two bytes: as two codes, as a code and a letter, and unencoded; one that is cut off is left out.
+func TestRTFMultiByte(t *testing.T) {
+	doc := parsetest.Read(t, "access.rtf", []byte(`{\rtf1\ansi\ansicpg936\uc2{\fonttbl{\f0 Arial;}{\f1\fcharset128 Mincho;}{\f2\fcharset129 Batang;}}
+\f1\'83A\'83\'4e\'83Z\'83X rule\par
+\f1\'83\\ \'83`+"\x83\x41"+`x\par
+\f0\'b7\'c3\'ce\'ca \u12450\'83\'41!\par
+\f2\'c1\'a2\'b1\'d9 \'c1\f0 z{\f1\'83}A\par}`))
+	documenttest.Compare(t, documenttest.Outline(doc.Blocks), "¶ アクセス rule\n¶ ソ ャAx\n¶ 访问 ア!\n¶ 접근 zA\n")
+}

@@ -18,7 +18,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/scf-service/service/engine/evidence/parse/document"
-	"github.com/scf-service/service/engine/evidence/parse/text"
+	"github.com/scf-service/service/internal/charset"
 )
 
 const pdfScratch = 4096 // size of the buffer for results in bytes
@@ -244,7 +244,7 @@ func (m *pdfiumDocument) callForText(name string, args ...uint64) string {
 	if !ok {
 		return ""
 	}
-	return text.DecodeUTF16LE(raw[:n-2])
+	return charset.DecodeUTF16LE(raw[:n-2])
 }
 
 // loadDocument copies the file into the module's memory and opens it.

@@ -1,33 +1,39 @@
-package text
+// Package charset guesses the encoding of text and decodes it. It knows nothing of formats.
+package charset
 
 import (
 	"bytes"
 	"encoding/binary"
-	"sort"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
 	"golang.org/x/text/encoding/unicode"
 )
 
-// charset is a character encoding.
-type charset int
+// Charset is a character encoding.
+type Charset int
 
+// The encodings that Guess tells apart.
 const (
-	utf8Text charset = iota
+	UTF8 Charset = iota
 	UTF16LE
 	UTF16BE
-	windows1252 // also Latin-1: its printable characters are the same
+	Windows1252 // also Latin-1: its printable characters are the same
 )
 
-// GuessCharset guesses the encoding of a sample: by its byte order mark, else by NUL bytes in positions typical
+// Guess guesses the encoding of a sample: by its byte order mark, else by NUL bytes in positions typical
 // of UTF-16, else by whether it is valid UTF-8. A character cut off at the end of the sample is allowed.
-func GuessCharset(sample []byte) charset {
+func Guess(sample []byte) Charset {
 	switch {
 	case bytes.HasPrefix(sample, []byte{0xEF, 0xBB, 0xBF}):
-		return utf8Text
+		return UTF8
 	case bytes.HasPrefix(sample, []byte{0xFF, 0xFE}):
 		return UTF16LE
 	case bytes.HasPrefix(sample, []byte{0xFE, 0xFF}):
@@ -59,21 +65,21 @@ func GuessCharset(sample []byte) charset {
 		sample = sample[:len(sample)-1]
 	}
 	if utf8.Valid(sample) {
-		return utf8Text
+		return UTF8
 	}
-	return windows1252
+	return Windows1252
 }
 
 // Decode decodes raw to text with \n line endings. It returns a warning if the encoding was guessed or characters
 // were dropped.
 func Decode(raw []byte) (text, warning string) {
 	sample := raw
-	switch GuessCharset(sample) {
+	switch Guess(sample) {
 	case UTF16LE:
 		raw = utf16ToUTF8(raw, unicode.LittleEndian)
 	case UTF16BE:
 		raw = utf16ToUTF8(raw, unicode.BigEndian)
-	case windows1252:
+	case Windows1252:
 		out, err := charmap.Windows1252.NewDecoder().Bytes(raw)
 		if err != nil {
 			out = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
@@ -107,9 +113,19 @@ func DecodeUTF16LE(raw []byte) string {
 	return strings.TrimRight(string(utf16.Decode(u)), "\x00")
 }
 
-// CodePage returns the character set for a code page number, or Windows-1252 if the number is unknown.
-func CodePage(n int) *charmap.Charmap {
+// CodePage returns the encoding of a code page number, or Windows-1252 if the number is unknown.
+func CodePage(n int) encoding.Encoding {
 	switch n {
+	case 932:
+		return japanese.ShiftJIS
+	case 936:
+		return simplifiedchinese.GBK
+	case 949:
+		return korean.EUCKR
+	case 950:
+		return traditionalchinese.Big5
+	case 65001:
+		return unicode.UTF8
 	case 437:
 		return charmap.CodePage437
 	case 850:
@@ -141,18 +157,3 @@ func CodePage(n int) *charmap.Charmap {
 	}
 	return charmap.Windows1252
 }
-
-// newlines lists the offsets of the line endings in a text.
-type newlines []int
-
-func findNewlines(text string) (ends newlines) {
-	for i := range len(text) {
-		if text[i] == '\n' {
-			ends = append(ends, i)
-		}
-	}
-	return ends
-}
-
-// countBefore returns the number of line endings before an offset.
-func (n newlines) countBefore(offset int) int { return sort.SearchInts(n, offset) }
