@@ -214,7 +214,19 @@ func isWordSalad(text string, words []word) bool {
 	return brokenPairs(text, words) >= 2 ||
 		capitals == len(words) && !hasAuxiliaryOrModal(words) && len(words) <= 40 && !strings.ContainsAny(text, ",:;|") ||
 		literaturePattern.MatchString(text) || citationPattern.MatchString(text) ||
-		contactLinePattern.MatchString(text) && !hasVerb(words)
+		contactLinePattern.MatchString(text) && !hasVerb(words) && countStopWords(words) <= maxContactStopWords
+}
+
+// maxContactStopWords is the number of stop words up to which a line with a phone number or address can be a contact.
+const maxContactStopWords = 2
+
+func countStopWords(words []word) (n int) {
+	for _, w := range words {
+		if stopWords[w.text] {
+			n++
+		}
+	}
+	return n
 }
 
 // brokenPairs returns the number of adjacent words that can't follow each other in a sentence.
@@ -288,9 +300,15 @@ func (a *Analysis) unassertWordSalad() {
 	}
 }
 
-// harmlessColumnPattern matches columns in which a "no" or "0" is no verdict on the statement in the row.
+// verdictColumnPattern matches columns that judge the statement in their row. harmlessColumnPattern matches columns in
+// which a "no" or "0" judges nothing.
+var verdictColumnPattern = lazyregexp.NewPrefiltered(
+	`(?i)^\W*$|\b(?:status|state|in place|rag|traffic light|colou?r|score|rating|points|grade|level|maturity|correct|true|accurate|found|finding|result|outcome|verdict|` +
+		`assessment|evaluation|answer|response|done|implemented|implementation|compliant|compliance|conform\w*|fulfill?ed|met|ok|applies|applied|exists?|achieved|practi[sc]ed|reality|actual|today|current)\b`,
+)
+
 var harmlessColumnPattern = lazyregexp.NewPrefiltered(
-	`(?i)\b(?:no\.?|nr|number|id|ref|exceptions?|deviations?|findings?|incidents?|gaps?|issues?|overdue|remarks?|comments?|notes?|exempt|breach|complaints?|errors?|failures?|failed|open|missed|late|outsourced|personal|critical|priority|page|row|section|days|cost|age|count)\b`,
+	`(?i)\b(?:no\.?|nr|number|id|ref|exceptions?|deviations?|findings|incidents?|gaps?|issues?|overdue|remarks?|comments?|notes?|exempt|breach|complaints?|errors?|failures?|failed|open|missed|late|outsourced|personal|critical|priority|page|row|section|days|cost|age|count)\b`,
 )
 
 var (
@@ -327,7 +345,7 @@ func (s *Sentence) readVerdictCell(row string) {
 	}
 	for i, value := range values {
 		switch {
-		case value == "" || harmlessColumnPattern.MatchString(names[i]):
+		case value == "" || !verdictColumnPattern.MatchString(names[i]) || harmlessColumnPattern.MatchString(names[i]):
 		case denyingCellPattern.MatchString(value):
 			s.Denied, s.affirmedStems, s.AnswersNo, s.AnswersYes = 1<<s.ClauseCount-1, hashStems(nil), true, false
 			return
