@@ -22,6 +22,7 @@ import (
 	"filippo.io/age"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/scf-service/service/internal/filelock"
 	"github.com/scf-service/service/store/internal/disk"
 )
 
@@ -181,7 +182,10 @@ func (db *DB) backup(ctx context.Context, path string, o BackupOptions) (Manifes
 		return a.manifest, err
 	}
 	temp := filepath.Join(filepath.Dir(path), "."+db.newID()+unfinishedSuffix)
+	unlock := func() {}
+	defer func() { unlock() }()
 	err := db.files.WriteTemp(temp, 0o600, func(w io.Writer) error {
+		unlock, _ = filelock.TryLock(temp) // removeUnfinishedBackups also works without it
 		return a.write(ctx, disk.ContextWriter(ctx, w), snapshot)
 	})
 	if err != nil {
@@ -222,16 +226,25 @@ func relativeWithin(dir, root string) (string, error) {
 const unfinishedSuffix = ".unfinished-service-backup"
 
 // removeUnfinishedBackups removes the unfinished files of processes that were killed while they wrote a
-// backup to dir: those that have not been written to for a day.
+// backup to dir: those that nobody has locked or, where files can't be locked, that have not been written to for a day.
 func removeUnfinishedBackups(dir string, now time.Time) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), ".") || !strings.HasSuffix(e.Name(), unfinishedSuffix) || !e.Type().IsRegular() {
 			continue
 		}
-		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > 24*time.Hour {
-			_ = os.Remove(filepath.Join(dir, e.Name()))
+		path := filepath.Join(dir, e.Name())
+		unused := 10 * time.Second // one that was just created may not be locked yet
+		unlock, err := filelock.TryLock(path)
+		if errors.Is(err, filelock.ErrLocked) {
+			continue
+		} else if err != nil {
+			unused = 24 * time.Hour
 		}
+		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > unused {
+			_ = os.Remove(path)
+		}
+		unlock()
 	}
 }
 
@@ -328,7 +341,7 @@ func (a *backupWriter) listBlobs(ctx context.Context) error {
 	}
 	damage := &a.manifest.Damage
 	missing := maps.Clone(a.references)
-	err := a.db.blobs.forEachFile(ctx, func(sha string, _ fs.DirEntry) error {
+	err := a.db.blobs.ForEach(ctx, func(sha string) error {
 		record, needed := missing[sha]
 		if a.references != nil && !needed {
 			a.manifest.UnusedBlobs++
@@ -341,7 +354,7 @@ func (a *backupWriter) listBlobs(ctx context.Context) error {
 				return nil
 			}
 		}
-		size, err := a.db.blobs.Size(sha) // that in the header of a compressed blob isn't verified
+		size, err := a.db.blobs.Size(sha)
 		if err != nil {
 			return a.describeBlobError(sha, err)
 		}
@@ -429,7 +442,7 @@ func (a *backupWriter) addBlob(ctx context.Context, b Blob) error {
 	}
 	defer f.Close()
 	if size != b.Size {
-		return fmt.Errorf("%w: the size of blob %s has changed from %d to %d during the backup", ErrCorrupt, b.SHA256, b.Size, size)
+		return a.describeBlobError(b.SHA256, fmt.Errorf("%w: its size is %d instead of %d", ErrCorrupt, size, b.Size))
 	}
 	if err := a.addHeader(entryBlobs+b.SHA256, size); err != nil {
 		return err

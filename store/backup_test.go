@@ -20,6 +20,7 @@ import (
 	"filippo.io/age"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/scf-service/service/internal/filelock"
 	"github.com/scf-service/service/internal/testutil/longtest"
 	"github.com/scf-service/service/store/bolt"
 )
@@ -643,6 +644,7 @@ func TestUnfinishedBackupsAreRemoved(t *testing.T) {
 	is(t, "WriteFile", errors.Join(os.WriteFile(unrelated, nil, 0o600), os.Chtimes(unrelated, old, old)), nil)
 	for name, age := range map[string]bool{
 		".a.1" + unfinishedSuffix: true, ".b.2" + unfinishedSuffix: false, "c" + unfinishedSuffix: true, ".d": true,
+		".locked" + unfinishedSuffix: true,
 	} {
 		path := filepath.Join(dir, name)
 		is(t, "WriteFile", os.WriteFile(path, nil, 0o600), nil)
@@ -650,8 +652,17 @@ func TestUnfinishedBackupsAreRemoved(t *testing.T) {
 			is(t, "Chtimes", os.Chtimes(path, old, old), nil)
 		}
 	}
+	unlock, err := filelock.TryLock(filepath.Join(dir, ".locked"+unfinishedSuffix))
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("files can't be locked on this system")
+	}
+	is(t, "TryLock", err, nil)
 	is(t, "Backup", backUp(t.Context(), db, filepath.Join(dir, "new")), nil)
-	same(t, "files", slices.Sorted(maps.Keys(state(t, dir))), "/.b.2"+unfinishedSuffix, "/.d", "/c"+unfinishedSuffix, "/new")
+	want := []string{"/.b.2" + unfinishedSuffix, "/.d", "/.locked" + unfinishedSuffix, "/c" + unfinishedSuffix, "/new"}
+	same(t, "files", slices.Sorted(maps.Keys(state(t, dir))), want...)
+	unlock() // by the end of its process
+	is(t, "Backup", backUp(t.Context(), db, filepath.Join(dir, "newer")), nil)
+	same(t, "files", slices.Sorted(maps.Keys(state(t, dir))), append(slices.Delete(want, 2, 3), "/newer")...)
 	same(t, "files of another folder", slices.Sorted(maps.Keys(state(t, other))), "/.a.1"+unfinishedSuffix)
 }
 

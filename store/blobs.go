@@ -216,13 +216,19 @@ func (b *Blobs) openUnverified(sha string) (io.ReadSeekCloser, int64, error) {
 	return f, info.Size(), nil
 }
 
-// Size returns the size of a blob's content, or ErrNotFound. Unlike Open, it does not verify a large blob.
+// Size returns the size of a blob's content, or ErrNotFound. Unlike Open, it does not verify the blob: the size of a damaged
+// one may be wrong.
 func (b *Blobs) Size(sha string) (int64, error) {
-	f, size, err := b.openUnverified(sha)
+	path, err := b.path(sha)
 	if err != nil {
 		return 0, err
 	}
-	return size, f.Close()
+	f, err := regularfile.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return 0, toBlobError(sha, err)
+	}
+	defer f.Close()
+	return contentSize(f, sha)
 }
 
 // Delete removes a blob, or returns ErrNotFound. It waits for a running backup.
@@ -238,28 +244,27 @@ func (b *Blobs) Delete(sha string) error {
 	return disk.SyncDir(filepath.Dir(path))
 }
 
-// DeleteUnused removes blobs and returns them: those for which isUsed returns false, that were last put
+// DeleteUnused removes blobs and returns their hashes: those for which isUsed returns false, that were last put
 // longer than olderThan ago, and that were not there when a restore replaced a database that still exists.
 // Compute isUsed in a View that started after the last relevant Put; olderThan protects blobs whose transaction
 // is still to come.
-func (b *Blobs) DeleteUnused(ctx context.Context, isUsed func(sha string) bool, olderThan time.Duration) ([]Blob, error) {
-	var swept []Blob
+func (b *Blobs) DeleteUnused(ctx context.Context, isUsed func(sha string) bool, olderThan time.Duration) (deleted []string, err error) {
 	limit := b.clock().Add(-olderThan)
 	kept, err := b.blobsOfReplacedDatabases()
 	if err != nil {
 		return nil, err
 	}
-	err = b.ForEach(ctx, func(blob Blob) error {
-		if isUsed(blob.SHA256) || kept[blob.SHA256] {
+	err = b.ForEach(ctx, func(sha string) error {
+		if isUsed(sha) || kept[sha] {
 			return nil
 		}
-		removed, err := b.deleteIfOlder(blob.SHA256, limit)
+		removed, err := b.deleteIfOlder(sha, limit)
 		if removed {
-			swept = append(swept, blob)
+			deleted = append(deleted, sha)
 		}
 		return err
 	})
-	return swept, err
+	return deleted, err
 }
 
 // deleteIfOlder deletes a blob that was last put before cutoff. It checks that while it holds the lock,
@@ -274,7 +279,7 @@ func (b *Blobs) deleteIfOlder(sha string, cutoff time.Time) (bool, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	if err != nil || !info.ModTime().Before(cutoff) {
+	if err != nil || !info.Mode().IsRegular() || !info.ModTime().Before(cutoff) {
 		return false, err
 	}
 	if err := os.Remove(path); err != nil {
@@ -283,38 +288,19 @@ func (b *Blobs) deleteIfOlder(sha string, cutoff time.Time) (bool, error) {
 	return true, disk.SyncDir(filepath.Dir(path))
 }
 
-// ForEach calls fn for every blob in name order, until it returns an error.
-func (b *Blobs) ForEach(ctx context.Context, fn func(Blob) error) error {
-	return b.forEachFile(ctx, func(sha string, f fs.DirEntry) error {
-		info, err := f.Info()
-		if err == nil && !info.Mode().IsRegular() {
-			return nil // opening a pipe would wait
-		}
-		var size int64
-		if err == nil {
-			size, err = contentSize(filepath.Join(b.dir, sha[:2], sha[2:]), info.Size())
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // deleted meanwhile
-		}
-		if err != nil {
-			return err
-		}
-		return fn(Blob{SHA256: sha, Size: size})
-	})
-}
-
-// forEachFile calls fn for every file that is named like a blob, in name order, until fn returns an error.
-func (b *Blobs) forEachFile(ctx context.Context, fn func(sha string, f fs.DirEntry) error) error {
+// ForEach calls fn with the hash of every blob in name order, until it returns an error. Something else with the name of
+// a blob, such as a folder, is a damaged blob.
+func (b *Blobs) ForEach(ctx context.Context, fn func(sha string) error) error {
 	folders, err := os.ReadDir(b.dir) // sorted
 	if err != nil {
 		return err
 	}
 	for _, d := range folders {
-		if !d.IsDir() || len(d.Name()) != 2 {
+		dir := filepath.Join(b.dir, d.Name())
+		if info, err := os.Stat(dir); len(d.Name()) != 2 || err != nil || !info.IsDir() { // it may be a link
 			continue
 		}
-		files, err := os.ReadDir(filepath.Join(b.dir, d.Name()))
+		files, err := os.ReadDir(dir)
 		if err != nil {
 			return err
 		}
@@ -323,7 +309,7 @@ func (b *Blobs) forEachFile(ctx context.Context, fn func(sha string, f fs.DirEnt
 				return err
 			}
 			if sha := d.Name() + f.Name(); isSHA256(sha) {
-				if err := fn(sha, f); err != nil {
+				if err := fn(sha); err != nil {
 					return err
 				}
 			}

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 )
@@ -123,7 +122,7 @@ func (db *DB) referencesByBlob(ctx context.Context, organizationID string) (map[
 
 func (db *DB) listBlobs(ctx context.Context) (map[string]bool, error) {
 	existing := map[string]bool{}
-	err := db.blobs.forEachFile(ctx, func(sha string, _ fs.DirEntry) error { existing[sha] = true; return nil })
+	err := db.blobs.ForEach(ctx, func(sha string) error { existing[sha] = true; return nil })
 	return existing, err
 }
 

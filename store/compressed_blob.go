@@ -2,7 +2,9 @@ package store
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"io"
 	"os"
@@ -71,24 +73,30 @@ func compressedSize(header []byte) (size int64, ok bool) {
 	return int64(n), n <= maxCompressedContent
 }
 
-// contentSize returns the size of a blob's content, given the path of its file and the file's size.
-func contentSize(path string, stored int64) (int64, error) {
-	if stored < int64(compressedHeader) {
-		return stored, nil
-	}
-	f, err := os.Open(path)
+// contentSize returns the size of a blob's content. It doesn't decompress it: what begins like a compressed blob is one,
+// unless it is the content itself.
+func contentSize(f *os.File, sha string) (int64, error) {
+	info, err := f.Stat()
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close()
-	header := make([]byte, compressedHeader)
+	stored := info.Size()
+	header := make([]byte, min(stored, int64(compressedHeader)))
 	if _, err := f.ReadAt(header, 0); err != nil {
 		return 0, err
 	}
-	if size, ok := compressedSize(header); ok {
-		return size, nil
+	size, ok := compressedSize(header)
+	if !ok || stored >= size {
+		return stored, nil
 	}
-	return stored, nil
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return 0, err
+	}
+	if hex.EncodeToString(h.Sum(nil)) == sha {
+		return stored, nil
+	}
+	return size, nil
 }
 
 // decompressBlob returns the content of a compressed blob. ok is false if f is not a compressed blob or is

@@ -75,13 +75,11 @@ func TestCompressedBlobs(t *testing.T) {
 		if size := info.Size(); c.compressed != (size < blob.Size/2) || size > blob.Size {
 			t.Errorf("%s: %d bytes are stored in %d", name, blob.Size, size)
 		}
+		if size, err := db.Blobs().Size(blob.SHA256); err != nil || size != blob.Size {
+			t.Errorf("%s: size %d, %v, want %d", name, size, err, blob.Size)
+		}
 		if !c.compressed {
 			continue
-		}
-		listed := map[Blob]bool{}
-		is(t, "ForEach", db.Blobs().ForEach(t.Context(), func(b Blob) error { listed[b] = true; return nil }), nil)
-		if !listed[blob] {
-			t.Errorf("%s: not listed with its size", name)
 		}
 		stored, err := os.ReadFile(path)
 		is(t, "ReadFile", err, nil)
@@ -159,7 +157,8 @@ func TestDamagedCompressedBlob(t *testing.T) {
 		if is(t, what, err, ErrCorrupt); !strings.Contains(err.Error(), blob.SHA256[2:]) {
 			t.Fatalf("%s: not named in %v", what, err)
 		}
-		is(t, what, db.Blobs().ForEach(t.Context(), func(Blob) error { return nil }), nil)
+		_, err = db.Blobs().Size(blob.SHA256)
+		is(t, what, err, nil)
 	}
 	for i := range stored {
 		try(fmt.Sprintf("torn at %d", i), stored[:i])

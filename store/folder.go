@@ -39,8 +39,8 @@ func traceOfDatabase(dir string) (name string) {
 		return fileID
 	}
 	blobs := Blobs{dir: filepath.Join(dir, dirBlobs)}
-	_ = blobs.ForEach(context.Background(), func(b Blob) error {
-		name = filepath.Join(dirBlobs, b.SHA256[:2], b.SHA256[2:])
+	_ = blobs.ForEach(context.Background(), func(sha string) error {
+		name = filepath.Join(dirBlobs, sha[:2], sha[2:])
 		return fs.SkipAll
 	})
 	if name != "" {

@@ -130,7 +130,7 @@ func verifyBackup(ctx context.Context, path string, o Options, ro ReadOptions) (
 // verifyRestoredBlobs counts the restored blobs. Their content was compared when they were unpacked.
 func verifyRestoredBlobs(ctx context.Context, db *DB, m Manifest) error {
 	count := int64(0)
-	err := db.blobs.forEachFile(ctx, func(string, fs.DirEntry) error { count++; return nil })
+	err := db.blobs.ForEach(ctx, func(string) error { count++; return nil })
 	if err == nil && count != m.BlobCount {
 		err = fmt.Errorf("%w: %d blobs were restored instead of %d", ErrCorrupt, count, m.BlobCount)
 	}
@@ -379,7 +379,7 @@ const (
 // listReplacedBlobs returns the list of the blobs in the data folder.
 func (u *unpacked) listReplacedBlobs(ctx context.Context) (list []byte, err error) {
 	existing := Blobs{dir: filepath.Join(u.options.Dir, dirBlobs)}
-	err = existing.forEachFile(ctx, func(sha string, _ fs.DirEntry) error {
+	err = existing.ForEach(ctx, func(sha string) error {
 		list = append(append(list, sha...), '\n')
 		return nil
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/client"
 	"github.com/scf-service/service/daemon"
+	"github.com/scf-service/service/internal/filelock"
 	"github.com/scf-service/service/store"
 )
 
@@ -87,9 +88,9 @@ func (l *localTransport) dialOrOpen(ctx context.Context) (net.Conn, *folderOwner
 			return conn, nil, nil
 		}
 		err := store.ErrLocked
-		if giveBack, ok := acquireOpenLock(l.dir); ok {
+		if release, lockErr := filelock.TryLock(l.dir); !errors.Is(lockErr, filelock.ErrLocked) {
 			l.owner, err = openFolder(ctx, l.dir, socket, l.log, l.embedder, daemon.Options{})
-			giveBack()
+			release()
 		}
 		if err == nil {
 			return nil, l.owner, nil

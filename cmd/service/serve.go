@@ -16,6 +16,7 @@ import (
 
 	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/daemon"
+	"github.com/scf-service/service/internal/filelock"
 	"github.com/scf-service/service/internal/tracing"
 	"github.com/scf-service/service/store"
 )
@@ -172,9 +173,9 @@ func openFolderWhenFree(ctx context.Context, dir string, log *slog.Logger, embed
 	for {
 		err := store.ErrLocked
 		var o *folderOwner
-		if giveBack, ok := acquireOpenLock(dir); ok {
+		if release, lockErr := filelock.TryLock(dir); !errors.Is(lockErr, filelock.ErrLocked) {
 			o, err = openFolder(ctx, dir, socketPath(dir), log, embedder, web)
-			giveBack()
+			release()
 		}
 		if err == nil {
 			return o, nil

@@ -96,7 +96,7 @@ engine/identity   → engine/audit store api internal/secretbox internal/lazyreg
 engine/idempotency → store api
 engine/audit      → store api
 
-store             → api internal/regularfile internal/tracing internal/lazyregexp internal/bytereader
+store             → api internal/filelock internal/regularfile internal/tracing internal/lazyregexp internal/bytereader
 
 internal/netguard → api
 internal/secretbox → api
@@ -104,6 +104,7 @@ internal/questionnaire → internal/lazyregexp
 
 api               →
 internal/controltext →
+internal/filelock →
 internal/linereader →
 internal/bytereader →
 internal/charset  →
