@@ -319,9 +319,13 @@ func TestRecordsReadBack(t *testing.T) {
 
 func TestCSV(t *testing.T) {
 	list := map[string]any{"data": []map[string]any{
-		{"a": "=HYPERLINK(1)", "b": []string{"x", "y"}}, {"a": "two, with comma", "b": nil}, {"a": 3, "b": map[string]int{"n": 1}},
+		{"a": "=HYPERLINK(1)", "b": []string{"x", "y"}},
+		{"a": "two, with comma", "b": nil},
+		{"a": 3, "b": map[string]int{"n": 1}},
+		{"a": 4, "c": nil, "d": map[string]any{"x": []int{1}, "=y": map[string]bool{"z": true}}, "e": 5},
+		{"a": 5, "d": nil, "c": map[string]int{"f": 6}},
 	}, "pagination": map[string]int{"total": 3}}
-	want := "a,b\n'=HYPERLINK(1),x; y\n\"two, with comma\",\n3,\"{\"\"n\"\":1}\"\n"
+	want := "a,b,b.n,c.f,d.=y.z,d.x,e\n'=HYPERLINK(1),x; y,,,,,\n\"two, with comma\",,,,,,\n3,,1,,,,\n4,,,,true,[1],5\n5,,,6,,,\n"
 	if got := printed(t, "csv", "", list); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -137,36 +138,88 @@ func escapeUnsafeYAML(b []byte) []byte {
 }
 
 // jsonToCSV converts the records of a list, or a single record, to CSV rows. The columns are the fields of
-// the first record. Lists of strings are joined by "; ", and other nested values remain JSON.
+// all records, those of nested objects as "field.nested". Lists of strings are joined by "; ", and other lists remain JSON.
 func jsonToCSV(b []byte) ([]byte, error) {
 	records, err := splitJSONRecords(b)
 	if err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
-	w := csv.NewWriter(&out)
+	var rows []map[string]json.RawMessage
 	var columns []string
-	for i, raw := range records {
-		names, values, err := splitJSONObject(raw)
+	for _, raw := range records {
+		row := map[string]json.RawMessage{}
+		names, err := flattenJSON("", raw, row)
 		if err != nil {
 			return nil, fmt.Errorf("there is no CSV form of this; use -o json: %w", err)
 		}
-		if i == 0 {
-			columns = names
-			if err := w.Write(names); err != nil {
-				return nil, err
-			}
+		columns = mergeColumns(columns, names)
+		rows = append(rows, row)
+	}
+	columns = slices.DeleteFunc(columns, func(c string) bool {
+		hasValue := func(row map[string]json.RawMessage) bool { return row[c] != nil && string(row[c]) != "null" }
+		isNested := func(other string) bool { return strings.HasPrefix(other, c+".") }
+		return slices.ContainsFunc(columns, isNested) && !slices.ContainsFunc(rows, hasValue) // an object or null
+	})
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
+	if len(rows) > 0 {
+		header := make([]string, len(columns))
+		for i, name := range columns {
+			header[i] = sanitizeCSV(name)
 		}
-		row := make([]string, len(columns))
-		for c, name := range columns {
-			row[c] = safeCSVCell(values[name])
+		_ = w.Write(header) // Error returns it
+	}
+	for _, row := range rows {
+		cells := make([]string, len(columns))
+		for i, name := range columns {
+			cells[i] = safeCSVCell(row[name])
 		}
-		if err := w.Write(row); err != nil {
-			return nil, err
-		}
+		_ = w.Write(cells)
 	}
 	w.Flush()
 	return out.Bytes(), w.Error()
+}
+
+// flattenJSON adds the fields of an object and of its nested objects to row, and returns their names in order.
+func flattenJSON(prefix string, raw json.RawMessage, row map[string]json.RawMessage) (all []string, err error) {
+	names, values, err := splitJSONObject(raw)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		value := values[name]
+		name = prefix + name
+		if bytes.HasPrefix(value, []byte("{")) {
+			nested, err := flattenJSON(name+".", value, row)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, nested...)
+			continue
+		}
+		row[name] = value
+		all = append(all, name)
+	}
+	return all, nil
+}
+
+// mergeColumns appends the missing names to columns; those of a nested object follow the other columns of that object.
+func mergeColumns(columns, names []string) []string {
+	for _, name := range names {
+		if slices.Contains(columns, name) {
+			continue
+		}
+		at := len(columns)
+		if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
+			for i, c := range columns {
+				if c == name[:dot] || strings.HasPrefix(c, name[:dot+1]) {
+					at = i + 1
+				}
+			}
+		}
+		columns = slices.Insert(columns, at, name)
+	}
+	return columns
 }
 
 func splitJSONRecords(b []byte) ([]json.RawMessage, error) {
