@@ -186,7 +186,7 @@ func (db *DB) backup(ctx context.Context, path string, o BackupOptions) (Manifes
 	defer func() { unlock() }()
 	err := db.files.WriteTemp(temp, 0o600, func(w io.Writer) error {
 		unlock, _ = filelock.TryLock(temp) // removeUnfinishedBackups also works without it
-		return a.write(ctx, disk.ContextWriter(ctx, w), snapshot)
+		return a.write(ctx, newPacedWriter(ctx, disk.ContextWriter(ctx, w), db), snapshot)
 	})
 	if err != nil {
 		return a.manifest, err

@@ -69,6 +69,7 @@ type DB struct {
 	meta        databaseMeta
 
 	changes  changeCounters
+	updates  atomic.Int64 // number of Updates that changed something, or may have
 	notifier changeNotifier
 	// syncRoles caches the sync roles of assessments.
 	syncRoles *Cache[map[[2]string]string]
@@ -231,6 +232,7 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	}
 	db.changes.increment(touched) // also after an error: the commit may have succeeded
 	if len(touched) > 0 {
+		db.updates.Add(1)
 		defer db.notifier.notify()
 	}
 	if err != nil {

@@ -88,7 +88,7 @@ func (f Files) WriteTemp(temp string, mode fs.FileMode, write func(io.Writer) er
 			err = ClassifyError(err)
 		}
 	}()
-	if err := write(fileWriter{f, file}); err != nil {
+	if err := write(&fileWriter{files: f, file: file}); err != nil {
 		return err
 	}
 	if err := f.sync(file); err != nil {
@@ -124,17 +124,31 @@ func (f Files) SyncTree(dir string) error {
 	}))
 }
 
+// writeOutSize is the size of the parts in which a long file is written to the disk, while it grows. If all of it
+// waited for the sync at the end, every sync of another file would meanwhile wait for it as well.
+const writeOutSize = 4 << 20
+
 type fileWriter struct {
-	files Files
-	file  *os.File
+	files         Files
+	file          *os.File
+	size          int64
+	done, started int64 // the disk has what is before done, and is writing what is before started
 }
 
-func (w fileWriter) Write(p []byte) (int, error) {
+func (w *fileWriter) Write(p []byte) (int, error) {
 	if failure := w.files.before("write", w.file.Name()); failure != nil {
 		n, err := w.file.Write(p[:len(p)/2])
 		return n, errors.Join(failure, err)
 	}
-	return w.file.Write(p)
+	n, err := w.file.Write(p)
+	w.size += int64(n)
+	if err != nil || w.files.WithoutSync || w.size-w.started < writeOutSize {
+		return n, err
+	}
+	// The disk writes a part while the next one is made.
+	err = errors.Join(writeOut(w.file, w.done, w.started-w.done, true), writeOut(w.file, w.started, w.size-w.started, false))
+	w.done, w.started = w.started, w.size
+	return n, err
 }
 
 // Rename renames a file within a file system.
