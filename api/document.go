@@ -65,6 +65,8 @@ const (
 	UnreadInsertedPart = "inserted_part" // another document that a program shows as part of this one
 	UnreadPage         = "page_without_text"
 	UnreadUnmappedText = "unmapped_text" // its font doesn't say which letters it has
+	UnreadEncodedText  = "encoded_text"  // bytes as letters, such as Base64
+	UnreadCode         = "code"          // raw markup, data or a program in the text
 	UnreadFormula      = "formula_without_value"
 	UnreadPrompt       = "empty_field" // the prompt in a field of a form that nobody filled in
 	UnreadFormField    = "form_field"  // whose value can't be read
@@ -95,6 +97,8 @@ var notReadNames = map[string][2]string{
 	UnreadInsertedPart: {"inserted part", "inserted parts"},
 	UnreadPage:         {"page without text", "pages without text"},
 	UnreadUnmappedText: {"text in a font without letters", "texts in fonts without letters"},
+	UnreadEncodedText:  {"encoded text", "encoded texts"},
+	UnreadCode:         {"piece of code", "pieces of code"},
 	UnreadFormula:      {"formula without a stored value", "formulas without a stored value"},
 	UnreadPrompt:       {"empty form field", "empty form fields"},
 	UnreadFormField:    {"form field", "form fields"},

@@ -4,7 +4,7 @@ package parse
 // that documents read before are marked as outdated. TestReaderVersions fails otherwise, except for passages.
 var readerVersions = map[string]int{
 	"pdf": 1, "docx": 1, "xlsx": 1, "pptx": 1, "odf": 1, "rtf": 2, "mail": 2, "zip": 1, "picture": 1,
-	"html": 1, "xml": 1, "json": 1, "csv": 1, "markdown": 1, "rst": 1, "yaml": 1, "plain": 1,
+	"html": 1, "xml": 1, "json": 1, "csv": 1, "markdown": 2, "rst": 1, "yaml": 1, "plain": 2,
 	readerOfFacts: 1, readerOfPassages: 1, readerOfUnknown: 1,
 }
 

@@ -231,6 +231,12 @@ func (b *Builder) AddBlockWithPath(blk Block) {
 	if blk.Text == "" || !b.consumeBudget(&blk) {
 		return
 	}
+	if blk.Kind == Paragraph || blk.Kind == ListItem {
+		if kind := unreadKind(blk.Text); kind != "" {
+			b.Doc.AddNotRead(kind, 1, blk.Locator)
+			return
+		}
+	}
 	if len(blk.Text) <= MaxBlockBytes || blk.Kind == TableRow {
 		b.Doc.Blocks = append(b.Doc.Blocks, blk)
 		return

@@ -63,7 +63,12 @@ type visibilityPass struct {
 // reader need not check. It counts pictures and embedded pages, too.
 func removeInvisible(b *document.Builder, root *html.Node) error {
 	p := &visibilityPass{b: b, css: newStylesheet(styleTexts(root))}
-	return p.visit(root, appearance{background: color.RGBA{255, 255, 255, 255}, color: color.RGBA{0, 0, 0, 255}})
+	return p.visit(root, pageLook())
+}
+
+// pageLook returns how text looks in a page without styles.
+func pageLook() appearance {
+	return appearance{background: color.RGBA{255, 255, 255, 255}, color: color.RGBA{0, 0, 0, 255}}
 }
 
 // styleTexts returns the contents of the <style> elements.

@@ -34,6 +34,7 @@ func ReadMarkdown(b *document.Builder, text string) error {
 		return ReadPlain(b, text)
 	}
 	m := &mdReader{b: b, src: []byte(body), newlines: findNewlines(body), firstLine: skipped + 1}
+	m.prepareHTML(body)
 	root := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough)).Parser().Parse(gmtext.NewReader(m.src))
 	m.readBlocks(root, 0)
 	return b.Err()
@@ -109,6 +110,10 @@ type mdReader struct {
 	newlines  newlines
 	firstLine int    // of the body in the file
 	mark      string // number of the list item about to begin
+
+	visibility *visibilityPass
+	styles     []string    // the style sheets in the text
+	open       []mdElement // of HTML
 }
 
 // locatorFor returns the range of lines of a block. List items and similar blocks have no lines of their own, so
@@ -153,6 +158,9 @@ func (m *mdReader) readBlocks(parent ast.Node, depth int) {
 }
 
 func (m *mdReader) readBlock(n ast.Node, depth int) {
+	if _, isHTML := n.(*ast.HTMLBlock); !isHTML && m.skipInvisible(m.locatorFor(n)) {
+		return
+	}
 	switch n := n.(type) {
 	case *ast.Heading:
 		m.b.AddHeading(n.Level, m.inlineText(n), m.locatorFor(n))
@@ -176,7 +184,11 @@ func (m *mdReader) readBlock(n ast.Node, depth int) {
 	case *ast.FencedCodeBlock, *ast.CodeBlock:
 		m.b.AddBlock(document.Block{Kind: document.Line, Text: string(n.Lines().Value(m.src)), Locator: m.locatorFor(n)})
 	case *ast.HTMLBlock:
-		m.readHTML(n)
+		raw := string(n.Lines().Value(m.src))
+		if n.HasClosure() {
+			raw += string(n.ClosureLine.Value(m.src))
+		}
+		m.readHTML(raw, m.locatorFor(n))
 	case *extast.Table:
 		m.readTable(n)
 	case *ast.ThematicBreak, *ast.LinkReferenceDefinition:
@@ -201,41 +213,38 @@ func (m *mdReader) readTable(n *extast.Table) {
 	t.Finish()
 }
 
-// readHTML writes the text of a block of raw HTML in Markdown.
-func (m *mdReader) readHTML(n *ast.HTMLBlock) {
-	raw := string(n.Lines().Value(m.src))
-	if n.HasClosure() {
-		raw += string(n.ClosureLine.Value(m.src))
-	}
-	m.b.AddBlock(document.Block{Kind: document.Paragraph, Text: extractHTMLText(raw), Locator: m.locatorFor(n)})
-}
-
-// inlineText returns the text of a block, without its markup.
+// inlineText returns the visible text of a block, without its markup.
 func (m *mdReader) inlineText(n ast.Node) string {
 	var sb strings.Builder
+	at, outside := m.locatorFor(n), len(m.open)
+	defer func() { m.closeElements(min(outside, len(m.open))) }()
 	_ = ast.Walk(n, func(n ast.Node, enter bool) (ast.WalkStatus, error) {
 		if !enter {
 			return ast.WalkContinue, nil
 		}
 		switch n := n.(type) {
 		case *ast.Text:
-			sb.Write(n.Segment.Value(m.src))
+			if !m.skipInvisible(at) {
+				sb.Write(n.Segment.Value(m.src))
+			}
 			if n.SoftLineBreak() || n.HardLineBreak() {
 				sb.WriteByte('\n')
 			}
 		case *extast.Strikethrough:
 			sb.WriteByte(' ')
-			return ast.WalkSkipChildren, nil // struck through
+			m.b.Doc.AddNotRead(api.UnreadStruckText, 1, at)
+			return ast.WalkSkipChildren, nil
+		case *ast.Image:
+			m.b.Doc.AddNotRead(api.UnreadPicture, 1, at) // its text is the alternative text
 		case *ast.String:
 			sb.Write(n.Value)
 		case *ast.AutoLink:
 			sb.Write(n.Label(m.src))
 		case *ast.RawHTML:
-			switch tag := string(n.Segments.Value(m.src)); {
-			case strings.HasPrefix(strings.ToLower(tag), "<br"):
-				sb.WriteByte(' ')
-			case isPlaceholderTag(tag):
+			if tag := string(n.Segments.Value(m.src)); isPlaceholderTag(tag) {
 				sb.WriteString(tag)
+			} else {
+				m.readTags(tag, at, &sb)
 			}
 		}
 		return ast.WalkContinue, nil

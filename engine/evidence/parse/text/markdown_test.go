@@ -85,3 +85,33 @@ func FuzzMarkdown(f *testing.F) {
 		"\xff\xfea\x00",
 	)
 }
+
+// HTML in Markdown is read as a browser shows it, also where its tags are around Markdown.
+func TestMarkdownWithHTML(t *testing.T) {
+	for _, tt := range []struct{ name, text, want, unread string }{
+		{"struck", "MFA is <del>not</del> <s>never</s> on.", "¶ MFA is on.\n", "2 struck-through texts"},
+		{"hidden", `MFA <span style="display:none">is never</span><b hidden>not</b> on.`, "¶ MFA on.\n", "2 hidden texts"},
+		{"class", "<style>\n.x > i{visibility:hidden}\n</style>\n\nMFA <b class=x>is <i>never</i></b> on.", "¶ MFA is on.\n", "1 hidden text"},
+		{"white", `MFA is <font color="white">not</font> on.`, "¶ MFA is on.\n", "1 hidden text"},
+		{"script", "MFA <script>is()</script> on.", "¶ MFA on.\n", ""},
+		{"hidden around Markdown", "<div hidden>\n\n# Never\n\n- MFA is on.\n\n| a | b |\n|---|---|\n| c | d |\n\n</div>\n\nShown.", "¶ Shown.\n", "1 hidden text"},
+		{"visible around Markdown", "<details><summary>More</summary>\n\nMFA is on.\n\n</details>\n\nShown.", "¶ More\n¶ MFA is on.\n¶ Shown.\n", ""},
+		{"tag never closed", "MFA <span hidden>is not.\n\nShown.", "¶ MFA\n¶ Shown.\n", "1 hidden text"},
+		{
+			"table", "<table><tr><th>System<th>MFA</th></th></tr><tr><td>CRM</td><td>yes</td></tr><tr><td>HR</td><td>no</td></tr></table>\n\nShown.",
+			"| System: CRM; MFA: yes\n| System: HR; MFA: no\n¶ Shown.\n", "",
+		},
+		{"answers", `Locked? <input type="checkbox" checked> Yes <input type="checkbox"> No`, "¶ Locked? ☒ Yes ☐ No\n", ""},
+		{"struck in Markdown", "MFA is ~~not~~ on.", "¶ MFA is on.\n", "1 struck-through text"},
+		{"pictures", "See ![the gate](a.png) and <img src=b.png>.", "¶ See the gate and .\n", "2 pictures"},
+		{"prompt", "Owner: <name of the owner>, a < b", "¶ Owner: <name of the owner>, a < b\n", ""},
+	} {
+		doc := parsetest.Read(t, "a.md", []byte(tt.text+"\n"))
+		if got := documenttest.Outline(doc.Blocks); got != tt.want {
+			t.Errorf("%s:\n%s", tt.name, got)
+		}
+		if got := api.DescribeNotRead(doc.NotRead); got != tt.unread {
+			t.Errorf("%s: not read %q, want %q", tt.name, got, tt.unread)
+		}
+	}
+}

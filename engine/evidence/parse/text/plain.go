@@ -122,6 +122,10 @@ func (p *plainReader) readNextBlock() {
 		return
 	}
 	start := p.pos
+	if p.skipEncodedFile() {
+		p.b.Doc.AddNotRead(api.UnreadEncodedText, 1, lineRange(start+1, p.pos))
+		return
+	}
 	if p.pos+1 < len(p.lines) && len(line) < document.MaxHeadingBytes {
 		if m := underlinePattern.FindStringSubmatch(p.lines[p.pos+1]); m != nil &&
 			utf8.RuneCountInString(strings.TrimSpace(p.lines[p.pos+1]))*2 >= utf8.RuneCountInString(strings.TrimSpace(line)) &&
@@ -183,6 +187,23 @@ func (p *plainReader) readNextBlock() {
 		p.pos++
 	}
 	p.b.AddBlock(document.Block{Kind: document.Paragraph, Text: JoinLines(p.lines[start:p.pos]), Locator: lineRange(start+1, p.pos)})
+}
+
+// uuencodedPattern matches the line before a file that is encoded as uuencode does.
+var uuencodedPattern = lazyregexp.New(`^begin(?:-base64)? [0-7]{3,4} \S`)
+
+// skipEncodedFile skips a file within the text that is encoded as uuencode does, and reports whether there was one.
+func (p *plainReader) skipEncodedFile() bool {
+	if len(p.lines[p.pos]) > document.MaxHeadingBytes || !uuencodedPattern.MatchString(p.lines[p.pos]) {
+		return false
+	}
+	for i := p.pos + 1; i < len(p.lines) && len(p.lines[i]) <= 80; i++ {
+		if line := strings.TrimSpace(p.lines[i]); line == "end" || line == "====" {
+			p.pos = i + 1
+			return true
+		}
+	}
+	return false
 }
 
 // NumberedMarkOrEmpty returns a list marker if it is a number or letter, and "" if it is a bullet.
