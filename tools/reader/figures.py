@@ -1,0 +1,87 @@
+"""Figures of merit and calibration. All take labels as indices of LABELS."""
+
+import random
+
+import torch
+import torch.nn.functional as F
+
+from network import LABELS
+
+N = len(LABELS)
+
+
+def confusion(truth, guess):
+    table = [[0] * N for _ in range(N)]
+    for t, g in zip(truth, guess):
+        table[t][g] += 1
+    return table
+
+
+def f1(table):
+    out = []
+    for i in range(N):
+        truth, guess = sum(table[i]), sum(row[i] for row in table)
+        out.append(2 * table[i][i] / (truth + guess) if truth + guess else None)
+    return out
+
+
+def macro(table, of=range(N)):
+    present = [f1(table)[i] for i in of if f1(table)[i] is not None]
+    return sum(present) / len(present) if present else float("nan")
+
+
+def interval(groups, truth, guess, seed=7, draws=500):
+    """95 % interval of macro-F1, resampling groups."""
+    by_group = {}
+    for g, t, p in zip(groups, truth, guess):
+        by_group.setdefault(g, confusion([], []))[t][p] += 1
+    tables = [torch.tensor(t) for _, t in sorted(by_group.items())]
+    if not tables:
+        return float("nan"), float("nan")
+    stacked, chance, values = torch.stack(tables), random.Random(seed), []
+    for _ in range(draws):
+        chosen = torch.tensor([chance.randrange(len(tables)) for _ in tables])
+        values.append(macro(stacked[chosen].sum(0).tolist()))
+    values.sort()
+    return values[int(draws * 0.025)], values[int(draws * 0.975)]
+
+
+def calibrate(logits, truth):
+    """A scale and one bias per label that minimise the loss on natural proportions; the biases undo the sampling of silent pairs."""
+    scale, bias = torch.ones(1, requires_grad=True), torch.zeros(N, requires_grad=True)
+    optimizer = torch.optim.LBFGS([scale, bias], max_iter=100, line_search_fn="strong_wolfe")
+
+    def closure():
+        optimizer.zero_grad()
+        loss = F.cross_entropy(logits * scale + bias, truth) + 1e-4 * bias.square().sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    return scale.detach(), bias.detach()
+
+
+def sureness(probabilities, truth):
+    """Per band of the highest probability: how many, and the share that is right."""
+    top, guess = probabilities.max(1)
+    out = []
+    for low, high in ((0.0, 0.5), (0.5, 0.7), (0.7, 0.9), (0.9, 1.01)):
+        inside = (top >= low) & (top < high)
+        if inside.any():
+            out.append((low, int(inside.sum()), (guess == truth)[inside].float().mean().item()))
+    return out
+
+
+def report(name, examples, probabilities, write):
+    truth = torch.tensor([LABELS.index(e.label) for e in examples])
+    guess = probabilities.argmax(1)
+    table = confusion(truth.tolist(), guess.tolist())
+    low, high = interval([e.group for e in examples], truth.tolist(), guess.tolist())
+    write(f"\n{name}: {len(examples)} pairs, macro-F1 {macro(table):.3f} [{low:.3f}, {high:.3f}]; "
+          f"states, part, silent {macro(table, (0, 1, 4)):.3f}")
+    write("  F1 " + "  ".join(f"{label} {value:.2f}" if value is not None else f"{label} –" for label, value in zip(LABELS, f1(table))))
+    write(f"  {'truth / read':14}" + "".join(f"{label:>12}" for label in LABELS))
+    for label, row in zip(LABELS, table):
+        write(f"  {label:14}" + "".join(f"{n:12}" for n in row))
+    write("  sure: " + "; ".join(f"from {low:.1f} {n} pairs, {right:.2f} right" for low, n, right in sureness(probabilities, truth)))
+    return macro(table)

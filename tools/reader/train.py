@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""Trains the built-in reader and reports its figures. See README.md."""
+
+import argparse
+import json
+import os
+import random
+import time
+import zlib
+
+import torch
+import torch.nn.functional as F
+
+import examples as ex
+import figures
+from lexical import Lexical
+from network import LABELS, CrossEncoder, base_folder, write_safetensors, write_weights
+from wordpiece import PAD, WordPiece, pair
+
+
+def encode(tokenizer, chosen):
+    return [pair(tokenizer, e.statement, e.context, e.passage) for e in chosen]
+
+
+def batches(encoded, tokens, order):
+    """Cuts order into runs of neighbours of similar length, with at most tokens word pieces each, padding included."""
+    out, current, longest = [], [], 0
+    for i in order:
+        longest = max(longest, len(encoded[i][0]))
+        if current and longest * (len(current) + 1) > tokens:
+            out.append(current)
+            current, longest = [], len(encoded[i][0])
+        current.append(i)
+    if current:
+        out.append(current)
+    return out
+
+
+def tensors(encoded, indices):
+    length = max(len(encoded[i][0]) for i in indices)
+    ids = torch.full((len(indices), length), PAD)
+    segments = torch.zeros((len(indices), length), dtype=torch.long)
+    for row, i in enumerate(indices):
+        pieces, first = encoded[i]
+        ids[row, :len(pieces)] = torch.tensor(pieces)
+        segments[row, first:len(pieces)] = 1
+    lengths = torch.tensor([len(encoded[i][0]) for i in indices])
+    return ids, segments, torch.arange(length)[None, :] < lengths[:, None]
+
+
+@torch.no_grad()
+def predict(model, encoded, tokens=8192):
+    model.eval()
+    out = torch.zeros(len(encoded), len(LABELS))
+    order = sorted(range(len(encoded)), key=lambda i: len(encoded[i][0]))
+    for chosen in batches(encoded, tokens, order):
+        out[chosen] = model(*tensors(encoded, chosen))
+    return out
+
+
+def class_weights(chosen, power):
+    counts = [sum(e.label == label for e in chosen) for label in LABELS]
+    w = torch.tensor([(len(chosen) / (len(LABELS) * max(n, 1))) ** power for n in counts])
+    return w
+
+
+def optimizer_for(model, options):
+    """Later layers learn faster than earlier ones, which know English already."""
+    groups = [{"params": model.head.parameters(), "lr": options.rate * 10}]
+    for i, layer in enumerate(model.layers):
+        groups.append({"params": layer.parameters(), "lr": options.rate * 0.9 ** (len(model.layers) - 1 - i)})
+    trained = [model.position, model.segment, model.norm]
+    if not options.freeze_words:
+        trained.append(model.word)
+    model.word.weight.requires_grad = not options.freeze_words
+    for m in trained:
+        groups.append({"params": m.parameters(), "lr": options.rate * 0.9 ** len(model.layers)})
+    return torch.optim.AdamW(groups, weight_decay=0.01)
+
+
+def train(options, tokenizer, chosen, development, write):
+    torch.manual_seed(options.seed)
+    model = CrossEncoder(options.dropout)
+    model.load_base(options.base)
+    encoded, y = encode(tokenizer, chosen), torch.tensor([LABELS.index(e.label) for e in chosen])
+    dev_encoded = encode(tokenizer, development)
+    dev_truth = [LABELS.index(e.label) for e in development]
+    weights = class_weights(chosen, options.class_power)
+    optimizer = optimizer_for(model, options)
+    base_rates = [g["lr"] for g in optimizer.param_groups]
+    chance = random.Random(options.seed)
+    shuffled = [epoch_batches(encoded, options.batch_tokens, chance) for _ in range(options.epochs)]
+    total, step, began, seen = sum(map(len, shuffled)), 0, time.monotonic(), 0
+    best, best_state = -1.0, None
+    for epoch, epoch_order in enumerate(shuffled, 1):
+        model.train()
+        loss_sum = 0.0
+        for indices in epoch_order:
+            step += 1
+            factor = min(step / (0.1 * total), max(0.0, (total - step) / (0.9 * total))) if total > 10 else 1.0
+            for group, rate in zip(optimizer.param_groups, base_rates):
+                group["lr"] = rate * factor
+            ids, segments, real = tensors(encoded, indices)
+            loss = F.cross_entropy(model(ids, segments, real), y[indices], weights, label_smoothing=0.05)
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            loss_sum += loss.item() * len(indices)
+            seen += int(real.sum())
+        logits = predict(model, dev_encoded)
+        value = figures.macro(figures.confusion(dev_truth, calibrated(logits, torch.tensor(dev_truth)).argmax(1).tolist()))
+        write(f"  epoch {epoch}: loss {loss_sum / len(chosen):.3f}, development macro-F1 {value:.3f}, "
+              f"{seen / (time.monotonic() - began):.0f} tokens/s, {time.monotonic() - began:.0f} s", timed=True)
+        if not best_state or value >= best:
+            best, best_state = value, {k: v.clone() for k, v in model.state_dict().items()}
+    model.load_state_dict(best_state)
+    return model
+
+
+def epoch_batches(encoded, tokens, chance):
+    """Batches of similar length in random order."""
+    order = sorted(range(len(encoded)), key=lambda i: (len(encoded[i][0]) // 8, chance.random()))
+    out = batches(encoded, tokens, order)
+    chance.shuffle(out)
+    return out
+
+
+def calibrated(logits, truth):
+    scale, bias = figures.calibrate(logits, truth)
+    return logits * scale + bias
+
+
+def fold_calibration(model, scale, bias):
+    """Puts scale and biases into the last layer, so that its softmax is calibrated."""
+    with torch.no_grad():
+        model.head.weight.mul_(scale)
+        model.head.bias.mul_(scale).add_(bias)
+
+
+def tested(write, predict_logits, styles, pairs):
+    """Figures on the test sets, and on their parts that say how the reader generalises."""
+    if styles:
+        p = predict_logits(styles).softmax(1)
+        value = figures.report("unseen styles", styles, p, write)
+        unseen = [i for i, e in enumerate(styles) if ex.unseen_control(e)]
+        if unseen:
+            figures.report("unseen styles, controls unseen too", [styles[i] for i in unseen], p[unseen], write)
+    if pairs:
+        p = predict_logits(pairs).softmax(1)
+        figures.report("unseen pairs", pairs, p, write)
+        right = p.argmax(1) == torch.tensor([LABELS.index(e.label) for e in pairs])
+        kinds = sorted({e.phenomenon for e in pairs})
+        write("  right by phenomenon: " + "; ".join(
+            f"{kind} {int(sum(right[i] for i, e in enumerate(pairs) if e.phenomenon == kind))}/{sum(e.phenomenon == kind for e in pairs)}"
+            for kind in kinds))
+    return value if styles else float("nan")
+
+
+def parse():
+    here = os.path.dirname(os.path.abspath(__file__))
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("--data", default=os.path.join(here, "data"))
+    p.add_argument("--statements", help="statements of the controls (default: statements.md in the data folder)")
+    p.add_argument("--base", help="folder with model.safetensors and vocab.txt (default: the installed package)")
+    p.add_argument("--out", default="out", help="folder for reader.safetensors, reader.bin, vocab and report.txt")
+    p.add_argument("--name", default="builtin/1")
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--epochs", type=int, default=4)
+    p.add_argument("--rate", type=float, default=1e-4)
+    p.add_argument("--dropout", type=float, default=0.1)
+    p.add_argument("--batch-tokens", type=int, default=2048)
+    p.add_argument("--negatives", type=int, default=4, help="silent passages of each statement")
+    p.add_argument("--class-power", type=float, default=0.5, help="0: no class weights; 1: each label weighs the same")
+    p.add_argument("--train-words", dest="freeze_words", action="store_false", help="also train the word embeddings")
+    p.add_argument("--fraction", type=float, default=1.0, help="train on this share of the statements")
+    p.add_argument("--curve", action="store_true", help="first train on a quarter and on a half, for the learning curve")
+    p.add_argument("--without-author", default="", help="leave out this author's packs and pairs in training")
+    p.add_argument("--threads", type=int, default=2)
+    return p.parse_args()
+
+
+def main():
+    options = parse()
+    torch.set_num_threads(options.threads)
+    torch.use_deterministic_algorithms(True)
+    options.base = options.base or base_folder()
+    os.makedirs(options.out, exist_ok=True)
+    log = open(os.path.join(options.out, "report.txt"), "w", encoding="utf-8")
+
+    def write(line, timed=False):
+        print(line, flush=True)
+        if not timed:  # the file is the same for the same data and options
+            log.write(line + "\n")
+            log.flush()
+
+    if options.statements:
+        ex.read_statements(options.statements)
+    everything = ex.read(options.data)
+    training, development, styles, pairs = ex.split(everything, options.without_author)
+    if not development:
+        raise SystemExit("no examples for development: label a pack of a development style, or add pairs")
+    tokenizer = WordPiece(os.path.join(options.base, "vocab.txt"))
+    for name, chosen in (("training", training), ("development", development), ("test, styles", styles), ("test, pairs", pairs)):
+        counts = "  ".join(f"{label} {sum(e.label == label for e in chosen)}" for label in LABELS)
+        write(f"{name}: {len(chosen)} pairs: {counts}")
+    lengths = sorted(len(p) for p, _ in encode(tokenizer, training))
+    write(f"word pieces: median {lengths[len(lengths) // 2]}, 95 % up to {lengths[int(len(lengths) * .95)]}, "
+          f"cut {sum(n == 192 for n in lengths)} of {len(lengths)}")
+
+    sampled = ex.training_set(training, options.negatives, options.seed)
+    floor = Lexical(sampled).fit(sampled, class_weights(sampled, options.class_power))
+    truth = torch.tensor([LABELS.index(e.label) for e in development])
+    scale, bias = figures.calibrate(floor.logits(development), truth)
+    write("\n## Logistic regression over words")
+    tested(write, lambda chosen: floor.logits(chosen) * scale + bias, styles, pairs)
+
+    curve = []
+    for fraction in ([0.25, 0.5] if options.curve else []) + [options.fraction]:
+        part = ex.training_set(ex.groups_fraction(training, fraction), options.negatives, options.seed)
+        write(f"\n## Cross-encoder, {fraction:g} of the statements: {len(part)} training pairs, "
+              + "  ".join(f"{label} {sum(e.label == label for e in part)}" for label in LABELS))
+        model = train(options, tokenizer, part, development, write)
+        fold_calibration(model, *figures.calibrate(predict(model, encode(tokenizer, development)), truth))
+        curve.append((fraction, len(part), tested(write, lambda chosen: predict(model, encode(tokenizer, chosen)), styles, pairs)))
+    write("\nlearning curve (share, pairs, macro-F1 on unseen styles): " + "; ".join(f"{a:g} {b} {c:.3f}" for a, b, c in curve))
+
+    write_safetensors(os.path.join(options.out, "reader.safetensors"), dict(model.state_dict()))
+    size = write_weights(os.path.join(options.out, "reader.bin"), model, tokenizer.pieces, options.name)
+    write(f"\n## Whole numbers (int8), {size} bytes")
+    model.use_whole_numbers(True)
+    compared = sorted(styles + pairs + development, key=lambda e: zlib.crc32(repr(e).encode()))[:200]
+    with open(os.path.join(options.out, "expected.jsonl"), "w", encoding="utf-8") as f:
+        for e, p in zip(compared, predict(model, encode(tokenizer, compared)).softmax(1).tolist()):
+            f.write(json.dumps({"statement": e.statement, "context": e.context, "passage": e.passage, "probabilities": p}) + "\n")
+    tested(write, lambda chosen: predict(model, encode(tokenizer, chosen)), styles, pairs)
+
+
+if __name__ == "__main__":
+    main()
