@@ -8,7 +8,7 @@ import random
 import re
 import zlib
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wordpiece import context
 
@@ -31,6 +31,7 @@ class Example:
     label: str
     words: str
     agreed: bool = True
+    weight: float = 1.0  # how many pairs it stands for in tests, which leave out most silent ones
 
 
 def lines(file):
@@ -139,12 +140,13 @@ def share(text, parts):
 
 
 def split(examples, without_author=""):
-    """training, development, test of unseen styles, and test of unseen pairs. One control in ten is unseen in training."""
+    """training, development, test of unseen styles, and test of unseen pairs. Of other styles, one organization in ten is for development;
+    one control in ten is unseen in training."""
     training, development, styles, pairs = [], [], [], []
     for e in examples:
         if e.style in TEST_STYLES:
             styles.append(e)
-        elif e.style in DEVELOPMENT_STYLES:
+        elif e.style in DEVELOPMENT_STYLES or e.style != "pairs" and share(e.group.split("/")[0], 10) == 3:
             development.append(e)
         elif e.style == "pairs" and share(e.group, 8) == 0:
             pairs.append(e)
@@ -159,31 +161,73 @@ def unseen_control(e):
     return e.control != "" and share(e.control, 10) == 0
 
 
-def sentences(text):
-    return [s.strip() for s in re.split(r"(?<=[.!?;:])\s+|\n+", text) if s.strip()]
+WINDOW, REPEATED = 320, 160  # characters
+
+
+def windows(text):
+    """Splits a passage into runs of sentences of up to WINDOW characters, which begin with the last sentence of the run before if that is
+    short: a list's introduction, or what "it" refers to. The network reads one at a time. The runner splits in the same way."""
+    parts = [p for p in re.split(r"(?<=[.!?;:])[ \t]+|\n+", text.strip()) if p.strip()]
+    out, current = [], []
+    for p in parts:
+        if current and sum(map(len, current)) + len(p) > WINDOW:
+            out.append(" ".join(current))
+            current = current[-1:] if len(current) > 1 and len(current[-1]) <= REPEATED else []
+        current.append(p)
+    if current:
+        out.append(" ".join(current))
+    return out or [""]
+
+
+def common(a, b):
+    return len(set(stems(a)) & set(stems(b)))
+
+
+def with_words(e):
+    """The window that shows the label."""
+    words = " ".join(e.words.split())
+    choices = windows(e.passage)
+    for w in choices:
+        if words in " ".join(w.split()):
+            return w
+    return max(choices, key=lambda w: common(w, words))
 
 
 def training_set(examples, negatives, seed):
-    """The labeled pairs, for each statement some of its silent passages, and the labeled words on their own."""
+    """For each label the window that shows it and the words on their own, and for each statement some windows of silent passages."""
     chance = random.Random(seed)
     out, silent = [], {}
     for e in examples:
         if e.style != "pairs" and e.label == "silent":
             silent.setdefault(e.group, []).append(e)
-            continue
-        out.append(e)
-        if e.label != "silent" and len(e.words.split()) >= 4 and len(e.words) < len(e.passage) - 10:
-            out.append(replaced(e, e.words))
+        elif e.label == "silent":
+            out.append(e)
+        else:
+            window = with_words(e)
+            out.append(replace(e, passage=window))
+            if len(e.words.split()) >= 4 and len(e.words) < len(window) - 20:
+                out.append(replace(e, passage=e.words))
     for group in sorted(silent):
-        ranked = silent[group]  # by shared words, the hardest first
-        chosen = ranked[:negatives // 2] + chance.sample(ranked[negatives // 2:], min(len(ranked[negatives // 2:]), negatives - negatives // 2))
-        for e in chosen:
-            out.append(replaced(e, chance.choice(sentences(e.passage) or [e.passage])) if chance.random() < 0.25 else e)
+        found = [replace(e, passage=w) for e in silent[group] for w in windows(e.passage)]
+        scores = Overlap([e.context + e.passage for e in found]).scores(found[0].statement)
+        ranked = sorted(range(len(found)), key=lambda i: (-scores[i], i))
+        hard, rest = ranked[:negatives], ranked[negatives:]
+        chosen = chance.sample(hard, min(len(hard), (negatives + 1) // 2)) + chance.sample(rest, min(len(rest), negatives // 2))
+        for e in (found[i] for i in chosen):
+            parts = re.split(r"(?<=[.!?;])\s+", e.passage)
+            out.append(replace(e, passage=chance.choice(parts)) if chance.random() < 0.3 else e)
     return out
 
 
-def replaced(e, passage):
-    return Example(e.group, e.style, e.author, e.control, e.phenomenon, e.statement, e.context, passage, e.label, e.words, e.agreed)
+def tested(examples, one_in):
+    """All labeled pairs, and one in some of the silent ones, which counts for all of them."""
+    out = []
+    for e in examples:
+        if e.style == "pairs" or e.label != "silent":
+            out.append(e)
+        elif share(e.group + e.passage, one_in) == 0:
+            out.append(replace(e, weight=float(one_in)))
+    return out
 
 
 def groups_fraction(examples, fraction):

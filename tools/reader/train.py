@@ -13,8 +13,9 @@ import torch.nn.functional as F
 
 import examples as ex
 import figures
+import synthetic
 from lexical import Lexical
-from network import LABELS, CrossEncoder, base_folder, write_safetensors, write_weights
+from network import LABELS, CrossEncoder, base_folder, read_safetensors, write_safetensors, write_weights
 from wordpiece import PAD, WordPiece, pair
 
 
@@ -58,6 +59,25 @@ def predict(model, encoded, tokens=8192):
     return out
 
 
+SILENT = LABELS.index("silent")
+
+
+def read(model, tokenizer, chosen):
+    """Logits for whole passages: those of the window that is least silent."""
+    owner, parts = [], []
+    for i, e in enumerate(chosen):
+        for window in ex.windows(e.passage):
+            owner.append(i)
+            parts.append(pair(tokenizer, e.statement, e.context, window))
+    logits = predict(model, parts)
+    silent = logits.log_softmax(1)[:, SILENT].tolist()
+    best = {}
+    for k, i in enumerate(owner):
+        if i not in best or silent[k] < silent[best[i]]:
+            best[i] = k
+    return logits[[best[i] for i in range(len(chosen))]]
+
+
 def class_weights(chosen, power):
     counts = [sum(e.label == label for e in chosen) for label in LABELS]
     w = torch.tensor([(len(chosen) / (len(LABELS) * max(n, 1))) ** power for n in counts])
@@ -78,20 +98,32 @@ def optimizer_for(model, options):
     return torch.optim.AdamW(groups, weight_decay=0.01)
 
 
-def train(options, tokenizer, chosen, development, write):
+def start(options, tokenizer, write):
+    """A network with the base's weights, after a first stage on pairs made by rules."""
     torch.manual_seed(options.seed)
     model = CrossEncoder(options.dropout)
+    if options.start:
+        model.load_state_dict(read_safetensors(options.start))
+        return model
     model.load_base(options.base)
+    if options.made:
+        made = synthetic.pairs(options.criteria, options.seed)
+        made.sort(key=lambda e: zlib.crc32(repr(e).encode()))
+        write(f"\n## First stage: {options.made} of {len(made)} pairs made by rules")
+        train(options, tokenizer, model, 1, made[:options.made], write)
+        write_safetensors(os.path.join(options.out, "first-stage.safetensors"), dict(model.state_dict()))
+    return model
+
+
+def train(options, tokenizer, model, epochs, chosen, write):
+    torch.manual_seed(options.seed)
     encoded, y = encode(tokenizer, chosen), torch.tensor([LABELS.index(e.label) for e in chosen])
-    dev_encoded = encode(tokenizer, development)
-    dev_truth = [LABELS.index(e.label) for e in development]
     weights = class_weights(chosen, options.class_power)
     optimizer = optimizer_for(model, options)
     base_rates = [g["lr"] for g in optimizer.param_groups]
     chance = random.Random(options.seed)
-    shuffled = [epoch_batches(encoded, options.batch_tokens, chance) for _ in range(options.epochs)]
+    shuffled = [epoch_batches(encoded, options.batch_tokens, chance) for _ in range(epochs)]
     total, step, began, seen = sum(map(len, shuffled)), 0, time.monotonic(), 0
-    best, best_state = -1.0, None
     for epoch, epoch_order in enumerate(shuffled, 1):
         model.train()
         loss_sum = 0.0
@@ -108,14 +140,10 @@ def train(options, tokenizer, chosen, development, write):
             optimizer.step()
             loss_sum += loss.item() * len(indices)
             seen += int(real.sum())
-        logits = predict(model, dev_encoded)
-        value = figures.macro(figures.confusion(dev_truth, calibrated(logits, torch.tensor(dev_truth)).argmax(1).tolist()))
-        write(f"  epoch {epoch}: loss {loss_sum / len(chosen):.3f}, development macro-F1 {value:.3f}, "
-              f"{seen / (time.monotonic() - began):.0f} tokens/s, {time.monotonic() - began:.0f} s", timed=True)
-        if not best_state or value >= best:
-            best, best_state = value, {k: v.clone() for k, v in model.state_dict().items()}
-    model.load_state_dict(best_state)
-    return model
+            if step % 100 == 0:
+                write(f"  batch {step} of {total}, {seen / (time.monotonic() - began):.0f} tokens/s", timed=True)
+        write(f"  epoch {epoch}: loss {loss_sum / len(chosen):.3f}, {seen / (time.monotonic() - began):.0f} tokens/s, "
+              f"{time.monotonic() - began:.0f} s", timed=True)
 
 
 def epoch_batches(encoded, tokens, chance):
@@ -126,9 +154,8 @@ def epoch_batches(encoded, tokens, chance):
     return out
 
 
-def calibrated(logits, truth):
-    scale, bias = figures.calibrate(logits, truth)
-    return logits * scale + bias
+def truth_of(chosen):
+    return torch.tensor([LABELS.index(e.label) for e in chosen]), torch.tensor([e.weight for e in chosen])
 
 
 def fold_calibration(model, scale, bias):
@@ -138,16 +165,16 @@ def fold_calibration(model, scale, bias):
         model.head.bias.mul_(scale).add_(bias)
 
 
-def tested(write, predict_logits, styles, pairs):
+def tested(write, predict, styles, pairs):
     """Figures on the test sets, and on their parts that say how the reader generalises."""
     if styles:
-        p = predict_logits(styles).softmax(1)
+        p = predict(styles)
         value = figures.report("unseen styles", styles, p, write)
         unseen = [i for i, e in enumerate(styles) if ex.unseen_control(e)]
         if unseen:
             figures.report("unseen styles, controls unseen too", [styles[i] for i in unseen], p[unseen], write)
     if pairs:
-        p = predict_logits(pairs).softmax(1)
+        p = predict(pairs)
         figures.report("unseen pairs", pairs, p, write)
         right = p.argmax(1) == torch.tensor([LABELS.index(e.label) for e in pairs])
         kinds = sorted({e.phenomenon for e in pairs})
@@ -162,6 +189,10 @@ def parse():
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--data", default=os.path.join(here, "data"))
     p.add_argument("--statements", help="statements of the controls (default: statements.md in the data folder)")
+    p.add_argument("--criteria", default=os.path.join(here, "../../engine/judge/criteria"))
+    p.add_argument("--made", type=int, default=12000, help="pairs made by rules for the first stage")
+    p.add_argument("--start", help="weights of a first stage made before (first-stage.safetensors)")
+    p.add_argument("--only-first-stage", action="store_true")
     p.add_argument("--base", help="folder with model.safetensors and vocab.txt (default: the installed package)")
     p.add_argument("--out", default="out", help="folder for reader.safetensors, reader.bin, vocab and report.txt")
     p.add_argument("--name", default="builtin/1")
@@ -171,6 +202,7 @@ def parse():
     p.add_argument("--dropout", type=float, default=0.1)
     p.add_argument("--batch-tokens", type=int, default=2048)
     p.add_argument("--negatives", type=int, default=4, help="silent passages of each statement")
+    p.add_argument("--silent-share", type=int, default=4, help="test on one in so many silent passages, which counts for all")
     p.add_argument("--class-power", type=float, default=0.5, help="0: no class weights; 1: each label weighs the same")
     p.add_argument("--train-words", dest="freeze_words", action="store_false", help="also train the word embeddings")
     p.add_argument("--fraction", type=float, default=1.0, help="train on this share of the statements")
@@ -196,33 +228,48 @@ def main():
 
     if options.statements:
         ex.read_statements(options.statements)
+    tokenizer = WordPiece(os.path.join(options.base, "vocab.txt"))
+    if options.only_first_stage:
+        start(options, tokenizer, write)
+        return
     everything = ex.read(options.data)
     training, development, styles, pairs = ex.split(everything, options.without_author)
+    development, styles = ex.tested(development, options.silent_share), ex.tested(styles, options.silent_share)
     if not development:
         raise SystemExit("no examples for development: label a pack of a development style, or add pairs")
-    tokenizer = WordPiece(os.path.join(options.base, "vocab.txt"))
     for name, chosen in (("training", training), ("development", development), ("test, styles", styles), ("test, pairs", pairs)):
         counts = "  ".join(f"{label} {sum(e.label == label for e in chosen)}" for label in LABELS)
         write(f"{name}: {len(chosen)} pairs: {counts}")
-    lengths = sorted(len(p) for p, _ in encode(tokenizer, training))
+    sampled = ex.training_set(training, options.negatives, options.seed)
+    lengths = sorted(len(p) for p, _ in encode(tokenizer, sampled))
     write(f"word pieces: median {lengths[len(lengths) // 2]}, 95 % up to {lengths[int(len(lengths) * .95)]}, "
           f"cut {sum(n == 192 for n in lengths)} of {len(lengths)}")
 
-    sampled = ex.training_set(training, options.negatives, options.seed)
     floor = Lexical(sampled).fit(sampled, class_weights(sampled, options.class_power))
-    truth = torch.tensor([LABELS.index(e.label) for e in development])
-    scale, bias = figures.calibrate(floor.logits(development), truth)
+    truth, counts = truth_of(development)
+    scale, bias = figures.calibrate(floor.logits(development), truth, counts)
     write("\n## Logistic regression over words")
-    tested(write, lambda chosen: floor.logits(chosen) * scale + bias, styles, pairs)
 
-    curve = []
+    def by_floor(chosen):
+        return (floor.logits(chosen) * scale + bias).softmax(1)
+
+    tested(write, by_floor, styles, pairs)
+
+    model, curve = start(options, tokenizer, write), []
+
+    def by_network(chosen):
+        return read(model, tokenizer, chosen).softmax(1)
+
+    first = {k: v.clone() for k, v in model.state_dict().items()}
     for fraction in ([0.25, 0.5] if options.curve else []) + [options.fraction]:
         part = ex.training_set(ex.groups_fraction(training, fraction), options.negatives, options.seed)
         write(f"\n## Cross-encoder, {fraction:g} of the statements: {len(part)} training pairs, "
               + "  ".join(f"{label} {sum(e.label == label for e in part)}" for label in LABELS))
-        model = train(options, tokenizer, part, development, write)
-        fold_calibration(model, *figures.calibrate(predict(model, encode(tokenizer, development)), truth))
-        curve.append((fraction, len(part), tested(write, lambda chosen: predict(model, encode(tokenizer, chosen)), styles, pairs)))
+        model.load_state_dict(first)
+        train(options, tokenizer, model, options.epochs, part, write)
+        fold_calibration(model, *figures.calibrate(read(model, tokenizer, development), truth, counts))
+        figures.report("development", development, by_network(development), write)
+        curve.append((fraction, len(part), tested(write, by_network, styles, pairs)))
     write("\nlearning curve (share, pairs, macro-F1 on unseen styles): " + "; ".join(f"{a:g} {b} {c:.3f}" for a, b, c in curve))
 
     write_safetensors(os.path.join(options.out, "reader.safetensors"), dict(model.state_dict()))
@@ -231,9 +278,9 @@ def main():
     model.use_whole_numbers(True)
     compared = sorted(styles + pairs + development, key=lambda e: zlib.crc32(repr(e).encode()))[:200]
     with open(os.path.join(options.out, "expected.jsonl"), "w", encoding="utf-8") as f:
-        for e, p in zip(compared, predict(model, encode(tokenizer, compared)).softmax(1).tolist()):
+        for e, p in zip(compared, by_network(compared).tolist()):
             f.write(json.dumps({"statement": e.statement, "context": e.context, "passage": e.passage, "probabilities": p}) + "\n")
-    tested(write, lambda chosen: predict(model, encode(tokenizer, chosen)), styles, pairs)
+    tested(write, by_network, styles, pairs)
 
 
 if __name__ == "__main__":
