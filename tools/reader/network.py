@@ -103,6 +103,7 @@ class CrossEncoder(nn.Module):
         self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
         self.head = nn.Linear(2 * WIDTH, len(LABELS))
         self.dropout = dropout
+        self.frozen = 0  # lower layers that don't learn
 
     def load_base(self, folder):
         t = read_safetensors(os.path.join(folder, "model.safetensors"))
@@ -127,19 +128,22 @@ class CrossEncoder(nn.Module):
         nn.init.zeros_(self.head.bias)
 
     def forward(self, ids, segments, real):
-        positions = torch.arange(ids.shape[1])
+        mask = real[:, None, None, :]
+        with torch.set_grad_enabled(torch.is_grad_enabled() and self.frozen == 0):
+            x = F.dropout(self.embed(ids, segments), self.dropout, self.training)
+        for i, layer in enumerate(self.layers):
+            with torch.set_grad_enabled(torch.is_grad_enabled() and i >= self.frozen):
+                x = layer(x, mask, self.dropout)
+        weight = real.unsqueeze(-1).to(x.dtype)
+        mean = (x * weight).sum(1) / weight.sum(1)
+        return self.head(F.dropout(torch.cat([x[:, 0], mean], 1), self.dropout, self.training))
+
+    def embed(self, ids, segments):
         word = self.word(ids)
         if Linear.whole_numbers:
             q, scale = rounded(word)
             word = q * scale
-        x = self.norm(word + self.position(positions) + self.segment(segments))
-        x = F.dropout(x, self.dropout, self.training)
-        mask = real[:, None, None, :]
-        for layer in self.layers:
-            x = layer(x, mask, self.dropout)
-        weight = real.unsqueeze(-1).to(x.dtype)
-        mean = (x * weight).sum(1) / weight.sum(1)
-        return self.head(F.dropout(torch.cat([x[:, 0], mean], 1), self.dropout, self.training))
+        return self.norm(word + self.position(torch.arange(ids.shape[1])) + self.segment(segments))
 
     def use_whole_numbers(self, on):
         Linear.whole_numbers = on
