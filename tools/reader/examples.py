@@ -15,7 +15,6 @@ from wordpiece import context
 TEST_STYLES = {"audit-report", "tickets", "council-minutes"}
 DEVELOPMENT_STYLES = {"slides"}
 CANDIDATES = 20  # passages per statement, as many as the product's search brings
-STATEMENTS_FILE = "statements.md"
 
 
 @dataclass(frozen=True)
@@ -113,20 +112,23 @@ def topical(control, statement):
     return f"{TITLES[control]}: {statement}" if control in TITLES else statement
 
 
-def read_statements(file):
-    control = None
-    with open(file, encoding="utf-8") as f:
-        for line in f:
-            if line.startswith("## "):
-                control, title = line[3:].strip().split(" ", 1)
-                TITLES[control] = title
-            elif line.startswith("- ") and control:
-                STATEMENTS.setdefault(control, []).append(line[2:].strip())
+def read_catalog(folder):
+    """The controls' titles and statements in the starter catalog."""
+    for file in sorted(glob.glob(os.path.join(folder, "*.yaml"))):
+        control, listed = None, False
+        with open(file, encoding="utf-8") as f:
+            for line in f:
+                if line.startswith("  - code: "):
+                    control = line[10:].strip()
+                elif line.startswith("    title: ") and control:
+                    TITLES[control] = line[11:].strip().strip("\"'")
+                elif line.startswith("      - ") and listed:
+                    STATEMENTS.setdefault(control, []).append(line[8:].strip().strip("\"'"))
+                else:
+                    listed = line.startswith("    objectives:")
 
 
 def read(data):
-    if os.path.exists(os.path.join(data, STATEMENTS_FILE)):
-        read_statements(os.path.join(data, STATEMENTS_FILE))
     out = []
     for folder in sorted(glob.glob(os.path.join(data, "packs", "*", ""))):
         out += read_pack(folder.rstrip("/"))

@@ -189,7 +189,7 @@ def parse():
     here = os.path.dirname(os.path.abspath(__file__))
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--data", default=os.path.join(here, "data"))
-    p.add_argument("--statements", help="statements of the controls (default: statements.md in the data folder)")
+    p.add_argument("--catalog", default=os.path.join(here, "../../engine/catalog/starter/data"))
     p.add_argument("--criteria", default=os.path.join(here, "../../engine/judge/criteria"))
     p.add_argument("--made", type=int, default=12000, help="pairs made by rules for the first stage")
     p.add_argument("--start", help="weights of a first stage made before (first-stage.safetensors)")
@@ -228,8 +228,7 @@ def main():
             log.write(line + "\n")
             log.flush()
 
-    if options.statements:
-        ex.read_statements(options.statements)
+    ex.read_catalog(options.catalog)
     tokenizer = WordPiece(os.path.join(options.base, "vocab.txt"))
     if options.only_first_stage:
         start(options, tokenizer, write)
