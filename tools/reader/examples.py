@@ -43,7 +43,8 @@ def lines(file):
                     raise SystemExit(f"{file}:{number}: {e}")
 
 
-STOP = set("a an and are as at be by for from has have in is it its of on or that the their this to was were which with who all any each".split())
+STOP = set("a an and are as at be by for from has have in is it its of on or that the their this to was were which with".split())
+STOP |= {"who", "all", "any", "each"}
 
 
 def stems(text):

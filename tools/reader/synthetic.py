@@ -10,7 +10,8 @@ import examples as ex
 
 ASSERTED = [
     "{S}", "{S}", "{S}", "{S} This is checked every {month}.", "We make sure that {s}", "In practice, {s}", "It is our policy that {s}",
-    "| {P} | in place | {name} |", "- {P}: done, {month}", "All staff follow this rule: {s}", "{must}", "{must}", "As confirmed in {month}, {s}",
+    "| {P} | in place | {name} |", "- {P}: done, {month}", "All staff follow this rule: {s}", "{must}", "{must}",
+    "As confirmed in {month}, {s}",
 ]
 DENIED = [
     "{not}", "{not}", "{not}", "{not} Nobody owns the topic.", "We found that {not_}", "| {P} | missing | {name} |", "- {P}: not done",
@@ -18,7 +19,8 @@ DENIED = [
 ]
 PLANNED = [
     "{will}", "{will}", "From {month} on, {will_}", "It is planned that {s}", "Proposal: {s}", "| {P} | planned | {name} | {month} |",
-    "Next year {will_}", "{name} is preparing this, it is not yet in force: {s}", "To do: {s}", "The project starts in {month}. After that, {will_}",
+    "Next year {will_}", "{name} is preparing this, it is not yet in force: {s}", "To do: {s}",
+    "The project starts in {month}. After that, {will_}",
 ]
 PARTLY = [
     "In some departments, {s}", "Only at the head office: {s}", "{P}, but this is not recorded.", "{P}, except for older systems.",
@@ -84,7 +86,8 @@ def forms(s, chance):
     if half == s:
         half = re.sub(r"\w+( and | or )(?=\w)", "", s, count=1)
     weaker = s
-    for old, new in (("every year", "every three years"), ("annually", "every few years"), ("yearly", "once, in 2019"), ("regularly", "now and then"),
+    for old, new in (("every year", "every three years"), ("annually", "every few years"), ("yearly", "once, in 2019"),
+                     ("regularly", "now and then"),
                      ("All ", "Some "), ("all ", "some "), ("Each ", "Most of the time, each "), ("each ", "nearly each "),
                      ("every ", "nearly every "), ("approved", "discussed"), ("documented", "known"), ("reviewed", "written")):
         if old in s:
@@ -132,7 +135,8 @@ def pairs(criteria, seed):
                 if other[0] != control:
                     around.append(fill(chance.choice([ASSERTED, ASSERTED, PARTLY, DENIED, PLANNED]), other[2], chance))
             around.insert(chance.randint(0, len(around)), sentence)
-            head = chance.choice(["", "", "Handbook — ", f"{ex.TITLES[control].capitalize()} — ", "Notes — Open points — ", "Security policy — "])
+            title = ex.TITLES[control].capitalize()
+            head = chance.choice(["", "", "Handbook — ", f"{title} — ", "Notes — Open points — ", "Security policy — "])
             out.append(ex.Example(f"made/{control}/{i}", "made", "rules", control, "made", ex.topical(control, statement), head,
                                   " ".join(around), label, sentence))
     return out

@@ -281,8 +281,9 @@ def main():
     exact = by_network(compared)
     model.use_whole_numbers(True)
     whole = by_network(compared)
-    write(f"\nweights as whole numbers: {size} bytes; of {len(compared)} passages {int((exact.argmax(1) != whole.argmax(1)).sum())} get another "
-          f"label, and probabilities differ by at most {(exact - whole).abs().max().item():.3f}")
+    others = int((exact.argmax(1) != whole.argmax(1)).sum())
+    write(f"\nweights as whole numbers: {size} bytes; of {len(compared)} passages {others} get another label, and "
+          f"probabilities differ by at most {(exact - whole).abs().max().item():.3f}")
     with open(os.path.join(options.out, "expected.jsonl"), "w", encoding="utf-8") as f:
         for e, p in zip(compared, whole.tolist()):
             f.write(json.dumps({"statement": e.statement, "context": e.context, "passage": e.passage, "probabilities": p}) + "\n")
