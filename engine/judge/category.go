@@ -7,7 +7,20 @@ import (
 )
 
 // Categories lists the document categories that GuessCategory returns.
-var Categories = []string{"policy", "procedure", "standard", "plan", "register", "record", "log", "report", "contract", "template", "other"}
+var Categories = append(
+	[]string{"policy", "procedure", "standard", "plan", "register", "record", "log", "report", "contract", "template", "other"},
+	otherKinds()...,
+)
+
+// otherKinds returns the categories of documents that show little or nothing of what the organization does.
+func otherKinds() (out []string) {
+	for _, k := range documentKinds {
+		if k.limit != showsAll {
+			out = append(out, k.category)
+		}
+	}
+	return out
+}
 
 // isPrescriptive reports whether documents of this category state what must be done.
 func isPrescriptive(category string) bool {
@@ -106,6 +119,9 @@ func GuessCategory(filename, title, text string) string {
 	}
 	if len(placeholderPattern.FindAllStringIndex(text, 4)) >= 3 {
 		return "template"
+	}
+	if kind := guessKind(title, text); kind != "" {
+		return kind
 	}
 	base := filename
 	if i := strings.LastIndexAny(base, `/\`); i >= 0 {

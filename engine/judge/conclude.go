@@ -72,7 +72,7 @@ func (s *Session) concludeStatement(d *preparedStatement, hits []retrievedPassag
 	for i, r := range readings {
 		f.unread = f.unread && !r.IsRead()
 		verdict := verdictOfLabel[r.Label]
-		if verdict == "" {
+		if verdict == "" || hits[i].silenceReason(d) != "" {
 			silence = min(silence, probability(r, reading.Silent))
 			continue
 		}

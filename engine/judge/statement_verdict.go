@@ -23,6 +23,7 @@ type statementVerdict struct {
 	quoted          []passageVerdict // the evidence to quote
 	bestCoverage    float64          // the best coverage, if nothing was found
 	foreignCount    int              // passages with a similar meaning in another language
+	silence         string           // why a passage with a similar meaning shows nothing
 	hasIntent       bool
 	hasOperation    bool
 	hasStaleRecord  bool // supported by a record that is too old
@@ -94,9 +95,13 @@ func (s *Session) judgeStatement(ctx context.Context, d *preparedStatement) (sta
 func (s *Session) combineVerdicts(d *preparedStatement, hits []retrievedPassage, verdicts []passageVerdict) statementVerdict {
 	f := statementVerdict{statement: d}
 	for _, h := range hits {
-		if !h.IsEnglish && h.score >= 0.5 {
+		if h.score < 0.5 {
+			continue
+		}
+		if !h.IsEnglish {
 			f.foreignCount++
 		}
+		f.silence = cmp.Or(f.silence, h.silenceReason(d))
 	}
 	for i := range verdicts {
 		r := &verdicts[i]
@@ -395,6 +400,8 @@ func (f *statementVerdict) formatMissingReason() string {
 			"No evidence was found in English. %s with a similar meaning could not be analyzed (not in English); review manually.",
 			prose.Count(f.foreignCount, "passage", "passages"),
 		)
+	case f.silence != "":
+		return "No supporting passage was found; " + f.silence + "."
 	case f.bestCoverage > 0:
 		return "Passages touch on the topic, but none states it."
 	}
@@ -475,7 +482,7 @@ func (r *passageVerdict) sentence() *text.Sentence { return &r.passage.Sentences
 
 // documentName returns the title of the passage's document, or its file name if it has no title.
 func (r *passageVerdict) documentName() string {
-	return cmp.Or(r.passage.DocumentTitle, r.passage.Filename)
+	return r.passage.documentName()
 }
 
 // formatLocation returns the passage's location for display.

@@ -61,7 +61,7 @@ func strongerOf(a, b *passageVerdict) *passageVerdict {
 // judgeWholeControlIn returns the strongest denial and the strongest plan in one passage that concern the
 // control as a whole. Each is nil if there is none.
 func (s *Session) judgeWholeControlIn(d *preparedStatement, p *analyzedPassage) (denial, plan *passageVerdict) {
-	if _, outside := p.disclaimer(); outside || p.status.repealed {
+	if p.silenceReason(d) != "" {
 		return nil, nil
 	}
 	for i := range p.Sentences {

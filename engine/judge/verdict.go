@@ -67,8 +67,7 @@ type passageVerdict struct {
 func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage) []passageVerdict {
 	c := retrieved.analyzedPassage
 	var best []passageVerdict // one per verdict, and one per recorded failure
-	disclaimed, outside := c.disclaimer()
-	if outside || c.status.repealed {
+	if c.silenceReason(d) != "" {
 		return nil
 	}
 	topic, off, unnamed := -1.0, false, anchorGroup(nil)
@@ -137,7 +136,7 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 		}
 		best[k].quote = c.Quote(from, i)
 	}
-	if disclaimed {
+	if disclaimed, _ := c.disclaimer(); disclaimed {
 		best = slices.DeleteFunc(best, func(r passageVerdict) bool { return r.verdict == VerdictCovered || r.verdict == VerdictPartial })
 	}
 	if len(best) > 1 {
@@ -411,6 +410,9 @@ func (c *analyzedPassage) documentLimitation() string {
 	}
 	if c.status.sampleWords != "" {
 		return fmt.Sprintf("The document is an example that hasn't been adapted: %q.", c.status.sampleWords)
+	}
+	if limitOf(c.category) != showsAll {
+		return fmt.Sprintf("The document is of a kind that shows a part at most: %s.", c.category)
 	}
 	if name := c.nameIfMarketing(); name != "" {
 		return fmt.Sprintf("From %q, which is marketing material or describes another organization.", name)
