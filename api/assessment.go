@@ -124,7 +124,7 @@ type AssessmentStatus struct {
 type Outdated struct {
 	Gate          Gate   `json:"gate"`
 	VersionNumber int    `json:"version_number"`
-	Reason        string `json:"reason" enum:"scope,documents,source,unapproved" doc:"What is newer: the scope, the documents, or a source deliverable; unapproved: it isn't approved, and other deliverables depend on its approved version or are made from it."`
+	Reason        string `json:"reason" enum:"scope,documents,source,reader,unapproved" doc:"What is newer: the scope, the documents, a source deliverable, or the reader or rules that judge the evidence; unapproved: it isn't approved, and other deliverables depend on its approved version or are made from it."`
 	Message       string `json:"message"`
 }
 

@@ -187,7 +187,7 @@ type SoAValidation struct {
 
 // Operations on the Statement of Applicability, defined in section 4.9 of the API specification.
 var (
-	DraftSoA = Create[AssessmentInput, SoAVersion](
+	DraftSoA = Create[DraftSoAInput, SoAVersion](
 		"draft-soa", "/assessments/{assessmentId}/soa/draft", "soa:write", tagScope,
 		"Draft a Statement of Applicability",
 	)

@@ -52,6 +52,7 @@ var settings = []setting{
 var flaglessSettings = []struct{ key, usage string }{
 	{"embedder", "additional embedding model, ollama/NAME or openai/NAME"},
 	{"embedder-url", "URL of the embedding model's server"},
+	{"reader", "reader of evidence for drafts: rules, or the name of an imported reader"},
 	{"releases-url", "where `service upgrade check` looks for the latest release"},
 }
 

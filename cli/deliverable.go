@@ -14,9 +14,10 @@ import (
 
 // deliverable describes one of the four deliverables for its commands. V is the type of its versions.
 type deliverable[V any] struct {
-	gate    api.Gate
-	listOp  api.Op[api.AssessmentListInput, api.List[V]]
-	draftOp api.Op[api.AssessmentInput, V]
+	gate   api.Gate
+	listOp api.Op[api.AssessmentListInput, api.List[V]]
+	// draft drafts the next version. Only the Statement of Applicability has a reader.
+	draft func(ctx context.Context, a *app, assessment, reader string) (*V, error)
 	// submit and regenerate act on the version with the given ID.
 	submit, regenerate func(ctx context.Context, a *app, version string) (*V, error)
 	header             func(*V) *api.DeliverableVersion
@@ -116,7 +117,8 @@ func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 }
 
 func (d deliverable[V]) draftCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var reader string
+	cmd := &cobra.Command{
 		Use: "draft", Short: "Draft a new version",
 		Long: fmt.Sprintf(
 			"Drafts the %s from the evidence. `service assess run` includes this step; use\nthis command to draft from scratch.",
@@ -129,9 +131,20 @@ func (d deliverable[V]) draftCommand(a *app) *cobra.Command {
 				return err
 			}
 			a.progress.Start("draft the " + d.gate.Title())
-			v, err := call(cmd.Context(), a, d.draftOp, &api.AssessmentInput{AssessmentID: one.ID})
+			v, err := d.draft(cmd.Context(), a, one.ID, reader)
 			return d.printAction(a, v, validationToRuntimeError(err), "drafted", d.approvedVersionNumber(cmd.Context(), a, one.ID, err))
 		},
+	}
+	if d.gate == api.GateSoA {
+		addReaderFlag(cmd, &reader)
+	}
+	return cmd
+}
+
+// draftWith returns a draft function for a deliverable that has no reader of its own.
+func draftWith[V any](op api.Op[api.AssessmentInput, V]) func(ctx context.Context, a *app, assessment, reader string) (*V, error) {
+	return func(ctx context.Context, a *app, assessment, _ string) (*V, error) {
+		return call(ctx, a, op, &api.AssessmentInput{AssessmentID: assessment})
 	}
 }
 

@@ -29,12 +29,13 @@ confidence of the rules, and manual changes.`,
 			if err != nil {
 				return err
 			}
-			return a.out.Print(i, func(p *print.Page) { renderSoAExplanation(p, i, v.Method) })
+			return a.out.Print(i, func(p *print.Page) { renderSoAExplanation(p, i, &v.DeliverableVersion) })
 		},
 	}
 }
 
-func renderSoAExplanation(p *print.Page, i *api.SoAItem, method string) {
+func renderSoAExplanation(p *print.Page, i *api.SoAItem, v *api.DeliverableVersion) {
+	method, reader := v.Method, v.Inputs["reader"]
 	p.Title("%s  %s", i.ControlCode, i.ControlTitle)
 	p.Text("1. The control is %s. %s", prose.Humanize(i.Applicability), i.Rationale)
 	if !i.Applicability.IsApplicable() {
@@ -56,7 +57,11 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, method string) {
 	for n, s := range i.Statements {
 		p.Blank()
 		p.ListItem(0, "%d. %s", n+1, s.Text)
-		p.IndentedText(2, "%s: %s", s.Verdict, s.Reason)
+		if reader != "" && s.Score > 0 {
+			p.IndentedText(2, "%s (%.0f%% sure): %s", s.Verdict, s.Score*100, s.Reason)
+		} else {
+			p.IndentedText(2, "%s: %s", s.Verdict, s.Reason)
+		}
 		for _, e := range i.Evidence {
 			if strings.Contains(e.Statement, s.Text) {
 				renderQuote(p, 4, e)
@@ -64,12 +69,12 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, method string) {
 		}
 	}
 	p.Blank()
-	p.Text(
-		"3. Together this covers %.0f%% of the control: evidence is %s. A requirement met in full counts 1, nearly in full ¾, "+
-			"in part or contradicted ½, otherwise 0; less if the passage is about a different subject.",
-		i.CoverageRatio*100,
-		prose.Humanize(i.EvidenceCoverage),
-	)
+	counts := "A requirement met in full counts 1, nearly in full ¾, in part or contradicted ½, otherwise 0; less if the passage is about " +
+		"a different subject."
+	if reader != "" {
+		counts = "A requirement met in full counts 1, in part ½, otherwise 0."
+	}
+	p.Text("3. Together this covers %.0f%% of the control: evidence is %s. %s", i.CoverageRatio*100, prose.Humanize(i.EvidenceCoverage), counts)
 	if i.IsStatusOverruled() {
 		p.Text("4. The status was set manually to %s, overriding the rules (%s). %s", prose.Humanize(i.ImplementationStatus), method, i.Reason)
 		p.Text(
@@ -79,7 +84,11 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, method string) {
 		)
 	} else {
 		p.Text("4. Result: %s. %s", prose.Humanize(i.ImplementationStatus), i.Reason)
-		p.Text("5. Confidence of the rules (%s): %.2f%s.", method, i.Confidence, formatReviewSuffix(i.NeedsReview))
+		sure := "rules (" + method + ")"
+		if reader != "" {
+			sure = "reader " + reader + " (method: " + method + ")"
+		}
+		p.Text("5. Confidence of the %s: %.2f%s.", sure, i.Confidence, formatReviewSuffix(i.NeedsReview))
 	}
 	renderManualEdits(p, &i.Item)
 }

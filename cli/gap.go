@@ -13,7 +13,7 @@ import (
 )
 
 var gapVersions = deliverable[api.GapVersion]{
-	gate: api.GateGapAnalysis, listOp: api.ListGap, draftOp: api.DraftGap,
+	gate: api.GateGapAnalysis, listOp: api.ListGap, draft: draftWith(api.DraftGap),
 	submit: func(ctx context.Context, a *app, id string) (*api.GapVersion, error) {
 		return call(ctx, a, api.SubmitGap, &api.GapInput{GapVersionID: id})
 	},

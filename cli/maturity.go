@@ -13,7 +13,7 @@ import (
 )
 
 var maturityVersions = deliverable[api.MaturityVersion]{
-	gate: api.GateMaturity, listOp: api.ListMaturity, draftOp: api.DraftMaturity,
+	gate: api.GateMaturity, listOp: api.ListMaturity, draft: draftWith(api.DraftMaturity),
 	submit: func(ctx context.Context, a *app, id string) (*api.MaturityVersion, error) {
 		return call(ctx, a, api.SubmitMaturity, &api.MaturityInput{MaturityVersionID: id})
 	},

@@ -14,7 +14,7 @@ import (
 )
 
 var poamVersions = deliverable[api.POAMVersion]{
-	gate: api.GatePOAM, listOp: api.ListPOAM, draftOp: api.DraftPOAM,
+	gate: api.GatePOAM, listOp: api.ListPOAM, draft: draftWith(api.DraftPOAM),
 	submit: func(ctx context.Context, a *app, id string) (*api.POAMVersion, error) {
 		return call(ctx, a, api.SubmitPOAM, &api.POAMInput{POAMVersionID: id})
 	},

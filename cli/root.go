@@ -70,6 +70,7 @@ It works offline on a local data folder, or on a server (service login).`,
 		"part": {
 			a.scopeCommand(),
 			a.soaCommand(),
+			a.readerCommand(),
 			a.gapCommand(),
 			a.maturityCommand(),
 			a.poamCommand(),

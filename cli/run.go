@@ -28,6 +28,7 @@ type runOptions struct {
 	force   bool
 	// comment is recorded with each decision made in advance.
 	comment string
+	reader  string // see addReaderFlag
 }
 
 func (a *app) assessRun() *cobra.Command {
@@ -86,6 +87,7 @@ It is logged under your name.`,
 	addChoiceFlag(f, &o.until, "until", api.States(), "stop at this state; see \"service help lifecycle\"")
 	f.StringSliceVar(&o.reports, "report", nil, "at the end, save the full report to this file; its extension sets the format")
 	f.BoolVar(&o.force, "force", false, "overwrite files given with --report")
+	addReaderFlag(cmd, &o.reader)
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
 	return cmd
 }
@@ -315,6 +317,12 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 				one.VersionNumber,
 				one.Decider(),
 			)
+		}
+		if st.NextStates[0] == api.StateSoADrafted && a.chosenReader(o.reader) != "" {
+			a.progress.Start(move.Work)
+			if _, err := a.draftSoAReadBy(ctx, id, o.reader); err != nil { // the move keeps this draft
+				return validationToRuntimeError(err)
+			}
 		}
 		err = a.performMove(ctx, id, move, st.NextStates[0])
 		switch {

@@ -14,7 +14,10 @@ import (
 )
 
 var soaVersions = deliverable[api.SoAVersion]{
-	gate: api.GateSoA, listOp: api.ListSoA, draftOp: api.DraftSoA,
+	gate: api.GateSoA, listOp: api.ListSoA,
+	draft: func(ctx context.Context, a *app, assessment, reader string) (*api.SoAVersion, error) {
+		return a.draftSoAReadBy(ctx, assessment, reader)
+	},
 	submit: func(ctx context.Context, a *app, id string) (*api.SoAVersion, error) {
 		return call(ctx, a, api.SubmitSoA, &api.SoAInput{SoAVersionID: id})
 	},

@@ -55,6 +55,7 @@ var exampleFields = map[string]any{
 	"id": exampleID, "organization_id": exampleOrganization, "user_id": exampleUser, "trace_id": exampleTraceID, "error": nil, "description": "All systems that serve customers.",
 	"name": "Acme 2026", "title": "Acme 2026", "created_by": "Ada Byron", "uploaded_by": "Ada Byron", "approved_by": "Ada Byron", "edited_by": nil,
 	"edited_fields": []string{}, "author_ids": []string{exampleUser}, "reason": "The evidence was read and discussed.", "comment": "Read and agreed.", "revision": 3, "warnings": []string{},
+	"imported_by": "Ada Byron", "Reader.name": "ada", "ImportReadingsInput.name": "ada", "readings": 9320, "statements": 466, "of_statements": 471,
 	"NotRead.kind": api.UnreadPicture, "NotRead.count": 2,
 	"version_number": 1, "progress": 38, "confidence": 0.82, "score": 0.82, "owner": "Head of IT", "note": "Discussed on 2026-11-18.",
 	"category": "policy", "filename": examplePolicyFile, "document_title": examplePolicy, "heading_path": []string{"4 Access", "4.2 Reviews"},

@@ -121,6 +121,10 @@ func (s *Server) bindOperations() {
 	bindOperation(s, api.ApproveScope, a.ApproveScope)
 
 	bindOperation(s, api.DraftSoA, a.DraftSoA)
+	bindOperation(s, api.ExportReaderStatements, a.ExportReaderStatements)
+	bindOperation(s, api.ExportReaderDecisions, a.ExportReaderDecisions)
+	bindOperation(s, api.ListReaders, a.ListReaders)
+	bindOperation(s, api.ImportReadings, a.ImportReadings)
 	bindOperation(s, api.ListSoA, a.ListSoA)
 	bindOperation(s, api.GetSoA, a.GetSoA)
 	bindOperation(s, api.ListSoAItems, a.ListSoAItems)

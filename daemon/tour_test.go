@@ -268,6 +268,7 @@ func (r *tour) scope() {
 
 func (r *tour) soa() {
 	r.saveID("soaVersionId", r.call(api.DraftSoA.Operation, "", ""))
+	r.readers()
 	r.call(api.ListSoA.Operation, "", "")
 	r.call(api.GetSoA.Operation, "", "")
 	item := r.saveID("soaItemId", r.firstRecord(r.call(api.ListSoAItems.Operation, "?limit=200", "")))
@@ -293,6 +294,35 @@ func (r *tour) soa() {
 	r.call(api.ApproveSoA.Operation, "", `{"comment": "Good."}`)
 	r.expectError(api.ApproveSoA.Operation, "", `{"comment": "Again."}`, api.CodeInvalidState)
 	r.moveTo(api.StateEvidenceAnalysisReady)
+}
+
+func (r *tour) readers() {
+	w := r.send(api.ExportReaderStatements.Operation, "", "", nil)
+	r.decodeSuccess(api.ExportReaderStatements.Operation, w)
+	var st struct {
+		ID       string `json:"statement_id"`
+		Passages []struct {
+			Hash string `json:"passage_hash"`
+		} `json:"passages"`
+	}
+	for line := range strings.Lines(w.Body.String()) {
+		if err := json.Unmarshal([]byte(line), &st); err != nil {
+			r.t.Fatal(err)
+		}
+		if len(st.Passages) > 0 {
+			break
+		}
+	}
+	if len(st.Passages) == 0 {
+		r.t.Fatal("no passage to read")
+	}
+	line := `{"reader": "ada", "statement_id": "` + st.ID + `", "passage_hash": "` + st.Passages[0].Hash + `", "label": "silent"}`
+	r.upload(api.ImportReadings.Operation, "readings.jsonl", []byte(line), "name", "ada")
+	r.call(api.ListReaders.Operation, "", "")
+	r.saveID("soaVersionId", r.call(api.DraftSoA.Operation, "?reader=ada", ""))
+	r.decodeSuccess(api.ExportReaderDecisions.Operation, r.send(api.ExportReaderDecisions.Operation, "", "", nil))
+	r.expectError(api.DraftSoA.Operation, "?reader=nobody", "", api.CodeValidation)
+	r.saveID("soaVersionId", r.call(api.DraftSoA.Operation, "?reader=rules", ""))
 }
 
 func (r *tour) gap() {

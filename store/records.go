@@ -95,6 +95,22 @@ type IssueLink struct {
 	IssueID string `json:"issue_id,omitempty"`
 }
 
+// StatementReadings is what a reader says about a statement.
+type StatementReadings struct {
+	OrganizationID string                    `json:"organization_id"`
+	AssessmentID   string                    `json:"assessment_id"`
+	Reader         string                    `json:"reader"`
+	StatementID    string                    `json:"statement_id"`
+	Passages       map[string]PassageReading `json:"passages"` // by the passage's hash
+}
+
+// PassageReading is what a reader says about a passage.
+type PassageReading struct {
+	Label         string             `json:"label"`
+	Probabilities map[string]float64 `json:"probabilities,omitempty"`
+	Words         string             `json:"words,omitempty"`
+}
+
 // Delivery is an event to be sent, with its payload. WebhookID identifies the webhook or integration that
 // it is sent to.
 type Delivery struct {

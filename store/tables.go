@@ -32,6 +32,8 @@ import "github.com/scf-service/service/api"
 //	│  └─ soa_items      id                        · version, control
 //	├─ gap_versions, maturity_versions, poam_versions, and their
 //	│  findings, maturity_scores, poam_items       likewise
+//	├─ readers           assessment, name
+//	│  └─ readings       assessment, reader, statement
 //	├─ approvals         id                        · assessment · target
 //	├─ delegations       id                        · delegate · assessment
 //	├─ comments          id                        · assessment
@@ -189,6 +191,12 @@ var (
 		),
 		withAssessmentSyncLog(func(r *api.Approval) string { return r.AssessmentID }),
 	)
+	Readers = newTenantTable("readers", func(r *api.Reader) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.Name) },
+		withAssessmentSyncLog(func(r *api.Reader) string { return r.AssessmentID }))
+	// Readings holds what a reader says about a statement, by passage: an imported file, or a cache.
+	Readings = newTenantTable("readings", func(r *StatementReadings) (string, Key) {
+		return r.OrganizationID, K(r.AssessmentID, r.Reader, r.StatementID)
+	}, withAssessmentSyncLog(func(r *StatementReadings) string { return r.AssessmentID }))
 	Delegations = newTenantTable("delegations", func(r *api.Delegation) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("delegate", func(r *api.Delegation) []Key { return []Key{K(r.DelegateID)} }),
 		Index("assessment", func(r *api.Delegation) []Key { return []Key{K(deref(r.AssessmentID))} }))
@@ -286,7 +294,7 @@ var ServiceSchema = Schema{
 		IdempotentReplies, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
 		Documents, UnfinishedReads, Chunks, DiscardedPassages, Vectors, ExternalVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems,
 		GapVersions, Findings, MaturityVersions, MaturityScores,
-		POAMVersions, POAMItems, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports,
+		POAMVersions, POAMItems, Readers, Readings, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports,
 		WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, Integrations,
 		IssueLinks, Emails, EmailTemplates, EmailPreferences, AlertRules, Brandings, CustomCatalogHeads,
 		CustomCatalogs, Audit,

@@ -110,7 +110,10 @@ func draftSoA(ctx context.Context, j *job) error {
 		}
 	}
 	v, err := draftingAgent[api.SoAVersion]{
-		draftOperation: "draft-soa", regenerateOperation: "regenerate-soa", listVersions: a.ListSoA, create: a.DraftSoA,
+		draftOperation: "draft-soa", regenerateOperation: "regenerate-soa", listVersions: a.ListSoA,
+		create: func(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.SoAVersion, error) {
+			return a.DraftSoA(ctx, by, &api.DraftSoAInput{AssessmentInput: *in})
+		},
 		regenerate: func(ctx context.Context, by api.Caller, id string) (*api.SoAVersion, error) {
 			return a.RegenerateSoA(ctx, by, &api.SoAInput{SoAVersionID: id})
 		}, version: func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },

@@ -418,6 +418,8 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 			func() error { return purgeArtifacts(tx, org, a.ID) },
 			func() error { return purgeAgentRuns(tx, org, a.ID) },
 			func() error { _, err := store.ScopeVersions.DeleteAll(tx, org, a.ID); return err },
+			func() error { _, err := store.Readers.DeleteAll(tx, org, a.ID); return err },
+			func() error { _, err := store.Readings.DeleteAll(tx, org, a.ID); return err },
 			func() error {
 				return purgeByAssessment(tx, store.WorkflowRuns, org, a.ID, func(r *store.WorkflowRun) string { return r.ID })
 			},

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -521,6 +522,7 @@ func editItem[V, I any](
 		if err != nil {
 			return err
 		}
+		before := item
 		if fields, err = change(&item); err != nil {
 			return err
 		}
@@ -531,21 +533,29 @@ func editItem[V, I any](
 		}
 		k.version(&v).UpdatedAt = tx.Now()
 		out = item
-		return errors.Join(k.saveVersionAndArtifact(tx, by, &v), k.auditItemChange(tx, by, k.item(&item), fields, false))
+		return errors.Join(k.saveVersionAndArtifact(tx, by, &v), k.auditItemChange(tx, by, k.item(&item), fields, statusChange(&before, &item)))
 	})
 	return &out, err
 }
 
-// auditItemChange writes an audit event for a user's change of item fields.
-func (k deliverableType[V, I]) auditItemChange(tx *store.Tx, by api.Caller, it *api.Item, fields []string, offline bool) error {
+// statusChange returns the implementation status before and after a change of an SoA item, or nil for other
+// items. It is what ExportReaderDecisions reports.
+func statusChange(before, after any) map[string]any {
+	from, is := before.(*api.SoAItem)
+	if !is {
+		return nil
+	}
+	return map[string]any{"status_before": from.ImplementationStatus, "status_after": after.(*api.SoAItem).ImplementationStatus}
+}
+
+// auditItemChange writes an audit event for a user's change of item fields, with more data if given.
+func (k deliverableType[V, I]) auditItemChange(tx *store.Tx, by api.Caller, it *api.Item, fields []string, more map[string]any) error {
 	var named []string
 	for _, f := range fields {
 		named = append(named, prose.Humanize(strings.TrimPrefix(f, resetPrefix)))
 	}
 	data := map[string]any{"control_code": it.ControlCode, "fields": fields}
-	if offline {
-		data["offline"] = true
-	}
+	maps.Copy(data, more)
 	return audit.RecordEvent(tx, by, audit.Event{
 		Type: string(k.gate) + ".item_changed", AssessmentID: it.AssessmentID,
 		Summary:      fmt.Sprintf("changed %s in the %s: %s", it.ControlCode, k.gate.Title(), strings.Join(named, ", ")),

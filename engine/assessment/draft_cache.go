@@ -8,7 +8,6 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/catalog/scf"
-	"github.com/scf-service/service/engine/judge"
 )
 
 // draftCaches caches the analyzed evidence of the most recently drafted assessments, so that the next
@@ -97,6 +96,7 @@ func (s *Service) evaluateStoredEvidence(
 	a *api.Assessment,
 	snap *scf.Snapshot,
 	controls []api.Control,
+	reader *storedReader,
 	use func(*Evaluation, map[string]api.Document) error,
 ) error {
 	m := s.draftCaches.getOrCreate(a.ID)
@@ -110,7 +110,7 @@ func (s *Service) evaluateStoredEvidence(
 	for i, c := range controls {
 		codes[i] = c.ID + " " + c.Code
 	}
-	key, err := hashJSON([]any{a.OrganizationID, snap.Version().ID, a.CustomRevision, embedder.Name(), s.today(), codes})
+	key, err := hashJSON([]any{a.OrganizationID, snap.Version().ID, a.CustomRevision, embedder.Name(), s.today(), codes, reader.identity()})
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (s *Service) evaluateStoredEvidence(
 		if err != nil {
 			return err
 		}
-		if j, err = prepared.newEvaluation(judge.Options{Today: s.today()}); err != nil {
+		if j, err = prepared.newEvaluation(s.judgeOptions(reader)); err != nil {
 			return err
 		}
 	}

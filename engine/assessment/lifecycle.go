@@ -466,7 +466,9 @@ func ensureCurrentDraft[V, I any](
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		v, ok, err := k.newestVersion(tx, by.OrganizationID, a.ID)
 		last = k.version(&v).ID
-		have = ok && (k.version(&v).Status != api.VersionDraft || maps.Equal(k.version(&v).Inputs, wantedInputs))
+		inputs := maps.Clone(k.version(&v).Inputs)
+		delete(inputs, notReadInput)
+		have = ok && (k.version(&v).Status != api.VersionDraft || maps.Equal(inputs, wantedInputs))
 		return err
 	})
 	if err != nil || have {

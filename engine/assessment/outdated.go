@@ -159,6 +159,13 @@ func checkSoAOutdated(tx *store.Tx, a *api.Assessment) (out []api.Outdated, err 
 			add("scope", "from an older scope")
 		}
 	}
+	change, err := readerChange(tx, &v.DeliverableVersion)
+	if err != nil {
+		return nil, err
+	}
+	if change != "" {
+		add("reader", "%s", change)
+	}
 	docs, err := documentsInTx(tx, a.OrganizationID, a.ID)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/catalog/scf"
@@ -57,20 +58,25 @@ func frameworkControls(snap *scf.Snapshot, a *api.Assessment) ([]api.Control, ma
 // draftSoA drafts an item for every control, with its applicability from the scope and its status from
 // the evidence.
 func (s *Service) draftSoA(ctx context.Context, by api.Caller, a *api.Assessment) (draft[api.SoAItem], error) {
-	return s.draftSoAIgnoringInclusion("", nil)(ctx, by, a)
+	return s.draftSoAReadBy("")(ctx, by, a)
+}
+
+// draftSoAReadBy is like draftSoA with the reader of the given name.
+func (s *Service) draftSoAReadBy(reader string) draftFunc[api.SoAItem] {
+	return s.draftSoAIgnoringInclusion("", nil, reader)
 }
 
 // draftSoAIgnoringInclusion returns a function that drafts the Statement of Applicability. If resetNames
 // contains "applicability", it drafts as if no user had marked the item itemID as applicable.
-func (s *Service) draftSoAIgnoringInclusion(itemID string, resetNames []string) draftFunc[api.SoAItem] {
+func (s *Service) draftSoAIgnoringInclusion(itemID string, resetNames []string, reader string) draftFunc[api.SoAItem] {
 	if !slices.Contains(resetNames, "applicability") && !slices.Contains(resetNames, "all") {
 		itemID = ""
 	}
 	return func(ctx context.Context, by api.Caller, a *api.Assessment) (draft[api.SoAItem], error) {
-		evaluate := func(snap *scf.Snapshot, controls []api.Control, use func(*Evaluation, map[string]api.Document) error) error {
-			return s.evaluateStoredEvidence(ctx, by, a, snap, controls, use)
+		evaluate := func(snap *scf.Snapshot, controls []api.Control, r *storedReader, use func(*Evaluation, map[string]api.Document) error) error {
+			return s.evaluateStoredEvidence(ctx, by, a, snap, controls, r, use)
 		}
-		return s.draftSoAWith(ctx, by, a, itemID, evaluate)
+		return s.draftSoAWith(ctx, by, a, itemID, reader, evaluate)
 	}
 }
 
@@ -87,7 +93,8 @@ func (s *Service) draftSoAFromSession(
 		by,
 		a,
 		"",
-		func(snap *scf.Snapshot, controls []api.Control, use func(*Evaluation, map[string]api.Document) error) error {
+		"",
+		func(snap *scf.Snapshot, controls []api.Control, r *storedReader, use func(*Evaluation, map[string]api.Document) error) error {
 			all, err := snap.Controls(scf.ControlFilter{})
 			if err != nil {
 				return err
@@ -96,7 +103,7 @@ func (s *Service) draftSoAFromSession(
 			if err != nil {
 				return err
 			}
-			j, err := prepared.Evaluate(ctx, session, judge.Options{Today: s.today()})
+			j, err := prepared.Evaluate(ctx, session, s.judgeOptions(r))
 			if err != nil {
 				return err
 			}
@@ -107,8 +114,8 @@ func (s *Service) draftSoAFromSession(
 
 // draftSoAWith drafts the Statement of Applicability using the Evaluation that evaluate passes to its
 // callback. If a user marked the item ignoredItemID as applicable, that is ignored.
-func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assessment, ignoredItemID string,
-	evaluate func(snap *scf.Snapshot, controls []api.Control, use func(*Evaluation, map[string]api.Document) error) error,
+func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assessment, ignoredItemID, readerName string,
+	evaluate func(snap *scf.Snapshot, controls []api.Control, r *storedReader, use func(*Evaluation, map[string]api.Document) error) error,
 ) (d draft[api.SoAItem], err error) {
 	snap, err := s.catalogSnapshot(ctx, a)
 	if err != nil {
@@ -125,7 +132,11 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 	} else if !api.IsCode(err, api.CodeNotFound) {
 		return d, err
 	}
-	d.method = judge.RulesVersion
+	reader, err := s.findReader(ctx, a, readerName)
+	if err != nil {
+		return d, err
+	}
+	d.method = reader.method()
 	previous, err := loadPreviousInView(ctx, s, a, soa, nil)
 	if err != nil {
 		return d, err
@@ -138,13 +149,14 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 	}
 	var quotes [][]api.Evidence // that decide the verdict, by item
 	var read map[string]api.Document
-	err = evaluate(snap, controls, func(j *Evaluation, documents map[string]api.Document) (err error) {
+	err = evaluate(snap, controls, reader, func(j *Evaluation, documents map[string]api.Document) (err error) {
 		if d.inputs, err = soaInputsFrom(a, snap, slices.Collect(maps.Values(documents)), &scope); err != nil {
 			return err
 		}
+		reader.recordIn(d.inputs)
 		read = maps.Clone(documents)
 		d.items, quotes, err = s.draftSoAItems(
-			ctx, j, documents, controls, codes, frameworkNames(snap), traits, manuallyIncluded(previous.items, ignoredItemID),
+			ctx, j, documents, controls, codes, frameworkNames(snap), traits, manuallyIncluded(previous.items, ignoredItemID), d.inputs,
 		)
 		return err
 	})
@@ -186,7 +198,16 @@ func (s *Service) currentSoAInputs(ctx context.Context, by api.Caller, a *api.As
 	if err != nil && !api.IsCode(err, api.CodeNotFound) {
 		return nil, err
 	}
-	return soaInputsFrom(a, snap, docs, &scope)
+	inputs, err := soaInputsFrom(a, snap, docs, &scope)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := s.findReader(ctx, a, "")
+	if err != nil {
+		return nil, err
+	}
+	reader.recordIn(inputs)
+	return inputs, nil
 }
 
 // soaInputsFrom returns the inputs to record for a Statement of Applicability: the catalog, the
@@ -236,6 +257,7 @@ func (s *Service) draftSoAItems(
 	names map[string]string,
 	traits map[string]api.Trait,
 	included map[string]*api.SoAItem,
+	inputs map[string]string,
 ) ([]api.SoAItem, [][]api.Evidence, error) {
 	owners, foreign := map[string]string{}, 0
 	for _, d := range documents {
@@ -248,6 +270,7 @@ func (s *Service) draftSoAItems(
 	}
 	judge.ShortenUnambiguousOwners(owners)
 	items, quotes := make([]api.SoAItem, len(controls)), make([][]api.Evidence, len(controls))
+	var unread, statements atomic.Int64
 	evaluation.copies.refresh()
 	err := forEachParallel(ctx, len(controls), func(ctx context.Context, n int) error {
 		c := controls[n]
@@ -260,10 +283,15 @@ func (s *Service) draftSoAItems(
 		if err != nil {
 			return err
 		}
+		unread.Add(int64(verdict.UnreadStatements))
+		statements.Add(int64(len(verdict.Statements)))
 		items[n] = judge.DraftSoAItem(c, codes[c.Code], verdict, inclusion)
 		quotes[n] = independentQuotes(&items[n], evaluation.copies.isRepeated)
 		return nil
 	})
+	if unread.Load() > 0 {
+		inputs[notReadInput] = fmt.Sprintf("%d of %d", unread.Load(), statements.Load())
+	}
 	return items, quotes, err
 }
 
@@ -326,8 +354,8 @@ func isExcludedWithStatus(i *api.SoAItem) bool {
 }
 
 // DraftSoA drafts the next version of the Statement of Applicability.
-func (s *Service) DraftSoA(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.SoAVersion, error) {
-	return s.draftNextSoA(ctx, by, in.AssessmentID, s.draftSoA)
+func (s *Service) DraftSoA(ctx context.Context, by api.Caller, in *api.DraftSoAInput) (*api.SoAVersion, error) {
+	return s.draftNextSoA(ctx, by, in.AssessmentID, s.draftSoAReadBy(in.Reader))
 }
 
 func (s *Service) draftNextSoA(
@@ -408,7 +436,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 	if err := validateOwner(b.Owner.Value); err != nil {
 		return nil, err
 	}
-	redrafted, err := draftItemWithoutEdits(ctx, s, by, soa, in.SoAItemID, b.Reset, s.draftSoAIgnoringInclusion(in.SoAItemID, b.Reset))
+	redrafted, err := draftItemWithoutEdits(ctx, s, by, soa, in.SoAItemID, b.Reset, s.draftSoAIgnoringInclusion(in.SoAItemID, b.Reset, ""))
 	if err != nil {
 		return nil, err
 	}

@@ -240,7 +240,7 @@ func (k deliverableType[V, I]) ApplyChanges(
 	addAuthor(k.version(&v), by)
 	k.version(&v).UpdatedAt = tx.Now()
 	return conflicts, errors.Join(k.items.Put(tx, org, &tried), k.recomputeItemCountAndHash(tx, org, &v), k.saveVersionAndArtifact(tx, by, &v),
-		k.auditItemChange(tx, by, it, merged, true))
+		k.auditItemChange(tx, by, it, merged, map[string]any{"offline": true}))
 }
 
 func (k deliverableType[V, I]) AddItem(tx *store.Tx, by api.Caller, assessment string, fields map[string]json.RawMessage) error {

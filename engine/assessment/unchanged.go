@@ -44,6 +44,7 @@ func haveSameInputContent(a, b map[string]string) bool {
 	content := func(in map[string]string) map[string]string {
 		in = maps.Clone(in)
 		delete(in, documentKeysInput) // "documents" is the hash of their content
+		delete(in, notReadInput)
 		for _, key := range inputPrefixes {
 			delete(in, key+"_version_id")
 			delete(in, key+"_status")

@@ -189,7 +189,7 @@ func TestCustomFrameworkIsAssessed(t *testing.T) {
 	if _, err := b.Catalog.DeleteCustomControl(ctx, b.by, &api.CustomControlInput{ControlCode: "YARD-01"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Assessments.DraftSoA(ctx, b.by, &api.AssessmentInput{AssessmentID: a.ID}); err != nil {
+	if _, err := b.Assessments.DraftSoA(ctx, b.by, &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Join(codes(), " "); got != "GOV-01 YARD-01" {

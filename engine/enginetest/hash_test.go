@@ -17,7 +17,7 @@ func TestDraftsAreHashedAsStored(t *testing.T) {
 	in := &api.AssessmentInput{AssessmentID: a.ID}
 	drafts := func() {
 		t.Helper()
-		_, err1 := b.Assessments.DraftSoA(ctx, b.by, in)
+		_, err1 := b.Assessments.DraftSoA(ctx, b.by, &api.DraftSoAInput{AssessmentInput: *in})
 		_, err2 := b.Assessments.DraftGap(ctx, b.by, in)
 		_, err3 := b.Assessments.DraftMaturity(ctx, b.by, in)
 		_, err4 := b.Assessments.DraftPOAM(ctx, b.by, in)

@@ -28,7 +28,10 @@ func (b *bench) drafts(t *testing.T, a string) (map[api.Gate]string, *assessment
 		before[s.ControlCode] = s
 	}
 	for _, draft := range []func() error{
-		func() error { _, err := b.Assessments.DraftSoA(ctx, b.by, in); return err },
+		func() error {
+			_, err := b.Assessments.DraftSoA(ctx, b.by, &api.DraftSoAInput{AssessmentInput: *in})
+			return err
+		},
 		func() error { _, err := b.Assessments.DraftGap(ctx, b.by, in); return err },
 		func() error { _, err := b.Assessments.DraftMaturity(ctx, b.by, in); return err },
 		func() error { _, err := b.Assessments.DraftPOAM(ctx, b.by, in); return err },

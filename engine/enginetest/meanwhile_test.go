@@ -50,7 +50,10 @@ func TestEditsWhileDrafting(t *testing.T) {
 			return err
 		})
 	}
-	taken := meanwhile(func() error { _, err := b.Assessments.DraftSoA(ctx, b.by, in); return err }, do...)
+	taken := meanwhile(func() error {
+		_, err := b.Assessments.DraftSoA(ctx, b.by, &api.DraftSoAInput{AssessmentInput: *in})
+		return err
+	}, do...)
 	now := map[string]api.SoAItem{}
 	for _, i := range b.soaItems(t, a.ID) {
 		now[i.ControlCode] = i

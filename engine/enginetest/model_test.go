@@ -302,7 +302,7 @@ func (x *machine) draft(g api.Gate, again bool) (err error) {
 	case g == api.GateSoA && again:
 		_, err = s.RegenerateSoA(ctx, by, &api.SoAInput{SoAVersionID: id})
 	case g == api.GateSoA:
-		_, err = s.DraftSoA(ctx, by, one)
+		_, err = s.DraftSoA(ctx, by, &api.DraftSoAInput{AssessmentInput: *one})
 	case g == api.GateGapAnalysis && again:
 		_, err = s.RegenerateGap(ctx, by, &api.GapInput{GapVersionID: id})
 	case g == api.GateGapAnalysis:

@@ -30,7 +30,7 @@ func TestNothingApplies(t *testing.T) {
 	}
 	in := &api.AssessmentInput{AssessmentID: a.ID}
 	// Drafting again keeps everything and says so.
-	v, err := b.Assessments.DraftSoA(ctx, b.by, in)
+	v, err := b.Assessments.DraftSoA(ctx, b.by, &api.DraftSoAInput{AssessmentInput: *in})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestLineOfAnotherVersion(t *testing.T) {
 	ctx := t.Context()
 	a := b.assess(t, "lgpd", nil, api.StateSoADrafted)
 	old := b.soaItems(t, a.ID)[0]
-	if _, err := b.Assessments.DraftSoA(ctx, b.by, &api.AssessmentInput{AssessmentID: a.ID}); err != nil {
+	if _, err := b.Assessments.DraftSoA(ctx, b.by, &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}); err != nil {
 		t.Fatal(err)
 	}
 	in := &api.UpdateSoAItemInput{SoAItemID: old.ID}

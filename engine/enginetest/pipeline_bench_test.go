@@ -96,7 +96,10 @@ func BenchmarkPipeline(b *testing.B) {
 		name string
 		do   func() error
 	}{
-		{"soa", func() error { _, err := w.Assessments.DraftSoA(ctx, w.by, in); return err }},
+		{"soa", func() error {
+			_, err := w.Assessments.DraftSoA(ctx, w.by, &api.DraftSoAInput{AssessmentInput: *in})
+			return err
+		}},
 		{"gaps", func() error { _, err := w.Assessments.DraftGap(ctx, w.by, in); return err }},
 		{"maturity", func() error { _, err := w.Assessments.DraftMaturity(ctx, w.by, in); return err }},
 		{"poam", func() error { _, err := w.Assessments.DraftPOAM(ctx, w.by, in); return err }},

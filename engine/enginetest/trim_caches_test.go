@@ -22,7 +22,7 @@ func TestDraftAfterTrimmedCaches(t *testing.T) {
 		var wg sync.WaitGroup
 		for n, in := range all {
 			wg.Go(func() {
-				v, err := b.Assessments.DraftSoA(ctx, b.by, in)
+				v, err := b.Assessments.DraftSoA(ctx, b.by, &api.DraftSoAInput{AssessmentInput: *in})
 				if err != nil {
 					t.Error(err)
 					return

@@ -8,6 +8,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/reading"
 	"github.com/scf-service/service/engine/judge/text"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // This is the page of rules that turns readings into verdicts, whichever reader read.
@@ -167,12 +168,12 @@ func concludeReadings(source api.StatementSource, verdicts []statementVerdict) J
 	counts := formatVerdictCounts(n, len(verdicts))
 	switch {
 	case j.Ratio >= minReadImplementedRatio && denied == 0:
-		j.Implementation, j.Reason = api.Implemented, "Implemented: "+counts+"."
+		j.Implementation, j.Reason = api.Implemented, prose.Capitalize(counts)+"."
 		if !j.Operation {
 			j.Reason += " No record shows it being done."
 		}
 	case j.Ratio >= minReadPartialRatio:
-		j.Implementation, j.Reason = api.PartiallyImplemented, "Partially implemented: "+counts+"."
+		j.Implementation, j.Reason = api.PartiallyImplemented, prose.Capitalize(counts)+"."
 		if n[VerdictConflicting] > 0 {
 			j.Reason = fmt.Sprintf(
 				contradictionTexts[CommonContradictionKind(j.Statements)].reason,

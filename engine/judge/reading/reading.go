@@ -60,7 +60,21 @@ type Passage struct {
 
 // Hash identifies what a reader sees of the passage.
 func (p Passage) Hash() string {
+	p = p.Bounded()
 	return hash(append([]string{p.Title, p.Kind, p.Date, p.Text}, p.HeadingPath...)...)
+}
+
+// Bounded returns the passage as a reader sees it: with a text of at most MaxPassageBytes that is valid UTF-8.
+func (p Passage) Bounded() Passage {
+	if len(p.Text) > MaxPassageBytes {
+		end := MaxPassageBytes
+		for end > 0 && !utf8.RuneStart(p.Text[end]) {
+			end--
+		}
+		p.Text = p.Text[:end]
+	}
+	p.Text = strings.ToValidUTF8(p.Text, "\uFFFD")
+	return p
 }
 
 func hash(parts ...string) string {
@@ -108,8 +122,7 @@ func ReadAll(ctx context.Context, r Reader, s Statement, passages []Passage) (ou
 		}
 		bounded := make([]Passage, len(batch))
 		for i, p := range batch {
-			bounded[i] = p
-			bounded[i].Text = bound(p.Text)
+			bounded[i] = p.Bounded()
 		}
 		readings, err := r.Read(ctx, s, bounded)
 		if err != nil {
@@ -126,18 +139,6 @@ func ReadAll(ctx context.Context, r Reader, s Statement, passages []Passage) (ou
 		}
 	}
 	return out, invalid, nil
-}
-
-// bound shortens a text to MaxPassageBytes, at the end of a character, and makes it valid UTF-8.
-func bound(text string) string {
-	if len(text) > MaxPassageBytes {
-		end := MaxPassageBytes
-		for end > 0 && !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end]
-	}
-	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
 // Check returns an error if the reading is not a valid reading of a passage with the given text.

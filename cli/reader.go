@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
+)
+
+func (a *app) readerCommand() *cobra.Command {
+	return makeCommandGroup(&cobra.Command{
+		Use: "reader", Short: "Readers that judge the evidence, and their readings as files",
+		Long: `A reader states what a passage shows about a requirement: states, part, plans, contradicts
+or silent, with the words that show it. The built-in reader is a set of rules. Any other can
+be a file: export the requirements with their passages, label them by hand or with a model,
+import the readings under a name, and draft with that name.`,
+		Example: "  service reader export statements.jsonl\n  service reader import readings.jsonl --name ada\n  service soa draft --reader ada",
+	}, a.readerExport(), a.readerImport(), a.readerList())
+}
+
+func (a *app) readerExport() *cobra.Command {
+	var force, decided bool
+	cmd := &cobra.Command{
+		Use: "export FILE", Short: "Save requirements with the passages to read, as JSON lines",
+		Long: `Saves one JSON object per line for each requirement of the assessment's controls, with up
+to 20 passages that search brings for it. With --decided, it saves instead what people
+accepted or changed in the Statement of Applicability. FILE - writes to stdout.`,
+		Example: "  service reader export statements.jsonl\n  service reader export decisions.jsonl --decided",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			one, err := a.currentAssessment(cmd.Context())
+			if err != nil {
+				return err
+			}
+			op := api.ExportReaderStatements
+			if decided {
+				op = api.ExportReaderDecisions
+			}
+			a.progress.Start("searching for passages")
+			f, err := call(cmd.Context(), a, op, &api.AssessmentInput{AssessmentID: one.ID})
+			if err != nil {
+				return err
+			}
+			return a.saveDownload(f, args[0], force)
+		},
+	}
+	cmd.Flags().BoolVar(&decided, "decided", false, "export what people accepted or changed")
+	addForceFlag(cmd, &force)
+	return cmd
+}
+
+func (a *app) readerImport() *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use: "import FILE --name NAME", Short: "Import the readings of a reader",
+		Long: `Imports readings, one JSON object per line: the reader's name, the statement_id and
+passage_hash of an export, the label, the words of the passage that show it and, optionally,
+the probabilities of the labels. The whole file is checked first: nothing is imported if a line
+is not valid. Earlier readings with the same name are replaced.`,
+		Example: "  service reader import readings.jsonl --name ada\n  service soa draft --reader ada",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if name == "" {
+				return usageError("--name is missing; give the name of the reader, as on the lines of the file")
+			}
+			one, err := a.currentAssessment(cmd.Context())
+			if err != nil {
+				return err
+			}
+			r, err := a.importReadings(cmd.Context(), one.ID, args[0], name)
+			if err != nil {
+				return err
+			}
+			return a.out.Print(r, func(p *print.Page) {
+				p.Text("Imported %s of the reader %s.", prose.Count(r.Readings, "reading", "readings"), r.Name)
+				renderReaderCoverage(p, r)
+				p.Text("Draft with it: `%s`.", a.suggestedCommandLine("soa draft --reader "+r.Name))
+			})
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "name of the reader, as on every line of the file")
+	return cmd
+}
+
+func renderReaderCoverage(p *print.Page, r *api.Reader) {
+	if missing := r.OfStatements - r.Statements; missing > 0 {
+		p.Text("It doesn't cover %d of %s; a draft shows them as missing.", missing, prose.Count(r.OfStatements, "requirement", "requirements"))
+	}
+}
+
+func (a *app) importReadings(ctx context.Context, assessment, path, name string) (*api.Reader, error) {
+	f, err := openFile(ctx, path, api.MaxUploadBytes)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	a.progress.Start("checking the readings")
+	r, err := call(ctx, a, api.ImportReadings, &api.ImportReadingsInput{
+		AssessmentInput: api.AssessmentInput{AssessmentID: assessment},
+		File:            api.UploadFile{Filename: filepath.Base(path), Content: f}, Name: name,
+	})
+	a.progress.Done("")
+	return r, validationToRuntimeError(err)
+}
+
+func (a *app) readerList() *cobra.Command {
+	var l listFlags
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the readers of the assessment",
+		Long:    "Lists the readers whose readings were imported. The rules are always available, as rules.",
+		Example: "  service reader list",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			one, err := a.currentAssessment(cmd.Context())
+			if err != nil {
+				return err
+			}
+			in := api.ReaderListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}}
+			all, err := fetchList(cmd.Context(), a, api.ListReaders, &in, l)
+			if err != nil {
+				return err
+			}
+			columns := []print.Column{fixed("name"), number("readings"), number("requirements"), column("imported by"), fixed("imported")}
+			return printList(a, all, columns, func(r api.Reader) []string {
+				return []string{
+					r.Name, fmt.Sprint(r.Readings), fmt.Sprintf("%d of %d", r.Statements, r.OfStatements), r.ImportedBy, print.FormatTime(r.ImportedAt),
+				}
+			}, "No readings were imported; drafts are made by the rules.")
+		},
+	}
+	l.addFlags(cmd, 0)
+	return cmd
+}
+
+// addReaderFlag adds the flag --reader, which takes the name of a reader or a file of readings.
+func addReaderFlag(cmd *cobra.Command, reader *string) {
+	cmd.Flags().StringVar(
+		reader,
+		"reader",
+		"",
+		"rules, the name of an imported reader, or a file of readings (default: the newest version's reader)",
+	)
+}
+
+// chosenReader returns the reader chosen by a flag or, if that is empty, by the setting "reader".
+func (a *app) chosenReader(flag string) string {
+	if flag != "" {
+		return flag
+	}
+	if env := a.Env(envName("reader")); env != "" {
+		return env
+	}
+	return a.config.GetString("reader")
+}
+
+// draftSoAReadBy drafts the Statement of Applicability with the chosen reader. If that is a file of readings, it
+// imports them first.
+func (a *app) draftSoAReadBy(ctx context.Context, assessment, flag string) (*api.SoAVersion, error) {
+	reader := a.chosenReader(flag)
+	if i, err := os.Stat(reader); err == nil && i.Mode().IsRegular() {
+		name, err := readerNameInFile(ctx, reader)
+		if err != nil {
+			return nil, err
+		}
+		r, err := a.importReadings(ctx, assessment, reader, name)
+		if err != nil {
+			return nil, err
+		}
+		reader = r.Name
+	}
+	in := api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Reader: reader}
+	return call(ctx, a, api.DraftSoA, &in)
+}
+
+// readerNameInFile returns the reader that the first line of a file of readings names.
+func readerNameInFile(ctx context.Context, path string) (string, error) {
+	f, err := openFile(ctx, path, api.MaxUploadBytes)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	var first struct {
+		Reader string `json:"reader"`
+	}
+	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &first) != nil || first.Reader == "" {
+		return "", runtimeError("%s: the first line is not a reading that names its reader; see `service reader import --help`", path)
+	}
+	return first.Reader, nil
+}

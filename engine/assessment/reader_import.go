@@ -1,0 +1,182 @@
+package assessment
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/reading"
+	"github.com/scf-service/service/internal/prose"
+	"github.com/scf-service/service/store"
+)
+
+// readingsFile is a file of readings that is being checked against an assessment.
+type readingsFile struct {
+	name       string
+	statements map[string]bool   // IDs of the statements of the assessment
+	passages   map[string]string // texts of its passages, by hash
+	lines      map[[2]string]int // line numbers by statement and passage
+	readings   map[string]*store.StatementReadings
+}
+
+// ImportReadings stores the readings of a file under the name of its reader, in place of earlier ones. It stores
+// nothing unless the whole file is valid.
+func (s *Service) ImportReadings(ctx context.Context, by api.Caller, in *api.ImportReadingsInput) (*api.Reader, error) {
+	if err := checkReaderName(in.Name); err != nil {
+		return nil, err
+	}
+	defer s.locks.lock(in.AssessmentID)()
+	f := readingsFile{
+		name: in.Name, statements: map[string]bool{}, passages: map[string]string{},
+		lines: map[[2]string]int{}, readings: map[string]*store.StatementReadings{},
+	}
+	err := s.evaluateForReader(ctx, by, in.AssessmentID, func(a *api.Assessment, j *Evaluation, controls []api.Control) error {
+		for _, c := range controls {
+			for _, st := range judge.ReaderStatements(c) {
+				f.statements[st.ID()] = true
+			}
+		}
+		j.ForEachPassage(func(p judge.Passage) {
+			seen := p.ForReader()
+			f.passages[seen.Hash()] = seen.Text
+		})
+		return requireOpen(a)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := reading.ParseLines(in.File.Content, f.add); err != nil {
+		return nil, api.Invalid("file", "%s: %v; nothing was imported", cmp.Or(in.File.Filename, "the file"), err).WithCause(err)
+	}
+	return s.storeReadings(ctx, by, in.AssessmentID, &f)
+}
+
+func checkReaderName(name string) error {
+	switch {
+	case !reading.NamePattern.MatchString(name):
+		return api.Invalid("name", "%q can't be the name of a reader; use up to 64 lower-case letters, digits, dots, hyphens and underscores", prose.Truncate(name, 80))
+	case name == rulesReader || strings.HasPrefix(name, "builtin"):
+		return api.Invalid("name", "%q is the name of a built-in reader; choose another", name)
+	}
+	return nil
+}
+
+// add checks a line and adds it to the readings.
+func (f *readingsFile) add(number int, l reading.Line) error {
+	text, known := f.passages[l.PassageHash]
+	pair := [2]string{l.StatementID, l.PassageHash}
+	switch {
+	case l.Reader != f.name:
+		return fmt.Errorf("it is by the reader %q, not %q; import the readings of one reader at a time", prose.Truncate(l.Reader, 80), f.name)
+	case !f.statements[l.StatementID]:
+		return fmt.Errorf("the assessment has no statement %q; export its statements again", prose.Truncate(l.StatementID, 80))
+	case !known:
+		return fmt.Errorf("the assessment has no passage %q; it was changed or belongs to another assessment: export the statements again",
+			prose.Truncate(l.PassageHash, 80))
+	case f.lines[pair] > 0:
+		return fmt.Errorf("line %d has a reading of the same statement and passage", f.lines[pair])
+	}
+	if err := l.Reading.Check(text); err != nil {
+		return err
+	}
+	f.lines[pair] = number
+	r := f.readings[l.StatementID]
+	if r == nil {
+		r = &store.StatementReadings{Reader: f.name, StatementID: l.StatementID, Passages: map[string]store.PassageReading{}}
+		f.readings[l.StatementID] = r
+	}
+	r.Passages[l.PassageHash] = toStored(l.Reading)
+	return nil
+}
+
+func toStored(r reading.Reading) store.PassageReading {
+	out := store.PassageReading{Label: string(r.Label), Words: r.Words}
+	if r.Probabilities != nil {
+		out.Probabilities = make(map[string]float64, len(r.Probabilities))
+	}
+	for l, p := range r.Probabilities {
+		out.Probabilities[string(l)] = p
+	}
+	return out
+}
+
+// readingsPerWrite is the maximum number of statements whose readings are written in one transaction.
+const readingsPerWrite = 2000
+
+func (s *Service) storeReadings(ctx context.Context, by api.Caller, assessment string, f *readingsFile) (*api.Reader, error) {
+	ids := slices.Sorted(maps.Keys(f.readings))
+	hash, err := hashJSON(f.readings) // maps are encoded in the order of their keys
+	if err != nil {
+		return nil, err
+	}
+	out := api.Reader{
+		OrganizationID: by.OrganizationID, AssessmentID: assessment, Name: f.name, SHA256: hash,
+		Readings: len(f.lines), Statements: len(ids), OfStatements: len(f.statements), ImportedBy: by.Actor.Name,
+	}
+	// The reader is deleted first and inserted last: between transactions, no draft can use half of its readings.
+	for batch := range slices.Chunk(ids, readingsPerWrite) {
+		first, last := batch[0] == ids[0], batch[len(batch)-1] == ids[len(ids)-1]
+		err := s.db.Update(ctx, func(tx *store.Tx) error {
+			if first {
+				if err := deleteReader(tx, by, assessment, f.name); err != nil {
+					return err
+				}
+			}
+			for _, id := range batch {
+				r := f.readings[id]
+				r.OrganizationID, r.AssessmentID = by.OrganizationID, assessment
+				if err := store.Readings.Put(tx, by.OrganizationID, r); err != nil {
+					return err
+				}
+			}
+			if !last {
+				return nil
+			}
+			out.ImportedAt = tx.Now()
+			return errors.Join(store.Readers.Put(tx, by.OrganizationID, &out), recordReaderImport(tx, by, &out))
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &out, nil
+}
+
+// deleteReader deletes the readings of a reader, if there are any.
+func deleteReader(tx *store.Tx, by api.Caller, assessment, name string) error {
+	a, err := getAssessment(tx, by, assessment)
+	if err != nil {
+		return err
+	}
+	if err := requireOpen(&a); err != nil {
+		return err
+	}
+	if _, err := store.Readings.DeleteAll(tx, by.OrganizationID, assessment, name); err != nil {
+		return err
+	}
+	if err := store.Readers.Delete(tx, by.OrganizationID, store.K(assessment, name)); !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+func recordReaderImport(tx *store.Tx, by api.Caller, r *api.Reader) error {
+	return audit.RecordAndPublishEvent(tx, by, audit.Event{
+		Type: "reader.imported", AssessmentID: r.AssessmentID,
+		Summary: fmt.Sprintf(
+			"imported %s of the reader %s, for %d of %s",
+			prose.Count(r.Readings, "reading", "readings"),
+			r.Name,
+			r.Statements,
+			prose.Count(r.OfStatements, "statement", "statements"),
+		),
+		ResourceType: "reader", ResourceID: r.Name, Data: map[string]any{"name": r.Name, "sha256": r.SHA256, "readings": r.Readings},
+	})
+}

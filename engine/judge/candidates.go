@@ -1,0 +1,52 @@
+package judge
+
+import (
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/reading"
+)
+
+// Candidates are the passages that search brings for a statement, best first, each with its score.
+type Candidates struct {
+	Statement reading.Statement
+	Passages  []Passage
+}
+
+// ReaderStatements returns the statements of a control as a reader sees them.
+func ReaderStatements(c api.Control) []reading.Statement {
+	w := newControlStatements(c)
+	out := make([]reading.Statement, len(w.statements))
+	for i, text := range w.statements {
+		out[i] = reading.Statement{ControlCode: c.Code, Topic: w.topic, Text: text}
+	}
+	return out
+}
+
+// Candidates returns what a reader would read for a control of the plan: its statements with their passages.
+func (l *IncrementalEvaluator) Candidates(code string) []Candidates {
+	c := l.plan.controls[code]
+	if c == nil {
+		return nil
+	}
+	out := make([]Candidates, len(c.statements))
+	for i, s := range c.statements {
+		out[i].Statement = s.question
+		for _, f := range l.source.BestPassages(c.firstQuestion + i) {
+			if p := l.source.Passage(f.Number); f.Score >= l.options.MinScore && strings.TrimSpace(p.Text) != "" {
+				p.Score = f.Score
+				out[i].Passages = append(out[i].Passages, p)
+			}
+		}
+	}
+	return out
+}
+
+// ForEachPassage calls use with each passage of the source.
+func (l *IncrementalEvaluator) ForEachPassage(use func(Passage)) {
+	for _, d := range l.source.Documents() {
+		for _, n := range l.source.DocumentPassages(d) {
+			use(l.source.Passage(n))
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package reading
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"unicode/utf8"
+)
+
+// StatementLine is a line of an export: a statement with the passages that search brings for it.
+type StatementLine struct {
+	StatementID string        `json:"statement_id"`
+	ControlCode string        `json:"control_code"`
+	Topic       string        `json:"topic"`
+	Statement   string        `json:"statement"`
+	Passages    []PassageLine `json:"passages"`
+}
+
+// PassageLine is a passage of a StatementLine.
+type PassageLine struct {
+	PassageHash string   `json:"passage_hash"`
+	ChunkID     string   `json:"chunk_id"`
+	DocumentID  string   `json:"document_id"`
+	Title       string   `json:"title"`
+	Kind        string   `json:"kind"`
+	Date        string   `json:"date"`
+	Headings    []string `json:"headings"`
+	Text        string   `json:"text"`
+	Score       float64  `json:"score"`
+}
+
+// Line is a line of a file of readings: what one reader says about one statement and one passage.
+type Line struct {
+	Reader      string `json:"reader"`
+	StatementID string `json:"statement_id"`
+	PassageHash string `json:"passage_hash"`
+	Reading
+}
+
+// Limits on files of readings.
+const (
+	maxLineBytes = 64 << 10
+	maxLines     = 500_000
+)
+
+// NamePattern matches the names of readers that files of readings may have.
+var NamePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+
+// ParseLines calls use with each line of a file of readings and its number, from 1. It stops at the
+// first error, which names the line.
+func ParseLines(r io.Reader, use func(number int, l Line) error) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 4096), maxLineBytes)
+	number, found := 0, false
+	for lines.Scan() {
+		number++
+		if number > maxLines {
+			return fmt.Errorf("the file has more than %d lines; split it by control", maxLines)
+		}
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		found = true
+		l, err := parseLine(lines.Bytes())
+		if err == nil {
+			err = use(number, l)
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", number, err)
+		}
+	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return fmt.Errorf("line %d: it is longer than %d KiB; a line holds one reading", number+1, maxLineBytes>>10)
+	case err != nil:
+		return fmt.Errorf("reading the file after line %d: %w", number, err)
+	case !found:
+		return errors.New("the file contains no readings")
+	}
+	return nil
+}
+
+func parseLine(b []byte) (l Line, err error) {
+	if !utf8.Valid(b) {
+		return l, errors.New("it is not valid UTF-8; save the file as UTF-8")
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	err = d.Decode(&l)
+	if err == nil {
+		if _, more := d.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("something follows the JSON object; write one reading per line")
+		}
+	}
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return l, errors.New("it is cut off; is the file complete?")
+	case err != nil:
+		return l, fmt.Errorf("it is not a reading in JSON: %w", err)
+	}
+	return l, nil
+}
