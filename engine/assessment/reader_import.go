@@ -92,6 +92,9 @@ func (f *readingsFile) add(number int, l reading.Line) error {
 		r = &store.StatementReadings{Reader: f.name, StatementID: l.StatementID, Passages: map[string]store.PassageReading{}}
 		f.readings[l.StatementID] = r
 	}
+	if len(r.Passages) == maxReadingsPerStatement {
+		return fmt.Errorf("the statement has more than %d readings; give those of the exported passages only", maxReadingsPerStatement)
+	}
 	r.Passages[l.PassageHash] = toStored(l.Reading)
 	return nil
 }
@@ -107,36 +110,60 @@ func toStored(r reading.Reading) store.PassageReading {
 	return out
 }
 
-// readingsPerWrite is the maximum number of statements whose readings are written in one transaction.
-const readingsPerWrite = 2000
+// Limits on readings.
+const (
+	maxReadingsPerStatement = 200 // search brings 20 passages
+	// One transaction writes the readings of at most maxStatementsPerWrite statements, and stops after maxBytesPerWrite.
+	maxStatementsPerWrite = 1000
+	maxBytesPerWrite      = 4 << 20
+)
+
+// batches splits the statements, in the order of their IDs, into those whose readings are written in one
+// transaction each.
+func (f *readingsFile) batches() (out [][]*store.StatementReadings) {
+	var batch []*store.StatementReadings
+	size := 0
+	for _, id := range slices.Sorted(maps.Keys(f.readings)) {
+		r := f.readings[id]
+		batch = append(batch, r)
+		for _, p := range r.Passages {
+			size += 256 + len(p.Words)
+		}
+		if len(batch) == maxStatementsPerWrite || size > maxBytesPerWrite {
+			out, batch, size = append(out, batch), nil, 0
+		}
+	}
+	if len(batch) > 0 {
+		out = append(out, batch)
+	}
+	return out
+}
 
 func (s *Service) storeReadings(ctx context.Context, by api.Caller, assessment string, f *readingsFile) (*api.Reader, error) {
-	ids := slices.Sorted(maps.Keys(f.readings))
 	hash, err := hashJSON(f.readings) // maps are encoded in the order of their keys
 	if err != nil {
 		return nil, err
 	}
 	out := api.Reader{
 		OrganizationID: by.OrganizationID, AssessmentID: assessment, Name: f.name, SHA256: hash,
-		Readings: len(f.lines), Statements: len(ids), OfStatements: len(f.statements), ImportedBy: by.Actor.Name,
+		Readings: len(f.lines), Statements: len(f.readings), OfStatements: len(f.statements), ImportedBy: by.Actor.Name,
 	}
 	// The reader is deleted first and inserted last: between transactions, no draft can use half of its readings.
-	for batch := range slices.Chunk(ids, readingsPerWrite) {
-		first, last := batch[0] == ids[0], batch[len(batch)-1] == ids[len(ids)-1]
+	batches := f.batches()
+	for i, batch := range batches {
 		err := s.db.Update(ctx, func(tx *store.Tx) error {
-			if first {
+			if i == 0 {
 				if err := deleteReader(tx, by, assessment, f.name); err != nil {
 					return err
 				}
 			}
-			for _, id := range batch {
-				r := f.readings[id]
+			for _, r := range batch {
 				r.OrganizationID, r.AssessmentID = by.OrganizationID, assessment
 				if err := store.Readings.Put(tx, by.OrganizationID, r); err != nil {
 					return err
 				}
 			}
-			if !last {
+			if i < len(batches)-1 {
 				return nil
 			}
 			out.ImportedAt = tx.Now()
