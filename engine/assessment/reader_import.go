@@ -60,7 +60,7 @@ func (s *Service) ImportReadings(ctx context.Context, by api.Caller, in *api.Imp
 
 func checkReaderName(name string) error {
 	switch {
-	case !reading.NamePattern.MatchString(name):
+	case !reading.IsValidName(name):
 		return api.Invalid("name", "%q can't be the name of a reader; use up to 64 lower-case letters, digits, dots, hyphens and underscores", prose.Truncate(name, 80))
 	case name == rulesReader || strings.HasPrefix(name, "builtin"):
 		return api.Invalid("name", "%q is the name of a built-in reader; choose another", name)

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -47,8 +47,13 @@ const (
 	maxLines     = 500_000
 )
 
-// NamePattern matches the names of readers that files of readings may have.
-var NamePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+const maxNameBytes = 64
+
+// IsValidName reports whether a file of readings may have a reader of this name.
+func IsValidName(name string) bool {
+	const lettersAndDigits = "abcdefghijklmnopqrstuvwxyz0123456789"
+	return name != "" && len(name) <= maxNameBytes && strings.Trim(name, lettersAndDigits+"._-") == "" && strings.Contains(lettersAndDigits, name[:1])
+}
 
 // ParseLines calls use with each line of a file of readings and its number, from 1. It stops at the
 // first error, which names the line.

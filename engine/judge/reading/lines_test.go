@@ -53,3 +53,14 @@ func FuzzReadings(f *testing.F) {
 		})
 	})
 }
+
+func TestIsValidName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"ada": true, "model-1.2_x": true, "7b": true, strings.Repeat("a", 64): true,
+		"": false, "Ada": false, "-a": false, ".a": false, "a b": false, "a/b": false, "a\n": false, "aéb": false, "aXb": false, strings.Repeat("a", 65): false,
+	} {
+		if reading.IsValidName(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
+	}
+}
