@@ -140,12 +140,14 @@ func TestSweep(t *testing.T) {
 	is(t, "cancelled", err, context.Canceled)
 }
 
-func TestTempIsEmptied(t *testing.T) {
+// TestUnfinishedFilesAreDeleted checks that nothing else is deleted, in a folder that had files of someone else before.
+func TestUnfinishedFilesAreDeleted(t *testing.T) {
 	dir := t.TempDir()
+	is(t, "Mkdir", os.Mkdir(filepath.Join(dir, dirTemp), 0o700), nil)
+	is(t, "WriteFile", os.WriteFile(filepath.Join(dir, dirTemp, "precious"), nil, 0o600), nil)
 	db := open(t, options(dir))
-	left := filepath.Join(dir, dirTemp, "half")
-	is(t, "WriteFile", os.WriteFile(left, bytes.Repeat([]byte("x"), 100), 0o600), nil)
+	is(t, "WriteFile", os.WriteFile(tempPath(dir, "half"), bytes.Repeat([]byte("x"), 100), 0o600), nil)
 	is(t, "Close", db.Close(), nil)
 	db = open(t, options(dir))
-	same(t, "tmp", files(t, db, dirTemp))
+	same(t, "tmp", files(t, db, dirTemp), "precious")
 }

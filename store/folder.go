@@ -75,7 +75,7 @@ func openDatabase(ctx context.Context, o Options) (*bolt.DB, error) {
 		return nil, err
 	}
 	if missing {
-		if err := bolt.Create(path, filepath.Join(o.Dir, dirTemp, o.NewID())); err != nil {
+		if err := bolt.Create(path, tempPath(o.Dir, o.NewID())); err != nil {
 			return nil, err
 		}
 	}
@@ -91,7 +91,7 @@ func openDatabase(ctx context.Context, o Options) (*bolt.DB, error) {
 		return nil, err
 	}
 	// We hold the file lock, so nobody else is using tmp.
-	if err := deleteDirContents(filepath.Join(o.Dir, dirTemp)); err != nil {
+	if err := deleteTempFiles(filepath.Join(o.Dir, dirTemp)); err != nil {
 		return nil, errors.Join(disk.ClassifyError(err), driver.Close())
 	}
 	return driver, nil

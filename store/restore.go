@@ -69,7 +69,7 @@ func restore(ctx context.Context, path string, o Options, ro ReadOptions) (_ Man
 	}
 	defer release()
 
-	u := unpacked{dir: filepath.Join(o.Dir, dirTemp, o.NewID()), options: o, checkFile: ro.CheckFile}
+	u := unpacked{dir: tempPath(o.Dir, o.NewID()), options: o, checkFile: ro.CheckFile}
 	defer os.RemoveAll(u.dir)
 	if err := u.unpack(ctx, r); err != nil {
 		return r.manifest, err
@@ -103,7 +103,7 @@ func verifyBackup(ctx context.Context, path string, o Options, ro ReadOptions) (
 		return m, err
 	}
 	defer r.close()
-	dir, err := os.MkdirTemp(o.Dir, "verify-backup-*")
+	dir, err := os.MkdirTemp(o.Dir, tempPrefix+"*")
 	if err != nil {
 		return m, disk.ClassifyError(err)
 	}
@@ -213,7 +213,7 @@ func (u *unpacked) unpack(ctx context.Context, r *backupReader) error {
 func (u *unpacked) blobs() *Blobs {
 	return &Blobs{
 		dir:   u.path(dirBlobs),
-		temp:  func() string { return filepath.Join(u.dir, dirTemp, u.options.NewID()) },
+		temp:  func() string { return tempPath(u.dir, u.options.NewID()) },
 		clock: u.options.Clock,
 		files: u.files(),
 	}

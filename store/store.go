@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -154,12 +155,22 @@ func createDataFolders(dir string) error {
 	return nil
 }
 
-func deleteDirContents(dir string) error {
+// tempPrefix begins the names of temporary files. Others in that folder are not ours: a data folder may be a folder that
+// had a subfolder of this name before.
+const tempPrefix = "service-unfinished-"
+
+// tempPath returns the path of a temporary file of a data folder.
+func tempPath(dir, id string) string { return filepath.Join(dir, dirTemp, tempPrefix+id) }
+
+func deleteTempFiles(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), tempPrefix) {
+			continue
+		}
 		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -168,7 +179,7 @@ func deleteDirContents(dir string) error {
 }
 
 // tempPath returns an unused path in the folder of temporary files.
-func (db *DB) tempPath() string { return filepath.Join(db.dir, dirTemp, db.newID()) }
+func (db *DB) tempPath() string { return tempPath(db.dir, db.newID()) }
 
 // Dir returns the data folder.
 func (db *DB) Dir() string { return db.dir }
