@@ -30,13 +30,9 @@ const (
 )
 
 var (
-	blobEncoders = sync.Pool{New: func() any {
-		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault))
-		if err != nil {
-			panic(err) // only for invalid options
-		}
-		return z
-	}}
+	// Files are written once and mostly read by people, so that they are compressed better than records.
+	blobEncoders = newEncoders(zstd.SpeedBetterCompression)
+	packEncoders = newEncoders(zstd.SpeedDefault)
 	blobDecoders = sync.Pool{New: func() any {
 		// The capacity of the output is the limit, so that a small file can't fill the memory.
 		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
@@ -46,6 +42,16 @@ var (
 		return z
 	}}
 )
+
+func newEncoders(level zstd.EncoderLevel) *sync.Pool {
+	return &sync.Pool{New: func() any {
+		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(level))
+		if err != nil {
+			panic(err) // only for invalid options
+		}
+		return z
+	}}
+}
 
 // compressBlob returns the compressed form of content, or content itself if compression would save less
 // than a tenth.

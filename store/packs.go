@@ -195,8 +195,8 @@ func encodePack(entries [][]byte) []byte {
 	for _, e := range entries {
 		plain = append(plain, e...)
 	}
-	z := blobEncoders.Get().(*zstd.Encoder)
-	defer blobEncoders.Put(z)
+	z := packEncoders.Get().(*zstd.Encoder)
+	defer packEncoders.Put(z)
 	return z.EncodeAll(plain, binary.AppendUvarint(nil, uint64(len(plain))))
 }
 
