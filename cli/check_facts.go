@@ -100,7 +100,7 @@ func (a *app) gatherFolderFacts(
 	noCache bool,
 	excluded []string,
 ) (*check.Facts, error) {
-	files, skipped, err := collectFiles(ctx, []string{dir})
+	files, skipped, err := a.collectFiles(ctx, []string{dir})
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 			a.suggestedCommandLine("demo --out DIR"),
 		)
 	}
-	files, skipped := walkTree(a.DemoEvidence, "")
+	files, skipped, _ := walkTree(a.DemoEvidence, "")
 	for i := range files {
 		files[i].Path = "" // not from one of the user's folders
 	}

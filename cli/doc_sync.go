@@ -46,9 +46,9 @@ func folderPrefixes(paths []string) []string {
 // fileMatcher finds the existing documents that correspond to files in folders.
 type fileMatcher struct {
 	docs       []api.Document
-	byPath     map[string]int
+	byPath     map[string][]int // several if names differ only in characters that are removed
 	bySHA      map[string]int
-	filePaths  map[string]bool // paths of the files
+	filePaths  map[string]int  // number of files by path
 	nameCounts map[string]int  // number of files by name
 	matchedIDs map[string]bool // ids of documents with a matching file
 }
@@ -56,21 +56,21 @@ type fileMatcher struct {
 func newFileMatcher(docs []api.Document, files []sourceFile) *fileMatcher {
 	m := &fileMatcher{
 		docs:       docs,
-		byPath:     map[string]int{},
+		byPath:     map[string][]int{},
 		bySHA:      map[string]int{},
-		filePaths:  map[string]bool{},
+		filePaths:  map[string]int{},
 		nameCounts: map[string]int{},
 		matchedIDs: map[string]bool{},
 	}
 	for i, d := range docs {
 		m.bySHA[d.SHA256] = i
 		if d.Path != "" {
-			m.byPath[d.Path] = i
+			m.byPath[d.Path] = append(m.byPath[d.Path], i)
 		}
 	}
 	for _, f := range files {
-		m.filePaths[f.Path] = true
-		m.nameCounts[filepath.Base(f.Name)]++
+		m.filePaths[f.Path]++
+		m.nameCounts[api.CleanFilename(f.Name)]++
 	}
 	return m
 }
@@ -91,15 +91,21 @@ const (
 func (m *fileMatcher) classify(f sourceFile, sha256Sum string) (fileStatus, *api.Document) {
 	if i, ok := m.bySHA[sha256Sum]; ok {
 		d := &m.docs[i]
-		if d.Path == f.Path || d.Path != "" && m.filePaths[d.Path] {
+		if d.Path == f.Path || d.Path != "" && m.filePaths[d.Path] >= max(1, len(m.byPath[d.Path])) {
 			return fileUnchanged, d
 		}
 		return fileRenamed, d
 	}
-	if i, ok := m.byPath[f.Path]; ok {
-		return fileChanged, &m.docs[i]
+	same := m.byPath[f.Path]
+	for _, i := range same {
+		if !m.matchedIDs[m.docs[i].ID] {
+			return fileChanged, &m.docs[i]
+		}
 	}
-	base, found := filepath.Base(f.Name), -1
+	if len(same) == 1 && m.filePaths[f.Path] == 1 { // another file has the document's former content
+		return fileChanged, &m.docs[same[0]]
+	}
+	base, found := api.CleanFilename(f.Name), -1
 	for i := range m.docs {
 		d := &m.docs[i]
 		if d.Path != "" || !strings.EqualFold(d.Filename, base) || m.matchedIDs[d.ID] {
@@ -237,7 +243,7 @@ func (a *app) listOrRemoveMissing(ctx context.Context, m *fileMatcher, prefixes 
 		isSkipped := slices.ContainsFunc(out.Skipped, func(s skippedFile) bool {
 			return s.path != "" && (d.Path == s.path || strings.HasPrefix(d.Path, s.path+"/"))
 		})
-		if !inFolders || isSkipped || m.matchedIDs[d.ID] || m.filePaths[d.Path] {
+		if !inFolders || isSkipped || m.matchedIDs[d.ID] || m.filePaths[d.Path] > 0 {
 			continue
 		}
 		if !removeMissing {
@@ -297,7 +303,7 @@ Missing files are listed; their documents are kept unless --remove is given.`,
 		Example: "  service doc sync ./evidence\n  service doc sync ./evidence --remove --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			files, skipped, err := collectFiles(ctx, args)
+			files, skipped, err := a.collectFiles(ctx, args)
 			if err != nil {
 				return err
 			}

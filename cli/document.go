@@ -75,7 +75,7 @@ added again. Files that can't be added are listed; the others are still added.`,
 		Example: "  service doc add access-policy.docx\n  service doc add ./more --category record --no-wait",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			files, skipped, err := collectFiles(ctx, args)
+			files, skipped, err := a.collectFiles(ctx, args)
 			if err != nil {
 				return err
 			}

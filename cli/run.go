@@ -95,7 +95,7 @@ It is logged under your name.`,
 // runAssessment implements `assess run`.
 func (a *app) runAssessment(ctx context.Context, paths []string, o runOptions) error {
 	started := a.Clock()
-	files, skippedFiles, err := collectFiles(ctx, paths)
+	files, skippedFiles, err := a.collectFiles(ctx, paths)
 	if err != nil {
 		return err
 	}

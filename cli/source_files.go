@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/internal/regularfile"
 )
 
@@ -21,11 +22,14 @@ import (
 type sourceFile struct {
 	// Name is the path as the user gave it.
 	Name string
-	// Path is the path within the given folder, with slashes, starting with the folder's name. It
-	// is empty for a file given directly.
+	// Path is the path within the given folder, with slashes, starting with the folder's name, and cleaned as those of
+	// documents are. It is empty for a file given directly.
 	Path string
 	open func() (io.ReadCloser, error)
 }
+
+// maxFilesNamed is the maximum number of files that a notice names.
+const maxFilesNamed = 5
 
 // skippedFile is a file that was skipped, with the reason.
 type skippedFile struct {
@@ -36,8 +40,9 @@ type skippedFile struct {
 
 // collectFiles returns the files in paths and those in the folders in paths, sorted by path, and the files
 // that were skipped. It returns an error only if an element of paths itself is unreadable, or is neither a
-// file nor a folder.
-func collectFiles(ctx context.Context, paths []string) (files []sourceFile, skippedFiles []skippedFile, err error) {
+// file nor a folder. A notice counts the files that walkTree leaves out.
+func (a *app) collectFiles(ctx context.Context, paths []string) (files []sourceFile, skippedFiles []skippedFile, err error) {
+	var leftOut []string
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		if err != nil {
@@ -58,20 +63,25 @@ func collectFiles(ctx context.Context, paths []string) (files []sourceFile, skip
 		if err != nil {
 			return nil, nil, runtimeError("can't read the folder %s: %w", p, errorWithoutPath(err))
 		}
-		f, l := walkTree(tree, p)
+		f, l, names := walkTree(tree, p)
+		leftOut = append(leftOut, names...)
 		label := folderName(p)
 		for i := range f {
-			f[i].Path = path.Join(label, f[i].Path)
+			f[i].Path = api.CleanPath(path.Join(label, f[i].Path))
 		}
 		for i := range l {
-			l[i].path = path.Join(label, l[i].path)
+			l[i].path = api.CleanPath(path.Join(label, l[i].path))
 		}
 		files, skippedFiles = append(files, f...), append(skippedFiles, l...)
+	}
+	if len(leftOut) > 0 {
+		a.progress.Notice("%s left out: %s", prose.Count(len(leftOut), "lock file, shortcut or system file", "lock files, shortcuts or system files"),
+			joinFirst(leftOut, maxFilesNamed))
 	}
 	return files, skippedFiles, nil
 }
 
-// folderName returns the base name of a folder, or "" if p is not a folder.
+// folderName returns the base name of a folder as paths of documents have it, or "" if p is not a folder.
 func folderName(p string) string {
 	info, err := os.Stat(p)
 	if err != nil || !info.IsDir() {
@@ -81,13 +91,13 @@ func folderName(p string) string {
 	if err != nil {
 		return ""
 	}
-	return filepath.Base(abs)
+	return api.CleanPath(filepath.Base(abs))
 }
 
 // walkTree returns the files in a folder tree, sorted by path, and the skipped ones with the reason: symbolic
 // links (which could lead out of the folder), unreadable files, and anything that is not a regular file.
-// Hidden files, shortcuts, and files that programs leave in folders are ignored silently.
-func walkTree(tree fs.FS, label string) (files []sourceFile, skippedFiles []skippedFile) {
+// Hidden files are ignored. Shortcuts, and files that programs leave in folders, are left out; their names are returned.
+func walkTree(tree fs.FS, label string) (files []sourceFile, skippedFiles []skippedFile, leftOut []string) {
 	name := func(p string) string { return filepath.Join(label, filepath.FromSlash(p)) }
 	_ = fs.WalkDir(tree, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -103,7 +113,9 @@ func walkTree(tree fs.FS, label string) (files []sourceFile, skippedFiles []skip
 			if hidden {
 				return fs.SkipDir
 			}
-		case hidden, regularfile.IsLeftover(p), isShortcut(p):
+		case hidden:
+		case regularfile.IsLeftover(p), isShortcut(p):
+			leftOut = append(leftOut, name(p))
 		case d.Type()&fs.ModeSymlink != 0:
 			skippedFiles = append(skippedFiles, skippedFile{Name: name(p), Reason: "is a link; links are not followed", path: p})
 		case !d.Type().IsRegular():
@@ -120,7 +132,7 @@ func walkTree(tree fs.FS, label string) (files []sourceFile, skippedFiles []skip
 		return nil
 	})
 	slices.SortFunc(files, func(a, b sourceFile) int { return strings.Compare(a.Name, b.Name) })
-	return files, skippedFiles
+	return files, skippedFiles, leftOut
 }
 
 // hash returns the SHA-256 of the file's content in hex.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,7 +90,7 @@ func (a *app) uploadFile(
 		doc, err := call(ctx, a, api.UploadDocument, &api.UploadDocumentInput{
 			AssessmentInput: api.AssessmentInput{AssessmentID: assessment},
 			File: api.UploadFile{
-				Filename: filepath.Base(f.Name),
+				Filename: cmp.Or(api.CleanFilename(f.Name), "unnamed"),
 				Content:  r,
 			}, Category: category, Path: f.Path, Replaces: replaces,
 		})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,7 +23,7 @@ const (
 // Upload stores a file and queues it to be read in the background. If the assessment already has a document with
 // the same bytes, Upload returns that document.
 func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocumentInput) (*api.Document, error) {
-	name := cleanFilename(in.File.Filename)
+	name := api.CleanFilename(in.File.Filename)
 	if name == "" {
 		return nil, api.Invalid("file", "the file has no name")
 	}
@@ -43,7 +42,7 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 		return nil, fmt.Errorf("storing %s: %w", name, err)
 	}
 	uploaded := &store.Document{Stage: "queued", Document: api.Document{
-		Filename: name, Path: cleanPath(in.Path), Category: category, AssessmentID: in.AssessmentID,
+		Filename: name, Path: api.CleanPath(in.Path), Category: category, AssessmentID: in.AssessmentID,
 		SizeBytes: blob.Size, SHA256: blob.SHA256, Title: name, Status: api.DocumentUploaded, UploadedBy: by.Actor.Name,
 	}}
 	var doc store.Document
@@ -82,20 +81,6 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 		return nil, err
 	}
 	return Record(&doc), nil
-}
-
-// cleanFilename returns the last element of a file name or path, without hidden characters, and with the middle
-// omitted if it is very long. It returns "" if nothing usable is left.
-func cleanFilename(name string) string {
-	name = filepath.Base(strings.ReplaceAll(strings.ToValidUTF8(name, "�"), "\\", "/"))
-	name = api.RemoveHidden(name)
-	if name == "." || name == "/" || name == ".." {
-		return ""
-	}
-	if r := []rune(name); len(r) > 240 {
-		name = string(r[:200]) + "…" + string(r[len(r)-30:])
-	}
-	return strings.TrimSpace(name)
 }
 
 func (s *Service) checkAssessmentOpen(ctx context.Context, by api.Caller, assessment string) error {

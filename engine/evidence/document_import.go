@@ -87,7 +87,7 @@ func (s *Service) ReparseForImport(
 	received []api.Chunk,
 ) (a *ImportedDocument, unmatched int, err error) {
 	doc.OrganizationID, doc.Stage = org, "done"
-	doc.Filename, doc.Path = cleanFilename(doc.Filename), cleanPath(doc.Path)
+	doc.Filename, doc.Path = api.CleanFilename(doc.Filename), api.CleanPath(doc.Path)
 	if doc.Filename == "" || len(doc.Category) > maxCategory {
 		return nil, 0, api.Invalid("documents", "a document has no name, or a category of more than %d bytes", maxCategory)
 	}

@@ -2,16 +2,11 @@ package evidence
 
 import (
 	"errors"
-	"path"
-	"slices"
-	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/store"
 )
-
-const maxPathLength = 1000
 
 // replaceDocument makes uploaded the new version of a document. The record keeps its ID, and also its path and
 // category unless new ones are given. The new content is read in the background; if the content is the same,
@@ -65,15 +60,4 @@ func (s *Service) replaceDocument(tx *store.Tx, by api.Caller, id string, upload
 			ResourceID:   doc.ID,
 			Data:         map[string]any{"filename": doc.Filename, "sha256": doc.SHA256, "before": before.SHA256},
 		}))
-}
-
-// cleanPath returns a relative path with slashes, without hidden characters and elements such as "..". It keeps
-// only the end of a very long path. The path is only compared and displayed.
-func cleanPath(p string) string {
-	p = api.RemoveHidden(strings.ReplaceAll(strings.ToValidUTF8(p, "\uFFFD"), "\\", "/"))
-	parts := slices.DeleteFunc(strings.Split(p, "/"), func(s string) bool { return s == "" || s == "." || s == ".." })
-	if p = path.Join(parts...); len(p) > maxPathLength {
-		p = strings.ToValidUTF8(p[len(p)-maxPathLength:], "")
-	}
-	return p
 }
