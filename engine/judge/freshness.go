@@ -21,6 +21,7 @@ type documentStatus struct {
 	sampleWords      string    // the words stating that it is an example to be adapted
 	repealed         bool      // draftWords state that it is no longer in force
 	disclaimers      []sectionDisclaimer
+	organizations    []string // the companies that it names
 }
 
 // sectionDisclaimer is a sentence that disowns what follows it in its section: "None of the following is in place:".
@@ -103,6 +104,7 @@ func (s *Session) loadDocumentStatus(ctx context.Context) error {
 		for _, q := range []string{
 			"next review date valid until",
 			"status draft superseded not yet approved",
+			"Ltd Limited Inc GmbH AG plc company organization about us, this policy applies to",
 			"none of the following is in place; what follows is not our practice; these statements are false or about another company",
 			"[insert name] [company name] [date] example text, template or illustration: adapt, replace before use",
 		} {
@@ -121,6 +123,7 @@ func (s *Session) loadDocumentStatus(ctx context.Context) error {
 				s.statuses[p.DocumentID] = f
 			}
 		}
+		s.ownOrganizations = findOwnOrganizations(s.statuses)
 	})
 	return s.statusErr
 }
@@ -146,6 +149,11 @@ func (f *documentStatus) addPassage(p Passage) {
 	f.repealed = f.repealed || repealedPattern.MatchString(p.Text)
 	if m := samplePattern.FindString(p.Text); m != "" && (f.sampleWords == "" || m < f.sampleWords) {
 		f.sampleWords = m
+	}
+	for _, name := range text.Organizations(p.DocumentTitle + "\n" + p.Text) {
+		if !slices.Contains(f.organizations, name) {
+			f.organizations = append(f.organizations, name)
+		}
 	}
 	section := strings.Join(p.HeadingPath, "\n")
 	if p.Locator.LineStart > 0 && text.Disowns(p.Text) {

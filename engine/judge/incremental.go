@@ -3,6 +3,7 @@ package judge
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -107,6 +108,12 @@ func (l *IncrementalEvaluator) Refresh(ctx context.Context, workers int) error {
 	for i, id := range fresh {
 		l.removeDocument(id)
 		l.documentPassages[id], l.statuses[id] = l.source.DocumentPassages(id), facts[i]
+	}
+	if own := findOwnOrganizations(l.statuses); !slices.Equal(own, l.ownOrganizations) {
+		l.ownOrganizations = own
+		for i := range l.cache { // any sentence that names a company may now be the organization's own, or not
+			l.cache[i].version, l.cache[i].passageVerdicts, l.cache[i].subjectVerdicts = 0, nil, nil
+		}
 	}
 	return err
 }

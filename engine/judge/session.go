@@ -22,11 +22,12 @@ type Session struct {
 	currentYear int // of Today; 0 if unknown
 	trace       TraceFunc
 
-	mu         sync.Mutex
-	passages   map[passageKey]*passageAnalysis
-	statuses   map[string]documentStatus // by document ID
-	statusErr  error
-	statusOnce sync.Once
+	mu               sync.Mutex
+	passages         map[passageKey]*passageAnalysis
+	statuses         map[string]documentStatus // by document ID
+	statusErr        error
+	ownOrganizations []string // names of the organization whose documents these are; several if that can't be told
+	statusOnce       sync.Once
 }
 
 // TraceFunc is called with every comparison: a statement prefixed with its topic, a sentence, and the coverage

@@ -73,7 +73,7 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 	topic, off, unnamed := -1.0, false, anchorGroup(nil)
 	for i := range c.Sentences {
 		cur := &c.Sentences[i]
-		if c.uninformative[i] || c.imprints[i] && !d.isAboutDocuments() {
+		if s.namesOtherOrganization(d, c, cur) || c.uninformative[i] || c.imprints[i] && !d.isAboutDocuments() {
 			continue
 		}
 		window := c.windows[i]

@@ -102,6 +102,10 @@ func readAttribution(s *Stance, text string, words []word, currentYear int) {
 	if from < 0 {
 		return
 	}
+	if name := findLegalName(text[:words[min(max(from, maxNamedWords), len(words)-1)].start]); name != "" {
+		s.Organization = name // which may be the organization itself
+		return
+	}
 	if oneOf(words[0].text, "no", "nobody", "none", "nothing") && s.Denied&1 != 0 {
 		s.Denied = 1<<s.ClauseCount - 1 // "no record shows that …" denies it
 		return
@@ -266,6 +270,51 @@ func otherOrganization(words []word) bool {
 var legalFormPattern = lazyregexp.New(
 	`\b[A-Z][\w&'’-]*(?: (?:[A-Z&][\w&'’-]*)){0,4},? (?:Ltd|Limited|Inc|LLC|GmbH|AG|plc|PLC|Corp|Corporation|Incorporated|AB|BV|NV|SA|SAS|SpA|Oy|Oyj|KG|Pty|Co|ASA|SE|Kft|ApS)\b`,
 )
+
+// maxNamedWords is the number of words at the beginning of a frame that may name a company.
+const maxNamedWords = 6
+
+func findLegalName(text string) string {
+	if !legalFormEndPattern.MatchString(text) {
+		return ""
+	}
+	return legalFormPattern.FindString(text)
+}
+
+var legalFormEndPattern = lazyregexp.NewPrefiltered(
+	`\b(?:Ltd|Limited|Inc|LLC|GmbH|AG|plc|PLC|Corp|Corporation|Incorporated|AB|BV|NV|SA|SAS|SpA|Oy|Oyj|KG|Pty|ASA|SE|Kft|ApS)\b`,
+)
+
+// framedNamePattern matches the name of a company in a frame, which doesn't show whose document it is.
+var framedNamePattern = lazyregexp.New(
+	`(?m)(?:^|[.!?] )\W*(?:At|In|Within|With|Like|Company:|Organi[sz]ation:|Competitor:) [A-Z][\w&'’-]*(?: [A-Z&][\w&'’-]*){0,4},? (?:Ltd|Limited|Inc|LLC|GmbH|AG|plc|PLC|Corp|Corporation|AB|BV|NV|SA|SAS|SpA|Oy|KG)\b|` +
+		`[A-Z][\w&'’-]*(?: [A-Z&][\w&'’-]*){0,4},? (?:Ltd|Limited|Inc|LLC|GmbH|AG|plc|PLC|Corp|Corporation|AB|BV|NV|SA|SAS|SpA|Oy|KG)\.? (?:requires|says|claims|states|demands|expects|promises|announced|answered)\b`,
+)
+
+// Organizations returns the names of the companies, without their legal forms, that a text names as more than the place
+// or the source of a statement.
+func Organizations(text string) (names []string) {
+	if !legalFormEndPattern.MatchString(text) {
+		return nil
+	}
+	for _, name := range legalFormPattern.FindAllString(framedNamePattern.ReplaceAllString(text, " . "), -1) {
+		if name = OrganizationName(name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// OrganizationName returns the name of a company in lower case and without its legal form and a leading article or
+// preposition.
+func OrganizationName(legalName string) string {
+	fields := strings.Fields(strings.ToLower(strings.NewReplacer(",", " ", ".", " ").Replace(legalName)))
+	fields = fields[:len(fields)-1]
+	for len(fields) > 1 && oneOf(fields[0], "the", "at", "in", "by", "of", "for", "with", "security", "about", "and", "between") {
+		fields = fields[1:]
+	}
+	return strings.Join(fields, " ")
+}
 
 // isNamedOrganization reports whether the words of a frame name a company with its legal form.
 func isNamedOrganization(text string, words []word) bool {

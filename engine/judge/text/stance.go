@@ -37,6 +37,7 @@ type Stance struct {
 	AnswersNo         bool   // "No" after a question or in a status column
 	AnswersYes        bool   // "Yes" after a question or in a status column
 	Choices           bool   // choices between answers to the sentence before
+	Organization      string // the company, with its legal form, at which or by which it is said to be so
 	IsTableRow        bool   // a table row, such as "Name: value; Name: value"
 	DeniedForPeople   uint64 // denied clauses about people only: "nobody reviews the logs"
 	ClauseCount       int

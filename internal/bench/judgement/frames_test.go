@@ -24,11 +24,12 @@ import (
 // are no evidence. A hash of the name assigns each to a development or a test half; rules were changed by
 // looking at the development half only. docs/quality.md gives the figures.
 
-// aboutOrganization is a document that says whose documents they are, and nothing about any control.
-const aboutOrganization = `# About Larkfield Instruments
-
-Larkfield Instruments Ltd. was founded in 1974 in Leeds. Larkfield Instruments makes devices that measure light. It has 600 employees.
-`
+// aboutOrganization holds documents that say whose documents they are, and nothing about any control.
+var aboutOrganization = map[string]string{
+	"about-us.md": "# About Larkfield Instruments\n\nLarkfield Instruments Ltd. was founded in 1974 in Leeds. It makes devices that measure light.\n",
+	"sites.md":    "# Sites\n\nLarkfield Instruments Ltd. has 600 employees at two sites, Leeds and Bruges.\n",
+	"canteen.md":  "# Canteen\n\nThe canteen of Larkfield Instruments Ltd. is open from 11:30. Soup is served on Mondays.\n",
+}
 
 // frame is a template of a document.
 type frame struct {
@@ -159,7 +160,10 @@ func lowerFirst(s string) string {
 
 // judgeDocument returns the verdicts on controls if a document and aboutOrganization are the only ones.
 func (r *runner) judgeDocument(ctx context.Context, file, text string, controls []api.Control) ([]judge.Judgement, error) {
-	folder := fstest.MapFS{file: {Data: []byte(text)}, "about-us.md": {Data: []byte(aboutOrganization)}}
+	folder := fstest.MapFS{file: {Data: []byte(text)}}
+	for name, about := range aboutOrganization {
+		folder[name] = &fstest.MapFile{Data: []byte(about)}
+	}
 	library, err := evidence.ReadLibrary(ctx, folder, r.model, judge.GuessCategory)
 	if err != nil {
 		return nil, err
@@ -250,8 +254,8 @@ const maxEvidencedLines = 0.1
 
 // Figures that the rules reach on the development and the test half (docs/quality.md).
 var (
-	maxEvidencedFrames   = [2]int{5, 7}
-	minOwnEvidenced      = [2]float64{0.99, 0.93}
+	maxEvidencedFrames   = [2]int{2, 7}
+	minOwnEvidenced      = [2]float64{0.99, 0.99}
 	maxImplementedByKind = [2]int{0, 2}
 )
 
