@@ -65,6 +65,7 @@ const (
 	UnreadInsertedPart = "inserted_part" // another document that a program shows as part of this one
 	UnreadPage         = "page_without_text"
 	UnreadUnmappedText = "unmapped_text" // its font doesn't say which letters it has
+	UnreadRuby         = "ruby"          // how letters are pronounced, in small letters above them
 	UnreadEncodedText  = "encoded_text"  // bytes as letters, such as Base64
 	UnreadCode         = "code"          // raw markup, data or a program in the text
 	UnreadFormula      = "formula_without_value"
@@ -97,6 +98,7 @@ var notReadNames = map[string][2]string{
 	UnreadInsertedPart: {"inserted part", "inserted parts"},
 	UnreadPage:         {"page without text", "pages without text"},
 	UnreadUnmappedText: {"text in a font without letters", "texts in fonts without letters"},
+	UnreadRuby:         {"pronunciation above letters", "pronunciations above letters"},
 	UnreadEncodedText:  {"encoded text", "encoded texts"},
 	UnreadCode:         {"piece of code", "pieces of code"},
 	UnreadFormula:      {"formula without a stored value", "formulas without a stored value"},

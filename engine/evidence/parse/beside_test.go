@@ -9,6 +9,26 @@ import (
 	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
+// How letters are pronounced, which stands above them, is counted, and not read among them.
+func TestRuby(t *testing.T) {
+	for file, raw := range map[string][]byte{
+		"a.docx": documenttest.Docx(t, `<w:p><w:r><w:t>規程の</w:t></w:r><w:r><w:ruby><w:rubyPr/><w:rt><w:r><w:t>しんさ</w:t></w:r></w:rt>`+
+			`<w:rubyBase><w:r><w:t>審査</w:t></w:r></w:rubyBase></w:ruby></w:r><w:r><w:t>は毎年</w:t></w:r></w:p>`, nil),
+		"a.html": []byte(`<!doctype html><meta charset=utf-8><p>規程の<ruby>審査<rp>(</rp><rt>しんさ</rt><rp>)</rp></ruby>は毎年</p>`),
+		"a.md":   []byte("# R\n\n規程の<ruby>審査<rp>(</rp><rt>しんさ</rt><rp>)</rp></ruby>は毎年\n"),
+		"a.odt": documenttest.ODF(t, "text", `<text:p>規程の<text:ruby><text:ruby-base>審査</text:ruby-base><text:ruby-text>しんさ</text:ruby-text></text:ruby>`+
+			`は毎年</text:p>`, nil),
+	} {
+		doc := parsetest.Read(t, file, raw)
+		if got := allText(doc); !strings.Contains(got, "規程の審査は毎年\n") {
+			t.Errorf("%s: %q", file, got)
+		}
+		if got := api.DescribeNotRead(doc.NotRead); got != "1 pronunciation above letters" {
+			t.Errorf("%s: not read %q", file, got)
+		}
+	}
+}
+
 // Words beside the text are read: of charts, alternative texts, running headers, watermarks and embedded documents.
 // What they don't say is counted.
 func TestBesideText(t *testing.T) {

@@ -117,6 +117,9 @@ func (w *wordWalker) isSkipped(e xml.StartElement) bool {
 		"numberingChange",
 		"cellDel":
 		return true
+	case "rt": // how the letters of a ruby are pronounced
+		w.d.b.Doc.AddNotRead(api.UnreadRuby, 1, w.locator())
+		return true
 	}
 	return false
 }

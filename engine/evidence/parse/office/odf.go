@@ -223,7 +223,10 @@ func (w *odfWalker) startElement(e xml.StartElement, _ int) {
 		w.appendText(" ")
 	case "note":
 		w.footnoteDepth++
-	case "note-citation", "ruby-text", "page-number", "page-count":
+	case "ruby-text":
+		w.b.Doc.AddNotRead(api.UnreadRuby, 1, w.locator())
+		w.skipDepth++
+	case "note-citation", "page-number", "page-count":
 		w.skipDepth++
 	case "style":
 		if attrValue(e, "family") == "paragraph" && len(w.parents) < 10_000 {

@@ -107,6 +107,11 @@ func (p *visibilityPass) visit(n *html.Node, look appearance) error {
 			if err := p.visit(c, look); err != nil {
 				return err
 			}
+		case c.DataAtom == atom.Rt || c.DataAtom == atom.Rp: // how the letters before are pronounced, and brackets around it
+			if c.DataAtom == atom.Rt && kind == "" {
+				p.b.Doc.AddNotRead(api.UnreadRuby, 1, api.Locator{})
+			}
+			n.RemoveChild(c)
 		case c.DataAtom == atom.Head || c.DataAtom == atom.Script || c.DataAtom == atom.Style:
 		case c.DataAtom == atom.Input || c.DataAtom == atom.Select || c.DataAtom == atom.Textarea:
 			p.replaceControl(c, look)

@@ -268,7 +268,7 @@ var htmlElements = func() map[string]bool {
 	m := map[string]bool{}
 	for _, name := range strings.Fields(`a abbr acronym address article aside audio b base bdi bdo big blockquote body br button canvas caption center cite
 		code col colgroup data dd del details dfn dialog dir div dl dt em embed fieldset figcaption figure font footer form frame h1 h2 h3 h4 h5 h6 head
-		header hr html i iframe img input ins kbd label legend li link main map mark menu meta nav nobr noscript object ol option p param path picture pre q
+		header hr html i iframe img input ins kbd label legend li link main map mark menu meta nav nobr noscript object ol option p param path picture pre q rb rp rt ruby
 		s samp script section select small source span strike strong style sub summary sup svg table tbody td template textarea tfoot th thead time tr tt
 		u ul var video wbr`) {
 		m[name] = true

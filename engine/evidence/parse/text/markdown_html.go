@@ -91,7 +91,13 @@ func (m *mdReader) openElement(t html.Token, isClosed bool, sb *strings.Builder)
 	if kind != outer.unreadKind() {
 		look.counted = new(bool)
 	}
-	if t.DataAtom == atom.Script || t.DataAtom == atom.Style {
+	switch t.DataAtom {
+	case atom.Script, atom.Style, atom.Rp:
+		look.removed, look.counted = true, new(true)
+	case atom.Rt:
+		if kind == "" {
+			m.b.Doc.AddNotRead(api.UnreadRuby, 1, api.Locator{})
+		}
 		look.removed, look.counted = true, new(true)
 	}
 	if kind == "" {
@@ -131,6 +137,8 @@ func isInlineElement(a atom.Atom) bool {
 	switch a {
 	case atom.A, atom.B, atom.Code, atom.Del, atom.Em, atom.Font, atom.I, atom.Ins, atom.Kbd, atom.Mark, atom.S, atom.Small, atom.Span,
 		atom.Strike, atom.Strong, atom.Sub, atom.Sup, atom.Tt, atom.U:
+		return true
+	case atom.Ruby, atom.Rb, atom.Rt, atom.Rp:
 		return true
 	}
 	return false
