@@ -260,10 +260,14 @@ func (s *Service) Write(ctx context.Context, path string, o store.BackupOptions)
 		return m, err
 	}
 	r := &Record{Path: path, Installation: s.Status().Installation}
-	if err := r.complete(m); err != nil {
-		return m, err
+	err = r.complete(m)
+	if err == nil {
+		err = s.updateStatus(func(st *Status) { st.Manual = r })
 	}
-	return m, s.updateStatus(func(st *Status) { st.Manual = r })
+	if err != nil {
+		err = fmt.Errorf("%s was written, but `service doctor` will not show it: %w", path, err)
+	}
+	return m, err
 }
 
 // Status returns the current status.

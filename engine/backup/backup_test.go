@@ -401,6 +401,18 @@ func TestWrite(t *testing.T) {
 	if !f.isDue(f.plan) {
 		t.Error("a backup on request counts for the schedule")
 	}
+	// A folder in the place of the status file prevents storing it.
+	status := filepath.Join(f.DB.Dir(), statusFile)
+	if err := errors.Join(os.Remove(status), os.MkdirAll(filepath.Join(status, "x"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := f.Write(t.Context(), path+"2", store.BackupOptions{})
+	if err == nil || !strings.Contains(err.Error(), path+"2 was written, but") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(path + "2"); err != nil {
+		t.Error(err)
+	}
 }
 
 func (f *fixture) expectEmptySummary() {
