@@ -31,10 +31,10 @@ type storedReader struct {
 
 // findReader returns the reader of the given name. If name is empty, it returns the reader of the newest Statement
 // of Applicability, or the rules if there is none.
-func (s *Service) findReader(ctx context.Context, a *api.Assessment, name string) (r *storedReader, err error) {
+func (s *Service) findReader(ctx context.Context, org, assessment, name string) (r *storedReader, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		if name == "" {
-			v, ok, err := soa.newestVersion(tx, a.OrganizationID, a.ID)
+			v, ok, err := soa.newestVersion(tx, org, assessment)
 			if err != nil || !ok {
 				return err
 			}
@@ -43,7 +43,7 @@ func (s *Service) findReader(ctx context.Context, a *api.Assessment, name string
 		if name == "" || name == rulesReader || name == judge.RulesVersion {
 			return nil
 		}
-		record, err := store.Readers.Get(tx, a.OrganizationID, store.K(a.ID, name))
+		record, err := store.Readers.Get(tx, org, store.K(assessment, name))
 		if errors.Is(err, store.ErrNotFound) {
 			return api.Invalid("reader", "no readings of %q were imported into this assessment; import them, or draft with the reader %q", name, rulesReader)
 		}

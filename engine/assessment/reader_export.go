@@ -36,8 +36,8 @@ func streamLines[A, L any](ctx context.Context, name string, items []A, toLine f
 	})
 }
 
-// ExportReaderStatements returns a file with the statements of the assessment's controls, each with the passages
-// that search brings for it.
+// ExportReaderStatements returns a file with the statements of the assessment's controls, and then those about traits
+// of the organization, each with the passages that search brings for it.
 func (s *Service) ExportReaderStatements(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.File, error) {
 	var all []judge.Candidates
 	err := s.evaluateForReader(ctx, by, in.AssessmentID, func(_ *api.Assessment, j *Evaluation, controls []api.Control) error {
@@ -49,6 +49,15 @@ func (s *Service) ExportReaderStatements(ctx context.Context, by api.Caller, in 
 	if err != nil {
 		return nil, err
 	}
+	session, err := s.evidence.OpenSession(ctx, by, in.AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	traits, err := judge.TraitCandidates(ctx, sessionSearcher{session})
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, traits...)
 	return streamLines(ctx, "statements.jsonl", all, func(c *judge.Candidates) reading.StatementLine {
 		line := reading.StatementLine{
 			StatementID: c.Statement.ID(), ControlCode: c.Statement.ControlCode, Topic: c.Statement.Topic, Statement: c.Statement.Text,

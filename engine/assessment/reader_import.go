@@ -43,6 +43,9 @@ func (s *Service) ImportReadings(ctx context.Context, by api.Caller, in *api.Imp
 				f.statements[st.ID()] = true
 			}
 		}
+		for _, st := range judge.TraitStatements() {
+			f.statements[st.ID()] = true
+		}
 		j.ForEachPassage(func(p judge.Passage) {
 			seen := p.ForReader()
 			f.passages[seen.Hash()] = seen.Text

@@ -69,7 +69,11 @@ func (s *Service) detectTraits(ctx context.Context, by api.Caller, assessment st
 	if err != nil {
 		return nil, 0, err
 	}
-	traits, err := judge.DetectTraits(ctx, sessionSearcher{session}, nil)
+	reader, err := s.findReader(ctx, by.OrganizationID, assessment, "")
+	if err != nil {
+		return nil, 0, err
+	}
+	traits, err := judge.DetectTraits(ctx, sessionSearcher{session}, s.judgeOptions(reader).Reader)
 	return traits, len(session.Documents), err
 }
 

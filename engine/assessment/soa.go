@@ -132,7 +132,7 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 	} else if !api.IsCode(err, api.CodeNotFound) {
 		return d, err
 	}
-	reader, err := s.findReader(ctx, a, readerName)
+	reader, err := s.findReader(ctx, a.OrganizationID, a.ID, readerName)
 	if err != nil {
 		return d, err
 	}
@@ -202,7 +202,7 @@ func (s *Service) currentSoAInputs(ctx context.Context, by api.Caller, a *api.As
 	if err != nil {
 		return nil, err
 	}
-	reader, err := s.findReader(ctx, a, "")
+	reader, err := s.findReader(ctx, a.OrganizationID, a.ID, "")
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,16 @@ func ReaderStatements(c api.Control) []reading.Statement {
 	return out
 }
 
+// TraitStatements returns the statements about traits of the organization.
+func TraitStatements() (out []reading.Statement) {
+	for _, name := range api.TraitNames {
+		if _, ok := traitRules[name]; ok {
+			out = append(out, traitStatement(name))
+		}
+	}
+	return out
+}
+
 // Candidates returns what a reader would read for a control of the plan: its statements with their passages.
 func (l *IncrementalEvaluator) Candidates(code string) []Candidates {
 	c := l.plan.controls[code]

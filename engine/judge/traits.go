@@ -108,10 +108,38 @@ const (
 	traitQuotes = 3  // quotes kept for and against a trait
 )
 
+// newTraitSession returns a Session that finds the passages to read for traits.
+func newTraitSession(f Finder, reader reading.Reader) *Session {
+	return NewSession(f, Options{TopK: traitTopK, MinScore: 0.05, Reader: reader})
+}
+
+// TraitCandidates returns what a reader would read for traits: a statement for each, with its passages.
+func TraitCandidates(ctx context.Context, f Finder) ([]Candidates, error) {
+	s := newTraitSession(f, nil)
+	var out []Candidates
+	for _, name := range api.TraitNames {
+		rule, ok := traitRules[name]
+		if !ok {
+			continue
+		}
+		found, err := s.findPassages(ctx, rule.query)
+		if err != nil {
+			return nil, err
+		}
+		c := Candidates{Statement: traitStatement(name)}
+		for _, h := range found {
+			c.Passages = append(c.Passages, h.Passage)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
 // DetectTraits determines the value of each trait in api.TraitNames: "true" or "false", with quotes, or
-// "unknown" if passages disagree or none is about the trait.
+// "unknown" if passages disagree or none is about the trait. The rules read for traits for which the reader has read
+// no passage; a nil reader stands for the rules.
 func DetectTraits(ctx context.Context, f Finder, reader reading.Reader) (map[string]api.Trait, error) {
-	s := NewSession(f, Options{TopK: traitTopK, MinScore: 0.05, Reader: reader})
+	s := newTraitSession(f, reader)
 	out := make(map[string]api.Trait, len(api.TraitNames))
 	for _, name := range api.TraitNames {
 		t, err := s.detectTrait(ctx, name)
@@ -142,18 +170,20 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 	if err != nil {
 		return api.Trait{}, err
 	}
-	var readings [][]reading.Reading // by candidate
-	if s.options.Reader == nil {
-		for i := range candidates {
-			readings = append(readings, rule.read(candidates[i].passageAnalysis, candidates[i].HeadingPath))
-		}
-	} else {
+	readings := make([][]reading.Reading, len(candidates))
+	read := false
+	if s.options.Reader != nil {
 		all, _, err := s.readPassages(ctx, &preparedStatement{question: traitStatement(name)}, candidates)
 		if err != nil {
 			return api.Trait{}, err
 		}
 		for i := range all {
-			readings = append(readings, all[i:i+1])
+			readings[i], read = all[i:i+1], read || all[i].IsRead()
+		}
+	}
+	if !read {
+		for i := range candidates {
+			readings[i] = rule.read(candidates[i].passageAnalysis, candidates[i].HeadingPath)
 		}
 	}
 	return concludeTrait(name, candidates, readings), nil

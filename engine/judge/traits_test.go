@@ -82,4 +82,20 @@ func TestTraitsFromAReader(t *testing.T) {
 			t.Errorf("want %s: %+v, %v", want, got["handles_cards"], err)
 		}
 	}
+	// Where the reader has read nothing, the rules read.
+	ps := memoryFinder{policy("Our staff process cardholder data in the call center.")}
+	got, err := DetectTraits(context.Background(), ps, wordReader{})
+	if err != nil || got["handles_cards"].Value != "true" {
+		t.Errorf("unread: %+v, %v", got["handles_cards"], err)
+	}
+	candidates, err := TraitCandidates(context.Background(), ps)
+	if err != nil || len(candidates) != len(TraitStatements()) {
+		t.Errorf("%d statements with candidates, %d statements, %v", len(candidates), len(TraitStatements()), err)
+	}
+	for i, c := range candidates {
+		cards := c.Statement == traitStatement("handles_cards")
+		if c.Statement != TraitStatements()[i] || cards && len(c.Passages) != 1 {
+			t.Errorf("%+v", c)
+		}
+	}
 }
