@@ -10,7 +10,7 @@ type Reader struct {
 	SHA256         string    `json:"sha256" doc:"Hash of the readings."`
 	Readings       int       `json:"readings"`
 	Statements     int       `json:"statements" doc:"Number of statements with at least one reading."`
-	OfStatements   int       `json:"of_statements" doc:"Number of statements of the assessment's controls at the time of the import."`
+	OfStatements   int       `json:"of_statements" doc:"Number of statements for which there was a passage to read at the time of the import."`
 	ImportedBy     string    `json:"imported_by"`
 	ImportedAt     time.Time `json:"imported_at"`
 }

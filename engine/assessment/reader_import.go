@@ -20,7 +20,7 @@ import (
 // readingsFile is a file of readings that is being checked against an assessment.
 type readingsFile struct {
 	name       string
-	statements map[string]bool   // IDs of the statements of the assessment
+	statements map[string]bool   // IDs of the statements of the assessment; true if there is something to read for it
 	passages   map[string]string // texts of its passages, by hash
 	lines      map[[2]string]int // line numbers by statement and passage
 	readings   map[string]*store.StatementReadings
@@ -39,12 +39,12 @@ func (s *Service) ImportReadings(ctx context.Context, by api.Caller, in *api.Imp
 	}
 	err := s.evaluateForReader(ctx, by, in.AssessmentID, func(a *api.Assessment, j *Evaluation, controls []api.Control) error {
 		for _, c := range controls {
-			for _, st := range judge.ReaderStatements(c) {
-				f.statements[st.ID()] = true
+			for _, st := range j.Candidates(c.Code) {
+				f.statements[st.Statement.ID()] = f.statements[st.Statement.ID()] || len(st.Passages) > 0
 			}
 		}
 		for _, st := range judge.TraitStatements() {
-			f.statements[st.ID()] = true
+			f.statements[st.ID()] = false // the rules read for traits that the reader leaves out
 		}
 		j.ForEachPassage(func(p judge.Passage) {
 			seen := p.ForReader()
@@ -74,11 +74,12 @@ func checkReaderName(name string) error {
 // add checks a line and adds it to the readings.
 func (f *readingsFile) add(number int, l reading.Line) error {
 	text, known := f.passages[l.PassageHash]
+	_, isStatement := f.statements[l.StatementID]
 	pair := [2]string{l.StatementID, l.PassageHash}
 	switch {
 	case l.Reader != f.name:
 		return fmt.Errorf("it is by the reader %q, not %q; import the readings of one reader at a time", prose.Truncate(l.Reader, 80), f.name)
-	case !f.statements[l.StatementID]:
+	case !isStatement:
 		return fmt.Errorf("the assessment has no statement %q; export its statements again", prose.Truncate(l.StatementID, 80))
 	case !known:
 		return fmt.Errorf("the assessment has no passage %q; it was changed or belongs to another assessment: export the statements again",
@@ -89,7 +90,7 @@ func (f *readingsFile) add(number int, l reading.Line) error {
 	if err := l.Reading.Check(text); err != nil {
 		return err
 	}
-	f.lines[pair] = number
+	f.lines[pair], f.statements[l.StatementID] = number, true
 	r := f.readings[l.StatementID]
 	if r == nil {
 		r = &store.StatementReadings{Reader: f.name, StatementID: l.StatementID, Passages: map[string]store.PassageReading{}}
@@ -143,13 +144,19 @@ func (f *readingsFile) batches() (out [][]*store.StatementReadings) {
 }
 
 func (s *Service) storeReadings(ctx context.Context, by api.Caller, assessment string, f *readingsFile) (*api.Reader, error) {
+	toRead := 0
+	for _, is := range f.statements {
+		if is {
+			toRead++
+		}
+	}
 	hash, err := hashJSON(f.readings) // maps are encoded in the order of their keys
 	if err != nil {
 		return nil, err
 	}
 	out := api.Reader{
 		OrganizationID: by.OrganizationID, AssessmentID: assessment, Name: f.name, SHA256: hash,
-		Readings: len(f.lines), Statements: len(f.readings), OfStatements: len(f.statements), ImportedBy: by.Actor.Name,
+		Readings: len(f.lines), Statements: len(f.readings), OfStatements: toRead, ImportedBy: by.Actor.Name,
 	}
 	// The reader is deleted first and inserted last: between transactions, no draft can use half of its readings.
 	batches := f.batches()
