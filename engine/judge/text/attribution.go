@@ -85,10 +85,8 @@ func readAttribution(s *Stance, text string, words []word, currentYear int) {
 	if s.IsTableRow || len(words) < 4 {
 		return
 	}
-	from, to := -1, len(words)
-	if adverbialUnasserts(text, words, currentYear) {
-		from = 0
-	} else {
+	from, to := 0, len(words)
+	if !adverbialUnasserts(text, words, currentYear) {
 		from = matrixUnasserts(text, words)
 	}
 	if from < 0 && isWordSalad(text, words) {
