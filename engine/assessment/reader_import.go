@@ -32,7 +32,6 @@ func (s *Service) ImportReadings(ctx context.Context, by api.Caller, in *api.Imp
 	if err := checkReaderName(in.Name); err != nil {
 		return nil, err
 	}
-	defer s.locks.lock(in.AssessmentID)()
 	f := readingsFile{
 		name: in.Name, statements: map[string]bool{}, passages: map[string]string{},
 		lines: map[[2]string]int{}, readings: map[string]*store.StatementReadings{},
@@ -144,6 +143,7 @@ func (f *readingsFile) batches() (out [][]*store.StatementReadings) {
 }
 
 func (s *Service) storeReadings(ctx context.Context, by api.Caller, assessment string, f *readingsFile) (*api.Reader, error) {
+	defer s.locks.lock(assessment)() // not before: a slow upload must not keep others from drafting
 	toRead := 0
 	for _, is := range f.statements {
 		if is {

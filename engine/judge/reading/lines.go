@@ -45,6 +45,7 @@ type Line struct {
 const (
 	maxLineBytes = 64 << 10
 	maxLines     = 500_000
+	maxFileBytes = 128 << 20
 )
 
 const maxNameBytes = 64
@@ -60,11 +61,12 @@ func IsValidName(name string) bool {
 func ParseLines(r io.Reader, use func(number int, l Line) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 4096), maxLineBytes)
-	number, found := 0, false
+	number, size, found := 0, 0, false
 	for lines.Scan() {
 		number++
-		if number > maxLines {
-			return fmt.Errorf("the file has more than %d lines; split it by control", maxLines)
+		size += len(lines.Bytes()) + 1
+		if number > maxLines || size > maxFileBytes {
+			return fmt.Errorf("the file has more than %d lines or %d MiB; leave out silent readings", maxLines, maxFileBytes>>20)
 		}
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue

@@ -20,6 +20,7 @@ func TestParseLines(t *testing.T) {
 		"a wrong type":        {strings.Replace(validLine, `"states":1`, `"states":"high"`, 1), "line 1: it is not a reading"},
 		"too long":            {validLine + "\n" + strings.Repeat("x", 100_000), "line 2: it is longer"},
 		"not UTF-8":           {strings.Replace(validLine, "ada", "\xff\xfe", 1), "line 1: it is not valid UTF-8"},
+		"too many lines":      {strings.Repeat("\n", 500_001), "more than 500000 lines"},
 		"a byte order mark":   {"\ufeff" + validLine, "line 1: it is not a reading"},
 		"a deeply nested one": {strings.Repeat("[", 20_000), "line 1: it is"},
 	} {
