@@ -27,7 +27,11 @@ type stylesheet struct {
 	// ancestors counts what the open elements are, in the same form as the keys of rules. A rule that needs another
 	// ancestor need not be compared, which takes most of the time.
 	ancestors map[string]*int
-	keys      map[string][]string // of the values of class attributes
+	// within holds the rules that need an ancestor, by their key and by the nearest ancestor; open has the ancestors that
+	// are open.
+	within map[string]map[string][]cssRule
+	open   map[string]bool
+	keys   map[string][]string // of the values of class attributes
 }
 
 type cssRule struct {
@@ -56,7 +60,10 @@ var visibilityProperties = map[string]bool{
 
 // newStylesheet reads the style sheets in the page's order.
 func newStylesheet(sheets []string) *stylesheet {
-	s := &stylesheet{rules: map[string][]cssRule{}, variables: map[string]string{}, ancestors: map[string]*int{}, keys: map[string][]string{}}
+	s := &stylesheet{
+		rules: map[string][]cssRule{}, variables: map[string]string{}, ancestors: map[string]*int{}, keys: map[string][]string{},
+		within: map[string]map[string][]cssRule{}, open: map[string]bool{},
+	}
 	for _, css := range sheets {
 		s.add(removeCSSComments(css), 0)
 	}
@@ -204,7 +211,16 @@ func (s *stylesheet) addRule(selectors, block string) {
 		s.count++
 		text := sel.String()
 		key := selectorKey(text)
-		s.rules[key] = append(s.rules[key], cssRule{sel, s.requiredAncestors(text), s.count, properties, sel.Specificity()})
+		nearest, counts := s.requiredAncestors(text)
+		rule := cssRule{sel, counts, s.count, properties, sel.Specificity()}
+		if nearest == "" {
+			s.rules[key] = append(s.rules[key], rule)
+			continue
+		}
+		if s.within[key] == nil {
+			s.within[key] = map[string][]cssRule{}
+		}
+		s.within[key][nearest] = append(s.within[key][nearest], rule)
 	}
 }
 
@@ -220,10 +236,11 @@ func selectorKey(selector string) string {
 	return strings.ToLower(last)
 }
 
-// requiredAncestors returns the counts of what the ancestors of an element have to be for the selector; none if unknown.
-func (s *stylesheet) requiredAncestors(selector string) (counts []*int) {
+// requiredAncestors returns what the ancestors of an element have to be for the selector: the key of the nearest, and
+// the counts of all. Both are empty if that is unknown.
+func (s *stylesheet) requiredAncestors(selector string) (nearest string, counts []*int) {
 	if strings.ContainsAny(selector, `[(\"':*+~`) {
-		return nil
+		return "", nil
 	}
 	parts := strings.FieldsFunc(selector, func(r rune) bool { return r == ' ' || r == '>' })
 	for _, part := range parts[:max(0, len(parts)-1)] {
@@ -240,9 +257,10 @@ func (s *stylesheet) requiredAncestors(selector string) (counts []*int) {
 				s.ancestors[key] = new(int)
 			}
 			counts, part = append(counts, s.ancestors[key]), part[n:]
+			nearest = key
 		}
 	}
-	return counts
+	return nearest, counts
 }
 
 // classKeys returns the keys of the classes in an attribute.
@@ -270,6 +288,9 @@ func (s *stylesheet) countAncestor(n *html.Node, by int) {
 	add := func(key string) {
 		if count := s.ancestors[key]; count != nil {
 			*count += by
+			if s.open[key] = true; *count == 0 {
+				delete(s.open, key)
+			}
 		}
 	}
 	add(n.Data)
@@ -311,10 +332,10 @@ func parseDeclarations(block string) (out []cssProperty) {
 // order, then its own style attribute, then what is important. Nil if it has none.
 func (s *stylesheet) propertiesFor(n *html.Node) map[string]string {
 	var matched []*cssRule
-	collect := func(key string) {
+	match := func(list []cssRule) {
 	rules:
-		for i := range s.rules[key] {
-			r := &s.rules[key][i]
+		for i := range list {
+			r := &list[i]
 			for _, a := range r.ancestors {
 				if *a == 0 {
 					continue rules
@@ -322,6 +343,14 @@ func (s *stylesheet) propertiesFor(n *html.Node) map[string]string {
 			}
 			if r.selector.Match(n) {
 				matched = append(matched, r)
+			}
+		}
+	}
+	collect := func(key string) {
+		match(s.rules[key])
+		if within := s.within[key]; within != nil {
+			for ancestor := range s.open {
+				match(within[ancestor])
 			}
 		}
 	}
