@@ -62,7 +62,7 @@ var (
 		banks hospitals universities agencies institutions employers corporations industries`)
 	organizationNouns = wordSet(`organization organisation company firm enterprise business municipality city town county country state bank hospital
 		university school agency institution employer corporation industry sector job workplace place operator neighbor neighbour village`)
-	otherWords = wordSet(`other another neighboring neighbouring typical average foreign former previous old last different fictional imaginary invented
+	otherWords = wordSet(`sister parent partner other another neighboring neighbouring typical average foreign former previous old last different fictional imaginary invented
 		hypothetical certain some`)
 	selfWords = wordSet(`we our ours us ourselves i`)
 	// internalNouns are subjects that speak for the organization.
@@ -171,7 +171,7 @@ func isUnassertingMatrix(text string, matrix []word, complementizer string, that
 	}
 	negated := any(negationWords) || slices.ContainsFunc(matrix, func(w word) bool { return strings.HasSuffix(w.text, "n't") }) ||
 		any(farWords)
-	self := selfWords[first] || first == "this" || internalSubject(matrix)
+	self := selfWords[first] && first != "our" || first == "this" || internalSubject(matrix)
 	predicate := near(factVerbs, 4) || near(reportVerbs, 4) || near(opinionVerbs, 5) || near(falseWords, 4) || near(opinionNouns, 2)
 	switch {
 	case colon && len(matrix) > maxLabelWords:
@@ -196,6 +196,8 @@ func isUnassertingMatrix(text string, matrix []word, complementizer string, that
 	case negated && predicate:
 		return !slices.ContainsFunc(matrix, func(w word) bool { return oneOf(w.text, "doubt", "accept", "exception", "exceptions") }) ||
 			first == "we" && any(falseWords) && !any(wordSet("no"))
+	case near(toldWords, 3) && near(listenerWords, 1):
+		return true // "they told us that"
 	case near(opinionNouns, 1) && !any(wordSet("promise")):
 		return true
 	case near(opinionVerbs, 5) && !near(wordSet("required"), 2):
@@ -219,6 +221,9 @@ func isUnassertingMatrix(text string, matrix []word, complementizer string, that
 var (
 	obligationModals = wordSet("must shall")
 	truthWords       = wordSet("true case so")
+	toldWords        = wordSet("told tells")
+	listenerWords    = wordSet("us me him her them")
+	industryNouns    = wordSet("industry sector market world profession trade")
 	farWords         = wordSet("far hardly scarcely barely")
 	wouldWords       = wordSet("would could might")
 	meanWords        = wordSet("mean imply require")
@@ -232,19 +237,21 @@ var (
 
 // internalSubject reports whether the subject of a matrix clause speaks for the organization: "the policy states".
 func internalSubject(matrix []word) bool {
+	our := false
 	for _, w := range matrix {
+		our = our || w.text == "our"
 		if rivalNouns[w.text] || outsiderNouns[w.text] && w.text != "report" || otherWords[w.text] && w.text != "some" && w.text != "last" ||
 			lawNouns[w.text] && w.text != "directive" {
 			return false
 		}
-		if internalNouns[w.text] || oneOf(w.text, "our", "report") {
+		if internalNouns[w.text] || w.text == "report" {
 			return true
 		}
 		if reportVerbs[w.text] {
-			return w.text == "required" || w.text == "expected"
+			return our || w.text == "required" || w.text == "expected"
 		}
 	}
-	return false
+	return our
 }
 
 // otherOrganization reports whether words name an organization other than the documents' own: "a previous employer".
@@ -331,7 +338,7 @@ var colonLabelPattern = lazyregexp.NewPrefiltered(
 	`(?i)^(?:myth|misconception|fiction|false|wrong|untrue|rumou?r|claim|allegation|question|quiz|wish|idea|dream|vision|hypothesis|bad example|counter-?example|` +
 		`example of (?:an? )?[\w -]{1,40}|(?:invented|fictional|imaginary|hypothetical) [\w -]{1,40}|old (?:rule|policy|wording)|former(?:ly)?|previously|` +
 		`previous (?:rule|policy|wording)|before|in the past|competitors?|elsewhere|others?|the law|law|proposal|option [\w]+|variant [\w]+|scenario [\w]+|` +
-		`term|true or false|guest|caller|listener|reader|user ?\d+(?: wrote)?|anonymous|explanation on the back|` +
+		`term|true or false|(?:expected|correct|sample|model|suggested) answer|guest|caller|listener|reader|user ?\d+(?: wrote)?|anonymous|explanation on the back|` +
 		`[^:]*\b(?:explanation on the back|\(invented\)|invented|fictional|made up))$`,
 )
 
@@ -398,9 +405,10 @@ func adverbialUnasserts(text string, words []word, currentYear int) bool {
 		return slices.ContainsFunc(prefix, func(w word) bool { return set[w.text] })
 	}
 	switch first {
-	case "in", "at", "within", "inside", "for", "with", "among", "across", "by", "where", "on", "over", "like":
+	case "in", "at", "within", "inside", "throughout", "for", "with", "among", "across", "by", "where", "on", "over", "like":
 		self := slices.ContainsFunc(words[comma:], func(w word) bool { return oneOf(w.text, "we", "our") })
-		return has(imaginedNouns) && !has(wordSet("this")) || has(rivalNouns) || otherOrganization(prefix) ||
+		return oneOf(first, "in", "across", "within", "throughout") && industryNouns[prefix[len(prefix)-1].text] && !self ||
+			has(imaginedNouns) && !has(wordSet("this")) || has(rivalNouns) || otherOrganization(prefix) ||
 			isNamedOrganization(text, prefix) && first != "with" && first != "by" && first != "for" && !self ||
 			first == "where" && slices.ContainsFunc(prefix, func(w word) bool { return w.text == "i" }) ||
 			first != "with" && first != "by" && pastTimePattern.MatchString(text[:words[comma-1].end])
@@ -413,8 +421,13 @@ func adverbialUnasserts(text string, words []word, currentYear int) bool {
 	case "were", "had":
 		return oneOf(wordAt(words, 1), "we", "they", "it", "there", "i")
 	}
-	return openingPattern.MatchString(text)
+	return openingPattern.MatchString(text) || futureTimePattern.MatchString(text[:words[comma-1].end])
 }
+
+// futureTimePattern matches adverbials of a time that has not come.
+var futureTimePattern = lazyregexp.NewPrefiltered(
+	`(?i)^\W*(?:one (?:fine )?day|some ?day|eventually|sooner or later|in due course|in the (?:long run|future|years to come)|tomorrow|soon)$`,
+)
 
 // isInsideName reports whether the comma before word i belongs to a company's name ("Contoso, Inc.").
 func isInsideName(text string, words []word, i int) bool {
@@ -423,7 +436,7 @@ func isInsideName(text string, words []word, i int) bool {
 
 // openingPattern matches the beginnings of sentences about imagined or past states without a comma.
 var openingPattern = lazyregexp.NewPrefiltered(
-	`(?i)^\W*(?:once upon a time|there was a time|in the old days|(?:were|had) (?:we|it|they)\b|picture an?\b|what if\b|say,? for example|let us say\b|` +
+	`(?i)^\W*(?:once upon a time|if only\b|would that\b|there was a time|in the old days|(?:were|had) (?:we|it|they)\b|picture an?\b|what if\b|say,? for example|let us say\b|` +
 		`(?:true or false|right or wrong|agree or disagree)\b|in \d+ ?(?:%|percent) of (?:the |all )?(?:compan|organi|firm|business|respond|participant|case))`,
 )
 

@@ -33,7 +33,8 @@ func TestUnassertedSentences(t *testing.T) {
 		"What follows is fictional. Backups are tested each quarter.",
 		"Measures that other firms have and we do not have:\n\n- Backups are tested each quarter.",
 		"are backups each quarter the by tested our and",
-		"a are backups by each quarter tested",
+		"a are backups by each quarter tested the",
+		"#backups #tested #quarter #servers #copies #encrypted",
 		"Statement: Backups are tested each quarter; Assessment: false",
 	} {
 		for _, s := range Analyze(passage, 2026).Sentences {

@@ -55,7 +55,8 @@ var (
 			`(?:is|are|was|were|has been|have been|does|do|did)(?: (?:simply|just|all|only|of course|since|now|then|completely|entirely|plainly))?(?: not|n't)? ?` +
 			`(?:not true|untrue|true|false|wrong|a lie|lies|made up|invented|fictional|fiction|a joke|nonsense|so|the case|our practice|a myth|rumou?rs?|wishful thinking|hold|happen|apply|exist|` +
 			`dropped|abolished|repealed|abandoned|given up|scrapped|withdrawn|rejected|(?:taken|copied|quoted) from|no longer|only an example|an example|hearsay|what the (?:brochure|slide|vendor) says)\b[^.;]{0,60}|` +
-			`(?:false|untrue|not true|wrong|rejected|fiction|made up|invented|no longer true))\W*$`,
+			`(?:false|untrue|not true|wrong|incorrect|rejected|fiction|made up|invented|no longer true|nonsense|rubbish|not so|not at all|not really|not quite|hardly|far from it|as if|` +
+			`nope|yeah,? right|just kidding|wishful thinking))\W*$`,
 	)
 	trueClaimPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:is|are|was|were) (?:\w+ )?(?:true|so|the case|our practice)\W*$`)
 	negationPattern  = lazyregexp.NewPrefiltered(`(?i)\b(?:none|nothing|not|n't|never|no)\b`)
@@ -194,7 +195,13 @@ func (s *Sentence) unassertAll() {
 	s.Hypothetical, s.Denied, s.PlanWords, s.RefersBack = 1<<s.ClauseCount-1, 0, "", false
 }
 
-const minSaladWords = 6
+const (
+	minSaladWords  = 6
+	minSortedWords = 8  // "A copy is sent to Tollgate." is in alphabetical order by chance
+	maxTerseWords  = 14 // of a record with figures
+	minJoinedWords = 4  // words per field from which a text consists of addresses and file names
+	recordMarks    = "0123456789:|"
+)
 
 // isWordSalad reports whether a text is no sentence although it has words of one: sorted or shuffled words, a run of
 // titles, a reference to literature or a contact.
@@ -202,7 +209,7 @@ func isWordSalad(text string, words []word) bool {
 	if len(words) < minSaladWords {
 		return false
 	}
-	if slices.IsSortedFunc(words, func(a, b word) int { return strings.Compare(a.text, b.text) }) {
+	if len(words) >= minSortedWords && slices.IsSortedFunc(words, func(a, b word) int { return strings.Compare(a.text, b.text) }) {
 		return true
 	}
 	capitals := 0
@@ -211,7 +218,7 @@ func isWordSalad(text string, words []word) bool {
 			capitals++
 		}
 	}
-	return brokenPairs(text, words) >= 2 ||
+	return brokenPairs(text, words) >= 2 || len(words) >= minJoinedWords*len(strings.Fields(text)) || isStringOfNouns(text, words) ||
 		capitals == len(words) && !hasAuxiliaryOrModal(words) && len(words) <= 40 && !strings.ContainsAny(text, ",:;|") ||
 		literaturePattern.MatchString(text) || citationPattern.MatchString(text) ||
 		contactLinePattern.MatchString(text) && !hasVerb(words) && countStopWords(words) <= maxContactStopWords
@@ -280,19 +287,36 @@ var (
 	contactLinePattern = lazyregexp.NewPrefiltered(`(?i)\b(?:ext\.|tel\.?:?|phone:?) ?[+\d(]|[\w.]+@[\w-]+\.\w`)
 )
 
+// isStringOfNouns reports whether a text has many words, but none of those that hold a sentence together: tags, titles, a
+// path of pages. Records may be so terse, but have figures.
+func isStringOfNouns(text string, words []word) bool {
+	if len(words) < minSaladWords || endsLikeFullSentence(text, words) || checkboxPattern.MatchString(text) {
+		return false
+	}
+	if len(words) > maxTerseWords {
+		return 10*countStopWords(words) <= len(words)
+	}
+	return !hasAuxiliaryOrModal(words) && countStopWords(words) == 0 &&
+		!strings.ContainsAny(strings.TrimRight(text, " .0123456789"), recordMarks)
+}
+
 // unassertWordSalad applies the share of sentences with broken pairs to a passage: in shuffled text, some sentences
 // happen to have none.
 func (a *Analysis) unassertWordSalad() {
-	sentences, broken := 0, 0
+	sentences, broken, strung := 0, 0, 0
 	for i := range a.Sentences {
 		if s := &a.Sentences[i]; !s.IsTableRow {
 			sentences++
-			if brokenPairs(s.Text, splitWords(s.Text)) > 0 {
+			words := splitWords(s.Text)
+			if brokenPairs(s.Text, words) > 0 {
 				broken++
+			}
+			if isStringOfNouns(s.Text, words) {
+				strung++
 			}
 		}
 	}
-	if broken < 2 || 3*broken < sentences {
+	if (broken < 2 || 5*broken < sentences) && (strung < 3 || 2*strung < sentences) {
 		return
 	}
 	for i := range a.Sentences {

@@ -147,6 +147,7 @@ func fillSentence(line, s string) string {
 	return strings.NewReplacer(
 		"{S}", s, "{s}", lowerFirst(bare), "{sorted}", strings.Join(sorted, " "), "{shuffled}", strings.Join(shuffled, " "),
 		"{titles}", strings.Join(titles, " "), "{keywords}", strings.Join(content, ", "),
+		"{semicolons}", strings.Join(content, "; "), "{hashtags}", "#"+strings.Join(content, " #"), "{slug}", strings.Join(content, "-"),
 	).Replace(line)
 }
 
@@ -254,7 +255,7 @@ const maxEvidencedLines = 0.1
 
 // Figures that the rules reach on the development and the test half (docs/quality.md).
 var (
-	maxEvidencedFrames   = [2]int{2, 7}
+	maxEvidencedFrames   = [2]int{3, 5}
 	minOwnEvidenced      = [2]float64{0.99, 0.99}
 	maxImplementedByKind = [2]int{0, 2}
 )
@@ -267,7 +268,11 @@ func TestFrames(t *testing.T) {
 	controls := r.frameControls(t, sentences)
 	type count struct{ frames, evidenced, implemented int }
 	halves := map[string]map[bool]*count{}
-	for _, f := range readFrames(t, "frames/frames.txt") {
+	further := readFrames(t, "frames/further.txt")
+	for i := range further {
+		further[i].test = false
+	}
+	for _, f := range append(readFrames(t, "frames/frames.txt"), further...) {
 		n := r.measureFrame(t, f, sentences, controls)
 		bad := float64(n.implemented+n.partial) > maxEvidencedLines*float64(n.lines)
 		for _, group := range []string{f.group, "all"} {
