@@ -377,6 +377,9 @@ in --temp. The exit code is 1 if the backup is damaged or incomplete.`,
 func renderBackupVerification(p *print.Page, path string, v *BackupVerification) {
 	if !v.OK {
 		p.Text("✗ %s failed: %s.", path, v.Problem)
+		if v.Contents != nil && v.Contents.Damage != "" {
+			p.Text("When the backup was made, the data was damaged: %s.", v.Contents.Damage)
+		}
 		return
 	}
 	p.Text("✓ %s was restored into an empty folder: %s and %s are equal.", path,
@@ -448,7 +451,8 @@ in use is refused, as is a backup of a newer version of this program; one of an 
 version is converted when it is opened.
 
 If the folder has data, you are asked first. The existing database is moved to the
-subfolder backups; existing files are kept.`,
+subfolder backups; existing files are kept. If data was damaged or
+missing when the backup was made, the rest is restored, and the exit code is 1.`,
 		Example: `  service restore acme.bak --data ./restored
   service restore acme.bak --identity key.txt --yes`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -474,7 +478,13 @@ subfolder backups; existing files are kept.`,
 				return explainReadBackupError(args[0], o, err)
 			}
 			a.progress.Done("")
-			return a.out.Print(r, func(p *print.Page) { a.renderRestoredBackup(p, r) })
+			if err := a.out.Print(r, func(p *print.Page) { a.renderRestoredBackup(p, r) }); err != nil || r.Contents.Damage == "" {
+				return err
+			}
+			return &exitError{
+				code: exitVerdict, err: fmt.Errorf("%s was restored, but is incomplete: %s", args[0], r.Contents.Damage),
+				hint: "if an older backup is complete, restore that one",
+			}
 		},
 	}
 	addReadBackupFlags(cmd, &o)

@@ -264,6 +264,9 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 			return
 		}
 		p.Text("The %s, version %d with %s, was %s.", d.gate.Title(), h.VersionNumber, prose.Count(h.ItemCount, "item", "items"), action)
+		if unread := h.Inputs["statements_not_read"]; unread != "" {
+			p.Text("The reader %s has not read all passages of %s requirements. They count as not evidenced.", h.Inputs["reader"], unread)
+		}
 		if len(h.Kept) > 0 {
 			p.Text("Manual edits kept: %s.", joinFirst(h.Kept, 12))
 		}
@@ -287,11 +290,20 @@ func renderVersionHeader(p *print.Page, g api.Gate, h *api.DeliverableVersion, m
 	p.Fields(append([]print.Field{
 		field("created", print.FormatTime(h.CreatedAt)),
 		field("method", h.Method),
+		field("not read", formatUnread(h)),
 		field("submitted", formatTimePtr(h.SubmittedAt)),
 		field("approved", formatByline(h.ApprovedAt, h.ApprovedBy)),
 		field("items", fmt.Sprint(h.ItemCount)),
 		field("content", "sha256 "+h.ContentSHA256),
 	}, more...)...)
+}
+
+// formatUnread describes the requirements of which the reader has not read all passages; empty if there are none.
+func formatUnread(h *api.DeliverableVersion) string {
+	if unread := h.Inputs["statements_not_read"]; unread != "" {
+		return "passages of " + unread + " requirements"
+	}
+	return ""
 }
 
 // renderNextVersionCommands prints the commands to run next for a version with the given status.

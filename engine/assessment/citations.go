@@ -10,7 +10,7 @@ import (
 )
 
 // staleSourceIssues returns warnings if documents were added, changed or deleted since the version was
-// drafted, or if items cite deleted documents.
+// drafted, if its reader has not read all of them, or if items cite deleted documents.
 func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (out []api.ValidationIssue, err error) {
 	docs, err := documentsInTx(tx, v.OrganizationID, v.AssessmentID)
 	if err != nil {
@@ -24,6 +24,15 @@ func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (ou
 		out = append(out, api.ValidationIssue{
 			Rule: "documents-unchanged", Severity: "warning",
 			Message: "documents were added, changed or deleted since it was drafted; refresh its evidence",
+		})
+	}
+	if unread := v.Inputs[notReadInput]; unread != "" {
+		out = append(out, api.ValidationIssue{
+			Rule: "passages-read", Severity: "warning",
+			Message: fmt.Sprintf(
+				"the reader %s has not read all passages of %s requirements, which count as not evidenced; import the missing readings, or draft with another reader",
+				v.Inputs[readerInput], unread,
+			),
 		})
 	}
 	present := make(map[string]bool, len(docs))

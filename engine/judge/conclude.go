@@ -67,11 +67,14 @@ func (p Passage) ForReader() reading.Passage {
 
 // concludeStatement concludes the verdict on a statement from the readings of its passages.
 func (s *Session) concludeStatement(d *preparedStatement, hits []retrievedPassage, readings []reading.Reading) statementVerdict {
-	f := statementVerdict{statement: d, unread: len(hits) > 0}
-	silence := 1.0
+	f := statementVerdict{statement: d}
+	silence, unread := 1.0, 0
 	var verdicts []passageVerdict
 	for i, r := range readings {
-		f.unread = f.unread && !r.IsRead()
+		if !r.IsRead() {
+			unread++
+			continue
+		}
 		verdict := verdictOfLabel[r.Label]
 		if verdict == "" || hits[i].silenceReason(d) != "" {
 			silence = min(silence, probability(r, reading.Silent))
@@ -86,7 +89,12 @@ func (s *Session) concludeStatement(d *preparedStatement, hits []retrievedPassag
 		verdicts = append(verdicts, v)
 	}
 	f.decideByReadings(verdicts)
-	if f.verdict == VerdictMissing && !f.unread {
+	switch f.unread = f.verdict == VerdictMissing && unread > 0; {
+	case f.unread && unread == len(hits):
+		f.reason = "The reader has not read the passages found for it."
+	case f.unread:
+		f.reason = fmt.Sprintf("The reader has not read %d of the %d passages found for it, and the others don't show it.", unread, len(hits))
+	case f.verdict == VerdictMissing:
 		f.score = RoundToThousandths(silence)
 	}
 	f.setOperation(s)
@@ -127,9 +135,6 @@ func (f *statementVerdict) decideByReadings(verdicts []passageVerdict) {
 		set(VerdictPlanned, plan, fmt.Sprintf("Planned, not yet done: %s.", shortQuote(plan.quote)))
 	default:
 		f.verdict, f.reason = VerdictMissing, "No passage shows it."
-		if f.unread {
-			f.reason = "The reader has not read the passages found for it."
-		}
 		return
 	}
 	f.selectQuotes(verdicts)
@@ -190,7 +195,7 @@ func concludeReadings(source api.StatementSource, verdicts []statementVerdict) J
 		j.Implementation, j.Reason = api.NotEvidenced, "No supporting evidence was found. The control may still be in place."
 	}
 	if j.UnreadStatements > 0 {
-		j.Reason += fmt.Sprintf(" The reader has not read the passages for %s.", formatStatementCount(j.UnreadStatements, len(verdicts)))
+		j.Reason += fmt.Sprintf(" The reader has not read all passages for %s.", formatStatementCount(j.UnreadStatements, len(verdicts)))
 	}
 	return j
 }

@@ -47,6 +47,7 @@ func TestConclusions(t *testing.T) {
 		{"not done yet", []Passage{policy("contradicts a"), policy("plans b")}, VerdictPlanned, api.Planned},
 		{"silent", []Passage{policy("silent a")}, VerdictMissing, api.NotEvidenced},
 		{"unread", []Passage{policy("unknown a")}, VerdictMissing, api.NotEvidenced},
+		{"partly unread", []Passage{policy("silent a"), policy("unknown b")}, VerdictMissing, api.NotEvidenced},
 		{"no passage", nil, VerdictMissing, api.NotEvidenced},
 	} {
 		j, err := NewSession(allFinder(tc.passages), Options{Today: today, Reader: wordReader{}}).Evaluate(context.Background(), one)
@@ -56,7 +57,7 @@ func TestConclusions(t *testing.T) {
 		if j.Statements[0].Verdict != tc.verdict || j.Implementation != tc.status || j.Reason == "" {
 			t.Errorf("%s: %s, %s (%s); want %s, %s", tc.name, j.Statements[0].Verdict, j.Implementation, j.Reason, tc.verdict, tc.status)
 		}
-		if unread := tc.name == "unread"; (j.UnreadStatements == 1) != unread || strings.Contains(j.Reason, "has not read") != unread {
+		if unread := strings.HasSuffix(tc.name, "unread"); (j.UnreadStatements == 1) != unread || strings.Contains(j.Reason, "has not read") != unread {
 			t.Errorf("%s: %d unread; %s", tc.name, j.UnreadStatements, j.Reason)
 		}
 		for _, e := range j.Evidence {

@@ -119,7 +119,7 @@ type Judgement struct {
 	Exception bool
 	// Operation is set if records or logs support the control, not only policies.
 	Operation bool
-	// UnreadStatements counts the statements for which search found passages but the Reader read none, and
+	// UnreadStatements counts the statements that nothing shows and of which the Reader has not read all passages, and
 	// InvalidReadings the readings that were dropped because they failed reading.Check.
 	UnreadStatements, InvalidReadings int
 }

@@ -31,7 +31,7 @@ type statementVerdict struct {
 	onTopic         bool // supported by a passage on the control's topic
 	hasException    bool // a row denies it while neighboring rows affirm it
 	isConcrete      bool // a concrete procedure: who, when, with what
-	unread          bool // search found passages, but the reader read none
+	unread          bool // nothing shows it, but the reader has not read all passages that search found
 	invalidReadings int
 }
 

@@ -106,6 +106,7 @@ type Reader interface {
 const (
 	MaxPassageBytes = 16 << 10 // of a passage's text; the rest is not read
 	MaxWordsBytes   = 4 << 10  // of the words of one reading
+	minWordsBytes   = 4        // of the words of one reading, unless they are the whole passage
 	batchSize       = 64       // passages per call
 	// maxProbabilityError is how far the sum of the probabilities may be from 1.
 	maxProbabilityError = 0.02
@@ -157,6 +158,8 @@ func (r Reading) Check(passage string) error {
 		return fmt.Errorf("a silent reading quotes no words, but has %q", prose.Truncate(words, 80))
 	case r.Label != Silent && words == "":
 		return fmt.Errorf("the label is %s, but no words are quoted; copy the piece of the passage that shows it", r.Label)
+	case r.Label != Silent && len(words) < min(minWordsBytes, len(strings.TrimSpace(passage))):
+		return fmt.Errorf("the words %q are too short to show anything; quote at least %d characters", words, minWordsBytes)
 	case r.Label != Silent && Quote(passage, words) == "":
 		return fmt.Errorf("the passage doesn't contain the words %q; copy them from it verbatim", prose.Truncate(words, 80))
 	}

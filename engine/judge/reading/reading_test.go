@@ -41,6 +41,7 @@ func TestCheck(t *testing.T) {
 		{reading.Reading{Label: "states", Words: "Access", Probabilities: p(0.7, 0.3)}, ""},
 		{reading.Reading{Label: "STATES", Words: "Access"}, "is not a label"},
 		{reading.Reading{Label: "part"}, "no words"},
+		{reading.Reading{Label: "part", Words: "."}, "too short"},
 		{reading.Reading{Label: "silent", Words: "Access"}, "quotes no words"},
 		{reading.Reading{Label: "part", Words: "reviewed each month"}, "doesn't contain"},
 		{reading.Reading{Label: "part", Words: strings.Repeat("a", 5000)}, "quote at most"},
