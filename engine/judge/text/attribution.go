@@ -56,9 +56,11 @@ var (
 	outsiderNouns = wordSet(`vendor vendors supplier suppliers customer customers client clients salesman salesperson seller brochure consultant
 		consultants expert experts people guest speaker author blog blogger press newspaper magazine user someone somebody everybody many some friend
 		colleague employee candidate study survey report article website advertisement ad regulator government ministry manufacturer`)
-	lawNouns = wordSet(`law laws act regulation regulations directive statute statutes legislation legislator gdpr hipaa iso nist pci ordinance
+	// partnerPlurals make declarations that an organization asks for.
+	partnerPlurals = wordSet(`suppliers vendors providers contractors subcontractors processors partners visitors`)
+	lawNouns       = wordSet(`law laws act regulation regulations directive statute statutes legislation legislator gdpr hipaa iso nist pci ordinance
 		parliament treaty article`)
-	organizationPlurals = wordSet(`organizations organisations companies firms enterprises businesses operators municipalities cities countries states
+	organizationPlurals = wordSet(`organizations organisations companies firms enterprises businesses operators municipalities cities countries
 		banks hospitals universities agencies institutions employers corporations industries`)
 	organizationNouns = wordSet(`organization organisation company firm enterprise business municipality city town county country state bank hospital
 		university school agency institution employer corporation industry sector job workplace place operator neighbor neighbour village`)
@@ -150,6 +152,9 @@ func matrixUnasserts(text string, words []word) int {
 		if len(words)-i < 3 {
 			return -1
 		}
+		if that && words[i+1].text == "they" && partnerPlurals[words[0].text] {
+			return -1 // "Suppliers declare in writing that they …": the declaration is the organization's practice
+		}
 		if matrix := words[:i]; isUnassertingMatrix(text, matrix, words[i].text, that, colon) {
 			return i
 		}
@@ -200,9 +205,11 @@ func isUnassertingMatrix(text string, matrix []word, complementizer string, that
 		return true // "they told us that"
 	case near(opinionNouns, 1) && !any(wordSet("promise")):
 		return true
+	case first == "it" && near(wordSet("recommended"), 1):
+		return false // a rule, if a weak one
 	case near(opinionVerbs, 5) && !near(wordSet("required"), 2):
 		return true
-	case near(falseWords, 4):
+	case near(falseWords, 2): // not "deny all traffic that"
 		return true
 	case (predicate || near(meanWords, 2)) && near(wouldWords, 6):
 		return true // "option 3 would mean that"

@@ -50,6 +50,10 @@ func TestUnassertedSentences(t *testing.T) {
 func TestAssertedSentences(t *testing.T) {
 	for _, text := range []string{
 		"This policy states that backups are tested each quarter.",
+		"The proxy denies all uploads that contain card numbers.",
+		"The sign at the door states that visitors must be escorted.",
+		"Vendors confirm each year that they delete our data on request.",
+		"It is highly recommended that backups be tested each quarter.",
 		"The auditor confirmed that backups are tested each quarter.",
 		"We reject the claim that tests are a burden; backups are tested each quarter.",
 		"As ISO 27001 requires, backups are tested each quarter.",
