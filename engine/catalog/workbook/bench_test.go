@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"runtime/metrics"
 	"slices"
 	"testing"
@@ -96,10 +95,8 @@ func BenchmarkAgainstStream(b *testing.B) {
 	}
 }
 
-// watch samples the memory in use until stop is called, which returns the peak in MB. Meanwhile, garbage is
-// collected as in the program: `make test` turns that off.
+// watch samples the memory in use until stop is called, which returns the peak in MB.
 func watch() (stop func() float64) {
-	percent := debug.SetGCPercent(100)
 	done, most := make(chan struct{}), make(chan float64)
 	go func() {
 		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}}
@@ -117,11 +114,7 @@ func watch() (stop func() float64) {
 			}
 		}
 	}()
-	return func() float64 {
-		close(done)
-		debug.SetGCPercent(percent)
-		return <-most
-	}
+	return func() float64 { close(done); return <-most }
 }
 
 func BenchmarkDecode(b *testing.B) {
