@@ -264,8 +264,8 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 			return
 		}
 		p.Text("The %s, version %d with %s, was %s.", d.gate.Title(), h.VersionNumber, prose.Count(h.ItemCount, "item", "items"), action)
-		if unread := h.Inputs["statements_not_read"]; unread != "" {
-			p.Text("The reader %s has not read all passages of %s requirements. They count as not evidenced.", h.Inputs["reader"], unread)
+		if unread := formatUnread(h); unread != "" {
+			p.Text("The reader %s has not read all %s. They count as not evidenced.", h.Inputs["reader"], unread)
 		}
 		if len(h.Kept) > 0 {
 			p.Text("Manual edits kept: %s.", joinFirst(h.Kept, 12))
@@ -301,7 +301,7 @@ func renderVersionHeader(p *print.Page, g api.Gate, h *api.DeliverableVersion, m
 // formatUnread describes the requirements of which the reader has not read all passages; empty if there are none.
 func formatUnread(h *api.DeliverableVersion) string {
 	if unread := h.Inputs["statements_not_read"]; unread != "" {
-		return "passages of " + unread + " requirements"
+		return "passages for " + unread + " requirements"
 	}
 	return ""
 }

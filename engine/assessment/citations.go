@@ -30,7 +30,8 @@ func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (ou
 		out = append(out, api.ValidationIssue{
 			Rule: "passages-read", Severity: "warning",
 			Message: fmt.Sprintf(
-				"the reader %s has not read all passages of %s requirements, which count as not evidenced; import the missing readings, or draft with another reader",
+				"the reader %s has not read all passages for %s requirements, which count as not evidenced; "+
+					"import the missing readings, or draft with another reader",
 				v.Inputs[readerInput], unread,
 			),
 		})
