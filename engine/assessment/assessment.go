@@ -47,6 +47,16 @@ type Service struct {
 	itemPages       *store.Cache[any] // pages of versions' items
 }
 
+// acquireEvaluationSlot waits until fewer evaluations than allowed are running. Call release when done.
+func (s *Service) acquireEvaluationSlot(ctx context.Context) (release func(), err error) {
+	select {
+	case s.evaluationSlots <- struct{}{}:
+		return func() { <-s.evaluationSlots }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 // maxCachedPages is the maximum number of cached list pages. A page of 200 items takes about a megabyte.
 const maxCachedPages = 32
 

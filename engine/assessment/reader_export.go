@@ -89,19 +89,22 @@ func (s *Service) evaluateForReader(
 	if err != nil {
 		return err
 	}
-	select {
-	case s.evaluationSlots <- struct{}{}:
-		defer func() { <-s.evaluationSlots }()
-	case <-ctx.Done():
-		return ctx.Err()
+	release, err := s.acquireEvaluationSlot(ctx)
+	if err != nil {
+		return err
 	}
+	defer release()
 	return s.evaluateStoredEvidence(ctx, by, a, snap, controls, nil, func(j *Evaluation, _ map[string]api.Document) error {
 		return use(a, j, controls)
 	})
 }
 
 // assessmentControls returns an assessment, its catalog, and its controls in the order of their codes.
-func (s *Service) assessmentControls(ctx context.Context, by api.Caller, assessment string) (*api.Assessment, *scf.Snapshot, []api.Control, error) {
+func (s *Service) assessmentControls(
+	ctx context.Context,
+	by api.Caller,
+	assessment string,
+) (*api.Assessment, *scf.Snapshot, []api.Control, error) {
 	var a api.Assessment
 	if err := s.db.View(ctx, func(tx *store.Tx) (err error) { a, err = getAssessment(tx, by, assessment); return err }); err != nil {
 		return nil, nil, nil, err
@@ -184,7 +187,10 @@ func readDecisions(tx *store.Tx, org, assessment string) (out []decision, err er
 		}
 		for n := range items {
 			if i := &items[n]; i.Applicability.IsApplicable() && !slices.ContainsFunc(reviewFields, i.IsManual) {
-				out = append(out, newDecision(&v, i, "accepted", i.ImplementationStatus, i.ImplementationStatus, *v.ApprovedBy, *v.ApprovedAt))
+				out = append(
+					out,
+					newDecision(&v, i, "accepted", i.ImplementationStatus, i.ImplementationStatus, *v.ApprovedBy, *v.ApprovedAt),
+				)
 			}
 		}
 	}

@@ -141,12 +141,11 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 	if err != nil {
 		return d, err
 	}
-	select {
-	case s.evaluationSlots <- struct{}{}:
-		defer func() { <-s.evaluationSlots }()
-	case <-ctx.Done():
-		return d, ctx.Err()
+	release, err := s.acquireEvaluationSlot(ctx)
+	if err != nil {
+		return d, err
 	}
+	defer release()
 	var quotes [][]api.Evidence // that decide the verdict, by item
 	var read map[string]api.Document
 	err = evaluate(snap, controls, reader, func(j *Evaluation, documents map[string]api.Document) (err error) {

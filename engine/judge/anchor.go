@@ -7,7 +7,6 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/criteria"
-	"github.com/scf-service/service/engine/judge/reading"
 	"github.com/scf-service/service/engine/judge/text"
 )
 
@@ -52,7 +51,7 @@ func (w controlStatements) prepareStatements(c api.Control) []*preparedStatement
 	names := newAnchorGroups(criteria.ControlAnchors(c.Code))
 	for i, statement := range w.statements {
 		out[i] = newPreparedStatement(statement, topic)
-		out[i].question = reading.Statement{ControlCode: c.Code, Topic: w.topic, Text: statement}
+		out[i].question = w.question(c, statement)
 		if says, ours := criteria.CriterionAnchors(c.Code, statement); ours || w.hasOwnCriteria {
 			out[i].controlAnchors, out[i].statementAnchors = names, newAnchorGroups(says)
 			out[i].wording = text.NewWording(criteria.CriterionWording(c.Code, statement))

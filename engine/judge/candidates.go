@@ -18,9 +18,14 @@ func ReaderStatements(c api.Control) []reading.Statement {
 	w := newControlStatements(c)
 	out := make([]reading.Statement, len(w.statements))
 	for i, text := range w.statements {
-		out[i] = reading.Statement{ControlCode: c.Code, Topic: w.topic, Text: text}
+		out[i] = w.question(c, text)
 	}
 	return out
+}
+
+// question returns a statement of a control as a reader sees it.
+func (w controlStatements) question(c api.Control, statement string) reading.Statement {
+	return reading.Statement{ControlCode: c.Code, Topic: w.topic, Text: statement}
 }
 
 // TraitStatements returns the statements about traits of the organization.

@@ -35,7 +35,7 @@ func (s *Session) isOtherOrganization(legalName string) bool {
 }
 
 var (
-	legalName = `[A-Z][\w&'’-]*(?: [A-Z&][\w&'’-]*){0,4},? (?:Ltd|Limited|Inc|LLC|GmbH|AG|plc|PLC|Corp|Corporation|AB|BV|NV|SA|SAS|SpA|Oy|KG)\b`
+	legalName = text.LegalName + `\b`
 	// ruleTitlePattern matches the titles of a company's rules. Reports by others and contracts with them are not among them.
 	ruleTitlePattern    = lazyregexp.New(`(` + legalName + `).{0,6}\b(?i:(?:[\w-]+ ){0,4}(?:polic(?:y|ies)|procedures?|handbook|standards?|rules|guidelines?|charter|directive))\b`)
 	placeHeadingPattern = lazyregexp.New(`\b(?:at|within|inside) (` + legalName + `)\W*$`)

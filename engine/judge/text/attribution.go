@@ -2,6 +2,7 @@ package text
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/scf-service/service/internal/lazyregexp"
@@ -42,9 +43,10 @@ var (
 	factVerbs = wordSet(`confirm confirms confirmed verify verifies verified show shows showed shown prove proves proved demonstrate demonstrates
 		demonstrated ensure ensures ensured find finds found note noted know knows known guarantee guarantees guaranteed evidence proof sure true case
 		reality practice fact conclude concludes concluded exist exists assured observe observed`)
-	// speculativeAdverbs open a sentence that is not, or no longer, a fact. futureNouns begin the condition of a plan.
+	// speculativeAdverbs open a sentence that is not, or no longer, a fact.
 	speculativeAdverbs = wordSet(`supposedly allegedly reportedly purportedly ostensibly presumably apparently hypothetically theoretically ideally
 		hopefully perhaps maybe possibly formerly previously originally historically rumor rumour`)
+	// resourceNouns are what the condition of a plan asks for: "if we get the budget, …".
 	resourceNouns = wordSet(`money budget budgets fund funds funding funded investment grant grants merger acquisition takeover deal bid tender resources
 		headcount sponsor`)
 	// imaginedNouns are settings that aren't real.
@@ -91,15 +93,10 @@ func readAttribution(s *Stance, text string, words []word, currentYear int) {
 	if !adverbialUnasserts(text, words, currentYear) {
 		from = matrixUnasserts(text, words)
 	}
-	if from < 0 && isWordSalad(text, words) {
-		s.unassert(words)
-		return
-	}
-	if from < 0 && retractionPattern.MatchString(text) || from < 0 && quotedSpeech(text) {
-		s.unassert(words)
-		return
-	}
 	if from < 0 {
+		if isWordSalad(text, words) || retractionPattern.MatchString(text) || quotedSpeech(text) {
+			s.unassert(words)
+		}
 		return
 	}
 	if name := findLegalName(text[:words[min(max(from, maxNamedWords), len(words)-1)].start]); name != "" {
@@ -141,7 +138,7 @@ func (s *Sentence) IsUnasserted() bool {
 func matrixUnasserts(text string, words []word) int {
 	for i := 1; i < len(words) && i <= maxMatrixWords; i++ {
 		gap := text[words[i-1].end:words[i].start]
-		that, colon := words[i].text == "that" || words[i].text == "thatthe", strings.ContainsAny(gap, ":") || strings.Contains(gap, `"`)
+		that, colon := words[i].text == "that", strings.ContainsAny(gap, ":") || strings.Contains(gap, `"`)
 		loose := oneOf(words[i].text, "whether", "if", "why", "how", "where", "which", "to")
 		if !that && !colon && !loose {
 			if strings.ContainsAny(gap, ";") {
@@ -164,18 +161,18 @@ func matrixUnasserts(text string, words []word) int {
 
 // isUnassertingMatrix reports whether the words before a complement ("that …", ": …", "whether …") don't assert it.
 func isUnassertingMatrix(text string, matrix []word, complementizer string, that, colon bool) bool {
-	any := func(set map[string]bool) bool {
+	has := func(set map[string]bool) bool {
 		return slices.ContainsFunc(matrix, func(w word) bool { return set[w.text] })
 	}
 	near := func(set map[string]bool, n int) bool {
 		return slices.ContainsFunc(matrix[max(0, len(matrix)-n):], func(w word) bool { return set[w.text] })
 	}
 	first := matrix[0].text
-	if any(subordinateWords) || any(obligationModals) && !any(rivalNouns) && !any(organizationPlurals) && !any(lawNouns) {
+	if has(subordinateWords) || has(obligationModals) && !has(rivalNouns) && !has(organizationPlurals) && !has(lawNouns) {
 		return false
 	}
-	negated := any(negationWords) || slices.ContainsFunc(matrix, func(w word) bool { return strings.HasSuffix(w.text, "n't") }) ||
-		any(farWords)
+	negated := has(negationWords) || slices.ContainsFunc(matrix, func(w word) bool { return strings.HasSuffix(w.text, "n't") }) ||
+		has(farWords)
 	self := selfWords[first] && first != "our" || first == "this" || internalSubject(matrix)
 	predicate := near(factVerbs, 4) || near(reportVerbs, 4) || near(opinionVerbs, 5) || near(falseWords, 4) || near(opinionNouns, 2)
 	switch {
@@ -185,37 +182,37 @@ func isUnassertingMatrix(text string, matrix []word, complementizer string, that
 		if colonLabelPattern.MatchString(text[matrix[0].start:matrix[len(matrix)-1].end]) {
 			return true
 		}
-		return !self && near(reportVerbs, 3) && (any(outsiderNouns) || any(rivalNouns) || any(lawNouns) || isNamedOrganization(text, matrix))
+		return !self && near(reportVerbs, 3) && (has(outsiderNouns) || has(rivalNouns) || has(lawNouns) || isNamedOrganization(text, matrix))
 	case complementizer == "whether", complementizer == "if":
 		return near(falseWords, 4) || near(questionVerbs, 4) || near(opinionVerbs, 3) || near(wouldWords, 5) && near(niceWords, 3)
 	case complementizer == "where", complementizer == "which":
-		return near(stateNouns, 3) && (any(opinionVerbs) || any(opinionNouns) || any(farWords) || negated)
+		return near(stateNouns, 3) && (has(opinionVerbs) || has(opinionNouns) || has(farWords) || negated)
 	case complementizer == "why", complementizer == "how":
-		return any(rivalNouns)
+		return has(rivalNouns)
 	case complementizer == "to":
-		return first == "we" && near(helpVerbs, 5) && any(helpedNouns)
+		return first == "we" && near(helpVerbs, 5) && has(helpedNouns)
 	}
 	switch {
 	case negated && near(truthWords, 2):
 		return false // "it is not the case that" denies what follows
 	case negated && predicate:
 		return !slices.ContainsFunc(matrix, func(w word) bool { return oneOf(w.text, "doubt", "accept", "exception", "exceptions") }) ||
-			first == "we" && any(falseWords) && !any(wordSet("no"))
+			first == "we" && has(falseWords) && !hasWord(matrix, "no")
 	case near(toldWords, 3) && near(listenerWords, 1):
 		return true // "they told us that"
-	case near(opinionNouns, 1) && !any(wordSet("promise")):
+	case near(opinionNouns, 1) && !hasWord(matrix, "promise"):
 		return true
-	case first == "it" && near(wordSet("recommended"), 1):
+	case first == "it" && matrix[len(matrix)-1].text == "recommended":
 		return false // a rule, if a weak one
-	case near(opinionVerbs, 5) && !near(wordSet("required"), 2):
+	case near(opinionVerbs, 5) && !hasWord(matrix[max(0, len(matrix)-2):], "required"):
 		return true
 	case near(falseWords, 2): // not "deny all traffic that"
 		return true
 	case (predicate || near(meanWords, 2)) && near(wouldWords, 6):
 		return true // "option 3 would mean that"
-	case any(rivalNouns) && predicate, any(organizationPlurals) && predicate && !self:
+	case has(rivalNouns) && predicate, has(organizationPlurals) && predicate && !self:
 		return true
-	case near(reportVerbs, 6) && !self && (any(outsiderNouns) || any(lawNouns) || isNamedOrganization(text, matrix) || otherOrganization(matrix)):
+	case near(reportVerbs, 6) && !self && (has(outsiderNouns) || has(lawNouns) || isNamedOrganization(text, matrix) || otherOrganization(matrix)):
 		return true
 	case usedToBePattern.MatchString(text[:matrix[len(matrix)-1].end]):
 		return true
@@ -223,6 +220,11 @@ func isUnassertingMatrix(text string, matrix []word, complementizer string, that
 		return true
 	}
 	return false
+}
+
+// hasWord reports whether text is one of the words.
+func hasWord(words []word, text string) bool {
+	return slices.ContainsFunc(words, func(w word) bool { return w.text == text })
 }
 
 var (
@@ -297,10 +299,13 @@ var legalFormEndPattern = lazyregexp.NewPrefiltered(
 	`\b(?:Ltd|Limited|Inc|LLC|GmbH|AG|plc|PLC|Corp|Corporation|Incorporated|AB|BV|NV|SA|SAS|SpA|Oy|Oyj|KG|Pty|ASA|SE|Kft|ApS)\b`,
 )
 
+// LegalName is a regular expression for the name of a company with a common legal form.
+const LegalName = `[A-Z][\w&'’-]*(?: [A-Z&][\w&'’-]*){0,4},? (?:Ltd|Limited|Inc|LLC|GmbH|AG|plc|PLC|Corp|Corporation|AB|BV|NV|SA|SAS|SpA|Oy|KG)`
+
 // framedNamePattern matches the name of a company in a frame, which doesn't show whose document it is.
 var framedNamePattern = lazyregexp.New(
-	`(?m)(?:^|[.!?] )\W*(?:At|In|Within|With|Like|Company:|Organi[sz]ation:|Competitor:) [A-Z][\w&'’-]*(?: [A-Z&][\w&'’-]*){0,4},? (?:Ltd|Limited|Inc|LLC|GmbH|AG|plc|PLC|Corp|Corporation|AB|BV|NV|SA|SAS|SpA|Oy|KG)\b|` +
-		`[A-Z][\w&'’-]*(?: [A-Z&][\w&'’-]*){0,4},? (?:Ltd|Limited|Inc|LLC|GmbH|AG|plc|PLC|Corp|Corporation|AB|BV|NV|SA|SAS|SpA|Oy|KG)\.? (?:requires|says|claims|states|demands|expects|promises|announced|answered)\b`,
+	`(?m)(?:^|[.!?] )\W*(?:At|In|Within|With|Like|Company:|Organi[sz]ation:|Competitor:) ` + LegalName + `\b|` +
+		LegalName + `\.? (?:requires|says|claims|states|demands|expects|promises|announced|answered)\b`,
 )
 
 // Organizations returns the names of the companies, without their legal forms, that a text names as more than the place
@@ -415,7 +420,7 @@ func adverbialUnasserts(text string, words []word, currentYear int) bool {
 	case "in", "at", "within", "inside", "throughout", "for", "with", "among", "across", "by", "where", "on", "over", "like":
 		self := slices.ContainsFunc(words[comma:], func(w word) bool { return oneOf(w.text, "we", "our") })
 		return oneOf(first, "in", "across", "within", "throughout") && industryNouns[prefix[len(prefix)-1].text] && !self ||
-			has(imaginedNouns) && !has(wordSet("this")) || has(rivalNouns) || otherOrganization(prefix) ||
+			has(imaginedNouns) && !hasWord(prefix, "this") || has(rivalNouns) || otherOrganization(prefix) ||
 			isNamedOrganization(text, prefix) && first != "with" && first != "by" && first != "for" && !self ||
 			first == "where" && slices.ContainsFunc(prefix, func(w word) bool { return w.text == "i" }) ||
 			first != "with" && first != "by" && pastTimePattern.MatchString(text[:words[comma-1].end])
@@ -424,7 +429,7 @@ func adverbialUnasserts(text string, words []word, currentYear int) bool {
 	case "until", "till", "before", "prior", "up", "from", "during", "back", "years", "decades", "long", "once":
 		return isPastPeriod(text[:words[comma-1].end], prefix, currentYear) || first == "once" && has(resourceNouns)
 	case "if", "when", "provided", "assuming", "as", "should", "after":
-		return has(resourceNouns) && !has(wordSet("incident"))
+		return has(resourceNouns) && !hasWord(prefix, "incident")
 	case "were", "had":
 		return oneOf(wordAt(words, 1), "we", "they", "it", "there", "i")
 	}
@@ -462,15 +467,11 @@ func isPastPeriod(adverbial string, words []word, currentYear int) bool {
 		return false
 	}
 	for _, w := range words[1:] {
-		if len(w.text) == 4 && w.text > "1899" && w.text < "2100" && currentYear > 0 && w.text < yearText(currentYear) {
+		if len(w.text) == 4 && w.text > "1899" && w.text < "2100" && currentYear > 0 && w.text < strconv.Itoa(currentYear) {
 			return words[0].text != "from" || strings.Contains(lower, " to ") || strings.Contains(lower, " until ")
 		}
 	}
 	return false
-}
-
-func yearText(year int) string {
-	return string([]byte{byte('0' + year/1000%10), byte('0' + year/100%10), byte('0' + year/10%10), byte('0' + year%10)})
 }
 
 var pastPeriodPattern = lazyregexp.NewPrefiltered(
