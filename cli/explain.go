@@ -74,9 +74,19 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, v *api.DeliverableVersi
 	if reader != "" {
 		counts = "A requirement met in full counts 1, in part ½, otherwise 0."
 	}
-	p.Text("3. Together this covers %.0f%% of the control: evidence is %s. %s", i.CoverageRatio*100, prose.Humanize(i.EvidenceCoverage), counts)
+	p.Text(
+		"3. Together this covers %.0f%% of the control: evidence is %s. %s",
+		i.CoverageRatio*100,
+		prose.Humanize(i.EvidenceCoverage),
+		counts,
+	)
 	if i.IsStatusOverruled() {
-		p.Text("4. The status was set manually to %s, overriding the rules (%s). %s", prose.Humanize(i.ImplementationStatus), method, i.Reason)
+		p.Text(
+			"4. The status was set manually to %s, overriding the rules (%s). %s",
+			prose.Humanize(i.ImplementationStatus),
+			method,
+			i.Reason,
+		)
 		p.Text(
 			"5. The confidence of the automatic verdict was %.2f (overridden)%s.",
 			i.Confidence,

@@ -92,7 +92,11 @@ is not valid. Earlier readings with the same name are replaced.`,
 
 func renderReaderCoverage(p *print.Page, r *api.Reader) {
 	if missing := r.OfStatements - r.Statements; missing > 0 {
-		p.Text("It doesn't cover %d of %s; a draft shows them as missing.", missing, prose.Count(r.OfStatements, "requirement", "requirements")+" with passages to read")
+		p.Text(
+			"It doesn't cover %d of %s; a draft shows them as missing.",
+			missing,
+			prose.Count(r.OfStatements, "requirement", "requirements")+" with passages to read",
+		)
 	}
 }
 

@@ -75,8 +75,11 @@ func (a *app) collectFiles(ctx context.Context, paths []string) (files []sourceF
 		files, skippedFiles = append(files, f...), append(skippedFiles, l...)
 	}
 	if len(leftOut) > 0 {
-		a.progress.Notice("%s left out: %s", prose.Count(len(leftOut), "lock file, shortcut or system file", "lock files, shortcuts or system files"),
-			joinFirst(leftOut, maxFilesNamed))
+		a.progress.Notice(
+			"%s left out: %s",
+			prose.Count(len(leftOut), "lock file, shortcut or system file", "lock files, shortcuts or system files"),
+			joinFirst(leftOut, maxFilesNamed),
+		)
 	}
 	return files, skippedFiles, nil
 }

@@ -45,7 +45,12 @@ func (s *Service) findReader(ctx context.Context, org, assessment, name string) 
 		}
 		record, err := store.Readers.Get(tx, org, store.K(assessment, name))
 		if errors.Is(err, store.ErrNotFound) {
-			return api.Invalid("reader", "no readings of %q were imported into this assessment; import them, or draft with the reader %q", name, rulesReader)
+			return api.Invalid(
+				"reader",
+				"no readings of %q were imported into this assessment; import them, or draft with the reader %q",
+				name,
+				rulesReader,
+			)
 		}
 		r = &storedReader{db: s.db, Reader: record}
 		return err

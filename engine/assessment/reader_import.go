@@ -63,7 +63,11 @@ func (s *Service) ImportReadings(ctx context.Context, by api.Caller, in *api.Imp
 func checkReaderName(name string) error {
 	switch {
 	case !reading.IsValidName(name):
-		return api.Invalid("name", "%q can't be the name of a reader; use up to 64 lower-case letters, digits, dots, hyphens and underscores", prose.Truncate(name, 80))
+		return api.Invalid(
+			"name",
+			"%q can't be the name of a reader; use up to 64 lower-case letters, digits, dots, hyphens and underscores",
+			prose.Truncate(name, 80),
+		)
 	case name == rulesReader || strings.HasPrefix(name, "builtin"):
 		return api.Invalid("name", "%q is the name of a built-in reader; choose another", name)
 	}
@@ -77,7 +81,11 @@ func (f *readingsFile) add(number int, l reading.Line) error {
 	pair := [2]string{l.StatementID, l.PassageHash}
 	switch {
 	case l.Reader != f.name:
-		return fmt.Errorf("it is by the reader %q, not %q; import the readings of one reader at a time", prose.Truncate(l.Reader, 80), f.name)
+		return fmt.Errorf(
+			"it is by the reader %q, not %q; import the readings of one reader at a time",
+			prose.Truncate(l.Reader, 80),
+			f.name,
+		)
 	case !isStatement:
 		return fmt.Errorf("the assessment has no statement %q; export its statements again", prose.Truncate(l.StatementID, 80))
 	case !known:

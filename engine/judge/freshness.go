@@ -32,7 +32,7 @@ type sectionDisclaimer struct {
 	outside bool   // what follows isn't about the organization, or isn't fact; otherwise it isn't done
 }
 
-// disclaimerOf returns whether a disclaimer in another passage applies to this one, and whether that says that the
+// disclaimer returns whether a disclaimer in another passage applies to this one, and whether that says that the
 // passage isn't about the organization, or isn't fact.
 func (c *analyzedPassage) disclaimer() (applies, outside bool) {
 	for _, d := range c.status.disclaimers {

@@ -66,7 +66,8 @@ func (s *Session) judgeWholeControlIn(d *preparedStatement, p *analyzedPassage) 
 	}
 	for i := range p.Sentences {
 		cur := &p.Sentences[i]
-		if cur.Question || cur.Instruction || cur.IsUnasserted() || s.namesOtherOrganization(d, p, cur) || cur.Placeholder != "" || cur.Fragment && !cur.AnswersNo && !p.isPlanListEntry(cur) {
+		if cur.Question || cur.Instruction || cur.IsUnasserted() || s.namesOtherOrganization(d, p, cur) || cur.Placeholder != "" ||
+			cur.Fragment && !cur.AnswersNo && !p.isPlanListEntry(cur) {
 			continue
 		}
 		window, from := []*text.Sentence{cur}, i

@@ -225,7 +225,14 @@ func concludeTrait(name string, passages []retrievedPassage, readings [][]readin
 	documents := make(map[string]bool)
 	for i, h := range passages {
 		for _, r := range readings[i] {
-			ev := passageVerdict{verdict: VerdictCovered, coverage: h.score, passage: h.analyzedPassage, quote: r.Words}.toEvidence(traitPhrase(name))
+			ev := passageVerdict{
+				verdict:  VerdictCovered,
+				coverage: h.score,
+				passage:  h.analyzedPassage,
+				quote:    r.Words,
+			}.toEvidence(
+				traitPhrase(name),
+			)
 			switch r.Label {
 			case reading.Contradicts:
 				ev.Stance = "denies"
@@ -249,7 +256,11 @@ func concludeTrait(name string, passages []retrievedPassage, readings [][]readin
 	case len(no) > 0:
 		return result(
 			"false",
-			fmt.Sprintf("According to %s, the organization doesn't match “%s”.", prose.Count(len(no), "passage", "passages"), traitPhrase(name)),
+			fmt.Sprintf(
+				"According to %s, the organization doesn't match “%s”.",
+				prose.Count(len(no), "passage", "passages"),
+				traitPhrase(name),
+			),
 			first(no),
 		)
 	case len(yes) > 0:

@@ -53,7 +53,8 @@ const maxNameBytes = 64
 // IsValidName reports whether a file of readings may have a reader of this name.
 func IsValidName(name string) bool {
 	const lettersAndDigits = "abcdefghijklmnopqrstuvwxyz0123456789"
-	return name != "" && len(name) <= maxNameBytes && strings.Trim(name, lettersAndDigits+"._-") == "" && strings.Contains(lettersAndDigits, name[:1])
+	return name != "" && len(name) <= maxNameBytes && strings.Trim(name, lettersAndDigits+"._-") == "" &&
+		strings.Contains(lettersAndDigits, name[:1])
 }
 
 // ParseLines calls use with each line of a file of readings and its number, from 1. It stops at the
