@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -43,6 +44,14 @@ type Approval struct {
 	// BundleKey is part of the record that clones read; RemoteKey belongs to one clone.
 	BundleKey *BundleKey `json:"bundle_key" doc:"The trusted key whose bundle delivered the decision; null if it was made here or came over a network."`
 	RemoteKey *BundleKey `json:"remote_key" doc:"On a clone: the remote's key whose bundle delivered the decision; null otherwise."`
+}
+
+// ApprovedInAdvance begins the reason of an approval that was given before the approver saw the content.
+const ApprovedInAdvance = "approved in advance"
+
+// IsInAdvance reports whether the approval was given before the approver saw the content.
+func (p *Approval) IsInAdvance() bool {
+	return p.Status == ApprovalApproved && p.Reason != nil && strings.HasPrefix(*p.Reason, ApprovedInAdvance)
 }
 
 // Decider describes who decided: the user, on whose behalf if it was a delegate, and the keys through

@@ -2,6 +2,9 @@ package api
 
 import "time"
 
+// LocalOrganizationSlug is the slug of the organization that a single user works in without a server.
+const LocalOrganizationSlug = "local"
+
 // Organization is a tenant. Every record outside the catalog belongs to one.
 type Organization struct {
 	Record

@@ -5,39 +5,44 @@ import "time"
 // Report is a generated document about an assessment.
 type Report struct {
 	TenantRecord
-	AssessmentID string            `json:"assessment_id"`
-	Title        string            `json:"title"`
-	Format       string            `json:"format" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
-	Template     string            `json:"template" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
-	Status       string            `json:"status" enum:"queued,running,ready,failed"`
-	Filename     string            `json:"filename"`
-	SizeBytes    int64             `json:"size_bytes"`
-	SHA256       string            `json:"sha256"`
-	Sources      map[string]string `json:"sources" doc:"Sources of the report: version ids and content hashes."`
-	Draft        bool              `json:"draft" doc:"A source was not approved; every page is marked as a draft."`
-	Error        *string           `json:"error"`
-	CreatedBy    string            `json:"created_by"`
+	AssessmentID   string            `json:"assessment_id"`
+	Title          string            `json:"title"`
+	Format         string            `json:"format" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
+	Template       string            `json:"template" enum:"client,executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
+	Status         string            `json:"status" enum:"queued,running,ready,failed"`
+	Filename       string            `json:"filename"`
+	SizeBytes      int64             `json:"size_bytes"`
+	SHA256         string            `json:"sha256"`
+	Sources        map[string]string `json:"sources" doc:"Sources of the report: version ids and content hashes."`
+	Draft          bool              `json:"draft" doc:"A source was not approved; every page is marked as a draft."`
+	WithAppendices bool              `json:"with_appendices,omitempty"`
+	ComparedWith   string            `json:"compared_with,omitempty" doc:"Id of the earlier assessment that the report compares with."`
+	Error          *string           `json:"error"`
+	CreatedBy      string            `json:"created_by"`
 }
 
 // ReportBody is the request body that specifies a report.
 type ReportBody struct {
 	Format   string `json:"format" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
-	Template string `json:"template" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
+	Template string `json:"template" enum:"client,executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
 	ReportAppearance
 }
 
 // GenerateBody is the request body that specifies a report; the default is the full report as HTML.
 type GenerateBody struct {
 	Format   string `json:"format,omitempty" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
-	Template string `json:"template,omitempty" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
+	Template string `json:"template,omitempty" enum:"client,executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
 	ReportAppearance
 }
 
 // ReportAppearance is the title and appearance of a report.
 type ReportAppearance struct {
-	Title  string `json:"title,omitempty" maxLength:"300"`
-	Layout string `json:"layout,omitempty" maxLength:"262144" doc:"A custom Go template for html and md; it receives the report's JSON form."`
-	Style  string `json:"style,omitempty" maxLength:"2800000" doc:"A DOCX in base64 that supplies the styles of a docx report."`
+	Title string `json:"title,omitempty" maxLength:"300"`
+	// WithAppendices and Compare apply to the template client.
+	WithAppendices bool   `json:"with_appendices,omitempty" doc:"Bind the appendices into a report with the template client."`
+	Compare        string `json:"compare,omitempty" maxLength:"100" doc:"Id of an earlier assessment; a report with the template client says what improved, what slipped, and why."`
+	Layout         string `json:"layout,omitempty" maxLength:"262144" doc:"A custom Go template for html and md; it receives the report's JSON form."`
+	Style          string `json:"style,omitempty" maxLength:"2800000" doc:"A DOCX in base64 that supplies the styles of a docx report."`
 }
 
 // Maximum sizes of a custom template and of a style document, in bytes.
@@ -64,7 +69,7 @@ type ReportsInput struct {
 	AssessmentInput
 	Paging
 	Format   string `query:"format" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
-	Template string `query:"template" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
+	Template string `query:"template" enum:"client,executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
 	Status   string `query:"status" enum:"queued,running,ready,failed"`
 	Q        string `query:"q" doc:"Part of the title or file name."`
 	Sort     string `query:"sort" sort:"created_at,title,format,template,size_bytes" doc:"Sort order; prefix a field with - for descending."`

@@ -111,6 +111,7 @@ func renderAssessment(p *print.Page, one *api.Assessment) {
 	p.Title("%s", one.Name)
 	c := one.Counts
 	p.Fields(
+		field("client", one.ClientName),
 		field("description", one.Description),
 		field("state", fmt.Sprintf("%s (%d%%)", one.State, one.Progress)),
 		field("frameworks", strings.Join(one.Frameworks, ", ")),
@@ -330,6 +331,7 @@ func (a *app) assessCreate() *cobra.Command {
 	f := cmd.Flags()
 	f.StringSliceVarP(&in.Body.FrameworkIDs, "framework", "f", nil, "framework to assess against; repeat for several")
 	f.StringVar(&in.Body.SCFVersionID, "version", "", "catalog version (default: the active one)")
+	f.StringVar(&in.Body.ClientName, "client", "", "name of the organization that is assessed, for reports")
 	f.StringVar(&in.Body.Description, "description", "", "description")
 	addOptionalFlag(f, &in.Body.DueDate, "due", "due date, such as 2027-03-31")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
@@ -340,7 +342,7 @@ func (a *app) assessUpdate() *cobra.Command {
 	var in api.UpdateAssessmentInput
 	var frameworks []string
 	cmd := &cobra.Command{
-		Use: "update [ID|NAME]", Short: "Change an assessment's name, description, frameworks or due date",
+		Use: "update [ID|NAME]", Short: "Change an assessment's name, client, description, frameworks or due date",
 		ValidArgsFunction: a.completeAssessments(),
 		Long: "Changes the fields given as flags. Frameworks are locked once the Statement of\n" +
 			"Applicability has been drafted.",
@@ -363,6 +365,7 @@ func (a *app) assessUpdate() *cobra.Command {
 	}
 	f := cmd.Flags()
 	addOptionalFlag(f, &in.Body.Name, "name", "new name")
+	addOptionalFlag(f, &in.Body.ClientName, "client", "name of the organization that is assessed, for reports")
 	addOptionalFlag(f, &in.Body.Description, "description", "description")
 	f.StringSliceVarP(&frameworks, "framework", "f", nil, "frameworks, replacing the current ones; repeat for several")
 	addClearableFlag(f, &in.Body.DueDate, "due", "due date, such as 2027-03-31; empty removes it")

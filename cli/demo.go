@@ -60,7 +60,7 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 	}
 	o := runOptions{
 		frameworks: []string{demoFramework}, approve: api.Gates, until: api.StateReportGenerated,
-		comment: "approved in advance: this is the demo",
+		comment: api.ApprovedInAdvance + ": this is the demo",
 	}
 	one, err := a.createAssessment(ctx, name, o)
 	if err != nil {

@@ -25,6 +25,7 @@ type reportTemplate struct {
 }
 
 var reportTemplates = []reportTemplate{
+	{"client", "for the client: the answer, key risks, roadmap; details in appendices"},
 	{"executive_summary", "for a board: status in plain language, most serious gaps, maturity, next due dates"},
 	{"full", "everything: scope, applicability, gaps, maturity, plan, evidence"},
 	{"soa", "the Statement of Applicability"},
@@ -58,13 +59,13 @@ status is shown instead.`,
 }
 
 func (a *app) reportCreate() *cobra.Command {
-	body := api.ReportBody{Template: "full"}
-	var out, layout, style string
+	body := api.ReportBody{Template: "client"}
+	var out, layout, style, appendices string
 	var force bool
 	cmd := &cobra.Command{
 		Use: "create --template T --format F", Short: "Create a report",
 		Long: "Creates a report and, with --out, saves it. Without --format, the file extension\ndecides the format.",
-		Example: "  service report create --template executive_summary --format html --out board.html\n" +
+		Example: "  service report create --out report.pdf --appendices appendices\n" +
 			"  service report create --template soa --out soa.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if body.Format == "" && out != "" && out != "-" {
@@ -98,9 +99,21 @@ func (a *app) reportCreate() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if body.Compare != "" {
+				earlier, err := a.findAssessment(cmd.Context(), body.Compare)
+				if err != nil {
+					return err
+				}
+				body.Compare = earlier.ID
+			}
 			r, err := a.generateReport(cmd.Context(), one.ID, body)
 			if err != nil {
 				return err
+			}
+			if appendices != "" {
+				if err := a.saveAppendices(cmd.Context(), one.ID, appendices, force); err != nil {
+					return err
+				}
 			}
 			if out != "" {
 				if err := a.downloadReport(cmd.Context(), r, out, force); err != nil || a.out.IsHumanReadable() || out == "-" {
@@ -121,11 +134,40 @@ func (a *app) reportCreate() *cobra.Command {
 		"pdf, html, docx, xlsx, md or json; csv for one deliverable, oscal for full, soa, gap_analysis, poam and assessment_plan",
 	)
 	f.StringVar(&body.Title, "title", "", "report title")
+	f.BoolVar(&body.WithAppendices, "with-appendices", false, "bind the appendices into the report (template client)")
+	f.StringVar(&appendices, "appendices", "", "save the appendices as separate files in this folder (template client)")
+	f.StringVar(&body.Compare, "compare", "", "an earlier assessment; the report says what improved and what slipped (template client)")
 	f.StringVar(&layout, "layout", "", "your own Go template, for html and md")
 	f.StringVar(&style, "style", "", "a DOCX file whose styles a docx report uses")
 	f.StringVar(&out, "out", "", "save it to this file, or - for stdout")
 	addForceFlag(cmd, &force)
 	return cmd
+}
+
+// appendixReports lists the reports that are the appendices of a report with the template client.
+var appendixReports = []struct{ template, format, title, file string }{
+	{"soa", "xlsx", "Appendix A: Statement of Applicability and evidence", "appendix-a-soa.xlsx"},
+	{"gap_analysis", "pdf", "Appendix B: Findings in full", "appendix-b-gap-analysis.pdf"},
+	{"poam", "xlsx", "Appendix C: Plan of action and milestones", "appendix-c-poam.xlsx"},
+	{"maturity", "xlsx", "Appendix D: Maturity by control", "appendix-d-maturity.xlsx"},
+}
+
+// saveAppendices creates the appendices of a report for a client and saves them in a folder.
+func (a *app) saveAppendices(ctx context.Context, assessment, dir string, force bool) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return runtimeError("the folder %s can't be created: %w", dir, errorWithoutPath(err))
+	}
+	for _, x := range appendixReports {
+		path := filepath.Join(dir, x.file)
+		if err := a.rejectUnusableOutputPath(path, force); err != nil {
+			return err
+		}
+		body := api.ReportBody{Template: x.template, Format: x.format, ReportAppearance: api.ReportAppearance{Title: x.title}}
+		if err := a.generateReportFile(ctx, assessment, body, path, force); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reportFormatFromPath returns the report format for a file's extension.

@@ -20,6 +20,7 @@ import (
 // runOptions holds the options of `assess run`.
 type runOptions struct {
 	name, version string
+	client        string // name of the organization that is assessed
 	frameworks    []string
 	// approve holds the gates to approve in advance.
 	approve []api.Gate
@@ -32,7 +33,7 @@ type runOptions struct {
 }
 
 func (a *app) assessRun() *cobra.Command {
-	o := runOptions{until: api.StateReportGenerated, comment: "approved in advance with --approve"}
+	o := runOptions{until: api.StateReportGenerated, comment: api.ApprovedInAdvance + " with --approve"}
 	var approve []string
 	cmd := &cobra.Command{
 		Use: "run [DIR|FILE…]", Short: "Run an assessment, or continue it up to the next decision",
@@ -81,11 +82,12 @@ It is logged under your name.`,
 		"framework code to assess against; repeatable (default: all controls of the active catalog)",
 	)
 	f.StringVar(&o.name, "name", "", "name of the assessment (default: the one last run from DIR, else the folder's name)")
+	f.StringVar(&o.client, "client", "", "name of the organization that is assessed, for reports (asked for in a terminal)")
 	f.StringVar(&o.version, "version", "", "catalog version, e.g. 2026.1.1 (default: the active one)")
 	f.StringSliceVar(&approve, "approve", nil, "approve in advance as yourself: all gates, or --approve=soa,gap_analysis,maturity,poam")
 	f.Lookup("approve").NoOptDefVal = "all"
 	addChoiceFlag(f, &o.until, "until", api.States(), "stop at this state; see \"service help lifecycle\"")
-	f.StringSliceVar(&o.reports, "report", nil, "at the end, save the full report to this file; its extension sets the format")
+	f.StringSliceVar(&o.reports, "report", nil, "at the end, save the report to this file; its extension sets the format")
 	f.BoolVar(&o.force, "force", false, "overwrite files given with --report")
 	addReaderFlag(cmd, &o.reader)
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
@@ -159,7 +161,7 @@ func (a *app) addFilesAndAdvance(
 	var written []string
 	if moveErr == nil {
 		for _, r := range o.reports {
-			if err := a.generateReportFile(ctx, one.ID, api.ReportBody{Template: "full"}, r, o.force); err != nil {
+			if err := a.generateReportFile(ctx, one.ID, api.ReportBody{Template: reportTemplateFor(r)}, r, o.force); err != nil {
 				return err
 			}
 			written = append(written, r)
@@ -177,6 +179,16 @@ func (a *app) addFilesAndAdvance(
 		return err
 	}
 	return moveErr
+}
+
+// reportTemplateFor returns the template of the report that a run saves to a file: the one for clients or, for formats that
+// programs read, the one with every item.
+func reportTemplateFor(path string) string {
+	switch format, _ := reportFormatFromPath(path); format {
+	case "json", "oscal", "xlsx":
+		return "full"
+	}
+	return "client"
 }
 
 // requireDocuments returns an error if no file could be imported and the assessment has no documents either.
@@ -206,7 +218,7 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, fileCo
 		}
 		if last != nil {
 			a.printNotice("Continuing %q, the last assessment of this folder; use --name to start another.", last.Name)
-			return last, a.addFrameworks(ctx, last, o)
+			return last, a.updateFromOptions(ctx, last, o)
 		}
 		abs, err := filepath.Abs(paths[0])
 		if err != nil {
@@ -215,6 +227,7 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, fileCo
 		name = filepath.Base(abs)
 	}
 	var open *api.Assessment
+	var err error
 	switch {
 	case name == "":
 		found, err := a.currentAssessment(ctx)
@@ -246,14 +259,19 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, fileCo
 				a.suggestedCommandLine("assess create "+shellQuote(name)),
 			)
 		}
+		if o.client == "" && a.Interactive && a.ReadPassword != nil {
+			if o.client, err = a.promptLine("client's name for reports (Enter to leave it open)", ""); err != nil {
+				return nil, err
+			}
+		}
 		return a.createAssessment(ctx, name, o)
 	}
-	return open, a.addFrameworks(ctx, open, o)
+	return open, a.updateFromOptions(ctx, open, o)
 }
 
 func (a *app) createAssessment(ctx context.Context, name string, o runOptions) (*api.Assessment, error) {
 	in := api.CreateAssessmentInput{}
-	in.Body.Name, in.Body.FrameworkIDs, in.Body.SCFVersionID = name, o.frameworks, o.version
+	in.Body.Name, in.Body.FrameworkIDs, in.Body.SCFVersionID, in.Body.ClientName = name, o.frameworks, o.version, o.client
 	one, err := call(ctx, a, api.CreateAssessment, &in)
 	if err != nil {
 		return nil, a.withFrameworkHint(err)
@@ -262,16 +280,21 @@ func (a *app) createAssessment(ctx context.Context, name string, o runOptions) (
 	return one, nil
 }
 
-// addFrameworks adds the requested frameworks to an existing assessment. The server decides whether its
-// frameworks may still change.
-func (a *app) addFrameworks(ctx context.Context, open *api.Assessment, o runOptions) error {
+// updateFromOptions adds the requested frameworks to an existing assessment and sets its client. The server
+// decides whether its frameworks may still change.
+func (a *app) updateFromOptions(ctx context.Context, open *api.Assessment, o runOptions) error {
 	a.progress.Done("continuing assessment %q (%s)", open.Name, prose.Humanize(open.State))
-	if len(o.frameworks) == 0 || !slices.ContainsFunc(o.frameworks, func(f string) bool { return !slices.Contains(open.Frameworks, f) }) {
+	in := api.UpdateAssessmentInput{AssessmentInput: api.AssessmentInput{AssessmentID: open.ID}}
+	if slices.ContainsFunc(o.frameworks, func(f string) bool { return !slices.Contains(open.Frameworks, f) }) {
+		all := append(slices.Clone(open.Frameworks), o.frameworks...)
+		in.Body.FrameworkIDs = &all
+	}
+	if o.client != "" && o.client != open.ClientName {
+		in.Body.ClientName = &o.client
+	}
+	if in.Body.FrameworkIDs == nil && in.Body.ClientName == nil {
 		return nil
 	}
-	all := append(slices.Clone(open.Frameworks), o.frameworks...)
-	in := api.UpdateAssessmentInput{AssessmentInput: api.AssessmentInput{AssessmentID: open.ID}}
-	in.Body.FrameworkIDs = &all
 	_, err := call(ctx, a, api.UpdateAssessment, &in)
 	return err
 }

@@ -48,12 +48,13 @@ var exampleParameters = map[string]any{
 // exampleFields holds example values by "Type.field" or "field"; nil leaves the field empty.
 var exampleFields = map[string]any{
 	"SourceChange.name": "soa_content_sha256", "previous": exampleHash, "current": exampleHash,
+	"with_appendices": false, "compare": "", "compared_with": "",
 	"accent": "#123456", "band": "#F0C75E", "line": "Prepared by Acme Consulting", "footer": "Acme Consulting, confidential", "logo": "",
 	"layout": nil, "style": nil,
 	"ReportVerification.message": "The file is authentic: reproduced from the same sources, it has the same bytes.",
 	// Fields of many types.
 	"id": exampleID, "organization_id": exampleOrganization, "user_id": exampleUser, "trace_id": exampleTraceID, "error": nil, "description": "All systems that serve customers.",
-	"name": "Acme 2026", "title": "Acme 2026", "created_by": "Ada Byron", "uploaded_by": "Ada Byron", "approved_by": "Ada Byron", "edited_by": nil,
+	"name": "Acme 2026", "client_name": "Acme Ltd", "title": "Acme 2026", "created_by": "Ada Byron", "uploaded_by": "Ada Byron", "approved_by": "Ada Byron", "edited_by": nil,
 	"edited_fields": []string{}, "author_ids": []string{exampleUser}, "reason": "The evidence was read and discussed.", "comment": "Read and agreed.", "revision": 3, "warnings": []string{},
 	"imported_by": "Ada Byron", "Reader.name": "ada", "ImportReadingsInput.name": "ada", "readings": 9320, "statements": 466, "of_statements": 471,
 	"NotRead.kind": api.UnreadPicture, "NotRead.count": 2,

@@ -553,6 +553,7 @@ func (o *overview) renderTotals(p *draw.Page) {
 		}
 	}
 	p.AddTitle("About")
+	p.AddField("client", o.assessment.ClientName, draw.Plain)
 	p.AddField("frameworks", strings.Join(o.assessment.Frameworks, ", "), draw.Plain)
 	p.AddField(
 		"contains",

@@ -102,6 +102,10 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 	if err := checkDate("due_date", b.DueDate); err != nil {
 		return nil, err
 	}
+	client, err := trimClientName(&b.ClientName)
+	if err != nil {
+		return nil, err
+	}
 	snap, customRevision, err := s.catalog.SnapshotWithLatestCustom(ctx, by.OrganizationID, b.SCFVersionID)
 	if err != nil {
 		return nil, err
@@ -120,6 +124,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 			TenantRecord:   newTenantRecord(tx, by),
 			Name:           name,
 			Description:    b.Description,
+			ClientName:     *client,
 			State:          api.StateDraft,
 			SCFVersionID:   snap.Version().ID,
 			CustomRevision: customRevision,
@@ -150,6 +155,16 @@ func checkCustomRevisionExists(tx *store.Tx, by api.Caller, revision int) error 
 		err = api.Conflict("your custom frameworks and controls changed in the meantime; try again")
 	}
 	return err
+}
+
+// trimClientName returns a client's name without surrounding space, or an error if it can't be a name. It
+// returns nil if name is nil.
+func trimClientName(name *string) (*string, error) {
+	if name == nil {
+		return nil, nil
+	}
+	trimmed := strings.TrimSpace(*name)
+	return &trimmed, api.CheckName("client_name", trimmed)
 }
 
 func newTenantRecord(tx *store.Tx, by api.Caller) api.TenantRecord {
@@ -297,6 +312,10 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 	if err := checkDate("due_date", b.DueDate.Value); err != nil {
 		return nil, err
 	}
+	client, err := trimClientName(b.ClientName)
+	if err != nil {
+		return nil, err
+	}
 	var refs *[]string
 	if b.FrameworkIDs != nil {
 		refs = b.FrameworkIDs
@@ -348,6 +367,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 		}
 		setIfPresent(&a.Name, b.Name)
 		setIfPresent(&a.Description, b.Description)
+		setIfPresent(&a.ClientName, client)
 		b.DueDate.AssignIfSet(&a.DueDate)
 		a.Revision++
 		a.UpdatedAt = tx.Now()

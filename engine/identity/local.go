@@ -40,7 +40,7 @@ func (s *Service) localUserID(ctx context.Context, create bool) (userID string, 
 		org := api.Organization{
 			Record:   newRecord(tx, tx.NewID()),
 			Name:     "Local workspace",
-			Slug:     "local",
+			Slug:     api.LocalOrganizationSlug,
 			Status:   statusActive,
 			Settings: map[string]any{},
 		}

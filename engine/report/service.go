@@ -162,6 +162,9 @@ func (s *Service) renderAndStoreReport(ctx context.Context, by api.Caller, asses
 	if err != nil {
 		return nil, err
 	}
+	if err := s.addEarlier(ctx, by, src, b); err != nil {
+		return nil, err
+	}
 	var buf bytes.Buffer
 	writing, span := tracing.Start(
 		ctx,
@@ -203,6 +206,7 @@ func (s *Service) renderAndStoreReport(ctx context.Context, by api.Caller, asses
 			},
 			AssessmentID: assessmentID, Title: title, Format: b.Format, Template: b.Template, Status: "ready",
 			Filename: hyphenatedBaseName(src.Assessment.Name, b.Template) + ending, SizeBytes: blob.Size, SHA256: blob.SHA256,
+			WithAppendices: b.WithAppendices, ComparedWith: b.Compare,
 			Sources: addCustomLookHashes(reportSources(src, template), b), Draft: content.IsDraft(src, template), CreatedBy: by.Actor.Name,
 		}
 		return errors.Join(store.Reports.Insert(tx, by.OrganizationID, &out), assessment.RecordReportArtifact(tx, by, &out),
@@ -212,6 +216,32 @@ func (s *Service) renderAndStoreReport(ctx context.Context, by api.Caller, asses
 			}))
 	})
 	return &out, err
+}
+
+// addEarlier adds the assessment that a request compares with to src.
+func (s *Service) addEarlier(ctx context.Context, by api.Caller, src *content.Source, b api.ReportBody) error {
+	if b.WithAppendices && b.Template != content.TemplateClient {
+		return api.Invalid("with_appendices", "only a report with the template client has appendices, not %s", b.Template)
+	}
+	if b.Compare == "" {
+		return nil
+	}
+	switch {
+	case b.Template != content.TemplateClient:
+		return api.Invalid("compare", "only a report with the template client compares assessments, not %s", b.Template)
+	case b.Compare == src.Assessment.ID:
+		return api.Invalid("compare", "an assessment can't be compared with itself; give the id of an earlier one")
+	}
+	earlier, err := s.loadSource(ctx, by, b.Compare)
+	if err != nil {
+		return err
+	}
+	if earlier.SoA == nil {
+		return api.Invalid("compare", "the assessment %q has no Statement of Applicability to compare with", earlier.Assessment.Name)
+	}
+	earlier.AuditHead, earlier.Brand = nil, content.Brand{}
+	src.Earlier = earlier
+	return nil
 }
 
 // renderFile writes the file of a report to w.
@@ -228,7 +258,7 @@ func (s *Service) renderFile(ctx context.Context, by api.Caller, src *content.So
 
 // toRenderRequest converts a request body to a render.Request. For a PDF, it adds the fallback font.
 func (s *Service) toRenderRequest(b api.ReportBody) (r render.Request, err error) {
-	r = render.Request{Template: b.Template, Format: b.Format, Title: b.Title, CustomTemplate: b.Layout}
+	r = render.Request{Template: b.Template, Format: b.Format, Title: b.Title, CustomTemplate: b.Layout, WithAppendices: b.WithAppendices}
 	if b.Style != "" {
 		if r.Style, err = base64.StdEncoding.DecodeString(b.Style); err != nil {
 			return r, api.Invalid("style", "the style document is not valid base64; encode the file")

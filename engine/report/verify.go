@@ -116,6 +116,12 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	if err != nil {
 		return nil, err
 	}
+	if r.ComparedWith != "" {
+		compared := api.ReportBody{Template: r.Template, ReportAppearance: api.ReportAppearance{Compare: r.ComparedWith}}
+		if err := s.addEarlier(ctx, by, src, compared); err != nil && !api.IsCode(err, api.CodeNotFound) {
+			return nil, err
+		}
+	}
 	if out.Changed = diffSources(r.Sources, content.Provenance(src, contentTemplate(r.Template))); len(out.Changed) > 0 {
 		out.Outcome = "sources_changed"
 		out.Message = "The file is authentic. Its sources have changed since, so it can't be reproduced for comparison; " +
@@ -188,7 +194,9 @@ func (s *Service) rerenderedHashes(ctx context.Context, src *content.Source, r *
 		titles = []string{"", r.Title}
 	}
 	for _, title := range titles {
-		request, err := s.toRenderRequest(api.ReportBody{Template: r.Template, Format: r.Format, ReportAppearance: api.ReportAppearance{Title: title}})
+		request, err := s.toRenderRequest(api.ReportBody{
+			Template: r.Template, Format: r.Format, ReportAppearance: api.ReportAppearance{Title: title, WithAppendices: r.WithAppendices},
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -262,7 +262,7 @@ var documentReadOnlyFields = []string{
 }
 
 // assessmentEditableFields lists the fields of an assessment that users can set.
-var assessmentEditableFields = []string{"name", "description", "due_date"}
+var assessmentEditableFields = []string{"name", "description", "client_name", "due_date"}
 
 func tableByName(name string) *table {
 	for _, t := range tables {

@@ -47,7 +47,7 @@ engine/archive    → engine/assessment engine/audit store api internal/prose
 engine/report     → engine/report/render engine/report/content engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
 engine/report/render → engine/report/content engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/catalog/oscal engine/catalog/custom api internal/lazyregexp
 engine/report/reporttest → engine/report/content api
-engine/report/content → engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/catalog/scf api internal/lazyregexp internal/prose
+engine/report/content → engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/risk engine/catalog/scf api internal/lazyregexp internal/prose
 engine/report/block → engine/report/drawing engine/report/wording internal/prose
 engine/report/workbook → engine/report/drawing engine/report/wording api internal/lazyregexp internal/prose
 engine/report/wording → api internal/prose
@@ -57,10 +57,11 @@ internal/bench/judgement → engine/assessment engine/judge engine/evidence engi
 engine/assessment → engine/assessment/merge engine/judge/plan engine/judge engine/judge/reading engine/evidence engine/evidence/dedup engine/catalog engine/catalog/scf engine/audit store api internal/prose
 engine/assessment/merge → engine/catalog/scf api internal/prose
 engine/check      → engine/judge/plan engine/judge engine/catalog/oscal api internal/lazyregexp internal/editdistance internal/prose
-engine/judge/plan → engine/judge engine/judge/text api internal/lazyregexp internal/prose
+engine/judge/plan → engine/judge engine/judge/text engine/risk api internal/lazyregexp internal/prose
 engine/judge      → engine/judge/text engine/judge/reading engine/judge/criteria api internal/lazyregexp internal/vecmath internal/prose
 engine/judge/text → internal/lazyregexp internal/prose internal/questionnaire
 engine/judge/reading → internal/prose
+engine/risk       →
 engine/agent/analysis → api internal/lazyregexp
 engine/llm        → api internal/tracing
 

@@ -20,8 +20,11 @@ type Document struct {
 	Organization string
 	Assessment   string
 	// Draft lists what has not been approved; empty for a final report.
-	Draft    []string
-	Notices  []string
+	Draft   []string
+	Notices []string
+	// Front is shown on the first page, before the table of contents; empty for none.
+	Front []Block
+	// Facts and Versions are about the report itself; they are shown at its end.
 	Facts    Facts
 	Versions Table
 	Sections []Section

@@ -58,6 +58,11 @@ func (s *Source) approvalStatus(g api.Gate) approvalStatus {
 	return st
 }
 
+// inAdvance reports whether the approval was given before anyone had seen the content.
+func (st approvalStatus) inAdvance() bool {
+	return st.approved && st.approval != nil && st.approval.IsInAdvance()
+}
+
 // describeStatus returns a version's status in words that can follow "is".
 func describeStatus(s api.VersionStatus) string {
 	if s == api.VersionDraft {
@@ -136,6 +141,9 @@ func Provenance(src *Source, template string) map[string]string {
 	if t.hasSection(SectionScope) && src.Scope != nil {
 		out["scope_id"] = src.Scope.ID
 		out["scope_revision"] = strconv.Itoa(src.Scope.Revision)
+	}
+	if e := src.Earlier; e != nil {
+		out["compared_soa_content_sha256"] = e.SoA.ContentSHA256
 	}
 	if sum := src.Brand.SHA256(); sum != "" {
 		out["branding_sha256"] = sum

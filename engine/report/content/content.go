@@ -42,6 +42,7 @@ type Report struct {
 	// coverage holds the requirements of each framework with their controls.
 	coverage []frameworkCoverage
 	anchors  anchors
+	story    *Story // see Story
 	// planByControl maps controls to the plan item that closes them.
 	planByControl map[string]*api.POAMItem
 	// passages maps controls to the passages that a section quotes.
@@ -55,11 +56,15 @@ type Report struct {
 // symbols.
 func New(src *Source, template, title string, verbatim bool) *Report {
 	edit := wording.ReplaceControlCharacters
+	if account := src.machineAccount(); account != "" {
+		edit = func(s string) string { return nameAssessor(wording.ReplaceControlCharacters(s), account) }
+	}
 	if verbatim {
 		edit = func(s string) string { return s }
 	}
 	copied := deepCopy(*src, edit)
 	v := &Report{Source: &copied, anchors: newAnchors()}
+	copied.Organization.Name = src.Client()
 	v.Template, _ = FindTemplate(template)
 	v.Title = wording.OrDefault(edit(title), v.Template.Title)
 	v.DraftReasons = copied.draftReasons(v.Template)
@@ -75,6 +80,30 @@ func New(src *Source, template, title string, verbatim bool) *Report {
 	v.coverage = computeCoverage(&copied)
 	v.planByControl = planItemsByControl(v.POAMItems)
 	return v
+}
+
+// machineAccounts are names of accounts that say nothing of the person who works with them.
+var machineAccounts = []string{"root", "Administrator", "SYSTEM", "local user"}
+
+// machineAccount returns the machine's account under which the assessment was made, or "" if its author has a name.
+func (s *Source) machineAccount() string {
+	name := s.Assessment.CreatedBy
+	if slices.Contains(machineAccounts, name[strings.LastIndexByte(name, '\\')+1:]) {
+		return name
+	}
+	return ""
+}
+
+// nameAssessor returns s with a role in place of a machine's account, where s is the account's name or a sentence of the
+// program that contains it.
+func nameAssessor(s, account string) string {
+	if s == account {
+		return "Assessor"
+	}
+	for _, words := range []string{"Set by %s.", "by %s.", " %s set the status"} {
+		s = strings.ReplaceAll(s, fmt.Sprintf(words, account), fmt.Sprintf(words, "the assessor"))
+	}
+	return s
 }
 
 // sortItems sorts the items of each deliverable into reading order: plan items by priority, findings with the

@@ -32,6 +32,7 @@ type Data struct {
 	Domains      map[string]string     `json:"domains"`
 	Summary      api.AssessmentSummary `json:"summary"`
 
+	Story            *Story                                                   `json:"story,omitempty"`
 	ExecutiveSummary []string                                                 `json:"executive_summary,omitempty"`
 	Coverage         *[]jsonCoverage                                          `json:"coverage,omitempty"`
 	CoverageRule     string                                                   `json:"coverage_rule,omitempty"`
@@ -94,6 +95,9 @@ func (v *Report) Data() *Data {
 			r.Approvals = append(r.Approvals, a)
 		}
 	}
+	if v.Template.Name == TemplateClient {
+		r.Story = v.Story()
+	}
 	if v.Template.hasSection(SectionSummary) {
 		r.ExecutiveSummary = v.executiveParagraphs()
 	}
@@ -123,7 +127,7 @@ func newJSONDeliverable[V, I any](v *Report, g api.Gate, version *V, items []I) 
 	st := v.approvalStatus(g)
 	p := &jsonDeliverable[V, I]{Version: version, Approved: st.approved, ApprovalStatus: st.reason, Items: items}
 	if st.approved {
-		p.ApprovalStatus = approvalSentence(v.approverName(st), wording.ISODateOrEmpty(approvedAt(st)))
+		p.ApprovalStatus = approvalSentence(v.approverName(st), wording.ISODateOrEmpty(approvedAt(st)), st.inAdvance())
 	}
 	return p
 }

@@ -16,8 +16,13 @@ func (v *Report) Document() block.Document {
 	d := v.DocumentWithoutSections()
 	v.assignAnchors()
 	v.indexQuotedPassages()
+	if v.Template.Name == TemplateClient {
+		d.Front = v.answerBlocks()
+	}
 	for _, p := range v.Template.Sections {
-		d.Sections = append(d.Sections, v.Section(p))
+		if s := v.Section(p); len(s.Blocks) > 0 {
+			d.Sections = append(d.Sections, s)
+		}
 	}
 	return d
 }
@@ -82,6 +87,33 @@ func (v *Report) assignAnchors() {
 func (v *Report) Section(p SectionID) block.Section {
 	s := block.Section{ID: string(p)}
 	switch p {
+	case SectionRisks:
+		s.Title, s.Blocks = "Key risks", v.risksSection()
+		return s
+	case SectionPosture:
+		s.Title, s.Blocks = "Where the organization stands", v.postureSection()
+		return s
+	case SectionTrend:
+		s.Title, s.Blocks = "What changed since the earlier assessment", v.trendSection()
+		return s
+	case SectionRoadmap:
+		s.Title, s.Blocks = "Roadmap", v.roadmapSection()
+		return s
+	case SectionStandards:
+		s.Title, s.Blocks = "Results by standard", v.standardsSection()
+		return s
+	case SectionProfiles:
+		s.Title, s.Blocks = "Results by domain", v.profilesSection()
+		return s
+	case SectionExamined:
+		s.Title, s.Blocks = "What was examined", v.examinedSection()
+		return s
+	case SectionMethod:
+		s.Title, s.Blocks = "Method and limits", v.methodSection()
+		return s
+	case SectionAppendices:
+		s.Title, s.Blocks = "Appendices", v.appendicesSection()
+		return s
 	case SectionSummary:
 		s.Title, s.Blocks = "Executive summary", v.summarySection()
 	case SectionScope:
@@ -91,7 +123,7 @@ func (v *Report) Section(p SectionID) block.Section {
 		case v.Scope.Status != api.VersionApproved:
 			s.Draft = fmt.Sprintf("The scope (version %d) is %s.", v.Scope.VersionNumber, describeStatus(v.Scope.Status))
 		default:
-			s.Approved = approvalSentence(v.optionalPersonName(v.Scope.ApprovedBy), wording.ISODateOrEmpty(v.Scope.ApprovedAt))
+			s.Approved = approvalSentence(v.optionalPersonName(v.Scope.ApprovedBy), wording.ISODateOrEmpty(v.Scope.ApprovedAt), false)
 		}
 		return s
 	case SectionCoverage:
@@ -130,12 +162,17 @@ func (v *Report) withApprovalNote(s block.Section, g api.Gate) block.Section {
 		s.Draft = st.reason
 		return s
 	}
-	s.Approved = approvalSentence(v.approverName(st), wording.ISODateOrEmpty(approvedAt(st)))
+	s.Approved = approvalSentence(v.approverName(st), wording.ISODateOrEmpty(approvedAt(st)), st.inAdvance())
 	return s
 }
 
-func approvalSentence(by, on string) string {
+// approvalSentence says who approved and when. If the approval was given in advance, it says so, because nobody had seen
+// the content then.
+func approvalSentence(by, on string, inAdvance bool) string {
 	s := "Approved"
+	if inAdvance {
+		s += " in advance, unseen,"
+	}
 	if by != "" {
 		s += " by " + by
 	}
@@ -211,6 +248,9 @@ func (v *Report) versionsTable() block.Table {
 			continue
 		}
 		status := block.Badge("approved", "Approved")
+		if st.inAdvance() {
+			status = block.Badge("draft", "Approved in advance")
+		}
 		switch {
 		case st.approved:
 		case st.version.Status == api.VersionApproved:

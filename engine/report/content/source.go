@@ -1,6 +1,7 @@
 package content
 
 import (
+	"strings"
 	"time"
 
 	"github.com/scf-service/service/api"
@@ -36,6 +37,9 @@ type Source struct {
 	// no control is mapped.
 	Requirements map[string][]api.Requirement
 
+	// Earlier is the assessment to compare with; nil for none. Its own Earlier is nil.
+	Earlier *Source
+
 	// AuditHead is the end of the organization's audit trail when the data was read, or nil if it
 	// is not shown.
 	AuditHead *api.AuditHead
@@ -48,4 +52,17 @@ type Source struct {
 	// AsOf is the date of the report's data: the time of the assessment's last activity. Whether an item is
 	// overdue is judged at this time.
 	AsOf time.Time
+}
+
+// Client returns the name of the organization that the report is about: the client's name or, if none was given, the
+// name of the organization in the store. The organization of a single user has a name that says nothing to readers; the
+// assessment's name stands in for it.
+func (s *Source) Client() string {
+	if name := strings.TrimSpace(s.Assessment.ClientName); name != "" {
+		return name
+	}
+	if s.Organization.Slug == api.LocalOrganizationSlug {
+		return s.Assessment.Name
+	}
+	return s.Organization.Name
 }

@@ -60,7 +60,7 @@ func (v *Report) keyFigureTiles() block.Facts {
 		f.Add("Controls in the catalog", block.Number(v.Catalog.Counts.Controls))
 	}
 	if v.Summary.CompliancePct != nil {
-		f.Add("Compliance", block.Text(fmt.Sprintf("%.1f%%", *v.Summary.CompliancePct)))
+		f.Add("Compliance", block.Text(wording.Decimal(*v.Summary.CompliancePct)+"%"))
 	}
 	if v.Gap != nil {
 		grave := 0
@@ -73,7 +73,7 @@ func (v *Report) keyFigureTiles() block.Facts {
 		f.Add("Critical or high", block.Number(grave))
 	}
 	if m := v.MaturitySummary; m != nil && m.Overall.Mean != nil {
-		f.Add("Maturity (of 5)", block.Text(fmt.Sprintf("%.1f", *m.Overall.Mean)))
+		f.Add("Maturity (of 5)", block.Text(wording.Decimal(*m.Overall.Mean)))
 	}
 	if v.POAM != nil {
 		open := 0

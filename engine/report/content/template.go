@@ -9,6 +9,7 @@ import (
 
 // Names of the available templates.
 const (
+	TemplateClient           = "client"
 	TemplateExecutiveSummary = "executive_summary"
 	TemplateFull             = "full"
 	TemplateSoA              = "soa"
@@ -34,6 +35,17 @@ const (
 	SectionDocuments SectionID = "documents"
 	SectionApprovals SectionID = "approvals"
 	SectionBasis     SectionID = "basis"
+
+	// Sections of a client's report. They merge and count what the others list.
+	SectionRisks      SectionID = "key-risks"
+	SectionPosture    SectionID = "posture"
+	SectionTrend      SectionID = "trend"
+	SectionStandards  SectionID = "standards"
+	SectionRoadmap    SectionID = "roadmap"
+	SectionProfiles   SectionID = "domains"
+	SectionExamined   SectionID = "examined"
+	SectionMethod     SectionID = "method"
+	SectionAppendices SectionID = "appendices"
 )
 
 // Template defines the content of a report: which sections it has, in which order, and from which
@@ -46,6 +58,21 @@ type Template struct {
 }
 
 var Templates = []Template{
+	{
+		TemplateClient, "Assessment report",
+		[]SectionID{
+			SectionRisks,
+			SectionPosture,
+			SectionTrend,
+			SectionRoadmap,
+			SectionStandards,
+			SectionProfiles,
+			SectionExamined,
+			SectionMethod,
+			SectionAppendices,
+		},
+		api.Gates, false,
+	},
 	{
 		TemplateExecutiveSummary, "Executive summary",
 		[]SectionID{SectionSummary, SectionCoverage, SectionBasis},

@@ -87,6 +87,11 @@ func HeatShade(step int) ColorName {
 	return ColorName("heat-" + strconv.Itoa(min(max(step, 0), HeatSteps)))
 }
 
+// CoolShade is like HeatShade, for what is good to have much of.
+func CoolShade(step int) ColorName {
+	return ColorName("cool-" + strconv.Itoa(min(max(step, 0), HeatSteps)))
+}
+
 // HeatSteps is the number of shades in a heat map, not counting the one for zero.
 const HeatSteps = 5
 
@@ -152,6 +157,12 @@ var tones = []tone{
 	{"heat-3", 0xe38a78, 0x92413a, 0},
 	{"heat-4", 0xc2453d, 0xbf5248, 0},
 	{"heat-5", 0x8f1d1d, 0xe58a7f, 0},
+	{"cool-0", 0xf4f6f8, 0x1b232c, 0},
+	{"cool-1", 0xdcebf5, 0x1f3342, 0},
+	{"cool-2", 0xb3d3e8, 0x28495f, 0},
+	{"cool-3", 0x7bb0d2, 0x34647f, 0},
+	{"cool-4", 0x3476a2, 0x2f6f99, 0},
+	{"cool-5", 0x1f5a82, 0x86bfe0, 0},
 	// Neutral colors for the streams of a flow.
 	{"stream-1", 0x2f74a6, 0x3f86ad, 0},
 	{"stream-2", 0x5d8a66, 0x6b9c75, 0},

@@ -19,6 +19,8 @@ import (
 // Request specifies a report to write. If Title is empty, the report has the default title of its template.
 type Request struct {
 	Template, Format, Title string
+	// WithAppendices binds the appendices into a report for a client.
+	WithAppendices bool
 	// Font is an optional TrueType font for characters missing from the built-in PDF fonts.
 	Font []byte
 	// CustomTemplate is a user's Go template for HTML or Markdown; if empty, the built-in one is
@@ -41,6 +43,9 @@ func Write(ctx context.Context, w io.Writer, src *content.Source, r Request) err
 		return err
 	}
 	v := content.New(src, r.Template, r.Title, r.Format == FormatJSON)
+	if r.WithAppendices {
+		v.BindAppendices()
+	}
 	out := bufio.NewWriterSize(&contextWriter{ctx: ctx, w: w}, 1<<16)
 	f, _ := findFormat(r.Format)
 	var err error

@@ -131,29 +131,29 @@ func TestDraft(t *testing.T) {
 		{
 			"gap under review",
 			func(s *content.Source) { s.Gap.Status = api.VersionUnderReview },
-			[]string{content.TemplateExecutiveSummary, content.TemplateFull, content.TemplateGapAnalysis},
+			[]string{content.TemplateClient, content.TemplateExecutiveSummary, content.TemplateFull, content.TemplateGapAnalysis},
 		},
 		{
 			"no plan",
 			func(s *content.Source) { s.POAM = nil },
-			[]string{content.TemplateExecutiveSummary, content.TemplateFull, content.TemplatePOAM, content.TemplateFedRAMPPOAM, content.TemplateEMASSPOAM},
+			[]string{content.TemplateClient, content.TemplateExecutiveSummary, content.TemplateFull, content.TemplatePOAM, content.TemplateFedRAMPPOAM, content.TemplateEMASSPOAM},
 		},
 		{
 			"SoA changed since",
 			func(s *content.Source) { s.SoA.ContentSHA256 = reporttest.FakeSHA256(1) },
-			[]string{content.TemplateExecutiveSummary, content.TemplateFull, content.TemplateSoA, content.TemplateAssessmentPlan},
+			[]string{content.TemplateClient, content.TemplateExecutiveSummary, content.TemplateFull, content.TemplateSoA, content.TemplateAssessmentPlan},
 		},
 		{
 			"maturity superseded",
 			func(s *content.Source) { s.Maturity.Status = api.VersionSuperseded },
-			[]string{content.TemplateExecutiveSummary, content.TemplateFull, content.TemplateMaturity},
+			[]string{content.TemplateClient, content.TemplateExecutiveSummary, content.TemplateFull, content.TemplateMaturity},
 		},
 		{"scope has no gate", func(s *content.Source) { s.Scope.Status = api.VersionDraft }, nil},
 		{
 			"nothing",
 			func(s *content.Source) { *s = content.Source{} },
 			[]string{
-				content.TemplateExecutiveSummary, content.TemplateFull, content.TemplateSoA, content.TemplateGapAnalysis, content.TemplateMaturity,
+				content.TemplateClient, content.TemplateExecutiveSummary, content.TemplateFull, content.TemplateSoA, content.TemplateGapAnalysis, content.TemplateMaturity,
 				content.TemplatePOAM, content.TemplateFedRAMPPOAM, content.TemplateEMASSPOAM, content.TemplateAssessmentPlan,
 			},
 		},

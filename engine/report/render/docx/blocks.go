@@ -18,7 +18,7 @@ func (x *docxWriter) writeBlock(b block.Block) {
 		}
 		x.writeHeading(level, b.ID, b.Text, false)
 	case block.Para:
-		x.writeParagraph(map[string]string{"empty": "Empty", "lead": "Lead"}[b.Class], b.Text)
+		x.writeParagraph(map[string]string{"empty": "Empty", "lead": "Lead", "headline": "Lead", "decision": "Notice"}[b.Class], b.Text)
 	case block.List:
 		for _, c := range b.Items {
 			x.writeParagraph("ListBullet", c)

@@ -156,13 +156,16 @@ func (x *docxWriter) writeBody(d *block.Document) {
 	if len(d.Draft) > 0 {
 		x.writeParagraph("Notice", block.Cell{{Text: "DRAFT.", Strong: true}, {Text: " " + strings.Join(d.Draft, " ")}})
 	}
+	for _, b := range d.Front {
+		x.writeBlock(b)
+	}
 	x.writeTableOfContents(d)
-	x.writeHeading(1, "about", "About this report", false)
-	x.writeBlock(d.Facts)
-	x.writeBlock(d.Versions)
 	for i := range d.Sections {
 		x.writeSection(&d.Sections[i])
 	}
+	x.writeHeading(1, "about", "About this report", true)
+	x.writeBlock(d.Facts)
+	x.writeBlock(d.Versions)
 	x.writeParagraph("Colophon", block.Text("Written by "+d.Tool+"."))
 	x.writeRawXML(`<w:sectPr><w:headerReference w:type="default" r:id="rId4"/><w:footerReference w:type="default" r:id="rId5"/>`)
 	x.writeRawXMLf(

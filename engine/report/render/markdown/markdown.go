@@ -28,14 +28,14 @@ func Write(w io.Writer, d block.Document) error {
 	if len(d.Draft) > 0 {
 		m.writeParagraph("> **DRAFT.** " + Escape(strings.Join(d.Draft, " ")))
 	}
+	for _, b := range d.Front {
+		m.writeBlock(b)
+	}
 	m.writeParagraph("## Contents")
 	for i, s := range d.Sections {
 		m.writeLine(fmt.Sprintf("%d. [%s](#%s)", i+1, Escape(s.Title), s.ID))
 	}
 	m.writeLine("")
-	m.writeParagraph("## About this report")
-	m.writeBlock(d.Facts)
-	m.writeBlock(d.Versions)
 	for _, s := range d.Sections {
 		mark := ""
 		if s.Draft != "" {
@@ -53,6 +53,9 @@ func Write(w io.Writer, d block.Document) error {
 			m.writeBlock(b)
 		}
 	}
+	m.writeParagraph("## About this report")
+	m.writeBlock(d.Facts)
+	m.writeBlock(d.Versions)
 	m.writeParagraph("---")
 	m.writeParagraph("Written by " + Escape(d.Tool) + ".")
 	if d.Footer != "" {

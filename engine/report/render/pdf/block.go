@@ -15,10 +15,24 @@ const (
 func (p *pdfWriter) drawBlocks(all []block.Block) {
 	for i, b := range all {
 		if _, ok := b.(block.Heading); ok && i+1 < len(all) {
-			p.ensureSpace(34 + p.minStartHeight(all[i+1]))
+			p.ensureSpace(34 + p.minStartHeight(all[i+1]) + p.heightOfPictureAfterText(all[i+1:]))
 		}
 		p.drawBlock(b)
 	}
+}
+
+// heightOfPictureAfterText returns the height of the picture that follows one paragraph, so that both stay under their
+// heading, or 0 if the blocks begin otherwise.
+func (p *pdfWriter) heightOfPictureAfterText(all []block.Block) float64 {
+	if len(all) < 2 {
+		return 0
+	}
+	_, text := all[0].(block.Para)
+	b, picture := all[1].(block.Picture)
+	if !text || !picture {
+		return 0
+	}
+	return p.pictureScale(b)*b.Height + pictureTitleHeight
 }
 
 // minStartHeight returns the height of the first part of a block, which must not be separated from the
@@ -51,6 +65,11 @@ func (p *pdfWriter) drawBlock(b block.Block) {
 		switch b.Class {
 		case "lead":
 			body.size = 10.5
+		case "headline":
+			body.size = 15
+		case "decision":
+			p.drawPanel(b.Text, drawing.Accent, drawing.InfoGround)
+			return
 		case "empty":
 			body.face, body.color = p.fonts.italic, drawing.Soft
 		}

@@ -132,11 +132,11 @@ func layOutDocument(d block.Document, fallbackFont []byte) (*pdfWriter, error) {
 	f.SetAuthor(p.replaceMissingGlyphs(d.Organization), true)
 	f.SetCreator(p.replaceMissingGlyphs(d.Tool), true)
 	p.drawFrontPage()
-	p.drawAboutChapter()
 	for i := range d.Sections {
 		p.drawChapter(&d.Sections[i])
 		d.Sections[i].Blocks = nil // free memory: the blocks of a long report are most of it
 	}
+	p.drawAboutChapter()
 	p.drawMissingGlyphNote()
 	p.drawHeadersAndResolveLinks()
 	if err := f.Error(); err != nil {
@@ -281,6 +281,10 @@ func (p *pdfWriter) drawFrontPage() {
 	if len(d.Draft) > 0 {
 		p.drawNotice("DRAFT. Not everything in this report has been approved:", d.Draft, drawing.Bad, drawing.BadGround)
 	}
+	if len(d.Front) > 0 {
+		p.drawBlocks(d.Front)
+		p.newPage()
+	}
 	p.drawTableOfContents()
 }
 
@@ -315,11 +319,23 @@ func (p *pdfWriter) drawNotice(text string, items []string, c, bg drawing.ColorN
 	p.addSpaceUnlessAtTop(4)
 }
 
+// drawPanel draws a text on a colored ground.
+func (p *pdfWriter) drawPanel(c block.Cell, edge, ground drawing.ColorName) {
+	p.addSpaceUnlessAtTop(4)
+	p.withInset(0, 0, []strip{{p.left, p.right, ground}, {p.left, p.left + 4, edge}}, func() {
+		p.withInset(14, 10, nil, func() {
+			p.reserveHeight(7)
+			p.drawParagraph(c, textStyle{face: p.fonts.regular, size: 10.5, color: drawing.Ink}, 0)
+			p.reserveHeight(7)
+		})
+	})
+	p.addSpaceUnlessAtTop(8)
+}
+
 func (p *pdfWriter) drawTableOfContents() {
 	p.addSpaceUnlessAtTop(10)
 	p.setAnchor("contents")
 	p.drawParagraph(block.Text("Contents"), textStyle{face: p.fonts.bold, size: 13, color: drawing.Ink}, 4)
-	p.drawContentsLine("About this report", "about", 0)
 	for i := range p.doc.Sections {
 		s := &p.doc.Sections[i]
 		title := s.Title
@@ -333,6 +349,7 @@ func (p *pdfWriter) drawTableOfContents() {
 			}
 		}
 	}
+	p.drawContentsLine("About this report", "about", 0)
 }
 
 func (p *pdfWriter) drawContentsLine(title, ref string, level int) {
@@ -356,14 +373,34 @@ func (p *pdfWriter) drawContentsLine(title, ref string, level int) {
 }
 
 func (p *pdfWriter) drawAboutChapter() {
-	p.newPage()
+	p.startChapter(nil)
 	p.drawChapterTitle("about", "About this report", false)
 	p.drawBlock(p.doc.Facts)
 	p.drawBlock(p.doc.Versions)
 }
 
+// startChapter starts a new page unless the current one has room for the beginning of the chapter.
+func (p *pdfWriter) startChapter(blocks []block.Block) {
+	need := 50.0
+	for i, b := range blocks {
+		_, heading := b.(block.Heading)
+		_, text := b.(block.Para)
+		if need += p.minStartHeight(b); i == 3 || !heading && !text {
+			break
+		}
+	}
+	if room := pdfBottom - p.cursorY; room < max(need, chapterShare*(pdfBottom-pdfTop)) {
+		p.newPage()
+		return
+	}
+	p.addSpaceUnlessAtTop(26)
+}
+
+// chapterShare is the share of a page that must be empty for a chapter to start on it.
+const chapterShare = 0.4
+
 func (p *pdfWriter) drawChapter(s *block.Section) {
-	p.newPage()
+	p.startChapter(s.Blocks)
 	p.drawChapterTitle(s.ID, s.Title, s.Draft != "")
 	if s.Draft != "" {
 		p.drawParagraph(block.Text(s.Draft), textStyle{face: p.fonts.bold, size: 9.5, color: drawing.Bad}, 4)

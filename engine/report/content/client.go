@@ -1,0 +1,623 @@
+package content
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
+)
+
+// answerBlocks returns the first page of a client's report: the answer, the figures behind it, and what is to be
+// decided.
+func (v *Report) answerBlocks() []block.Block {
+	s := v.Story()
+	out := []block.Block{block.Para{Class: "headline", Text: block.Cell{{Text: s.Headline + ".", Strong: true}}}}
+	for _, sentence := range s.Answer {
+		out = append(out, block.Para{Class: "lead", Text: block.UserText(sentence)})
+	}
+	out = append(out, v.answerTiles())
+	if t := s.Trend; t != nil {
+		out = append(out, block.Para{Class: "lead", Text: block.Cell{{Text: "Trend: ", Strong: true}, {Text: t.Summary, UserText: true}}})
+	}
+	out = append(out, block.Para{Class: "decision", Text: block.Cell{{Text: "Decision asked for: ", Strong: true}, {Text: s.Decision, UserText: true}}})
+	if s.Posture.Applicable > 0 {
+		out = append(out, v.postureTable())
+	}
+	if names := v.approvedInAdvance(); len(names) > 0 {
+		out = append(out, block.NewPara("empty", "Approved in advance, before anyone had seen the content: "+prose.JoinAnd(names)+"."))
+	}
+	return out
+}
+
+// approvedInAdvance returns the names of the deliverables whose approval was given in advance.
+func (v *Report) approvedInAdvance() (names []string) {
+	for _, g := range v.Template.Gates {
+		if v.approvalStatus(g).inAdvance() {
+			names = append(names, g.Title())
+		}
+	}
+	return names
+}
+
+// answerTiles returns the figures of the first page.
+func (v *Report) answerTiles() block.Facts {
+	s := v.Story()
+	p := s.Posture
+	f := block.Facts{Tiles: true}
+	f.Add("Overall", block.Text(prose.Capitalize(p.Rating)))
+	if p.CompliancePct != nil {
+		f.Add("Shown in place", block.Text(wording.Decimal(*p.CompliancePct)+"%"))
+	}
+	if p.Maturity != nil {
+		label := "Maturity (of 5)"
+		if p.Target != nil {
+			label = "Maturity; target " + wording.Decimal(*p.Target)
+		}
+		f.Add(label, block.Text(wording.Decimal(*p.Maturity)))
+	}
+	f.Add("Critical and high findings", block.Number(p.Critical+p.High))
+	f.Add("Open actions", block.Number(v.openActions()))
+	return f
+}
+
+// postureTable returns a single bar with the status of all applicable controls.
+func (v *Report) postureTable() block.Table {
+	p := v.Story().Posture
+	t := block.Table{
+		Caption: fmt.Sprintf("The %s that apply, by what the evidence shows", prose.Count(p.Applicable, "measure", "measures")),
+		Columns: []block.Column{
+			{Name: "Status", Width: 5},
+			{Name: "Measures", Width: 3, Number: true},
+			{Name: "Share", Width: 2, Number: true},
+			{Name: "Chart", Width: 9, Picture: true},
+		},
+	}
+	rest := p.Applicable - p.Implemented - p.Partially - p.Planned - p.NotImplemented - p.NotEvidenced
+	for _, r := range []struct {
+		status coverageStatus
+		name   string
+		n      int
+	}{
+		{statusImplemented, "In place", p.Implemented},
+		{statusPartly, "Partly in place", p.Partially},
+		{statusPlanned, "Planned", p.Planned},
+		{statusMissing, "Not in place", p.NotImplemented},
+		{statusNotEvidenced, "Too little evidence to judge", p.NotEvidenced},
+		{statusNotAssessed, "Not assessed", rest},
+	} {
+		if r.n == 0 {
+			continue
+		}
+		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
+			block.Text(r.name), block.Number(r.n), block.Text(wording.Percent(r.n, p.Applicable)),
+			{{Bar: &block.Bar{
+				Label: fmt.Sprintf("%s: %d", r.name, r.n), Parts: []block.BarPart{{Fill: string(r.status), Value: float64(r.n)}},
+				Max: float64(p.Applicable), Mark: -1,
+			}}},
+		}})
+	}
+	return t
+}
+
+// risksSection describes the key risks: cause, event and consequence, and what to do first.
+func (v *Report) risksSection() []block.Block {
+	s := v.Story()
+	if v.Gap == nil {
+		return []block.Block{block.NewPara("empty", "No gap analysis has been drafted yet, so no risk is known.")}
+	}
+	if len(s.Risks) == 0 {
+		return []block.Block{block.NewPara("empty", "The findings lead to no risk that needs action.")}
+	}
+	findings := 0
+	for _, r := range s.Risks {
+		findings += r.Shown + r.Unknown
+	}
+	out := []block.Block{
+		block.NewPara("", fmt.Sprintf(
+			"The %s of the gap analysis that need action lead to %s. A gap that the evidence shows weighs more than one that only lacks evidence.",
+			prose.Count(findings, "finding", "findings"), prose.Count(len(s.Risks), "key risk", "key risks"),
+		)),
+		v.riskTable(),
+	}
+	for i := range s.Risks {
+		out = append(out, v.riskCard(&s.Risks[i]))
+	}
+	left := fmt.Sprintf("Not shown here: each of the %s on its own; %s has them in full.",
+		prose.Count(len(v.Findings), "finding", "findings"), s.appendixName(TemplateGapAnalysis))
+	if len(s.MinorRisks) > 0 {
+		left = fmt.Sprintf("Not shown here: %s (%s), and each of the %s on its own; %s has them in full.",
+			prose.Count(len(s.MinorRisks), "smaller risk", "smaller risks"), strings.Join(s.MinorRisks, ", "),
+			prose.Count(len(v.Findings), "finding", "findings"), s.appendixName(TemplateGapAnalysis))
+	}
+	return append(out, block.NewPara("", left))
+}
+
+// riskTable lists the key risks, one line each.
+func (v *Report) riskTable() block.Table {
+	t := block.Table{Caption: "Key risks, worst first", Columns: []block.Column{
+		{Name: "No.", Width: 2, Number: true},
+		{Name: "Risk", Width: 8},
+		{Name: "Worst finding", Width: 4},
+		{Name: "Shown by evidence", Width: 4, Number: true},
+		{Name: "No evidence", Width: 3, Number: true},
+		{Name: "Actions", Width: 3, Number: true},
+		{Name: "First result due", Width: 4},
+	}}
+	for _, r := range v.Story().Risks {
+		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
+			block.Number(r.Number), {{Text: r.Title, Strong: true}}, block.Badge(string(r.Severity), wording.Label(string(r.Severity))),
+			block.Number(r.Shown), block.Number(r.Unknown), block.Number(r.Actions), block.NoBreak(wording.OrDefault(string(r.FirstDue), "–")),
+		}})
+	}
+	return t
+}
+
+// riskStatement returns a risk as one sentence: cause, event, consequence.
+func (r *KeyRisk) riskStatement() string {
+	return prose.Capitalize(r.Cause) + ". As a result, " + r.Event + ". Then " + r.Consequence + "."
+}
+
+func (v *Report) riskCard(r *KeyRisk) block.Card {
+	c := block.Card{
+		ID: v.anchors.assign("risk", r.ID),
+		Title: block.Badge(string(r.Severity), wording.Label(string(r.Severity))).With(
+			block.Span{Text: fmt.Sprintf(" %d. %s", r.Number, r.Title)}),
+	}
+	var f block.Facts
+	f.AddText("Cause", prose.Capitalize(r.Cause)+".")
+	f.AddText("Event", prose.Capitalize(r.Event)+".")
+	f.AddText("Consequence", prose.Capitalize(r.Consequence)+".")
+	for _, e := range r.Evidence {
+		f.Add("Evidence", block.Prose("“"+prose.Truncate(strings.Join(strings.Fields(e.Quote), " "), 220)+"”").With(
+			block.Span{Text: " " + citation(e), UserText: true}))
+	}
+	if r.Actions > 0 {
+		f.AddText("First step", fmt.Sprintf("%s. Owner: %s. Due: %s.", r.FirstStep, r.Owner, wording.OrDefault(string(r.FirstDue), "no date")))
+		if r.Proof != "" {
+			f.AddText("Proof of success", r.Proof+".")
+		}
+		if r.Actions > 1 {
+			f.AddText("Then", fmt.Sprintf("%s, the last due %s.", prose.Count(r.Actions-1, "more action", "more actions"),
+				wording.OrDefault(string(r.LastDue), "without a date")))
+		}
+	}
+	f.AddText("Behind it", fmt.Sprintf("%s: %s", prose.Count(len(r.Controls), "finding", "findings"), firstCodes(r.Controls, 12)))
+	c.Blocks = append(c.Blocks, f)
+	return c
+}
+
+// citation returns the document and place of a passage, in parentheses.
+func citation(e api.Evidence) string {
+	s := wording.OrDefault(e.DocumentTitle, e.Filename)
+	if at := wording.Locator(e.Locator); at != "" {
+		s += ", " + at
+	}
+	return "(" + s + ")"
+}
+
+// firstCodes lists the first n codes and the number of others.
+func firstCodes(codes []string, n int) string {
+	s := strings.Join(codes[:min(n, len(codes))], ", ")
+	if more := len(codes) - n; more > 0 {
+		s += fmt.Sprintf(" and %s more", prose.GroupThousands(more))
+	}
+	return s
+}
+
+// postureSection shows where the company stands: by domain as a heat map, and its maturity against the target.
+func (v *Report) postureSection() []block.Block {
+	s := v.Story()
+	if v.SoA == nil || len(s.Domains) == 0 {
+		return []block.Block{block.NewPara("empty", "No Statement of Applicability has been drafted yet, so there is no posture to show.")}
+	}
+	out := []block.Block{
+		block.Heading{ID: v.anchors.assign("posture", "heat"), Text: "By domain"},
+		block.NewPara("", "Each row is a domain, weakest first. The darker a cell, the larger its share of the domain’s measures; the number counts them."),
+		v.statusHeatMap(),
+	}
+	if m := v.MaturitySummary; m != nil && m.Overall.Mean != nil {
+		out = append(out, block.Heading{ID: v.anchors.assign("posture", "maturity"), Text: "Maturity against the target"})
+		out = append(out, block.NewPara("", v.describeMaturity()))
+		if r, ok := radarChart(m.Domains); ok {
+			r.Title = v.maturityMessage()
+			out = append(out, r)
+		}
+		out = append(out, v.maturityGapTable())
+	}
+	return out
+}
+
+// maturityMessage returns what the radar chart shows, as its title.
+func (v *Report) maturityMessage() string {
+	m := v.MaturitySummary.Overall
+	s := fmt.Sprintf("Maturity is %s of 5", wording.Decimal(*m.Mean))
+	if m.TargetMean != nil {
+		s += ", the target " + wording.Decimal(*m.TargetMean)
+	}
+	if far := v.maturityGaps(); len(far) > 0 {
+		s += "; " + wording.OrDefault(far[0].DomainName, far[0].DomainCode) + " is furthest from it"
+	}
+	return s
+}
+
+// maturityGaps returns the domains below their target, the furthest first.
+func (v *Report) maturityGaps() (out []api.DomainMaturity) {
+	for _, d := range v.MaturitySummary.Domains {
+		if d.Mean != nil && d.TargetMean != nil && *d.Mean < *d.TargetMean {
+			out = append(out, d)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b api.DomainMaturity) int {
+		switch x, y := *a.TargetMean-*a.Mean, *b.TargetMean-*b.Mean; {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// maxMaturityGaps is the number of domains that the table of a client's report lists.
+const maxMaturityGaps = 15
+
+// maturityGapTable lists the domains that are furthest from their target.
+func (v *Report) maturityGapTable() block.Table {
+	gaps := v.maturityGaps()
+	t := block.Table{
+		Caption: "Domains furthest from their target", Empty: "Every rated domain reaches its target.",
+		Columns: []block.Column{
+			{Name: "Domain", Width: 8},
+			{Name: "Level", Width: 3, Number: true},
+			{Name: "Target", Width: 3, Number: true},
+			{Name: "Gap", Width: 3, Number: true},
+			{Name: "0 to 5", Width: 8, Picture: true},
+		},
+	}
+	for _, d := range gaps[:min(len(gaps), maxMaturityGaps)] {
+		name := wording.OrDefault(d.DomainName, v.domainLabel(d.DomainCode))
+		row := domainMaturityRow(d, name)
+		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
+			block.UserText(name), block.Text(wording.Decimal(*d.Mean)), block.Text(wording.Decimal(*d.TargetMean)),
+			block.Text(wording.Decimal(*d.TargetMean - *d.Mean)), row.Cells[len(row.Cells)-1],
+		}})
+	}
+	if more := len(gaps) - maxMaturityGaps; more > 0 {
+		t.Caption += fmt.Sprintf("; %d more in %s", more, v.Story().appendixName(TemplateMaturity))
+	}
+	return t
+}
+
+// profilesSection describes each domain in a few lines.
+func (v *Report) profilesSection() []block.Block {
+	s := v.Story()
+	if len(s.Domains) == 0 {
+		return []block.Block{block.NewPara("empty", "Nothing has been assessed yet.")}
+	}
+	var out []block.Block
+	for i := range s.Domains[:min(len(s.Domains), maxProfiles)] {
+		out = append(out, v.profileCard(&s.Domains[i]))
+	}
+	if more := len(s.Domains) - maxProfiles; more > 0 {
+		out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s; %s has every control of them.",
+			prose.Count(more, "domain", "domains"), s.appendixName(TemplateSoA))))
+	}
+	return out
+}
+
+func (v *Report) profileCard(d *DomainProfile) block.Card {
+	c := block.Card{ID: v.anchors.assign("domain", d.Code), Title: block.Cell{{Text: d.Name, UserText: true}}}
+	counts := []string{}
+	for _, o := range coverageStatuses {
+		if n := d.Counts[o]; n > 0 && o != statusExcluded {
+			counts = append(counts, fmt.Sprintf("%s %s", prose.GroupThousands(n), strings.ToLower(readerStatus(o))))
+		}
+	}
+	var f block.Facts
+	line := fmt.Sprintf("%s: %s.", prose.Count(d.Applicable, "measure applies", "measures apply"), strings.Join(counts, ", "))
+	if d.Maturity != nil {
+		line += fmt.Sprintf(" Maturity %s", wording.Decimal(*d.Maturity))
+		if d.Target != nil {
+			line += ", target " + wording.Decimal(*d.Target)
+		}
+		line += "."
+	}
+	f.AddText("Where it stands", line)
+	if n := d.Counts[statusImplemented]; n > 0 {
+		f.AddText("In place", nameSome(d.InPlace, 3)+moreOf(n-len(d.InPlace)))
+	}
+	if len(d.Missing) > 0 {
+		f.AddText("To do", nameSome(d.Missing, 3))
+	}
+	if a := d.NextAction; a != nil {
+		f.AddText("Next", fmt.Sprintf("%s (%s). Owner: %s. Due: %s.", a.Title, a.Code, a.Owner, wording.OrDefault(string(a.Due), "no date")))
+	}
+	c.Blocks = []block.Block{f}
+	return c
+}
+
+func moreOf(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %s more", prose.GroupThousands(n))
+}
+
+// readerStatus returns a status in words for readers who don't know the method.
+func readerStatus(o coverageStatus) string {
+	switch o {
+	case statusImplemented:
+		return "In place"
+	case statusPartly:
+		return "Partly in place"
+	case statusMissing:
+		return "Not in place"
+	case statusNotEvidenced:
+		return "Without enough evidence"
+	}
+	return o.displayName()
+}
+
+// maxOpenRequirements is the number of requirements without full evidence that a client's report lists for each
+// framework.
+const maxOpenRequirements = 20
+
+// standardsSection shows, for each framework, how many requirements are met, and those that are furthest from it.
+func (v *Report) standardsSection() []block.Block {
+	out := []block.Block{}
+	if len(v.coverage) == 0 {
+		return []block.Block{block.NewPara("empty", "No standard was selected: the catalog's measures were assessed on their own.")}
+	}
+	out = append(out, v.coverageTable())
+	if v.SoA == nil {
+		return out
+	}
+	for i := range v.coverage[:min(len(v.coverage), 5)] {
+		fc := &v.coverage[i]
+		name := wording.OrDefault(fc.framework.Name, fc.framework.Code)
+		var open []requirementCoverage
+		for _, o := range []coverageStatus{statusMissing, statusPlanned, statusPartly, statusNotEvidenced} {
+			for _, r := range fc.requirements {
+				if r.status == o {
+					open = append(open, r)
+				}
+			}
+		}
+		if len(open) == 0 {
+			continue
+		}
+		t := block.Table{
+			Caption: fmt.Sprintf("%s: requirements to work on, worst first", name),
+			Columns: []block.Column{{Name: "Requirement", Width: 9}, {Name: "Status", Width: 4}, {Name: "Measures", Width: 8}},
+		}
+		for _, r := range open[:min(len(open), maxOpenRequirements)] {
+			var codes []string
+			for _, it := range r.items {
+				if it.Applicability.IsApplicable() && it.ImplementationStatus != api.Implemented {
+					codes = append(codes, it.ControlCode)
+				}
+			}
+			t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
+				requirementCell(r), block.Badge(string(r.status), readerStatus(r.status)), block.Text(firstCodes(codes, 6)),
+			}})
+		}
+		out = append(out, block.Heading{ID: v.anchors.assign("standard", fc.framework.Code), Text: name}, t)
+		if more := len(open) - maxOpenRequirements; more > 0 {
+			out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s of %s; %s has them all.",
+				prose.Count(more, "further requirement", "further requirements"), name, v.Story().appendixName(TemplateSoA))))
+		}
+	}
+	return out
+}
+
+// roadmapSection shows the plan by quarter, with effort and owners.
+func (v *Report) roadmapSection() []block.Block {
+	s := v.Story()
+	if v.POAM == nil {
+		return []block.Block{block.NewPara("empty", "No plan of action has been drafted yet.")}
+	}
+	if len(s.Roadmap) == 0 {
+		return []block.Block{block.NewPara("empty", "The plan has no open action.")}
+	}
+	out := []block.Block{
+		block.NewPara("", fmt.Sprintf("%s remain open, with an effort of about %s. %s",
+			prose.Capitalize(prose.Count(v.openActions(), "action", "actions")), s.Effort, effortAssumption)),
+		v.roadmapPicture(),
+		v.roadmapTable(),
+	}
+	for i := range s.Roadmap {
+		q := &s.Roadmap[i]
+		out = append(out, block.Heading{ID: v.anchors.assign("quarter", q.Name), Text: q.Name}, v.quarterTable(q))
+		if q.More > 0 {
+			out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s due in %s; %s has them all.",
+				prose.Count(q.More, "further action", "further actions"), q.Name, s.appendixName(TemplatePOAM))))
+		}
+	}
+	return out
+}
+
+func (v *Report) roadmapTable() block.Table {
+	t := block.Table{Caption: "The plan by quarter", Columns: []block.Column{
+		{Name: "Due in", Width: 5}, {Name: "Actions", Width: 3, Number: true}, {Name: "Effort", Width: 6},
+	}}
+	for _, s := range api.Severities[:4] {
+		t.Columns = append(t.Columns, block.Column{Name: wording.Label(string(s)), Width: 3, Number: true})
+	}
+	for _, q := range v.Story().Roadmap {
+		r := block.Row{Cells: []block.Cell{{{Text: q.Name, Strong: true}}, block.Number(q.Items), block.Text(q.Effort.String())}}
+		for _, s := range api.Severities[:4] {
+			r.Cells = append(r.Cells, block.Number(q.BySeverity[s]))
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	return t
+}
+
+func (v *Report) quarterTable(q *Quarter) block.Table {
+	t := block.Table{
+		Caption: fmt.Sprintf("%s: %s, %s", q.Name, prose.Count(q.Items, "action", "actions"), q.Effort),
+		Columns: []block.Column{
+			{Name: "Due", Width: 4}, {Name: "Action", Width: 13}, {Name: "Severity", Width: 4},
+			{Name: "Closes", Width: 3, Number: true}, {Name: "Effort", Width: 3}, {Name: "Owner", Width: 6},
+		},
+	}
+	for _, a := range q.Actions {
+		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
+			block.NoBreak(wording.OrDefault(string(a.Due), "no date")),
+			block.UserText(a.Title).With(block.Span{Text: " (" + a.Code + ")"}),
+			block.Badge(string(a.Severity), wording.Label(string(a.Severity))), block.Number(a.Controls),
+			block.Text(wording.Label(a.Effort)), block.UserText(a.Owner),
+		}})
+	}
+	return t
+}
+
+// maxListedDocuments is the number of documents that a client's report lists.
+const maxListedDocuments = 40
+
+// examinedSection says what was examined and what was not.
+func (v *Report) examinedSection() []block.Block {
+	var out []block.Block
+	s := v.Story()
+	read, unread := v.partitionDocuments()
+	cited := v.citationsByDocument()
+	out = append(out, block.NewPara("", fmt.Sprintf(
+		"%s of %s could be read and examined. No system was tested, no site visited and nobody interviewed.",
+		prose.GroupThousands(read), prose.Count(len(v.Documents), "document", "documents"))))
+	if len(v.Documents) > 0 {
+		t := block.Table{Caption: "Documents examined, most cited first", Columns: []block.Column{
+			{Name: "Document", Width: 10}, {Name: "Kind", Width: 4}, {Name: "Date", Width: 4}, {Name: "Passages cited", Width: 4, Number: true},
+		}}
+		docs := slices.Clone(v.Documents)
+		slices.SortStableFunc(docs, func(a, b api.Document) int { return cited[b.ID] - cited[a.ID] })
+		for _, d := range docs[:min(len(docs), maxListedDocuments)] {
+			if d.Status != api.DocumentIngested {
+				continue
+			}
+			t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
+				block.UserText(wording.OrDefault(d.Title, d.Filename)), block.Text(wording.OrDefault(wording.Label(d.Category), "–")),
+				block.NoBreak(wording.OrDefault(wording.OrEmpty(d.EffectiveDate), "–")), block.Number(cited[d.ID]),
+			}})
+		}
+		out = append(out, t)
+		if more := len(docs) - maxListedDocuments; more > 0 {
+			out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s; %s has the whole register.",
+				prose.Count(more, "document", "documents"), s.appendixName(TemplateSoA))))
+		}
+	}
+	var l block.List
+	add := func(format string, args ...any) {
+		l.Items = append(l.Items, block.UserText(fmt.Sprintf(format, args...)))
+	}
+	for _, d := range unread[:min(len(unread), 10)] {
+		add("%s could not be read%s.", d.Filename, map[bool]string{true: "", false: ": " + strings.TrimRight(wording.OrEmpty(d.Error), ".")}[d.Error == nil])
+	}
+	if more := len(unread) - 10; more > 0 {
+		add("%s could not be read.", prose.Count(more, "more document", "more documents"))
+	}
+	if n := v.describeNotRead(); n != "" {
+		add("Inside the documents, not read: %s.", n)
+	}
+	if v.Scope != nil {
+		for _, x := range v.Scope.Exclusions[:min(len(v.Scope.Exclusions), 10)] {
+			add("Outside the scope: %s.", strings.TrimRight(x, "."))
+		}
+	}
+	if p := s.Posture; p.Excluded > 0 {
+		add("%s do not apply and were not assessed; %s has the reason for each.",
+			prose.Count(p.Excluded, "measure", "measures"), s.appendixName(TemplateSoA))
+	}
+	for i, name := range v.silentDomains() {
+		if i == 10 {
+			add("Further domains without evidence are listed in %s.", s.appendixName(TemplateSoA))
+			break
+		}
+		add("No evidence was provided for %s.", name)
+	}
+	if len(l.Items) > 0 {
+		out = append(out, block.Heading{ID: v.anchors.assign("examined", "not"), Text: "What was not examined"}, l)
+	}
+	return out
+}
+
+// silentDomains returns the names of domains for which no control has evidence.
+func (v *Report) silentDomains() (out []string) {
+	for _, d := range v.Story().Domains {
+		if d.Counts[statusNotEvidenced] == d.Applicable {
+			out = append(out, d.Name)
+		}
+	}
+	return out
+}
+
+// citationsByDocument returns how many passages of each document the Statement of Applicability cites.
+func (v *Report) citationsByDocument() map[string]int {
+	out := map[string]int{}
+	for i := range v.SoAItems {
+		for _, e := range v.SoAItems[i].Evidence {
+			out[e.DocumentID]++
+		}
+	}
+	return out
+}
+
+// methodSection describes the method and its limits in half a page.
+func (v *Report) methodSection() []block.Block {
+	out := []block.Block{
+		block.NewPara("", fmt.Sprintf(
+			"The assessment compares the documents provided with what an assessor looks for in each measure of %s. "+
+				"A measure counts as in place only if passages of valid documents show it; a draft, a plan or an outdated text does not suffice. "+
+				"Every verdict quotes its passages.", v.CatalogName())),
+		block.NewPara("", postureRule),
+	}
+	var l block.List
+	add := func(s string) { l.Items = append(l.Items, block.UserText(s)) }
+	add("Paper is not practice: what documents say may not be what is done. Where records show practice, they are preferred.")
+	add("“Too little evidence” does not mean that a measure is missing.")
+	add("Severity combines the weight of a measure, how much of it is missing, and how many requirements depend on it. Money is not estimated.")
+	add(effortAssumption)
+	if v.Catalog.IsStarter {
+		add(StarterNotice)
+	}
+	return append(out, l)
+}
+
+// appendicesSection lists the appendices by their letters.
+func (v *Report) appendicesSection() []block.Block {
+	t := block.Table{Caption: "Appendices", Columns: []block.Column{
+		{Name: "Appendix", Width: 3}, {Name: "Title", Width: 8}, {Name: "Lines", Width: 2, Number: true}, {Name: "Content", Width: 12}, {Name: "Where", Width: 6},
+	}}
+	for _, a := range v.Story().Appendices {
+		where := block.Text(AppendixFilename(a, a.Format))
+		if v.Template.hasSection(a.section) {
+			where = block.Cell{{Text: "in this document", Ref: string(a.section)}}
+		}
+		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
+			{{Text: a.Letter, Strong: true}}, block.Text(a.Title), block.Number(a.Items), block.Text(prose.Capitalize(a.Content) + "."), where,
+		}})
+	}
+	return []block.Block{t}
+}
+
+// AppendixFilename returns the name of the file that holds an appendix.
+func AppendixFilename(a Appendix, extension string) string {
+	return fmt.Sprintf("appendix-%s-%s.%s", strings.ToLower(a.Letter), strings.ReplaceAll(a.Template, "_", "-"), extension)
+}
+
+// Appendices lists the appendices of a client's report.
+func (v *Report) Appendices() []Appendix { return v.Story().Appendices }
+
+// BindAppendices adds the appendices to the report as further sections, before the last one.
+func (v *Report) BindAppendices() {
+	if v.Template.Name != TemplateClient {
+		return
+	}
+	at := slices.Index(v.Template.Sections, SectionMethod)
+	v.Template.Sections = slices.Insert(slices.Clone(v.Template.Sections), at+2,
+		SectionSoA, SectionGap, SectionPOAM, SectionMaturity, SectionDocuments, SectionApprovals)
+}

@@ -1,0 +1,717 @@
+package content
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/engine/risk"
+	"github.com/scf-service/service/internal/prose"
+)
+
+// Limits of the story, which make it as long for a thousand controls as for fifty.
+const (
+	maxKeyRisks          = 10
+	maxActionsPerQuarter = 12
+	maxQuarters          = 8
+	maxProfiles          = 33
+)
+
+// Story is what a report tells the people who pay for it: the answer, the risks behind it, and what to do by when.
+// It merges findings and plan items, and says how many it leaves out. Everything in it is counted or quoted from
+// the source.
+type Story struct {
+	Client string `json:"client"`
+	// Headline is the answer in a few words, Answer in three sentences.
+	Headline   string    `json:"headline"`
+	Answer     []string  `json:"answer"`
+	Decision   string    `json:"decision"`
+	Posture    Posture   `json:"posture"`
+	Trend      *Trend    `json:"trend,omitempty"`
+	Risks      []KeyRisk `json:"risks"`
+	MinorRisks []string  `json:"minor_risks"` // titles of risks that are not among the key risks
+	// Strongest and Weakest are names of domains; empty if too few were assessed to compare them.
+	Strongest string          `json:"strongest"`
+	Weakest   string          `json:"weakest"`
+	Domains   []DomainProfile `json:"domains"` // weakest first
+	Roadmap   []Quarter       `json:"roadmap"`
+	Effort    Effort          `json:"effort"`
+	// WithoutOwner is the number of open actions that nobody owns.
+	WithoutOwner int        `json:"without_owner"`
+	Appendices   []Appendix `json:"appendices"`
+}
+
+// Posture rates the whole assessment, with the counts of applicable controls behind it.
+type Posture struct {
+	// Rating is strong, adequate, partial, weak, unproven or not assessed.
+	Rating         string   `json:"rating"`
+	CompliancePct  *float64 `json:"compliance_pct"`
+	Applicable     int      `json:"applicable"`
+	Implemented    int      `json:"implemented"`
+	Partially      int      `json:"partially_implemented"`
+	Planned        int      `json:"planned"`
+	NotImplemented int      `json:"not_implemented"`
+	NotEvidenced   int      `json:"not_evidenced"`
+	Excluded       int      `json:"excluded"`
+	Maturity       *float64 `json:"maturity"`
+	Target         *float64 `json:"target"`
+	Critical       int      `json:"critical"`
+	High           int      `json:"high"`
+}
+
+// KeyRisk is a business risk with all findings that lead to it.
+type KeyRisk struct {
+	Number      int          `json:"number"`
+	ID          string       `json:"id"`
+	Title       string       `json:"title"`
+	Severity    api.Severity `json:"severity"` // of the worst finding
+	Cause       string       `json:"cause"`
+	Event       string       `json:"event"`
+	Consequence string       `json:"consequence"`
+	// Shown counts the findings that the evidence shows, Unknown those for which there is too little evidence.
+	Shown    int      `json:"shown"`
+	Unknown  int      `json:"unknown"`
+	Controls []string `json:"controls"`
+	// Evidence is up to two quotes that show the risk.
+	Evidence []api.Evidence `json:"evidence"`
+	// Actions counts the open plan items that reduce the risk; the others describe the first of them and its due date,
+	// and the date of the last one.
+	Actions   int      `json:"actions"`
+	FirstStep string   `json:"first_step"`
+	Proof     string   `json:"proof"`
+	Owner     string   `json:"owner"`
+	FirstDue  api.Date `json:"first_due"`
+	LastDue   api.Date `json:"last_due"`
+}
+
+// Effort is an estimate in person-days.
+type Effort struct {
+	MinDays int `json:"min_days"`
+	MaxDays int `json:"max_days"`
+}
+
+// effortDays holds the person-days that each size of effort stands for.
+var effortDays = map[string]Effort{"small": {1, 3}, "medium": {4, 10}, "large": {11, 30}, "extra_large": {31, 60}}
+
+func (e *Effort) add(size string) {
+	d := effortDays[size]
+	e.MinDays, e.MaxDays = e.MinDays+d.MinDays, e.MaxDays+d.MaxDays
+}
+
+// String returns the estimate as readers see it, such as "40 to 110 person-days".
+func (e Effort) String() string {
+	if e.MaxDays == 0 {
+		return "no effort"
+	}
+	return fmt.Sprintf("%s to %s person-days", prose.GroupThousands(e.MinDays), prose.GroupThousands(e.MaxDays))
+}
+
+// Quarter holds the open plan items that are due in a calendar quarter, or without a date if Name says so.
+type Quarter struct {
+	Name   string   `json:"name"`
+	End    api.Date `json:"end"`
+	Items  int      `json:"items"`
+	Effort Effort   `json:"effort"`
+	// BySeverity counts the items by severity.
+	BySeverity map[api.Severity]int `json:"by_severity"`
+	// Actions are the first items by priority; More is the number of others.
+	Actions []Action `json:"actions"`
+	More    int      `json:"more"`
+}
+
+// Action is an item of the plan.
+type Action struct {
+	Code     string       `json:"code"`
+	Title    string       `json:"title"`
+	Severity api.Severity `json:"severity"`
+	Controls int          `json:"controls"` // number of controls whose gaps it closes
+	Effort   string       `json:"effort"`
+	Owner    string       `json:"owner"`
+	Due      api.Date     `json:"due"`
+}
+
+// DomainProfile says what is known of a domain of controls.
+type DomainProfile struct {
+	Code   string                 `json:"code"`
+	Name   string                 `json:"name"`
+	Counts map[coverageStatus]int `json:"counts"`
+	// Applicable is the number of applicable controls, and Score the share of them that is implemented, from 0 to 100;
+	// half of the partially implemented ones count.
+	Applicable int      `json:"applicable"`
+	Score      float64  `json:"score"`
+	Maturity   *float64 `json:"maturity"`
+	Target     *float64 `json:"target"`
+	// InPlace and Missing are the titles of up to three controls each.
+	InPlace    []string `json:"in_place"`
+	Missing    []string `json:"missing"`
+	NextAction *Action  `json:"next_action,omitempty"`
+}
+
+// Appendix is a part of the report that is kept in a file of its own.
+type Appendix struct {
+	Letter   string `json:"letter"`
+	Title    string `json:"title"`
+	Template string `json:"template"`
+	Format   string `json:"format"`
+	Items    int    `json:"items"`
+	Content  string `json:"content"`
+	section  SectionID
+}
+
+// Story returns the report's story. It is computed once.
+func (v *Report) Story() *Story {
+	if v.story == nil {
+		v.story = v.newStory()
+	}
+	return v.story
+}
+
+func (v *Report) newStory() *Story {
+	s := &Story{Client: v.Organization.Name, Appendices: v.appendices()}
+	s.Posture = v.ratePosture()
+	v.addKeyRisks(s)
+	v.addDomainProfiles(s)
+	v.addRoadmap(s)
+	s.Trend = v.newTrend()
+	s.Headline = s.writeHeadline()
+	s.Answer = v.writeAnswer(s)
+	s.Decision = v.writeDecision(s)
+	return s
+}
+
+// Shares of applicable controls from which a posture gets its rating.
+const (
+	unprovenShare = 0.5
+	strongPct     = 85
+	adequatePct   = 65
+	partialPct    = 40
+	postureRule   = "The overall rating is “unproven” if there is too little evidence for half of the applicable controls or more. " +
+		"Otherwise it follows from the share of applicable controls that the evidence shows in place, counting half of those partially in place: " +
+		"strong from 85% without a critical or high finding that the evidence shows, adequate from 65%, partial from 40%, else weak."
+	effortAssumption = "Effort is a planning range, not an offer: small is 1 to 3 person-days, medium 4 to 10, large 11 to 30, extra large 31 to 60. " +
+		"It excludes licenses and purchases."
+)
+
+// ratePosture counts the controls and rates them by postureRule.
+func (v *Report) ratePosture() (p Posture) {
+	all, _ := countControlStatuses(v.SoAItems)
+	p.Implemented, p.Partially, p.Planned = all[statusImplemented], all[statusPartly], all[statusPlanned]
+	p.NotImplemented, p.NotEvidenced, p.Excluded = all[statusMissing], all[statusNotEvidenced], all[statusExcluded]
+	for i := range v.SoAItems {
+		if v.SoAItems[i].Applicability.IsApplicable() {
+			p.Applicable++
+		}
+	}
+	p.CompliancePct = v.Summary.CompliancePct
+	if m := v.MaturitySummary; m != nil {
+		p.Maturity, p.Target = m.Overall.Mean, m.Overall.TargetMean
+	}
+	shownGrave := 0
+	for i := range v.Findings {
+		f := &v.Findings[i]
+		if f.Severity == api.SeverityCritical {
+			p.Critical++
+		}
+		if f.Severity == api.SeverityHigh {
+			p.High++
+		}
+		if f.EvidencedRank() > 0 && f.Result != api.Met && (f.Severity == api.SeverityCritical || f.Severity == api.SeverityHigh) {
+			shownGrave++
+		}
+	}
+	score := weightedShare(all, p.Applicable)
+	switch {
+	case v.SoA == nil || p.Applicable == 0:
+		p.Rating = "not assessed"
+	case float64(p.NotEvidenced+all[statusNotAssessed]) >= unprovenShare*float64(p.Applicable):
+		p.Rating = "unproven"
+	case score >= strongPct && shownGrave == 0:
+		p.Rating = "strong"
+	case score >= adequatePct:
+		p.Rating = "adequate"
+	case score >= partialPct:
+		p.Rating = "partial"
+	default:
+		p.Rating = "weak"
+	}
+	return p
+}
+
+// weightedShare returns the share of implemented controls, from 0 to 100, counting half of the partially
+// implemented ones.
+func weightedShare(counts map[coverageStatus]int, applicable int) float64 {
+	return 100 * (float64(counts[statusImplemented]) + float64(counts[statusPartly])/2) / float64(max(applicable, 1))
+}
+
+// addKeyRisks merges the findings into risks. A theme of which the evidence shows no gap is not a risk of its own:
+// all such themes are merged into one risk, that the company can't show what it does.
+func (v *Report) addKeyRisks(s *Story) {
+	type group struct {
+		theme  risk.Theme
+		at     []int // indexes of findings, worst first
+		points float64
+		shown  int
+	}
+	groups := map[string]*group{}
+	for i := range v.Findings {
+		f := &v.Findings[i]
+		if f.Result == api.Met || f.Result == api.ResultNotApplic {
+			continue
+		}
+		t := risk.ForControl(f.ControlCode)
+		g := groups[t.ID]
+		if g == nil {
+			g = &group{theme: t}
+			groups[t.ID] = g
+		}
+		g.at = append(g.at, i)
+		g.points += f.SeverityPoints
+		g.shown += f.EvidencedRank()
+	}
+	var all []*group
+	unproven := &group{theme: risk.Theme{
+		ID: "unproven", Title: "Security that can't be shown",
+		Event:       "measures that everyone relies on may not exist or not work",
+		Consequence: "the risks above may be larger than they look, and an auditor, a customer or an insurer may not accept what can't be shown",
+	}}
+	for _, t := range risk.Themes() {
+		switch g := groups[t.ID]; {
+		case g == nil:
+		case g.shown == 0:
+			unproven.at = append(unproven.at, g.at...)
+			unproven.points += g.points
+		default:
+			all = append(all, g)
+		}
+	}
+	rank := func(g *group) int { return slices.Index(api.Severities, v.Findings[g.at[0]].Severity) }
+	slices.SortStableFunc(all, func(a, b *group) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(b.points, a.points)) })
+	if len(unproven.at) > 0 {
+		slices.Sort(unproven.at)
+		at := min(len(all), maxKeyRisks-1)
+		if s.Posture.Rating == "unproven" {
+			at, unproven.theme.Consequence = 0, "the other risks may be larger than they look, and an auditor, a customer or an insurer may not accept what can't be shown"
+		}
+		all = slices.Insert(all, at, unproven)
+	}
+	s.Risks, s.MinorRisks = []KeyRisk{}, []string{}
+	for n, g := range all {
+		if n >= maxKeyRisks {
+			s.MinorRisks = append(s.MinorRisks, g.theme.Title)
+			continue
+		}
+		s.Risks = append(s.Risks, v.newKeyRisk(len(s.Risks)+1, g.theme, g.at))
+	}
+}
+
+// newKeyRisk describes a risk by its findings, whose indexes are given worst first.
+func (v *Report) newKeyRisk(number int, t risk.Theme, at []int) KeyRisk {
+	r := KeyRisk{Number: number, ID: t.ID, Title: t.Title, Event: t.Event, Consequence: t.Consequence, Evidence: []api.Evidence{}}
+	r.Severity = v.Findings[at[0]].Severity
+	var missing, partly, unknown []string
+	documents := map[string]bool{}
+	first, last := (*api.POAMItem)(nil), api.Date("")
+	seen := map[string]bool{}
+	for _, i := range at {
+		f := &v.Findings[i]
+		r.Controls = append(r.Controls, f.ControlCode)
+		name := wording.OrDefault(f.ControlTitle, f.ControlCode)
+		switch {
+		case f.EvidencedRank() == 0:
+			r.Unknown++
+			unknown = append(unknown, name)
+		case f.Result == api.PartiallyMet:
+			partly = append(partly, name)
+		default:
+			missing = append(missing, name)
+		}
+		if len(r.Evidence) < 2 {
+			if e := adverseQuote(f.Evidence, documents); e != nil {
+				documents[e.DocumentID+e.Filename] = true
+				r.Evidence = append(r.Evidence, *e)
+			}
+		}
+		it := v.planByControl[f.ControlCode]
+		if it == nil || !it.IsOpen() || seen[it.ID+it.POAMCode] {
+			continue
+		}
+		seen[it.ID+it.POAMCode] = true
+		r.Actions++
+		if first == nil || it.Priority < first.Priority {
+			first = it
+		}
+		last = max(last, it.CurrentDueDate())
+	}
+	r.Shown = len(missing) + len(partly)
+	r.Cause = describeRiskCause(missing, partly, unknown)
+	if first != nil {
+		r.FirstStep, r.Owner, r.FirstDue, r.LastDue = actionTitle(first), ownerName(first), first.CurrentDueDate(), last
+		if len(first.ExpectedEvidence) > 0 {
+			r.Proof = first.ExpectedEvidence[0]
+		}
+	}
+	return r
+}
+
+// adverseQuote returns the first passage that shows a gap and is from a document not in used, or nil.
+func adverseQuote(all []api.Evidence, used map[string]bool) *api.Evidence {
+	for i := range all {
+		e := &all[i]
+		if (e.Stance == "denies" || e.Stance == "conflicts" || e.Stance == "plans") && !used[e.DocumentID+e.Filename] {
+			return e
+		}
+	}
+	return nil
+}
+
+// describeRiskCause returns the sentence that says what is missing. Each list holds titles, worst first.
+func describeRiskCause(missing, partly, unknown []string) string {
+	var parts []string
+	add := func(all []string, one, many string, named int) {
+		if len(all) == 0 {
+			return
+		}
+		s := prose.Count(len(all), one, many)
+		if named > 0 {
+			s += " (" + nameSome(all, named) + ")"
+		}
+		parts = append(parts, s)
+	}
+	add(missing, "measure is missing", "measures are missing", 2)
+	add(partly, "is only partly in place", "are only partly in place", 2)
+	unknownNames := 0
+	if len(parts) == 0 {
+		unknownNames = 3
+	}
+	add(unknown, "could not be judged for lack of evidence", "could not be judged for lack of evidence", unknownNames)
+	s := prose.JoinAnd(parts)
+	if len(missing) == 0 {
+		s = strings.Replace(s, " is only", " measure is only", 1)
+		s = strings.Replace(s, " are only", " measures are only", 1)
+		if len(partly) == 0 {
+			s = strings.Replace(s, " could not", map[bool]string{true: " measure could not", false: " measures could not"}[len(unknown) == 1], 1)
+		}
+	}
+	return s
+}
+
+// nameSome returns the first n names in quotation marks, and the number of others.
+func nameSome(all []string, n int) string {
+	var out []string
+	for _, s := range all[:min(n, len(all))] {
+		out = append(out, "“"+strings.TrimRight(s, ".")+"”")
+	}
+	s := strings.Join(out, ", ")
+	if more := len(all) - n; more > 0 {
+		s += fmt.Sprintf(" and %s more", prose.GroupThousands(more))
+	}
+	return s
+}
+
+// actionTitle returns what an item of the plan asks for, in a few words.
+func actionTitle(it *api.POAMItem) string {
+	title := "“" + strings.TrimRight(wording.OrDefault(it.ControlTitle, it.ControlCode), ".") + "”"
+	switch it.ActionType {
+	case "document":
+		return "Write down and approve the rules for " + title
+	case "implement":
+		return "Put in place " + title
+	case "collect_evidence":
+		return "Provide evidence of " + title + ", or put it in place"
+	case "monitor":
+		return "Measure and follow up " + title
+	}
+	return "Close the gaps in " + title
+}
+
+// addDomainProfiles describes each domain that has applicable controls, weakest first.
+func (v *Report) addDomainProfiles(s *Story) {
+	_, counts := countControlStatuses(v.SoAItems)
+	at := map[string]int{}
+	for i := range v.SoAItems {
+		it := &v.SoAItems[i]
+		if !it.Applicability.IsApplicable() {
+			continue
+		}
+		n, seen := at[it.DomainCode]
+		if !seen {
+			n = len(s.Domains)
+			at[it.DomainCode] = n
+			s.Domains = append(s.Domains, DomainProfile{
+				Code: it.DomainCode, Name: wording.OrDefault(v.Domains[it.DomainCode], it.DomainCode), Counts: counts[it.DomainCode],
+				InPlace: []string{}, Missing: []string{},
+			})
+		}
+		d := &s.Domains[n]
+		d.Applicable++
+		if name := wording.OrDefault(it.ControlTitle, it.ControlCode); it.ImplementationStatus == api.Implemented && len(d.InPlace) < 3 {
+			d.InPlace = append(d.InPlace, name)
+		}
+	}
+	for i := range v.Findings {
+		f := &v.Findings[i]
+		if n, ok := at[f.DomainCode]; ok && f.Result != api.Met && len(s.Domains[n].Missing) < 3 {
+			s.Domains[n].Missing = append(s.Domains[n].Missing, wording.OrDefault(f.ControlTitle, f.ControlCode))
+		}
+	}
+	for i := range v.POAMItems { // by priority
+		it := &v.POAMItems[i]
+		if n, ok := at[it.DomainCode]; ok && it.IsOpen() && s.Domains[n].NextAction == nil {
+			a := newAction(it)
+			s.Domains[n].NextAction = &a
+		}
+	}
+	if m := v.MaturitySummary; m != nil {
+		for _, d := range m.Domains {
+			if n, ok := at[d.DomainCode]; ok {
+				s.Domains[n].Maturity, s.Domains[n].Target = d.Mean, d.TargetMean
+			}
+		}
+	}
+	for i := range s.Domains {
+		s.Domains[i].Score = weightedShare(s.Domains[i].Counts, s.Domains[i].Applicable)
+	}
+	slices.SortStableFunc(s.Domains, func(a, b DomainProfile) int {
+		return cmp.Or(cmp.Compare(a.Score, b.Score), b.Applicable-a.Applicable, cmp.Compare(a.Code, b.Code))
+	})
+	s.Strongest, s.Weakest = compareDomains(s.Domains)
+}
+
+// minComparedControls is the number of applicable controls from which a domain can be named as the strongest or the
+// weakest one.
+const minComparedControls = 3
+
+// compareDomains returns the names of the strongest and the weakest domain, or "" if the domains can't be told apart.
+// A domain for which nothing is known is not called weak.
+func compareDomains(all []DomainProfile) (strongest, weakest string) {
+	var known []DomainProfile
+	for _, d := range all {
+		if d.Applicable >= minComparedControls && 2*d.Counts[statusNotEvidenced] < d.Applicable+1 {
+			known = append(known, d)
+		}
+	}
+	if len(known) < 2 || known[0].Score == known[len(known)-1].Score {
+		return "", ""
+	}
+	return known[len(known)-1].Name, known[0].Name
+}
+
+// addRoadmap assigns the open plan items to the calendar quarters in which they are due.
+func (v *Report) addRoadmap(s *Story) {
+	s.Roadmap = []Quarter{}
+	const undated = "No date yet"
+	byName := map[string]*Quarter{}
+	var order []*Quarter
+	for _, it := range v.openItemsByDueDate() {
+		name, end := undated, api.Date("")
+		if t, ok := parseDate(it.CurrentDueDate()); ok {
+			name, end = quarterOf(t)
+		}
+		q := byName[name]
+		if q == nil && len(order) == maxQuarters { // the last quarter holds all later ones
+			q = order[maxQuarters-1]
+			if end > q.End {
+				q.End = end
+			}
+			if !strings.HasSuffix(q.Name, " and later") {
+				q.Name += " and later"
+			}
+			byName[name] = q
+		}
+		if q == nil {
+			q = &Quarter{Name: name, End: end, BySeverity: map[api.Severity]int{}, Actions: []Action{}}
+			byName[name], order = q, append(order, q)
+		}
+		q.Items++
+		q.Effort.add(it.Effort)
+		s.Effort.add(it.Effort)
+		q.BySeverity[it.Severity]++
+		if hasNoOwner(it) {
+			s.WithoutOwner++
+		}
+		q.Actions = append(q.Actions, newAction(it))
+	}
+	priority := map[string]int{}
+	for i := range v.POAMItems {
+		priority[v.POAMItems[i].POAMCode] = v.POAMItems[i].Priority
+	}
+	for _, q := range order {
+		slices.SortStableFunc(q.Actions, func(a, b Action) int { return priority[a.Code] - priority[b.Code] })
+		if n := len(q.Actions) - maxActionsPerQuarter; n > 0 {
+			q.Actions, q.More = q.Actions[:maxActionsPerQuarter], n
+		}
+		slices.SortStableFunc(q.Actions, func(a, b Action) int { return cmp.Compare(a.Due, b.Due) })
+		s.Roadmap = append(s.Roadmap, *q)
+	}
+}
+
+func newAction(it *api.POAMItem) Action {
+	return Action{
+		Code: it.POAMCode, Title: actionTitle(it), Severity: it.Severity, Controls: 1 + len(it.AlsoCloses), Effort: it.Effort,
+		Owner: ownerName(it), Due: it.CurrentDueDate(),
+	}
+}
+
+func hasNoOwner(it *api.POAMItem) bool { return strings.TrimSpace(wording.OrEmpty(it.Owner)) == "" }
+
+// quarterOf returns the name of the calendar quarter that contains t, and its last day.
+func quarterOf(t time.Time) (name string, end api.Date) {
+	q := (int(t.Month()) - 1) / 3
+	last := time.Date(t.Year(), time.Month(3*q+4), 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, -1)
+	return fmt.Sprintf("Q%d %d", q+1, t.Year()), api.DateOf(last)
+}
+
+// writeHeadline returns the answer in a few words.
+func (s *Story) writeHeadline() string {
+	switch s.Posture.Rating {
+	case "not assessed":
+		return "No answer yet: nothing has been assessed"
+	case "unproven":
+		return "Unproven: for most measures there is no evidence either way"
+	}
+	h := prose.Capitalize(s.Posture.Rating)
+	if s.Strongest != "" {
+		return fmt.Sprintf("%s: %s is strongest; %s is the gap", h, s.Strongest, s.Weakest)
+	}
+	return h + " overall"
+}
+
+// writeAnswer returns three sentences for a board: where the company stands, what that may cost, and what it takes.
+func (v *Report) writeAnswer(s *Story) []string {
+	p := s.Posture
+	if p.Rating == "not assessed" {
+		return []string{v.describeControls()}
+	}
+	against := prose.JoinAnd(v.frameworkNames())
+	if len(v.Frameworks) > 3 {
+		against = fmt.Sprintf("%s and %d more standards", strings.Join(v.frameworkNames()[:2], ", "), len(v.Frameworks)-2)
+	}
+	if against != "" {
+		against = " for " + against
+	}
+	first := fmt.Sprintf(
+		"%s can show that %s of the %s that apply%s %s in place and %s partly",
+		s.Client, prose.GroupThousands(p.Implemented), prose.Count(p.Applicable, "measure", "measures"), against,
+		map[bool]string{true: "is", false: "are"}[p.Implemented == 1], prose.GroupThousands(p.Partially),
+	)
+	if p.NotImplemented > 0 {
+		first += fmt.Sprintf("; its own documents say that %s not in place", prose.Count(p.NotImplemented, "is", "are"))
+	}
+	if p.Planned > 0 {
+		first += fmt.Sprintf("; %s only planned", prose.Count(p.Planned, "is", "are"))
+	}
+	if p.NotEvidenced > 0 {
+		first += fmt.Sprintf("; for %s (%s) there is too little evidence to say",
+			prose.GroupThousands(p.NotEvidenced), wording.Percent(p.NotEvidenced, p.Applicable))
+	}
+	out := []string{first + "."}
+	if len(s.Risks) > 0 {
+		var names []string
+		for _, r := range s.Risks[:min(3, len(s.Risks))] {
+			names = append(names, wording.LowerFirst(r.Title))
+		}
+		out = append(out, fmt.Sprintf("What may hurt most: %s; in the worst case, %s.", prose.JoinAnd(names), s.Risks[worstNamed(s.Risks)].Consequence))
+	} else {
+		out = append(out, "The evidence shows no gap that needs action.")
+	}
+	if n := v.openActions(); n > 0 {
+		third := fmt.Sprintf("Closing the gaps takes %s and about %s", prose.Count(n, "action", "actions"), s.Effort)
+		if last := v.lastDue(); last != "" {
+			third += ", until " + formatLongDate(last)
+		}
+		out = append(out, third+".")
+	} else if v.POAM == nil {
+		out = append(out, "There is no plan yet to close the gaps.")
+	} else {
+		out = append(out, "The plan has no open action.")
+	}
+	return out
+}
+
+// worstNamed returns the index of the first risk that has findings the evidence shows, or 0.
+func worstNamed(risks []KeyRisk) int {
+	return max(0, slices.IndexFunc(risks, func(r KeyRisk) bool { return r.Shown > 0 }))
+}
+
+func (v *Report) openActions() (n int) {
+	for i := range v.POAMItems {
+		if v.POAMItems[i].IsOpen() {
+			n++
+		}
+	}
+	return n
+}
+
+func (v *Report) lastDue() (last api.Date) {
+	for i := range v.POAMItems {
+		if v.POAMItems[i].IsOpen() {
+			last = max(last, v.POAMItems[i].CurrentDueDate())
+		}
+	}
+	return last
+}
+
+// writeDecision returns what the board is asked to decide.
+func (v *Report) writeDecision(s *Story) string {
+	if v.POAM == nil {
+		return "Have the assessment completed: there is no plan yet to decide on."
+	}
+	open := v.openActions()
+	if open == 0 {
+		return "Confirm that the remaining risks are accepted; the plan has no open action."
+	}
+	var asks []string
+	if v.approvalStatus(api.GatePOAM).approved {
+		asks = append(asks, fmt.Sprintf("release the approved plan of %s", prose.Count(open, "action", "actions")))
+	} else {
+		asks = append(asks, fmt.Sprintf("approve the plan of %s", prose.Count(open, "action", "actions")))
+	}
+	if len(s.Roadmap) > 0 && s.Roadmap[0].End != "" {
+		q := s.Roadmap[0]
+		asks = append(asks, fmt.Sprintf("make %s available for the %s due in %s", q.Effort, prose.Count(q.Items, "action", "actions"), q.Name))
+	}
+	if s.WithoutOwner > 0 {
+		asks = append(asks, fmt.Sprintf("name an owner for %s without one", prose.Count(s.WithoutOwner, "action", "actions")))
+	}
+	return prose.Capitalize(prose.JoinAnd(asks)) + "."
+}
+
+// appendices lists the parts of the report that hold every item.
+func (v *Report) appendices() []Appendix {
+	all := []Appendix{
+		{
+			Template: TemplateSoA, Title: "Statement of Applicability and evidence", Format: "xlsx", Items: len(v.SoAItems), section: SectionSoA,
+			Content: "every control with its applicability, reasons, status and quoted evidence, and the register of documents",
+		},
+		{
+			Template: TemplateGapAnalysis, Title: "Findings in full", Format: "pdf", Items: len(v.Findings), section: SectionGap,
+			Content: "every finding with condition, cause, effect, recommendation and quotes",
+		},
+		{
+			Template: TemplatePOAM, Title: "Plan of action and milestones", Format: "xlsx", Items: len(v.POAMItems), section: SectionPOAM,
+			Content: "every action with owner, effort, milestones, acceptance criteria and the evidence that will prove it",
+		},
+		{
+			Template: TemplateMaturity, Title: "Maturity by control", Format: "xlsx", Items: len(v.Scores), section: SectionMaturity,
+			Content: "the level, target and rationale of every control",
+		},
+	}
+	for i := range all {
+		all[i].Letter = string(rune('A' + i))
+	}
+	return all
+}
+
+// appendixName returns "Appendix B" for the template of the findings, and so on.
+func (s *Story) appendixName(template string) string {
+	for _, a := range s.Appendices {
+		if a.Template == template {
+			return "Appendix " + a.Letter
+		}
+	}
+	return "the full report"
+}

@@ -1,0 +1,199 @@
+package content
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
+)
+
+// Trend compares the assessment with an earlier one.
+type Trend struct {
+	Earlier string `json:"earlier"` // name of the earlier assessment
+	AsOf    string `json:"as_of"`   // its date
+	// Summary is the trend in one sentence.
+	Summary        string      `json:"summary"`
+	CompliancePct  [2]*float64 `json:"compliance_pct"` // before and now
+	Maturity       [2]*float64 `json:"maturity"`
+	CriticalOrHigh [2]int      `json:"critical_or_high"`
+	Improved       []Change    `json:"improved"`
+	Slipped        []Change    `json:"slipped"`
+	// Added and Removed count the controls that apply only now, or no longer.
+	Added   int `json:"added"`
+	Removed int `json:"removed"`
+	Same    int `json:"unchanged"`
+}
+
+// Change is a control whose status differs between the two assessments.
+type Change struct {
+	ControlCode  string `json:"control_code"`
+	ControlTitle string `json:"control_title"`
+	Before       string `json:"before"`
+	After        string `json:"after"`
+	Why          string `json:"why"`
+}
+
+// statusRank orders the statuses of applicable controls, best first.
+var statusRank = map[coverageStatus]int{
+	statusImplemented: 0, statusPartly: 1, statusPlanned: 2, statusNotEvidenced: 3, statusMissing: 4, statusNotAssessed: 5,
+}
+
+// newTrend compares the report with the earlier assessment, or returns nil if there is none to compare with.
+func (v *Report) newTrend() *Trend {
+	e := v.Earlier
+	if e == nil || v.SoA == nil || e.SoA == nil {
+		return nil
+	}
+	t := &Trend{
+		Earlier: e.Assessment.Name, AsOf: wording.LongDate(e.AsOf), Improved: []Change{}, Slipped: []Change{},
+		CompliancePct:  [2]*float64{e.Summary.CompliancePct, v.Summary.CompliancePct},
+		CriticalOrHigh: [2]int{countGrave(e.Findings), countGrave(v.Findings)},
+	}
+	for i, m := range []*api.MaturitySummary{e.MaturitySummary, v.MaturitySummary} {
+		if m != nil {
+			t.Maturity[i] = m.Overall.Mean
+		}
+	}
+	before := map[string]*api.SoAItem{}
+	for i := range e.SoAItems {
+		if it := &e.SoAItems[i]; it.Applicability.IsApplicable() {
+			before[it.ControlCode] = it
+		}
+	}
+	for i := range v.SoAItems {
+		now := &v.SoAItems[i]
+		if !now.Applicability.IsApplicable() {
+			continue
+		}
+		was := before[now.ControlCode]
+		delete(before, now.ControlCode)
+		if was == nil {
+			t.Added++
+			continue
+		}
+		a, b := controlStatus(was), controlStatus(now)
+		if a == b {
+			t.Same++
+			continue
+		}
+		c := Change{
+			ControlCode: now.ControlCode, ControlTitle: now.ControlTitle, Before: readerStatus(a), After: readerStatus(b), Why: v.whyChanged(was, now),
+		}
+		if statusRank[b] < statusRank[a] {
+			t.Improved = append(t.Improved, c)
+		} else {
+			t.Slipped = append(t.Slipped, c)
+		}
+	}
+	t.Removed = len(before)
+	t.Summary = t.describe()
+	return t
+}
+
+func countGrave(findings []api.Finding) (n int) {
+	for i := range findings {
+		if s := findings[i].Severity; s == api.SeverityCritical || s == api.SeverityHigh {
+			n++
+		}
+	}
+	return n
+}
+
+func (t *Trend) describe() string {
+	s := fmt.Sprintf("since %s (%s), %s improved and %s slipped", t.Earlier, t.AsOf,
+		prose.Count(len(t.Improved), "measure", "measures"), prose.GroupThousands(len(t.Slipped)))
+	if a, b := t.CompliancePct[0], t.CompliancePct[1]; a != nil && b != nil {
+		s += fmt.Sprintf("; shown in place went from %s%% to %s%%", wording.Decimal(*a), wording.Decimal(*b))
+	}
+	if t.Added+t.Removed > 0 {
+		s += fmt.Sprintf("; %s new in scope and %s no longer", prose.Count(t.Added, "measure is", "measures are"), prose.GroupThousands(t.Removed))
+	}
+	return prose.Capitalize(s) + "."
+}
+
+// whyChanged returns why the status of a control differs, as far as the two assessments show.
+func (v *Report) whyChanged(was, now *api.SoAItem) string {
+	if now.IsStatusOverruled() {
+		return "A person set the status."
+	}
+	if was.IsStatusOverruled() {
+		return "The status was set by a person before, and follows from the evidence now."
+	}
+	if name := newDocument(now.Evidence, v.Documents, v.Earlier.Documents); name != "" {
+		return "New evidence: " + name + "."
+	}
+	if name := newDocument(was.Evidence, v.Earlier.Documents, v.Documents); name != "" {
+		return "No longer provided, or changed: " + name + "."
+	}
+	if v.Catalog.ID != v.Earlier.Catalog.ID {
+		return "The catalog was changed, not the evidence."
+	}
+	if v.SoA.Method != v.Earlier.SoA.Method {
+		return "The rules of the program changed, not the evidence."
+	}
+	return "The same documents, read together with others."
+}
+
+// newDocument returns the name of the first document cited as evidence whose bytes are not among the other documents, or
+// "" if there is none. own are the documents that the evidence is from.
+func newDocument(evidence []api.Evidence, own, other []api.Document) string {
+	for i := range evidence {
+		at := slices.IndexFunc(own, func(d api.Document) bool { return d.ID == evidence[i].DocumentID })
+		if at < 0 {
+			continue
+		}
+		if !slices.ContainsFunc(other, func(d api.Document) bool { return d.SHA256 == own[at].SHA256 }) {
+			return wording.OrDefault(own[at].Title, own[at].Filename)
+		}
+	}
+	return ""
+}
+
+// maxChanges is the number of changes that a client's report lists in each direction.
+const maxChanges = 30
+
+// trendSection says what improved, what slipped, and why.
+func (v *Report) trendSection() []block.Block {
+	t := v.Story().Trend
+	if t == nil {
+		return nil
+	}
+	out := []block.Block{block.NewPara("lead", t.Summary)}
+	f := block.Table{Caption: "Then and now", Columns: []block.Column{
+		{Name: "Figure", Width: 8}, {Name: t.Earlier, Width: 5, Number: true}, {Name: "Now", Width: 5, Number: true},
+	}}
+	row := func(name, a, b string) {
+		f.Rows = append(f.Rows, block.Row{Cells: []block.Cell{block.Text(name), block.Text(a), block.Text(b)}})
+	}
+	pct := func(p *float64, unit string) string {
+		if p == nil {
+			return "–"
+		}
+		return wording.Decimal(*p) + unit
+	}
+	row("Shown in place", pct(t.CompliancePct[0], "%"), pct(t.CompliancePct[1], "%"))
+	row("Maturity (of 5)", pct(t.Maturity[0], ""), pct(t.Maturity[1], ""))
+	row("Critical and high findings", prose.GroupThousands(t.CriticalOrHigh[0]), prose.GroupThousands(t.CriticalOrHigh[1]))
+	out = append(out, f)
+	for _, one := range []struct {
+		title string
+		all   []Change
+	}{{"What improved", t.Improved}, {"What slipped", t.Slipped}} {
+		tab := block.Table{Caption: one.title, Empty: "Nothing.", Columns: []block.Column{
+			{Name: "Measure", Width: 9}, {Name: "Before", Width: 4}, {Name: "Now", Width: 4}, {Name: "Why", Width: 8},
+		}}
+		for _, c := range one.all[:min(len(one.all), maxChanges)] {
+			tab.Rows = append(tab.Rows, block.Row{Cells: []block.Cell{
+				v.controlCell(block.Span{Text: c.ControlCode}, c.ControlTitle), block.Text(c.Before), block.Text(c.After), block.UserText(c.Why),
+			}})
+		}
+		if more := len(one.all) - maxChanges; more > 0 {
+			tab.Caption += fmt.Sprintf(" (the first %d of %d)", maxChanges, len(one.all))
+		}
+		out = append(out, tab)
+	}
+	return out
+}
