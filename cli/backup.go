@@ -251,6 +251,9 @@ func (a *app) runBackup(cmd *cobra.Command, o BackupOptions, path string) (err e
 // checkBackupPath returns the absolute path of a backup to write. The process that has the data folder open
 // writes the file, so mistakes are better found before.
 func (a *app) checkBackupPath(path string) (string, error) {
+	if path == "-" {
+		return "", withHint(usageError("a backup can't be written to the standard output, only to a file"), "for a file of that name, write ./-")
+	}
 	full, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
@@ -573,6 +576,10 @@ func readBackupSchedule(setting func(key string) string, recipients []string) (*
 	}
 	if s.Keep, err = strconv.Atoi(cmp.Or(keep, defaultBackupKeep)); err != nil || s.Keep < 0 {
 		return nil, usageError("--backup-keep %q is not a number; write it as 14, or 0 to keep all", keep)
+	}
+	// A folder that doesn't exist may be on a drive that is mounted later.
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, usageError("--backup-to %s is a file; name a folder", dir)
 	}
 	s.Dir, err = filepath.Abs(dir)
 	return s, err
