@@ -30,13 +30,15 @@ type Approval struct {
 	RequestedBy   Actor          `json:"requested_by"`
 	// RequestedByUserID is the user who submitted, whose key did, or who started the workflow that
 	// did.
-	RequestedByUserID string     `json:"requested_by_user_id"`
-	RequestedAt       time.Time  `json:"requested_at"`
-	DecidedBy         *Actor     `json:"decided_by"`
-	DecidedAt         *time.Time `json:"decided_at"`
-	Reason            *string    `json:"reason"`
-	Void              bool       `json:"void" doc:"True if it was rejected automatically because its subject changed; nobody decided. reason gives the details."`
-	Warnings          []string   `json:"warnings" doc:"What the decider should know: that the version or one of its sources is outdated or not approved, and how many verdicts depend on a single document. After the decision, what was known at that time."`
+	RequestedByUserID  string     `json:"requested_by_user_id"`
+	RequestedAt        time.Time  `json:"requested_at"`
+	SubmittedInAdvance bool       `json:"submitted_in_advance" doc:"The submission was ordered in advance, as with --submit or --approve of service assess run, not by a person who had the version in front of them."`
+	InAdvance          bool       `json:"in_advance" doc:"The decision was made in advance, as with --approve of service assess run. It is no review of the version's items."`
+	DecidedBy          *Actor     `json:"decided_by"`
+	DecidedAt          *time.Time `json:"decided_at"`
+	Reason             *string    `json:"reason"`
+	Void               bool       `json:"void" doc:"True if it was rejected automatically because its subject changed; nobody decided. reason gives the details."`
+	Warnings           []string   `json:"warnings" doc:"What the decider should know: that the version or one of its sources is outdated or not approved, and how many verdicts depend on a single document. After the decision, what was known at that time."`
 	// Delegation is set if the decision was made on someone's behalf; Delegates lists who may
 	// decide while it is pending.
 	Delegation *DecidedFor `json:"delegation" doc:"The delegation used for the decision; null if the decider's own role sufficed."`
@@ -65,6 +67,9 @@ func (p *Approval) Decider() string {
 
 // DeciderSuffix returns what Decider appends to the name of the person who decided.
 func (p *Approval) DeciderSuffix() (s string) {
+	if p.InAdvance {
+		s += " (in advance)"
+	}
 	if p.Delegation != nil {
 		s += " for " + p.Delegation.DelegatorName
 	}

@@ -113,6 +113,7 @@ type AssessmentStatus struct {
 	BlockedBy    []string `json:"blocked_by"`
 	// PendingApprovalID is the approval that the next transition requires.
 	PendingApprovalID *string `json:"pending_approval_id"`
+	ReadyForReview    *Gate   `json:"ready_for_review" doc:"The deliverable that is drafted and waits for a person to review and submit it; null otherwise."`
 	// BlockedGates are the gates that block the next transition.
 	BlockedGates []Gate     `json:"blocked_gates"`
 	Outdated     []Outdated `json:"outdated" doc:"Deliverables made from sources that have changed since. They don't block anything; draft, submit and approve them again to bring them up to date."`
@@ -121,6 +122,20 @@ type AssessmentStatus struct {
 	OutdatedDocuments int       `json:"outdated_documents" doc:"How many documents this version of the program would read differently. Process them again to bring them up to date."`
 	NotRead           []NotRead `json:"not_read" doc:"What the documents contain that was not read as text, by kind; the places are with each document."`
 	Progress          int       `json:"progress"`
+}
+
+// NextStep describes the next step of the assessment, for users. It returns "" if the assessment is closed.
+func (st *AssessmentStatus) NextStep() string {
+	move, ok := st.State.NextMove()
+	switch {
+	case !ok:
+		return ""
+	case st.ReadyForReview != nil:
+		return "review the " + st.ReadyForReview.Title() + ", then submit it"
+	case move.Gate != "" && len(st.BlockedBy) == 0:
+		return "continue with the approved " + move.Gate.Title()
+	}
+	return move.Work
 }
 
 // Outdated describes a deliverable whose newest version is based on sources that have changed since.
@@ -182,6 +197,7 @@ type TransitionInput struct {
 	Body struct {
 		TargetState State  `json:"target_state" example:"documents_uploaded"`
 		Reason      string `json:"reason,omitempty" maxLength:"2000"`
+		InAdvance   bool   `json:"in_advance,omitempty" doc:"For a move into review: the submission is ordered in advance, without looking at the version. It is recorded as such."`
 	}
 }
 

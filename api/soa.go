@@ -3,12 +3,46 @@ package api
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // SoAVersion is one version of the Statement of Applicability.
 type SoAVersion struct {
 	DeliverableVersion
 	Reliance
+	ReviewCount
+}
+
+// ReviewCount describes how far people have reviewed the items of a Statement of Applicability.
+type ReviewCount struct {
+	LinesNotReviewed           int      `json:"lines_not_reviewed" doc:"Items whose applicability and status nobody has set or confirmed."`
+	LinesToReview              int      `json:"lines_to_review" doc:"Of these, the items marked as needing review."`
+	ImplementedWithoutEvidence []string `json:"implemented_without_evidence" doc:"Codes of the applicable controls that are set to implemented although no evidence supports them."`
+}
+
+// maxWarnedControls is the maximum number of controls that a warning names.
+const maxWarnedControls = 20
+
+// Warnings returns what whoever submits or approves the version should know.
+func (v *SoAVersion) Warnings() []string {
+	return append(v.ReviewCount.Warnings(v.ItemCount), v.Reliance.Warnings()...)
+}
+
+// Warnings returns up to two sentences for whoever submits or approves a version with the given number of items: how
+// many of them nobody has reviewed, and which are implemented without evidence.
+func (v *ReviewCount) Warnings(itemCount int) (out []string) {
+	if n := v.LinesNotReviewed; n > 0 {
+		out = append(out, fmt.Sprintf("%d of %s not reviewed by a person, of which %d are marked for review.",
+			n, formatCount(itemCount, "line was", "lines were"), v.LinesToReview))
+	}
+	if codes := v.ImplementedWithoutEvidence; len(codes) > 0 {
+		named := strings.Join(codes[:min(len(codes), maxWarnedControls)], ", ")
+		if more := len(codes) - maxWarnedControls; more > 0 {
+			named += fmt.Sprintf(" and %d more", more)
+		}
+		out = append(out, fmt.Sprintf("%s as implemented without evidence: %s.", formatCount(len(codes), "control is marked", "controls are marked"), named))
+	}
+	return out
 }
 
 // Reliance describes how many verdicts depend on a single document, and which documents matter most.

@@ -257,20 +257,20 @@ func (a *app) findPendingApprovalID(ctx context.Context, g api.Gate) (string, er
 	return l.Data[0].ID, nil
 }
 
-func approveContent(ctx context.Context, a *app, approvalID, comment, contentSHA256 string) (*api.Approval, error) {
+func approveContent(ctx context.Context, a *app, approvalID string, d api.VersionDecision) (*api.Approval, error) {
 	return call(
 		ctx,
 		a,
 		api.Approve,
 		&api.ApproveInput{
 			ApprovalInput: api.ApprovalInput{ApprovalID: approvalID},
-			Body:          &api.VersionDecision{Comment: comment, ContentSHA256: contentSHA256},
+			Body:          &d,
 		},
 	)
 }
 
 func (a *app) approveAndPrint(ctx context.Context, approvalID, comment, contentSHA256 string) error {
-	one, err := approveContent(ctx, a, approvalID, comment, contentSHA256)
+	one, err := approveContent(ctx, a, approvalID, api.VersionDecision{Comment: comment, ContentSHA256: contentSHA256})
 	if err != nil {
 		return err
 	}

@@ -203,7 +203,7 @@ func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
 	move, _ := st.State.NextMove()
 	switch {
 	case st.State != api.StateReportGenerated:
-		p.Text("Next: %s.", move.Work)
+		p.Text("Next: %s.", st.NextStep())
 	case len(st.Outdated) > 0:
 		p.Text("Next: update the outdated parts, or export the report as it is and %s.", move.Work)
 	default:
@@ -227,6 +227,10 @@ func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
 	case st.State == api.StateReportGenerated:
 		p.Command(a.suggestedCommandLine("report create --template full --format html --out report.html"))
 		p.Command(a.suggestedCommandLine("assess close"))
+	case st.ReadyForReview != nil:
+		noun := gateCommandName(*st.ReadyForReview)
+		p.Command(a.suggestedCommandLine(noun + " show"))
+		p.Command(a.suggestedCommandLine(noun + " submit"))
 	case len(st.BlockedBy) > 0 && gateOfReviewState(move.To) != "":
 		noun := gateCommandName(gateOfReviewState(move.To))
 		p.Command(a.suggestedCommandLine(noun + " edit"))

@@ -57,6 +57,31 @@ func (d deliverable[V]) fetchNewestVersionID(ctx context.Context, a *app) (strin
 	return d.header(v).ID, nil
 }
 
+// versionBeforeEdit returns the newest version, or nil if it can't be read: it is only needed to explain the effect of
+// an edit.
+func (d deliverable[V]) versionBeforeEdit(ctx context.Context, a *app) *api.DeliverableVersion {
+	v, err := d.fetchNewestVersion(ctx, a)
+	if err != nil {
+		return nil
+	}
+	return d.header(v)
+}
+
+// noteEditEffect notes that an edit withdrew a version from review, or created the next version. before is the newest
+// version before the edit, or nil.
+func (a *app) noteEditEffect(before *api.DeliverableVersion, was, is *api.Item, g api.Gate) {
+	submit := a.suggestedCommandLine(gateCommandName(g) + " submit")
+	switch {
+	case before == nil:
+	case is.VersionID != before.ID:
+		a.printNotice("Version %d of the %s remains %s. The change is in the next version, a draft: submit it with `%s`.",
+			before.VersionNumber, g.Title(), prose.Humanize(before.Status), submit)
+	case before.Status == api.VersionUnderReview && is.Revision != was.Revision:
+		a.printNotice("This withdrew version %d of the %s from review, and its pending approval is void: submit it again with `%s`.",
+			before.VersionNumber, g.Title(), submit)
+	}
+}
+
 // commands returns the commands that all four deliverables have.
 func (d deliverable[V]) commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
@@ -322,7 +347,7 @@ func (a *app) renderNextVersionCommands(p *print.Page, g api.Gate, status api.Ve
 	case api.VersionApproved:
 		p.Text("It is approved; `%s` shows the next step.", a.suggestedCommandLine("assess status"))
 	default:
-		p.Text("It is a draft. Edit items with `%s`, then:", a.suggestedCommandLine(noun+" edit"))
+		p.Text("It is a draft, ready for review. Edit items with `%s`, then:", a.suggestedCommandLine(noun+" edit"))
 		p.Command(a.suggestedCommandLine(noun + " submit"))
 	}
 }

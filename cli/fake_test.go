@@ -105,6 +105,9 @@ func (f *fake) status(a *api.Assessment) *api.AssessmentStatus {
 		return st
 	}
 	st.NextStates = []api.State{m.To}
+	if g, _, ok := m.To.ReviewGate(); ok {
+		st.ReadyForReview = &g
+	}
 	if m.Gate != "" && !f.approved(a.ID, m.Gate) {
 		st.BlockedBy = []string{"version 1 is under review"}
 		if p := f.pending(a.ID, m.Gate); p != nil {

@@ -326,10 +326,12 @@ func (a *app) gapEdit() *cobra.Command {
 				return err
 			}
 			in.FindingID, in.Match = current.ID, matchRevision(current.Revision)
+			before := gapVersions.versionBeforeEdit(cmd.Context(), a)
 			f, err := call(cmd.Context(), a, api.UpdateFinding, &in)
 			if err != nil {
 				return err
 			}
+			a.noteEditEffect(before, &current.Item, &f.Item, api.GateGapAnalysis)
 			var line *api.SoAItem
 			if b.Status != nil && f.Source != "manual" {
 				line, _ = a.findSoAItem(cmd.Context(), f.ControlCode) // the edit has succeeded, so an error here is not reported

@@ -229,7 +229,13 @@ func (a *app) maturityEdit() *cobra.Command {
 			}
 			in.MaturityScoreID, in.Match = was.ID, matchRevision(was.Revision)
 			in.Body.Level, in.Body.TargetLevel = flagIfChanged(cmd, "level", lvl), flagIfChanged(cmd, "target", target)
-			return callAndPrint(cmd.Context(), a, api.UpdateMaturityScore, &in, renderScore)
+			before := maturityVersions.versionBeforeEdit(cmd.Context(), a)
+			out, err := call(cmd.Context(), a, api.UpdateMaturityScore, &in)
+			if err != nil {
+				return err
+			}
+			a.noteEditEffect(before, &was.Item, &out.Item, api.GateMaturity)
+			return a.out.Print(out, func(p *print.Page) { renderScore(p, out) })
 		},
 	}
 	cmd.Flags().IntVar(&lvl, "level", 0, "the level, 0 to 5")

@@ -59,17 +59,18 @@ func evidenceRefreshCommand(state api.State) string {
 
 // approvalWarningsRenderer returns a function that prints the warnings for a deliverable that was just
 // submitted or approved, or nil if there are none. They name outdated deliverables and, for a Statement of
-// Applicability, applicable controls that were not assessed and verdicts that depend on a single document.
+// Applicability, lines that nobody has reviewed, controls that are implemented without evidence or not assessed, and
+// verdicts that depend on a single document.
 // Read errors are ignored, because the decision has already been made.
 func (a *app) approvalWarningsRenderer(ctx context.Context, assessment, versionID string, g api.Gate) func(*print.Page) {
 	st, err := call(ctx, a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: assessment})
 	if err != nil {
 		return nil
 	}
-	var unjudged, reliance []string
+	var unjudged, review, reliance []string
 	if g == api.GateSoA {
 		if v, err := call(ctx, a, api.GetSoA, &api.SoAInput{SoAVersionID: versionID}); err == nil {
-			reliance = v.Reliance.Warnings()
+			review, reliance = v.ReviewCount.Warnings(v.ItemCount), v.Reliance.Warnings()
 		}
 		if v, err := call(ctx, a, api.ValidateSoA, &api.SoAInput{SoAVersionID: versionID}); err == nil {
 			for _, i := range v.Issues {
@@ -79,10 +80,13 @@ func (a *app) approvalWarningsRenderer(ctx context.Context, assessment, versionI
 			}
 		}
 	}
-	if len(unjudged)+len(reliance)+len(st.Outdated) == 0 {
+	if len(unjudged)+len(review)+len(reliance)+len(st.Outdated) == 0 {
 		return nil
 	}
 	return func(p *print.Page) {
+		for _, w := range review {
+			p.Text("%s", w)
+		}
 		if len(unjudged) > 0 {
 			p.Title("Not assessed")
 			p.Text(

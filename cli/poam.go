@@ -341,10 +341,12 @@ func (a *app) poamEdit() *cobra.Command {
 			}
 			in.POAMItemID, in.Match = was.ID, matchRevision(was.Revision)
 			b.Priority = flagIfChanged(cmd, "priority", priority)
+			before := poamVersions.versionBeforeEdit(cmd.Context(), a)
 			i, err := call(cmd.Context(), a, api.UpdatePOAMItem, &in)
 			if err != nil {
 				return err
 			}
+			a.noteEditEffect(before, &was.Item, &i.Item, api.GatePOAM)
 			l := &api.List[api.POAMItem]{}
 			if b.DueDate != nil {
 				if l, err = fetchAll(cmd.Context(), a, api.ListPOAMItems, &api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: i.VersionID}}); err != nil {

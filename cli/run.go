@@ -22,7 +22,9 @@ type runOptions struct {
 	name, version string
 	client        string // name of the organization that is assessed
 	frameworks    []string
-	// approve holds the gates to approve in advance.
+	// submit is set to submit drafts without stopping for a review; approve holds the gates to approve in advance,
+	// which includes submitting.
+	submit  bool
 	approve []api.Gate
 	until   api.State
 	reports []string
@@ -38,8 +40,8 @@ func (a *app) assessRun() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "run [DIR|FILE…]", Short: "Run an assessment, or continue it up to the next decision",
 		Long: `Creates an assessment of the given documents and advances it step by step
-until a decision is needed; then it exits with code 4 and shows what is pending and
-how to decide. Run it again to continue.
+until a person is needed; then it exits with code 4 and shows what to do: review a
+draft and submit it, or decide on what was submitted. Run it again to continue.
 
 If there is an open assessment, it is continued, and only files that are new or
 changed in DIR are imported. The assessment is the one given by --name or
@@ -47,12 +49,13 @@ changed in DIR are imported. The assessment is the one given by --name or
 folder's name. Without DIR, the most recently used assessment is continued. Hidden
 files and symbolic links are skipped.
 
---approve records your approval in advance, for all four gates or those given.
-It is logged under your name.`,
+--submit submits drafts without stopping for a review. --approve also approves them,
+at all four gates or those given. Both are recorded under your name as ordered in
+advance; they don't count as a review of the lines.`,
 		Example: `  service assess run ./evidence -f iso-27001-2022 --name "Acme 2026"
+  service soa submit
   service soa approve
   service assess run
-  service assess run ./evidence
   service assess run ./plant -f soc2-tsc --approve --report full.html --report full.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, g := range approve {
@@ -84,7 +87,8 @@ It is logged under your name.`,
 	f.StringVar(&o.name, "name", "", "name of the assessment (default: the one last run from DIR, else the folder's name)")
 	f.StringVar(&o.client, "client", "", "name of the organization that is assessed, for reports (asked for in a terminal)")
 	f.StringVar(&o.version, "version", "", "catalog version, e.g. 2026.1.1 (default: the active one)")
-	f.StringSliceVar(&approve, "approve", nil, "approve in advance as yourself: all gates, or --approve=soa,gap_analysis,maturity,poam")
+	f.BoolVar(&o.submit, "submit", false, "submit drafts for review in advance, without stopping for a review")
+	f.StringSliceVar(&approve, "approve", nil, "submit and approve in advance: all gates, or --approve=soa,gap_analysis,maturity,poam")
 	f.Lookup("approve").NoOptDefVal = "all"
 	addChoiceFlag(f, &o.until, "until", api.States(), "stop at this state; see \"service help lifecycle\"")
 	f.StringSliceVar(&o.reports, "report", nil, "at the end, save the report to this file; its extension sets the format")
@@ -326,7 +330,7 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 			if stalls >= maxStalls || st.PendingApprovalID == nil || !slices.Contains(o.approve, move.Gate) {
 				return a.approvalRequiredError(ctx, id, move.Gate, st)
 			}
-			one, err := approveContent(ctx, a, *st.PendingApprovalID, o.comment, "")
+			one, err := approveContent(ctx, a, *st.PendingApprovalID, api.VersionDecision{Comment: o.comment, InAdvance: true})
 			if api.IsCode(err, api.CodeInvalidState) ||
 				errors.Is(err, client.ErrConnectionLost) { // already decided, by us or someone else
 				continue
@@ -335,7 +339,7 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 				return err
 			}
 			a.progress.Done(
-				"%s, version %d: approved in advance by %s",
+				"%s, version %d: approved by %s",
 				prose.Capitalize(move.Gate.Title()),
 				one.VersionNumber,
 				one.Decider(),
@@ -346,6 +350,9 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 			if _, err := a.draftSoAReadBy(ctx, id, o.reader); err != nil { // the move keeps this draft
 				return validationToRuntimeError(err)
 			}
+		}
+		if g := st.ReadyForReview; g != nil && !o.submit && !slices.Contains(o.approve, *g) {
+			return a.readyForReviewError(ctx, id, *g)
 		}
 		err = a.performMove(ctx, id, move, st.NextStates[0])
 		switch {
@@ -388,7 +395,7 @@ func (a *app) withFailedMoveHint(err error, move api.Move, st *api.AssessmentSta
 func (a *app) performMove(ctx context.Context, id string, move api.Move, target api.State) error {
 	a.progress.Start(move.Work)
 	in := api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: id}}
-	in.Body.TargetState = target
+	in.Body.TargetState, in.Body.InAdvance = target, gateOfReviewState(target) != ""
 	stop := func() {}
 	if target == api.StateDocumentsIngested {
 		stop = a.showReadingProgress(ctx, id)
@@ -439,6 +446,21 @@ func (a *app) approvalRequiredError(ctx context.Context, id string, g api.Gate, 
 		a.suggestedCommandLine(noun+" reject --reason '…'"),
 		a.suggestedCommandLine("assess run"),
 	)}
+}
+
+// readyForReviewError returns the error that stops a run at a draft that a person has to review and submit.
+func (a *app) readyForReviewError(ctx context.Context, id string, g api.Gate) error {
+	noun := gateCommandName(g)
+	lines := []string{noun + " show"}
+	if g == api.GateSoA {
+		lines = append(lines, noun+" items --needs-review")
+	}
+	hint := "Review the draft, submit it, decide, then continue:"
+	for _, l := range append(lines, noun+" submit", noun+" approve", "assess run") {
+		hint += "\n  " + a.suggestedCommandLine(l)
+	}
+	return &exitError{code: exitApproval, hint: hint, err: api.ApprovalRequired(g, "",
+		"the %s is drafted and ready for review (%s)", g.Title(), a.summarizeDeliverable(ctx, id, g))}
 }
 
 // summarizeDeliverable returns the totals of the deliverable that awaits a decision, in words.

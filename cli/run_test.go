@@ -30,11 +30,23 @@ func evidenceDir(t *testing.T) string {
 func TestRunStopsAtEachGateAndGoesOn(t *testing.T) {
 	w := newWorld(t)
 	dir := evidenceDir(t)
-	got := w.run("assess", "run", dir, "-f", "iso-27001-2022", "--name", "Acme 2026")
+	w.want(
+		w.run("assess", "run", dir, "-f", "iso-27001-2022", "--name", "Acme 2026"),
+		4,
+		`created assessment "Acme 2026"`,
+		"the Statement of Applicability is drafted and ready for review (8 controls, of which 8 apply",
+		"service soa submit",
+	)
+	if len(w.fake.approvals) != 0 {
+		t.Error("a draft was submitted unseen")
+	}
+	if up := strings.Join(w.fake.uploads, " "); up != "copy.md empty.txt record.csv" {
+		t.Errorf("uploaded %s; the same bytes go once, hidden files and links never", up)
+	}
+	got := w.run("assess", "run", dir, "--submit")
 	w.want(
 		got,
 		4,
-		`created assessment "Acme 2026"`,
 		"the Statement of Applicability awaits a decision by an owner or admin",
 		"8 controls, of which 8 apply",
 		"service soa show",
@@ -46,16 +58,13 @@ func TestRunStopsAtEachGateAndGoesOn(t *testing.T) {
 		"12.5%: 1 ÷ 8",
 		"built-in starter",
 	)
-	if up := strings.Join(w.fake.uploads, " "); up != "copy.md empty.txt record.csv" {
-		t.Errorf("uploaded %s; the same bytes go once, hidden files and links never", up)
-	}
 	for _, gate := range []string{"soa", "gap", "maturity", "poam"} {
 		w.want(w.run(gate, "approve"), 0, "was approved by Ada", "service assess run")
 		code := 4
 		if gate == "poam" {
 			code = 0
 		}
-		w.want(w.run("assess", "run"), code, `continuing assessment "Acme 2026"`)
+		w.want(w.run("assess", "run", "--submit"), code, `continuing assessment "Acme 2026"`)
 	}
 	if st := w.fake.assessments[0].State; st != api.StateReportGenerated {
 		t.Errorf("it ended %s", st)
@@ -125,12 +134,12 @@ func TestRunAgainAddsOnlyWhatIsNew(t *testing.T) {
 
 func TestApprovalInAdvance(t *testing.T) {
 	w := newWorld(t)
-	w.want(w.run("assess", "run", evidenceDir(t), "--approve"), 0, "approved in advance by Ada")
+	w.want(w.run("assess", "run", evidenceDir(t), "--approve"), 0, "version 1: approved by Ada")
 	if len(w.fake.approvals) != 4 || w.fake.assessments[0].State != api.StateReportGenerated {
 		t.Errorf("%d approvals, %s", len(w.fake.approvals), w.fake.assessments[0].State)
 	}
 	w = newWorld(t)
-	w.want(w.run("assess", "run", evidenceDir(t), "--approve=soa,maturity"), 4, "the gap analysis awaits a decision")
+	w.want(w.run("assess", "run", evidenceDir(t), "--approve=soa,maturity"), 4, "the gap analysis is drafted and ready for review")
 	w.want(w.run("assess", "run", "--approve=sao"), 2, `did you mean "soa"?`)
 }
 
@@ -165,12 +174,12 @@ func TestWhatStandsInTheWayIsTold(t *testing.T) {
 		write(rw, 0, api.Conflict("version 1 of the gap analysis was rejected: change an item"))
 		return true
 	}
-	w.want(w.run("assess", "run"), 3, "was rejected: change an item", "`service gap edit`")
+	w.want(w.run("assess", "run", "--submit"), 3, "was rejected: change an item", "`service gap edit`")
 	w.fake.on["POST /assessments/"+idOf(1)+"/lifecycle/transition"] = func(rw http.ResponseWriter, _ *http.Request) bool {
 		write(rw, 0, api.Invalid("items", "3 items are undecided"))
 		return true
 	}
-	w.want(w.run("assess", "run"), 3, "3 items are undecided")
+	w.want(w.run("assess", "run", "--submit"), 3, "3 items are undecided")
 }
 
 func TestVoidApprovalAtTheGate(t *testing.T) {
@@ -220,7 +229,7 @@ func TestRunAsJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.out), &out); err != nil {
 		t.Fatalf("%v in %s", err, got.out)
 	}
-	if got.code != 4 || out.Status.State != api.StateSoAUnderReview || len(out.Documents) != 2 || len(out.Skipped) != 2 {
+	if got.code != 4 || out.Status.State != api.StateSoADrafted || len(out.Documents) != 2 || len(out.Skipped) != 2 {
 		t.Errorf("exit %d, %+v", got.code, out)
 	}
 }

@@ -292,6 +292,7 @@ the next one; editing one under review voids the pending approval.`,
 				open := !reviewed
 				in.Body.NeedsReview = &open
 			}
+			before := soaVersions.versionBeforeEdit(cmd.Context(), a)
 			out, err := call(cmd.Context(), a, api.UpdateSoAItem, &in)
 			if e, is := errors.AsType[*api.Error](err); is && orEmpty(in.Body.Rationale) == "" && len(e.Details) == 1 && e.Details[0].Field == "rationale" {
 				return withHint(err, "add --rationale '…'")
@@ -299,6 +300,7 @@ the next one; editing one under review voids the pending approval.`,
 			if err != nil {
 				return err
 			}
+			a.noteEditEffect(before, &i.Item, &out.Item, api.GateSoA)
 			return a.out.Print(out, func(p *print.Page) {
 				renderSoAItem(p, out)
 				if orEmpty(in.Body.ImplementationStatus) == api.Implemented && out.CoverageRatio == 0 && orEmpty(out.Note) == "" {
@@ -372,11 +374,11 @@ func (a *app) soaValidate() *cobra.Command {
 			"without a rationale. Exits with 1 if a rule is violated.",
 		Example: "  service soa validate\n  service soa items --applicability undecided",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			id, err := soaVersions.fetchNewestVersionID(cmd.Context(), a)
+			version, err := soaVersions.fetchNewestVersion(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
-			v, err := call(cmd.Context(), a, api.ValidateSoA, &api.SoAInput{SoAVersionID: id})
+			v, err := call(cmd.Context(), a, api.ValidateSoA, &api.SoAInput{SoAVersionID: version.ID})
 			if err != nil {
 				return err
 			}
@@ -388,8 +390,12 @@ func (a *app) soaValidate() *cobra.Command {
 					p.Blank()
 					p.Text("%s, %s.", prose.Count(v.Errors, "error", "errors"), prose.Count(v.Warnings, "warning", "warnings"))
 				}
-				if v.Valid {
+				switch {
+				case !v.Valid:
+				case version.Status == api.VersionDraft:
 					p.Text("Ready to submit: `%s`.", a.suggestedCommandLine("soa submit"))
+				default:
+					p.Text("Version %d is %s.", version.VersionNumber, prose.Humanize(version.Status))
 				}
 			}); err != nil {
 				return err

@@ -179,7 +179,7 @@ func overEachWay(t *testing.T, h *home) {
 			c := way(t, h)
 			a := drafted(t, c, "lgpd", "")
 			s := openOverview(t, c, a)
-			s.sees("SoA drafted", "next: submit the Statement of Applicability")
+			s.sees("SoA drafted", "next: review the Statement of Applicability, then")
 			s.press("1", "o")
 			s.write("Ada Lovelace")
 			s.press("enter")

@@ -260,6 +260,8 @@ func (o *overview) transitionBlockedReason() string {
 		return "the assessment is closed"
 	case len(o.data.pending) > 0:
 		return "the " + o.data.pending[0].Gate.Title() + " is waiting for a decision; press A to open it"
+	case o.data.status.ReadyForReview != nil:
+		return "the " + o.data.status.ReadyForReview.Title() + " is ready for review: open it, then submit it with S"
 	case len(o.data.status.BlockedBy) > 0:
 		return strings.Join(o.data.status.BlockedBy, "; ")
 	}
@@ -421,8 +423,7 @@ func (o *overview) renderSummary(p *draw.Page) {
 	case !waiting && len(g.status.BlockedBy) > 0:
 		p.AddText(draw.Yellow, "blocked: "+strings.Join(g.status.BlockedBy, "; "))
 	case !waiting:
-		move, _ := g.status.State.NextMove()
-		p.AddText(draw.Plain, "next: "+move.Work+" (n)")
+		p.AddText(draw.Plain, "next: "+g.status.NextStep()+nextStepKey(g.status))
 	}
 	for _, old := range g.status.Outdated {
 		p.AddText(draw.Yellow, "outdated: "+old.Message)
@@ -447,6 +448,14 @@ func (o *overview) renderSummary(p *draw.Page) {
 			)
 		}
 	}
+}
+
+// nextStepKey returns the key of the next step in brackets, or "" if it isn't done by a key on this screen.
+func nextStepKey(st *api.AssessmentStatus) string {
+	if st.ReadyForReview != nil {
+		return ""
+	}
+	return " (n)"
 }
 
 // drawStateTrack draws the states in one line: done, current, remaining; ◆ and ◇ are gates.

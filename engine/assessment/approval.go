@@ -14,7 +14,14 @@ import (
 )
 
 // ensureSubmitted submits the newest version for review unless it is already under review or approved.
-func ensureSubmitted[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k deliverableType[V, I]) error {
+func ensureSubmitted[V, I any](
+	ctx context.Context,
+	s *Service,
+	by api.Caller,
+	a *api.Assessment,
+	k deliverableType[V, I],
+	inAdvance bool,
+) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		v, ok, err := k.newestVersion(tx, by.OrganizationID, a.ID)
 		if err != nil {
@@ -26,13 +33,19 @@ func ensureSubmitted[V, I any](ctx context.Context, s *Service, by api.Caller, a
 		if st := k.version(&v).Status; st == api.VersionUnderReview || st == api.VersionApproved {
 			return nil
 		}
-		return k.submit(tx, by, a, &v, "")
+		return k.submit(tx, by, a, &v, submission{inAdvance: inAdvance})
 	})
 }
 
+// submission describes how a version is submitted.
+type submission struct {
+	approvalID string // of the approval to request; generated if empty
+	inAdvance  bool   // ordered without looking at the version
+}
+
 // submit puts a version under review and requests its approval, which is valid only for the current
-// content hash. If approvalID is empty, a new ID is generated.
-func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assessment, v *V, approvalID string) error {
+// content hash.
+func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assessment, v *V, how submission) error {
 	head := k.version(v)
 	switch head.Status {
 	case api.VersionDraft:
@@ -65,15 +78,20 @@ func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assess
 	approval := api.Approval{
 		TenantRecord: newTenantRecord(tx, by), AssessmentID: a.ID, Gate: k.gate, TargetID: head.ID, TargetSHA256: head.ContentSHA256,
 		VersionNumber: head.VersionNumber, Status: api.ApprovalPending, RequestedBy: by.Actor, RequestedByUserID: by.UserID, RequestedAt: now,
+		SubmittedInAdvance: how.inAdvance,
 	}
-	approval.ID = cmp.Or(approvalID, approval.ID)
+	approval.ID = cmp.Or(how.approvalID, approval.ID)
 	head.Status, head.SubmittedAt, head.ApprovalID, head.UpdatedAt = api.VersionUnderReview, &now, &approval.ID, now
+	summary := fmt.Sprintf("submitted %s version %d for review", k.gate.Title(), head.VersionNumber)
+	if how.inAdvance {
+		summary += ", in advance"
+	}
 	return errors.Join(store.Approvals.Insert(tx, by.OrganizationID, &approval), k.saveVersionAndArtifact(tx, by, v),
 		audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: string(k.gate) + ".submitted", AssessmentID: a.ID,
-			Summary:      fmt.Sprintf("submitted %s version %d for review", k.gate.Title(), head.VersionNumber),
+			Summary:      summary,
 			ResourceType: string(k.gate), ResourceID: head.ID,
-			Data: map[string]any{"approval_id": approval.ID, "content_sha256": head.ContentSHA256},
+			Data: map[string]any{"approval_id": approval.ID, "content_sha256": head.ContentSHA256, "in_advance": how.inAdvance},
 		}),
 		audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: "approval.requested", AssessmentID: a.ID, Summary: "approval of the " + k.gate.Title() + " was requested",
@@ -84,12 +102,12 @@ func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assess
 
 // submitAndMoveAssessment is like submit. If the assessment is in the drafted state of this deliverable,
 // it also moves it to the review state. It doesn't if the version was drafted early or corrected later.
-func (k deliverableType[V, I]) submitAndMoveAssessment(tx *store.Tx, by api.Caller, v *V, approvalID string) error {
+func (k deliverableType[V, I]) submitAndMoveAssessment(tx *store.Tx, by api.Caller, v *V, how submission) error {
 	a, err := getAssessment(tx, by, k.version(v).AssessmentID)
 	if err != nil {
 		return err
 	}
-	if err := k.submit(tx, by, &a, v, approvalID); err != nil || a.State != k.draftedState {
+	if err := k.submit(tx, by, &a, v, how); err != nil || a.State != k.draftedState {
 		return err
 	}
 	step, _ := a.State.NextMove()
@@ -104,7 +122,7 @@ func submitVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k d
 		if v, err = k.getVersion(tx, by.OrganizationID, versionID); err != nil {
 			return err
 		}
-		return k.submitAndMoveAssessment(tx, by, &v, "")
+		return k.submitAndMoveAssessment(tx, by, &v, submission{})
 	})
 	return &v, err
 }
@@ -273,24 +291,24 @@ func (s *Service) GetApproval(ctx context.Context, by api.Caller, in *api.Approv
 
 // Approve records a person's approval of a version.
 func (s *Service) Approve(ctx context.Context, by api.Caller, in *api.ApproveInput) (*api.Approval, error) {
-	return s.decideApproval(ctx, by, in.ApprovalID, api.ApprovalApproved, decisionComment(in.Body), reviewedHash(in.Body))
+	return s.decideApproval(ctx, by, in.ApprovalID, api.ApprovalApproved, decisionComment(in.Body), in.Body)
 }
 
 // Reject records a person's rejection of a version, with a reason.
 func (s *Service) Reject(ctx context.Context, by api.Caller, in *api.RejectInput) (*api.Approval, error) {
-	return s.decideApproval(ctx, by, in.ApprovalID, api.ApprovalRejected, &in.Body.Reason, in.Body.ContentSHA256)
-}
-
-func reviewedHash(d *api.VersionDecision) string {
-	if d == nil {
-		return ""
-	}
-	return d.ContentSHA256
+	return s.decideApproval(
+		ctx,
+		by,
+		in.ApprovalID,
+		api.ApprovalRejected,
+		&in.Body.Reason,
+		&api.VersionDecision{ContentSHA256: in.Body.ContentSHA256},
+	)
 }
 
 // checkReviewedHash returns an error if the content to approve differs from what the person reviewed.
-func checkReviewedHash(p *api.Approval, reviewedSHA256 string) error {
-	if reviewedSHA256 == "" || reviewedSHA256 == p.TargetSHA256 {
+func checkReviewedHash(p *api.Approval, d *api.VersionDecision) error {
+	if d == nil || d.ContentSHA256 == "" || d.ContentSHA256 == p.TargetSHA256 {
 		return nil
 	}
 	return api.ApprovalRequired(
@@ -322,17 +340,17 @@ func (s *Service) decideApproval(
 	approvalID string,
 	verdict api.ApprovalStatus,
 	reason *string,
-	reviewedSHA256 string,
+	how *api.VersionDecision,
 ) (*api.Approval, error) {
 	var p api.Approval
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if p, err = getApproval(tx, by, approvalID); err != nil {
 			return err
 		}
-		if err := checkReviewedHash(&p, reviewedSHA256); err != nil && p.Status == api.ApprovalPending {
+		if err := checkReviewedHash(&p, how); err != nil && p.Status == api.ApprovalPending {
 			return err
 		}
-		return recordDecision(tx, by, &p, verdict, reason)
+		return recordDecision(tx, by, &p, verdict, reason, how != nil && how.InAdvance)
 	})
 	if errors.Is(err, errContentChanged) {
 		return nil, s.voidAndReportStaleApproval(ctx, by, approvalID)
@@ -360,8 +378,8 @@ func (s *Service) voidAndReportStaleApproval(ctx context.Context, by api.Caller,
 }
 
 // recordDecision stores a decision: it updates the approval and the version and, after a rejection,
-// returns the assessment to the drafted state.
-func recordDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.ApprovalStatus, reason *string) error {
+// returns the assessment to the drafted state. inAdvance marks a decision made without looking at the version.
+func recordDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.ApprovalStatus, reason *string, inAdvance bool) error {
 	if by.Actor.Type == api.ActorWorkflow || by.UserID == "" {
 		return api.Forbidden("only a person can decide at a gate")
 	}
@@ -375,7 +393,7 @@ func recordDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.Ap
 		return api.Invalid("reason", "give a reason for the rejection, so that it can be fixed")
 	}
 	now := tx.Now()
-	p.Status, p.DecidedBy, p.DecidedAt, p.Reason, p.UpdatedAt = verdict, &by.Actor, &now, reason, now
+	p.Status, p.DecidedBy, p.DecidedAt, p.Reason, p.UpdatedAt, p.InAdvance = verdict, &by.Actor, &now, reason, now, inAdvance
 	if by.Peer != nil {
 		p.BundleKey = by.Peer.BundleKey()
 	}
@@ -393,7 +411,9 @@ func recordDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.Ap
 	if err := k.applyDecision(tx, by, &a, p); err != nil {
 		return err
 	}
-	data := map[string]any{"approval_id": p.ID, "gate": p.Gate, "decision": verdict, "target_sha256": p.TargetSHA256}
+	data := map[string]any{
+		"approval_id": p.ID, "gate": p.Gate, "decision": verdict, "target_sha256": p.TargetSHA256, "in_advance": inAdvance,
+	}
 	if d := p.Delegation; d != nil {
 		data["delegation_id"], data["delegator_id"] = d.DelegationID, d.DelegatorID
 	}
@@ -532,10 +552,10 @@ func approveVersion[V, I any](
 		if err != nil {
 			return err
 		}
-		if err := checkReviewedHash(&p, reviewedHash(d)); err != nil {
+		if err := checkReviewedHash(&p, d); err != nil {
 			return err
 		}
-		if err := recordDecision(tx, by, &p, api.ApprovalApproved, decisionComment(d)); err != nil {
+		if err := recordDecision(tx, by, &p, api.ApprovalApproved, decisionComment(d), d != nil && d.InAdvance); err != nil {
 			return err
 		}
 		v, err = k.getVersion(tx, by.OrganizationID, versionID)

@@ -62,8 +62,10 @@ var (
 			}
 			clearReliance(i)
 		},
-		recount:          recountDocuments,
-		summarize:        func(v *api.SoAVersion, items []api.SoAItem) { v.Reliance = plan.CountReliance(items) },
+		recount: recountDocuments,
+		summarize: func(v *api.SoAVersion, items []api.SoAItem) {
+			v.Reliance, v.ReviewCount = plan.CountReliance(items), plan.CountReview(items)
+		},
 		clearApproved:    func(i *api.SoAItem) { i.ChangedByDocument, i.ChangedFrom = "", "" },
 		draftedState:     api.StateSoADrafted,
 		validateItem:     validateSoAItem,

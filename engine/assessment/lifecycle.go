@@ -31,7 +31,7 @@ func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.Transit
 	if err := api.CheckMove(a.State, to); err != nil {
 		return nil, err
 	}
-	warnings, err := s.performStep(ctx, by, &a, to)
+	warnings, err := s.performStep(ctx, by, &a, to, in.Body.InAdvance)
 	if err != nil {
 		return nil, err
 	}
@@ -243,8 +243,12 @@ func addBlockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, 
 		if err != nil {
 			return err
 		}
-		if head != nil && head.Status == api.VersionRejected {
+		switch {
+		case head == nil:
+		case head.Status == api.VersionRejected:
 			out.BlockedBy = append(out.BlockedBy, rejectedMessage(head, after.Gate))
+		case head.Status == api.VersionDraft:
+			out.ReadyForReview = &after.Gate
 		}
 	}
 	return nil
@@ -301,8 +305,15 @@ func (s *Service) Timeline(ctx context.Context, by api.Caller, in *api.TimelineI
 	return api.MapList(l, func(e *store.TimelineEvent) api.TimelineEvent { return e.TimelineEvent }), nil
 }
 
-// performStep does the work that a move to a state requires, if any, and returns warnings.
-func (s *Service) performStep(ctx context.Context, by api.Caller, a *api.Assessment, to api.State) (warnings []string, err error) {
+// performStep does the work that a move to a state requires, if any, and returns warnings. inAdvance marks a
+// submission ordered without looking at the version.
+func (s *Service) performStep(
+	ctx context.Context,
+	by api.Caller,
+	a *api.Assessment,
+	to api.State,
+	inAdvance bool,
+) (warnings []string, err error) {
 	switch to {
 	case api.StateDocumentsUploaded:
 		return s.warnIfNoDocuments(ctx, by, a)
@@ -320,7 +331,7 @@ func (s *Service) performStep(ctx context.Context, by api.Caller, a *api.Assessm
 	case api.StateSoADrafted:
 		return nil, ensureCurrentDraft(ctx, s, by, a, soa, s.currentSoAInputs, s.draftSoA)
 	case api.StateSoAUnderReview:
-		if err := ensureSubmitted(ctx, s, by, a, soa); err != nil {
+		if err := ensureSubmitted(ctx, s, by, a, soa, inAdvance); err != nil {
 			return nil, err
 		}
 		return s.staleSoASourceWarnings(ctx, by, a)
@@ -331,15 +342,15 @@ func (s *Service) performStep(ctx context.Context, by api.Caller, a *api.Assessm
 	case api.StateGapAnalysisDrafted:
 		return nil, ensureCurrentDraft(ctx, s, by, a, gap, s.currentInputsFromSoA, s.draftGap)
 	case api.StateGapAnalysisUnderReview:
-		return nil, ensureSubmitted(ctx, s, by, a, gap)
+		return nil, ensureSubmitted(ctx, s, by, a, gap, inAdvance)
 	case api.StateMaturityAssessed:
 		return nil, ensureCurrentDraft(ctx, s, by, a, maturity, s.currentInputsFromSoA, s.draftMaturity)
 	case api.StateMaturityUnderReview:
-		return nil, ensureSubmitted(ctx, s, by, a, maturity)
+		return nil, ensureSubmitted(ctx, s, by, a, maturity, inAdvance)
 	case api.StatePOAMDrafted:
 		return nil, ensureCurrentDraft(ctx, s, by, a, poam, s.currentPOAMInputs, s.draftPOAM)
 	case api.StatePOAMUnderReview:
-		return nil, ensureSubmitted(ctx, s, by, a, poam)
+		return nil, ensureSubmitted(ctx, s, by, a, poam, inAdvance)
 	case api.StateReportGenerated:
 		return nil, s.writeReports(ctx, by, a.ID)
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"slices"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/plan"
 	"github.com/scf-service/service/engine/judge/reading"
 	"github.com/scf-service/service/store"
 )
@@ -181,12 +183,17 @@ func readDecisions(tx *store.Tx, org, assessment string) (out []decision, err er
 		if v.Status != api.VersionApproved || v.ApprovedAt == nil || v.ApprovedBy == nil {
 			continue
 		}
+		if p, err := store.Approvals.Get(tx, org, stringOrEmpty(v.ApprovalID)); err == nil && p.InAdvance {
+			continue // nobody looked at the lines
+		} else if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
 		items, err := soa.readItems(tx, org, v.ID)
 		if err != nil {
 			return nil, err
 		}
 		for n := range items {
-			if i := &items[n]; i.Applicability.IsApplicable() && !slices.ContainsFunc(reviewFields, i.IsManual) {
+			if i := &items[n]; i.Applicability.IsApplicable() && !slices.ContainsFunc(plan.ReviewFields, i.IsManual) {
 				out = append(
 					out,
 					newDecision(&v, i, "accepted", i.ImplementationStatus, i.ImplementationStatus, *v.ApprovedBy, *v.ApprovedAt),
@@ -228,7 +235,7 @@ func toText(v any) string {
 // changesReview reports whether the fields of an audit event include one that counts as a review.
 func changesReview(fields any) bool {
 	all, _ := fields.([]any)
-	return slices.ContainsFunc(all, func(f any) bool { return slices.Contains(reviewFields, toText(f)) })
+	return slices.ContainsFunc(all, func(f any) bool { return slices.Contains(plan.ReviewFields, toText(f)) })
 }
 
 func newDecision(v *api.SoAVersion, i *api.SoAItem, kind string, before, after api.Implementation, by string, at time.Time) decision {

@@ -241,7 +241,8 @@ func recountDocuments(i *api.SoAItem) {
 }
 
 // gateWarnings returns warnings for whoever decides at a gate: what is outdated and, for the Statement
-// of Applicability, how many verdicts depend on a single document.
+// of Applicability, what nobody has reviewed, what is implemented without evidence, and how many verdicts depend on
+// a single document.
 func gateWarnings(tx *store.Tx, a *api.Assessment, p *api.Approval) ([]string, error) {
 	out, err := outdatedWarnings(tx, a, p.Gate)
 	if err != nil || p.Gate != api.GateSoA {
@@ -251,5 +252,5 @@ func gateWarnings(tx *store.Tx, a *api.Assessment, p *api.Approval) ([]string, e
 	if err != nil {
 		return nil, err
 	}
-	return append(out, v.Reliance.Warnings()...), nil
+	return append(out, v.Warnings()...), nil
 }

@@ -294,11 +294,8 @@ func (s *Service) draftSoAItems(
 	return items, quotes, err
 }
 
-// reviewFields lists the fields that count as a review of the item when edited; owner and note don't.
-var reviewFields = []string{"applicability", "implementation_status", "needs_review"}
-
 func copySoAField(to, from *api.SoAItem, field string) {
-	if slices.Contains(reviewFields, field) && (plan.IsAssessed(from) || !plan.IsAssessed(to)) {
+	if slices.Contains(plan.ReviewFields, field) && (plan.IsAssessed(from) || !plan.IsAssessed(to)) {
 		to.NeedsReview = from.NeedsReview
 	}
 	switch field {
@@ -507,7 +504,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 				i.ChangedByDocument, i.ChangedFrom = redrafted.ChangedByDocument, redrafted.ChangedFrom
 			}
 		}
-		if b.NeedsReview == nil && slices.ContainsFunc(f, func(name string) bool { return slices.Contains(reviewFields, name) }) {
+		if b.NeedsReview == nil && slices.ContainsFunc(f, func(name string) bool { return slices.Contains(plan.ReviewFields, name) }) {
 			i.NeedsReview = false
 		}
 		for n, r := range i.InclusionReasons {
@@ -640,7 +637,7 @@ var soaRules = []struct {
 		return ""
 	}},
 	{"implemented-evidenced", "warning", func(i *api.SoAItem) string {
-		if i.Applicability.IsApplicable() && i.ImplementationStatus == api.Implemented && len(i.Evidence) == 0 {
+		if plan.IsImplementedWithoutEvidence(i) {
 			return "marked as implemented without evidence"
 		}
 		return ""

@@ -56,8 +56,9 @@ type SyncedDeliverable interface {
 	// RecordArtifact updates the artifact of a version.
 	RecordArtifact(tx *store.Tx, by api.Caller, version string) error
 	// Submit submits a version with the ID that its approval has elsewhere, provided that the
-	// content has the hash that was submitted there.
-	Submit(tx *store.Tx, by api.Caller, assessment, version, approval, sha string) error
+	// content has the hash that was submitted there. inAdvance tells whether that was ordered without
+	// looking at it.
+	Submit(tx *store.Tx, by api.Caller, assessment, version, approval, sha string, inAdvance bool) error
 }
 
 // Synced returns the deliverable of a gate for syncing; gate must be one of api.Gates.
@@ -65,7 +66,14 @@ func Synced(gate api.Gate) SyncedDeliverable { return deliverables[gate] }
 
 // ApplySyncedDecision applies a decision that the caller made at another installation. The caller must
 // have the right to decide here now, and the content must be the same as there.
-func ApplySyncedDecision(tx *store.Tx, by api.Caller, assessment, approvalID, decidedSHA256 string, verdict api.ApprovalStatus, reason *string) error {
+func ApplySyncedDecision(
+	tx *store.Tx,
+	by api.Caller,
+	assessment, approvalID, decidedSHA256 string,
+	verdict api.ApprovalStatus,
+	reason *string,
+	inAdvance bool,
+) error {
 	p, err := getApproval(tx, by, approvalID)
 	if err != nil {
 		return err
@@ -82,7 +90,7 @@ func ApplySyncedDecision(tx *store.Tx, by api.Caller, assessment, approvalID, de
 	if p.TargetSHA256 != decidedSHA256 {
 		return api.ApprovalRequired(p.Gate, p.ID, "the %s differs from the content that was decided on", p.Gate.Title())
 	}
-	if err := recordDecision(tx, by, &p, verdict, reason); errors.Is(err, errContentChanged) {
+	if err := recordDecision(tx, by, &p, verdict, reason, inAdvance); errors.Is(err, errContentChanged) {
 		return api.ApprovalRequired(p.Gate, p.ID, "the %s changed after its approval was requested", p.Gate.Title())
 	} else if err != nil {
 		return err
@@ -393,7 +401,12 @@ func (k deliverableType[V, I]) RecordArtifact(tx *store.Tx, by api.Caller, versi
 	return recordArtifact(tx, by, string(k.gate), k.gate.Title(), k.version(&v))
 }
 
-func (k deliverableType[V, I]) Submit(tx *store.Tx, by api.Caller, assessment, versionID, approvalID, submittedSHA256 string) error {
+func (k deliverableType[V, I]) Submit(
+	tx *store.Tx,
+	by api.Caller,
+	assessment, versionID, approvalID, submittedSHA256 string,
+	inAdvance bool,
+) error {
 	org := by.OrganizationID
 	v, err := k.getVersion(tx, org, versionID)
 	if err != nil {
@@ -423,7 +436,7 @@ func (k deliverableType[V, I]) Submit(tx *store.Tx, by api.Caller, assessment, v
 	if there, err := store.Approvals.Has(tx, org, approvalID); err != nil || there || approvalID == "" {
 		return cmp.Or(err, errorIfExists(true, approvalID))
 	}
-	return k.submitAndMoveAssessment(tx, by, &v, approvalID)
+	return k.submitAndMoveAssessment(tx, by, &v, submission{approvalID: approvalID, inAdvance: inAdvance})
 }
 
 func errorIfExists(exists bool, id string) error {

@@ -485,14 +485,14 @@ func (r *batchApplier) applyAction(tx *store.Tx, l *changeLine) error {
 			return api.Invalid("file", "unknown gate %.40q", l.Gate)
 		}
 		if err = r.by.Require(t.writePermission()); err == nil {
-			err = assessment.Synced(l.Gate).Submit(tx, r.by, id, l.Version, l.Approval, l.SHA256)
+			err = assessment.Synced(l.Gate).Submit(tx, r.by, id, l.Version, l.Approval, l.SHA256, l.InAdvance)
 		}
 	case opDecide:
 		var reason *string
 		if l.Reason != "" {
 			reason = &l.Reason
 		}
-		err = assessment.ApplySyncedDecision(tx, r.by, id, l.Approval, l.SHA256, l.Verdict, reason)
+		err = assessment.ApplySyncedDecision(tx, r.by, id, l.Approval, l.SHA256, l.Verdict, reason, l.InAdvance)
 	default:
 		if err = r.by.Require("assessment:transition"); err == nil {
 			err = assessment.ApplySyncedTransition(tx, r.by, id, l.To, cmp.Or(l.Reason, "made offline"))

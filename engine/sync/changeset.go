@@ -278,13 +278,13 @@ func (t *table) fillAction(tx *store.Tx, org string, f fields, change *orderedCh
 	}
 	change.line.Gate, change.line.Version, change.line.Approval, change.line.SHA256 = p.Gate, p.TargetID, p.ID, p.TargetSHA256
 	if what == "approval.requested" {
-		change.line.Op = opSubmit
+		change.line.Op, change.line.InAdvance = opSubmit, p.SubmittedInAdvance
 		return nil
 	}
 	if p.Void || p.Status != api.ApprovalApproved && p.Status != api.ApprovalRejected {
 		return nil
 	}
-	change.line.Op, change.line.Verdict = opDecide, p.Status
+	change.line.Op, change.line.Verdict, change.line.InAdvance = opDecide, p.Status, p.InAdvance
 	if p.Reason != nil {
 		change.line.Reason = *p.Reason
 	}

@@ -79,6 +79,8 @@ type changeLine struct {
 	Verdict  api.ApprovalStatus `json:"decision,omitempty"`
 	To       api.State          `json:"to,omitempty"`
 	Reason   string             `json:"reason,omitempty"`
+	// InAdvance is set for a submission or decision ordered without looking at the version.
+	InAdvance bool `json:"in_advance,omitempty"`
 }
 
 // exchangeFile is a file that two installations exchange to sync an assessment.

@@ -69,6 +69,7 @@ func makeTransition(ctx context.Context, s *Service, by api.Caller, run *store.W
 	}
 	in := &api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: run.AssessmentID}}
 	in.Body.TargetState, in.Body.Reason = p.targetState, fmt.Sprintf("step of the %s workflow", run.WorkflowType)
+	in.Body.InAdvance = true // nobody has seen what the step submits
 	_, err = s.assessments.Transition(ctx, by, in)
 	switch {
 	case api.IsCode(err, api.CodeInvalidState):

@@ -11,6 +11,35 @@ import (
 // maxDecisiveDocuments is the maximum number of documents that CountReliance lists.
 const maxDecisiveDocuments = 10
 
+// ReviewFields lists the fields of an SoA item that count as a review of it when a person edits them; owner and note
+// don't.
+var ReviewFields = []string{"applicability", "implementation_status", "needs_review"}
+
+// CountReview counts the items that nobody has reviewed, and lists the controls that are implemented without
+// supporting evidence.
+func CountReview(items []api.SoAItem) api.ReviewCount {
+	out := api.ReviewCount{ImplementedWithoutEvidence: []string{}}
+	for n := range items {
+		i := &items[n]
+		if !slices.ContainsFunc(ReviewFields, i.IsManual) {
+			out.LinesNotReviewed++
+			if i.NeedsReview {
+				out.LinesToReview++
+			}
+		}
+		if IsImplementedWithoutEvidence(i) {
+			out.ImplementedWithoutEvidence = append(out.ImplementedWithoutEvidence, i.ControlCode)
+		}
+	}
+	return out
+}
+
+// IsImplementedWithoutEvidence reports whether an applicable item is implemented although no passage supports any of
+// its requirements.
+func IsImplementedWithoutEvidence(i *api.SoAItem) bool {
+	return i.Applicability.IsApplicable() && i.ImplementationStatus == api.Implemented && (len(i.Evidence) == 0 || i.CoverageRatio == 0)
+}
+
 // CountReliance counts the items whose verdict rests on a single document or was changed by one, and lists the
 // documents responsible for most of them.
 func CountReliance(items []api.SoAItem) api.Reliance {
