@@ -48,6 +48,14 @@ type Document struct {
 	existed bool
 }
 
+// NotInForceWarning begins the warning of a document that says that it is a draft, superseded or withdrawn.
+const NotInForceWarning = "The document says that it is not in force"
+
+// IsNotInForce reports whether the document says that it is a draft, superseded or withdrawn.
+func (d *Document) IsNotInForce() bool {
+	return slices.ContainsFunc(d.Warnings, func(w string) bool { return strings.HasPrefix(w, NotInForceWarning) })
+}
+
 // The kinds of document content that the program does not read.
 const (
 	UnreadHiddenText   = "hidden_text" // by its own format, a style, its color or its position

@@ -88,6 +88,10 @@ func (s *Service) draftPOAMFrom(
 		item.Item, item.FindingID, item.FindingOrigin = copyControlFields(f.Item), f.ID, f.ManualOriginKey()
 		return item, true, nil
 	})
+	basis := make(map[string]plan.Basis, len(findings))
+	for n := range findings {
+		basis[findings[n].ID] = plan.NewBasis(&findings[n], today)
+	}
 	d.mergePrevious = func(d *draft[api.POAMItem], before *previousVersion[api.POAMItem]) {
 		old := *before
 		old.items, old.lastApproved = reassignToOpenControls(
@@ -98,8 +102,9 @@ func (s *Service) draftPOAMFrom(
 			d.items,
 		)
 		d.items = plan.OrderAndNumberItems(
-			plan.MergeItems(d.items, mergeableItemsPredicate(d.items, old.items, manualDueDates(findings), findingsWithManualAction(findings))),
+			plan.MergeItems(d.items, mergeableItemsPredicate(d.items, old.items, fixedDueDates(findings, basis), findingsWithManualAction(findings))),
 			today,
+			basis,
 		)
 		matches := carryEdits(poam, d, old.items, copyPOAMField)
 		approvedByID := map[string]*api.POAMItem{} // approved items by ID
@@ -196,12 +201,14 @@ func findingsWithManualAction(findings []api.Finding) map[string]bool {
 	return out
 }
 
-// manualDueDates maps the IDs of findings to the due dates that users set.
-func manualDueDates(findings []api.Finding) map[string]api.Date {
+// fixedDueDates maps the IDs of findings to the due dates that users set or the evidence states.
+func fixedDueDates(findings []api.Finding, basis map[string]plan.Basis) map[string]api.Date {
 	out := map[string]api.Date{}
 	for _, f := range findings {
 		if f.DueDate != nil {
 			out[f.ID] = *f.DueDate
+		} else if stated := basis[f.ID].Stated; stated != "" {
+			out[f.ID] = stated
 		}
 	}
 	return out

@@ -263,7 +263,7 @@ func (s *Service) draftSoAItems(
 		if d.IsForeignLanguage() {
 			foreign++
 		}
-		if d.Owner != "" {
+		if judge.IsNamedOwner(d.Owner) && !d.IsNotInForce() {
 			owners[d.ID] = d.Owner
 		}
 	}

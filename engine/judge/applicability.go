@@ -71,11 +71,11 @@ func DetermineApplicability(c api.Control, traits map[string]api.Trait) (api.App
 	case len(unknown) > 0:
 		return api.Applicable, "Included by default: it isn't known whether the organization " + prose.JoinOr(
 			unknown,
-		) + ". Set the trait in the scope to decide."
+		) + "."
 	case len(read) > 0:
 		return api.Applicable, "Included by default: documents suggest that the organization doesn't match “" + prose.JoinOr(
 			read,
-		) + "”, but no user has confirmed it. Set the trait in the scope to decide."
+		) + "”, but no user has confirmed it."
 	}
 	return api.NotApplicable, "It applies only to an organization that " + prose.JoinOr(said) + "; a user stated that this one doesn't."
 }

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/text"
+	"github.com/scf-service/service/internal/lazyregexp"
 	"github.com/scf-service/service/internal/prose"
 )
 
@@ -209,6 +211,18 @@ func matchesAnyPart(code string, parts []string) bool {
 		}
 	}
 	return false
+}
+
+// openOwnerPattern matches what documents have in the place of an owner who is not named yet.
+var openOwnerPattern = lazyregexp.New(
+	`(?i)^\W*(?:t\.?b\.?[acd]\b|to be (?:agreed|announced|appointed|assigned|confirmed|decided|defined|determined|named)\b|` +
+		`n/?a\b|not (?:applicable|assigned|defined|known|named|yet)\b|none\b|nobody\b|unknown\b|unassigned\b|open$|vacant\b|xxx|` +
+		`(?:enter|insert|name)\b)|[\[<{_?]`,
+)
+
+// IsNamedOwner reports whether the owner that a document states is a person or role, and not a placeholder.
+func IsNamedOwner(owner string) bool {
+	return strings.ContainsFunc(owner, unicode.IsLetter) && !openOwnerPattern.MatchString(owner)
 }
 
 // OwnerName returns the name in an owner: "Jonas Wexley" in "Jonas Wexley, Infrastructure Lead".

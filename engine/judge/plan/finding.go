@@ -9,6 +9,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/judge/text"
+	"github.com/scf-service/service/engine/risk"
 	"github.com/scf-service/service/internal/prose"
 )
 
@@ -224,7 +225,7 @@ func describeCondition(item api.SoAItem) string {
 			continue
 		}
 		shown[key] = true
-		fmt.Fprintf(&b, " %s: “%s”.", citationWithVerb(e), text.Shorten(strings.TrimRight(e.Quote, "."), 240))
+		fmt.Fprintf(&b, " %s: “%s”.", citationWithVerb(e), text.Shorten(strings.TrimRight(prose.InitialsInRecord(e.Quote), "."), 240))
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -312,9 +313,10 @@ func uppercaseFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func describeEffect(c api.Control, item api.SoAItem) string {
 	d := domainForCode(c.Code)
-	text := uppercaseFirst(d.effect) + "."
+	consequence := " Then " + risk.ForControl(c.Code).Consequence + "."
+	text := uppercaseFirst(d.effect) + "." + consequence
 	if item.ImplementationStatus == api.NotEvidenced {
-		text = "If the control isn't in place, " + d.effect + ". Until evidence is provided, an assessor can't rely on it."
+		text = "If the control isn't in place, " + d.effect + "." + consequence + " Until evidence is provided, an assessor can't rely on it."
 	}
 	if len(c.Risks) > 0 {
 		text += " Catalog risks: " + strings.Join(c.Risks[:min(len(c.Risks), 8)], ", ") + "."

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/judge/text"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // defaultTarget is the default maturity level to be reached by a remediation: a consistent, documented practice.
@@ -22,13 +24,9 @@ type MaturityGoal struct {
 	Rated           bool
 }
 
-// dueDays holds the number of days allowed for a remediation, by severity.
-var dueDays = map[api.Severity]int{
-	api.SeverityCritical: 30, api.SeverityHigh: 60, api.SeverityMedium: 90, api.SeverityLow: 180, api.SeverityInformational: 180,
-}
-
-// DraftPOAMItem drafts the plan item for a finding. Dates are counted from today and left empty if today is
-// unknown. The caller sets IDs, and OrderAndNumberItems sets codes and dependencies.
+// DraftPOAMItem drafts the plan item for a finding. It is due on the last day allowed for its severity, unless a user set
+// a date or the evidence states one; dates are left empty if today is unknown. The caller sets IDs, and
+// OrderAndNumberItems sets codes and dependencies and spreads the dates.
 func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, today api.Date) api.POAMItem {
 	action := chooseActionType(fnd)
 	if !goal.Rated {
@@ -58,13 +56,15 @@ func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, today api.
 	if err != nil {
 		return item
 	}
-	days := dueDays[fnd.Severity]
-	if days == 0 {
-		days = dueDays[api.SeverityLow]
-	}
+	days := windowFor(fnd.Severity, action, fnd.RequirementCodes).last
 	item.DueDate = lastWorkdayWithin(now, days)
-	if due := fnd.DueDate; due != nil && daysBetween(today, *due) > 0 { // set by a user
-		item.DueDate, days = *due, daysBetween(today, *due)
+	if due := fnd.DueDate; due != nil { // set by a user
+		if daysBetween(today, *due) > 0 {
+			item.DueDate, days = *due, daysBetween(today, *due)
+		}
+	} else if due, from := statedTiming(&fnd, today); due != "" {
+		item.DueDate, days = due, daysBetween(today, due)
+		item.Resources = describeStatedTiming(due, from)
 	}
 	for _, m := range milestoneTemplates[action] {
 		item.Milestones = append(
@@ -73,6 +73,14 @@ func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, today api.
 		)
 	}
 	return item
+}
+
+// describeStatedTiming returns the note on an item whose date the evidence states.
+func describeStatedTiming(due api.Date, from *api.Evidence) *string {
+	note := fmt.Sprintf("Date as stated in %s (%s): “%s”.",
+		judge.FormatLocation(cmp.Or(from.DocumentTitle, from.Filename), from.Locator, from.HeadingPath), due,
+		text.Shorten(strings.TrimRight(prose.InitialsInRecord(from.Quote), "."), 240))
+	return &note
 }
 
 // HasManualRecommendation reports whether the finding has a recommendation that a user wrote.
@@ -194,7 +202,23 @@ func describeCorrectiveAction(c api.Control, f api.Finding, action string) strin
 		}
 		s += "."
 	}
-	return s
+	return s + " " + describeFirstStep(c, f, action)
+}
+
+// describeFirstStep returns the first thing to do, what will prove that it is done, and who usually does it.
+func describeFirstStep(c api.Control, f api.Finding, action string) string {
+	subject, proof := strings.TrimRight(c.Title, "."), chooseExpectedEvidence(c, f, action)[0]
+	if len(f.MissingElements) > 0 {
+		subject = strings.TrimRight(judge.StripNote(f.MissingElements[0]), ".")
+	}
+	step := map[string]string{
+		"document":         "write down and have approved: “%s”.",
+		"implement":        "agree who does it, by when and with what budget, beginning with: “%s”.",
+		"collect_evidence": "ask the owner for evidence of: “%s”.",
+		"improve":          "find out with the owner why this is not the case: “%s”.",
+		"monitor":          "choose a metric and a threshold for: “%s”.",
+	}[action]
+	return fmt.Sprintf("First step: "+step, subject) + " Proof: " + strings.TrimRight(proof, ".") + ". Usual owner: " + domainForCode(c.Code).role + "."
 }
 
 func acceptanceCriteria(c api.Control, f api.Finding, goal MaturityGoal) []string {

@@ -11,7 +11,7 @@ import (
 func TestRemediation(t *testing.T) {
 	for severity, due := range map[api.Severity]api.Date{
 		api.SeverityCritical: "2026-12-18", // the 20th is a Sunday
-		api.SeverityHigh:     "2027-01-19", api.SeverityMedium: "2027-02-18", api.SeverityLow: "2027-05-19",
+		api.SeverityHigh:     "2027-02-18", api.SeverityMedium: "2027-05-19", api.SeverityLow: "2027-11-19",
 	} {
 		f, _ := DraftFinding(weighted(9), soaItem(api.NotImplemented, 0), nil, nil)
 		f.Severity = severity

@@ -12,15 +12,18 @@ import (
 // maxDependencies is the maximum number of prerequisites listed for an item.
 const maxDependencies = 5
 
-// OrderAndNumberItems sorts items into working order and assigns their priority, code (POAM-001 …) and
-// dependencies. Items with higher severity come first, then those of foundational domains, and then policies
-// before procedures before records. A prerequisite always precedes the items that depend on it, even if its
-// severity is lower, and is due no later than they are; its due date and milestones are moved to earlier dates
-// if necessary, but not before today.
-func OrderAndNumberItems(items []api.POAMItem, today api.Date) []api.POAMItem {
-	out := sortItems(items, newUrgency, urgency.compare)
+// OrderAndNumberItems sorts items into working order and assigns their priority, code (POAM-001 …), due dates and
+// dependencies. Items with higher severity come first; then gaps that the evidence shows before those that only lack evidence;
+// then those with more severity points, those of foundational domains, and policies before procedures before records. A
+// prerequisite always precedes the items that depend on it, even if its severity is lower, and is due no later than they
+// are; its due date and milestones are moved to earlier dates if necessary, but not before today. If the evidence states
+// when the prerequisite will be done, the items that depend on it are postponed instead. basis is by the IDs of findings.
+func OrderAndNumberItems(items []api.POAMItem, today api.Date, basis map[string]Basis) []api.POAMItem {
+	out := sortItems(items, func(it *api.POAMItem) urgency { return newUrgency(it, basis[it.FindingID]) }, urgency.compare)
 	waits := findDependencies(out)
 	out, waits = sortByDependencies(out, waits)
+	spreadDueDates(out, today, basis)
+	postponeDependents(out, waits, basis)
 	digits := max(3, len(fmt.Sprint(len(out))))
 	for i := range out {
 		out[i].Priority = i + 1
@@ -31,7 +34,9 @@ func OrderAndNumberItems(items []api.POAMItem, today api.Date) []api.POAMItem {
 		out[i].Dependencies = []string{}
 		for _, w := range waits[i] {
 			out[i].Dependencies = append(out[i].Dependencies, out[w].POAMCode)
-			advanceDueDate(&out[w], today, out[i].DueDate)
+			if basis[out[w].FindingID].Stated == "" {
+				advanceDueDate(&out[w], today, out[i].DueDate)
+			}
 		}
 	}
 	return out
@@ -62,14 +67,21 @@ func sortItems[K any](items []api.POAMItem, key func(*api.POAMItem) K, compare f
 
 // urgency is the key by which items are sorted.
 type urgency struct {
-	severity, domain, action int
-	code                     codeKey
-	finding                  string
+	severity, unknown, domain, action int
+	points                            float64
+	code                              codeKey
+	finding                           string
 }
 
-func newUrgency(it *api.POAMItem) urgency {
+func newUrgency(it *api.POAMItem, b Basis) urgency {
+	unknown := 0
+	if it.ActionType == "collect_evidence" {
+		unknown = 1
+	}
 	return urgency{
 		severity: severityRank(it.Severity),
+		unknown:  unknown,
+		points:   b.Points,
 		domain:   domainForCode(it.ControlCode).rank,
 		action:   actionRank(it.ActionType),
 		code:     newCodeKey(it.ControlCode),
@@ -78,7 +90,10 @@ func newUrgency(it *api.POAMItem) urgency {
 }
 
 func (u urgency) compare(o urgency) int {
-	if c := cmp.Or(cmp.Compare(u.severity, o.severity), cmp.Compare(u.domain, o.domain), cmp.Compare(u.action, o.action)); c != 0 {
+	if c := cmp.Or(
+		cmp.Compare(u.severity, o.severity), cmp.Compare(u.unknown, o.unknown), cmp.Compare(o.points, u.points),
+		cmp.Compare(u.domain, o.domain), cmp.Compare(u.action, o.action),
+	); c != 0 {
 		return c
 	}
 	return cmp.Or(u.code.compare(o.code), strings.Compare(u.finding, o.finding))

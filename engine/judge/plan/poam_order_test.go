@@ -26,7 +26,7 @@ func TestOrder(t *testing.T) {
 		item("GOV-01", api.SeverityHigh, "document", "2027-01-19"),
 		item("MON-02", api.SeverityCritical, "collect_evidence", "2026-12-18"),
 	}
-	out := OrderAndNumberItems(items, today)
+	out := OrderAndNumberItems(items, today, nil)
 	var codes []string
 	place := make(map[string]int)
 	for i, it := range out {
@@ -63,7 +63,7 @@ func TestOrder(t *testing.T) {
 	}
 	reversed := slices.Clone(items)
 	slices.Reverse(reversed)
-	if !reflect.DeepEqual(out, OrderAndNumberItems(reversed, today)) {
+	if !reflect.DeepEqual(out, OrderAndNumberItems(reversed, today, nil)) {
 		t.Error("the order of the input matters")
 	}
 }
@@ -81,6 +81,7 @@ func TestMilestonesAreRescheduled(t *testing.T) {
 	out := OrderAndNumberItems(
 		[]api.POAMItem{first, {Item: api.Item{ControlCode: "IAC-02"}, Severity: api.SeverityHigh, DueDate: "2027-01-19"}},
 		"2026-11-20",
+		nil,
 	)
 	m := out[0].Milestones
 	if out[0].ControlCode != "IAC-01" || out[0].DueDate != "2027-01-19" || m[0].DueDate >= m[1].DueDate || m[1].DueDate >= m[2].DueDate ||

@@ -176,13 +176,13 @@ func (v *Report) riskCard(r *KeyRisk) block.Card {
 			block.Span{Text: " " + citation(e), UserText: true}))
 	}
 	if r.Actions > 0 {
-		f.AddText("First step", fmt.Sprintf("%s. Owner: %s. Due: %s.", r.FirstStep, r.Owner, wording.OrDefault(string(r.FirstDue), "no date")))
+		f.AddText("First step", fmt.Sprintf("%s. Owner: %s. Due: %s.", r.FirstStep, r.Owner, wording.OrDefault(string(r.StepDue), "no date")))
 		if r.Proof != "" {
 			f.AddText("Proof of success", r.Proof+".")
 		}
 		if r.Actions > 1 {
-			f.AddText("Then", fmt.Sprintf("%s, the last due %s.", prose.Count(r.Actions-1, "more action", "more actions"),
-				wording.OrDefault(string(r.LastDue), "without a date")))
+			f.AddText("Then", fmt.Sprintf("%s; results are due from %s to %s.", prose.Count(r.Actions-1, "more action", "more actions"),
+				wording.OrDefault(string(r.FirstDue), "an open date"), wording.OrDefault(string(r.LastDue), "an open date")))
 		}
 	}
 	f.AddText("Behind it", fmt.Sprintf("%s: %s", prose.Count(len(r.Controls), "finding", "findings"), firstCodes(r.Controls, 12)))

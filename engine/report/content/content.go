@@ -27,6 +27,7 @@ import (
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/drawing"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // Report is a source that has been prepared for one report. It has its own copy of the data in reading order,
@@ -69,6 +70,9 @@ func New(src *Source, template, title string, verbatim bool) *Report {
 	v.Title = wording.OrDefault(edit(title), v.Template.Title)
 	v.DraftReasons = copied.draftReasons(v.Template)
 	v.theme, _ = copied.Brand.newTheme() // checked by Write
+	if !verbatim {
+		maskPeople(&copied)
+	}
 	v.sortItems()
 	v.people = map[string]string{}
 	for _, a := range copied.Approvals {
@@ -104,6 +108,24 @@ func nameAssessor(s, account string) string {
 		s = strings.ReplaceAll(s, fmt.Sprintf(words, account), fmt.Sprintf(words, "the assessor"))
 	}
 	return s
+}
+
+// maskPeople replaces names in the person columns of quoted records with initials. Quotes keep their places and hashes.
+func maskPeople(s *Source) {
+	mask := func(all []api.Evidence) {
+		for i := range all {
+			all[i].Quote = prose.InitialsInRecord(all[i].Quote)
+		}
+	}
+	for i := range s.SoAItems {
+		mask(s.SoAItems[i].Evidence)
+	}
+	for i := range s.Findings {
+		mask(s.Findings[i].Evidence)
+	}
+	for i := range s.Scores {
+		mask(s.Scores[i].Evidence)
+	}
 }
 
 // sortItems sorts the items of each deliverable into reading order: plan items by priority, findings with the

@@ -78,12 +78,13 @@ type KeyRisk struct {
 	Controls []string `json:"controls"`
 	// Evidence is up to two quotes that show the risk.
 	Evidence []api.Evidence `json:"evidence"`
-	// Actions counts the open plan items that reduce the risk; the others describe the first of them and its due date,
-	// and the date of the last one.
+	// Actions counts the open plan items that reduce the risk, which are due from FirstDue to LastDue. The first of them by
+	// priority is described by FirstStep, StepDue, Proof and Owner.
 	Actions   int      `json:"actions"`
 	FirstStep string   `json:"first_step"`
 	Proof     string   `json:"proof"`
 	Owner     string   `json:"owner"`
+	StepDue   api.Date `json:"step_due"`
 	FirstDue  api.Date `json:"first_due"`
 	LastDue   api.Date `json:"last_due"`
 }
@@ -345,11 +346,18 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int) KeyRisk {
 			first = it
 		}
 		last = max(last, it.CurrentDueDate())
+		if due := it.CurrentDueDate(); due != "" && (r.FirstDue == "" || due < r.FirstDue) {
+			r.FirstDue = due
+		}
 	}
 	r.Shown = len(missing) + len(partly)
 	r.Cause = describeRiskCause(missing, partly, unknown)
 	if first != nil {
-		r.FirstStep, r.Owner, r.FirstDue, r.LastDue = actionTitle(first), ownerName(first), first.CurrentDueDate(), last
+		r.FirstStep, r.Owner, r.StepDue, r.LastDue = actionTitle(first), ownerName(first), first.CurrentDueDate(), last
+		if _, step, ok := strings.Cut(first.CorrectiveAction, "First step: "); ok {
+			step, _, _ = strings.Cut(step, " Proof: ")
+			r.FirstStep += ". To begin, " + strings.TrimRight(step, ".")
+		}
 		if len(first.ExpectedEvidence) > 0 {
 			r.Proof = first.ExpectedEvidence[0]
 		}

@@ -89,6 +89,9 @@ func (b Block) DisplayText() string {
 
 const maxWarnings = 50
 
+// NotInForceWarning begins the warning of a document that says that it is not in force.
+const NotInForceWarning = api.NotInForceWarning
+
 // AddWarning adds a warning for the user, unless it has already been added.
 func (d *Document) AddWarning(warning string) {
 	if len(d.Warnings) < maxWarnings && !slices.Contains(d.Warnings, warning) {

@@ -441,7 +441,7 @@ var notInForcePattern = lazyregexp.New(
 func warnIfNotInForce(d *document.Document, parts ...[]document.Block) {
 	for _, b := range slices.Concat(parts...) {
 		if words := notInForcePattern.FindString(b.Text); words != "" && (b.Kind != document.TableRow || len(b.Cells) <= 2) {
-			d.AddWarning("The document says that it is not in force: “" + document.CleanLine(words) + "”.")
+			d.AddWarning(document.NotInForceWarning + ": “" + document.CleanLine(words) + "”.")
 			return
 		}
 	}

@@ -1,0 +1,220 @@
+package plan
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// Basis is what the order and the dates of a plan item follow from besides the item itself.
+type Basis struct {
+	// Points are the severity points of its finding.
+	Points float64
+	// Stated is the date that the evidence states for the work; empty if it states none.
+	Stated api.Date
+	// SetByUser is set if a user gave the due date.
+	SetByUser bool
+}
+
+// NewBasis returns the basis of the item that a finding leads to.
+func NewBasis(f *api.Finding, today api.Date) Basis {
+	b := Basis{Points: f.SeverityPoints, SetByUser: f.DueDate != nil}
+	if !b.SetByUser {
+		b.Stated, _ = statedTiming(f, today)
+	}
+	return b
+}
+
+// window holds the first and the last day, counted from today, on which items of a severity fall due.
+type window struct{ first, last int }
+
+var windows = map[api.Severity]window{
+	api.SeverityCritical: {7, 30}, api.SeverityHigh: {21, 90}, api.SeverityMedium: {45, 180}, api.SeverityLow: {90, 365},
+	api.SeverityInformational: {90, 365},
+}
+
+// maxCMMCDays is the number of days within which 32 CFR 170.21 requires the items of a plan to be closed.
+const maxCMMCDays = 180
+
+// windowFor returns the days within which an item is due. Asking for evidence takes half the time, because it shows what is
+// left to do.
+func windowFor(severity api.Severity, action string, codes api.RequirementCodes) window {
+	w, ok := windows[severity]
+	if !ok {
+		w = windows[api.SeverityLow]
+	}
+	if action == "collect_evidence" {
+		w = window{w.first / 2, w.last / 2}
+	}
+	for framework, all := range codes {
+		if slices.ContainsFunc(all, func(code string) bool { return parseCMMCLevel2Requirement(framework, code) != "" }) {
+			w.last = min(w.last, maxCMMCDays)
+		}
+	}
+	return w
+}
+
+// effortWeights are the relative amounts of work by which dates are spread.
+var effortWeights = map[string]int{"small": 1, "medium": 4, "large": 10, "extra_large": 20}
+
+// spreadDueDates spreads the due dates of items of the same severity over the days allowed for it, in their order and by
+// their effort. Dates that a user set or the evidence states stay.
+func spreadDueDates(items []api.POAMItem, today api.Date, basis map[string]Basis) {
+	now, err := today.Time()
+	if err != nil {
+		return
+	}
+	type group struct {
+		severity api.Severity
+		window   window
+	}
+	total, done := map[group]int{}, map[group]int{}
+	groupOf := func(it *api.POAMItem) (g group, w window, ok bool) {
+		b := basis[it.FindingID]
+		w = windowFor(it.Severity, it.ActionType, it.RequirementCodes)
+		return group{it.Severity, w}, w, !b.SetByUser && b.Stated == "" && it.Status == "open"
+	}
+	for i := range items {
+		if g, _, ok := groupOf(&items[i]); ok {
+			total[g] += effortWeights[items[i].Effort]
+		}
+	}
+	for i := range items {
+		g, w, ok := groupOf(&items[i])
+		if !ok {
+			continue
+		}
+		done[g] += effortWeights[items[i].Effort]
+		days := w.first + (w.last-w.first)*done[g]/max(total[g], 1)
+		advanceDueDate(&items[i], today, lastFridayWithin(now, days))
+	}
+}
+
+// lastFridayWithin returns the last Friday that is at most the given number of days after t, or the last working day if no
+// Friday is.
+func lastFridayWithin(t time.Time, days int) api.Date {
+	for back := range min(7, days) {
+		if d := t.AddDate(0, 0, days-back); d.Weekday() == time.Friday {
+			return api.DateOf(d)
+		}
+	}
+	return lastWorkdayWithin(t, days)
+}
+
+// postponeDependents moves the due dates of items that depend on one whose date the evidence states, so that no item is due
+// before its prerequisite can be done. Evidence can be collected before.
+func postponeDependents(items []api.POAMItem, waits [][]int, basis map[string]Basis) {
+	for i := range items {
+		for _, w := range waits[i] {
+			due, free := items[w].DueDate, !basis[items[i].FindingID].SetByUser && items[i].ActionType != "collect_evidence"
+			if basis[items[w].FindingID].Stated != "" && free && due > items[i].DueDate {
+				moveDueDate(&items[i], due)
+			}
+		}
+	}
+}
+
+// moveDueDate postpones an item to due, and its milestones by as many days.
+func moveDueDate(it *api.POAMItem, due api.Date) {
+	days := daysBetween(it.DueDate, due)
+	it.DueDate = due
+	it.Milestones = slices.Clone(it.Milestones)
+	for k := range it.Milestones {
+		if at, err := it.Milestones[k].DueDate.Time(); err == nil {
+			it.Milestones[k].DueDate = min(lastWorkdayWithin(at, days), due)
+		}
+	}
+}
+
+// maxStatedYears is how far in the future a date in the evidence may be and still count.
+const maxStatedYears = 3
+
+// budgetDays is the number of days after the date from which there is money until the work is due.
+const budgetDays = 90
+
+var (
+	statedDatePattern = lazyregexp.New(
+		`(?i)\b(20\d\d-\d\d-\d\d)\b|\b(\d{1,2}) (` + monthNames + `) (20\d\d)\b|\b(` + monthNames + `) (\d{1,2}), (20\d\d)\b|` +
+			`\bQ([1-4])[ /-]?(20\d\d)\b|\b(first|second|third|fourth) quarter (?:of )?(20\d\d)\b|` +
+			`\b(?:by|in|until|end of|during|before the end of) (?:(?:late|early|mid) )?(` + monthNames + `) (20\d\d)\b`,
+	)
+	noMoneyPattern = lazyregexp.New(
+		`(?i)\b(?:no|not|without|lacks?)\b[^.;\n]{0,60}\b(?:budget(?:ed)?|fund(?:s|ing|ed)|money|resources|start\w*|begin\w*|before)\b[^.;\n]{0,30}\b(?:before|until|earlier than) ` +
+			`(?:the (?:year|budget) )?(?:Q([1-4])[ /-]?)?(20\d\d)\b`,
+	)
+)
+
+const monthNames = `January|February|March|April|May|June|July|August|September|October|November|December`
+
+// statedTiming returns the date by which, as the finding's evidence states, the missing work will be done, with the passage
+// that states it. If the evidence says that there is no budget before a date, the work is due a quarter after that date.
+// Dates that have passed and dates in the far future don't count. If the passages state several dates, the last one counts.
+func statedTiming(f *api.Finding, today api.Date) (due api.Date, from *api.Evidence) {
+	now, err := today.Time()
+	if err != nil {
+		return "", nil
+	}
+	limit := api.DateOf(now.AddDate(maxStatedYears, 0, 0))
+	for i := range f.Evidence {
+		e := &f.Evidence[i]
+		var all []api.Date
+		if e.Stance == "plans" {
+			all = statedDates(e.Quote)
+		}
+		for _, m := range noMoneyPattern.FindAllStringSubmatch(e.Quote, -1) {
+			quarter, _ := strconv.Atoi(m[1])
+			year, _ := strconv.Atoi(m[2])
+			start := time.Date(year, time.Month(3*max(quarter-1, 0)+1), 1, 0, 0, 0, 0, time.UTC)
+			all = append(all, lastWorkdayWithin(start, budgetDays))
+		}
+		for _, d := range all {
+			if d > today && d <= limit && d > due {
+				due, from = d, e
+			}
+		}
+	}
+	return due, from
+}
+
+// statedDates returns the dates in a passage. Of a month or quarter, it returns the last working day.
+func statedDates(quote string) (out []api.Date) {
+	month := func(name string) time.Month {
+		for m := time.January; m <= time.December; m++ {
+			if strings.EqualFold(m.String(), name) {
+				return m
+			}
+		}
+		return 0
+	}
+	number := func(s string) int {
+		n, _ := strconv.Atoi(s)
+		return n
+	}
+	endOf := func(year int, m time.Month) api.Date {
+		return lastWorkdayWithin(time.Date(year, m, 1, 0, 0, 0, 0, time.UTC), time.Date(year, m+1, 0, 0, 0, 0, 0, time.UTC).Day()-1)
+	}
+	for _, m := range statedDatePattern.FindAllStringSubmatch(quote, -1) {
+		switch {
+		case m[1] != "":
+			if _, err := api.Date(m[1]).Time(); err == nil {
+				out = append(out, api.Date(m[1]))
+			}
+		case m[2] != "":
+			out = append(out, api.DateOf(time.Date(number(m[4]), month(m[3]), number(m[2]), 0, 0, 0, 0, time.UTC)))
+		case m[5] != "":
+			out = append(out, api.DateOf(time.Date(number(m[7]), month(m[5]), number(m[6]), 0, 0, 0, 0, time.UTC)))
+		case m[8] != "":
+			out = append(out, endOf(number(m[9]), time.Month(3*number(m[8]))))
+		case m[10] != "":
+			q := slices.Index([]string{"first", "second", "third", "fourth"}, strings.ToLower(m[10])) + 1
+			out = append(out, endOf(number(m[11]), time.Month(3*q)))
+		case m[12] != "":
+			out = append(out, endOf(number(m[13]), month(m[12])))
+		}
+	}
+	return out
+}

@@ -1,0 +1,98 @@
+package prose
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// personColumns are the names of columns, in lower case, that hold people.
+var personColumns = []string{
+	"approved by", "approver", "assigned to", "attendee", "attendees", "author", "candidate", "completed by", "contact", "contact person", "employee",
+	"employee name", "first name", "full name", "held by", "holder", "information owner", "last name", "line manager", "manager", "member",
+	"name of employee", "owner", "participant", "participants", "person", "reported by", "requested by", "requester", "responsible", "responsible person",
+	"reviewed by", "reviewer", "staff", "staff member", "surname", "trainee", "trainer", "user", "user name", "username", "account", "worker",
+}
+
+// addressColumns are the names of columns, in lower case, that hold a person's addresses.
+var addressColumns = []string{
+	"address", "e-mail", "e-mail address", "email", "email address", "home address", "mail", "mobile", "phone", "phone number", "private address", "telephone",
+}
+
+// staffColumns are the names of columns, in lower case, by which a register is one of people, so that its column "name" holds people too.
+var staffColumns = []string{
+	"course", "date of birth", "department", "email", "employee id", "job title", "manager", "staff id", "started on", "training", "personnel number",
+}
+
+// roleWords are words in lower case that occur in names of roles, teams and systems, but hardly in names of people.
+var roleWords = []string{
+	"admin", "administrator", "all", "analyst", "backup", "board", "committee", "company", "customer", "data", "department", "desk", "development",
+	"director", "engineer", "engineering", "external", "finance", "forwarding", "group", "head", "human", "information", "inc", "it", "lead", "legal",
+	"limited", "ltd", "manager", "management", "office", "officer", "operations", "operator", "people", "platform", "procurement", "protection", "resources", "sales",
+	"security", "service", "services", "staff", "supervisor", "support", "system", "team", "technology", "vendor",
+}
+
+// InitialsInRecord returns a row of a table, written as "Column: value; Column: value", with the people in it as initials
+// and without their addresses. A text that is not such a row, and values that don't look like a person's name, are returned
+// as they are.
+func InitialsInRecord(row string) string {
+	parts := strings.Split(row, "; ")
+	if len(parts) < 2 {
+		return row
+	}
+	names := make([]string, len(parts))
+	columns := 0
+	for i, p := range parts {
+		if name, _, ok := strings.Cut(p, ": "); ok && len(name) <= 40 {
+			names[i] = strings.ToLower(strings.TrimSpace(strings.ReplaceAll(name, "_", " ")))
+			columns++
+		}
+	}
+	if columns < 2 {
+		return row
+	}
+	ofPeople := slices.ContainsFunc(names, func(n string) bool { return slices.Contains(staffColumns, n) })
+	for i, p := range parts {
+		name, value, _ := strings.Cut(p, ": ")
+		switch {
+		case slices.Contains(addressColumns, names[i]) || strings.Contains(value, "@") && slices.Contains(personColumns, names[i]):
+			parts[i] = name + ": …"
+		case slices.Contains(personColumns, names[i]) || ofPeople && names[i] == "name":
+			parts[i] = name + ": " + initials(value)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// initials returns the initials of the person named at the start of a value, or the value if it doesn't look like a name.
+func initials(value string) string {
+	name, rest := value, ""
+	if at := strings.IndexAny(value, ",(."); at > 0 && value[at] != '.' {
+		name, rest = value[:at], value[at:]
+	}
+	words := strings.Fields(name)
+	if len(words) == 1 && strings.Count(name, ".") == 1 && strings.ToLower(name) == name { // an account, such as a.byron
+		words = strings.Split(name, ".")
+	} else if len(words) < 2 || len(words) > 4 {
+		return value
+	}
+	var out []string
+	for i, w := range words {
+		letters := []rune(strings.Trim(w, ".’'"))
+		if len(letters) == 0 || slices.Contains(roleWords, strings.ToLower(string(letters))) {
+			return value
+		}
+		particle := i > 0 && i < len(words)-1 && len(letters) <= 3
+		if slices.ContainsFunc(letters, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' && r != '’' && r != '\'' }) ||
+			!unicode.IsUpper(letters[0]) && !particle && strings.ToLower(name) != name {
+			return value
+		}
+		if !particle {
+			out = append(out, string(unicode.ToUpper(letters[0]))+".")
+		}
+	}
+	if strings.ToLower(name) == name && !strings.Contains(name, ".") {
+		return value // words without capitals are no name
+	}
+	return strings.Join(out, " ") + rest
+}

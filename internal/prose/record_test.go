@@ -1,0 +1,21 @@
+package prose
+
+import "testing"
+
+func TestInitialsInRecord(t *testing.T) {
+	for row, want := range map[string]string{
+		"staff_id: 1004; name: Maren Tollefsby; department: Management": "staff_id: 1004; name: M. T.; department: Management",
+		"system: Quayside; account: c.ashdowne; person: Colm Ashdowne":  "system: Quayside; account: C. A.; person: C. A.",
+		"Work: Scans; Owner: Tobias de Venter, IT; State: open":         "Work: Scans; Owner: T. V., IT; State: open",
+		"Role: DPO; Held by: Ada Byron; Email: ada@acme.example":        "Role: DPO; Held by: A. B.; Email: …",
+		"Name: Quayside Server; Place: Cork":                            "Name: Quayside Server; Place: Cork",
+		"No.: 4; Owner: Managing Director":                              "No.: 4; Owner: Managing Director",
+		"No.: 4; Owner: Head of Platform Operations":                    "No.: 4; Owner: Head of Platform Operations",
+		"No.: 4; Owner: to be agreed":                                   "No.: 4; Owner: to be agreed",
+		"The owner: Ada Byron approves it.":                             "The owner: Ada Byron approves it.",
+	} {
+		if got := InitialsInRecord(row); got != want {
+			t.Errorf("%q: %q, want %q", row, got, want)
+		}
+	}
+}
