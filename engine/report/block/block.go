@@ -24,6 +24,8 @@ type Document struct {
 	Notices []string
 	// Front is shown on the first page, before the table of contents; empty for none.
 	Front []Block
+	// Brief is set for a report of few pages, which has no table of contents and says little about itself.
+	Brief bool
 	// Facts and Versions are about the report itself; they are shown at its end.
 	Facts    Facts
 	Versions Table

@@ -103,6 +103,33 @@ func (v *Report) postureTable() block.Table {
 	return t
 }
 
+// briefSection returns the second page of an executive summary: the key risks with their first steps, and the plan by
+// quarter.
+func (v *Report) briefSection() []block.Block {
+	s := v.Story()
+	t := block.Table{
+		Caption: "Key risks, worst first", Empty: "The findings lead to no risk that needs action.",
+		Columns: []block.Column{
+			{Name: "Risk", Width: 5}, {Name: "Worst", Width: 3}, {Name: "Findings", Width: 3, Number: true}, {Name: "What may happen", Width: 9},
+			{Name: "First step", Width: 8}, {Name: "Due", Width: 4},
+		},
+	}
+	for _, r := range s.Risks {
+		step, _, _ := strings.Cut(r.FirstStep, ". To begin")
+		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
+			{{Text: r.Title, Strong: true}}, block.Badge(string(r.Severity), wording.Label(string(r.Severity))), block.Number(len(r.Controls)),
+			block.Text(prose.Capitalize(r.Event) + "."), block.UserText(wording.OrDefault(step, "–")), block.NoBreak(wording.OrDefault(string(r.StepDue), "–")),
+		}})
+	}
+	out := []block.Block{t}
+	if len(s.Roadmap) > 0 {
+		out = append(out, v.roadmapTable())
+	}
+	return append(out, block.NewPara("", fmt.Sprintf(
+		"Not shown here: the %s behind these risks, the %s of the plan, and the method; the report for the client has them.",
+		prose.Count(len(v.Findings), "finding", "findings"), prose.Count(len(v.POAMItems), "action", "actions"))))
+}
+
 // risksSection describes the key risks: cause, event and consequence, and what to do first.
 func (v *Report) risksSection() []block.Block {
 	s := v.Story()

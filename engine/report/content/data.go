@@ -95,17 +95,17 @@ func (v *Report) Data() *Data {
 			r.Approvals = append(r.Approvals, a)
 		}
 	}
-	if v.Template.Name == TemplateClient {
+	if v.Template.Name == TemplateClient || v.isBrief() {
 		r.Story = v.Story()
 	}
-	if v.Template.hasSection(SectionSummary) {
+	if v.Template.hasSection(SectionSummary) || v.isBrief() {
 		r.ExecutiveSummary = v.executiveParagraphs()
 	}
-	if v.Template.hasSection(SectionCoverage) {
+	if v.Template.hasSection(SectionCoverage) || v.isBrief() {
 		c := v.jsonCoverage()
 		r.Coverage, r.CoverageRule = &c, coverageRule
 	}
-	if v.Template.hasSection(SectionScope) || v.Template.hasSection(SectionSummary) {
+	if v.Template.hasSection(SectionScope) || v.Template.hasSection(SectionSummary) || v.isBrief() {
 		r.Scope = v.Scope
 	}
 	if v.Template.HasDeliverable(api.GateSoA) {

@@ -16,8 +16,11 @@ func (v *Report) Document() block.Document {
 	d := v.DocumentWithoutSections()
 	v.assignAnchors()
 	v.indexQuotedPassages()
-	if v.Template.Name == TemplateClient {
+	if v.Template.Name == TemplateClient || v.isBrief() {
 		d.Front = v.answerBlocks()
+	}
+	if d.Brief = v.isBrief(); d.Brief {
+		d.Facts, d.Versions = block.Facts{}, v.briefVersionsTable()
 	}
 	for _, p := range v.Template.Sections {
 		if s := v.Section(p); len(s.Blocks) > 0 {
@@ -26,6 +29,9 @@ func (v *Report) Document() block.Document {
 	}
 	return d
 }
+
+// isBrief reports whether the report has only two pages.
+func (v *Report) isBrief() bool { return v.Template.Name == TemplateExecutiveSummary }
 
 // DocumentWithoutSections returns the report as a document, but without any sections.
 func (v *Report) DocumentWithoutSections() block.Document {
@@ -87,6 +93,12 @@ func (v *Report) assignAnchors() {
 func (v *Report) Section(p SectionID) block.Section {
 	s := block.Section{ID: string(p)}
 	switch p {
+	case SectionBrief:
+		s.Title, s.Blocks = "Risks and plan", v.briefSection()
+		return s
+	case SectionAnnex:
+		s.Title, s.Blocks = "Applicability by control of Annex A", v.annexSection()
+		return v.withApprovalNote(s, api.GateSoA)
 	case SectionRisks:
 		s.Title, s.Blocks = "Key risks", v.risksSection()
 		return s
@@ -264,6 +276,26 @@ func (v *Report) versionsTable() block.Table {
 				wording.OrDefault(v.approverName(st), "–"),
 			), block.NoBreak(wording.OrDefault(wording.ISODateOrEmpty(approvedAt(st)), "–")), block.Mono(st.version.ContentSHA256),
 		}})
+	}
+	return t
+}
+
+// briefVersionsTable returns a table like versionsTable with one line for each version.
+func (v *Report) briefVersionsTable() block.Table {
+	t := block.Table{Caption: "Versions this report is based on", Columns: []block.Column{{Name: "Version", Width: 8}, {Name: "Content SHA-256", Width: 12}}}
+	for _, g := range v.Template.Gates {
+		st := v.approvalStatus(g)
+		line, sum := st.reason, block.Text("–")
+		if st.version != nil {
+			sum = block.Mono(st.version.ContentSHA256)
+		}
+		if st.approved {
+			line = fmt.Sprintf("%s %d, approved %s", prose.Capitalize(g.Title()), st.version.VersionNumber, wording.ISODateOrEmpty(approvedAt(st)))
+			if st.inAdvance() {
+				line += " in advance"
+			}
+		}
+		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{block.Text(line), sum}})
 	}
 	return t
 }

@@ -19,6 +19,8 @@ func (v *Report) gapSection() []block.Block {
 		return []block.Block{block.NewPara("empty", "The gap analysis has no findings: every assessed control is met or excluded.")}
 	}
 	out := []block.Block{
+		block.Heading{ID: v.anchors.assign("gap", "cause"), Text: "By root cause"},
+		v.rootCauseTable(),
 		block.Heading{ID: v.anchors.assign("gap", "severity"), Text: "By severity and domain"},
 		v.severityTable(), v.domainSeverityTable(), v.heatMapPicture(),
 		block.Heading{ID: v.anchors.assign("gap", "index"), Text: "Findings, worst first"},
@@ -44,16 +46,12 @@ func (v *Report) gapSection() []block.Block {
 		)
 	}
 	out = append(out, v.findingIndexTable())
-	var full []block.Block
 	unseen := v.notEvidencedTable()
-	for i := range v.Findings {
-		if !unseen.HasRow(v.ids.findings[i]) {
-			full = append(full, v.findingCard(i))
-		}
+	rows := map[string]bool{}
+	for _, r := range unseen.Rows {
+		rows[r.ID] = true
 	}
-	if len(full) > 0 {
-		out = append(append(out, block.Heading{ID: v.anchors.assign("gap", "findings"), Text: "Findings in detail"}), full...)
-	}
+	out = append(out, v.findingsByCause(func(i int) bool { return !rows[v.ids.findings[i]] })...)
 	if n := len(unseen.Rows); n > 0 {
 		out = append(
 			out,

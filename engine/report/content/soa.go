@@ -26,12 +26,11 @@ func (v *Report) coverageSection() []block.Block {
 	if v.SoA == nil {
 		return append(out, block.NewPara("empty", "No Statement of Applicability has been drafted yet, so no requirement was assessed."))
 	}
-	if !v.Template.hasSection(SectionSoA) {
+	if !v.Template.hasSection(SectionSoA) || v.hasAnnex() {
 		return out
 	}
 	out = append(out, v.flowBlocks()...)
-	annex, isISO := annexAControls(v.coverage)
-	if isISO {
+	if annex, isISO := annexAControls(v.coverage); isISO && !v.Template.hasSection(SectionAnnex) {
 		out = append(
 			out,
 			block.Heading{ID: v.anchors.assign("coverage", "annex a"), Text: "ISO 27001: all controls of Annex A"},
@@ -96,66 +95,14 @@ func newStatusRow(name block.Cell, title string, counts map[coverageStatus]int) 
 	return block.Row{Cells: append(cells, block.Cell{{Bar: b}})}
 }
 
-// annexATable returns a table of the Annex A controls, as ISO 27001 requires in 6.1.3 d: each with its
-// inclusion or exclusion, the justification, and whether it is implemented.
-func (v *Report) annexATable(rows []requirementCoverage) block.Table {
-	t := block.Table{Caption: "Annex A in order, with reasons and status", Empty: "The catalog has no Annex A controls.", Columns: []block.Column{
-		{Name: "Annex A", Width: 5},
-		{Name: "Included", Width: 3},
-		{Name: "Reason for inclusion or exclusion", Width: 12},
-		{Name: "Status", Width: 4},
-		{Name: "Controls", Width: 5},
-		{Name: "Evidence", Width: 3, Number: true},
-	}}
-	for _, r := range rows {
-		included, passages := "No", 0
-		var reasons, why []string
-		controlsByRationale := map[string][]string{} // controls by rationale
-		for _, it := range r.items {
-			passages += len(it.Evidence)
-			if it.Applicability.IsApplicable() {
-				included = "Yes"
-				for _, x := range it.InclusionReasons {
-					if w := wording.Humanize(x); !slices.Contains(reasons, w) {
-						reasons = append(reasons, w)
-					}
-				}
-			}
-		}
-		for _, it := range r.items {
-			if it.Rationale != "" && it.Applicability.IsApplicable() == (included == "Yes") {
-				if controlsByRationale[it.Rationale] == nil {
-					why = append(why, it.Rationale)
-				}
-				controlsByRationale[it.Rationale] = append(controlsByRationale[it.Rationale], it.ControlCode)
-			}
-		}
-		for i, w := range why {
-			why[i] = strings.Join(controlsByRationale[w], ", ") + ": " + w
-		}
-		reason := block.Cell{}
-		switch {
-		case len(r.items) == 0:
-			included = "Undecided"
-			reason = block.Text("Not assessed because no catalog control is mapped to it.")
-		case included == "No" && r.status != statusExcluded:
-			included = "Undecided"
-		case len(reasons) > 0:
-			reason = block.Text(prose.Capitalize(strings.Join(reasons, ", ")) + ".")
-		}
-		if len(why) > 0 {
-			reason = reason.With(block.Span{Text: strings.Join(why, "\n"), Prose: true})
-		}
-		if len(reason) == 0 {
-			reason = block.Text("No reason was given.")
-		}
-		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
-			requirementCell(
-				r,
-			), block.Text(included), reason, block.Badge(string(r.status), r.status.displayName()), v.controlLinks(r.items), block.Number(passages),
-		}})
+// hasAnnex reports whether the report lists the controls of Annex A first, as an auditor reads a Statement of Applicability.
+// Then the controls of the catalog follow in one line each; workbooks and the full report quote their evidence.
+func (v *Report) hasAnnex() bool {
+	if !v.Template.hasSection(SectionAnnex) {
+		return false
 	}
-	return t
+	_, ok := annexAControls(v.coverage)
+	return ok
 }
 
 func requirementCell(r requirementCoverage) block.Cell {
@@ -232,7 +179,7 @@ func (v *Report) soaSection() []block.Block {
 		links.Items = append(links.Items, block.Cell{{Text: wording.OrDefault(d, "none"), Ref: id}})
 	}
 	out := []block.Block{
-		block.NewPara("", "All catalog controls considered, including excluded ones, each with its reason."),
+		block.NewPara("", v.soaIntroduction()),
 		by,
 	}
 	if len(v.SoA.DecisiveDocuments) > 0 {
@@ -249,6 +196,14 @@ func (v *Report) soaSection() []block.Block {
 		i = j
 	}
 	return out
+}
+
+func (v *Report) soaIntroduction() string {
+	s := "All catalog controls considered, including excluded ones, each with its reason."
+	if v.hasAnnex() {
+		s += " The workbook of the Statement of Applicability quotes the evidence for each."
+	}
+	return s
 }
 
 // decisiveDocumentsTable returns a table of the documents that alone determine the most verdicts. It shows
@@ -303,13 +258,19 @@ func (v *Report) soaTable(domain string, from, to int) block.Table {
 				coverage += fmt.Sprintf(" (%.0f%% of the requirements)", it.CoverageRatio*100)
 			}
 		}
+		var detail []block.Block
+		if !v.hasAnnex() {
+			detail = v.soaDetail(it)
+		} else if why := it.Rationale; !it.Applicability.IsApplicable() && why != "" {
+			detail = []block.Block{block.Para{Text: block.Prose(why)}}
+		}
 		t.Rows = append(t.Rows, block.Row{
 			ID: v.ids.soa[i],
 			Cells: []block.Cell{
 				v.controlCell(block.Span{Text: it.ControlCode}, it.ControlTitle), v.requirementsCell(it.RequirementCodes),
 				applies, status, block.Text(coverage), block.UserText(wording.OrDefault(wording.OrEmpty(it.Owner), "–")),
 			},
-			Detail: v.soaDetail(it),
+			Detail: detail,
 		})
 	}
 	return t

@@ -1,29 +1,34 @@
 package content
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/scf-service/service/api"
 )
 
-// TestAnnexSaysAReasonOnce checks that a reason shared by several controls of an Annex A requirement is stated
-// once.
-func TestAnnexSaysAReasonOnce(t *testing.T) {
-	r := requirementCoverage{code: "A.5.9", status: statusPartly}
-	for _, code := range []string{"AST-01", "AST-02", "AST-03"} {
-		it := api.SoAItem{Item: api.Item{ControlCode: code}, Applicability: api.Applicable, Rationale: "It concerns every organization."}
-		if code == "AST-03" {
-			it.Rationale = "The organization has facilities."
-		}
-		r.items = append(r.items, &it)
+// A control of Annex A has four separate answers to why it applies, and says a reason for an exclusion once.
+func TestAnnexReasons(t *testing.T) {
+	item := func(code, why string, a api.Applicability, reasons ...string) *api.SoAItem {
+		return &api.SoAItem{Item: api.Item{ControlCode: code}, Applicability: a, Rationale: why, InclusionReasons: reasons}
 	}
 	v := New(&Source{}, TemplateFull, "", false)
-	var said string
-	for _, x := range v.annexATable([]requirementCoverage{r}).Rows[0].Cells[2] {
-		said += x.Text
+	rows := v.annexATable([]requirementCoverage{
+		{code: "A.5.9", items: []*api.SoAItem{
+			item("AST-01", "", api.Applicable, "framework"), item("AST-02", "", api.Applicable, "legal", "risk"), item("AST-03", "No.", api.OutOfScope),
+		}},
+		{code: "A.7.1", status: statusExcluded, items: []*api.SoAItem{item("PES-01", "No premises.", api.OutOfScope), item("PES-02", "No premises.", api.NotApplicable)}},
+	}).Rows
+	for n, want := range [][]string{
+		{"A.5.9", "Yes", "Yes", "–", "Yes", "Yes"},
+		{"A.7.1", "No", "–", "–", "–", "–"},
+	} {
+		for i, w := range want {
+			if got := rows[n].Cells[i].Text(); got != w {
+				t.Errorf("%s, column %d: %q, want %q", want[0], i, got, w)
+			}
+		}
 	}
-	if want := "AST-01, AST-02: It concerns every organization.\nAST-03: The organization has facilities."; !strings.Contains(said, want) {
-		t.Errorf("%q, want %q", said, want)
+	if got := rows[1].Cells[7].Text(); got != "No premises." {
+		t.Errorf("%q", got)
 	}
 }

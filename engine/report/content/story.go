@@ -678,9 +678,15 @@ func (v *Report) writeDecision(s *Story) string {
 	} else {
 		asks = append(asks, fmt.Sprintf("approve the plan of %s", prose.Count(open, "action", "actions")))
 	}
-	if len(s.Roadmap) > 0 && s.Roadmap[0].End != "" {
-		q := s.Roadmap[0]
-		asks = append(asks, fmt.Sprintf("make %s available for the %s due in %s", q.Effort, prose.Count(q.Items, "action", "actions"), q.Name))
+	items, effort, until := 0, Effort{}, ""
+	for _, q := range s.Roadmap { // the next quarters, until there is something to speak of
+		if q.End == "" || 4*items >= open {
+			break
+		}
+		items, effort, until = items+q.Items, Effort{effort.MinDays + q.Effort.MinDays, effort.MaxDays + q.Effort.MaxDays}, q.Name
+	}
+	if items > 0 {
+		asks = append(asks, fmt.Sprintf("make %s available for the %s due by the end of %s", effort, prose.Count(items, "action", "actions"), until))
 	}
 	if s.WithoutOwner > 0 {
 		asks = append(asks, fmt.Sprintf("name an owner for %s without one", prose.Count(s.WithoutOwner, "action", "actions")))

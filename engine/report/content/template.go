@@ -35,6 +35,8 @@ const (
 	SectionDocuments SectionID = "documents"
 	SectionApprovals SectionID = "approvals"
 	SectionBasis     SectionID = "basis"
+	SectionAnnex     SectionID = "annex-a"
+	SectionBrief     SectionID = "risks-and-plan"
 
 	// Sections of a client's report. They merge and count what the others list.
 	SectionRisks      SectionID = "key-risks"
@@ -75,7 +77,7 @@ var Templates = []Template{
 	},
 	{
 		TemplateExecutiveSummary, "Executive summary",
-		[]SectionID{SectionSummary, SectionCoverage, SectionBasis},
+		[]SectionID{SectionBrief},
 		api.Gates, false,
 	},
 	{
@@ -96,7 +98,7 @@ var Templates = []Template{
 	},
 	{
 		TemplateSoA, "Statement of Applicability",
-		[]SectionID{SectionScope, SectionCoverage, SectionSoA, SectionDocuments, SectionApprovals, SectionBasis},
+		[]SectionID{SectionAnnex, SectionScope, SectionCoverage, SectionSoA, SectionDocuments, SectionApprovals, SectionBasis},
 		[]api.Gate{api.GateSoA},
 		true,
 	},

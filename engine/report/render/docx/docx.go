@@ -159,11 +159,15 @@ func (x *docxWriter) writeBody(d *block.Document) {
 	for _, b := range d.Front {
 		x.writeBlock(b)
 	}
-	x.writeTableOfContents(d)
+	if !d.Brief {
+		x.writeTableOfContents(d)
+	}
 	for i := range d.Sections {
 		x.writeSection(&d.Sections[i])
 	}
-	x.writeHeading(1, "about", "About this report", true)
+	if !d.Brief {
+		x.writeHeading(1, "about", "About this report", true)
+	}
 	x.writeBlock(d.Facts)
 	x.writeBlock(d.Versions)
 	x.writeParagraph("Colophon", block.Text("Written by "+d.Tool+"."))

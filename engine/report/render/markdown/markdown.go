@@ -31,11 +31,13 @@ func Write(w io.Writer, d block.Document) error {
 	for _, b := range d.Front {
 		m.writeBlock(b)
 	}
-	m.writeParagraph("## Contents")
-	for i, s := range d.Sections {
-		m.writeLine(fmt.Sprintf("%d. [%s](#%s)", i+1, Escape(s.Title), s.ID))
+	if !d.Brief {
+		m.writeParagraph("## Contents")
+		for i, s := range d.Sections {
+			m.writeLine(fmt.Sprintf("%d. [%s](#%s)", i+1, Escape(s.Title), s.ID))
+		}
+		m.writeLine("")
 	}
-	m.writeLine("")
 	for _, s := range d.Sections {
 		mark := ""
 		if s.Draft != "" {
@@ -53,7 +55,9 @@ func Write(w io.Writer, d block.Document) error {
 			m.writeBlock(b)
 		}
 	}
-	m.writeParagraph("## About this report")
+	if !d.Brief {
+		m.writeParagraph("## About this report")
+	}
 	m.writeBlock(d.Facts)
 	m.writeBlock(d.Versions)
 	m.writeParagraph("---")

@@ -283,9 +283,14 @@ func (p *pdfWriter) drawFrontPage() {
 	}
 	if len(d.Front) > 0 {
 		p.drawBlocks(d.Front)
-		p.newPage()
+		p.cursorY = pdfBottom // what follows starts a page
 	}
-	p.drawTableOfContents()
+	if !d.Brief {
+		if len(d.Front) > 0 {
+			p.newPage()
+		}
+		p.drawTableOfContents()
+	}
 }
 
 // drawLogo draws the logo on a white background in the upper right corner of the first page. It returns the
@@ -373,6 +378,10 @@ func (p *pdfWriter) drawContentsLine(title, ref string, level int) {
 }
 
 func (p *pdfWriter) drawAboutChapter() {
+	if p.doc.Brief {
+		p.drawBlock(p.doc.Versions)
+		return
+	}
 	p.startChapter(nil)
 	p.drawChapterTitle("about", "About this report", false)
 	p.drawBlock(p.doc.Facts)

@@ -80,9 +80,19 @@ func (x *xlsxWriter) writeSheets() error {
 			continue // shown on the cover
 		}
 		s := x.report.Section(p)
+		if len(s.Blocks) == 0 {
+			continue
+		}
 		name := s.Title
-		if p == content.SectionCoverage {
+		switch p {
+		case content.SectionCoverage:
 			name = "Coverage"
+		case content.SectionAnnex:
+			name = "Annex A"
+		case content.SectionTrend:
+			name = "What changed"
+		case content.SectionPosture:
+			name = "Posture"
 		}
 		if err := x.writeSectionSheet(name, s); err != nil {
 			return err

@@ -1,0 +1,152 @@
+package content
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
+)
+
+// annexSection returns the Statement of Applicability in the order of ISO 27001's Annex A, as certification auditors
+// expect it, or nothing if ISO 27001 is not assessed.
+func (v *Report) annexSection() []block.Block {
+	rows, ok := annexAControls(v.coverage)
+	if !ok || v.SoA == nil {
+		return nil
+	}
+	var f block.Facts
+	f.Add("Organization", block.UserText(v.Organization.Name))
+	if s := v.Scope; s != nil {
+		f.AddText("Scope", strings.TrimSpace(wording.OrDefault(s.Description, s.Title)))
+		f.AddList("Locations", s.Locations)
+	}
+	f.AddList("Standards", v.frameworkNames())
+	st := v.approvalStatus(api.GateSoA)
+	f.Add("Version", block.Text(fmt.Sprintf("%d of %s", v.SoA.VersionNumber, wording.LongDate(v.SoA.CreatedAt))))
+	if st.approved {
+		f.Add("Approved", block.UserText(approvalSentence(v.approverName(st), wording.ISODateOrEmpty(approvedAt(st)), st.inAdvance())))
+	} else {
+		f.Add("Approved", block.Badge("draft", st.reason))
+	}
+	applies, excluded, done := 0, 0, 0
+	for _, r := range rows {
+		switch included, _ := annexInclusion(r); included {
+		case "Yes":
+			applies++
+		case "No":
+			excluded++
+		}
+		if r.status == statusImplemented {
+			done++
+		}
+	}
+	f.Add("Result", block.Text(fmt.Sprintf("%s apply, %d are excluded, %d are undecided; %d of those that apply are implemented.",
+		prose.Count(applies, "control", "controls"), excluded, len(rows)-applies-excluded, done)))
+	return []block.Block{
+		f, v.annexATable(rows),
+		block.NewPara("", "Reasons for inclusion: Law, a law or regulation among the frameworks requires it. Contract, a contractual standard does. Best practice, a "+
+			"standard or baseline that the organization chose does. Risk, it treats a risk that the catalog or the organization names."),
+	}
+}
+
+// inclusionReasonColumns are the four reasons for including a control, with the headers of their columns. The value
+// "framework" of older items is a standard that the organization chose.
+var inclusionReasonColumns = []struct {
+	header string
+	values []string
+}{
+	{"Law", []string{"legal"}},
+	{"Contract", []string{"contractual"}},
+	{"Best practice", []string{"best_practice", "framework"}},
+	{"Risk", []string{"risk"}},
+}
+
+// annexInclusion returns whether a requirement's controls apply ("Yes", "No" or "Undecided"), and those that do.
+func annexInclusion(r requirementCoverage) (included string, applicable []*api.SoAItem) {
+	for _, it := range r.items {
+		if it.Applicability.IsApplicable() {
+			applicable = append(applicable, it)
+		}
+	}
+	switch {
+	case len(applicable) > 0:
+		return "Yes", applicable
+	case len(r.items) > 0 && r.status == statusExcluded:
+		return "No", nil
+	}
+	return "Undecided", nil
+}
+
+// annexATable returns a table of the Annex A controls, as ISO 27001 requires in 6.1.3 d: each with its inclusion and the
+// reasons for it, the justification of an exclusion, and whether it is implemented.
+func (v *Report) annexATable(rows []requirementCoverage) block.Table {
+	t := block.Table{Caption: "Controls of Annex A in order, with reasons and status", Empty: "The catalog has no Annex A controls.", Columns: []block.Column{
+		{Name: "Control of Annex A", Width: 9}, {Name: "Applies", Width: 3},
+	}}
+	for _, c := range inclusionReasonColumns {
+		t.Columns = append(t.Columns, block.Column{Name: c.header, Width: 3})
+	}
+	t.Columns = append(t.Columns, block.Column{Name: "Status", Width: 5}, block.Column{Name: "Justification and evidence", Width: 12})
+	for _, r := range rows {
+		included, applicable := annexInclusion(r)
+		cells := []block.Cell{requirementCell(r), block.Text(included)}
+		for _, c := range inclusionReasonColumns {
+			mark := "–"
+			for _, it := range applicable {
+				if slices.ContainsFunc(it.InclusionReasons, func(x string) bool { return slices.Contains(c.values, x) }) {
+					mark = "Yes"
+				}
+			}
+			cells = append(cells, block.Text(mark))
+		}
+		cells = append(cells, block.Badge(string(r.status), r.status.displayName()), v.annexJustification(r, included, applicable))
+		t.Rows = append(t.Rows, block.Row{Cells: cells})
+	}
+	return t
+}
+
+// maxAnnexDocuments is the number of documents named as evidence for a control of Annex A.
+const maxAnnexDocuments = 3
+
+// annexJustification returns the reason for an exclusion, or the documents and controls behind an included control.
+func (v *Report) annexJustification(r requirementCoverage, included string, applicable []*api.SoAItem) block.Cell {
+	if included != "Yes" {
+		var why []string
+		for _, it := range r.items {
+			if it.Rationale != "" && !slices.Contains(why, it.Rationale) {
+				why = append(why, it.Rationale)
+			}
+		}
+		switch {
+		case len(r.items) == 0:
+			return block.Text("Not assessed, because no control of the catalog is mapped to it.")
+		case len(why) == 0:
+			return block.Text("No reason was given.")
+		}
+		return block.Prose(strings.Join(why, "\n"))
+	}
+	var documents []string
+	passages := 0
+	for _, it := range applicable {
+		for _, e := range it.Evidence {
+			passages++
+			if name := wording.OrDefault(e.DocumentTitle, e.Filename); !slices.Contains(documents, name) {
+				documents = append(documents, name)
+			}
+		}
+	}
+	text := "No evidence was provided."
+	if len(documents) > 0 {
+		text = fmt.Sprintf("%s in %s", prose.Count(passages, "passage", "passages"), strings.Join(documents[:min(len(documents), maxAnnexDocuments)], "; "))
+		if more := len(documents) - maxAnnexDocuments; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		text += "."
+	}
+	c := block.UserText(text).With(block.Span{Text: " Controls: "})
+	return c.With(v.controlLinks(r.items)...)
+}

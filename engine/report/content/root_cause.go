@@ -1,0 +1,137 @@
+package content
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/internal/prose"
+)
+
+// rootCause is a kind of reason for which a control has a gap. Findings with the same root cause need the same kind of
+// action.
+type rootCause struct{ title, meaning string }
+
+// rootCauses lists the root causes, those that hurt most first.
+var rootCauses = []rootCause{
+	{"Not in place", "The documents themselves say that it is not done. It has to be put in place."},
+	{"Rules not followed", "A rule exists, but records show that it isn't followed or doesn't work. Find out why, before writing more rules."},
+	{"Decided but not done", "It is planned. Hold the plan to its dates, or bring them forward where the risk is high."},
+	{"Documents that disagree", "Documents contradict each other. Decide which one is right, and correct the other."},
+	{"Begun but not complete", "Part of it is in place. Extend it to everything in scope."},
+	{"Not written down", "The documents leave parts of it open. Write down and approve the missing rules."},
+	{"Not recorded", "A rule exists, but nothing shows that it is followed. Keep records of it."},
+	{"Too little evidence to judge", "Ask the owner for evidence; put in place what turns out to be missing."},
+}
+
+// rootCauseOf returns the index of a finding's root cause.
+func rootCauseOf(f *api.Finding) int {
+	switch {
+	case f.Status == api.NotEvidenced:
+		return 7
+	case f.Status == api.NotImplemented:
+		return 0
+	case f.Status == api.Planned:
+		return 2
+	}
+	switch f.GapType {
+	case "effectiveness":
+		return 1
+	case "governance":
+		return 3
+	case "technical", "implementation", "contractual":
+		return 4
+	case "evidence", "monitoring":
+		return 6
+	}
+	return 5
+}
+
+// rootCauseTable counts the findings and actions of each root cause.
+func (v *Report) rootCauseTable() block.Table {
+	t := block.Table{Caption: "Findings by root cause", Columns: []block.Column{
+		{Name: "Root cause", Width: 7},
+		{Name: "Findings", Width: 3, Number: true},
+		{Name: "Critical or high", Width: 3, Number: true},
+		{Name: "Actions", Width: 3, Number: true},
+		{Name: "What it means", Width: 14},
+	}}
+	for n, c := range rootCauses {
+		findings, grave, actions := 0, 0, map[string]bool{}
+		for i := range v.Findings {
+			f := &v.Findings[i]
+			if rootCauseOf(f) != n {
+				continue
+			}
+			findings++
+			if f.Severity == api.SeverityCritical || f.Severity == api.SeverityHigh {
+				grave++
+			}
+			if it := v.planByControl[f.ControlCode]; it != nil {
+				actions[it.POAMCode] = true
+			}
+		}
+		if findings > 0 {
+			t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
+				{{Text: c.title, Strong: true}}, block.Number(findings), block.Number(grave), block.Number(len(actions)), block.Text(c.meaning),
+			}})
+		}
+	}
+	return t
+}
+
+// findingsByCause returns the cards of the findings for which show returns true, grouped by root cause and, within a root
+// cause, by the action that closes them.
+func (v *Report) findingsByCause(show func(i int) bool) (out []block.Block) {
+	for n, c := range rootCauses {
+		var groups [][]int // indexes of findings by action, worst first
+		at := map[string]int{}
+		for i := range v.Findings {
+			f := &v.Findings[i]
+			if rootCauseOf(f) != n || !show(i) {
+				continue
+			}
+			key := fmt.Sprint(i)
+			if it := v.planByControl[f.ControlCode]; it != nil {
+				key = it.POAMCode
+			}
+			g, seen := at[key]
+			if !seen {
+				g = len(groups)
+				at[key] = g
+				groups = append(groups, nil)
+			}
+			groups[g] = append(groups[g], i)
+		}
+		if len(groups) == 0 {
+			continue
+		}
+		out = append(out, block.Heading{ID: v.anchors.assign("cause", c.title), Text: c.title}, block.NewPara("", c.meaning))
+		for _, g := range groups {
+			if len(g) > 1 {
+				out = append(out, v.sharedActionNote(g))
+			}
+			for _, i := range g {
+				out = append(out, v.findingCard(i))
+			}
+		}
+	}
+	return out
+}
+
+// sharedActionNote says that one action closes several findings.
+func (v *Report) sharedActionNote(findings []int) block.Para {
+	var codes []string
+	for _, i := range findings {
+		if code := v.Findings[i].ControlCode; !slices.Contains(codes, code) {
+			codes = append(codes, code)
+		}
+	}
+	it := v.planByControl[v.Findings[findings[0]].ControlCode]
+	return block.Para{Text: block.Cell{
+		{Text: fmt.Sprintf("One action closes %s (%s): ", prose.Count(len(findings), "finding", "findings"), strings.Join(codes, ", ")), Strong: true},
+		v.anchors.link("plan", it.POAMCode), {Text: ", " + actionTitle(it) + ".", UserText: true},
+	}}
+}
