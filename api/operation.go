@@ -114,6 +114,8 @@ type File struct {
 	ContentType string
 	Size        int64
 	SHA256      string
+	// ScriptSource is the source of the only script that a page may run, as content security policies name it; empty for none.
+	ScriptSource string
 	// Content also implements io.Seeker if ranges can be served.
 	Content io.ReadCloser
 }

@@ -78,6 +78,9 @@ func (a *app) reportCreate() *cobra.Command {
 			if body.Format == "" {
 				return withHint(usageError("no report format given"), "set --format to one of %s", strings.Join(reportFormats, ", "))
 			}
+			if !cmd.Flags().Changed("template") {
+				body.Template = defaultReportTemplate(body.Format)
+			}
 			if err := a.rejectUnusableOutputPath(out, force); err != nil {
 				return err
 			}
@@ -128,7 +131,7 @@ func (a *app) reportCreate() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	addChoiceFlag(f, &body.Template, "template", reportTemplateNames(), "report template; see service report templates")
+	addChoiceFlag(f, &body.Template, "template", reportTemplateNames(), "report template; see service report templates (json, oscal and xlsx: full by default)")
 	addChoiceFlag(
 		f, &body.Format, "format", reportFormats,
 		"pdf, html, docx, xlsx, md or json; csv for one deliverable, oscal for full, soa, gap_analysis, poam and assessment_plan",
@@ -142,6 +145,16 @@ func (a *app) reportCreate() *cobra.Command {
 	f.StringVar(&out, "out", "", "save it to this file, or - for stdout")
 	addForceFlag(cmd, &force)
 	return cmd
+}
+
+// defaultReportTemplate returns the template of a report in the given format, unless the user names one: the one for clients
+// or, for formats that programs read, the one with every item.
+func defaultReportTemplate(format string) string {
+	switch format {
+	case "json", "oscal", "xlsx":
+		return "full"
+	}
+	return "client"
 }
 
 // appendixReports lists the reports that are the appendices of a report with the template client.

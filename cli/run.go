@@ -165,7 +165,11 @@ func (a *app) addFilesAndAdvance(
 	var written []string
 	if moveErr == nil {
 		for _, r := range o.reports {
-			if err := a.generateReportFile(ctx, one.ID, api.ReportBody{Template: reportTemplateFor(r)}, r, o.force); err != nil {
+			format, err := reportFormatFromPath(r)
+			if err != nil {
+				return err
+			}
+			if err := a.generateReportFile(ctx, one.ID, api.ReportBody{Format: format, Template: defaultReportTemplate(format)}, r, o.force); err != nil {
 				return err
 			}
 			written = append(written, r)
@@ -183,16 +187,6 @@ func (a *app) addFilesAndAdvance(
 		return err
 	}
 	return moveErr
-}
-
-// reportTemplateFor returns the template of the report that a run saves to a file: the one for clients or, for formats that
-// programs read, the one with every item.
-func reportTemplateFor(path string) string {
-	switch format, _ := reportFormatFromPath(path); format {
-	case "json", "oscal", "xlsx":
-		return "full"
-	}
-	return "client"
 }
 
 // requireDocuments returns an error if no file could be imported and the assessment has no documents either.

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -169,7 +170,9 @@ func (s *Server) sendFile(w http.ResponseWriter, r *http.Request, form api.Form,
 	disposition := "attachment"
 	if form == api.Markup {
 		disposition = "inline"
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'none'")
+		script := cmp.Or(f.ScriptSource, "'none'")
+		h.Set("Content-Security-Policy",
+			"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src "+script+"; sandbox allow-scripts")
 	}
 	h.Set("Content-Type", f.ContentType)
 	h.Set("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": f.Filename}))

@@ -345,7 +345,11 @@ func (s *Service) Render(ctx context.Context, by api.Caller, in *api.ReportInput
 		return nil, err
 	}
 	if r.Format == "html" && r.Template != auditPackage {
-		return s.Download(ctx, by, in)
+		f, err := s.Download(ctx, by, in)
+		if err == nil {
+			f.ScriptSource = render.HTMLScriptSource()
+		}
+		return f, err
 	}
 	src, err := s.loadSource(ctx, by, r.AssessmentID)
 	if err != nil {
@@ -369,11 +373,12 @@ func (s *Service) Render(ctx context.Context, by api.Caller, in *api.ReportInput
 		return nil, err
 	}
 	return &api.File{
-		Filename:    r.Filename + ".html",
-		ContentType: render.ContentType("html"),
-		Size:        size,
-		SHA256:      blob.SHA256,
-		Content:     file,
+		Filename:     r.Filename + ".html",
+		ContentType:  render.ContentType("html"),
+		Size:         size,
+		SHA256:       blob.SHA256,
+		ScriptSource: render.HTMLScriptSource(),
+		Content:      file,
 	}, nil
 }
 

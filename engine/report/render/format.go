@@ -116,6 +116,9 @@ func CheckSupported(template, format string) error {
 	return nil
 }
 
+// HTMLScriptSource returns the source of the only script in an HTML report, as content security policies name it.
+func HTMLScriptSource() string { return html.ScriptSource() }
+
 // ContentType returns the media type of a format, or application/octet-stream if it is unknown.
 func ContentType(format string) string {
 	if f, ok := findFormat(format); ok {

@@ -2,6 +2,8 @@ package render
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"slices"
 	"strings"
 	"testing"
@@ -51,10 +53,20 @@ func (p tree) byID(id string) *html.Node {
 	return nil
 }
 
+// policy returns the element that contains the page's content security policy.
+func (p tree) policy() *html.Node {
+	for _, n := range p.all {
+		if attribute(n, "http-equiv") == "Content-Security-Policy" {
+			return n
+		}
+	}
+	return &html.Node{}
+}
+
 func (p tree) text() string {
 	var b strings.Builder
 	for _, n := range p.all {
-		if n.Type == html.TextNode && n.Parent.Data != "style" {
+		if n.Type == html.TextNode && n.Parent.Data != "style" && n.Parent.Data != "script" {
 			b.WriteString(n.Data)
 			b.WriteByte(' ')
 		}
@@ -73,7 +85,7 @@ func TestHTMLIsSoundAndSelfContained(t *testing.T) {
 			raw := write(t, s, k.Name, FormatHTML)
 			page := parse(t, raw)
 			ids := map[string]bool{}
-			mains, captions, tables := 0, 0, 0
+			mains, captions, tables, scripts := 0, 0, 0, 0
 			for _, n := range page.all {
 				if id := attribute(n, "id"); id != "" {
 					if ids[id] {
@@ -85,8 +97,13 @@ func TestHTMLIsSoundAndSelfContained(t *testing.T) {
 					continue
 				}
 				switch n.Data {
-				case "script",
-					"link",
+				case "script":
+					sum := sha256.Sum256([]byte(n.FirstChild.Data))
+					policy := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+					if scripts++; scripts > 1 || !strings.Contains(attribute(page.policy(), "content"), policy) {
+						t.Errorf("%s %s: a script that the policy does not allow by its hash", name, k.Name)
+					}
+				case "link",
 					"img",
 					"iframe",
 					"object",

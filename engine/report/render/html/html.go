@@ -2,6 +2,7 @@
 package html
 
 import (
+	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"fmt"
@@ -19,6 +20,8 @@ var (
 	pageSource string
 	//go:embed page.css
 	pageCSS string
+	//go:embed page.js
+	pageScript string
 
 	// pageTemplate returns the template of the page. It is parsed on first use, because parsing would slow
 	// down every command.
@@ -27,11 +30,21 @@ var (
 	})
 )
 
+// ScriptSource returns the source of the page's only script, as content security policies name it. The script finds and
+// filters entries; without it, the page shows everything.
+func ScriptSource() string {
+	sum := sha256.Sum256([]byte(pageScript))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
 // htmlPage is the data of the page template: a document and its style sheet.
 type htmlPage struct {
 	block.Document
 	Style template.CSS
 	Defs  template.HTML
+	// Script is the script element, and ScriptSource its source in the page's policy.
+	Script       template.HTML
+	ScriptSource string
 	// Image is the logo as a data URL; empty if there is none.
 	Image template.URL
 }
@@ -39,8 +52,8 @@ type htmlPage struct {
 // pictureHTML returns a picture as an SVG element, in which all text is escaped.
 func pictureHTML(p block.Picture) template.HTML { return template.HTML(p.SVG()) }
 
-// Write writes a report as a single HTML page. The page contains no scripts and loads nothing from the
-// network.
+// Write writes a report as a single HTML page. It loads nothing from the network, and its policy allows no script but its
+// own.
 func Write(w io.Writer, d block.Document) error {
 	var image template.URL
 	if len(d.Logo) > 0 {
@@ -48,7 +61,10 @@ func Write(w io.Writer, d block.Document) error {
 	}
 	return pageTemplate().Execute(
 		w,
-		htmlPage{Document: d, Style: template.CSS(d.Theme.CSS() + pageCSS), Defs: template.HTML(drawing.SVGPatternDefs()), Image: image},
+		htmlPage{
+			Document: d, Style: template.CSS(d.Theme.CSS() + pageCSS), Defs: template.HTML(drawing.SVGPatternDefs()), Image: image,
+			Script: template.HTML("<script>" + pageScript + "</script>"), ScriptSource: ScriptSource(),
+		},
 	)
 }
 
