@@ -30,15 +30,16 @@ type Approval struct {
 	RequestedBy   Actor          `json:"requested_by"`
 	// RequestedByUserID is the user who submitted, whose key did, or who started the workflow that
 	// did.
-	RequestedByUserID  string     `json:"requested_by_user_id"`
-	RequestedAt        time.Time  `json:"requested_at"`
-	SubmittedInAdvance bool       `json:"submitted_in_advance" doc:"The submission was ordered in advance, as with --submit or --approve of service assess run, not by a person who had the version in front of them."`
-	InAdvance          bool       `json:"in_advance" doc:"The decision was made in advance, as with --approve of service assess run. It is no review of the version's items."`
-	DecidedBy          *Actor     `json:"decided_by"`
-	DecidedAt          *time.Time `json:"decided_at"`
-	Reason             *string    `json:"reason"`
-	Void               bool       `json:"void" doc:"True if it was rejected automatically because its subject changed; nobody decided. reason gives the details."`
-	Warnings           []string   `json:"warnings" doc:"What the decider should know: that the version or one of its sources is outdated or not approved, and how many verdicts depend on a single document. After the decision, what was known at that time."`
+	RequestedByUserID  string           `json:"requested_by_user_id"`
+	RequestedAt        time.Time        `json:"requested_at"`
+	SubmittedInAdvance bool             `json:"submitted_in_advance" doc:"The submission was ordered in advance, as with --submit or --approve of service assess run, not by a person who had the version in front of them."`
+	InAdvance          bool             `json:"in_advance" doc:"The decision was made in advance, as with --approve of service assess run. It is no review of the version's items."`
+	Changes            *ApprovalChanges `json:"changes" doc:"How the version differs from the one approved before it; null if there is none."`
+	DecidedBy          *Actor           `json:"decided_by"`
+	DecidedAt          *time.Time       `json:"decided_at"`
+	Reason             *string          `json:"reason"`
+	Void               bool             `json:"void" doc:"True if it was rejected automatically because its subject changed; nobody decided. reason gives the details."`
+	Warnings           []string         `json:"warnings" doc:"What the decider should know: that the version or one of its sources is outdated or not approved, and how many verdicts depend on a single document. After the decision, what was known at that time."`
 	// Delegation is set if the decision was made on someone's behalf; Delegates lists who may
 	// decide while it is pending.
 	Delegation *DecidedFor `json:"delegation" doc:"The delegation used for the decision; null if the decider's own role sufficed."`
@@ -54,6 +55,28 @@ const ApprovedInAdvance = "approved in advance"
 // IsInAdvance reports whether the approval was given before the approver saw the content.
 func (p *Approval) IsInAdvance() bool {
 	return p.Status == ApprovalApproved && p.Reason != nil && strings.HasPrefix(*p.Reason, ApprovedInAdvance)
+}
+
+// ApprovalChanges lists the controls whose items differ between a submitted version and the one approved before it, as
+// of the submission.
+type ApprovalChanges struct {
+	SinceVersion int      `json:"since_version"`
+	Added        []string `json:"added"`
+	Removed      []string `json:"removed"`
+	Changed      []string `json:"changed"`
+}
+
+// Summary returns the changes in one sentence.
+func (c *ApprovalChanges) Summary() string {
+	named := func(codes []string, word string) string {
+		s := fmt.Sprintf("%d %s", len(codes), word)
+		if len(codes) > 0 && len(codes) <= maxWarnedControls {
+			s += " (" + strings.Join(codes, ", ") + ")"
+		}
+		return s
+	}
+	return fmt.Sprintf("Compared with the approved version %d: %s, %s, %s.", c.SinceVersion,
+		named(c.Added, "added"), named(c.Removed, "removed"), named(c.Changed, "changed"))
 }
 
 // Decider describes who decided: the user, on whose behalf if it was a delegate, and the keys through

@@ -258,6 +258,19 @@ type Coverage struct {
 	ControlCount int              `json:"control_count"`
 	MappingCount int              `json:"mapping_count"`
 	ByDomain     []DomainCoverage `json:"by_domain"`
+	// Addition is set if the request names frameworks that are met already.
+	Addition *CoverageAddition `json:"addition" doc:"What the framework adds to those named by have; null without."`
+}
+
+// CoverageAddition is what a framework adds to others that are met already. The three requirement counts add up to the
+// framework's requirements that have controls.
+type CoverageAddition struct {
+	Have                []string           `json:"have"`
+	RequirementsCovered int                `json:"requirements_covered" doc:"Requirements whose controls are all required already."`
+	RequirementsPartly  int                `json:"requirements_partly" doc:"Requirements of which some controls are required already."`
+	RequirementsNew     int                `json:"requirements_new" doc:"Requirements none of whose controls are required already."`
+	SharedControls      int                `json:"shared_controls"`
+	NewControls         []FrameworkControl `json:"new_controls"`
 }
 
 // DomainCoverage is the part of a framework's coverage that one domain of controls contributes.

@@ -90,8 +90,9 @@ type RequirementsInput struct {
 
 // CoverageInput selects the framework and the catalog version whose coverage is requested.
 type CoverageInput struct {
-	FrameworkID string `path:"frameworkId"`
-	SCFVersion  string `query:"scf_version"`
+	FrameworkID string   `path:"frameworkId"`
+	SCFVersion  string   `query:"scf_version"`
+	Have        []string `query:"have" doc:"Ids or codes of frameworks that are met already: the answer then has in addition what this one adds to them."`
 }
 
 // RequirementMappingsInput is the input for listing the mappings of a requirement.

@@ -106,6 +106,9 @@ func renderApproval(p *print.Page, one *api.Approval) {
 		field("version", one.TargetID),
 		field("id", one.ID),
 	)
+	if one.Changes != nil {
+		p.ListItem(0, "%s", one.Changes.Summary())
+	}
 	for _, w := range one.Warnings {
 		p.ListItem(0, "%s", w)
 	}

@@ -24,7 +24,7 @@ Without --assessment, commands use the most recently used assessment, or the onl
 		Example: "  service assess run ./evidence -f iso-27001-2022\n  service assess status\n  service assess list\n" +
 			"  service assess use \"Acme 2026\"",
 	}, a.assessRun(), a.assessList(), a.assessShow(), a.assessStatus(), a.assessSummary(), a.assessTimeline(),
-		a.assessExportArchive(), a.assessCreate(), a.assessUpdate(), a.assessUse(), a.assessTransition(), a.assessMigrateCatalog(),
+		a.assessExportArchive(), a.assessCreate(), a.assessUpdate(), a.assessUse(), a.assessTransition(), a.assessFramework(), a.assessMigrateCatalog(),
 		a.assessClose(), a.assessDelete())
 }
 
@@ -348,8 +348,8 @@ func (a *app) assessUpdate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "update [ID|NAME]", Short: "Change an assessment's name, client, description, frameworks or due date",
 		ValidArgsFunction: a.completeAssessments(),
-		Long: "Changes the fields given as flags. Frameworks are locked once the Statement of\n" +
-			"Applicability has been drafted.",
+		Long: "Changes the fields given as flags. Once the Statement of Applicability has been\n" +
+			"drafted, change frameworks with `service assess framework`.",
 		Example: "  service assess update --name \"Acme 2027\" --due 2027-03-31",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := requireAnyFlag(cmd); err != nil {

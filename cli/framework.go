@@ -113,19 +113,34 @@ func (a *app) withFrameworkHint(err error) error {
 }
 
 func (a *app) catalogCoverage(version *string) *cobra.Command {
-	return &cobra.Command{
-		Use:   "coverage FRAMEWORK",
-		Short: "Show how much of a framework the catalog covers",
+	var have []string
+	var add string
+	cmd := &cobra.Command{
+		Use:   "coverage [FRAMEWORK]",
+		Short: "Show how much of a framework the catalog covers, or what it adds to others",
 
 		ValidArgsFunction: a.completeFrameworks(),
-		Long:              "Shows how many of a framework's requirements have at least one control, by domain.",
-		Example:           "  service catalog coverage nist-csf-2.0",
+		Long: "Shows how many of a framework's requirements have at least one control, by domain. With\n" +
+			"--have, shows what it would add to frameworks whose controls are required already.",
+		Example: "  service catalog coverage nist-csf-2.0\n  service catalog coverage --have iso-27001-2022 --add nis2",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := call(cmd.Context(), a, api.GetCoverage, &api.CoverageInput{FrameworkID: args[0], SCFVersion: *version})
+			framework := add
+			switch {
+			case len(args) == 1 && add == "":
+				framework = args[0]
+			case len(args) == 1 || add == "":
+				return usageError("name one framework: `coverage FRAMEWORK`, or `coverage --have FRAMEWORK --add FRAMEWORK`")
+			}
+			in := &api.CoverageInput{FrameworkID: framework, SCFVersion: *version, Have: have}
+			c, err := call(cmd.Context(), a, api.GetCoverage, in)
 			if err != nil {
 				return a.withFrameworkHint(err)
 			}
 			return a.out.Print(c, func(p *print.Page) {
+				if c.Addition != nil {
+					renderCoverageAddition(p, c)
+					return
+				}
 				p.Text(
 					"%s: %d of %s mapped (%.2f%%), by %s in %s.",
 					c.FrameworkCode,
@@ -146,6 +161,28 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 				})
 			})
 		},
+	}
+	cmd.Flags().StringSliceVar(&have, "have", nil, "frameworks whose controls are required already; repeatable")
+	cmd.Flags().StringVar(&add, "add", "", "the framework, instead of the argument")
+	for _, flag := range []string{"have", "add"} {
+		_ = cmd.RegisterFlagCompletionFunc(flag, a.completeFrameworks())
+	}
+	return cmd
+}
+
+// renderCoverageAddition prints what a framework adds to those that are met already.
+func renderCoverageAddition(p *print.Page, c *api.Coverage) {
+	d := c.Addition
+	p.Text("%s adds %s to %s, and shares %d with them.", c.FrameworkCode, prose.Count(len(d.NewControls), "control", "controls"),
+		strings.Join(d.Have, ", "), d.SharedControls)
+	p.Text("Of its %s, %d are answered by controls required already, %d in part, %d only by new controls; %d have no controls.",
+		prose.Count(c.RequirementCount, "requirement", "requirements"), d.RequirementsCovered, d.RequirementsPartly, d.RequirementsNew,
+		c.RequirementCount-c.MappedRequirementCount)
+	if len(d.NewControls) > 0 {
+		p.Blank()
+		renderTable(p, d.NewControls, []print.Column{fixed("new control"), column("title")}, func(n api.FrameworkControl) []string {
+			return []string{n.ControlCode, n.ControlTitle}
+		})
 	}
 }
 

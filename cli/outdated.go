@@ -68,9 +68,12 @@ func (a *app) approvalWarningsRenderer(ctx context.Context, assessment, versionI
 		return nil
 	}
 	var unjudged, review, reliance []string
+	if c := a.changesUnderReview(ctx, assessment, versionID, g); c != nil {
+		review = append(review, c.Summary())
+	}
 	if g == api.GateSoA {
 		if v, err := call(ctx, a, api.GetSoA, &api.SoAInput{SoAVersionID: versionID}); err == nil {
-			review, reliance = v.ReviewCount.Warnings(v.ItemCount), v.Reliance.Warnings()
+			review, reliance = append(review, v.ReviewCount.Warnings(v.ItemCount)...), v.Reliance.Warnings()
 		}
 		if v, err := call(ctx, a, api.ValidateSoA, &api.SoAInput{SoAVersionID: versionID}); err == nil {
 			for _, i := range v.Issues {
@@ -106,4 +109,16 @@ func (a *app) approvalWarningsRenderer(ctx context.Context, assessment, versionI
 		}
 		a.renderOutdatedDeliverables(p, st)
 	}
+}
+
+// changesUnderReview returns how the version last submitted at a gate differs from the one approved before it. It returns
+// nil if there is none, or if it can't be read.
+func (a *app) changesUnderReview(ctx context.Context, assessment, versionID string, g api.Gate) *api.ApprovalChanges {
+	l, err := call(ctx, a, api.ListApprovals, &api.ApprovalsInput{
+		AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: api.Paging{Limit: 1}, Gate: g,
+	})
+	if err != nil || len(l.Data) == 0 || l.Data[0].TargetID != versionID {
+		return nil
+	}
+	return l.Data[0].Changes
 }

@@ -278,21 +278,25 @@ func (a *app) createAssessment(ctx context.Context, name string, o runOptions) (
 	return one, nil
 }
 
-// updateFromOptions adds the requested frameworks to an existing assessment and sets its client. The server
-// decides whether its frameworks may still change.
+// updateFromOptions adds the requested frameworks to an existing assessment and sets its client.
 func (a *app) updateFromOptions(ctx context.Context, open *api.Assessment, o runOptions) error {
 	a.progress.Done("continuing assessment %q (%s)", open.Name, prose.Humanize(open.State))
-	in := api.UpdateAssessmentInput{AssessmentInput: api.AssessmentInput{AssessmentID: open.ID}}
 	if slices.ContainsFunc(o.frameworks, func(f string) bool { return !slices.Contains(open.Frameworks, f) }) {
-		all := append(slices.Clone(open.Frameworks), o.frameworks...)
-		in.Body.FrameworkIDs = &all
+		in := api.ChangeFrameworksInput{AssessmentInput: api.AssessmentInput{AssessmentID: open.ID}}
+		in.Body.Add = o.frameworks
+		change, err := call(ctx, a, api.ChangeFrameworks, &in)
+		if err != nil {
+			return a.withFrameworkHint(err)
+		}
+		for _, f := range change.Added {
+			a.progress.Done("added %s: %s", f.Code, prose.Count(f.RequirementCount, "requirement", "requirements"))
+		}
 	}
-	if o.client != "" && o.client != open.ClientName {
-		in.Body.ClientName = &o.client
-	}
-	if in.Body.FrameworkIDs == nil && in.Body.ClientName == nil {
+	if o.client == "" || o.client == open.ClientName {
 		return nil
 	}
+	in := api.UpdateAssessmentInput{AssessmentInput: api.AssessmentInput{AssessmentID: open.ID}}
+	in.Body.ClientName = &o.client
 	_, err := call(ctx, a, api.UpdateAssessment, &in)
 	return err
 }

@@ -67,7 +67,10 @@ var exampleFields = map[string]any{
 	"inputs": map[string]string{
 		"scf_version_id": exampleOtherID,
 		"scope_sha256":   exampleHash,
-	}, "kept": []string{}, "implemented_without_evidence": []string{"IAC-06"}, "weight": 9, "finding_origin": "", "due_changes": []api.MilestoneChange{}, "Milestone.completed_at": nil, "Milestone.completed_by": "", "Milestone.previous_status": "", "Milestone.completed_with_item": false,
+	}, "kept": []string{}, "implemented_without_evidence": []string{"IAC-06"}, "ChangeFrameworksInput.add": []string{"hipaa"},
+	"ChangeFrameworksInput.remove": []string{}, "FrameworkPart.code": "hipaa", "FrameworkChange.framework_codes": []string{"iso-27001-2022", "hipaa"},
+	"ApprovalChanges.added": []string{"BCD-12"}, "ApprovalChanges.removed": []string{}, "ApprovalChanges.changed": []string{"IAC-06"},
+	"CoverageAddition.have": []string{"iso-27001-2022"}, "have": []string{"iso-27001-2022"}, "weight": 9, "finding_origin": "", "due_changes": []api.MilestoneChange{}, "Milestone.completed_at": nil, "Milestone.completed_by": "", "Milestone.previous_status": "", "Milestone.completed_with_item": false,
 	"compliance_pct": 61.5, "compliance_formula": exampleFormula, "formula": exampleFormula, "maturity_avg": 1.9, "generated_by_agent_run_id": nil,
 	"findings_by_severity": map[api.Severity]int{
 		api.SeverityHigh:   3,

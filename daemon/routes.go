@@ -96,6 +96,7 @@ func (s *Server) bindOperations() {
 	bindOperation(s, api.ListLifecycleEvents, a.ListEvents)
 	bindOperation(s, api.Transition, a.Transition)
 	bindOperation(s, api.MigrateAssessment, a.Migrate)
+	bindOperation(s, api.ChangeFrameworks, a.ChangeFrameworks)
 
 	bindOperation(s, api.ListDocuments, e.Evidence.List)
 	bindOperation(s, api.UploadDocument, e.Evidence.Upload)

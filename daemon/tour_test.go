@@ -527,6 +527,7 @@ func (r *tour) remove() {
 	r.call(api.DeleteDocument.Operation, "", "")
 	r.expectError(api.GetDocument.Operation, "", "", api.CodeNotFound)
 	r.call(api.MigrateAssessment.Operation, "", `{"to": "2030.1", "dry_run": true}`)
+	r.call(api.ChangeFrameworks.Operation, "", `{"add": ["nist-csf-2.0"]}`)
 	r.call(api.DeleteAssessment.Operation, "", "")
 	r.expectError(api.GetAssessment.Operation, "", "", api.CodeNotFound)
 }

@@ -1,6 +1,7 @@
 package assessment
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -81,6 +82,10 @@ func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assess
 		SubmittedInAdvance: how.inAdvance,
 	}
 	approval.ID = cmp.Or(how.approvalID, approval.ID)
+	var err error
+	if approval.Changes, err = k.changesSinceApproved(tx, a, head.ID); err != nil {
+		return err
+	}
 	head.Status, head.SubmittedAt, head.ApprovalID, head.UpdatedAt = api.VersionUnderReview, &now, &approval.ID, now
 	summary := fmt.Sprintf("submitted %s version %d for review", k.gate.Title(), head.VersionNumber)
 	if how.inAdvance {
@@ -98,6 +103,51 @@ func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assess
 			ResourceType: "approval", ResourceID: approval.ID,
 			Data: map[string]any{"approval_id": approval.ID, "gate": k.gate, "target_sha256": head.ContentSHA256},
 		}))
+}
+
+// changesSinceApproved compares a version with the one that is approved. It returns nil if none is.
+func (k deliverableType[V, I]) changesSinceApproved(tx *store.Tx, a *api.Assessment, versionID string) (*api.ApprovalChanges, error) {
+	approved, ok, err := k.approvedVersion(tx, a)
+	if err != nil || !ok {
+		return nil, err
+	}
+	before, err := k.readItems(tx, a.OrganizationID, k.version(&approved).ID)
+	if err != nil {
+		return nil, err
+	}
+	after, err := k.readItems(tx, a.OrganizationID, versionID)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.ApprovalChanges{
+		SinceVersion: k.version(&approved).VersionNumber, Added: []string{}, Removed: []string{}, Changed: []string{},
+	}
+	continued := map[string]bool{} // IDs of items of the approved version
+	for n, from := range k.matchItems(after, before) {
+		code := k.item(&after[n]).ControlCode
+		if from == nil {
+			out.Added = append(out.Added, code)
+			continue
+		}
+		continued[k.item(from).ID] = true
+		was, err := k.canonicalJSON(*from)
+		if err != nil {
+			return nil, err
+		}
+		is, err := k.canonicalJSON(after[n])
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(was, is) {
+			out.Changed = append(out.Changed, code)
+		}
+	}
+	for n := range before {
+		if it := k.item(&before[n]); !continued[it.ID] {
+			out.Removed = append(out.Removed, it.ControlCode)
+		}
+	}
+	return out, nil
 }
 
 // submitAndMoveAssessment is like submit. If the assessment is in the drafted state of this deliverable,

@@ -303,7 +303,7 @@ func fillProgressAndCounts(tx *store.Tx, a *api.Assessment) (err error) {
 	return nil
 }
 
-// Update changes the given fields. Frameworks are locked once the SoA is drafted.
+// Update changes the given fields. Once the SoA is drafted, frameworks are changed by ChangeFrameworks.
 func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAssessmentInput) (*api.Assessment, error) {
 	b := in.Body
 	if b.Name != nil && strings.TrimSpace(*b.Name) == "" {
@@ -356,7 +356,8 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 		if refs != nil && !slices.Equal(codes, a.Frameworks) {
 			if a.State.HasReached(api.StateSoADrafted) {
 				return api.Conflict(
-					"the frameworks are locked because the Statement of Applicability has been drafted (the assessment is %s)",
+					"the Statement of Applicability has been drafted (the assessment is %s): add or remove single frameworks "+
+						"(service assess framework, POST /assessments/{id}/frameworks), which drafts what is new and keeps the rest",
 					a.State,
 				)
 			}

@@ -54,13 +54,13 @@ func (k deliverableType[V, I]) isStillNewest(previous *previousVersion[I], newes
 	return previous.versionID == head.ID && previous.sha256 == head.ContentSHA256 && previous.status == head.Status
 }
 
-// loadPreviousWithOlderEdits is like loadPreviousVersion. For the gap analysis and the maturity
-// assessment, it also adds edited items from older versions whose controls are missing from the previous
-// version but are in items again.
+// loadPreviousWithOlderEdits is like loadPreviousVersion. Except for the plan, it also adds edited items from older
+// versions whose controls are missing from the previous version but are in items again, for example because their
+// framework was removed and added again.
 func (k deliverableType[V, I]) loadPreviousWithOlderEdits(tx *store.Tx, s *Service, a *api.Assessment, items []I) (previousVersion[I], error) {
 	previous, err := k.loadPreviousVersion(tx, s, a)
-	if err != nil || previous.versionID == "" || k.gate != api.GateGapAnalysis && k.gate != api.GateMaturity {
-		return previous, err // every SoA version has all lines; completed plan items are not restored
+	if err != nil || previous.versionID == "" || k.gate == api.GatePOAM {
+		return previous, err // completed plan items are not restored
 	}
 	present := make(map[string]bool, len(previous.items))
 	for n := range previous.items {
@@ -91,7 +91,7 @@ func (k deliverableType[V, I]) loadPreviousWithOlderEdits(tx *store.Tx, s *Servi
 	return previous, nil
 }
 
-const maxOlderVersions = 20 // older versions searched for items that are back
+const maxOlderVersions = 200 // older versions searched for items that are back
 
 // olderVersionIDs returns the IDs of all but the newest version, newest first.
 func (k deliverableType[V, I]) olderVersionIDs(tx *store.Tx, a *api.Assessment) ([]string, error) {

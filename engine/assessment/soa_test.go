@@ -20,7 +20,7 @@ func TestRulesOfTheStatementOfApplicability(t *testing.T) {
 	owner := "Ann"
 	good := api.SoAItem{
 		Applicability: api.Applicable, ImplementationStatus: api.Implemented, InclusionReasons: []string{"risk"},
-		Owner: &owner, Evidence: []api.Evidence{{Quote: "We do."}},
+		Owner: &owner, Evidence: []api.Evidence{{Quote: "We do."}}, CoverageRatio: 1,
 	}
 	excluded := api.SoAItem{
 		Applicability:        api.NotApplicable,

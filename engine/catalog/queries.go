@@ -176,7 +176,13 @@ func (s *Service) GetFramework(ctx context.Context, by api.Caller, in *api.Frame
 
 // GetCoverage returns how much of a framework the catalog covers.
 func (s *Service) GetCoverage(ctx context.Context, by api.Caller, in *api.CoverageInput) (*api.Coverage, error) {
-	return getRecord(ctx, s, by, in.SCFVersion, func(snap *scf.Snapshot) (api.Coverage, error) { return snap.Coverage(in.FrameworkID) })
+	return getRecord(ctx, s, by, in.SCFVersion, func(snap *scf.Snapshot) (api.Coverage, error) {
+		out, err := snap.Coverage(in.FrameworkID)
+		if err == nil && len(in.Have) > 0 {
+			out.Addition, err = snap.CoverageAddition(in.FrameworkID, in.Have)
+		}
+		return out, err
+	})
 }
 
 // GetCrosswalk returns the controls that map to a framework, with the requirements they map to. If a second

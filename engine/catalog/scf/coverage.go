@@ -56,6 +56,59 @@ func (s *Snapshot) Coverage(framework string) (api.Coverage, error) {
 	return out, nil
 }
 
+// CoverageAddition returns what a framework adds to others, and to those they include, that are met already.
+func (s *Snapshot) CoverageAddition(framework string, have []string) (*api.CoverageAddition, error) {
+	out := &api.CoverageAddition{Have: []string{}, NewControls: []api.FrameworkControl{}}
+	required := make([]bool, len(s.src.Controls))
+	for _, ref := range have {
+		all, err := s.FrameworkWithIncluded(ref)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range all {
+			if slices.Contains(out.Have, f.Code) {
+				continue
+			}
+			out.Have = append(out.Have, f.Code)
+			for c, requirements := range s.requirementsByControl(s.frameworks[f.Code]) {
+				required[c] = required[c] || len(requirements) > 0
+			}
+		}
+	}
+	f, err := s.findFramework(framework)
+	if err != nil {
+		return nil, err
+	}
+	for n := s.firstRequirement[f]; n < s.firstRequirement[f+1]; n++ {
+		known, controls := 0, 0
+		for _, m := range s.requirementMappingIndexes(n) {
+			controls++
+			if required[s.src.Mappings[m].Control] {
+				known++
+			}
+		}
+		switch {
+		case controls == 0:
+		case known == controls:
+			out.RequirementsCovered++
+		case known > 0:
+			out.RequirementsPartly++
+		default:
+			out.RequirementsNew++
+		}
+	}
+	for c, requirements := range s.requirementsByControl(f) {
+		switch control := &s.src.Controls[c]; {
+		case len(requirements) == 0:
+		case required[c]:
+			out.SharedControls++
+		default:
+			out.NewControls = append(out.NewControls, api.FrameworkControl{ControlCode: control.Code, ControlTitle: control.Title})
+		}
+	}
+	return out, nil
+}
+
 // Crosswalk returns the controls that map to a framework, with the codes of the requirements they map to. If
 // a target framework is given, it returns only the controls that map to both, with the requirements of both.
 func (s *Snapshot) Crosswalk(framework, target string) (api.Crosswalk, error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/lazyregexp"
 )
 
 // NotFoundError reports that a catalog version has no record with the given ID or code.
@@ -107,11 +108,13 @@ func (s *Snapshot) findFramework(ref string) (int, error) {
 		}
 	}
 	if stem := FrameworkCode(ref) + "-"; len(matches) == 0 && len(stem) > 3 {
-		for i := range s.src.Frameworks {
-			if strings.HasPrefix(s.src.Frameworks[i].Code, stem) {
-				matches = append(matches, i)
-			}
+		matches = s.frameworksWithStem(stem)
+	}
+	if apart := joinedNumber.ReplaceAllString(FrameworkCode(ref), "$1-$2"); len(matches) == 0 { // iso27001, nist80053
+		if i, ok := s.frameworks[apart]; ok {
+			return i, nil
 		}
+		matches = s.frameworksWithStem(apart + "-")
 	}
 	switch len(matches) {
 	case 0:
@@ -263,4 +266,25 @@ func (s *Snapshot) Mapping(id string) (api.Mapping, error) {
 		}
 	}
 	return api.Mapping{}, &NotFoundError{Kind: "mapping", Ref: id}
+}
+
+// joinedNumber matches the start of a code whose name and number are written together, such as iso27001.
+var joinedNumber = lazyregexp.New(`^([a-z]+)(\d)`)
+
+// yearPattern matches the year of an edition.
+var yearPattern = lazyregexp.New(`^\d{4}$`)
+
+// frameworksWithStem returns the frameworks whose codes begin with a stem. If only years follow it, these are editions of
+// one work, and the newest is returned.
+func (s *Snapshot) frameworksWithStem(stem string) (found []int) {
+	editions := true
+	for i := range s.src.Frameworks {
+		if rest, ok := strings.CutPrefix(s.src.Frameworks[i].Code, stem); ok {
+			found, editions = append(found, i), editions && yearPattern.MatchString(rest)
+		}
+	}
+	if editions && len(found) > 1 {
+		return []int{slices.MaxFunc(found, func(a, b int) int { return strings.Compare(s.src.Frameworks[a].Code, s.src.Frameworks[b].Code) })}
+	}
+	return found
 }

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
+)
+
+func (a *app) assessFramework() *cobra.Command {
+	return makeCommandGroup(&cobra.Command{
+		Use: "framework", Short: "Add or remove frameworks of an assessment",
+		Long: `Changes the frameworks of the assessment at any time before it is closed. Only controls
+that it didn't have are drafted; all other lines, edits and approved versions stay as
+they are. A new version needs a new approval.`,
+		Example: "  service assess framework add hipaa --dry-run\n  service assess framework remove soc2-tsc",
+	}, a.changeFrameworksCommand("add", "Add frameworks and draft their controls",
+		func(in *api.ChangeFrameworksInput, codes []string) { in.Body.Add = codes }),
+		a.changeFrameworksCommand("remove", "Remove frameworks and the controls that only they require",
+			func(in *api.ChangeFrameworksInput, codes []string) { in.Body.Remove = codes }))
+}
+
+func (a *app) changeFrameworksCommand(verb, short string, set func(*api.ChangeFrameworksInput, []string)) *cobra.Command {
+	var in api.ChangeFrameworksInput
+	cmd := &cobra.Command{
+		Use: verb + " FRAMEWORK…", Short: short,
+		ValidArgsFunction: a.completeFrameworks(),
+		Long: short + ". Shows which controls join or leave; edits on\n" +
+			"controls that leave are kept in the earlier versions and return with the control.",
+		Example: fmt.Sprintf("  service assess framework %s hipaa --dry-run\n  service assess framework %s hipaa", verb, verb),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			one, err := a.currentAssessment(cmd.Context())
+			if err != nil {
+				return err
+			}
+			in.AssessmentID = one.ID
+			set(&in, args)
+			return a.changeFrameworks(cmd.Context(), one, &in)
+		},
+	}
+	cmd.Flags().BoolVar(&in.Body.DryRun, "dry-run", false, "show what would change without changing anything")
+	return cmd
+}
+
+func (a *app) changeFrameworks(ctx context.Context, one *api.Assessment, in *api.ChangeFrameworksInput) error {
+	a.progress.Start("draft what is new")
+	c, err := call(ctx, a, api.ChangeFrameworks, in)
+	a.progress.Done("")
+	if err != nil {
+		return a.withFrameworkHint(err)
+	}
+	return a.out.Print(c, func(p *print.Page) {
+		title := one.Name + ": " + strings.Join(c.FrameworkCodes, ", ")
+		if c.DryRun {
+			title += " (dry run: nothing was changed)"
+		}
+		p.Title("%s", title)
+		for _, f := range c.Added {
+			p.Text("%s adds %s, answered by %s.", f.Code, prose.Count(f.RequirementCount, "requirement", "requirements"),
+				prose.Count(f.ControlCount, "control", "controls"))
+		}
+		for _, f := range c.Removed {
+			p.Text("%s leaves, with %s.", f.Code, prose.Count(f.RequirementCount, "requirement", "requirements"))
+		}
+		if len(c.Added)+len(c.Removed) == 0 {
+			p.Text("Nothing changes: the assessment already has what you named.")
+			return
+		}
+		p.Text("Controls: %d before, %d after; %d stay with more or fewer requirements.", c.ControlsBefore, c.ControlsAfter, c.RequirementsChanged)
+		renderFrameworkControls(p, "Controls you did not have yet", c.ControlsAdded)
+		renderFrameworkControls(p, "Controls that leave (* edited: kept in earlier versions)", c.ControlsRemoved)
+		if c.Version != nil {
+			p.Blank()
+			p.Text("Version %d of the Statement of Applicability is drafted, with %s. Only new controls were judged; all other lines are as before. "+
+				"Review it, then:", c.Version.VersionNumber, prose.Count(c.Version.ItemCount, "item", "items"))
+			p.Command(a.suggestedCommandLine("soa submit"))
+		}
+	})
+}
+
+// maxFrameworkControls is the number of controls listed of those that join or leave.
+const maxFrameworkControls = 40
+
+func renderFrameworkControls(p *print.Page, title string, all []api.FrameworkControl) {
+	if len(all) == 0 {
+		return
+	}
+	p.Title("%s: %d", title, len(all))
+	for _, c := range all[:min(len(all), maxFrameworkControls)] {
+		mark := ""
+		if c.Decided {
+			mark = "*"
+		}
+		p.ListItem(0, "%s%s %s", c.ControlCode, mark, c.ControlTitle)
+	}
+	if more := len(all) - maxFrameworkControls; more > 0 {
+		p.ListItem(0, "and %d more (list all with -o json)", more)
+	}
+}
