@@ -164,6 +164,7 @@ type AssessmentSummary struct {
 	MaturityAvg        *float64         `json:"maturity_avg"`
 	IsStarter          bool             `json:"is_starter" doc:"Whether the catalog is the built-in starter catalog."`
 	LastActivityAt     time.Time        `json:"last_activity_at"`
+	UnreadEvidence
 	Reliance
 }
 

@@ -79,13 +79,17 @@ const (
 	UnreadFormula      = "formula_without_value"
 	UnreadPrompt       = "empty_field" // the prompt in a field of a form that nobody filled in
 	UnreadFormField    = "form_field"  // whose value can't be read
+	// UnreadOtherLanguage is a passage in a language that the rules don't read.
+	UnreadOtherLanguage = "other_language"
 )
 
 // NotRead counts the content of one kind that was not read.
 type NotRead struct {
-	Kind    string  `json:"kind" doc:"For example hidden_text, struck_text, hidden_row, picture, comment or embedded_file."`
+	Kind    string  `json:"kind" doc:"For example hidden_text, struck_text, hidden_row, picture, comment, embedded_file or other_language."`
 	Count   int     `json:"count"`
 	Locator Locator `json:"locator" doc:"The first place; empty if unknown."`
+	// Language is the language of passages of the kind other_language.
+	Language string `json:"language" doc:"ISO 639-1 code of the language of passages if kind is other_language; otherwise empty."`
 }
 
 // notReadNames maps each kind of unread content to its singular and plural names. Unlisted kinds are
@@ -114,13 +118,13 @@ var notReadNames = map[string][2]string{
 	UnreadFormField:    {"form field", "form fields"},
 }
 
-// SumNotRead returns the total of each kind, without places, in the order in which the kinds first occur.
+// SumNotRead returns the total of each kind and language, without places, in the order in which they first occur.
 func SumNotRead(list []NotRead) []NotRead {
 	out := []NotRead{}
 	for _, n := range list {
-		i := slices.IndexFunc(out, func(o NotRead) bool { return o.Kind == n.Kind })
+		i := slices.IndexFunc(out, func(o NotRead) bool { return o.Kind == n.Kind && o.Language == n.Language })
 		if i < 0 {
-			i, out = len(out), append(out, NotRead{Kind: n.Kind})
+			i, out = len(out), append(out, NotRead{Kind: n.Kind, Language: n.Language})
 		}
 		out[i].Count += n.Count
 	}
@@ -132,6 +136,12 @@ func SumNotRead(list []NotRead) []NotRead {
 func DescribeNotRead(list []NotRead) string {
 	var parts []string
 	for _, n := range SumNotRead(list) {
+		if n.Kind == UnreadOtherLanguage {
+			n.Kind = "passages in " + LanguageName(n.Language)
+			if n.Count == 1 {
+				n.Kind = "passage in " + LanguageName(n.Language)
+			}
+		}
 		name := strings.ReplaceAll(n.Kind, "_", " ")
 		if names, ok := notReadNames[n.Kind]; ok {
 			if name = names[1]; n.Count == 1 {

@@ -171,15 +171,16 @@ func (o *runResult) renderUnreadFiles(a *app, p *print.Page) {
 // renderEvidenceCaveats warns if the totals above mean little because no documents were read or some are in a
 // foreign language.
 func (o *runResult) renderEvidenceCaveats(p *print.Page) {
-	var names []string
+	var details []string
 	read := 0
-	for _, d := range o.Documents {
+	for i := range o.Documents {
+		d := &o.Documents[i]
 		if d.Status != api.DocumentIngested {
 			continue
 		}
 		read++
-		if d.IsForeignLanguage() {
-			names = append(names, fmt.Sprintf("%s (%s)", d.Filename, d.Language))
+		if unread := d.UnreadLanguages(); len(unread) > 0 {
+			details = append(details, fmt.Sprintf("%s (%s)", d.Filename, api.DescribeNotRead(unread)))
 		}
 	}
 	switch {
@@ -187,19 +188,13 @@ func (o *runResult) renderEvidenceCaveats(p *print.Page) {
 	case read == 0:
 		p.Title("Note")
 		p.ListItem(0, "No documents were read, so no control is evidenced. This doesn't mean that nothing is implemented.")
-	case len(names) > 0:
-		verb := "are"
-		if len(names) == 1 {
-			verb = "is"
-		}
+	case len(details) > 0:
 		p.Title("Note")
 		p.ListItem(
 			0,
-			"%d of %s %s not in English. The rules read English only, so evidence found only there is not counted; review manually: %s.",
-			len(names),
-			prose.Count(read, "document", "documents"),
-			verb,
-			joinFirst(names, 5),
+			"%s The rules read English only, so evidence found only there is not counted; review manually: %s.",
+			api.CountUnreadEvidence(o.Documents).Note(),
+			joinFirst(details, 5),
 		)
 	}
 }

@@ -412,11 +412,8 @@ func (s *Service) evidenceWarnings(ctx context.Context, by api.Caller, a *api.As
 	for _, d := range session.Documents {
 		if d.Status == api.DocumentIngested {
 			kinds[d.Category]++
-			if d.IsForeignLanguage() {
-				warnings = append(
-					warnings,
-					fmt.Sprintf("%s is in %q; the built-in rules work best with English", d.Filename, d.Language),
-				)
+			if unread := d.UnreadLanguages(); len(unread) > 0 {
+				warnings = append(warnings, fmt.Sprintf("%s: not read: %s", d.Filename, api.DescribeNotRead(unread)))
 			}
 		}
 	}

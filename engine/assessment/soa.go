@@ -258,22 +258,20 @@ func (s *Service) draftSoAItems(
 	included map[string]*api.SoAItem,
 	inputs map[string]string,
 ) ([]api.SoAItem, [][]api.Evidence, error) {
-	owners, foreign := map[string]string{}, 0
+	owners := map[string]string{}
 	for _, d := range documents {
-		if d.IsForeignLanguage() {
-			foreign++
-		}
 		if judge.IsNamedOwner(d.Owner) && !d.IsNotInForce() {
 			owners[d.ID] = d.Owner
 		}
 	}
 	judge.ShortenUnambiguousOwners(owners)
+	unreadLanguages := api.CountUnreadEvidence(slices.Collect(maps.Values(documents))).Note()
 	items, quotes := make([]api.SoAItem, len(controls)), make([][]api.Evidence, len(controls))
 	var unread, statements atomic.Int64
 	evaluation.copies.refresh()
 	err := forEachParallel(ctx, len(controls), func(ctx context.Context, n int) error {
 		c := controls[n]
-		inclusion := judge.Inclusion{Owners: owners, DocumentCount: len(documents), ForeignDocuments: foreign, FrameworkNames: names}
+		inclusion := judge.Inclusion{Owners: owners, UnreadLanguages: unreadLanguages, FrameworkNames: names}
 		inclusion.Applicability, inclusion.Rationale = judge.DetermineApplicability(c, traits)
 		if i := included[c.Code]; i != nil {
 			inclusion.IncludeManually(i.Applicability, *i.EditedBy)

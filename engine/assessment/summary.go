@@ -43,6 +43,14 @@ func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, erro
 	out := &api.AssessmentSummary{
 		AssessmentID: a.ID, FindingsBySeverity: map[api.Severity]int{}, LastActivityAt: a.UpdatedAt, Reliance: plan.CountReliance(nil),
 	}
+	var documents []api.Document
+	for d, err := range store.Documents.By("assessment").Scan(tx, org, store.Prefix(a.ID)) {
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, d.Document)
+	}
+	out.UnreadEvidence = api.CountUnreadEvidence(documents)
 	if v, ok, err := soa.newestVersion(tx, org, a.ID); err != nil {
 		return nil, err
 	} else if ok {

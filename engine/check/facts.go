@@ -184,7 +184,7 @@ func NewFacts(r *Records) *Facts {
 			}
 		}
 		for i := range one.NotRead {
-			one.NotRead[i].Kind = sanitizeLine(one.NotRead[i].Kind)
+			one.NotRead[i].Kind, one.NotRead[i].Language = sanitizeLine(one.NotRead[i].Kind), sanitizeLine(one.NotRead[i].Language)
 		}
 		paths[d.ID] = one.Path
 		f.Documents = append(f.Documents, one)

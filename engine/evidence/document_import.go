@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/evidence/chunk"
 	"github.com/scf-service/service/engine/evidence/parse"
 	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/internal/language"
 	"github.com/scf-service/service/store"
 )
 
@@ -188,7 +190,29 @@ func (s *Service) parseAndChunk(
 	if chunks = chunk.Split(parsed, chunk.Options{}); len(chunks) == 0 {
 		return nil, nil, document.ErrEmpty
 	}
+	countOtherLanguages(parsed, chunks)
 	return parsed, chunks, nil
+}
+
+// countOtherLanguages adds to what was not read of a document its passages in languages other than English, with the
+// place of the first of each.
+func countOtherLanguages(doc *document.Document, chunks []chunk.Chunk) {
+	texts := make([]string, len(chunks))
+	for i, c := range chunks {
+		texts[i] = c.Text
+	}
+	first := len(doc.NotRead)
+	for i, code := range language.DetectEach(texts) {
+		if !language.IsForeign(code) {
+			continue
+		}
+		at := slices.IndexFunc(doc.NotRead[first:], func(n api.NotRead) bool { return n.Language == code })
+		if at < 0 {
+			at = len(doc.NotRead) - first
+			doc.NotRead = append(doc.NotRead, api.NotRead{Kind: api.UnreadOtherLanguage, Language: code, Locator: chunks[i].Locator})
+		}
+		doc.NotRead[first+at].Count++
+	}
 }
 
 // SaveImport stores an imported document and its passages, replacing any document with the same ID. If notify is

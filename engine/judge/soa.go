@@ -2,7 +2,6 @@ package judge
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -23,9 +22,8 @@ type Inclusion struct {
 	Baseline, ChosenManually bool
 	// Owners maps document IDs to the owners named in the documents.
 	Owners map[string]string
-	// DocumentCount is the number of documents, ForeignDocuments the number of those not in
-	// English.
-	DocumentCount, ForeignDocuments int
+	// UnreadLanguages is a sentence about evidence that wasn't read because of its language; "" if there is none.
+	UnreadLanguages string
 	// FrameworkNames maps the codes of frameworks to their names.
 	FrameworkNames map[string]string
 }
@@ -87,13 +85,11 @@ func DraftSoAItem(c api.Control, codes api.RequirementCodes, j Judgement, in Inc
 	item.Owner = mainOwner(j.Evidence, in.Owners)
 	item.Confidence = j.Confidence
 	item.Reason = j.Reason
-	if in.ForeignDocuments > 0 && j.Implementation == api.NotEvidenced {
-		item.Reason += fmt.Sprintf(
-			" %d of %s could not be analyzed (not in English); review manually.",
-			in.ForeignDocuments,
-			prose.Count(in.DocumentCount, "document", "documents"),
-		)
-		item.Confidence = min(item.Confidence, maxUnreadableConfidence)
+	if in.UnreadLanguages != "" && len(j.Missing) > 0 && j.Implementation != api.Implemented {
+		item.Reason += " " + in.UnreadLanguages + " Review manually."
+		if j.Implementation == api.NotEvidenced {
+			item.Confidence = min(item.Confidence, maxUnreadableConfidence)
+		}
 	}
 	item.NeedsReview = j.Confidence < minUnreviewedConfidence || j.Implementation != api.Implemented || j.Coverage != api.CoverageStrong ||
 		c.IsMaterial ||

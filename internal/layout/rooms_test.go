@@ -59,13 +59,13 @@ engine/assessment/merge → engine/catalog/scf api internal/prose
 engine/check      → engine/judge/plan engine/judge engine/catalog/oscal api internal/lazyregexp internal/editdistance internal/prose
 engine/judge/plan → engine/judge engine/judge/text engine/risk api internal/lazyregexp internal/prose
 engine/judge      → engine/judge/text engine/judge/reading engine/judge/criteria api internal/lazyregexp internal/vecmath internal/prose
-engine/judge/text → internal/lazyregexp internal/prose internal/questionnaire
+engine/judge/text → internal/language internal/lazyregexp internal/prose internal/questionnaire
 engine/judge/reading → internal/prose
 engine/risk       →
-engine/agent/analysis → api internal/lazyregexp
+engine/agent/analysis → api internal/language internal/lazyregexp
 engine/llm        → api internal/tracing
 
-engine/evidence   → engine/evidence/search engine/evidence/embed engine/evidence/chunk engine/evidence/parse engine/evidence/parse/document engine/evidence/ocr engine/evidence/dedup engine/judge/criteria engine/catalog engine/catalog/scf engine/audit store api internal/regularfile internal/tracing internal/prose
+engine/evidence   → engine/evidence/search engine/evidence/embed engine/evidence/chunk engine/evidence/parse engine/evidence/parse/document engine/evidence/ocr engine/evidence/dedup engine/judge/criteria engine/catalog engine/catalog/scf engine/audit store api internal/language internal/regularfile internal/tracing internal/prose
 internal/bench/retrieval → engine/evidence/search engine/evidence/embed engine/judge/criteria
 engine/evidence/embed/remote →
 engine/evidence/search → engine/evidence/embed engine/evidence/embed/words internal/vecmath internal/bytereader
@@ -78,7 +78,7 @@ engine/evidence/parse/mail → engine/evidence/parse/text engine/evidence/parse/
 engine/evidence/parse/office → engine/evidence/parse/text engine/evidence/parse/zipfile engine/evidence/parse/document api internal/charset
 engine/evidence/parse/pdf → engine/evidence/parse/text engine/evidence/parse/document api internal/lazyregexp internal/questionnaire internal/charset
 engine/evidence/parse/text → engine/evidence/parse/document api internal/lazyregexp
-engine/evidence/parse/facts → engine/evidence/parse/document internal/lazyregexp
+engine/evidence/parse/facts → engine/evidence/parse/document internal/language internal/lazyregexp
 engine/evidence/parse/zipfile → engine/evidence/parse/document
 engine/evidence/parse/cfb →
 engine/evidence/parse/document → api internal/lazyregexp internal/questionnaire
@@ -114,6 +114,7 @@ internal/lazyregexp →
 internal/editdistance →
 internal/prose    →
 internal/vecmath  →
+internal/language →
 internal/tracing  →
 
 examples          →

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/language"
 	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
@@ -122,7 +123,7 @@ func TestOtherLanguages(t *testing.T) {
 		}
 		for i, c := range all {
 			for _, s := range []string{c.Requirement, c.Evidence, c.Logs, c.Text, c.Context, c.Arch} {
-				if isNonEnglishProse(s) && kind != "vendor" {
+				if language.IsForeign(language.Detect(s)) && kind != "vendor" {
 					t.Errorf("%s, case %d is taken for another language: %s", kind, i+1, s)
 				}
 			}

@@ -5,7 +5,7 @@ package parse
 var readerVersions = map[string]int{
 	"pdf": 1, "docx": 2, "xlsx": 1, "pptx": 1, "odf": 2, "rtf": 2, "mail": 2, "zip": 1, "picture": 1,
 	"html": 2, "xml": 1, "json": 1, "csv": 1, "markdown": 2, "rst": 1, "yaml": 1, "plain": 2,
-	readerOfFacts: 1, readerOfPassages: 1, readerOfUnknown: 1,
+	readerOfFacts: 2, readerOfPassages: 1, readerOfUnknown: 1,
 }
 
 // The readers that belong to no format.

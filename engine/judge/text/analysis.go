@@ -118,7 +118,7 @@ func Analyze(text string, currentYear int) *Analysis {
 		}
 		all = append(all, words...)
 	}
-	a.paddedWords, a.IsEnglish = joinPadded(all), isEnglishOrUnknown(all)
+	a.paddedWords, a.IsEnglish = joinPadded(all), isEnglishOrUnknown(text)
 	applyAnswersToQuestions(a)
 	applyRejectionsToProposals(a)
 	a.applyDisclaimers()

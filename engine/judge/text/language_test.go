@@ -13,7 +13,7 @@ func TestIsEnglish(t *testing.T) {
 		"Все ноутбуки шифруются":                              false,
 		"Staff in Den Haag and at La Défense sign the policy": true,
 	} {
-		if got := isEnglishOrUnknown(splitWords(text)); got != want {
+		if got := isEnglishOrUnknown(text); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

@@ -99,6 +99,9 @@ func (v *Report) limitsList() block.List {
 	if unread := v.describeNotRead(); unread != "" {
 		add("Not read in the documents: %s.", unread)
 	}
+	if note := v.Summary.UnreadEvidence.Note(); note != "" {
+		add("%s The rules read English only, so controls that these passages cover may be rated too low.", note)
+	}
 	if v.Template.HasDeliverable(api.GateSoA) && v.SoA != nil {
 		var open, unseen []string
 		for i := range v.SoAItems {

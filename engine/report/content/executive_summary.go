@@ -72,6 +72,9 @@ func (v *Report) describeSubject() string {
 			prose.Count(len(unread), "more", "more"),
 		)
 	}
+	if note := v.Summary.UnreadEvidence.Note(); note != "" {
+		s += " " + note
+	}
 	if removed := v.removedCitedDocuments(); len(removed) > 0 {
 		s += fmt.Sprintf(" It relies on %s since been removed.", prose.Count(len(removed), "document that has", "documents that have"))
 	}

@@ -26,6 +26,9 @@ func (v *Report) coverageSection() []block.Block {
 	if v.SoA == nil {
 		return append(out, block.NewPara("empty", "No Statement of Applicability has been drafted yet, so no requirement was assessed."))
 	}
+	if note := v.Summary.UnreadEvidence.Note(); note != "" {
+		out = append(out, block.NewPara("", note+" Requirements that it covers may be implemented nevertheless."))
+	}
 	if !v.Template.hasSection(SectionSoA) || v.hasAnnex() {
 		return out
 	}

@@ -13,7 +13,7 @@ import (
 // is found, it is derived from the file name.
 func Complete(b *document.Builder, name string) *document.Document {
 	d := b.Doc
-	d.Language = guessLanguage(d.Blocks)
+	d.Language = detectLanguage(d.Blocks)
 	if !b.IsCollection {
 		readFacts(d, b.Facts)
 	}
