@@ -41,15 +41,52 @@ type ReportAppearance struct {
 	// WithAppendices and Compare apply to the template client.
 	WithAppendices bool   `json:"with_appendices,omitempty" doc:"Bind the appendices into a report with the template client."`
 	Compare        string `json:"compare,omitempty" maxLength:"100" doc:"Id of an earlier assessment; a report with the template client says what improved, what slipped, and why."`
-	Layout         string `json:"layout,omitempty" maxLength:"262144" doc:"A custom Go template for html and md; it receives the report's JSON form."`
+	Layout         string `json:"layout,omitempty" maxLength:"4000000" doc:"A layout of your own, filled in with the report's data: for docx a Word document in base64, for html and md a Go template."`
 	Style          string `json:"style,omitempty" maxLength:"2800000" doc:"A DOCX in base64 that supplies the styles of a docx report."`
 }
 
-// Maximum sizes of a custom template and of a style document, in bytes.
+// Maximum sizes in bytes: of a layout for html and md, of an office document as a layout, and of a style document.
 const (
-	MaxLayoutBytes = 256 << 10
-	MaxStyleBytes  = 2 << 20
+	MaxLayoutBytes       = 256 << 10
+	MaxOfficeLayoutBytes = 2900 << 10
+	MaxStyleBytes        = 2 << 20
 )
+
+// LintLayoutInput is the input for checking a layout.
+type LintLayoutInput struct {
+	Body struct {
+		Format string `json:"format" enum:"docx,html,md"`
+		Layout string `json:"layout" minLength:"1" maxLength:"4000000" doc:"As in the request for a report."`
+	}
+}
+
+// LayoutLint is what a check of a layout found.
+type LayoutLint struct {
+	OK           bool            `json:"ok" doc:"No errors; there may be warnings."`
+	Placeholders int             `json:"placeholders" doc:"The number of placeholders found; 0 for html and md."`
+	Problems     []LayoutProblem `json:"problems" doc:"At most 200."`
+}
+
+// LayoutProblem is an error in a layout, or something in it that may not be meant.
+type LayoutProblem struct {
+	Level       string `json:"level" enum:"error,warning"`
+	Part        string `json:"part" doc:"The file within the document, such as word/document.xml."`
+	Place       string `json:"place" doc:"Where in the document, such as header 1, table 2, row 3, column 1."`
+	Placeholder string `json:"placeholder"`
+	Message     string `json:"message"`
+	Suggestion  string `json:"suggestion" doc:"What to write instead; may be empty."`
+}
+
+// ExampleLayoutInput is the input for an example of a layout.
+type ExampleLayoutInput struct {
+	Format string `query:"format" enum:"docx" doc:"Default: docx."`
+}
+
+// ExampleLayout is an example of a layout.
+type ExampleLayout struct {
+	Format string `json:"format" enum:"docx"`
+	Layout string `json:"layout" doc:"The document in base64."`
+}
 
 // CreateReportInput is the input for requesting a report.
 type CreateReportInput struct {
@@ -143,6 +180,14 @@ var (
 	RenderReport = Get[ReportInput, File](
 		"render-report", "/reports/{reportId}/render", "report:read", tagReport,
 		"View a report as HTML", WithBodyEncoding(Markup),
+	)
+	LintLayout = Post[LintLayoutInput, LayoutLint](
+		"lint-report-layout", "/report-layouts/lint", "report:read", tagReport,
+		"Check a layout for reports", WithMaxBody(MaxValidatedBody),
+	)
+	GetExampleLayout = Get[ExampleLayoutInput, ExampleLayout](
+		"get-example-report-layout", "/report-layouts/example", "report:read", tagReport,
+		"Get an example of a layout for reports",
 	)
 	VerifyReport = Get[VerifyReportInput, ReportVerification](
 		"verify-report", "/reports/{reportId}/verification", "report:read", tagReport,

@@ -55,7 +55,8 @@ approved, the report is marked as a draft on every page. The scope has no approv
 status is shown instead.`,
 		Example: "  service report create --template full --format html --out report.html\n  service report list\n" +
 			"  service report download ID --out report.html",
-	}, a.reportCreate(), a.reportList(), a.reportShow(), a.reportDownload(), a.reportVerify(), a.reportTemplates(), a.brandingCommand())
+	}, a.reportCreate(), a.reportList(), a.reportShow(), a.reportDownload(), a.reportVerify(), a.reportTemplates(), a.reportLint(),
+		a.layoutCommand(), a.brandingCommand())
 }
 
 func (a *app) reportCreate() *cobra.Command {
@@ -64,10 +65,15 @@ func (a *app) reportCreate() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use: "create --template T --format F", Short: "Create a report",
-		Long: "Creates a report and, with --out, saves it. Without --format, the file extension\ndecides the format.",
+		Long: "Creates a report and, with --out, saves it. Without --format, the file extension\ndecides the format. " +
+			"--layout fills in a document of your own: a Word document with\nplaceholders, or a Go template for HTML or Markdown.",
 		Example: "  service report create --out report.pdf --appendices appendices\n" +
-			"  service report create --template soa --out soa.csv",
+			"  service report create --template soa --out soa.csv\n" +
+			"  service report create --layout partner.docx --out acme.docx",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkLayoutFormat(&body.Format, layout, out); err != nil {
+				return err
+			}
 			if body.Format == "" && out != "" && out != "-" {
 				format, err := reportFormatFromPath(out)
 				if err != nil {
@@ -85,11 +91,10 @@ func (a *app) reportCreate() *cobra.Command {
 				return err
 			}
 			if layout != "" {
-				b, err := a.readFile(layout, api.MaxLayoutBytes)
-				if err != nil {
+				var err error
+				if body.Layout, err = a.readLayout(layout, body.Format); err != nil {
 					return err
 				}
-				body.Layout = string(b)
 			}
 			if style != "" {
 				b, err := a.readFile(style, api.MaxStyleBytes)
@@ -140,7 +145,7 @@ func (a *app) reportCreate() *cobra.Command {
 	f.BoolVar(&body.WithAppendices, "with-appendices", false, "bind the appendices into the report (template client)")
 	f.StringVar(&appendices, "appendices", "", "save the appendices as separate files in this folder (template client)")
 	f.StringVar(&body.Compare, "compare", "", "an earlier assessment; the report says what improved and what slipped (template client)")
-	f.StringVar(&layout, "layout", "", "your own Go template, for html and md")
+	f.StringVar(&layout, "layout", "", "your own Word document with placeholders, or Go template for html and md")
 	f.StringVar(&style, "style", "", "a DOCX file whose styles a docx report uses")
 	f.StringVar(&out, "out", "", "save it to this file, or - for stdout")
 	addForceFlag(cmd, &force)

@@ -50,7 +50,10 @@ var exampleFields = map[string]any{
 	"SourceChange.name": "soa_content_sha256", "previous": exampleHash, "current": exampleHash,
 	"with_appendices": false, "compare": "", "compared_with": "",
 	"accent": "#123456", "band": "#F0C75E", "line": "Prepared by Acme Consulting", "footer": "Acme Consulting, confidential", "logo": "",
-	"layout": nil, "style": nil,
+	"layout": nil, "style": nil, "LintLayoutInput.layout": "{{.title}}", "ExampleLayout.layout": "UEsDBA==", "placeholders": 12,
+	"LayoutProblem.level": "error", "LayoutProblem.part": "word/document.xml", "LayoutProblem.place": "document, table 2, row 3, column 1",
+	"LayoutProblem.placeholder": "{{clent.name}}", "LayoutProblem.message": "there is no field “clent.name”",
+	"LayoutProblem.suggestion":   "did you mean {{client.name}}?",
 	"ReportVerification.message": "The file is authentic: reproduced from the same sources, it has the same bytes.",
 	// Fields of many types.
 	"id": exampleID, "organization_id": exampleOrganization, "user_id": exampleUser, "trace_id": exampleTraceID, "error": nil, "description": "All systems that serve customers.",

@@ -177,6 +177,8 @@ func (s *Server) bindOperations() {
 	bindOperation(s, api.GetReport, e.Reports.Get)
 	bindOperation(s, api.DownloadReport, e.Reports.Download)
 	bindOperation(s, api.RenderReport, e.Reports.Render)
+	bindOperation(s, api.LintLayout, e.Reports.LintLayout)
+	bindOperation(s, api.GetExampleLayout, e.Reports.ExampleLayout)
 	bindOperation(s, api.VerifyReport, e.Reports.Verify)
 	bindOperation(s, api.GetBranding, e.Reports.Branding)
 	bindOperation(s, api.PutBranding, e.Reports.PutBranding)

@@ -397,6 +397,8 @@ func (r *tour) reports() {
 	r.call(api.DownloadReport.Operation, "", "")
 	r.call(api.RenderReport.Operation, "", "")
 	r.call(api.VerifyReport.Operation, "", "")
+	r.call(api.LintLayout.Operation, "", `{"format": "md", "layout": "{{.title}}"}`)
+	r.call(api.GetExampleLayout.Operation, "", "")
 	r.path["orgId"] = r.org
 	r.call(api.PutBranding.Operation, "", `{"accent": "#123456", "footer": "Prepared by Acme Consulting", "logo": "`+smallLogo+`"}`)
 	r.call(api.GetBranding.Operation, "", "")

@@ -1,12 +1,17 @@
 package report
 
 import (
+	"cmp"
+	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/render"
+	"github.com/scf-service/service/engine/report/render/officelayout"
 	"github.com/scf-service/service/engine/report/render/usertemplate"
+	"github.com/scf-service/service/engine/report/wording"
 )
 
 // Names under which the sources of a report list the hashes of a custom template and of custom styles. The
@@ -22,6 +27,12 @@ func checkCustomLook(b api.ReportBody) error {
 	switch {
 	case b.Layout != "" && b.Template == auditPackage:
 		return api.Invalid("layout", "an audit package can't use a custom template; write a separate report with the template")
+	case isOfficeLayout(b):
+		if b.Style != "" {
+			return api.Invalid("style", "a Word layout has styles of its own; leave out the style document")
+		}
+		_, err := decodeOfficeLayout(b.Layout)
+		return err
 	case b.Layout != "":
 		if err := usertemplate.CheckSyntax(b.Layout, b.Format); err != nil {
 			return err
@@ -36,13 +47,83 @@ func checkCustomLook(b api.ReportBody) error {
 // addCustomLookHashes adds the hashes of a request's custom template and styles, if it has any, to a report's
 // sources.
 func addCustomLookHashes(sources map[string]string, b api.ReportBody) map[string]string {
-	for name, text := range map[string]string{sourceTemplateHash: b.Layout, sourceStyleHash: b.Style} {
-		if text != "" {
-			sum := sha256.Sum256([]byte(text))
+	layout := []byte(b.Layout)
+	if isOfficeLayout(b) {
+		layout, _ = decodeOfficeLayout(b.Layout) // the report has been written from it
+	}
+	for name, text := range map[string][]byte{sourceTemplateHash: layout, sourceStyleHash: []byte(b.Style)} {
+		if len(text) > 0 {
+			sum := sha256.Sum256(text)
 			sources[name] = hex.EncodeToString(sum[:])
 		}
 	}
 	return sources
+}
+
+// isOfficeLayout reports whether a request has a document as its layout, in base64.
+func isOfficeLayout(b api.ReportBody) bool {
+	return b.Layout != "" && officeFormats[b.Format]
+}
+
+// officeFormats are the formats whose layouts are documents.
+var officeFormats = map[string]bool{render.FormatDOCX: true}
+
+func decodeOfficeLayout(text string) ([]byte, error) {
+	file, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, api.Invalid("layout", "the layout is not valid base64; encode the file")
+	}
+	if len(file) > api.MaxOfficeLayoutBytes {
+		return nil, api.Invalid(
+			"layout", "the layout is too large (%s; the maximum is %s); make its pictures smaller",
+			wording.ByteSize(int64(len(file))), wording.ByteSize(api.MaxOfficeLayoutBytes),
+		)
+	}
+	return file, nil
+}
+
+// LintLayout checks a layout without filling it in.
+func (s *Service) LintLayout(_ context.Context, _ api.Caller, in *api.LintLayoutInput) (*api.LayoutLint, error) {
+	out := &api.LayoutLint{OK: true, Problems: []api.LayoutProblem{}}
+	if !officeFormats[in.Body.Format] {
+		if err := usertemplate.CheckSyntax(in.Body.Layout, in.Body.Format); err != nil {
+			out.OK = false
+			out.Problems = append(out.Problems, api.LayoutProblem{Level: "error", Place: "template", Message: err.Error()})
+		}
+		return out, nil
+	}
+	file, err := decodeOfficeLayout(in.Body.Layout)
+	if err != nil {
+		return nil, err
+	}
+	l, err := officelayout.Read(file, in.Body.Format)
+	if err != nil {
+		return nil, err
+	}
+	problems, n := l.Problems()
+	out.Placeholders = n
+	for _, p := range problems {
+		one := api.LayoutProblem{
+			Level: "error", Part: p.Part, Place: p.Place, Placeholder: p.Tag, Message: p.Message, Suggestion: p.Suggestion,
+		}
+		if p.Warning {
+			one.Level = "warning"
+		} else {
+			out.OK = false
+		}
+		out.Problems = append(out.Problems, one)
+	}
+	return out, nil
+}
+
+// ExampleLayout returns a layout that uses everything a layout can contain.
+func (s *Service) ExampleLayout(_ context.Context, _ api.Caller, in *api.ExampleLayoutInput) (*api.ExampleLayout, error) {
+	format := cmp.Or(in.Format, render.FormatDOCX)
+	b, err := officelayout.Example(format)
+	if err != nil {
+		return nil, err
+	}
+	return &api.ExampleLayout{Format: format, Layout: base64.StdEncoding.EncodeToString(b)}, nil
 }
 
 // hasCustomLook reports whether a report was written with a custom template or custom styles. Neither is

@@ -258,7 +258,15 @@ func (s *Service) renderFile(ctx context.Context, by api.Caller, src *content.So
 
 // toRenderRequest converts a request body to a render.Request. For a PDF, it adds the fallback font.
 func (s *Service) toRenderRequest(b api.ReportBody) (r render.Request, err error) {
-	r = render.Request{Template: b.Template, Format: b.Format, Title: b.Title, CustomTemplate: b.Layout, WithAppendices: b.WithAppendices}
+	r = render.Request{Template: b.Template, Format: b.Format, Title: b.Title, WithAppendices: b.WithAppendices}
+	if isOfficeLayout(b) {
+		r.Layout, err = decodeOfficeLayout(b.Layout)
+	} else {
+		r.CustomTemplate = b.Layout
+	}
+	if err != nil {
+		return r, err
+	}
 	if b.Style != "" {
 		if r.Style, err = base64.StdEncoding.DecodeString(b.Style); err != nil {
 			return r, api.Invalid("style", "the style document is not valid base64; encode the file")

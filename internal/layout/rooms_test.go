@@ -44,8 +44,8 @@ engine/notify/delivery → engine/audit store api internal/netguard internal/sec
 engine/notify/mail → engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
 engine/backup     → engine/audit store internal/regularfile internal/prose
 engine/archive    → engine/assessment engine/audit store api internal/prose
-engine/report     → engine/report/render engine/report/content engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
-engine/report/render → engine/report/content engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/catalog/oscal engine/catalog/custom api internal/lazyregexp
+engine/report     → engine/report/render engine/report/content engine/report/wording engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
+engine/report/render → engine/report/content engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/catalog/oscal engine/catalog/custom api internal/lazyregexp internal/editdistance internal/prose
 engine/report/reporttest → engine/report/content api
 engine/report/content → engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/risk engine/catalog/scf api internal/lazyregexp internal/prose
 engine/report/block → engine/report/drawing engine/report/wording internal/prose

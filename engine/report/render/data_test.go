@@ -30,12 +30,12 @@ func TestReportDataIsDocumented(t *testing.T) {
 func renderReportDataDoc() string {
 	var b strings.Builder
 	b.WriteString(
-		"# Report data\n\nWhat `report create --format json` writes and a [template of your " +
-			"own](reports.md#your-own-templates) is given. Lists are never null; a part that the\n" +
+		"# Report data\n\nWhat `report create --format json` writes and a [layout of your " +
+			"own](layouts.md) is given, which also has the fields for layouts only. Lists are never null; a part that the\n" +
 			"report's template does not tell is absent; one that was not drafted yet has a null version and no items. Made from " +
 			"the program's types.\n",
 	)
-	seen, queue := map[reflect.Type]bool{}, []reflect.Type{reflect.TypeFor[content.Data]()}
+	seen, queue := map[reflect.Type]bool{}, []reflect.Type{reflect.TypeFor[content.Data](), reflect.TypeFor[content.LayoutData]()}
 	for len(queue) > 0 {
 		r := queue[0]
 		queue = queue[1:]
@@ -50,7 +50,9 @@ func renderReportDataDoc() string {
 				f := r.Field(i)
 				name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 				if f.Anonymous && name == "" {
-					fields(f.Type)
+					if f.Type.Kind() == reflect.Struct { // the rest of a layout's data is the report's
+						fields(f.Type)
+					}
 					continue
 				}
 				if name == "-" || name == "" || !f.IsExported() {
@@ -81,6 +83,9 @@ func renderReportDataDoc() string {
 func heading2(r reflect.Type) string {
 	if r == reflect.TypeFor[content.Data]() {
 		return "The report"
+	}
+	if r == reflect.TypeFor[content.LayoutData]() {
+		return "For layouts only"
 	}
 	return typeName(r)
 }
@@ -116,6 +121,9 @@ func describeField(f reflect.Type) (said string, next reflect.Type) {
 		return said + " by name", next
 	case reflect.Struct:
 		name := typeName(f)
+		if f == reflect.TypeFor[content.LayoutImage]() {
+			return "picture, with title and description", nil
+		}
 		return fmt.Sprintf("[%s](#%s)", name, strings.ReplaceAll(strings.ToLower(name), " ", "-")), f
 	case reflect.Bool:
 		return "true or false", nil

@@ -13,6 +13,7 @@ import (
 	"io"
 
 	"github.com/scf-service/service/engine/report/content"
+	"github.com/scf-service/service/engine/report/render/officelayout"
 	"github.com/scf-service/service/engine/report/render/usertemplate"
 )
 
@@ -26,6 +27,8 @@ type Request struct {
 	// CustomTemplate is a user's Go template for HTML or Markdown; if empty, the built-in one is
 	// used.
 	CustomTemplate string
+	// Layout is an optional DOCX file that is filled in with the report's data.
+	Layout []byte
 	// Style is an optional DOCX file whose styles are used for a DOCX report.
 	Style []byte
 }
@@ -49,9 +52,12 @@ func Write(ctx context.Context, w io.Writer, src *content.Source, r Request) err
 	out := bufio.NewWriterSize(&contextWriter{ctx: ctx, w: w}, 1<<16)
 	f, _ := findFormat(r.Format)
 	var err error
-	if r.CustomTemplate != "" {
-		err = usertemplate.Write(ctx, out, v.Data(), r.CustomTemplate, r.Format)
-	} else {
+	switch {
+	case r.CustomTemplate != "":
+		err = usertemplate.Write(ctx, out, v.LayoutData(), r.CustomTemplate, r.Format)
+	case r.Layout != nil:
+		err = officelayout.Write(ctx, out, r.Layout, r.Format, v)
+	default:
 		err = f.write(out, v, r)
 	}
 	if err == nil {

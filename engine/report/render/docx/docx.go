@@ -57,6 +57,28 @@ var styledParts = map[string]bool{"word/document.xml": true, "word/header1.xml":
 // Write writes a report as a Word document. If style is given, it must be a Word document, whose styles are
 // used.
 func Write(w io.Writer, d block.Document, style []byte) error {
+	return writePackage(w, d, style, (*docxWriter).writeBody)
+}
+
+// WriteBlocks writes a Word document that contains only the blocks of the sections, with the header and footer of d.
+func WriteBlocks(w io.Writer, d block.Document) error {
+	return writePackage(w, d, nil, func(x *docxWriter, d *block.Document) {
+		x.startBody()
+		x.writeParagraph("Title", block.Text(d.Title))
+		for _, s := range d.Sections {
+			if s.Title != "" {
+				x.writeHeading(1, "", s.Title, false)
+			}
+			for _, b := range s.Blocks {
+				x.writeBlock(b)
+			}
+		}
+		x.endBody()
+	})
+}
+
+// writePackage writes the parts of a Word document; writeBody writes the body.
+func writePackage(w io.Writer, d block.Document, style []byte, writeBody func(*docxWriter, *block.Document)) error {
 	z := zip.NewWriter(w)
 	// The earliest time a zip can hold: the entries must not depend on the current time.
 	stamp := time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -94,7 +116,7 @@ func Write(w io.Writer, d block.Document, style []byte) error {
 		{"word/footer1.xml", func(b *bufio.Writer) { writeDOCXFooter(b, &d) }},
 		{"word/document.xml", func(b *bufio.Writer) {
 			x.w = b
-			x.writeBody(&d)
+			writeBody(x, &d)
 		}},
 		{"word/_rels/document.xml.rels", func(b *bufio.Writer) { x.writeRelations(b) }},
 	}
@@ -138,7 +160,7 @@ func xmlPartWriter(text string) func(*bufio.Writer) {
 
 // writeBody writes the body of the document: the title, the table of contents, the basis and the sections.
 func (x *docxWriter) writeBody(d *block.Document) {
-	x.writeRawXML(xmlHead, `<w:document xmlns:w="`, nsWord, `" xmlns:r="`, nsRelations, `" `, drawingNamespaces, `><w:body>`)
+	x.startBody()
 	if w, h := d.FitLogo(160, 90); w > 0 {
 		x.placeImage(x.addImage("png", d.Logo), "Logo", d.Organization, w*12700, h*12700)
 	}
@@ -171,6 +193,15 @@ func (x *docxWriter) writeBody(d *block.Document) {
 	x.writeBlock(d.Facts)
 	x.writeBlock(d.Versions)
 	x.writeParagraph("Colophon", block.Text("Written by "+d.Tool+"."))
+	x.endBody()
+}
+
+func (x *docxWriter) startBody() {
+	x.writeRawXML(xmlHead, `<w:document xmlns:w="`, nsWord, `" xmlns:r="`, nsRelations, `" `, drawingNamespaces, `><w:body>`)
+}
+
+// endBody writes the page size, margins, header and footer, and ends the document.
+func (x *docxWriter) endBody() {
 	x.writeRawXML(`<w:sectPr><w:headerReference w:type="default" r:id="rId4"/><w:footerReference w:type="default" r:id="rId5"/>`)
 	x.writeRawXMLf(
 		`<w:pgSz w:w="%d" w:h="%d"/><w:pgMar w:top="1418" w:right="%d" w:bottom="1247" w:left="%d" w:header="567" w:footer="510" w:gutter="0"/></w:sectPr></w:body></w:document>`,

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
+)
+
+// officeLayouts maps the file extensions of documents and templates that can be layouts to the format of the report.
+var officeLayouts = map[string]string{".docx": "docx", ".dotx": "docx", ".docm": "docx", ".dotm": "docx"}
+
+// officeLayoutFormat returns the format of the reports that a layout is for, by its file name, or "" for templates of
+// HTML and Markdown.
+func officeLayoutFormat(path string) string {
+	return officeLayouts[strings.ToLower(filepath.Ext(path))]
+}
+
+// checkLayoutFormat sets the format of a report, if it is not given, to that of its layout. It returns an error if
+// the format or the output file don't fit the layout.
+func checkLayoutFormat(format *string, layout, out string) error {
+	ofLayout := officeLayoutFormat(layout)
+	if ofLayout == "" {
+		return nil
+	}
+	if *format == "" {
+		*format = ofLayout
+	}
+	if *format != ofLayout {
+		return withHint(usageError("the layout %s makes a %s report, not %s", layout, ofLayout, *format), "leave out --format")
+	}
+	if ext := strings.ToLower(filepath.Ext(out)); out != "" && out != "-" && ext != "."+ofLayout {
+		return withHint(usageError("the layout %s makes a %s report, but --out is %s", layout, ofLayout, out), "let --out end in .%s", ofLayout)
+	}
+	return nil
+}
+
+// readLayout reads a layout as the API takes it.
+func (a *app) readLayout(path, format string) (string, error) {
+	if officeLayoutFormat(path) == "" && slices.Contains([]string{"docx"}, format) {
+		return "", withHint(usageError("%s is not a layout for %s", path, format), "give a file that ends in .%s", format)
+	}
+	if officeLayoutFormat(path) == "" {
+		b, err := a.readFile(path, api.MaxLayoutBytes)
+		return string(b), err
+	}
+	b, err := a.readFile(path, api.MaxOfficeLayoutBytes)
+	return base64.StdEncoding.EncodeToString(b), err
+}
+
+func (a *app) layoutCommand() *cobra.Command {
+	return makeCommandGroup(&cobra.Command{
+		Use: "layout", Short: "Start a layout of your own for reports",
+		Long: `A layout is a document of your own with placeholders, such as {{client.name}}, that
+report create --layout fills in. docs/layouts.md lists all placeholders.`,
+		Example: "  service report layout init partner.docx\n  service report lint partner.docx\n" +
+			"  service report create --layout partner.docx --out acme.docx",
+	}, a.layoutInit())
+}
+
+func (a *app) layoutInit() *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use: "init [FILE]", Short: "Write an example of a layout", Args: cobra.MaximumNArgs(1),
+		Long: "Writes a Word document that uses everything a layout can contain. Change it in\n" +
+			"Word, check it with report lint, and use it with report create --layout.",
+		Example: "  service report layout init\n  service report layout init partner.docx",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path := "layout.docx"
+			if len(args) > 0 {
+				path = args[0]
+			}
+			format := officeLayoutFormat(path)
+			if format == "" && path != "-" {
+				return withHint(usageError("the extension of %q is not one of a layout", path), "use .docx")
+			}
+			if err := a.rejectUnusableOutputPath(path, force); err != nil {
+				return err
+			}
+			l, err := call(cmd.Context(), a, api.GetExampleLayout, &api.ExampleLayoutInput{Format: format})
+			if err != nil {
+				return err
+			}
+			b, err := base64.StdEncoding.DecodeString(l.Layout)
+			if err != nil {
+				return fmt.Errorf("the example is not base64: %w", err)
+			}
+			return a.saveDownload(&api.File{Content: io.NopCloser(bytes.NewReader(b))}, path, force)
+		},
+	}
+	addForceFlag(cmd, &force)
+	return cmd
+}
+
+func (a *app) reportLint() *cobra.Command {
+	return &cobra.Command{
+		Use: "lint LAYOUT", Short: "Check a layout of your own", Args: cobra.ExactArgs(1),
+		Long: `Names each unknown placeholder of a layout, where it is, and what would fit, without
+creating a report. Of a template for HTML or Markdown, checks the syntax. Exits with
+1 if there are errors.`,
+		Example: "  service report lint partner.docx",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := &api.LintLayoutInput{}
+			if in.Body.Format = officeLayoutFormat(args[0]); in.Body.Format == "" {
+				in.Body.Format = "md"
+				if strings.Contains(strings.ToLower(filepath.Base(args[0])), ".htm") {
+					in.Body.Format = "html"
+				}
+			}
+			var err error
+			if in.Body.Layout, err = a.readLayout(args[0], in.Body.Format); err != nil {
+				return err
+			}
+			l, err := call(cmd.Context(), a, api.LintLayout, in)
+			if err != nil {
+				return err
+			}
+			if err := a.out.Print(l, func(p *print.Page) { renderLint(p, args[0], l) }); err != nil || l.OK {
+				return err
+			}
+			return &exitError{code: exitVerdict, err: errors.New("the layout has errors"), hint: "correct them and check again"}
+		},
+	}
+}
+
+func renderLint(p *print.Page, path string, l *api.LayoutLint) {
+	errorCount := 0
+	for _, one := range l.Problems {
+		if one.Level == "error" {
+			errorCount++
+		}
+		place := one.Place
+		if one.Placeholder != "" {
+			place += ": " + one.Placeholder
+		}
+		p.Text("%s: %s: %s", one.Level, place, one.Message)
+		if one.Suggestion != "" {
+			p.IndentedText(2, "%s", one.Suggestion)
+		}
+	}
+	if len(l.Problems) > 0 {
+		p.Blank()
+	}
+	p.Text(
+		"%s: %s, %s, %s.", path, prose.Count(l.Placeholders, "placeholder", "placeholders"), prose.Count(errorCount, "error", "errors"),
+		prose.Count(len(l.Problems)-errorCount, "warning", "warnings"),
+	)
+}

@@ -1,0 +1,461 @@
+package content
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/drawing"
+	"github.com/scf-service/service/engine/report/wording"
+)
+
+// LayoutData is what a user's own layout is given: the report in its JSON form, and the lists, figures and pictures
+// that a document for a client is made of, ready to print.
+type LayoutData struct {
+	*Data
+	Client           LayoutClient      `json:"client"`
+	Report           LayoutReport      `json:"report"`
+	Figures          LayoutFigures     `json:"figures"`
+	Headline         string            `json:"headline" doc:"The answer in a few words."`
+	Answer           []string          `json:"answer" doc:"The answer in three sentences."`
+	Decision         string            `json:"decision" doc:"The decision that is asked for."`
+	Posture          Posture           `json:"posture"`
+	Trend            *Trend            `json:"trend" doc:"The comparison with an earlier assessment; missing without one."`
+	Risks            []KeyRisk         `json:"risks" doc:"The key risks, at most 10, each with all findings that lead to it."`
+	Findings         []LayoutFinding   `json:"findings" doc:"All findings, worst first."`
+	DomainResults    []LayoutDomain    `json:"domain_results"`
+	FrameworkResults []LayoutFramework `json:"framework_results"`
+	Plan             []LayoutPlanItem  `json:"plan" doc:"All items of the plan, by priority."`
+	Roadmap          []LayoutQuarter   `json:"roadmap" doc:"The open items of the plan by the quarter in which they are due."`
+	Logo             *LayoutImage      `json:"logo" doc:"The organization's logo; see report branding."`
+	Charts           LayoutCharts      `json:"charts"`
+}
+
+// LayoutClient is whose report it is.
+type LayoutClient struct {
+	Name string `json:"name"`
+}
+
+// LayoutReport is the report itself.
+type LayoutReport struct {
+	Title      string    `json:"title"`
+	Date       time.Time `json:"date" doc:"The date of the report's data."`
+	Status     string    `json:"status" doc:"Draft or Final."`
+	Line       string    `json:"line" doc:"The line on the title page, such as who prepared the report; see report branding."`
+	Footer     string    `json:"footer" doc:"The footer; see report branding."`
+	Tool       string    `json:"tool" doc:"The program and its version."`
+	Catalog    string    `json:"catalog" doc:"The name of the catalog."`
+	Frameworks []string  `json:"frameworks" doc:"The names of the frameworks."`
+	Summary    []string  `json:"summary" doc:"The executive summary, a paragraph each."`
+	Limits     string    `json:"limits" doc:"What is not approved, and what was not examined."`
+}
+
+// LayoutFigures holds the key figures.
+type LayoutFigures struct {
+	Controls             int      `json:"controls"`
+	Applicable           int      `json:"applicable"`
+	Implemented          int      `json:"implemented"`
+	PartiallyImplemented int      `json:"partially_implemented"`
+	Planned              int      `json:"planned"`
+	NotImplemented       int      `json:"not_implemented"`
+	NotEvidenced         int      `json:"not_evidenced"`
+	NotAssessed          int      `json:"not_assessed"`
+	Excluded             int      `json:"excluded"`
+	CompliancePct        *float64 `json:"compliance_pct"`
+	Findings             int      `json:"findings"`
+	Critical             int      `json:"critical"`
+	High                 int      `json:"high"`
+	Medium               int      `json:"medium"`
+	Low                  int      `json:"low"`
+	Informational        int      `json:"informational"`
+	Maturity             *float64 `json:"maturity" doc:"The mean level, 0 to 5."`
+	MaturityTarget       *float64 `json:"maturity_target"`
+	OpenPlanItems        int      `json:"open_plan_items"`
+	OverduePlanItems     int      `json:"overdue_plan_items"`
+	DocumentsRead        int      `json:"documents_read"`
+	DocumentsNotRead     int      `json:"documents_not_read"`
+}
+
+// LayoutFinding is a finding.
+type LayoutFinding struct {
+	Severity        api.Severity  `json:"severity"`
+	ControlCode     string        `json:"control_code"`
+	ControlTitle    string        `json:"control_title"`
+	Domain          string        `json:"domain"`
+	Result          api.Result    `json:"result"`
+	GapType         string        `json:"gap_type"`
+	Requirements    string        `json:"requirements" doc:"The requirements, by framework, in one line."`
+	Condition       string        `json:"condition"`
+	Criteria        string        `json:"criteria"`
+	Cause           string        `json:"cause"`
+	Effect          string        `json:"effect"`
+	Recommendation  string        `json:"recommendation"`
+	MissingElements []string      `json:"missing_elements"`
+	Owner           string        `json:"owner"`
+	DueDate         api.Date      `json:"due_date"`
+	PlanItem        string        `json:"plan_item"`
+	Note            string        `json:"note"`
+	Evidence        []LayoutQuote `json:"evidence"`
+}
+
+// LayoutQuote is a passage of evidence.
+type LayoutQuote struct {
+	Quote    string `json:"quote"`
+	Document string `json:"document"`
+	Place    string `json:"place" doc:"Where in the document, such as page 3."`
+	Stance   string `json:"stance"`
+}
+
+// LayoutDomain is what was found in a domain of the catalog.
+type LayoutDomain struct {
+	Code                 string   `json:"code"`
+	Name                 string   `json:"name"`
+	Controls             int      `json:"controls"`
+	Implemented          int      `json:"implemented"`
+	PartiallyImplemented int      `json:"partially_implemented"`
+	Planned              int      `json:"planned"`
+	NotImplemented       int      `json:"not_implemented"`
+	NotEvidenced         int      `json:"not_evidenced"`
+	NotAssessed          int      `json:"not_assessed"`
+	Excluded             int      `json:"excluded"`
+	Findings             int      `json:"findings"`
+	Critical             int      `json:"critical"`
+	High                 int      `json:"high"`
+	Medium               int      `json:"medium"`
+	Low                  int      `json:"low"`
+	Informational        int      `json:"informational"`
+	Maturity             *float64 `json:"maturity"`
+	MaturityTarget       *float64 `json:"maturity_target"`
+}
+
+// LayoutFramework is how far the requirements of a framework are met.
+type LayoutFramework struct {
+	Code                 string              `json:"code"`
+	Name                 string              `json:"name"`
+	Implemented          int                 `json:"implemented"`
+	PartiallyImplemented int                 `json:"partially_implemented"`
+	Planned              int                 `json:"planned"`
+	NotImplemented       int                 `json:"not_implemented"`
+	NotEvidenced         int                 `json:"not_evidenced"`
+	NotAssessed          int                 `json:"not_assessed"`
+	Excluded             int                 `json:"excluded"`
+	NoControl            int                 `json:"no_control"`
+	Requirements         []LayoutRequirement `json:"requirements"`
+}
+
+// LayoutRequirement is a requirement of a framework.
+type LayoutRequirement struct {
+	Code     string   `json:"code"`
+	Title    string   `json:"title"`
+	Status   string   `json:"status"`
+	Controls []string `json:"controls"`
+}
+
+// LayoutPlanItem is an item of the plan.
+type LayoutPlanItem struct {
+	Code               string            `json:"code"`
+	Control            string            `json:"control"`
+	ControlTitle       string            `json:"control_title"`
+	Controls           []string          `json:"controls" doc:"The codes of all controls that the item closes."`
+	Severity           api.Severity      `json:"severity"`
+	Weakness           string            `json:"weakness"`
+	Action             string            `json:"action"`
+	Effort             string            `json:"effort"`
+	Priority           int               `json:"priority"`
+	Status             string            `json:"status"`
+	Owner              string            `json:"owner" doc:"Empty if nobody is named."`
+	DueDate            api.Date          `json:"due_date"`
+	Overdue            bool              `json:"overdue"`
+	AcceptanceCriteria []string          `json:"acceptance_criteria"`
+	ExpectedEvidence   []string          `json:"expected_evidence"`
+	Milestones         []LayoutMilestone `json:"milestones"`
+}
+
+// LayoutMilestone is a milestone of a plan's item.
+type LayoutMilestone struct {
+	Title   string   `json:"title"`
+	DueDate api.Date `json:"due_date"`
+	Status  string   `json:"status"`
+}
+
+// LayoutQuarter is a quarter of the plan.
+type LayoutQuarter struct {
+	Name   string           `json:"name" doc:"Such as Q1 2027; “No date” for items without one."`
+	Effort string           `json:"effort" doc:"An estimate, such as 40 to 110 person-days."`
+	Items  []LayoutPlanItem `json:"items"`
+}
+
+// LayoutCharts holds the charts. One for which there is no data yet is missing.
+type LayoutCharts struct {
+	Severity        *LayoutImage `json:"severity" doc:"Findings by severity."`
+	HeatMap         *LayoutImage `json:"heat_map" doc:"Findings by domain and severity."`
+	MaturityRadar   *LayoutImage `json:"maturity_radar" doc:"Maturity of up to twelve domains against the target."`
+	MaturityDomains *LayoutImage `json:"maturity_domains" doc:"Maturity of all domains as bars."`
+	Coverage        *LayoutImage `json:"coverage" doc:"Requirements by framework and status."`
+	Timeline        *LayoutImage `json:"timeline" doc:"The open items of the plan that are due first."`
+	BurnDown        *LayoutImage `json:"burn_down" doc:"Open items if each is completed by its due date."`
+	ImpactEffort    *LayoutImage `json:"impact_effort" doc:"Open items by impact and effort."`
+}
+
+// LayoutImage is a picture: a drawing, or else a PNG.
+type LayoutImage struct {
+	Title       string           `json:"title"`
+	Description string           `json:"description"`
+	Drawing     *drawing.Drawing `json:"-"`
+	PNG         []byte           `json:"-"`
+}
+
+// Theme returns the colors of the report.
+func (v *Report) Theme() drawing.Theme { return v.theme }
+
+// FirstSentence returns the first sentence of a text, followed by "…" if there is more.
+func FirstSentence(s string) string { return firstSentence(s) }
+
+// LayoutData returns the content of the report for a user's own layout. What the report's template doesn't show is
+// empty.
+func (v *Report) LayoutData() *LayoutData {
+	story := v.Story()
+	out := &LayoutData{
+		Data: v.Data(), Client: LayoutClient{story.Client}, Report: v.layoutReport(), Figures: v.layoutFigures(),
+		Headline: story.Headline, Answer: story.Answer, Decision: story.Decision, Posture: story.Posture, Trend: story.Trend,
+		Risks: []KeyRisk{}, Findings: []LayoutFinding{}, DomainResults: v.layoutDomains(), FrameworkResults: v.layoutFrameworks(),
+		Plan: []LayoutPlanItem{}, Roadmap: []LayoutQuarter{}, Charts: v.layoutCharts(),
+	}
+	if v.Template.HasDeliverable(api.GateGapAnalysis) && v.Gap != nil {
+		for i := range v.Findings {
+			out.Findings = append(out.Findings, v.layoutFinding(&v.Findings[i]))
+		}
+		out.Risks = story.Risks
+	}
+	if v.Template.HasDeliverable(api.GatePOAM) && v.POAM != nil {
+		for i := range v.POAMItems {
+			out.Plan = append(out.Plan, v.layoutPlanItem(&v.POAMItems[i]))
+		}
+		out.Roadmap = v.layoutRoadmap()
+	}
+	if len(v.Brand.Logo) > 0 {
+		out.Logo = &LayoutImage{Title: "Logo of " + v.Organization.Name, PNG: v.Brand.Logo}
+	}
+	return out
+}
+
+func (v *Report) layoutReport() LayoutReport {
+	r := LayoutReport{
+		Title: v.Title, Date: v.AsOf, Status: "Final", Line: v.Brand.Line, Footer: v.Brand.Footer,
+		Tool: v.Tool, Catalog: v.CatalogName(), Frameworks: v.frameworkNames(), Summary: v.executiveParagraphs(),
+		Limits: v.describeApprovalAndLimits(),
+	}
+	if len(v.DraftReasons) > 0 {
+		r.Status = "Draft"
+	}
+	return r
+}
+
+func (v *Report) layoutFigures() LayoutFigures {
+	all, _ := countControlStatuses(v.SoAItems)
+	f := LayoutFigures{
+		Controls: len(v.SoAItems), Implemented: all[statusImplemented], PartiallyImplemented: all[statusPartly], Planned: all[statusPlanned],
+		NotImplemented: all[statusMissing], NotEvidenced: all[statusNotEvidenced], NotAssessed: all[statusNotAssessed],
+		Excluded: all[statusExcluded], CompliancePct: v.Summary.CompliancePct, Findings: len(v.Findings),
+	}
+	for i := range v.SoAItems {
+		if v.SoAItems[i].Applicability.IsApplicable() {
+			f.Applicable++
+		}
+	}
+	by := map[api.Severity]int{}
+	for i := range v.Findings {
+		by[v.Findings[i].Severity]++
+	}
+	f.Critical, f.High, f.Medium = by[api.SeverityCritical], by[api.SeverityHigh], by[api.SeverityMedium]
+	f.Low, f.Informational = by[api.SeverityLow], by[api.SeverityInformational]
+	if m := v.MaturitySummary; m != nil {
+		f.Maturity, f.MaturityTarget = m.Overall.Mean, m.Overall.TargetMean
+	}
+	for i := range v.POAMItems {
+		if v.POAMItems[i].IsOpen() {
+			f.OpenPlanItems++
+		}
+		if v.isOverdue(&v.POAMItems[i]) {
+			f.OverduePlanItems++
+		}
+	}
+	read, unread := v.partitionDocuments()
+	f.DocumentsRead, f.DocumentsNotRead = read, len(unread)
+	return f
+}
+
+// ownerAndDueDate returns the owner and due date of a finding: its own, or else those of its item in the plan.
+func (v *Report) ownerAndDueDate(f *api.Finding) (owner string, due api.Date, item string) {
+	owner = wording.OrEmpty(f.Owner)
+	if f.DueDate != nil {
+		due = *f.DueDate
+	}
+	if it := v.planByControl[f.ControlCode]; it != nil {
+		owner, due = wording.OrDefault(owner, wording.OrEmpty(it.Owner)), cmp.Or(due, it.CurrentDueDate())
+		item = it.POAMCode
+	}
+	return owner, due, item
+}
+
+func (v *Report) layoutFinding(f *api.Finding) LayoutFinding {
+	owner, due, item := v.ownerAndDueDate(f)
+	out := LayoutFinding{
+		Severity: f.Severity, ControlCode: f.ControlCode, ControlTitle: f.ControlTitle, Domain: v.domainName(f.DomainCode), Result: f.Result,
+		GapType: f.GapType, Requirements: wording.Requirements(f.RequirementCodes), Condition: f.Condition, Criteria: f.Criteria, Cause: f.Cause,
+		Effect: f.Effect, Recommendation: f.Recommendation, MissingElements: f.MissingElements, Owner: owner, DueDate: due, PlanItem: item,
+		Note: wording.OrEmpty(f.Note), Evidence: []LayoutQuote{},
+	}
+	for _, e := range f.Evidence {
+		out.Evidence = append(out.Evidence, LayoutQuote{
+			Quote: e.Quote, Document: wording.OrDefault(e.DocumentTitle, e.Filename), Place: wording.Locator(e.Locator),
+			Stance: wording.Humanize(e.Stance),
+		})
+	}
+	return out
+}
+
+// domainName returns the name of a domain, or its code if it has none.
+func (v *Report) domainName(code string) string { return wording.OrDefault(v.Domains[code], code) }
+
+func (v *Report) layoutDomains() []LayoutDomain {
+	at := map[string]*LayoutDomain{}
+	get := func(code string) *LayoutDomain {
+		if at[code] == nil {
+			at[code] = &LayoutDomain{Code: code, Name: v.domainName(code)}
+		}
+		return at[code]
+	}
+	if v.Template.HasDeliverable(api.GateSoA) {
+		_, domains := countControlStatuses(v.SoAItems)
+		for code, n := range domains {
+			d := get(code)
+			d.Implemented, d.PartiallyImplemented, d.Planned = n[statusImplemented], n[statusPartly], n[statusPlanned]
+			d.NotImplemented, d.NotEvidenced, d.NotAssessed = n[statusMissing], n[statusNotEvidenced], n[statusNotAssessed]
+			d.Excluded = n[statusExcluded]
+			for _, count := range n {
+				d.Controls += count
+			}
+		}
+	}
+	if v.Template.HasDeliverable(api.GateGapAnalysis) {
+		for _, n := range v.countFindingsByDomain() {
+			d := get(n.code)
+			d.Findings = n.all
+			for i, count := range []*int{&d.Critical, &d.High, &d.Medium, &d.Low, &d.Informational} {
+				*count = n.bySeverity[i]
+			}
+		}
+	}
+	if v.Template.HasDeliverable(api.GateMaturity) && v.MaturitySummary != nil {
+		for _, m := range v.MaturitySummary.Domains {
+			d := get(m.DomainCode)
+			d.Maturity, d.MaturityTarget = m.Mean, m.TargetMean
+		}
+	}
+	out := []LayoutDomain{}
+	for _, d := range at {
+		out = append(out, *d)
+	}
+	slices.SortFunc(out, func(a, b LayoutDomain) int { return scf.CompareNatural(a.Code, b.Code) })
+	return out
+}
+
+func (v *Report) layoutFrameworks() []LayoutFramework {
+	out := []LayoutFramework{}
+	for _, fc := range v.coverage {
+		f := LayoutFramework{
+			Code: fc.framework.Code, Name: wording.OrDefault(fc.framework.Name, fc.framework.Code),
+			Implemented: fc.counts[statusImplemented], PartiallyImplemented: fc.counts[statusPartly], Planned: fc.counts[statusPlanned],
+			NotImplemented: fc.counts[statusMissing], NotEvidenced: fc.counts[statusNotEvidenced], NotAssessed: fc.counts[statusNotAssessed],
+			Excluded: fc.counts[statusExcluded], NoControl: fc.counts[statusUnmapped], Requirements: []LayoutRequirement{},
+		}
+		for _, r := range fc.requirements {
+			one := LayoutRequirement{Code: r.code, Title: r.title, Status: r.status.displayName(), Controls: []string{}}
+			for _, it := range r.items {
+				one.Controls = append(one.Controls, it.ControlCode)
+			}
+			f.Requirements = append(f.Requirements, one)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func (v *Report) layoutPlanItem(it *api.POAMItem) LayoutPlanItem {
+	out := LayoutPlanItem{
+		Code: it.POAMCode, Control: it.ControlCode, ControlTitle: it.ControlTitle,
+		Controls: append([]string{it.ControlCode}, it.AlsoCloses...), Severity: it.Severity, Weakness: it.Weakness, Action: it.CorrectiveAction,
+		Effort: it.Effort, Priority: it.Priority, Status: it.Status, Owner: wording.OrEmpty(it.Owner), DueDate: it.CurrentDueDate(),
+		Overdue: v.isOverdue(it), AcceptanceCriteria: it.AcceptanceCriteria, ExpectedEvidence: it.ExpectedEvidence,
+		Milestones: []LayoutMilestone{},
+	}
+	for i := range it.Milestones {
+		m := &it.Milestones[i]
+		out.Milestones = append(out.Milestones, LayoutMilestone{m.Title, m.CurrentDueDate(), m.Status})
+	}
+	return out
+}
+
+// layoutRoadmap returns the open items of the plan by quarter, those without a date last.
+func (v *Report) layoutRoadmap() []LayoutQuarter {
+	out := []LayoutQuarter{}
+	var effort Effort
+	for _, it := range v.openItemsByDueDate() {
+		name := "No date"
+		if due, ok := parseDate(it.CurrentDueDate()); ok {
+			name, _ = quarterOf(due)
+		}
+		if len(out) == 0 || out[len(out)-1].Name != name {
+			out, effort = append(out, LayoutQuarter{Name: name}), Effort{}
+		}
+		last := &out[len(out)-1]
+		effort.add(it.Effort)
+		last.Effort = effort.String()
+		last.Items = append(last.Items, v.layoutPlanItem(it))
+	}
+	return out
+}
+
+func (v *Report) layoutCharts() (c LayoutCharts) {
+	ofDrawing := func(d drawing.Drawing) *LayoutImage {
+		return &LayoutImage{Title: d.Title, Description: d.Description, Drawing: &d}
+	}
+	ofBars := func(t block.Table) *LayoutImage {
+		if all := t.BarCharts(); len(all) > 0 {
+			return ofDrawing(all[0])
+		}
+		return nil
+	}
+	if v.Template.HasDeliverable(api.GateGapAnalysis) && v.Gap != nil && len(v.Findings) > 0 {
+		c.Severity, c.HeatMap = ofBars(v.severityTable()), ofDrawing(v.heatMapPicture().Drawing)
+	}
+	if v.Template.HasDeliverable(api.GateSoA) && v.SoA != nil && len(v.coverage) > 0 {
+		c.Coverage = ofBars(v.coverageTable())
+	}
+	if v.Template.HasDeliverable(api.GateMaturity) && v.MaturitySummary != nil && len(v.MaturitySummary.Domains) > 0 {
+		if p, ok := radarChart(v.MaturitySummary.Domains); ok {
+			c.MaturityRadar = ofDrawing(p.Drawing)
+		}
+		for _, b := range v.domainMaturityBlocks() {
+			if t, ok := b.(block.Table); ok {
+				c.MaturityDomains = ofBars(t)
+			}
+		}
+	}
+	if v.Template.HasDeliverable(api.GatePOAM) && v.POAM != nil {
+		if rows, _ := v.ganttRows(); len(rows) > 0 {
+			c.Timeline = ofDrawing(v.ganttChart(rows).Drawing)
+		}
+		if start, steps := v.computeBurnDown(); len(steps) > 0 {
+			c.BurnDown = ofDrawing(burnDownChart(start, steps).Drawing)
+		}
+		if by, n := v.countBySeverityAndEffort(); n > 0 {
+			c.ImpactEffort = ofDrawing(impactEffortChart(by).Drawing)
+		}
+	}
+	return c
+}

@@ -1,0 +1,122 @@
+package officelayout
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/internal/prose"
+)
+
+// loadingFields are the fields of Word that load something from outside, or run a program, when a document is opened
+// or updated.
+var loadingFields = []string{"DDE", "DDEAUTO", "INCLUDEPICTURE", "INCLUDETEXT", "INCLUDE", "IMPORT", "LINK", "DATABASE", "MACROBUTTON", "AUTOTEXT"}
+
+// checkActive refuses a part with fields or actions that load or run something.
+func (l *compiler) checkActive(root *node) error {
+	var err error
+	for _, instruction := range l.fieldInstructions(root) {
+		word, _, _ := strings.Cut(strings.TrimSpace(instruction), " ")
+		if slices.Contains(loadingFields, strings.ToUpper(word)) {
+			return refuse(
+				"%s of the layout contains the field %s, which loads something or runs a program; replace it with its result (Ctrl+Shift+F9)",
+				l.part.title, prose.Truncate(strings.TrimSpace(instruction), 80),
+			)
+		}
+	}
+	root.walk(func(n *node) bool {
+		if n.is("a:hlinkClick", "a:hlinkHover", "a:hlinkMouseOver") && strings.HasPrefix(n.attr("action"), "ppaction://") {
+			action, _, _ := strings.Cut(strings.TrimPrefix(n.attr("action"), "ppaction://"), "?")
+			if slices.Contains([]string{"macro", "program", "ole", "hlinkfile", "hlinkpres"}, action) {
+				err = refuse("%s of the layout has a button that runs or opens something (%s); remove the action", l.part.title, action)
+			}
+		}
+		return err == nil
+	})
+	return err
+}
+
+// field is a field of Word whose end has not come yet.
+type field struct {
+	instruction strings.Builder
+	result      bool
+}
+
+// visitFields walks a part in document order. It calls done with the instruction of each field, and text with each
+// text element and the fields around it.
+func visitFields(root *node, done func(string), text func(n *node, around []*field)) {
+	var open []*field
+	var visit func(n *node)
+	visit = func(n *node) {
+		switch {
+		case n.is("w:fldSimple"):
+			done(n.attr("instr"))
+		case n.is("w:fldChar"):
+			switch last := len(open) - 1; n.attr("fldCharType") {
+			case "begin":
+				if len(open) < 50 {
+					open = append(open, &field{})
+				}
+			case "separate":
+				if last >= 0 {
+					open[last].result = true
+				}
+			case "end":
+				if last >= 0 {
+					done(open[last].instruction.String())
+					open = open[:last]
+				}
+			}
+		case n.is("w:instrText"):
+			if last := len(open) - 1; last >= 0 && !open[last].result {
+				open[last].instruction.WriteString(n.allText())
+			} else {
+				done(n.allText())
+			}
+			return
+		case n.is("w:t"):
+			text(n, open)
+			return
+		}
+		for _, c := range n.children {
+			visit(c)
+		}
+	}
+	visit(root)
+	for _, f := range open {
+		done(f.instruction.String())
+	}
+}
+
+// fieldInstructions returns the instructions of all fields in a part, such as "PAGE".
+func (l *compiler) fieldInstructions(root *node) (out []string) {
+	visitFields(root, func(s string) { out = append(out, s) }, func(*node, []*field) {})
+	return out
+}
+
+// insideContents returns the text elements in a table of contents. Placeholders in headings also stand there, but
+// print nothing: Word fills in the table anew. Its field is marked for that.
+func (l *compiler) insideContents(root *node) map[*node]bool {
+	out := map[*node]bool{}
+	visitFields(root, func(string) {}, func(n *node, around []*field) {
+		for _, f := range around {
+			if f.result && strings.HasPrefix(strings.ToUpper(strings.TrimSpace(f.instruction.String())), "TOC") {
+				out[n] = true
+			}
+		}
+	})
+	if len(out) == 0 {
+		return out
+	}
+	var begins []*node
+	root.walk(func(n *node) bool {
+		switch {
+		case n.is("w:fldChar") && n.attr("fldCharType") == "begin":
+			begins = append(begins, n)
+		case n.is("w:instrText") && len(begins) > 0 && strings.HasPrefix(strings.ToUpper(strings.TrimSpace(n.allText())), "TOC"):
+			b := begins[len(begins)-1]
+			b.start = setAttr(b.start, b.prefix+"dirty", "true")
+		}
+		return true
+	})
+	return out
+}

@@ -1,0 +1,197 @@
+package officelayout
+
+import "strings"
+
+// blockNode is a loop or a condition with what it repeats or shows.
+type blockNode struct {
+	open     *tag
+	branches []branch
+}
+
+// branch is what stands between two tags of a block, and the tag that introduces it: the opening tag or an else.
+type branch struct {
+	tag   *tag
+	nodes []*node
+}
+
+// openBlock is an opening tag whose closing tag has not come yet.
+type openBlock struct {
+	node  *node
+	elses []*node
+}
+
+// buildBlocks pairs the tags of loops and conditions and replaces what stands between them with a block.
+func (l *compiler) buildBlocks(root *node) {
+	var tags []*node
+	root.walk(func(n *node) bool {
+		if n.tag != nil && n.tag.isBlock() {
+			tags = append(tags, n)
+		}
+		return true
+	})
+	var open []openBlock
+	for _, n := range tags {
+		switch t := n.tag; t.kind {
+		case tagOpen:
+			if t.word != "each" && t.word != "if" && t.word != "unless" {
+				l.report(n, t.source, "there is no block "+t.word, "use {{#each LIST}}, {{#if VALUE}} or {{#unless VALUE}}")
+			}
+			open = append(open, openBlock{node: n})
+		case tagElse:
+			if len(open) == 0 {
+				l.report(n, t.source, "it belongs to no {{#if}} or {{#each}}", "")
+				continue
+			}
+			o := &open[len(open)-1]
+			o.elses = append(o.elses, n)
+		case tagClose:
+			if len(open) == 0 {
+				l.report(n, t.source, "nothing is open that it could close", "remove it, or open the block before it")
+				continue
+			}
+			o := open[len(open)-1]
+			open = open[:len(open)-1]
+			if word := o.node.tag.word; t.word != word {
+				l.report(n, t.source, "it closes {{"+o.node.tag.source+"}}, "+l.where(o.node), "write {{/"+word+"}}")
+			}
+			l.buildBlock(o, n)
+		}
+	}
+	for _, o := range open {
+		l.report(o.node, o.node.tag.source, "it is not closed", "add {{/"+o.node.tag.word+"}} where it ends")
+	}
+}
+
+// topmost returns n, or the outermost of the blocks that were built around it among the same siblings.
+func topmost(n *node) *node {
+	for n.parent != nil && n.parent.block != nil {
+		n = n.parent
+	}
+	return n
+}
+
+// commonParent returns the closest element that contains both nodes, and its children that contain them.
+func commonParent(a, b *node) (parent, childA, childB *node) {
+	above := map[*node]*node{} // ancestors of a, and their child on the way to it
+	for n := topmost(a); n.parent != nil; n = topmost(n.parent) {
+		above[n.parent] = n
+	}
+	for n := topmost(b); n.parent != nil; n = topmost(n.parent) {
+		if c := above[n.parent]; c != nil {
+			return n.parent, c, n
+		}
+	}
+	return nil, nil, nil
+}
+
+// buildBlock replaces everything from an opening to its closing tag with a block: text within a paragraph, whole
+// paragraphs, or whole rows of a table.
+func (l *compiler) buildBlock(o openBlock, end *node) {
+	parent, from, to := commonParent(o.node, end)
+	if parent == nil {
+		l.report(o.node, o.node.tag.source, "it is not closed", "")
+		return
+	}
+	if parent.is("w:tr", "a:tr") {
+		from = topmost(parent)
+		parent, to = from.parent, from
+	}
+	rows := false
+	for _, limit := range []struct{ tag, child *node }{{o.node, from}, {end, to}} {
+		at := innermost(limit.tag, limit.child)
+		rows = at.is("w:tr", "a:tr")
+		if message := misplaced(limit.tag, at); message != "" {
+			l.report(limit.tag, limit.tag.tag.source, message, "put both ends in one paragraph, one table, or in paragraphs of one text")
+			return
+		}
+	}
+	first, last := from.index(), to.index()
+	siblings := parent.children
+	b := &node{block: &blockNode{open: o.node.tag}, place: o.node.place}
+	current := branch{tag: o.node.tag}
+	at := first
+	for _, e := range o.elses {
+		child := e
+		for child.parent != nil && child.parent != parent {
+			child = child.parent
+		}
+		i := -1
+		if child.parent == parent {
+			i = child.index()
+		}
+		if i < at || i > last || child != e && (i == first || i == last || !standsAlone(child)) {
+			l.report(e, e.tag.source, "it must stand alone between the two ends of its block", "give {{else}} a paragraph or row of its own")
+			return
+		}
+		current.nodes = append(current.nodes, siblings[at:i]...)
+		b.block.branches = append(b.block.branches, current)
+		current, at = branch{tag: e.tag}, i+1
+	}
+	current.nodes = append(current.nodes, siblings[at:last+1]...)
+	b.block.branches = append(b.block.branches, current)
+	for i := range b.block.branches {
+		kept := b.block.branches[i].nodes[:0:0]
+		for _, n := range b.block.branches[i].nodes {
+			if n == o.node || n == end {
+				continue
+			}
+			n.parent = b
+			kept = append(kept, n)
+		}
+		b.block.branches[i].nodes = kept
+		b.children = append(b.children, kept...)
+	}
+	rest := append([]*node{b}, siblings[last+1:]...)
+	parent.setChildren(append(append([]*node{}, siblings[:first]...), rest...))
+	for _, t := range append([]*node{o.node, end}, o.elses...) {
+		if holder := t.ancestor("w:p", "a:p"); holder != nil && !rows {
+			holder.hadBlockTag = true
+		}
+		if holder := t.ancestor("w:tr", "a:tr"); holder != nil && rows {
+			holder.hadBlockTag = true
+		}
+	}
+}
+
+// innermost returns child or, if it is a block that was built before, the node within it that contains the tag.
+func innermost(tagNode, child *node) *node {
+	for child != tagNode && child.block != nil {
+		inner := tagNode
+		for inner.parent != child {
+			inner = inner.parent
+		}
+		child = inner
+	}
+	return child
+}
+
+// misplaced says what is wrong if a block can't begin or end in n, which contains the tag.
+func misplaced(tagNode, n *node) string {
+	if n == tagNode {
+		return ""
+	}
+	switch {
+	case n.is("w:p", "a:p", "w:tr", "a:tr"):
+		return ""
+	case n.is("w:tbl", "p:graphicFrame"):
+		return "one end of the block is inside a table and the other outside"
+	case n.is("p:sp"):
+		return "one end of the block is in one text box and the other in another"
+	case n.is("w:hyperlink", "w:fldSimple"):
+		return "one end of the block is inside a link or field and the other outside"
+	}
+	return "one end of the block is inside a content control, change or frame and the other outside"
+}
+
+// standsAlone reports whether a paragraph or row contains nothing but tags of blocks.
+func standsAlone(n *node) bool {
+	alone := n.is("w:p", "a:p", "w:tr", "a:tr")
+	n.walk(func(c *node) bool {
+		if c.isText() && strings.TrimSpace(c.text) != "" || c.tag != nil && !c.tag.isBlock() ||
+			c.is("w:drawing", "w:pict", "w:object", "w:sectPr", "w:br", "a:br") {
+			alone = false
+		}
+		return alone
+	})
+	return alone
+}

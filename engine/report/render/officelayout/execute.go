@@ -1,0 +1,322 @@
+package officelayout
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/content"
+	"github.com/scf-service/service/engine/report/drawing"
+	"github.com/scf-service/service/engine/report/wording"
+)
+
+// Limits on filling in a layout.
+const (
+	maxSteps    = 8_000_000
+	maxOutput   = 96 << 20 // of all parts, before compression
+	maxDuration = 20 * time.Second
+)
+
+// executor fills in the parts of one document. An error ends it: it is kept and everything after it does nothing.
+type executor struct {
+	ctx    context.Context
+	theme  drawing.Theme
+	scopes []scopeValue
+	out    *bytes.Buffer
+	// finished counts the bytes of the parts that are complete.
+	finished int
+	steps    int
+	// printed is set by everything that a reader sees.
+	printed bool
+	// repeated is set in the second and later rounds of a loop.
+	repeated bool
+	images   *imageStore
+	// part is the part that is being written, for its relationships; media is the folder of pictures as seen from it.
+	part  *part
+	media string
+	// frame is the picture that the current frame of the layout is filled with.
+	frame frameState
+	// drawingID numbers the drawings of a document.
+	drawingID int
+	err       error
+}
+
+// scopeValue is what a scope has at the moment.
+type scopeValue struct {
+	value         reflect.Value
+	number, count int
+	key           string
+}
+
+// spend counts a step and stops a layout that takes too many, too long, or prints too much.
+func (x *executor) spend(n int) bool {
+	if x.err != nil {
+		return false
+	}
+	before := x.steps
+	x.steps += n
+	switch {
+	case x.steps > maxSteps:
+		x.err = stopped("it takes more than %d steps; look for loops within loops over long lists", maxSteps)
+	case x.finished+x.out.Len() > maxOutput:
+		x.err = stopped("it prints more than %s; look for loops within loops over long lists", wording.ByteSize(maxOutput))
+	case before>>12 != x.steps>>12:
+		if err := x.ctx.Err(); errors.Is(err, context.DeadlineExceeded) {
+			x.err = stopped("it takes longer than %v", maxDuration)
+		} else if err != nil {
+			x.err = err
+		}
+	}
+	return x.err == nil
+}
+
+func stopped(format string, args ...any) error {
+	return api.Invalid("layout", "the layout was stopped: %s", fmt.Sprintf(format, args...))
+}
+
+// op is an instruction of a compiled layout.
+type op interface{ run(x *executor) }
+
+type (
+	// raw is XML that is written as it is.
+	raw string
+	// literalText is text of the layout that a reader sees.
+	literalText string
+	// firstRoundOnly is XML that is only written in the first round of a loop, such as a bookmark.
+	firstRoundOnly string
+	// printValue prints a value. lineBreak is what stands for a new line, in the dialect of the document.
+	printValue struct {
+		value     expression
+		lineBreak string
+	}
+	// conditional runs the body of its first branch that is true.
+	conditional struct{ branches []conditionalBranch }
+	// eachItem runs its body for each item of a list or map.
+	eachItem struct {
+		list      expression
+		where     expression
+		limit     int
+		body, els []op
+	}
+	// container writes an element that must not be empty: if its body ends without a paragraph, one is added.
+	container struct {
+		body   []op
+		prefix string // of the paragraph's name
+	}
+	// optional writes its body only if that prints something.
+	optional struct{ body []op }
+	// visible is something other than text that a reader sees.
+	visible struct{}
+	// drawingTag is a start tag with the number of a drawing, which must be unique in a document.
+	drawingTag struct{ start string }
+)
+
+type conditionalBranch struct {
+	when expression // nil for else
+	body []op
+}
+
+func (x *executor) run(all []op) {
+	for _, o := range all {
+		if !x.spend(1) {
+			return
+		}
+		o.run(x)
+	}
+}
+
+func (o raw) run(x *executor) { x.out.WriteString(string(o)) }
+
+func (visible) run(x *executor) { x.printed = true }
+
+func (o firstRoundOnly) run(x *executor) {
+	if !x.repeated {
+		x.out.WriteString(string(o))
+	}
+}
+
+func (o literalText) run(x *executor) {
+	if strings.TrimSpace(string(o)) != "" {
+		x.printed = true
+	}
+	escapeText(x.out, string(o))
+}
+
+func (o printValue) run(x *executor) {
+	s := printed(o.value.eval(x))
+	x.spend(len(s) / 16)
+	if s = strings.TrimRight(s, "\n"); s != "" {
+		x.printed = true
+	}
+	for i, line := range strings.Split(s, "\n") {
+		if i > 0 {
+			x.out.WriteString(o.lineBreak)
+		}
+		escapeText(x.out, strings.TrimSuffix(line, "\r"))
+	}
+}
+
+func (o conditional) run(x *executor) {
+	for _, b := range o.branches {
+		if b.when == nil || truth(b.when.eval(x)) {
+			x.run(b.body)
+			return
+		}
+	}
+}
+
+// items returns the items of the list that pass the condition, up to the limit.
+func (o eachItem) items(x *executor) (out []scopeValue) {
+	list := deref(o.list.eval(x))
+	keep := func(s scopeValue) bool {
+		if !x.spend(1) {
+			return false
+		}
+		if o.where != nil {
+			x.scopes = append(x.scopes, s)
+			ok := truth(o.where.eval(x))
+			x.scopes = x.scopes[:len(x.scopes)-1]
+			if !ok {
+				return true
+			}
+		}
+		s.number = len(out) + 1
+		out = append(out, s)
+		return o.limit == 0 || len(out) < o.limit
+	}
+	switch list.Kind() {
+	case reflect.Slice:
+		for i := range list.Len() {
+			if !keep(scopeValue{value: list.Index(i)}) {
+				break
+			}
+		}
+	case reflect.Map:
+		keys := list.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, k := range keys {
+			if !keep(scopeValue{value: list.MapIndex(k), key: k.String()}) {
+				break
+			}
+		}
+	}
+	for i := range out {
+		out[i].count = len(out)
+	}
+	return out
+}
+
+func (o eachItem) run(x *executor) {
+	items := o.items(x)
+	if len(items) == 0 {
+		x.run(o.els)
+		return
+	}
+	before := x.repeated
+	for i, s := range items {
+		x.repeated = before || i > 0
+		x.scopes = append(x.scopes, s)
+		x.run(o.body)
+		x.scopes = x.scopes[:len(x.scopes)-1]
+		if x.err != nil {
+			break
+		}
+	}
+	x.repeated = before
+}
+
+func (o container) run(x *executor) {
+	from := x.out.Len()
+	x.run(o.body)
+	written := x.out.Bytes()[from:]
+	for _, end := range []string{"p>", "sdt>", "p/>"} {
+		if bytes.HasSuffix(written, []byte(o.prefix+end)) {
+			return
+		}
+	}
+	x.out.WriteString("<" + o.prefix + "p/>")
+}
+
+func (o optional) run(x *executor) {
+	from, before := x.out.Len(), x.printed
+	x.printed = false
+	x.run(o.body)
+	if !x.printed {
+		x.out.Truncate(from)
+	}
+	x.printed = x.printed || before
+}
+
+func (o drawingTag) run(x *executor) {
+	x.drawingID++
+	x.out.WriteString(setAttr(o.start, "id", fmt.Sprint(x.drawingID)))
+}
+
+func (e literal) eval(*executor) reflect.Value { return reflect.ValueOf(e.value) }
+
+func (e fieldPath) eval(x *executor) reflect.Value {
+	v := x.scopes[e.scope].value
+	for _, s := range e.steps {
+		v = deref(v)
+		switch {
+		case !v.IsValid():
+			return v
+		case v.Kind() == reflect.Map:
+			v = v.MapIndex(reflect.ValueOf(s.name).Convert(v.Type().Key()))
+		case v.Type() == imageType:
+			image := v.Interface().(content.LayoutImage)
+			v = reflect.ValueOf(map[string]string{"title": image.Title, "description": image.Description}[s.name])
+		default:
+			next, err := v.FieldByIndexErr(s.index)
+			if err != nil {
+				return reflect.Value{} // a part of the report that isn't there
+			}
+			v = next
+		}
+	}
+	return v
+}
+
+func (e loopVariable) eval(x *executor) reflect.Value {
+	s := x.scopes[e.scope]
+	switch e.name {
+	case "@number":
+		return reflect.ValueOf(s.number)
+	case "@first":
+		return reflect.ValueOf(s.number == 1)
+	case "@last":
+		return reflect.ValueOf(s.number == s.count)
+	}
+	return reflect.ValueOf(s.key)
+}
+
+func (e comparison) eval(x *executor) reflect.Value {
+	x.spend(1)
+	c := compare(e.left.eval(x), e.right.eval(x))
+	return reflect.ValueOf(map[string]bool{
+		"==": c == 0, "!=": c != 0, "<": c < 0, ">": c > 0, "<=": c <= 0, ">=": c >= 0,
+	}[e.operator])
+}
+
+func (e logical) eval(x *executor) reflect.Value {
+	left := truth(e.left.eval(x))
+	switch {
+	case e.operator == "not":
+		return reflect.ValueOf(!left)
+	case e.operator == "or" && left, e.operator == "and" && !left:
+		return reflect.ValueOf(left)
+	}
+	return reflect.ValueOf(truth(e.right.eval(x)))
+}
+
+func (e filtered) eval(x *executor) reflect.Value {
+	v := e.of.eval(x)
+	x.spend(1 + length(v)/8)
+	return reflect.ValueOf(e.filter.apply(v, e.arg))
+}

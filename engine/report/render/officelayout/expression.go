@@ -1,0 +1,370 @@
+package officelayout
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// scopeType is a record, list item or the whole report whose fields a placeholder can name.
+type scopeType struct {
+	typ reflect.Type
+	// alias is the name of the item if the loop gives one; loop says that @number and the like exist.
+	alias string
+	loop  bool
+}
+
+// expression is a value that is computed when the layout is filled in. Its type is known before.
+type expression interface {
+	eval(x *executor) reflect.Value
+	typ() reflect.Type
+}
+
+type (
+	literal struct{ value any }
+	// fieldPath is a field of one of the scopes. A step with no index is a key of a map, or a property of a picture.
+	fieldPath struct {
+		scope int // index of the scope, 0 for the report
+		steps []step
+		typed reflect.Type
+	}
+	step struct {
+		name  string
+		index []int
+	}
+	// loopVariable is @number, @first, @last or @key of the loop with the given scope.
+	loopVariable struct {
+		scope int
+		name  string
+	}
+	comparison struct {
+		operator    string
+		left, right expression
+	}
+	logical struct {
+		operator    string // and, or, not
+		left, right expression
+	}
+	filtered struct {
+		of     expression
+		filter filter
+		arg    string
+	}
+)
+
+func (e literal) typ() reflect.Type    { return reflect.TypeOf(e.value) }
+func (e fieldPath) typ() reflect.Type  { return e.typed }
+func (e comparison) typ() reflect.Type { return boolType }
+func (e logical) typ() reflect.Type    { return boolType }
+func (e filtered) typ() reflect.Type   { return e.filter.result }
+func (e loopVariable) typ() reflect.Type {
+	switch e.name {
+	case "@number":
+		return countType
+	case "@key":
+		return textType
+	}
+	return boolType
+}
+
+// unknownName is the error of a placeholder that names a field that doesn't exist.
+type unknownName struct{ message, suggestion string }
+
+func (e *unknownName) Error() string { return e.message }
+
+// parser reads an expression. Names are resolved while reading, against the scopes of the place.
+type parser struct {
+	schema *schema
+	scopes []scopeType
+	tokens []string
+	depth  int
+}
+
+const maxExpressionDepth = 30
+
+// parseExpression reads all of text as an expression.
+func parseExpression(s *schema, scopes []scopeType, text string) (expression, error) {
+	p, err := newParser(s, scopes, text)
+	if err != nil {
+		return nil, err
+	}
+	e, err := p.pipeline()
+	if err == nil && len(p.tokens) > 0 {
+		err = fmt.Errorf("“%s” does not belong there", p.tokens[0])
+	}
+	return e, err
+}
+
+func newParser(s *schema, scopes []scopeType, text string) (*parser, error) {
+	tokens, err := tokenize(text)
+	return &parser{schema: s, scopes: scopes, tokens: tokens}, err
+}
+
+// quotes maps the quotation marks that may open a text, also those that Word makes of straight ones, to those that
+// may close it.
+var quotes = map[rune]string{'"': `"`, '\'': "'", '“': `”“"`, '„': `“”"`, '”': `”"`, '‘': `’'`, '’': `’'`}
+
+// tokenize splits an expression into names, numbers, operators and texts. A text starts with a straight quote.
+func tokenize(s string) (out []string, err error) {
+	for s != "" {
+		r, size := utf8.DecodeRuneInString(s)
+		if unicode.IsSpace(r) || r == '\u00a0' {
+			s = s[size:]
+			continue
+		}
+		if closing, ok := quotes[r]; ok {
+			end := strings.IndexAny(s[size:], closing)
+			if end < 0 {
+				return nil, errors.New("a text in quotation marks does not end")
+			}
+			out = append(out, `"`+s[size:size+end])
+			s = s[size+end:]
+			_, size = utf8.DecodeRuneInString(s)
+			s = s[size:]
+			continue
+		}
+		n := 0
+		for n < len(s) {
+			r, size := utf8.DecodeRuneInString(s[n:])
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_.@/-", r) {
+				break
+			}
+			n += size
+		}
+		if n == 0 {
+			n = size
+			for _, operator := range []string{"==", "!=", "<=", ">=", "&&", "||"} {
+				if strings.HasPrefix(s, operator) {
+					n = 2
+				}
+			}
+		}
+		out = append(out, s[:n])
+		s = s[n:]
+	}
+	return out, nil
+}
+
+func (p *parser) peek() string {
+	if len(p.tokens) == 0 {
+		return ""
+	}
+	return p.tokens[0]
+}
+
+func (p *parser) nextToken() string {
+	t := p.peek()
+	if t != "" {
+		p.tokens = p.tokens[1:]
+	}
+	return t
+}
+
+// accept takes the next token if it is one of the given ones.
+func (p *parser) accept(all ...string) (string, bool) {
+	for _, t := range all {
+		if len(p.tokens) > 0 && p.tokens[0] == t {
+			return p.nextToken(), true
+		}
+	}
+	return "", false
+}
+
+// pipeline = or { "|" filter [ argument ] }.
+func (p *parser) pipeline() (expression, error) {
+	e, err := p.or()
+	for err == nil {
+		if _, ok := p.accept("|"); !ok {
+			break
+		}
+		name := p.nextToken()
+		f, ok := filters[name]
+		if !ok {
+			return nil, &unknownName{fmt.Sprintf("there is no filter “%s”", name), suggestFilter(name)}
+		}
+		arg := ""
+		if next := p.peek(); next != "" && next != "|" && next != ")" {
+			if !f.takesArgument {
+				return nil, fmt.Errorf("the filter %s takes no argument", name)
+			}
+			arg = strings.TrimPrefix(p.nextToken(), `"`)
+		} else if f.needsArgument {
+			return nil, fmt.Errorf("the filter %s needs an argument, such as %s", name, f.example)
+		}
+		if message := f.check(e.typ(), arg); message != "" {
+			return nil, errors.New(message)
+		}
+		e = filtered{e, f, arg}
+	}
+	return e, err
+}
+
+func (p *parser) or() (expression, error) {
+	if p.depth++; p.depth > maxExpressionDepth {
+		return nil, errors.New("it is nested too deeply")
+	}
+	defer func() { p.depth-- }()
+	e, err := p.and()
+	for err == nil {
+		if _, ok := p.accept("or", "||"); !ok {
+			break
+		}
+		var right expression
+		right, err = p.and()
+		e = logical{"or", e, right}
+	}
+	return e, err
+}
+
+func (p *parser) and() (expression, error) {
+	e, err := p.not()
+	for err == nil {
+		if _, ok := p.accept("and", "&&"); !ok {
+			break
+		}
+		var right expression
+		right, err = p.not()
+		e = logical{"and", e, right}
+	}
+	return e, err
+}
+
+func (p *parser) not() (expression, error) {
+	if _, ok := p.accept("not", "!"); ok {
+		if p.depth++; p.depth > maxExpressionDepth {
+			return nil, errors.New("it is nested too deeply")
+		}
+		e, err := p.not()
+		p.depth--
+		return logical{"not", e, nil}, err
+	}
+	e, err := p.primary()
+	if err != nil {
+		return nil, err
+	}
+	if operator, ok := p.accept("==", "!=", "<", ">", "<=", ">=", "="); ok {
+		right, err := p.primary()
+		if err != nil {
+			return nil, err
+		}
+		for _, side := range []expression{e, right} {
+			if d := describe(side.typ()); d != "a value" {
+				return nil, fmt.Errorf("%s can't be compared; compare a field of it", d)
+			}
+		}
+		if operator == "=" {
+			operator = "=="
+		}
+		return comparison{operator, e, right}, nil
+	}
+	return e, nil
+}
+
+func (p *parser) primary() (expression, error) {
+	t := p.nextToken()
+	switch {
+	case t == "":
+		return nil, errors.New("a value is missing")
+	case t == "(":
+		e, err := p.pipeline()
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := p.accept(")"); !ok {
+			return nil, errors.New("a parenthesis is not closed")
+		}
+		return e, nil
+	case t[0] == '"':
+		return literal{t[1:]}, nil
+	case t == "true" || t == "false":
+		return literal{t == "true"}, nil
+	}
+	if n, err := strconv.ParseFloat(t, 64); err == nil && (t[0] == '-' || t[0] >= '0' && t[0] <= '9') {
+		return literal{n}, nil
+	}
+	if r, _ := utf8.DecodeRuneInString(t); !unicode.IsLetter(r) && !strings.ContainsRune("@._", r) {
+		return nil, fmt.Errorf("“%s” is not a value", t)
+	}
+	return p.path(t)
+}
+
+// path resolves a name: a field of the innermost item that has it, or outside of all loops of the report.
+func (p *parser) path(text string) (expression, error) {
+	scope := len(p.scopes) - 1
+	rest := strings.TrimPrefix(text, ".") // as in layouts for HTML and Markdown
+	explicit := false
+	for {
+		up, ok := strings.CutPrefix(rest, "../")
+		if !ok {
+			break
+		}
+		if rest, explicit = up, true; scope == 0 {
+			return nil, fmt.Errorf("%s: there is nothing around the report", text)
+		}
+		scope--
+	}
+	parts := strings.Split(rest, ".")
+	switch first := parts[0]; {
+	case first == "@root":
+		scope, explicit, parts = 0, true, parts[1:]
+	case first == "this":
+		explicit, parts = true, parts[1:]
+	case strings.HasPrefix(first, "@"):
+		if first != "@number" && first != "@first" && first != "@last" && first != "@key" || len(parts) > 1 {
+			return nil, &unknownName{fmt.Sprintf("there is no “%s”", text), "there are @number, @first, @last, @key and @root"}
+		}
+		for ; scope >= 0 && !p.scopes[scope].loop; scope-- {
+		}
+		if scope < 0 {
+			return nil, fmt.Errorf("%s only exists within {{#each}}", first)
+		}
+		return loopVariable{scope, first}, nil
+	case !explicit:
+		found := false
+		for i := len(p.scopes) - 1; i >= 0 && !found; i-- {
+			if p.scopes[i].alias == first {
+				scope, parts, found = i, parts[1:], true
+				break
+			}
+			t := base(p.scopes[i].typ)
+			if !isRecord(t) {
+				continue
+			}
+			if _, _, ok := p.schema.field(t, first); ok {
+				scope, found = i, true
+			}
+		}
+		if !found {
+			var names []string
+			for i := len(p.scopes) - 1; i >= 0; i-- {
+				names = append(names, p.schema.namesOf(p.scopes[i].typ)...)
+			}
+			return nil, &unknownName{fmt.Sprintf("there is no field “%s”", text), p.schema.suggestion(p.scopes, names, parts, 0)}
+		}
+	}
+	out := fieldPath{scope: scope, typed: p.scopes[scope].typ}
+	for i, name := range parts {
+		index, t, ok := p.schema.field(out.typed, name)
+		if !ok {
+			before := strings.Join(parts[:i], ".")
+			if base(out.typed).Kind() == reflect.Slice {
+				return nil, &unknownName{
+					fmt.Sprintf("“%s” is a list", before),
+					fmt.Sprintf("write {{#each %s}} … {{%s}} … {{/each}}", before, strings.Join(parts[i:], ".")),
+				}
+			}
+			names := p.schema.namesOf(out.typed)
+			if len(names) == 0 {
+				return nil, &unknownName{fmt.Sprintf("“%s” has no fields", before), "write {{" + before + "}}"}
+			}
+			return nil, &unknownName{fmt.Sprintf("“%s” has no field “%s”", before, name), p.schema.suggestion(p.scopes, names, parts, i)}
+		}
+		out.steps = append(out.steps, step{name, index})
+		out.typed = t
+	}
+	return out, nil
+}

@@ -1,0 +1,246 @@
+package officelayout
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/content"
+	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/editdistance"
+	"github.com/scf-service/service/internal/prose"
+)
+
+// filter changes a value before it is printed.
+type filter struct {
+	takesArgument, needsArgument bool
+	example                      string
+	// accepts says which values the filter takes: any, list, number, moment or text.
+	accepts string
+	result  reflect.Type
+	apply   func(v reflect.Value, arg string) any
+}
+
+// filters are the filters by name. docs/layouts.md describes them.
+var filters = map[string]filter{
+	"label": {accepts: "text", result: textType, apply: func(v reflect.Value, _ string) any { return wording.Label(printed(v)) }},
+	"upper": {accepts: "text", result: textType, apply: func(v reflect.Value, _ string) any { return strings.ToUpper(printed(v)) }},
+	"lower": {accepts: "text", result: textType, apply: func(v reflect.Value, _ string) any { return strings.ToLower(printed(v)) }},
+	"date": {accepts: "moment", result: textType, apply: func(v reflect.Value, _ string) any {
+		return formatMoment(v, "2 January 2006")
+	}},
+	"isodate": {accepts: "moment", result: textType, apply: func(v reflect.Value, _ string) any { return formatMoment(v, time.DateOnly) }},
+	"month":   {accepts: "moment", result: textType, apply: func(v reflect.Value, _ string) any { return formatMoment(v, "January 2006") }},
+	"round": {
+		accepts: "number", takesArgument: true, example: "{{x | round 1}}", result: textType,
+		apply: func(v reflect.Value, arg string) any {
+			digits, _ := strconv.Atoi(arg) // checked when the layout is read
+			n, ok := number(v)
+			if !ok {
+				return ""
+			}
+			return strconv.FormatFloat(math.Round(n*math.Pow10(digits))/math.Pow10(digits), 'f', digits, 64)
+		},
+	},
+	"percent": {accepts: "number", result: textType, apply: func(v reflect.Value, _ string) any {
+		n, ok := number(v)
+		if !ok {
+			return ""
+		}
+		return strconv.FormatFloat(math.Round(n), 'f', 0, 64) + "%"
+	}},
+	"count": {accepts: "list", result: countType, apply: func(v reflect.Value, _ string) any { return length(v) }},
+	"join": {
+		accepts: "list", takesArgument: true, example: `{{x | join ", "}}`, result: textType,
+		apply: func(v reflect.Value, arg string) any { return joinList(v, arg) },
+	},
+	"first_sentence": {accepts: "text", result: textType, apply: func(v reflect.Value, _ string) any {
+		return content.FirstSentence(printed(v))
+	}},
+	"default": {
+		accepts: "text", takesArgument: true, needsArgument: true, example: `{{owner | default "open"}}`, result: textType,
+		apply: func(v reflect.Value, arg string) any { return wording.OrDefault(printed(v), arg) },
+	},
+}
+
+func suggestFilter(name string) string {
+	all := slices.Sorted(maps.Keys(filters))
+	for _, n := range all {
+		if editdistance.Distance([]byte(n), []byte(name[:min(len(name), 40)])) <= 2 {
+			return "did you mean " + n + "?"
+		}
+	}
+	return "there are " + prose.JoinAnd(all)
+}
+
+// check says what is wrong if the filter can't be used on a value of type t with the argument; else it returns "".
+func (f filter) check(t reflect.Type, arg string) string {
+	t = base(t)
+	is := describe(t)
+	switch f.accepts {
+	case "list":
+		if t.Kind() != reflect.Slice && t.Kind() != reflect.Map {
+			return "the filter needs a list, but this is " + is
+		}
+		if f.takesArgument && t.Kind() == reflect.Slice && describe(t.Elem()) != "a value" {
+			return "only lists of texts and numbers can be joined; use {{#each}}"
+		}
+	case "number":
+		if t.Kind() != reflect.Int && t.Kind() != reflect.Int64 && t.Kind() != reflect.Uint64 && t.Kind() != reflect.Float64 {
+			return "the filter needs a number"
+		}
+		if n, err := strconv.Atoi(arg); arg != "" && (err != nil || n < 0 || n > 6) {
+			return "the number of digits must be 0 to 6"
+		}
+	case "moment":
+		if t != timeType && t != dateType {
+			return "the filter needs a date"
+		}
+	default:
+		if is != "a value" {
+			return fmt.Sprintf("%s can't be printed; use {{#each}}, or name a field of it", is)
+		}
+	}
+	return ""
+}
+
+// formatMoment formats a time or date; it returns "" for none, and a date that isn't one as it is.
+func formatMoment(v reflect.Value, layout string) string {
+	v = deref(v)
+	switch {
+	case !v.IsValid():
+		return ""
+	case v.Type() == timeType:
+		t := v.Interface().(time.Time)
+		if t.IsZero() {
+			return ""
+		}
+		return t.UTC().Format(layout)
+	case v.Type() == dateType:
+		t, err := time.Parse(time.DateOnly, v.String())
+		if err != nil {
+			return v.String()
+		}
+		return t.Format(layout)
+	}
+	return ""
+}
+
+// deref follows pointers. The result is invalid for nil.
+func deref(v reflect.Value) reflect.Value {
+	for v.IsValid() && (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) {
+		v = v.Elem()
+	}
+	return v
+}
+
+func number(v reflect.Value) (float64, bool) {
+	switch v = deref(v); {
+	case !v.IsValid():
+	case v.CanInt():
+		return float64(v.Int()), true
+	case v.CanUint():
+		return float64(v.Uint()), true
+	case v.CanFloat():
+		return v.Float(), true
+	}
+	return 0, false
+}
+
+func length(v reflect.Value) int {
+	switch v = deref(v); v.Kind() {
+	case reflect.Slice, reflect.Map, reflect.String:
+		return v.Len()
+	}
+	return 0
+}
+
+func joinList(v reflect.Value, between string) string {
+	if between == "" {
+		between = ", "
+	}
+	v = deref(v)
+	var out []string
+	for i := range length(v) {
+		out = append(out, printed(v.Index(i)))
+	}
+	return strings.Join(out, between)
+}
+
+// printed returns a value as a document shows it. Nothing is "".
+func printed(v reflect.Value) string {
+	v = deref(v)
+	switch {
+	case !v.IsValid():
+		return ""
+	case v.Type() == timeType:
+		return formatMoment(v, "2 January 2006")
+	case v.Type() == dateType:
+		return string(v.Interface().(api.Date))
+	case v.Kind() == reflect.Bool:
+		if v.Bool() {
+			return "yes"
+		}
+		return "no"
+	case v.CanInt():
+		return prose.GroupThousands(int(v.Int()))
+	case v.CanUint():
+		return prose.GroupThousands(int(v.Uint()))
+	case v.CanFloat():
+		return strconv.FormatFloat(math.Round(v.Float()*100)/100, 'f', -1, 64)
+	case v.Kind() == reflect.String:
+		return v.String()
+	}
+	return ""
+}
+
+// truth reports whether a value counts as true in a condition: not empty, not zero, and there.
+func truth(v reflect.Value) bool {
+	v = deref(v)
+	switch {
+	case !v.IsValid():
+		return false
+	case v.Kind() == reflect.Slice, v.Kind() == reflect.Map:
+		return v.Len() > 0
+	case isRecord(v.Type()):
+		return true
+	}
+	return !v.IsZero()
+}
+
+// compare returns how two values compare: as numbers if both are, or else as texts, without regard to case.
+func compare(a, b reflect.Value) int {
+	x, isNumber := number(a)
+	y, alsoNumber := number(b)
+	if isNumber && alsoNumber {
+		switch {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	}
+	return strings.Compare(strings.ToLower(comparable(a)), strings.ToLower(comparable(b)))
+}
+
+// comparable returns the text by which a value is compared.
+func comparable(v reflect.Value) string {
+	v = deref(v)
+	switch {
+	case v.IsValid() && v.Kind() == reflect.Bool:
+		return strconv.FormatBool(v.Bool())
+	case v.IsValid() && v.Type() == timeType:
+		return formatMoment(v, time.DateOnly)
+	}
+	if n, ok := number(v); ok {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return printed(v)
+}

@@ -1,0 +1,669 @@
+package officelayout
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/content"
+	"github.com/scf-service/service/engine/report/drawing"
+	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
+)
+
+// Limits of a layout's file.
+const (
+	maxFileParts   = 4000
+	maxPartBytes   = 24 << 20 // of a part that is read, unpacked
+	maxUnpacked    = 200 << 20
+	maxReadBytes   = 64 << 20 // of all parts that are read
+	relationsTypes = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
+	relImage       = relationsTypes + "image"
+	relSlide       = relationsTypes + "slide"
+	relNotes       = relationsTypes + "notesSlide"
+)
+
+// Layout is a layout that has been read and compiled.
+type Layout struct {
+	format   string // docx or pptx
+	file     *zip.Reader
+	types    *node
+	parts    []*part
+	slides   []*slide
+	main     string
+	problems []Problem
+	tags     int
+	// replaced holds parts that differ from the file whatever the data, by name; nil for one that is left out.
+	replaced map[string][]byte
+	byName   map[string]*zip.File
+	budget   int // what is left of maxReadBytes
+	nodes    int // what is left of maxPartNodes
+}
+
+// part is a part of the file that may contain placeholders.
+type part struct {
+	name string
+	// title is what a user calls the part, such as "slide 3".
+	title     string
+	program   []op
+	relations []relation
+	// added are the relationships that the filled in part has besides its own.
+	added []relation
+	// output is the filled in part.
+	output []byte
+}
+
+// relation is a relationship of a part.
+type relation struct {
+	id, kind, target string
+	external         bool
+}
+
+// addRelation returns the id of a relationship to a target, which it adds if the part doesn't have it.
+func (p *part) addRelation(kind, target string) string {
+	for _, r := range p.added {
+		if r.kind == kind && r.target == target {
+			return r.id
+		}
+	}
+	id := ""
+	for n := len(p.added) + 1; id == "" || slices.ContainsFunc(p.relations, func(r relation) bool { return r.id == id }); n++ {
+		id = fmt.Sprintf("rIdReport%d", n)
+	}
+	p.added = append(p.added, relation{id: id, kind: kind, target: target})
+	return id
+}
+
+func refuse(format string, args ...any) error { return api.Invalid("layout", format, args...) }
+
+// Read reads and compiles a layout; format is docx or pptx. It returns a VALIDATION_ERROR if the file can't be used
+// at all. What is wrong with its placeholders is in Problems.
+func Read(file []byte, format string) (*Layout, error) {
+	l := &Layout{
+		format: format, replaced: map[string][]byte{}, byName: map[string]*zip.File{}, budget: maxReadBytes, nodes: maxPartNodes,
+	}
+	if err := l.open(file); err != nil {
+		return nil, err
+	}
+	if err := l.readTypes(); err != nil {
+		return nil, err
+	}
+	if err := l.checkRelations(); err != nil {
+		return nil, err
+	}
+	if format == "pptx" {
+		if err := l.readSlides(); err != nil {
+			return nil, err
+		}
+	}
+	return l, l.compile()
+}
+
+// Problems returns the errors and warnings about the layout's placeholders, and how many placeholders it has.
+func (l *Layout) Problems() (all []Problem, tags int) { return l.problems, l.tags }
+
+// Err returns a VALIDATION_ERROR that names the first errors of the layout's placeholders, or nil if there are none.
+func (l *Layout) Err() error {
+	const shown = 3
+	var all []string
+	n := 0
+	for _, p := range l.problems {
+		if p.Warning {
+			continue
+		}
+		if n++; n <= shown {
+			text := p.Place + ": " + strings.TrimSpace(p.Tag+" ") + ": " + p.Message
+			if p.Suggestion != "" {
+				text += "; " + p.Suggestion
+			}
+			all = append(all, text)
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	if n > shown {
+		all = append(all, fmt.Sprintf("and %d more", n-shown))
+	}
+	return refuse(
+		"the layout has %s. %s. `service report lint FILE` lists all",
+		prose.Count(n, "error", "errors"), strings.Join(all, ". "),
+	)
+}
+
+// open reads the directory of the file within its limits.
+func (l *Layout) open(file []byte) error {
+	kind := map[string]string{"docx": "Word document (.docx)", "pptx": "PowerPoint presentation (.pptx)"}[l.format]
+	if bytes.HasPrefix(file, []byte("\xd0\xcf\x11\xe0")) {
+		return refuse("the layout is protected by a password or in the format of before 2007; save it as a %s without a password", kind)
+	}
+	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return refuse("the layout is not a %s: %v", kind, err)
+	}
+	if len(z.File) > maxFileParts {
+		return refuse("the layout contains more than %d parts", maxFileParts)
+	}
+	var packed, unpacked uint64
+	for _, f := range z.File {
+		if strings.HasSuffix(f.Name, "/") {
+			continue
+		}
+		if strings.ContainsAny(f.Name, `\:`) || path.Clean("/"+f.Name) != "/"+f.Name {
+			return refuse("the layout contains a part with the unusable name %q", f.Name)
+		}
+		if l.byName[strings.ToLower(f.Name)] != nil {
+			return refuse("the layout contains the part %q twice", f.Name)
+		}
+		l.byName[strings.ToLower(f.Name)] = f
+		packed, unpacked = packed+f.CompressedSize64, unpacked+f.UncompressedSize64
+		if packed > uint64(len(file)) || unpacked > maxUnpacked {
+			return refuse("the layout unpacks to more than %s, or its parts overlap; make its pictures smaller", wording.ByteSize(maxUnpacked))
+		}
+	}
+	l.file = z
+	return nil
+}
+
+// read returns a part's bytes, or nil if the file doesn't have it.
+func (l *Layout) read(name string) ([]byte, error) {
+	if b, ok := l.replaced[name]; ok {
+		return b, nil
+	}
+	f := l.byName[strings.ToLower(name)]
+	if f == nil {
+		return nil, nil
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, refuse("%s in the layout can't be read: %v", name, err)
+	}
+	defer r.Close()
+	most := min(maxPartBytes, l.budget)
+	b, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
+	if err != nil {
+		return nil, refuse("%s in the layout is damaged: %v; save the file again", name, err)
+	}
+	if len(b) > most {
+		return nil, refuse("%s in the layout is too large, or all parts together are", name)
+	}
+	l.budget -= len(b)
+	return b, nil
+}
+
+// readTree returns a part as a tree, or nil if the file doesn't have it.
+func (l *Layout) readTree(name string) (*node, error) {
+	b, err := l.read(name)
+	if b == nil || err != nil {
+		return nil, err
+	}
+	n, err := parsePart(b, &l.nodes)
+	if err != nil {
+		return nil, refuse("%s in the layout can't be read: %v", name, err)
+	}
+	return n, nil
+}
+
+const typesPart = "[Content_Types].xml"
+
+// mainTypes are the media types of documents and templates, and of what they become.
+var mainTypes = map[string]map[string]string{
+	"docx": {
+		"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml": "",
+		"application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml": "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
+	},
+	"pptx": {
+		"application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml": "",
+		"application/vnd.openxmlformats-officedocument.presentationml.template.main+xml":     "application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml",
+		"application/vnd.openxmlformats-officedocument.presentationml.slideshow.main+xml":    "application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml",
+	},
+}
+
+// readTypes reads the list of media types, finds the main part and the parts with text, and refuses macros.
+func (l *Layout) readTypes() error {
+	types, err := l.readTree(typesPart)
+	if err != nil {
+		return err
+	}
+	if types == nil {
+		return refuse("the layout is not a document of Word or PowerPoint: it has no %s", typesPart)
+	}
+	l.types = types
+	titles := map[string]bool{}
+	types.walk(func(n *node) bool {
+		kind := n.attr("ContentType")
+		name := strings.TrimPrefix(n.attr("PartName"), "/")
+		switch {
+		case strings.Contains(strings.ToLower(kind), "macro") || strings.Contains(strings.ToLower(kind), "vbaproject"):
+			err = refuse("the layout contains macros, which are never run or passed on; save it without macros, as .%s", l.format)
+		case strings.Contains(strings.ToLower(kind), "activex") || strings.Contains(kind, "oleObject"):
+			err = refuse("the layout contains an embedded program object (%s); replace it with a picture", name)
+		case !n.is("ct:Override"):
+		case mainTypes[l.format] != nil && hasKey(mainTypes[l.format], kind):
+			if l.main != "" {
+				err = refuse("the layout has two main documents, %s and %s", l.main, name)
+			}
+			l.main = name
+			if to := mainTypes[l.format][kind]; to != "" {
+				n.start = setAttr(n.start, "ContentType", to)
+			}
+		}
+		if textPart(l.format, kind) && n.is("ct:Override") && !titles[name] && l.byName[strings.ToLower(name)] != nil {
+			titles[name] = true
+			l.parts = append(l.parts, &part{name: name, title: partTitle(name)})
+		}
+		return err == nil
+	})
+	if err != nil {
+		return err
+	}
+	if l.main == "" || l.byName[strings.ToLower(l.main)] == nil {
+		return refuse("the layout is not a %s file; give a file with that ending, saved by Word, PowerPoint or LibreOffice", l.format)
+	}
+	// The document first, and notes after the slides, whose scope they share.
+	slices.SortStableFunc(l.parts, func(a, b *part) int {
+		order := func(p *part) int {
+			switch {
+			case p.name == l.main:
+				return 0
+			case strings.HasPrefix(p.title, "notes"):
+				return 2
+			}
+			return 1
+		}
+		return cmp.Or(order(a)-order(b), len(a.name)-len(b.name), strings.Compare(a.name, b.name))
+	})
+	return nil
+}
+
+func hasKey(m map[string]string, key string) bool {
+	_, ok := m[key]
+	return ok
+}
+
+// textPart reports whether a part with the media type can have placeholders.
+func textPart(format, mediaType string) bool {
+	short := strings.TrimPrefix(mediaType, "application/vnd.openxmlformats-")
+	if short == "package.core-properties+xml" {
+		return true
+	}
+	kinds := []string{"template.main", "document.main", "header", "footer", "footnotes", "endnotes"}
+	prefix := "officedocument.wordprocessingml."
+	if format == "pptx" {
+		kinds, prefix = []string{"slide", "notesSlide", "slideLayout", "slideMaster"}, "officedocument.presentationml."
+	}
+	rest, ok := strings.CutPrefix(short, prefix)
+	rest, isXML := strings.CutSuffix(rest, "+xml")
+	return ok && isXML && slices.Contains(kinds, rest)
+}
+
+// relationsOf returns the name of the part with a part's relationships.
+func relationsOf(name string) string {
+	return path.Join(path.Dir(name), "_rels", path.Base(name)+".rels")
+}
+
+// readRelations reads the relationships of a part.
+func (l *Layout) readRelations(name string) ([]relation, error) {
+	root, err := l.readTree(relationsOf(name))
+	if root == nil || err != nil {
+		return nil, err
+	}
+	var out []relation
+	root.walk(func(n *node) bool {
+		if n.is("rel:Relationship") {
+			out = append(out, relation{n.attr("Id"), n.attr("Type"), n.attr("Target"), n.attr("TargetMode") == "External"})
+		}
+		return true
+	})
+	return out, nil
+}
+
+// target returns the name of the part that a relationship of another part leads to.
+func target(from, to string) string {
+	if strings.HasPrefix(to, "/") {
+		return strings.TrimPrefix(path.Clean(to), "/")
+	}
+	return strings.TrimPrefix(path.Join("/", path.Dir(from), to), "/")
+}
+
+// checkRelations refuses a layout that would load something when it is opened, or contains something that can run.
+func (l *Layout) checkRelations() error {
+	for _, f := range l.file.File {
+		if !strings.HasSuffix(strings.ToLower(f.Name), ".rels") {
+			continue
+		}
+		source := path.Join(path.Dir(path.Dir(f.Name)), strings.TrimSuffix(path.Base(f.Name), path.Ext(f.Name)))
+		root, err := l.readTree(f.Name)
+		if err != nil {
+			return err
+		}
+		var relations []relation
+		var dropped []*node
+		root.walk(func(n *node) bool {
+			if !n.is("rel:Relationship") || err != nil {
+				return err == nil
+			}
+			r := relation{n.attr("Id"), n.attr("Type"), n.attr("Target"), n.attr("TargetMode") == "External"}
+			relations = append(relations, r)
+			switch kind := r.kind[strings.LastIndexByte(r.kind, '/')+1:]; {
+			case kind == "attachedTemplate":
+				dropped = append(dropped, n)
+			case kind == "vbaProject", kind == "wordVbaData":
+				err = refuse("the layout contains macros, which are never run or passed on; save it without macros, as .%s", l.format)
+			case slices.Contains([]string{"oleObject", "control", "aFChunk", "subDocument", "frame", "activeXControlBinary"}, kind),
+				kind == "package" && !strings.Contains(source, "/charts/"):
+				err = refuse("%s of the layout embeds another file (%s); replace it with a picture or text", partTitle(source), r.target)
+			case r.external && kind != "hyperlink":
+				err = refuse(
+					"%s of the layout loads %s from outside when it is opened; insert it into the file instead of linking it",
+					partTitle(source), prose.Truncate(r.target, 100),
+				)
+			case r.external && !isWebLink(r.target):
+				err = refuse("%s of the layout has a link to %s; links may lead to http, https and mailto", partTitle(source), prose.Truncate(r.target, 100))
+			}
+			return err == nil
+		})
+		if err != nil {
+			return err
+		}
+		if len(dropped) > 0 {
+			if err := l.dropAttachedTemplate(f.Name, source, root, dropped); err != nil {
+				return err
+			}
+		}
+		for _, p := range l.parts {
+			if strings.EqualFold(p.name, source) {
+				p.relations = relations
+			}
+		}
+	}
+	return nil
+}
+
+// isWebLink reports whether a link leads to a web page or a mail address.
+func isWebLink(to string) bool {
+	u, err := url.Parse(strings.TrimSpace(to))
+	return err == nil && slices.Contains([]string{"http", "https", "mailto"}, strings.ToLower(u.Scheme))
+}
+
+// dropAttachedTemplate removes the reference to the template that a document was made from: Word would look for it,
+// and its path says where the author keeps files.
+func (l *Layout) dropAttachedTemplate(relationsName, source string, root *node, dropped []*node) error {
+	for _, n := range dropped {
+		n.parent.children = slices.DeleteFunc(n.parent.children, func(c *node) bool { return c == n })
+	}
+	l.replaced[relationsName] = []byte(sourceOf(root))
+	settings, err := l.readTree(source)
+	if settings == nil || err != nil {
+		return err
+	}
+	settings.walk(func(n *node) bool {
+		n.children = slices.DeleteFunc(n.children, func(c *node) bool { return c.is("w:attachedTemplate") })
+		return true
+	})
+	l.replaced[source] = []byte(sourceOf(settings))
+	l.problems = append(l.problems, Problem{
+		Part: source, Place: "document settings", Warning: true,
+		Message: "the reference to the template that the document was made from is left out of reports",
+	})
+	return nil
+}
+
+// compile compiles the parts of the layout.
+func (l *Layout) compile() error {
+	c := &compiler{schema: newSchema(), uses: map[string]bool{}, problems: l.problems}
+	root := scopeType{typ: reflect.TypeFor[*content.LayoutData]()}
+	for _, p := range l.parts {
+		tree, err := l.readTree(p.name)
+		if err != nil {
+			return err
+		}
+		c.part, c.scopes, c.slide = p, []scopeType{root}, nil
+		s := l.slideOf(p)
+		switch {
+		case s != nil && s.part == p:
+			p.title = fmt.Sprintf("slide %d", s.number)
+		case s != nil:
+			p.title = fmt.Sprintf("notes of slide %d", s.number)
+		case p.name == l.main:
+			p.title = "document"
+		}
+		if err := c.checkActive(tree); err != nil {
+			return err
+		}
+		if s != nil {
+			c.compileSlide(s, tree)
+			continue
+		}
+		p.program = c.compilePart(tree)
+	}
+	if c.tags == 0 {
+		c.part = &part{name: l.main, title: "document"}
+		c.warn(nil, "", "the layout has no placeholders", "`service report layout init` writes an example")
+	}
+	if !c.uses["draft"] && !c.uses["report.status"] && !c.uses["draft_reasons"] {
+		c.part = &part{name: l.main, title: "document"}
+		c.warn(nil, "", "the layout does not show whether a report is a draft", "add {{#if draft}}DRAFT{{/if}} or {{report.status}}")
+	}
+	l.problems, l.tags = c.problems, c.tags
+	return nil
+}
+
+// Write fills in the layout in file with the data of a report and writes the document, as Layout.Write does.
+func Write(ctx context.Context, w io.Writer, file []byte, format string, v *content.Report) error {
+	l, err := Read(file, format)
+	if err != nil {
+		return err
+	}
+	return l.Write(ctx, w, v.LayoutData(), v.Theme())
+}
+
+// Write fills in the layout and writes the document. It returns a VALIDATION_ERROR if the layout has errors or does
+// too much, an error of ctx if ctx ends, or the error of a failed write. The same data gives the same bytes.
+func (l *Layout) Write(ctx context.Context, w io.Writer, data *content.LayoutData, theme drawing.Theme) error {
+	if err := l.Err(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxDuration)
+	defer cancel()
+	x := &executor{
+		ctx: ctx, theme: theme, scopes: []scopeValue{{value: reflect.ValueOf(data)}}, images: newImageStore(),
+	}
+	var made []*part // in the order of the program
+	for _, p := range l.parts {
+		if l.slideOf(p) != nil {
+			continue
+		}
+		made = append(made, x.fill(&part{name: p.name, program: p.program, relations: p.relations}))
+	}
+	var deck *deckChange
+	if l.format == "pptx" {
+		var slides []*part
+		if slides, deck = l.fillSlides(x); x.err == nil {
+			made = append(made, slides...)
+		}
+	}
+	if x.err != nil {
+		return x.err
+	}
+	return l.writePackage(w, made, x.images.files, deck)
+}
+
+// mediaFolders are the folders of pictures by format.
+var mediaFolders = map[string]string{"docx": "word/media", "pptx": "ppt/media"}
+
+// fill runs the program of a part.
+func (x *executor) fill(p *part) *part {
+	x.part, x.out, x.media = p, &bytes.Buffer{}, "../media/"
+	if strings.HasPrefix(p.name, "word/") {
+		x.media = "media/"
+	}
+	x.repeated, x.printed = false, false
+	if x.err == nil {
+		x.run(p.program)
+	}
+	p.output = x.out.Bytes()
+	x.finished += len(p.output)
+	x.out = &bytes.Buffer{}
+	return p
+}
+
+// writePackage writes the file: the parts that were filled in, and all others as they are.
+func (l *Layout) writePackage(w io.Writer, made []*part, media []mediaFile, deck *deckChange) error {
+	changed := map[string][]byte{} // nil for a part that is left out
+	for name, b := range l.replaced {
+		changed[name] = b
+	}
+	var extra []string // new parts, in order
+	put := func(name string, b []byte) {
+		changed[name] = b
+		if f := l.byName[strings.ToLower(name)]; f == nil || f.Name != name {
+			extra = append(extra, name)
+		}
+	}
+	if deck != nil {
+		deck.apply(l, put)
+	}
+	for _, p := range made {
+		put(p.name, p.output)
+		if len(p.added) == 0 {
+			continue
+		}
+		name := relationsOf(p.name)
+		before := changed[name]
+		if before == nil {
+			var err error
+			if before, err = l.read(name); err != nil {
+				return err
+			}
+		}
+		b, err := withRelations(before, p.added)
+		if err != nil {
+			return err
+		}
+		put(name, b)
+	}
+	for _, m := range media {
+		put(path.Join(mediaFolders[l.format], m.name), m.data)
+	}
+	changed[typesPart] = l.withTypes(len(media) > 0, deck)
+	return writeZip(w, l.file, changed, extra)
+}
+
+// withRelations returns a part of relationships with more of them.
+func withRelations(file []byte, added []relation) ([]byte, error) {
+	var b bytes.Buffer
+	for _, r := range added {
+		fmt.Fprintf(
+			&b, `<Relationship xmlns="http://schemas.openxmlformats.org/package/2006/relationships" Id="%s" Type="%s" Target="%s"%s/>`,
+			escaped(r.id), escaped(r.kind), escaped(r.target), map[bool]string{true: ` TargetMode="External"`}[r.external],
+		)
+	}
+	if file == nil {
+		return []byte(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>` + "\n" +
+			`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">` + b.String() + `</Relationships>`), nil
+	}
+	return beforeEnd(file, b.Bytes())
+}
+
+// beforeEnd inserts XML before the end tag of the root element.
+func beforeEnd(file, inserted []byte) ([]byte, error) {
+	at := bytes.LastIndex(file, []byte("</"))
+	if at < 0 { // <Relationships/>
+		end := bytes.LastIndex(file, []byte("/>"))
+		from := bytes.LastIndexByte(file[:max(end, 0)], '<')
+		if end < 0 || from < 0 {
+			return nil, errors.New("a part of the layout has no root element")
+		}
+		name, _, _ := bytes.Cut(file[from+1:end], []byte(" "))
+		return slices.Concat(file[:end], []byte(">"), inserted, []byte("</"), name, []byte(">")), nil
+	}
+	return slices.Concat(file[:at], inserted, file[at:]), nil
+}
+
+// withTypes returns the list of media types for the document.
+func (l *Layout) withTypes(hasImages bool, deck *deckChange) []byte {
+	var b strings.Builder
+	known := false
+	l.types.walk(func(n *node) bool {
+		known = known || n.is("ct:Default") && strings.EqualFold(n.attr("Extension"), "png")
+		return true
+	})
+	const namespace = ` xmlns="http://schemas.openxmlformats.org/package/2006/content-types"`
+	if hasImages && !known {
+		b.WriteString(`<Default` + namespace + ` Extension="png" ContentType="image/png"/>`)
+	}
+	var gone map[string]bool
+	if deck != nil {
+		gone = deck.removed
+		for _, p := range deck.added {
+			fmt.Fprintf(&b, `<Override%s PartName="/%s" ContentType="application/vnd.openxmlformats-officedocument.presentationml.%s+xml"/>`, namespace, p.name, p.kind)
+		}
+	}
+	root := *l.types
+	root.children = slices.Clone(root.children)
+	for i, c := range root.children {
+		if c.is("ct:Types") {
+			list := *c
+			list.children = slices.DeleteFunc(slices.Clone(c.children), func(n *node) bool {
+				return gone[strings.TrimPrefix(n.attr("PartName"), "/")]
+			})
+			root.children[i] = &list
+		}
+	}
+	out, err := beforeEnd([]byte(sourceOf(&root)), []byte(b.String()))
+	if err != nil {
+		return []byte(sourceOf(&root))
+	}
+	return out
+}
+
+// writeZip writes the parts of a file in their order, with changes, and then more.
+func writeZip(w io.Writer, file *zip.Reader, changed map[string][]byte, extra []string) error {
+	z := zip.NewWriter(w)
+	write := func(name string, b []byte) error {
+		// The earliest time a zip can hold: the entries must not depend on the current time.
+		f, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
+		if err == nil {
+			_, err = f.Write(b)
+		}
+		return err
+	}
+	for _, f := range file.File {
+		if strings.HasSuffix(f.Name, "/") {
+			continue
+		}
+		b, ok := changed[f.Name]
+		var err error
+		switch {
+		case ok && b == nil:
+		case ok:
+			err = write(f.Name, b)
+		default:
+			err = z.Copy(f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, name := range extra {
+		if changed[name] == nil {
+			continue
+		}
+		if err := write(name, changed[name]); err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}

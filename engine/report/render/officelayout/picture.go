@@ -1,0 +1,393 @@
+package officelayout
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image/png"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/engine/report/content"
+)
+
+// EMUs, the unit of lengths in Office files: in a centimeter, and in a unit of a drawing.
+const (
+	emuPerCentimeter = 360_000
+	emuPerUnit       = 8890
+	maxInlineWidth   = 16 * emuPerCentimeter
+	maxPictureWidth  = 50 // centimeters
+)
+
+const pictureNamespaces = ` xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"` +
+	` xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"`
+
+// imageStore holds the pictures that a document contains, each once.
+type imageStore struct {
+	names map[*content.LayoutImage]string
+	files []mediaFile
+	sizes map[*content.LayoutImage][2]float64
+}
+
+// mediaFile is a picture in the package, by its name within the folder media.
+type mediaFile struct {
+	name string
+	data []byte
+}
+
+func newImageStore() *imageStore {
+	return &imageStore{names: map[*content.LayoutImage]string{}, sizes: map[*content.LayoutImage][2]float64{}}
+}
+
+// placedImage is a picture as the part that is being written refers to it. Its size is in EMUs.
+type placedImage struct {
+	relation, title string
+	width, height   float64
+}
+
+// image returns the picture that an expression names, for use in the current part, or nil if there is none.
+func (x *executor) image(e expression) *placedImage {
+	v := e.eval(x)
+	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil
+	}
+	image, ok := v.Interface().(*content.LayoutImage)
+	if !ok {
+		return nil
+	}
+	s := x.images
+	if s.names[image] == "" {
+		data := image.PNG
+		if image.Drawing != nil {
+			var b bytes.Buffer
+			if err := image.Drawing.WritePNG(&b, x.theme); err != nil {
+				x.err = fmt.Errorf("draw %q: %w", image.Title, err)
+				return nil
+			}
+			data = b.Bytes()
+		}
+		size, err := png.DecodeConfig(bytes.NewReader(data))
+		if err != nil {
+			x.err = fmt.Errorf("the picture %q: %w", image.Title, err)
+			return nil
+		}
+		s.sizes[image] = [2]float64{float64(size.Width), float64(size.Height)}
+		if image.Drawing != nil {
+			s.sizes[image] = [2]float64{image.Drawing.Width * emuPerUnit, image.Drawing.Height * emuPerUnit}
+		} else {
+			s.sizes[image] = [2]float64{float64(size.Width) * emuPerUnit, float64(size.Height) * emuPerUnit}
+		}
+		s.names[image] = fmt.Sprintf("report-picture%d.png", len(s.files)+1)
+		s.files = append(s.files, mediaFile{s.names[image], data})
+		x.finished += len(data)
+	}
+	x.printed = true
+	size := s.sizes[image]
+	alt := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(image.Title), ".") + ". " + image.Description)
+	if r := []rune(alt); len(r) > 2000 {
+		alt = string(r[:1999]) + "…"
+	}
+	return &placedImage{x.part.addRelation(relImage, x.media+s.names[image]), alt, size[0], size[1]}
+}
+
+// fit returns the size of the picture within a box, with its proportions kept.
+func (p *placedImage) fit(width, height float64) (w, h int) {
+	scale := math.Min(width/p.width, height/p.height)
+	return int(p.width * scale), int(p.height * scale)
+}
+
+// imageArguments reads what follows "image": a picture and, optionally, its width in centimeters.
+func (l *compiler) imageArguments(n *node, t *tag) (image expression, width float64) {
+	p, err := newParser(l.schema, l.scopes, t.rest)
+	if err == nil {
+		image, err = p.primary()
+	}
+	if err == nil && base(image.typ()) != imageType {
+		err = &unknownName{"it is not a picture", "pictures are logo and the fields of charts, such as {{image charts.heat_map}}"}
+	}
+	if err == nil && len(p.tokens) > 0 {
+		if word := p.nextToken(); word != "width" {
+			err = errors.New("after the picture, only its width can follow, such as: width 12 (in centimeters)")
+		} else if width, err = strconv.ParseFloat(strings.TrimSuffix(p.nextToken(), "cm"), 64); err != nil || width < 0.5 || width > maxPictureWidth {
+			err = fmt.Errorf("the width is a number of centimeters up to %d", maxPictureWidth)
+		}
+	}
+	if err != nil {
+		l.reportError(n, t.source, err)
+		return nil, 0
+	}
+	l.note(image)
+	return image, width
+}
+
+// inlineImage compiles {{image …}} in the text of a Word document.
+func (l *compiler) inlineImage(out *program, n *node) {
+	t := n.ancestor("w:t")
+	if t == nil {
+		l.report(n, n.tag.source, "on a slide, a picture takes the place of a text box", "give the placeholder a text box of its own")
+		return
+	}
+	if image, width := l.imageArguments(n, n.tag); image != nil {
+		out.add(inlineImage{image, width, t.prefix, t.start, t.end})
+	}
+}
+
+// inlineImage is a picture within the text of a Word document.
+type inlineImage struct {
+	image      expression
+	width      float64 // in centimeters; 0 for its own
+	prefix     string
+	start, end string // the tags of the text element around it
+}
+
+func (o inlineImage) run(x *executor) {
+	p := x.image(o.image)
+	if p == nil {
+		return
+	}
+	width := math.Min(p.width, maxInlineWidth)
+	if o.width > 0 {
+		width = o.width * emuPerCentimeter
+	}
+	w, h := p.fit(width, 22*emuPerCentimeter)
+	x.drawingID++
+	id := x.drawingID
+	fmt.Fprintf(
+		x.out,
+		`%[1]s<%[2]sdrawing><wp:inline xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"%[3]s distT="0" distB="0" distL="0" distR="0">`+
+			`<wp:extent cx="%[4]d" cy="%[5]d"/><wp:docPr id="%[6]d" name="Picture %[6]d" descr="%[7]s"/>`+
+			`<wp:cNvGraphicFramePr><a:graphicFrameLocks noChangeAspect="1"/></wp:cNvGraphicFramePr>`+
+			`<a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/picture">`+
+			`<pic:pic xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:nvPicPr><pic:cNvPr id="%[6]d" name="Picture %[6]d"/><pic:cNvPicPr/></pic:nvPicPr>`+
+			`<pic:blipFill><a:blip r:embed="%[8]s"/><a:stretch><a:fillRect/></a:stretch></pic:blipFill>`+
+			`<pic:spPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="%[4]d" cy="%[5]d"/></a:xfrm><a:prstGeom prst="rect"><a:avLst/></a:prstGeom></pic:spPr>`+
+			`</pic:pic></a:graphicData></a:graphic></wp:inline></%[2]sdrawing>%[9]s`,
+		o.end, o.prefix, pictureNamespaces, w, h, id, escaped(p.title), p.relation, o.start,
+	)
+}
+
+// imageTag returns the placeholder in a picture's alternative text, or nil if there is none.
+func imageTag(properties *node) *tag {
+	if properties == nil {
+		return nil
+	}
+	text := properties.attr("descr")
+	all, _ := findTags(text)
+	for _, s := range all {
+		if t := newTag(text[s.from+2 : s.to-2]); t.kind == tagImage {
+			return t
+		}
+	}
+	return nil
+}
+
+// withoutImageTag returns the start tag of a drawing's properties. It reports other placeholders in the alternative
+// text, which only a picture can have.
+func (l *compiler) withoutImageTag(n *node) string {
+	if all, unclosed := findTags(n.attr("descr")); len(all) > 0 || unclosed != "" {
+		l.report(n, n.attr("descr"), "only a picture can have a placeholder as its alternative text, {{image …}}", "")
+	}
+	return n.start
+}
+
+// picture compiles a picture of the layout whose alternative text is {{image …}}: the report's picture takes its
+// place, as large as fits into it. It returns false for other pictures.
+func (l *compiler) picture(out *program, n *node) bool {
+	properties := n.find("wp:docPr")
+	if n.is("p:pic") {
+		properties = n.find("p:cNvPr")
+	}
+	t := imageTag(properties)
+	if t == nil {
+		return false
+	}
+	l.tags++
+	image, _ := l.imageArguments(n, t)
+	blip, extent := n.find("a:blip"), n.find("wp:extent")
+	position := node{}
+	if n.is("p:pic") {
+		extent = nil
+		if f := n.find("a:xfrm"); f != nil {
+			extent = f.child("a:ext")
+			if o := f.child("a:off"); o != nil {
+				position = *o
+			}
+		}
+	}
+	if blip == nil || extent == nil {
+		l.report(n, t.source, "only a picture can have a placeholder as its alternative text", "insert any picture and give it this alternative text")
+		return true
+	}
+	if image == nil {
+		return true
+	}
+	frame := pictureFrame{image: image}
+	frame.width, _ = strconv.ParseFloat(extent.attr("cx"), 64)
+	frame.height, _ = strconv.ParseFloat(extent.attr("cy"), 64)
+	frame.x, _ = strconv.Atoi(position.attr("x"))
+	frame.y, _ = strconv.Atoi(position.attr("y"))
+	if frame.width < 1 || frame.height < 1 || frame.width > 1e9 || frame.height > 1e9 {
+		l.report(n, t.source, "the picture has no size", "insert it again")
+		return true
+	}
+	var body program
+	l.frame(&body, n)
+	frame.body = body.ops()
+	out.add(frame)
+	return true
+}
+
+// frame compiles a picture of the layout with other sizes, description and file.
+func (l *compiler) frame(out *program, n *node) {
+	switch {
+	case n.isText():
+		out.add(raw(n.start))
+		return
+	case n.is("wp:docPr", "p:cNvPr", "pic:cNvPr"):
+		out.add(frameTag{n.start, "properties"})
+	case n.is("wp:extent"), n.is("a:ext") && n.parent.is("a:xfrm"):
+		out.add(frameTag{n.start, "size"})
+	case n.is("a:off") && n.parent.parent.is("p:spPr"):
+		out.add(frameTag{n.start, "position"})
+	case n.is("a:blip"):
+		out.add(frameTag{n.start, n.attrName("embed")})
+		if n.end != "" {
+			out.add(raw(n.end)) // without its effects, and without the vector image that it may also have
+		}
+		return
+	case n.is("a:srcRect"):
+		return // the crop of the picture that is replaced
+	default:
+		out.add(raw(n.start))
+	}
+	for _, c := range n.children {
+		l.frame(out, c)
+	}
+	out.add(raw(n.end))
+}
+
+// attrName returns the name, with its prefix, of an attribute in the namespace of relationships.
+func (n *node) attrName(local string) string {
+	for _, a := range n.attrs {
+		if a.Name.Local == local && a.Name.Space != "" && a.Name.Space != "xmlns" {
+			return a.Name.Space + ":" + local
+		}
+	}
+	return "r:" + local
+}
+
+// pictureFrame is a picture of the layout that is replaced by one of the report. Its box is in EMUs.
+type pictureFrame struct {
+	image         expression
+	body          []op
+	width, height float64
+	x, y          int
+}
+
+func (o pictureFrame) run(x *executor) {
+	p := x.image(o.image)
+	if p == nil {
+		return
+	}
+	w, h := p.fit(o.width, o.height)
+	x.frame = frameState{p, w, h, o.x + (int(o.width)-w)/2, o.y + (int(o.height)-h)/2}
+	x.run(o.body)
+}
+
+// frameState is the picture that fills the current frame.
+type frameState struct {
+	*placedImage
+	w, h, x, y int
+}
+
+// frameTag is a start tag of a picture of the layout, changed for the picture that takes its place.
+type frameTag struct{ start, change string }
+
+func (o frameTag) run(x *executor) {
+	f, s := x.frame, o.start
+	switch o.change {
+	case "size":
+		s = setAttr(setAttr(s, "cx", strconv.Itoa(f.w)), "cy", strconv.Itoa(f.h))
+	case "position":
+		s = setAttr(setAttr(s, "x", strconv.Itoa(f.x)), "y", strconv.Itoa(f.y))
+	case "properties":
+		if strings.Contains(s, "descr") {
+			s = setAttr(s, "descr", f.title)
+		}
+		if !strings.HasPrefix(s, "<p:") { // the numbers of shapes on a slide are unique already
+			x.drawingID++
+			s = setAttr(s, "id", strconv.Itoa(x.drawingID))
+		}
+	default:
+		s = setAttr(s, o.change, f.relation)
+	}
+	x.out.WriteString(s)
+}
+
+// pictureBox compiles a text box of a slide that contains nothing but {{image …}}: the picture takes its place. It
+// returns false for other shapes.
+func (l *compiler) pictureBox(out *program, n *node) bool {
+	body := n.child("p:txBody")
+	if body == nil {
+		return false
+	}
+	var found *node
+	alone := true
+	body.walk(func(c *node) bool {
+		switch {
+		case c.tag != nil && c.tag.kind == tagImage && found == nil:
+			found = c
+		case c.tag != nil, c.isText() && c.parent.is("a:t") && strings.TrimSpace(c.text) != "":
+			alone = false
+		}
+		return alone
+	})
+	if found == nil || !alone {
+		return false
+	}
+	l.tags++
+	image, _ := l.imageArguments(found, found.tag)
+	if image == nil {
+		return true
+	}
+	box := slideImage{image: image, name: n.find("p:cNvPr").attr("name"), id: n.find("p:cNvPr").attr("id")}
+	if f := n.find("a:xfrm"); f != nil && f.child("a:off") != nil && f.child("a:ext") != nil {
+		box.x, _ = strconv.Atoi(f.child("a:off").attr("x"))
+		box.y, _ = strconv.Atoi(f.child("a:off").attr("y"))
+		box.width, _ = strconv.ParseFloat(f.child("a:ext").attr("cx"), 64)
+		box.height, _ = strconv.ParseFloat(f.child("a:ext").attr("cy"), 64)
+	}
+	if box.width < 1 || box.height < 1 || box.width > 1e9 || box.height > 1e9 {
+		l.report(found, found.tag.source, "the text box has its position from the slide layout", "move or resize it once, so that it has a position of its own")
+		return true
+	}
+	out.add(box)
+	return true
+}
+
+// slideImage is a picture that takes the place of a text box.
+type slideImage struct {
+	image         expression
+	name, id      string
+	width, height float64
+	x, y          int
+}
+
+func (o slideImage) run(x *executor) {
+	p := x.image(o.image)
+	if p == nil {
+		return
+	}
+	w, h := p.fit(o.width, o.height)
+	fmt.Fprintf(
+		x.out,
+		`<p:pic xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"%s><p:nvPicPr><p:cNvPr id="%s" name="%s" descr="%s"/>`+
+			`<p:cNvPicPr><a:picLocks noChangeAspect="1"/></p:cNvPicPr><p:nvPr/></p:nvPicPr>`+
+			`<p:blipFill><a:blip r:embed="%s"/><a:stretch><a:fillRect/></a:stretch></p:blipFill>`+
+			`<p:spPr><a:xfrm><a:off x="%d" y="%d"/><a:ext cx="%d" cy="%d"/></a:xfrm><a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr></p:pic>`,
+		pictureNamespaces, escaped(o.id), escaped(o.name), escaped(p.title), p.relation,
+		o.x+(int(o.width)-w)/2, o.y+(int(o.height)-h)/2, w, h,
+	)
+}

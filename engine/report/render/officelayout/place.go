@@ -1,0 +1,99 @@
+package officelayout
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/scf-service/service/internal/prose"
+)
+
+// setPlaces notes for each paragraph and picture of a part where it is, such as "table 2, row 3, column 1".
+func setPlaces(root *node) {
+	paragraphs, tables := 0, 0
+	var visit func(n *node, where string)
+	visit = func(n *node, where string) {
+		switch {
+		case n.is("w:tbl", "a:tbl"):
+			tables++
+			table := fmt.Sprintf("table %d", tables)
+			rows := 0
+			for _, r := range n.children {
+				if !r.is("w:tr", "a:tr") {
+					continue
+				}
+				rows++
+				columns := 0
+				for _, c := range r.children {
+					if c.is("w:tc", "a:tc") {
+						columns++
+						visit(c, fmt.Sprintf("%s, row %d, column %d", joinPlace(where, table), rows, columns))
+					}
+				}
+			}
+			return
+		case n.is("p:sp", "p:pic", "p:graphicFrame"):
+			if name := n.find("p:cNvPr"); name != nil {
+				where = joinPlace(where, fmt.Sprintf("shape “%s”", prose.Truncate(name.attr("name"), 60)))
+			}
+			paragraphs = 0
+		case n.is("w:txbxContent"):
+			where = joinPlace(where, "text box")
+		case n.is("w:p", "a:p"):
+			if !strings.Contains(where, "row ") {
+				paragraphs++
+				where = joinPlace(where, fmt.Sprintf("paragraph %d", paragraphs))
+			}
+		}
+		n.place = where
+		for _, c := range n.children {
+			visit(c, where)
+		}
+	}
+	visit(root, "")
+}
+
+func joinPlace(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + ", " + b
+}
+
+// placeOf returns the place of n, or of the closest element around it that has one.
+func placeOf(n *node) string {
+	for ; n != nil; n = n.parent {
+		if n.place != "" {
+			return n.place
+		}
+	}
+	return ""
+}
+
+// partTitle returns what a user calls a part: "slide 3" for "ppt/slides/slide3.xml".
+func partTitle(name string) string {
+	base := strings.TrimSuffix(path.Base(name), ".xml")
+	kind := strings.TrimRight(base, "0123456789")
+	number := base[len(kind):]
+	for _, k := range []struct{ kind, title string }{
+		{"header", "header"},
+		{"footer", "footer"},
+		{"slide", "slide"},
+		{"notesSlide", "notes of slide"},
+		{"slideLayout", "slide layout"},
+		{"slideMaster", "slide master"},
+	} {
+		if k.kind == kind {
+			return strings.TrimSpace(k.title + " " + number)
+		}
+	}
+	switch name {
+	case "word/document.xml":
+		return "document"
+	case "word/footnotes.xml", "word/endnotes.xml":
+		return kind
+	case "docProps/core.xml", "docProps/app.xml":
+		return "document properties"
+	}
+	return name
+}

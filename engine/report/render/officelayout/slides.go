@@ -1,0 +1,335 @@
+package officelayout
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// slide is a slide of a presentation, in the order of the presentation.
+type slide struct {
+	part *part
+	// relationID is the relationship by which the presentation refers to the slide, and number its place.
+	relationID string
+	number     int
+	notes      *part
+	// each repeats the slide and when omits it; at most one is set.
+	each *eachItem
+	when expression
+}
+
+// readSlides reads the order of the slides.
+func (l *Layout) readSlides() error {
+	relations, err := l.readRelations(l.main)
+	if err != nil {
+		return err
+	}
+	root, err := l.readTree(l.main)
+	if err != nil {
+		return err
+	}
+	find := func(name string) *part {
+		for _, p := range l.parts {
+			if strings.EqualFold(p.name, name) {
+				return p
+			}
+		}
+		return nil
+	}
+	var broken error
+	root.walk(func(n *node) bool {
+		if !n.is("p:sldId") {
+			return true
+		}
+		id := relationOf(n)
+		at := slices.IndexFunc(relations, func(r relation) bool { return r.id == id })
+		if at < 0 || find(target(l.main, relations[at].target)) == nil {
+			broken = refuse("the presentation lists a slide (%s) that the file does not contain; save it again", id)
+			return false
+		}
+		s := &slide{part: find(target(l.main, relations[at].target)), relationID: id, number: len(l.slides) + 1}
+		for _, r := range s.part.relations {
+			if r.kind == relNotes {
+				s.notes = find(target(s.part.name, r.target))
+			}
+		}
+		l.slides = append(l.slides, s)
+		return true
+	})
+	return broken
+}
+
+// slideOf returns the slide that a part is, or whose notes it is, or nil.
+func (l *Layout) slideOf(p *part) *slide {
+	for _, s := range l.slides {
+		if s.part == p || s.notes == p {
+			return s
+		}
+	}
+	return nil
+}
+
+// compileSlide compiles a slide or its notes. {{#slide …}} anywhere in the text of the slide repeats or omits it.
+func (l *compiler) compileSlide(s *slide, root *node) {
+	setPlaces(root)
+	l.extractTags(root)
+	if l.part == s.notes {
+		// Notes are compiled after their slide, with the same scope, because parts are in the order of the slides.
+		if s.each != nil {
+			l.scopes = append(l.scopes, scopeType{typ: base(s.each.list.typ()).Elem(), loop: true})
+		}
+	} else {
+		l.slideTag(s, root)
+	}
+	l.part.program = l.compileTree(root)
+}
+
+// slideTag finds {{#slide each LIST}} or {{#slide if VALUE}} and takes it out of the slide.
+func (l *compiler) slideTag(s *slide, root *node) {
+	var found []*node
+	root.walk(func(n *node) bool {
+		if n.tag != nil && n.tag.kind == tagSlide {
+			found = append(found, n)
+		}
+		return true
+	})
+	if len(found) != 1 {
+		return // the compiler reports a second one
+	}
+	n := found[0]
+	l.slide = n
+	l.tags++
+	word, rest, _ := strings.Cut(n.tag.rest, " ")
+	switch word {
+	case "each":
+		t := *n.tag
+		t.rest = rest
+		e, item := l.loop(n, &t)
+		if e == nil {
+			return
+		}
+		for _, r := range s.part.relations {
+			if kind := path.Base(r.kind); !slices.Contains([]string{"slideLayout", "notesSlide", "image", "hyperlink", "tags"}, kind) {
+				l.report(n, n.tag.source, "a slide that is repeated can't contain a "+kind, "use {{image charts.…}}, or move it to a slide of its own")
+				return
+			}
+		}
+		s.each = e
+		l.scopes = append(l.scopes, item)
+	case "if":
+		s.when = l.expression(n, n.tag.source, rest)
+	default:
+		l.report(n, n.tag.source, "it is neither {{#slide each LIST}} nor {{#slide if VALUE}}", "")
+	}
+	if p := n.ancestor("a:p"); p != nil {
+		if shape := n.ancestor("p:sp"); shape != nil && strings.TrimSpace(shape.allText()) == "" && len(tagsIn(shape)) == 1 {
+			shape.parent.setChildren(slices.Delete(shape.parent.children, shape.index(), shape.index()+1))
+			return
+		}
+		p.hadBlockTag = true
+	}
+}
+
+func tagsIn(n *node) (out []*node) {
+	n.walk(func(c *node) bool {
+		if c.tag != nil {
+			out = append(out, c)
+		}
+		return true
+	})
+	return out
+}
+
+// deckChange is how the slides of a document differ from those of its layout.
+type deckChange struct {
+	// order lists the relationship of each slide of the document; that of a copy is new.
+	order []string
+	// removed holds the parts of omitted slides, added those of copies.
+	removed map[string]bool
+	added   []addedPart
+	main    *node
+}
+
+type addedPart struct {
+	name, kind, relationID string
+	relations              []relation
+}
+
+// fillSlides fills in the slides: repeated ones once for each item, without those that are omitted.
+func (l *Layout) fillSlides(x *executor) ([]*part, *deckChange) {
+	var out []*part
+	d := &deckChange{removed: map[string]bool{}}
+	changed := false
+	highest := 0
+	for _, p := range l.parts {
+		base := strings.TrimSuffix(path.Base(p.name), ".xml")
+		n, _ := strconv.Atoi(strings.TrimLeft(base, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+		highest = max(highest, n)
+	}
+	for _, s := range l.slides {
+		items := []scopeValue{{}}
+		if s.each != nil {
+			items = s.each.items(x)
+		} else if s.when != nil && !truth(s.when.eval(x)) {
+			items = nil
+		}
+		if len(items) == 0 {
+			changed = true
+			d.removed[s.part.name] = true
+			if s.notes != nil {
+				d.removed[s.notes.name] = true
+			}
+		}
+		for i, item := range items {
+			if !x.spend(100) {
+				return nil, nil
+			}
+			if s.each != nil {
+				x.scopes = append(x.scopes, item)
+			}
+			one := &part{name: s.part.name, program: s.part.program, relations: s.part.relations}
+			id := s.relationID
+			var notes *part
+			if s.notes != nil {
+				notes = &part{name: s.notes.name, program: s.notes.program, relations: s.notes.relations}
+			}
+			if i > 0 {
+				changed = true
+				highest++
+				id = fmt.Sprintf("rIdReport%d", highest)
+				one.name = path.Join(path.Dir(s.part.name), fmt.Sprintf("slide%d.xml", highest))
+				added := addedPart{one.name, "slide", id, slices.Clone(one.relations)}
+				if notes != nil {
+					notes.name = path.Join(path.Dir(s.notes.name), fmt.Sprintf("notesSlide%d.xml", highest))
+					retarget(added.relations, relNotes, "../notesSlides/"+path.Base(notes.name))
+					ofNotes := addedPart{notes.name, "notesSlide", "", slices.Clone(notes.relations)}
+					retarget(ofNotes.relations, relSlide, "../slides/"+path.Base(one.name))
+					d.added = append(d.added, ofNotes)
+				}
+				d.added = append(d.added, added)
+			}
+			d.order = append(d.order, id)
+			out = append(out, x.fill(one))
+			if notes != nil {
+				out = append(out, x.fill(notes))
+			}
+			if s.each != nil {
+				x.scopes = x.scopes[:len(x.scopes)-1]
+			}
+		}
+	}
+	if !changed || x.err != nil {
+		return out, nil
+	}
+	for _, s := range l.slides {
+		for _, r := range s.part.relations {
+			if r.kind == relSlide && !d.removed[s.part.name] && d.removed[target(s.part.name, r.target)] {
+				x.err = refuse("slide %d links to a slide that this report leaves out; remove the link", s.number)
+			}
+		}
+	}
+	var err error
+	if d.main, err = l.readTree(l.main); err != nil {
+		x.err = err
+	}
+	return out, d
+}
+
+func retarget(all []relation, kind, to string) {
+	for i := range all {
+		if all[i].kind == kind {
+			all[i].target = to
+		}
+	}
+}
+
+// apply writes the presentation's list of slides and the relationships of copies.
+func (d *deckChange) apply(l *Layout, put func(string, []byte)) {
+	for name := range d.removed {
+		put(name, nil)
+		put(relationsOf(name), nil)
+	}
+	var more []relation
+	highest := 256
+	var first *node
+	d.main.walk(func(n *node) bool {
+		if n.is("p:sldId") {
+			if id, err := strconv.Atoi(idOf(n)); err == nil {
+				highest = max(highest, id)
+			}
+		}
+		if n.is("p:sldIdLst") {
+			first = n
+		}
+		return true
+	})
+	for _, a := range d.added {
+		if a.kind == "slide" {
+			more = append(more, relation{a.relationID, relSlide, "slides/" + path.Base(a.name), false})
+		}
+		b, err := withRelations(nil, a.relations)
+		if err == nil {
+			put(relationsOf(a.name), b)
+		}
+	}
+	if first != nil {
+		byRelation := map[string]*node{}
+		for _, c := range first.children {
+			if c.is("p:sldId") {
+				byRelation[relationOf(c)] = c
+			}
+		}
+		var list []*node
+		for _, id := range d.order {
+			if n := byRelation[id]; n != nil {
+				list = append(list, n)
+				continue
+			}
+			highest++
+			list = append(list, &node{raw: true, text: fmt.Sprintf(
+				`<%ssldId id="%d" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" r:id="%s"/>`, first.prefix, highest, id,
+			)})
+		}
+		first.children = list
+	}
+	// Sections and custom shows list slides by number; PowerPoint calls a file broken in which they are wrong.
+	d.main.walk(func(n *node) bool {
+		n.children = slices.DeleteFunc(n.children, func(c *node) bool {
+			return c.is("p:custShowLst") || c.is("p:ext") && strings.EqualFold(c.attr("uri"), "{521415D9-36F7-43E2-AB2F-B90AF26B5E84}")
+		})
+		return true
+	})
+	put(l.main, []byte(sourceOf(d.main)))
+	if relations, err := l.readTree(relationsOf(l.main)); err == nil && relations != nil {
+		relations.walk(func(n *node) bool {
+			n.children = slices.DeleteFunc(n.children, func(c *node) bool {
+				return c.is("rel:Relationship") && d.removed[target(l.main, c.attr("Target"))]
+			})
+			return true
+		})
+		if b, err := withRelations([]byte(sourceOf(relations)), more); err == nil {
+			put(relationsOf(l.main), b)
+		}
+	}
+}
+
+// idOf returns the number of a slide in the presentation's list, and relationOf its relationship.
+func idOf(n *node) string {
+	for _, a := range n.attrs {
+		if a.Name.Local == "id" && a.Name.Space == "" {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+func relationOf(n *node) string {
+	for _, a := range n.attrs {
+		if a.Name.Local == "id" && a.Name.Space != "" {
+			return a.Value
+		}
+	}
+	return ""
+}

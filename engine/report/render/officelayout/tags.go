@@ -1,0 +1,259 @@
+package officelayout
+
+import (
+	"strings"
+	"unicode"
+)
+
+// tag is a placeholder.
+type tag struct {
+	// source is what stands between the braces.
+	source string
+	kind   tagKind
+	// word is what a closing tag closes: each, if or unless.
+	word string
+	// rest is the source without the words that say the kind.
+	rest string
+}
+
+type tagKind int
+
+const (
+	tagValue tagKind = iota
+	tagImage
+	tagComment
+	tagOpen // #each, #if, #unless
+	tagElse // else, else if
+	tagClose
+	tagSlide // #slide each, #slide if
+)
+
+func (t *tag) isBlock() bool { return t.kind == tagOpen || t.kind == tagElse || t.kind == tagClose }
+
+// newTag returns the placeholder with the given text between its braces.
+func newTag(source string) *tag {
+	clean := strings.Join(strings.FieldsFunc(source, func(r rune) bool { return unicode.IsSpace(r) || r == '\u00a0' || r == '\u200b' }), " ")
+	t := &tag{source: clean, rest: clean}
+	first, rest, _ := strings.Cut(clean, " ")
+	switch {
+	case strings.HasPrefix(clean, "!"):
+		t.kind = tagComment
+	case first == "#slide":
+		t.kind, t.rest = tagSlide, rest
+	case strings.HasPrefix(clean, "#"):
+		t.kind, t.word, t.rest = tagOpen, first[1:], rest
+	case strings.HasPrefix(clean, "/"):
+		t.kind, t.word, t.rest = tagClose, strings.TrimSpace(clean[1:]), ""
+	case first == "else":
+		t.kind, t.rest = tagElse, rest
+	case first == "image":
+		t.kind, t.rest = tagImage, rest
+	}
+	return t
+}
+
+// maxTagLength is the maximum length of a placeholder in bytes. It also bounds what a brace without its end can cost.
+const maxTagLength = 1000
+
+// span is the place of a placeholder in a text, with its braces.
+type span struct{ from, to int }
+
+// findTags returns the placeholders in a text. If one doesn't end, unclosed is its beginning.
+func findTags(text string) (all []span, unclosed string) {
+	for at := 0; ; {
+		open := strings.Index(text[at:], "{{")
+		if open < 0 {
+			return all, ""
+		}
+		open += at
+		end := strings.Index(text[open:min(len(text), open+maxTagLength)], "}}")
+		if end < 0 {
+			rest := []rune(text[open:min(len(text), open+4*30)])
+			return all, string(rest[:min(len(rest), 30)])
+		}
+		end += open + 2
+		all = append(all, span{open, end})
+		at = end
+	}
+}
+
+// extractTags replaces the placeholders in the paragraphs of a part with nodes of their own. Word often splits one
+// over several runs, each with its own format; the first run's format applies. Tags that open or close a block, and
+// else, are taken out of their run, so that they can delimit runs.
+func (l *compiler) extractTags(root *node) {
+	contents := l.insideContents(root)
+	var paragraphs []*node
+	root.walk(func(n *node) bool {
+		if n.is("w:p", "a:p") {
+			paragraphs = append(paragraphs, n)
+		}
+		return true
+	})
+	for _, p := range paragraphs {
+		l.extractFromParagraph(p, contents)
+	}
+	if strings.HasPrefix(l.part.name, "docProps/") {
+		l.extractFromProperties(root)
+	}
+}
+
+// extractFromProperties extracts the placeholders of the document's properties, such as its title.
+func (l *compiler) extractFromProperties(root *node) {
+	root.walk(func(n *node) bool {
+		if len(n.children) != 1 || !n.children[0].isText() {
+			return true
+		}
+		text := n.children[0].text
+		tags, unclosed := findTags(text)
+		if unclosed != "" {
+			l.report(n, unclosed, "the placeholder has no }}", "close it with }}")
+		}
+		if len(tags) == 0 {
+			return true
+		}
+		var parts []*node
+		at := 0
+		for _, s := range tags {
+			parts = append(parts, &node{text: text[at:s.from]}, &node{tag: newTag(text[s.from+2 : s.to-2])})
+			at = s.to
+		}
+		n.setChildren(append(parts, &node{text: text[at:]}))
+		return false
+	})
+}
+
+// textsOf returns the text elements of a paragraph, without those of paragraphs within it, as in text boxes.
+func textsOf(p *node) (out []*node) {
+	var visit func(n *node)
+	visit = func(n *node) {
+		for _, c := range n.children {
+			switch {
+			case c.is("w:p", "a:p", "a:fld"):
+			case c.is("w:t", "a:t"):
+				if c.parent.is("w:r", "a:r") {
+					out = append(out, c)
+				}
+			default:
+				visit(c)
+			}
+		}
+	}
+	visit(p)
+	return out
+}
+
+func (l *compiler) extractFromParagraph(p *node, contents map[*node]bool) {
+	texts := textsOf(p)
+	var whole strings.Builder
+	starts := make([]int, len(texts)+1)
+	for i, t := range texts {
+		whole.WriteString(t.allText())
+		starts[i+1] = whole.Len()
+	}
+	text := whole.String()
+	tags, unclosed := findTags(text)
+	if unclosed != "" {
+		l.report(p, unclosed, "the placeholder has no }} in its paragraph", "close it with }}")
+	}
+	if strings.Contains(text, "{%") {
+		l.warn(p, "{%", "placeholders of other tools are left as they are", "write {{#each …}} and {{#if …}}")
+	}
+	if len(tags) == 0 {
+		return
+	}
+	next := 0
+	for i, t := range texts {
+		var parts []*node
+		add := func(from, to int) {
+			if from < to {
+				parts = append(parts, &node{text: text[from:to]})
+			}
+		}
+		at, end := starts[i], starts[i+1]
+		if next > 0 {
+			at = min(max(at, tags[next-1].to), end) // the rest of a placeholder that began in an earlier run
+		}
+		for ; next < len(tags) && tags[next].from < end; next++ {
+			add(at, tags[next].from)
+			made := newTag(text[tags[next].from+2 : tags[next].to-2])
+			if contents[t] {
+				made.kind = tagComment
+			}
+			parts = append(parts, &node{tag: made})
+			at = min(tags[next].to, end)
+		}
+		add(at, end)
+		t.setChildren(parts)
+		t.start, t.end = "<"+t.prefix+"t>", "</"+t.prefix+"t>"
+		if t.is("w:t") {
+			t.start = "<" + t.prefix + `t xml:space="preserve">`
+		}
+	}
+	done := map[*node]bool{}
+	for _, t := range texts {
+		if r := t.parent; !done[r] {
+			done[r] = true
+			splitRun(r)
+		}
+	}
+}
+
+// splitRun takes the tags of blocks out of a run: it is replaced by runs of the same format and the tags between them.
+func splitRun(r *node) {
+	hasBlock := false
+	for _, t := range r.children {
+		for _, c := range t.children {
+			hasBlock = hasBlock || c.tag != nil && c.tag.isBlock()
+		}
+	}
+	if !hasBlock {
+		return
+	}
+	var out []*node
+	var format *node
+	newRun := func() *node {
+		run := &node{name: r.name, prefix: r.prefix, start: r.start, end: r.end, attrs: r.attrs}
+		if format != nil {
+			run.children = []*node{format}
+		}
+		return run
+	}
+	current := newRun()
+	flush := func() {
+		if len(current.children) > 1 || len(current.children) == 1 && current.children[0] != format {
+			current.setChildren(current.children)
+			out = append(out, current)
+		}
+		current = newRun()
+	}
+	for _, c := range r.children {
+		if c.is("w:rPr", "a:rPr") {
+			format = c
+			current = newRun()
+			continue
+		}
+		if !c.is("w:t", "a:t") {
+			current.children = append(current.children, c)
+			continue
+		}
+		var text *node
+		for _, part := range c.children {
+			if part.tag != nil && part.tag.isBlock() {
+				flush()
+				out = append(out, part)
+				text = nil
+				continue
+			}
+			if text == nil {
+				text = &node{name: c.name, prefix: c.prefix, start: c.start, end: c.end}
+				current.children = append(current.children, text)
+			}
+			part.parent = text
+			text.children = append(text.children, part)
+		}
+	}
+	flush()
+	siblings := r.parent.children
+	at := r.index()
+	r.parent.setChildren(append(append(append([]*node{}, siblings[:at]...), out...), siblings[at+1:]...))
+}

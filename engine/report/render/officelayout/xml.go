@@ -1,0 +1,288 @@
+package officelayout
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Limits of a part that is read as a tree.
+const (
+	maxPartDepth = 300
+	maxPartNodes = 400_000 // over all parts of a layout
+)
+
+// Namespaces by the prefix under which the rest of the package knows them.
+var namespaces = map[string]string{
+	"http://schemas.openxmlformats.org/wordprocessingml/2006/main":           "w",
+	"http://schemas.openxmlformats.org/drawingml/2006/main":                  "a",
+	"http://schemas.openxmlformats.org/presentationml/2006/main":             "p",
+	"http://schemas.openxmlformats.org/officeDocument/2006/relationships":    "r",
+	"http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing": "wp",
+	"http://schemas.openxmlformats.org/drawingml/2006/picture":               "pic",
+	"http://schemas.openxmlformats.org/package/2006/relationships":           "rel",
+	"http://schemas.openxmlformats.org/package/2006/content-types":           "ct",
+	"http://purl.oclc.org/ooxml/wordprocessingml/main":                       "strict",
+	"http://purl.oclc.org/ooxml/presentationml/main":                         "strict",
+}
+
+// node is an element, text, or something of our own in the tree of a part. An element keeps the bytes of its tags.
+type node struct {
+	// name is the element's name with the prefix from namespaces, such as "w:p"; "" for text.
+	name string
+	// prefix is the prefix that the part itself uses, with its colon.
+	prefix     string
+	start, end string // the tags as they are in the part; end is empty for <x/>; start of a text is its bytes
+	attrs      []xml.Attr
+	// text is the character data of a text node, unescaped, or the bytes of a comment if raw is set.
+	text     string
+	raw      bool
+	children []*node
+	parent   *node
+	// tag is a placeholder, block a loop or condition that replaced its siblings.
+	tag   *tag
+	block *blockNode
+	// hadBlockTag is set for a paragraph or row that held an end of a block: if it prints nothing, it is left out.
+	hadBlockTag bool
+	place       string
+}
+
+func (n *node) isText() bool { return n.name == "" && n.tag == nil && n.block == nil && !n.raw }
+
+// is reports whether the element has one of the names.
+func (n *node) is(names ...string) bool {
+	for _, name := range names {
+		if n.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// attr returns the value of an attribute, by its name without prefix, or "".
+func (n *node) attr(local string) string {
+	if n == nil {
+		return ""
+	}
+	for _, a := range n.attrs {
+		if a.Name.Local == local && a.Name.Space != "xmlns" {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// child returns the first child element with the name, or nil.
+func (n *node) child(name string) *node {
+	for _, c := range n.children {
+		if c.name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// ancestor returns the closest element around n that has one of the names, or nil.
+func (n *node) ancestor(names ...string) *node {
+	for p := n.parent; p != nil; p = p.parent {
+		if p.is(names...) {
+			return p
+		}
+	}
+	return nil
+}
+
+// walk calls f for n and everything below it, in document order, until f returns false for a subtree.
+func (n *node) walk(f func(*node) bool) {
+	if !f(n) {
+		return
+	}
+	for _, c := range n.children {
+		c.walk(f)
+	}
+}
+
+// find returns the first element below n with the name, or nil.
+func (n *node) find(name string) (found *node) {
+	n.walk(func(c *node) bool {
+		if found == nil && c.name == name {
+			found = c
+		}
+		return found == nil
+	})
+	return found
+}
+
+// index returns the position of n among its parent's children.
+func (n *node) index() int {
+	for i, c := range n.parent.children {
+		if c == n {
+			return i
+		}
+	}
+	return -1
+}
+
+func (n *node) setChildren(all []*node) {
+	n.children = all
+	for _, c := range all {
+		c.parent = n
+	}
+}
+
+// allText returns the character data below n.
+func (n *node) allText() string {
+	var b strings.Builder
+	n.walk(func(c *node) bool {
+		if c.isText() {
+			b.WriteString(c.text)
+		}
+		return true
+	})
+	return b.String()
+}
+
+var errStrict = errors.New(
+	"it is saved as Strict Open XML; in Word or PowerPoint, save it again as a normal document (.docx) or presentation (.pptx)",
+)
+
+// parsePart reads a part as a tree. nodes counts down what is left of maxPartNodes.
+func parsePart(data []byte, nodes *int) (*node, error) {
+	d := xml.NewDecoder(bytes.NewReader(data))
+	d.Strict = true
+	root := &node{name: "document"}
+	at, depth := root, 0
+	type scope map[string]string
+	scopes := []scope{{"xml": "xml"}}
+	for {
+		from := d.InputOffset()
+		t, err := d.RawToken()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		raw := string(data[from:d.InputOffset()])
+		if *nodes--; *nodes < 0 {
+			return nil, fmt.Errorf("the layout has more than %d elements", maxPartNodes)
+		}
+		add := func(n *node) {
+			n.parent = at
+			at.children = append(at.children, n)
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			if depth++; depth > maxPartDepth {
+				return nil, fmt.Errorf("its elements are nested more than %d levels deep", maxPartDepth)
+			}
+			n := &node{start: raw, attrs: t.Copy().Attr}
+			known := scopes[len(scopes)-1]
+			copied := false
+			for _, a := range t.Attr {
+				if a.Name.Space != "xmlns" && (a.Name.Space != "" || a.Name.Local != "xmlns") {
+					continue
+				}
+				if !copied {
+					next := scope{}
+					for k, v := range known {
+						next[k] = v
+					}
+					known, copied = next, true
+					*nodes -= len(next)
+				}
+				prefix := ""
+				if a.Name.Space == "xmlns" {
+					prefix = a.Name.Local
+				}
+				known[prefix] = namespaces[a.Value]
+				if known[prefix] == "strict" {
+					return nil, errStrict
+				}
+				if len(known) > 200 {
+					return nil, errors.New("it declares more than 200 namespaces")
+				}
+			}
+			scopes = append(scopes, known)
+			n.name = known[t.Name.Space] + ":" + t.Name.Local
+			if t.Name.Space != "" {
+				n.prefix = t.Name.Space + ":"
+			}
+			add(n)
+			at = n
+		case xml.EndElement:
+			if at == root {
+				return nil, errors.New("it has an end tag without a start tag")
+			}
+			if at.prefix+strings.TrimPrefix(at.name[strings.IndexByte(at.name, ':'):], ":") != qualified(t.Name) {
+				return nil, fmt.Errorf("the element %s ends with %s", at.name, raw)
+			}
+			at.end = raw
+			at, depth, scopes = at.parent, depth-1, scopes[:len(scopes)-1]
+		case xml.CharData:
+			if at == root {
+				add(&node{text: raw, raw: true})
+				continue
+			}
+			add(&node{text: string(t), start: raw})
+		case xml.Directive:
+			return nil, errors.New("it declares entities or a document type")
+		case xml.ProcInst:
+			add(&node{text: raw, raw: true})
+		case xml.Comment: // says nothing to a reader of the document
+		}
+	}
+	if at != root {
+		return nil, fmt.Errorf("the element %s does not end", at.name)
+	}
+	return root, nil
+}
+
+func qualified(n xml.Name) string {
+	if n.Space == "" {
+		return n.Local
+	}
+	return n.Space + ":" + n.Local
+}
+
+// escapeText escapes text for character data and attributes. Characters that XML doesn't allow become U+FFFD.
+func escapeText(b *bytes.Buffer, s string) {
+	_ = xml.EscapeText(b, []byte(s)) // a buffer doesn't fail
+}
+
+// escaped returns text escaped as escapeText does.
+func escaped(s string) string {
+	var b bytes.Buffer
+	escapeText(&b, s)
+	return b.String()
+}
+
+// setAttr returns a start tag with the value of an attribute replaced, or added if the tag has none. name has the
+// prefix that the part uses.
+func setAttr(start, name, value string) string {
+	quoted := name + `="` + escaped(value) + `"`
+	for i := 0; i < len(start); {
+		switch c := start[i]; {
+		case c == '"' || c == '\'':
+			i += strings.IndexByte(start[i+1:], c) + 2
+		case isSpace(c) && strings.HasPrefix(start[i+1:], name) && i+1+len(name) < len(start) &&
+			(start[i+1+len(name)] == '=' || isSpace(start[i+1+len(name)])):
+			from := i + 1
+			open := from + strings.IndexAny(start[from:], `"'`)
+			end := open + 1 + strings.IndexByte(start[open+1:], start[open])
+			return start[:from] + quoted + start[end+1:]
+		default:
+			i++
+		}
+	}
+	end := len(start) - 1
+	if strings.HasSuffix(start, "/>") {
+		end--
+	}
+	return start[:end] + " " + quoted + start[end:]
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
