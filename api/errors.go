@@ -221,3 +221,10 @@ const (
 
 // ErrorType returns the error type recorded in traces.
 func (e *Error) ErrorType() string { return string(e.Code) }
+
+// TooLarge returns a VALIDATION_ERROR with status 413 about a request that exceeds a limit.
+func TooLarge(field, format string, args ...any) *Error {
+	e := Invalid(field, format, args...)
+	e.status = http.StatusRequestEntityTooLarge
+	return e
+}

@@ -403,7 +403,7 @@ func TestKnownBrowser(t *testing.T) {
 			device = c
 		}
 	}
-	if device == nil || !device.HttpOnly || !device.Secure || device.SameSite != http.SameSiteStrictMode || device.Path != "/api/auth" ||
+	if device == nil || !device.HttpOnly || !device.Secure || device.SameSite != http.SameSiteStrictMode || device.Path != "/" ||
 		!device.Expires.Equal(now.Add(90*24*time.Hour)) || strings.Contains(signedIn.text, device.Value) {
 		t.Fatalf("%+v", device)
 	}
@@ -429,7 +429,7 @@ func TestKnownBrowserBelowAPath(t *testing.T) {
 	w.createOrganization("Acme", "ada@acme.example")
 	signedIn := testCaller{w: w}.must("POST", api.SignIn.Path, map[string]string{"email": "ada@acme.example", "password": goodPassword})
 	if set := strings.Join(signedIn.header.Values("Set-Cookie"), "\n"); !strings.Contains(set, api.DeviceCookie+"=") ||
-		!strings.Contains(set, "Path=/grc/api/auth;") {
+		!strings.Contains(set, "Path=/grc;") {
 		t.Error(set)
 	}
 }

@@ -100,15 +100,14 @@ func (s *Server) sendSessionCookie(ctx context.Context, out any) {
 	}
 }
 
-// deviceCookiePath returns the path that the device cookie is limited to. It covers the operations that
-// read the cookie and includes the path of the public URL.
+// deviceCookiePath returns the path that the device cookie is limited to: that of the public URL. Both the
+// operations and the pages with which users sign in read it.
 func (s *Server) deviceCookiePath() string {
-	const authPath = "/api/auth"
 	u, err := url.Parse(s.publicURL)
 	if err != nil {
-		return authPath
+		return "/"
 	}
-	return path.Join("/", u.Path, authPath)
+	return path.Join("/", u.Path)
 }
 
 // resendCookieIfRenewed sends the session cookie again, with its new expiry, if the session was extended.

@@ -116,10 +116,14 @@ func (s *Server) logAndConvertError(ctx context.Context, op *api.Operation, err 
 	return e
 }
 
-// writeError sends an error with the request's trace id.
+// writeError sends an error with the request's trace id: as a page to a browser, unless it called the API.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, e *api.Error) {
 	filled := *e
 	filled.TraceID = traceIDFrom(r.Context())
+	if s.pages != nil && isPageRequest(r) {
+		s.pages.WriteError(w, r, &filled)
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(e.HTTPStatus())
 	_ = json.NewEncoder(w).Encode(api.ErrorEnvelope{Error: &filled})

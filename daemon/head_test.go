@@ -36,7 +36,7 @@ func TestHead(t *testing.T) {
 		return a, len(body)
 	}
 	for path, want := range map[string]int{
-		"/":                   http.StatusTemporaryRedirect,
+		"/":                   http.StatusSeeOther,
 		"/health":             http.StatusTemporaryRedirect,
 		"/api/v1/health":      http.StatusOK,
 		daemon.OpenAPIPath:    http.StatusOK,
@@ -58,7 +58,7 @@ func TestHead(t *testing.T) {
 			t.Errorf("%s is %q by GET and %q by HEAD", path, a, b)
 		}
 	}
-	if root, _ := ask(http.MethodGet, "/"); root.Header.Get("Location") != web.DocsPath {
+	if root, _ := ask(http.MethodGet, "/"); root.Header.Get("Location") != "./sign-in" {
 		t.Errorf("/ leads to %q", root.Header.Get("Location"))
 	}
 }

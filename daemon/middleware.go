@@ -260,8 +260,10 @@ func (s *Server) authenticateAndAuthorize(w http.ResponseWriter, r *http.Request
 		_ = s.limiter.countAndLimitRequest(ctx, w, identity.NetworkKey(x.caller.Address), op.Rate)
 		return err
 	}
-	if err := s.limiter.countAndLimitRequest(ctx, w, principal.ID, op.Rate); err != nil {
-		return err
+	if !isPageCall(ctx) { // views of pages have their own limit
+		if err := s.limiter.countAndLimitRequest(ctx, w, principal.ID, op.Rate); err != nil {
+			return err
+		}
 	}
 	if principal.IsFromBrowser() {
 		if err := s.checkCSRF(r); err != nil {

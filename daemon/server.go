@@ -50,6 +50,7 @@ type Server struct {
 	mux     *chi.Mux
 	limiter *rateLimiter
 	metrics *metrics
+	pages   *web.Site
 	tracer  *tracing.Tracer
 
 	hosts     hostFilter
@@ -90,12 +91,8 @@ func New(o Options) (*Server, error) {
 	s.mux.Get("/health", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, api.GetHealth.Path, http.StatusTemporaryRedirect)
 	})
-	// Users also open the address printed by the daemon in a browser.
-	s.mux.Get("/", func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, web.DocsPath, http.StatusTemporaryRedirect)
-	})
 	s.mux.Get("/metrics", s.serveMetrics)
-	web.RegisterPages(s.mux.With(s.rejectForeignPages), web.Options{Logger: o.Logger, Unsubscribe: o.Engine.Mail.Unsubscribe})
+	s.pages = s.mountPages()
 	o.Engine.SetProcessMetrics(s.metrics.toAPIMetrics)
 	return s, s.checkAllBound()
 }

@@ -43,5 +43,5 @@ func writeUnsubscribePage(w http.ResponseWriter, status int, v view) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = templates()["unsubscribe.html"].Execute(w, v)
+	_ = linkTemplates()["unsubscribe.html"].Execute(w, v)
 }

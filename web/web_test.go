@@ -18,9 +18,11 @@ var (
 	otherHost    = regexp.MustCompile(`https?://[^"' )]+`)
 )
 
+func noCalls(http.ResponseWriter, *http.Request) http.Handler { return http.NotFoundHandler() }
+
 func serve(method, target string) *httptest.ResponseRecorder {
 	mux := http.NewServeMux()
-	web.RegisterPages(mux, web.Options{Unsubscribe: func(_ context.Context, token string) error {
+	web.RegisterPages(mux, web.Options{Calls: noCalls, Unsubscribe: func(_ context.Context, token string) error {
 		if token != "valid" {
 			return api.Unauthorized("the link is invalid")
 		}
@@ -36,7 +38,7 @@ func serve(method, target string) *httptest.ResponseRecorder {
 func TestPages(t *testing.T) {
 	// The form of the page to unsubscribe is sent with its origin.
 	policies := map[string]string{
-		"/link": "no-referrer", "/approval": "no-referrer", web.DocsPath: "no-referrer", "/unsubscribe": "same-origin",
+		"/link": "no-referrer", "/approval": "same-origin", web.DocsPath: "no-referrer", "/unsubscribe": "same-origin",
 	}
 	contentTypes := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 	for path, loads := range map[string]int{"/link": 2, "/approval": 2, web.DocsPath: 2, "/unsubscribe": 1} {
@@ -63,7 +65,7 @@ func TestPages(t *testing.T) {
 			if strings.Contains(m[1], ":") || strings.HasPrefix(m[1], "/") && path != web.DocsPath {
 				t.Errorf("%s loads %s, which is not below it", path, m[1])
 			}
-			file := serve("GET", "/"+strings.TrimPrefix(m[1], "/"))
+			file := serve("GET", "/"+strings.TrimLeft(m[1], "./"))
 			if want := contentTypes[m[1][strings.LastIndex(m[1], "."):]]; file.Code != http.StatusOK ||
 				file.Header().Get("Content-Type") != want || file.Header().Get("X-Content-Type-Options") != "nosniff" {
 				t.Errorf("%s loads %s: %d %v", path, m[1], file.Code, file.Header())

@@ -21,12 +21,10 @@ packaging         → cli
 cli               → mcp internal/linereader internal/regularfile cli/contexts cli/print client engine/check engine/report/workbook api internal/lazyregexp internal/editdistance internal/prose
 tui               → internal/regularfile cli/print client api internal/prose
 mcp               → internal/linereader client api
+daemon            → web engine engine/identity engine/idempotency api internal/tracing internal/lazyregexp
+web               → cli/print client api internal/prose
 cli/contexts      → internal/regularfile internal/lazyregexp
 cli/print         → api internal/prose
-
-daemon            → web engine engine/identity engine/idempotency api internal/tracing internal/lazyregexp
-
-web               → api
 
 engine/enginetest → engine engine/notify/mail engine/notify store internal/testutil internal/secretbox
 internal/testutil → client store engine/evidence/parse internal/secretbox engine/evidence/parse/cfb engine/evidence/parse/document internal/tracing

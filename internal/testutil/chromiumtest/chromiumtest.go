@@ -24,6 +24,8 @@ type Browser struct {
 	pipeOut *bufio.Reader
 	lastID  int
 	session string
+	// navigating is set while an evaluation may be interrupted by the next page.
+	navigating bool
 	// RequestedURLs lists the URLs requested since the last page was opened.
 	RequestedURLs []string
 }
@@ -123,6 +125,12 @@ func (b *Browser) readMessage() message {
 // Call calls a method of the DevTools protocol.
 func (b *Browser) Call(method string, params, out any) {
 	b.t.Helper()
+	b.call(method, params, out)
+}
+
+// call is like Call, but returns false if the page was left during an evaluation that allows it.
+func (b *Browser) call(method string, params, out any) bool {
+	b.t.Helper()
 	b.lastID++
 	raw, err := json.Marshal(map[string]any{"id": b.lastID, "method": method, "params": orEmptyObject(params), "sessionId": b.session})
 	if b.session == "" {
@@ -139,6 +147,9 @@ func (b *Browser) Call(method string, params, out any) {
 		if m.ID != b.lastID {
 			continue
 		}
+		if m.Error != nil && b.navigating && method == "Runtime.evaluate" {
+			return false
+		}
 		if m.Error != nil {
 			b.t.Fatalf("%s: %s", method, m.Error.Message)
 		}
@@ -147,7 +158,7 @@ func (b *Browser) Call(method string, params, out any) {
 				b.t.Fatal(err)
 			}
 		}
-		return
+		return true
 	}
 }
 
@@ -177,17 +188,30 @@ func (b *Browser) Open(address string) {
 	}
 }
 
-// WaitFor waits until a JavaScript expression is true in the page.
+// WaitFor waits until a JavaScript expression is true in the page, or in one that follows it.
 func (b *Browser) WaitFor(expression string) {
 	b.t.Helper()
-	b.evaluate(
-		"new Promise(r => { const look = () => ("+expression+") ? r(true) : setTimeout(look, 10); look(); setTimeout(() => r(false), 30000); })",
-		func(v any) {
-			if v != true {
-				b.t.Fatalf("it never came to %s; the page says %s", expression, b.EvaluateText("document.body.innerText"))
-			}
-		},
-	)
+	for range 20 {
+		var out struct {
+			Result struct {
+				Value any `json:"value"`
+			} `json:"result"`
+		}
+		b.navigating = true
+		finished := b.call("Runtime.evaluate", map[string]any{
+			"expression": "new Promise(r => { const look = () => (" + expression +
+				") ? r(true) : setTimeout(look, 10); look(); setTimeout(() => r(false), 30000); })",
+			"returnByValue": true, "awaitPromise": true,
+		}, &out)
+		b.navigating = false
+		if finished && out.Result.Value == true {
+			return
+		}
+		if finished {
+			break
+		}
+	}
+	b.t.Fatalf("it never came to %s; the page says %s", expression, b.EvaluateText("document.body.innerText"))
 }
 
 // Press presses a key, given by its name and code such as Enter and 13, in the focused element.

@@ -1,0 +1,96 @@
+package daemon
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/web"
+)
+
+// pageViews is the category under which the views of pages are counted; maxPageViews is their maximum per
+// person and window. The limits of the contract are for programs.
+const (
+	pageViews    api.RateCategory = "page views"
+	maxPageViews                  = 600
+)
+
+// mountPages serves the pages.
+func (s *Server) mountPages() *web.Site {
+	router := s.mux.With(
+		middleware.Compress(5, "text/html", "text/css", "text/javascript"),
+		s.rejectForeignPages,
+	)
+	return web.RegisterPages(router, web.Options{
+		Logger:      s.log,
+		Clock:       s.clock,
+		Unsubscribe: s.engine.Mail.Unsubscribe,
+		Calls:       s.callsOfPage,
+		CountView: func(w http.ResponseWriter, r *http.Request, userID string) error {
+			return s.limiter.countAndLimitRequest(r.Context(), w, "page "+userID, pageViews)
+		},
+	})
+}
+
+type pageCallKey struct{}
+
+func isPageCall(ctx context.Context) bool {
+	call, _ := ctx.Value(pageCallKey{}).(bool)
+	return call
+}
+
+// callsOfPage returns the handler for the operations that a page calls to answer r. A call has the address,
+// the device and the trace ID of r, and the cookies that it sets are sent with w. It counts as one of the
+// service's own pages: rejectForeignPages has checked the origin of r.
+func (s *Server) callsOfPage(w http.ResponseWriter, r *http.Request) http.Handler {
+	return http.HandlerFunc(func(inner http.ResponseWriter, call *http.Request) {
+		ctx := context.WithValue(call.Context(), pageCallKey{}, true)
+		ctx = context.WithValue(ctx, chi.RouteCtxKey, (*chi.Context)(nil)) // otherwise the route of r would be used
+		call = call.WithContext(ctx)
+		call.RemoteAddr, call.TLS, call.Host = r.RemoteAddr, r.TLS, r.Host
+		for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Proto"} {
+			if values := r.Header.Values(name); len(values) > 0 {
+				call.Header[name] = values
+			}
+		}
+		call.Header.Del("Origin")
+		call.Header.Set("Sec-Fetch-Site", "same-origin")
+		call.Header.Set(api.TraceHeader, traceIDFrom(r.Context()))
+		if device, err := r.Cookie(api.DeviceCookie); err == nil {
+			call.AddCookie(device)
+		}
+		s.mux.ServeHTTP(&cookieForwarder{ResponseWriter: inner, page: w}, call)
+	})
+}
+
+// cookieForwarder sends the cookies of a call with the page's response.
+type cookieForwarder struct {
+	http.ResponseWriter
+	page http.ResponseWriter
+	once sync.Once
+}
+
+func (f *cookieForwarder) WriteHeader(status int) {
+	f.once.Do(func() {
+		for _, cookie := range f.Header().Values("Set-Cookie") {
+			f.page.Header().Add("Set-Cookie", cookie)
+		}
+	})
+	f.ResponseWriter.WriteHeader(status)
+}
+
+func (f *cookieForwarder) Write(b []byte) (int, error) {
+	f.WriteHeader(http.StatusOK)
+	return f.ResponseWriter.Write(b)
+}
+
+// isPageRequest reports whether a browser asks for a page rather than for the API.
+func isPageRequest(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept"), "text/html") && !strings.HasPrefix(r.URL.Path, "/api/") &&
+		!isPageCall(r.Context())
+}

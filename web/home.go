@@ -1,0 +1,164 @@
+package web
+
+import (
+	"slices"
+
+	"github.com/scf-service/service/api"
+)
+
+// homePage is the data of the start page.
+type homePage struct {
+	Waiting     []waiting
+	Mine        []planRow
+	Assessments []assessmentRow
+	// More is the number of further assessments.
+	More int
+}
+
+// waiting is a decision that waits, and whether the visitor may make it.
+type waiting struct {
+	api.WaitingFor
+	Yours bool
+}
+
+// assessmentRow is an assessment with its totals; Summary is nil for those that are closed, and beyond the
+// first openSummaries.
+type assessmentRow struct {
+	api.Assessment
+	Summary *api.AssessmentSummary
+}
+
+// planRow is an open item of a plan that the visitor owns.
+type planRow struct {
+	api.POAMItem
+	AssessmentName string
+	Overdue        bool
+}
+
+// openSummaries is the number of assessments whose totals and plan items the start page shows.
+const openSummaries = 12
+
+func (v *visit) showHome() error {
+	var page homePage
+	if v.me.OrganizationID == nil {
+		return v.render("no-organization.html", "Welcome", nil)
+	}
+	board, err := do(v, api.GetDashboard, &api.OrgInput{OrgID: *v.me.OrganizationID})
+	if err != nil {
+		return err
+	}
+	for _, w := range board.Waiting {
+		page.Waiting = append(page.Waiting, waiting{w, v.may(api.ApprovalDecide)})
+	}
+	list, err := do(v, api.ListAssessments, &api.AssessmentsInput{Paging: api.Paging{Limit: api.MaxListLimit}, Sort: "-updated_at"})
+	if err != nil {
+		return err
+	}
+	page.More = list.Pagination.Total - len(list.Data)
+	summaries := 0
+	for _, a := range list.Data {
+		row := assessmentRow{Assessment: a}
+		if a.State != api.StateClosed && summaries < openSummaries {
+			summaries++
+			if row.Summary, err = do(v, api.GetAssessmentSummary, &api.AssessmentInput{AssessmentID: a.ID}); err != nil {
+				return err
+			}
+			mine, err := v.ownPlanItems(a)
+			if err != nil {
+				return err
+			}
+			page.Mine = append(page.Mine, mine...)
+		}
+		page.Assessments = append(page.Assessments, row)
+	}
+	slices.SortStableFunc(page.Mine, func(a, b planRow) int {
+		if a.CurrentDueDate() < b.CurrentDueDate() {
+			return -1
+		} else if a.CurrentDueDate() > b.CurrentDueDate() {
+			return 1
+		}
+		return 0
+	})
+	return v.render("home.html", "Home", page)
+}
+
+// ownPlanItems returns the open items of an assessment's plan that the visitor owns.
+func (v *visit) ownPlanItems(a api.Assessment) ([]planRow, error) {
+	if a.Counts.POAMItems == 0 || v.me.User.Name == "" {
+		return nil, nil
+	}
+	in := api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Paging: api.Paging{Limit: 1}}
+	versions, err := do(v, api.ListPOAM, &in)
+	if err != nil || len(versions.Data) == 0 {
+		return nil, err
+	}
+	items, err := all(v, api.ListPOAMItems, &api.POAMItemsInput{
+		POAMInput: api.POAMInput{POAMVersionID: versions.Data[0].ID}, Owner: v.me.User.Name,
+	})
+	var out []planRow
+	for _, i := range items {
+		if i.IsOpen() {
+			out = append(out, planRow{i, a.Name, i.CurrentDueDate() < api.DateOf(v.Clock())})
+		}
+	}
+	return out, err
+}
+
+// assessmentPage is the data of an assessment's page.
+type assessmentPage struct {
+	api.Assessment
+	Summary   *api.AssessmentSummary
+	Status    *api.AssessmentStatus
+	Steps     []step
+	Next      string
+	Approvals []api.Approval
+}
+
+// step is a part of the lifecycle: "done", "current" or "ahead".
+type step struct{ Name, Is string }
+
+var steps = []struct {
+	name string
+	done api.State
+}{
+	{"Documents", api.StatePreAnalysisReady},
+	{"Scope", api.StateScopeDrafted},
+	{"Statement of Applicability", api.StateSoAApproved},
+	{"Gap analysis", api.StateGapAnalysisApproved},
+	{"Maturity", api.StateMaturityApproved},
+	{"POA&M", api.StatePOAMApproved},
+	{"Reports", api.StateReportGenerated},
+	{"Closed", api.StateClosed},
+}
+
+func (v *visit) showAssessment() error {
+	in := api.AssessmentInput{AssessmentID: v.r.PathValue("id")}
+	a, err := inOrganizationOf(v, func() (*api.Assessment, error) { return do(v, api.GetAssessment, &in) })
+	if err != nil {
+		return err
+	}
+	page := assessmentPage{Assessment: *a}
+	if page.Summary, err = do(v, api.GetAssessmentSummary, &in); err != nil {
+		return err
+	}
+	if page.Status, err = do(v, api.GetAssessmentStatus, &in); err != nil {
+		return err
+	}
+	if page.Approvals, err = all(v, api.ListApprovals, &api.ApprovalsInput{AssessmentInput: in}); err != nil {
+		return err
+	}
+	current := false
+	for _, s := range steps {
+		is := "ahead"
+		if a.State.HasReached(s.done) {
+			is = "done"
+		} else if !current {
+			is, current = "current", true
+		}
+		page.Steps = append(page.Steps, step{s.name, is})
+	}
+	if move, ok := a.State.NextMove(); ok {
+		page.Next = move.Work
+	}
+	return v.render("assessment.html", a.Name, page)
+}

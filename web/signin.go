@@ -1,0 +1,83 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+)
+
+// signInPage is the data of the page to sign in.
+type signInPage struct {
+	Email string
+	// Next is the page to show afterwards, relative to the start page.
+	Next string
+	// Kept holds the form that was sent after the session had ended.
+	Kept []keptField
+}
+
+// keptField is a field of a form that is sent again after signing in.
+type keptField struct{ Name, Value string }
+
+// keptPrefix distinguishes the fields of a form that was sent after the session had ended.
+const keptPrefix = "kept."
+
+// askToSignIn leads to the page to sign in. What a form contained is kept on that page.
+func (v *visit) askToSignIn() error {
+	v.me = nil
+	if v.r.Method != http.MethodPost {
+		to := "sign-in"
+		if here := localTarget(v.here()); here != "" {
+			to += "?" + url.Values{"next": {here}}.Encode()
+		}
+		return v.redirect(to)
+	}
+	page := signInPage{Next: localTarget(v.here())}
+	for name, values := range v.r.PostForm {
+		for _, value := range values {
+			if name != tokenField {
+				page.Kept = append(page.Kept, keptField{name, value})
+			}
+		}
+	}
+	slices.SortFunc(page.Kept, func(a, b keptField) int { return strings.Compare(a.Name, b.Name) })
+	v.status, v.complaint = http.StatusUnauthorized, "Your session has ended. Sign in again to continue; what you entered is kept."
+	return v.render("sign-in.html", "Sign in", page)
+}
+
+func (v *visit) showSignIn() error {
+	return v.render("sign-in.html", "Sign in", signInPage{Next: localTarget(v.r.URL.Query().Get("next"))})
+}
+
+func (v *visit) signIn() error {
+	page := signInPage{Email: v.field("email"), Next: localTarget(v.field("next"))}
+	for name, values := range v.r.PostForm {
+		if field, ok := strings.CutPrefix(name, keptPrefix); ok {
+			page.Kept = append(page.Kept, keptField{field, values[0]})
+		}
+	}
+	slices.SortFunc(page.Kept, func(a, b keptField) int { return strings.Compare(a.Name, b.Name) })
+	var in api.SignInInput
+	in.Body.Email, in.Body.Password = page.Email, v.r.PostForm.Get("password")
+	if _, err := do(v, api.SignIn, &in); err != nil {
+		e := api.AsError(err)
+		if e.Code == api.CodeInternal {
+			return err
+		}
+		v.status, v.complaint = e.HTTPStatus(), sentence(e.Message)
+		return v.render("sign-in.html", "Sign in", page)
+	}
+	if len(page.Kept) > 0 {
+		return v.render("resume.html", "Continue", page)
+	}
+	return v.redirect(page.Next)
+}
+
+func (v *visit) signOut() error {
+	if _, err := do(v, api.SignOut, &api.None{}); err != nil {
+		return err
+	}
+	return v.redirect("sign-in")
+}

@@ -1,0 +1,318 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/client"
+)
+
+// visit is one request for a page.
+type visit struct {
+	*Site
+	w       http.ResponseWriter
+	r       *http.Request
+	session string
+	client  *client.Client
+	// me and organizations are nil unless the visitor is signed in.
+	me            *api.Me
+	organizations []api.MyOrganization
+	status        int
+	// complaint is why the form on the page was not accepted; notice confirms what was done.
+	complaint, notice string
+}
+
+// maxFormBytes is the maximum size of a form.
+const maxFormBytes = 256 << 10
+
+func (s *Site) newVisit(w http.ResponseWriter, r *http.Request) (*visit, error) {
+	v := &visit{Site: s, w: w, r: r, session: sessionOf(r), status: http.StatusOK}
+	var err error
+	v.client, err = v.clientIn("")
+	return v, err
+}
+
+// clientIn returns a client that acts in an organization, or in the active one if it is "".
+func (v *visit) clientIn(organization string) (*client.Client, error) {
+	return client.New(client.Options{
+		Transport: client.InMemoryTransport(v.Calls(v.w, v.r)), Session: v.session, Organization: organization,
+		SessionChanged: func(token string, _ time.Time) { v.session = token },
+	})
+}
+
+// sessionOf returns the session of the request's cookie, or "" if there is none or cookies contradict each other.
+func sessionOf(r *http.Request) string {
+	session := ""
+	for _, c := range r.CookiesNamed(api.SessionCookie) {
+		if session != "" && c.Value != session {
+			return ""
+		}
+		session = c.Value
+	}
+	return session
+}
+
+// public returns the handler of a page for everybody.
+func (s *Site) public(show func(*visit) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v, err := s.newVisit(w, r)
+		if err == nil {
+			err = v.readForm()
+		}
+		if err == nil {
+			err = show(v)
+		}
+		if err != nil {
+			s.WriteError(w, r, api.AsError(err))
+		}
+	})
+}
+
+// signedIn returns the handler of a page for signed-in users. Others are asked to sign in, and then continue
+// with what they asked for, or sent.
+func (s *Site) signedIn(show func(*visit) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v, err := s.newVisit(w, r)
+		if err == nil {
+			err = v.readForm()
+		}
+		if err == nil {
+			err = v.identify()
+		}
+		if err == nil && r.Method == http.MethodPost {
+			err = v.checkToken()
+		}
+		if err == nil {
+			err = show(v)
+		}
+		switch {
+		case api.IsCode(err, api.CodeUnauthorized):
+			if err := v.askToSignIn(); err != nil {
+				s.WriteError(w, r, api.AsError(err))
+			}
+		case err != nil:
+			s.WriteError(w, r, api.AsError(err))
+		}
+	})
+}
+
+// identify finds out who the visitor is.
+func (v *visit) identify() (err error) {
+	ctx := v.r.Context()
+	if v.me, err = v.client.Me(ctx); err != nil {
+		return err
+	}
+	if err := v.CountView(v.w, v.r, v.me.User.ID); err != nil {
+		return err
+	}
+	if v.organizations, err = v.client.MyOrganizations(ctx); err != nil {
+		return err
+	}
+	if id := v.me.OrganizationID; id != nil {
+		v.client, err = v.clientIn(*id)
+	}
+	return err
+}
+
+// may reports whether the visitor has a permission in the active organization.
+func (v *visit) may(p api.Permission) bool {
+	for _, have := range v.me.Permissions {
+		if have == p {
+			return true
+		}
+	}
+	return false
+}
+
+// readForm reads the form of a POST.
+func (v *visit) readForm() error {
+	if v.r.Method != http.MethodPost {
+		return nil
+	}
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxFormBytes)
+	err := v.r.ParseForm()
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return api.TooLarge("form", "the form is larger than %d kB; shorten its texts", maxFormBytes>>10)
+	case err != nil:
+		return api.Invalid("", "the form can't be read: %v", err)
+	}
+	return nil
+}
+
+// field returns a field of the form, without surrounding space and with line feeds only.
+func (v *visit) field(name string) string {
+	return strings.TrimSpace(strings.ReplaceAll(v.r.PostForm.Get(name), "\r\n", "\n"))
+}
+
+// tokenField is the field of the token that shows that a form is from a page of this session.
+const tokenField = "csrf"
+
+// formToken returns the token of the session's forms. Its bytes differ each time, so that a compressed page
+// doesn't disclose them.
+func (v *visit) formToken() string {
+	mask := make([]byte, sha256.Size)
+	_, _ = rand.Read(mask)
+	want := v.wantToken()
+	subtle.XORBytes(want, want, mask)
+	return base64.RawURLEncoding.EncodeToString(append(mask, want...))
+}
+
+func (v *visit) wantToken() []byte {
+	sum := sha256.Sum256([]byte("form of " + v.session))
+	return sum[:]
+}
+
+// checkToken refuses a form that is not from a page of this session.
+func (v *visit) checkToken() error {
+	given, err := base64.RawURLEncoding.DecodeString(v.r.PostForm.Get(tokenField))
+	if err == nil && len(given) == 2*sha256.Size {
+		subtle.XORBytes(given[:sha256.Size], given[:sha256.Size], given[sha256.Size:])
+		if subtle.ConstantTimeCompare(given[:sha256.Size], v.wantToken()) == 1 {
+			return nil
+		}
+	}
+	return api.Forbidden("the form is not from a page of this session; go back, reload the page and try again")
+}
+
+// root returns the relative address of the start page: "./" or "../" once for each folder of the path.
+func root(r *http.Request) string {
+	return cmp.Or(strings.Repeat("../", max(0, strings.Count(r.URL.Path, "/")-1)), "./")
+}
+
+// redirect sends the browser to a page, whose address is relative to the start page.
+func (v *visit) redirect(to string) error {
+	to = root(v.r) + to
+	h := v.w.Header()
+	h.Set("Location", to)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	v.w.WriteHeader(http.StatusSeeOther)
+	_, err := fmt.Fprintf(v.w, "<a href=\"%s\">Continue</a>\n", template.HTMLEscapeString(to))
+	return err
+}
+
+// localTarget returns a page's address relative to the start page, or "" if target is not one: a link must not
+// lead from here to somebody else's site.
+func localTarget(target string) string {
+	u, err := url.Parse(target)
+	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || len(target) > 2000 || strings.ContainsAny(target, "\\\r\n\t") ||
+		strings.HasPrefix(target, "/") || strings.Contains(u.Path, "//") || strings.Contains(u.Path, "..") {
+		return ""
+	}
+	return target
+}
+
+// here returns the address of the request relative to the start page.
+func (v *visit) here() string {
+	return strings.TrimPrefix(v.r.URL.RequestURI(), "/")
+}
+
+// frame is the data that every page shows.
+type frame struct {
+	Title, Root, Token, Notice, Complaint string
+	// User is the name of the visitor, or "" if nobody is signed in.
+	User          string
+	Organization  string
+	Organizations []api.MyOrganization
+	Here          string
+	Page          any
+}
+
+// render sends a page.
+func (v *visit) render(name, title string, page any) error {
+	f := frame{
+		Title: title, Root: root(v.r), Token: v.formToken(), Notice: v.notice, Complaint: v.complaint, Page: page, Here: v.here(),
+	}
+	if v.me != nil {
+		f.User, f.Organizations = cmp.Or(v.me.User.Name, v.me.User.Email), v.organizations
+		if v.me.Organization != nil {
+			f.Organization = *v.me.Organization
+		}
+	}
+	return write(v.w, v.status, name, f)
+}
+
+func write(w http.ResponseWriter, status int, name string, f frame) error {
+	var b bytes.Buffer
+	if err := templates()[name].Execute(&b, f); err != nil {
+		return err
+	}
+	h := w.Header()
+	setSecurityHeaders(h, contentPolicy+"'self'")
+	h.Set("Referrer-Policy", "same-origin") // otherwise browsers send forms with "Origin: null"
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store") // nothing is shown again after signing out
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes())
+	return nil
+}
+
+// refuse shows the page again, with the reason why its form was not accepted. Errors that no other input would
+// avoid are returned.
+func (v *visit) refuse(err error, show func() error) error {
+	switch e := api.AsError(err); e.Code {
+	case api.CodeUnauthorized, api.CodeInternal, api.CodeNotFound:
+		return err
+	default:
+		v.status, v.complaint = e.HTTPStatus(), sentence(e.Message)
+		return show()
+	}
+}
+
+var errorTitles = map[int]string{
+	http.StatusBadRequest:            "This can't be done",
+	http.StatusForbidden:             "Not allowed",
+	http.StatusNotFound:              "Not found",
+	http.StatusConflict:              "Not possible now",
+	http.StatusRequestEntityTooLarge: "Too large",
+	http.StatusMisdirectedRequest:    "Unknown address",
+	http.StatusTooManyRequests:       "Too many requests",
+	http.StatusInternalServerError:   "Something went wrong",
+}
+
+// problem is the data of the error page.
+type problem struct{ Text, TraceID string }
+
+// WriteError shows an error as a page.
+func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, e *api.Error) {
+	status := e.HTTPStatus()
+	text := sentence(e.Message)
+	if e.Code == api.CodeInternal {
+		s.Logger.Error("a page failed", "path", r.URL.Path, "error", errors.Join(e, e.Unwrap()))
+	}
+	if status == http.StatusNotFound {
+		text = "There is nothing at this address, or you have no access to it."
+	}
+	f := frame{Title: cmp.Or(errorTitles[status], "This can't be done"), Root: root(r), Page: problem{text, cmp.Or(e.TraceID, w.Header().Get(api.TraceHeader))}}
+	if err := write(w, status, "error.html", f); err != nil {
+		http.Error(w, text, status)
+	}
+}
+
+// do calls an operation for the visitor.
+func do[I, O any](v *visit, op api.Op[I, O], in *I) (*O, error) {
+	return client.Do(v.r.Context(), v.client, op, in)
+}
+
+// all returns all records of a list. The input's paging is set with setPaging.
+func all[I, T any](v *visit, op api.Op[I, api.List[T]], in *I) ([]T, error) {
+	paged, _ := any(in).(interface{ SetPaging(api.Paging) })
+	return client.AllPages(v.r.Context(), func(cursor string) (*api.List[T], error) {
+		paged.SetPaging(api.Paging{Limit: api.MaxListLimit, Cursor: cursor})
+		return do(v, op, in)
+	})
+}
