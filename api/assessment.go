@@ -17,14 +17,16 @@ type Assessment struct {
 	CustomRevision int `json:"custom_revision"`
 	// MigratedAt is the time of the last migration to another catalog. Earlier drafts stay
 	// unchanged, but later drafts do not build on them.
-	MigratedAt   *time.Time       `json:"migrated_at"`
-	FrameworkIDs []string         `json:"framework_ids"`
-	Frameworks   []string         `json:"framework_codes"`
-	DueDate      *Date            `json:"due_date"`
-	ClosedAt     *time.Time       `json:"closed_at"`
-	CreatedBy    string           `json:"created_by"`
-	Revision     int              `json:"revision"`
-	Counts       AssessmentCounts `json:"counts"`
+	MigratedAt   *time.Time `json:"migrated_at"`
+	FrameworkIDs []string   `json:"framework_ids"`
+	Frameworks   []string   `json:"framework_codes"`
+	DueDate      *Date      `json:"due_date"`
+	ClosedAt     *time.Time `json:"closed_at"`
+	CreatedBy    string     `json:"created_by"`
+	// NoRemoteModel forbids language models on other machines to read this assessment's evidence.
+	NoRemoteModel bool             `json:"no_remote_model"`
+	Revision      int              `json:"revision"`
+	Counts        AssessmentCounts `json:"counts"`
 }
 
 // AssessmentCounts counts the records of an assessment. Items and findings are counted in the current
@@ -96,12 +98,13 @@ type UpdateAssessmentInput struct {
 	AssessmentInput
 	Match
 	Body struct {
-		Name         *string   `json:"name,omitempty" minLength:"1" maxLength:"200"`
-		Description  *string   `json:"description,omitempty" maxLength:"10000"`
-		ClientName   *string   `json:"client_name,omitempty" maxLength:"200"`
-		FrameworkID  *string   `json:"framework_id,omitempty" minLength:"1"`
-		FrameworkIDs *[]string `json:"framework_ids,omitempty" maxItems:"50"`
-		DueDate      Opt[Date] `json:"due_date,omitzero" required:"false"`
+		Name          *string   `json:"name,omitempty" minLength:"1" maxLength:"200"`
+		Description   *string   `json:"description,omitempty" maxLength:"10000"`
+		ClientName    *string   `json:"client_name,omitempty" maxLength:"200"`
+		FrameworkID   *string   `json:"framework_id,omitempty" minLength:"1"`
+		FrameworkIDs  *[]string `json:"framework_ids,omitempty" maxItems:"50"`
+		DueDate       Opt[Date] `json:"due_date,omitzero" required:"false"`
+		NoRemoteModel *bool     `json:"no_remote_model,omitempty"`
 	}
 }
 

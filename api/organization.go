@@ -18,6 +18,9 @@ type Organization struct {
 // its author.
 const RequireSecondPerson = "require_second_person"
 
+// NoRemoteModel is the setting that forbids language models on other machines to read an organization's evidence.
+const NoRemoteModel = "no_remote_model"
+
 // OrganizationInput identifies an organization in the path.
 type OrganizationInput struct {
 	OrganizationID string `path:"organizationId"`

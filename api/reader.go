@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// Reader is a reader whose readings were imported into an assessment from a file.
+// Reader is a reader whose readings an assessment has: imported from a file, or made by a language model.
 type Reader struct {
 	OrganizationID string    `json:"organization_id"`
 	AssessmentID   string    `json:"assessment_id"`
@@ -13,7 +13,83 @@ type Reader struct {
 	OfStatements   int       `json:"of_statements" doc:"Number of statements for which there was a passage to read at the time of the import."`
 	ImportedBy     string    `json:"imported_by"`
 	ImportedAt     time.Time `json:"imported_at"`
+	// Model describes the language model that read; nil for a file.
+	Model *ReaderModel `json:"model"`
 }
+
+// ReaderModel is a language model as a reader, and what its readings took. Another digest, served name or prompt makes
+// another reader.
+type ReaderModel struct {
+	Name             string  `json:"name" doc:"Name of the model, e.g. ollama/qwen3:8b."`
+	Digest           string  `json:"digest" doc:"Digest of the model's weights; empty if its server doesn't report one."`
+	ServedModel      string  `json:"served_model" doc:"Name that the server's answers give, if it is another."`
+	Prompt           string  `json:"prompt" doc:"Version of the prompt."`
+	Seed             int     `json:"seed" doc:"Seed of the requests; a statement that is asked again gets the next one."`
+	Calls            int     `json:"calls"`
+	PromptTokens     int     `json:"prompt_tokens"`
+	CompletionTokens int     `json:"completion_tokens"`
+	Seconds          float64 `json:"seconds" doc:"Time that the calls took."`
+	DroppedQuotes    int     `json:"dropped_quotes" doc:"Number of findings that were dropped because their quote is not in the passage."`
+	Unanswered       int     `json:"statements_without_answer" doc:"Number of statements without a valid answer for some passage, which are left to the rules."`
+}
+
+// ModelReading reports how far a language model has read an assessment's evidence, what the rest will take, and what one
+// call has read.
+type ModelReading struct {
+	Model      ReaderModel `json:"model"`
+	Server     string      `json:"server"`
+	Remote     bool        `json:"remote" doc:"Whether the passages leave the machine that runs the service."`
+	Reader     string      `json:"reader" doc:"Name of the reader that a draft can use."`
+	Statements int         `json:"statements" doc:"Number of statements with passages to read."`
+	Left       int         `json:"statements_left" doc:"Number of statements with passages that the model has not read yet."`
+	Withheld   int         `json:"passages_withheld" doc:"Number of passages that the model doesn't get because they address their reader; the rules read them."`
+	Next       ModelUse    `json:"next" doc:"Estimate of what reading the rest takes."`
+	Used       ModelUse    `json:"used" doc:"What this call took."`
+	Limits     ModelLimits `json:"limits"`
+	Stopped    string      `json:"stopped" doc:"The limit that ended the reading before everything was read; empty if none did."`
+	Note       string      `json:"note" doc:"What is unusual, such as another model under the same name."`
+}
+
+// ModelUse is what requests to a model take.
+type ModelUse struct {
+	Calls            int     `json:"calls"`
+	PromptTokens     int     `json:"prompt_tokens"`
+	CompletionTokens int     `json:"completion_tokens"`
+	Seconds          float64 `json:"seconds" doc:"0 if unknown, e.g. before the first answer."`
+	Cost             float64 `json:"cost" doc:"By the prices that were set; 0 without prices."`
+}
+
+// Tokens returns the number of tokens in both directions.
+func (u ModelUse) Tokens() int { return u.PromptTokens + u.CompletionTokens }
+
+// Add returns the sum of two uses.
+func (u ModelUse) Add(v ModelUse) ModelUse {
+	return ModelUse{
+		Calls: u.Calls + v.Calls, PromptTokens: u.PromptTokens + v.PromptTokens, CompletionTokens: u.CompletionTokens + v.CompletionTokens,
+		Seconds: u.Seconds + v.Seconds, Cost: u.Cost + v.Cost,
+	}
+}
+
+// ModelLimits limits what a model may use in one run, and says when to ask first. 0 means no limit.
+type ModelLimits struct {
+	Concurrency     int     `json:"concurrency" doc:"Requests at the same time."`
+	ContextTokens   int     `json:"context_tokens" doc:"Size of the model's context."`
+	MaxTokens       int     `json:"max_tokens"`
+	MaxSeconds      float64 `json:"max_seconds"`
+	MaxCost         float64 `json:"max_cost"`
+	AskTokens       int     `json:"ask_tokens" doc:"Number of tokens above which to ask before a run."`
+	AskCost         float64 `json:"ask_cost" doc:"Cost above which to ask before a run."`
+	PromptPrice     float64 `json:"prompt_price" doc:"Price of a million tokens of prompts, in a currency of your choice."`
+	CompletionPrice float64 `json:"completion_price" doc:"Price of a million tokens of answers."`
+}
+
+// Cost returns the price of tokens.
+func (l ModelLimits) Cost(prompt, completion int) float64 {
+	return (float64(prompt)*l.PromptPrice + float64(completion)*l.CompletionPrice) / 1e6
+}
+
+// ModelReader is the name of the reader that stands for the language model in use.
+const ModelReader = "model"
 
 // RecordID returns the reader's name, because it identifies the reader within its assessment.
 func (r Reader) RecordID() string { return r.Name }
@@ -30,10 +106,19 @@ type (
 		File UploadFile `form:"file"`
 		Name string     `form:"name" doc:"Name of the reader, as on every line of the file; lower-case letters, digits, dots, hyphens and underscores."`
 	}
+	// ReadWithModelInput is the input for letting a language model read. A caller that repeats the call until nothing is
+	// left passes what the earlier calls used, so that the limits apply to all of them.
+	ReadWithModelInput struct {
+		AssessmentInput
+		Body struct {
+			Seconds int      `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"Time after which no request to the model is started; by default 20."`
+			Used    ModelUse `json:"used,omitzero" required:"false" doc:"What earlier calls of the same run used."`
+		}
+	}
 	// DraftSoAInput is the input for drafting a Statement of Applicability.
 	DraftSoAInput struct {
 		AssessmentInput
-		Reader string `query:"reader" maxLength:"64" doc:"rules, or the name of an imported reader. By default, the reader of the newest version; rules if there is none."`
+		Reader string `query:"reader" maxLength:"64" doc:"rules, model for the language model in use, or the name of a reader. By default, the reader of the newest version; rules if there is none."`
 	}
 )
 
@@ -52,6 +137,14 @@ var (
 	ListReaders = Get[ReaderListInput, List[Reader]](
 		"list-readers", "/assessments/{assessmentId}/readers", "assessment:read", tagReader,
 		"List the readers of an assessment by name",
+	)
+	GetModelReading = Get[AssessmentInput, ModelReading](
+		"get-model-reading", "/assessments/{assessmentId}/reader/model", "kb:read", tagReader,
+		"Show how far the language model has read, and what the rest will take",
+	)
+	ReadWithModel = Post[ReadWithModelInput, ModelReading](
+		"read-with-model", "/assessments/{assessmentId}/reader/model/readings", "soa:write", tagReader,
+		"Let the language model read what it has not read yet; repeat until nothing is left",
 	)
 	ImportReadings = Post[ImportReadingsInput, Reader](
 		"import-readings", "/assessments/{assessmentId}/reader/readings", "soa:write", tagReader,

@@ -345,11 +345,13 @@ func (a *app) assessCreate() *cobra.Command {
 func (a *app) assessUpdate() *cobra.Command {
 	var in api.UpdateAssessmentInput
 	var frameworks []string
+	var noRemoteModel bool
 	cmd := &cobra.Command{
 		Use: "update [ID|NAME]", Short: "Change an assessment's name, client, description, frameworks or due date",
 		ValidArgsFunction: a.completeAssessments(),
 		Long: "Changes the fields given as flags. Once the Statement of Applicability has been\n" +
-			"drafted, change frameworks with `service assess framework`.",
+			"drafted, change frameworks with `service assess framework`. --no-remote-model keeps the\n" +
+			"evidence on this machine whatever model is chosen; no other flag overrides it.",
 		Example: "  service assess update --name \"Acme 2027\" --due 2027-03-31",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := requireAnyFlag(cmd); err != nil {
@@ -361,6 +363,7 @@ func (a *app) assessUpdate() *cobra.Command {
 			}
 			in.AssessmentID, in.Match = one.ID, matchRevision(one.Revision)
 			in.Body.FrameworkIDs = flagIfChanged(cmd, "framework", frameworks)
+			in.Body.NoRemoteModel = flagIfChanged(cmd, "no-remote-model", noRemoteModel)
 			if one, err = call(cmd.Context(), a, api.UpdateAssessment, &in); err != nil {
 				return err
 			}
@@ -373,6 +376,7 @@ func (a *app) assessUpdate() *cobra.Command {
 	addOptionalFlag(f, &in.Body.Description, "description", "description")
 	f.StringSliceVarP(&frameworks, "framework", "f", nil, "frameworks, replacing the current ones; repeat for several")
 	addClearableFlag(f, &in.Body.DueDate, "due", "due date, such as 2027-03-31; empty removes it")
+	f.BoolVar(&noRemoteModel, "no-remote-model", false, "forbid language models on other machines to read the evidence; =false allows them")
 	return cmd
 }
 

@@ -91,6 +91,8 @@ type Options struct {
 	SelectModel func(ctx context.Context, data, model, server string) (*ModelStatus, error)
 	PullModel   func(ctx context.Context, data, model, server string, progress func(doing string, done, total int64)) (*ModelStatus, error)
 	ModelStatus func(ctx context.Context, data string) (*ModelStatus, error)
+	// ModelLimits changes what a model may use to read evidence, unless change is nil, and returns it.
+	ModelLimits func(data string, change func(*api.ModelLimits)) (*api.ModelLimits, error)
 
 	// ResolvePaths returns the paths used on this machine for a data folder (empty: the default folder).
 	ResolvePaths func(data string) Paths

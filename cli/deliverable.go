@@ -17,7 +17,7 @@ type deliverable[V any] struct {
 	gate   api.Gate
 	listOp api.Op[api.AssessmentListInput, api.List[V]]
 	// draft drafts the next version. Only the Statement of Applicability has a reader.
-	draft func(ctx context.Context, a *app, assessment, reader string) (*V, error)
+	draft func(ctx context.Context, a *app, assessment string, reader readerFlags) (*V, error)
 	// submit and regenerate act on the version with the given ID.
 	submit, regenerate func(ctx context.Context, a *app, version string) (*V, error)
 	header             func(*V) *api.DeliverableVersion
@@ -142,7 +142,7 @@ func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 }
 
 func (d deliverable[V]) draftCommand(a *app) *cobra.Command {
-	var reader string
+	var reader readerFlags
 	cmd := &cobra.Command{
 		Use: "draft", Short: "Draft a new version",
 		Long: fmt.Sprintf(
@@ -167,8 +167,8 @@ func (d deliverable[V]) draftCommand(a *app) *cobra.Command {
 }
 
 // draftWith returns a draft function for a deliverable that has no reader of its own.
-func draftWith[V any](op api.Op[api.AssessmentInput, V]) func(ctx context.Context, a *app, assessment, reader string) (*V, error) {
-	return func(ctx context.Context, a *app, assessment, _ string) (*V, error) {
+func draftWith[V any](op api.Op[api.AssessmentInput, V]) func(ctx context.Context, a *app, assessment string, reader readerFlags) (*V, error) {
+	return func(ctx context.Context, a *app, assessment string, _ readerFlags) (*V, error) {
 		return call(ctx, a, op, &api.AssessmentInput{AssessmentID: assessment})
 	}
 }
@@ -290,7 +290,11 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 		}
 		p.Text("The %s, version %d with %s, was %s.", d.gate.Title(), h.VersionNumber, prose.Count(h.ItemCount, "item", "items"), action)
 		if unread := formatUnread(h); unread != "" {
-			p.Text("The reader %s has not read all %s. They count as not evidenced.", h.Inputs["reader"], unread)
+			effect := "They count as not evidenced."
+			if strings.HasPrefix(h.Inputs["reader"], api.ModelReader+".") {
+				effect = "The rules read these instead."
+			}
+			p.Text("The reader %s has not read all %s. %s", h.Inputs["reader"], unread, effect)
 		}
 		if len(h.Kept) > 0 {
 			p.Text("Manual edits kept: %s.", joinFirst(h.Kept, 12))

@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
 )
 
@@ -12,6 +16,7 @@ import (
 type ModelStatus struct {
 	Model     string   `json:"model"` // builtin, or e.g. ollama/qwen3:8b
 	Server    string   `json:"server"`
+	Remote    bool     `json:"remote"` // whether requests leave this machine
 	Ready     bool     `json:"ready"`
 	Digest    string   `json:"digest"`
 	Available []string `json:"available"`
@@ -23,13 +28,13 @@ const builtinModel = "builtin"
 
 func (a *app) modelCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "model", Short: "Choose how analyses are produced: by built-in rules or by your own model",
-		Long: `The seven analyses are answered by built-in rules, or by a model on your own network:
-ollama, or any OpenAI-compatible server. A model's answers are checked; it can
-be stricter than the rules, never more lenient. If it is unavailable, the rules answer. The
-nine agents draft by rules; the model comments on their drafts.`,
-		Example: "  service model use ollama/qwen3:8b\n  service model status",
-	}, a.modelUse(), a.modelPull(), a.modelStatus())
+		Use: "model", Short: "Choose a language model of your own, for analyses and to read evidence",
+		Long: `A model of your own, on ollama or any OpenAI-compatible server, can answer the seven analyses
+and read the evidence instead of the rules (--reader model). Its answers are checked. In
+analyses it can be stricter than the rules, never more lenient; if it is unavailable, the
+rules answer. The nine agents draft by rules; the model comments on their drafts.`,
+		Example: "  service model use ollama/qwen3:8b\n  service model status\n  service assess run ./evidence --reader model",
+	}, a.modelUse(), a.modelLimits(), a.modelPull(), a.modelStatus())
 }
 
 func (a *app) modelUse() *cobra.Command {
@@ -55,6 +60,115 @@ for the server is read from SERVICE_MODEL_TOKEN and never stored.`,
 	cmd.Flags().StringVar(&server, "url", "", "the model server's address (ollama: http://127.0.0.1:11434)")
 	return cmd
 }
+
+func (a *app) modelLimits() *cobra.Command {
+	var l api.ModelLimits
+	var maxTime time.Duration
+	cmd := &cobra.Command{
+		Use: "limits", Short: "Show or change what a model may use to read evidence",
+		Long: `Changes the limits that are given, and shows all. A limit of 0 is none. One run that reads
+with the model (--reader model) ends at --max-tokens, --max-time or --max-cost; what was read
+is kept. A run that will probably take more than --ask-tokens or --ask-cost asks first.
+Prices are per million tokens, in any currency. --context is the number of tokens that the
+model reads at once. Restart a running daemon to apply a change.`,
+		Example: "  service model limits\n  service model limits --max-time 2h --concurrency 4\n" +
+			"  service model limits --price-in 0.15 --price-out 0.60 --max-cost 5 --ask-cost 1",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if a.ModelLimits == nil {
+				return runtimeError("this build can't use models")
+			}
+			var change func(*api.ModelLimits)
+			if cmd.Flags().NFlag() > 0 {
+				l.MaxSeconds = maxTime.Seconds()
+				if err := checkModelLimits(&l); err != nil {
+					return err
+				}
+				change = func(stored *api.ModelLimits) { copyChangedLimits(cmd, stored, &l) }
+			}
+			now, err := a.ModelLimits(a.flags.Data, change)
+			if err != nil {
+				return runtimeError("%w", err)
+			}
+			return a.out.Print(now, func(p *print.Page) { renderModelLimits(p, now) })
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&l.Concurrency, "concurrency", 0, "requests at the same time, up to 16 (default 1)")
+	f.IntVar(&l.ContextTokens, "context", 0, "tokens of the model's context (default 16384)")
+	f.IntVar(&l.MaxTokens, "max-tokens", 0, "tokens per run")
+	f.DurationVar(&maxTime, "max-time", 0, "time per run, e.g. 2h")
+	f.Float64Var(&l.MaxCost, "max-cost", 0, "cost per run")
+	f.IntVar(&l.AskTokens, "ask-tokens", 0, "tokens above which a run asks first")
+	f.Float64Var(&l.AskCost, "ask-cost", 0, "cost above which a run asks first")
+	f.Float64Var(&l.PromptPrice, "price-in", 0, "price of a million tokens of prompts")
+	f.Float64Var(&l.CompletionPrice, "price-out", 0, "price of a million tokens of answers")
+	return cmd
+}
+
+const (
+	minContextTokens = 4096
+	maxContextTokens = 1 << 18
+	maxConcurrency   = 16
+)
+
+func checkModelLimits(l *api.ModelLimits) error {
+	switch {
+	case l.Concurrency < 0 || l.Concurrency > maxConcurrency:
+		return usageError("--concurrency takes 1 to %d, or 0 for the default", maxConcurrency)
+	case l.ContextTokens != 0 && (l.ContextTokens < minContextTokens || l.ContextTokens > maxContextTokens):
+		return usageError("--context takes %d to %d tokens, or 0 for the default", minContextTokens, maxContextTokens)
+	case min(l.MaxTokens, l.AskTokens) < 0, !(min(l.MaxSeconds, l.MaxCost, l.AskCost, l.PromptPrice, l.CompletionPrice) >= 0):
+		return usageError("a limit or price can't be negative")
+	}
+	return nil
+}
+
+// copyChangedLimits copies the limits that were given as flags.
+func copyChangedLimits(cmd *cobra.Command, to, from *api.ModelLimits) {
+	for name, assign := range map[string]func(){
+		"concurrency": func() { to.Concurrency = from.Concurrency },
+		"context":     func() { to.ContextTokens = from.ContextTokens },
+		"max-tokens":  func() { to.MaxTokens = from.MaxTokens },
+		"max-time":    func() { to.MaxSeconds = from.MaxSeconds },
+		"max-cost":    func() { to.MaxCost = from.MaxCost },
+		"ask-tokens":  func() { to.AskTokens = from.AskTokens },
+		"ask-cost":    func() { to.AskCost = from.AskCost },
+		"price-in":    func() { to.PromptPrice = from.PromptPrice },
+		"price-out":   func() { to.CompletionPrice = from.CompletionPrice },
+	} {
+		if cmd.Flags().Changed(name) {
+			assign()
+		}
+	}
+}
+
+func renderModelLimits(p *print.Page, l *api.ModelLimits) {
+	show := func(v float64, format string) string {
+		if v == 0 {
+			return "none"
+		}
+		return fmt.Sprintf(format, v)
+	}
+	maxTime := "none"
+	if l.MaxSeconds > 0 {
+		maxTime = time.Duration(l.MaxSeconds * float64(time.Second)).String()
+	}
+	p.Fields(
+		field("requests at the same time", fmt.Sprint(max(1, l.Concurrency))),
+		field("context", fmt.Sprintf("%d tokens", cmp.Or(l.ContextTokens, defaultContextTokens))),
+		field("most tokens per run", show(float64(l.MaxTokens), "%.0f")),
+		field("longest run", maxTime),
+		field("highest cost per run", show(l.MaxCost, "%.2f")),
+		field("ask above tokens", show(float64(l.AskTokens), "%.0f")),
+		field("ask above cost", show(l.AskCost, "%.2f")),
+		field("price of a million tokens in", show(l.PromptPrice, "%.2f")),
+		field("price of a million tokens out", show(l.CompletionPrice, "%.2f")),
+	)
+}
+
+// defaultContextTokens is what the engine uses if no context is set.
+const defaultContextTokens = 16384
 
 func (a *app) modelStatus() *cobra.Command {
 	return &cobra.Command{
@@ -109,10 +223,14 @@ are resumed. To use the model, run service model use afterwards.`,
 }
 
 func renderModelStatus(p *print.Page, s *ModelStatus) {
-	ready := yesNo(s.Ready)
+	ready, remote := yesNo(s.Ready), ""
+	if s.Server != "" {
+		remote = yesNo(s.Remote)
+	}
 	p.Fields(
 		field("model", s.Model),
 		field("server", s.Server),
+		field("leaves this machine", remote),
 		field("ready", ready),
 		field("digest", s.Digest),
 		field("problem", s.Problem),

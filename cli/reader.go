@@ -19,7 +19,8 @@ func (a *app) readerCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "reader", Short: "Readers that judge the evidence, and their readings as files",
 		Long: `A reader states what a passage shows about a requirement: states, part, plans, contradicts
-or silent, with the words that show it. The built-in reader is a set of rules. Any other can
+or silent, with the words that show it. The built-in reader is a set of rules. A language
+model is chosen with service model use and reads with --reader model. Any other reader can
 be a file: export the requirements with their passages, label them by hand or with a model,
 import the readings under a name, and draft with that name.`,
 		Example: "  service reader export statements.jsonl\n  service reader import readings.jsonl --name ada\n  service soa draft --reader ada",
@@ -119,7 +120,8 @@ func (a *app) readerList() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the readers of the assessment",
-		Long:    "Lists the readers whose readings were imported. The rules are always available, as rules.",
+		Long: `Lists the readers that have read the evidence: imported files, and language models with their
+requests and tokens. The rules are always available, as rules.`,
 		Example: "  service reader list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
@@ -131,10 +133,15 @@ func (a *app) readerList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			columns := []print.Column{fixed("name"), number("readings"), number("requirements"), column("imported by"), fixed("imported")}
+			columns := []print.Column{fixed("name"), number("readings"), number("requirements"), optional(number("requests")), optional(number("tokens")), column("by"), fixed("last")}
 			return printList(a, all, columns, func(r api.Reader) []string {
+				requests, tokens := "", ""
+				if m := r.Model; m != nil {
+					requests, tokens = fmt.Sprint(m.Calls), fmt.Sprint(m.PromptTokens+m.CompletionTokens)
+				}
 				return []string{
-					r.Name, fmt.Sprint(r.Readings), fmt.Sprintf("%d of %d", r.Statements, r.OfStatements), r.ImportedBy, print.FormatTime(r.ImportedAt),
+					r.Name, fmt.Sprint(r.Readings), fmt.Sprintf("%d of %d", r.Statements, r.OfStatements), requests, tokens, r.ImportedBy,
+					print.FormatTime(r.ImportedAt),
 				}
 			}, "No readings were imported; drafts are made by the rules.")
 		},
@@ -143,14 +150,20 @@ func (a *app) readerList() *cobra.Command {
 	return cmd
 }
 
-// addReaderFlag adds the flag --reader, which takes the name of a reader or a file of readings.
-func addReaderFlag(cmd *cobra.Command, reader *string) {
-	cmd.Flags().StringVar(
-		reader,
-		"reader",
-		"",
-		"rules, the name of an imported reader, or a file of readings (default: the newest version's reader)",
+// readerFlags say who reads the evidence for a draft.
+type readerFlags struct {
+	name string // of a reader, or a file of readings
+	yes  bool   // don't ask before a model reads a lot
+}
+
+// addReaderFlag adds the flags that choose the reader.
+func addReaderFlag(cmd *cobra.Command, reader *readerFlags) {
+	f := cmd.Flags()
+	f.StringVar(
+		&reader.name, "reader", "",
+		"rules, model, the name of a reader, or a file of readings (default: the newest version's reader)",
 	)
+	f.BoolVarP(&reader.yes, "yes", "y", false, "let a model read without asking first")
 }
 
 // chosenReader returns the reader chosen by a flag or, if that is empty, by the setting "reader".
@@ -164,10 +177,18 @@ func (a *app) chosenReader(flag string) string {
 	return a.config.GetString("reader")
 }
 
-// draftSoAReadBy drafts the Statement of Applicability with the chosen reader. If that is a file of readings, it
-// imports them first.
-func (a *app) draftSoAReadBy(ctx context.Context, assessment, flag string) (*api.SoAVersion, error) {
-	reader := a.chosenReader(flag)
+// draftSoAReadBy drafts the Statement of Applicability with the chosen reader. It imports a file of readings first, and lets
+// a language model read first.
+func (a *app) draftSoAReadBy(ctx context.Context, assessment string, flags readerFlags) (*api.SoAVersion, error) {
+	reader := a.chosenReader(flags.name)
+	if reader == api.ModelReader {
+		name, err := a.readWithModel(ctx, assessment, flags.yes)
+		if err != nil {
+			return nil, err
+		}
+		reader = name
+		a.progress.Start("draft the " + api.GateSoA.Title())
+	}
 	if i, err := os.Stat(reader); err == nil && i.Mode().IsRegular() {
 		name, err := readerNameInFile(ctx, reader)
 		if err != nil {

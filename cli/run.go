@@ -31,7 +31,7 @@ type runOptions struct {
 	force   bool
 	// comment is recorded with each decision made in advance.
 	comment string
-	reader  string // see addReaderFlag
+	reader  readerFlags
 }
 
 func (a *app) assessRun() *cobra.Command {
@@ -343,7 +343,7 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 				one.Decider(),
 			)
 		}
-		if st.NextStates[0] == api.StateSoADrafted && a.chosenReader(o.reader) != "" {
+		if st.NextStates[0] == api.StateSoADrafted && a.chosenReader(o.reader.name) != "" {
 			a.progress.Start(move.Work)
 			if _, err := a.draftSoAReadBy(ctx, id, o.reader); err != nil { // the move keeps this draft
 				return validationToRuntimeError(err)

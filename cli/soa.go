@@ -15,7 +15,7 @@ import (
 
 var soaVersions = deliverable[api.SoAVersion]{
 	gate: api.GateSoA, listOp: api.ListSoA,
-	draft: func(ctx context.Context, a *app, assessment, reader string) (*api.SoAVersion, error) {
+	draft: func(ctx context.Context, a *app, assessment string, reader readerFlags) (*api.SoAVersion, error) {
 		return a.draftSoAReadBy(ctx, assessment, reader)
 	},
 	submit: func(ctx context.Context, a *app, id string) (*api.SoAVersion, error) {

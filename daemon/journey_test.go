@@ -11,15 +11,16 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/client"
 	"github.com/scf-service/service/daemon"
+	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/engine/enginetest"
 	"github.com/scf-service/service/examples/harbor"
 )
 
 // newServer serves an engine on an empty folder.
-func newServer(t *testing.T) *daemon.Server {
+func newServer(t *testing.T, change ...func(*engine.Options)) *daemon.Server {
 	t.Helper()
 	s, err := daemon.New(daemon.Options{
-		Engine: enginetest.New(t), Logger: enginetest.WarningLogger(), Clock: time.Now, NewID: enginetest.NewID, Hosts: testHosts,
+		Engine: enginetest.New(t, change...), Logger: enginetest.WarningLogger(), Clock: time.Now, NewID: enginetest.NewID, Hosts: testHosts,
 	})
 	if err != nil {
 		t.Fatal(err)

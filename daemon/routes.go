@@ -125,6 +125,8 @@ func (s *Server) bindOperations() {
 	bindOperation(s, api.ExportReaderStatements, a.ExportReaderStatements)
 	bindOperation(s, api.ExportReaderDecisions, a.ExportReaderDecisions)
 	bindOperation(s, api.ListReaders, a.ListReaders)
+	bindOperation(s, api.GetModelReading, a.GetModelReading)
+	bindOperation(s, api.ReadWithModel, a.ReadWithModel)
 	bindOperation(s, api.ImportReadings, a.ImportReadings)
 	bindOperation(s, api.ListSoA, a.ListSoA)
 	bindOperation(s, api.GetSoA, a.GetSoA)

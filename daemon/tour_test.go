@@ -16,7 +16,10 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine"
+	"github.com/scf-service/service/engine/llm"
 	"github.com/scf-service/service/examples/harbor"
+	"github.com/scf-service/service/internal/testutil/modeltest"
 )
 
 // tour calls operations one after the other, validates each against the OpenAPI document and
@@ -31,7 +34,13 @@ type tour struct {
 }
 
 func newTour(t *testing.T) *tour {
-	s := newServer(t)
+	small := modeltest.Start(modeltest.ReadFor("", "states", "is required"))
+	t.Cleanup(small.Close)
+	m, err := llm.New(llm.Options{Name: "ollama/small", Server: small.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newServer(t, func(o *engine.Options) { o.Model = m })
 	h := validateExchanges(t, s.LocalHandler())
 	return &tour{t: t, h: h, net: validateExchanges(t, s.Handler()), org: localOrganization(t, h), path: map[string]string{}, done: map[string]bool{}}
 }
@@ -322,6 +331,14 @@ func (r *tour) readers() {
 	r.saveID("soaVersionId", r.call(api.DraftSoA.Operation, "?reader=ada", ""))
 	r.decodeSuccess(api.ExportReaderDecisions.Operation, r.send(api.ExportReaderDecisions.Operation, "", "", nil))
 	r.expectError(api.DraftSoA.Operation, "?reader=nobody", "", api.CodeValidation)
+	if left := r.call(api.GetModelReading.Operation, "", "")["statements_left"]; left == 0.0 {
+		r.t.Error("nothing is left to read")
+	}
+	read := r.call(api.ReadWithModel.Operation, "", `{"seconds": 60}`)
+	if read["statements_left"] != 0.0 {
+		r.t.Errorf("%v", read)
+	}
+	r.saveID("soaVersionId", r.call(api.DraftSoA.Operation, "?reader=model", ""))
 	r.saveID("soaVersionId", r.call(api.DraftSoA.Operation, "?reader=rules", ""))
 }
 

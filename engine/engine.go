@@ -62,8 +62,10 @@ type Options struct {
 	LocalName, LocalEmail string
 	// WeakHashes hashes passwords at the lowest cost. It protects nothing and is for tests only.
 	WeakHashes bool
-	// Model answers the specialized analyses; nil means the built-in rules.
+	// Model answers the specialized analyses, and reads evidence where that is chosen; nil means the built-in rules.
 	Model agent.Model
+	// ModelLimits limits what the model may use to read evidence.
+	ModelLimits api.ModelLimits
 	// Box encrypts the secrets of webhooks and integrations; Networks are the private networks they
 	// may reach.
 	Box      *secretbox.Box
@@ -170,8 +172,14 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	var mind agent.Model
+	var modelReader assessment.Model
+	if o.Model != nil {
+		e.model = &meteredModel{Model: o.Model, clock: o.Clock}
+		mind, modelReader = e.model, e.model
+	}
 	e.Assessments = assessment.New(assessment.Options{
-		DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock,
+		Model: modelReader, ModelLimits: o.ModelLimits, DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock,
 		// Assessments can't import reports, so the step that writes them is connected here.
 		WriteReports: func(ctx context.Context, by caller, id string) error { return e.Reports.WriteFinalReports(ctx, by, id) },
 	})
@@ -258,11 +266,6 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 			NewTicker:       e.newTicker,
 		},
 	)
-	var mind agent.Model
-	if o.Model != nil {
-		e.model = &meteredModel{Model: o.Model, clock: o.Clock}
-		mind = e.model
-	}
 	e.Agents = agent.New(
 		agent.Options{
 			DB:          o.DB,

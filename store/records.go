@@ -104,7 +104,26 @@ type StatementReadings struct {
 	Passages       map[string]PassageReading `json:"passages"` // by the passage's hash
 }
 
-// PassageReading is what a reader says about a passage.
+// ModelAnswer is a language model's answer to one prompt about the statements of a control, as it was given.
+type ModelAnswer struct {
+	OrganizationID   string    `json:"organization_id"`
+	AssessmentID     string    `json:"assessment_id"`
+	Reader           string    `json:"reader"`
+	Number           int       `json:"number"` // from 1, in the order in which answers were stored
+	ControlCode      string    `json:"control_code"`
+	At               time.Time `json:"at"`
+	Model            string    `json:"model"`
+	ServedModel      string    `json:"served_model"`
+	Digest           string    `json:"digest"`
+	Prompt           string    `json:"prompt"` // version
+	Seed             int       `json:"seed"`
+	PromptTokens     int       `json:"prompt_tokens"`
+	CompletionTokens int       `json:"completion_tokens"`
+	Text             string    `json:"text"`
+}
+
+// PassageReading is what a reader says about a passage. A label "" means that the reader was asked, without a valid
+// answer.
 type PassageReading struct {
 	Label         string             `json:"label"`
 	Probabilities map[string]float64 `json:"probabilities,omitempty"`

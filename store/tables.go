@@ -33,7 +33,8 @@ import "github.com/scf-service/service/api"
 //	├─ gap_versions, maturity_versions, poam_versions, and their
 //	│  findings, maturity_scores, poam_items       likewise
 //	├─ readers           assessment, name
-//	│  └─ readings       assessment, reader, statement
+//	│  ├─ readings       assessment, reader, statement
+//	│  └─ model_answers  assessment, reader, number
 //	├─ approvals         id                        · assessment · target
 //	├─ delegations       id                        · delegate · assessment
 //	├─ comments          id                        · assessment
@@ -197,6 +198,10 @@ var (
 	Readings = newTenantTable("readings", func(r *StatementReadings) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.Reader, r.StatementID)
 	}, withAssessmentSyncLog(func(r *StatementReadings) string { return r.AssessmentID }))
+	// ModelAnswers holds what language models answered, from which readings were taken.
+	ModelAnswers = newTenantTable("model_answers", func(r *ModelAnswer) (string, Key) {
+		return r.OrganizationID, K(r.AssessmentID, r.Reader, r.Number)
+	})
 	Delegations = newTenantTable("delegations", func(r *api.Delegation) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("delegate", func(r *api.Delegation) []Key { return []Key{K(r.DelegateID)} }),
 		Index("assessment", func(r *api.Delegation) []Key { return []Key{K(deref(r.AssessmentID))} }))
@@ -294,7 +299,7 @@ var ServiceSchema = Schema{
 		IdempotentReplies, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
 		Documents, UnfinishedReads, Chunks, DiscardedPassages, Vectors, ExternalVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems,
 		GapVersions, Findings, MaturityVersions, MaturityScores,
-		POAMVersions, POAMItems, Readers, Readings, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports,
+		POAMVersions, POAMItems, Readers, Readings, ModelAnswers, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports,
 		WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, Integrations,
 		IssueLinks, Emails, EmailTemplates, EmailPreferences, AlertRules, Brandings, CustomCatalogHeads,
 		CustomCatalogs, Audit,

@@ -192,12 +192,18 @@ func examineModel(ctx context.Context, dataFolder string) cli.Diagnostic {
 	case err != nil:
 		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), "choose it again with `service model use MODEL`"
 	case s.Model == "builtin":
-		f.Detail = "builtin: analyses use rules, without a model"
+		f.Detail = "builtin: analyses use rules, and evidence is read without a model"
 	case !s.Ready:
 		f.State, f.Detail = cli.DiagnosticWarning, s.Model+" at "+s.Server+": "+s.Problem
 		f.Remedy = "check that its server is running and has the model; until then the built-in rules are used"
 	default:
 		f.Detail = s.Model + " at " + s.Server
+		if s.Digest != "" {
+			f.Detail += ", digest " + s.Digest[:min(len(s.Digest), 12)]
+		}
+		if s.Remote {
+			f.Detail += "; passages that it reads leave this machine"
+		}
 	}
 	return f
 }

@@ -66,6 +66,10 @@ func openFolder(
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	choice, err := readModelChoice(dir)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	networks, err := allowedWebhookNetworks()
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -84,23 +88,24 @@ func openFolder(
 	eng, err := engine.New(
 		lasting,
 		engine.Options{
-			DB:         db,
-			Logger:     log,
-			Clock:      time.Now,
-			Version:    programVersion(),
-			CacheDir:   cacheDir(),
-			Build:      buildID(),
-			OCR:        ocrEngine,
-			Embedder:   chosen,
-			Box:        secretbox.New(&secretKeys{dir: dir, env: os.Getenv, keyring: contexts.SystemKeyring(os.Getenv)}),
-			Networks:   networks,
-			MailServer: server,
-			PublicURL:  cmp.Or(web.PublicURL, os.Getenv("SERVICE_PUBLIC_URL")),
-			ReportFont: loadReportFont,
-			Model:      mind,
-			Tracer:     web.Tracer,
-			LocalName:  name,
-			LocalEmail: email,
+			DB:          db,
+			Logger:      log,
+			Clock:       time.Now,
+			Version:     programVersion(),
+			CacheDir:    cacheDir(),
+			Build:       buildID(),
+			OCR:         ocrEngine,
+			Embedder:    chosen,
+			Box:         secretbox.New(&secretKeys{dir: dir, env: os.Getenv, keyring: contexts.SystemKeyring(os.Getenv)}),
+			Networks:    networks,
+			MailServer:  server,
+			PublicURL:   cmp.Or(web.PublicURL, os.Getenv("SERVICE_PUBLIC_URL")),
+			ReportFont:  loadReportFont,
+			Model:       mind,
+			ModelLimits: choice.Limits,
+			Tracer:      web.Tracer,
+			LocalName:   name,
+			LocalEmail:  email,
 		},
 	)
 	if err != nil {

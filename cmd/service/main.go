@@ -44,6 +44,7 @@ func run() int {
 		SelectModel:      saveModelChoice,
 		PullModel:        pullModel,
 		ModelStatus:      analysisModelStatus,
+		ModelLimits:      changeModelLimits,
 		EvalJudgement:    evalJudgement,
 		VerifyArchive:    verifyArchive,
 		VerifyAuditChain: verifyAuditChain,

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/engine/agent"
 	"github.com/scf-service/service/engine/llm"
@@ -18,8 +19,9 @@ import (
 
 // modelChoice is the stored model setting of a data folder; it contains no secret.
 type modelChoice struct {
-	Model  string `json:"model"`
-	Server string `json:"server,omitempty"`
+	Model  string          `json:"model"`
+	Server string          `json:"server,omitempty"`
+	Limits api.ModelLimits `json:"limits,omitzero"`
 }
 
 // modelFile holds the choice in the data folder.
@@ -30,23 +32,17 @@ func modelChoicePath(dir string) string { return filepath.Join(dir, modelFile) }
 // loadModel returns the model of a data folder: from SERVICE_MODEL and SERVICE_MODEL_SERVER if set,
 // otherwise the stored choice, or nil for the built-in rules.
 func loadModel(dir string) (*llm.Model, error) {
-	c := modelChoice{Model: os.Getenv("SERVICE_MODEL"), Server: os.Getenv("SERVICE_MODEL_SERVER")}
-	if c.Model == "" {
-		b, err := regularfile.Read(modelChoicePath(dir), maxConfigFile)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(b, &c); err != nil {
-			return nil, fmt.Errorf("%s is damaged; choose the model again with `service model use`: %w", modelChoicePath(dir), err)
-		}
+	c, err := readModelChoice(dir)
+	if err != nil {
+		return nil, err
 	}
-	if c.Model == "builtin" {
+	if name := os.Getenv("SERVICE_MODEL"); name != "" {
+		c.Model, c.Server = name, os.Getenv("SERVICE_MODEL_SERVER")
+	}
+	if c.Model == "builtin" || c.Model == "" {
 		return nil, nil
 	}
-	o := llm.Options{Name: c.Model, Server: c.Server, Token: os.Getenv("SERVICE_MODEL_TOKEN")}
+	o := llm.Options{Name: c.Model, Server: c.Server, Token: os.Getenv("SERVICE_MODEL_TOKEN"), Concurrency: c.Limits.Concurrency}
 	if d := os.Getenv("SERVICE_MODEL_TIMEOUT"); d != "" {
 		t, err := time.ParseDuration(d)
 		if err != nil || t <= 0 {
@@ -62,6 +58,50 @@ func loadModel(dir string) (*llm.Model, error) {
 		o.KeepAlive = t
 	}
 	return llm.New(o)
+}
+
+// readModelChoice returns the stored choice of a data folder, or the zero choice.
+func readModelChoice(dir string) (c modelChoice, err error) {
+	b, err := regularfile.Read(modelChoicePath(dir), maxConfigFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	if err := json.Unmarshal(b, &c); err != nil {
+		return c, fmt.Errorf("%s is damaged; delete it and choose the model again with `service model use`: %w", modelChoicePath(dir), err)
+	}
+	return c, nil
+}
+
+func writeModelChoice(dir string, c modelChoice) error {
+	b, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	part := modelChoicePath(dir) + ".part"
+	if err := os.WriteFile(part, b, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(part, modelChoicePath(dir))
+}
+
+// changeModelLimits changes what the model of a data folder may use, and returns it. A nil change only returns it.
+func changeModelLimits(dataFolder string, change func(*api.ModelLimits)) (*api.ModelLimits, error) {
+	dir, err := resolveDataDir(dataFolder)
+	if err != nil {
+		return nil, err
+	}
+	c, err := readModelChoice(dir)
+	if err == nil && change != nil {
+		change(&c.Limits)
+		err = writeModelChoice(dir, c)
+	}
+	return &c.Limits, err
 }
 
 // loadAgentModel returns the model for the engine, or nil if there is none: a nil interface, not a nil
@@ -89,18 +129,15 @@ func saveModelChoice(ctx context.Context, dataFolder, name, server string) (*cli
 	if _, err := llm.New(llm.Options{Name: name, Server: server}); err != nil {
 		return nil, err
 	}
-	b, err := json.Marshal(modelChoice{name, server})
+	c, err := readModelChoice(dir)
 	if err != nil {
-		return nil, err
+		c = modelChoice{} // damaged: replaced
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
+	if c.Model != name { // prices and context are of the other model
+		c.Limits.PromptPrice, c.Limits.CompletionPrice, c.Limits.ContextTokens = 0, 0, 0
 	}
-	part := modelChoicePath(dir) + ".part"
-	if err := os.WriteFile(part, b, 0o600); err != nil {
-		return nil, err
-	}
-	if err := os.Rename(part, modelChoicePath(dir)); err != nil {
+	c.Model, c.Server = name, server
+	if err := writeModelChoice(dir, c); err != nil {
 		return nil, err
 	}
 	return analysisModelStatus(ctx, dataFolder)

@@ -42,12 +42,14 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Files: files,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"damage":      damageFile,
-			"edit-sheet":  editSheet,
-			"desk":        issueDesks(),
-			"collector":   startCollector(t),
-			"mail-server": startMailServer,
-			"mails":       writeMails,
+			"damage":       damageFile,
+			"edit-sheet":   editSheet,
+			"desk":         issueDesks(),
+			"collector":    startCollector(t),
+			"mail-server":  startMailServer,
+			"model-server": startModelServer,
+			"model-set":    setModelServer,
+			"mails":        writeMails,
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond == "long" {

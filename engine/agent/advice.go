@@ -126,7 +126,9 @@ func (j *job) addModelAdvice(ctx context.Context, a *pipelineAgent) error {
 		return nil
 	}
 	var answer modelAdvice
-	c := j.service.callModel(ctx, a.ID, input, &answer, func() rejectedAnswers { return j.removeUnsupportedAdvice(&answer, input, about) })
+	c := j.service.callModel(ctx, j.by.OrganizationID, j.assessmentID, a.ID, input, &answer, func() rejectedAnswers {
+		return j.removeUnsupportedAdvice(&answer, input, about)
+	})
 	if err := ctx.Err(); err != nil {
 		return err
 	}

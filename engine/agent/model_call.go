@@ -18,6 +18,9 @@ import (
 type Model interface {
 	Name() string
 	Chat(context.Context, llm.Request) (llm.Answer, error)
+	Status(context.Context) llm.Status
+	// IsRemote reports whether requests leave this machine.
+	IsRemote() bool
 }
 
 // rejectedAnswers counts a model's claims and those that were rejected because the facts don't support
@@ -51,8 +54,11 @@ type modelCall struct {
 }
 
 // callModel sends input to the model. The answer is validated against the schema and then by check;
-// if it is rejected, the returned call's note says why.
-func (s *Service) callModel(ctx context.Context, agent string, input, answer any, check func() rejectedAnswers) (c modelCall) {
+// if it is rejected, the returned call's note says why. The input is of an organization and, if assessment isn't empty, of
+// an assessment, which may forbid models on other machines.
+func (s *Service) callModel(
+	ctx context.Context, org, assessment, agent string, input, answer any, check func() rejectedAnswers,
+) (c modelCall) {
 	began := s.Clock()
 	c.step = api.AgentStep{Kind: "model", Name: s.Model.Name(), Input: map[string]any{}, Output: map[string]any{}}
 	err := func() error {
@@ -67,6 +73,11 @@ func (s *Service) callModel(ctx context.Context, agent string, input, answer any
 		c.step.Input = map[string]any{"prompt_version": p.version, "input": toStepRecord(input), "max_tokens": p.maxTokens}
 		if len(r.User) > maxModelData {
 			return fmt.Errorf("%w: %d bytes", llm.ErrContextExceeded, len(r.User))
+		}
+		if s.Model.IsRemote() {
+			if err := s.Assessments.RequireNoRemoteBan(ctx, org, assessment, s.Model.Name()); err != nil {
+				return err
+			}
 		}
 		a, err := s.Model.Chat(ctx, r)
 		c.tokens = api.Tokens{Prompt: a.PromptTokens, Completion: a.CompletionTokens}

@@ -168,6 +168,7 @@ func (s *Service) collectContents(tx *store.Tx, by api.Caller, assessmentID stri
 	}
 	addJSONLines(c, "readers.jsonl", store.Readers.Scan(tx, org, store.Prefix(assessmentID)))
 	addJSONLines(c, "readings.jsonl", store.Readings.Scan(tx, org, store.Prefix(assessmentID)))
+	addJSONLines(c, "model-answers.jsonl", store.ModelAnswers.Scan(tx, org, store.Prefix(assessmentID)))
 	addJSONLines(c, "scopes.jsonl", store.ScopeVersions.Scan(tx, org, store.Prefix(assessmentID)))
 	addJSONLines(c, "lifecycle.jsonl", store.LifecycleEvents.Scan(tx, org, store.Prefix(assessmentID)))
 	addJSONLines(c, "timeline.jsonl", store.Timeline.Scan(tx, org, store.Prefix(assessmentID)))

@@ -29,6 +29,9 @@ type Options struct {
 	Catalog  *catalog.Service
 	Evidence *evidence.Service
 	Clock    func() time.Time
+	// Model is the language model that can read evidence; nil means none. ModelLimits limits what it may use.
+	Model       Model
+	ModelLimits api.ModelLimits
 	// WriteReports writes an assessment's reports on the transition to report_generated.
 	WriteReports func(ctx context.Context, by api.Caller, assessment string) error
 }
@@ -40,6 +43,9 @@ type Service struct {
 	evidence     *evidence.Service
 	clock        func() time.Time
 	writeReports func(context.Context, api.Caller, string) error
+	model        Model
+	modelLimits  api.ModelLimits
+	modelRuns    sync.Map // assessments that the model is reading
 
 	locks           assessmentLocks
 	draftCaches     draftCaches
@@ -64,6 +70,7 @@ const maxCachedPages = 32
 func New(o Options) *Service {
 	return &Service{
 		db: o.DB, catalog: o.Catalog, evidence: o.Evidence, clock: o.Clock, writeReports: o.WriteReports,
+		model: o.Model, modelLimits: o.ModelLimits,
 		locks: assessmentLocks{
 			byAssessment: map[string]*sync.Mutex{},
 		}, draftCaches: draftCaches{byAssessment: map[string]*draftCache{}}, evaluationSlots: make(chan struct{}, maxConcurrentEvaluations),
@@ -369,6 +376,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 		setIfPresent(&a.Name, b.Name)
 		setIfPresent(&a.Description, b.Description)
 		setIfPresent(&a.ClientName, client)
+		setIfPresent(&a.NoRemoteModel, b.NoRemoteModel)
 		b.DueDate.AssignIfSet(&a.DueDate)
 		a.Revision++
 		a.UpdatedAt = tx.Now()
@@ -451,6 +459,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 			func() error { _, err := store.ScopeVersions.DeleteAll(tx, org, a.ID); return err },
 			func() error { _, err := store.Readers.DeleteAll(tx, org, a.ID); return err },
 			func() error { _, err := store.Readings.DeleteAll(tx, org, a.ID); return err },
+			func() error { _, err := store.ModelAnswers.DeleteAll(tx, org, a.ID); return err },
 			func() error {
 				return purgeByAssessment(tx, store.WorkflowRuns, org, a.ID, func(r *store.WorkflowRun) string { return r.ID })
 			},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/store"
@@ -27,13 +28,14 @@ func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (ou
 		})
 	}
 	if unread := v.Inputs[notReadInput]; unread != "" {
+		message := "the reader %s has not read all passages for %s requirements, which count as not evidenced; " +
+			"import the missing readings, or draft with another reader"
+		if strings.HasPrefix(v.Inputs[readerInput], modelReaderPrefix) {
+			message = "the model %s has not read all passages for %s requirements, which the rules read instead; " +
+				"to let it read new documents, draft with the reader model"
+		}
 		out = append(out, api.ValidationIssue{
-			Rule: "passages-read", Severity: "warning",
-			Message: fmt.Sprintf(
-				"the reader %s has not read all passages for %s requirements, which count as not evidenced; "+
-					"import the missing readings, or draft with another reader",
-				v.Inputs[readerInput], unread,
-			),
+			Rule: "passages-read", Severity: "warning", Message: fmt.Sprintf(message, v.Inputs[readerInput], unread),
 		})
 	}
 	present := make(map[string]bool, len(docs))

@@ -125,7 +125,7 @@ func (s *Service) evaluateStoredEvidence(
 		if err != nil {
 			return err
 		}
-		if j, err = prepared.newEvaluation(s.judgeOptions(reader)); err != nil {
+		if j, err = prepared.newEvaluation(s.judgeOptions(reader, prepared)); err != nil {
 			return err
 		}
 	}
@@ -135,6 +135,7 @@ func (s *Service) evaluateStoredEvidence(
 	if err := j.Refresh(ctx, runtime.GOMAXPROCS(0)); err != nil {
 		return err
 	}
+	j.reader = reader
 	if err := use(j, j.query.Documents()); err != nil {
 		return err
 	}

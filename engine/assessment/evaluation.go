@@ -72,6 +72,7 @@ func PrepareControlsForEvaluation(
 type Evaluation struct {
 	*judge.IncrementalEvaluator
 	query  *evidence.PersistentQuery
+	reader *storedReader
 	copies copyFinder
 }
 

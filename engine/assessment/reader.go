@@ -58,10 +58,14 @@ func (s *Service) findReader(ctx context.Context, org, assessment, name string) 
 	return r, err
 }
 
-// judgeOptions returns the options for judging evidence today with a reader.
-func (s *Service) judgeOptions(r *storedReader) judge.Options {
+// judgeOptions returns the options for judging evidence by prepared controls today with a reader. What a model has not read
+// is read by the rules.
+func (s *Service) judgeOptions(r *storedReader, prepared *PreparedControls) judge.Options {
 	o := judge.Options{Today: s.today()}
-	if r != nil {
+	switch {
+	case r.isModel():
+		o.Reader = withFallback{r, prepared.RulesReader(o.Today)}
+	case r != nil:
 		o.Reader = r
 	}
 	return o
@@ -80,7 +84,7 @@ func (r *storedReader) method() string {
 	if r == nil {
 		return judge.RulesVersion
 	}
-	return judge.RulesVersion + " with reader " + r.Reader.Name
+	return judge.RulesVersion + " with reader " + r.describe()
 }
 
 // recordIn adds the reader to the inputs of a draft.

@@ -68,7 +68,7 @@ func checkReaderName(name string) error {
 			"%q can't be the name of a reader; use up to 64 lower-case letters, digits, dots, hyphens and underscores",
 			prose.Truncate(name, 80),
 		)
-	case name == rulesReader || strings.HasPrefix(name, "builtin"):
+	case name == rulesReader || name == api.ModelReader || strings.HasPrefix(name, "builtin") || strings.HasPrefix(name, modelReaderPrefix):
 		return api.Invalid("name", "%q is the name of a built-in reader; choose another", name)
 	}
 	return nil

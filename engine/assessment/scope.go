@@ -13,6 +13,7 @@ import (
 	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/reading"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
@@ -73,7 +74,11 @@ func (s *Service) detectTraits(ctx context.Context, by api.Caller, assessment st
 	if err != nil {
 		return nil, 0, err
 	}
-	traits, err := judge.DetectTraits(ctx, sessionSearcher{session}, s.judgeOptions(reader).Reader)
+	var read reading.Reader
+	if reader != nil {
+		read = reader
+	}
+	traits, err := judge.DetectTraits(ctx, sessionSearcher{session}, read)
 	return traits, len(session.Documents), err
 }
 

@@ -103,10 +103,11 @@ func (s *Service) draftSoAFromSession(
 			if err != nil {
 				return err
 			}
-			j, err := prepared.Evaluate(ctx, session, s.judgeOptions(r))
+			j, err := prepared.Evaluate(ctx, session, s.judgeOptions(r, prepared))
 			if err != nil {
 				return err
 			}
+			j.reader = r
 			return use(j, session.Documents)
 		},
 	)
@@ -280,6 +281,11 @@ func (s *Service) draftSoAItems(
 		if err != nil {
 			return err
 		}
+		if evaluation.reader.isModel() && inclusion.Applicability.IsApplicable() {
+			if verdict.UnreadStatements, err = evaluation.reader.countLeftToRules(ctx, evaluation.Candidates(c.Code)); err != nil {
+				return err
+			}
+		}
 		unread.Add(int64(verdict.UnreadStatements))
 		statements.Add(int64(len(verdict.Statements)))
 		items[n] = judge.DraftSoAItem(c, codes[c.Code], verdict, inclusion)
@@ -347,9 +353,17 @@ func isExcludedWithStatus(i *api.SoAItem) bool {
 	return isExcludedByDecision(i) && i.ImplementationStatus != api.NotAssessed
 }
 
-// DraftSoA drafts the next version of the Statement of Applicability.
+// DraftSoA drafts the next version of the Statement of Applicability. The reader "model" reads first what it has not read.
 func (s *Service) DraftSoA(ctx context.Context, by api.Caller, in *api.DraftSoAInput) (*api.SoAVersion, error) {
-	return s.draftNextSoA(ctx, by, in.AssessmentID, s.draftSoAReadBy(in.Reader))
+	reader := in.Reader
+	if reader == api.ModelReader {
+		name, err := s.readAllWithModel(ctx, by, in.AssessmentID)
+		if err != nil {
+			return nil, err
+		}
+		reader = name
+	}
+	return s.draftNextSoA(ctx, by, in.AssessmentID, s.draftSoAReadBy(reader))
 }
 
 func (s *Service) draftNextSoA(

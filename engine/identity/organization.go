@@ -88,6 +88,10 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 				!by.PlatformAdmin {
 				return api.Forbidden("only an owner can disable %s", api.RequireSecondPerson)
 			}
+			was, _ := org.Settings[api.NoRemoteModel].(bool)
+			if is, _ := in.Body.Settings[api.NoRemoteModel].(bool); was && !is && by.Role != api.RoleOwner && !by.PlatformAdmin {
+				return api.Forbidden("only an owner can disable %s", api.NoRemoteModel)
+			}
 			org.Settings, changes["settings"] = in.Body.Settings, in.Body.Settings
 		}
 		org.UpdatedAt = tx.Now()

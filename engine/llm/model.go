@@ -1,6 +1,6 @@
 // Package llm calls language models through ollama or any server with an OpenAI-compatible API. It
 // requests JSON by schema, limits questions and answers in tokens, bytes and time, retries where
-// that can help, and sends a model one request at a time.
+// that can help, and limits how many requests a model gets at the same time, by default to one.
 //
 // It has no domain knowledge and trusts nothing: callers have to verify the content of answers.
 package llm
@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -24,12 +25,25 @@ type Request struct {
 	Schema json.RawMessage
 	// MaxTokens limits the length of the answer.
 	MaxTokens int
+	// Seed makes a sampling model repeatable; 0 means DefaultSeed. The temperature is always 0.
+	Seed int
+}
+
+// DefaultSeed is the seed of requests that name none.
+const DefaultSeed = 1
+
+func (r *Request) seed() int {
+	if r.Seed == 0 {
+		return DefaultSeed
+	}
+	return r.Seed
 }
 
 // Answer is a model's response.
 type Answer struct {
 	Text, Model                    string
 	Digest                         string // of the model's weights; "" if the server does not report it
+	ServedModel                    string // the model's name in the response; "" if the server does not report it
 	PromptTokens, CompletionTokens int
 }
 
@@ -37,6 +51,7 @@ type Answer struct {
 type Status struct {
 	Model     string   `json:"model"`
 	Server    string   `json:"server"`
+	Remote    bool     `json:"remote"` // whether requests leave this machine
 	Ready     bool     `json:"ready"`
 	Digest    string   `json:"digest"`
 	Available []string `json:"available"`
@@ -46,12 +61,13 @@ type Status struct {
 // Reasons for a missing answer; test for them with errors.Is.
 var (
 	ErrUnavailable     = errors.New("the model's server is not responding")
-	ErrTimeout         = errors.New("the model took too long")
+	ErrTimeout         = errors.New("the model took too long (SERVICE_MODEL_TIMEOUT sets the limit)")
 	ErrAnswerTooLong   = errors.New("the model's answer is too long")
 	ErrUnknownModel    = errors.New("the server has no such model")
 	ErrContextExceeded = errors.New("the prompt exceeds the model's context")
 	ErrBusy            = errors.New("too many requests are waiting for the model")
 	ErrInvalidResponse = errors.New("the server's response is invalid")
+	ErrRefused         = errors.New("the model's server refuses the request")
 )
 
 const (
@@ -72,6 +88,8 @@ type Options struct {
 	// Token is the bearer token of an OpenAI-compatible server, if required.
 	Token   string
 	Timeout time.Duration // per request; 0 means DefaultTimeout
+	// Concurrency is how many requests may be in progress at the same time; 0 means 1.
+	Concurrency int
 	// KeepAlive is how long ollama keeps the model in memory after a request; 0 means ollama's
 	// default, a negative value forever.
 	KeepAlive time.Duration
@@ -85,7 +103,8 @@ type Model struct {
 	server  *url.URL
 	timeout time.Duration
 	driver  driver
-	slot    chan struct{} // capacity 1: held while a request is in progress
+	remote  bool
+	slots   chan struct{} // one is held while a request is in progress
 	waiting chan struct{}
 	// coolingDown is set for a while after a timeout.
 	coolingDown atomic.Bool
@@ -119,14 +138,20 @@ func New(o Options) (*Model, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
+	o.Concurrency = min(max(1, o.Concurrency), maxWaiting)
 	if o.HTTP == nil {
-		o.HTTP = &http.Transport{ResponseHeaderTimeout: o.Timeout, MaxIdleConns: 2, IdleConnTimeout: time.Minute}
+		o.HTTP = &http.Transport{
+			ResponseHeaderTimeout: o.Timeout, MaxIdleConns: 1 + o.Concurrency, MaxIdleConnsPerHost: 1 + o.Concurrency, IdleConnTimeout: time.Minute,
+		}
 	}
 	client := &http.Client{
 		Transport:     limitTransport{o.HTTP, maxAnswer},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	m := &Model{name: o.Name, server: server, timeout: o.Timeout, slot: make(chan struct{}, 1), waiting: make(chan struct{}, maxWaiting)}
+	m := &Model{
+		name: o.Name, server: server, timeout: o.Timeout, remote: !isLoopback(server.Hostname()) || isCloudName(kind, name),
+		slots: make(chan struct{}, o.Concurrency), waiting: make(chan struct{}, maxWaiting),
+	}
 	switch kind {
 	case "ollama":
 		m.driver = newOllama(name, server, client, o)
@@ -141,6 +166,19 @@ func New(o Options) (*Model, error) {
 // Name returns the configured name.
 func (m *Model) Name() string { return m.name }
 
+// IsRemote reports whether requests leave this machine, as far as the model's name and address show it.
+func (m *Model) IsRemote() bool { return m.remote }
+
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
+}
+
+// isCloudName reports whether an ollama server on any machine would pass the requests for a model on to ollama's cloud.
+func isCloudName(kind, name string) bool {
+	return kind == "ollama" && (strings.HasSuffix(name, ":cloud") || strings.HasSuffix(name, "-cloud"))
+}
+
 // cooldown is how long no requests are sent after a timeout, so that a batch does not wait for the
 // time limit with each request.
 const cooldown = 30 * time.Second
@@ -149,7 +187,7 @@ const cooldown = 30 * time.Second
 // ErrTimeout, or are the context's.
 func (m *Model) Chat(ctx context.Context, r Request) (Answer, error) {
 	if m.coolingDown.Load() {
-		return Answer{}, fmt.Errorf("%w recently; requests resume within 30 seconds", ErrTimeout)
+		return Answer{}, fmt.Errorf("%w recently; requests resume within 30 seconds (%w)", ErrTimeout, ErrBusy)
 	}
 	select {
 	case m.waiting <- struct{}{}:
@@ -160,8 +198,8 @@ func (m *Model) Chat(ctx context.Context, r Request) (Answer, error) {
 	limit, stop := context.WithTimeout(ctx, m.timeout)
 	defer stop()
 	select {
-	case m.slot <- struct{}{}:
-		defer func() { <-m.slot }()
+	case m.slots <- struct{}{}:
+		defer func() { <-m.slots }()
 	case <-limit.Done():
 		return Answer{}, m.classifyTimeout(ctx, limit.Err())
 	}
@@ -181,7 +219,7 @@ func (m *Model) Chat(ctx context.Context, r Request) (Answer, error) {
 		if err = m.classifyTimeout(ctx, err); errors.Is(err, ErrTimeout) && m.coolingDown.CompareAndSwap(false, true) {
 			time.AfterFunc(cooldown, func() { m.coolingDown.Store(false) })
 		}
-		return Answer{}, err
+		return a, err
 	}
 	a.Digest = m.digest.get(limit, m.driver)
 	if r.MaxTokens > 0 && a.CompletionTokens > r.MaxTokens {
@@ -235,7 +273,7 @@ func (m *Model) Status(ctx context.Context) Status {
 	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
 	defer stop()
 	s, err := m.driver.status(ctx)
-	s.Model, s.Server = m.name, m.server.Redacted()
+	s.Model, s.Server, s.Remote = m.name, m.server.Redacted(), s.Remote || m.remote
 	if err != nil {
 		s.Problem = err.Error()
 	}

@@ -108,6 +108,15 @@ func TestBadServers(t *testing.T) {
 		}, ErrUnavailable},
 		{"closes early", "openai/q", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, ErrUnavailable},
 		{"no JSON", "openai/q", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, ErrInvalidResponse},
+		{"refuses the key", "openai/q", func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "wrong key", http.StatusUnauthorized)
+		}, ErrRefused},
+		{"cut off", "openai/q", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, `{"choices":[{"message":{"content":"{"},"finish_reason":"length"}]}`)
+		}, ErrAnswerTooLong},
+		{"cut off", "ollama/q", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintln(w, `{"message":{"content":"{"},"done":true,"done_reason":"length","eval_count":50}`)
+		}, ErrAnswerTooLong},
 		{"unknown", "ollama/q", func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, `{"error":"model 'q' not found"}`, http.StatusNotFound)
 		}, ErrUnknownModel},
@@ -132,7 +141,7 @@ func TestBadServers(t *testing.T) {
 func TestAwayIsTriedAgain(t *testing.T) {
 	var calls atomic.Int32
 	m := made(t, "openai/q", func(w http.ResponseWriter, r *http.Request) {
-		if calls.Add(1) == 1 {
+		if r.Method == http.MethodPost && calls.Add(1) == 1 {
 			http.Error(w, "starting", http.StatusServiceUnavailable)
 			return
 		}
@@ -199,12 +208,43 @@ func TestOneQueue(t *testing.T) {
 	}
 }
 
+// TestDigests checks that another model under the same name has another digest, as far as the server shows it.
+func TestDigests(t *testing.T) {
+	digest := func(entry string) string {
+		m := made(t, "openai/q", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"data":[`+entry+`]}`) }, time.Minute)
+		s := m.Status(t.Context())
+		if !s.Ready {
+			t.Fatalf("%+v", s)
+		}
+		return s.Digest
+	}
+	vllm := digest(`{"id":"q","created":1,"root":"/models/a","max_model_len":4096,"permission":[{"id":"modelperm-1"}]}`)
+	again := digest(`{"id":"q","created":2,"root":"/models/a","max_model_len":4096,"permission":[{"id":"modelperm-2"}]}`)
+	other := digest(`{"id":"q","created":1,"root":"/models/b","max_model_len":4096}`)
+	llama := digest(`{"id":"q","meta":{"n_params":7615616512,"size":4677120000,"n_vocab":151936,"n_embd":3584}}`)
+	if vllm == "" || vllm != again || vllm == other || llama == "" || llama == vllm {
+		t.Errorf("%q, %q, %q, %q", vllm, again, other, llama)
+	}
+	if hosted := digest(`{"id":"q","created":1,"owned_by":"x"}`); hosted != "" {
+		t.Errorf("a name alone has the digest %q", hosted)
+	}
+}
+
 func TestStatusAndNames(t *testing.T) {
 	m := made(t, "ollama/qwen3:8b", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"models":[{"name":"qwen3:8b","digest":"abc"}]}`)
 	}, time.Minute)
 	if s := m.Status(t.Context()); !s.Ready || s.Digest != "abc" || s.Problem != "" {
 		t.Errorf("%+v", s)
+	}
+	for o, remote := range map[Options]bool{
+		{Name: "ollama/q"}: false, {Name: "openai/q", Server: "http://[::1]:8000"}: false, {Name: "openai/q", Server: "http://LOCALHOST:1"}: false,
+		{Name: "openai/q", Server: "https://models.example"}: true, {Name: "ollama/q", Server: "http://192.168.1.20:11434"}: true,
+		{Name: "ollama/gpt-oss:120b-cloud"}: true, {Name: "openai/q", Server: "http://127.0.0.1.example"}: true,
+	} {
+		if m, err := New(o); err != nil || m.IsRemote() != remote {
+			t.Errorf("%+v: %v, remote is not %v", o, err, remote)
+		}
 	}
 	for _, bad := range []Options{
 		{Name: "qwen"},

@@ -35,12 +35,12 @@ func newOllama(name string, server *url.URL, client *http.Client, o Options) *ol
 func (o *ollama) chat(ctx context.Context, r Request) (Answer, error) {
 	var text strings.Builder
 	a := Answer{Model: "ollama/" + o.name}
-	pieces, done := 0, false
+	pieces, done, cut := 0, false, false
 	stream := true
 	err := o.client.Chat(ctx, &api.ChatRequest{
 		Model: o.name, Stream: &stream, Format: r.Schema,
 		Messages: []api.Message{{Role: "system", Content: r.System}, {Role: "user", Content: r.User}},
-		Options:  map[string]any{"temperature": 0, "seed": 1, "num_predict": r.MaxTokens, "num_ctx": contextSize(r)},
+		Options:  map[string]any{"temperature": 0, "seed": r.seed(), "num_predict": r.MaxTokens, "num_ctx": contextSize(r)},
 		Think:    &api.ThinkValue{Value: false}, KeepAlive: o.keepAlive,
 	}, func(c api.ChatResponse) error {
 		// Each chunk is at least a token: this stops a server that streams forever.
@@ -49,7 +49,8 @@ func (o *ollama) chat(ctx context.Context, r Request) (Answer, error) {
 		}
 		text.WriteString(c.Message.Content)
 		if c.Done {
-			done = true
+			done, cut = true, c.DoneReason == "length"
+			a.ServedModel = c.Model
 			a.PromptTokens, a.CompletionTokens = max(0, c.PromptEvalCount), max(0, c.EvalCount)
 		}
 		return nil
@@ -62,6 +63,8 @@ func (o *ollama) chat(ctx context.Context, r Request) (Answer, error) {
 		return a, ctx.Err()
 	case !done:
 		return a, fmt.Errorf("%w: the response ended unexpectedly", ErrUnavailable)
+	case cut:
+		return a, fmt.Errorf("%w: it was cut off at %d tokens", ErrAnswerTooLong, r.MaxTokens)
 	}
 	return a, nil
 }
@@ -70,12 +73,11 @@ func (o *ollama) chat(ctx context.Context, r Request) (Answer, error) {
 // token.
 func contextSize(r Request) int {
 	need := (len(r.System)+len(r.User)+len(r.Schema))/3 + r.MaxTokens + 256
-	for size := 4096; size < 65536; size *= 2 {
-		if need <= size {
-			return size
-		}
+	size := 4096
+	for size < need && size < 1<<18 {
+		size *= 2
 	}
-	return 65536
+	return size
 }
 
 func (*ollama) reportsDigest() bool { return true }
@@ -91,7 +93,7 @@ func (o *ollama) status(ctx context.Context) (Status, error) {
 			s.Available = append(s.Available, "ollama/"+m.Name)
 		}
 		if m.Name == o.name || m.Name == o.name+":latest" {
-			s.Ready, s.Digest = true, m.Digest
+			s.Ready, s.Digest, s.Remote = true, m.Digest, m.RemoteHost != ""
 		}
 	}
 	if !s.Ready {

@@ -3,6 +3,8 @@ package llm
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,7 +35,7 @@ type openAIResponse struct {
 
 func (o *openAI) chat(ctx context.Context, r Request) (Answer, error) {
 	body := map[string]any{
-		"model": o.name, "temperature": 0, "max_tokens": r.MaxTokens,
+		"model": o.name, "temperature": 0, "seed": r.seed(), "max_tokens": r.MaxTokens,
 		"messages": []map[string]string{{"role": "system", "content": r.System}, {"role": "user", "content": r.User}},
 	}
 	if len(r.Schema) > 0 {
@@ -52,23 +54,49 @@ func (o *openAI) chat(ctx context.Context, r Request) (Answer, error) {
 	a := Answer{
 		Text:             out.Choices[0].Message.Content,
 		Model:            "openai/" + o.name,
+		ServedModel:      truncate(out.Model),
 		PromptTokens:     max(0, out.Usage.Prompt),
 		CompletionTokens: max(0, out.Usage.Completion),
 	}
 	if a.CompletionTokens == 0 { // the server does not count tokens
 		a.CompletionTokens = (len(a.Text) + 3) / 4
 	}
+	if out.Choices[0].FinishReason == "length" {
+		return a, fmt.Errorf("%w: it was cut off at %d tokens", ErrAnswerTooLong, r.MaxTokens)
+	}
 	return a, nil
 }
 
-func (*openAI) reportsDigest() bool { return false }
+func (*openAI) reportsDigest() bool { return true }
+
+// openAIModel is what a server lists about a model and that stays the same as long as the model does. vLLM
+// reports the path of the weights, llama.cpp their size.
+type openAIModel struct {
+	ID        string `json:"id"`
+	Root      string `json:"root"`
+	MaxLength int    `json:"max_model_len"`
+	Meta      struct {
+		Parameters int64 `json:"n_params"`
+		Size       int64 `json:"size"`
+		Vocabulary int   `json:"n_vocab"`
+		Embedding  int   `json:"n_embd"`
+	} `json:"meta"`
+}
+
+// digest returns a hash of what is known about the model's weights, or "" if that is only the name.
+func (m openAIModel) digest() string {
+	if m == (openAIModel{ID: m.ID, Root: m.Root}) && (m.Root == "" || m.Root == m.ID) {
+		return ""
+	}
+	b, _ := json.Marshal(m) // strings and numbers always encode
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
 
 func (o *openAI) status(ctx context.Context) (Status, error) {
 	var s Status
 	var all struct {
-		Data []struct {
-			ID string `json:"id"`
-		} `json:"data"`
+		Data []openAIModel `json:"data"`
 	}
 	if err := o.callAPI(ctx, http.MethodGet, "models", nil, &all); err != nil {
 		return s, err
@@ -77,7 +105,9 @@ func (o *openAI) status(ctx context.Context) (Status, error) {
 		if len(s.Available) < 200 {
 			s.Available = append(s.Available, "openai/"+m.ID)
 		}
-		s.Ready = s.Ready || m.ID == o.name
+		if m.ID == o.name {
+			s.Ready, s.Digest = true, m.digest()
+		}
 	}
 	if !s.Ready {
 		return s, fmt.Errorf("%w: %s", ErrUnknownModel, o.name)
@@ -124,8 +154,10 @@ func (o *openAI) callAPI(ctx context.Context, method, path string, in, out any) 
 		return fmt.Errorf("%w: %s", ErrContextExceeded, truncate(string(b)))
 	case resp.StatusCode >= http.StatusInternalServerError || resp.StatusCode == http.StatusTooManyRequests:
 		return fmt.Errorf("%w: %s", ErrUnavailable, resp.Status)
+	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
+		return fmt.Errorf("%w: %s; check SERVICE_MODEL_TOKEN", ErrRefused, resp.Status)
 	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("%w: %s", ErrInvalidResponse, resp.Status)
+		return fmt.Errorf("%w: %s", ErrRefused, resp.Status)
 	}
 	if err := json.Unmarshal(b, out); err != nil {
 		return fmt.Errorf("%w: %s", ErrInvalidResponse, truncate(err.Error()))

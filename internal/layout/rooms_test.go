@@ -52,12 +52,13 @@ engine/report/wording → api internal/prose
 engine/report/drawing →
 
 internal/bench/judgement → engine/assessment engine/judge engine/evidence engine/evidence/embed engine/catalog/starter engine/catalog/scf api examples
-engine/assessment → engine/assessment/merge engine/judge/plan engine/judge engine/judge/reading engine/evidence engine/evidence/dedup engine/catalog engine/catalog/scf engine/audit store api internal/prose
+engine/assessment → engine/assessment/merge engine/judge/plan engine/judge engine/judge/modelreader engine/judge/reading engine/llm engine/evidence engine/evidence/dedup engine/catalog engine/catalog/scf engine/audit store api internal/prose
 engine/assessment/merge → engine/catalog/scf api internal/prose
 engine/check      → engine/judge/plan engine/judge engine/catalog/oscal api internal/lazyregexp internal/editdistance internal/prose
 engine/judge/plan → engine/judge engine/judge/text engine/risk api internal/lazyregexp internal/prose
 engine/judge      → engine/judge/text engine/judge/reading engine/judge/criteria api internal/lazyregexp internal/vecmath internal/prose
 engine/judge/text → internal/language internal/lazyregexp internal/prose internal/questionnaire
+engine/judge/modelreader → engine/llm engine/judge/reading
 engine/judge/reading → internal/prose
 engine/risk       →
 engine/agent/analysis → api internal/language internal/lazyregexp

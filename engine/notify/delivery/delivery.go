@@ -68,7 +68,7 @@ var EventTypes = []string{
 	"gap_analysis.approved", "gap_analysis.drafted", "gap_analysis.rejected", "gap_analysis.submitted",
 	"maturity.approved", "maturity.drafted", "maturity.rejected", "maturity.submitted",
 	"poam.approved", "poam.drafted", "poam.rejected", "poam.submitted",
-	"reader.imported", "report.ready", "scope.approved",
+	"reader.imported", "reader.read", "report.ready", "scope.approved",
 	"soa.approved", "soa.drafted", "soa.rejected", "soa.submitted",
 	"sync.conflict", "workflow.completed", "workflow.failed",
 }

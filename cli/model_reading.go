@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
+)
+
+// secondsPerReading is how long one call lets the model read; progress is shown between calls.
+const secondsPerReading = 15
+
+// readWithModel lets the language model read what it has not read yet, and returns the name of its reader. It shows first
+// what that takes, and asks if that is more than the user's limits allow without asking.
+func (a *app) readWithModel(ctx context.Context, assessment string, yes bool) (string, error) {
+	a.progress.Start("searching for passages")
+	r, err := call(ctx, a, api.GetModelReading, &api.AssessmentInput{AssessmentID: assessment})
+	a.progress.Done("")
+	if err != nil {
+		return "", validationToRuntimeError(err)
+	}
+	if r.Note != "" {
+		a.printNotice("%s", r.Note)
+	}
+	if r.Left == 0 {
+		return r.Reader, nil
+	}
+	a.printNotice("%s", describeModelReading(r))
+	if l := r.Limits; l.AskTokens > 0 && r.Next.Tokens() > l.AskTokens || l.AskCost > 0 && r.Next.Cost > l.AskCost {
+		if err := a.confirm(yes, "let the model read "+describeModelUse(r.Next)); err != nil {
+			return "", err
+		}
+	}
+	if a.interruptHint == "" {
+		a.interruptHint = fmt.Sprintf("what the model has read is kept; continue with `%s`", a.suggestedCommandLine("soa draft --reader model"))
+	}
+	a.progress.Start("the model reads")
+	in := api.ReadWithModelInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}}
+	in.Body.Seconds = secondsPerReading
+	for r.Left > 0 {
+		before := r.Left
+		if r, err = call(ctx, a, api.ReadWithModel, &in); err != nil {
+			a.progress.Done("")
+			return "", validationToRuntimeError(err)
+		}
+		in.Body.Used = in.Body.Used.Add(r.Used)
+		left := ""
+		if r.Next.Seconds > 0 {
+			left = ", about " + formatSeconds(r.Next.Seconds) + " left"
+		}
+		a.progress.Update("the model reads: %d of %d requirements%s", r.Statements-r.Left, r.Statements, left)
+		if r.Stopped != "" || r.Left == before && r.Used.Calls == 0 {
+			a.progress.Done("")
+			return "", withHint(
+				runtimeError(
+					"%s; %s not read", cmp.Or(r.Stopped, "The model reads nothing"),
+					prose.Count(r.Left, "requirement was", "requirements were"),
+				),
+				"read on with `%s`, or draft with what has been read: `%s`", a.suggestedCommandLine("soa draft --reader model"),
+				a.suggestedCommandLine("soa draft --reader "+r.Reader),
+			)
+		}
+	}
+	a.progress.Done("%s has read the passages (%s)", r.Model.Name, describeModelUse(in.Body.Used))
+	return r.Reader, nil
+}
+
+// describeModelReading says what the model is about to read, where, and what that takes.
+func describeModelReading(r *api.ModelReading) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s reads passages for %d of %s: about %s.", r.Model.Name, r.Left,
+		prose.Count(r.Statements, "requirement", "requirements"), describeModelUse(r.Next))
+	if r.Next.Seconds == 0 {
+		out.WriteString(" How long that takes is shown after the first answers.")
+	}
+	if r.Remote {
+		fmt.Fprintf(&out, " The passages are sent to %s.", r.Server)
+	}
+	if r.Withheld > 0 {
+		fmt.Fprintf(&out, " It doesn't get %s its reader what to conclude.", prose.Count(r.Withheld, "passage that tells", "passages that tell"))
+	}
+	return out.String()
+}
+
+func describeModelUse(u api.ModelUse) string {
+	out := fmt.Sprintf("%s, %s", prose.Count(u.Calls, "request", "requests"), formatTokenCount(u.Tokens()))
+	if u.Seconds > 0 {
+		out += ", " + formatSeconds(u.Seconds)
+	}
+	if u.Cost > 0 {
+		out += fmt.Sprintf(", cost %.2f", u.Cost)
+	}
+	return out
+}
+
+func formatTokenCount(n int) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1f million tokens", float64(n)/1e6)
+	case n >= 10_000:
+		return fmt.Sprintf("%d,000 tokens", (n+500)/1000)
+	}
+	return prose.Count(n, "token", "tokens")
+}
+
+func formatSeconds(s float64) string {
+	d := time.Duration(s * float64(time.Second))
+	switch {
+	case d >= time.Hour:
+		return fmt.Sprintf("%.1f h", d.Hours())
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.0f s", max(1, d.Seconds()))
+}

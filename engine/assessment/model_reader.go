@@ -1,0 +1,216 @@
+package assessment
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/modelreader"
+	"github.com/scf-service/service/engine/judge/reading"
+	"github.com/scf-service/service/engine/llm"
+	"github.com/scf-service/service/store"
+)
+
+// Model is a language model that can read evidence.
+type Model interface {
+	Name() string
+	Chat(context.Context, llm.Request) (llm.Answer, error)
+	Status(context.Context) llm.Status
+}
+
+// modelReaderPrefix begins the names of readers that are language models.
+const modelReaderPrefix = "model."
+
+// remoteModelForbidden returns who forbids language models on other machines to read an organization's evidence, in words
+// such as "the organization", or "". assessment may be empty.
+func remoteModelForbidden(tx *store.Tx, org, assessment string) (string, error) {
+	o, err := store.Organizations.Get(tx, org)
+	if err != nil {
+		return "", err
+	}
+	if on, _ := o.Settings[api.NoRemoteModel].(bool); on {
+		return "the organization", nil
+	}
+	if assessment == "" {
+		return "", nil
+	}
+	a, err := store.Assessments.Get(tx, org, store.K(assessment))
+	if err == nil && a.NoRemoteModel {
+		return "the assessment", nil
+	}
+	return "", store.ToNotFound(err, "assessment", assessment)
+}
+
+// RequireNoRemoteBan returns an error if evidence must not be sent to the named language model, which is on another machine.
+// assessment may be empty.
+func (s *Service) RequireNoRemoteBan(ctx context.Context, org, assessment, model string) error {
+	return s.db.View(ctx, func(tx *store.Tx) error {
+		by, err := remoteModelForbidden(tx, org, assessment)
+		if err == nil && by != "" {
+			err = api.Forbidden("%s forbids models on other machines, where %s runs; use a model on this machine", by, model)
+		}
+		return err
+	})
+}
+
+// modelStatus returns the status of the language model that may read the assessment's evidence.
+func (s *Service) modelStatus(ctx context.Context, org, assessment string) (*llm.Status, error) {
+	if s.model == nil {
+		return nil, api.Invalid("reader", "no language model is chosen; choose one with `service model use`, then restart a running daemon")
+	}
+	st := s.model.Status(ctx)
+	if st.Remote {
+		if err := s.RequireNoRemoteBan(ctx, org, assessment, st.Model); err != nil {
+			return nil, err
+		}
+	}
+	if !st.Ready {
+		return nil, api.Internal("%s can't read: %s", st.Model, cmp.Or(st.Problem, "it is not available"))
+	}
+	return &st, nil
+}
+
+// findModelReader returns the assessment's reader for the model as its server reports it now, which may have no readings
+// yet. The note says if there are readings by another model of the same name.
+func findModelReader(tx *store.Tx, org, assessment string, st *llm.Status) (r api.Reader, note string, err error) {
+	model := api.ReaderModel{Name: st.Model, Digest: st.Digest, Prompt: modelreader.PromptVersion(), Seed: llm.DefaultSeed}
+	var other *api.Reader
+	for have, err := range store.Readers.Scan(tx, org, store.Prefix(assessment)) {
+		switch {
+		case err != nil:
+			return r, "", err
+		case have.Model == nil || have.Model.Name != st.Model || have.Model.Prompt != model.Prompt:
+		case have.Model.Digest == model.Digest && !have.ImportedAt.Before(r.ImportedAt):
+			r = have
+		case have.Model.Digest != model.Digest && have.Readings > 0:
+			other = &have
+		}
+	}
+	if r.Name == "" {
+		r = newModelReader(org, assessment, model)
+	}
+	if other != nil && r.Readings == 0 {
+		note = fmt.Sprintf("The server now has another %s than the one that read before (digest %s, was %s), so it reads everything again.",
+			st.Model, shortDigest(model.Digest), shortDigest(other.Model.Digest))
+	}
+	return r, note, nil
+}
+
+func newModelReader(org, assessment string, model api.ReaderModel) api.Reader {
+	sum := sha256.Sum256([]byte(strings.Join([]string{model.Name, model.Digest, model.ServedModel, model.Prompt}, "\n")))
+	_, short, _ := strings.Cut(strings.ToLower(model.Name), "/")
+	short = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r) {
+			return r
+		}
+		return '-'
+	}, short)
+	return api.Reader{
+		OrganizationID: org, AssessmentID: assessment, Model: &model,
+		Name: modelReaderPrefix + short[:min(len(short), 40)] + "." + hex.EncodeToString(sum[:4]),
+	}
+}
+
+func shortDigest(digest string) string {
+	return cmp.Or(strings.TrimPrefix(digest, "sha256:")[:min(12, len(strings.TrimPrefix(digest, "sha256:")))], "unknown")
+}
+
+// readAllWithModel returns the name of the reader of the language model in use, after it has read what is left.
+func (s *Service) readAllWithModel(ctx context.Context, by api.Caller, assessment string) (string, error) {
+	in := api.ReadWithModelInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}}
+	in.Body.Seconds = maxStepSeconds
+	for {
+		r, err := s.ReadWithModel(ctx, by, &in)
+		switch {
+		case err != nil:
+			return "", err
+		case r.Stopped != "":
+			return "", api.Conflict("%s; %d of %d statements are left. Read on, or draft with the reader %s", r.Stopped, r.Left, r.Statements, r.Reader)
+		case r.Left == 0:
+			return r.Reader, nil
+		}
+		in.Body.Used = in.Body.Used.Add(r.Used)
+	}
+}
+
+// isModel reports whether the reader is a language model.
+func (r *storedReader) isModel() bool { return r != nil && r.Model != nil }
+
+// withFallback reads with a model's readings, and leaves passages without one to the rules.
+type withFallback struct {
+	*storedReader
+	rules reading.Reader
+}
+
+// Read implements reading.Reader.
+func (r withFallback) Read(ctx context.Context, st reading.Statement, passages []reading.Passage) ([]reading.Reading, error) {
+	out, err := r.storedReader.Read(ctx, st, passages)
+	if err != nil {
+		return nil, err
+	}
+	var left []reading.Passage
+	for i, one := range out {
+		if !one.IsRead() {
+			left = append(left, passages[i])
+		}
+	}
+	if len(left) == 0 {
+		return out, nil
+	}
+	read, err := r.rules.Read(ctx, st, left)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		if !out[i].IsRead() {
+			out[i], read = read[0], read[1:]
+		}
+	}
+	return out, nil
+}
+
+// countLeftToRules returns the number of statements for which a model has not read all passages.
+func (r *storedReader) countLeftToRules(ctx context.Context, candidates []judge.Candidates) (n int, err error) {
+	for _, c := range candidates {
+		passages := make([]reading.Passage, len(c.Passages))
+		for i, p := range c.Passages {
+			passages[i] = p.ForReader()
+		}
+		read, err := r.Read(ctx, c.Statement, passages)
+		if err != nil {
+			return 0, err
+		}
+		for _, one := range read {
+			if !one.IsRead() {
+				n++
+				break
+			}
+		}
+	}
+	return n, nil
+}
+
+// describe returns the name of the reader and, if it is a model, which.
+func (r *storedReader) describe() string {
+	if !r.isModel() {
+		return r.Reader.Name
+	}
+	m := r.Model
+	out := fmt.Sprintf("%s (model %s", r.Reader.Name, m.Name)
+	if m.ServedModel != "" {
+		out += ", served as " + m.ServedModel
+	}
+	if m.Digest != "" {
+		out += ", digest " + shortDigest(m.Digest)
+	}
+	return out + ", prompt " + m.Prompt + ")"
+}
+
+// errOtherModel reports that a server has begun to serve another model.
+var errOtherModel = errors.New("the server serves another model")

@@ -1,0 +1,503 @@
+package assessment
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/modelreader"
+	"github.com/scf-service/service/engine/llm"
+	"github.com/scf-service/service/internal/prose"
+	"github.com/scf-service/service/store"
+)
+
+const (
+	defaultStepSeconds = 20
+	maxStepSeconds     = 600
+	// maxUnanswered is how many controls in a row may get no valid answer before the reading ends.
+	maxUnanswered = 3
+)
+
+// modelTask is what the model has to read for a control.
+type modelTask struct {
+	control    string
+	statements []modelreader.Statement
+}
+
+// modelRun is the reading of an assessment's evidence by a model, for the time of one call. The fields below mu change
+// while it reads.
+type modelRun struct {
+	s      *Service
+	by     api.Caller
+	status *llm.Status
+	tasks  []modelTask
+	out    api.ModelReading
+	rate   float64 // seconds per token, 0 if unknown
+
+	began, deadline time.Time
+	earlier         api.ModelUse // use of earlier calls of the same run
+
+	mu         sync.Mutex
+	reader     api.Reader
+	used       api.ModelUse
+	unanswered []unansweredTask // in a row
+	answered   bool             // a control got a valid answer in this call
+}
+
+type unansweredTask struct {
+	task     *modelTask
+	outcomes []modelreader.Outcome
+	calls    []modelreader.Call
+}
+
+var errStopped = errors.New("the reading is stopped")
+
+// GetModelReading returns how far the language model has read the assessment's evidence, and what the rest will take.
+func (s *Service) GetModelReading(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.ModelReading, error) {
+	r, err := s.newModelRun(ctx, by, in.AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	return r.report(), nil
+}
+
+// ReadWithModel lets the language model read what it has not read yet, and stores what it says control by control. It
+// ends when everything is read, at a limit, and when the time of the call is up.
+func (s *Service) ReadWithModel(ctx context.Context, by api.Caller, in *api.ReadWithModelInput) (*api.ModelReading, error) {
+	if _, running := s.modelRuns.LoadOrStore(in.AssessmentID, true); running {
+		return nil, api.Conflict("the model is already reading this assessment's evidence; wait until it is done")
+	}
+	defer s.modelRuns.Delete(in.AssessmentID)
+	for again := false; ; again = true {
+		r, err := s.newModelRun(ctx, by, in.AssessmentID)
+		if err != nil {
+			return nil, err
+		}
+		r.began, r.earlier = s.clock(), in.Body.Used
+		r.deadline = r.began.Add(time.Duration(cmp.Or(in.Body.Seconds, defaultStepSeconds)) * time.Second)
+		hadReadings := r.reader.Readings > 0
+		err = r.read(ctx)
+		if errors.Is(err, errOtherModel) && !hadReadings && !again {
+			continue // the name in the answers of a model that has just begun is now known
+		}
+		if err == nil {
+			err = r.finish(ctx)
+		}
+		if err != nil {
+			return nil, r.explain(err)
+		}
+		return r.report(), nil
+	}
+}
+
+// explain turns the error that ended a reading into one for the user.
+func (r *modelRun) explain(err error) error {
+	var known *api.Error
+	if errors.As(err, &known) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return api.Internal("%s stopped reading: %v. What it has read is kept; run it again to continue", r.status.Model, err).WithCause(err)
+}
+
+// newModelRun collects what the model has not read yet.
+func (s *Service) newModelRun(ctx context.Context, by api.Caller, assessment string) (*modelRun, error) {
+	if err := s.db.View(ctx, func(tx *store.Tx) error { _, err := getAssessment(tx, by, assessment); return err }); err != nil {
+		return nil, err
+	}
+	st, err := s.modelStatus(ctx, by.OrganizationID, assessment)
+	if err != nil {
+		return nil, err
+	}
+	r := &modelRun{s: s, by: by, status: st}
+	known := map[string]map[string]bool{} // passages that were read or asked for, by statement
+	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
+		if r.reader, r.out.Note, err = findModelReader(tx, by.OrganizationID, assessment, st); err != nil {
+			return err
+		}
+		if r.rate, err = modelRate(tx, by.OrganizationID, st.Model); err != nil {
+			return err
+		}
+		for one, err := range store.Readings.Scan(tx, by.OrganizationID, store.Prefix(assessment, r.reader.Name)) {
+			if err != nil {
+				return err
+			}
+			known[one.StatementID] = make(map[string]bool, len(one.Passages))
+			for hash := range one.Passages {
+				known[one.StatementID][hash] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	isToRead, err := s.controlsToRead(ctx, by, assessment)
+	if err != nil {
+		return nil, err
+	}
+	err = s.evaluateForReader(ctx, by, assessment, func(_ *api.Assessment, j *Evaluation, controls []api.Control) error {
+		withheld, seen := map[string]bool{}, map[string]bool{}
+		for _, c := range controls {
+			if isToRead(c) {
+				r.addTask(c.Code, j.Candidates(c.Code), known, withheld, seen)
+			}
+		}
+		r.out.Withheld = len(withheld)
+		return ctx.Err()
+	})
+	return r, err
+}
+
+// controlsToRead returns a function that reports whether the evidence for a control is read: whether the scope or a user
+// has included it.
+func (s *Service) controlsToRead(ctx context.Context, by api.Caller, assessment string) (func(api.Control) bool, error) {
+	a, err := s.readAssessment(ctx, by, assessment)
+	if err != nil {
+		return nil, err
+	}
+	scope, err := s.readScope(ctx, by, assessment)
+	if err != nil && !api.IsCode(err, api.CodeNotFound) {
+		return nil, err
+	}
+	previous, err := loadPreviousInView(ctx, s, &a, soa, nil)
+	if err != nil {
+		return nil, err
+	}
+	included := manuallyIncluded(previous.items, "")
+	return func(c api.Control) bool {
+		applicability, _ := judge.DetermineApplicability(c, scope.Traits)
+		return applicability.IsApplicable() || included[c.Code] != nil
+	}, nil
+}
+
+// addTask adds what is left to read for a control. Passages that address their reader are withheld from the model.
+func (r *modelRun) addTask(control string, candidates []judge.Candidates, known map[string]map[string]bool, withheld, seen map[string]bool) {
+	task := modelTask{control: control}
+	for _, c := range candidates {
+		id := c.Statement.ID()
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		st := modelreader.Statement{Statement: c.Statement}
+		isToRead := false
+		for i, p := range c.Passages {
+			passage := p.ForReader()
+			hash := passage.Hash()
+			if c.AddressesReader[i] {
+				withheld[hash] = true
+				continue
+			}
+			isToRead = true
+			if !known[id][hash] {
+				st.Passages = append(st.Passages, passage)
+			}
+		}
+		if isToRead {
+			r.out.Statements++
+		}
+		if len(st.Passages) > 0 {
+			task.statements = append(task.statements, st)
+		}
+	}
+	if len(task.statements) > 0 {
+		r.out.Left += len(task.statements)
+		r.tasks = append(r.tasks, task)
+	}
+}
+
+// modelRate returns the seconds per token that a model took in the organization's assessments, or 0.
+func modelRate(tx *store.Tx, org, model string) (float64, error) {
+	seconds, tokens := 0.0, 0
+	for have, err := range store.Readers.Scan(tx, org) {
+		if err != nil {
+			return 0, err
+		}
+		if m := have.Model; m != nil && m.Name == model {
+			seconds, tokens = seconds+m.Seconds, tokens+m.PromptTokens+m.CompletionTokens
+		}
+	}
+	return seconds / float64(max(1, tokens)), nil
+}
+
+// read asks the model about each control, with several requests at the same time if that is allowed.
+func (r *modelRun) read(ctx context.Context) error {
+	return judge.ForEach(ctx, len(r.tasks), max(1, r.s.modelLimits.Concurrency), func(ctx context.Context, i int) error {
+		if r.isOver() {
+			return nil
+		}
+		var calls []modelreader.Call
+		reader := modelreader.Reader{
+			Model: r.s.model, ContextTokens: r.s.modelLimits.ContextTokens, Before: r.reserve,
+			After: func(c modelreader.Call) error { calls = append(calls, c); return r.count(ctx, c) },
+		}
+		outcomes, err := reader.Read(ctx, r.tasks[i].statements)
+		if errors.Is(err, errStopped) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return r.keepAnswers(ctx, &r.tasks[i], outcomes, calls)
+	})
+}
+
+func (r *modelRun) isOver() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.out.Stopped != "" || !r.s.clock().Before(r.deadline)
+}
+
+// reserve returns an error if a request that may need so many tokens would exceed a limit of the run.
+func (r *modelRun) reserve(tokens int) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.s.modelLimits
+	total := r.earlier.Add(r.used)
+	seconds := r.earlier.Seconds + r.s.clock().Sub(r.began).Seconds()
+	price := max(l.PromptPrice, l.CompletionPrice) / 1e6
+	tokens *= max(1, l.Concurrency) // of the requests in progress
+	switch {
+	case l.MaxTokens > 0 && total.Tokens()+tokens > l.MaxTokens:
+		r.out.Stopped = fmt.Sprintf("The limit of %d tokens per run is reached", l.MaxTokens)
+	case l.MaxCost > 0 && total.Cost+float64(tokens)*price > l.MaxCost:
+		r.out.Stopped = fmt.Sprintf("The limit of %.2f per run is reached", l.MaxCost)
+	case l.MaxSeconds > 0 && seconds > l.MaxSeconds:
+		r.out.Stopped = fmt.Sprintf("The limit of %s per run is reached", time.Duration(l.MaxSeconds*float64(time.Second)))
+	default:
+		return nil
+	}
+	return errStopped
+}
+
+// count counts an answer, and returns an error if it comes from another model than the reader's.
+func (r *modelRun) count(ctx context.Context, c modelreader.Call) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.used.Calls++
+	r.used.PromptTokens += c.PromptTokens
+	r.used.CompletionTokens += c.CompletionTokens
+	r.used.Cost += r.s.modelLimits.Cost(c.PromptTokens, c.CompletionTokens)
+	m := r.reader.Model
+	if c.Digest != "" && m.Digest != "" && c.Digest != m.Digest {
+		return fmt.Errorf("%w under the name %s: its digest is %s, not %s", errOtherModel, m.Name, shortDigest(c.Digest), shortDigest(m.Digest))
+	}
+	served := c.ServedModel
+	if _, name, _ := strings.Cut(m.Name, "/"); served == name || served == name+":latest" {
+		served = ""
+	}
+	if served == m.ServedModel {
+		return nil
+	}
+	// The next run finds a reader of this name.
+	other := api.ReaderModel{Name: m.Name, Digest: m.Digest, ServedModel: served, Prompt: m.Prompt, Seed: m.Seed}
+	next := newModelReader(r.reader.OrganizationID, r.reader.AssessmentID, other)
+	err := r.s.db.Update(ctx, func(tx *store.Tx) error {
+		have, err := store.Readers.Get(tx, next.OrganizationID, store.K(next.AssessmentID, next.Name))
+		if err == nil {
+			next = have
+		} else if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		next.ImportedAt, next.ImportedBy = tx.Now(), r.by.Actor.Name
+		return store.Readers.Put(tx, next.OrganizationID, &next)
+	})
+	return cmp.Or(err, fmt.Errorf("%w: it answers as %q, not as %q", errOtherModel, cmp.Or(served, m.Name), cmp.Or(m.ServedModel, m.Name)))
+}
+
+// keepAnswers stores what the model said about a control. Controls without any valid answer are stored only when another one has
+// got one: a model that can't follow the schema at all ends the reading.
+func (r *modelRun) keepAnswers(ctx context.Context, task *modelTask, outcomes []modelreader.Outcome, calls []modelreader.Call) error {
+	isAnswered := false
+	for _, o := range outcomes {
+		isAnswered = isAnswered || o.Problem == ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !isAnswered && !r.answered {
+		r.unanswered = append(r.unanswered, unansweredTask{task, outcomes, calls})
+		if len(r.unanswered) >= maxUnanswered {
+			return fmt.Errorf("%d controls in a row got no valid answer (%s); choose a model that follows a JSON Schema",
+				len(r.unanswered), outcomes[0].Problem)
+		}
+		return nil
+	}
+	r.answered = r.answered || isAnswered
+	if err := r.keepUnanswered(ctx); err != nil {
+		return err
+	}
+	return r.store(ctx, task, outcomes, calls)
+}
+
+func (r *modelRun) keepUnanswered(ctx context.Context) error {
+	for _, u := range r.unanswered {
+		if err := r.store(ctx, u.task, u.outcomes, u.calls); err != nil {
+			return err
+		}
+	}
+	r.unanswered = nil
+	return nil
+}
+
+// store stores what the model said about a control. The caller holds mu.
+func (r *modelRun) store(ctx context.Context, task *modelTask, outcomes []modelreader.Outcome, calls []modelreader.Call) error {
+	defer r.s.locks.lock(r.reader.AssessmentID)()
+	next := r.reader
+	model := *r.reader.Model
+	next.Model = &model
+	err := r.s.db.Update(ctx, func(tx *store.Tx) error {
+		a, err := getAssessment(tx, r.by, next.AssessmentID)
+		if err == nil {
+			err = requireOpen(&a)
+		}
+		if err != nil {
+			return err
+		}
+		for i, st := range task.statements {
+			if err := addReadings(tx, &next, st, outcomes[i]); err != nil {
+				return err
+			}
+		}
+		for _, c := range calls {
+			model.Calls++
+			model.PromptTokens += c.PromptTokens
+			model.CompletionTokens += c.CompletionTokens
+			answer := store.ModelAnswer{
+				OrganizationID: next.OrganizationID, AssessmentID: next.AssessmentID, Reader: next.Name, Number: model.Calls,
+				ControlCode: task.control, At: tx.Now(), Model: model.Name, ServedModel: c.ServedModel, Digest: c.Digest, Prompt: model.Prompt,
+				Seed: c.Seed, PromptTokens: c.PromptTokens, CompletionTokens: c.CompletionTokens, Text: c.Text,
+			}
+			if err := store.ModelAnswers.Put(tx, next.OrganizationID, &answer); err != nil {
+				return err
+			}
+		}
+		next.ImportedBy, next.ImportedAt, next.OfStatements = r.by.Actor.Name, tx.Now(), r.out.Statements
+		return store.Readers.Put(tx, next.OrganizationID, &next)
+	})
+	if err != nil {
+		return err
+	}
+	r.reader = next
+	r.out.Left -= len(task.statements)
+	task.statements = nil
+	return nil
+}
+
+// addReadings adds the readings of a statement to those that are stored, and to the figures of the reader.
+func addReadings(tx *store.Tx, reader *api.Reader, st modelreader.Statement, o modelreader.Outcome) error {
+	key := store.K(reader.AssessmentID, reader.Name, st.ID())
+	stored, err := store.Readings.Get(tx, reader.OrganizationID, key)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		stored = store.StatementReadings{
+			OrganizationID: reader.OrganizationID, AssessmentID: reader.AssessmentID, Reader: reader.Name, StatementID: st.ID(),
+			Passages: map[string]store.PassageReading{},
+		}
+		reader.Statements++
+	case err != nil:
+		return err
+	default:
+		if err := xorHash(&reader.SHA256, &stored); err != nil {
+			return err
+		}
+	}
+	for i, p := range st.Passages {
+		if one := o.Readings[i]; one.IsRead() {
+			stored.Passages[p.Hash()] = toStored(one)
+			reader.Readings++
+		} else {
+			stored.Passages[p.Hash()] = store.PassageReading{}
+		}
+	}
+	reader.Model.DroppedQuotes += o.Dropped
+	if o.Problem != "" {
+		reader.Model.Unanswered++
+	}
+	if err := xorHash(&reader.SHA256, &stored); err != nil {
+		return err
+	}
+	return store.Readings.Put(tx, reader.OrganizationID, &stored)
+}
+
+// xorHash adds the hash of a statement's readings to that of all, or removes it: the order in which statements are read
+// must not matter.
+func xorHash(all *string, r *store.StatementReadings) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(b)
+	have, err := hex.DecodeString(cmp.Or(*all, strings.Repeat("0", 2*len(sum))))
+	if err != nil {
+		return err
+	}
+	for i := range sum {
+		sum[i] ^= have[i]
+	}
+	*all = hex.EncodeToString(sum[:])
+	return nil
+}
+
+// finish stores what is left to store, the time that the reading took, and an entry in the timeline.
+func (r *modelRun) finish(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.used.Seconds = r.s.clock().Sub(r.began).Seconds()
+	if err := r.keepUnanswered(ctx); err != nil || r.used.Calls == 0 {
+		return err
+	}
+	defer r.s.locks.lock(r.reader.AssessmentID)()
+	return r.s.db.Update(ctx, func(tx *store.Tx) error {
+		stored, err := store.Readers.Get(tx, r.reader.OrganizationID, store.K(r.reader.AssessmentID, r.reader.Name))
+		if err != nil {
+			return err
+		}
+		stored.Model.Seconds = judge.RoundToThousandths(stored.Model.Seconds + r.used.Seconds)
+		return errors.Join(store.Readers.Put(tx, r.reader.OrganizationID, &stored), audit.RecordAndPublishEvent(tx, r.by, audit.Event{
+			Type: "reader.read", AssessmentID: stored.AssessmentID,
+			Summary: fmt.Sprintf(
+				"let %s read evidence (%s, %d of %s left)", stored.Model.Name, prose.Count(r.used.Calls, "request", "requests"), r.out.Left,
+				prose.Count(r.out.Statements, "statement", "statements"),
+			),
+			ResourceType: "reader", ResourceID: stored.Name,
+			Data: map[string]any{"name": stored.Name, "sha256": stored.SHA256, "readings": stored.Readings, "model": stored.Model.Name, "digest": stored.Model.Digest},
+		}))
+	})
+}
+
+// report returns the state of the reading.
+func (r *modelRun) report() *api.ModelReading {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.s.modelLimits
+	out := r.out
+	out.Model, out.Reader, out.Server, out.Remote = *r.reader.Model, r.reader.Name, r.status.Server, r.status.Remote
+	out.Limits, out.Used = l, r.used
+	reader := modelreader.Reader{ContextTokens: l.ContextTokens}
+	for _, t := range r.tasks {
+		if len(t.statements) == 0 {
+			continue
+		}
+		e := reader.Estimate(t.statements)
+		out.Next.Calls += e.Calls
+		out.Next.PromptTokens += e.PromptTokens
+		out.Next.CompletionTokens += e.CompletionTokens
+	}
+	out.Next.Cost = l.Cost(out.Next.PromptTokens, out.Next.CompletionTokens)
+	rate := r.rate
+	if n := r.used.Tokens(); n > 0 {
+		rate = r.used.Seconds / float64(n)
+	}
+	out.Next.Seconds = judge.RoundToThousandths(rate * float64(out.Next.Tokens()))
+	return &out
+}

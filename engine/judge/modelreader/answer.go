@@ -1,0 +1,146 @@
+package modelreader
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/engine/judge/reading"
+)
+
+// answer is a model's answer to a question.
+type answer struct {
+	Statements []statementAnswer `json:"statements"`
+}
+
+type statementAnswer struct {
+	Statement int       `json:"statement"`
+	Findings  []finding `json:"findings"`
+}
+
+type finding struct {
+	Passage int           `json:"passage"`
+	Label   reading.Label `json:"label"`
+	Quote   string        `json:"quote"`
+}
+
+// maxFindings is the maximum number of findings that are looked at per statement.
+const maxFindings = 200
+
+var errNotAnswer = errors.New("the answer is not JSON by the schema")
+
+// parseAnswer decodes an answer. Models that think aloud or fence their JSON are understood; anything else around
+// the object is an error.
+func parseAnswer(text string) (a answer, err error) {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "<think>") {
+		_, text, _ = strings.Cut(text, "</think>")
+		text = strings.TrimSpace(text)
+	}
+	if fenced, ok := strings.CutPrefix(text, "```"); ok {
+		text = strings.TrimSuffix(strings.TrimPrefix(fenced, "json"), "```")
+	}
+	d := json.NewDecoder(bytes.NewReader([]byte(text)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&a); err != nil {
+		return a, fmt.Errorf("%w: %w", errNotAnswer, err)
+	}
+	if _, more := d.Token(); !errors.Is(more, io.EOF) {
+		return a, fmt.Errorf("%w: something follows it", errNotAnswer)
+	}
+	if a.Statements == nil {
+		return a, fmt.Errorf("%w: it has no statements", errNotAnswer)
+	}
+	return a, nil
+}
+
+// readings returns the readings of the passages of statement i that an answer gives, and how many of its findings
+// were dropped, because their quote is not in the passage or something else is wrong. ok is false if the answer leaves the
+// statement out.
+func (q *question) readings(a answer, i int) (out []reading.Reading, dropped int, ok bool) {
+	at := slices.IndexFunc(a.Statements, func(s statementAnswer) bool { return s.Statement == i+1 })
+	if at < 0 {
+		return nil, 0, false
+	}
+	found := map[int]reading.Reading{}
+	for n, f := range a.Statements[at].Findings {
+		if n == maxFindings || f.Passage < 1 || f.Passage > len(q.passages) {
+			dropped++
+			continue
+		}
+		text := q.passages[f.Passage-1].Text
+		r := reading.Reading{Label: f.Label, Words: matchQuote(text, f.Quote)}
+		if f.Label == reading.Silent || r.Check(text) != nil {
+			dropped++
+			continue
+		}
+		if before, twice := found[f.Passage]; !twice || weaker(before.Label, r.Label) {
+			found[f.Passage] = r
+		}
+	}
+	out = make([]reading.Reading, len(q.statements[i].Passages))
+	for k, p := range q.statements[i].Passages {
+		if r, shown := found[q.numbers[p.Hash()]]; shown {
+			out[k] = r
+		} else {
+			out[k] = reading.Reading{Label: reading.Silent}
+		}
+	}
+	return out, dropped, true
+}
+
+// weaker reports whether the label before loses to the label after, if a model gives both to one passage: the one
+// that is less favorable to the organization counts.
+func weaker(before, after reading.Label) bool {
+	order := []reading.Label{reading.States, reading.Part, reading.Plans, reading.Contradicts}
+	return slices.Index(order, before) < slices.Index(order, after)
+}
+
+// matchQuote returns the piece of a text that a quote copies, except for white space, hyphens, the form of quotation marks
+// and invisible characters. It returns "" if the text doesn't contain it.
+func matchQuote(text, quote string) string {
+	quote = strings.TrimSpace(quote)
+	if exact := reading.Quote(text, quote); exact != "" {
+		return exact
+	}
+	wanted, _ := skeleton(quote)
+	have, starts := skeleton(text)
+	if wanted == "" {
+		return ""
+	}
+	at := strings.Index(have, wanted)
+	if at < 0 {
+		return ""
+	}
+	last := starts[at+len(wanted)-1]
+	_, width := utf8.DecodeRuneInString(text[last:])
+	return text[starts[at] : last+width]
+}
+
+// skeleton returns the characters of a text that a copy has to keep, and for each byte the offset in text of the character
+// that it comes from.
+func skeleton(text string) (string, []int) {
+	var out strings.Builder
+	var starts []int
+	for i, r := range text {
+		switch {
+		case unicode.IsSpace(r), isInvisible(r), unicode.Is(unicode.Pd, r), r == '\u2212':
+			continue
+		case strings.ContainsRune("‘’‚‛′`", r):
+			r = '\''
+		case strings.ContainsRune("“”„‟″«»", r):
+			r = '"'
+		}
+		for range utf8.RuneLen(r) {
+			starts = append(starts, i)
+		}
+		out.WriteRune(r)
+	}
+	return out.String(), starts
+}

@@ -1,0 +1,129 @@
+package modelreader
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/scf-service/service/engine/judge/reading"
+	"github.com/scf-service/service/engine/llm"
+)
+
+//go:embed prompts/reader.md
+var promptFile string
+
+//go:embed prompts/reader.schema.json
+var answerSchema []byte
+
+// promptVersion and instructions are the parts of the prompt file. A changed file needs a new version, because
+// readings belong to the version that they were made with.
+var promptVersion, instructions = func() (string, string) {
+	head, body, _ := strings.Cut(promptFile, "\n\n")
+	return strings.TrimPrefix(head, "version: "), strings.TrimSpace(body)
+}()
+
+// PromptVersion returns the version of the prompt, such as reader/1.
+func PromptVersion() string { return promptVersion }
+
+// Limits on the answer to one prompt, in tokens.
+const (
+	baseAnswerTokens      = 200
+	answerTokensStatement = 400
+)
+
+// repeatRequest precedes statements that are asked a second time.
+const repeatRequest = "An earlier answer left out these statements, or had quotes that are not in their passages. " +
+	"Copy each quote exactly, or leave the finding out.\n\n"
+
+// question is one prompt: statements, and each passage found for any of them once.
+type question struct {
+	statements []Statement
+	passages   []reading.Passage
+	numbers    map[string]int // of passages, from 1, by hash
+}
+
+func newQuestion(statements []Statement) *question {
+	q := &question{statements: statements, numbers: map[string]int{}}
+	for _, s := range statements {
+		for _, p := range s.Passages {
+			if h := p.Hash(); q.numbers[h] == 0 {
+				q.passages = append(q.passages, p.Bounded())
+				q.numbers[h] = len(q.passages)
+			}
+		}
+	}
+	return q
+}
+
+// text returns the statements and passages as text. Passages are between two lines that can't occur in them, because
+// these contain a hash of the passages, and each of their lines begins with a bar, so that no passage can look like
+// another one or like the end of the data.
+func (q *question) text() string {
+	var data strings.Builder
+	for i, p := range q.passages {
+		fmt.Fprintf(&data, "PASSAGE %d\n", i+1)
+		fmt.Fprintf(&data, "document: %s\n", oneLine(p.Title))
+		if kind := strings.TrimSpace(p.Kind + " " + p.Date); kind != "" {
+			fmt.Fprintf(&data, "kind and date: %s\n", oneLine(kind))
+		}
+		if len(p.HeadingPath) > 0 {
+			fmt.Fprintf(&data, "under: %s\n", oneLine(strings.Join(p.HeadingPath, " / ")))
+		}
+		for line := range strings.SplitSeq(visible(p.Text), "\n") {
+			fmt.Fprintf(&data, "| %s\n", line)
+		}
+	}
+	var out strings.Builder
+	for i, s := range q.statements {
+		fmt.Fprintf(&out, "STATEMENT %d\n", i+1)
+		if s.Topic != "" {
+			fmt.Fprintf(&out, "about: %s\n", oneLine(s.Topic))
+		}
+		fmt.Fprintf(&out, "%s\n", oneLine(s.Text))
+	}
+	sum := sha256.Sum256([]byte(data.String()))
+	fence := hex.EncodeToString(sum[:8])
+	fmt.Fprintf(&out, "\nPASSAGES %s BEGIN\n%sPASSAGES %s END\n", fence, data.String(), fence)
+	return out.String()
+}
+
+func (q *question) request(repeated bool) llm.Request {
+	r := llm.Request{
+		System: instructions, User: q.text(), Schema: json.RawMessage(answerSchema), MaxTokens: maxAnswerTokens(len(q.statements)),
+		Seed: llm.DefaultSeed,
+	}
+	if repeated { // with the same seed and prompt, the answer would be the same
+		r.User, r.Seed = repeatRequest+r.User, llm.DefaultSeed+1
+	}
+	return r
+}
+
+func maxAnswerTokens(statements int) int { return baseAnswerTokens + answerTokensStatement*statements }
+
+// size returns the length of a request in bytes.
+func size(r llm.Request) int { return len(r.System) + len(r.User) + len(r.Schema) }
+
+// oneLine returns a text with white space as single spaces and without invisible characters.
+func oneLine(s string) string { return strings.Join(strings.Fields(visible(s)), " ") }
+
+// visible returns a text with line feeds as its only line breaks and without characters that a person doesn't see,
+// which could carry a message to the model alone.
+func visible(s string) string {
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(s)
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && isInvisible(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// isInvisible reports whether a character has no form of its own: controls, joiners, direction marks, tags and
+// variation selectors.
+func isInvisible(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector) && !unicode.IsSpace(r)
+}

@@ -1,0 +1,251 @@
+// Package modelreader lets a language model read passages for the statements of a control: one prompt with all
+// statements and the passages that search brings for them, an answer by JSON Schema, and quotes that are matched against
+// the passages.
+//
+// It must not judge and trusts no answer: what a passage doesn't contain is dropped, a statement without a valid answer
+// is asked once more and then left to another reader. It must not know assessments or a store.
+package modelreader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/scf-service/service/engine/judge/reading"
+	"github.com/scf-service/service/engine/llm"
+)
+
+// Model answers prompts.
+type Model interface {
+	Chat(context.Context, llm.Request) (llm.Answer, error)
+}
+
+// Statement is a statement with the passages to read for it.
+type Statement struct {
+	reading.Statement
+	Passages []reading.Passage
+}
+
+// Outcome is what a model says about a statement.
+type Outcome struct {
+	// Readings are of the statement's passages, in their order. Those without a valid answer are not read.
+	Readings []reading.Reading
+	// Dropped counts findings whose quote isn't in its passage, or that were otherwise invalid.
+	Dropped int
+	// Problem says why some passages were not read, or is "".
+	Problem string
+}
+
+// Call is one request to the model that was answered.
+type Call struct {
+	Digest, ServedModel            string
+	PromptTokens, CompletionTokens int
+	Seed                           int
+	Text                           string // the answer
+}
+
+// Reader reads with a model. The zero values of its optional fields are usable.
+type Reader struct {
+	Model Model
+	// ContextTokens is the size of the model's context; 0 means DefaultContextTokens. Prompts are split to fit.
+	ContextTokens int
+	// Before, if set, is called before each request with the tokens that it may need at most. An error ends the reading.
+	Before func(tokens int) error
+	// After, if set, is called with each answer. An error ends the reading.
+	After func(Call) error
+	// Wait waits before a request is repeated; nil means with a timer.
+	Wait func(context.Context, time.Duration) error
+}
+
+// DefaultContextTokens is a context that today's models have on an ordinary computer.
+const DefaultContextTokens = 16384
+
+const (
+	bytesPerToken = 3 // cautiously, for limits
+	maxTries      = 5 // of a request that the server doesn't answer
+	firstPause    = time.Second
+)
+
+// Read returns one outcome per statement. It returns an error if the model can't be asked at all, or if Before or After
+// do; answers that are not valid are no error.
+func (r *Reader) Read(ctx context.Context, statements []Statement) ([]Outcome, error) {
+	out := make([]Outcome, len(statements))
+	at := map[string]int{}
+	for i, s := range statements {
+		out[i].Readings = make([]reading.Reading, len(s.Passages))
+		at[s.ID()] = i
+	}
+	merge := func(part Statement, o Outcome) {
+		i := at[part.ID()]
+		out[i].Dropped += o.Dropped
+		if o.Problem != "" {
+			out[i].Problem = o.Problem
+		}
+		byHash := map[string]reading.Reading{}
+		for k, p := range part.Passages {
+			byHash[p.Hash()] = o.Readings[k]
+		}
+		for k, p := range statements[i].Passages {
+			if one, ok := byHash[p.Hash()]; ok {
+				out[i].Readings[k] = one
+			}
+		}
+	}
+	for _, part := range r.split(statements) {
+		if err := r.ask(ctx, part, merge); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Estimate is the number of requests for statements, and about how many tokens they take.
+type Estimate struct{ Calls, PromptTokens, CompletionTokens int }
+
+// Estimate returns what reading the statements takes if no request has to be repeated.
+func (r *Reader) Estimate(statements []Statement) (e Estimate) {
+	const usualBytesPerToken, usualAnswerTokens = 4, 60
+	for _, part := range r.split(statements) {
+		e.Calls++
+		e.PromptTokens += size(newQuestion(part).request(false)) / usualBytesPerToken
+		e.CompletionTokens += 20 + usualAnswerTokens*len(part)
+	}
+	return e
+}
+
+// split splits statements into parts whose prompts fit the context.
+func (r *Reader) split(statements []Statement) [][]Statement {
+	context := r.ContextTokens
+	if context <= 0 {
+		context = DefaultContextTokens
+	}
+	limit := (context - maxAnswerTokens(len(statements))) * bytesPerToken
+	if size(newQuestion(statements).request(true)) <= limit {
+		return [][]Statement{statements}
+	}
+	a, b, ok := halve(statements)
+	if !ok {
+		return [][]Statement{statements}
+	}
+	return append(r.split(a), r.split(b)...)
+}
+
+// halve splits several statements in two halves, or the passages of one. ok is false if there is only one passage.
+func halve(statements []Statement) (a, b []Statement, ok bool) {
+	if n := len(statements); n > 1 {
+		return statements[:n/2], statements[n/2:], true
+	}
+	one := statements[0]
+	n := len(one.Passages)
+	if n < 2 {
+		return nil, nil, false
+	}
+	other := one
+	one.Passages, other.Passages = one.Passages[:n/2], other.Passages[n/2:]
+	return []Statement{one}, []Statement{other}, true
+}
+
+// ask asks about statements, once more about those without a valid answer, and passes each outcome to use.
+func (r *Reader) ask(ctx context.Context, statements []Statement, use func(Statement, Outcome)) error {
+	dropped := map[string]int{}
+	problem := ""
+	for _, repeated := range []bool{false, true} {
+		q := newQuestion(statements)
+		text, err := r.send(ctx, q.request(repeated))
+		switch {
+		case errors.Is(err, llm.ErrContextExceeded), errors.Is(err, llm.ErrAnswerTooLong):
+			if a, b, ok := halve(statements); ok {
+				return r.askBoth(ctx, a, b, use)
+			}
+			problem = err.Error()
+			continue
+		case errors.Is(err, llm.ErrTimeout) && !errors.Is(err, llm.ErrBusy):
+			if a, b, ok := halve(statements); ok {
+				return r.askBoth(ctx, a, b, use)
+			}
+			return err
+		case errors.Is(err, llm.ErrInvalidResponse):
+			problem = err.Error()
+			continue
+		case err != nil:
+			return err
+		}
+		parsed, err := parseAnswer(text)
+		if err != nil {
+			problem = err.Error()
+			continue
+		}
+		var again []Statement
+		for i, s := range statements {
+			readings, n, ok := q.readings(parsed, i)
+			dropped[s.ID()] += n
+			if ok && n == 0 {
+				use(s, Outcome{Readings: readings, Dropped: dropped[s.ID()]})
+				continue
+			}
+			again = append(again, s)
+		}
+		problem = "quotes are not in their passages, or the statement was left out"
+		if statements = again; len(again) == 0 {
+			return nil
+		}
+	}
+	for _, s := range statements {
+		use(s, Outcome{Readings: make([]reading.Reading, len(s.Passages)), Dropped: dropped[s.ID()], Problem: problem})
+	}
+	return nil
+}
+
+func (r *Reader) askBoth(ctx context.Context, a, b []Statement, use func(Statement, Outcome)) error {
+	if err := r.ask(ctx, a, use); err != nil {
+		return err
+	}
+	return r.ask(ctx, b, use)
+}
+
+// send sends a request, and repeats it with growing pauses if the server doesn't answer.
+func (r *Reader) send(ctx context.Context, request llm.Request) (string, error) {
+	pause := firstPause
+	for try := 1; ; try++ {
+		if r.Before != nil {
+			if err := r.Before(size(request)/bytesPerToken + request.MaxTokens); err != nil {
+				return "", err
+			}
+		}
+		a, err := r.Model.Chat(ctx, request)
+		if r.After != nil && (err == nil || a.PromptTokens+a.CompletionTokens > 0) {
+			if stop := r.After(Call{
+				Digest: a.Digest, ServedModel: a.ServedModel, PromptTokens: a.PromptTokens, CompletionTokens: a.CompletionTokens,
+				Seed: request.Seed, Text: a.Text,
+			}); stop != nil {
+				return "", stop
+			}
+		}
+		isTemporary := errors.Is(err, llm.ErrUnavailable) || errors.Is(err, llm.ErrBusy)
+		switch {
+		case !isTemporary || ctx.Err() != nil:
+			return a.Text, err
+		case try == maxTries:
+			return "", fmt.Errorf("%w (tried %d times)", err, try)
+		}
+		if err := r.wait(ctx, pause); err != nil {
+			return "", err
+		}
+		pause *= 3
+	}
+}
+
+func (r *Reader) wait(ctx context.Context, d time.Duration) error {
+	if r.Wait != nil {
+		return r.Wait(ctx, d)
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
