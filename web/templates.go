@@ -30,12 +30,14 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 var functions = template.FuncMap{
 	"label":    label,
 	"words":    func(s any) string { return prose.Humanize(text(s)) },
+	"lower":    strings.ToLower,
+	"cite":     print.FormatCitation,
+	"where":    print.FormatLocation,
 	"time":     print.FormatTime,
 	"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"count":    prose.Count,
 	"percent":  func(p *float64) int { return int(*p + 0.5) },
 	"sentence": sentence,
-	"lines":    func(s string) []string { return strings.Split(strings.TrimSpace(s), "\n") },
 }
 
 func label(s any) string { return prose.Capitalize(prose.Humanize(text(s))) }

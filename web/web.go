@@ -33,7 +33,10 @@ type Options struct {
 }
 
 // Site serves the pages.
-type Site struct{ Options }
+type Site struct {
+	Options
+	tables tableCache
+}
 
 // Router registers a handler for a pattern such as "GET /link". http.ServeMux and chi.Mux are routers.
 type Router interface {
@@ -48,16 +51,20 @@ var files embed.FS
 // The secret of a one-time link and the ID of an approval follow a "#" in the address. Browsers do not
 // send that part, so it appears in no log; the page's script reads it.
 func RegisterPages(r Router, o Options) *Site {
-	s := &Site{o}
+	s := &Site{Options: o}
 	for pattern, show := range map[string]func(*visit) error{
-		"GET /":                  (*visit).showHome,
-		"GET /account":           (*visit).showAccount,
-		"POST /account/password": (*visit).changePassword,
-		"POST /organization":     (*visit).switchOrganization,
-		"POST /sign-out":         (*visit).signOut,
-		"GET /approvals/{id}":    (*visit).showApproval,
-		"POST /approvals/{id}":   (*visit).decide,
-		"GET /assessments/{id}":  (*visit).showAssessment,
+		"GET /":                                  (*visit).showHome,
+		"GET /account":                           (*visit).showAccount,
+		"POST /account/password":                 (*visit).changePassword,
+		"POST /organization":                     (*visit).switchOrganization,
+		"POST /sign-out":                         (*visit).signOut,
+		"GET /approvals/{id}":                    (*visit).showApproval,
+		"POST /approvals/{id}":                   (*visit).decide,
+		"GET /assessments/{id}/{noun}":           (*visit).showDeliverable,
+		"GET /assessments/{id}/{noun}/{item}":    (*visit).showItem,
+		"POST /assessments/{id}/{noun}/{item}":   (*visit).changeItem,
+		"GET /assessments/{id}/passages/{chunk}": (*visit).showPassage,
+		"GET /assessments/{id}":                  (*visit).showAssessment,
 	} {
 		r.Handle(pattern, s.signedIn(show))
 	}

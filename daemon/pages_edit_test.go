@@ -1,0 +1,148 @@
+package daemon_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/daemon"
+)
+
+var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)">`)
+
+// TestDeliverablePages filters and sorts a table, edits an item and accepts another, and lets two people edit the
+// same one.
+func TestDeliverablePages(t *testing.T) {
+	g := newGateFixture(t)
+	v := g.w.visitorSignedIn("gate@example.com")
+	table := "/assessments/" + g.ids["assessmentId"] + "/soa"
+	all := v.page(table, http.StatusOK)
+	rows := strings.Count(all, `<th scope="row">`)
+	some := v.page(table+"?q=data&sort=1&desc=1", http.StatusOK)
+	if n := strings.Count(some, `<th scope="row">`); n == 0 || n >= rows || !strings.Contains(some, `aria-sort="descending"`) {
+		t.Errorf("%d of %d rows contain the word", n, rows)
+	}
+	if none := v.page(table+"?q=%3Cscript%3E", http.StatusOK); strings.Contains(none, "<script>") || strings.Contains(none, `id="none" hidden`) {
+		t.Errorf("nothing matches: %s", none)
+	}
+	if empty := v.page("/assessments/"+g.ids["assessmentId"]+"/gap", http.StatusOK); !strings.Contains(empty, "There is no version yet") {
+		t.Errorf("without a gap analysis: %s", empty)
+	}
+	v.page("/assessments/"+g.ids["assessmentId"]+"/nothing", http.StatusNotFound)
+
+	item := table + "/" + g.ids["soaItemId"]
+	form := func() url.Values {
+		fields := url.Values{}
+		page := v.page(item, http.StatusOK)
+		for _, m := range hiddenField.FindAllStringSubmatch(page[strings.Index(page, "</h1>"):], -1) {
+			if name, ok := strings.CutPrefix(m[1], "was."); ok {
+				fields.Set(name, m[2])
+			}
+			fields.Set(m[1], m[2])
+		}
+		return fields
+	}
+	first, second := form(), form()
+	first.Set("owner", "Ben <i>")
+	first.Set("note", "")
+	if rec := v.send("POST", item, first); rec.Header().Get("Location") != "../../.."+item+"?saved" {
+		t.Fatalf("saving: %d %s", rec.Code, rec.Body)
+	}
+	got := g.owner.must("GET", g.path(api.GetSoAItem.Path), nil)
+	if fields, _ := got.body["edited_fields"].([]any); got.str("owner") != "Ben <i>" || len(fields) != 1 {
+		t.Errorf("saved: %s", got.text)
+	}
+	second.Set("owner", "Cleo")
+	rec := v.send("POST", item, second)
+	for _, want := range []string{"Somebody else has changed this item", "Somebody else set: Ben &lt;i&gt;", `value="Cleo"`} {
+		if !strings.Contains(rec.Body.String(), want) {
+			t.Errorf("a later edit of the same field does not show %s: %d %s", want, rec.Code, rec.Body)
+		}
+	}
+	second = form()
+	second.Set("owner", "Cleo")
+	second.Set("implementation_status", "nonsense")
+	if rec := v.send("POST", item, second); rec.Code != http.StatusBadRequest || !strings.Contains(rec.Body.String(), `value="Cleo"`) {
+		t.Errorf("a status that isn't offered: %d %s", rec.Code, rec.Body)
+	}
+	second = form()
+	second.Del("was.owner")
+	second.Set("accept", "yes")
+	if rec := v.send("POST", item, second); rec.Code != http.StatusSeeOther {
+		t.Errorf("accepting: %d %s", rec.Code, rec.Body)
+	}
+	if got := g.owner.must("GET", g.path(api.GetSoAItem.Path), nil); got.body["needs_review"] != false || got.str("owner") != "Ben <i>" {
+		t.Errorf("accepted: %s", got.text)
+	}
+	viewer := g.owner.addMember("vic@example.com", api.RoleViewer)
+	reader := &visitor{w: g.w, cookies: map[string]string{api.SessionCookie: viewer.cookie}}
+	if page := reader.page(item, http.StatusOK); strings.Contains(page, `action="`+g.ids["soaItemId"]+`"`) {
+		t.Error("a viewer is offered to edit")
+	}
+	stranger, _ := g.w.createOrganization("Other", "eve@example.com")
+	outsider := &visitor{w: g.w, cookies: map[string]string{api.SessionCookie: stranger.cookie}}
+	for _, path := range []string{table, item} {
+		outsider.page(path, http.StatusNotFound)
+	}
+}
+
+// TestHostileTextOnPages stores markup in every text that people or documents can put on a page, and checks that
+// no page contains it as markup.
+func TestHostileTextOnPages(t *testing.T) {
+	w := newTestServer(t, daemon.Options{})
+	hostile := `"'><script>alert(1)</script><img src=x onerror=alert(2)>{{.Token}}`
+	owner, _ := w.createOrganizationWithOwner(hostile, map[string]any{"email": "x@acme.example", "name": hostile, "password": goodPassword})
+	a := owner.must("POST", api.CreateAssessment.Path, map[string]any{
+		"name": hostile, "client_name": hostile, "description": hostile, "framework_id": "lgpd",
+	})
+	at := func(path string) string { return strings.Replace(path, "{assessmentId}", a.str("id"), 1) }
+	owner.must("POST", at(api.UploadDocument.Path), form{
+		filename: "<img src=x onerror=alert(3)>.md",
+		content:  "# <script>alert(4)</script>\n\nPersonal data is processed on a documented legal basis <script>alert(5)</script>.\n",
+	})
+	for _, s := range api.States()[1:] {
+		owner.must("POST", at(api.Transition.Path), map[string]any{"target_state": s, "reason": hostile})
+		if s == api.StateSoADrafted {
+			break
+		}
+	}
+	list := owner.must("GET", at(api.ListSoA.Path), nil).body["data"].([]any)
+	version := list[0].(map[string]any)["id"].(string)
+	items := owner.must("GET", strings.Replace(api.ListSoAItems.Path, "{soaVersionId}", version, 1), nil).body["data"].([]any)
+	item := items[0].(map[string]any)
+	owner.must("PATCH", strings.Replace(api.UpdateSoAItem.Path, "{soaItemId}", item["id"].(string), 1), map[string]any{
+		"rationale": hostile, "owner": hostile, "note": hostile,
+	})
+	owner.must("POST", at(api.AddComment.Path), map[string]any{"text": hostile, "gate": "soa", "item": item["control_code"]})
+	submitted := owner.must("POST", strings.Replace(api.SubmitSoA.Path, "{soaVersionId}", version, 1), nil)
+	approval := submitted.str("approval_id")
+	owner.must("POST", at(api.AddComment.Path), map[string]any{"text": hostile, "approval_id": approval})
+	v := &visitor{w: w, cookies: map[string]string{api.SessionCookie: owner.cookie}}
+	pages := []string{
+		"/", "/account", at("/assessments/{assessmentId}"), at("/assessments/{assessmentId}/soa"), "/approvals/" + approval,
+		at("/assessments/{assessmentId}/soa?q=") + url.QueryEscape(hostile) + "&status=" + url.QueryEscape(hostile),
+		"/sign-in?next=" + url.QueryEscape(hostile),
+	}
+	for _, i := range items {
+		pages = append(pages, at("/assessments/{assessmentId}/soa/")+i.(map[string]any)["id"].(string))
+	}
+	quotes := 0
+	for n := 0; n < len(pages); n++ {
+		page := v.page(pages[n], http.StatusOK)
+		for _, bad := range []string{"<script>", "<img", "alert(1)</script>"} {
+			if strings.Contains(page, bad) {
+				t.Errorf("%s contains %s:\n%s", pages[n], bad, page)
+			}
+		}
+		if m := regexp.MustCompile(`href="\.\./(passages/[^"]+)"`).FindStringSubmatch(page); m != nil && quotes < 3 {
+			quotes++
+			pages = append(pages, at("/assessments/{assessmentId}/")+strings.ReplaceAll(m[1], "&amp;", "&"))
+		}
+	}
+	if quotes == 0 {
+		t.Error("no page has a quote")
+	}
+}

@@ -1,0 +1,195 @@
+package web
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/scf-service/service/api"
+)
+
+// tablePage is the data of a deliverable's table.
+type tablePage struct {
+	kind
+	Kinds      []kind
+	Assessment *api.Assessment
+	// Version is nil if there is none yet.
+	Version *api.DeliverableVersion
+	Rows    []row
+	// Total is the number of items before filtering, and Review that of those that need review.
+	Total, Review int
+	Query, Status string
+	Statuses      []cell
+	// Sort is the index of the column that the rows are sorted by, or -1 for the order of the controls.
+	Sort       int
+	Descending bool
+	// First is the item to review first.
+	First string
+}
+
+// SortLink returns the address of the table sorted by a column; by the same column again, it is descending.
+func (p *tablePage) SortLink(column int) string {
+	q := url.Values{"sort": {strconv.Itoa(column)}}
+	for name, value := range map[string]string{"q": p.Query, "status": p.Status} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if p.Sort == column && !p.Descending {
+		q.Set("desc", "1")
+	}
+	return p.Noun + "?" + q.Encode()
+}
+
+// Sorted returns the order of a column for assistive programs.
+func (p *tablePage) Sorted(column int) string {
+	switch {
+	case p.Sort != column:
+		return "none"
+	case p.Descending:
+		return "descending"
+	}
+	return "ascending"
+}
+
+// findDeliverable returns the assessment and the kind of deliverable that the address names.
+func (v *visit) findDeliverable() (*kind, *api.Assessment, error) {
+	for i := range kinds {
+		if kinds[i].Noun == v.r.PathValue("noun") {
+			in := api.AssessmentInput{AssessmentID: v.r.PathValue("id")}
+			a, err := inOrganizationOf(v, func() (*api.Assessment, error) { return do(v, api.GetAssessment, &in) })
+			return &kinds[i], a, err
+		}
+	}
+	return nil, nil, api.NotFound("page", v.r.URL.Path)
+}
+
+func (v *visit) showDeliverable() error {
+	k, a, err := v.findDeliverable()
+	if err != nil {
+		return err
+	}
+	q := v.r.URL.Query()
+	page := tablePage{
+		kind: *k, Kinds: kinds, Assessment: a, Query: strings.TrimSpace(q.Get("q")), Status: q.Get("status"), Sort: -1, Descending: q.Has("desc"),
+	}
+	if n, err := strconv.Atoi(q.Get("sort")); err == nil && n >= 0 && n < len(k.Columns) {
+		page.Sort = n
+	}
+	var rows []row
+	if page.Version, rows, err = v.readRows(k, a.ID); err != nil {
+		return err
+	}
+	page.Total = len(rows)
+	for _, r := range rows {
+		if r.Review {
+			page.Review++
+		}
+		status := r.Cells[k.Status]
+		if !slices.ContainsFunc(page.Statuses, func(c cell) bool { return c.Text == status.Text }) {
+			page.Statuses = append(page.Statuses, status)
+		}
+		if (page.Status == "" || page.Status == status.Text) && r.matches(page.Query) {
+			page.Rows = append(page.Rows, r)
+		}
+	}
+	slices.SortFunc(page.Statuses, compareCells)
+	if queue := reviewQueue(rows); len(queue) > 0 {
+		page.First = queue[0].ID
+	}
+	if page.Sort >= 0 {
+		slices.SortStableFunc(page.Rows, func(x, y row) int {
+			if page.Descending {
+				x, y = y, x
+			}
+			return compareCells(x.column(page.Sort), y.column(page.Sort))
+		})
+	}
+	return v.render("table.html", a.Name+": "+k.Title, &page)
+}
+
+func (r *row) column(n int) cell {
+	return append([]cell{{Text: r.Code}, {Text: r.Title}}, r.Cells...)[n]
+}
+
+func compareCells(x, y cell) int {
+	return cmp.Or(cmp.Compare(x.Rank, y.Rank), strings.Compare(x.Text, y.Text))
+}
+
+// matches reports whether the row contains all words of a query, ignoring case.
+func (r *row) matches(query string) bool {
+	if query == "" {
+		return true
+	}
+	all := strings.ToLower(r.Code + " " + r.Title)
+	for _, c := range r.Cells {
+		all += " " + strings.ToLower(c.Text)
+	}
+	for _, word := range strings.Fields(strings.ToLower(query)) {
+		if !strings.Contains(all, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// reviewQueue returns the rows that need review, least sure first.
+func reviewQueue(rows []row) []row {
+	out := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !r.Review })
+	slices.SortStableFunc(out, func(x, y row) int { return cmp.Compare(x.Confidence, y.Confidence) })
+	return out
+}
+
+// readRows returns the newest version and its items. Each call checks that the visitor may read the version;
+// the items of one that hasn't changed are taken from memory.
+func (v *visit) readRows(k *kind, assessmentID string) (*api.DeliverableVersion, []row, error) {
+	version, err := k.newest(v, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessmentID}})
+	if err != nil || version == nil {
+		return nil, nil, err
+	}
+	key := version.ID + version.ContentSHA256 + version.UpdatedAt.String()
+	if rows, ok := v.tables.get(key); ok {
+		return version, rows, nil
+	}
+	rows, err := k.rows(v, version.ID)
+	if err == nil {
+		v.tables.put(key, rows)
+	}
+	return version, rows, err
+}
+
+// tableCache holds the rows of the tables shown last.
+type tableCache struct {
+	mu     sync.Mutex
+	keys   []string
+	tables map[string][]row
+}
+
+// maxTables is the number of tables in memory, about 1 MB each at 1,468 rows.
+const maxTables = 16
+
+func (c *tableCache) get(key string) ([]row, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	rows, ok := c.tables[key]
+	return rows, ok
+}
+
+func (c *tableCache) put(key string, rows []row) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.tables[key]; ok {
+		return
+	}
+	if c.tables == nil {
+		c.tables = map[string][]row{}
+	}
+	if len(c.keys) == maxTables {
+		delete(c.tables, c.keys[0])
+		c.keys = c.keys[1:]
+	}
+	c.keys, c.tables[key] = append(c.keys, key), rows
+}

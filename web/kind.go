@@ -1,0 +1,319 @@
+package web
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
+)
+
+// kind is one of the four deliverables, as its pages show it.
+type kind struct {
+	Gate api.Gate
+	// Noun is its name in addresses and commands.
+	Noun, Title string
+	Write       api.Permission
+	Columns     []string
+	// Status is the index of the column to filter by, among the cells.
+	Status int
+	// newest returns the newest version, or nil if there is none.
+	newest func(*visit, *api.AssessmentListInput) (*api.DeliverableVersion, error)
+	rows   func(v *visit, versionID string) ([]row, error)
+	item   func(v *visit, id string) (*itemPage, error)
+	// change sends a patch of the item, and returns the ID of the changed item: another one if the version was
+	// no longer a draft.
+	change func(v *visit, id string, match api.Match, patch []byte) (string, error)
+}
+
+// row is an item as its table shows it, after control and title.
+type row struct {
+	ID, Code, Title string
+	Cells           []cell
+	// Review is set if the item needs review, and Confidence is how sure the automatic verdict is.
+	Review     bool
+	Confidence float64
+}
+
+// cell is a value in a table: Tone is the API's value if it is shown as a tag, and Rank its place in the
+// order of the column if that is not alphabetical.
+type cell struct {
+	Text, Tone string
+	Rank       float64
+}
+
+func tagCell[S ~string](value S, order []S) cell {
+	return cell{prose.Label(value), string(value), float64(slices.Index(order, value))}
+}
+
+func numberCell(text string, rank float64) cell { return cell{text, "", rank} }
+
+func textCell(text *string) cell { return cell{Text: orEmpty(text)} }
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+var (
+	implementations = []api.Implementation{
+		api.Implemented, api.PartiallyImplemented, api.Planned, api.NotImplemented, api.NotEvidenced, api.NotAssessed,
+	}
+	applicabilities = []api.Applicability{
+		api.Applicable, api.PartiallyApplicable, api.NotApplicable, api.OutOfScope, api.Undecided,
+	}
+	coverages    = []api.EvidenceCoverage{api.CoverageStrong, api.CoveragePartial, api.CoverageWeak, api.CoverageAbsent}
+	planStatuses = []string{"open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"}
+	levels       = []string{"0", "1", "2", "3", "4", "5"}
+)
+
+var kinds = []kind{
+	{
+		Gate: api.GateSoA, Noun: "soa", Title: "Statement of Applicability", Write: "soa:write",
+		Columns: []string{"Control", "Title", "Status", "Applicability", "Evidence", "Owner", "Confidence"},
+		newest: func(v *visit, in *api.AssessmentListInput) (*api.DeliverableVersion, error) {
+			return newestOf(v, api.ListSoA, in, func(x *api.SoAVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
+		},
+		rows: func(v *visit, id string) ([]row, error) {
+			return rowsOf(v, api.ListSoAItems, &api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}}, soaRow)
+		},
+		item: func(v *visit, id string) (*itemPage, error) {
+			return itemOf(v, api.GetSoAItem, &api.SoAItemInput{SoAItemID: id}, soaItemPage)
+		},
+		change: func(v *visit, id string, match api.Match, patch []byte) (string, error) {
+			in := api.UpdateSoAItemInput{SoAItemID: id, Match: match}
+			return changeOf(v, api.UpdateSoAItem, &in, &in.Body, patch, func(x *api.SoAItem) string { return x.ID })
+		},
+	},
+	{
+		Gate: api.GateGapAnalysis, Noun: "gap", Title: "Gap analysis", Write: "gap:write",
+		Columns: []string{"Control", "Title", "Severity", "Result", "Type", "Owner", "Due"},
+		newest: func(v *visit, in *api.AssessmentListInput) (*api.DeliverableVersion, error) {
+			return newestOf(v, api.ListGap, in, func(x *api.GapVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
+		},
+		rows: func(v *visit, id string) ([]row, error) {
+			return rowsOf(v, api.ListFindings, &api.FindingsInput{GapInput: api.GapInput{GapVersionID: id}}, findingRow)
+		},
+		item: func(v *visit, id string) (*itemPage, error) {
+			return itemOf(v, api.GetFinding, &api.FindingInput{FindingID: id}, findingPage)
+		},
+		change: func(v *visit, id string, match api.Match, patch []byte) (string, error) {
+			in := api.UpdateFindingInput{FindingID: id, Match: match}
+			return changeOf(v, api.UpdateFinding, &in, &in.Body, patch, func(x *api.Finding) string { return x.ID })
+		},
+	},
+	{
+		Gate: api.GateMaturity, Noun: "maturity", Title: "Maturity assessment", Write: "maturity:write",
+		Columns: []string{"Control", "Title", "Level", "Target", "Previous", "Confidence"},
+		newest: func(v *visit, in *api.AssessmentListInput) (*api.DeliverableVersion, error) {
+			return newestOf(v, api.ListMaturity, in, func(x *api.MaturityVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
+		},
+		rows: func(v *visit, id string) ([]row, error) {
+			in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}}
+			return rowsOf(v, api.ListMaturityScores, &in, scoreRow)
+		},
+		item: func(v *visit, id string) (*itemPage, error) {
+			return itemOf(v, api.GetMaturityScore, &api.MaturityScoreInput{MaturityScoreID: id}, scorePage)
+		},
+		change: func(v *visit, id string, match api.Match, patch []byte) (string, error) {
+			in := api.UpdateMaturityScoreInput{MaturityScoreInput: api.MaturityScoreInput{MaturityScoreID: id}, Match: match}
+			return changeOf(v, api.UpdateMaturityScore, &in, &in.Body, patch, func(x *api.MaturityScore) string { return x.ID })
+		},
+	},
+	{
+		Gate: api.GatePOAM, Noun: "poam", Title: "POA&M", Write: "poam:write",
+		Columns: []string{"Item", "Title", "Status", "Severity", "Priority", "Owner", "Due"},
+		newest: func(v *visit, in *api.AssessmentListInput) (*api.DeliverableVersion, error) {
+			return newestOf(v, api.ListPOAM, in, func(x *api.POAMVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
+		},
+		rows: func(v *visit, id string) ([]row, error) {
+			return rowsOf(v, api.ListPOAMItems, &api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}}, planItemRow)
+		},
+		item: func(v *visit, id string) (*itemPage, error) {
+			return itemOf(v, api.GetPOAMItem, &api.POAMItemInput{POAMItemID: id}, planItemPage)
+		},
+		change: func(v *visit, id string, match api.Match, patch []byte) (string, error) {
+			in := api.UpdatePOAMItemInput{POAMItemID: id, Match: match}
+			return changeOf(v, api.UpdatePOAMItem, &in, &in.Body, patch, func(x *api.POAMItem) string { return x.ID })
+		},
+	},
+}
+
+func newestOf[T any](
+	v *visit,
+	op api.Op[api.AssessmentListInput, api.List[T]],
+	in *api.AssessmentListInput,
+	header func(*T) *api.DeliverableVersion,
+) (*api.DeliverableVersion, error) {
+	in.Limit = 1
+	l, err := do(v, op, in)
+	if err != nil || len(l.Data) == 0 {
+		return nil, err
+	}
+	return header(&l.Data[0]), nil
+}
+
+func rowsOf[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, toRow func(*T) row) ([]row, error) {
+	items, err := all(v, op, in)
+	out := make([]row, len(items))
+	for i := range items {
+		out[i] = toRow(&items[i])
+	}
+	return out, err
+}
+
+func itemOf[I, T any](v *visit, op api.Op[I, T], in *I, toPage func(*T) *itemPage) (*itemPage, error) {
+	item, err := do(v, op, in)
+	if err != nil {
+		return nil, err
+	}
+	return toPage(item), nil
+}
+
+func changeOf[I, T any](v *visit, op api.Op[I, T], in *I, body any, patch []byte, id func(*T) string) (string, error) {
+	if err := json.Unmarshal(patch, body); err != nil {
+		return "", api.Invalid("", "the form can't be read: %v", err)
+	}
+	out, err := do(v, op, in)
+	if err != nil {
+		return "", err
+	}
+	return id(out), nil
+}
+
+func soaRow(i *api.SoAItem) row {
+	return row{
+		ID: i.ID, Code: i.ControlCode, Title: i.ControlTitle, Review: i.NeedsReview, Confidence: i.Confidence,
+		Cells: []cell{
+			tagCell(i.ImplementationStatus, implementations), tagCell(i.Applicability, applicabilities), tagCell(i.EvidenceCoverage, coverages),
+			textCell(i.Owner), numberCell(fmt.Sprintf("%.2f", i.Confidence), i.Confidence),
+		},
+	}
+}
+
+func soaItemPage(i *api.SoAItem) *itemPage {
+	// What is missing is mostly a requirement, which is listed with its verdict.
+	missing := slices.DeleteFunc(slices.Clone(i.MissingElements), func(m string) bool {
+		return slices.ContainsFunc(i.Statements, func(s api.Statement) bool { return s.Text == m })
+	})
+	return &itemPage{
+		Item: i.Item, Code: i.ControlCode, Statements: i.Statements, Evidence: i.Evidence, Missing: missing, Review: i.NeedsReview,
+		Facts: []fact{
+			{"Reason", i.Reason}, {"Evidence", print.FormatCoverage(i)}, {"Check", i.RelianceNote()},
+			{"Confidence", print.FormatConfidence(i.Confidence, i.IsStatusOverruled())}, {"Requirements", print.FormatRequirements(i.RequirementCodes)},
+		},
+		Fields: []field{
+			choice("implementation_status", "Status", i.ImplementationStatus, implementations),
+			choice("applicability", "Applicability", i.Applicability, applicabilities),
+			{Name: "rationale", Label: "Rationale", Kind: "area", Value: i.Rationale},
+			{Name: "owner", Label: "Owner", Kind: "line", Value: orEmpty(i.Owner), Nullable: true},
+			{Name: "note", Label: "Note", Kind: "area", Value: orEmpty(i.Note), Nullable: true},
+			choice("needs_review", "Needs review", strconv.FormatBool(i.NeedsReview), []string{"true", "false"}),
+		},
+	}
+}
+
+func findingRow(f *api.Finding) row {
+	due := ""
+	if f.DueDate != nil {
+		due = string(*f.DueDate)
+	}
+	return row{
+		ID: f.ID, Code: f.ControlCode, Title: f.ControlTitle, Confidence: f.Confidence,
+		Cells: []cell{
+			tagCell(f.Severity, api.Severities), {Text: prose.Label(f.Result), Tone: string(f.Result)}, {Text: prose.Label(f.GapType)},
+			textCell(f.Owner), {Text: due},
+		},
+	}
+}
+
+func findingPage(f *api.Finding) *itemPage {
+	due := ""
+	if f.DueDate != nil {
+		due = string(*f.DueDate)
+	}
+	return &itemPage{
+		Item: f.Item, Code: f.ControlCode, Evidence: f.Evidence, Missing: f.MissingElements,
+		Facts: []fact{
+			{"Result", prose.Label(f.Result)}, {"Type", prose.Label(f.GapType)}, {"Severity", f.SeverityReason}, {"Condition", f.Condition},
+			{"Criteria", f.Criteria}, {"Cause", f.Cause}, {"Effect", f.Effect},
+			{"Confidence", print.FormatConfidence(f.Confidence, f.IsStatusOverruled())},
+		},
+		Fields: []field{
+			choice("status", "Status", f.Status, implementations),
+			choice("severity", "Severity", f.Severity, api.Severities),
+			{Name: "recommendation", Label: "Recommendation", Kind: "area", Value: f.Recommendation},
+			{Name: "owner", Label: "Owner", Kind: "line", Value: orEmpty(f.Owner), Nullable: true},
+			{Name: "due_date", Label: "Due date", Kind: "date", Value: due, Nullable: true},
+			{Name: "note", Label: "Note", Kind: "area", Value: orEmpty(f.Note), Nullable: true},
+		},
+	}
+}
+
+func scoreRow(s *api.MaturityScore) row {
+	level := func(n int) cell {
+		return numberCell(fmt.Sprintf("%d %s", n, api.LevelNames[min(max(n, 0), 5)]), float64(n))
+	}
+	previous := cell{}
+	if s.PreviousLevel != nil {
+		previous = numberCell(fmt.Sprint(*s.PreviousLevel), float64(*s.PreviousLevel))
+	}
+	return row{
+		ID: s.ID, Code: s.ControlCode, Title: s.ControlTitle, Confidence: s.Confidence,
+		Cells: []cell{level(s.Level), level(s.TargetLevel), previous, numberCell(fmt.Sprintf("%.2f", s.Confidence), s.Confidence)},
+	}
+}
+
+func scorePage(s *api.MaturityScore) *itemPage {
+	return &itemPage{
+		Item: s.Item, Code: s.ControlCode, Evidence: s.Evidence,
+		Facts: []fact{
+			{"This level", s.Criteria}, {"Next level", s.NextCriteria}, {"Confidence", print.FormatConfidence(s.Confidence, s.IsLevelOverruled())},
+		},
+		Fields: []field{
+			levelChoice("level", "Level", s.Level), levelChoice("target_level", "Target level", s.TargetLevel),
+			{Name: "rationale", Label: "Rationale", Kind: "area", Value: s.Rationale},
+			{Name: "note", Label: "Note", Kind: "area", Value: orEmpty(s.Note), Nullable: true},
+		},
+	}
+}
+
+func planItemRow(i *api.POAMItem) row {
+	return row{
+		ID: i.ID, Code: i.POAMCode, Title: cmp.Or(i.ControlCode+" "+i.ControlTitle, i.Weakness),
+		Cells: []cell{
+			tagCell(i.Status, planStatuses), tagCell(i.Severity, api.Severities), numberCell(fmt.Sprint(i.Priority), float64(i.Priority)), textCell(i.Owner),
+			{Text: string(i.CurrentDueDate())},
+		},
+	}
+}
+
+func planItemPage(i *api.POAMItem) *itemPage {
+	return &itemPage{
+		Item: i.Item, Code: i.POAMCode, Missing: i.ExpectedEvidence, MissingTitle: "Expected evidence",
+		Facts: []fact{
+			{"Control", i.ControlCode + " " + i.ControlTitle}, {"Weakness", i.Weakness}, {"Severity", prose.Label(i.Severity)},
+			{"Effort", prose.Label(i.Effort)}, {"Role", i.OwnerRole}, {"Milestones", milestones(i.Milestones)},
+		},
+		Fields: []field{
+			choice("status", "Status", i.Status, planStatuses),
+			{Name: "corrective_action", Label: "Corrective action", Kind: "area", Value: i.CorrectiveAction},
+			{Name: "owner", Label: "Owner", Kind: "line", Value: orEmpty(i.Owner), Nullable: true},
+			{Name: "due_date", Label: "Due date", Kind: "date", Value: string(i.CurrentDueDate())},
+			{Name: "comments", Label: "Comments", Kind: "area", Value: orEmpty(i.Comments), Nullable: true},
+		},
+	}
+}
+
+func milestones(list []api.Milestone) (out string) {
+	for i := range list {
+		out += fmt.Sprintf("%s: %s (%s)\n", list[i].CurrentDueDate(), list[i].Title, prose.Humanize(list[i].Status))
+	}
+	return out
+}
