@@ -94,7 +94,10 @@ type EmbeddingStatus struct {
 	Failed   int    `json:"failed"`
 	ServedBy string `json:"served_by" doc:"The embedder in use if some passages lack vectors of the chosen one, or it is unavailable."`
 	// UnavailableReason is null if the chosen embedder was reachable the last time.
-	UnavailableReason *string `json:"unavailable_reason" doc:"Why the chosen embedding model is unavailable."`
+	UnavailableReason *string `json:"unavailable_reason" doc:"Why the chosen embedding model is unavailable or refused."`
+	// TestScore is null for the built-in embedder, and until the chosen model has been tested.
+	TestScore     *float64 `json:"test_score" doc:"What the chosen model scored in the built-in test, 0 to 1."`
+	RequiredScore float64  `json:"required_score" doc:"The lowest test_score of a model that is used."`
 	// Training is null if no embedder is being trained.
 	Training *EmbedderTraining `json:"training"`
 }

@@ -325,7 +325,14 @@ func (a *app) examineEmbedder(ctx context.Context) (out []Diagnostic) {
 			State:     DiagnosticOK,
 			Detail:    fmt.Sprintf("%s, %d of %d passages", embedderLabel(s.Embedder), s.Embedded, s.Total),
 		}
-		if s.UnavailableReason != nil {
+		if test := formatEmbedderTest(s); test != "" {
+			f.Detail += "; test " + test
+		}
+		switch {
+		case s.TestScore != nil && *s.TestScore < s.RequiredScore:
+			f.State = DiagnosticWarning
+			f.Remedy = "set embedder to a model trained for search, or to builtin; until then " + s.ServedBy + " is used"
+		case s.UnavailableReason != nil:
 			f.State, f.Detail = DiagnosticWarning, f.Detail+"; "+*s.UnavailableReason
 			f.Remedy = "check that the model's server is running; until then " + s.ServedBy + " is used"
 		}

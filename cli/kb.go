@@ -51,7 +51,8 @@ vectors from the configured one.`,
 					p.Fields(
 						field("embedder", embedderLabel(s.Embedder)),
 						field("answered by", served),
-						field("unavailable", away),
+						field("test", formatEmbedderTest(s)),
+						field("not used", away),
 						field("state", state),
 						field("passages", fmt.Sprintf("%d of %d", s.Embedded, s.Total)),
 						field("failed", countOrEmpty(s.Failed, "document", "documents")),
@@ -60,6 +61,17 @@ vectors from the configured one.`,
 			)
 		},
 	}
+}
+
+// formatEmbedderTest returns the result of the chosen embedding model in its test, or "" if it wasn't tested.
+func formatEmbedderTest(s *api.EmbeddingStatus) string {
+	switch {
+	case s.TestScore == nil:
+		return ""
+	case *s.TestScore < s.RequiredScore:
+		return fmt.Sprintf("failed: %.0f%%, %.0f%% required", *s.TestScore*100, s.RequiredScore*100)
+	}
+	return fmt.Sprintf("passed: %.0f%%, %.0f%% required", *s.TestScore*100, s.RequiredScore*100)
 }
 
 func (a *app) kbStats() *cobra.Command {

@@ -14,16 +14,31 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine"
+	"github.com/scf-service/service/engine/evidence/embed"
 	"github.com/scf-service/service/engine/evidence/embed/remote"
 )
 
-// slowModel implements ollama's protocol. Each request needs a permit; it can be made unavailable.
+// slowModel implements ollama's protocol. Each request for vectors needs a permit; it can be made unavailable, and
+// replaced by an untrained model under the same name.
 type slowModel struct {
-	permits chan struct{}
-	away    atomic.Bool
+	permits   chan struct{}
+	away      atomic.Bool
+	untrained atomic.Bool
+	tests     atomic.Int64
+}
+
+func (m *slowModel) digest() string {
+	if m.untrained.Load() {
+		return "sha256:b"
+	}
+	return "sha256:a"
 }
 
 func (m *slowModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/api/tags" {
+		_ = json.NewEncoder(w).Encode(map[string]any{"models": []map[string]any{{"name": "tiny:latest", "digest": m.digest()}}})
+		return
+	}
 	var q struct{ Input []string }
 	body, _ := io.ReadAll(r.Body)
 	_ = json.Unmarshal(body, &q)
@@ -38,9 +53,22 @@ func (m *slowModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var vectors [][]float32
 	for _, t := range q.Input {
-		v := []float32{1, 0, 0}
+		v := make([]float32, 50)
+		v[0] = 1
 		if strings.Contains(strings.ToLower(t), "backup") || strings.Contains(t, "parrot") {
-			v = []float32{0, 1, 0} // to this model, it has the same meaning
+			v[0], v[1] = 0, 1 // to this model, it has the same meaning
+		}
+		for i, known := range embed.Questions() {
+			if t == known.Text || t == known.Answer {
+				v[0], v[1], v[2+i] = 0, 0, 1
+			}
+			if t == known.Answer && i == len(embed.Questions())-1 {
+				m.tests.Add(1)
+			}
+		}
+		if m.untrained.Load() {
+			v = make([]float32, 50)
+			v[len(t)%50] = 1
 		}
 		vectors = append(vectors, v)
 	}
@@ -67,7 +95,7 @@ func TestOutsideEmbedder(t *testing.T) {
 			told <- message
 		}
 	}})
-	e, _, _ := openEngine(t, engine.Options{Logger: log, Embedder: chosen})
+	e, _, clock := openEngine(t, engine.Options{Logger: log, Embedder: chosen})
 	ctx := t.Context()
 	by := localUser(t, e)
 	b := &bench{Engine: e, by: by}
@@ -110,12 +138,37 @@ func TestOutsideEmbedder(t *testing.T) {
 	<-embedded
 	<-embedded
 	stats, status, found = look()
-	if stats.ServedBy != "ollama/tiny" || stats.EmbeddingDimensions != 3 || status.Pending != 0 || status.UnavailableReason != nil {
+	if stats.ServedBy != "ollama/tiny" || stats.EmbeddingDimensions != 50 || *status.TestScore != 1 || status.Pending != 0 || status.UnavailableReason != nil {
 		t.Errorf("when all is embedded: %+v %+v", stats, status)
 	}
 	if found.Embedder != "ollama/tiny" || len(found.Data) == 0 || found.Data[0].Filename != "backup.md" {
 		t.Errorf("when all is embedded: %+v", found)
 	}
+	if n := model.tests.Load(); n != 1 {
+		t.Errorf("tested %d times", n)
+	}
+
+	// An untrained model under the same name is refused; once the other is back, all is embedded again.
+	model.untrained.Store(true)
+	clock.pass(2 * time.Minute)
+	_, _, found = look()
+	<-told
+	stats, status, _ = look()
+	if !strings.HasPrefix(found.Embedder, "builtin-") || stats.Embedded != 0 || *status.TestScore > 0.7 ||
+		!strings.Contains(*status.UnavailableReason, "the embedding model is refused: ollama/tiny scored") {
+		t.Errorf("an untrained model: %s, %+v %+v", found.Embedder, stats, status)
+	}
+	model.untrained.Store(false)
+	clock.pass(2 * time.Minute)
+	b.uploadAll(t, a.ID, fstest.MapFS{"parrot.md": {Data: []byte("# Birds\n\nThe parrot is fed by the porter each morning.\n")}})
+	for range 3 {
+		<-embedded
+	}
+	stats, status, found = look()
+	if stats.ServedBy != "ollama/tiny" || found.Embedder != "ollama/tiny" || status.UnavailableReason != nil || model.tests.Load() != 3 {
+		t.Errorf("the model is back: %s, %+v, %d tests", found.Embedder, status, model.tests.Load())
+	}
+
 	model.away.Store(true)
 	_, _, found = look()
 	if !strings.HasPrefix(found.Embedder, "builtin-") {

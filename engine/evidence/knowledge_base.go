@@ -455,15 +455,22 @@ func countVectors(
 
 // EmbeddingStatus returns the progress of embedding the organization's passages.
 func (s *Service) EmbeddingStatus(ctx context.Context, by api.Caller, _ *api.None) (*api.EmbeddingStatus, error) {
+	if s.remote.embedder != nil {
+		s.waitForAcceptance(ctx)
+	}
 	stats, err := s.Stats(ctx, by, nil)
 	if err != nil {
 		return nil, err
 	}
 	out := &api.EmbeddingStatus{
-		Status: "idle", Embedder: stats.Embedder, Total: stats.Chunks, Embedded: stats.Embedded,
+		RequiredScore: float64(embed.MinScore),
+		Status:        "idle", Embedder: stats.Embedder, Total: stats.Chunks, Embedded: stats.Embedded,
 		Pending: stats.Chunks - stats.Embedded, Failed: stats.DocumentsByStatus[api.DocumentFailed],
 	}
 	out.ServedBy = stats.ServedBy
+	if _, score := s.remote.acceptedScore(); score != nil {
+		out.TestScore = new(float64(*score))
+	}
 	if trouble := s.remote.lastError(); trouble != nil {
 		out.UnavailableReason = new(trouble.Error())
 	} else if s.remote.embedder != nil && out.Pending > 0 {

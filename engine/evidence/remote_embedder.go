@@ -16,8 +16,9 @@ import (
 // remoteEmbedder embeds with a remote model, if one is configured. Documents are always embedded
 // with the built-in embedder; the remote vectors follow in the background:
 //
-//	document read ──▶ wake ──▶ embed missing vectors ──▶ store ──▶ index of the remote embedder
+//	document read ──▶ wake ──▶ test the model ──▶ embed missing vectors ──▶ store ──▶ index of the remote embedder
 //	                              │ unavailable: retry later
+//	                              │ refused: not used
 //
 // It serves a search if the model is available and all passages of the assessment have its vectors;
 // otherwise the built-in embedder does.
@@ -25,9 +26,12 @@ type remoteEmbedder struct {
 	embedder embed.Embedder // nil if none is configured
 	retry    time.Duration
 	wake     chan struct{}
+	testing  chan struct{} // capacity 1: held while the model is tested
 
-	mu      sync.Mutex
-	lastErr error // why the last request failed
+	mu         sync.Mutex
+	lastErr    error        // why the last request failed, or why the model is refused
+	acceptedAt time.Time    // when the model was last found to be the one with the score
+	score      *embed.Score // of the model in its test; nil if unknown
 }
 
 const (
@@ -40,7 +44,7 @@ func newRemoteEmbedder(e embed.Embedder, retry time.Duration) *remoteEmbedder {
 	if retry <= 0 {
 		retry = defaultRemoteRetry
 	}
-	return &remoteEmbedder{embedder: e, retry: retry, wake: make(chan struct{}, 1)}
+	return &remoteEmbedder{embedder: e, retry: retry, wake: make(chan struct{}, 1), testing: make(chan struct{}, 1)}
 }
 
 func (o *remoteEmbedder) setError(err error) {
@@ -72,7 +76,7 @@ func (s *Service) runRemoteEmbedding(ctx context.Context) {
 		}
 		if err != nil && s.remote.lastError() == nil {
 			s.log.Warn(
-				"the embedding model is unavailable; using the built-in embedder",
+				"the embedding model can't be used; using the built-in embedder",
 				"embedder",
 				s.remote.embedder.Name(),
 				"error",
@@ -96,9 +100,14 @@ func (s *Service) runRemoteEmbedding(ctx context.Context) {
 // refreshRemoteVectors embeds the documents that lack remote vectors. If the model rejects a document, it
 // continues with the others and returns the first error.
 func (s *Service) refreshRemoteVectors(ctx context.Context) error {
-	if err := s.deleteStaleRemoteVectors(ctx); err != nil {
+	// Questions can't be embedded with an embedder that was configured before.
+	if err := s.deleteRemoteVectors(ctx, func(v *store.Vector) bool { return v.Embedder != s.remote.embedder.Name() }); err != nil {
 		return err
 	}
+	if err := s.acceptRemoteEmbedder(ctx); err != nil {
+		return err
+	}
+	s.remote.setError(nil)
 	var todo []store.Document
 	err := s.db.View(ctx, func(tx *store.Tx) error {
 		for d, err := range store.Documents.AcrossTenants().Scan(tx) {
@@ -129,19 +138,18 @@ func (s *Service) refreshRemoteVectors(ctx context.Context) error {
 	return err
 }
 
-// deleteStaleRemoteVectors removes the vectors of an embedder that was configured before, since questions can no
-// longer be embedded with it.
-func (s *Service) deleteStaleRemoteVectors(ctx context.Context) error {
+// deleteRemoteVectors deletes all remote vectors if the first is stale: tables are replaced whole.
+func (s *Service) deleteRemoteVectors(ctx context.Context, isStale func(*store.Vector) bool) error {
 	for {
-		more := false
+		more, assessments := false, map[string]bool{}
 		err := s.db.Update(ctx, func(tx *store.Tx) error {
 			var stale []store.Vector
 			for v, err := range store.ExternalVectors.AcrossTenants().Scan(tx) {
 				if err != nil {
 					return err
 				}
-				if v.Embedder == s.remote.embedder.Name() {
-					break // tables are replaced whole: one new vector means that all are new
+				if !isStale(&v) {
+					break
 				}
 				if stale = append(stale, v); len(stale) == 1000 {
 					more = true
@@ -152,9 +160,13 @@ func (s *Service) deleteStaleRemoteVectors(ctx context.Context) error {
 				if err := store.ExternalVectors.Delete(tx, v.OrganizationID, v.AssessmentID, v.DocumentID, v.ChunkID); err != nil {
 					return err
 				}
+				assessments[v.AssessmentID] = true
 			}
 			return nil
 		})
+		for a := range assessments {
+			s.indexes.remove(a)
+		}
 		if err != nil || !more {
 			return err
 		}
@@ -269,15 +281,27 @@ func (s *Service) prepareRemoteQuery(
 	}
 	limited, cancel := context.WithTimeout(ctx, remoteQueryTimeout)
 	defer cancel()
-	vectors, err := o.embedder.Embed(limited, []string{question})
+	var vectors [][]float32
+	if err = s.acceptRemoteEmbedder(limited); err == nil {
+		vectors, err = o.embedder.Embed(limited, []string{question})
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return preparedQuery{}, false, ctx.Err()
 		}
-		s.log.Warn("the embedding model does not respond; using the built-in embedder", "embedder", o.embedder.Name(), "error", err)
+		s.log.Warn("the embedding model can't be used; using the built-in embedder", "embedder", o.embedder.Name(), "error", err)
 		o.setError(err)
 		o.wakeWorker() // check whether it is available again
 		return preparedQuery{}, false, nil
+	}
+	// The model may have been found to be another one, whose vectors are missing.
+	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
+		complete, err = s.hasAllRemoteVectors(tx, org, assessment)
+		return err
+	})
+	if err != nil || !complete {
+		o.wakeWorker()
+		return preparedQuery{}, false, err
 	}
 	ix, err := s.loadIndexFrom(
 		ctx,

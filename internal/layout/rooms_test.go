@@ -64,7 +64,7 @@ engine/risk       →
 engine/agent/analysis → api internal/language internal/lazyregexp
 engine/llm        → api internal/tracing
 
-engine/evidence   → engine/evidence/search engine/evidence/embed engine/evidence/chunk engine/evidence/parse engine/evidence/parse/document engine/evidence/ocr engine/evidence/dedup engine/judge/criteria engine/catalog engine/catalog/scf engine/audit store api internal/language internal/regularfile internal/tracing internal/prose
+engine/evidence   → engine/evidence/search engine/evidence/embed engine/evidence/chunk engine/evidence/parse engine/evidence/parse/document engine/evidence/ocr engine/evidence/dedup engine/judge/criteria engine/catalog engine/catalog/scf engine/audit store api internal/language internal/regularfile internal/tracing internal/vecmath internal/prose
 internal/bench/retrieval → engine/evidence/search engine/evidence/embed engine/judge/criteria
 engine/evidence/embed/remote →
 engine/evidence/search → engine/evidence/embed engine/evidence/embed/words internal/vecmath internal/bytereader

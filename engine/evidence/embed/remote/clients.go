@@ -33,6 +33,23 @@ func newOllamaEmbed(client *http.Client, base *url.URL, model string) func(conte
 	}
 }
 
+// newOllamaDigest returns a function that asks Ollama for the digest of a model.
+func newOllamaDigest(client *http.Client, base *url.URL, model string) func(context.Context) (string, error) {
+	c := api.NewClient(base, client)
+	return func(ctx context.Context) (string, error) {
+		all, err := c.List(ctx)
+		if err != nil {
+			return "", err
+		}
+		for _, m := range all.Models {
+			if m.Name == model || m.Name == model+":latest" {
+				return m.Digest, nil
+			}
+		}
+		return "", &statusError{http.StatusNotFound, "model " + model + " is not in its list"}
+	}
+}
+
 // newOpenAIEmbed returns a function that embeds texts through OpenAI's /v1/embeddings API, which many other
 // servers also support.
 func newOpenAIEmbed(client *http.Client, base *url.URL, model, key string) func(context.Context, []string) ([][]float32, error) {

@@ -58,6 +58,7 @@ const (
 type Embedder struct {
 	name       string
 	embedBatch func(ctx context.Context, texts []string) ([][]float32, error)
+	digest     func(ctx context.Context) (string, error) // nil if the server doesn't report digests
 	timeout    time.Duration
 	retryPause time.Duration
 
@@ -96,7 +97,7 @@ func New(o Options) (*Embedder, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	if kind == "ollama" {
-		e.embedBatch = newOllamaEmbed(client, base, model)
+		e.embedBatch, e.digest = newOllamaEmbed(client, base, model), newOllamaDigest(client, base, model)
 	} else {
 		e.embedBatch = newOpenAIEmbed(client, base, model, o.Key)
 	}
@@ -113,6 +114,27 @@ func (e *Embedder) Dimensions() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.dims
+}
+
+// Digest returns the digest of the model's weights, or "" if the server doesn't report it. Its errors are like those of
+// Embed.
+func (e *Embedder) Digest(ctx context.Context) (string, error) {
+	if e.digest == nil {
+		return "", nil
+	}
+	limited, cancel := context.WithTimeout(ctx, e.timeout)
+	defer cancel()
+	digest, err := e.digest(limited)
+	var refused *statusError
+	switch {
+	case err == nil:
+		return digest, nil
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.As(err, &refused):
+		return "", fmt.Errorf("%w: %s: %w", ErrInvalidResponse, e.name, err)
+	}
+	return "", fmt.Errorf("%w: %s: %w", ErrUnavailable, e.name, err)
 }
 
 // Embed returns a vector of length 1 for each text, or all zeros for a blank one. It sends the texts in batches

@@ -206,3 +206,27 @@ func TestOptions(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestDigest(t *testing.T) {
+	s, _ := fake(t, func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+		_, _ = io.WriteString(w, `{"models":[{"name":"other","digest":"sha256:0"},{"name":"m:1","digest":"sha256:1"}]}`)
+		return true
+	})
+	if digest, err := open(t, "ollama", s.URL).Digest(t.Context()); digest != "sha256:1" || err != nil {
+		t.Errorf("%q, %v", digest, err)
+	}
+	if digest, err := open(t, "openai", s.URL).Digest(t.Context()); digest != "" || err != nil {
+		t.Errorf("a server without digests: %q, %v", digest, err)
+	}
+	none, _ := fake(t, func(_ int64, w http.ResponseWriter, _ *http.Request) bool {
+		_, _ = io.WriteString(w, `{"models":[]}`)
+		return true
+	})
+	if _, err := open(t, "ollama", none.URL).Digest(t.Context()); !errors.Is(err, ErrInvalidResponse) {
+		t.Errorf("no such model: %v", err)
+	}
+	none.Close()
+	if _, err := open(t, "ollama", none.URL).Digest(t.Context()); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("no server: %v", err)
+	}
+}
