@@ -54,7 +54,7 @@ const ApprovedInAdvance = "approved in advance"
 
 // IsInAdvance reports whether the approval was given before the approver saw the content.
 func (p *Approval) IsInAdvance() bool {
-	return p.Status == ApprovalApproved && p.Reason != nil && strings.HasPrefix(*p.Reason, ApprovedInAdvance)
+	return p.Status == ApprovalApproved && (p.InAdvance || p.Reason != nil && strings.HasPrefix(*p.Reason, ApprovedInAdvance))
 }
 
 // ApprovalChanges lists the controls whose items differ between a submitted version and the one approved before it, as

@@ -205,13 +205,7 @@ func classifyGap(c api.Control, item api.SoAItem) string {
 
 func describeCondition(item api.SoAItem) string {
 	var b strings.Builder
-	switch item.ImplementationStatus {
-	case api.NotEvidenced:
-		b.WriteString("No conclusion either way. ")
-	case api.Implemented:
-		fmt.Fprintf(&b, "The control counts as implemented, but the evidence for it is %s. ", item.EvidenceCoverage)
-	}
-	b.WriteString(item.Reason)
+	b.WriteString(describeStanding(item))
 	if item.Note != nil && strings.TrimSpace(*item.Note) != "" {
 		fmt.Fprintf(&b, " Note: “%s”.", text.Shorten(strings.TrimRight(*item.Note, ". "), 240))
 	}
@@ -228,6 +222,42 @@ func describeCondition(item api.SoAItem) string {
 		fmt.Fprintf(&b, " %s: “%s”.", citationWithVerb(e), text.Shorten(strings.TrimRight(prose.InitialsInRecord(e.Quote), "."), 240))
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// describeStanding says how far the control is in place, in words that need no knowledge of the method. The item's reason
+// gives the figures behind it.
+func describeStanding(item api.SoAItem) string {
+	n := countVerdicts(item)
+	if userWhoSetStatus(item) != "" {
+		return "A person set this status: " + statusText(item.ImplementationStatus) + "."
+	}
+	switch item.ImplementationStatus {
+	case api.NotEvidenced:
+		switch {
+		case n[judge.VerdictTemplate] > 0:
+			return "It can't be judged: only a template with unfilled blanks covers it."
+		case len(item.Evidence) > 0:
+			return "It can't be judged: the documents touch on it, but say too little. It may still be in place."
+		}
+		return "It can't be judged: no document provided covers it. It may still be in place."
+	case api.Implemented:
+		return fmt.Sprintf("It is in place, but the evidence for it is %s.", item.EvidenceCoverage)
+	case api.Planned:
+		return "It is planned, but not done."
+	case api.NotImplemented:
+		return "The documents say that it is not done."
+	}
+	switch {
+	case judge.CommonContradictionKind(item.Statements) == judge.RuleNotFollowed:
+		return "The rule exists, but records show that it isn't always followed."
+	case n[judge.VerdictConflicting] > 0:
+		return "Part of it is in place; on another part, documents contradict each other."
+	case n[judge.VerdictDenied] > 0:
+		return "Part of it is in place; the documents say that another part is not done."
+	case n[judge.VerdictPlanned] > 0:
+		return "Part of it is in place; another part is only planned."
+	}
+	return "Part of it is in place; the documents leave other parts open."
 }
 
 // citationWithVerb returns the location of a piece of evidence followed by the verb for its stance, such as

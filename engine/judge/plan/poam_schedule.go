@@ -94,11 +94,12 @@ func spreadDueDates(items []api.POAMItem, today api.Date, basis map[string]Basis
 	}
 }
 
-// lastFridayWithin returns the last Friday that is at most the given number of days after t, or the last working day if no
-// Friday is.
+// lastFridayWithin returns the last Friday that is at most the given number of days after t, except for those around the turn
+// of the year, or the last working day if there is none.
 func lastFridayWithin(t time.Time, days int) api.Date {
-	for back := range min(7, days) {
-		if d := t.AddDate(0, 0, days-back); d.Weekday() == time.Friday {
+	for back := range min(21, days) {
+		d := t.AddDate(0, 0, days-back)
+		if holidays := d.Month() == time.December && d.Day() > 23 || d.Month() == time.January && d.Day() < 3; d.Weekday() == time.Friday && !holidays {
 			return api.DateOf(d)
 		}
 	}

@@ -198,6 +198,7 @@ func (v *Report) riskCard(r *KeyRisk) block.Card {
 	f.AddText("Cause", prose.Capitalize(r.Cause)+".")
 	f.AddText("Event", prose.Capitalize(r.Event)+".")
 	f.AddText("Consequence", prose.Capitalize(r.Consequence)+".")
+	f.AddList("Can't be ruled out", r.Includes)
 	for _, e := range r.Evidence {
 		f.Add("Evidence", block.Prose("“"+prose.Truncate(strings.Join(strings.Fields(e.Quote), " "), 220)+"”").With(
 			block.Span{Text: " " + citation(e), UserText: true}))
@@ -566,10 +567,63 @@ func (v *Report) examinedSection() []block.Block {
 		}
 		add("No evidence was provided for %s.", name)
 	}
+	if t := v.evidenceWanted(); len(t.Rows) > 0 {
+		out = append(out, block.Heading{ID: v.anchors.assign("examined", "wanted"), Text: "Evidence to provide first"},
+			block.NewPara("", "The documents and records that would settle most of what could not be judged. Bringing what exists costs least and changes the picture most."), t)
+		if more := v.countWanted() - len(t.Rows); more > 0 {
+			out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s; %s has them with their actions.",
+				prose.Count(more, "further piece of evidence", "further pieces of evidence"), s.appendixName(TemplatePOAM))))
+		}
+	}
 	if len(l.Items) > 0 {
 		out = append(out, block.Heading{ID: v.anchors.assign("examined", "not"), Text: "What was not examined"}, l)
 	}
 	return out
+}
+
+// maxWanted is the number of pieces of evidence that a client's report asks for.
+const maxWanted = 25
+
+// wantedEvidence is a piece of evidence that open actions ask for.
+type wantedEvidence struct {
+	name, owner string
+	controls    int
+}
+
+// listWanted returns the evidence that open actions to collect evidence ask for, by how many controls it would settle.
+func (v *Report) listWanted() (out []wantedEvidence) {
+	at := map[string]int{}
+	for i := range v.POAMItems { // by priority
+		it := &v.POAMItems[i]
+		if !it.IsOpen() || it.ActionType != "collect_evidence" {
+			continue
+		}
+		for _, name := range it.ExpectedEvidence {
+			n, seen := at[name]
+			if !seen {
+				n = len(out)
+				at[name] = n
+				out = append(out, wantedEvidence{name: name, owner: ownerName(it)})
+			}
+			out[n].controls += 1 + len(it.AlsoCloses)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b wantedEvidence) int { return b.controls - a.controls })
+	return out
+}
+
+func (v *Report) countWanted() int { return len(v.listWanted()) }
+
+// evidenceWanted lists the evidence that would settle most.
+func (v *Report) evidenceWanted() block.Table {
+	t := block.Table{Caption: "Evidence to provide", Columns: []block.Column{
+		{Name: "Evidence", Width: 12}, {Name: "Measures it helps to judge", Width: 4, Number: true}, {Name: "Ask", Width: 8},
+	}}
+	all := v.listWanted()
+	for _, w := range all[:min(len(all), maxWanted)] {
+		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{block.UserText(w.name), block.Number(w.controls), block.UserText(w.owner)}})
+	}
+	return t
 }
 
 // silentDomains returns the names of domains for which no control has evidence.

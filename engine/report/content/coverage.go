@@ -151,7 +151,7 @@ func computeCoverage(s *Source) []frameworkCoverage {
 				return
 			}
 			seen[code] = true
-			r := requirementCoverage{code: code, title: title, items: byCode[code]}
+			r := requirementCoverage{code: code, title: requirementTitle(f.Code, code, title), items: byCode[code]}
 			if r.status = requirementStatus(r.items); s.SoA == nil {
 				r.status = statusNotAssessed
 			}

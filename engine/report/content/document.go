@@ -184,6 +184,7 @@ func approvalSentence(by, on string, inAdvance bool) string {
 	s := "Approved"
 	if inAdvance {
 		s += " in advance, unseen,"
+		by = strings.Replace(by, " (in advance)", "", 1)
 	}
 	if by != "" {
 		s += " by " + by

@@ -264,8 +264,16 @@ func (v *Report) soaTable(domain string, from, to int) block.Table {
 		var detail []block.Block
 		if !v.hasAnnex() {
 			detail = v.soaDetail(it)
-		} else if why := it.Rationale; !it.Applicability.IsApplicable() && why != "" {
-			detail = []block.Block{block.Para{Text: block.Prose(why)}}
+		} else {
+			var f block.Facts
+			f.AddText("Check", prose.Capitalize(it.RelianceNote()))
+			if !it.Applicability.IsApplicable() {
+				f.AddText("Why excluded", it.Rationale)
+			}
+			f.AddText("Note", wording.OrEmpty(it.Note))
+			if len(f.Items) > 0 {
+				detail = []block.Block{f}
+			}
 		}
 		t.Rows = append(t.Rows, block.Row{
 			ID: v.ids.soa[i],

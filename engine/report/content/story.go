@@ -76,6 +76,8 @@ type KeyRisk struct {
 	Shown    int      `json:"shown"`
 	Unknown  int      `json:"unknown"`
 	Controls []string `json:"controls"`
+	// Includes names the risks that were merged into this one, with the number of their findings.
+	Includes []string `json:"includes"`
 	// Evidence is up to two quotes that show the risk.
 	Evidence []api.Evidence `json:"evidence"`
 	// Actions counts the open plan items that reduce the risk, which are due from FirstDue to LastDue. The first of them by
@@ -273,7 +275,7 @@ func (v *Report) addKeyRisks(s *Story) {
 		g.points += f.SeverityPoints
 		g.shown += f.EvidencedRank()
 	}
-	var all []*group
+	var all, merged []*group
 	unproven := &group{theme: risk.Theme{
 		ID: "unproven", Title: "Security that can't be shown",
 		Event:       "measures that everyone relies on may not exist or not work",
@@ -285,6 +287,7 @@ func (v *Report) addKeyRisks(s *Story) {
 		case g.shown == 0:
 			unproven.at = append(unproven.at, g.at...)
 			unproven.points += g.points
+			merged = append(merged, g)
 		default:
 			all = append(all, g)
 		}
@@ -305,13 +308,19 @@ func (v *Report) addKeyRisks(s *Story) {
 			s.MinorRisks = append(s.MinorRisks, g.theme.Title)
 			continue
 		}
-		s.Risks = append(s.Risks, v.newKeyRisk(len(s.Risks)+1, g.theme, g.at))
+		r := v.newKeyRisk(len(s.Risks)+1, g.theme, g.at)
+		if g == unproven {
+			for _, m := range merged {
+				r.Includes = append(r.Includes, fmt.Sprintf("%s (%s)", m.theme.Title, prose.Count(len(m.at), "measure", "measures")))
+			}
+		}
+		s.Risks = append(s.Risks, r)
 	}
 }
 
 // newKeyRisk describes a risk by its findings, whose indexes are given worst first.
 func (v *Report) newKeyRisk(number int, t risk.Theme, at []int) KeyRisk {
-	r := KeyRisk{Number: number, ID: t.ID, Title: t.Title, Event: t.Event, Consequence: t.Consequence, Evidence: []api.Evidence{}}
+	r := KeyRisk{Number: number, ID: t.ID, Title: t.Title, Event: t.Event, Consequence: t.Consequence, Evidence: []api.Evidence{}, Includes: []string{}}
 	r.Severity = v.Findings[at[0]].Severity
 	var missing, partly, unknown []string
 	documents := map[string]bool{}
@@ -331,7 +340,7 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int) KeyRisk {
 			missing = append(missing, name)
 		}
 		if len(r.Evidence) < 2 {
-			if e := adverseQuote(f.Evidence, documents); e != nil {
+			if e := adverseQuote(f, documents); e != nil {
 				documents[e.DocumentID+e.Filename] = true
 				r.Evidence = append(r.Evidence, *e)
 			}
@@ -365,11 +374,12 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int) KeyRisk {
 	return r
 }
 
-// adverseQuote returns the first passage that shows a gap and is from a document not in used, or nil.
-func adverseQuote(all []api.Evidence, used map[string]bool) *api.Evidence {
-	for i := range all {
-		e := &all[i]
-		if (e.Stance == "denies" || e.Stance == "conflicts" || e.Stance == "plans") && !used[e.DocumentID+e.Filename] {
+// adverseQuote returns the first passage that shows the gap and is from a document not in used, or nil. A plan shows a gap
+// only if the whole measure is planned.
+func adverseQuote(f *api.Finding, used map[string]bool) *api.Evidence {
+	for i := range f.Evidence {
+		e := &f.Evidence[i]
+		if (e.Stance == "denies" || e.Stance == "conflicts" || e.Stance == "plans" && f.Status == api.Planned) && !used[e.DocumentID+e.Filename] {
 			return e
 		}
 	}
