@@ -7,7 +7,7 @@ type Report struct {
 	TenantRecord
 	AssessmentID   string            `json:"assessment_id"`
 	Title          string            `json:"title"`
-	Format         string            `json:"format" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
+	Format         string            `json:"format" enum:"pdf,html,docx,pptx,xlsx,md,csv,json,oscal"`
 	Template       string            `json:"template" enum:"client,executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
 	Status         string            `json:"status" enum:"queued,running,ready,failed"`
 	Filename       string            `json:"filename"`
@@ -23,14 +23,14 @@ type Report struct {
 
 // ReportBody is the request body that specifies a report.
 type ReportBody struct {
-	Format   string `json:"format" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
+	Format   string `json:"format" enum:"pdf,html,docx,pptx,xlsx,md,csv,json,oscal"`
 	Template string `json:"template" enum:"client,executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
 	ReportAppearance
 }
 
 // GenerateBody is the request body that specifies a report; the default is the full report as HTML.
 type GenerateBody struct {
-	Format   string `json:"format,omitempty" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
+	Format   string `json:"format,omitempty" enum:"pdf,html,docx,pptx,xlsx,md,csv,json,oscal"`
 	Template string `json:"template,omitempty" enum:"client,executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
 	ReportAppearance
 }
@@ -105,7 +105,7 @@ type GenerateReportInput struct {
 type ReportsInput struct {
 	AssessmentInput
 	Paging
-	Format   string `query:"format" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
+	Format   string `query:"format" enum:"pdf,html,docx,pptx,xlsx,md,csv,json,oscal"`
 	Template string `query:"template" enum:"client,executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
 	Status   string `query:"status" enum:"queued,running,ready,failed"`
 	Q        string `query:"q" doc:"Part of the title or file name."`

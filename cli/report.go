@@ -38,7 +38,7 @@ var reportTemplates = []reportTemplate{
 	{"audit_package", "a signed zip with all reports, evidence, decisions and hashes; --format sets the reports' format"},
 }
 
-var reportFormats = []string{"pdf", "html", "docx", "xlsx", "md", "csv", "json", "oscal"}
+var reportFormats = []string{"pdf", "html", "docx", "pptx", "xlsx", "md", "csv", "json", "oscal"}
 
 func reportTemplateNames() (out []string) {
 	for _, t := range reportTemplates {
@@ -139,7 +139,8 @@ func (a *app) reportCreate() *cobra.Command {
 	addChoiceFlag(f, &body.Template, "template", reportTemplateNames(), "report template; see service report templates (json, oscal and xlsx: full by default)")
 	addChoiceFlag(
 		f, &body.Format, "format", reportFormats,
-		"pdf, html, docx, xlsx, md or json; csv for one deliverable, oscal for full, soa, gap_analysis, poam and assessment_plan",
+		"pdf, html, docx, xlsx, md or json; pptx for client, executive_summary and full; csv for one deliverable, "+
+			"oscal for full, soa, gap_analysis, poam and assessment_plan",
 	)
 	f.StringVar(&body.Title, "title", "", "report title")
 	f.BoolVar(&body.WithAppendices, "with-appendices", false, "bind the appendices into the report (template client)")
@@ -458,7 +459,7 @@ func (a *app) reportTemplates() *cobra.Command {
 				)
 				p.Blank()
 				p.Text(
-					"Formats: pdf, html, docx, xlsx, md and json; csv for one deliverable; oscal for " +
+					"Formats: pdf, html, docx, xlsx, md and json; pptx for client, executive_summary and full; csv for one deliverable; oscal for " +
 						"full, soa, gap_analysis, poam and assessment_plan; xlsx for fedramp_poam and emass_poam.",
 				)
 			})

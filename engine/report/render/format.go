@@ -12,6 +12,7 @@ import (
 	"github.com/scf-service/service/engine/report/render/markdown"
 	"github.com/scf-service/service/engine/report/render/oscal"
 	"github.com/scf-service/service/engine/report/render/pdf"
+	"github.com/scf-service/service/engine/report/render/pptx"
 	"github.com/scf-service/service/engine/report/render/xlsx"
 )
 
@@ -25,6 +26,7 @@ const (
 	FormatXLSX     = "xlsx"
 	FormatOSCAL    = "oscal"
 	FormatDOCX     = "docx"
+	FormatPPTX     = "pptx"
 )
 
 // format describes an output format.
@@ -50,6 +52,11 @@ var formats = []format{
 	{
 		FormatDOCX, "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ".docx",
 		func(w io.Writer, v *content.Report, r Request) error { return docx.Write(w, v.Document(), r.Style) }, supportsEveryTemplate,
+	},
+	{
+		FormatPPTX, "application/vnd.openxmlformats-officedocument.presentationml.presentation", ".pptx",
+		func(w io.Writer, v *content.Report, _ Request) error { return pptx.Write(w, pptx.New(v)) },
+		func(t content.Template) bool { return slices.Contains(content.SlideTemplates, t.Name) },
 	},
 	{
 		FormatXLSX, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx",
