@@ -20,13 +20,24 @@ type Assessment struct {
 	MigratedAt   *time.Time `json:"migrated_at"`
 	FrameworkIDs []string   `json:"framework_ids"`
 	Frameworks   []string   `json:"framework_codes"`
-	DueDate      *Date      `json:"due_date"`
-	ClosedAt     *time.Time `json:"closed_at"`
-	CreatedBy    string     `json:"created_by"`
+	// CarriedFrom is set if it was created from an earlier assessment.
+	CarriedFrom *CarriedFrom `json:"carried_from" doc:"The earlier assessment from which it was created; null if there is none."`
+	DueDate     *Date        `json:"due_date"`
+	ClosedAt    *time.Time   `json:"closed_at"`
+	CreatedBy   string       `json:"created_by"`
 	// NoRemoteModel forbids language models on other machines to read this assessment's evidence.
 	NoRemoteModel bool             `json:"no_remote_model"`
 	Revision      int              `json:"revision"`
 	Counts        AssessmentCounts `json:"counts"`
+}
+
+// CarriedFrom describes what an assessment took over from an earlier one.
+type CarriedFrom struct {
+	AssessmentID string       `json:"assessment_id"`
+	Name         string       `json:"name"`
+	Decisions    map[Gate]int `json:"decisions" doc:"Number of items with people's edits, manually added gaps and open plan items, by deliverable. The first drafts apply them."`
+	Comments     int          `json:"comments"`
+	NotInCatalog []string     `json:"not_in_catalog" doc:"Codes of the controls of these items that the catalog of the new assessment lacks."`
 }
 
 // AssessmentCounts counts the records of an assessment. Items and findings are counted in the current
@@ -90,6 +101,7 @@ type CreateAssessmentInput struct {
 		FrameworkIDs []string `json:"framework_ids,omitempty" maxItems:"50" doc:"Ids or codes of several."`
 		SCFVersionID string   `json:"scf_version_id,omitempty" minLength:"1" doc:"Id or label; defaults to the latest active version."`
 		DueDate      *Date    `json:"due_date,omitempty" format:"date"`
+		From         string   `json:"from_assessment_id,omitempty" minLength:"1" doc:"An earlier assessment of the organization. Its scope, owners, decisions, notes, comments and open plan items are carried over, and its frameworks unless others are named."`
 	}
 }
 

@@ -12,6 +12,7 @@ type Comment struct {
 	ReplyTo       *string `json:"reply_to" doc:"The comment it replies to."`
 	Author        Actor   `json:"author"`
 	Text          string  `json:"text"`
+	CarriedFrom   string  `json:"carried_from" doc:"Name of the earlier assessment in which it was made; empty if it was made in this one."`
 }
 
 // CommentsInput is the input for listing the comments of an assessment, oldest first.

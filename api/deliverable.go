@@ -135,6 +135,19 @@ type Item struct {
 	EditedBy *string `json:"edited_by"`
 	// EditedFields are the fields set by users; a regeneration keeps them.
 	EditedFields []string `json:"edited_fields"`
+	// Carried is set if the edits come from an earlier assessment.
+	Carried *Carried `json:"carried,omitempty" doc:"Where the edits come from, if the assessment was created from an earlier one; absent otherwise."`
+}
+
+// Carried describes a decision that was carried from an earlier assessment.
+type Carried struct {
+	AssessmentID    string   `json:"assessment_id" doc:"The assessment in which it was made."`
+	Assessment      string   `json:"assessment" doc:"Its name."`
+	By              string   `json:"by" doc:"Who made it."`
+	Fields          []string `json:"fields" doc:"The fields that were set."`
+	Quotes          []string `json:"quotes" doc:"The evidence it rested on."`
+	EvidenceChanged bool     `json:"evidence_changed" doc:"The item's evidence now differs from quotes, so the decision has to be confirmed or changed."`
+	ConfirmedBy     string   `json:"confirmed_by" doc:"Who has confirmed or changed it in this assessment; empty if nobody has."`
 }
 
 // IsManual reports whether the field was set by a user.

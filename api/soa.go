@@ -17,6 +17,7 @@ type SoAVersion struct {
 type ReviewCount struct {
 	LinesNotReviewed           int      `json:"lines_not_reviewed" doc:"Items whose applicability and status nobody has set or confirmed."`
 	LinesToReview              int      `json:"lines_to_review" doc:"Of these, the items marked as needing review."`
+	CarriedToConfirm           []string `json:"carried_to_confirm" doc:"Codes of the controls with a decision from an earlier assessment whose evidence has changed since."`
 	ImplementedWithoutEvidence []string `json:"implemented_without_evidence" doc:"Codes of the applicable controls that are set to implemented although no evidence supports them."`
 }
 
@@ -28,19 +29,21 @@ func (v *SoAVersion) Warnings() []string {
 	return append(v.ReviewCount.Warnings(v.ItemCount), v.Reliance.Warnings()...)
 }
 
-// Warnings returns up to two sentences for whoever submits or approves a version with the given number of items: how
-// many of them nobody has reviewed, and which are implemented without evidence.
+// Warnings returns up to three sentences for whoever submits or approves a version with the given number of items: how
+// many of them nobody has reviewed, which carried decisions have new evidence, and which items are implemented without
+// evidence.
 func (v *ReviewCount) Warnings(itemCount int) (out []string) {
 	if n := v.LinesNotReviewed; n > 0 {
 		out = append(out, fmt.Sprintf("%d of %s not reviewed by a person, of which %d are marked for review.",
 			n, formatCount(itemCount, "line was", "lines were"), v.LinesToReview))
 	}
+	if codes := v.CarriedToConfirm; len(codes) > 0 {
+		out = append(out, fmt.Sprintf("The evidence of %s has changed since the earlier assessment: %s.",
+			formatCount(len(codes), "carried decision", "carried decisions"), nameFirst(codes)))
+	}
 	if codes := v.ImplementedWithoutEvidence; len(codes) > 0 {
-		named := strings.Join(codes[:min(len(codes), maxWarnedControls)], ", ")
-		if more := len(codes) - maxWarnedControls; more > 0 {
-			named += fmt.Sprintf(" and %d more", more)
-		}
-		out = append(out, fmt.Sprintf("%s as implemented without evidence: %s.", formatCount(len(codes), "control is marked", "controls are marked"), named))
+		out = append(out, fmt.Sprintf("%s as implemented without evidence: %s.",
+			formatCount(len(codes), "control is marked", "controls are marked"), nameFirst(codes)))
 	}
 	return out
 }
@@ -76,6 +79,15 @@ func (r *Reliance) Warnings() (out []string) {
 		)
 	}
 	return out
+}
+
+// nameFirst lists the first codes and says how many more there are.
+func nameFirst(codes []string) string {
+	named := strings.Join(codes[:min(len(codes), maxWarnedControls)], ", ")
+	if more := len(codes) - maxWarnedControls; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return named
 }
 
 func formatCount(n int, one, many string) string {

@@ -113,6 +113,7 @@ func renderAssessment(p *print.Page, one *api.Assessment) {
 	p.Fields(
 		field("client", one.ClientName),
 		field("description", one.Description),
+		field("from", formatCarriedFrom(one.CarriedFrom)),
 		field("state", fmt.Sprintf("%s (%d%%)", one.State, one.Progress)),
 		field("frameworks", strings.Join(one.Frameworks, ", ")),
 		field("due", string(orEmpty(one.DueDate))),
@@ -127,6 +128,21 @@ func renderAssessment(p *print.Page, one *api.Assessment) {
 		field("catalog", one.SCFVersionID),
 		field("id", one.ID),
 	)
+}
+
+// formatCarriedFrom describes what an assessment took over from an earlier one; empty if nothing.
+func formatCarriedFrom(c *api.CarriedFrom) string {
+	if c == nil {
+		return ""
+	}
+	s := fmt.Sprintf("%s: decisions on %s and %s, %s of the plan, %s", c.Name,
+		prose.Count(c.Decisions[api.GateSoA], "control", "controls"),
+		prose.Count(c.Decisions[api.GateGapAnalysis]+c.Decisions[api.GateMaturity], "finding or level", "findings or levels"),
+		prose.Count(c.Decisions[api.GatePOAM], "open item", "open items"), prose.Count(c.Comments, "comment", "comments"))
+	if len(c.NotInCatalog) > 0 {
+		s += "; not in this catalog: " + joinFirst(c.NotInCatalog, 20)
+	}
+	return s
 }
 
 func (a *app) assessStatus() *cobra.Command {
@@ -318,12 +334,22 @@ func (a *app) assessTimeline() *cobra.Command {
 
 func (a *app) assessCreate() *cobra.Command {
 	var in api.CreateAssessmentInput
+	var from string
 	cmd := &cobra.Command{
-		Use: "create NAME", Short: "Create an empty assessment",
-		Long:    "Creates an assessment without documents. `service assess run DIR` creates one and runs it.",
+		Use: "create NAME", Short: "Create an assessment, empty or from an earlier one",
+		Long: "Creates an assessment without documents. `service assess run DIR` creates one and runs it.\n" +
+			"--from carries over the scope, owners, decisions, notes, comments and open plan items of an\n" +
+			"earlier assessment. A decision stands while its evidence is the same, else it is asked again.",
 		Example: "  service assess create \"Acme 2026\" -f iso-27001-2022 -f soc2-tsc\n  service doc add policies/*.docx",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Body.Name = args[0]
+			if from != "" {
+				earlier, err := a.findAssessment(cmd.Context(), from)
+				if err != nil {
+					return err
+				}
+				in.Body.From = earlier.ID
+			}
 			one, err := call(cmd.Context(), a, api.CreateAssessment, &in)
 			if err != nil {
 				return a.withFrameworkHint(err)
@@ -336,6 +362,7 @@ func (a *app) assessCreate() *cobra.Command {
 	f.StringSliceVarP(&in.Body.FrameworkIDs, "framework", "f", nil, "framework to assess against; repeat for several")
 	f.StringVar(&in.Body.SCFVersionID, "version", "", "catalog version (default: the active one)")
 	f.StringVar(&in.Body.ClientName, "client", "", "name of the organization that is assessed, for reports")
+	f.StringVar(&from, "from", "", "earlier assessment to carry decisions from")
 	f.StringVar(&in.Body.Description, "description", "", "description")
 	addOptionalFlag(f, &in.Body.DueDate, "due", "due date, such as 2027-03-31")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())

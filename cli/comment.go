@@ -103,6 +103,9 @@ func renderComment(p *print.Page, c *api.Comment, target string) {
 	if c.ReplyTo != nil {
 		what = ", in reply"
 	}
+	if c.CarriedFrom != "" {
+		what += ", from " + c.CarriedFrom
+	}
 	p.ListItem(0, "%s, %s, %s, version %d%s (%s)", c.Author.Name, print.FormatTime(c.CreatedAt), target, c.VersionNumber, what, c.ID)
 	p.ListItem(2, "%s", c.Text)
 }

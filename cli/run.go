@@ -20,8 +20,10 @@ import (
 // runOptions holds the options of `assess run`.
 type runOptions struct {
 	name, version string
-	client        string // name of the organization that is assessed
-	frameworks    []string
+	// from names the earlier assessment that a new one is created from.
+	from       string
+	client     string // name of the organization that is assessed
+	frameworks []string
 	// submit is set to submit drafts without stopping for a review; approve holds the gates to approve in advance,
 	// which includes submitting.
 	submit  bool
@@ -86,6 +88,7 @@ advance; they don't count as a review of the lines.`,
 	)
 	f.StringVar(&o.name, "name", "", "name of the assessment (default: the one last run from DIR, else the folder's name)")
 	f.StringVar(&o.client, "client", "", "name of the organization that is assessed, for reports (asked for in a terminal)")
+	f.StringVar(&o.from, "from", "", "create it from this earlier assessment, carrying decisions over; see \"service assess create\"")
 	f.StringVar(&o.version, "version", "", "catalog version, e.g. 2026.1.1 (default: the active one)")
 	f.BoolVar(&o.submit, "submit", false, "submit drafts for review in advance, without stopping for a review")
 	f.StringSliceVar(&approve, "approve", nil, "submit and approve in advance: all gates, or --approve=soa,gap_analysis,maturity,poam")
@@ -209,6 +212,9 @@ func (a *app) requireDocuments(ctx context.Context, assessment string, skippedFi
 // findOrCreateAssessment returns the assessment to continue, or creates a new one.
 func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, fileCount int, o runOptions) (*api.Assessment, error) {
 	name := o.name
+	if name == "" && a.flags.assessment == "" && o.from != "" {
+		return nil, usageError("--from creates an assessment: name it with --name")
+	}
 	if name == "" && a.flags.assessment == "" && len(paths) > 0 {
 		last, err := a.lastOpenAssessmentFrom(ctx, resolveFirstFolder(paths))
 		if err != nil {
@@ -242,6 +248,9 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, fileCo
 			open = &found[at]
 		}
 	}
+	if open != nil && o.from != "" && (open.CarriedFrom == nil || open.CarriedFrom.Name != o.from && open.CarriedFrom.AssessmentID != o.from) {
+		return nil, usageError("--from is for a new assessment, but %q exists; choose another --name", open.Name)
+	}
 	if open == nil {
 		if len(paths) == 0 {
 			return nil, withHint(
@@ -269,6 +278,13 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, fileCo
 
 func (a *app) createAssessment(ctx context.Context, name string, o runOptions) (*api.Assessment, error) {
 	in := api.CreateAssessmentInput{}
+	if o.from != "" {
+		earlier, err := a.findAssessment(ctx, o.from)
+		if err != nil {
+			return nil, err
+		}
+		in.Body.From = earlier.ID
+	}
 	in.Body.Name, in.Body.FrameworkIDs, in.Body.SCFVersionID, in.Body.ClientName = name, o.frameworks, o.version, o.client
 	one, err := call(ctx, a, api.CreateAssessment, &in)
 	if err != nil {

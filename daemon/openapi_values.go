@@ -75,7 +75,10 @@ var exampleFields = map[string]any{
 	"inputs": map[string]string{
 		"scf_version_id": exampleOtherID,
 		"scope_sha256":   exampleHash,
-	}, "kept": []string{}, "implemented_without_evidence": []string{"IAC-06"}, "ChangeFrameworksInput.add": []string{"hipaa"},
+	}, "kept": []string{}, "implemented_without_evidence": []string{"IAC-06"}, "CarriedFrom.decisions": map[api.Gate]int{api.GateSoA: 3}, "Carried.assessment": "Acme 2026", "Carried.by": "Ada Byron",
+	"Carried.confirmed_by": "", "Comment.carried_from": "", "CarriedFrom.comments": 2, "CarriedFrom.name": "Acme 2026",
+	"Carried.quotes": []string{"Backups are tested every quarter."}, "Carried.fields": []string{"implementation_status"},
+	"carried_to_confirm": []string{}, "not_in_catalog": []string{}, "ChangeFrameworksInput.add": []string{"hipaa"},
 	"ChangeFrameworksInput.remove": []string{}, "FrameworkPart.code": "hipaa", "FrameworkChange.framework_codes": []string{"iso-27001-2022", "hipaa"},
 	"ApprovalChanges.added": []string{"BCD-12"}, "ApprovalChanges.removed": []string{}, "ApprovalChanges.changed": []string{"IAC-06"},
 	"CoverageAddition.have": []string{"iso-27001-2022"}, "have": []string{"iso-27001-2022"}, "weight": 9, "finding_origin": "", "due_changes": []api.MilestoneChange{}, "Milestone.completed_at": nil, "Milestone.completed_by": "", "Milestone.previous_status": "", "Milestone.completed_with_item": false,

@@ -95,6 +95,16 @@ type IssueLink struct {
 	IssueID string `json:"issue_id,omitempty"`
 }
 
+// CarriedItem is an item of an earlier assessment's deliverable whose edits the first draft of the assessment applies.
+type CarriedItem struct {
+	OrganizationID string          `json:"organization_id"`
+	AssessmentID   string          `json:"assessment_id"` // that it was carried to
+	Gate           api.Gate        `json:"gate"`
+	Number         int             `json:"number"`
+	Approved       bool            `json:"approved"` // a version of its deliverable was approved
+	Item           json.RawMessage `json:"item"`
+}
+
 // StatementReadings is what a reader says about a statement.
 type StatementReadings struct {
 	OrganizationID string                    `json:"organization_id"`

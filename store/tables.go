@@ -32,6 +32,7 @@ import "github.com/scf-service/service/api"
 //	│  └─ soa_items      id                        · version, control
 //	├─ gap_versions, maturity_versions, poam_versions, and their
 //	│  findings, maturity_scores, poam_items       likewise
+//	├─ carried_items     assessment, gate, number
 //	├─ readers           assessment, name
 //	│  ├─ readings       assessment, reader, statement
 //	│  └─ model_answers  assessment, reader, number
@@ -194,6 +195,10 @@ var (
 	)
 	Readers = newTenantTable("readers", func(r *api.Reader) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.Name) },
 		withAssessmentSyncLog(func(r *api.Reader) string { return r.AssessmentID }))
+	// CarriedItems holds what people decided in the assessment from which another was created.
+	CarriedItems = newTenantTable("carried_items", func(r *CarriedItem) (string, Key) {
+		return r.OrganizationID, K(r.AssessmentID, string(r.Gate), r.Number)
+	}, withAssessmentSyncLog(func(r *CarriedItem) string { return r.AssessmentID }))
 	// Readings holds what a reader says about a statement, by passage: an imported file, or a cache.
 	Readings = newTenantTable("readings", func(r *StatementReadings) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.Reader, r.StatementID)
@@ -299,7 +304,7 @@ var ServiceSchema = Schema{
 		IdempotentReplies, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
 		Documents, UnfinishedReads, Chunks, DiscardedPassages, Vectors, ExternalVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems,
 		GapVersions, Findings, MaturityVersions, MaturityScores,
-		POAMVersions, POAMItems, Readers, Readings, ModelAnswers, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports,
+		POAMVersions, POAMItems, CarriedItems, Readers, Readings, ModelAnswers, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports,
 		WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, Integrations,
 		IssueLinks, Emails, EmailTemplates, EmailPreferences, AlertRules, Brandings, CustomCatalogHeads,
 		CustomCatalogs, Audit,

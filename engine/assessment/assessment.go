@@ -7,6 +7,7 @@
 package assessment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,6 +122,22 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 	if b.FrameworkID != "" {
 		refs = append([]string{b.FrameworkID}, refs...)
 	}
+	if b.From != "" {
+		source, err := s.readAssessment(ctx, by, b.From)
+		if err != nil {
+			return nil, err
+		}
+		before, err := s.catalogSnapshot(ctx, &source)
+		if err != nil {
+			return nil, err
+		}
+		if len(refs) == 0 {
+			if refs, err = carriedFrameworks(before, snap, &source); err != nil {
+				return nil, err
+			}
+		}
+		b.Description, *client = cmp.Or(b.Description, source.Description), cmp.Or(*client, source.ClientName)
+	}
 	ids, codes, err := resolveFrameworks(snap, refs)
 	if err != nil {
 		return nil, err
@@ -141,10 +158,17 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 			CreatedBy:      by.Actor.Name,
 			Revision:       1,
 		}
+		summary := "created " + name
+		if b.From != "" {
+			if err := carryFrom(tx, by, &out, b.From, snap); err != nil {
+				return err
+			}
+			summary += " from " + out.CarriedFrom.Name
+		}
 		return errors.Join(checkCustomRevisionExists(tx, by, customRevision), store.Assessments.Insert(tx, by.OrganizationID, &out),
 			recordLifecycleEvent(tx, by, &out, "", api.StateDraft, "created", "", nil),
 			audit.RecordAndPublishEvent(tx, by, audit.Event{
-				Type: "assessment.created", AssessmentID: out.ID, Summary: "created " + name,
+				Type: "assessment.created", AssessmentID: out.ID, Summary: summary,
 				ResourceType: "assessment", ResourceID: out.ID, Data: map[string]any{"name": name, "frameworks": codes},
 			}))
 	})
@@ -457,6 +481,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 			func() error { return purgeArtifacts(tx, org, a.ID) },
 			func() error { return purgeAgentRuns(tx, org, a.ID) },
 			func() error { _, err := store.ScopeVersions.DeleteAll(tx, org, a.ID); return err },
+			func() error { _, err := store.CarriedItems.DeleteAll(tx, org, a.ID); return err },
 			func() error { _, err := store.Readers.DeleteAll(tx, org, a.ID); return err },
 			func() error { _, err := store.Readings.DeleteAll(tx, org, a.ID); return err },
 			func() error { _, err := store.ModelAnswers.DeleteAll(tx, org, a.ID); return err },

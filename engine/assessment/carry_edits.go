@@ -19,10 +19,13 @@ type previousVersion[I any] struct {
 	lastApproved      []I // of a plan: the items approved last, whose dates are kept
 }
 
-// loadPreviousVersion reads the newest stored version, whose edits the next draft carries over. For a
-// plan, it also reads the items approved last. Items are shared and must not be modified.
+// loadPreviousVersion reads the newest stored version, whose edits the next draft carries over, or if there is none,
+// what was carried from an earlier assessment. For a plan, it also reads the items approved last. Items are shared and must not be modified.
 func (k deliverableType[V, I]) loadPreviousVersion(tx *store.Tx, s *Service, a *api.Assessment) (previous previousVersion[I], err error) {
 	v, ok, err := k.newestVersion(tx, a.OrganizationID, a.ID)
+	if err == nil && !ok {
+		previous.items, previous.lastApproved, err = k.loadCarried(tx, a)
+	}
 	if err != nil || !ok {
 		return previous, err
 	}
@@ -67,6 +70,7 @@ func (k deliverableType[V, I]) loadPreviousWithOlderEdits(tx *store.Tx, s *Servi
 		present[k.item(&previous.items[n]).ControlCode] = true
 	}
 	var olderIDs []string
+	var carried []I // loaded when needed
 	restored := slices.Clone(previous.items)
 	for n := range items {
 		code := k.item(&items[n]).ControlCode
@@ -80,8 +84,16 @@ func (k deliverableType[V, I]) loadPreviousWithOlderEdits(tx *store.Tx, s *Servi
 		}
 		present[code] = true
 		earlier, err := k.latestGeneratedItem(tx, a, olderIDs, code)
+		if err == nil && earlier == nil && carried == nil {
+			carried, _, err = k.loadCarried(tx, a)
+		}
 		if err != nil {
 			return previous, err
+		}
+		if at := slices.IndexFunc(carried, func(i I) bool {
+			return k.item(&i).ControlCode == code && (k.originKey == nil || k.originKey(&i) == "")
+		}); earlier == nil && at >= 0 {
+			earlier = &carried[at]
 		}
 		if earlier != nil && len(k.item(earlier).EditedFields) > 0 {
 			restored = append(restored, *earlier)
@@ -164,14 +176,21 @@ func (d *draft[I]) addEditedControl(code string) {
 func carryEdits[V, I any](k deliverableType[V, I], d *draft[I], previous []I, copyField func(to, from *I, field string)) []*I {
 	matches := k.matchItems(d.items, previous)
 	for n, from := range matches {
-		if from == nil || len(k.item(from).EditedFields) == 0 {
+		if from == nil {
+			continue
+		}
+		if len(k.item(from).EditedFields) == 0 {
+			k.item(&d.items[n]).Carried = k.item(from).Carried
 			continue
 		}
 		for _, f := range k.item(from).EditedFields {
 			copyField(&d.items[n], from, f)
 		}
 		to := k.item(&d.items[n])
-		to.EditedBy, to.EditedFields = k.item(from).EditedBy, k.item(from).EditedFields
+		to.EditedBy, to.EditedFields, to.Carried = k.item(from).EditedBy, k.item(from).EditedFields, k.item(from).Carried
+		if k.evidence != nil {
+			checkCarriedEvidence(to, k.evidence(&d.items[n]))
+		}
 		d.addEditedControl(to.ControlCode)
 	}
 	return matches

@@ -29,6 +29,8 @@ type deliverableType[V, I any] struct {
 	items    *store.TenantTable[I]
 	version  func(*V) *api.DeliverableVersion
 	item     func(*I) *api.Item
+	// evidence returns the evidence of an item; nil for items without.
+	evidence func(*I) []api.Evidence
 	// clearIDs removes IDs and marks that aren't content from an item's own fields.
 	clearIDs func(*I)
 	// originKey distinguishes several items of one control in any version; nil if there is only one
@@ -53,8 +55,9 @@ type deliverableType[V, I any] struct {
 var (
 	soa = deliverableType[api.SoAVersion, api.SoAItem]{
 		gate: api.GateSoA, versions: store.SoAVersions, items: store.SoAItems,
-		version: func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-		item:    func(i *api.SoAItem) *api.Item { return &i.Item },
+		version:  func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+		item:     func(i *api.SoAItem) *api.Item { return &i.Item },
+		evidence: func(i *api.SoAItem) []api.Evidence { return i.Evidence },
 		clearIDs: func(i *api.SoAItem) {
 			i.Evidence, i.Statements = evidenceWithoutIDs(i.Evidence), slices.Clone(i.Statements)
 			for n := range i.Statements {
@@ -77,6 +80,7 @@ var (
 		items:        store.Findings,
 		version:      func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		item:         func(i *api.Finding) *api.Item { return &i.Item },
+		evidence:     func(i *api.Finding) []api.Evidence { return i.Evidence },
 		clearIDs:     func(i *api.Finding) { i.Evidence, i.OriginID = evidenceWithoutIDs(i.Evidence), "" },
 		originKey:    (*api.Finding).ManualOriginKey,
 		draftedState: api.StateGapAnalysisDrafted,
@@ -88,6 +92,7 @@ var (
 		items:        store.MaturityScores,
 		version:      func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		item:         func(i *api.MaturityScore) *api.Item { return &i.Item },
+		evidence:     func(i *api.MaturityScore) []api.Evidence { return i.Evidence },
 		clearIDs:     func(i *api.MaturityScore) { i.Evidence = evidenceWithoutIDs(i.Evidence) },
 		draftedState: api.StateMaturityAssessed,
 		validateItem: validateScore,
@@ -123,6 +128,7 @@ type deliverable interface {
 	hashItemsJSON(items []byte) (string, error)
 	requireCurrentContentApproved(tx *store.Tx, a *api.Assessment) error
 	applyDecision(tx *store.Tx, by api.Caller, a *api.Assessment, p *api.Approval) error
+	validateCarried(item json.RawMessage) error
 	collectEditedControls(tx *store.Tx, a *api.Assessment, controls map[string]bool) error
 	findUnapprovedNewest(tx *store.Tx, a *api.Assessment) (*api.Outdated, error)
 	deleteVersions(tx *store.Tx, org, assessment string) ([]string, error)
@@ -577,6 +583,7 @@ func recordEdit(tx *store.Tx, by api.Caller, it *api.Item, fields []string) {
 	it.Revision++
 	it.UpdatedAt = tx.Now()
 	it.EditedBy = &by.Actor.Name
+	confirmCarried(it, by.Actor.Name, fields)
 	for _, f := range fields {
 		if back, is := cutResetPrefix(f); is {
 			it.EditedFields = slices.DeleteFunc(it.EditedFields, func(e string) bool { return e == back })

@@ -165,6 +165,9 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 		dropContradictingStatus(d)
 		isNew := newDocuments(read, previous.inputs)
 		for n := range d.items {
+			if c := d.items[n].Carried; c != nil && c.EvidenceChanged {
+				d.items[n].NeedsReview = true // a person decided on other evidence
+			}
 			markReliance(&d.items[n], matches[n], quotes[n], previous.status == api.VersionApproved, isNew)
 		}
 	}

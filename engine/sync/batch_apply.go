@@ -85,6 +85,8 @@ func (r *batchApplier) applyRecord(tx *store.Tx, t *table, l *changeLine, change
 		err = r.applyScope(tx, t, l)
 	case t.name == store.Comments.Name():
 		err = r.applyComment(tx, t, l)
+	case t.name == store.CarriedItems.Name():
+		err = r.applyCarriedItem(tx, l)
 	case t.kind == versionTable && l.Op == opInsert:
 		err = r.applyVersion(tx, t, l, changedVersions)
 	case t.kind == itemTable:
@@ -362,6 +364,22 @@ func (r *batchApplier) applyScope(tx *store.Tx, t *table, l *changeLine) error {
 		return err
 	}
 	return r.recordFieldConflicts(tx, t, l, conflicts, sc.ID, "scope")
+}
+
+func (r *batchApplier) applyCarriedItem(tx *store.Tx, l *changeLine) error {
+	if l.Op != opInsert {
+		return api.Conflict("carried items cannot be changed or deleted")
+	}
+	f := maps.Clone(l.Record)
+	f["organization_id"], _ = json.Marshal(r.target.org)
+	var c store.CarriedItem
+	if err := merge.FillRecord(f, &c); err != nil {
+		return err
+	}
+	if err := assessment.ValidateCarried(&c); err != nil {
+		return err
+	}
+	return store.CarriedItems.Insert(tx, r.target.org, &c)
 }
 
 func (r *batchApplier) applyComment(tx *store.Tx, t *table, l *changeLine) error {

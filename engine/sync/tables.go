@@ -241,6 +241,7 @@ var tables = []*table{
 		table{kind: itemTable, gate: api.GatePOAM, localFields: itemLocalFields, labelField: "poam_code"},
 		itemsOfVersions(store.POAMVersions, store.POAMItems, func(v *api.POAMVersion) string { return v.ID }),
 	),
+	newTable(store.CarriedItems, table{kind: writeOnceTable, labelField: "gate"}, byKeyPrefix(store.CarriedItems)),
 	newTable(store.Readers, table{kind: remoteTable, labelField: "name"}, byKeyPrefix(store.Readers)),
 	newTable(store.Readings, table{kind: remoteTable, labelField: "reader"}, byKeyPrefix(store.Readings)),
 	newTable(

@@ -18,14 +18,18 @@ var ReviewFields = []string{"applicability", "implementation_status", "needs_rev
 // CountReview counts the items that nobody has reviewed, and lists the controls that are implemented without
 // supporting evidence.
 func CountReview(items []api.SoAItem) api.ReviewCount {
-	out := api.ReviewCount{ImplementedWithoutEvidence: []string{}}
+	out := api.ReviewCount{ImplementedWithoutEvidence: []string{}, CarriedToConfirm: []string{}}
 	for n := range items {
 		i := &items[n]
-		if !slices.ContainsFunc(ReviewFields, i.IsManual) {
+		changed := i.Carried != nil && i.Carried.EvidenceChanged
+		if changed || !slices.ContainsFunc(ReviewFields, i.IsManual) {
 			out.LinesNotReviewed++
 			if i.NeedsReview {
 				out.LinesToReview++
 			}
+		}
+		if changed {
+			out.CarriedToConfirm = append(out.CarriedToConfirm, i.ControlCode)
 		}
 		if IsImplementedWithoutEvidence(i) {
 			out.ImplementedWithoutEvidence = append(out.ImplementedWithoutEvidence, i.ControlCode)
