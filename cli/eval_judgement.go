@@ -24,6 +24,9 @@ type JudgementOptions struct {
 	Ablate   bool     // also judge without each single document
 	// LabelsOnly concludes verdicts from labels alone, as for readers other than the rules.
 	LabelsOnly bool
+	// Data is the data folder of the model that reads in place of the rules, if Model is set.
+	Model bool
+	Data  string
 	// Progress is called with the current stage and its progress.
 	Progress func(what string, done, total int)
 }
@@ -31,6 +34,8 @@ type JudgementOptions struct {
 // JudgementReport measures how well the rules agree with human labels.
 type JudgementReport struct {
 	Rules    string             `json:"rules"`
+	Reader   string             `json:"reader"` // rules, or the model that read
+	Use      api.ModelUse       `json:"use"`    // what the model took
 	Embedder string             `json:"embedder"`
 	Today    api.Date           `json:"today"`
 	Verdicts []string           `json:"verdicts"` // rows and columns of the confusion tables
@@ -92,13 +97,14 @@ type NegativePassages struct {
 
 func (a *app) evalJudgement() *cobra.Command {
 	o := JudgementOptions{Ablate: true}
-	var today string
+	var today, reader string
 	cmd := &cobra.Command{
 		Use: "judgement [--set DIR]", Short: "Measure how well the rules agree with human labels",
 		Long: `Judges labeled documents with the product's rules and prints how well the verdicts agree
 with the labels: precision and recall of "evidenced", Cohen's kappa, a confusion table,
 the effect of removing single documents, and how many negated, planned or blank passages
-are mistaken for evidence. Without --set it uses the built-in fictional companies; without
+are mistaken for evidence. With --reader model, the language model in use reads the documents instead of the
+rules; this sends them to its server. Without --set it uses the built-in fictional companies; without
 --scf, the controls of the starter catalog. Without --today it judges as of 2026-11-20,
 the date of the built-in labels, because documents become outdated. Labels of controls
 that are not in the workbook are skipped.
@@ -120,6 +126,10 @@ DIR contains labels.csv and a folder evidence, or subfolders that do:
 					return usageError("--today takes a date such as 2026-11-20, not %q", today)
 				}
 			}
+			if err := checkOneOfOrEmpty("reader", reader, []string{"rules", api.ModelReader}); err != nil {
+				return err
+			}
+			o.Model, o.Data = reader == api.ModelReader, a.flags.Data
 			return a.runEvalJudgement(cmd.Context(), o)
 		},
 	}
@@ -127,6 +137,7 @@ DIR contains labels.csv and a folder evidence, or subfolders that do:
 	cmd.Flags().StringVar(&o.Workbook, "scf", "", "SCF workbook with the controls (default: the starter catalog)")
 	cmd.Flags().StringVar(&today, "today", "", "date to judge on (default: the date of the labels, 2026-11-20)")
 	cmd.Flags().BoolVar(&o.Ablate, "ablation", true, "also judge without each single document")
+	cmd.Flags().StringVar(&reader, "reader", "", "rules, or model for the language model in use, without --ablation (default: rules)")
 	cmd.Flags().BoolVar(&o.LabelsOnly, "labels-only", false, "conclude from the rules' labels alone, as from those of any other reader")
 	return cmd
 }
@@ -164,6 +175,7 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 	}
 	p.Fields(
 		field("rules", r.Rules),
+		field("reader", describeEvalReader(r)),
 		field("controls", controls),
 		field("judged on", string(r.Today)),
 	)
@@ -188,7 +200,7 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 		}
 		return append(row, without...)
 	})
-	if o.Ablate {
+	if o.Ablate && !o.Model {
 		p.Blank()
 		p.Text(
 			"One document is removed at a time. Of the controls based on it alone, DETECTED is the share whose verdict drops " +
@@ -217,6 +229,13 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 			strings.Join(byKind, ", "),
 		)
 	}
+}
+
+func describeEvalReader(r *JudgementReport) string {
+	if r.Use.Calls == 0 {
+		return r.Reader
+	}
+	return r.Reader + " (" + describeModelUse(r.Use) + ")"
 }
 
 // renderDifferences prints the controls whose verdict differs from the label.

@@ -2,15 +2,18 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/engine/agent/analysis"
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/catalog/starter"
 	"github.com/scf-service/service/engine/catalog/workbook"
+	"github.com/scf-service/service/engine/judge/modelreader"
 	"github.com/scf-service/service/examples/judged"
 	judging "github.com/scf-service/service/internal/bench/judgement"
 	"github.com/scf-service/service/internal/bench/retrieval"
@@ -85,6 +88,39 @@ func readWorkbook(ctx context.Context, path string) (*scf.Source, error) {
 	return src, nil
 }
 
+// modelForEval returns the name of the model of a data folder, and a function that reads with it and counts what that takes.
+func modelForEval(ctx context.Context, dataFolder string, use *api.ModelUse) (
+	string, func(context.Context, []modelreader.Statement) ([]modelreader.Outcome, error), error,
+) {
+	dir, err := resolveDataDir(dataFolder)
+	if err != nil {
+		return "", nil, err
+	}
+	m, err := loadModel(dir)
+	if err != nil {
+		return "", nil, err
+	}
+	if m == nil {
+		return "", nil, errors.New("no language model is chosen; choose one with `service model use`")
+	}
+	s := m.Status(ctx)
+	if !s.Ready {
+		return "", nil, fmt.Errorf("%s can't read: %s", s.Model, s.Problem)
+	}
+	choice, err := readModelChoice(dir)
+	r := modelreader.Reader{Model: m, ContextTokens: choice.Limits.ContextTokens, After: func(c modelreader.Call) error {
+		*use = use.Add(api.ModelUse{
+			Calls: 1, PromptTokens: c.PromptTokens, CompletionTokens: c.CompletionTokens,
+			Cost: choice.Limits.Cost(c.PromptTokens, c.CompletionTokens),
+		})
+		if c.Digest != "" && c.Digest != s.Digest {
+			return fmt.Errorf("the server serves another model: its digest is %s, not %s", c.Digest, s.Digest)
+		}
+		return nil
+	}}
+	return s.Model, r.Read, err
+}
+
 // evalJudgement measures how well the rules of this build judge controls. It needs no engine and no data
 // folder.
 func evalJudgement(ctx context.Context, o cli.JudgementOptions) (*cli.JudgementReport, error) {
@@ -106,12 +142,20 @@ func evalJudgement(ctx context.Context, o cli.JudgementOptions) (*cli.JudgementR
 		}
 		options.Catalog = src
 	}
+	reader, use := "rules", api.ModelUse{}
+	if o.Model {
+		var err error
+		if reader, options.Read, err = modelForEval(ctx, o.Data, &use); err != nil {
+			return nil, err
+		}
+		options.Ablate, o.Ablate = false, false
+	}
 	got, err := judging.Run(ctx, options)
 	if err != nil {
 		return nil, err
 	}
 	out := &cli.JudgementReport{
-		Rules: got.Rules, Embedder: got.Embedder, Today: got.Today,
+		Rules: got.Rules, Reader: reader, Use: use, Embedder: got.Embedder, Today: got.Today,
 		Bars: map[string]float64{"kappa": 0.75, "lost": 0.95, "disturbed": 0.02, "counted": 0.03},
 	}
 	for _, v := range judging.Verdicts {

@@ -70,7 +70,9 @@ func readModelChoice(dir string) (c modelChoice, err error) {
 		return c, err
 	}
 	if err := json.Unmarshal(b, &c); err != nil {
-		return c, fmt.Errorf("%s is damaged; delete it and choose the model again with `service model use`: %w", modelChoicePath(dir), err)
+		return c, fmt.Errorf(
+			"%s is damaged; delete it and choose the model again with `service model use`: %w", modelChoicePath(dir), err,
+		)
 	}
 	return c, nil
 }

@@ -131,7 +131,9 @@ func (s *Service) readAllWithModel(ctx context.Context, by api.Caller, assessmen
 		case err != nil:
 			return "", err
 		case r.Stopped != "":
-			return "", api.Conflict("%s; %d of %d statements are left. Read on, or draft with the reader %s", r.Stopped, r.Left, r.Statements, r.Reader)
+			return "", api.Conflict(
+				"%s; %d of %d statements are left. Read on, or draft with the reader %s", r.Stopped, r.Left, r.Statements, r.Reader,
+			)
 		case r.Left == 0:
 			return r.Reader, nil
 		}
@@ -141,39 +143,6 @@ func (s *Service) readAllWithModel(ctx context.Context, by api.Caller, assessmen
 
 // isModel reports whether the reader is a language model.
 func (r *storedReader) isModel() bool { return r != nil && r.Model != nil }
-
-// withFallback reads with a model's readings, and leaves passages without one to the rules.
-type withFallback struct {
-	*storedReader
-	rules reading.Reader
-}
-
-// Read implements reading.Reader.
-func (r withFallback) Read(ctx context.Context, st reading.Statement, passages []reading.Passage) ([]reading.Reading, error) {
-	out, err := r.storedReader.Read(ctx, st, passages)
-	if err != nil {
-		return nil, err
-	}
-	var left []reading.Passage
-	for i, one := range out {
-		if !one.IsRead() {
-			left = append(left, passages[i])
-		}
-	}
-	if len(left) == 0 {
-		return out, nil
-	}
-	read, err := r.rules.Read(ctx, st, left)
-	if err != nil {
-		return nil, err
-	}
-	for i := range out {
-		if !out[i].IsRead() {
-			out[i], read = read[0], read[1:]
-		}
-	}
-	return out, nil
-}
 
 // countLeftToRules returns the number of statements for which a model has not read all passages.
 func (r *storedReader) countLeftToRules(ctx context.Context, candidates []judge.Candidates) (n int, err error) {

@@ -181,7 +181,9 @@ func (s *Service) controlsToRead(ctx context.Context, by api.Caller, assessment 
 }
 
 // addTask adds what is left to read for a control. Passages that address their reader are withheld from the model.
-func (r *modelRun) addTask(control string, candidates []judge.Candidates, known map[string]map[string]bool, withheld, seen map[string]bool) {
+func (r *modelRun) addTask(
+	control string, candidates []judge.Candidates, known map[string]map[string]bool, withheld, seen map[string]bool,
+) {
 	task := modelTask{control: control}
 	for _, c := range candidates {
 		id := c.Statement.ID()
@@ -470,7 +472,10 @@ func (r *modelRun) finish(ctx context.Context) error {
 				prose.Count(r.out.Statements, "statement", "statements"),
 			),
 			ResourceType: "reader", ResourceID: stored.Name,
-			Data: map[string]any{"name": stored.Name, "sha256": stored.SHA256, "readings": stored.Readings, "model": stored.Model.Name, "digest": stored.Model.Digest},
+			Data: map[string]any{
+				"name": stored.Name, "sha256": stored.SHA256, "readings": stored.Readings, "model": stored.Model.Name,
+				"digest": stored.Model.Digest,
+			},
 		}))
 	})
 }

@@ -64,7 +64,7 @@ func (s *Service) judgeOptions(r *storedReader, prepared *PreparedControls) judg
 	o := judge.Options{Today: s.today()}
 	switch {
 	case r.isModel():
-		o.Reader = withFallback{r, prepared.RulesReader(o.Today)}
+		o.Reader = reading.Fallback(r, prepared.RulesReader(o.Today))
 	case r != nil:
 		o.Reader = r
 	}

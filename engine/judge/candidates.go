@@ -1,19 +1,17 @@
 package judge
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/reading"
-	"github.com/scf-service/service/engine/judge/text"
 )
 
 // Candidates are the passages that search brings for a statement, best first, each with its score.
 type Candidates struct {
 	Statement reading.Statement
 	Passages  []Passage
-	// AddressesReader reports of each passage whether it tells its reader what to conclude.
+	// AddressesReader has the result of the function of this name for each passage.
 	AddressesReader []bool
 }
 
@@ -55,18 +53,18 @@ func (l *IncrementalEvaluator) Candidates(code string) []Candidates {
 			if p := l.source.Passage(f.Number); f.Score >= l.options.MinScore && strings.TrimSpace(p.Text) != "" {
 				p.Score = f.Score
 				out[i].Passages = append(out[i].Passages, p)
-				out[i].AddressesReader = append(out[i].AddressesReader, l.loadAnalyzedPassage(f.Number).addressesReader())
+				out[i].AddressesReader = append(out[i].AddressesReader, l.addressesReader(f.Number))
 			}
 		}
 	}
 	return out
 }
 
-// addressesReader reports whether the passage, or what is above it, tells its reader what to conclude.
-func (c *analyzedPassage) addressesReader() bool {
-	instructs := func(s text.Sentence) bool { return s.Instruction }
-	return slices.ContainsFunc(c.Sentences, instructs) ||
-		slices.ContainsFunc(text.Analyze(c.DocumentTitle+".\n"+strings.Join(c.HeadingPath, ".\n"), 0).Sentences, instructs)
+// addressesReader returns AddressesReader of a passage, and caches it.
+func (l *IncrementalEvaluator) addressesReader(number int) bool {
+	c := l.loadAnalyzedPassage(number)
+	c.addressOnce.Do(func() { c.addresses = AddressesReader(c.Passage) })
+	return c.addresses
 }
 
 // ForEachPassage calls use with each passage of the source.

@@ -75,6 +75,9 @@ type analyzedPassage struct {
 	Passage
 	*passageAnalysis
 	status documentStatus
+	// addresses is AddressesReader of the passage.
+	addressOnce sync.Once
+	addresses   bool
 }
 
 // retrievedPassage is a passage that was found for a question, with its score.

@@ -238,7 +238,8 @@ func TestStatusAndNames(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	for o, remote := range map[Options]bool{
-		{Name: "ollama/q"}: false, {Name: "openai/q", Server: "http://[::1]:8000"}: false, {Name: "openai/q", Server: "http://LOCALHOST:1"}: false,
+		{Name: "ollama/q"}: false, {Name: "openai/q", Server: "http://[::1]:8000"}: false,
+		{Name: "openai/q", Server: "http://LOCALHOST:1"}:     false,
 		{Name: "openai/q", Server: "https://models.example"}: true, {Name: "ollama/q", Server: "http://192.168.1.20:11434"}: true,
 		{Name: "ollama/gpt-oss:120b-cloud"}: true, {Name: "openai/q", Server: "http://127.0.0.1.example"}: true,
 	} {

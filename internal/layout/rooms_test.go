@@ -51,7 +51,7 @@ engine/report/workbook → engine/report/drawing engine/report/wording api inter
 engine/report/wording → api internal/prose
 engine/report/drawing →
 
-internal/bench/judgement → engine/assessment engine/judge engine/evidence engine/evidence/embed engine/catalog/starter engine/catalog/scf api examples
+internal/bench/judgement → engine/assessment engine/judge engine/judge/modelreader engine/judge/reading engine/evidence engine/evidence/embed engine/catalog/starter engine/catalog/scf api examples
 engine/assessment → engine/assessment/merge engine/judge/plan engine/judge engine/judge/modelreader engine/judge/reading engine/llm engine/evidence engine/evidence/dedup engine/catalog engine/catalog/scf engine/audit store api internal/prose
 engine/assessment/merge → engine/catalog/scf api internal/prose
 engine/check      → engine/judge/plan engine/judge engine/catalog/oscal api internal/lazyregexp internal/editdistance internal/prose

@@ -60,6 +60,10 @@ const good = `{"statements":[{"statement":1,"findings":[{"passage":1,"label":"st
 func TestRead(t *testing.T) {
 	dropping := strings.Replace(good, "staff use a second factor", "staff use two factors", 1)
 	firstAlone := `{"statements":[{"statement":1,"findings":[{"passage":1,"label":"states","quote":"second factor"}]}]}`
+	secondAlone := `{"statements":[{"statement":1,"findings":[{"passage":1,"label":"contradicts","quote":"not reviewed"}]}]}`
+	type answers = []func(llm.Request) (string, error)
+	thinking := "<think>hm {</think>\n```json\n" + good + "\n```"
+	huge := `{"statements":[{"statement":65e+731423,"findings":[]}]}`
 	for name, tc := range map[string]struct {
 		answers   []func(llm.Request) (string, error)
 		requests  int
@@ -68,17 +72,17 @@ func TestRead(t *testing.T) {
 		second    []reading.Label
 		isProblem bool
 	}{
-		"valid":                  {[]func(llm.Request) (string, error){says(good)}, 1, 0, yes, no, false},
-		"thinking aloud":         {[]func(llm.Request) (string, error){says("<think>hm {</think>\n```json\n" + good + "\n```")}, 1, 0, yes, no, false},
-		"quote of nothing":       {[]func(llm.Request) (string, error){says(dropping), says(firstAlone)}, 2, 1, yes, no, false},
-		"left out":               {[]func(llm.Request) (string, error){says(`{"statements":[]}`), says(good)}, 2, 0, yes, no, false},
-		"garbage, then valid":    {[]func(llm.Request) (string, error){says("I think that"), says(good)}, 2, 0, yes, no, false},
-		"garbage twice":          {[]func(llm.Request) (string, error){says("{}"), says(good + "x")}, 2, 0, unread, unread, true},
-		"the same bad quote":     {[]func(llm.Request) (string, error){says(dropping), says(dropping)}, 2, 2, unread, no, true},
-		"a huge number":          {[]func(llm.Request) (string, error){says(`{"statements":[{"statement":65e+731423,"findings":[]}]}`), says(good)}, 2, 0, yes, no, false},
-		"too much for it":        {[]func(llm.Request) (string, error){fails(llm.ErrContextExceeded), says(firstAlone), says(`{"statements":[{"statement":1,"findings":[{"passage":1,"label":"contradicts","quote":"not reviewed"}]}]}`)}, 3, 0, yes, no, false},
-		"too slow, then in part": {[]func(llm.Request) (string, error){fails(llm.ErrTimeout), says(firstAlone), says(`{"statements":[{"statement":1,"findings":[{"passage":1,"label":"contradicts","quote":"not reviewed"}]}]}`)}, 3, 0, yes, no, false},
-		"away for a while":       {[]func(llm.Request) (string, error){fails(llm.ErrUnavailable), fails(llm.ErrBusy), says(good)}, 3, 0, yes, no, false},
+		"valid":                  {answers{says(good)}, 1, 0, yes, no, false},
+		"thinking aloud":         {answers{says(thinking)}, 1, 0, yes, no, false},
+		"quote of nothing":       {answers{says(dropping), says(firstAlone)}, 2, 1, yes, no, false},
+		"left out":               {answers{says(`{"statements":[]}`), says(good)}, 2, 0, yes, no, false},
+		"garbage, then valid":    {answers{says("I think that"), says(good)}, 2, 0, yes, no, false},
+		"garbage twice":          {answers{says("{}"), says(good + "x")}, 2, 0, unread, unread, true},
+		"the same bad quote":     {answers{says(dropping), says(dropping)}, 2, 2, unread, no, true},
+		"a huge number":          {answers{says(huge), says(good)}, 2, 0, yes, no, false},
+		"too much for it":        {answers{fails(llm.ErrContextExceeded), says(firstAlone), says(secondAlone)}, 3, 0, yes, no, false},
+		"too slow, then in part": {answers{fails(llm.ErrTimeout), says(firstAlone), says(secondAlone)}, 3, 0, yes, no, false},
+		"away for a while":       {answers{fails(llm.ErrUnavailable), fails(llm.ErrBusy), says(good)}, 3, 0, yes, no, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &scripted{answers: tc.answers}

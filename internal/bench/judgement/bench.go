@@ -21,6 +21,8 @@ import (
 	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/engine/evidence/embed"
 	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/modelreader"
+	"github.com/scf-service/service/engine/judge/reading"
 )
 
 // Options configures Run.
@@ -36,6 +38,9 @@ type Options struct {
 	// LabelsOnly judges by the page of rules for readers, with the rules as the reader, instead of the rules' own
 	// verdicts.
 	LabelsOnly bool
+	// Read, if set, is the reader whose verdicts are measured: it says what passages show of the statements of a control. What it
+	// leaves out is read by the rules. Ablate is ignored.
+	Read func(context.Context, []modelreader.Statement) ([]modelreader.Outcome, error)
 	// Ablate repeats the run without each document in turn and counts the changes.
 	Ablate bool
 	// Progress, if set, is called with the current step.
@@ -81,7 +86,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		out.Sets = append(out.Sets, *report)
 	}
 	out.All = sumReports(out.Sets)
-	if len(passages) == 0 {
+	if len(passages) == 0 || r.Read != nil { // they are cases for the rules
 		return out, nil
 	}
 	out.Passages, err = r.measurePassages(ctx, passages)
@@ -166,7 +171,7 @@ func (r *runner) measureSet(ctx context.Context, set *Set) (*SetReport, error) {
 	for i, l := range set.Labels {
 		out.addControl(r.starterControls[l.Control], l, complete[i])
 	}
-	if r.Ablate {
+	if r.Ablate && r.Read == nil {
 		for n, d := range library.Documents() {
 			r.Progress("judge "+set.Name+" without a document", n, len(library.Documents()))
 			without, err := r.judgeLabeledControls(ctx, set, library, d.ID)
@@ -202,7 +207,54 @@ func (r *runner) judgeLabeledControls(
 	if err != nil {
 		return nil, err
 	}
+	if r.Read != nil {
+		o := r.judgeOptions()
+		recorded, err := r.record(ctx, set.Name, judging, controls)
+		if err != nil {
+			return nil, err
+		}
+		o.Reader = reading.Fallback(recorded, r.prepared.RulesReader(r.Today))
+		if judging, err = r.prepared.Evaluate(ctx, session, o); err != nil {
+			return nil, err
+		}
+	}
 	return judging.EvaluateAll(ctx, controls, runtime.GOMAXPROCS(0))
+}
+
+// record lets the reader that is measured read for all controls.
+func (r *runner) record(ctx context.Context, set string, e *assessment.Evaluation, controls []api.Control) (*modelreader.Recorded, error) {
+	recorded := &modelreader.Recorded{}
+	for n, c := range controls {
+		r.Progress("read for "+set, n, len(controls))
+		statements := ModelStatements(e.Candidates(c.Code))
+		if len(statements) == 0 {
+			continue
+		}
+		outcomes, err := r.Read(ctx, statements)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Code, err)
+		}
+		for i, o := range outcomes {
+			recorded.Add(statements[i], o)
+		}
+	}
+	return recorded, nil
+}
+
+// ModelStatements returns what a model is given to read: statements with passages that don't address their reader.
+func ModelStatements(candidates []judge.Candidates) (out []modelreader.Statement) {
+	for _, c := range candidates {
+		s := modelreader.Statement{Statement: c.Statement}
+		for i, p := range c.Passages {
+			if !c.AddressesReader[i] {
+				s.Passages = append(s.Passages, p.ForReader())
+			}
+		}
+		if len(s.Passages) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // measurePassages judges each passage as if it were the only document.

@@ -79,7 +79,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case misbehavior == "unauthorized":
 		http.Error(w, `{"error":{"message":"wrong key"}}`, http.StatusUnauthorized)
 	case r.URL.Path == "/api/tags":
-		_ = json.NewEncoder(w).Encode(map[string]any{"models": []any{map[string]any{"name": "small:latest", "model": "small:latest", "digest": digest}}})
+		one := map[string]any{"name": "small:latest", "model": "small:latest", "digest": digest}
+		_ = json.NewEncoder(w).Encode(map[string]any{"models": []any{one}})
 	case r.URL.Path == "/v1/models":
 		_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": []any{map[string]any{
 			"id": "small", "object": "model", "created": time.Now().Unix(), "owned_by": "vllm", "root": "/models/" + digest, "max_model_len": 16384,
@@ -126,7 +127,9 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request, read func(Prompt) 
 	_ = json.NewEncoder(w).Encode(map[string]any{
 		"id": "chatcmpl-1", "object": "chat.completion", "model": served,
 		"choices": []any{map[string]any{"index": 0, "message": map[string]any{"role": "assistant", "content": text}, "finish_reason": "stop"}},
-		"usage":   map[string]any{"prompt_tokens": len(prompt) / 4, "completion_tokens": len(text) / 4, "total_tokens": (len(prompt) + len(text)) / 4},
+		"usage": map[string]any{
+			"prompt_tokens": len(prompt) / 4, "completion_tokens": len(text) / 4, "total_tokens": (len(prompt) + len(text)) / 4,
+		},
 	})
 }
 
