@@ -128,6 +128,10 @@ var (
 		"sign-out", "/api/auth/sign-out", "", tagSession,
 		"End the session", WithAccess(SignedIn),
 	)
+	SignOutEverywhere = Post[None, SignedOut](
+		"sign-out-everywhere", "/api/auth/sign-out-everywhere", "", tagSession,
+		"End all sessions of the caller", WithAccess(SignedIn),
+	)
 	GetLink = Post[LinkInput, Link](
 		"get-link", "/api/auth/link", "", tagSession,
 		"Get the purpose of a single-use link", WithAccess(Public),

@@ -75,6 +75,8 @@ type DaemonInfo struct {
 	SignIn string `json:"sign_in"`
 	// HasAccounts is set if at least one user can sign in.
 	HasAccounts bool `json:"has_accounts"`
+	// FirstRun is the page with which to create the first organization, with a secret; "" if there are accounts.
+	FirstRun string `json:"-"`
 }
 
 const (
@@ -195,6 +197,9 @@ func (a *app) printDaemonReady(o ServeOptions, s DaemonInfo) error {
 		} else {
 			p.Text("there are no accounts yet; create the first with:")
 			p.Command(a.suggestedCommandLine(`daemon init --org "Acme" --email you@acme.example`))
+			if s.FirstRun != "" && a.Interactive { // output that isn't a terminal may be a log
+				p.Text("or in a browser, with this single-use link: %s", s.FirstRun)
+			}
 		}
 		p.Text("stop with Ctrl-C")
 	})

@@ -21,7 +21,7 @@ const (
 )
 
 // mountPages serves the pages.
-func (s *Server) mountPages() *web.Site {
+func (s *Server) mountPages(setupCode string) *web.Site {
 	router := s.mux.With(
 		middleware.Compress(5, "text/html", "text/css", "text/javascript"),
 		s.rejectForeignPages,
@@ -31,10 +31,31 @@ func (s *Server) mountPages() *web.Site {
 		Clock:       s.clock,
 		Unsubscribe: s.engine.Mail.Unsubscribe,
 		Calls:       s.callsOfPage,
+		FirstRun:    s.firstRun(setupCode),
 		CountView: func(w http.ResponseWriter, r *http.Request, userID string) error {
 			return s.limiter.countAndLimitRequest(r.Context(), w, "page "+userID, pageViews)
 		},
 	})
+}
+
+// firstRun returns how to create the first organization on a page, or nil without a code.
+func (s *Server) firstRun(code string) *web.FirstRun {
+	if code == "" {
+		return nil
+	}
+	return &web.FirstRun{
+		Code: code,
+		IsNew: func(ctx context.Context) (bool, error) {
+			has, err := s.engine.HasPasswordAccounts(ctx)
+			return !has, err
+		},
+		Calls: func(w http.ResponseWriter, r *http.Request) http.Handler {
+			calls := s.callsOfPage(w, r)
+			return http.HandlerFunc(func(inner http.ResponseWriter, call *http.Request) {
+				calls.ServeHTTP(inner, call.WithContext(context.WithValue(call.Context(), localKey{}, true)))
+			})
+		},
+	}
 }
 
 type pageCallKey struct{}

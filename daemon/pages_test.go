@@ -127,6 +127,86 @@ func TestSignInPages(t *testing.T) {
 	}
 }
 
+// TestLinkPages accepts an invitation, as a browser without scripts does, and then signs out everywhere.
+func TestLinkPages(t *testing.T) {
+	w := newTestServer(t, daemon.Options{})
+	owner, _ := w.createOrganization("Acme", "a@acme.example")
+	invited := owner.must("POST", "/api/v1/organizations/"+owner.org+"/members/invite", map[string]any{"email": "n@acme.example", "role": "member"})
+	path, token, ok := strings.Cut(invited.str("invite_path"), "#")
+	if !ok || path != "/link" || token != invited.str("invite_token") {
+		t.Fatalf("the path of an invitation is %q", invited.str("invite_path"))
+	}
+	v := &visitor{w: w}
+	if page := v.page("/link", http.StatusOK); !strings.Contains(page, `name="token"`) {
+		t.Errorf("the page of a link: %s", page)
+	}
+	if rec := v.send("POST", "/link", url.Values{"token": {"nonsense"}}); rec.Code != http.StatusUnauthorized || !strings.Contains(rec.Body.String(), `role="alert"`) {
+		t.Errorf("an invalid link: %d %s", rec.Code, rec.Body)
+	}
+	if rec := v.send("POST", "/link", url.Values{"token": {origin + path + "#" + token}}); rec.Code != http.StatusOK ||
+		!strings.Contains(rec.Body.String(), "<h1>Join Acme</h1>") || !strings.Contains(rec.Body.String(), "n@acme.example") {
+		t.Errorf("the invitation: %d %s", rec.Code, rec.Body)
+	}
+	accept := func(password, again string) *httptest.ResponseRecorder {
+		return v.send("POST", "/link/accept", url.Values{"token": {token}, "name": {"Nia"}, "password": {password}, "again": {again}})
+	}
+	if rec := accept(goodPassword, "other"); rec.Code != http.StatusBadRequest || !strings.Contains(rec.Body.String(), `value="Nia"`) {
+		t.Errorf("two passwords: %d %s", rec.Code, rec.Body)
+	}
+	if rec := accept("short", "short"); rec.Code != http.StatusBadRequest || !strings.Contains(rec.Body.String(), "12") {
+		t.Errorf("a short password: %d %s", rec.Code, rec.Body)
+	}
+	if rec := accept(goodPassword, goodPassword); rec.Header().Get("Location") != "../" {
+		t.Errorf("accepting: %d %s", rec.Code, rec.Body)
+	}
+	if home := v.page("/", http.StatusOK); !strings.Contains(home, "Nia") {
+		t.Errorf("the start page: %s", home)
+	}
+	if rec := accept(goodPassword, goodPassword); rec.Code != http.StatusUnauthorized {
+		t.Errorf("using the link again: %d", rec.Code)
+	}
+	other := w.visitorSignedIn("n@acme.example")
+	if rec := v.post("/account", "/sign-out-everywhere", url.Values{}); rec.Header().Get("Location") != "./sign-in" {
+		t.Errorf("signing out everywhere: %d %s", rec.Code, rec.Body)
+	}
+	if rec := other.send("GET", "/", nil); rec.Code != http.StatusSeeOther {
+		t.Errorf("the other session is still there: %d", rec.Code)
+	}
+	owner.must("GET", api.GetMe.Path, nil)
+}
+
+// TestFirstRunPage creates the first organization with the code of the daemon, and only once.
+func TestFirstRunPage(t *testing.T) {
+	w := newTestServer(t, daemon.Options{SetupCode: "the code"})
+	v := &visitor{w: w}
+	if to := v.send("GET", "/sign-in", nil).Header().Get("Location"); to != "./first-run" {
+		t.Errorf("without accounts, signing in leads to %q", to)
+	}
+	create := func(code string) *httptest.ResponseRecorder {
+		return v.send("POST", "/first-run", url.Values{
+			"code": {code}, "organization": {"Acme"}, "email": {"ada@acme.example"}, "password": {goodPassword}, "again": {goodPassword},
+		})
+	}
+	for _, code := range []string{"", "another"} {
+		if rec := create(code); rec.Code != http.StatusForbidden || !strings.Contains(rec.Body.String(), `value="Acme"`) {
+			t.Errorf("with the code %q: %d %s", code, rec.Code, rec.Body)
+		}
+	}
+	if rec := create(origin + "/first-run#the code"); rec.Header().Get("Location") != "./" {
+		t.Fatalf("creating: %d %s", rec.Code, rec.Body)
+	}
+	if home := v.page("/", http.StatusOK); !strings.Contains(home, "<h1>Acme</h1>") {
+		t.Errorf("the start page: %s", home)
+	}
+	if rec := create("the code"); rec.Header().Get("Location") != "./sign-in" {
+		t.Errorf("creating a second one: %d %s", rec.Code, rec.Body)
+	}
+	without := &visitor{w: newTestServer(t, daemon.Options{})}
+	if rec := without.send("POST", "/first-run", url.Values{"code": {""}, "organization": {"Acme"}}); rec.Header().Get("Location") != "./sign-in" {
+		t.Errorf("without a code: %d %s", rec.Code, rec.Body)
+	}
+}
+
 // TestForgedForms checks that forms need the token of the session and the service's own origin.
 func TestForgedForms(t *testing.T) {
 	g := newGateFixture(t)

@@ -35,6 +35,8 @@ type Options struct {
 	Origins []string
 	// Proxies are the networks of reverse proxies whose X-Forwarded-* headers are trusted.
 	Proxies []netip.Prefix
+	// SetupCode lets whoever has it create the first organization on a page; "" for nobody.
+	SetupCode string
 	// RateLimits overrides the contract's limits by category; 0 means no limit.
 	RateLimits map[api.RateCategory]int
 	// Tracer traces the requests; nil means no tracing.
@@ -92,7 +94,7 @@ func New(o Options) (*Server, error) {
 		http.Redirect(w, r, api.GetHealth.Path, http.StatusTemporaryRedirect)
 	})
 	s.mux.Get("/metrics", s.serveMetrics)
-	s.pages = s.mountPages()
+	s.pages = s.mountPages(o.SetupCode)
 	o.Engine.SetProcessMetrics(s.metrics.toAPIMetrics)
 	return s, s.checkAllBound()
 }

@@ -153,6 +153,14 @@ func (r *tour) sessions() {
 	browser.call(api.ActivateOrganization.Operation, "", "")
 	browser.call(api.ChangePassword.Operation, "", `{"current_password": "`+goodPassword+`", "new_password": "another sentence of words"}`)
 	browser.call(api.SignOut.Operation, "", "")
+	signed = browser.send(
+		api.SignIn.Operation,
+		"",
+		"application/json",
+		strings.NewReader(`{"email": "cleo@acme.example", "password": "another sentence of words"}`),
+	)
+	cookie = signed.Result().Cookies()[0]
+	browser.call(api.SignOutEverywhere.Operation, "", "")
 	browser.expectError(api.GetSession.Operation, "", "", api.CodeUnauthorized)
 	w := httptest.NewRecorder()
 	r.net.ServeHTTP(w, httptest.NewRequest("GET", api.ListAssessments.Path, nil))

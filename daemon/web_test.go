@@ -76,41 +76,6 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 }
 
-// TestLinkPageWorks calls what the page's script calls: it reads the link and uses it at the
-// addresses in the script; the invitation's path leads to the page.
-func TestLinkPageWorks(t *testing.T) {
-	w := newTestServer(t, daemon.Options{})
-	owner, _ := w.createOrganization("Acme", "a@acme.example")
-	invited := owner.must(
-		"POST",
-		"/api/v1/organizations/"+owner.org+"/members/invite",
-		map[string]any{"email": "n@acme.example", "role": "member"},
-	)
-	path, token, ok := strings.Cut(invited.str("invite_path"), "#")
-	if !ok || path != "/link" || token != invited.str("invite_token") {
-		t.Fatalf("the path of an invitation is %q", invited.str("invite_path"))
-	}
-	if status := (testCaller{w: w}).do(http.MethodPost, "/link", "{}").status; status != http.StatusNotFound {
-		t.Errorf("POST /link responds %d", status)
-	}
-	script := testCaller{w: w}.must("GET", "/link/page.js", nil).text
-	for _, op := range []*api.Operation{api.GetLink.Operation, api.AcceptLink.Operation} {
-		if !strings.Contains(script, `"`+strings.TrimPrefix(op.Path, "/")+`"`) {
-			t.Errorf("the script does not call %s", op.Path)
-		}
-	}
-	seen := testCaller{w: w}.must("POST", api.GetLink.Path, map[string]any{"token": token})
-	for _, field := range []string{"purpose", "email", "organization", "role", "expires_at"} {
-		if seen.str(field) == "" || !strings.Contains(script, "link."+field) {
-			t.Errorf("%s is %q in the answer, or is not used by the script", field, seen.str(field))
-		}
-	}
-	testCaller{w: w}.must("POST", api.AcceptLink.Path, map[string]any{"token": token, "name": "Nia", "password": goodPassword})
-	if again := (testCaller{w: w}).do("POST", api.GetLink.Path, map[string]any{"token": token}); again.status != http.StatusUnauthorized {
-		t.Errorf("a used link answers %d", again.status)
-	}
-}
-
 // TestEmailPages checks that an invalid token unsubscribes nobody.
 func TestEmailPages(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})

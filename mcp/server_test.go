@@ -133,7 +133,7 @@ func TestWithheld(t *testing.T) {
 	}
 	for _, name := range []string{
 		api.Approve.ID, api.RejectApproval.ID, api.ApproveSoA.ID,
-		api.CreateAPIKey.ID, api.InviteMember.ID, api.SignIn.ID, api.SignOut.ID, api.ChangePassword.ID,
+		api.CreateAPIKey.ID, api.InviteMember.ID, api.SignIn.ID, api.SignOut.ID, api.SignOutEverywhere.ID, api.ChangePassword.ID,
 	} {
 		if _, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: map[string]any{}}); err == nil {
 			t.Errorf("%s can be called", name)

@@ -48,6 +48,11 @@ func (v *visit) askToSignIn() error {
 }
 
 func (v *visit) showSignIn() error {
+	if yes, err := v.isNew(); err != nil {
+		return err
+	} else if yes {
+		return v.redirect("first-run")
+	}
 	return v.render("sign-in.html", "Sign in", signInPage{Next: localTarget(v.r.URL.Query().Get("next"))})
 }
 
@@ -62,12 +67,7 @@ func (v *visit) signIn() error {
 	var in api.SignInInput
 	in.Body.Email, in.Body.Password = page.Email, v.r.PostForm.Get("password")
 	if _, err := do(v, api.SignIn, &in); err != nil {
-		e := api.AsError(err)
-		if e.Code == api.CodeInternal {
-			return err
-		}
-		v.status, v.complaint = e.HTTPStatus(), sentence(e.Message)
-		return v.render("sign-in.html", "Sign in", page)
+		return v.complain(err, func() error { return v.render("sign-in.html", "Sign in", page) })
 	}
 	if len(page.Kept) > 0 {
 		return v.render("resume.html", "Continue", page)
@@ -80,4 +80,20 @@ func (v *visit) signOut() error {
 		return err
 	}
 	return v.redirect("sign-in")
+}
+
+// signOutEverywhere ends all sessions of the visitor, in all browsers and programs.
+func (v *visit) signOutEverywhere() error {
+	if _, err := do(v, api.SignOutEverywhere, &api.None{}); err != nil {
+		return err
+	}
+	return v.redirect("sign-in")
+}
+
+// linkSecret returns the secret of a link that was pasted as a whole, or without the part before it.
+func linkSecret(pasted string) string {
+	if _, secret, ok := strings.Cut(pasted, "#"); ok {
+		return secret
+	}
+	return pasted
 }

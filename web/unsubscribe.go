@@ -1,47 +1,27 @@
 package web
 
-import (
-	"net/http"
+import "github.com/scf-service/service/api"
 
-	"github.com/scf-service/service/api"
-)
+// unsubscribePage is the data of the page that ends the daily email; Token is "" where nothing can be confirmed.
+type unsubscribePage struct{ Text, Token string }
 
-// unsubscriber serves /unsubscribe?token=…, which ends a user's daily email without signing in.
-type unsubscriber struct{ Options }
-
-// askToConfirm shows a page with a confirmation button, because mail scanners open the links they find.
-func (unsubscriber) askToConfirm(w http.ResponseWriter, r *http.Request) {
-	writeUnsubscribePage(w, http.StatusOK, view{
-		Title: "Daily email",
-		Text:  "Overdue remediations in each of your organizations.",
-		Token: r.URL.Query().Get("token"),
-	})
+// askToUnsubscribe shows a page with a confirmation button, because mail scanners open the links they find.
+func (v *visit) askToUnsubscribe() error {
+	return v.render("unsubscribe.html", "Daily email",
+		unsubscribePage{"Overdue remediations in each of your organizations.", v.r.URL.Query().Get("token")})
 }
 
 // unsubscribe handles the confirmation button, and the one-click requests of mail programs.
-func (u unsubscriber) unsubscribe(w http.ResponseWriter, r *http.Request) {
-	err := u.Unsubscribe(r.Context(), r.URL.Query().Get("token"))
-	switch e := api.AsError(err); {
-	case err == nil:
-		writeUnsubscribePage(w, http.StatusOK, view{
-			Title: "Unsubscribed",
-			Text: "You will no longer receive the daily email about overdue remediations. To turn it on again, use `service " +
-				"email preferences --digest`.",
-		})
-	case e.Code == api.CodeInternal:
-		u.Logger.Warn("unsubscribing a user failed", "error", err)
-		writeUnsubscribePage(w, http.StatusInternalServerError, view{Title: "Something went wrong", Text: "Try again later."})
-	default:
-		writeUnsubscribePage(w, e.HTTPStatus(), view{Title: "Invalid link", Text: e.Message})
+func (v *visit) unsubscribe() error {
+	err := v.Unsubscribe(v.r.Context(), v.r.URL.Query().Get("token"))
+	if err == nil {
+		return v.render("unsubscribe.html", "Unsubscribed", unsubscribePage{Text: "You will no longer receive the daily email about overdue " +
+			"remediations. To turn it on again, use `service email preferences --digest`."})
 	}
-}
-
-func writeUnsubscribePage(w http.ResponseWriter, status int, v view) {
-	h := w.Header()
-	setSecurityHeaders(h, contentPolicy+"'self'") // the page posts to itself
-	h.Set("Referrer-Policy", "same-origin")       // otherwise browsers send the form with "Origin: null"
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_ = linkTemplates()["unsubscribe.html"].Execute(w, v)
+	e := api.AsError(err)
+	if e.Code == api.CodeInternal {
+		return err
+	}
+	v.status = e.HTTPStatus()
+	return v.render("unsubscribe.html", "Invalid link", unsubscribePage{Text: e.Message})
 }

@@ -264,13 +264,20 @@ func write(w http.ResponseWriter, status int, name string, f frame) error {
 // refuse shows the page again, with the reason why its form was not accepted. Errors that no other input would
 // avoid are returned.
 func (v *visit) refuse(err error, show func() error) error {
-	switch e := api.AsError(err); e.Code {
-	case api.CodeUnauthorized, api.CodeInternal, api.CodeNotFound:
+	if api.IsCode(err, api.CodeUnauthorized) || api.IsCode(err, api.CodeNotFound) {
 		return err
-	default:
-		v.status, v.complaint = e.HTTPStatus(), sentence(e.Message)
-		return show()
 	}
+	return v.complain(err, show)
+}
+
+// complain shows the page again with an error, unless it is an internal one, which is returned.
+func (v *visit) complain(err error, show func() error) error {
+	e := api.AsError(err)
+	if e.Code == api.CodeInternal {
+		return err
+	}
+	v.status, v.complaint = e.HTTPStatus(), sentence(e.Message)
+	return show()
 }
 
 var errorTitles = map[int]string{

@@ -17,8 +17,6 @@ import (
 // DocsPath is the address of the API reference.
 const DocsPath = "/docs"
 
-const unsubscribePath = "/unsubscribe"
-
 // Options are the dependencies of the pages.
 type Options struct {
 	Logger *slog.Logger
@@ -28,6 +26,8 @@ type Options struct {
 	// Calls returns the handler for the operations that a page calls to answer r; the cookies that they set
 	// are added to w.
 	Calls func(w http.ResponseWriter, r *http.Request) http.Handler
+	// FirstRun creates the first organization; nil if that can't be done on a page.
+	FirstRun *FirstRun
 	// CountView counts a view of a page by a user, and returns an error if there were too many.
 	CountView func(w http.ResponseWriter, r *http.Request, userID string) error
 }
@@ -58,6 +58,7 @@ func RegisterPages(r Router, o Options) *Site {
 		"POST /account/password":                 (*visit).changePassword,
 		"POST /organization":                     (*visit).switchOrganization,
 		"POST /sign-out":                         (*visit).signOut,
+		"POST /sign-out-everywhere":              (*visit).signOutEverywhere,
 		"GET /approvals/{id}":                    (*visit).showApproval,
 		"POST /approvals/{id}":                   (*visit).decide,
 		"GET /assessments/{id}/{noun}":           (*visit).showDeliverable,
@@ -72,16 +73,17 @@ func RegisterPages(r Router, o Options) *Site {
 	r.Handle("POST /sign-in", s.public((*visit).signIn))
 	r.Handle("GET /approval", s.public(func(v *visit) error { return v.render("approval.html", "Opening the decision…", nil) }))
 
-	r.Handle("GET /link", scriptedPage("link.html", "link/page.js"))
-	u := unsubscriber{o}
-	r.Handle("GET "+unsubscribePath, http.HandlerFunc(u.askToConfirm))
-	r.Handle("POST "+unsubscribePath, http.HandlerFunc(u.unsubscribe))
+	r.Handle("GET /first-run", s.public((*visit).showFirstRun))
+	r.Handle("POST /first-run", s.public((*visit).createFirst))
+	r.Handle("GET /link", s.public((*visit).showLink))
+	r.Handle("POST /link", s.public((*visit).openLink))
+	r.Handle("POST /link/accept", s.public((*visit).acceptLink))
+	r.Handle("GET /unsubscribe", s.public((*visit).askToUnsubscribe))
+	r.Handle("POST /unsubscribe", s.public((*visit).unsubscribe))
 
 	for path, file := range map[string]struct{ name, contentType string }{
 		"/static/pages.css":    {"pages.css", "text/css; charset=utf-8"},
 		"/static/pages.js":     {"pages.js", "text/javascript; charset=utf-8"},
-		"/link/page.css":       {"page.css", "text/css; charset=utf-8"},
-		"/link/page.js":        {"link.js", "text/javascript; charset=utf-8"},
 		DocsPath:               {"docs.html", "text/html; charset=utf-8"},
 		DocsPath + "/page.css": {"docs.css", "text/css; charset=utf-8"},
 		DocsPath + "/page.js":  {"docs.js", "text/javascript; charset=utf-8"},

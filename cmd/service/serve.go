@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -70,6 +71,7 @@ func runDaemon(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInf
 		PublicURL: o.PublicURL, Origins: o.WebOrigins, Proxies: o.TrustedProxies, RateLimits: o.RateLimits,
 		Hosts: append(listenHosts(o.Listen), o.AllowedHosts...),
 	}
+	web.SetupCode = rand.Text()
 	if cert != nil {
 		web.IsCertified = cert.isForHost
 	}
@@ -114,7 +116,11 @@ func runDaemon(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInf
 	own.logLevel.Store(level)
 	warnUnencrypted(log, endpoints, o.PublicURL)
 	log.Info("serving", "listen", process.Listen, "data", dir, "version", process.Version, "pid", process.PID)
-	ready(cli.DaemonInfo{Process: process, SignIn: loginURL(endpoints, o.PublicURL), HasAccounts: hasAccounts})
+	info := cli.DaemonInfo{Process: process, SignIn: loginURL(endpoints, o.PublicURL), HasAccounts: hasAccounts}
+	if !hasAccounts {
+		info.FirstRun = info.SignIn + "/first-run#" + web.SetupCode
+	}
+	ready(info)
 	notifySystemd("READY=1", "STATUS=listening on "+strings.Join(process.Listen, ", "))
 	go releaseMemoryPeriodically(ctx, own.engine.TrimCaches)
 	go notifyWatchdogWhileHealthy(ctx, func(ctx context.Context) error { _, err := own.engine.HasPasswordAccounts(ctx); return err })

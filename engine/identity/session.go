@@ -238,6 +238,20 @@ func (s *Service) SignOut(ctx context.Context, by api.Caller, _ *api.None) (*api
 	return &api.SignedOut{OK: true}, err
 }
 
+// SignOutEverywhere ends all sessions of the request's user.
+func (s *Service) SignOutEverywhere(ctx context.Context, by api.Caller, _ *api.None) (*api.SignedOut, error) {
+	if err := requireSession(by); err != nil {
+		return nil, err
+	}
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		if _, err := deleteSessions(tx, by.UserID, ""); err != nil {
+			return err
+		}
+		return appendAudit(tx, by, "session.ended_everywhere", "user", by.UserID, nil)
+	})
+	return &api.SignedOut{OK: true}, err
+}
+
 // ChangePassword changes the password of the session's user and ends the user's other sessions.
 func (s *Service) ChangePassword(ctx context.Context, by api.Caller, in *api.ChangePasswordInput) (*api.User, error) {
 	if err := requireSession(by); err != nil {

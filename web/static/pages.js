@@ -10,6 +10,16 @@
     t.textContent = at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
   }
 
+  // The secret of a one-time link follows a "#", which browsers don't send: it goes into the form.
+  const secret = document.getElementById("secret");
+  if (secret && location.hash.length > 1) {
+    secret.value = location.hash.slice(1);
+    history.replaceState(null, "", location.pathname);
+    const form = document.getElementById("secret-form");
+    if (form) form.requestSubmit();
+  }
+  addEventListener("hashchange", () => { if (secret && location.hash) location.reload(); });
+
   // The links in emails have the approval's ID behind a "#".
   const incomplete = document.getElementById("incomplete");
   if (incomplete) {

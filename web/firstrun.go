@@ -1,0 +1,82 @@
+package web
+
+import (
+	"context"
+	"crypto/subtle"
+	"net/http"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/client"
+)
+
+// FirstRun lets whoever has the code create the first organization. The operator is shown the code when the
+// daemon starts without accounts.
+type FirstRun struct {
+	Code string
+	// IsNew reports whether nobody can sign in yet.
+	IsNew func(context.Context) (bool, error)
+	// Calls is like Options.Calls, for the local user of the machine.
+	Calls func(w http.ResponseWriter, r *http.Request) http.Handler
+}
+
+// firstRunPage is the data of the page to create the first organization.
+type firstRunPage struct{ Code, Organization, Name, Email string }
+
+// isNew reports whether the first organization can be created on a page.
+func (v *visit) isNew() (bool, error) {
+	if v.FirstRun == nil {
+		return false, nil
+	}
+	return v.FirstRun.IsNew(v.r.Context())
+}
+
+func (v *visit) showFirstRun() error {
+	if yes, err := v.isNew(); err != nil {
+		return err
+	} else if !yes {
+		return v.redirect("sign-in")
+	}
+	return v.render("first-run.html", "Create your organization", firstRunPage{})
+}
+
+// createFirst creates the first organization and its owner, and signs the owner in.
+func (v *visit) createFirst() error {
+	if yes, err := v.isNew(); err != nil {
+		return err
+	} else if !yes {
+		return v.redirect("sign-in")
+	}
+	page := firstRunPage{linkSecret(v.field("code")), v.field("organization"), v.field("name"), v.field("email")}
+	password := v.r.PostForm.Get("password")
+	err := v.createOrganization(page, password)
+	if err != nil {
+		return v.complain(err, func() error { return v.render("first-run.html", "Create your organization", page) })
+	}
+	var in api.SignInInput
+	in.Body.Email, in.Body.Password = page.Email, password
+	if _, err := do(v, api.SignIn, &in); err != nil {
+		return err
+	}
+	return v.redirect("")
+}
+
+func (v *visit) createOrganization(page firstRunPage, password string) error {
+	if subtle.ConstantTimeCompare([]byte(page.Code), []byte(v.FirstRun.Code)) != 1 {
+		return api.Forbidden("wrong code; it is in the link that the daemon printed when it started")
+	}
+	if password != v.r.PostForm.Get("again") {
+		return api.Invalid("password", "the passwords don't match")
+	}
+	if password == "" {
+		return api.Invalid("password", "choose a password")
+	}
+	local, err := client.New(client.Options{Transport: client.InMemoryTransport(v.FirstRun.Calls(v.w, v.r))})
+	if err != nil {
+		return err
+	}
+	var in api.NewOrganizationInput
+	in.Body.Name = page.Organization
+	in.Body.Owner.Email, in.Body.Owner.Name, in.Body.Owner.Password, in.Body.Owner.PlatformAdmin = page.Email, page.Name, password, true
+	_, err = client.Do(v.r.Context(), local, api.CreateOrganization, &in)
+	return err
+}
