@@ -15,6 +15,7 @@ import (
 
 const (
 	demoName      = "Harborquill Cargo demo"
+	demoClient    = "Harborquill Cargo"
 	demoFramework = "iso-27001-2022"
 )
 
@@ -60,7 +61,7 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 	}
 	o := runOptions{
 		frameworks: []string{demoFramework}, approve: api.Gates, until: api.StateReportGenerated,
-		comment: api.ApprovedInAdvance + ": this is the demo",
+		comment: api.ApprovedInAdvance + ": this is the demo", client: demoClient,
 	}
 	one, err := a.createAssessment(ctx, name, o)
 	if err != nil {
@@ -86,7 +87,7 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := a.saveLatestOrNewReport(ctx, one.ID, api.ReportBody{Template: "full", Format: format}, path); err != nil {
+		if err := a.saveLatestOrNewReport(ctx, one.ID, api.ReportBody{Template: defaultReportTemplate(format), Format: format}, path); err != nil {
 			return err
 		}
 		written = append(written, path)

@@ -30,6 +30,8 @@ type Document struct {
 	Facts    Facts
 	Versions Table
 	Sections []Section
+	// Provenance states the IDs and hashes of the report's sources, for the properties of the file.
+	Provenance string
 	// AsOf is Time as shown to readers.
 	AsOf  string
 	Time  time.Time

@@ -21,9 +21,9 @@ func (v *Report) answerBlocks() []block.Block {
 	}
 	out = append(out, v.answerTiles())
 	if t := s.Trend; t != nil {
-		out = append(out, block.Para{Class: "lead", Text: block.Cell{{Text: "Trend: ", Strong: true}, {Text: t.Summary, UserText: true}}})
+		out = append(out, block.Para{Class: "lead", Text: block.Cell{{Text: "Trend:", Strong: true}, {Text: " " + t.Summary, UserText: true}}})
 	}
-	out = append(out, block.Para{Class: "decision", Text: block.Cell{{Text: "Decision asked for: ", Strong: true}, {Text: s.Decision, UserText: true}}})
+	out = append(out, block.Para{Class: "decision", Text: block.Cell{{Text: "Decision asked for:", Strong: true}, {Text: " " + s.Decision, UserText: true}}})
 	if s.Posture.Applicable > 0 {
 		out = append(out, v.postureTable())
 	}

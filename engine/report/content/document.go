@@ -2,6 +2,7 @@ package content
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,6 +31,16 @@ func (v *Report) Document() block.Document {
 	return d
 }
 
+// provenanceLine returns the IDs and hashes of the report's sources in one line.
+func (v *Report) provenanceLine() string {
+	sources := Provenance(v.Source, v.Template.Name)
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		parts = append(parts, name+"="+sources[name])
+	}
+	return strings.Join(parts, "; ")
+}
+
 // isBrief reports whether the report has only two pages.
 func (v *Report) isBrief() bool { return v.Template.Name == TemplateExecutiveSummary }
 
@@ -38,7 +49,8 @@ func (v *Report) DocumentWithoutSections() block.Document {
 	d := block.Document{
 		Title: v.Title, Organization: v.Organization.Name, Assessment: v.Assessment.Name,
 		Draft: v.DraftReasons, AsOf: wording.TimeOrNotSpecified(v.AsOf), Time: v.AsOf, Tool: v.Tool,
-		Facts: v.aboutReportFacts(), Versions: v.versionsTable(), Theme: v.theme, Line: v.Brand.Line, Footer: v.Brand.Footer, Logo: v.Brand.Logo,
+		Provenance: v.provenanceLine(),
+		Facts:      v.aboutReportFacts(), Versions: v.versionsTable(), Theme: v.theme, Line: v.Brand.Line, Footer: v.Brand.Footer, Logo: v.Brand.Logo,
 	}
 	if v.Catalog.IsStarter {
 		d.Notices = append(d.Notices, "STARTER CATALOG. "+StarterNotice)

@@ -61,6 +61,7 @@ func writeCoreProperties(b *bufio.Writer, d *block.Document) {
 	field("dc:title", d.Title)
 	field("dc:subject", d.Assessment)
 	field("dc:creator", wording.OrDefault(d.Organization, d.Tool))
+	field("cp:keywords", d.Provenance)
 	field("cp:lastModifiedBy", d.Tool)
 	if len(d.Draft) > 0 {
 		field("cp:contentStatus", "Draft")

@@ -130,6 +130,7 @@ func layOutDocument(d block.Document, fallbackFont []byte) (*pdfWriter, error) {
 	f.SetTitle(p.replaceMissingGlyphs(strings.TrimPrefix(d.Organization+": "+d.Title, ": ")), true)
 	f.SetSubject(p.replaceMissingGlyphs(d.Assessment), true)
 	f.SetAuthor(p.replaceMissingGlyphs(d.Organization), true)
+	f.SetKeywords(p.replaceMissingGlyphs(d.Provenance), true)
 	f.SetCreator(p.replaceMissingGlyphs(d.Tool), true)
 	p.drawFrontPage()
 	for i := range d.Sections {

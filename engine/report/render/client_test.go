@@ -1,0 +1,53 @@
+package render
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/scf-service/service/engine/report/content"
+	"github.com/scf-service/service/engine/report/reporttest"
+)
+
+// TestClientReportMergesAndCounts checks that a client's report has at most 40 pages and ten risks whatever the size, that an
+// executive summary has two pages, and that nothing gets lost: every open action is in a quarter, every finding that needs
+// action in a risk.
+func TestClientReportMergesAndCounts(t *testing.T) {
+	page := regexp.MustCompile(`/Type /Page\b`)
+	for _, controls := range []int{5, 66, 400} {
+		s := reporttest.SampleSource(controls)
+		if n := len(page.FindAll(write(t, s, content.TemplateExecutiveSummary, FormatPDF), -1)); n != 2 {
+			t.Errorf("%d controls: an executive summary of %d pages", controls, n)
+		}
+		if n := len(page.FindAll(write(t, s, content.TemplateClient, FormatPDF), -1)); n > 40 {
+			t.Errorf("%d controls: a client's report of %d pages", controls, n)
+		}
+		v := content.New(s, content.TemplateClient, "", false)
+		story := v.Story()
+		items, open, merged, needed := 0, 0, 0, 0
+		for _, q := range story.Roadmap {
+			items += q.Items
+			if len(q.Actions)+q.More != q.Items {
+				t.Errorf("%d controls: %s lists %d actions and counts %d more, of %d", controls, q.Name, len(q.Actions), q.More, q.Items)
+			}
+		}
+		for i := range v.POAMItems {
+			if v.POAMItems[i].IsOpen() {
+				open++
+			}
+		}
+		for _, r := range story.Risks {
+			merged += len(r.Controls)
+			if r.Shown+r.Unknown != len(r.Controls) || r.Cause == "" || r.Event == "" || r.Consequence == "" {
+				t.Errorf("%d controls: %+v", controls, r)
+			}
+		}
+		for i := range v.Findings {
+			if f := &v.Findings[i]; f.Result != "met" && f.Result != "not_applicable" {
+				needed++
+			}
+		}
+		if items != open || len(story.Risks) > 10 || len(story.Answer) != 3 || len(story.MinorRisks) == 0 && merged != needed {
+			t.Errorf("%d controls: %d of %d actions, %d of %d findings in %d risks", controls, items, open, merged, needed, len(story.Risks))
+		}
+	}
+}
