@@ -64,7 +64,7 @@ var descriptions = map[string]string{
 	"render-report":   "An HTML page served with a policy that blocks all scripts.",
 	"lint-report-layout": "Names each unknown placeholder, where it is, and what would fit. A file that is not a document, or " +
 		"that would run or load something when opened, is refused.",
-	"get-example-report-layout": "A Word document that uses everything a layout can contain.",
+	"get-example-report-layout": "A Word document or a presentation that uses everything a layout can contain.",
 	"verify-report": "If its sources are unchanged, the report is generated again and compared byte for byte. A " +
 		"file that isn't one of the organization's reports returns `NOT_FOUND`.",
 	"put-branding": "Replaces all settings; omitted ones are reset to the default. The accent must have a " +

@@ -41,7 +41,7 @@ type ReportAppearance struct {
 	// WithAppendices and Compare apply to the template client.
 	WithAppendices bool   `json:"with_appendices,omitempty" doc:"Bind the appendices into a report with the template client."`
 	Compare        string `json:"compare,omitempty" maxLength:"100" doc:"Id of an earlier assessment; a report with the template client says what improved, what slipped, and why."`
-	Layout         string `json:"layout,omitempty" maxLength:"4000000" doc:"A layout of your own, filled in with the report's data: for docx a Word document in base64, for html and md a Go template."`
+	Layout         string `json:"layout,omitempty" maxLength:"4000000" doc:"A layout of your own, filled in with the report's data: for docx and pptx a document in base64, for html and md a Go template."`
 	Style          string `json:"style,omitempty" maxLength:"2800000" doc:"A DOCX in base64 that supplies the styles of a docx report."`
 }
 
@@ -55,7 +55,7 @@ const (
 // LintLayoutInput is the input for checking a layout.
 type LintLayoutInput struct {
 	Body struct {
-		Format string `json:"format" enum:"docx,html,md"`
+		Format string `json:"format" enum:"docx,pptx,html,md"`
 		Layout string `json:"layout" minLength:"1" maxLength:"4000000" doc:"As in the request for a report."`
 	}
 }
@@ -79,12 +79,12 @@ type LayoutProblem struct {
 
 // ExampleLayoutInput is the input for an example of a layout.
 type ExampleLayoutInput struct {
-	Format string `query:"format" enum:"docx" doc:"Default: docx."`
+	Format string `query:"format" enum:"docx,pptx" doc:"Default: docx."`
 }
 
 // ExampleLayout is an example of a layout.
 type ExampleLayout struct {
-	Format string `json:"format" enum:"docx"`
+	Format string `json:"format" enum:"docx,pptx"`
 	Layout string `json:"layout" doc:"The document in base64."`
 }
 

@@ -66,7 +66,7 @@ func (a *app) reportCreate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "create --template T --format F", Short: "Create a report",
 		Long: "Creates a report and, with --out, saves it. Without --format, the file extension\ndecides the format. " +
-			"--layout fills in a document of your own: a Word document with\nplaceholders, or a Go template for HTML or Markdown.",
+			"--layout fills in a document of your own: a Word document or\npresentation with placeholders, or a Go template for HTML or Markdown.",
 		Example: "  service report create --out report.pdf --appendices appendices\n" +
 			"  service report create --template soa --out soa.csv\n" +
 			"  service report create --layout partner.docx --out acme.docx",
@@ -146,7 +146,7 @@ func (a *app) reportCreate() *cobra.Command {
 	f.BoolVar(&body.WithAppendices, "with-appendices", false, "bind the appendices into the report (template client)")
 	f.StringVar(&appendices, "appendices", "", "save the appendices as separate files in this folder (template client)")
 	f.StringVar(&body.Compare, "compare", "", "an earlier assessment; the report says what improved and what slipped (template client)")
-	f.StringVar(&layout, "layout", "", "your own Word document with placeholders, or Go template for html and md")
+	f.StringVar(&layout, "layout", "", "your own Word document or presentation with placeholders, or Go template for html and md")
 	f.StringVar(&style, "style", "", "a DOCX file whose styles a docx report uses")
 	f.StringVar(&out, "out", "", "save it to this file, or - for stdout")
 	addForceFlag(cmd, &force)

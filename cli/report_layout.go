@@ -18,7 +18,10 @@ import (
 )
 
 // officeLayouts maps the file extensions of documents and templates that can be layouts to the format of the report.
-var officeLayouts = map[string]string{".docx": "docx", ".dotx": "docx", ".docm": "docx", ".dotm": "docx"}
+var officeLayouts = map[string]string{
+	".docx": "docx", ".dotx": "docx", ".docm": "docx", ".dotm": "docx",
+	".pptx": "pptx", ".potx": "pptx", ".ppsx": "pptx", ".pptm": "pptx", ".potm": "pptx",
+}
 
 // officeLayoutFormat returns the format of the reports that a layout is for, by its file name, or "" for templates of
 // HTML and Markdown.
@@ -47,7 +50,7 @@ func checkLayoutFormat(format *string, layout, out string) error {
 
 // readLayout reads a layout as the API takes it.
 func (a *app) readLayout(path, format string) (string, error) {
-	if officeLayoutFormat(path) == "" && slices.Contains([]string{"docx"}, format) {
+	if officeLayoutFormat(path) == "" && slices.Contains([]string{"docx", "pptx"}, format) {
 		return "", withHint(usageError("%s is not a layout for %s", path, format), "give a file that ends in .%s", format)
 	}
 	if officeLayoutFormat(path) == "" {
@@ -72,9 +75,9 @@ func (a *app) layoutInit() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use: "init [FILE]", Short: "Write an example of a layout", Args: cobra.MaximumNArgs(1),
-		Long: "Writes a Word document that uses everything a layout can contain. Change it in\n" +
-			"Word, check it with report lint, and use it with report create --layout.",
-		Example: "  service report layout init\n  service report layout init partner.docx",
+		Long: "Writes a Word document, or a presentation, that uses everything a layout can contain.\n" +
+			"Change it in Word or PowerPoint, check it with report lint, and use it with\nreport create --layout.",
+		Example: "  service report layout init partner.docx\n  service report layout init partner.pptx",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := "layout.docx"
 			if len(args) > 0 {
@@ -82,7 +85,7 @@ func (a *app) layoutInit() *cobra.Command {
 			}
 			format := officeLayoutFormat(path)
 			if format == "" && path != "-" {
-				return withHint(usageError("the extension of %q is not one of a layout", path), "use .docx")
+				return withHint(usageError("the extension of %q is not one of a layout", path), "use .docx or .pptx")
 			}
 			if err := a.rejectUnusableOutputPath(path, force); err != nil {
 				return err

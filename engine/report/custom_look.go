@@ -29,7 +29,7 @@ func checkCustomLook(b api.ReportBody) error {
 		return api.Invalid("layout", "an audit package can't use a custom template; write a separate report with the template")
 	case isOfficeLayout(b):
 		if b.Style != "" {
-			return api.Invalid("style", "a Word layout has styles of its own; leave out the style document")
+			return api.Invalid("style", "the layout has styles of its own; leave out the style document")
 		}
 		_, err := decodeOfficeLayout(b.Layout)
 		return err
@@ -66,7 +66,7 @@ func isOfficeLayout(b api.ReportBody) bool {
 }
 
 // officeFormats are the formats whose layouts are documents.
-var officeFormats = map[string]bool{render.FormatDOCX: true}
+var officeFormats = map[string]bool{render.FormatDOCX: true, render.FormatPPTX: true}
 
 func decodeOfficeLayout(text string) ([]byte, error) {
 	file, err := base64.StdEncoding.DecodeString(text)

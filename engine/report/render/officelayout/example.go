@@ -5,16 +5,82 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/content"
 	"github.com/scf-service/service/engine/report/drawing"
 	"github.com/scf-service/service/engine/report/render/docx"
+	"github.com/scf-service/service/engine/report/render/pptx"
 )
 
 // Example returns an example of a layout in the format.
 func Example(format string) ([]byte, error) {
-	if format != "docx" {
-		return nil, api.Invalid("format", "there is no example for %q; there is one for docx", format)
+	switch format {
+	case "docx":
+		return ExampleDocument()
+	case "pptx":
+		return ExamplePresentation()
 	}
-	return ExampleDocument()
+	return nil, api.Invalid("format", "there is no example for %q; there are docx and pptx", format)
+}
+
+// ExamplePresentation returns a presentation that uses everything a layout can contain.
+func ExamplePresentation() ([]byte, error) {
+	cells := func(texts ...string) (out []content.SlideCell) {
+		for _, t := range texts {
+			out = append(out, content.SlideCell{Text: t})
+		}
+		return out
+	}
+	texts := func(all ...string) (out []content.SlideText) {
+		for _, t := range all {
+			out = append(out, content.SlideText{Text: t})
+		}
+		return out
+	}
+	var b bytes.Buffer
+	err := pptx.Write(&b, pptx.Document{
+		Frame: block.Document{Title: "{{report.title}}", Organization: "{{client.name}}", Assessment: "{{assessment.name}}", Tool: "{{report.tool}}"},
+		Slides: []content.Slide{
+			{
+				Cover: true, Title: "{{report.title}}", Texts: texts("{{client.name}}", "{{assessment.name}}", "{{report.date | date}}", "{{report.line}}"),
+				Small: "{{#if draft}}DRAFT. {{#each draft_reasons}}{{this}} {{/each}}{{/if}}",
+			},
+			{
+				Title: "{{headline}}",
+				Tiles: []content.SlideTile{
+					{Label: "Overall", Value: "{{posture.rating | label}}"},
+					{Label: "Compliance", Value: `{{figures.compliance_pct | percent | default "–"}}`},
+					{Label: "Maturity (of 5)", Value: `{{figures.maturity | round 1 | default "–"}}`},
+					{Label: "Critical and high", Value: "{{posture.critical}} + {{posture.high}}"},
+				},
+				Texts: texts("{{#each answer}}", "{{this}}", "{{/each}}", "{{#if trend}}{{trend.summary}}{{/if}}", "{{decision}}"),
+			},
+			{
+				Title: "{{#if risks}}{{risks | count}} key risks{{else}}No key risks{{/if}}",
+				Table: &content.SlideTable{
+					Columns: []string{"Risk", "Severity", "What may happen", "Owner"}, Widths: []int{30, 12, 40, 20},
+					Rows: [][]content.SlideCell{cells(
+						"{{#each risks limit 6}}{{@number}}. {{title}}", "{{severity | label}}", "{{consequence | first_sentence}}", `{{owner | default "open"}}{{/each}}`,
+					)},
+				},
+			},
+			{
+				Title: "{{@number}}. {{title}}",
+				Texts: texts("Cause: {{cause}}", "Event: {{event}}", "Consequence: {{consequence}}", "{{#if first_step}}First step: {{first_step}}{{/if}}"),
+				Small: `{{#slide each risks where severity == "critical" or severity == "high" limit 4}}`,
+			},
+			{Title: "{{charts.heat_map.title}}", Texts: texts("{{image charts.heat_map}}"), Small: "{{#slide if charts.heat_map}}"},
+			{Title: "Maturity {{figures.maturity | round 1}} of 5", Texts: texts("{{image charts.maturity_radar}}"), Small: "{{#slide if charts.maturity_radar}}"},
+			{
+				Title: "{{figures.open_plan_items}} open actions",
+				Table: &content.SlideTable{
+					Columns: []string{"Due in", "Actions", "Effort"}, Widths: []int{20, 60, 30},
+					Rows: [][]content.SlideCell{cells("{{#each roadmap}}{{name}}", "{{items | count}}: {{#each items limit 2}}{{action | first_sentence}} {{/each}}", "{{effort}}{{/each}}")},
+				},
+			},
+			{Title: "Limits", Texts: texts("{{report.limits}}", "Written by {{report.tool}}.")},
+		},
+	})
+	return b.Bytes(), err
 }
 
 // ExampleDocument returns a Word document that uses everything a layout can contain. Its author changes texts and
