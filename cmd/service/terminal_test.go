@@ -204,7 +204,7 @@ func TestTerminalReviewOfLargeCatalog(t *testing.T) {
 	p.press("Enter")
 	p.waitForText("version 1, is approved")
 	p.press("q")
-	p.waitForText("next: approve the Statement of Applicability")
+	p.waitForText("next: continue with the approved Statement of")
 	p.press("q", "q")
 	var approvals api.List[api.Approval]
 	if err := json.Unmarshal(u.do("approval", "list", "-o", "json"), &approvals); err != nil {
