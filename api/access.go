@@ -12,59 +12,65 @@ type Permission string
 // Role is a user's role in one organization.
 type Role string
 
-// The roles, from most to least privileged.
+// The roles, from most to least privileged. Each is a set of permissions: an approver decides but doesn't edit, and
+// an auditor reads everything.
 const (
-	RoleOwner  Role = "owner"
-	RoleAdmin  Role = "admin"
-	RoleMember Role = "member"
-	RoleViewer Role = "viewer"
+	RoleOwner    Role = "owner"
+	RoleAdmin    Role = "admin"
+	RoleApprover Role = "approver"
+	RoleMember   Role = "member"
+	RoleAuditor  Role = "auditor"
+	RoleViewer   Role = "viewer"
 )
+
+// Roles lists all roles, from most to least privileged.
+var Roles = []Role{RoleOwner, RoleAdmin, RoleApprover, RoleMember, RoleAuditor, RoleViewer}
 
 // Permissions that code refers to by name; all others appear only in their operation's declaration.
 const (
 	ApprovalDecide Permission = "approval:decide"
 	APIKeyWrite    Permission = "apikey:write"
 	SCFImport      Permission = "scf:import"
+	CommentWrite   Permission = "comment:write"
 )
 
-// rolePermissions maps each role to the permissions it has in addition to those of the less privileged
-// roles.
-var rolePermissions = map[Role][]Permission{
-	RoleViewer: {
+// The sets of permissions that roles consist of.
+var (
+	readWork = []Permission{
 		"assessment:read", "document:read", "kb:read", "kb:search", "scf:read", "scope:read", "soa:read", "gap:read",
 		"maturity:read", "poam:read", "approval:read", "report:read", "artifact:read", "workflow:read", "agent:read",
 		"member:read",
-	},
-	RoleMember: {
+	}
+	readRecords = []Permission{"audit:read", "metrics:read", "alert:read", "email:read", "sync:read"}
+	readAccess  = []Permission{"apikey:read", "webhook:read", "integration:read"}
+	work        = []Permission{
 		"assessment:write", "assessment:transition", "document:write", "document:delete", "scope:write", "soa:write",
-		"gap:write", "maturity:write", "poam:write", "report:write", "workflow:write", "agent:run", "analysis:run",
-		"audit:read", "metrics:read", "alert:read", "email:read", "sync:read", "sync:write",
-	},
-	RoleAdmin: {
-		ApprovalDecide, SCFImport, "member:write", "apikey:read", APIKeyWrite, "webhook:read", "webhook:write",
-		"integration:read", "integration:write", "email:write", "alert:write",
-	},
-	RoleOwner: {"assessment:delete"},
-}
+		"gap:write", "maturity:write", "poam:write", "report:write", "workflow:write", "agent:run", "analysis:run", "sync:write",
+	}
+	administer = []Permission{SCFImport, "member:write", APIKeyWrite, "webhook:write", "integration:write", "email:write", "alert:write"}
+	comment    = []Permission{CommentWrite}
+	decide     = []Permission{ApprovalDecide}
+)
 
-var roleOrder = []Role{RoleViewer, RoleMember, RoleAdmin, RoleOwner}
+// rolePermissions maps each role to its permissions.
+var rolePermissions = map[Role][]Permission{
+	RoleViewer:   readWork,
+	RoleAuditor:  slices.Concat(readWork, readRecords, readAccess, comment),
+	RoleMember:   slices.Concat(readWork, readRecords, comment, work),
+	RoleApprover: slices.Concat(readWork, readRecords, comment, decide),
+	RoleAdmin:    slices.Concat(readWork, readRecords, readAccess, comment, work, decide, administer),
+	RoleOwner: slices.Concat(
+		readWork, readRecords, readAccess, comment, work, decide, administer, []Permission{"assessment:delete"},
+	),
+}
 
 // Permissions returns all permissions of the role, sorted, or nil for an unknown role.
 func (r Role) Permissions() []Permission {
-	var out []Permission
-	for _, lesser := range roleOrder[:slices.Index(roleOrder, r)+1] {
-		out = append(out, rolePermissions[lesser]...)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(slices.Values(rolePermissions[r]))
 }
 
 // May reports whether the role has the permission.
-func (r Role) May(p Permission) bool {
-	return slices.ContainsFunc(roleOrder[:slices.Index(roleOrder, r)+1], func(lesser Role) bool {
-		return slices.Contains(rolePermissions[lesser], p)
-	})
-}
+func (r Role) May(p Permission) bool { return slices.Contains(rolePermissions[r], p) }
 
 // AllPermissions returns every existing permission, sorted.
 func AllPermissions() []Permission { return RoleOwner.Permissions() }

@@ -29,6 +29,16 @@ func TestRoles(t *testing.T) {
 			[]api.Permission{"approval:decide", "apikey:write", "webhook:write", "poam:write"},
 			[]api.Permission{"assessment:delete"},
 		},
+		{
+			api.RoleApprover,
+			[]api.Permission{"approval:decide", "comment:write", "soa:read", "audit:read"},
+			[]api.Permission{"soa:write", "member:write", "apikey:read", "apikey:write", "assessment:transition"},
+		},
+		{
+			api.RoleAuditor,
+			append(api.ReadPermissions(), "comment:write"),
+			[]api.Permission{"approval:decide", "soa:write", "report:write", "member:write"},
+		},
 		{api.RoleOwner, []api.Permission{"assessment:delete", "approval:decide"}, nil},
 		{"stranger", nil, []api.Permission{"assessment:read"}},
 	} {

@@ -49,7 +49,7 @@ var (
 		"List comments on deliverables, oldest first",
 	)
 	AddComment = Create[AddCommentInput, Comment](
-		"add-comment", "/assessments/{assessmentId}/comments", "assessment:write", tagApproval,
+		"add-comment", "/assessments/{assessmentId}/comments", CommentWrite, tagApproval,
 		"Comment on a deliverable, an item or an approval",
 	)
 	GetComment = Get[CommentInput, Comment](

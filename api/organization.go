@@ -77,7 +77,7 @@ type Member struct {
 type OrgMembersInput struct {
 	OrgInput
 	Paging
-	Role   Role   `query:"role" enum:"owner,admin,member,viewer"`
+	Role   Role   `query:"role" enum:"owner,admin,approver,member,auditor,viewer"`
 	Status string `query:"status" enum:"invited,active,suspended"`
 	Q      string `query:"q" doc:"Part of an email address or a name."`
 }
@@ -103,7 +103,7 @@ type MemberInput struct {
 type UpdateMemberInput struct {
 	MemberInput
 	Body struct {
-		Role   Role   `json:"role,omitempty" enum:"owner,admin,member,viewer"`
+		Role   Role   `json:"role,omitempty" enum:"owner,admin,approver,member,auditor,viewer"`
 		Status string `json:"status,omitempty" enum:"active,suspended"`
 	}
 }
@@ -137,7 +137,7 @@ type InviteMemberInput struct {
 	OrgInput
 	Body struct {
 		Email string `json:"email" format:"email" maxLength:"254"`
-		Role  Role   `json:"role" enum:"owner,admin,member,viewer"`
+		Role  Role   `json:"role" enum:"owner,admin,approver,member,auditor,viewer"`
 	}
 }
 

@@ -53,7 +53,7 @@ func (Result) Values() []Result {
 }
 
 // Values returns the roles, from most to least privileged.
-func (Role) Values() []Role { return []Role{RoleOwner, RoleAdmin, RoleMember, RoleViewer} }
+func (Role) Values() []Role { return Roles }
 
 // Values returns the kinds of actor.
 func (ActorType) Values() []ActorType { return []ActorType{ActorUser, ActorAPIKey, ActorWorkflow} }

@@ -356,7 +356,7 @@ func TestPeople(t *testing.T) {
 	ada.runs(0, "", []string{"member", "update", "Bo Diddley", "--role", "admin"}, "is now admin")
 	bo.runs(0, "", words("assess create X"))
 	ada.runs(2, "", words("member update bo@acme.example"), "needs at least one change")
-	ada.runs(2, "", words("member list --role boss"), "use one of owner, admin, member, viewer")
+	ada.runs(2, "", words("member list --role boss"), "use one of owner, admin, approver, member, auditor, viewer")
 	ada.runs(3, "", words("member remove cy@acme.example --yes"), "no member with the email address")
 
 	// Change the password, then reset it by link.

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-var roles = []api.Role{api.RoleOwner, api.RoleAdmin, api.RoleMember, api.RoleViewer}
+var roles = api.Roles
 
 func (a *app) memberCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
@@ -67,7 +67,7 @@ func (a *app) memberList() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	addChoiceFlag(f, &in.Role, "role", roles, "only this role: owner, admin, member or viewer")
+	addChoiceFlag(f, &in.Role, "role", roles, "only this role: owner, admin, approver, member, auditor or viewer")
 	addChoiceFlag(f, &in.Status, "status", []string{"invited", "active", "suspended"}, "only this status: invited, active or suspended")
 	f.StringVar(&in.Q, "query", "", "only with this text in the email address or name")
 	l.addFlags(cmd, 0)
@@ -103,7 +103,7 @@ or runs ` + "`service login --link LINK`" + `. Inviting again creates a new link
 			})
 		},
 	}
-	addChoiceFlag(cmd.Flags(), &role, "role", roles, "owner, admin, member or viewer")
+	addChoiceFlag(cmd.Flags(), &role, "role", roles, "owner, admin, approver, member, auditor or viewer")
 	return cmd
 }
 
@@ -152,7 +152,7 @@ func (a *app) memberUpdate() *cobra.Command {
 			)
 		},
 	}
-	addChoiceFlag(cmd.Flags(), &in.Body.Role, "role", roles, "owner, admin, member or viewer")
+	addChoiceFlag(cmd.Flags(), &in.Body.Role, "role", roles, "owner, admin, approver, member, auditor or viewer")
 	addChoiceFlag(cmd.Flags(), &in.Body.Status, "status", []string{"active", "suspended"}, "active or suspended")
 	return cmd
 }

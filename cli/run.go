@@ -432,7 +432,7 @@ func (a *app) performMove(ctx context.Context, id string, move api.Move, target 
 func (a *app) approvalRequiredError(ctx context.Context, id string, g api.Gate, st *api.AssessmentStatus) error {
 	noun := gateCommandName(g)
 	var who []string
-	for _, r := range []api.Role{api.RoleOwner, api.RoleAdmin, api.RoleMember, api.RoleViewer} {
+	for _, r := range api.Roles {
 		if r.May(api.ApprovalDecide) {
 			who = append(who, string(r))
 		}

@@ -55,6 +55,9 @@ func TestDeliverablePages(t *testing.T) {
 	if fields, _ := got.body["edited_fields"].([]any); got.str("owner") != "Ben <i>" || len(fields) != 1 {
 		t.Errorf("saved: %s", got.text)
 	}
+	if now := v.page(table, http.StatusOK); !strings.Contains(now, "<td data-rank=\"0\">Ben &lt;i&gt;</td>") || strings.Count(now, `<th scope="row">`) != rows {
+		t.Errorf("the table after the edit: %s", now)
+	}
 	second.Set("owner", "Cleo")
 	rec := v.send("POST", item, second)
 	for _, want := range []string{"Somebody else has changed this item", "Somebody else set: Ben &lt;i&gt;", `value="Cleo"`} {
@@ -81,6 +84,17 @@ func TestDeliverablePages(t *testing.T) {
 	reader := &visitor{w: g.w, cookies: map[string]string{api.SessionCookie: viewer.cookie}}
 	if page := reader.page(item, http.StatusOK); strings.Contains(page, `action="`+g.ids["soaItemId"]+`"`) {
 		t.Error("a viewer is offered to edit")
+	}
+	auditor := g.owner.addMember("aud@example.com", api.RoleAuditor)
+	reader = &visitor{w: g.w, cookies: map[string]string{api.SessionCookie: auditor.cookie}}
+	if page := reader.page(item, http.StatusOK); strings.Contains(page, ">Save<") {
+		t.Error("an auditor is offered to edit")
+	}
+	if rec := reader.post(item, item, url.Values{"comment": {"Which log?"}}); rec.Header().Get("Location") != "../../.."+item+"#comments" {
+		t.Errorf("an auditor comments: %d %s", rec.Code, rec.Body)
+	}
+	if rec := reader.post(item, item, second); rec.Code != http.StatusForbidden {
+		t.Errorf("an auditor edits: %d", rec.Code)
 	}
 	stranger, _ := g.w.createOrganization("Other", "eve@example.com")
 	outsider := &visitor{w: g.w, cookies: map[string]string{api.SessionCookie: stranger.cookie}}

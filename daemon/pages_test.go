@@ -277,7 +277,10 @@ func TestApprovalPages(t *testing.T) {
 		!strings.Contains(again.Body.String(), `action="./`+path[1:]+`"`) {
 		t.Errorf("signed in again: %d %s", again.Code, again.Body)
 	}
-	if rec := v.post(path, path, fields); rec.Header().Get("Location") != "../"+path[1:]+"?decided" {
+	// An approver decides, but doesn't edit.
+	approver := g.owner.addMember("app@example.com", api.RoleApprover)
+	decider := &visitor{w: g.w, cookies: map[string]string{api.SessionCookie: approver.cookie}}
+	if rec := decider.post(path, path, fields); rec.Header().Get("Location") != "../"+path[1:]+"?decided" {
 		t.Errorf("approving: %d %s", rec.Code, rec.Body)
 	}
 	if got := g.owner.must("GET", g.path(api.GetApproval.Path), nil); got.str("status") != "approved" || got.str("reason") != "Read & fine." {

@@ -2,11 +2,13 @@ package web
 
 import (
 	"cmp"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/scf-service/service/api"
 )
@@ -144,52 +146,94 @@ func reviewQueue(rows []row) []row {
 }
 
 // readRows returns the newest version and its items. Each call checks that the visitor may read the version;
-// the items of one that hasn't changed are taken from memory.
+// its items are taken from memory, except for those that have changed since.
 func (v *visit) readRows(k *kind, assessmentID string) (*api.DeliverableVersion, []row, error) {
 	version, err := k.newest(v, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessmentID}})
 	if err != nil || version == nil {
 		return nil, nil, err
 	}
-	key := version.ID + version.ContentSHA256 + version.UpdatedAt.String()
-	if rows, ok := v.tables.get(key); ok {
-		return version, rows, nil
+	have, ok := v.tables.get(version.ID)
+	if ok && have.version.ContentSHA256 == version.ContentSHA256 && have.version.UpdatedAt.Equal(version.UpdatedAt) {
+		return version, have.rows, nil
 	}
-	rows, err := k.rows(v, version.ID)
-	if err == nil {
-		v.tables.put(key, rows)
+	var rows []row
+	if ok && maps.Equal(have.version.Inputs, version.Inputs) && have.version.Method == version.Method {
+		changed, err := k.rows(v, version.ID, have.newestChange())
+		if err != nil {
+			return nil, nil, err
+		}
+		rows = have.replace(changed, version.ItemCount)
 	}
-	return version, rows, err
+	if rows == nil {
+		if rows, err = k.rows(v, version.ID, time.Time{}); err != nil {
+			return nil, nil, err
+		}
+	}
+	v.tables.put(&table{*version, rows})
+	return version, rows, nil
 }
 
-// tableCache holds the rows of the tables shown last.
+// table is a version with its rows, as they were when it was read.
+type table struct {
+	version api.DeliverableVersion
+	rows    []row
+}
+
+// newestChange returns the time at which the item changed last was changed.
+func (t *table) newestChange() (at time.Time) {
+	for i := range t.rows {
+		if t.rows[i].Updated.After(at) {
+			at = t.rows[i].Updated
+		}
+	}
+	return at
+}
+
+// replace returns the rows with those that have changed, or nil if they can't be just these.
+func (t *table) replace(changed []row, count int) []row {
+	if len(changed) == 0 || count != len(t.rows) {
+		return nil
+	}
+	out := slices.Clone(t.rows)
+	for _, c := range changed {
+		at := slices.IndexFunc(out, func(r row) bool { return r.ID == c.ID })
+		if at < 0 {
+			return nil
+		}
+		out[at] = c
+	}
+	return out
+}
+
+// tableCache holds the tables read last, by the ID of the version.
 type tableCache struct {
 	mu     sync.Mutex
-	keys   []string
-	tables map[string][]row
+	ids    []string
+	tables map[string]*table
 }
 
 // maxTables is the number of tables in memory, about 1 MB each at 1,468 rows.
 const maxTables = 16
 
-func (c *tableCache) get(key string) ([]row, bool) {
+func (c *tableCache) get(versionID string) (*table, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	rows, ok := c.tables[key]
-	return rows, ok
+	t, ok := c.tables[versionID]
+	return t, ok
 }
 
-func (c *tableCache) put(key string, rows []row) {
+func (c *tableCache) put(t *table) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.tables[key]; ok {
-		return
-	}
 	if c.tables == nil {
-		c.tables = map[string][]row{}
+		c.tables = map[string]*table{}
 	}
-	if len(c.keys) == maxTables {
-		delete(c.tables, c.keys[0])
-		c.keys = c.keys[1:]
+	if _, ok := c.tables[t.version.ID]; !ok {
+		if len(c.ids) == maxTables {
+			delete(c.tables, c.ids[0])
+			c.ids = c.ids[1:]
+		}
+		c.ids = append(c.ids, t.version.ID)
 	}
-	c.keys, c.tables[key] = append(c.keys, key), rows
+	c.tables[t.version.ID] = t
 }

@@ -138,7 +138,7 @@ func (v *visit) readItem(k *kind, a *api.Assessment) (*itemPage, error) {
 		AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Gate: k.Gate, Item: page.Code,
 	})
 	page.MayEdit = v.may(k.Write) && page.Version != nil && page.VersionID == page.Version.ID && a.State != api.StateClosed
-	page.MayComment = v.may("assessment:write")
+	page.MayComment = v.may(api.CommentWrite)
 	return page, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
@@ -23,8 +24,10 @@ type kind struct {
 	Status int
 	// newest returns the newest version, or nil if there is none.
 	newest func(*visit, *api.AssessmentListInput) (*api.DeliverableVersion, error)
-	rows   func(v *visit, versionID string) ([]row, error)
-	item   func(v *visit, id string) (*itemPage, error)
+	// rows returns the items in the order of the controls, or only those changed after a time, newest first; nil
+	// if those are too many.
+	rows func(v *visit, versionID string, after time.Time) ([]row, error)
+	item func(v *visit, id string) (*itemPage, error)
 	// change sends a patch of the item, and returns the ID of the changed item: another one if the version was
 	// no longer a draft.
 	change func(v *visit, id string, match api.Match, patch []byte) (string, error)
@@ -37,6 +40,7 @@ type row struct {
 	// Review is set if the item needs review, and Confidence is how sure the automatic verdict is.
 	Review     bool
 	Confidence float64
+	Updated    time.Time
 }
 
 // cell is a value in a table: Tone is the API's value if it is shown as a tag, and Rank its place in the
@@ -80,8 +84,9 @@ var kinds = []kind{
 		newest: func(v *visit, in *api.AssessmentListInput) (*api.DeliverableVersion, error) {
 			return newestOf(v, api.ListSoA, in, func(x *api.SoAVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
 		},
-		rows: func(v *visit, id string) ([]row, error) {
-			return rowsOf(v, api.ListSoAItems, &api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}}, soaRow)
+		rows: func(v *visit, id string, after time.Time) ([]row, error) {
+			in := api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}, Sort: sortFor(after)}
+			return rowsOf(v, api.ListSoAItems, &in, after, soaRow)
 		},
 		item: func(v *visit, id string) (*itemPage, error) {
 			return itemOf(v, api.GetSoAItem, &api.SoAItemInput{SoAItemID: id}, soaItemPage)
@@ -97,8 +102,9 @@ var kinds = []kind{
 		newest: func(v *visit, in *api.AssessmentListInput) (*api.DeliverableVersion, error) {
 			return newestOf(v, api.ListGap, in, func(x *api.GapVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
 		},
-		rows: func(v *visit, id string) ([]row, error) {
-			return rowsOf(v, api.ListFindings, &api.FindingsInput{GapInput: api.GapInput{GapVersionID: id}}, findingRow)
+		rows: func(v *visit, id string, after time.Time) ([]row, error) {
+			in := api.FindingsInput{GapInput: api.GapInput{GapVersionID: id}, FindingFilter: api.FindingFilter{Sort: sortFor(after)}}
+			return rowsOf(v, api.ListFindings, &in, after, findingRow)
 		},
 		item: func(v *visit, id string) (*itemPage, error) {
 			return itemOf(v, api.GetFinding, &api.FindingInput{FindingID: id}, findingPage)
@@ -114,9 +120,9 @@ var kinds = []kind{
 		newest: func(v *visit, in *api.AssessmentListInput) (*api.DeliverableVersion, error) {
 			return newestOf(v, api.ListMaturity, in, func(x *api.MaturityVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
 		},
-		rows: func(v *visit, id string) ([]row, error) {
-			in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}}
-			return rowsOf(v, api.ListMaturityScores, &in, scoreRow)
+		rows: func(v *visit, id string, after time.Time) ([]row, error) {
+			in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, Sort: sortFor(after)}
+			return rowsOf(v, api.ListMaturityScores, &in, after, scoreRow)
 		},
 		item: func(v *visit, id string) (*itemPage, error) {
 			return itemOf(v, api.GetMaturityScore, &api.MaturityScoreInput{MaturityScoreID: id}, scorePage)
@@ -132,8 +138,9 @@ var kinds = []kind{
 		newest: func(v *visit, in *api.AssessmentListInput) (*api.DeliverableVersion, error) {
 			return newestOf(v, api.ListPOAM, in, func(x *api.POAMVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
 		},
-		rows: func(v *visit, id string) ([]row, error) {
-			return rowsOf(v, api.ListPOAMItems, &api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}}, planItemRow)
+		rows: func(v *visit, id string, after time.Time) ([]row, error) {
+			in := api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}, Sort: sortFor(after)}
+			return rowsOf(v, api.ListPOAMItems, &in, after, planItemRow)
 		},
 		item: func(v *visit, id string) (*itemPage, error) {
 			return itemOf(v, api.GetPOAMItem, &api.POAMItemInput{POAMItemID: id}, planItemPage)
@@ -159,13 +166,41 @@ func newestOf[T any](
 	return header(&l.Data[0]), nil
 }
 
-func rowsOf[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, toRow func(*T) row) ([]row, error) {
-	items, err := all(v, op, in)
+// sortFor returns the order in which to list items changed after a time; the default order for the zero time.
+func sortFor(after time.Time) string {
+	if after.IsZero() {
+		return ""
+	}
+	return "-updated_at"
+}
+
+// maxRefreshed is the number of changed items up to which a table in memory is brought up to date.
+const maxRefreshed = 20
+
+func rowsOf[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, after time.Time, toRow func(*T) row) ([]row, error) {
+	if after.IsZero() {
+		items, err := all(v, op, in)
+		return mapRows(items, toRow), err
+	}
+	any(in).(interface{ SetPaging(api.Paging) }).SetPaging(api.Paging{Limit: maxRefreshed})
+	l, err := do(v, op, in)
+	if err != nil {
+		return nil, err
+	}
+	rows := mapRows(l.Data, toRow)
+	n := slices.IndexFunc(rows, func(r row) bool { return !r.Updated.After(after) })
+	if n < 0 {
+		return nil, nil
+	}
+	return rows[:n], nil
+}
+
+func mapRows[T any](items []T, toRow func(*T) row) []row {
 	out := make([]row, len(items))
 	for i := range items {
 		out[i] = toRow(&items[i])
 	}
-	return out, err
+	return out
 }
 
 func itemOf[I, T any](v *visit, op api.Op[I, T], in *I, toPage func(*T) *itemPage) (*itemPage, error) {
@@ -189,7 +224,7 @@ func changeOf[I, T any](v *visit, op api.Op[I, T], in *I, body any, patch []byte
 
 func soaRow(i *api.SoAItem) row {
 	return row{
-		ID: i.ID, Code: i.ControlCode, Title: i.ControlTitle, Review: i.NeedsReview, Confidence: i.Confidence,
+		ID: i.ID, Updated: i.UpdatedAt, Code: i.ControlCode, Title: i.ControlTitle, Review: i.NeedsReview, Confidence: i.Confidence,
 		Cells: []cell{
 			tagCell(i.ImplementationStatus, implementations), tagCell(i.Applicability, applicabilities), tagCell(i.EvidenceCoverage, coverages),
 			textCell(i.Owner), numberCell(fmt.Sprintf("%.2f", i.Confidence), i.Confidence),
@@ -225,7 +260,7 @@ func findingRow(f *api.Finding) row {
 		due = string(*f.DueDate)
 	}
 	return row{
-		ID: f.ID, Code: f.ControlCode, Title: f.ControlTitle, Confidence: f.Confidence,
+		ID: f.ID, Updated: f.UpdatedAt, Code: f.ControlCode, Title: f.ControlTitle, Confidence: f.Confidence,
 		Cells: []cell{
 			tagCell(f.Severity, api.Severities), {Text: prose.Label(f.Result), Tone: string(f.Result)}, {Text: prose.Label(f.GapType)},
 			textCell(f.Owner), {Text: due},
@@ -265,7 +300,7 @@ func scoreRow(s *api.MaturityScore) row {
 		previous = numberCell(fmt.Sprint(*s.PreviousLevel), float64(*s.PreviousLevel))
 	}
 	return row{
-		ID: s.ID, Code: s.ControlCode, Title: s.ControlTitle, Confidence: s.Confidence,
+		ID: s.ID, Updated: s.UpdatedAt, Code: s.ControlCode, Title: s.ControlTitle, Confidence: s.Confidence,
 		Cells: []cell{level(s.Level), level(s.TargetLevel), previous, numberCell(fmt.Sprintf("%.2f", s.Confidence), s.Confidence)},
 	}
 }
@@ -286,7 +321,7 @@ func scorePage(s *api.MaturityScore) *itemPage {
 
 func planItemRow(i *api.POAMItem) row {
 	return row{
-		ID: i.ID, Code: i.POAMCode, Title: cmp.Or(i.ControlCode+" "+i.ControlTitle, i.Weakness),
+		ID: i.ID, Updated: i.UpdatedAt, Code: i.POAMCode, Title: cmp.Or(i.ControlCode+" "+i.ControlTitle, i.Weakness),
 		Cells: []cell{
 			tagCell(i.Status, planStatuses), tagCell(i.Severity, api.Severities), numberCell(fmt.Sprint(i.Priority), float64(i.Priority)), textCell(i.Owner),
 			{Text: string(i.CurrentDueDate())},
