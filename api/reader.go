@@ -118,7 +118,9 @@ type (
 	// DraftSoAInput is the input for drafting a Statement of Applicability.
 	DraftSoAInput struct {
 		AssessmentInput
-		Reader string `query:"reader" maxLength:"64" doc:"rules, model for the language model in use, or the name of a reader. By default, the reader of the newest version; rules if there is none."`
+		// SecondReader also reads. Its verdicts don't count, but are shown where they differ.
+		SecondReader string `query:"second_reader" maxLength:"64" doc:"model, or the name of a reader that also reads. Its verdicts are shown where they differ and never change a status. If reader and second_reader are omitted, those of the newest version."`
+		Reader       string `query:"reader" maxLength:"64" doc:"rules, model for the language model in use, or the name of a reader. By default, the reader of the newest version; rules if there is none."`
 	}
 )
 

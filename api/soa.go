@@ -109,6 +109,7 @@ type SoAItem struct {
 	OnlyDocument         string           `json:"only_document" doc:"File name of the document if the verdict rests on one alone, otherwise empty."`
 	ChangedByDocument    string           `json:"changed_by_document" doc:"File name of the one document that has changed the automatic verdict since a previous draft, without an approval in between; empty if there is none."`
 	ChangedFrom          Implementation   `json:"changed_from,omitempty" doc:"Status before that change; absent if there was none."`
+	SecondReading        *SecondReading   `json:"second_reading,omitempty" doc:"What a second reader says, if it says something else; absent if it agrees or there is none."`
 	EvidenceCoverage     EvidenceCoverage `json:"evidence_coverage"`
 	CoverageRatio        float64          `json:"coverage_ratio" doc:"Covered share of the control's statements, 0 to 1."`
 	Statements           []Statement      `json:"statements"`
@@ -120,6 +121,15 @@ type SoAItem struct {
 	Confidence           float64          `json:"confidence"`
 	Reason               string           `json:"reason" doc:"Reason for the implementation status."`
 	NeedsReview          bool             `json:"needs_review"`
+}
+
+// SecondReading is what a second reader says about a control where it differs from the first, whose verdict counts.
+type SecondReading struct {
+	Reader               string         `json:"reader"`
+	ImplementationStatus Implementation `json:"implementation_status"`
+	Reason               string         `json:"reason"`
+	Statements           []Statement    `json:"statements" doc:"The statements on which the readers differ, with the second reader's verdicts."`
+	Evidence             []Evidence     `json:"evidence" doc:"The second reader's quotes for these statements."`
 }
 
 // StatementSource is the part of a control from which its statements were derived.
@@ -182,6 +192,7 @@ type SoAItemsInput struct {
 	Requirement          string           `query:"requirement" doc:"Only items that satisfy this requirement, e.g. A.8.5; prefix the framework if it is ambiguous, e.g. iso-27001-2022:A.8.5."`
 	Owner                string           `query:"owner"`
 	NeedsReview          string           `query:"needs_review" enum:"true,false"`
+	Disagreement         string           `query:"disagreement" enum:"true,false" doc:"Whether a second reader says something else."`
 	Q                    string           `query:"q" doc:"Part of the control, the rationale or the reason."`
 	Sort                 string           `query:"sort" sort:"control_code,domain_code,applicability,implementation_status,evidence_coverage,owner,confidence,updated_at" doc:"Sort order; prefix a field with - for descending."`
 }

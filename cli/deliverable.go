@@ -296,6 +296,9 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 			}
 			p.Text("The reader %s has not read all %s. %s", h.Inputs["reader"], unread, effect)
 		}
+		if h.Inputs["second_reader"] != "" {
+			p.Text("To see where the second reader disagrees: `%s`", a.suggestedCommandLine("soa items --disagreement"))
+		}
 		if len(h.Kept) > 0 {
 			p.Text("Manual edits kept: %s.", joinFirst(h.Kept, 12))
 		}

@@ -100,6 +100,7 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, v *api.DeliverableVersi
 		}
 		p.Text("5. Confidence of the %s: %.2f%s.", sure, i.Confidence, formatReviewSuffix(i.NeedsReview))
 	}
+	renderSecondReading(p, i.SecondReading)
 	renderManualEdits(p, &i.Item)
 }
 

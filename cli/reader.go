@@ -133,7 +133,10 @@ requests and tokens. The rules are always available, as rules.`,
 			if err != nil {
 				return err
 			}
-			columns := []print.Column{fixed("name"), number("readings"), number("requirements"), optional(number("requests")), optional(number("tokens")), column("by"), fixed("last")}
+			columns := []print.Column{
+				fixed("name"), number("readings"), number("requirements"), optional(number("requests")), optional(number("tokens")), column("by"),
+				fixed("last"),
+			}
 			return printList(a, all, columns, func(r api.Reader) []string {
 				requests, tokens := "", ""
 				if m := r.Model; m != nil {
@@ -154,6 +157,8 @@ requests and tokens. The rules are always available, as rules.`,
 type readerFlags struct {
 	name string // of a reader, or a file of readings
 	yes  bool   // don't ask before a model reads a lot
+	// second lets the language model read too, without deciding.
+	second bool
 }
 
 // addReaderFlag adds the flags that choose the reader.
@@ -163,6 +168,7 @@ func addReaderFlag(cmd *cobra.Command, reader *readerFlags) {
 		&reader.name, "reader", "",
 		"rules, model, the name of a reader, or a file of readings (default: the newest version's reader)",
 	)
+	f.BoolVar(&reader.second, "second-reader", false, "let the language model read too, and show where it differs; it changes no status")
 	f.BoolVarP(&reader.yes, "yes", "y", false, "let a model read without asking first")
 }
 
@@ -201,6 +207,14 @@ func (a *app) draftSoAReadBy(ctx context.Context, assessment string, flags reade
 		reader = r.Name
 	}
 	in := api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Reader: reader}
+	if flags.second {
+		second, err := a.readWithModel(ctx, assessment, flags.yes)
+		if err != nil {
+			return nil, err
+		}
+		in.SecondReader = second
+		a.progress.Start("draft the " + api.GateSoA.Title())
+	}
 	return call(ctx, a, api.DraftSoA, &in)
 }
 

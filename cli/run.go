@@ -359,7 +359,7 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 				one.Decider(),
 			)
 		}
-		if st.NextStates[0] == api.StateSoADrafted && a.chosenReader(o.reader.name) != "" {
+		if st.NextStates[0] == api.StateSoADrafted && (a.chosenReader(o.reader.name) != "" || o.reader.second) {
 			a.progress.Start(move.Work)
 			if _, err := a.draftSoAReadBy(ctx, id, o.reader); err != nil { // the move keeps this draft
 				return validationToRuntimeError(err)

@@ -208,6 +208,24 @@ func renderSoAItem(p *print.Page, i *api.SoAItem) {
 	}
 	renderMissing(p, i.MissingElements)
 	renderEvidence(p, i.Evidence)
+	renderSecondReading(p, i.SecondReading)
+}
+
+// renderSecondReading prints what the second reader says where it differs.
+func renderSecondReading(p *print.Page, r *api.SecondReading) {
+	if r == nil {
+		return
+	}
+	p.Title("The second reader, %s, disagrees: %s", r.Reader, prose.Humanize(r.ImplementationStatus))
+	p.Text("%s This doesn't change the status; decide with `service soa edit`.", r.Reason)
+	for _, s := range r.Statements {
+		p.ListItem(0, "[%s] %s", s.Verdict, s.Text)
+		for _, e := range r.Evidence {
+			if strings.Contains(e.Statement, s.Text) {
+				renderQuote(p, 4, e)
+			}
+		}
+	}
 }
 
 func renderSoATable(p *print.Page, items []api.SoAItem) {
@@ -224,7 +242,7 @@ func renderSoATable(p *print.Page, items []api.SoAItem) {
 
 func (a *app) soaItems() *cobra.Command {
 	var in api.SoAItemsInput
-	var review bool
+	var review, disagreement bool
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "items", Aliases: []string{"list"}, Short: "List the items of the newest version",
@@ -239,6 +257,9 @@ func (a *app) soaItems() *cobra.Command {
 			in.SoAVersionID = id
 			if review {
 				in.NeedsReview = "true"
+			}
+			if disagreement {
+				in.Disagreement = "true"
 			}
 			items, err := fetchList(cmd.Context(), a, api.ListSoAItems, &in, l)
 			if err != nil {
@@ -259,6 +280,7 @@ func (a *app) soaItems() *cobra.Command {
 	f.StringVar(&in.Requirement, "requirement", "", "only controls covering this requirement, e.g. A.8.5")
 	f.StringVar(&in.Owner, "owner", "", "only this owner (part of the name is enough)")
 	f.BoolVar(&review, "needs-review", false, "only items that need review")
+	f.BoolVar(&disagreement, "disagreement", false, "only items on which the second reader says something else")
 	f.StringVar(&in.Q, "query", "", "only items containing these words")
 	f.StringVar(&in.Sort, "sort", "", "sort order, e.g. owner,control_code; an unknown name lists the valid ones")
 	l.addFlags(cmd, 0)

@@ -59,7 +59,7 @@ var exampleFields = map[string]any{
 	"id": exampleID, "organization_id": exampleOrganization, "user_id": exampleUser, "trace_id": exampleTraceID, "error": nil, "description": "All systems that serve customers.",
 	"name": "Acme 2026", "client_name": "Acme Ltd", "title": "Acme 2026", "created_by": "Ada Byron", "uploaded_by": "Ada Byron", "approved_by": "Ada Byron", "edited_by": nil,
 	"edited_fields": []string{}, "author_ids": []string{exampleUser}, "reason": "The evidence was read and discussed.", "comment": "Read and agreed.", "revision": 3, "warnings": []string{},
-	"Reader.model": nil, "ReaderModel.name": "ollama/qwen3:8b", "ReaderModel.digest": exampleHash, "served_model": "", "prompt": "reader/1", "seed": 1,
+	"Reader.model": nil, "second_reading": nil, "SecondReading.reader": "model.qwen3-8b.9f2c1d4b", "ReaderModel.name": "ollama/qwen3:8b", "ReaderModel.digest": exampleHash, "served_model": "", "prompt": "reader/1", "seed": 1,
 	"calls": 40, "prompt_tokens": 210000, "completion_tokens": 9000, "seconds": 310.5, "dropped_quotes": 7, "statements_without_answer": 2,
 	"server": "http://127.0.0.1:11434", "remote": false, "ModelReading.reader": "model.qwen3-8b.9f2c1d4b", "ModelReading.note": "", "statements_left": 120,
 	"passages_withheld": 1, "cost": 0.14, "stopped": "", "concurrency": 1, "context_tokens": 16384, "max_tokens": 0, "max_seconds": 7200, "max_cost": 5,

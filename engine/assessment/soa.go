@@ -58,17 +58,17 @@ func frameworkControls(snap *scf.Snapshot, a *api.Assessment) ([]api.Control, ma
 // draftSoA drafts an item for every control, with its applicability from the scope and its status from
 // the evidence.
 func (s *Service) draftSoA(ctx context.Context, by api.Caller, a *api.Assessment) (draft[api.SoAItem], error) {
-	return s.draftSoAReadBy("")(ctx, by, a)
+	return s.draftSoAReadBy(chosenReaders{})(ctx, by, a)
 }
 
-// draftSoAReadBy is like draftSoA with the reader of the given name.
-func (s *Service) draftSoAReadBy(reader string) draftFunc[api.SoAItem] {
+// draftSoAReadBy is like draftSoA with chosen readers.
+func (s *Service) draftSoAReadBy(reader chosenReaders) draftFunc[api.SoAItem] {
 	return s.draftSoAIgnoringInclusion("", nil, reader)
 }
 
 // draftSoAIgnoringInclusion returns a function that drafts the Statement of Applicability. If resetNames
 // contains "applicability", it drafts as if no user had marked the item itemID as applicable.
-func (s *Service) draftSoAIgnoringInclusion(itemID string, resetNames []string, reader string) draftFunc[api.SoAItem] {
+func (s *Service) draftSoAIgnoringInclusion(itemID string, resetNames []string, reader chosenReaders) draftFunc[api.SoAItem] {
 	if !slices.Contains(resetNames, "applicability") && !slices.Contains(resetNames, "all") {
 		itemID = ""
 	}
@@ -93,7 +93,7 @@ func (s *Service) draftSoAFromSession(
 		by,
 		a,
 		"",
-		"",
+		chosenReaders{},
 		func(snap *scf.Snapshot, controls []api.Control, r *storedReader, use func(*Evaluation, map[string]api.Document) error) error {
 			all, err := snap.Controls(scf.ControlFilter{})
 			if err != nil {
@@ -115,8 +115,8 @@ func (s *Service) draftSoAFromSession(
 
 // draftSoAWith drafts the Statement of Applicability using the Evaluation that evaluate passes to its
 // callback. If a user marked the item ignoredItemID as applicable, that is ignored.
-func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assessment, ignoredItemID, readerName string,
-	evaluate func(snap *scf.Snapshot, controls []api.Control, r *storedReader, use func(*Evaluation, map[string]api.Document) error) error,
+func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assessment, ignoredItemID string, readers chosenReaders,
+	evaluate evaluateFunc,
 ) (d draft[api.SoAItem], err error) {
 	snap, err := s.catalogSnapshot(ctx, a)
 	if err != nil {
@@ -133,11 +133,14 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 	} else if !api.IsCode(err, api.CodeNotFound) {
 		return d, err
 	}
-	reader, err := s.findReader(ctx, a.OrganizationID, a.ID, readerName)
+	reader, second, err := s.findReaders(ctx, a.OrganizationID, a.ID, readers)
 	if err != nil {
 		return d, err
 	}
 	d.method = reader.method()
+	if second != nil {
+		d.method += "; second reader " + second.describe()
+	}
 	previous, err := loadPreviousInView(ctx, s, a, soa, nil)
 	if err != nil {
 		return d, err
@@ -147,6 +150,10 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 		return d, err
 	}
 	defer release()
+	others, err := judgeWithSecond(ctx, evaluate, snap, controls, second)
+	if err != nil {
+		return d, err
+	}
 	var quotes [][]api.Evidence // that decide the verdict, by item
 	var read map[string]api.Document
 	err = evaluate(snap, controls, reader, func(j *Evaluation, documents map[string]api.Document) (err error) {
@@ -154,10 +161,16 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 			return err
 		}
 		reader.recordIn(d.inputs)
+		second.recordAsSecondIn(d.inputs)
 		read = maps.Clone(documents)
 		d.items, quotes, err = s.draftSoAItems(
 			ctx, j, documents, controls, codes, frameworkNames(snap), traits, manuallyIncluded(previous.items, ignoredItemID), d.inputs,
 		)
+		for n := range d.items {
+			if other, ok := others[d.items[n].ControlCode]; ok {
+				addSecondReading(&d.items[n], other, second.Reader.Name)
+			}
+		}
 		return err
 	})
 	d.mergePrevious = func(d *draft[api.SoAItem], previous *previousVersion[api.SoAItem]) {
@@ -205,11 +218,12 @@ func (s *Service) currentSoAInputs(ctx context.Context, by api.Caller, a *api.As
 	if err != nil {
 		return nil, err
 	}
-	reader, err := s.findReader(ctx, a.OrganizationID, a.ID, "")
+	reader, second, err := s.findReaders(ctx, a.OrganizationID, a.ID, chosenReaders{})
 	if err != nil {
 		return nil, err
 	}
 	reader.recordIn(inputs)
+	second.recordAsSecondIn(inputs)
 	return inputs, nil
 }
 
@@ -358,15 +372,17 @@ func isExcludedWithStatus(i *api.SoAItem) bool {
 
 // DraftSoA drafts the next version of the Statement of Applicability. The reader "model" reads first what it has not read.
 func (s *Service) DraftSoA(ctx context.Context, by api.Caller, in *api.DraftSoAInput) (*api.SoAVersion, error) {
-	reader := in.Reader
-	if reader == api.ModelReader {
-		name, err := s.readAllWithModel(ctx, by, in.AssessmentID)
-		if err != nil {
-			return nil, err
+	readers := chosenReaders{in.Reader, in.SecondReader}
+	for _, name := range []*string{&readers.first, &readers.second} {
+		if *name == api.ModelReader {
+			read, err := s.readAllWithModel(ctx, by, in.AssessmentID)
+			if err != nil {
+				return nil, err
+			}
+			*name = read
 		}
-		reader = name
 	}
-	return s.draftNextSoA(ctx, by, in.AssessmentID, s.draftSoAReadBy(reader))
+	return s.draftNextSoA(ctx, by, in.AssessmentID, s.draftSoAReadBy(readers))
 }
 
 func (s *Service) draftNextSoA(
@@ -415,6 +431,7 @@ func (s *Service) ListSoAItems(ctx context.Context, by api.Caller, in *api.SoAIt
 			(in.EvidenceCoverage == "" || i.EvidenceCoverage == in.EvidenceCoverage) &&
 			(in.Framework == "" || len(i.RequirementCodes[in.Framework]) > 0) &&
 			matchesOwner(in.Owner, i.Owner) &&
+			(in.Disagreement == "" || fmt.Sprint(i.SecondReading != nil) == in.Disagreement) &&
 			(in.NeedsReview == "" || fmt.Sprint(i.NeedsReview) == in.NeedsReview) &&
 			matchesQuery(q, i.ControlCode, i.ControlTitle, i.Rationale, i.Reason)
 	})
@@ -447,7 +464,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 	if err := validateOwner(b.Owner.Value); err != nil {
 		return nil, err
 	}
-	redrafted, err := draftItemWithoutEdits(ctx, s, by, soa, in.SoAItemID, b.Reset, s.draftSoAIgnoringInclusion(in.SoAItemID, b.Reset, ""))
+	redrafted, err := draftItemWithoutEdits(ctx, s, by, soa, in.SoAItemID, b.Reset, s.draftSoAIgnoringInclusion(in.SoAItemID, b.Reset, chosenReaders{}))
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ import (
 var protectedItemFields = []string{
 	"id", "organization_id", "created_at", "updated_at", "assessment_id", "version_id", "revision",
 	"control_id", "control_code", "control_title", "domain_code", "edited_by",
-	"rests_on_documents", "only_document", "changed_by_document", "changed_from",
+	"rests_on_documents", "only_document", "changed_by_document", "changed_from", "second_reading",
 }
 
 // derivedFields lists fields that the rules set together with others. They differ between two items only

@@ -1,0 +1,111 @@
+package assessment
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/store"
+)
+
+// chosenReaders names the readers of a draft. If both are "", those of the newest version read.
+type chosenReaders struct{ first, second string }
+
+// Inputs of a Statement of Applicability that describe its second reader.
+const (
+	secondReaderInput   = "second_reader"
+	secondReadingsInput = "second_readings_sha256"
+)
+
+// findReaders returns the readers of a draft. The first is nil for the rules, the second if there is none.
+func (s *Service) findReaders(ctx context.Context, org, assessment string, c chosenReaders) (first, second *storedReader, err error) {
+	if first, err = s.findReader(ctx, org, assessment, c.first); err != nil {
+		return nil, nil, err
+	}
+	if c == (chosenReaders{}) {
+		err = s.db.View(ctx, func(tx *store.Tx) error {
+			v, _, err := soa.newestVersion(tx, org, assessment)
+			c.second = v.Inputs[secondReaderInput]
+			return err
+		})
+	}
+	if c.second == "" || err != nil {
+		return first, nil, err
+	}
+	second, err = s.findReader(ctx, org, assessment, c.second)
+	if err == nil && (second == nil || first != nil && first.Reader.Name == second.Reader.Name) {
+		err = api.Invalid(
+			"second_reader", "the second reader must be another than the first, and can't be the rules; choose e.g. %q", api.ModelReader,
+		)
+	}
+	return first, second, err
+}
+
+// recordAsSecondIn adds the second reader to the inputs of a draft.
+func (r *storedReader) recordAsSecondIn(inputs map[string]string) {
+	if r != nil {
+		inputs[secondReaderInput], inputs[secondReadingsInput] = r.Reader.Name, r.SHA256
+	}
+}
+
+// evaluateFunc evaluates controls with a reader and passes the Evaluation and the documents to use.
+type evaluateFunc func(
+	snap *scf.Snapshot, controls []api.Control, r *storedReader, use func(*Evaluation, map[string]api.Document) error,
+) error
+
+// judgeWithSecond returns what the second reader says about each control, by code; nil if there is none.
+func judgeWithSecond(
+	ctx context.Context, evaluate evaluateFunc, snap *scf.Snapshot, controls []api.Control, second *storedReader,
+) (map[string]judge.Judgement, error) {
+	if second == nil {
+		return nil, nil
+	}
+	out := make(map[string]judge.Judgement, len(controls))
+	return out, evaluate(snap, controls, second, func(j *Evaluation, _ map[string]api.Document) error {
+		all, err := j.EvaluateAll(ctx, controls, runtime.GOMAXPROCS(0))
+		for i, one := range all {
+			out[controls[i].Code] = one
+		}
+		return err
+	})
+}
+
+// addSecondReading adds to a line what the second reader says, where it differs. The status stays the first reader's: a
+// second one must not make it more lenient.
+func addSecondReading(i *api.SoAItem, second judge.Judgement, reader string) {
+	if !i.Applicability.IsApplicable() {
+		return
+	}
+	verdicts := map[string]string{}
+	for _, st := range i.Statements {
+		verdicts[st.Text] = st.Verdict
+	}
+	out := api.SecondReading{
+		Reader: reader, ImplementationStatus: second.Implementation, Reason: second.Reason, Statements: []api.Statement{},
+		Evidence: []api.Evidence{},
+	}
+	for _, st := range second.Statements {
+		first, ok := verdicts[st.Text]
+		if shows := func(v string) bool { return v != judge.VerdictMissing && v != judge.VerdictTemplate }; !ok || first == st.Verdict ||
+			!shows(first) && !shows(st.Verdict) {
+			continue
+		}
+		out.Statements = append(out.Statements, st)
+		for _, e := range second.Evidence {
+			if strings.Contains(e.Statement, st.Text) && !slices.ContainsFunc(out.Evidence, func(have api.Evidence) bool {
+				return have.Quote == e.Quote && have.ChunkID == e.ChunkID
+			}) {
+				out.Evidence = append(out.Evidence, e)
+			}
+		}
+	}
+	if len(out.Statements) == 0 && out.ImplementationStatus == i.ImplementationStatus {
+		return
+	}
+	i.SecondReading = &out
+	i.NeedsReview = i.NeedsReview || out.ImplementationStatus != i.ImplementationStatus
+}
