@@ -40,7 +40,7 @@ type ReportAppearance struct {
 	Title string `json:"title,omitempty" maxLength:"300"`
 	// WithAppendices and Compare apply to the template client.
 	WithAppendices bool   `json:"with_appendices,omitempty" doc:"Bind the appendices into a report with the template client."`
-	Compare        string `json:"compare,omitempty" maxLength:"100" doc:"Id of an earlier assessment; a report with the template client says what improved, what slipped, and why."`
+	Compare        string `json:"compare,omitempty" maxLength:"100" doc:"Id of an earlier assessment; a report with the template client says what improved, what slipped, and why. By default, the newest finished one of the same client, frameworks and catalog."`
 	Layout         string `json:"layout,omitempty" maxLength:"4000000" doc:"A layout of your own, filled in with the report's data: for docx and pptx a document in base64, for html and md a Go template."`
 	Style          string `json:"style,omitempty" maxLength:"2800000" doc:"A DOCX in base64 that supplies the styles of a docx report."`
 }

@@ -162,6 +162,11 @@ func (s *Service) renderAndStoreReport(ctx context.Context, by api.Caller, asses
 	if err != nil {
 		return nil, err
 	}
+	if b.Template == content.TemplateClient && b.Compare == "" {
+		if b.Compare, err = s.findEarlier(ctx, by, &src.Assessment); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.addEarlier(ctx, by, src, b); err != nil {
 		return nil, err
 	}
@@ -216,6 +221,29 @@ func (s *Service) renderAndStoreReport(ctx context.Context, by api.Caller, asses
 			}))
 	})
 	return &out, err
+}
+
+// findEarlier returns the ID of the newest assessment of the same client, against the same frameworks and catalog, that is
+// older than a, or "" if there is none.
+func (s *Service) findEarlier(ctx context.Context, by api.Caller, a *api.Assessment) (id string, err error) {
+	if a.ClientName == "" {
+		return "", nil
+	}
+	var newest time.Time
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		id, newest = "", time.Time{}
+		for e, err := range store.Assessments.Scan(tx, by.OrganizationID) {
+			if err != nil {
+				return err
+			}
+			if e.ClientName == a.ClientName && e.SCFVersionID == a.SCFVersionID && slices.Equal(e.FrameworkIDs, a.FrameworkIDs) &&
+				e.State.HasReached(api.StateReportGenerated) && e.CreatedAt.Before(a.CreatedAt) && e.CreatedAt.After(newest) {
+				id, newest = e.ID, e.CreatedAt
+			}
+		}
+		return nil
+	})
+	return id, err
 }
 
 // addEarlier adds the assessment that a request compares with to src.
