@@ -107,7 +107,7 @@ func (l *compiler) buildBlock(o openBlock, end *node) {
 	}
 	first, last := from.index(), to.index()
 	siblings := parent.children
-	b := &node{block: &blockNode{open: o.node.tag}, place: o.node.place}
+	b := &node{block: &blockNode{open: o.node.tag}, place: placeOf(o.node)}
 	current := branch{tag: o.node.tag}
 	at := first
 	for _, e := range o.elses {

@@ -405,7 +405,9 @@ func (l *compiler) loop(n *node, t *tag) (*eachItem, scopeType) {
 	if err != nil {
 		return fail(err)
 	}
+	p.lists = true
 	list, err := p.primary()
+	p.lists = false
 	if err != nil {
 		return fail(err)
 	}

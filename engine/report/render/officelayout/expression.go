@@ -82,6 +82,8 @@ type parser struct {
 	scopes []scopeType
 	tokens []string
 	depth  int
+	// lists is set where only a list fits: names of other fields don't hide those of lists further out.
+	lists bool
 }
 
 const maxExpressionDepth = 30
@@ -292,6 +294,12 @@ func (p *parser) primary() (expression, error) {
 	return p.path(t)
 }
 
+// isPlain reports whether a type is neither a list nor something with fields.
+func isPlain(t reflect.Type) bool {
+	k := base(t).Kind()
+	return k != reflect.Slice && k != reflect.Map && !isRecord(base(t))
+}
+
 // path resolves a name: a field of the innermost item that has it, or outside of all loops of the report.
 func (p *parser) path(text string) (expression, error) {
 	scope := len(p.scopes) - 1
@@ -334,7 +342,7 @@ func (p *parser) path(text string) (expression, error) {
 			if !isRecord(t) {
 				continue
 			}
-			if _, _, ok := p.schema.field(t, first); ok {
+			if _, typ, ok := p.schema.field(t, first); ok && !(p.lists && i > 0 && isPlain(typ)) {
 				scope, found = i, true
 			}
 		}

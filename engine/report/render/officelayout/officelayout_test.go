@@ -121,6 +121,9 @@ func TestFill(t *testing.T) {
 			`<w:tbl>` + row(p("{{#each domain_results}}"), p("")) + row(p("{{code}}"), p("{{@root.figures.high}}")) + row(p("{{/each}}"), p("")) + `</w:tbl>`,
 			`<w:tbl>` + row(own("A"), own("2")) + row(own("B"), own("2")) + `</w:tbl>`,
 		},
+		"a list that a figure of the item hides": {
+			p("{{#each domain_results limit 1}}{{#each findings limit 1}}{{severity}}{{/each}}{{/each}}"), own("critical"),
+		},
 		"a table without rows": {`<w:tbl>` + row(p("{{#each domain_results where code == \"Z\"}}{{code}}"), p("{{/each}}")) + `</w:tbl>`, ""},
 		"a cell keeps a paragraph": {
 			`<w:tbl>` + row(p("{{#if false}}")+p("a")+p("{{/if}}"), p("x")) + `</w:tbl>`,

@@ -54,8 +54,11 @@ func setPlaces(root *node) {
 }
 
 func joinPlace(a, b string) string {
-	if a == "" {
+	switch "" {
+	case a:
 		return b
+	case b:
+		return a
 	}
 	return a + ", " + b
 }
