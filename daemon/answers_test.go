@@ -113,7 +113,7 @@ func TestErrorsNameValidValues(t *testing.T) {
 	g.ids["poamItemId"] = items[0].(object)["id"].(string)
 	g.ids["findingId"] = g.firstRecord(api.ListGaps.Path)["id"].(string)
 	for want, a := range map[string]reply{
-		"template: this field is required: one of executive_summary, full": g.owner.do(
+		"template: this field is required: one of client, executive_summary, full": g.owner.do(
 			"POST",
 			g.path(api.CreateReport.Path),
 			object{"format": "md"},

@@ -14,10 +14,12 @@ import (
 )
 
 // pageViews is the category under which the views of pages are counted; maxPageViews is their maximum per
-// person and window. The limits of the contract are for programs.
+// person and window; likewise for the files that people upload on pages. The limits of the contract are for programs.
 const (
 	pageViews    api.RateCategory = "page views"
 	maxPageViews                  = 600
+	pageFiles    api.RateCategory = "page files"
+	maxPageFiles                  = 300
 )
 
 // mountPages serves the pages.
@@ -32,6 +34,12 @@ func (s *Server) mountPages(setupCode string) *web.Site {
 		Unsubscribe: s.engine.Mail.Unsubscribe,
 		Calls:       s.callsOfPage,
 		FirstRun:    s.firstRun(setupCode),
+		CountFile: func(w http.ResponseWriter, r *http.Request, userID string) error {
+			return s.limiter.countAndLimitRequest(r.Context(), w, "page "+userID, pageFiles)
+		},
+		StreamBody: func(w http.ResponseWriter, r *http.Request) {
+			r.Body = &minRateReader{eofTracker: eofTracker{ReadCloser: r.Body}, conn: http.NewResponseController(w)}
+		},
 		CountView: func(w http.ResponseWriter, r *http.Request, userID string) error {
 			return s.limiter.countAndLimitRequest(r.Context(), w, "page "+userID, pageViews)
 		},

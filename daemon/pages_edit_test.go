@@ -1,7 +1,11 @@
 package daemon_test
 
 import (
+	"bytes"
+	"io"
+	"mime/multipart"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -100,6 +104,56 @@ func TestDeliverablePages(t *testing.T) {
 	outsider := &visitor{w: g.w, cookies: map[string]string{api.SessionCookie: stranger.cookie}}
 	for _, path := range []string{table, item} {
 		outsider.page(path, http.StatusNotFound)
+	}
+}
+
+// TestDocumentsPage uploads several files at once, one of which is refused, and a forged form.
+func TestDocumentsPage(t *testing.T) {
+	w := newTestServer(t, daemon.Options{})
+	owner, _ := w.createOrganization("Acme", "ada@acme.example")
+	a := owner.must("POST", api.CreateAssessment.Path, map[string]any{"name": "Acme", "framework_id": "lgpd"}).str("id")
+	v := w.visitorSignedIn("ada@acme.example")
+	path := "/assessments/" + a + "/documents"
+	empty := v.page(path, http.StatusOK)
+	if !strings.Contains(empty, "There are no documents yet") {
+		t.Errorf("without documents: %s", empty)
+	}
+	upload := func(token string, files ...[2]string) *httptest.ResponseRecorder {
+		var b bytes.Buffer
+		m := multipart.NewWriter(&b)
+		_ = m.WriteField("csrf", token)
+		for _, f := range files {
+			part, _ := m.CreateFormFile("file", f[0])
+			_, _ = io.WriteString(part, f[1])
+		}
+		_ = m.Close()
+		req := httptest.NewRequest("POST", origin+path, &b)
+		req.Header.Set("Content-Type", m.FormDataContentType())
+		req.Header.Set("Origin", origin)
+		req.Header.Set("Accept", "text/html")
+		req.AddCookie(&http.Cookie{Name: api.SessionCookie, Value: v.cookies[api.SessionCookie]})
+		rec := httptest.NewRecorder()
+		w.net.ServeHTTP(rec, req)
+		return rec
+	}
+	token := formTokenPattern.FindStringSubmatch(empty)[1]
+	one, two := [2]string{"one.md", "# One\n\nBackups run daily.\n"}, [2]string{"two.md", "# Two\n\nAccess is reviewed.\n"}
+	if rec := upload("forged", one); rec.Code != http.StatusForbidden {
+		t.Errorf("a forged upload: %d", rec.Code)
+	}
+	if rec := upload(token); rec.Code != http.StatusBadRequest || !strings.Contains(rec.Body.String(), "Choose at least one file") {
+		t.Errorf("without files: %d %s", rec.Code, rec.Body)
+	}
+	if rec := upload(token, one, two); rec.Header().Get("Location") != "../.."+path {
+		t.Errorf("two files: %d %s", rec.Code, rec.Body)
+	}
+	rec := upload(token, [2]string{" ", "# Nameless\n"}, [2]string{"<b>three.md", "# Three\n\nLogs are kept.\n"})
+	if rec.Code != http.StatusBadRequest || !strings.Contains(rec.Body.String(), "The file has no name") ||
+		!strings.Contains(rec.Body.String(), "&lt;b&gt;three.md</th>") {
+		t.Errorf("a file without a name, and another: %d %s", rec.Code, rec.Body)
+	}
+	if page := v.page(path, http.StatusOK); !strings.Contains(page, "3 documents") {
+		t.Errorf("the documents: %s", page)
 	}
 }
 

@@ -31,7 +31,7 @@ type limitKey struct {
 // means no limit.
 func newRateLimiter(clock func() time.Time, overrides map[api.RateCategory]int) *rateLimiter {
 	limits := maps.Clone(api.RateLimits)
-	limits[pageViews] = maxPageViews
+	limits[pageViews], limits[pageFiles] = maxPageViews, maxPageFiles
 	maps.Copy(limits, overrides)
 	return &rateLimiter{clock: clock, limits: limits, counts: map[limitKey]int{}}
 }

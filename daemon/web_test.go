@@ -63,7 +63,7 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 	for _, page := range []struct{ name, path string }{
 		{"home", "/"}, {"account", "/account"}, {"assessment", "/assessments/" + g.ids["assessmentId"]}, {"not-found", "/nothing"},
-		{"table", "/assessments/" + g.ids["assessmentId"] + "/soa"}, {"item", "/assessments/" + g.ids["assessmentId"] + "/soa/" + g.ids["soaItemId"]},
+		{"documents", "/assessments/" + g.ids["assessmentId"] + "/documents"}, {"table", "/assessments/" + g.ids["assessmentId"] + "/soa"}, {"item", "/assessments/" + g.ids["assessmentId"] + "/soa/" + g.ids["soaItemId"]},
 	} {
 		b.Open(s.URL + page.path)
 		b.WaitFor(`document.querySelector("h1")`)

@@ -32,12 +32,13 @@ var functions = template.FuncMap{
 	"words":    func(s any) string { return prose.Humanize(text(s)) },
 	"lower":    strings.ToLower,
 	"cite":     print.FormatCitation,
+	"place":    func(l api.Locator) string { return print.FormatLocation(nil, l) },
 	"where":    print.FormatLocation,
 	"time":     print.FormatTime,
 	"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"count":    prose.Count,
 	"percent":  func(p *float64) int { return int(*p + 0.5) },
-	"sentence": sentence,
+	"sentence": func(s any) string { return sentence(text(s)) },
 }
 
 func label(s any) string { return prose.Capitalize(prose.Humanize(text(s))) }
@@ -47,6 +48,10 @@ func text(v any) string {
 	switch s := v.(type) {
 	case string:
 		return s
+	case *string:
+		return *s
+	case api.DocumentState:
+		return string(s)
 	case api.State:
 		return string(s)
 	case api.Gate:

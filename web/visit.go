@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strings"
@@ -30,6 +31,8 @@ type visit struct {
 	me            *api.Me
 	organizations []api.MyOrganization
 	status        int
+	// files are the parts of a form with files, after its token; nil for other forms.
+	files *multipart.Reader
 	// complaint is why the form on the page was not accepted; notice confirms what was done.
 	complaint, notice string
 }
@@ -140,6 +143,9 @@ func (v *visit) may(p api.Permission) bool {
 func (v *visit) readForm() error {
 	if v.r.Method != http.MethodPost {
 		return nil
+	}
+	if isFiles, err := v.readFilesForm(); isFiles {
+		return err
 	}
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxFormBytes)
 	err := v.r.ParseForm()

@@ -28,6 +28,10 @@ type Options struct {
 	Calls func(w http.ResponseWriter, r *http.Request) http.Handler
 	// FirstRun creates the first organization; nil if that can't be done on a page.
 	FirstRun *FirstRun
+	// CountFile counts a file that a user uploads, likewise.
+	CountFile func(w http.ResponseWriter, r *http.Request, userID string) error
+	// StreamBody allows the body of r to arrive for as long as it does so at the minimum rate.
+	StreamBody func(w http.ResponseWriter, r *http.Request)
 	// CountView counts a view of a page by a user, and returns an error if there were too many.
 	CountView func(w http.ResponseWriter, r *http.Request, userID string) error
 }
@@ -61,6 +65,8 @@ func RegisterPages(r Router, o Options) *Site {
 		"POST /sign-out-everywhere":              (*visit).signOutEverywhere,
 		"GET /approvals/{id}":                    (*visit).showApproval,
 		"POST /approvals/{id}":                   (*visit).decide,
+		"GET /assessments/{id}/documents":        (*visit).showDocuments,
+		"POST /assessments/{id}/documents":       (*visit).uploadDocuments,
 		"GET /assessments/{id}/{noun}":           (*visit).showDeliverable,
 		"GET /assessments/{id}/{noun}/{item}":    (*visit).showItem,
 		"POST /assessments/{id}/{noun}/{item}":   (*visit).changeItem,
