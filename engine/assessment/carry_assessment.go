@@ -111,6 +111,9 @@ func carryItems[V, I any](c *carrier, k deliverableType[V, I], isDecided func(*I
 	if err != nil {
 		return err
 	}
+	if items, err = k.addItemsOfOtherFrameworks(c.tx, c.from, &v, items); err != nil {
+		return err
+	}
 	number := 0
 	for n := range items {
 		i := &items[n]
@@ -139,6 +142,50 @@ func carryItems[V, I any](c *carrier, k deliverableType[V, I], isDecided func(*I
 		}
 	}
 	return nil
+}
+
+// addItemsOfOtherFrameworks adds to the items of the newest version those of controls that it lacks because their framework
+// was removed: from the newest version with each set of frameworks, and from what the assessment was itself created with.
+func (k deliverableType[V, I]) addItemsOfOtherFrameworks(tx *store.Tx, a *api.Assessment, newest *V, items []I) ([]I, error) {
+	if k.gate == api.GatePOAM {
+		return items, nil
+	}
+	seen := map[string]bool{}
+	add := func(more []I) {
+		for n := range more {
+			if code := k.item(&more[n]).ControlCode; !seen[code] && len(k.item(&more[n]).EditedFields) > 0 {
+				items = append(items, more[n])
+			}
+		}
+		for n := range more {
+			seen[k.item(&more[n]).ControlCode] = true
+		}
+	}
+	for n := range items {
+		seen[k.item(&items[n]).ControlCode] = true
+	}
+	frameworks := map[string]bool{k.version(newest).Inputs["frameworks"]: true}
+	var older []string
+	for v, err := range k.versions.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
+		if err != nil {
+			return nil, err
+		}
+		if in := k.version(&v).Inputs["frameworks"]; !frameworks[in] {
+			frameworks[in], older = true, append(older, k.version(&v).ID)
+		}
+	}
+	for _, id := range older {
+		more, err := k.readItems(tx, a.OrganizationID, id)
+		if err != nil {
+			return nil, err
+		}
+		add(more)
+	}
+	more, _, err := k.loadCarried(tx, a)
+	if err == nil {
+		add(more)
+	}
+	return items, err
 }
 
 // evidenceOf returns the evidence of an item, if items of the deliverable have any.

@@ -1,0 +1,97 @@
+package enginetest_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/fstest"
+
+	"github.com/scf-service/service/api"
+)
+
+// TestDecisionsSurvive checks that whatever sequence of edits, drafts, changed frameworks, new documents and carries into
+// another assessment happens, each line has the values that a person last gave it: a decision is kept as it was, and at
+// most asked again.
+func TestDecisionsSurvive(t *testing.T) {
+	type decision struct {
+		status api.Implementation
+		note   string
+	}
+	b, rng, ctx := newBench(t), rand.New(rand.NewPCG(40, 2)), t.Context()
+	current := b.assess(t, "lgpd", fstest.MapFS{"policy.md": {Data: []byte("# Policy\n\nBackups are tested every quarter.\n")}}, api.StateSoADrafted)
+	decided := map[string]decision{}
+	statuses := []api.Implementation{api.Implemented, api.PartiallyImplemented, api.Planned, api.NotImplemented}
+	steps := 16
+	if !testing.Short() {
+		steps = 24
+	}
+	for step := range steps {
+		a := api.AssessmentInput{AssessmentID: current.ID}
+		what := []string{"edit", "edit", "edit", "frameworks", "draft", "document", "carry", "approve"}[rng.IntN(8)]
+		var err error
+		switch what {
+		case "edit":
+			items := b.soaItems(t, current.ID)
+			i := items[rng.IntN(len(items))]
+			d := decision{statuses[rng.IntN(len(statuses))], fmt.Sprint("note ", step)}
+			in := &api.UpdateSoAItemInput{SoAItemID: i.ID}
+			in.Body.ImplementationStatus, in.Body.Note = &d.status, api.Some(d.note)
+			_, err = b.Assessments.UpdateSoAItem(ctx, b.by, in)
+			decided[i.ControlCode] = d
+		case "frameworks":
+			in := &api.ChangeFrameworksInput{AssessmentInput: a}
+			other := []string{"lgpd", "ccpa"}
+			if slices.Contains(current.Frameworks, other[0]) && slices.Contains(current.Frameworks, other[1]) {
+				in.Body.Remove = []string{other[rng.IntN(2)]}
+			} else {
+				in.Body.Add = other
+			}
+			_, err = b.Assessments.ChangeFrameworks(ctx, b.by, in)
+		case "draft":
+			_, err = b.Assessments.DraftSoA(ctx, b.by, &api.DraftSoAInput{AssessmentInput: a})
+		case "document":
+			b.uploadAll(t, current.ID, fstest.MapFS{fmt.Sprint("d", step, ".md"): {Data: fmt.Appendf(nil, "# Rule %d\n\nAccess is reviewed every %d weeks.\n", step, step+2)}})
+			_, err = b.Assessments.DraftSoA(ctx, b.by, &api.DraftSoAInput{AssessmentInput: a})
+		case "approve":
+			v := b.latestSoA(t, current.ID)
+			if v.Status == api.VersionDraft {
+				b.submitSoA(t, v.ID)
+				err = b.approve(t, b.pending(t, current.ID).ID)
+			}
+		case "carry":
+			in := &api.CreateAssessmentInput{}
+			in.Body.Name, in.Body.From = fmt.Sprint("Year ", step), current.ID
+			if current, err = b.Assessments.Create(ctx, b.by, in); err == nil {
+				_, err = b.Assessments.DraftSoA(ctx, b.by, &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: current.ID}})
+			}
+		}
+		if err != nil {
+			t.Fatalf("step %d, %s: %v", step, what, err)
+		}
+		if current, err = b.Assessments.Get(ctx, b.by, &api.AssessmentInput{AssessmentID: current.ID}); err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range b.soaItems(t, current.ID) {
+			d, was := decided[i.ControlCode]
+			if was && (i.ImplementationStatus != d.status || i.Note == nil || *i.Note != d.note) {
+				t.Fatalf("step %d, %s: %s is %s with the note %v, not %s with %q", step, what, i.ControlCode, i.ImplementationStatus, i.Note, d.status, d.note)
+			}
+			if !was && i.EditedBy != nil {
+				t.Fatalf("step %d, %s: %s is edited, but nobody did", step, what, i.ControlCode)
+			}
+			if c := i.Carried; c != nil && c.EvidenceChanged && !i.NeedsReview {
+				t.Fatalf("step %d, %s: %s rests on other evidence, but isn't asked again", step, what, i.ControlCode)
+			}
+		}
+	}
+}
+
+func (b *bench) latestSoA(t *testing.T, assessment string) *api.SoAVersion {
+	t.Helper()
+	l, err := b.Assessments.ListSoA(t.Context(), b.by, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}})
+	if err != nil || len(l.Data) == 0 {
+		t.Fatal(err)
+	}
+	return &l.Data[0]
+}
