@@ -194,6 +194,7 @@ func (a *app) printDaemonReady(o ServeOptions, s DaemonInfo) error {
 		p.Text("data: %s", s.Data)
 		if s.HasAccounts {
 			p.Text("sign in with: service login %s", s.SignIn)
+			p.Text("or open it in a browser")
 		} else {
 			p.Text("there are no accounts yet; create the first with:")
 			p.Command(a.suggestedCommandLine(`daemon init --org "Acme" --email you@acme.example`))
