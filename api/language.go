@@ -51,8 +51,8 @@ type UnreadEvidence struct {
 	UnreadLanguages           []UnreadLanguage `json:"unread_languages" doc:"Languages of passages that were not read."`
 }
 
-// CountUnreadEvidence adds up the unread languages of documents.
-func CountUnreadEvidence(documents []Document) UnreadEvidence {
+// CountUnreadEvidence adds up the unread languages of documents, without those that a language model has read.
+func CountUnreadEvidence(documents []Document, read ...string) UnreadEvidence {
 	out := UnreadEvidence{UnreadLanguages: []UnreadLanguage{}}
 	for i := range documents {
 		d := &documents[i]
@@ -60,7 +60,7 @@ func CountUnreadEvidence(documents []Document) UnreadEvidence {
 			continue
 		}
 		out.DocumentsRead++
-		unread := d.UnreadLanguages()
+		unread := slices.DeleteFunc(d.UnreadLanguages(), func(n NotRead) bool { return slices.Contains(read, n.Language) })
 		if len(unread) > 0 {
 			out.DocumentsInOtherLanguages++
 		}

@@ -192,7 +192,7 @@ func (o *runResult) renderEvidenceCaveats(p *print.Page) {
 		p.Title("Note")
 		p.ListItem(
 			0,
-			"%s The rules read English only, so evidence found only there is not counted; review manually: %s.",
+			"%s The rules read English only, so evidence found only there is not counted; review manually, or use a language model as the reader: %s.",
 			api.CountUnreadEvidence(o.Documents).Note(),
 			joinFirst(details, 5),
 		)

@@ -132,6 +132,16 @@ type ModelAnswer struct {
 	Text             string    `json:"text"`
 }
 
+// Translation is a statement in another language, by a language model.
+type Translation struct {
+	OrganizationID string `json:"organization_id"`
+	Language       string `json:"language"` // ISO 639-1
+	StatementID    string `json:"statement_id"`
+	Text           string `json:"text"` // "" if the model gave no valid answer
+	Model          string `json:"model"`
+	Digest         string `json:"digest"`
+}
+
 // PassageReading is what a reader says about a passage. A label "" means that the reader was asked, without a valid
 // answer.
 type PassageReading struct {

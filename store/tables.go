@@ -51,6 +51,7 @@ import "github.com/scf-service/service/api"
 //	emails               id                        · queued · once (unique)
 //	email_templates      id
 //	alert_rules          id
+//	translations         language, statement
 //	custom_heads         organization (one)
 //	custom_catalogs      revision
 //	sync_links           assessment
@@ -207,6 +208,10 @@ var (
 	ModelAnswers = newTenantTable("model_answers", func(r *ModelAnswer) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.Reader, r.Number)
 	})
+	// Translations holds statements of the catalog in other languages, for search.
+	Translations = newTenantTable("translations", func(r *Translation) (string, Key) {
+		return r.OrganizationID, K(r.Language, r.StatementID)
+	})
 	Delegations = newTenantTable("delegations", func(r *api.Delegation) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("delegate", func(r *api.Delegation) []Key { return []Key{K(r.DelegateID)} }),
 		Index("assessment", func(r *api.Delegation) []Key { return []Key{K(deref(r.AssessmentID))} }))
@@ -304,7 +309,7 @@ var ServiceSchema = Schema{
 		IdempotentReplies, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
 		Documents, UnfinishedReads, Chunks, DiscardedPassages, Vectors, ExternalVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems,
 		GapVersions, Findings, MaturityVersions, MaturityScores,
-		POAMVersions, POAMItems, CarriedItems, Readers, Readings, ModelAnswers, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports,
+		POAMVersions, POAMItems, CarriedItems, Readers, Readings, ModelAnswers, Translations, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports,
 		WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, Integrations,
 		IssueLinks, Emails, EmailTemplates, EmailPreferences, AlertRules, Brandings, CustomCatalogHeads,
 		CustomCatalogs, Audit,

@@ -110,7 +110,13 @@ func (s *Service) evaluateStoredEvidence(
 	for i, c := range controls {
 		codes[i] = c.ID + " " + c.Code
 	}
-	key, err := hashJSON([]any{a.OrganizationID, snap.Version().ID, a.CustomRevision, embedder.Name(), s.today(), codes, reader.identity()})
+	translated, err := s.readTranslations(ctx, a)
+	if err != nil {
+		return err
+	}
+	key, err := hashJSON(
+		[]any{a.OrganizationID, snap.Version().ID, a.CustomRevision, embedder.Name(), s.today(), codes, reader.identity(), translated},
+	)
 	if err != nil {
 		return err
 	}
@@ -125,7 +131,7 @@ func (s *Service) evaluateStoredEvidence(
 		if err != nil {
 			return err
 		}
-		if j, err = prepared.newEvaluation(s.judgeOptions(reader, prepared)); err != nil {
+		if j, err = prepared.newEvaluation(s.judgeOptions(reader, prepared), translated); err != nil {
 			return err
 		}
 	}

@@ -71,9 +71,10 @@ func PrepareControlsForEvaluation(
 // Evaluation judges prepared controls against one collection of evidence.
 type Evaluation struct {
 	*judge.IncrementalEvaluator
-	query  *evidence.PersistentQuery
-	reader *storedReader
-	copies copyFinder
+	query      *evidence.PersistentQuery
+	translated translations // of the statements that it searches for
+	reader     *storedReader
+	copies     copyFinder
 }
 
 // RulesReader returns the rules as a reader of the prepared controls' statements.
@@ -84,19 +85,30 @@ func (a *PreparedControls) RulesReader(today api.Date) reading.Reader {
 // passagesPerStatement is the number of passages examined for each statement of a control.
 const passagesPerStatement = 20
 
-// newEvaluation returns an Evaluation to which no evidence has been added yet.
-func (a *PreparedControls) newEvaluation(o judge.Options) (*Evaluation, error) {
+// newEvaluation returns an Evaluation to which no evidence has been added yet. Statements are also searched for in the
+// languages that they are translated into.
+func (a *PreparedControls) newEvaluation(o judge.Options, translated translations) (*Evaluation, error) {
 	questions := make([]evidence.Question, len(a.plan.Questions()))
 	for i, q := range a.plan.Questions() {
-		questions[i] = evidence.Question(q)
+		questions[i] = evidence.Question{Text: q.Text, Vector: q.Vector}
+	}
+	foreign := map[int][]int{}
+	for _, code := range slices.Sorted(maps.Keys(translated)) {
+		a.plan.ForEachStatement(func(question int, st reading.Statement) {
+			if text := translated[code][st.ID()]; text != "" {
+				foreign[question] = append(foreign[question], len(questions))
+				questions = append(questions, evidence.Question{Text: text, Language: code})
+			}
+		})
 	}
 	standing, err := evidence.NewPersistentQuery(a.scale, questions, passagesPerStatement)
 	if err != nil {
 		return nil, err
 	}
 	return &Evaluation{
-		IncrementalEvaluator: judge.NewIncrementalEvaluator(a.plan, evidenceSource{standing}, o),
+		IncrementalEvaluator: judge.NewIncrementalEvaluator(a.plan, evidenceSource{standing, foreign}, o),
 		query:                standing,
+		translated:           translated,
 		copies:               copyFinder{query: standing, documents: map[string]*documentCopies{}},
 	}, nil
 }
@@ -104,7 +116,7 @@ func (a *PreparedControls) newEvaluation(o judge.Options) (*Evaluation, error) {
 // Evaluate returns an Evaluation against the evidence of a session, for evidence that differs from what
 // is stored.
 func (a *PreparedControls) Evaluate(ctx context.Context, session *evidence.Session, o judge.Options) (*Evaluation, error) {
-	j, err := a.newEvaluation(o)
+	j, err := a.newEvaluation(o, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -115,15 +127,44 @@ func (a *PreparedControls) Evaluate(ctx context.Context, session *evidence.Sessi
 }
 
 // evidenceSource implements judge.PassageSource on top of a persistent query.
-type evidenceSource struct{ *evidence.PersistentQuery }
+type evidenceSource struct {
+	*evidence.PersistentQuery
+	foreign map[int][]int // by question: the same question in other languages
+}
+
+// passagesPerTranslation is the number of passages examined for each statement in each other language.
+const passagesPerTranslation = 8
 
 func (s evidenceSource) BestPassages(question int) []judge.RankedPassage {
-	best := s.PersistentQuery.TopAnswers(question)
+	best := s.TopAnswers(question)
+	for _, q := range s.foreign[question] {
+		answers := s.TopAnswers(q)
+		for _, b := range answers[:min(len(answers), passagesPerTranslation)] {
+			i := slices.IndexFunc(best, func(o evidence.Answer) bool { return o.Slot == b.Slot })
+			if i < 0 {
+				best = append(best, b)
+				continue
+			}
+			best[i].Score = max(best[i].Score, b.Score)
+		}
+	}
+	if len(s.foreign[question]) > 0 {
+		slices.SortStableFunc(best, func(a, b evidence.Answer) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) })
+	}
 	out := make([]judge.RankedPassage, len(best))
 	for i, b := range best {
 		out[i] = judge.RankedPassage{Number: b.Slot, Score: b.Score}
 	}
 	return out
+}
+
+// Version implements judge.PassageSource.
+func (s evidenceSource) Version(question int) int {
+	n := s.PersistentQuery.Version(question)
+	for _, q := range s.foreign[question] {
+		n += s.PersistentQuery.Version(q)
+	}
+	return n
 }
 
 func (s evidenceSource) Passage(number int) judge.Passage {

@@ -16,6 +16,7 @@ import (
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/judge/modelreader"
+	"github.com/scf-service/service/engine/judge/reading"
 	"github.com/scf-service/service/engine/llm"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
@@ -42,7 +43,9 @@ type modelRun struct {
 	status *llm.Status
 	tasks  []modelTask
 	out    api.ModelReading
-	rate   float64 // seconds per token, 0 if unknown
+	// untranslated holds the statements to translate, by language of the evidence, before search can bring passages.
+	untranslated map[string][]reading.Statement
+	rate         float64 // seconds per token, 0 if unknown
 
 	began, deadline time.Time
 	earlier         api.ModelUse // use of earlier calls of the same run
@@ -86,7 +89,17 @@ func (s *Service) ReadWithModel(ctx context.Context, by api.Caller, in *api.Read
 		r.began, r.earlier = s.clock(), in.Body.Used
 		r.deadline = r.began.Add(time.Duration(cmp.Or(in.Body.Seconds, defaultStepSeconds)) * time.Second)
 		hadReadings := r.reader.Readings > 0
-		err = r.read(ctx)
+		if !r.isTranslated() {
+			if err = r.translate(ctx); err == nil && !r.isTranslated() {
+				return r.report(), nil // the time is up, or a limit is reached
+			}
+			if err == nil {
+				r, err = r.restart(ctx)
+			}
+		}
+		if err == nil {
+			err = r.read(ctx)
+		}
 		if errors.Is(err, errOtherModel) && !hadReadings && !again {
 			continue // the name in the answers of a model that has just begun is now known
 		}
@@ -98,6 +111,16 @@ func (s *Service) ReadWithModel(ctx context.Context, by api.Caller, in *api.Read
 		}
 		return r.report(), nil
 	}
+}
+
+// restart returns a run that continues this one with what search brings now.
+func (r *modelRun) restart(ctx context.Context) (*modelRun, error) {
+	next, err := r.s.newModelRun(ctx, r.by, r.reader.AssessmentID)
+	if err != nil {
+		return r, err
+	}
+	next.began, next.deadline, next.earlier, next.used = r.began, r.deadline, r.earlier, r.used
+	return next, nil
 }
 
 // explain turns the error that ended a reading into one for the user.
@@ -149,6 +172,7 @@ func (s *Service) newModelRun(ctx context.Context, by api.Caller, assessment str
 		withheld, seen := map[string]bool{}, map[string]bool{}
 		for _, c := range controls {
 			if isToRead(c) {
+				r.addUntranslated(judge.ReaderStatements(c), j.translated)
 				r.addTask(c.Code, j.Candidates(c.Code), known, withheld, seen)
 			}
 		}
@@ -461,6 +485,9 @@ func (r *modelRun) finish(ctx context.Context) error {
 	defer r.s.locks.lock(r.reader.AssessmentID)()
 	return r.s.db.Update(ctx, func(tx *store.Tx) error {
 		stored, err := store.Readers.Get(tx, r.reader.OrganizationID, store.K(r.reader.AssessmentID, r.reader.Name))
+		if errors.Is(err, store.ErrNotFound) {
+			return nil // it only translated: search brought nothing to read
+		}
 		if err != nil {
 			return err
 		}
@@ -498,6 +525,7 @@ func (r *modelRun) report() *api.ModelReading {
 		out.Next.PromptTokens += e.PromptTokens
 		out.Next.CompletionTokens += e.CompletionTokens
 	}
+	r.estimateTranslation(&out)
 	out.Next.Cost = l.Cost(out.Next.PromptTokens, out.Next.CompletionTokens)
 	rate := r.rate
 	if n := r.used.Tokens(); n > 0 {

@@ -283,7 +283,7 @@ func (s *Service) draftSoAItems(
 		}
 	}
 	judge.ShortenUnambiguousOwners(owners)
-	unreadLanguages := api.CountUnreadEvidence(slices.Collect(maps.Values(documents))).Note()
+	unreadLanguages := api.CountUnreadEvidence(slices.Collect(maps.Values(documents)), evaluation.languagesRead()...).Note()
 	items, quotes := make([]api.SoAItem, len(controls)), make([][]api.Evidence, len(controls))
 	var unread, statements atomic.Int64
 	evaluation.copies.refresh()

@@ -50,7 +50,7 @@ func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, erro
 		}
 		documents = append(documents, d.Document)
 	}
-	out.UnreadEvidence = api.CountUnreadEvidence(documents)
+	reader := ""
 	if v, ok, err := soa.newestVersion(tx, org, a.ID); err != nil {
 		return nil, err
 	} else if ok {
@@ -58,10 +58,16 @@ func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, erro
 		if err != nil {
 			return nil, err
 		}
+		reader = v.Inputs[readerInput]
 		fillSoACounts(out, items)
 		out.Reliance = plan.CountReliance(items)
 		out.CompliancePct, out.ComplianceFormula = plan.CompliancePercent(items)
 	}
+	read, err := readLanguages(tx, org, reader, documents)
+	if err != nil {
+		return nil, err
+	}
+	out.UnreadEvidence = api.CountUnreadEvidence(documents, read...)
 	if v, ok, err := gap.newestVersion(tx, org, a.ID); err != nil {
 		return nil, err
 	} else if ok {

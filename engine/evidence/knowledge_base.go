@@ -12,6 +12,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/evidence/embed"
 	"github.com/scf-service/service/engine/evidence/search"
+	"github.com/scf-service/service/internal/language"
 	"github.com/scf-service/service/store"
 )
 
@@ -95,6 +96,17 @@ func readPassagesWithVectors(tx *store.Tx, d *store.Document, table *store.Tenan
 	all := make([]search.Passage, len(chunks))
 	for i, c := range chunks {
 		all[i] = toSearchPassage(c, d.Document, vectors[c.ID])
+	}
+	if len(d.UnreadLanguages()) > 0 {
+		texts := make([]string, len(chunks))
+		for i, c := range chunks {
+			texts[i] = c.Text
+		}
+		for i, code := range language.DetectEach(texts) {
+			if language.IsForeign(code) {
+				all[i].Language = code
+			}
+		}
 	}
 	return chunks, all, nil
 }

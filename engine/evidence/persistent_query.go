@@ -24,11 +24,12 @@ type PersistentQuery struct {
 }
 
 // Model is the built-in embedder, Scale holds the weights of words for an embedder and a catalog,
-// and Question is a question that passages are matched against.
+// Question is a question that passages are matched against, and Answer a passage that matches it.
 type (
 	Model    = embed.Model
 	Scale    = search.Scale
 	Question = search.Question
+	Answer   = search.Answer
 )
 
 // NewPersistentQuery returns a query without documents.

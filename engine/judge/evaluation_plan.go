@@ -3,9 +3,11 @@ package judge
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/reading"
 )
 
 // EvaluationPlan holds the questions used to find evidence for a set of controls. It depends only on the
@@ -84,6 +86,15 @@ func (d *EvaluationPlan) StatementQueries(ctx context.Context, controls []api.Co
 
 // Questions returns the search questions. Their indexes are the question numbers that a PassageSource expects.
 func (d *EvaluationPlan) Questions() []Question { return d.questions }
+
+// ForEachStatement calls use with the number of the question for each statement, in order, and the statement.
+func (d *EvaluationPlan) ForEachStatement(use func(question int, st reading.Statement)) {
+	for _, code := range slices.Sorted(maps.Keys(d.controls)) {
+		for i, s := range d.controls[code].statements {
+			use(d.controls[code].firstQuestion+i, s.question)
+		}
+	}
+}
 
 // searchQuery returns the search query for a statement.
 func (d *preparedStatement) searchQuery() string {

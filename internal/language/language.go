@@ -56,6 +56,19 @@ func DetectEach(passages []string) []string {
 	return out
 }
 
+// IsFunctionWord reports whether a word in lower case is a frequent word of a language that carries no meaning.
+func IsFunctionWord(code, word string) bool {
+	if content()[word] {
+		return false
+	}
+	for _, l := range lookup()[word].languages {
+		if functionWords[l].code == code {
+			return true
+		}
+	}
+	return false
+}
+
 // Sample collects the text of which the language is to be recognized. The zero value is empty.
 type Sample struct {
 	words   int // in Latin letters
@@ -260,6 +273,15 @@ type wordInfo struct {
 	isWeak, isEnglish bool
 	weight            float64
 }
+
+// content holds the contentWords.
+var content = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(contentWords) {
+		out[w] = true
+	}
+	return out
+})
 
 var lookup = sync.OnceValue(func() map[string]wordInfo {
 	out := map[string]wordInfo{}

@@ -77,6 +77,15 @@ const weakWords = `a e i o u y w z v k s d l n en de la le el al di da do dos de
 	pour all has ha co by es et un sa te er om si su sin not are it ai ed id ar ne na po od ve az ki ja ka ke con com sit meg kan
 	era ale pat kas was kun kord bo siis`
 
+// contentWords are words of functionWords that carry meaning.
+const contentWords = `stunden tage sicherheit mitarbeiter verantwortlich dokumentiert heures jours sécurité obligatoire collaborateurs responsable
+	données horas días seguridad obligatorio datos empleados dias segurança obrigatório dados colaboradores responsável ore giorni sicurezza
+	obbligatoria obbligatorio dati dipendenti responsabile uur dagen beveiliging verplicht gegevens medewerkers verantwoordelijk godzin dni
+	bezpieczeństwa danych pracownicy timmar dagar säkerhet uppgifter medarbetare ansvarig timer dage sikkerhed oplysninger medarbejdere
+	ansvarlig dager sikkerhet opplysninger tilgang adgang tunnin päivän tietoturva tietojen työntekijät hodin dnů bezpečnosti údajů
+	zaměstnanci hodín dní údajov zamestnanci órán napon biztonsági adatok munkatársak felelős zile securitate datelor angajații responsabil
+	saat gün güvenlik verilerin çalışanlar sorumlu sati dana sigurnosti podataka zaposlenici odgovoran`
+
 // scripts lists the scripts other than Latin, with the language that each is taken for. Scripts of a group occur in one
 // text; the first of them that accounts for a tenth of it decides.
 var scripts = []struct {

@@ -26,6 +26,7 @@ type Passage struct {
 	Text         string
 	HeadingPath  []string  // outermost first; searched like the text
 	Vector       []float32 // of the embedder in use; nil or zeros: found by words only
+	Language     string    // if known to be another than English: also found by PersistentQueries' questions in it
 	// Prior is the passage's head start over others for any query, in deviations, as returned by
 	// embed.Model.KnownTextPrior for control texts: -3 to 3, usually 0.
 	Prior float64

@@ -36,6 +36,9 @@ type PersistentQueries struct {
 type Question struct {
 	Text   string
 	Vector []float32 // of Text; nil or zeros: by words only
+	// Language is set for a question in another language than English. It is matched against passages in that
+	// language, by words only.
+	Language string
 }
 
 // Answer is a passage that answers a question.
@@ -97,13 +100,26 @@ func NewPersistentQueries(scale *Scale, questions []Question, topK int) (*Persis
 		slotsByDocument: map[string][]int32{},
 	}
 	units := make([][]words.Token, len(questions))
-	parallelFor(len(questions), func(i int) { units[i] = words.Split(questions[i].Text) })
+	foreign := make([][]string, len(questions))
+	parallelFor(len(questions), func(i int) {
+		if code := questions[i].Language; code != "" {
+			foreign[i] = words.ForeignStems(code, questions[i].Text)
+			return
+		}
+		units[i] = words.Split(questions[i].Text)
+	})
 	for i, q := range questions {
 		if len(q.Vector) > 0 && s.dims == 0 {
 			s.dims = len(q.Vector)
 		}
 		if len(q.Vector) > 0 && len(q.Vector) != s.dims {
 			return nil, fmt.Errorf("%w: question %d has a vector of %d numbers, others of %d", ErrQuery, i, len(q.Vector), s.dims)
+		}
+		if q.Language != "" {
+			for _, stem := range foreign[i] {
+				s.stemIDs[stem] = 0
+			}
+			continue
 		}
 		for _, u := range units[i] {
 			if u.Kind != words.Stop {
@@ -120,6 +136,10 @@ func NewPersistentQueries(scale *Scale, questions []Question, topK int) (*Persis
 	parallelFor(len(questions), func(i int) {
 		q := &s.questions[i]
 		q.isComplete, q.terms = true, s.queryTerms(units[i])
+		if questions[i].Language != "" {
+			q.terms = s.foreignQueryTerms(foreign[i])
+			return
+		}
 		if v := questions[i].Vector; len(v) > 0 {
 			own := vectors[i*s.dims : (i+1)*s.dims : (i+1)*s.dims]
 			if copy(own, v); normalize(own) {
@@ -155,6 +175,19 @@ func (s *PersistentQueries) queryTerms(units []words.Token) []stemShare {
 	}
 	for i := range out {
 		out[i].share /= max(worth, 1e-9)
+	}
+	slices.SortFunc(out, func(a, b stemShare) int { return int(a.stem - b.stem) })
+	return out
+}
+
+// foreignQueryTerms is like queryTerms for a question in another language, whose stems weigh the same.
+func (s *PersistentQueries) foreignQueryTerms(stems []string) (out []stemShare) {
+	slices.Sort(stems)
+	for _, stem := range slices.Compact(stems) {
+		out = append(out, stemShare{stem: s.stemIDs[stem]})
+	}
+	for i := range out {
+		out[i].share = 1 / float32(len(out))
 	}
 	slices.SortFunc(out, func(a, b stemShare) int { return int(a.stem - b.stem) })
 	return out
@@ -219,6 +252,17 @@ func (s *PersistentQueries) toIndexedPassage(p Passage) indexedPassage {
 	for stem, times := range counts {
 		if n, asked := s.stemIDs[stem]; asked {
 			h.terms = append(h.terms, stemShare{n, termSaturation(times, total)})
+		}
+	}
+	if p.Language != "" {
+		counts, stems := map[string]int{}, words.ForeignStems(p.Language, searchableText(p))
+		for _, stem := range stems {
+			counts[stem]++
+		}
+		for stem, times := range counts {
+			if n, asked := s.stemIDs[stem]; asked {
+				h.terms = append(h.terms, stemShare{n, termSaturation(times, len(stems))})
+			}
 		}
 	}
 	slices.SortFunc(h.terms, func(a, b stemShare) int { return int(a.stem - b.stem) })

@@ -1,0 +1,157 @@
+package assessment
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/modelreader"
+	"github.com/scf-service/service/engine/judge/reading"
+	"github.com/scf-service/service/store"
+)
+
+// translations holds the statements in other languages, by language and ID of the statement. A statement that the model
+// could not translate is "".
+type translations map[string]map[string]string
+
+// readTranslations returns the stored translations into the languages of an assessment's evidence. They are kept for the
+// organization: statements belong to the catalog.
+func (s *Service) readTranslations(ctx context.Context, a *api.Assessment) (out translations, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		out = translations{}
+		for d, err := range store.Documents.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID)) {
+			if err != nil {
+				return err
+			}
+			for _, n := range d.UnreadLanguages() {
+				out[n.Language] = map[string]string{}
+			}
+		}
+		for code, all := range out {
+			for t, err := range store.Translations.Scan(tx, a.OrganizationID, store.Prefix(code)) {
+				if err != nil {
+					return err
+				}
+				all[t.StatementID] = t.Text
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// addUntranslated adds the statements of a control that are not translated into all languages of the evidence.
+func (r *modelRun) addUntranslated(statements []reading.Statement, translated translations) {
+	for code, known := range translated {
+		for _, st := range statements {
+			if _, ok := known[st.ID()]; !ok {
+				if r.untranslated == nil {
+					r.untranslated = map[string][]reading.Statement{}
+				}
+				r.untranslated[code] = append(r.untranslated[code], st)
+			}
+		}
+	}
+}
+
+// isTranslated reports whether all statements are translated into all languages of the evidence.
+func (r *modelRun) isTranslated() bool {
+	return !slices.ContainsFunc(slices.Collect(maps.Values(r.untranslated)), func(l []reading.Statement) bool { return len(l) > 0 })
+}
+
+// translate translates statements until the time is up or a limit is reached.
+func (r *modelRun) translate(ctx context.Context) error {
+	digest := ""
+	reader := modelreader.Reader{
+		Model: r.s.model, Before: r.reserve,
+		After: func(c modelreader.Call) error { digest = c.Digest; return r.count(ctx, c) },
+	}
+	for _, code := range slices.Sorted(maps.Keys(r.untranslated)) {
+		for len(r.untranslated[code]) > 0 && !r.isOver() {
+			batch := r.untranslated[code][:min(modelreader.TranslationBatch, len(r.untranslated[code]))]
+			texts := make([]string, len(batch))
+			for i, st := range batch {
+				if texts[i] = st.Text; st.Topic != "" {
+					texts[i] = st.Topic + ": " + st.Text
+				}
+			}
+			translated, err := reader.Translate(ctx, api.LanguageName(code), texts)
+			if errors.Is(err, errStopped) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			err = r.s.db.Update(ctx, func(tx *store.Tx) error {
+				for i, st := range batch {
+					t := store.Translation{
+						OrganizationID: r.by.OrganizationID, Language: code, StatementID: st.ID(), Text: translated[i],
+						Model: r.status.Model, Digest: digest,
+					}
+					if err := store.Translations.Put(tx, t.OrganizationID, &t); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			r.untranslated[code] = r.untranslated[code][len(batch):]
+		}
+	}
+	return nil
+}
+
+// estimateTranslation adds what is left to translate to the estimate.
+func (r *modelRun) estimateTranslation(out *api.ModelReading) {
+	for code, statements := range r.untranslated {
+		if len(statements) == 0 {
+			continue
+		}
+		texts := make([]string, len(statements))
+		for i, st := range statements {
+			texts[i] = st.Topic + ": " + st.Text
+		}
+		e := modelreader.EstimateTranslation(api.LanguageName(code), texts)
+		out.Next.Calls += e.Calls
+		out.Next.PromptTokens += e.PromptTokens
+		out.Next.CompletionTokens += e.CompletionTokens
+		out.Left = max(out.Left, 1) // there is more to read once they are translated
+	}
+	out.Statements = max(out.Statements, out.Left)
+}
+
+// languagesRead returns the languages other than English that the evaluation's reader reads.
+func (j *Evaluation) languagesRead() (out []string) {
+	for code, all := range j.translated {
+		isTranslated := slices.ContainsFunc(slices.Collect(maps.Values(all)), func(text string) bool { return text != "" })
+		if j.reader.isModel() && isTranslated {
+			out = append(out, code)
+		}
+	}
+	return out
+}
+
+// readLanguages returns the languages of evidence that a reader reads: if it is a model, those that statements were
+// translated into.
+func readLanguages(tx *store.Tx, org, reader string, documents []api.Document) (out []string, err error) {
+	if !strings.HasPrefix(reader, modelReaderPrefix) {
+		return nil, nil
+	}
+	for _, l := range api.CountUnreadEvidence(documents).UnreadLanguages {
+		for t, err := range store.Translations.Scan(tx, org, store.Prefix(l.Language)) {
+			if err != nil {
+				return nil, err
+			}
+			if t.Text != "" {
+				out = append(out, l.Language)
+				break
+			}
+		}
+	}
+	return out, nil
+}
