@@ -16,10 +16,10 @@ import (
 // pageViews is the category under which the views of pages are counted; maxPageViews is their maximum per
 // person and window; likewise for the files that people upload on pages. The limits of the contract are for programs.
 const (
-	pageViews    api.RateCategory = "page views"
-	maxPageViews                  = 600
-	pageFiles    api.RateCategory = "page files"
-	maxPageFiles                  = 300
+	pageViews    = api.RateCategory("page views")
+	maxPageViews = 600
+	pageFiles    = api.RateCategory("page files")
+	maxPageFiles = 300
 )
 
 // mountPages serves the pages.

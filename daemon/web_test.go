@@ -62,8 +62,13 @@ func TestPagesInABrowser(t *testing.T) {
 		t.Errorf("the approval is %s", got.text)
 	}
 	for _, page := range []struct{ name, path string }{
-		{"home", "/"}, {"account", "/account"}, {"assessment", "/assessments/" + g.ids["assessmentId"]}, {"not-found", "/nothing"},
-		{"documents", "/assessments/" + g.ids["assessmentId"] + "/documents"}, {"table", "/assessments/" + g.ids["assessmentId"] + "/soa"}, {"item", "/assessments/" + g.ids["assessmentId"] + "/soa/" + g.ids["soaItemId"]},
+		{"home", "/"},
+		{"account", "/account"},
+		{"assessment", "/assessments/" + g.ids["assessmentId"]},
+		{"not-found", "/nothing"},
+		{"documents", "/assessments/" + g.ids["assessmentId"] + "/documents"},
+		{"table", "/assessments/" + g.ids["assessmentId"] + "/soa"},
+		{"item", "/assessments/" + g.ids["assessmentId"] + "/soa/" + g.ids["soaItemId"]},
 	} {
 		b.Open(s.URL + page.path)
 		b.WaitFor(`document.querySelector("h1")`)

@@ -240,8 +240,11 @@ func soaItemPage(i *api.SoAItem) *itemPage {
 	return &itemPage{
 		Item: i.Item, Code: i.ControlCode, Statements: i.Statements, Evidence: i.Evidence, Missing: missing, Review: i.NeedsReview,
 		Facts: []fact{
-			{"Reason", i.Reason}, {"Evidence", print.FormatCoverage(i)}, {"Check", i.RelianceNote()},
-			{"Confidence", print.FormatConfidence(i.Confidence, i.IsStatusOverruled())}, {"Requirements", print.FormatRequirements(i.RequirementCodes)},
+			{"Reason", i.Reason},
+			{"Evidence", print.FormatCoverage(i)},
+			{"Check", i.RelianceNote()},
+			{"Confidence", print.FormatConfidence(i.Confidence, i.IsStatusOverruled())},
+			{"Requirements", print.FormatRequirements(i.RequirementCodes)},
 		},
 		Fields: []field{
 			choice("implementation_status", "Status", i.ImplementationStatus, implementations),
@@ -262,8 +265,11 @@ func findingRow(f *api.Finding) row {
 	return row{
 		ID: f.ID, Updated: f.UpdatedAt, Code: f.ControlCode, Title: f.ControlTitle, Confidence: f.Confidence,
 		Cells: []cell{
-			tagCell(f.Severity, api.Severities), {Text: prose.Label(f.Result), Tone: string(f.Result)}, {Text: prose.Label(f.GapType)},
-			textCell(f.Owner), {Text: due},
+			tagCell(f.Severity, api.Severities),
+			{Text: prose.Label(f.Result), Tone: string(f.Result)},
+			{Text: prose.Label(f.GapType)},
+			textCell(f.Owner),
+			{Text: due},
 		},
 	}
 }
@@ -276,8 +282,13 @@ func findingPage(f *api.Finding) *itemPage {
 	return &itemPage{
 		Item: f.Item, Code: f.ControlCode, Evidence: f.Evidence, Missing: f.MissingElements,
 		Facts: []fact{
-			{"Result", prose.Label(f.Result)}, {"Type", prose.Label(f.GapType)}, {"Severity", f.SeverityReason}, {"Condition", f.Condition},
-			{"Criteria", f.Criteria}, {"Cause", f.Cause}, {"Effect", f.Effect},
+			{"Result", prose.Label(f.Result)},
+			{"Type", prose.Label(f.GapType)},
+			{"Severity", f.SeverityReason},
+			{"Condition", f.Condition},
+			{"Criteria", f.Criteria},
+			{"Cause", f.Cause},
+			{"Effect", f.Effect},
 			{"Confidence", print.FormatConfidence(f.Confidence, f.IsStatusOverruled())},
 		},
 		Fields: []field{
@@ -333,8 +344,12 @@ func planItemPage(i *api.POAMItem) *itemPage {
 	return &itemPage{
 		Item: i.Item, Code: i.POAMCode, Missing: i.ExpectedEvidence, MissingTitle: "Expected evidence",
 		Facts: []fact{
-			{"Control", i.ControlCode + " " + i.ControlTitle}, {"Weakness", i.Weakness}, {"Severity", prose.Label(i.Severity)},
-			{"Effort", prose.Label(i.Effort)}, {"Role", i.OwnerRole}, {"Milestones", milestones(i.Milestones)},
+			{"Control", i.ControlCode + " " + i.ControlTitle},
+			{"Weakness", i.Weakness},
+			{"Severity", prose.Label(i.Severity)},
+			{"Effort", prose.Label(i.Effort)},
+			{"Role", i.OwnerRole},
+			{"Milestones", milestones(i.Milestones)},
 		},
 		Fields: []field{
 			choice("status", "Status", i.Status, planStatuses),

@@ -110,14 +110,19 @@ func (v *Report) briefSection() []block.Block {
 	t := block.Table{
 		Caption: "Key risks, worst first", Empty: "The findings lead to no risk that needs action.",
 		Columns: []block.Column{
-			{Name: "Risk", Width: 5}, {Name: "Worst", Width: 3}, {Name: "Findings", Width: 3, Number: true}, {Name: "What may happen", Width: 9},
-			{Name: "First step", Width: 8}, {Name: "Due", Width: 4},
+			{Name: "Risk", Width: 5},
+			{Name: "Worst", Width: 3},
+			{Name: "Findings", Width: 3, Number: true},
+			{Name: "What may happen", Width: 9},
+			{Name: "First step", Width: 8},
+			{Name: "Due", Width: 4},
 		},
 	}
 	for _, r := range s.Risks {
 		step, _, _ := strings.Cut(r.FirstStep, ". To begin")
 		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
-			{{Text: r.Title, Strong: true}}, block.Badge(string(r.Severity), wording.Label(string(r.Severity))), block.Number(len(r.Controls)),
+			{{Text: r.Title, Strong: true}},
+			block.Badge(string(r.Severity), wording.Label(string(r.Severity))), block.Number(len(r.Controls)),
 			block.Text(prose.Capitalize(r.Event) + "."), block.UserText(wording.OrDefault(step, "–")), block.NoBreak(wording.OrDefault(string(r.StepDue), "–")),
 		}})
 	}
@@ -176,16 +181,13 @@ func (v *Report) riskTable() block.Table {
 	}}
 	for _, r := range v.Story().Risks {
 		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
-			block.Number(r.Number), {{Text: r.Title, Strong: true}}, block.Badge(string(r.Severity), wording.Label(string(r.Severity))),
+			block.Number(r.Number),
+			{{Text: r.Title, Strong: true}},
+			block.Badge(string(r.Severity), wording.Label(string(r.Severity))),
 			block.Number(r.Shown), block.Number(r.Unknown), block.Number(r.Actions), block.NoBreak(wording.OrDefault(string(r.FirstDue), "–")),
 		}})
 	}
 	return t
-}
-
-// riskStatement returns a risk as one sentence: cause, event, consequence.
-func (r *KeyRisk) riskStatement() string {
-	return prose.Capitalize(r.Cause) + ". As a result, " + r.Event + ". Then " + r.Consequence + "."
 }
 
 func (v *Report) riskCard(r *KeyRisk) block.Card {
@@ -490,8 +492,12 @@ func (v *Report) quarterTable(q *Quarter) block.Table {
 	t := block.Table{
 		Caption: fmt.Sprintf("%s: %s, %s", q.Name, prose.Count(q.Items, "action", "actions"), q.Effort),
 		Columns: []block.Column{
-			{Name: "Due", Width: 4}, {Name: "Action", Width: 13}, {Name: "Severity", Width: 4},
-			{Name: "Closes", Width: 3, Number: true}, {Name: "Effort", Width: 3}, {Name: "Owner", Width: 6},
+			{Name: "Due", Width: 4},
+			{Name: "Action", Width: 13},
+			{Name: "Severity", Width: 4},
+			{Name: "Closes", Width: 3, Number: true},
+			{Name: "Effort", Width: 3},
+			{Name: "Owner", Width: 6},
 		},
 	}
 	for _, a := range q.Actions {

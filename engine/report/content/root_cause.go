@@ -132,6 +132,7 @@ func (v *Report) sharedActionNote(findings []int) block.Para {
 	it := v.planByControl[v.Findings[findings[0]].ControlCode]
 	return block.Para{Text: block.Cell{
 		{Text: fmt.Sprintf("One action closes %s (%s): ", prose.Count(len(findings), "finding", "findings"), strings.Join(codes, ", ")), Strong: true},
-		v.anchors.link("plan", it.POAMCode), {Text: ", " + actionTitle(it) + ".", UserText: true},
+		v.anchors.link("plan", it.POAMCode),
+		{Text: ", " + actionTitle(it) + ".", UserText: true},
 	}}
 }

@@ -279,8 +279,10 @@ func (v *Report) frameworkSlide() Slide {
 
 func (v *Report) trendSlide() Slide {
 	t := v.Story().Trend
-	out := Slide{Title: fmt.Sprintf("%s improved, %s slipped since %s", prose.GroupThousands(len(t.Improved)), prose.GroupThousands(len(t.Slipped)), prose.Truncate(t.Earlier, 40)),
-		Texts: []SlideText{{Text: t.Summary}}}
+	out := Slide{
+		Title: fmt.Sprintf("%s improved, %s slipped since %s", prose.GroupThousands(len(t.Improved)), prose.GroupThousands(len(t.Slipped)), prose.Truncate(t.Earlier, 40)),
+		Texts: []SlideText{{Text: t.Summary}},
+	}
 	table := &SlideTable{Columns: []string{"Measure", "Before", "Now", "Why"}, Widths: []int{34, 18, 18, 44}}
 	const perKind = 4
 	for _, list := range [][]Change{t.Slipped, t.Improved} {

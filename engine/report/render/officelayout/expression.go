@@ -318,9 +318,9 @@ func (p *parser) path(text string) (expression, error) {
 	parts := strings.Split(rest, ".")
 	switch first := parts[0]; {
 	case first == "@root":
-		scope, explicit, parts = 0, true, parts[1:]
+		scope, parts = 0, parts[1:]
 	case first == "this":
-		explicit, parts = true, parts[1:]
+		parts = parts[1:]
 	case strings.HasPrefix(first, "@"):
 		if first != "@number" && first != "@first" && first != "@last" && first != "@key" || len(parts) > 1 {
 			return nil, &unknownName{fmt.Sprintf("there is no “%s”", text), "there are @number, @first, @last, @key and @root"}
