@@ -1,6 +1,15 @@
 package officelayout
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
+
+// Limits of loops and conditions, far beyond what documents have; pairing their tags takes the square of the time.
+const (
+	maxBlockTags    = 5000 // in a part
+	maxNestedBlocks = 50
+)
 
 // blockNode is a loop or a condition with what it repeats or shows.
 type blockNode struct {
@@ -29,10 +38,18 @@ func (l *compiler) buildBlocks(root *node) {
 		}
 		return true
 	})
+	if len(tags) > maxBlockTags {
+		l.report(tags[maxBlockTags], tags[maxBlockTags].tag.source, fmt.Sprintf("the layout has more than %d tags of loops and conditions", maxBlockTags), "")
+		return
+	}
 	var open []openBlock
 	for _, n := range tags {
 		switch t := n.tag; t.kind {
 		case tagOpen:
+			if len(open) == maxNestedBlocks {
+				l.report(n, t.source, fmt.Sprintf("loops and conditions are nested more than %d deep", maxNestedBlocks), "")
+				return
+			}
 			if t.word != "each" && t.word != "if" && t.word != "unless" {
 				l.report(n, t.source, "there is no block "+t.word, "use {{#each LIST}}, {{#if VALUE}} or {{#unless VALUE}}")
 			}

@@ -142,6 +142,10 @@ func (l *Layout) Err() error {
 	)
 }
 
+func (l *Layout) refuseMacros() error {
+	return refuse("the layout contains macros, which are never run or passed on; save it without macros, as .%s", l.format)
+}
+
 // open reads the directory of the file within its limits.
 func (l *Layout) open(file []byte) error {
 	kind := map[string]string{"docx": "Word document (.docx)", "pptx": "PowerPoint presentation (.pptx)"}[l.format]
@@ -162,6 +166,9 @@ func (l *Layout) open(file []byte) error {
 		}
 		if strings.ContainsAny(f.Name, `\:`) || path.Clean("/"+f.Name) != "/"+f.Name {
 			return refuse("the layout contains a part with the unusable name %q", f.Name)
+		}
+		if strings.HasPrefix(path.Base(strings.ToLower(f.Name)), "vba") { // even if nothing refers to it
+			return l.refuseMacros()
 		}
 		if l.byName[strings.ToLower(f.Name)] != nil {
 			return refuse("the layout contains the part %q twice", f.Name)
@@ -246,7 +253,7 @@ func (l *Layout) readTypes() error {
 		name := strings.TrimPrefix(n.attr("PartName"), "/")
 		switch {
 		case strings.Contains(strings.ToLower(kind), "macro") || strings.Contains(strings.ToLower(kind), "vbaproject"):
-			err = refuse("the layout contains macros, which are never run or passed on; save it without macros, as .%s", l.format)
+			err = l.refuseMacros()
 		case strings.Contains(strings.ToLower(kind), "activex") || strings.Contains(kind, "oleObject"):
 			err = refuse("the layout contains an embedded program object (%s); replace it with a picture", name)
 		case !n.is("ct:Override"):
@@ -360,7 +367,7 @@ func (l *Layout) checkRelations() error {
 			case kind == "attachedTemplate":
 				dropped = append(dropped, n)
 			case kind == "vbaProject", kind == "wordVbaData":
-				err = refuse("the layout contains macros, which are never run or passed on; save it without macros, as .%s", l.format)
+				err = l.refuseMacros()
 			case slices.Contains([]string{"oleObject", "control", "aFChunk", "subDocument", "frame", "activeXControlBinary"}, kind),
 				kind == "package" && !strings.Contains(source, "/charts/"):
 				err = refuse("%s of the layout embeds another file (%s); replace it with a picture or text", partTitle(source), r.target)
