@@ -150,6 +150,9 @@ func ExpandScopes(scopes []string) []Permission {
 	for _, s := range scopes {
 		if s != AnyScope {
 			out = append(out, Permission(s))
+			if s == "assessment:write" {
+				out = append(out, CommentWrite) // whoever may change an assessment may comment on it
+			}
 			continue
 		}
 		for _, p := range AllPermissions() {

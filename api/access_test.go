@@ -99,3 +99,12 @@ func TestErrors(t *testing.T) {
 		t.Errorf("a known error becomes %v", e)
 	}
 }
+
+func TestKeysThatEditMayComment(t *testing.T) {
+	if got := api.ExpandScopes([]string{"assessment:write"}); !slices.Contains(got, api.CommentWrite) {
+		t.Error(got)
+	}
+	if got := api.ExpandScopes([]string{"assessment:read"}); slices.Contains(got, api.CommentWrite) {
+		t.Error(got)
+	}
+}

@@ -83,6 +83,9 @@ func TestExamine(t *testing.T) {
 	if f := examineByPart(t, data)["model"]; f.State != cli.DiagnosticFailed || !strings.Contains(f.Remedy, "service model use") {
 		t.Errorf("%+v", f)
 	}
+	if err := os.Remove(modelChoicePath(data)); err != nil { // it also holds the limits of a run
+		t.Fatal(err)
+	}
 	t.Setenv("SERVICE_MODEL", "ollama/nothing")
 	t.Setenv("SERVICE_MODEL_SERVER", "http://127.0.0.1:1")
 	if f := examineByPart(t, data)["model"]; f.State != cli.DiagnosticWarning || !strings.Contains(f.Detail, "127.0.0.1:1") {

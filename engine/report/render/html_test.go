@@ -222,8 +222,11 @@ func TestStarterIsSaid(t *testing.T) {
 	eachFormat(func(template, format string) {
 		// PDF and XLSX are compressed; their content has separate tests.
 		text := write(t, s, template, format)
-		if format == FormatDOCX {
+		switch format {
+		case FormatDOCX:
 			text = []byte(reporttest.UnzipParts(t, text)["word/document.xml"])
+		case FormatPPTX:
+			text = []byte(reporttest.UnzipParts(t, text)["ppt/slides/slide1.xml"])
 		}
 		if format != FormatCSV && format != FormatPDF && format != FormatXLSX &&
 			!strings.Contains(strings.ToLower(string(text)), "starter catalog") {
