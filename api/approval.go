@@ -64,6 +64,8 @@ type ApprovalChanges struct {
 	Added        []string `json:"added"`
 	Removed      []string `json:"removed"`
 	Changed      []string `json:"changed"`
+	// RequirementsOnly counts those of Changed in which only the requirements that the control answers differ.
+	RequirementsOnly int `json:"requirements_only" doc:"How many of the changed items differ only in the requirements that they answer; their verdicts are as before."`
 }
 
 // Summary returns the changes in one sentence.
@@ -75,8 +77,21 @@ func (c *ApprovalChanges) Summary() string {
 		}
 		return s
 	}
-	return fmt.Sprintf("Compared with the approved version %d: %s, %s, %s.", c.SinceVersion,
-		named(c.Added, "added"), named(c.Removed, "removed"), named(c.Changed, "changed"))
+	return fmt.Sprintf("Compared with the approved version %d: %s, %s, %s%s.", c.SinceVersion,
+		named(c.Added, "added"), named(c.Removed, "removed"), named(c.Changed, "changed"), c.RequirementsNote())
+}
+
+// RequirementsNote says how many of the changed items differ only in their requirements. It follows their number and is
+// "" if none does.
+func (c *ApprovalChanges) RequirementsNote() string {
+	if c == nil || c.RequirementsOnly == 0 {
+		return ""
+	}
+	part := fmt.Sprintf("%d of them", c.RequirementsOnly)
+	if c.RequirementsOnly == len(c.Changed) {
+		part = "all"
+	}
+	return ", " + part + " only in the requirements that they answer (verdicts as before)"
 }
 
 // Decider describes who decided: the user, on whose behalf if it was a delegate, and the keys through

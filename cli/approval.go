@@ -239,6 +239,13 @@ func (a *app) findPendingApprovalID(ctx context.Context, g api.Gate) (string, er
 			&api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: api.Paging{Limit: 1}, Gate: g},
 		)
 		if err == nil && len(all.Data) == 1 && all.Data[0].Status == api.ApprovalApproved {
+			if newer := a.unapprovedMessage(ctx, one.ID, g); newer != "" {
+				return "", withHint(
+					runtimeError("nothing is waiting for approval. %s", newer),
+					"review it, then submit it with `%s`",
+					a.suggestedCommandLine(gateCommandName(g)+" submit"),
+				)
+			}
 			return "", withHint(
 				runtimeError("version %d of the %s of %q is already approved", all.Data[0].VersionNumber, g.Title(), one.Name),
 				"`%s` shows the next step",
@@ -258,6 +265,21 @@ func (a *app) findPendingApprovalID(ctx context.Context, g api.Gate) (string, er
 		)
 	}
 	return l.Data[0].ID, nil
+}
+
+// unapprovedMessage returns what the status says about a newest version at gate g that isn't approved, or "" if that is
+// not known.
+func (a *app) unapprovedMessage(ctx context.Context, assessment string, g api.Gate) string {
+	st, err := call(ctx, a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: assessment})
+	if err != nil {
+		return ""
+	}
+	for _, o := range st.Outdated {
+		if o.Gate == g && o.Reason == "unapproved" {
+			return o.Message
+		}
+	}
+	return ""
 }
 
 func approveContent(ctx context.Context, a *app, approvalID string, d api.VersionDecision) (*api.Approval, error) {

@@ -239,6 +239,9 @@ func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
 	case st.State == api.StateReportGenerated && len(st.BlockedGates) > 0:
 		for _, g := range st.BlockedGates {
 			p.Command(a.suggestedCommandLine(gateCommandName(g) + " show")) // shows what blocks its version
+			if st.ReadyForReview != nil && *st.ReadyForReview == g {
+				p.Command(a.suggestedCommandLine(gateCommandName(g) + " submit"))
+			}
 		}
 	case st.State == api.StateReportGenerated:
 		p.Command(a.suggestedCommandLine("report create --template full --format html --out report.html"))

@@ -76,8 +76,9 @@ func (a *app) changeFrameworks(ctx context.Context, one *api.Assessment, in *api
 		renderFrameworkControls(p, "Controls that leave (* edited: kept in earlier versions)", c.ControlsRemoved)
 		if c.Version != nil {
 			p.Blank()
-			p.Text("Version %d of the Statement of Applicability is drafted, with %s. Only new controls were judged; all other lines are as before. "+
-				"Review it, then:", c.Version.VersionNumber, prose.Count(c.Version.ItemCount, "item", "items"))
+			p.Text("Version %d of the Statement of Applicability is drafted, with %s. Only new controls were judged; all other verdicts are as before, "+
+				"also those of the %s with more or fewer requirements. Review it, then:", c.Version.VersionNumber,
+				prose.Count(c.Version.ItemCount, "item", "items"), prose.Count(c.RequirementsChanged, "line", "lines"))
 			p.Command(a.suggestedCommandLine("soa submit"))
 		}
 	})

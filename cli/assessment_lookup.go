@@ -69,14 +69,16 @@ func (a *app) findAssessment(ctx context.Context, ref string) (*api.Assessment, 
 	case 1:
 		return &found[0], nil
 	}
+	return nil, ambiguousNameError(ref, found, "specify it by its id")
+}
+
+// ambiguousNameError returns the error for a name that several assessments have; hint says how to specify one.
+func ambiguousNameError(name string, found []api.Assessment, hint string) error {
 	lines := make([]string, len(found))
 	for i, f := range found {
 		lines[i] = fmt.Sprintf("%s (%s, created %s)", f.ID, f.State, print.FormatDay(f.CreatedAt))
 	}
-	return nil, withHint(
-		usageError("%d assessments have the name %q:\n  - %s", len(found), ref, strings.Join(lines, "\n  - ")),
-		"specify it by its id",
-	)
+	return withHint(usageError("%d assessments have the name %q:\n  - %s", len(found), name, strings.Join(lines, "\n  - ")), "%s", hint)
 }
 
 // findAssessmentsByName returns the assessments with exactly this name, ignoring case, newest first.

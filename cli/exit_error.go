@@ -183,7 +183,7 @@ func (a *app) hintFor(err error) string {
 		return "ask an owner or admin of the organization, or use another key"
 	case api.CodeTenantRequired:
 		if a.flags.Server == "" {
-			return "name it with --org or SERVICE_DEFAULT_ORG, or choose it with `service org use ORG`"
+			return "name it with --org or SERVICE_DEFAULT_ORG, or choose it with `service org use ORG`; to change it, sign in to its server with `service login URL`"
 		}
 		return "name the organization with --org or SERVICE_DEFAULT_ORG; an owner or admin can invite you to theirs"
 	case api.CodeApproval:

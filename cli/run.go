@@ -183,6 +183,9 @@ func (a *app) addFilesAndAdvance(
 		return err
 	}
 	out.Reports, out.lateDocuments = written, late
+	if moveErr == nil && out.Status.State == api.StateReportGenerated && o.until.HasReached(api.StateReportGenerated) {
+		moveErr = a.laterVersionError(ctx, one.ID, out.Status)
+	}
 	if moveErr == nil {
 		out.renderFooter = func(p *print.Page) { a.renderNextSteps(p, out.Status) }
 	}
@@ -244,8 +247,12 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, fileCo
 		if err != nil {
 			return nil, err
 		}
-		if at := slices.IndexFunc(found, func(f api.Assessment) bool { return f.State != api.StateClosed }); at >= 0 {
-			open = &found[at]
+		found = slices.DeleteFunc(found, func(f api.Assessment) bool { return f.State == api.StateClosed })
+		if len(found) > 1 {
+			return nil, ambiguousNameError(name, found, "continue one of them by its id with --assessment ID instead of --name")
+		}
+		if len(found) == 1 {
+			open = &found[0]
 		}
 	}
 	if open != nil && o.from != "" && (open.CarriedFrom == nil || open.CarriedFrom.Name != o.from && open.CarriedFrom.AssessmentID != o.from) {
@@ -395,8 +402,9 @@ func (a *app) withFailedMoveHint(err error, move api.Move, st *api.AssessmentSta
 			noun := gateCommandName(m.Gate)
 			return withHint(
 				err,
-				"edit items with `%s` or draft again, then run `%s`",
+				"edit items with `%s` or draft again with `%s`, then run `%s`",
 				a.suggestedCommandLine(noun+" edit"),
+				a.suggestedCommandLine(noun+" regenerate"),
 				a.suggestedCommandLine("assess run"),
 			)
 		}
@@ -475,6 +483,22 @@ func (a *app) readyForReviewError(ctx context.Context, id string, g api.Gate) er
 	}
 	return &exitError{code: exitApproval, hint: hint, err: api.ApprovalRequired(g, "",
 		"the %s is drafted and ready for review (%s)", g.Title(), a.summarizeDeliverable(ctx, id, g))}
+}
+
+// laterVersionError returns the error for an assessment with a report of which a newer version of a deliverable waits
+// to be decided or submitted. It returns nil if none does.
+func (a *app) laterVersionError(ctx context.Context, id string, st *api.AssessmentStatus) error {
+	if st.PendingApprovalID != nil {
+		one, err := call(ctx, a, api.GetApproval, &api.ApprovalInput{ApprovalID: *st.PendingApprovalID})
+		if err != nil {
+			return err
+		}
+		return a.approvalRequiredError(ctx, id, one.Gate, st)
+	}
+	if st.ReadyForReview != nil {
+		return a.readyForReviewError(ctx, id, *st.ReadyForReview)
+	}
+	return nil
 }
 
 // summarizeDeliverable returns the totals of the deliverable that awaits a decision, in words.

@@ -218,7 +218,7 @@ var exampleFields = map[string]any{
 		"Settings of the sign-in service",
 	}, "risk_accepted_until": nil, "vendor_dependency": nil, "comments": "Ordered on 2026-11-18.",
 	"expired_acceptances": []string{}, "also_closes": []string{}, "beyond_180_days": []string{}, "not_met": []string{"3.1.3"}, "CMMCEligibility.not_assessed": []string{}, "blocking": []string{}, "CMMCEligibility.score": 0.991, "CMMCEligibility.points": 109,
-	"since_version": 1, "GapChange.before": "high, not evidenced", "GapChange.after": "low, partially implemented", "GapChange.causes": []string{"evidence"},
+	"since_version": 1, "requirements_only": 1, "GapChange.before": "high, not evidenced", "GapChange.after": "low, partially implemented", "GapChange.causes": []string{"evidence"},
 	"conformity": "conforms", "conformity_pct": 84.6, "conformity_formula": exampleFormula, "deficient_material": []string{}, "differs_from_soa": []string{"CFG-02"}, "reset": []string{"note"},
 	"Milestone.title": "Settings changed and tested", "changes": nil, "by_status": map[string]int{"open": 9, "completed": 3}, "by_effort": map[string]int{"small": 7, "medium": 5},
 	"Comment.item": "IAC-06", "AddCommentInput.item": "IAC-06", "Comment.approval_id": nil, "AddCommentInput.approval_id": nil, "reply_to": nil, "VersionDecision.content_sha256": exampleHash, "Comment.text": "The board requested it in June.", "AddCommentInput.text": "The board requested it in June.",

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/scf-service/service/api"
@@ -140,6 +142,11 @@ func (k deliverableType[V, I]) changesSinceApproved(tx *store.Tx, a *api.Assessm
 		}
 		if !bytes.Equal(was, is) {
 			out.Changed = append(out.Changed, code)
+			if same, err := differInRequirementsOnly(was, is); err != nil {
+				return nil, err
+			} else if same {
+				out.RequirementsOnly++
+			}
 		}
 	}
 	for n := range before {
@@ -148,6 +155,23 @@ func (k deliverableType[V, I]) changesSinceApproved(tx *store.Tx, a *api.Assessm
 		}
 	}
 	return out, nil
+}
+
+// differInRequirementsOnly reports whether two items, as JSON, have different requirements and are otherwise equal. The
+// reasons to include a control follow from its requirements.
+func differInRequirementsOnly(a, b []byte) (bool, error) {
+	var was, is map[string]json.RawMessage
+	if err := errors.Join(json.Unmarshal(a, &was), json.Unmarshal(b, &is)); err != nil {
+		return false, err
+	}
+	if bytes.Equal(was["requirement_codes"], is["requirement_codes"]) {
+		return false, nil
+	}
+	for _, field := range []string{"requirement_codes", "rationale", "inclusion_reasons"} {
+		delete(was, field)
+		delete(is, field)
+	}
+	return maps.EqualFunc(was, is, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }), nil
 }
 
 // submitAndMoveAssessment is like submit. If the assessment is in the drafted state of this deliverable,

@@ -205,11 +205,20 @@ func addReadingStatus(tx *store.Tx, a *api.Assessment, out *api.AssessmentStatus
 // addBlockers adds to out what blocks the move to the next state.
 func addBlockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, out *api.AssessmentStatus) error {
 	for _, gate := range requiredGates(move) {
+		if move.To == api.StateClosed && out.ReadyForReview == nil { // a version drafted after its gate was passed
+			head, err := deliverables[gate].newestHeader(tx, by.OrganizationID, a.ID)
+			if err != nil {
+				return err
+			}
+			if head != nil && head.Status == api.VersionDraft {
+				out.ReadyForReview = &gate
+			}
+		}
 		p, found, err := pendingApproval(tx, by.OrganizationID, a.ID, gate)
 		if err != nil {
 			return err
 		}
-		if found {
+		if found && out.PendingApprovalID == nil {
 			out.PendingApprovalID = &p.ID
 		}
 		if err := deliverables[gate].requireCurrentContentApproved(tx, a); err != nil {
