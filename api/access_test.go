@@ -3,6 +3,7 @@ package api_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/scf-service/service/api"
