@@ -17,6 +17,7 @@ type SoAVersion struct {
 type ReviewCount struct {
 	LinesNotReviewed           int      `json:"lines_not_reviewed" doc:"Items whose applicability and status nobody has set or confirmed."`
 	LinesToReview              int      `json:"lines_to_review" doc:"Of these, the items marked as needing review."`
+	LinesOnRepeatedQuote       int      `json:"lines_on_repeated_quote" doc:"Of the items not reviewed, those that a language model supports with a quote that it uses for more than six controls."`
 	CarriedToConfirm           []string `json:"carried_to_confirm" doc:"Codes of the controls with a decision from an earlier assessment whose evidence has changed since."`
 	ImplementedWithoutEvidence []string `json:"implemented_without_evidence" doc:"Codes of the applicable controls that are set to implemented although no evidence supports them."`
 }
@@ -29,13 +30,16 @@ func (v *SoAVersion) Warnings() []string {
 	return append(v.ReviewCount.Warnings(v.ItemCount), v.Reliance.Warnings()...)
 }
 
-// Warnings returns up to three sentences for whoever submits or approves a version with the given number of items: how
-// many of them nobody has reviewed, which carried decisions have new evidence, and which items are implemented without
+// Warnings returns up to four sentences for whoever submits or approves a version with the given number of items: how
+// many of them nobody has reviewed, how many rest on a quote that a model uses for many controls, which carried decisions have new evidence, and which items are implemented without
 // evidence.
 func (v *ReviewCount) Warnings(itemCount int) (out []string) {
 	if n := v.LinesNotReviewed; n > 0 {
 		out = append(out, fmt.Sprintf("%d of %s not reviewed by a person, of which %d are marked for review.",
 			n, formatCount(itemCount, "line was", "lines were"), v.LinesToReview))
+	}
+	if w := v.RepeatedQuoteWarning(); w != "" {
+		out = append(out, w)
 	}
 	if codes := v.CarriedToConfirm; len(codes) > 0 {
 		out = append(out, fmt.Sprintf("The evidence of %s has changed since the earlier assessment: %s.",
@@ -46,6 +50,15 @@ func (v *ReviewCount) Warnings(itemCount int) (out []string) {
 			formatCount(len(codes), "control is marked", "controls are marked"), nameFirst(codes)))
 	}
 	return out
+}
+
+// RepeatedQuoteWarning returns a sentence about items that a model supports with quotes that it uses for many controls, or "".
+func (v *ReviewCount) RepeatedQuoteWarning() string {
+	if v.LinesOnRepeatedQuote == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The model supports %s with quotes that it also uses for many other controls; they are marked for review: check "+
+		"that the quotes show each of them.", formatCount(v.LinesOnRepeatedQuote, "line", "lines"))
 }
 
 // Reliance describes how many verdicts depend on a single document, and which documents matter most.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -154,6 +156,10 @@ func formatProposals(all []map[string]any) []string {
 		if i == maxProposalsShown {
 			return append(out, fmt.Sprintf("and %d more; -o json shows all", len(all)-i))
 		}
+		if m["kind"] == nil {
+			out = append(out, formatAnswer(m)...)
+			continue
+		}
 		words := []string{prose.Humanize(fmt.Sprint(m["kind"]))}
 		for _, key := range []string{
 			"control_code", "poam_code", "framework", "filename", "severity", "level", "coverage_pct",
@@ -168,6 +174,30 @@ func formatProposals(all []map[string]any) []string {
 			line = string(r[:160]) + "…"
 		}
 		out = append(out, line)
+	}
+	return out
+}
+
+// formatAnswer returns the fields of an analysis's answer, a line each, without those that its run has too.
+func formatAnswer(m map[string]any) (out []string) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if slices.Contains([]string{"model", "agent_run_id", "limitations"}, key) {
+			continue
+		}
+		value := fmt.Sprint(m[key])
+		if list, ok := m[key].([]any); ok {
+			var parts []string
+			for _, one := range list {
+				if c, ok := one.(map[string]any); ok { // a required control
+					one = fmt.Sprintf("%v %v", c["control_id"], c["name"])
+				}
+				parts = append(parts, fmt.Sprint(one))
+			}
+			value = strings.Join(parts, "; ")
+		}
+		if value != "" {
+			out = append(out, prose.Humanize(key)+": "+value)
+		}
 	}
 	return out
 }

@@ -296,6 +296,12 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 			}
 			p.Text("The reader %s has not read all %s. %s", h.Inputs["reader"], unread, effect)
 		}
+		if soa, ok := any(v).(*api.SoAVersion); ok && action != actionSubmitted {
+			if w := soa.RepeatedQuoteWarning(); w != "" {
+				p.Text("%s", w)
+				p.Command(a.suggestedCommandLine("soa items --needs-review"))
+			}
+		}
 		if h.Inputs["second_reader"] != "" {
 			p.Text("To see where the second reader disagrees: `%s`", a.suggestedCommandLine("soa items --disagreement"))
 		}

@@ -180,6 +180,13 @@ func (a *app) hintFor(err error) string {
 		if slices.ContainsFunc(e.Details, func(d api.ErrorDetail) bool { return d.Field == api.TenantHeader }) {
 			return "`service org list` lists yours; choose one with `service use --org NAME`"
 		}
+		if i := slices.IndexFunc(e.Details, func(d api.ErrorDetail) bool { return d.Field == api.NoRemoteModel }); i >= 0 {
+			lift := "`" + a.suggestedCommandLine("assess update --no-remote-model=false") + "`"
+			if strings.HasSuffix(e.Details[i].Message, "the organization") {
+				lift = "an owner's change of the setting " + api.NoRemoteModel
+			}
+			return "choose one with `service model use ollama/MODEL`; " + lift + " lifts the ban"
+		}
 		return "ask an owner or admin of the organization, or use another key"
 	case api.CodeTenantRequired:
 		if a.flags.Server == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/agent/analysis"
@@ -57,11 +58,12 @@ func answerQuestion[O any, P answer[O]](ctx context.Context, s *Service, by api.
 			out, run.Model, run.PromptVersion = &better, c.model, c.promptVersion
 		}
 	}
+	mark := P(out).Metadata()
+	mark.Limitations = append(limits, mark.Limitations...)
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
 		newRecord := newRun(tx, by, q.agentID, "", input)
 		newRecord.Model, newRecord.PromptVersion, newRecord.Tokens = run.Model, run.PromptVersion, run.Tokens
 		newRecord.Status, newRecord.StartedAt, newRecord.CompletedAt = completed, &started, ptr(tx.Now())
-		mark := P(out).Metadata()
 		mark.Model, mark.AgentRunID = newRecord.Model, newRecord.ID
 		sum, err := hashJSON(out)
 		if err != nil {
@@ -80,7 +82,7 @@ func answerQuestion[O any, P answer[O]](ctx context.Context, s *Service, by api.
 		}
 		proposed := api.AgentOutput{
 			AgentRunID: newRecord.ID, Summary: "An answer that requires human review.", Proposals: []map[string]any{toStepRecord(out)},
-			Limitations: append(append(limits, mark.Limitations...), "The answer is based only on the text provided."),
+			Limitations: append(slices.Clone(mark.Limitations), "The answer is based only on the text provided."),
 		}
 		api.ReplaceNilCollections(&proposed)
 		return errors.Join(

@@ -68,6 +68,13 @@ var (
 		recount: recountDocuments,
 		summarize: func(v *api.SoAVersion, items []api.SoAItem) {
 			v.Reliance, v.ReviewCount = plan.CountReliance(items), plan.CountReview(items)
+			if strings.HasPrefix(v.Inputs[readerInput], modelReaderPrefix) {
+				for _, n := range plan.OnRepeatedQuote(items) {
+					if !plan.IsReviewed(&items[n]) {
+						v.LinesOnRepeatedQuote++
+					}
+				}
+			}
 		},
 		clearApproved:    func(i *api.SoAItem) { i.ChangedByDocument, i.ChangedFrom = "", "" },
 		draftedState:     api.StateSoADrafted,

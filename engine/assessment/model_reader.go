@@ -53,7 +53,9 @@ func (s *Service) RequireNoRemoteBan(ctx context.Context, org, assessment, model
 	return s.db.View(ctx, func(tx *store.Tx) error {
 		by, err := remoteModelForbidden(tx, org, assessment)
 		if err == nil && by != "" {
-			err = api.Forbidden("%s forbids models on other machines, where %s runs; use a model on this machine", by, model)
+			err = api.Forbidden("%s forbids models on other machines, where %s runs; use a model on this machine", by, model).WithDetails(
+				api.ErrorDetail{Field: api.NoRemoteModel, Message: "set by " + by},
+			)
 		}
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -353,8 +354,11 @@ func (r *modelRun) keepAnswers(ctx context.Context, task *modelTask, outcomes []
 	if !isAnswered && !r.answered {
 		r.unanswered = append(r.unanswered, unansweredTask{task, outcomes, calls})
 		if len(r.unanswered) >= maxUnanswered {
-			return fmt.Errorf("%d controls in a row got no valid answer (%s); choose a model that follows a JSON Schema",
-				len(r.unanswered), outcomes[0].Problem)
+			problem, advice := outcomes[0].Problem, "choose a model that follows a JSON Schema"
+			if slices.ContainsFunc(outcomes, func(o modelreader.Outcome) bool { return o.Problem == modelreader.ProblemQuotes }) {
+				problem, advice = modelreader.ProblemQuotes, "its JSON is valid; choose a model that copies sentences word for word"
+			}
+			return fmt.Errorf("%d controls in a row got no valid answer (%s); %s", len(r.unanswered), problem, advice)
 		}
 		return nil
 	}

@@ -309,6 +309,11 @@ func (s *Service) draftSoAItems(
 		quotes[n] = independentQuotes(&items[n], evaluation.copies.isRepeated)
 		return nil
 	})
+	if evaluation.reader.isModel() {
+		for _, n := range plan.OnRepeatedQuote(items) {
+			items[n].NeedsReview = true
+		}
+	}
 	if unread.Load() > 0 {
 		inputs[notReadInput] = fmt.Sprintf("%d of %d", unread.Load(), statements.Load())
 	}

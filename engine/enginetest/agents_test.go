@@ -105,7 +105,8 @@ func TestBadModelsDegrade(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Model != "builtin" || got.IsCompliant != want.IsCompliant || got.ConfidenceScore != want.ConfidenceScore {
+			if got.Model != "builtin" || got.IsCompliant != want.IsCompliant || got.ConfidenceScore != want.ConfidenceScore ||
+				!strings.Contains(strings.Join(got.Limitations, " "), "The rules answered because the model") {
 				t.Errorf("%+v, not %+v", got, want)
 			}
 			out, err := e.Agents.Output(t.Context(), by, &api.AgentRunInput{AgentRunID: got.AgentRunID})

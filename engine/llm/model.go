@@ -61,6 +61,7 @@ type Status struct {
 // Reasons for a missing answer; test for them with errors.Is.
 var (
 	ErrUnavailable     = errors.New("the model's server is not responding")
+	ErrNotReached      = errors.New("no model server can be reached at this address")
 	ErrTimeout         = errors.New("the model took too long (SERVICE_MODEL_TIMEOUT sets the limit)")
 	ErrAnswerTooLong   = errors.New("the model's answer is too long")
 	ErrUnknownModel    = errors.New("the server has no such model")
@@ -127,6 +128,9 @@ func New(o Options) (*Model, error) {
 	}
 	if o.Server == "" && kind == "ollama" {
 		o.Server = "http://127.0.0.1:11434"
+	}
+	if o.Server == "" && kind == "openai" {
+		return nil, fmt.Errorf("%s needs the address of its server; name it with --url, such as --url http://127.0.0.1:8000", o.Name)
 	}
 	server, err := url.Parse(o.Server)
 	if err != nil || server.Host == "" || server.Scheme != "http" && server.Scheme != "https" {

@@ -71,6 +71,7 @@ func TestBadServers(t *testing.T) {
 		case <-gone:
 		}
 	}
+	nothing := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }
 	for _, tc := range []struct {
 		name, model string
 		server      http.HandlerFunc
@@ -120,6 +121,7 @@ func TestBadServers(t *testing.T) {
 		{"unknown", "ollama/q", func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, `{"error":"model 'q' not found"}`, http.StatusNotFound)
 		}, ErrUnknownModel},
+		{"no model server", "openai/q", nothing, ErrNotReached},
 		{"too long", "openai/q", func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "maximum context length", http.StatusBadRequest)
 		}, ErrContextExceeded},
@@ -246,6 +248,9 @@ func TestStatusAndNames(t *testing.T) {
 		if m, err := New(o); err != nil || m.IsRemote() != remote {
 			t.Errorf("%+v: %v, remote is not %v", o, err, remote)
 		}
+	}
+	if _, err := New(Options{Name: "openai/x"}); err == nil || !strings.Contains(err.Error(), "name it with --url") {
+		t.Errorf("without a server: %v", err)
 	}
 	for _, bad := range []Options{
 		{Name: "qwen"},

@@ -113,6 +113,8 @@ func classifyError(err error) error {
 		errors.Is(err, context.DeadlineExceeded),
 		errors.Is(err, context.Canceled):
 		return err
+	case errors.As(err, &status) && status.StatusCode == http.StatusNotFound && status.ErrorMessage == "":
+		return fmt.Errorf("%w: it answers 404 Not Found", ErrNotReached)
 	case errors.As(err, &status) && status.StatusCode == http.StatusNotFound:
 		return fmt.Errorf("%w: %s", ErrUnknownModel, truncate(status.ErrorMessage))
 	case errors.As(err, &status) && strings.Contains(strings.ToLower(status.ErrorMessage), "context"):

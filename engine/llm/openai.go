@@ -148,6 +148,8 @@ func (o *openAI) callAPI(ctx context.Context, method, path string, in, out any) 
 		return err
 	case err != nil:
 		return fmt.Errorf("%w: the response ended unexpectedly", ErrUnavailable)
+	case resp.StatusCode == http.StatusNotFound && (in == nil || len(bytes.TrimSpace(b)) == 0): // a known path
+		return fmt.Errorf("%w: %s answers %s", ErrNotReached, req.URL.Redacted(), resp.Status)
 	case resp.StatusCode == http.StatusNotFound:
 		return fmt.Errorf("%w: %s", ErrUnknownModel, truncate(string(b)))
 	case resp.StatusCode == http.StatusBadRequest && bytes.Contains(bytes.ToLower(b), []byte("context")):

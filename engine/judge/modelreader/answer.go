@@ -61,8 +61,8 @@ func parseAnswer(text string) (a answer, err error) {
 }
 
 // readings returns the readings of the passages of statement i that an answer gives, and how many of its findings
-// were dropped, because their quote is not in the passage or something else is wrong. ok is false if the answer leaves the
-// statement out.
+// were dropped, because their quote is not in the passage, is only a heading, or something else is wrong. ok is false if the
+// answer leaves the statement out.
 func (q *question) readings(a answer, i int) (out []reading.Reading, dropped int, ok bool) {
 	at := slices.IndexFunc(a.Statements, func(s statementAnswer) bool { return s.Statement == i+1 })
 	if at < 0 {
@@ -74,9 +74,9 @@ func (q *question) readings(a answer, i int) (out []reading.Reading, dropped int
 			dropped++
 			continue
 		}
-		text := q.passages[f.Passage-1].Text
-		r := reading.Reading{Label: f.Label, Words: matchQuote(text, f.Quote)}
-		if f.Label == reading.Silent || r.Check(text) != nil {
+		p := q.passages[f.Passage-1]
+		r := reading.Reading{Label: f.Label, Words: matchQuote(p.Text, f.Quote)}
+		if f.Label == reading.Silent || r.Check(p.Text) != nil || isHeading(p, r.Words) {
 			dropped++
 			continue
 		}

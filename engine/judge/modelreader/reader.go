@@ -31,11 +31,14 @@ type Statement struct {
 type Outcome struct {
 	// Readings are of the statement's passages, in their order. Those without a valid answer are not read.
 	Readings []reading.Reading
-	// Dropped counts findings whose quote isn't in its passage, or that were otherwise invalid.
+	// Dropped counts findings whose quote isn't in its passage or is only a heading, or that were otherwise invalid.
 	Dropped int
 	// Problem says why some passages were not read, or is "".
 	Problem string
 }
+
+// ProblemQuotes is the Problem of answers by the schema whose quotes don't count.
+const ProblemQuotes = "its quotes don't stand in the passages, or are only headings"
 
 // Call is one request to the model that was answered.
 type Call struct {
@@ -149,8 +152,10 @@ func halve(statements []Statement) (a, b []Statement, ok bool) {
 // ask asks about statements, once more about those without a valid answer, and passes each outcome to use.
 func (r *Reader) ask(ctx context.Context, statements []Statement, use func(Statement, Outcome)) error {
 	dropped := map[string]int{}
+	misquoted := map[string]bool{} // in the last answer
 	problem := ""
 	for _, repeated := range []bool{false, true} {
+		clear(misquoted)
 		q := newQuestion(statements)
 		text, err := r.send(ctx, q.request(repeated))
 		switch {
@@ -185,13 +190,18 @@ func (r *Reader) ask(ctx context.Context, statements []Statement, use func(State
 				continue
 			}
 			again = append(again, s)
+			misquoted[s.ID()] = ok
 		}
-		problem = "quotes are not in their passages, or the statement was left out"
+		problem = "it left the statement out"
 		if statements = again; len(again) == 0 {
 			return nil
 		}
 	}
 	for _, s := range statements {
+		problem := problem
+		if misquoted[s.ID()] {
+			problem = ProblemQuotes
+		}
 		use(s, Outcome{Readings: make([]reading.Reading, len(s.Passages)), Dropped: dropped[s.ID()], Problem: problem})
 	}
 	return nil

@@ -237,3 +237,33 @@ func FuzzAnswer(f *testing.F) {
 		}
 	})
 }
+
+// TestHeadingsShowNothing checks that a quote of only a title, heading or number is dropped, and that the pieces of text
+// that look a bit like one are kept.
+func TestHeadingsShowNothing(t *testing.T) {
+	p := reading.Passage{
+		Title: "Access policy", HeadingPath: []string{"5. Accounts"},
+		Text: "5. Accounts\n6. Authentication\nAll staff use a second factor. Authentication is logged.\n7. Roles and Duties\n" +
+			"\nJoiners\nThe desk opens accounts.\n## Reviews\n" +
+			"1. Screen all staff\n2. Return badges\nMFA: enforced\nYubiKeys for admins\nAccess to the cloud\nis reviewed monthly\n99.9 %\n" +
+			"Introduction over. 2. General use • Equipment is for work. 3. Passwords Your password must be long.",
+	}
+	for quote, want := range map[string]bool{
+		"6. Authentication": true, "5. Accounts": true, "Accounts": true, "access policy": true, "99.9 %": true, "## Reviews": true,
+		"7. Roles and Duties": true, "5. Accounts\n6. Authentication": true, "6.": true, "2. General use": true,
+		"3. Passwords": true, "Passwords": true, "Passwords Your password must be long": false, "Joiners": true,
+		"second factor": false, "1. Screen all staff": false, "MFA: enforced": false, "YubiKeys for admins": false,
+		"Access to the cloud": false, "6. Authentication\nAll staff use a second factor.": false, "Authentication is logged": false,
+	} {
+		if got := isHeading(p, quote); got != want {
+			t.Errorf("%q: %v", quote, got)
+		}
+	}
+	s := statement("Staff use a second factor.", p.Text)
+	bad := `{"statements":[{"statement":1,"findings":[{"passage":1,"label":"states","quote":"6. Authentication"}]}]}`
+	r := Reader{Model: &scripted{answers: []func(llm.Request) (string, error){says(bad)}}}
+	out, err := r.Read(t.Context(), []Statement{s})
+	if err != nil || out[0].Dropped != 2 || out[0].Problem != ProblemQuotes || out[0].Readings[0].IsRead() {
+		t.Errorf("%+v, %v", out, err)
+	}
+}

@@ -22,7 +22,7 @@ func CountReview(items []api.SoAItem) api.ReviewCount {
 	for n := range items {
 		i := &items[n]
 		changed := i.Carried != nil && i.Carried.EvidenceChanged
-		if changed || !slices.ContainsFunc(ReviewFields, i.IsManual) {
+		if changed || !IsReviewed(i) {
 			out.LinesNotReviewed++
 			if i.NeedsReview {
 				out.LinesToReview++
@@ -37,6 +37,36 @@ func CountReview(items []api.SoAItem) api.ReviewCount {
 	}
 	return out
 }
+
+// maxControlsPerQuote is the number of controls that one quote of a language model may plausibly cover.
+const maxControlsPerQuote = 6
+
+// OnRepeatedQuote returns the positions of the applicable items that are supported by a quote that supports more than
+// maxControlsPerQuote items.
+func OnRepeatedQuote(items []api.SoAItem) (out []int) {
+	lines := map[string][]int{} // by quote
+	for n := range items {
+		if !items[n].Applicability.IsApplicable() {
+			continue
+		}
+		for _, e := range items[n].Evidence {
+			quote := strings.Join(strings.Fields(e.Quote), " ")
+			if have := lines[quote]; e.Stance == "supports" && (len(have) == 0 || have[len(have)-1] != n) {
+				lines[quote] = append(have, n)
+			}
+		}
+	}
+	for _, on := range lines {
+		if len(on) > maxControlsPerQuote {
+			out = append(out, on...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// IsReviewed reports whether a person has set or confirmed the item's applicability or status.
+func IsReviewed(i *api.SoAItem) bool { return slices.ContainsFunc(ReviewFields, i.IsManual) }
 
 // IsImplementedWithoutEvidence reports whether an applicable item is implemented although no passage supports any of
 // its requirements.

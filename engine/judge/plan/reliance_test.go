@@ -42,3 +42,19 @@ func TestCountReliance(t *testing.T) {
 		t.Errorf("%d documents, %s", len(v.DecisiveDocuments), got)
 	}
 }
+
+// TestOnRepeatedQuote checks that a quote stands out that supports more controls than one sentence plausibly does.
+func TestOnRepeatedQuote(t *testing.T) {
+	var items []api.SoAItem
+	for n := range maxControlsPerQuote + 1 {
+		same := api.Evidence{Quote: "All  is well.", Stance: "supports"}
+		items = append(items, api.SoAItem{Applicability: api.Applicable})
+		items[n].Evidence = []api.Evidence{same, same, {Quote: fmt.Sprint(n), Stance: "supports"}, {Quote: "Not done.", Stance: "denies"}}
+	}
+	if got := OnRepeatedQuote(items); len(got) != len(items) {
+		t.Errorf("%v of %d", got, len(items))
+	}
+	if got := OnRepeatedQuote(items[1:]); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+}
