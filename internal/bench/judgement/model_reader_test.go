@@ -107,7 +107,7 @@ func (p *pack) labelOf(statement, text string, flip bool) pairLabel {
 	}
 	l.Label = reading.Labels[h.Sum32()/5%uint32(len(reading.Labels))]
 	if l.Words == "" && l.Label != reading.Silent {
-		l.Words = strings.Fields(text)[0] + " " + strings.Join(strings.Fields(text)[1:min(6, len(strings.Fields(text)))], " ")
+		l.Words = text // a piece may be a heading, which isn't accepted as a quote
 	}
 	return l
 }
