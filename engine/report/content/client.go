@@ -59,8 +59,12 @@ func (v *Report) answerTiles() block.Facts {
 		}
 		f.Add(label, block.Text(wording.Decimal(*p.Maturity)))
 	}
-	f.Add("Critical and high findings", block.Number(p.Critical+p.High))
-	f.Add("Open actions", block.Number(v.openActions()))
+	if v.Gap != nil {
+		f.Add("Critical and high findings", block.Number(p.Critical+p.High))
+	}
+	if v.POAM != nil {
+		f.Add("Open actions", block.Number(v.openActions()))
+	}
 	return f
 }
 
@@ -138,11 +142,8 @@ func (v *Report) briefSection() []block.Block {
 // risksSection describes the key risks: cause, event and consequence, and what to do first.
 func (v *Report) risksSection() []block.Block {
 	s := v.Story()
-	if v.Gap == nil {
-		return []block.Block{block.NewPara("empty", "No gap analysis has been drafted yet, so no risk is known.")}
-	}
 	if len(s.Risks) == 0 {
-		return []block.Block{block.NewPara("empty", "The findings lead to no risk that needs action.")}
+		return []block.Block{block.NewPara("empty", v.explainNoRisks())}
 	}
 	findings := 0
 	for _, r := range s.Risks {

@@ -161,11 +161,11 @@ func (v *Report) postureSlide() Slide {
 func (v *Report) riskSlides() (out []Slide) {
 	risks := v.Story().Risks
 	if len(risks) == 0 {
-		text := "The evidence shows no gap that needs action."
+		title := "No key risks"
 		if v.Gap == nil {
-			text = "No gap analysis has been drafted yet."
+			title = "The key risks are not known yet"
 		}
-		return []Slide{{Title: "No key risks", Texts: []SlideText{{Text: text}}}}
+		return []Slide{{Title: title, Texts: []SlideText{{Text: v.explainNoRisks()}}}}
 	}
 	for from := 0; from < len(risks); from += slideRisks {
 		part := risks[from:min(from+slideRisks, len(risks))]

@@ -638,7 +638,7 @@ func (v *Report) writeAnswer(s *Story) []string {
 		}
 		out = append(out, fmt.Sprintf("What may hurt most: %s; in the worst case, %s.", prose.JoinAnd(names), s.Risks[worstNamed(s.Risks)].Consequence))
 	} else {
-		out = append(out, "The evidence shows no gap that needs action.")
+		out = append(out, v.explainNoRisks())
 	}
 	if n := v.openActions(); n > 0 {
 		third := fmt.Sprintf("Closing the gaps takes %s and about %s", prose.Count(n, "action", "actions"), s.Effort)
@@ -652,6 +652,14 @@ func (v *Report) writeAnswer(s *Story) []string {
 		out = append(out, "The plan has no open action.")
 	}
 	return out
+}
+
+// explainNoRisks says why the report has no risks.
+func (v *Report) explainNoRisks() string {
+	if v.Gap == nil {
+		return "No gap analysis has been drafted yet, so no risk is known."
+	}
+	return "The evidence shows no gap that needs action."
 }
 
 // worstNamed returns the index of the first risk that has findings the evidence shows, or 0.

@@ -2,6 +2,7 @@ package render
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/scf-service/service/engine/report/content"
@@ -48,6 +49,23 @@ func TestClientReportMergesAndCounts(t *testing.T) {
 		}
 		if items != open || len(story.Risks) > 10 || len(story.Answer) != 3 || len(story.MinorRisks) == 0 && merged != needed {
 			t.Errorf("%d controls: %d of %d actions, %d of %d findings in %d risks", controls, items, open, merged, needed, len(story.Risks))
+		}
+	}
+}
+
+// TestNothingIsSaidOfGapsBeforeTheAnalysis checks that a report made before the gap analysis claims no result of it.
+func TestNothingIsSaidOfGapsBeforeTheAnalysis(t *testing.T) {
+	s := reporttest.SampleSource(5)
+	s.Gap, s.Findings, s.POAM, s.POAMItems = nil, nil, nil, nil
+	for _, format := range []string{FormatMarkdown, FormatHTML} {
+		text := string(write(t, s, content.TemplateClient, format))
+		for _, claim := range []string{"shows no gap", "Critical and high findings", "Open actions"} {
+			if strings.Contains(text, claim) {
+				t.Errorf("%s: %s", format, claim)
+			}
+		}
+		if !strings.Contains(text, "so no risk is known") {
+			t.Errorf("%s doesn't say that the gap analysis is missing", format)
 		}
 	}
 }
