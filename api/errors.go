@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -100,6 +101,13 @@ func (e *Error) IsCauseHidden() bool { return e.Code == CodeInternal && e.Messag
 func IsCode(err error, code ErrorCode) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Code == code
+}
+
+// IsRevisionConflict reports whether a change was refused because the record has changed since it was read.
+func IsRevisionConflict(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == CodeValidation &&
+		slices.ContainsFunc(e.Details, func(d ErrorDetail) bool { return d.Field == "If-Match" })
 }
 
 func newError(code ErrorCode, format string, args ...any) *Error {

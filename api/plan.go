@@ -26,6 +26,9 @@ type Milestone struct {
 	CompletedWithItem bool   `json:"completed_with_item,omitempty" doc:"True if it was completed together with its item; it reopens with the item. Set by the server."`
 }
 
+// POAMStatuses lists the statuses of a plan item, in the order users expect.
+var POAMStatuses = []string{"open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"}
+
 // POAMItem is one remediation in the plan of action and milestones (POA&M).
 type POAMItem struct {
 	Item

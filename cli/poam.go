@@ -29,8 +29,6 @@ var poamVersions = deliverable[api.POAMVersion]{
 	header: func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 }
 
-var poamStatuses = []string{"open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"}
-
 var efforts = []string{"small", "medium", "large", "extra_large"}
 
 func (a *app) poamCommand() *cobra.Command {
@@ -129,7 +127,7 @@ func poamSummaryFields(s *api.POAMSummary) []print.Field {
 	}
 	fields := []print.Field{
 		field("open", fmt.Sprintf("%d of %d, %d overdue", s.Open, s.Items, s.Overdue)),
-		field("by status", formatCounts(s.ByStatus, poamStatuses)),
+		field("by status", formatCounts(s.ByStatus, api.POAMStatuses)),
 		field("by severity", formatCounts(s.BySeverity, api.Severities)),
 		field("by effort", formatCounts(s.ByEffort, efforts)),
 		field("due", due),
@@ -261,7 +259,7 @@ func (a *app) poamListItems() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	addChoiceFlag(f, &in.Status, "status", poamStatuses, "only this status")
+	addChoiceFlag(f, &in.Status, "status", api.POAMStatuses, "only this status")
 	addChoiceFlag(f, &in.Severity, "severity", api.Severities, "only this severity")
 	f.StringVar(&in.Domain, "domain", "", "only this domain, e.g. BCD")
 	f.StringVar(&in.ControlCode, "control", "", "only this control")
@@ -374,7 +372,7 @@ func (a *app) poamEdit() *cobra.Command {
 	addClearableFlag(f, &b.Owner, "owner", "owner of the item; empty removes it")
 	addClearableFlag(f, &b.Resources, "resources", "required resources")
 	addOptionalFlag(f, &b.DueDate, "due", "due date, e.g. 2027-03-31")
-	addOptionalChoiceFlag(f, &b.Status, "status", poamStatuses, "open, in_progress, blocked, completed, risk_accepted or cancelled")
+	addOptionalChoiceFlag(f, &b.Status, "status", api.POAMStatuses, "open, in_progress, blocked, completed, risk_accepted or cancelled")
 	addClearableFlag(f, &b.RiskAcceptedUntil, "risk-accepted-until", "date until which the risk is accepted")
 	addClearableFlag(f, &b.VendorDependency, "vendor", "the vendor it depends on")
 	addClearableFlag(f, &b.Comments, "comments", "comments")

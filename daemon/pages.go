@@ -34,16 +34,19 @@ func (s *Server) mountPages(setupCode string) *web.Site {
 		Unsubscribe: s.engine.Mail.Unsubscribe,
 		Calls:       s.callsOfPage,
 		FirstRun:    s.firstRun(setupCode),
-		CountFile: func(w http.ResponseWriter, r *http.Request, userID string) error {
-			return s.limiter.countAndLimitRequest(r.Context(), w, "page "+userID, pageFiles)
-		},
+		CountView:   s.countPage(pageViews),
+		CountFile:   s.countPage(pageFiles),
 		StreamBody: func(w http.ResponseWriter, r *http.Request) {
 			r.Body = &minRateReader{eofTracker: eofTracker{ReadCloser: r.Body}, conn: http.NewResponseController(w)}
 		},
-		CountView: func(w http.ResponseWriter, r *http.Request, userID string) error {
-			return s.limiter.countAndLimitRequest(r.Context(), w, "page "+userID, pageViews)
-		},
 	})
+}
+
+// countPage returns a function that counts what a user does on pages, and returns an error if it was too much.
+func (s *Server) countPage(category api.RateCategory) func(http.ResponseWriter, *http.Request, string) error {
+	return func(w http.ResponseWriter, r *http.Request, userID string) error {
+		return s.limiter.countAndLimitRequest(r.Context(), w, "page "+userID, category)
+	}
 }
 
 // firstRun returns how to create the first organization on a page, or nil without a code.
@@ -58,10 +61,7 @@ func (s *Server) firstRun(code string) *web.FirstRun {
 			return !has, err
 		},
 		Calls: func(w http.ResponseWriter, r *http.Request) http.Handler {
-			calls := s.callsOfPage(w, r)
-			return http.HandlerFunc(func(inner http.ResponseWriter, call *http.Request) {
-				calls.ServeHTTP(inner, call.WithContext(context.WithValue(call.Context(), localKey{}, true)))
-			})
+			return asLocalUser(s.callsOfPage(w, r))
 		},
 	}
 }

@@ -104,9 +104,11 @@ func (s *Server) Handler() http.Handler { return s.mux }
 
 // LocalHandler serves requests of the local user of the machine. Use it only on listeners that
 // nobody else can reach: the 0600 socket and the in-memory transport.
-func (s *Server) LocalHandler() http.Handler {
+func (s *Server) LocalHandler() http.Handler { return asLocalUser(s.mux) }
+
+func asLocalUser(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), localKey{}, true)))
+		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), localKey{}, true)))
 	})
 }
 

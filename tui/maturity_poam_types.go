@@ -121,11 +121,8 @@ func newMaturityType() *deliverableType {
 		}, func(i *api.MaturityScore) *api.Item { return &i.Item })
 }
 
-// planStatuses and efforts are the values that the fields of a plan's items can have.
-var (
-	planStatuses = []string{"open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"}
-	efforts      = []string{"small", "medium", "large", "extra_large"}
-)
+// efforts are the values that the effort of a plan's item can have.
+var efforts = []string{"small", "medium", "large", "extra_large"}
 
 // isOverdue reports whether a plan item is open after its due date.
 func isOverdue(r *row, today string) bool {
@@ -138,7 +135,7 @@ func newPOAMType() *deliverableType {
 		gate: api.GatePOAM, singular: "item", plural: "items", openLabel: "without an owner",
 		attrs: []attr{
 			withGetter(
-				attr{key: "s", name: "status", label: "status", choices: planStatuses},
+				attr{key: "s", name: "status", label: "status", choices: api.POAMStatuses},
 				func(i *api.POAMItem) string { return i.Status },
 			),
 			withGetter(

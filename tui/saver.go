@@ -200,7 +200,7 @@ func (k *deliverableType) sendEditOrFetchTheirs(ctx context.Context, c Caller, v
 	if err == nil && k.keyOf(item) != o.edit.key {
 		err = fmt.Errorf("the response to the change of %s describes a different record", o.edit.key)
 	}
-	if !isRevisionConflict(err) {
+	if !api.IsRevisionConflict(err) {
 		return editResult{item: item, err: err}
 	}
 	all, _, err := k.fetchItems(ctx, c, versionID, o.control, api.Paging{Limit: api.MaxListLimit})
@@ -219,13 +219,6 @@ func (k *deliverableType) sendEditOrFetchTheirs(ctx context.Context, c Caller, v
 		return editResult{item: theirs} // already saved: the earlier response was lost
 	}
 	return editResult{err: api.NotFound(k.singular, o.control)}
-}
-
-// isRevisionConflict reports whether a change was rejected because the item has changed.
-func isRevisionConflict(err error) bool {
-	e := api.AsError(err)
-	return err != nil && e.Code == api.CodeValidation &&
-		slices.ContainsFunc(e.Details, func(d api.ErrorDetail) bool { return d.Field == "If-Match" })
 }
 
 func (s *saver) recordRefusal(why string) {

@@ -1,10 +1,6 @@
 package web
 
-import (
-	"errors"
-
-	"github.com/scf-service/service/api"
-)
+import "github.com/scf-service/service/api"
 
 func (v *visit) showAccount() error {
 	if v.r.URL.Query().Has("changed") {
@@ -59,6 +55,5 @@ func inOrganizationOf[T any](v *visit, find func() (*T, error)) (*T, error) {
 }
 
 func isAbsent(err error) bool {
-	var e *api.Error
-	return errors.As(err, &e) && (e.Code == api.CodeNotFound || e.Code == api.CodeForbidden || e.Code == api.CodeTenantRequired)
+	return api.IsCode(err, api.CodeNotFound) || api.IsCode(err, api.CodeForbidden) || api.IsCode(err, api.CodeTenantRequired)
 }

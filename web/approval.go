@@ -21,8 +21,6 @@ type approvalPage struct {
 	Noun string
 }
 
-var gateNouns = map[api.Gate]string{api.GateSoA: "soa", api.GateGapAnalysis: "gap", api.GateMaturity: "maturity", api.GatePOAM: "poam"}
-
 func (v *visit) findApproval() (*api.Approval, error) {
 	in := api.ApprovalInput{ApprovalID: v.r.PathValue("id")}
 	return inOrganizationOf(v, func() (*api.Approval, error) { return do(v, api.GetApproval, &in) })
@@ -40,7 +38,7 @@ func (v *visit) showApproval() error {
 }
 
 func (v *visit) renderApproval(p *api.Approval) (err error) {
-	page := approvalPage{Approval: *p, Reason: v.field("reason"), Noun: gateNouns[p.Gate]}
+	page := approvalPage{Approval: *p, Reason: v.field("reason"), Noun: kindOf(p.Gate).Noun}
 	in := api.AssessmentInput{AssessmentID: p.AssessmentID}
 	if page.Assessment, err = do(v, api.GetAssessment, &in); err != nil {
 		return err

@@ -59,14 +59,12 @@ func (p *tablePage) Sorted(column int) string {
 
 // findDeliverable returns the assessment and the kind of deliverable that the address names.
 func (v *visit) findDeliverable() (*kind, *api.Assessment, error) {
-	for i := range kinds {
-		if kinds[i].Noun == v.r.PathValue("noun") {
-			in := api.AssessmentInput{AssessmentID: v.r.PathValue("id")}
-			a, err := inOrganizationOf(v, func() (*api.Assessment, error) { return do(v, api.GetAssessment, &in) })
-			return &kinds[i], a, err
-		}
+	at := slices.IndexFunc(kinds, func(k kind) bool { return k.Noun == v.r.PathValue("noun") })
+	if at < 0 {
+		return nil, nil, api.NotFound("page", v.r.URL.Path)
 	}
-	return nil, nil, api.NotFound("page", v.r.URL.Path)
+	a, err := v.findAssessment()
+	return &kinds[at], a, err
 }
 
 func (v *visit) showDeliverable() error {
@@ -76,7 +74,8 @@ func (v *visit) showDeliverable() error {
 	}
 	q := v.r.URL.Query()
 	page := tablePage{
-		kind: *k, Kinds: kinds, Assessment: a, Query: strings.TrimSpace(q.Get("q")), Status: q.Get("status"), Sort: -1, Descending: q.Has("desc"),
+		kind: *k, Kinds: kinds, Assessment: a, Query: strings.TrimSpace(q.Get("q")), Status: q.Get("status"),
+		Sort: -1, Descending: q.Has("desc"),
 	}
 	if n, err := strconv.Atoi(q.Get("sort")); err == nil && n >= 0 && n < len(k.Columns) {
 		page.Sort = n
@@ -86,6 +85,7 @@ func (v *visit) showDeliverable() error {
 		return err
 	}
 	page.Total = len(rows)
+	words := strings.Fields(strings.ToLower(page.Query))
 	for _, r := range rows {
 		if r.Review {
 			page.Review++
@@ -94,7 +94,7 @@ func (v *visit) showDeliverable() error {
 		if !slices.ContainsFunc(page.Statuses, func(c cell) bool { return c.Text == status.Text }) {
 			page.Statuses = append(page.Statuses, status)
 		}
-		if (page.Status == "" || page.Status == status.Text) && r.matches(page.Query) {
+		if (page.Status == "" || page.Status == status.Text) && r.matches(words) {
 			page.Rows = append(page.Rows, r)
 		}
 	}
@@ -110,27 +110,34 @@ func (v *visit) showDeliverable() error {
 			return compareCells(x.column(page.Sort), y.column(page.Sort))
 		})
 	}
-	return v.render("table.html", a.Name+": "+k.Title, &page)
+	return v.render("table.html", a.Name+": "+k.Title(), &page)
 }
 
+// column returns the cell in one of the kind's columns.
 func (r *row) column(n int) cell {
-	return append([]cell{{Text: r.Code}, {Text: r.Title}}, r.Cells...)[n]
+	switch n {
+	case 0:
+		return cell{Text: r.Code}
+	case 1:
+		return cell{Text: r.Title}
+	}
+	return r.Cells[n-2]
 }
 
 func compareCells(x, y cell) int {
 	return cmp.Or(cmp.Compare(x.Rank, y.Rank), strings.Compare(x.Text, y.Text))
 }
 
-// matches reports whether the row contains all words of a query, ignoring case.
-func (r *row) matches(query string) bool {
-	if query == "" {
+// matches reports whether the row contains all words, which are in lower case, ignoring its case.
+func (r *row) matches(words []string) bool {
+	if len(words) == 0 {
 		return true
 	}
 	all := strings.ToLower(r.Code + " " + r.Title)
 	for _, c := range r.Cells {
 		all += " " + strings.ToLower(c.Text)
 	}
-	for _, word := range strings.Fields(strings.ToLower(query)) {
+	for _, word := range words {
 		if !strings.Contains(all, word) {
 			return false
 		}
@@ -148,7 +155,7 @@ func reviewQueue(rows []row) []row {
 // readRows returns the newest version and its items. Each call checks that the visitor may read the version;
 // its items are taken from memory, except for those that have changed since.
 func (v *visit) readRows(k *kind, assessmentID string) (*api.DeliverableVersion, []row, error) {
-	version, err := k.newest(v, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessmentID}})
+	version, err := k.newest(v, assessmentID)
 	if err != nil || version == nil {
 		return nil, nil, err
 	}
@@ -205,7 +212,7 @@ func (t *table) replace(changed []row, count int) []row {
 	return out
 }
 
-// tableCache holds the tables read last, by the ID of the version.
+// tableCache holds the tables of the versions opened last, by the ID of the version.
 type tableCache struct {
 	mu     sync.Mutex
 	ids    []string

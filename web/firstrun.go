@@ -48,8 +48,7 @@ func (v *visit) createFirst() error {
 	}
 	page := firstRunPage{linkSecret(v.field("code")), v.field("organization"), v.field("name"), v.field("email")}
 	password := v.r.PostForm.Get("password")
-	err := v.createOrganization(page, password)
-	if err != nil {
+	if err := v.createOrganization(page, password); err != nil {
 		return v.complain(err, func() error { return v.render("first-run.html", "Create your organization", page) })
 	}
 	var in api.SignInInput

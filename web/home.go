@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/scf-service/service/api"
@@ -71,14 +72,7 @@ func (v *visit) showHome() error {
 		}
 		page.Assessments = append(page.Assessments, row)
 	}
-	slices.SortStableFunc(page.Mine, func(a, b planRow) int {
-		if a.CurrentDueDate() < b.CurrentDueDate() {
-			return -1
-		} else if a.CurrentDueDate() > b.CurrentDueDate() {
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(page.Mine, func(a, b planRow) int { return cmp.Compare(a.CurrentDueDate(), b.CurrentDueDate()) })
 	return v.render("home.html", "Home", page)
 }
 
@@ -87,13 +81,12 @@ func (v *visit) ownPlanItems(a api.Assessment) ([]planRow, error) {
 	if a.Counts.POAMItems == 0 || v.me.User.Name == "" {
 		return nil, nil
 	}
-	in := api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Paging: api.Paging{Limit: 1}}
-	versions, err := do(v, api.ListPOAM, &in)
-	if err != nil || len(versions.Data) == 0 {
+	version, err := kindOf(api.GatePOAM).newest(v, a.ID)
+	if err != nil || version == nil {
 		return nil, err
 	}
 	items, err := all(v, api.ListPOAMItems, &api.POAMItemsInput{
-		POAMInput: api.POAMInput{POAMVersionID: versions.Data[0].ID}, Owner: v.me.User.Name,
+		POAMInput: api.POAMInput{POAMVersionID: version.ID}, Owner: v.me.User.Name,
 	})
 	var out []planRow
 	for _, i := range items {
@@ -109,12 +102,13 @@ type assessmentPage struct {
 	api.Assessment
 	Summary   *api.AssessmentSummary
 	Status    *api.AssessmentStatus
+	Kinds     []kind
 	Steps     []step
 	Next      string
 	Approvals []api.Approval
 }
 
-// step is a part of the lifecycle: "done", "current" or "ahead".
+// step is a part of the lifecycle. Is has the value "done", "current" or "ahead".
 type step struct{ Name, Is string }
 
 var steps = []struct {
@@ -132,12 +126,12 @@ var steps = []struct {
 }
 
 func (v *visit) showAssessment() error {
-	in := api.AssessmentInput{AssessmentID: v.r.PathValue("id")}
-	a, err := inOrganizationOf(v, func() (*api.Assessment, error) { return do(v, api.GetAssessment, &in) })
+	a, err := v.findAssessment()
 	if err != nil {
 		return err
 	}
-	page := assessmentPage{Assessment: *a}
+	in := api.AssessmentInput{AssessmentID: a.ID}
+	page := assessmentPage{Assessment: *a, Kinds: kinds}
 	if page.Summary, err = do(v, api.GetAssessmentSummary, &in); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,8 @@ type itemPage struct {
 	// Review is set if the item needs review; Left is the number of items that do.
 	Review bool
 	Left   int
+	// nextReview is the ID of the other item to review first, or "".
+	nextReview string
 	// Previous and Next are the IDs of the neighbors in the table, or "".
 	Previous, Next      string
 	MayEdit, MayComment bool
@@ -49,8 +52,9 @@ type field struct {
 	Value, Entered string
 	// Changed is set if the visitor has entered something else than the page had shown.
 	Changed bool
-	// Nullable is set if the API expects null for an empty value; IsNumber if it expects a number.
-	Nullable, IsNumber bool
+	// Nullable is set if the API expects null for an empty value; IsNumber and IsBool if it expects a number or a
+	// boolean.
+	Nullable, IsNumber, IsBool bool
 	// Other is what somebody else set meanwhile.
 	Other string
 	Clash bool
@@ -58,21 +62,29 @@ type field struct {
 
 type option struct{ Value, Label string }
 
+func enumChoice[S enum[S]](name, label string, value S) field {
+	return choice(name, label, value, value.Values())
+}
+
 func choice[S ~string](name, label string, value S, values []S) field {
 	f := field{Name: name, Label: label, Kind: "select", Value: string(value)}
 	for _, s := range values {
 		f.Options = append(f.Options, option{string(s), prose.Label(s)})
 	}
-	if name == "needs_review" {
-		f.Options = []option{{"true", "Yes"}, {"false", "No"}}
-	}
 	return f
+}
+
+func yesNoChoice(name, label string, value bool) field {
+	return field{
+		Name: name, Label: label, Kind: "select", Value: strconv.FormatBool(value), IsBool: true,
+		Options: []option{{"true", "Yes"}, {"false", "No"}},
+	}
 }
 
 func levelChoice(name, label string, value int) field {
 	f := field{Name: name, Label: label, Kind: "select", Value: strconv.Itoa(value), IsNumber: true}
-	for n, s := range levels {
-		f.Options = append(f.Options, option{s, s + " " + api.LevelNames[n]})
+	for n, level := range api.LevelNames {
+		f.Options = append(f.Options, option{strconv.Itoa(n), fmt.Sprintf("%d %s", n, level)})
 	}
 	return f
 }
@@ -98,21 +110,26 @@ func (p *itemPage) OtherQuotes() (out []api.Evidence) {
 }
 
 func (v *visit) showItem() error {
-	k, a, err := v.findDeliverable()
-	if err != nil {
-		return err
-	}
-	page, err := v.readItem(k, a)
+	page, err := v.readItem()
 	if err != nil {
 		return err
 	}
 	if v.r.URL.Query().Has("saved") {
 		v.notice = "Saved."
 	}
+	return v.renderItem(page)
+}
+
+func (v *visit) renderItem(page *itemPage) error {
 	return v.render("item.html", page.Code+" "+page.ControlTitle, page)
 }
 
-func (v *visit) readItem(k *kind, a *api.Assessment) (*itemPage, error) {
+// readItem returns the page of the item that the address names.
+func (v *visit) readItem() (*itemPage, error) {
+	k, a, err := v.findDeliverable()
+	if err != nil {
+		return nil, err
+	}
 	page, err := k.item(v, v.r.PathValue("item"))
 	if err != nil {
 		return nil, err
@@ -133,7 +150,11 @@ func (v *visit) readItem(k *kind, a *api.Assessment) (*itemPage, error) {
 			page.Next = rows[at+1].ID
 		}
 	}
-	page.Left = len(reviewQueue(rows))
+	queue := reviewQueue(rows)
+	page.Left = len(queue)
+	if at := slices.IndexFunc(queue, func(r row) bool { return r.ID != page.ID }); at >= 0 {
+		page.nextReview = queue[at].ID
+	}
 	page.Comments, err = all(v, api.ListComments, &api.CommentsInput{
 		AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Gate: k.Gate, Item: page.Code,
 	})
@@ -145,19 +166,15 @@ func (v *visit) readItem(k *kind, a *api.Assessment) (*itemPage, error) {
 // changeItem saves the changed fields of an item, accepts it, or adds a comment. If somebody else has changed
 // the item meanwhile, both values are shown and the visitor chooses.
 func (v *visit) changeItem() error {
-	k, a, err := v.findDeliverable()
+	page, err := v.readItem()
 	if err != nil {
 		return err
 	}
-	page, err := v.readItem(k, a)
-	if err != nil {
-		return err
-	}
-	base := "assessments/" + a.ID + "/" + k.Noun + "/"
-	show := func() error { return v.render("item.html", page.Code+" "+page.ControlTitle, page) }
+	base := "assessments/" + page.AssessmentID + "/" + page.Kind.Noun + "/"
+	show := func() error { return v.renderItem(page) }
 	if v.r.PostForm.Has("comment") {
-		in := api.AddCommentInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}
-		in.Body.Text, in.Body.Gate, in.Body.Item = v.field("comment"), k.Gate, page.Code
+		in := api.AddCommentInput{AssessmentInput: api.AssessmentInput{AssessmentID: page.AssessmentID}}
+		in.Body.Text, in.Body.Gate, in.Body.Item = v.field("comment"), page.Kind.Gate, page.Code
 		if _, err := do(v, api.AddComment, &in); err != nil {
 			page.CommentText = in.Body.Text
 			return v.refuse(err, show)
@@ -166,17 +183,7 @@ func (v *visit) changeItem() error {
 	}
 	next, patch := "", map[string]any{}
 	if v.r.PostForm.Has("accept") {
-		patch["needs_review"] = false
-		_, rows, err := v.readRows(k, a.ID)
-		if err != nil {
-			return err
-		}
-		for _, r := range reviewQueue(rows) {
-			if r.ID != page.ID {
-				next = r.ID
-				break
-			}
-		}
+		next, patch["needs_review"] = page.nextReview, false
 	} else {
 		patch = page.readFields(v)
 	}
@@ -185,18 +192,15 @@ func (v *visit) changeItem() error {
 		return err
 	}
 	match := api.Match{IfMatch: strconv.Quote(v.field("revision"))}
-	id, err := k.change(v, page.ID, match, raw)
-	if isStale(err) {
+	id, err := page.Kind.change(v, page.ID, match, raw)
+	if api.IsRevisionConflict(err) {
 		page.Conflict = true
 		return v.refuse(api.Conflict("somebody else has changed this item meanwhile; compare the values, then save again"), show)
 	}
 	if err != nil {
 		return v.refuse(err, show)
 	}
-	if id != page.ID { // the change began a new version, whose items have other IDs
-		next = ""
-	}
-	if next == "" {
+	if next == "" || id != page.ID { // the change began a new version, whose items have other IDs
 		return v.redirect(base + id + "?saved")
 	}
 	return v.redirect(base + next)
@@ -228,7 +232,7 @@ func (f *field) toAPI(entered string) any {
 		return n
 	case f.Nullable && entered == "":
 		return nil
-	case f.Name == "needs_review":
+	case f.IsBool:
 		return entered == "true"
 	}
 	return entered
@@ -242,12 +246,6 @@ func (f *field) ShownValue() string {
 	return f.Value
 }
 
-// isStale reports whether a change was refused because the record has changed since it was read.
-func isStale(err error) bool {
-	e := api.AsError(err)
-	return err != nil && slices.ContainsFunc(e.Details, func(d api.ErrorDetail) bool { return d.Field == "If-Match" })
-}
-
 // passagePage is the data of the page of a passage.
 type passagePage struct {
 	api.Chunk
@@ -259,8 +257,7 @@ type passagePage struct {
 
 // showPassage shows a passage with the quote that the address names.
 func (v *visit) showPassage() error {
-	in := api.AssessmentInput{AssessmentID: v.r.PathValue("id")}
-	a, err := inOrganizationOf(v, func() (*api.Assessment, error) { return do(v, api.GetAssessment, &in) })
+	a, err := v.findAssessment()
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -17,13 +16,13 @@ import (
 type kind struct {
 	Gate api.Gate
 	// Noun is its name in addresses and commands.
-	Noun, Title string
-	Write       api.Permission
-	Columns     []string
+	Noun    string
+	Write   api.Permission
+	Columns []string
 	// Status is the index of the column to filter by, among the cells.
 	Status int
 	// newest returns the newest version, or nil if there is none.
-	newest func(*visit, *api.AssessmentListInput) (*api.DeliverableVersion, error)
+	newest func(v *visit, assessmentID string) (*api.DeliverableVersion, error)
 	// rows returns the items in the order of the controls, or only those changed after a time, newest first; nil
 	// if those are too many.
 	rows func(v *visit, versionID string, after time.Time) ([]row, error)
@@ -50,39 +49,38 @@ type cell struct {
 	Rank       float64
 }
 
-func tagCell[S ~string](value S, order []S) cell {
+// enum is a type of the contract that lists its values.
+type enum[S any] interface {
+	~string
+	Values() []S
+}
+
+func tagCell[S enum[S]](value S) cell { return orderedTagCell(value, value.Values()) }
+
+func orderedTagCell[S ~string](value S, order []S) cell {
 	return cell{prose.Label(value), string(value), float64(slices.Index(order, value))}
 }
 
 func numberCell(text string, rank float64) cell { return cell{text, "", rank} }
 
-func textCell(text *string) cell { return cell{Text: orEmpty(text)} }
+func textCell[S ~string](text *S) cell { return cell{Text: orEmpty(text)} }
 
-func orEmpty(s *string) string {
+func orEmpty[S ~string](s *S) string {
 	if s == nil {
 		return ""
 	}
-	return *s
+	return string(*s)
 }
 
-var (
-	implementations = []api.Implementation{
-		api.Implemented, api.PartiallyImplemented, api.Planned, api.NotImplemented, api.NotEvidenced, api.NotAssessed,
-	}
-	applicabilities = []api.Applicability{
-		api.Applicable, api.PartiallyApplicable, api.NotApplicable, api.OutOfScope, api.Undecided,
-	}
-	coverages    = []api.EvidenceCoverage{api.CoverageStrong, api.CoveragePartial, api.CoverageWeak, api.CoverageAbsent}
-	planStatuses = []string{"open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"}
-	levels       = []string{"0", "1", "2", "3", "4", "5"}
-)
+// Title returns the name of the deliverable for a heading.
+func (k *kind) Title() string { return prose.Capitalize(k.Gate.Title()) }
 
 var kinds = []kind{
 	{
-		Gate: api.GateSoA, Noun: "soa", Title: "Statement of Applicability", Write: "soa:write",
+		Gate: api.GateSoA, Noun: "soa", Write: "soa:write",
 		Columns: []string{"Control", "Title", "Status", "Applicability", "Evidence", "Owner", "Confidence"},
-		newest: func(v *visit, in *api.AssessmentListInput) (*api.DeliverableVersion, error) {
-			return newestOf(v, api.ListSoA, in, func(x *api.SoAVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
+		newest: func(v *visit, assessmentID string) (*api.DeliverableVersion, error) {
+			return newestOf(v, api.ListSoA, assessmentID, func(x *api.SoAVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
 		},
 		rows: func(v *visit, id string, after time.Time) ([]row, error) {
 			in := api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}, Sort: sortFor(after)}
@@ -97,10 +95,10 @@ var kinds = []kind{
 		},
 	},
 	{
-		Gate: api.GateGapAnalysis, Noun: "gap", Title: "Gap analysis", Write: "gap:write",
+		Gate: api.GateGapAnalysis, Noun: "gap", Write: "gap:write",
 		Columns: []string{"Control", "Title", "Severity", "Result", "Type", "Owner", "Due"},
-		newest: func(v *visit, in *api.AssessmentListInput) (*api.DeliverableVersion, error) {
-			return newestOf(v, api.ListGap, in, func(x *api.GapVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
+		newest: func(v *visit, assessmentID string) (*api.DeliverableVersion, error) {
+			return newestOf(v, api.ListGap, assessmentID, func(x *api.GapVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
 		},
 		rows: func(v *visit, id string, after time.Time) ([]row, error) {
 			in := api.FindingsInput{GapInput: api.GapInput{GapVersionID: id}, FindingFilter: api.FindingFilter{Sort: sortFor(after)}}
@@ -115,10 +113,10 @@ var kinds = []kind{
 		},
 	},
 	{
-		Gate: api.GateMaturity, Noun: "maturity", Title: "Maturity assessment", Write: "maturity:write",
+		Gate: api.GateMaturity, Noun: "maturity", Write: "maturity:write",
 		Columns: []string{"Control", "Title", "Level", "Target", "Previous", "Confidence"},
-		newest: func(v *visit, in *api.AssessmentListInput) (*api.DeliverableVersion, error) {
-			return newestOf(v, api.ListMaturity, in, func(x *api.MaturityVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
+		newest: func(v *visit, assessmentID string) (*api.DeliverableVersion, error) {
+			return newestOf(v, api.ListMaturity, assessmentID, func(x *api.MaturityVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
 		},
 		rows: func(v *visit, id string, after time.Time) ([]row, error) {
 			in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, Sort: sortFor(after)}
@@ -133,10 +131,10 @@ var kinds = []kind{
 		},
 	},
 	{
-		Gate: api.GatePOAM, Noun: "poam", Title: "POA&M", Write: "poam:write",
+		Gate: api.GatePOAM, Noun: "poam", Write: "poam:write",
 		Columns: []string{"Item", "Title", "Status", "Severity", "Priority", "Owner", "Due"},
-		newest: func(v *visit, in *api.AssessmentListInput) (*api.DeliverableVersion, error) {
-			return newestOf(v, api.ListPOAM, in, func(x *api.POAMVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
+		newest: func(v *visit, assessmentID string) (*api.DeliverableVersion, error) {
+			return newestOf(v, api.ListPOAM, assessmentID, func(x *api.POAMVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
 		},
 		rows: func(v *visit, id string, after time.Time) ([]row, error) {
 			in := api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}, Sort: sortFor(after)}
@@ -152,14 +150,19 @@ var kinds = []kind{
 	},
 }
 
+// kindOf returns the kind of deliverable that a gate is about.
+func kindOf(gate api.Gate) *kind {
+	return &kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.Gate == gate })]
+}
+
 func newestOf[T any](
 	v *visit,
 	op api.Op[api.AssessmentListInput, api.List[T]],
-	in *api.AssessmentListInput,
+	assessmentID string,
 	header func(*T) *api.DeliverableVersion,
 ) (*api.DeliverableVersion, error) {
-	in.Limit = 1
-	l, err := do(v, op, in)
+	in := api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessmentID}, Paging: api.Paging{Limit: 1}}
+	l, err := do(v, op, &in)
 	if err != nil || len(l.Data) == 0 {
 		return nil, err
 	}
@@ -226,7 +229,7 @@ func soaRow(i *api.SoAItem) row {
 	return row{
 		ID: i.ID, Updated: i.UpdatedAt, Code: i.ControlCode, Title: i.ControlTitle, Review: i.NeedsReview, Confidence: i.Confidence,
 		Cells: []cell{
-			tagCell(i.ImplementationStatus, implementations), tagCell(i.Applicability, applicabilities), tagCell(i.EvidenceCoverage, coverages),
+			tagCell(i.ImplementationStatus), tagCell(i.Applicability), tagCell(i.EvidenceCoverage),
 			textCell(i.Owner), numberCell(fmt.Sprintf("%.2f", i.Confidence), i.Confidence),
 		},
 	}
@@ -247,38 +250,30 @@ func soaItemPage(i *api.SoAItem) *itemPage {
 			{"Requirements", print.FormatRequirements(i.RequirementCodes)},
 		},
 		Fields: []field{
-			choice("implementation_status", "Status", i.ImplementationStatus, implementations),
-			choice("applicability", "Applicability", i.Applicability, applicabilities),
+			enumChoice("implementation_status", "Status", i.ImplementationStatus),
+			enumChoice("applicability", "Applicability", i.Applicability),
 			{Name: "rationale", Label: "Rationale", Kind: "area", Value: i.Rationale},
 			{Name: "owner", Label: "Owner", Kind: "line", Value: orEmpty(i.Owner), Nullable: true},
 			{Name: "note", Label: "Note", Kind: "area", Value: orEmpty(i.Note), Nullable: true},
-			choice("needs_review", "Needs review", strconv.FormatBool(i.NeedsReview), []string{"true", "false"}),
+			yesNoChoice("needs_review", "Needs review", i.NeedsReview),
 		},
 	}
 }
 
 func findingRow(f *api.Finding) row {
-	due := ""
-	if f.DueDate != nil {
-		due = string(*f.DueDate)
-	}
 	return row{
 		ID: f.ID, Updated: f.UpdatedAt, Code: f.ControlCode, Title: f.ControlTitle, Confidence: f.Confidence,
 		Cells: []cell{
-			tagCell(f.Severity, api.Severities),
+			tagCell(f.Severity),
 			{Text: prose.Label(f.Result), Tone: string(f.Result)},
 			{Text: prose.Label(f.GapType)},
 			textCell(f.Owner),
-			{Text: due},
+			textCell(f.DueDate),
 		},
 	}
 }
 
 func findingPage(f *api.Finding) *itemPage {
-	due := ""
-	if f.DueDate != nil {
-		due = string(*f.DueDate)
-	}
 	return &itemPage{
 		Item: f.Item, Code: f.ControlCode, Evidence: f.Evidence, Missing: f.MissingElements,
 		Facts: []fact{
@@ -292,11 +287,11 @@ func findingPage(f *api.Finding) *itemPage {
 			{"Confidence", print.FormatConfidence(f.Confidence, f.IsStatusOverruled())},
 		},
 		Fields: []field{
-			choice("status", "Status", f.Status, implementations),
-			choice("severity", "Severity", f.Severity, api.Severities),
+			enumChoice("status", "Status", f.Status),
+			enumChoice("severity", "Severity", f.Severity),
 			{Name: "recommendation", Label: "Recommendation", Kind: "area", Value: f.Recommendation},
 			{Name: "owner", Label: "Owner", Kind: "line", Value: orEmpty(f.Owner), Nullable: true},
-			{Name: "due_date", Label: "Due date", Kind: "date", Value: due, Nullable: true},
+			{Name: "due_date", Label: "Due date", Kind: "date", Value: orEmpty(f.DueDate), Nullable: true},
 			{Name: "note", Label: "Note", Kind: "area", Value: orEmpty(f.Note), Nullable: true},
 		},
 	}
@@ -308,7 +303,7 @@ func scoreRow(s *api.MaturityScore) row {
 	}
 	previous := cell{}
 	if s.PreviousLevel != nil {
-		previous = numberCell(fmt.Sprint(*s.PreviousLevel), float64(*s.PreviousLevel))
+		previous = numberCell(strconv.Itoa(*s.PreviousLevel), float64(*s.PreviousLevel))
 	}
 	return row{
 		ID: s.ID, Updated: s.UpdatedAt, Code: s.ControlCode, Title: s.ControlTitle, Confidence: s.Confidence,
@@ -320,7 +315,9 @@ func scorePage(s *api.MaturityScore) *itemPage {
 	return &itemPage{
 		Item: s.Item, Code: s.ControlCode, Evidence: s.Evidence,
 		Facts: []fact{
-			{"This level", s.Criteria}, {"Next level", s.NextCriteria}, {"Confidence", print.FormatConfidence(s.Confidence, s.IsLevelOverruled())},
+			{"This level", s.Criteria},
+			{"Next level", s.NextCriteria},
+			{"Confidence", print.FormatConfidence(s.Confidence, s.IsLevelOverruled())},
 		},
 		Fields: []field{
 			levelChoice("level", "Level", s.Level), levelChoice("target_level", "Target level", s.TargetLevel),
@@ -332,10 +329,10 @@ func scorePage(s *api.MaturityScore) *itemPage {
 
 func planItemRow(i *api.POAMItem) row {
 	return row{
-		ID: i.ID, Updated: i.UpdatedAt, Code: i.POAMCode, Title: cmp.Or(i.ControlCode+" "+i.ControlTitle, i.Weakness),
+		ID: i.ID, Updated: i.UpdatedAt, Code: i.POAMCode, Title: i.ControlCode + " " + i.ControlTitle,
 		Cells: []cell{
-			tagCell(i.Status, planStatuses), tagCell(i.Severity, api.Severities), numberCell(fmt.Sprint(i.Priority), float64(i.Priority)), textCell(i.Owner),
-			{Text: string(i.CurrentDueDate())},
+			orderedTagCell(i.Status, api.POAMStatuses), tagCell(i.Severity),
+			numberCell(strconv.Itoa(i.Priority), float64(i.Priority)), textCell(i.Owner), {Text: string(i.CurrentDueDate())},
 		},
 	}
 }
@@ -352,7 +349,7 @@ func planItemPage(i *api.POAMItem) *itemPage {
 			{"Milestones", milestones(i.Milestones)},
 		},
 		Fields: []field{
-			choice("status", "Status", i.Status, planStatuses),
+			choice("status", "Status", i.Status, api.POAMStatuses),
 			{Name: "corrective_action", Label: "Corrective action", Kind: "area", Value: i.CorrectiveAction},
 			{Name: "owner", Label: "Owner", Kind: "line", Value: orEmpty(i.Owner), Nullable: true},
 			{Name: "due_date", Label: "Due date", Kind: "date", Value: string(i.CurrentDueDate())},

@@ -18,7 +18,7 @@ func (v *visit) showLink() error {
 func (v *visit) openLink() error {
 	page := linkPage{Token: linkSecret(v.field("token"))}
 	if err := v.readLink(&page); err != nil {
-		return v.complain(err, func() error { return v.render("link.html", "Open a link", linkPage{}) })
+		return v.complain(err, v.showLink)
 	}
 	return v.renderLink(&page)
 }
@@ -42,7 +42,7 @@ func (v *visit) renderLink(page *linkPage) error {
 func (v *visit) acceptLink() error {
 	page := linkPage{Token: v.field("token"), Name: v.field("name")}
 	if err := v.readLink(&page); err != nil {
-		return v.complain(err, func() error { return v.render("link.html", "Open a link", linkPage{}) })
+		return v.complain(err, v.showLink)
 	}
 	var in api.AcceptLinkInput
 	in.Body.Token, in.Body.Name, in.Body.Password = page.Token, page.Name, v.r.PostForm.Get("password")

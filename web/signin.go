@@ -1,6 +1,7 @@
 package web
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -35,14 +36,13 @@ func (v *visit) askToSignIn() error {
 		return v.redirect(to)
 	}
 	page := signInPage{Next: localTarget(v.here())}
-	for name, values := range v.r.PostForm {
-		for _, value := range values {
+	for _, name := range slices.Sorted(maps.Keys(v.r.PostForm)) {
+		for _, value := range v.r.PostForm[name] {
 			if name != tokenField {
 				page.Kept = append(page.Kept, keptField{name, value})
 			}
 		}
 	}
-	slices.SortFunc(page.Kept, func(a, b keptField) int { return strings.Compare(a.Name, b.Name) })
 	v.status, v.complaint = http.StatusUnauthorized, "Your session has ended. Sign in again to continue; what you entered is kept."
 	return v.render("sign-in.html", "Sign in", page)
 }
@@ -58,12 +58,11 @@ func (v *visit) showSignIn() error {
 
 func (v *visit) signIn() error {
 	page := signInPage{Email: v.field("email"), Next: localTarget(v.field("next"))}
-	for name, values := range v.r.PostForm {
+	for _, name := range slices.Sorted(maps.Keys(v.r.PostForm)) {
 		if field, ok := strings.CutPrefix(name, keptPrefix); ok {
-			page.Kept = append(page.Kept, keptField{field, values[0]})
+			page.Kept = append(page.Kept, keptField{field, v.r.PostForm.Get(name)})
 		}
 	}
-	slices.SortFunc(page.Kept, func(a, b keptField) int { return strings.Compare(a.Name, b.Name) })
 	var in api.SignInInput
 	in.Body.Email, in.Body.Password = page.Email, v.r.PostForm.Get("password")
 	if _, err := do(v, api.SignIn, &in); err != nil {

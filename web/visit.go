@@ -13,6 +13,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,12 +132,7 @@ func (v *visit) identify() (err error) {
 
 // may reports whether the visitor has a permission in the active organization.
 func (v *visit) may(p api.Permission) bool {
-	for _, have := range v.me.Permissions {
-		if have == p {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(v.me.Permissions, p)
 }
 
 // readForm reads the form of a POST.
@@ -234,14 +230,13 @@ type frame struct {
 	User          string
 	Organization  string
 	Organizations []api.MyOrganization
-	Here          string
 	Page          any
 }
 
 // render sends a page.
 func (v *visit) render(name, title string, page any) error {
 	f := frame{
-		Title: title, Root: root(v.r), Token: v.formToken(), Notice: v.notice, Complaint: v.complaint, Page: page, Here: v.here(),
+		Title: title, Root: root(v.r), Token: v.formToken(), Notice: v.notice, Complaint: v.complaint, Page: page,
 	}
 	if v.me != nil {
 		f.User, f.Organizations = cmp.Or(v.me.User.Name, v.me.User.Email), v.organizations
@@ -310,7 +305,10 @@ func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, e *api.Error) 
 	if status == http.StatusNotFound {
 		text = "There is nothing at this address, or you have no access to it."
 	}
-	f := frame{Title: cmp.Or(errorTitles[status], "This can't be done"), Root: root(r), Page: problem{text, cmp.Or(e.TraceID, w.Header().Get(api.TraceHeader))}}
+	f := frame{
+		Title: cmp.Or(errorTitles[status], "This can't be done"), Root: root(r),
+		Page: problem{text, cmp.Or(e.TraceID, w.Header().Get(api.TraceHeader))},
+	}
 	if err := write(w, status, "error.html", f); err != nil {
 		http.Error(w, text, status)
 	}

@@ -28,12 +28,12 @@ type Options struct {
 	Calls func(w http.ResponseWriter, r *http.Request) http.Handler
 	// FirstRun creates the first organization; nil if that can't be done on a page.
 	FirstRun *FirstRun
-	// CountFile counts a file that a user uploads, likewise.
+	// CountView counts a view of a page by a user, and returns an error if there were too many.
+	CountView func(w http.ResponseWriter, r *http.Request, userID string) error
+	// CountFile likewise counts a file that a user uploads.
 	CountFile func(w http.ResponseWriter, r *http.Request, userID string) error
 	// StreamBody allows the body of r to arrive for as long as it does so at the minimum rate.
 	StreamBody func(w http.ResponseWriter, r *http.Request)
-	// CountView counts a view of a page by a user, and returns an error if there were too many.
-	CountView func(w http.ResponseWriter, r *http.Request, userID string) error
 }
 
 // Site serves the pages.

@@ -96,7 +96,7 @@ func modelForEval(ctx context.Context, dataFolder string, use *api.ModelUse) (
 	if err != nil {
 		return "", nil, err
 	}
-	m, err := loadModel(dir)
+	m, limits, err := loadModel(dir)
 	if err != nil {
 		return "", nil, err
 	}
@@ -107,18 +107,17 @@ func modelForEval(ctx context.Context, dataFolder string, use *api.ModelUse) (
 	if !s.Ready {
 		return "", nil, fmt.Errorf("%s can't read: %s", s.Model, s.Problem)
 	}
-	choice, err := readModelChoice(dir)
-	r := modelreader.Reader{Model: m, ContextTokens: choice.Limits.ContextTokens, After: func(c modelreader.Call) error {
+	r := modelreader.Reader{Model: m, ContextTokens: limits.ContextTokens, After: func(c modelreader.Call) error {
 		*use = use.Add(api.ModelUse{
 			Calls: 1, PromptTokens: c.PromptTokens, CompletionTokens: c.CompletionTokens,
-			Cost: choice.Limits.Cost(c.PromptTokens, c.CompletionTokens),
+			Cost: limits.Cost(c.PromptTokens, c.CompletionTokens),
 		})
 		if c.Digest != "" && c.Digest != s.Digest {
 			return fmt.Errorf("the server serves another model: its digest is %s, not %s", c.Digest, s.Digest)
 		}
 		return nil
 	}}
-	return s.Model, r.Read, err
+	return s.Model, r.Read, nil
 }
 
 // evalJudgement measures how well the rules of this build judge controls. It needs no engine and no data

@@ -62,11 +62,7 @@ func openFolder(
 	if err != nil {
 		return nil, err
 	}
-	mind, err := loadAgentModel(dir)
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	choice, err := readModelChoice(dir)
+	mind, limits, err := loadAgentModel(dir)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -102,7 +98,7 @@ func openFolder(
 			PublicURL:   cmp.Or(web.PublicURL, os.Getenv("SERVICE_PUBLIC_URL")),
 			ReportFont:  loadReportFont,
 			Model:       mind,
-			ModelLimits: choice.Limits,
+			ModelLimits: limits,
 			Tracer:      web.Tracer,
 			LocalName:   name,
 			LocalEmail:  email,

@@ -30,34 +30,35 @@ const modelFile = "model.json"
 func modelChoicePath(dir string) string { return filepath.Join(dir, modelFile) }
 
 // loadModel returns the model of a data folder: from SERVICE_MODEL and SERVICE_MODEL_SERVER if set,
-// otherwise the stored choice, or nil for the built-in rules.
-func loadModel(dir string) (*llm.Model, error) {
+// otherwise the stored choice, or nil for the built-in rules. It also returns what the model may use.
+func loadModel(dir string) (*llm.Model, api.ModelLimits, error) {
 	c, err := readModelChoice(dir)
 	if err != nil {
-		return nil, err
+		return nil, c.Limits, err
 	}
 	if name := os.Getenv("SERVICE_MODEL"); name != "" {
 		c.Model, c.Server = name, os.Getenv("SERVICE_MODEL_SERVER")
 	}
 	if c.Model == "builtin" || c.Model == "" {
-		return nil, nil
+		return nil, c.Limits, nil
 	}
 	o := llm.Options{Name: c.Model, Server: c.Server, Token: os.Getenv("SERVICE_MODEL_TOKEN"), Concurrency: c.Limits.Concurrency}
 	if d := os.Getenv("SERVICE_MODEL_TIMEOUT"); d != "" {
 		t, err := time.ParseDuration(d)
 		if err != nil || t <= 0 {
-			return nil, fmt.Errorf("SERVICE_MODEL_TIMEOUT is %q; use a duration such as 90s or 2m", d)
+			return nil, c.Limits, fmt.Errorf("SERVICE_MODEL_TIMEOUT is %q; use a duration such as 90s or 2m", d)
 		}
 		o.Timeout = t
 	}
 	if d := os.Getenv("SERVICE_MODEL_KEEP_ALIVE"); d != "" {
 		t, err := time.ParseDuration(d)
 		if err != nil || t == 0 {
-			return nil, fmt.Errorf("SERVICE_MODEL_KEEP_ALIVE is %q; use a duration such as 30m, or -1s for no limit", d)
+			return nil, c.Limits, fmt.Errorf("SERVICE_MODEL_KEEP_ALIVE is %q; use a duration such as 30m, or -1s for no limit", d)
 		}
 		o.KeepAlive = t
 	}
-	return llm.New(o)
+	m, err := llm.New(o)
+	return m, c.Limits, err
 }
 
 // readModelChoice returns the stored choice of a data folder, or the zero choice.
@@ -108,12 +109,12 @@ func changeModelLimits(dataFolder string, change func(*api.ModelLimits)) (*api.M
 
 // loadAgentModel returns the model for the engine, or nil if there is none: a nil interface, not a nil
 // *llm.Model.
-func loadAgentModel(dir string) (agent.Model, error) {
-	m, err := loadModel(dir)
+func loadAgentModel(dir string) (agent.Model, api.ModelLimits, error) {
+	m, limits, err := loadModel(dir)
 	if m == nil || err != nil {
-		return nil, err
+		return nil, limits, err
 	}
-	return m, nil
+	return m, limits, nil
 }
 
 // saveModelChoice stores the choice in the data folder and returns the model's status.
@@ -151,7 +152,7 @@ func pullModel(ctx context.Context, dataFolder, name, server string, progress fu
 	if err != nil {
 		return nil, err
 	}
-	m, err := loadModel(dir)
+	m, _, err := loadModel(dir)
 	if name != "" {
 		m, err = llm.New(llm.Options{Name: name, Server: server})
 	}
@@ -173,7 +174,7 @@ func analysisModelStatus(ctx context.Context, dataFolder string) (*cli.ModelStat
 	if err != nil {
 		return nil, err
 	}
-	m, err := loadModel(dir)
+	m, _, err := loadModel(dir)
 	if err != nil {
 		return nil, err
 	}

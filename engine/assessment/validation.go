@@ -163,7 +163,7 @@ func validateScore(i *api.MaturityScore) error {
 
 func validatePOAMItem(i *api.POAMItem) error {
 	err := firstError(
-		checkOneOf("status", i.Status, "open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"),
+		checkOneOf("status", i.Status, api.POAMStatuses...),
 		checkOneOf("severity", i.Severity, api.Severities...),
 		checkItemSize(
 			&i.Item,

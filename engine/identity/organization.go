@@ -84,13 +84,10 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 			return api.Invalid("slug", "a slug may contain only lower-case letters, digits and hyphens, e.g. acme-europe")
 		}
 		if in.Body.Settings != nil {
-			if requiresSecondPerson(org.Settings) && !requiresSecondPerson(in.Body.Settings) && by.Role != api.RoleOwner &&
-				!by.PlatformAdmin {
-				return api.Forbidden("only an owner can disable %s", api.RequireSecondPerson)
-			}
-			was, _ := org.Settings[api.NoRemoteModel].(bool)
-			if is, _ := in.Body.Settings[api.NoRemoteModel].(bool); was && !is && by.Role != api.RoleOwner && !by.PlatformAdmin {
-				return api.Forbidden("only an owner can disable %s", api.NoRemoteModel)
+			for _, name := range []string{api.RequireSecondPerson, api.NoRemoteModel} {
+				if isOn(org.Settings, name) && !isOn(in.Body.Settings, name) && by.Role != api.RoleOwner && !by.PlatformAdmin {
+					return api.Forbidden("only an owner can disable %s", name)
+				}
 			}
 			org.Settings, changes["settings"] = in.Body.Settings, in.Body.Settings
 		}
@@ -104,9 +101,9 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 	return &org, err
 }
 
-// requiresSecondPerson reports whether the approver must differ from the author.
-func requiresSecondPerson(settings map[string]any) bool {
-	on, _ := settings[api.RequireSecondPerson].(bool)
+// isOn reports whether the named setting is true.
+func isOn(settings map[string]any, name string) bool {
+	on, _ := settings[name].(bool)
 	return on
 }
 

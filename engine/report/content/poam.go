@@ -30,8 +30,6 @@ func (v *Report) poamSection() []block.Block {
 	return append(out, block.Heading{ID: v.anchors.assign("plan-part", "items"), Text: "All items, by priority"}, v.planTable())
 }
 
-var planStatuses = []string{"open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"}
-
 func (v *Report) planStatusTable() block.Table {
 	t := block.Table{
 		Caption: fmt.Sprintf("Items by status and severity; overdue as of %s", wording.TimeOrNotSpecified(v.AsOf)),
@@ -42,7 +40,7 @@ func (v *Report) planStatusTable() block.Table {
 	for _, s := range api.Severities {
 		t.Columns = append(t.Columns, block.Column{Name: wording.Label(string(s)), Width: 4, Number: true})
 	}
-	for _, status := range planStatuses {
+	for _, status := range api.POAMStatuses {
 		all, late, by := 0, 0, map[api.Severity]int{}
 		for i := range v.POAMItems {
 			if it := &v.POAMItems[i]; it.Status == status {

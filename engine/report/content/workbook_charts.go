@@ -115,7 +115,7 @@ func (v *Report) planCharts() []workbook.Chart {
 	for i := range v.POAMItems {
 		by[v.POAMItems[i].Status]++
 	}
-	for _, s := range planStatuses {
+	for _, s := range api.POAMStatuses {
 		status.Rows = append(status.Rows, workbook.ChartRow{Name: wording.Label(s), Values: []*float64{floatPointer(by[s])}})
 	}
 	ageing := workbook.Chart{
