@@ -15,7 +15,10 @@ import (
 	"github.com/scf-service/service/daemon"
 )
 
-var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)">`)
+var (
+	hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)">`)
+	passageLink = regexp.MustCompile(`href="\.\./(passages/[^"]+)"`)
+)
 
 // TestDeliverablePages filters and sorts a table, edits an item and accepts another, and lets two people edit the
 // same one.
@@ -29,7 +32,8 @@ func TestDeliverablePages(t *testing.T) {
 	if n := strings.Count(some, `<th scope="row">`); n == 0 || n >= rows || !strings.Contains(some, `aria-sort="descending"`) {
 		t.Errorf("%d of %d rows contain the word", n, rows)
 	}
-	if none := v.page(table+"?q=%3Cscript%3E", http.StatusOK); strings.Contains(none, "<script>") || strings.Contains(none, `id="none" hidden`) {
+	if none := v.page(table+"?q=%3Cscript%3E", http.StatusOK); strings.Contains(none, "<script>") ||
+		strings.Contains(none, `id="none" hidden`) {
 		t.Errorf("nothing matches: %s", none)
 	}
 	if empty := v.page("/assessments/"+g.ids["assessmentId"]+"/gap", http.StatusOK); !strings.Contains(empty, "There is no version yet") {
@@ -59,7 +63,8 @@ func TestDeliverablePages(t *testing.T) {
 	if fields, _ := got.body["edited_fields"].([]any); got.str("owner") != "Ben <i>" || len(fields) != 1 {
 		t.Errorf("saved: %s", got.text)
 	}
-	if now := v.page(table, http.StatusOK); !strings.Contains(now, "<td data-rank=\"0\">Ben &lt;i&gt;</td>") || strings.Count(now, `<th scope="row">`) != rows {
+	if now := v.page(table, http.StatusOK); !strings.Contains(now, "<td data-rank=\"0\">Ben &lt;i&gt;</td>") ||
+		strings.Count(now, `<th scope="row">`) != rows {
 		t.Errorf("the table after the edit: %s", now)
 	}
 	second.Set("owner", "Cleo")
@@ -85,12 +90,12 @@ func TestDeliverablePages(t *testing.T) {
 		t.Errorf("accepted: %s", got.text)
 	}
 	viewer := g.owner.addMember("vic@example.com", api.RoleViewer)
-	reader := &visitor{w: g.w, cookies: map[string]string{api.SessionCookie: viewer.cookie}}
+	reader := g.w.visitorAs(viewer)
 	if page := reader.page(item, http.StatusOK); strings.Contains(page, `action="`+g.ids["soaItemId"]+`"`) {
 		t.Error("a viewer is offered to edit")
 	}
 	auditor := g.owner.addMember("aud@example.com", api.RoleAuditor)
-	reader = &visitor{w: g.w, cookies: map[string]string{api.SessionCookie: auditor.cookie}}
+	reader = g.w.visitorAs(auditor)
 	if page := reader.page(item, http.StatusOK); strings.Contains(page, ">Save<") {
 		t.Error("an auditor is offered to edit")
 	}
@@ -101,7 +106,7 @@ func TestDeliverablePages(t *testing.T) {
 		t.Errorf("an auditor edits: %d", rec.Code)
 	}
 	stranger, _ := g.w.createOrganization("Other", "eve@example.com")
-	outsider := &visitor{w: g.w, cookies: map[string]string{api.SessionCookie: stranger.cookie}}
+	outsider := g.w.visitorAs(stranger)
 	for _, path := range []string{table, item} {
 		outsider.page(path, http.StatusNotFound)
 	}
@@ -188,7 +193,7 @@ func TestHostileTextOnPages(t *testing.T) {
 	submitted := owner.must("POST", strings.Replace(api.SubmitSoA.Path, "{soaVersionId}", version, 1), nil)
 	approval := submitted.str("approval_id")
 	owner.must("POST", at(api.AddComment.Path), map[string]any{"text": hostile, "approval_id": approval})
-	v := &visitor{w: w, cookies: map[string]string{api.SessionCookie: owner.cookie}}
+	v := w.visitorAs(owner)
 	pages := []string{
 		"/", "/account", at("/assessments/{assessmentId}"), at("/assessments/{assessmentId}/soa"), "/approvals/" + approval,
 		at("/assessments/{assessmentId}/soa?q=") + url.QueryEscape(hostile) + "&status=" + url.QueryEscape(hostile),
@@ -205,7 +210,7 @@ func TestHostileTextOnPages(t *testing.T) {
 				t.Errorf("%s contains %s:\n%s", pages[n], bad, page)
 			}
 		}
-		if m := regexp.MustCompile(`href="\.\./(passages/[^"]+)"`).FindStringSubmatch(page); m != nil && quotes < 3 {
+		if m := passageLink.FindStringSubmatch(page); m != nil && quotes < 3 {
 			quotes++
 			pages = append(pages, at("/assessments/{assessmentId}/")+strings.ReplaceAll(m[1], "&amp;", "&"))
 		}

@@ -77,6 +77,11 @@ func (w *testServer) visitorSignedIn(email string) *visitor {
 	return v
 }
 
+// visitorAs returns a visitor with the session of a caller.
+func (w *testServer) visitorAs(c testCaller) *visitor {
+	return &visitor{w: w, cookies: map[string]string{api.SessionCookie: c.cookie}}
+}
+
 // TestSignInPages follows a visitor who signs in, continues where they wanted to go, changes the password and
 // signs out.
 func TestSignInPages(t *testing.T) {
@@ -131,7 +136,9 @@ func TestSignInPages(t *testing.T) {
 func TestLinkPages(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	owner, _ := w.createOrganization("Acme", "a@acme.example")
-	invited := owner.must("POST", "/api/v1/organizations/"+owner.org+"/members/invite", map[string]any{"email": "n@acme.example", "role": "member"})
+	invited := owner.must("POST", "/api/v1/organizations/"+owner.org+"/members/invite", map[string]any{
+		"email": "n@acme.example", "role": "member",
+	})
 	path, token, ok := strings.Cut(invited.str("invite_path"), "#")
 	if !ok || path != "/link" || token != invited.str("invite_token") {
 		t.Fatalf("the path of an invitation is %q", invited.str("invite_path"))
@@ -140,7 +147,8 @@ func TestLinkPages(t *testing.T) {
 	if page := v.page("/link", http.StatusOK); !strings.Contains(page, `name="token"`) {
 		t.Errorf("the page of a link: %s", page)
 	}
-	if rec := v.send("POST", "/link", url.Values{"token": {"nonsense"}}); rec.Code != http.StatusUnauthorized || !strings.Contains(rec.Body.String(), `role="alert"`) {
+	if rec := v.send("POST", "/link", url.Values{"token": {"nonsense"}}); rec.Code != http.StatusUnauthorized ||
+		!strings.Contains(rec.Body.String(), `role="alert"`) {
 		t.Errorf("an invalid link: %d %s", rec.Code, rec.Body)
 	}
 	if rec := v.send("POST", "/link", url.Values{"token": {origin + path + "#" + token}}); rec.Code != http.StatusOK ||
@@ -201,8 +209,8 @@ func TestFirstRunPage(t *testing.T) {
 	if rec := create("the code"); rec.Header().Get("Location") != "./sign-in" {
 		t.Errorf("creating a second one: %d %s", rec.Code, rec.Body)
 	}
-	without := &visitor{w: newTestServer(t, daemon.Options{})}
-	if rec := without.send("POST", "/first-run", url.Values{"code": {""}, "organization": {"Acme"}}); rec.Header().Get("Location") != "./sign-in" {
+	v = &visitor{w: newTestServer(t, daemon.Options{})}
+	if rec := create(""); rec.Header().Get("Location") != "./sign-in" {
 		t.Errorf("without a code: %d %s", rec.Code, rec.Body)
 	}
 }
@@ -234,7 +242,8 @@ func TestApprovalPages(t *testing.T) {
 	path := "/approvals/" + g.ids["approvalId"]
 	hash := g.owner.must("GET", g.path(api.GetApproval.Path), nil).str("target_sha256")
 	v := g.w.visitorSignedIn("gate@example.com")
-	if home := v.page("/", http.StatusOK); !strings.Contains(home, `href="approvals/`+g.ids["approvalId"]+`"`) || !strings.Contains(home, "You can decide") {
+	if home := v.page("/", http.StatusOK); !strings.Contains(home, `href="approvals/`+g.ids["approvalId"]+`"`) ||
+		!strings.Contains(home, "You can decide") {
 		t.Errorf("the start page doesn't list the decision: %s", home)
 	}
 	if page := v.page(path, http.StatusOK); !strings.Contains(page, hash) || !strings.Contains(page, "No version was approved before") {
@@ -247,13 +256,16 @@ func TestApprovalPages(t *testing.T) {
 	}{
 		{url.Values{"decision": {"reject"}, "content_sha256": {hash}}, "Give a reason"},
 		{url.Values{"content_sha256": {hash}}, "Choose to approve or to reject"},
-		{url.Values{"decision": {"approve"}, "content_sha256": {strings.Repeat("0", 64)}, "reason": {"<i>seen</i>"}}, "&lt;i&gt;seen&lt;/i&gt;</textarea>"},
+		{
+			url.Values{"decision": {"approve"}, "content_sha256": {strings.Repeat("0", 64)}, "reason": {"<i>seen</i>"}},
+			"&lt;i&gt;seen&lt;/i&gt;</textarea>",
+		},
 	} {
 		if rec := v.post(path, path, c.fields); rec.Code < 400 || !strings.Contains(rec.Body.String(), c.want) {
 			t.Errorf("%v answers %d %s", c.fields, rec.Code, rec.Body)
 		}
 	}
-	reader := &visitor{w: g.w, cookies: map[string]string{api.SessionCookie: viewer.cookie}}
+	reader := g.w.visitorAs(viewer)
 	if page := reader.page(path, http.StatusOK); strings.Contains(page, `value="approve"`) {
 		t.Error("a viewer is offered to decide")
 	}
@@ -271,7 +283,8 @@ func TestApprovalPages(t *testing.T) {
 	}
 	v.cookies[api.SessionCookie] = token
 	again := v.send("POST", "/sign-in", url.Values{
-		"email": {"gate@example.com"}, "password": {goodPassword}, "next": {path[1:]}, "kept.reason": {"Read & fine."}, "kept.decision": {"approve"},
+		"email": {"gate@example.com"}, "password": {goodPassword}, "next": {path[1:]},
+		"kept.reason": {"Read & fine."}, "kept.decision": {"approve"},
 	})
 	if again.Code != http.StatusOK || !strings.Contains(again.Body.String(), `name="reason" value="Read &amp; fine."`) ||
 		!strings.Contains(again.Body.String(), `action="./`+path[1:]+`"`) {
@@ -279,7 +292,7 @@ func TestApprovalPages(t *testing.T) {
 	}
 	// An approver decides, but doesn't edit.
 	approver := g.owner.addMember("app@example.com", api.RoleApprover)
-	decider := &visitor{w: g.w, cookies: map[string]string{api.SessionCookie: approver.cookie}}
+	decider := g.w.visitorAs(approver)
 	if rec := decider.post(path, path, fields); rec.Header().Get("Location") != "../"+path[1:]+"?decided" {
 		t.Errorf("approving: %d %s", rec.Code, rec.Body)
 	}
@@ -290,7 +303,7 @@ func TestApprovalPages(t *testing.T) {
 		t.Errorf("deciding twice: %d %s", rec.Code, rec.Body)
 	}
 	stranger, _ := g.w.createOrganization("Other", "eve@example.com")
-	outsider := &visitor{w: g.w, cookies: map[string]string{api.SessionCookie: stranger.cookie}}
+	outsider := g.w.visitorAs(stranger)
 	for _, other := range []string{path, "/assessments/" + g.ids["assessmentId"]} {
 		outsider.page(other, http.StatusNotFound)
 	}
@@ -308,7 +321,8 @@ func TestErrorPages(t *testing.T) {
 			t.Errorf("%s answers %d %s", path, rec.Code, rec.Body)
 		}
 	}
-	if rec := v.send("POST", "/account/password", url.Values{"new": {strings.Repeat("x", 1<<20)}}); rec.Code != http.StatusRequestEntityTooLarge {
+	large := url.Values{"new": {strings.Repeat("x", 1<<20)}}
+	if rec := v.send("POST", "/account/password", large); rec.Code != http.StatusRequestEntityTooLarge {
 		t.Errorf("a large form: %d", rec.Code)
 	}
 	if a := (testCaller{w: w}).do("GET", "/nothing", nil); a.code() != "NOT_FOUND" {

@@ -76,7 +76,8 @@ func (r *tour) analyses() {
 			r.t.Errorf("%s: model %v", q.op.ID, answer["model"])
 		}
 		r.path["agentRunId"] = answer["agent_run_id"].(string)
-		if steps := r.call(api.ListAgentRunSteps.Operation, "", ""); len(steps["data"].([]any)) != 2 { // the rules, and the model's invalid answer
+		// The rules, and the model's invalid answer.
+		if steps := r.call(api.ListAgentRunSteps.Operation, "", ""); len(steps["data"].([]any)) != 2 {
 			r.t.Errorf("%s: steps %v", q.op.ID, steps)
 		}
 	}

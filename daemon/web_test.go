@@ -33,7 +33,9 @@ func TestPagesInABrowser(t *testing.T) {
 		}
 		b.Emulate("screen", 1440, "light")
 		b.Screenshot(pictures, name)
-		if n := b.EvaluateText(`[...document.querySelectorAll('input:not([type=hidden]),select,textarea')].filter(i => !i.labels.length).length`); n != "0" {
+		if n := b.EvaluateText(
+			`[...document.querySelectorAll('input:not([type=hidden]),select,textarea')].filter(i => !i.labels.length).length`,
+		); n != "0" {
 			t.Errorf("%s: %s fields have no label", name, n)
 		}
 	}
@@ -58,7 +60,8 @@ func TestPagesInABrowser(t *testing.T) {
 	press("button[value=reject]")
 	b.WaitFor(`document.querySelector("[role=status]")`)
 	looks("approval-decided")
-	if got := g.owner.must("GET", g.path(api.GetApproval.Path), nil); got.str("status") != "rejected" || got.str("reason") != "<b>Line 3</b> has no owner." {
+	if got := g.owner.must("GET", g.path(api.GetApproval.Path), nil); got.str("status") != "rejected" ||
+		got.str("reason") != "<b>Line 3</b> has no owner." {
 		t.Errorf("the approval is %s", got.text)
 	}
 	for _, page := range []struct{ name, path string }{

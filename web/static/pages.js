@@ -57,7 +57,11 @@
     const mark = (to) => {
       if (rows[at]) rows[at].tr.classList.remove("at");
       at = to;
-      if (rows[at]) { rows[at].tr.classList.add("at"); rows[at].tr.querySelector("a").focus({ preventScroll: true }); rows[at].tr.scrollIntoView({ block: "nearest" }); }
+      if (!rows[at]) return;
+      const { tr } = rows[at];
+      tr.classList.add("at");
+      tr.querySelector("a").focus({ preventScroll: true });
+      tr.scrollIntoView({ block: "nearest" });
     };
     const move = (by) => {
       let n = at;
@@ -101,12 +105,15 @@
   // Items: the keys of the terminal interface.
   document.addEventListener("keydown", (event) => {
     if (typing(event) || table) return;
-    const press = (selector) => { const e = document.querySelector(selector); if (e) { e.focus(); if (/^(A|BUTTON)$/.test(e.tagName)) e.click(); event.preventDefault(); } };
     const keys = {
       j: "a[rel=next]", k: "a[rel=prev]", y: "#accept", ".": "#review", s: "#implementation_status, #status", a: "#applicability",
       v: "#severity", o: "#owner", n: "#note", d: "#due_date", e: "#rationale, #recommendation",
     };
-    if (Object.hasOwn(keys, event.key)) press(keys[event.key]);
+    const e = Object.hasOwn(keys, event.key) && document.querySelector(keys[event.key]);
+    if (!e) return;
+    e.focus();
+    if (/^(A|BUTTON)$/.test(e.tagName)) e.click();
+    event.preventDefault();
   });
 
   function typing(event) {
