@@ -82,6 +82,10 @@ func TestPagesInABrowser(t *testing.T) {
 			}
 		}
 	}
+	b.Open(s.URL + "/assessments/" + g.ids["assessmentId"] + "/soa")
+	b.WaitFor(`document.body.classList.contains("scripted")`)
+	b.Press(".", 190)
+	b.WaitFor(`document.querySelector(".pager .tag.pending")`)
 }
 
 // TestEmailPages checks that an invalid token unsubscribes nobody.

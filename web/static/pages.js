@@ -99,6 +99,7 @@
       if (event.key === "j" || event.key === "ArrowDown") { move(1); event.preventDefault(); }
       if (event.key === "k" || event.key === "ArrowUp") { move(-1); event.preventDefault(); }
       if (event.key === "/") { q.focus(); q.select(); event.preventDefault(); }
+      if (event.key === ".") document.getElementById("review")?.click();
     });
   }
 
@@ -106,7 +107,7 @@
   document.addEventListener("keydown", (event) => {
     if (typing(event) || table) return;
     const keys = {
-      j: "a[rel=next]", k: "a[rel=prev]", y: "#accept", ".": "#review", s: "#implementation_status, #status", a: "#applicability",
+      j: "a[rel=next]", k: "a[rel=prev]", y: "#accept", s: "#implementation_status, #status", a: "#applicability",
       v: "#severity", o: "#owner", n: "#note", d: "#due_date", e: "#rationale, #recommendation",
     };
     const e = Object.hasOwn(keys, event.key) && document.querySelector(keys[event.key]);
