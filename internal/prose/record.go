@@ -8,28 +8,33 @@ import (
 
 // personColumns are the names of columns, in lower case, that hold people.
 var personColumns = []string{
-	"approved by", "approver", "assigned to", "attendee", "attendees", "author", "candidate", "completed by", "contact", "contact person", "employee",
-	"employee name", "first name", "full name", "held by", "holder", "information owner", "last name", "line manager", "manager", "member",
-	"name of employee", "owner", "participant", "participants", "person", "reported by", "requested by", "requester", "responsible", "responsible person",
-	"reviewed by", "reviewer", "staff", "staff member", "surname", "trainee", "trainer", "user", "user name", "username", "account", "worker",
+	"approved by", "approver", "assigned to", "attendee", "attendees", "author", "candidate", "completed by", "contact",
+	"contact person", "employee", "employee name", "first name", "full name", "held by", "holder", "information owner",
+	"last name", "line manager", "manager", "member", "name of employee", "owner", "participant", "participants", "person",
+	"reported by", "requested by", "requester", "responsible", "responsible person", "reviewed by", "reviewer", "staff",
+	"staff member", "surname", "trainee", "trainer", "user", "user name", "username", "account", "worker",
 }
 
 // addressColumns are the names of columns, in lower case, that hold a person's addresses.
 var addressColumns = []string{
-	"address", "e-mail", "e-mail address", "email", "email address", "home address", "mail", "mobile", "phone", "phone number", "private address", "telephone",
+	"address", "e-mail", "e-mail address", "email", "email address", "home address", "mail", "mobile", "phone", "phone number",
+	"private address", "telephone",
 }
 
-// staffColumns are the names of columns, in lower case, by which a register is one of people, so that its column "name" holds people too.
+// staffColumns are the names of columns, in lower case, that show that a register lists people, so that its column "name"
+// holds people too.
 var staffColumns = []string{
-	"course", "date of birth", "department", "email", "employee id", "job title", "manager", "staff id", "started on", "training", "personnel number",
+	"course", "date of birth", "department", "email", "employee id", "job title", "manager", "staff id", "started on", "training",
+	"personnel number",
 }
 
-// roleWords are words in lower case that occur in names of roles, teams and systems, but hardly in names of people.
+// roleWords are words in lower case that occur in names of roles, teams and systems, but rarely in names of people.
 var roleWords = []string{
-	"admin", "administrator", "all", "analyst", "backup", "board", "committee", "company", "customer", "data", "department", "desk", "development",
-	"director", "engineer", "engineering", "external", "finance", "forwarding", "group", "head", "human", "information", "inc", "it", "lead", "legal",
-	"limited", "ltd", "manager", "management", "office", "officer", "operations", "operator", "people", "platform", "procurement", "protection", "resources", "sales",
-	"security", "service", "services", "staff", "supervisor", "support", "system", "team", "technology", "vendor",
+	"admin", "administrator", "all", "analyst", "backup", "board", "committee", "company", "customer", "data", "department",
+	"desk", "development", "director", "engineer", "engineering", "external", "finance", "forwarding", "group", "head", "human",
+	"information", "inc", "it", "lead", "legal", "limited", "ltd", "manager", "management", "office", "officer", "operations",
+	"operator", "people", "platform", "procurement", "protection", "resources", "sales", "security", "service", "services",
+	"staff", "supervisor", "support", "system", "team", "technology", "vendor",
 }
 
 // InitialsInRecord returns a row of a table, written as "Column: value; Column: value", with the people in it as initials
@@ -92,7 +97,7 @@ func initials(value string) string {
 		}
 	}
 	if strings.ToLower(name) == name && !strings.Contains(name, ".") {
-		return value // words without capitals are no name
+		return value // words without capitals are not a name
 	}
 	return strings.Join(out, " ") + rest
 }

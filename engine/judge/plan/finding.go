@@ -219,7 +219,7 @@ func describeCondition(item api.SoAItem) string {
 			continue
 		}
 		shown[key] = true
-		fmt.Fprintf(&b, " %s: “%s”.", citationWithVerb(e), text.Shorten(strings.TrimRight(prose.InitialsInRecord(e.Quote), "."), 240))
+		fmt.Fprintf(&b, " %s: %s.", citationWithVerb(e), shortQuote(&e))
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -274,7 +274,17 @@ func citationWithVerb(e api.Evidence) string {
 	if verb == "" {
 		verb = "states"
 	}
-	return judge.FormatLocation(cmp.Or(e.DocumentTitle, e.Filename), e.Locator, e.HeadingPath) + " " + verb
+	return formatLocation(&e) + " " + verb
+}
+
+// formatLocation returns the document and place of a piece of evidence.
+func formatLocation(e *api.Evidence) string {
+	return judge.FormatLocation(cmp.Or(e.DocumentTitle, e.Filename), e.Locator, e.HeadingPath)
+}
+
+// shortQuote returns a piece of evidence in quotation marks, shortened and with people as initials.
+func shortQuote(e *api.Evidence) string {
+	return "“" + text.Shorten(strings.TrimRight(prose.InitialsInRecord(e.Quote), "."), 240) + "”"
 }
 
 func describeCriteria(c api.Control, item api.SoAItem, frameworkNames map[string]string) string {
@@ -346,7 +356,8 @@ func describeEffect(c api.Control, item api.SoAItem) string {
 	consequence := " Then " + risk.ForControl(c.Code).Consequence + "."
 	text := uppercaseFirst(d.effect) + "." + consequence
 	if item.ImplementationStatus == api.NotEvidenced {
-		text = "If the control isn't in place, " + d.effect + "." + consequence + " Until evidence is provided, an assessor can't rely on it."
+		text = "If the control isn't in place, " + d.effect + "." + consequence +
+			" Until evidence is provided, an assessor can't rely on it."
 	}
 	if len(c.Risks) > 0 {
 		text += " Catalog risks: " + strings.Join(c.Risks[:min(len(c.Risks), 8)], ", ") + "."

@@ -61,7 +61,8 @@ func TestApplyStatusOverride(t *testing.T) {
 	drafted := f
 	f.Status = api.PartiallyImplemented
 	RewriteForStatusOverride(&f, item, "Ann")
-	if f.Condition != "A person set this status: partially implemented." || ParseOverridingUser(f.Cause) != "Ann" || f.MissingElements[0] != "Users cannot disable it" {
+	if f.Condition != "A person set this status: partially implemented." || ParseOverridingUser(f.Cause) != "Ann" ||
+		f.MissingElements[0] != "Users cannot disable it" {
 		t.Errorf("condition %q, cause %q, missing %q", f.Condition, f.Cause, f.MissingElements)
 	}
 	if f.SeverityPoints >= drafted.SeverityPoints || !strings.Contains(f.SeverityReason, "for partially implemented") {

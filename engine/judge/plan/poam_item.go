@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,7 +10,6 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/judge/text"
-	"github.com/scf-service/service/internal/prose"
 )
 
 // defaultTarget is the default maturity level to be reached by a remediation: a consistent, documented practice.
@@ -77,9 +75,7 @@ func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, today api.
 
 // describeStatedTiming returns the note on an item whose date the evidence states.
 func describeStatedTiming(due api.Date, from *api.Evidence) *string {
-	note := fmt.Sprintf("Date as stated in %s (%s): “%s”.",
-		judge.FormatLocation(cmp.Or(from.DocumentTitle, from.Filename), from.Locator, from.HeadingPath), due,
-		text.Shorten(strings.TrimRight(prose.InitialsInRecord(from.Quote), "."), 240))
+	note := fmt.Sprintf("Date as stated in %s (%s): %s.", formatLocation(from), due, shortQuote(from))
 	return &note
 }
 
@@ -211,14 +207,17 @@ func describeFirstStep(c api.Control, f api.Finding, action string) string {
 	if len(f.MissingElements) > 0 {
 		subject = strings.TrimRight(judge.StripNote(f.MissingElements[0]), ".")
 	}
-	step := map[string]string{
-		"document":         "write down and have approved: “%s”.",
-		"implement":        "agree who does it, by when and with what budget, beginning with: “%s”.",
-		"collect_evidence": "ask the owner for evidence of: “%s”.",
-		"improve":          "find out with the owner why this is not the case: “%s”.",
-		"monitor":          "choose a metric and a threshold for: “%s”.",
-	}[action]
-	return fmt.Sprintf("First step: "+step, subject) + " Proof: " + strings.TrimRight(proof, ".") + ". Usual owner: " + domainForCode(c.Code).role + "."
+	return fmt.Sprintf("First step: %s: “%s”. Proof: %s. Usual owner: %s.",
+		firstSteps[action], subject, strings.TrimRight(proof, "."), domainForCode(c.Code).role)
+}
+
+// firstSteps holds the beginning of the first step of each action; what it concerns follows.
+var firstSteps = map[string]string{
+	"document":         "write down and have approved",
+	"implement":        "agree who does it, by when and with what budget, beginning with",
+	"collect_evidence": "ask the owner for evidence of",
+	"improve":          "find out with the owner why this is not the case",
+	"monitor":          "choose a metric and a threshold for",
 }
 
 func acceptanceCriteria(c api.Control, f api.Finding, goal MaturityGoal) []string {

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/text"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Basis is what the order and the dates of a plan item follow from besides the item itself.
+// Basis holds what determines the order and the dates of a plan item besides the item itself.
 type Basis struct {
 	// Points are the severity points of its finding.
 	Points float64
@@ -62,7 +63,7 @@ func windowFor(severity api.Severity, action string, codes api.RequirementCodes)
 var effortWeights = map[string]int{"small": 1, "medium": 4, "large": 10, "extra_large": 20}
 
 // spreadDueDates spreads the due dates of items of the same severity over the days allowed for it, in their order and by
-// their effort. Dates that a user set or the evidence states stay.
+// their effort. Dates that a user set or the evidence states are kept.
 func spreadDueDates(items []api.POAMItem, today api.Date, basis map[string]Basis) {
 	now, err := today.Time()
 	if err != nil {
@@ -73,22 +74,23 @@ func spreadDueDates(items []api.POAMItem, today api.Date, basis map[string]Basis
 		window   window
 	}
 	total, done := map[group]int{}, map[group]int{}
-	groupOf := func(it *api.POAMItem) (g group, w window, ok bool) {
+	groupOf := func(it *api.POAMItem) (g group, ok bool) {
 		b := basis[it.FindingID]
-		w = windowFor(it.Severity, it.ActionType, it.RequirementCodes)
-		return group{it.Severity, w}, w, !b.SetByUser && b.Stated == "" && it.Status == "open"
+		g = group{it.Severity, windowFor(it.Severity, it.ActionType, it.RequirementCodes)}
+		return g, !b.SetByUser && b.Stated == "" && it.Status == "open"
 	}
 	for i := range items {
-		if g, _, ok := groupOf(&items[i]); ok {
+		if g, ok := groupOf(&items[i]); ok {
 			total[g] += effortWeights[items[i].Effort]
 		}
 	}
 	for i := range items {
-		g, w, ok := groupOf(&items[i])
+		g, ok := groupOf(&items[i])
 		if !ok {
 			continue
 		}
 		done[g] += effortWeights[items[i].Effort]
+		w := g.window
 		days := w.first + (w.last-w.first)*done[g]/max(total[g], 1)
 		advanceDueDate(&items[i], today, lastFridayWithin(now, days))
 	}
@@ -99,7 +101,8 @@ func spreadDueDates(items []api.POAMItem, today api.Date, basis map[string]Basis
 func lastFridayWithin(t time.Time, days int) api.Date {
 	for back := range min(21, days) {
 		d := t.AddDate(0, 0, days-back)
-		if holidays := d.Month() == time.December && d.Day() > 23 || d.Month() == time.January && d.Day() < 3; d.Weekday() == time.Friday && !holidays {
+		holidays := d.Month() == time.December && d.Day() > 23 || d.Month() == time.January && d.Day() < 3
+		if d.Weekday() == time.Friday && !holidays {
 			return api.DateOf(d)
 		}
 	}
@@ -113,14 +116,14 @@ func postponeDependents(items []api.POAMItem, waits [][]int, basis map[string]Ba
 		for _, w := range waits[i] {
 			due, free := items[w].DueDate, !basis[items[i].FindingID].SetByUser && items[i].ActionType != "collect_evidence"
 			if basis[items[w].FindingID].Stated != "" && free && due > items[i].DueDate {
-				moveDueDate(&items[i], due)
+				postponeDueDate(&items[i], due)
 			}
 		}
 	}
 }
 
-// moveDueDate postpones an item to due, and its milestones by as many days.
-func moveDueDate(it *api.POAMItem, due api.Date) {
+// postponeDueDate postpones an item to due, and its milestones by as many days.
+func postponeDueDate(it *api.POAMItem, due api.Date) {
 	days := daysBetween(it.DueDate, due)
 	it.DueDate = due
 	it.Milestones = slices.Clone(it.Milestones)
@@ -139,17 +142,15 @@ const budgetDays = 90
 
 var (
 	statedDatePattern = lazyregexp.New(
-		`(?i)\b(20\d\d-\d\d-\d\d)\b|\b(\d{1,2}) (` + monthNames + `) (20\d\d)\b|\b(` + monthNames + `) (\d{1,2}), (20\d\d)\b|` +
+		`(?i)\b(20\d\d-\d\d-\d\d)\b|\b(\d{1,2}) (` + text.MonthNames + `) (20\d\d)\b|\b(` + text.MonthNames + `) (\d{1,2}), (20\d\d)\b|` +
 			`\bQ([1-4])[ /-]?(20\d\d)\b|\b(first|second|third|fourth) quarter (?:of )?(20\d\d)\b|` +
-			`\b(?:by|in|until|end of|during|before the end of) (?:(?:late|early|mid) )?(` + monthNames + `) (20\d\d)\b`,
+			`\b(?:by|in|until|end of|during|before the end of) (?:(?:late|early|mid) )?(` + text.MonthNames + `) (20\d\d)\b`,
 	)
 	noMoneyPattern = lazyregexp.New(
-		`(?i)\b(?:no|not|without|lacks?)\b[^.;\n]{0,60}\b(?:budget(?:ed)?|fund(?:s|ing|ed)|money|resources|start\w*|begin\w*|before)\b[^.;\n]{0,30}\b(?:before|until|earlier than) ` +
-			`(?:the (?:year|budget) )?(?:Q([1-4])[ /-]?)?(20\d\d)\b`,
+		`(?i)\b(?:no|not|without|lacks?)\b[^.;\n]{0,60}\b(?:budget(?:ed)?|fund(?:s|ing|ed)|money|resources|start\w*|begin\w*|before)\b` +
+			`[^.;\n]{0,30}\b(?:before|until|earlier than) (?:the (?:year|budget) )?(?:Q([1-4])[ /-]?)?(20\d\d)\b`,
 	)
 )
-
-const monthNames = `January|February|March|April|May|June|July|August|September|October|November|December`
 
 // statedTiming returns the date by which, as the finding's evidence states, the missing work will be done, with the passage
 // that states it. If the evidence says that there is no budget before a date, the work is due a quarter after that date.
@@ -184,12 +185,8 @@ func statedTiming(f *api.Finding, today api.Date) (due api.Date, from *api.Evide
 // statedDates returns the dates in a passage. Of a month or quarter, it returns the last working day.
 func statedDates(quote string) (out []api.Date) {
 	month := func(name string) time.Month {
-		for m := time.January; m <= time.December; m++ {
-			if strings.EqualFold(m.String(), name) {
-				return m
-			}
-		}
-		return 0
+		t, _ := time.Parse("January", name) // in any case
+		return t.Month()
 	}
 	number := func(s string) int {
 		n, _ := strconv.Atoi(s)

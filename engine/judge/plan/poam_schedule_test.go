@@ -32,14 +32,14 @@ func TestStatedTiming(t *testing.T) {
 // Items of one severity are spread by effort. A prerequisite whose date the evidence states postpones what depends on it.
 func TestDatesAreSpread(t *testing.T) {
 	item := func(code, effort, action string) api.POAMItem {
-		it := api.POAMItem{
-			Item: api.Item{ControlCode: code}, FindingID: code, Severity: api.SeverityMedium, Effort: effort, ActionType: action, Status: "open",
-			DueDate: "2027-05-19", Milestones: []api.Milestone{{Title: "m", DueDate: "2027-05-19"}},
+		return api.POAMItem{
+			Item: api.Item{ControlCode: code}, FindingID: code, Severity: api.SeverityMedium, Effort: effort, ActionType: action,
+			Status: "open", DueDate: "2027-05-19", Milestones: []api.Milestone{{Title: "m", DueDate: "2027-05-19"}},
 		}
-		return it
 	}
 	items := []api.POAMItem{
-		item("IAC-01", "large", "implement"), item("IAC-02", "small", "implement"), item("MON-02", "medium", "implement"), item("NET-03", "large", "implement"),
+		item("IAC-01", "large", "implement"), item("IAC-02", "small", "implement"),
+		item("MON-02", "medium", "implement"), item("NET-03", "large", "implement"),
 	}
 	items[0].DueDate = "2027-09-30"
 	basis := map[string]Basis{"IAC-01": {Stated: "2027-09-30"}, "IAC-02": {Points: 9}, "MON-02": {Points: 8}, "NET-03": {Points: 7}}

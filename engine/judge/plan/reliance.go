@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/text"
 )
 
 // maxDecisiveDocuments is the maximum number of documents that CountReliance lists.
@@ -50,7 +51,7 @@ func OnRepeatedQuote(items []api.SoAItem) (out []int) {
 			continue
 		}
 		for _, e := range items[n].Evidence {
-			quote := strings.Join(strings.Fields(e.Quote), " ")
+			quote := text.CollapseSpace(e.Quote)
 			if have := lines[quote]; e.Stance == "supports" && (len(have) == 0 || have[len(have)-1] != n) {
 				lines[quote] = append(have, n)
 			}

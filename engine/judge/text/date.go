@@ -10,7 +10,7 @@ import (
 
 // reviewPattern matches the date by which a document must be reviewed.
 var reviewPattern = lazyregexp.NewPrefiltered(
-	`(?i)\b(?:next (?:scheduled )?(?:review|revision)(?: date)?(?: is)?(?: due)?|(?:to|must|shall) be (?:renewed|reviewed|revised|re-?issued) (?:by|before|not? later than|no later than)|renewal due|review (?:due|by)|valid until|expires?(?: on)?|expiry(?: date)?)\s*(?:on|by|in|is)?\s*[:=|]?\s*(?:\*\*)?\s*((?:\d{4}-\d{2}(?:-\d{2})?)|(?:\d{1,2}\.? )?(?:` + monthNames + `) (?:\d{1,2},? )?\d{4}|\d{1,2}[./]\d{1,2}[./]\d{4})`,
+	`(?i)\b(?:next (?:scheduled )?(?:review|revision)(?: date)?(?: is)?(?: due)?|(?:to|must|shall) be (?:renewed|reviewed|revised|re-?issued) (?:by|before|not? later than|no later than)|renewal due|review (?:due|by)|valid until|expires?(?: on)?|expiry(?: date)?)\s*(?:on|by|in|is)?\s*[:=|]?\s*(?:\*\*)?\s*((?:\d{4}-\d{2}(?:-\d{2})?)|(?:\d{1,2}\.? )?(?:` + MonthNames + `) (?:\d{1,2},? )?\d{4}|\d{1,2}[./]\d{1,2}[./]\d{4})`,
 )
 
 // ReviewDue returns the date by which, according to the text, its document must be reviewed. If only a month is
@@ -24,7 +24,7 @@ func ReviewDue(text string) (time.Time, bool) {
 
 // expiryPattern matches the date on which something expires, runs out or ceases to be valid.
 var expiryPattern = lazyregexp.NewPrefiltered(
-	`(?i)\b(?:r[ua]ns? out|expire[sd]?|lapse[sd]?|(?:is |was )?valid (?:until|to|through|till))(?: on| in| at the end of)? (\d{4}-\d{2}-\d{2}|(?:\d{1,2}\.? )?(?:` + monthNames + `) (?:\d{1,2},? )?20\d\d)\b`,
+	`(?i)\b(?:r[ua]ns? out|expire[sd]?|lapse[sd]?|(?:is |was )?valid (?:until|to|through|till))(?: on| in| at the end of)? (\d{4}-\d{2}-\d{2}|(?:\d{1,2}\.? )?(?:` + MonthNames + `) (?:\d{1,2},? )?20\d\d)\b`,
 )
 
 // ExpiryDate returns the date on which something expires according to a sentence, as written, and the end of
@@ -39,7 +39,7 @@ func ExpiryDate(text string) (date string, end time.Time, ok bool) {
 
 // planDatePattern matches the day, month or quarter by or for which something is planned.
 var planDatePattern = lazyregexp.NewPrefiltered(
-	`(?i)\b(?:by|until|before|for|in|during|end of|later than)(?: the)?(?: end of)? (\d{4}-\d{2}(?:-\d{2})?|q[1-4][ /-]?20\d\d|(?:\d{1,2}\.? )?(?:` + monthNames + `) (?:\d{1,2},? )?20\d\d)\b`,
+	`(?i)\b(?:by|until|before|for|in|during|end of|later than)(?: the)?(?: end of)? (\d{4}-\d{2}(?:-\d{2})?|q[1-4][ /-]?20\d\d|(?:\d{1,2}\.? )?(?:` + MonthNames + `) (?:\d{1,2},? )?20\d\d)\b`,
 )
 
 // PlannedEnd returns the end of the day, month or quarter for which something is planned in a sentence.

@@ -8,7 +8,8 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-const monthNames = `january|february|march|april|may|june|july|august|september|october|november|december`
+// MonthNames are the English names of the months, as alternatives in a regular expression that ignores case.
+const MonthNames = `january|february|march|april|may|june|july|august|september|october|november|december`
 
 // negativeStates are the alternatives, in a regular expression, for what follows "not" in a status or cell.
 const negativeStates = `yet|done|met|tested|in place|compliant|enabled|enforced|effective|started|performed|available|active|configured|present|established|held|reviewed|passed|completed|carried out`
@@ -23,7 +24,7 @@ var (
 		`(?:is|are|was|were|has been|have been|being|remains?|currently|still) (?:\w+ly )?(?:planned|foreseen|envisaged|intended|on the roadmap|on our roadmap|under development|under construction|in development|in progress|in preparation|work in progress|being (?:` + planVerbs + `)\w*)(?: (?:for|to|in|by|as))?|` +
 		`(?:we|organi[sz]ation|company|team|it|department|management) (?:currently )?(?:plans?|intends?|expects?|proposes?) to |` +
 		`plans? (?:are|is) (?:under way|underway|in place) to |planned (?:for|in|by) |scheduled to (?:be )?(?:` + planVerbs + `)\w*|` +
-		`scheduled for (?:q[1-4]|20\d\d|next|completion|implementation|roll-?out|` + monthNames + `)|(?:on|in) (?:the|our) roadmap|` +
+		`scheduled for (?:q[1-4]|20\d\d|next|completion|implementation|roll-?out|` + MonthNames + `)|(?:on|in) (?:the|our) roadmap|` +
 		`to be (?:implemented|introduced|rolled out|deployed|established|developed|purchased|completed by|done)|` +
 		`going to (?:implement|introduce|deploy|roll|establish|adopt|develop|buy)|next (?:year|quarter|fiscal year|budget)|` +
 		`(?:target|planned|expected|due|go-live) date:? |(?:has|have) been (?:proposed|suggested|scheduled)\b|(?:is|are) (?:proposed|scheduled to|expected (?:to (?:be )?` + planVerbs + `\w*|to go|to arrive|in|by)|going to)\b|not (?:yet )?started\b|(?:on|in) (?:the|our|a) backlog|` +
@@ -52,7 +53,7 @@ var (
 	)
 
 	deadlinePattern = lazyregexp.New(
-		`(?i)\b(?:by|in|during|until|from|starting|before|for|end of|mid|early|late)(?: the)?(?: end of| start of| middle of| first half of| second half of)? (?:the )?(?:(?:easter|spring|summer|autumn|fall|winter|christmas) )?(?:(?:q[1-4]|h[12]|fy)[ /-]?)?(?:(?:\d{1,2}\.? )?(?:` + monthNames + `)(?: \d{1,2},?)? )?(20\d\d)\b`,
+		`(?i)\b(?:by|in|during|until|from|starting|before|for|end of|mid|early|late)(?: the)?(?: end of| start of| middle of| first half of| second half of)? (?:the )?(?:(?:easter|spring|summer|autumn|fall|winter|christmas) )?(?:(?:q[1-4]|h[12]|fy)[ /-]?)?(?:(?:\d{1,2}\.? )?(?:` + MonthNames + `)(?: \d{1,2},?)? )?(20\d\d)\b`,
 	)
 
 	reviewYearPattern = lazyregexp.New(`(?i)\b(?:review\w*|revis\w*|valid|expir\w*|next|due)\b[^.]{0,40}\b20\d\d`) // review date of the document itself
