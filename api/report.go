@@ -1,6 +1,9 @@
 package api
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Report is a generated document about an assessment.
 type Report struct {
@@ -51,6 +54,24 @@ const (
 	MaxOfficeLayoutBytes = 2900 << 10
 	MaxStyleBytes        = 2 << 20
 )
+
+// ReportAppendix is a report that holds the details that a report with the template client leaves out.
+type ReportAppendix struct {
+	Letter, Template, Format, Title string
+}
+
+// Filename returns the name of the appendix's file, such as appendix-a-soa.xlsx.
+func (a ReportAppendix) Filename() string {
+	return "appendix-" + strings.ToLower(a.Letter) + "-" + strings.ReplaceAll(a.Template, "_", "-") + "." + a.Format
+}
+
+// ReportAppendices lists the appendices of a report with the template client.
+var ReportAppendices = []ReportAppendix{
+	{"A", "soa", "xlsx", "Statement of Applicability and evidence"},
+	{"B", "gap_analysis", "pdf", "Findings in full"},
+	{"C", "poam", "xlsx", "Plan of action and milestones"},
+	{"D", "maturity", "xlsx", "Maturity by control"},
+}
 
 // LintLayoutInput is the input for checking a layout.
 type LintLayoutInput struct {

@@ -26,7 +26,7 @@ type reportTemplate struct {
 
 var reportTemplates = []reportTemplate{
 	{"client", "for the client: the answer, key risks, roadmap; details in appendices"},
-	{"executive_summary", "for a board: status in plain language, most serious gaps, maturity, next due dates"},
+	{"executive_summary", "for a board, on two pages: the answer, key risks with first steps, plan by quarter"},
 	{"full", "everything: scope, applicability, gaps, maturity, plan, evidence"},
 	{"soa", "the Statement of Applicability"},
 	{"gap_analysis", "the gaps, each with its evidence"},
@@ -66,7 +66,8 @@ func (a *app) reportCreate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "create --template T --format F", Short: "Create a report",
 		Long: "Creates a report and, with --out, saves it. Without --format, the file extension\ndecides the format. " +
-			"--layout fills in a document of your own: a Word document or\npresentation with placeholders, or a Go template for HTML or Markdown.",
+			"--layout fills in a document of your own: a Word document or\n" +
+			"presentation with placeholders, or a Go template for HTML or Markdown.",
 		Example: "  service report create --out report.pdf --appendices appendices\n" +
 			"  service report create --template soa --out soa.csv\n" +
 			"  service report create --layout partner.docx --out acme.docx",
@@ -136,7 +137,10 @@ func (a *app) reportCreate() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	addChoiceFlag(f, &body.Template, "template", reportTemplateNames(), "report template; see service report templates (json, oscal and xlsx: full by default)")
+	addChoiceFlag(
+		f, &body.Template, "template", reportTemplateNames(),
+		"report template; see service report templates (json, oscal and xlsx: full by default)",
+	)
 	addChoiceFlag(
 		f, &body.Format, "format", reportFormats,
 		"pdf, html, docx, xlsx, md or json; pptx for client, executive_summary and full; csv for one deliverable, "+
@@ -163,25 +167,18 @@ func defaultReportTemplate(format string) string {
 	return "client"
 }
 
-// appendixReports lists the reports that are the appendices of a report with the template client.
-var appendixReports = []struct{ template, format, title, file string }{
-	{"soa", "xlsx", "Appendix A: Statement of Applicability and evidence", "appendix-a-soa.xlsx"},
-	{"gap_analysis", "pdf", "Appendix B: Findings in full", "appendix-b-gap-analysis.pdf"},
-	{"poam", "xlsx", "Appendix C: Plan of action and milestones", "appendix-c-poam.xlsx"},
-	{"maturity", "xlsx", "Appendix D: Maturity by control", "appendix-d-maturity.xlsx"},
-}
-
 // saveAppendices creates the appendices of a report for a client and saves them in a folder.
 func (a *app) saveAppendices(ctx context.Context, assessment, dir string, force bool) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return runtimeError("the folder %s can't be created: %w", dir, errorWithoutPath(err))
 	}
-	for _, x := range appendixReports {
-		path := filepath.Join(dir, x.file)
+	for _, x := range api.ReportAppendices {
+		path := filepath.Join(dir, x.Filename())
 		if err := a.rejectUnusableOutputPath(path, force); err != nil {
 			return err
 		}
-		body := api.ReportBody{Template: x.template, Format: x.format, ReportAppearance: api.ReportAppearance{Title: x.title}}
+		title := "Appendix " + x.Letter + ": " + x.Title
+		body := api.ReportBody{Template: x.Template, Format: x.Format, ReportAppearance: api.ReportAppearance{Title: title}}
 		if err := a.generateReportFile(ctx, assessment, body, path, force); err != nil {
 			return err
 		}
@@ -459,8 +456,8 @@ func (a *app) reportTemplates() *cobra.Command {
 				)
 				p.Blank()
 				p.Text(
-					"Formats: pdf, html, docx, xlsx, md and json; pptx for client, executive_summary and full; csv for one deliverable; oscal for " +
-						"full, soa, gap_analysis, poam and assessment_plan; xlsx for fedramp_poam and emass_poam.",
+					"Formats: pdf, html, docx, xlsx, md and json; pptx for client, executive_summary and full; csv for one deliverable; " +
+						"oscal for full, soa, gap_analysis, poam and assessment_plan; xlsx for fedramp_poam and emass_poam.",
 				)
 			})
 		},

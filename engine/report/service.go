@@ -246,7 +246,8 @@ func (s *Service) findEarlier(ctx context.Context, by api.Caller, a *api.Assessm
 	return id, err
 }
 
-// addEarlier adds the assessment that a request compares with to src.
+// addEarlier adds the assessment that a request compares with to src. It returns an error if the template supports neither
+// a comparison nor appendices, but the request asks for them.
 func (s *Service) addEarlier(ctx context.Context, by api.Caller, src *content.Source, b api.ReportBody) error {
 	if b.WithAppendices && b.Template != content.TemplateClient {
 		return api.Invalid("with_appendices", "only a report with the template client has appendices, not %s", b.Template)

@@ -6,7 +6,6 @@ package block
 import (
 	"bytes"
 	"image/png"
-	"slices"
 	"strings"
 	"time"
 
@@ -237,11 +236,6 @@ func (t Table) totalWidth() int {
 		sum += max(c.Width, 1)
 	}
 	return sum
-}
-
-// HasRow reports whether the table has a row with the given ID.
-func (t Table) HasRow(id string) bool {
-	return slices.ContainsFunc(t.Rows, func(r Row) bool { return r.ID == id })
 }
 
 // HasDetails reports whether any row has a detail.

@@ -28,7 +28,7 @@ func (v *Report) annexSection() []block.Block {
 	st := v.approvalStatus(api.GateSoA)
 	f.Add("Version", block.Text(fmt.Sprintf("%d of %s", v.SoA.VersionNumber, wording.LongDate(v.SoA.CreatedAt))))
 	if st.approved {
-		f.Add("Approved", block.UserText(approvalSentence(v.approverName(st), wording.ISODateOrEmpty(approvedAt(st)), st.inAdvance())))
+		f.Add("Approved", block.UserText(v.describeApproval(st)))
 	} else {
 		f.Add("Approved", block.Badge("draft", st.reason))
 	}
@@ -48,8 +48,9 @@ func (v *Report) annexSection() []block.Block {
 		prose.Count(applies, "control", "controls"), excluded, len(rows)-applies-excluded, done)))
 	return []block.Block{
 		f, v.annexATable(rows),
-		block.NewPara("", "Reasons for inclusion: Law, a law or regulation among the frameworks requires it. Contract, a contractual standard does. Best practice, a "+
-			"standard or baseline that the organization chose does. Risk, it treats a risk that the catalog or the organization names."),
+		block.NewPara("", "Reasons for inclusion: Law, a law or regulation among the frameworks requires it. "+
+			"Contract, a contractual standard does. Best practice, a standard or baseline that the organization chose does. "+
+			"Risk, it treats a risk that the catalog or the organization names."),
 	}
 }
 
@@ -84,9 +85,10 @@ func annexInclusion(r requirementCoverage) (included string, applicable []*api.S
 // annexATable returns a table of the Annex A controls, as ISO 27001 requires in 6.1.3 d: each with its inclusion and the
 // reasons for it, the justification of an exclusion, and whether it is implemented.
 func (v *Report) annexATable(rows []requirementCoverage) block.Table {
-	t := block.Table{Caption: "Controls of Annex A in order, with reasons and status", Empty: "The catalog has no Annex A controls.", Columns: []block.Column{
-		{Name: "Control of Annex A", Width: 9}, {Name: "Applies", Width: 3},
-	}}
+	t := block.Table{
+		Caption: "Controls of Annex A in order, with reasons and status", Empty: "The catalog has no Annex A controls.",
+		Columns: []block.Column{{Name: "Control of Annex A", Width: 9}, {Name: "Applies", Width: 3}},
+	}
 	for _, c := range inclusionReasonColumns {
 		t.Columns = append(t.Columns, block.Column{Name: c.header, Width: 3})
 	}
@@ -141,11 +143,9 @@ func (v *Report) annexJustification(r requirementCoverage, included string, appl
 	}
 	text := "No evidence was provided."
 	if len(documents) > 0 {
-		text = fmt.Sprintf("%s in %s", prose.Count(passages, "passage", "passages"), strings.Join(documents[:min(len(documents), maxAnnexDocuments)], "; "))
-		if more := len(documents) - maxAnnexDocuments; more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
-		}
-		text += "."
+		shown := documents[:min(len(documents), maxAnnexDocuments)]
+		text = fmt.Sprintf("%s in %s%s.",
+			prose.Count(passages, "passage", "passages"), strings.Join(shown, "; "), moreOf(len(documents)-len(shown)))
 	}
 	c := block.UserText(text).With(block.Span{Text: " Controls: "})
 	return c.With(v.controlLinks(r.items)...)

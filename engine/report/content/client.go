@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,9 +22,9 @@ func (v *Report) answerBlocks() []block.Block {
 	}
 	out = append(out, v.answerTiles())
 	if t := s.Trend; t != nil {
-		out = append(out, block.Para{Class: "lead", Text: block.Cell{{Text: "Trend:", Strong: true}, {Text: " " + t.Summary, UserText: true}}})
+		out = append(out, labeledPara("lead", "Trend:", t.Summary))
 	}
-	out = append(out, block.Para{Class: "decision", Text: block.Cell{{Text: "Decision asked for:", Strong: true}, {Text: " " + s.Decision, UserText: true}}})
+	out = append(out, labeledPara("decision", "Decision asked for:", s.Decision))
 	if s.Posture.Applicable > 0 {
 		out = append(out, v.postureTable())
 	}
@@ -31,6 +32,11 @@ func (v *Report) answerBlocks() []block.Block {
 		out = append(out, block.NewPara("empty", "Approved in advance, before anyone had seen the content: "+prose.JoinAnd(names)+"."))
 	}
 	return out
+}
+
+// labeledPara returns a paragraph that begins with a label in bold.
+func labeledPara(class, label, text string) block.Para {
+	return block.Para{Class: class, Text: block.Cell{{Text: label, Strong: true}, {Text: " " + text, UserText: true}}}
 }
 
 // approvedInAdvance returns the names of the deliverables whose approval was given in advance.
@@ -123,11 +129,11 @@ func (v *Report) briefSection() []block.Block {
 		},
 	}
 	for _, r := range s.Risks {
-		step, _, _ := strings.Cut(r.FirstStep, ". To begin")
 		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
 			{{Text: r.Title, Strong: true}},
 			block.Badge(string(r.Severity), wording.Label(string(r.Severity))), block.Number(len(r.Controls)),
-			block.Text(prose.Capitalize(r.Event) + "."), block.UserText(wording.OrDefault(step, "–")), block.NoBreak(wording.OrDefault(string(r.StepDue), "–")),
+			block.Text(prose.Capitalize(r.Event) + "."), block.UserText(wording.OrDefault(r.firstAction, "–")),
+			block.NoBreak(wording.OrDefault(string(r.StepDue), "–")),
 		}})
 	}
 	out := []block.Block{t}
@@ -151,7 +157,8 @@ func (v *Report) risksSection() []block.Block {
 	}
 	out := []block.Block{
 		block.NewPara("", fmt.Sprintf(
-			"The %s of the gap analysis that need action lead to %s. A gap that the evidence shows weighs more than one that only lacks evidence.",
+			"The %s of the gap analysis that need action lead to %s. "+
+				"A gap that the evidence shows weighs more than one that only lacks evidence.",
 			prose.Count(findings, "finding", "findings"), prose.Count(len(s.Risks), "key risk", "key risks"),
 		)),
 		v.riskTable(),
@@ -159,14 +166,12 @@ func (v *Report) risksSection() []block.Block {
 	for i := range s.Risks {
 		out = append(out, v.riskCard(&s.Risks[i]))
 	}
-	left := fmt.Sprintf("Not shown here: each of the %s on its own; %s has them in full.",
-		prose.Count(len(v.Findings), "finding", "findings"), s.appendixName(TemplateGapAnalysis))
-	if len(s.MinorRisks) > 0 {
-		left = fmt.Sprintf("Not shown here: %s (%s), and each of the %s on its own; %s has them in full.",
-			prose.Count(len(s.MinorRisks), "smaller risk", "smaller risks"), strings.Join(s.MinorRisks, ", "),
-			prose.Count(len(v.Findings), "finding", "findings"), s.appendixName(TemplateGapAnalysis))
+	minor := ""
+	if n := len(s.MinorRisks); n > 0 {
+		minor = fmt.Sprintf("%s (%s), and ", prose.Count(n, "smaller risk", "smaller risks"), strings.Join(s.MinorRisks, ", "))
 	}
-	return append(out, block.NewPara("", left))
+	return append(out, block.NewPara("", fmt.Sprintf("Not shown here: %seach of the %s on its own; %s has them in full.",
+		minor, prose.Count(len(v.Findings), "finding", "findings"), s.appendixName(TemplateGapAnalysis))))
 }
 
 // riskTable lists the key risks, one line each.
@@ -185,7 +190,8 @@ func (v *Report) riskTable() block.Table {
 			block.Number(r.Number),
 			{{Text: r.Title, Strong: true}},
 			block.Badge(string(r.Severity), wording.Label(string(r.Severity))),
-			block.Number(r.Shown), block.Number(r.Unknown), block.Number(r.Actions), block.NoBreak(wording.OrDefault(string(r.FirstDue), "–")),
+			block.Number(r.Shown), block.Number(r.Unknown), block.Number(r.Actions),
+			block.NoBreak(wording.OrDefault(string(r.FirstDue), "–")),
 		}})
 	}
 	return t
@@ -207,7 +213,7 @@ func (v *Report) riskCard(r *KeyRisk) block.Card {
 			block.Span{Text: " " + citation(e), UserText: true}))
 	}
 	if r.Actions > 0 {
-		f.AddText("First step", fmt.Sprintf("%s. Owner: %s. Due: %s.", r.FirstStep, r.Owner, wording.OrDefault(string(r.StepDue), "no date")))
+		f.AddText("First step", describeStep(r.FirstStep, r.Owner, r.StepDue))
 		if r.Proof != "" {
 			f.AddText("Proof of success", r.Proof+".")
 		}
@@ -221,6 +227,11 @@ func (v *Report) riskCard(r *KeyRisk) block.Card {
 	return c
 }
 
+// describeStep says what to do, who does it and by when.
+func describeStep(step, owner string, due api.Date) string {
+	return fmt.Sprintf("%s. Owner: %s. Due: %s.", step, owner, wording.OrDefault(string(due), "no date"))
+}
+
 // citation returns the document and place of a passage, in parentheses.
 func citation(e api.Evidence) string {
 	s := wording.OrDefault(e.DocumentTitle, e.Filename)
@@ -232,11 +243,7 @@ func citation(e api.Evidence) string {
 
 // firstCodes lists the first n codes and the number of others.
 func firstCodes(codes []string, n int) string {
-	s := strings.Join(codes[:min(n, len(codes))], ", ")
-	if more := len(codes) - n; more > 0 {
-		s += fmt.Sprintf(" and %s more", prose.GroupThousands(more))
-	}
-	return s
+	return strings.Join(codes[:min(n, len(codes))], ", ") + moreOf(len(codes)-n)
 }
 
 // postureSection shows where the company stands: by domain as a heat map, and its maturity against the target.
@@ -247,7 +254,8 @@ func (v *Report) postureSection() []block.Block {
 	}
 	out := []block.Block{
 		block.Heading{ID: v.anchors.assign("posture", "heat"), Text: "By domain"},
-		block.NewPara("", "Each row is a domain, weakest first. The darker a cell, the larger its share of the domain’s measures; the number counts them."),
+		block.NewPara("", "Each row is a domain, weakest first. "+
+			"The darker a cell, the larger its share of the domain’s measures; the number counts them."),
 		v.statusHeatMap(),
 	}
 	if m := v.MaturitySummary; m != nil && m.Overall.Mean != nil {
@@ -283,13 +291,7 @@ func (v *Report) maturityGaps() (out []api.DomainMaturity) {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b api.DomainMaturity) int {
-		switch x, y := *a.TargetMean-*a.Mean, *b.TargetMean-*b.Mean; {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
+		return cmp.Compare(*b.TargetMean-*b.Mean, *a.TargetMean-*a.Mean)
 	})
 	return out
 }
@@ -366,17 +368,10 @@ func (v *Report) profileCard(d *DomainProfile) block.Card {
 		f.AddText("To do", nameSome(d.Missing, 3))
 	}
 	if a := d.NextAction; a != nil {
-		f.AddText("Next", fmt.Sprintf("%s (%s). Owner: %s. Due: %s.", a.Title, a.Code, a.Owner, wording.OrDefault(string(a.Due), "no date")))
+		f.AddText("Next", describeStep(a.Title+" ("+a.Code+")", a.Owner, a.Due))
 	}
 	c.Blocks = []block.Block{f}
 	return c
-}
-
-func moreOf(n int) string {
-	if n <= 0 {
-		return ""
-	}
-	return fmt.Sprintf(" and %s more", prose.GroupThousands(n))
 }
 
 // readerStatus returns a status in words for readers who don't know the method.
@@ -400,11 +395,10 @@ const maxOpenRequirements = 20
 
 // standardsSection shows, for each framework, how many requirements are met, and those that are furthest from it.
 func (v *Report) standardsSection() []block.Block {
-	out := []block.Block{}
 	if len(v.coverage) == 0 {
 		return []block.Block{block.NewPara("empty", "No standard was selected: the catalog's measures were assessed on their own.")}
 	}
-	out = append(out, v.coverageTable())
+	out := []block.Block{v.coverageTable()}
 	if v.SoA == nil {
 		return out
 	}
@@ -456,8 +450,8 @@ func (v *Report) roadmapSection() []block.Block {
 		return []block.Block{block.NewPara("empty", "The plan has no open action.")}
 	}
 	out := []block.Block{
-		block.NewPara("", fmt.Sprintf("%s remain open, with an effort of about %s. %s",
-			prose.Capitalize(prose.Count(v.openActions(), "action", "actions")), s.Effort, effortAssumption)),
+		block.NewPara("", fmt.Sprintf("%s open, with an effort of about %s. %s",
+			prose.Count(v.openActions(), "action remains", "actions remain"), s.Effort, effortAssumption)),
 		v.roadmapPicture(),
 		v.roadmapTable(),
 	}
@@ -526,7 +520,8 @@ func (v *Report) examinedSection() []block.Block {
 		prose.GroupThousands(read), prose.Count(len(v.Documents), "document", "documents"))))
 	if len(v.Documents) > 0 {
 		t := block.Table{Caption: "Documents examined, most cited first", Columns: []block.Column{
-			{Name: "Document", Width: 10}, {Name: "Kind", Width: 4}, {Name: "Date", Width: 4}, {Name: "Passages cited", Width: 4, Number: true},
+			{Name: "Document", Width: 10}, {Name: "Kind", Width: 4}, {Name: "Date", Width: 4},
+			{Name: "Passages cited", Width: 4, Number: true},
 		}}
 		docs := slices.Clone(v.Documents)
 		slices.SortStableFunc(docs, func(a, b api.Document) int { return cited[b.ID] - cited[a.ID] })
@@ -550,7 +545,11 @@ func (v *Report) examinedSection() []block.Block {
 		l.Items = append(l.Items, block.UserText(fmt.Sprintf(format, args...)))
 	}
 	for _, d := range unread[:min(len(unread), 10)] {
-		add("%s could not be read%s.", d.Filename, map[bool]string{true: "", false: ": " + strings.TrimRight(wording.OrEmpty(d.Error), ".")}[d.Error == nil])
+		why := ""
+		if d.Error != nil {
+			why = ": " + strings.TrimRight(*d.Error, ".")
+		}
+		add("%s could not be read%s.", d.Filename, why)
 	}
 	if more := len(unread) - 10; more > 0 {
 		add("%s could not be read.", prose.Count(more, "more document", "more documents"))
@@ -574,10 +573,12 @@ func (v *Report) examinedSection() []block.Block {
 		}
 		add("No evidence was provided for %s.", name)
 	}
-	if t := v.evidenceWanted(); len(t.Rows) > 0 {
+	if wanted := v.listWanted(); len(wanted) > 0 {
+		shown := wanted[:min(len(wanted), maxWanted)]
 		out = append(out, block.Heading{ID: v.anchors.assign("examined", "wanted"), Text: "Evidence to provide first"},
-			block.NewPara("", "The documents and records that would settle most of what could not be judged. Bringing what exists costs least and changes the picture most."), t)
-		if more := v.countWanted() - len(t.Rows); more > 0 {
+			block.NewPara("", "The documents and records that would settle most of what could not be judged. "+
+				"Providing what exists costs least and changes the picture most."), wantedTable(shown))
+		if more := len(wanted) - len(shown); more > 0 {
 			out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s; %s has them with their actions.",
 				prose.Count(more, "further piece of evidence", "further pieces of evidence"), s.appendixName(TemplatePOAM))))
 		}
@@ -619,15 +620,12 @@ func (v *Report) listWanted() (out []wantedEvidence) {
 	return out
 }
 
-func (v *Report) countWanted() int { return len(v.listWanted()) }
-
-// evidenceWanted lists the evidence that would settle most.
-func (v *Report) evidenceWanted() block.Table {
+// wantedTable returns a table of the evidence to provide.
+func wantedTable(all []wantedEvidence) block.Table {
 	t := block.Table{Caption: "Evidence to provide", Columns: []block.Column{
 		{Name: "Evidence", Width: 12}, {Name: "Measures it helps to judge", Width: 4, Number: true}, {Name: "Ask", Width: 8},
 	}}
-	all := v.listWanted()
-	for _, w := range all[:min(len(all), maxWanted)] {
+	for _, w := range all {
 		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{block.UserText(w.name), block.Number(w.controls), block.UserText(w.owner)}})
 	}
 	return t
@@ -659,15 +657,16 @@ func (v *Report) methodSection() []block.Block {
 	out := []block.Block{
 		block.NewPara("", fmt.Sprintf(
 			"The assessment compares the documents provided with what an assessor looks for in each measure of %s. "+
-				"A measure counts as in place only if passages of valid documents show it; a draft, a plan or an outdated text does not suffice. "+
-				"Every verdict quotes its passages.", v.CatalogName())),
+				"A measure counts as in place only if passages of valid documents show it; "+
+				"a draft, a plan or an outdated text does not suffice. Every verdict quotes its passages.", v.CatalogName())),
 		block.NewPara("", postureRule),
 	}
 	var l block.List
 	add := func(s string) { l.Items = append(l.Items, block.UserText(s)) }
 	add("Paper is not practice: what documents say may not be what is done. Where records show practice, they are preferred.")
 	add("“Too little evidence” does not mean that a measure is missing.")
-	add("Severity combines the weight of a measure, how much of it is missing, and how many requirements depend on it. Money is not estimated.")
+	add("Severity combines the weight of a measure, how much of it is missing, and how many requirements depend on it. " +
+		"Money is not estimated.")
 	add(effortAssumption)
 	if v.Catalog.IsStarter {
 		add(StarterNotice)
@@ -678,34 +677,30 @@ func (v *Report) methodSection() []block.Block {
 // appendicesSection lists the appendices by their letters.
 func (v *Report) appendicesSection() []block.Block {
 	t := block.Table{Caption: "Appendices", Columns: []block.Column{
-		{Name: "Appendix", Width: 3}, {Name: "Title", Width: 8}, {Name: "Lines", Width: 2, Number: true}, {Name: "Content", Width: 12}, {Name: "Where", Width: 6},
+		{Name: "Appendix", Width: 3},
+		{Name: "Title", Width: 8},
+		{Name: "Lines", Width: 2, Number: true},
+		{Name: "Content", Width: 12},
+		{Name: "Where", Width: 6},
 	}}
 	for _, a := range v.Story().Appendices {
-		where := block.Text(AppendixFilename(a, a.Format))
+		where := block.Text(a.filename)
 		if v.Template.hasSection(a.section) {
 			where = block.Cell{{Text: "in this document", Ref: string(a.section)}}
 		}
 		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
-			{{Text: a.Letter, Strong: true}}, block.Text(a.Title), block.Number(a.Items), block.Text(prose.Capitalize(a.Content) + "."), where,
+			{{Text: a.Letter, Strong: true}}, block.Text(a.Title), block.Number(a.Items),
+			block.Text(prose.Capitalize(a.Content) + "."), where,
 		}})
 	}
 	return []block.Block{t}
 }
 
-// AppendixFilename returns the name of the file that holds an appendix.
-func AppendixFilename(a Appendix, extension string) string {
-	return fmt.Sprintf("appendix-%s-%s.%s", strings.ToLower(a.Letter), strings.ReplaceAll(a.Template, "_", "-"), extension)
-}
-
-// Appendices lists the appendices of a client's report.
-func (v *Report) Appendices() []Appendix { return v.Story().Appendices }
-
-// BindAppendices adds the appendices to the report as further sections, before the last one.
+// BindAppendices adds the appendices to the end of the report as further sections.
 func (v *Report) BindAppendices() {
 	if v.Template.Name != TemplateClient {
 		return
 	}
-	at := slices.Index(v.Template.Sections, SectionMethod)
-	v.Template.Sections = slices.Insert(slices.Clone(v.Template.Sections), at+2,
+	v.Template.Sections = append(slices.Clone(v.Template.Sections),
 		SectionSoA, SectionGap, SectionPOAM, SectionMaturity, SectionDocuments, SectionApprovals)
 }

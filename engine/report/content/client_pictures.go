@@ -2,7 +2,6 @@ package content
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/scf-service/service/api"
@@ -18,17 +17,15 @@ func (v *Report) statusHeatMap() block.Picture {
 	const left, cell, high = 250.0, 84.0, 19.0
 	s := v.Story()
 	columns := []coverageStatus{statusImplemented, statusPartly, statusPlanned, statusMissing, statusNotEvidenced}
-	d := drawing.Drawing{Title: "Where each domain stands", Width: drawing.Width}
-	if s.Strongest != "" {
-		d.Title = fmt.Sprintf("%s is strongest; %s is the gap", s.Strongest, s.Weakest)
-	}
+	d := drawing.Drawing{Title: s.describeExtremes(), Width: drawing.Width}
 	for i, o := range columns {
 		name := readerStatus(o)
 		if o == statusNotEvidenced {
 			name = "No evidence"
 		}
 		d.Add(drawing.Label{
-			X: left + cell*float64(i) + cell/2, Y: 14, Size: drawing.SmallLabelSize, Text: name, Anchor: drawing.Middle, Color: drawing.Soft, Bold: true,
+			X: left + cell*float64(i) + cell/2, Y: 14, Size: drawing.SmallLabelSize, Text: name, Anchor: drawing.Middle,
+			Color: drawing.Soft, Bold: true,
 		})
 	}
 	y := 22.0
@@ -40,9 +37,10 @@ func (v *Report) statusHeatMap() block.Picture {
 		var parts []string
 		for i, o := range columns {
 			n := one.Counts[o]
-			shade := drawing.HeatShade(shareStep(n, one.Applicable))
+			step := heatStep(n, one.Applicable)
+			shade := drawing.HeatShade(step)
 			if o == statusImplemented {
-				shade = drawing.CoolShade(shareStep(n, one.Applicable))
+				shade = drawing.CoolShade(step)
 			}
 			x := left + cell*float64(i)
 			d.Add(drawing.Box{X: x + 1, Y: y + 1, W: cell - 2, H: high - 2, Fill: shade})
@@ -62,14 +60,6 @@ func (v *Report) statusHeatMap() block.Picture {
 	return block.Picture{Drawing: d}
 }
 
-// shareStep returns the shade for a share of a whole: 0 for nothing, the darkest for all.
-func shareStep(n, whole int) int {
-	if n <= 0 || whole <= 0 {
-		return 0
-	}
-	return max(1, int(math.Ceil(float64(n)/float64(whole)*drawing.HeatSteps)))
-}
-
 // roadmapPicture draws the open actions of each quarter as a bar with a segment for each severity.
 func (v *Report) roadmapPicture() block.Picture {
 	const left, right, step, high = 150.0, 520.0, 26.0, 17.0
@@ -81,8 +71,8 @@ func (v *Report) roadmapPicture() block.Picture {
 		}
 	}
 	d := drawing.Drawing{
-		Title: fmt.Sprintf("%s of %s fall due in %s", prose.GroupThousands(s.Roadmap[at].Items), prose.Count(v.openActions(), "action", "actions"),
-			s.Roadmap[at].Name),
+		Title: fmt.Sprintf("%s of %s fall due in %s",
+			prose.GroupThousands(s.Roadmap[at].Items), prose.Count(v.openActions(), "action", "actions"), s.Roadmap[at].Name),
 		Width: drawing.Width,
 	}
 	var keys []drawing.LegendKey

@@ -209,6 +209,16 @@ func annexAControls(all []frameworkCoverage) (rows []requirementCoverage, ok boo
 	return rows, true
 }
 
+// countApplicable returns the number of items that apply.
+func countApplicable(items []api.SoAItem) (n int) {
+	for i := range items {
+		if items[i].Applicability.IsApplicable() {
+			n++
+		}
+	}
+	return n
+}
+
 // countControlStatuses returns how many items have each status, in total and for each domain.
 func countControlStatuses(items []api.SoAItem) (all map[coverageStatus]int, domains map[string]map[coverageStatus]int) {
 	all, domains = map[coverageStatus]int{}, map[string]map[coverageStatus]int{}

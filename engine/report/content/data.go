@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/report/wording"
 )
 
 // SchemaVersion is the version of the JSON form of reports. Within a major version, fields are only ever
@@ -95,7 +94,7 @@ func (v *Report) Data() *Data {
 			r.Approvals = append(r.Approvals, a)
 		}
 	}
-	if v.Template.Name == TemplateClient || v.isBrief() {
+	if v.hasStory() {
 		r.Story = v.Story()
 	}
 	if v.Template.hasSection(SectionSummary) || v.isBrief() {
@@ -127,7 +126,7 @@ func newJSONDeliverable[V, I any](v *Report, g api.Gate, version *V, items []I) 
 	st := v.approvalStatus(g)
 	p := &jsonDeliverable[V, I]{Version: version, Approved: st.approved, ApprovalStatus: st.reason, Items: items}
 	if st.approved {
-		p.ApprovalStatus = approvalSentence(v.approverName(st), wording.ISODateOrEmpty(approvedAt(st)), st.inAdvance())
+		p.ApprovalStatus = v.describeApproval(st)
 	}
 	return p
 }

@@ -17,7 +17,7 @@ func (v *Report) Document() block.Document {
 	d := v.DocumentWithoutSections()
 	v.assignAnchors()
 	v.indexQuotedPassages()
-	if v.Template.Name == TemplateClient || v.isBrief() {
+	if v.hasStory() {
 		d.Front = v.answerBlocks()
 	}
 	if d.Brief = v.isBrief(); d.Brief {
@@ -50,7 +50,8 @@ func (v *Report) DocumentWithoutSections() block.Document {
 		Title: v.Title, Organization: v.Organization.Name, Assessment: v.Assessment.Name,
 		Draft: v.DraftReasons, AsOf: wording.TimeOrNotSpecified(v.AsOf), Time: v.AsOf, Tool: v.Tool,
 		Provenance: v.provenanceLine(),
-		Facts:      v.aboutReportFacts(), Versions: v.versionsTable(), Theme: v.theme, Line: v.Brand.Line, Footer: v.Brand.Footer, Logo: v.Brand.Logo,
+		Facts:      v.aboutReportFacts(), Versions: v.versionsTable(),
+		Theme: v.theme, Line: v.Brand.Line, Footer: v.Brand.Footer, Logo: v.Brand.Logo,
 	}
 	if v.Catalog.IsStarter {
 		d.Notices = append(d.Notices, "STARTER CATALOG. "+StarterNotice)
@@ -186,8 +187,13 @@ func (v *Report) withApprovalNote(s block.Section, g api.Gate) block.Section {
 		s.Draft = st.reason
 		return s
 	}
-	s.Approved = approvalSentence(v.approverName(st), wording.ISODateOrEmpty(approvedAt(st)), st.inAdvance())
+	s.Approved = v.describeApproval(st)
 	return s
+}
+
+// describeApproval says who approved a version and when.
+func (v *Report) describeApproval(st approvalStatus) string {
+	return approvalSentence(v.approverName(st), wording.ISODateOrEmpty(approvedAt(st)), st.inAdvance())
 }
 
 // approvalSentence says who approved and when. If the approval was given in advance, it says so, because nobody had seen
@@ -295,7 +301,9 @@ func (v *Report) versionsTable() block.Table {
 
 // briefVersionsTable returns a table like versionsTable with one line for each version.
 func (v *Report) briefVersionsTable() block.Table {
-	t := block.Table{Caption: "Versions this report is based on", Columns: []block.Column{{Name: "Version", Width: 8}, {Name: "Content SHA-256", Width: 12}}}
+	t := block.Table{Caption: "Versions this report is based on", Columns: []block.Column{
+		{Name: "Version", Width: 8}, {Name: "Content SHA-256", Width: 12},
+	}}
 	for _, g := range v.Template.Gates {
 		st := v.approvalStatus(g)
 		line, sum := st.reason, block.Text("–")
@@ -303,7 +311,8 @@ func (v *Report) briefVersionsTable() block.Table {
 			sum = block.Mono(st.version.ContentSHA256)
 		}
 		if st.approved {
-			line = fmt.Sprintf("%s %d, approved %s", prose.Capitalize(g.Title()), st.version.VersionNumber, wording.ISODateOrEmpty(approvedAt(st)))
+			line = fmt.Sprintf("%s %d, approved %s",
+				prose.Capitalize(g.Title()), st.version.VersionNumber, wording.ISODateOrEmpty(approvedAt(st)))
 			if st.inAdvance() {
 				line += " in advance"
 			}

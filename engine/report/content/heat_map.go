@@ -21,6 +21,18 @@ type severityCounts struct {
 	bySeverity []int
 }
 
+// isGrave reports whether a severity is critical or high.
+func isGrave(s api.Severity) bool { return s == api.SeverityCritical || s == api.SeverityHigh }
+
+func countGrave(findings []api.Finding) (n int) {
+	for i := range findings {
+		if isGrave(findings[i].Severity) {
+			n++
+		}
+	}
+	return n
+}
+
 // countFindingsByDomain returns the number of findings of each severity for each domain, sorted by domain
 // code.
 func (v *Report) countFindingsByDomain() (out []severityCounts) {

@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// LayoutData is what a user's own layout is given: the report in its JSON form, and the lists, figures and pictures
+// LayoutData is the data with which a user's own layout is filled in: the report in its JSON form, and the lists, figures and pictures
 // that a document for a client is made of, ready to print.
 type LayoutData struct {
 	*Data
@@ -34,7 +34,7 @@ type LayoutData struct {
 	Charts           LayoutCharts      `json:"charts"`
 }
 
-// LayoutClient is whose report it is.
+// LayoutClient is the organization that the report is about.
 type LayoutClient struct {
 	Name string `json:"name"`
 }
@@ -109,7 +109,7 @@ type LayoutQuote struct {
 	Stance   string `json:"stance"`
 }
 
-// LayoutDomain is what was found in a domain of the catalog.
+// LayoutDomain holds the results for a domain of the catalog.
 type LayoutDomain struct {
 	Code                 string   `json:"code"`
 	Name                 string   `json:"name"`
@@ -131,7 +131,7 @@ type LayoutDomain struct {
 	MaturityTarget       *float64 `json:"maturity_target"`
 }
 
-// LayoutFramework is how far the requirements of a framework are met.
+// LayoutFramework holds the results for a framework.
 type LayoutFramework struct {
 	Code                 string              `json:"code"`
 	Name                 string              `json:"name"`
@@ -211,9 +211,6 @@ type LayoutImage struct {
 // Theme returns the colors of the report.
 func (v *Report) Theme() drawing.Theme { return v.theme }
 
-// FirstSentence returns the first sentence of a text, followed by "…" if there is more.
-func FirstSentence(s string) string { return firstSentence(s) }
-
 // LayoutData returns the content of the report for a user's own layout. What the report's template doesn't show is
 // empty.
 func (v *Report) LayoutData() *LayoutData {
@@ -255,30 +252,26 @@ func (v *Report) layoutReport() LayoutReport {
 }
 
 func (v *Report) layoutFigures() LayoutFigures {
+	p := v.Story().Posture
 	all, _ := countControlStatuses(v.SoAItems)
 	f := LayoutFigures{
-		Controls: len(v.SoAItems), Implemented: all[statusImplemented], PartiallyImplemented: all[statusPartly], Planned: all[statusPlanned],
-		NotImplemented: all[statusMissing], NotEvidenced: all[statusNotEvidenced], NotAssessed: all[statusNotAssessed],
-		Excluded: all[statusExcluded], CompliancePct: v.Summary.CompliancePct, Findings: len(v.Findings),
+		Controls: len(v.SoAItems), Applicable: p.Applicable, Implemented: p.Implemented, PartiallyImplemented: p.Partially,
+		Planned: p.Planned, NotImplemented: p.NotImplemented, NotEvidenced: p.NotEvidenced,
+		NotAssessed: all[statusNotAssessed], Excluded: p.Excluded,
+		CompliancePct: p.CompliancePct, Findings: len(v.Findings), Critical: p.Critical, High: p.High,
+		Maturity: p.Maturity, MaturityTarget: p.Target, OpenPlanItems: v.openActions(),
 	}
-	for i := range v.SoAItems {
-		if v.SoAItems[i].Applicability.IsApplicable() {
-			f.Applicable++
-		}
-	}
-	by := map[api.Severity]int{}
 	for i := range v.Findings {
-		by[v.Findings[i].Severity]++
-	}
-	f.Critical, f.High, f.Medium = by[api.SeverityCritical], by[api.SeverityHigh], by[api.SeverityMedium]
-	f.Low, f.Informational = by[api.SeverityLow], by[api.SeverityInformational]
-	if m := v.MaturitySummary; m != nil {
-		f.Maturity, f.MaturityTarget = m.Overall.Mean, m.Overall.TargetMean
+		switch v.Findings[i].Severity {
+		case api.SeverityMedium:
+			f.Medium++
+		case api.SeverityLow:
+			f.Low++
+		case api.SeverityInformational:
+			f.Informational++
+		}
 	}
 	for i := range v.POAMItems {
-		if v.POAMItems[i].IsOpen() {
-			f.OpenPlanItems++
-		}
 		if v.isOverdue(&v.POAMItems[i]) {
 			f.OverduePlanItems++
 		}
@@ -304,9 +297,10 @@ func (v *Report) ownerAndDueDate(f *api.Finding) (owner string, due api.Date, it
 func (v *Report) layoutFinding(f *api.Finding) LayoutFinding {
 	owner, due, item := v.ownerAndDueDate(f)
 	out := LayoutFinding{
-		Severity: f.Severity, ControlCode: f.ControlCode, ControlTitle: f.ControlTitle, Domain: v.domainName(f.DomainCode), Result: f.Result,
-		GapType: f.GapType, Requirements: wording.Requirements(f.RequirementCodes), Condition: f.Condition, Criteria: f.Criteria, Cause: f.Cause,
-		Effect: f.Effect, Recommendation: f.Recommendation, MissingElements: f.MissingElements, Owner: owner, DueDate: due, PlanItem: item,
+		Severity: f.Severity, ControlCode: f.ControlCode, ControlTitle: f.ControlTitle, Domain: v.domainName(f.DomainCode),
+		Result: f.Result, GapType: f.GapType, Requirements: wording.Requirements(f.RequirementCodes),
+		Condition: f.Condition, Criteria: f.Criteria, Cause: f.Cause, Effect: f.Effect,
+		Recommendation: f.Recommendation, MissingElements: f.MissingElements, Owner: owner, DueDate: due, PlanItem: item,
 		Note: wording.OrEmpty(f.Note), Evidence: []LayoutQuote{},
 	}
 	for _, e := range f.Evidence {
@@ -370,8 +364,9 @@ func (v *Report) layoutFrameworks() []LayoutFramework {
 		f := LayoutFramework{
 			Code: fc.framework.Code, Name: wording.OrDefault(fc.framework.Name, fc.framework.Code),
 			Implemented: fc.counts[statusImplemented], PartiallyImplemented: fc.counts[statusPartly], Planned: fc.counts[statusPlanned],
-			NotImplemented: fc.counts[statusMissing], NotEvidenced: fc.counts[statusNotEvidenced], NotAssessed: fc.counts[statusNotAssessed],
-			Excluded: fc.counts[statusExcluded], NoControl: fc.counts[statusUnmapped], Requirements: []LayoutRequirement{},
+			NotImplemented: fc.counts[statusMissing], NotEvidenced: fc.counts[statusNotEvidenced],
+			NotAssessed: fc.counts[statusNotAssessed], Excluded: fc.counts[statusExcluded],
+			NoControl: fc.counts[statusUnmapped], Requirements: []LayoutRequirement{},
 		}
 		for _, r := range fc.requirements {
 			one := LayoutRequirement{Code: r.code, Title: r.title, Status: r.status.displayName(), Controls: []string{}}
@@ -388,7 +383,8 @@ func (v *Report) layoutFrameworks() []LayoutFramework {
 func (v *Report) layoutPlanItem(it *api.POAMItem) LayoutPlanItem {
 	out := LayoutPlanItem{
 		Code: it.POAMCode, Control: it.ControlCode, ControlTitle: it.ControlTitle,
-		Controls: append([]string{it.ControlCode}, it.AlsoCloses...), Severity: it.Severity, Weakness: it.Weakness, Action: it.CorrectiveAction,
+		Controls: append([]string{it.ControlCode}, it.AlsoCloses...), Severity: it.Severity,
+		Weakness: it.Weakness, Action: it.CorrectiveAction,
 		Effort: it.Effort, Priority: it.Priority, Status: it.Status, Owner: wording.OrEmpty(it.Owner), DueDate: it.CurrentDueDate(),
 		Overdue: v.isOverdue(it), AcceptanceCriteria: it.AcceptanceCriteria, ExpectedEvidence: it.ExpectedEvidence,
 		Milestones: []LayoutMilestone{},

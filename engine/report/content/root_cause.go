@@ -14,39 +14,53 @@ import (
 // action.
 type rootCause struct{ title, meaning string }
 
-// rootCauses lists the root causes, those that hurt most first.
+// Root causes, the most harmful ones first.
+const (
+	causeNotInPlace = iota
+	causeNotFollowed
+	causeNotDone
+	causeDisagreement
+	causeIncomplete
+	causeNotWritten
+	causeNotRecorded
+	causeUnknown
+)
+
 var rootCauses = []rootCause{
-	{"Not in place", "The documents themselves say that it is not done. It has to be put in place."},
-	{"Rules not followed", "A rule exists, but records show that it isn't followed or doesn't work. Find out why, before writing more rules."},
-	{"Decided but not done", "It is planned. Hold the plan to its dates, or bring them forward where the risk is high."},
-	{"Documents that disagree", "Documents contradict each other. Decide which one is right, and correct the other."},
-	{"Begun but not complete", "Part of it is in place. Extend it to everything in scope."},
-	{"Not written down", "The documents leave parts of it open. Write down and approve the missing rules."},
-	{"Not recorded", "A rule exists, but nothing shows that it is followed. Keep records of it."},
-	{"Too little evidence to judge", "Ask the owner for evidence; put in place what turns out to be missing."},
+	causeNotInPlace: {"Not in place", "The documents themselves say that it is not done. It has to be put in place."},
+	causeNotFollowed: {
+		"Rules not followed",
+		"A rule exists, but records show that it isn't followed or doesn't work. Find out why, before writing more rules.",
+	},
+	causeNotDone:      {"Decided but not done", "It is planned. Hold the plan to its dates, or bring them forward where the risk is high."},
+	causeDisagreement: {"Documents that disagree", "Documents contradict each other. Decide which one is right, and correct the other."},
+	causeIncomplete:   {"Begun but not complete", "Part of it is in place. Extend it to everything in scope."},
+	causeNotWritten:   {"Not written down", "The documents leave parts of it open. Write down and approve the missing rules."},
+	causeNotRecorded:  {"Not recorded", "A rule exists, but nothing shows that it is followed. Keep records of it."},
+	causeUnknown:      {"Too little evidence to judge", "Ask the owner for evidence; put in place what turns out to be missing."},
 }
 
 // rootCauseOf returns the index of a finding's root cause.
 func rootCauseOf(f *api.Finding) int {
 	switch {
 	case f.Status == api.NotEvidenced:
-		return 7
+		return causeUnknown
 	case f.Status == api.NotImplemented:
-		return 0
+		return causeNotInPlace
 	case f.Status == api.Planned:
-		return 2
+		return causeNotDone
 	}
 	switch f.GapType {
 	case "effectiveness":
-		return 1
+		return causeNotFollowed
 	case "governance":
-		return 3
+		return causeDisagreement
 	case "technical", "implementation", "contractual":
-		return 4
+		return causeIncomplete
 	case "evidence", "monitoring":
-		return 6
+		return causeNotRecorded
 	}
-	return 5
+	return causeNotWritten
 }
 
 // rootCauseTable counts the findings and actions of each root cause.
@@ -66,7 +80,7 @@ func (v *Report) rootCauseTable() block.Table {
 				continue
 			}
 			findings++
-			if f.Severity == api.SeverityCritical || f.Severity == api.SeverityHigh {
+			if isGrave(f.Severity) {
 				grave++
 			}
 			if it := v.planByControl[f.ControlCode]; it != nil {
@@ -75,7 +89,8 @@ func (v *Report) rootCauseTable() block.Table {
 		}
 		if findings > 0 {
 			t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
-				{{Text: c.title, Strong: true}}, block.Number(findings), block.Number(grave), block.Number(len(actions)), block.Text(c.meaning),
+				{{Text: c.title, Strong: true}}, block.Number(findings), block.Number(grave), block.Number(len(actions)),
+				block.Text(c.meaning),
 			}})
 		}
 	}
@@ -130,8 +145,9 @@ func (v *Report) sharedActionNote(findings []int) block.Para {
 		}
 	}
 	it := v.planByControl[v.Findings[findings[0]].ControlCode]
+	closes := fmt.Sprintf("One action closes %s (%s): ", prose.Count(len(findings), "finding", "findings"), strings.Join(codes, ", "))
 	return block.Para{Text: block.Cell{
-		{Text: fmt.Sprintf("One action closes %s (%s): ", prose.Count(len(findings), "finding", "findings"), strings.Join(codes, ", ")), Strong: true},
+		{Text: closes, Strong: true},
 		v.anchors.link("plan", it.POAMCode),
 		{Text: ", " + actionTitle(it) + ".", UserText: true},
 	}}

@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// SlideTemplates are the templates that can be told in slides: those that show all deliverables.
+// SlideTemplates are the templates that can be written as slides: those that show all deliverables.
 var SlideTemplates = []string{TemplateClient, TemplateExecutiveSummary, TemplateFull}
 
 // Slide is a slide of a presentation. Its title is its message.
@@ -26,7 +26,7 @@ type Slide struct {
 	Texts []SlideText
 	Table *SlideTable
 	Chart *workbook.Chart
-	// Columns says that the bars of the chart stand; else they lie. ChartText describes the chart for readers who can't see it.
+	// Columns selects vertical bars; otherwise they are horizontal. ChartText describes the chart for readers who can't see it.
 	Columns   bool
 	ChartText string
 	// Small is a line at the bottom, such as what the slide leaves out.
@@ -76,7 +76,7 @@ func cells(texts ...string) (out []SlideCell) {
 
 // shorten returns the first sentence of a text, at most as long as fits into a cell.
 func shorten(s string) string {
-	return prose.Truncate(strings.TrimSuffix(firstSentence(s), " …"), slideText)
+	return prose.Truncate(strings.TrimSuffix(FirstSentence(s), " …"), slideText)
 }
 
 // Slides tells the report's story in 8 to 12 slides.
@@ -147,10 +147,7 @@ func (v *Report) postureSlide() Slide {
 		chart.Rows = append(chart.Rows, row)
 		text = append(text, fmt.Sprintf("%s: %d of %d in place", d.Name, d.Counts[statusImplemented], d.Applicable))
 	}
-	out := Slide{Title: "Where each domain stands", Chart: &chart, ChartText: strings.Join(text, "; ") + "."}
-	if s.Strongest != "" {
-		out.Title = fmt.Sprintf("%s is strongest; %s is the gap", s.Strongest, s.Weakest)
-	}
+	out := Slide{Title: s.describeExtremes(), Chart: &chart, ChartText: strings.Join(text, "; ") + "."}
 	if more := len(s.Domains) - slideDomains; more > 0 {
 		out.Small = fmt.Sprintf("The %d weakest of %d domains; %s has all.", slideDomains, len(s.Domains), s.appendixName(TemplateSoA))
 	}
@@ -184,7 +181,8 @@ func (v *Report) riskSlides() (out []Slide) {
 			slide.Title = "Also to watch: " + wording.LowerFirst(part[0].Title)
 		}
 		if n := len(v.Story().MinorRisks); n > 0 && from+slideRisks >= len(risks) {
-			slide.Small = fmt.Sprintf("Not shown: %s; %s has every finding.", prose.Count(n, "smaller risk", "smaller risks"), v.Story().appendixName(TemplateGapAnalysis))
+			slide.Small = fmt.Sprintf("Not shown: %s; %s has every finding.",
+				prose.Count(n, "smaller risk", "smaller risks"), v.Story().appendixName(TemplateGapAnalysis))
 		}
 		out = append(out, slide)
 	}
@@ -221,7 +219,8 @@ func (v *Report) domainSlide() Slide {
 	}
 	out := Slide{Title: v.domainName(all[0].code) + " has the most serious findings", Table: t}
 	if len(all) > slideDomains {
-		out.Small = fmt.Sprintf("%d of %d domains with findings; %s has all.", slideDomains, len(all), v.Story().appendixName(TemplateGapAnalysis))
+		out.Small = fmt.Sprintf("%d of %d domains with findings; %s has all.",
+			slideDomains, len(all), v.Story().appendixName(TemplateGapAnalysis))
 	}
 	return out
 }
@@ -243,7 +242,9 @@ func (v *Report) maturitySlide() Slide {
 	var text []string
 	for _, d := range shown {
 		name := wording.OrDefault(d.DomainName, d.DomainCode)
-		chart.Rows = append(chart.Rows, workbook.ChartRow{Name: prose.Truncate(name, 26), Values: []*float64{roundedPointer(d.Mean), roundedPointer(d.TargetMean)}})
+		chart.Rows = append(chart.Rows, workbook.ChartRow{
+			Name: prose.Truncate(name, 26), Values: []*float64{roundedPointer(d.Mean), roundedPointer(d.TargetMean)},
+		})
 		text = append(text, fmt.Sprintf("%s %s of 5", name, wording.Decimal(*d.Mean)))
 	}
 	out.Chart, out.ChartText = &chart, strings.Join(text, "; ")+"."
@@ -252,7 +253,9 @@ func (v *Report) maturitySlide() Slide {
 
 func (v *Report) frameworkSlide() Slide {
 	if len(v.coverage) == 0 || v.SoA == nil {
-		return Slide{Title: "No standard was compared", Texts: []SlideText{{Text: "The catalog's controls are assessed on their own, or no Statement of Applicability has been drafted yet."}}}
+		return Slide{Title: "No standard was compared", Texts: []SlideText{{
+			Text: "The catalog's controls are assessed on their own, or no Statement of Applicability has been drafted yet.",
+		}}}
 	}
 	chart := v.coverageChart()
 	for i, o := range coverageStatuses {
@@ -264,7 +267,8 @@ func (v *Report) frameworkSlide() Slide {
 		if fc.counts[statusImplemented] > best.counts[statusImplemented] {
 			best = fc
 		}
-		text = append(text, fmt.Sprintf("%s: %d of %d requirements in place", wording.OrDefault(fc.framework.Name, fc.framework.Code), fc.counts[statusImplemented], len(fc.requirements)))
+		text = append(text, fmt.Sprintf("%s: %d of %d requirements in place",
+			wording.OrDefault(fc.framework.Name, fc.framework.Code), fc.counts[statusImplemented], len(fc.requirements)))
 	}
 	out := Slide{
 		Title: fmt.Sprintf("%d of %d requirements of %s are shown to be in place", best.counts[statusImplemented], len(best.requirements),
@@ -272,7 +276,8 @@ func (v *Report) frameworkSlide() Slide {
 		Chart: &chart, ChartText: strings.Join(text, "; ") + ".",
 	}
 	if more := len(v.coverage) - slideDomains; more > 0 {
-		out.Small = fmt.Sprintf("Not shown: %s; %s has all.", prose.Count(more, "more standard", "more standards"), v.Story().appendixName(TemplateSoA))
+		out.Small = fmt.Sprintf("Not shown: %s; %s has all.",
+			prose.Count(more, "more standard", "more standards"), v.Story().appendixName(TemplateSoA))
 	}
 	return out
 }
@@ -280,7 +285,8 @@ func (v *Report) frameworkSlide() Slide {
 func (v *Report) trendSlide() Slide {
 	t := v.Story().Trend
 	out := Slide{
-		Title: fmt.Sprintf("%s improved, %s slipped since %s", prose.GroupThousands(len(t.Improved)), prose.GroupThousands(len(t.Slipped)), prose.Truncate(t.Earlier, 40)),
+		Title: fmt.Sprintf("%s improved, %s slipped since %s",
+			prose.GroupThousands(len(t.Improved)), prose.GroupThousands(len(t.Slipped)), prose.Truncate(t.Earlier, 40)),
 		Texts: []SlideText{{Text: t.Summary}},
 	}
 	table := &SlideTable{Columns: []string{"Measure", "Before", "Now", "Why"}, Widths: []int{34, 18, 18, 44}}
@@ -308,7 +314,9 @@ func (v *Report) roadmapSlide() Slide {
 		}
 		return Slide{Title: "The plan has no open action", Texts: []SlideText{{Text: v.describePlan()}}}
 	}
-	chart := workbook.Chart{Title: "Actions due by quarter", CategoryHeader: "Due in", Type: workbook.ChartStacked, Series: severitySeries()[:4]}
+	chart := workbook.Chart{
+		Title: "Actions due by quarter", CategoryHeader: "Due in", Type: workbook.ChartStacked, Series: severitySeries()[:4],
+	}
 	t := &SlideTable{Columns: []string{"Due in", "First actions", "Effort"}, Widths: []int{12, 40, 18}}
 	var text []string
 	for _, q := range s.Roadmap[:min(slideQuarters, len(s.Roadmap))] {
@@ -327,16 +335,18 @@ func (v *Report) roadmapSlide() Slide {
 		t.Rows = append(t.Rows, []SlideCell{{Text: q.Name, Strong: true}, {Text: strings.Join(first, "\n")}, {Text: q.Effort.String()}})
 		text = append(text, fmt.Sprintf("%s: %s", q.Name, prose.Count(q.Items, "action", "actions")))
 	}
+	open := v.openActions()
 	out := Slide{
-		Title: fmt.Sprintf("%s take about %s", prose.Capitalize(prose.Count(v.openActions(), "open action", "open actions")), s.Effort),
+		Title: fmt.Sprintf("%s take about %s", prose.Count(open, "open action", "open actions"), s.Effort),
 		Chart: &chart, Columns: true, ChartText: strings.Join(text, "; ") + ".", Table: t,
 		Small: effortAssumption,
 	}
-	if v.openActions() == 1 {
+	if open == 1 {
 		out.Title = "The open action takes about " + s.Effort.String()
 	}
 	if more := len(s.Roadmap) - slideQuarters; more > 0 {
-		out.Small = fmt.Sprintf("Not shown: %s; %s has all. ", prose.Count(more, "later quarter", "later quarters"), s.appendixName(TemplatePOAM)) + effortAssumption
+		out.Small = fmt.Sprintf("Not shown: %s; %s has all. %s",
+			prose.Count(more, "later quarter", "later quarters"), s.appendixName(TemplatePOAM), effortAssumption)
 	}
 	return out
 }
@@ -354,7 +364,8 @@ func (v *Report) examinedSlide() Slide {
 		}
 	}
 	var kinds []string
-	for _, k := range slices.SortedFunc(maps.Keys(byKind), func(a, b string) int { return cmp.Or(byKind[b]-byKind[a], cmp.Compare(a, b)) }) {
+	mostFirst := func(a, b string) int { return cmp.Or(byKind[b]-byKind[a], cmp.Compare(a, b)) }
+	for _, k := range slices.SortedFunc(maps.Keys(byKind), mostFirst) {
 		kinds = append(kinds, fmt.Sprintf("%s (%d)", wording.Humanize(k), byKind[k]))
 	}
 	if len(kinds) > 0 {
@@ -372,11 +383,7 @@ func (v *Report) examinedSlide() Slide {
 	}
 	if names := v.silentDomains(); len(names) > 0 {
 		shown := names[:min(8, len(names))]
-		more := ""
-		if n := len(names) - len(shown); n > 0 {
-			more = fmt.Sprintf(" and %d more", n)
-		}
-		add("No evidence was provided for: ", "%s%s.", strings.Join(shown, ", "), more)
+		add("No evidence was provided for: ", "%s%s.", strings.Join(shown, ", "), moreOf(len(names)-len(shown)))
 	}
 	return out
 }

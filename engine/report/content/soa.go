@@ -235,6 +235,7 @@ func (v *Report) soaTable(domain string, from, to int) block.Table {
 		{Name: "Evidence", Width: 4},
 		{Name: "Owner", Width: 4},
 	}}
+	afterAnnex := v.hasAnnex()
 	for i := from; i < to; i++ {
 		it := &v.SoAItems[i]
 		applies := block.Text(wording.Label(string(it.Applicability)))
@@ -261,19 +262,9 @@ func (v *Report) soaTable(domain string, from, to int) block.Table {
 				coverage += fmt.Sprintf(" (%.0f%% of the requirements)", it.CoverageRatio*100)
 			}
 		}
-		var detail []block.Block
-		if !v.hasAnnex() {
-			detail = v.soaDetail(it)
-		} else {
-			var f block.Facts
-			f.AddText("Check", prose.Capitalize(it.RelianceNote()))
-			if !it.Applicability.IsApplicable() {
-				f.AddText("Why excluded", it.Rationale)
-			}
-			f.AddText("Note", wording.OrEmpty(it.Note))
-			if len(f.Items) > 0 {
-				detail = []block.Block{f}
-			}
+		detail := v.soaDetail
+		if afterAnnex {
+			detail = soaDetailAfterAnnex
 		}
 		t.Rows = append(t.Rows, block.Row{
 			ID: v.ids.soa[i],
@@ -281,10 +272,24 @@ func (v *Report) soaTable(domain string, from, to int) block.Table {
 				v.controlCell(block.Span{Text: it.ControlCode}, it.ControlTitle), v.requirementsCell(it.RequirementCodes),
 				applies, status, block.Text(coverage), block.UserText(wording.OrDefault(wording.OrEmpty(it.Owner), "–")),
 			},
-			Detail: detail,
+			Detail: detail(it),
 		})
 	}
 	return t
+}
+
+// soaDetailAfterAnnex returns the details of an item whose reasons and evidence the table of Annex A shows.
+func soaDetailAfterAnnex(it *api.SoAItem) []block.Block {
+	var f block.Facts
+	f.AddText("Check", prose.Capitalize(it.RelianceNote()))
+	if !it.Applicability.IsApplicable() {
+		f.AddText("Why excluded", it.Rationale)
+	}
+	f.AddText("Note", wording.OrEmpty(it.Note))
+	if len(f.Items) == 0 {
+		return nil
+	}
+	return []block.Block{f}
 }
 
 // soaDetail returns the details of an item that its table row does not show. If the report contains the

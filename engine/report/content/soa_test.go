@@ -14,9 +14,12 @@ func TestAnnexReasons(t *testing.T) {
 	v := New(&Source{}, TemplateFull, "", false)
 	rows := v.annexATable([]requirementCoverage{
 		{code: "A.5.9", items: []*api.SoAItem{
-			item("AST-01", "", api.Applicable, "framework"), item("AST-02", "", api.Applicable, "legal", "risk"), item("AST-03", "No.", api.OutOfScope),
+			item("AST-01", "", api.Applicable, "framework"), item("AST-02", "", api.Applicable, "legal", "risk"),
+			item("AST-03", "No.", api.OutOfScope),
 		}},
-		{code: "A.7.1", status: statusExcluded, items: []*api.SoAItem{item("PES-01", "No premises.", api.OutOfScope), item("PES-02", "No premises.", api.NotApplicable)}},
+		{code: "A.7.1", status: statusExcluded, items: []*api.SoAItem{
+			item("PES-01", "No premises.", api.OutOfScope), item("PES-02", "No premises.", api.NotApplicable),
+		}},
 	}).Rows
 	for n, want := range [][]string{
 		{"A.5.9", "Yes", "Yes", "–", "Yes", "Yes"},

@@ -21,7 +21,7 @@ const (
 	maxProfiles          = 33
 )
 
-// Story is what a report tells the people who pay for it: the answer, the risks behind it, and what to do by when.
+// Story is what a report says to the client's management: the answer, the risks behind it, and what to do by when.
 // It merges findings and plan items, and says how many it leaves out. Everything in it is counted or quoted from
 // the source.
 type Story struct {
@@ -82,13 +82,14 @@ type KeyRisk struct {
 	Evidence []api.Evidence `json:"evidence"`
 	// Actions counts the open plan items that reduce the risk, which are due from FirstDue to LastDue. The first of them by
 	// priority is described by FirstStep, StepDue, Proof and Owner.
-	Actions   int      `json:"actions"`
-	FirstStep string   `json:"first_step"`
-	Proof     string   `json:"proof"`
-	Owner     string   `json:"owner"`
-	StepDue   api.Date `json:"step_due"`
-	FirstDue  api.Date `json:"first_due"`
-	LastDue   api.Date `json:"last_due"`
+	Actions     int      `json:"actions"`
+	firstAction string   // FirstStep without how to begin
+	FirstStep   string   `json:"first_step"`
+	Proof       string   `json:"proof"`
+	Owner       string   `json:"owner"`
+	StepDue     api.Date `json:"step_due"`
+	FirstDue    api.Date `json:"first_due"`
+	LastDue     api.Date `json:"last_due"`
 }
 
 // Effort is an estimate in person-days.
@@ -135,9 +136,10 @@ type Action struct {
 	Effort   string       `json:"effort"`
 	Owner    string       `json:"owner"`
 	Due      api.Date     `json:"due"`
+	priority int
 }
 
-// DomainProfile says what is known of a domain of controls.
+// DomainProfile summarizes the results for a domain of controls.
 type DomainProfile struct {
 	Code   string                 `json:"code"`
 	Name   string                 `json:"name"`
@@ -163,7 +165,11 @@ type Appendix struct {
 	Items    int    `json:"items"`
 	Content  string `json:"content"`
 	section  SectionID
+	filename string
 }
+
+// hasStory reports whether the report begins with its story.
+func (v *Report) hasStory() bool { return v.Template.Name == TemplateClient || v.isBrief() }
 
 // Story returns the report's story. It is computed once.
 func (v *Report) Story() *Story {
@@ -193,10 +199,11 @@ const (
 	adequatePct   = 65
 	partialPct    = 40
 	postureRule   = "The overall rating is “unproven” if there is too little evidence for half of the applicable controls or more. " +
-		"Otherwise it follows from the share of applicable controls that the evidence shows in place, counting half of those partially in place: " +
-		"strong from 85% without a critical or high finding that the evidence shows, adequate from 65%, partial from 40%, else weak."
-	effortAssumption = "Effort is a planning range, not an offer: small is 1 to 3 person-days, medium 4 to 10, large 11 to 30, extra large 31 to 60. " +
-		"It excludes licenses and purchases."
+		"Otherwise it follows from the share of applicable controls that the evidence shows in place, " +
+		"counting half of those partially in place: strong from 85% without a critical or high finding that the evidence shows, " +
+		"adequate from 65%, partial from 40%, else weak."
+	effortAssumption = "Effort is a planning range, not an offer: small is 1 to 3 person-days, medium 4 to 10, large 11 to 30, " +
+		"extra large 31 to 60. It excludes licenses and purchases."
 )
 
 // ratePosture counts the controls and rates them by postureRule.
@@ -204,11 +211,7 @@ func (v *Report) ratePosture() (p Posture) {
 	all, _ := countControlStatuses(v.SoAItems)
 	p.Implemented, p.Partially, p.Planned = all[statusImplemented], all[statusPartly], all[statusPlanned]
 	p.NotImplemented, p.NotEvidenced, p.Excluded = all[statusMissing], all[statusNotEvidenced], all[statusExcluded]
-	for i := range v.SoAItems {
-		if v.SoAItems[i].Applicability.IsApplicable() {
-			p.Applicable++
-		}
-	}
+	p.Applicable = countApplicable(v.SoAItems)
 	p.CompliancePct = v.Summary.CompliancePct
 	if m := v.MaturitySummary; m != nil {
 		p.Maturity, p.Target = m.Overall.Mean, m.Overall.TargetMean
@@ -216,13 +219,13 @@ func (v *Report) ratePosture() (p Posture) {
 	shownGrave := 0
 	for i := range v.Findings {
 		f := &v.Findings[i]
-		if f.Severity == api.SeverityCritical {
+		switch f.Severity {
+		case api.SeverityCritical:
 			p.Critical++
-		}
-		if f.Severity == api.SeverityHigh {
+		case api.SeverityHigh:
 			p.High++
 		}
-		if f.EvidencedRank() > 0 && f.Result != api.Met && (f.Severity == api.SeverityCritical || f.Severity == api.SeverityHigh) {
+		if f.EvidencedRank() > 0 && f.Result != api.Met && isGrave(f.Severity) {
 			shownGrave++
 		}
 	}
@@ -278,15 +281,13 @@ func (v *Report) addKeyRisks(s *Story) {
 	var all, merged []*group
 	unproven := &group{theme: risk.Theme{
 		ID: "unproven", Title: "Security that can't be shown",
-		Event:       "measures that everyone relies on may not exist or not work",
-		Consequence: "the risks above may be larger than they look, and an auditor, a customer or an insurer may not accept what can't be shown",
+		Event: "measures that everyone relies on may not exist or not work",
 	}}
 	for _, t := range risk.Themes() {
 		switch g := groups[t.ID]; {
 		case g == nil:
 		case g.shown == 0:
 			unproven.at = append(unproven.at, g.at...)
-			unproven.points += g.points
 			merged = append(merged, g)
 		default:
 			all = append(all, g)
@@ -296,10 +297,12 @@ func (v *Report) addKeyRisks(s *Story) {
 	slices.SortStableFunc(all, func(a, b *group) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(b.points, a.points)) })
 	if len(unproven.at) > 0 {
 		slices.Sort(unproven.at)
-		at := min(len(all), maxKeyRisks-1)
+		at, larger := min(len(all), maxKeyRisks-1), "the risks above"
 		if s.Posture.Rating == "unproven" {
-			at, unproven.theme.Consequence = 0, "the other risks may be larger than they look, and an auditor, a customer or an insurer may not accept what can't be shown"
+			at, larger = 0, "the other risks"
 		}
+		unproven.theme.Consequence = larger +
+			" may be larger than they look, and an auditor, a customer or an insurer may not accept what can't be shown"
 		all = slices.Insert(all, at, unproven)
 	}
 	s.Risks, s.MinorRisks = []KeyRisk{}, []string{}
@@ -320,12 +323,15 @@ func (v *Report) addKeyRisks(s *Story) {
 
 // newKeyRisk describes a risk by its findings, whose indexes are given worst first.
 func (v *Report) newKeyRisk(number int, t risk.Theme, at []int) KeyRisk {
-	r := KeyRisk{Number: number, ID: t.ID, Title: t.Title, Event: t.Event, Consequence: t.Consequence, Evidence: []api.Evidence{}, Includes: []string{}}
-	r.Severity = v.Findings[at[0]].Severity
+	r := KeyRisk{
+		Number: number, ID: t.ID, Title: t.Title, Event: t.Event, Consequence: t.Consequence, Severity: v.Findings[at[0]].Severity,
+		Evidence: []api.Evidence{}, Includes: []string{},
+	}
 	var missing, partly, unknown []string
 	documents := map[string]bool{}
-	first, last := (*api.POAMItem)(nil), api.Date("")
-	seen := map[string]bool{}
+	var first *api.POAMItem
+	var last api.Date
+	seen := map[*api.POAMItem]bool{}
 	for _, i := range at {
 		f := &v.Findings[i]
 		r.Controls = append(r.Controls, f.ControlCode)
@@ -346,10 +352,10 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int) KeyRisk {
 			}
 		}
 		it := v.planByControl[f.ControlCode]
-		if it == nil || !it.IsOpen() || seen[it.ID+it.POAMCode] {
+		if it == nil || !it.IsOpen() || seen[it] {
 			continue
 		}
-		seen[it.ID+it.POAMCode] = true
+		seen[it] = true
 		r.Actions++
 		if first == nil || it.Priority < first.Priority {
 			first = it
@@ -362,7 +368,8 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int) KeyRisk {
 	r.Shown = len(missing) + len(partly)
 	r.Cause = describeRiskCause(missing, partly, unknown)
 	if first != nil {
-		r.FirstStep, r.Owner, r.StepDue, r.LastDue = actionTitle(first), ownerName(first), first.CurrentDueDate(), last
+		r.firstAction, r.Owner, r.StepDue, r.LastDue = actionTitle(first), ownerName(first), first.CurrentDueDate(), last
+		r.FirstStep = r.firstAction
 		if _, step, ok := strings.Cut(first.CorrectiveAction, "First step: "); ok {
 			step, _, _ = strings.Cut(step, " Proof: ")
 			r.FirstStep += ". To begin, " + strings.TrimRight(step, ".")
@@ -379,7 +386,8 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int) KeyRisk {
 func adverseQuote(f *api.Finding, used map[string]bool) *api.Evidence {
 	for i := range f.Evidence {
 		e := &f.Evidence[i]
-		if (e.Stance == "denies" || e.Stance == "conflicts" || e.Stance == "plans" && f.Status == api.Planned) && !used[e.DocumentID+e.Filename] {
+		adverse := e.Stance == "denies" || e.Stance == "conflicts" || e.Stance == "plans" && f.Status == api.Planned
+		if adverse && !used[e.DocumentID+e.Filename] {
 			return e
 		}
 	}
@@ -393,28 +401,23 @@ func describeRiskCause(missing, partly, unknown []string) string {
 		if len(all) == 0 {
 			return
 		}
+		if len(parts) == 0 {
+			one, many = "measure "+one, "measures "+many
+		}
 		s := prose.Count(len(all), one, many)
 		if named > 0 {
 			s += " (" + nameSome(all, named) + ")"
 		}
 		parts = append(parts, s)
 	}
-	add(missing, "measure is missing", "measures are missing", 2)
+	add(missing, "is missing", "are missing", 2)
 	add(partly, "is only partly in place", "are only partly in place", 2)
 	unknownNames := 0
 	if len(parts) == 0 {
 		unknownNames = 3
 	}
 	add(unknown, "could not be judged for lack of evidence", "could not be judged for lack of evidence", unknownNames)
-	s := prose.JoinAnd(parts)
-	if len(missing) == 0 {
-		s = strings.Replace(s, " is only", " measure is only", 1)
-		s = strings.Replace(s, " are only", " measures are only", 1)
-		if len(partly) == 0 {
-			s = strings.Replace(s, " could not", map[bool]string{true: " measure could not", false: " measures could not"}[len(unknown) == 1], 1)
-		}
-	}
-	return s
+	return prose.JoinAnd(parts)
 }
 
 // nameSome returns the first n names in quotation marks, and the number of others.
@@ -423,11 +426,15 @@ func nameSome(all []string, n int) string {
 	for _, s := range all[:min(n, len(all))] {
 		out = append(out, "“"+strings.TrimRight(s, ".")+"”")
 	}
-	s := strings.Join(out, ", ")
-	if more := len(all) - n; more > 0 {
-		s += fmt.Sprintf(" and %s more", prose.GroupThousands(more))
+	return strings.Join(out, ", ") + moreOf(len(all)-n)
+}
+
+// moreOf returns how many more there are, to follow a list, or "" if n is not positive.
+func moreOf(n int) string {
+	if n <= 0 {
+		return ""
 	}
-	return s
+	return fmt.Sprintf(" and %s more", prose.GroupThousands(n))
 }
 
 // actionTitle returns what an item of the plan asks for, in a few words.
@@ -460,7 +467,7 @@ func (v *Report) addDomainProfiles(s *Story) {
 			n = len(s.Domains)
 			at[it.DomainCode] = n
 			s.Domains = append(s.Domains, DomainProfile{
-				Code: it.DomainCode, Name: wording.OrDefault(v.Domains[it.DomainCode], it.DomainCode), Counts: counts[it.DomainCode],
+				Code: it.DomainCode, Name: v.domainName(it.DomainCode), Counts: counts[it.DomainCode],
 				InPlace: []string{}, Missing: []string{},
 			})
 		}
@@ -553,12 +560,8 @@ func (v *Report) addRoadmap(s *Story) {
 		}
 		q.Actions = append(q.Actions, newAction(it))
 	}
-	priority := map[string]int{}
-	for i := range v.POAMItems {
-		priority[v.POAMItems[i].POAMCode] = v.POAMItems[i].Priority
-	}
 	for _, q := range order {
-		slices.SortStableFunc(q.Actions, func(a, b Action) int { return priority[a.Code] - priority[b.Code] })
+		slices.SortStableFunc(q.Actions, func(a, b Action) int { return a.priority - b.priority })
 		if n := len(q.Actions) - maxActionsPerQuarter; n > 0 {
 			q.Actions, q.More = q.Actions[:maxActionsPerQuarter], n
 		}
@@ -570,7 +573,7 @@ func (v *Report) addRoadmap(s *Story) {
 func newAction(it *api.POAMItem) Action {
 	return Action{
 		Code: it.POAMCode, Title: actionTitle(it), Severity: it.Severity, Controls: 1 + len(it.AlsoCloses), Effort: it.Effort,
-		Owner: ownerName(it), Due: it.CurrentDueDate(),
+		Owner: ownerName(it), Due: it.CurrentDueDate(), priority: it.Priority,
 	}
 }
 
@@ -593,9 +596,17 @@ func (s *Story) writeHeadline() string {
 	}
 	h := prose.Capitalize(s.Posture.Rating)
 	if s.Strongest != "" {
-		return fmt.Sprintf("%s: %s is strongest; %s is the gap", h, s.Strongest, s.Weakest)
+		return h + ": " + s.describeExtremes()
 	}
 	return h + " overall"
+}
+
+// describeExtremes names the strongest and the weakest domain. If they can't be told apart, it returns "Where each domain stands".
+func (s *Story) describeExtremes() string {
+	if s.Strongest == "" {
+		return "Where each domain stands"
+	}
+	return fmt.Sprintf("%s is strongest; %s is the gap", s.Strongest, s.Weakest)
 }
 
 // writeAnswer returns three sentences for a board: where the company stands, what that may cost, and what it takes.
@@ -636,7 +647,8 @@ func (v *Report) writeAnswer(s *Story) []string {
 		for _, r := range s.Risks[:min(3, len(s.Risks))] {
 			names = append(names, wording.LowerFirst(r.Title))
 		}
-		out = append(out, fmt.Sprintf("What may hurt most: %s; in the worst case, %s.", prose.JoinAnd(names), s.Risks[worstNamed(s.Risks)].Consequence))
+		out = append(out, fmt.Sprintf("What may hurt most: %s; in the worst case, %s.",
+			prose.JoinAnd(names), s.Risks[worstNamed(s.Risks)].Consequence))
 	} else {
 		out = append(out, v.explainNoRisks())
 	}
@@ -701,14 +713,15 @@ func (v *Report) writeDecision(s *Story) string {
 		asks = append(asks, fmt.Sprintf("approve the plan of %s", prose.Count(open, "action", "actions")))
 	}
 	items, effort, until := 0, Effort{}, ""
-	for _, q := range s.Roadmap { // the next quarters, until there is something to speak of
+	for _, q := range s.Roadmap { // the next quarters, until they hold a quarter of the open items
 		if q.End == "" || 4*items >= open {
 			break
 		}
 		items, effort, until = items+q.Items, Effort{effort.MinDays + q.Effort.MinDays, effort.MaxDays + q.Effort.MaxDays}, q.Name
 	}
 	if items > 0 {
-		asks = append(asks, fmt.Sprintf("make %s available for the %s due by the end of %s", effort, prose.Count(items, "action", "actions"), until))
+		asks = append(asks, fmt.Sprintf("make %s available for the %s due by the end of %s",
+			effort, prose.Count(items, "action", "actions"), until))
 	}
 	if s.WithoutOwner > 0 {
 		asks = append(asks, fmt.Sprintf("name an owner for %s without one", prose.Count(s.WithoutOwner, "action", "actions")))
@@ -717,29 +730,26 @@ func (v *Report) writeDecision(s *Story) string {
 }
 
 // appendices lists the parts of the report that hold every item.
-func (v *Report) appendices() []Appendix {
-	all := []Appendix{
-		{
-			Template: TemplateSoA, Title: "Statement of Applicability and evidence", Format: "xlsx", Items: len(v.SoAItems), section: SectionSoA,
-			Content: "every control with its applicability, reasons, status and quoted evidence, and the register of documents",
-		},
-		{
-			Template: TemplateGapAnalysis, Title: "Findings in full", Format: "pdf", Items: len(v.Findings), section: SectionGap,
-			Content: "every finding with condition, cause, effect, recommendation and quotes",
-		},
-		{
-			Template: TemplatePOAM, Title: "Plan of action and milestones", Format: "xlsx", Items: len(v.POAMItems), section: SectionPOAM,
-			Content: "every action with owner, effort, milestones, acceptance criteria and the evidence that will prove it",
-		},
-		{
-			Template: TemplateMaturity, Title: "Maturity by control", Format: "xlsx", Items: len(v.Scores), section: SectionMaturity,
-			Content: "the level, target and rationale of every control",
-		},
+func (v *Report) appendices() (out []Appendix) {
+	for _, a := range api.ReportAppendices {
+		x := Appendix{Letter: a.Letter, Title: a.Title, Template: a.Template, Format: a.Format, filename: a.Filename()}
+		switch a.Template {
+		case TemplateSoA:
+			x.Items, x.section = len(v.SoAItems), SectionSoA
+			x.Content = "every control with its applicability, reasons, status and quoted evidence, and the register of documents"
+		case TemplateGapAnalysis:
+			x.Items, x.section = len(v.Findings), SectionGap
+			x.Content = "every finding with condition, cause, effect, recommendation and quotes"
+		case TemplatePOAM:
+			x.Items, x.section = len(v.POAMItems), SectionPOAM
+			x.Content = "every action with owner, effort, milestones, acceptance criteria and the evidence that will prove it"
+		case TemplateMaturity:
+			x.Items, x.section = len(v.Scores), SectionMaturity
+			x.Content = "the level, target and rationale of every control"
+		}
+		out = append(out, x)
 	}
-	for i := range all {
-		all[i].Letter = string(rune('A' + i))
-	}
-	return all
+	return out
 }
 
 // appendixName returns "Appendix B" for the template of the findings, and so on.

@@ -46,14 +46,8 @@ func (v *Report) keyFigureTiles() block.Facts {
 	f := block.Facts{Tiles: true}
 	all, _ := countControlStatuses(v.SoAItems)
 	if v.SoA != nil {
-		in := 0
-		for i := range v.SoAItems {
-			if v.SoAItems[i].Applicability.IsApplicable() {
-				in++
-			}
-		}
 		f.Add("Controls in the SoA", block.Number(len(v.SoAItems)))
-		f.Add("Applicable", block.Number(in))
+		f.Add("Applicable", block.Number(countApplicable(v.SoAItems)))
 		f.Add("Implemented", block.Number(all[statusImplemented]))
 		f.Add("Not evidenced", block.Number(all[statusNotEvidenced]))
 	} else {
@@ -63,26 +57,14 @@ func (v *Report) keyFigureTiles() block.Facts {
 		f.Add("Compliance", block.Text(wording.Decimal(*v.Summary.CompliancePct)+"%"))
 	}
 	if v.Gap != nil {
-		grave := 0
-		for i := range v.Findings {
-			if s := v.Findings[i].Severity; s == api.SeverityCritical || s == api.SeverityHigh {
-				grave++
-			}
-		}
 		f.Add("Findings", block.Number(len(v.Findings)))
-		f.Add("Critical or high", block.Number(grave))
+		f.Add("Critical or high", block.Number(countGrave(v.Findings)))
 	}
 	if m := v.MaturitySummary; m != nil && m.Overall.Mean != nil {
 		f.Add("Maturity (of 5)", block.Text(wording.Decimal(*m.Overall.Mean)))
 	}
 	if v.POAM != nil {
-		open := 0
-		for i := range v.POAMItems {
-			if v.POAMItems[i].IsOpen() {
-				open++
-			}
-		}
-		f.Add("Open plan items", block.Number(open))
+		f.Add("Open plan items", block.Number(v.openActions()))
 	}
 	return f
 }
@@ -133,9 +115,9 @@ func (v *Report) topFindingsTable() block.Table {
 				wording.Label(string(f.Severity)),
 			),
 			v.controlCell(v.findingLink(i), f.ControlTitle),
-			block.Prose(firstSentence(f.Condition)),
-			block.Prose(firstSentence(f.Effect)),
-			block.Prose(firstSentence(f.Recommendation)),
+			block.Prose(FirstSentence(f.Condition)),
+			block.Prose(FirstSentence(f.Effect)),
+			block.Prose(FirstSentence(f.Recommendation)),
 		}})
 	}
 	return t
@@ -143,9 +125,9 @@ func (v *Report) topFindingsTable() block.Table {
 
 var sentenceEnd = lazyregexp.New(`(?:[^\s.]{3,}|\b(?:it|is|so|in|on|up|to|do|be|of|at|us|by))[.!?]["”’)]*\s+[\p{Lu}\p{Lo}\p{N}“"(]|[。！？]`)
 
-// firstSentence returns the first sentence of a text, followed by "…" if there is more. It is used where the
+// FirstSentence returns the first sentence of a text, followed by "…" if there is more. It is used where the
 // report has the full text elsewhere.
-func firstSentence(s string) string {
+func FirstSentence(s string) string {
 	s = strings.TrimSpace(wording.ReplaceControlCharacters(s))
 	line, _, _ := strings.Cut(s, "\n")
 	if at := sentenceEnd.FindStringIndex(line); at != nil {
@@ -201,7 +183,7 @@ func (v *Report) nextDueTable() block.Table {
 			due,
 			{v.anchors.link("plan", it.POAMCode)},
 			block.Badge(string(it.Severity), wording.Label(string(it.Severity))),
-			block.Prose(firstSentence(it.CorrectiveAction)),
+			block.Prose(FirstSentence(it.CorrectiveAction)),
 			block.UserText(ownerName(it)),
 		}})
 	}

@@ -80,7 +80,8 @@ func (v *Report) newTrend() *Trend {
 			continue
 		}
 		c := Change{
-			ControlCode: now.ControlCode, ControlTitle: now.ControlTitle, Before: readerStatus(a), After: readerStatus(b), Why: v.whyChanged(was, now),
+			ControlCode: now.ControlCode, ControlTitle: now.ControlTitle, Before: readerStatus(a), After: readerStatus(b),
+			Why: v.whyChanged(was, now),
 		}
 		if statusRank[b] < statusRank[a] {
 			t.Improved = append(t.Improved, c)
@@ -93,15 +94,6 @@ func (v *Report) newTrend() *Trend {
 	return t
 }
 
-func countGrave(findings []api.Finding) (n int) {
-	for i := range findings {
-		if s := findings[i].Severity; s == api.SeverityCritical || s == api.SeverityHigh {
-			n++
-		}
-	}
-	return n
-}
-
 func (t *Trend) describe() string {
 	s := fmt.Sprintf("since %s (%s), %s improved and %s slipped", t.Earlier, t.AsOf,
 		prose.Count(len(t.Improved), "measure", "measures"), prose.GroupThousands(len(t.Slipped)))
@@ -109,7 +101,8 @@ func (t *Trend) describe() string {
 		s += fmt.Sprintf("; shown in place went from %s%% to %s%%", wording.Decimal(*a), wording.Decimal(*b))
 	}
 	if t.Added+t.Removed > 0 {
-		s += fmt.Sprintf("; %s new in scope and %s no longer", prose.Count(t.Added, "measure is", "measures are"), prose.GroupThousands(t.Removed))
+		s += fmt.Sprintf("; %s new in scope and %s no longer",
+			prose.Count(t.Added, "measure is", "measures are"), prose.GroupThousands(t.Removed))
 	}
 	return prose.Capitalize(s) + "."
 }
@@ -187,7 +180,8 @@ func (v *Report) trendSection() []block.Block {
 		}}
 		for _, c := range one.all[:min(len(one.all), maxChanges)] {
 			tab.Rows = append(tab.Rows, block.Row{Cells: []block.Cell{
-				v.controlCell(block.Span{Text: c.ControlCode}, c.ControlTitle), block.Text(c.Before), block.Text(c.After), block.UserText(c.Why),
+				v.controlCell(block.Span{Text: c.ControlCode}, c.ControlTitle),
+				block.Text(c.Before), block.Text(c.After), block.UserText(c.Why),
 			}})
 		}
 		if more := len(one.all) - maxChanges; more > 0 {

@@ -87,7 +87,7 @@ func HeatShade(step int) ColorName {
 	return ColorName("heat-" + strconv.Itoa(min(max(step, 0), HeatSteps)))
 }
 
-// CoolShade is like HeatShade, for what is good to have much of.
+// CoolShade is like HeatShade, for counts where more is better.
 func CoolShade(step int) ColorName {
 	return ColorName("cool-" + strconv.Itoa(min(max(step, 0), HeatSteps)))
 }

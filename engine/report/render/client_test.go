@@ -48,7 +48,8 @@ func TestClientReportMergesAndCounts(t *testing.T) {
 			}
 		}
 		if items != open || len(story.Risks) > 10 || len(story.Answer) != 3 || len(story.MinorRisks) == 0 && merged != needed {
-			t.Errorf("%d controls: %d of %d actions, %d of %d findings in %d risks", controls, items, open, merged, needed, len(story.Risks))
+			t.Errorf("%d controls: %d of %d actions, %d of %d findings in %d risks",
+				controls, items, open, merged, needed, len(story.Risks))
 		}
 	}
 }

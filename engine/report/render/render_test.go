@@ -136,12 +136,18 @@ func TestDraft(t *testing.T) {
 		{
 			"no plan",
 			func(s *content.Source) { s.POAM = nil },
-			[]string{content.TemplateClient, content.TemplateExecutiveSummary, content.TemplateFull, content.TemplatePOAM, content.TemplateFedRAMPPOAM, content.TemplateEMASSPOAM},
+			[]string{
+				content.TemplateClient, content.TemplateExecutiveSummary, content.TemplateFull, content.TemplatePOAM,
+				content.TemplateFedRAMPPOAM, content.TemplateEMASSPOAM,
+			},
 		},
 		{
 			"SoA changed since",
 			func(s *content.Source) { s.SoA.ContentSHA256 = reporttest.FakeSHA256(1) },
-			[]string{content.TemplateClient, content.TemplateExecutiveSummary, content.TemplateFull, content.TemplateSoA, content.TemplateAssessmentPlan},
+			[]string{
+				content.TemplateClient, content.TemplateExecutiveSummary, content.TemplateFull, content.TemplateSoA,
+				content.TemplateAssessmentPlan,
+			},
 		},
 		{
 			"maturity superseded",
@@ -153,8 +159,9 @@ func TestDraft(t *testing.T) {
 			"nothing",
 			func(s *content.Source) { *s = content.Source{} },
 			[]string{
-				content.TemplateClient, content.TemplateExecutiveSummary, content.TemplateFull, content.TemplateSoA, content.TemplateGapAnalysis, content.TemplateMaturity,
-				content.TemplatePOAM, content.TemplateFedRAMPPOAM, content.TemplateEMASSPOAM, content.TemplateAssessmentPlan,
+				content.TemplateClient, content.TemplateExecutiveSummary, content.TemplateFull, content.TemplateSoA,
+				content.TemplateGapAnalysis, content.TemplateMaturity, content.TemplatePOAM,
+				content.TemplateFedRAMPPOAM, content.TemplateEMASSPOAM, content.TemplateAssessmentPlan,
 			},
 		},
 	} {
