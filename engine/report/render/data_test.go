@@ -30,10 +30,9 @@ func TestReportDataIsDocumented(t *testing.T) {
 func renderReportDataDoc() string {
 	var b strings.Builder
 	b.WriteString(
-		"# Report data\n\nWhat `report create --format json` writes and a [layout of your " +
-			"own](layouts.md) is given, which also has the fields for layouts only. Lists are never null; a part that the\n" +
-			"report's template does not tell is absent; one that was not drafted yet has a null version and no items. Made from " +
-			"the program's types.\n",
+		"# Report data\n\nWhat `report create --format json` writes. A [layout of your own](layouts.md) receives the same and the " +
+			"fields [for layouts only](#for-layouts-only).\nLists are never null; a part that the report's template does not contain is absent; " +
+			"one that was not drafted yet has a null version\nand no items. Made from the program's types.\n",
 	)
 	seen, queue := map[reflect.Type]bool{}, []reflect.Type{reflect.TypeFor[content.Data](), reflect.TypeFor[content.LayoutData]()}
 	for len(queue) > 0 {
