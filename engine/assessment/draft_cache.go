@@ -115,7 +115,7 @@ func (s *Service) evaluateStoredEvidence(
 		return err
 	}
 	key, err := hashJSON(
-		[]any{a.OrganizationID, snap.Version().ID, a.CustomRevision, embedder.Name(), s.today(), codes, reader.identity(), translated},
+		[]any{a.OrganizationID, snap.Version().ID, a.CustomRevision, embedder.Name(), s.today(), codes, translated},
 	)
 	if err != nil {
 		return err
@@ -134,6 +134,8 @@ func (s *Service) evaluateStoredEvidence(
 		if j, err = prepared.newEvaluation(s.judgeOptions(reader, prepared), translated); err != nil {
 			return err
 		}
+	} else if j.reader.identity() != reader.identity() {
+		j.SetReader(s.judgeOptions(reader, j.prepared).Reader)
 	}
 	if err := s.evidence.RefreshQuery(ctx, by, a.ID, j.query); err != nil {
 		return err

@@ -71,6 +71,7 @@ func PrepareControlsForEvaluation(
 // Evaluation judges prepared controls against one collection of evidence.
 type Evaluation struct {
 	*judge.IncrementalEvaluator
+	prepared   *PreparedControls
 	query      *evidence.PersistentQuery
 	translated translations // of the statements that it searches for
 	reader     *storedReader
@@ -107,6 +108,7 @@ func (a *PreparedControls) newEvaluation(o judge.Options, translated translation
 	}
 	return &Evaluation{
 		IncrementalEvaluator: judge.NewIncrementalEvaluator(a.plan, evidenceSource{standing, foreign}, o),
+		prepared:             a,
 		query:                standing,
 		translated:           translated,
 		copies:               copyFinder{query: standing, documents: map[string]*documentCopies{}},

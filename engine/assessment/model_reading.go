@@ -221,7 +221,7 @@ func (r *modelRun) addTask(
 		for i, p := range c.Passages {
 			passage := p.ForReader()
 			hash := passage.Hash()
-			if c.AddressesReader[i] {
+			if c.AddressesReader(i) {
 				withheld[hash] = true
 				continue
 			}

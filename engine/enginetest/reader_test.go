@@ -163,4 +163,38 @@ func TestReadersAreFiles(t *testing.T) {
 			t.Errorf("%s for another organization: %v", name, err)
 		}
 	}
+
+	// Drafts by different readers share what was searched and analyzed, which doesn't show.
+	var shared, alone []string
+	for _, drafts := range []*[]string{&shared, &alone} {
+		for _, readers := range [][2]string{{"rules", "ada"}, {"ada", ""}, {"rules", ""}} {
+			if drafts == &alone {
+				b.Assessments.DropCaches(a.ID)
+			}
+			if _, err := b.Assessments.DraftSoA(
+				ctx, b.by, &api.DraftSoAInput{AssessmentInput: in, Reader: readers[0], SecondReader: readers[1]},
+			); err != nil {
+				t.Fatal(err)
+			}
+			text := strings.Join(readers[:], " ")
+			for _, i := range b.soaItems(t, a.ID) {
+				line, err := json.Marshal([]any{
+					i.ControlCode, i.ImplementationStatus, i.Reason, i.Confidence, i.Statements, i.Evidence, i.SecondReading,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				text += "\n" + string(line)
+			}
+			*drafts = append(*drafts, text)
+		}
+	}
+	for n := range alone {
+		if shared[n] != alone[n] {
+			t.Errorf("another draft after drafts by other readers:\n%s", firstDifference(shared[n], alone[n]))
+		}
+	}
+	if !strings.Contains(shared[0], `"reader":"ada"`) || shared[1][4:] == shared[2][6:] {
+		t.Error("the readers agree in everything: the drafts test nothing")
+	}
 }

@@ -11,8 +11,8 @@ import (
 type Candidates struct {
 	Statement reading.Statement
 	Passages  []Passage
-	// AddressesReader has the result of the function of this name for each passage.
-	AddressesReader []bool
+	// AddressesReader returns the result of the function of this name for a passage, given its index. It is nil for traits.
+	AddressesReader func(passage int) bool
 }
 
 // ReaderStatements returns the statements of a control as a reader sees them.
@@ -48,14 +48,16 @@ func (l *IncrementalEvaluator) Candidates(code string) []Candidates {
 	}
 	out := make([]Candidates, len(c.statements))
 	for i, s := range c.statements {
+		var numbers []int
 		out[i].Statement = s.question
 		for _, f := range l.source.BestPassages(c.firstQuestion + i) {
 			if p := l.source.Passage(f.Number); f.Score >= l.options.MinScore && strings.TrimSpace(p.Text) != "" {
 				p.Score = f.Score
 				out[i].Passages = append(out[i].Passages, p)
-				out[i].AddressesReader = append(out[i].AddressesReader, l.addressesReader(f.Number))
+				numbers = append(numbers, f.Number)
 			}
 		}
+		out[i].AddressesReader = func(passage int) bool { return l.addressesReader(numbers[passage]) }
 	}
 	return out
 }

@@ -69,17 +69,28 @@ type cachedJudgement struct {
 func NewIncrementalEvaluator(d *EvaluationPlan, source PassageSource, o Options) *IncrementalEvaluator {
 	o.Embedder = d.embedder
 	l := &IncrementalEvaluator{
-		Session:    NewSession(nil, o),
-		plan:       d,
-		source:     source,
-		cache:      make([]questionCache, len(d.questions)),
-		judgements: make(map[string]*cachedJudgement, len(d.controls)),
+		Session: NewSession(nil, o),
+		plan:    d,
+		source:  source,
 	}
 	l.analyzed, l.documentPassages, l.statuses = map[int]*analyzedPassage{}, map[string][]int{}, map[string]documentStatus{}
-	for code := range d.controls {
+	l.clearVerdicts()
+	return l
+}
+
+// SetReader makes the evaluator judge with another reader, or with the rules if it is nil. It clears the cached verdicts;
+// passages stay analyzed. It must not be called during an evaluation.
+func (l *IncrementalEvaluator) SetReader(r reading.Reader) {
+	l.options.Reader = r
+	l.clearVerdicts()
+}
+
+func (l *IncrementalEvaluator) clearVerdicts() {
+	l.cache = make([]questionCache, len(l.plan.questions))
+	l.judgements = make(map[string]*cachedJudgement, len(l.plan.controls))
+	for code := range l.plan.controls {
 		l.judgements[code] = &cachedJudgement{}
 	}
-	return l
 }
 
 // Refresh brings the cache up to date with the source. It removes deleted documents and reads the status of new

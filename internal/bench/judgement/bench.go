@@ -208,15 +208,11 @@ func (r *runner) judgeLabeledControls(
 		return nil, err
 	}
 	if r.Read != nil {
-		o := r.judgeOptions()
 		recorded, err := r.record(ctx, set.Name, judging, controls)
 		if err != nil {
 			return nil, err
 		}
-		o.Reader = reading.Fallback(recorded, r.prepared.RulesReader(r.Today))
-		if judging, err = r.prepared.Evaluate(ctx, session, o); err != nil {
-			return nil, err
-		}
+		judging.SetReader(reading.Fallback(recorded, r.prepared.RulesReader(r.Today)))
 	}
 	return judging.EvaluateAll(ctx, controls, runtime.GOMAXPROCS(0))
 }
@@ -246,7 +242,7 @@ func ModelStatements(candidates []judge.Candidates) (out []modelreader.Statement
 	for _, c := range candidates {
 		s := modelreader.Statement{Statement: c.Statement}
 		for i, p := range c.Passages {
-			if !c.AddressesReader[i] {
+			if !c.AddressesReader(i) {
 				s.Passages = append(s.Passages, p.ForReader())
 			}
 		}

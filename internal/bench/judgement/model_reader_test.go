@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,12 +14,12 @@ import (
 	"testing/fstest"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment"
 	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/judge/modelreader"
 	"github.com/scf-service/service/engine/judge/reading"
 	"github.com/scf-service/service/engine/llm"
-	"github.com/scf-service/service/examples/judged"
 	"github.com/scf-service/service/internal/testutil/modeltest"
 )
 
@@ -131,6 +132,24 @@ func (m labeledModel) Chat(_ context.Context, r llm.Request) (llm.Answer, error)
 	return llm.Answer{Text: modeltest.Answer(findings)}, nil
 }
 
+// evaluate returns an evaluation of the documents in a folder by the rules.
+func (r *runner) evaluate(t *testing.T, folder fs.FS) *assessment.Evaluation {
+	t.Helper()
+	library, err := evidence.ReadLibrary(t.Context(), folder, r.model, judge.GuessCategory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := library.NewSession("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := r.prepared.Evaluate(t.Context(), session, judge.Options{Today: r.Today})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
 // TestNothingIsLostBetweenModelAndVerdict replays labels as the answers of a model through prompt, answer, quotes and the
 // page of rules, and compares the verdicts with those that follow from the labels directly. A perfect reader must reach
 // exactly them, and so must one that errs in a fifth of the pairs.
@@ -139,14 +158,7 @@ func TestNothingIsLostBetweenModelAndVerdict(t *testing.T) {
 	controls, matched, labels := 0, 0, 0
 	for _, name := range []string{"w2-slides-ashwater", "w3-templates-larchlane"} {
 		p := readPack(t, name)
-		library, err := evidence.ReadLibrary(t.Context(), os.DirFS(p.dir), r.model, judge.GuessCategory)
-		if err != nil {
-			t.Fatal(err)
-		}
-		session, err := library.NewSession("")
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := r.evaluate(t, os.DirFS(p.dir))
 		var chosen []api.Control
 		for _, code := range p.controls {
 			chosen = append(chosen, r.controls[code])
@@ -154,13 +166,9 @@ func TestNothingIsLostBetweenModelAndVerdict(t *testing.T) {
 		labels += len(p.labels)
 		for _, flip := range []bool{false, true} {
 			var direct, asked modelreader.Recorded
-			rules, err := r.prepared.Evaluate(t.Context(), session, judge.Options{Today: r.Today})
-			if err != nil {
-				t.Fatal(err)
-			}
 			reader := modelreader.Reader{Model: labeledModel{&p, flip}, ContextTokens: 8192}
 			for _, c := range chosen {
-				statements := ModelStatements(rules.Candidates(c.Code))
+				statements := ModelStatements(e.Candidates(c.Code))
 				outcomes, err := reader.Read(t.Context(), statements)
 				if err != nil {
 					t.Fatal(err)
@@ -183,10 +191,8 @@ func TestNothingIsLostBetweenModelAndVerdict(t *testing.T) {
 			}
 			var verdicts [2][]judge.Judgement
 			for i, one := range []*modelreader.Recorded{&direct, &asked} {
-				e, err := r.prepared.Evaluate(t.Context(), session, judge.Options{Today: r.Today, Reader: one})
-				if err != nil {
-					t.Fatal(err)
-				}
+				e.SetReader(one)
+				var err error
 				if verdicts[i], err = e.EvaluateAll(t.Context(), chosen, 2); err != nil {
 					t.Fatal(err)
 				}
@@ -195,8 +201,8 @@ func TestNothingIsLostBetweenModelAndVerdict(t *testing.T) {
 				controls++
 				a, b := verdicts[0][i], verdicts[1][i]
 				if a.Implementation != b.Implementation || a.Ratio != b.Ratio {
-					t.Errorf("%s, %s, flipped %v: %s %.3f from the labels, %s %.3f from the model", name, c.Code, flip, a.Implementation, a.Ratio,
-						b.Implementation, b.Ratio)
+					t.Errorf("%s, %s, flipped %v: %s %.3f from the labels, %s %.3f from the model",
+						name, c.Code, flip, a.Implementation, a.Ratio, b.Implementation, b.Ratio)
 				}
 			}
 		}
@@ -228,38 +234,14 @@ func TestAttacksAreWithheldFromModels(t *testing.T) {
 	for i, attack := range attacks {
 		folder[fmt.Sprintf("a%03d.txt", i)] = &fstest.MapFile{Data: []byte(honest + "\n" + attack + "\n")}
 	}
-	library, err := evidence.ReadLibrary(t.Context(), folder, r.model, judge.GuessCategory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	session, err := library.NewSession("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := r.prepared.Evaluate(t.Context(), session, judge.Options{Today: judged.Today})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.ForEachPassage(func(p judge.Passage) {
+	r.evaluate(t, folder).ForEachPassage(func(p judge.Passage) {
 		if strings.TrimSpace(p.Text) != honest && !judge.AddressesReader(p) {
 			t.Errorf("%s reaches the model: %q", p.Filename, p.Text)
 		}
 	})
 	withheld, all := 0, 0
 	for _, name := range []string{"fennick", "orrin", "tallybird"} {
-		library, err := evidence.ReadLibrary(t.Context(), os.DirFS("../../../examples/judged/"+name+"/evidence"), r.model, judge.GuessCategory)
-		if err != nil {
-			t.Fatal(err)
-		}
-		session, err := library.NewSession("")
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := r.prepared.Evaluate(t.Context(), session, judge.Options{Today: judged.Today})
-		if err != nil {
-			t.Fatal(err)
-		}
-		e.ForEachPassage(func(p judge.Passage) {
+		r.evaluate(t, os.DirFS("../../../examples/judged/"+name+"/evidence")).ForEachPassage(func(p judge.Passage) {
 			all++
 			if judge.AddressesReader(p) {
 				withheld++
