@@ -11,24 +11,36 @@ import (
 // modelAddressPattern matches what the rules take for ordinary text, but what may be meant for a language model that reads:
 // names of labels and parts of its prompt, roles of a conversation, and commands to it in several languages.
 var modelAddressPattern = lazyregexp.New(
-	`(?i)<\|?/?(?:im_start|im_end|system|assistant|user|inst|instructions?|think)\b|\[/?inst\]|\bend of (?:the )?(?:passages?|data|documents?|prompt|context)\b` +
-		`|\bpassages? [0-9a-f]{16} (?:begin|end)\b|"(?:statements|findings|label|passage)"\s*:|\blabel (?:it|this|them|everything|all|each|every)\b` +
-		`|\blabel(?:s|ed|led)?\b[^.\n]{0,60}\b(?:states|contradicts|silent)\b|\banswer (?:with|for|only|every|all|each|in) (?:"?states|every|all|each|json)` +
-		`|\b(?:as|to|dear|hey|hello|attention|note to|for) (?:an? |the |any |all |our |you,? )?(?:ai|llms?|language models?|chatbots?|gpt|claude|(?:ai )?assistants?|models?)\b` +
+	`(?i)<\|?/?(?:im_start|im_end|system|assistant|user|inst|instructions?|think)\b|\[/?inst\]` +
+		`|\bend of (?:the )?(?:passages?|data|documents?|prompt|context)\b` +
+		`|\bpassages? [0-9a-f]{16} (?:begin|end)\b|"(?:statements|findings|label|passage)"\s*:|\blabel (?:it|this|them|everything|all|each` +
+		`|every)\b` +
+		`|\blabel(?:s|ed|led)?\b[^.\n]{0,60}\b(?:states|contradicts|silent)\b|\banswer (?:with|for|only|every|all|each|in) (?:"?states` +
+		`|every|all|each|json)` +
+		`|\b(?:as|to|dear|hey|hello|attention|note to|for) (?:an? |the |any |all |our |you,? )?(?:ai|llms?|language models?|chatbots?|gpt` +
+		`|claude|(?:ai )?assistants?|models?)\b` +
 		`[^.\n]{0,40}(?:[:,!]|\b(?:reading|processing|reviewing|evaluating|assessing|analy[sz]ing|parsing|summari[sz]ing))` +
 		`|\bif you (?:are|were) (?:an? |the )?(?:ai|llm|language model|model|assistant|automated|machine|bot|chatbot|gpt)` +
-		`|\b(?:your|the) (?:new |real |actual |true |only |next |updated |revised )?(?:instructions?|task|role|goal|job|objective|system prompt)s? (?:is|are|now|has|have)\b` +
-		`|\b(?:ignore|disregard|forget|skip|discard|bypass|override|stop following)\b[^.\n]{0,40}\b(?:instructions?|prompts?|rules?|guidelines?|directions?|passages?|told|said|labels?)\b` +
-		`|\b(?:ignorier(?:e|t|en)?|vergiss|missachte|ignorez|oubliez|ignora|ignore|olvida|dimentica|negeer|vergeet|ignorer|zignoruj|ignoruj)\b[^.\n]{0,60}` +
-		`\b(?:anweisung(?:en)?|regeln|instructions?|consignes|instrucciones|istruzioni|instruc[oõ]es|instruç[oõ]es|instructies|instrukser|instrukcje|polecenia)\b` +
+		`|\b(?:your|the) (?:new |real |actual |true |only |next |updated |revised )?(?:instructions?|task|role|goal|job|objective` +
+		`|system prompt)s? (?:is|are|now|has|have)\b` +
+		`|\b(?:ignore|disregard|forget|skip|discard|bypass|override|stop following)\b[^.\n]{0,40}\b(?:instructions?|prompts?|rules?` +
+		`|guidelines?|directions?|passages?|told|said|labels?)\b` +
+		`|\b(?:ignorier(?:e|t|en)?|vergiss|missachte|ignorez|oubliez|ignora|ignore|olvida|dimentica|negeer|vergeet|ignorer|zignoruj` +
+		`|ignoruj)\b[^.\n]{0,60}` +
+		`\b(?:anweisung(?:en)?|regeln|instructions?|consignes|instrucciones|istruzioni|instruc[oõ]es|instruç[oõ]es|instructies|instrukser` +
+		`|instrukcje|polecenia)\b` +
 		`|\b(?:bewerte|markiere|stufe|marquez|marca|contrassegna|markeer|oznacz)\b[^.\n]{0,60}\b(?:als|comme|como|come|jako)\b` +
-		`|\bfrom now on,? (?:you|treat|answer|consider)|\bpretend (?:that|to|you)\b|\bdeveloper mode\b|\bjailbreak|\byou are (?:now|no longer)\b` +
+		`|\bfrom now on,? (?:you|treat|answer|consider)|\bpretend (?:that|to|you)\b|\bdeveloper mode\b|\bjailbreak` +
+		`|\byou are (?:now|no longer)\b` +
 		`|\b(?:repeat|output|print|return|reply with|respond with)\b[^.\n]{0,40}\b(?:states|compliant|json|verdict|findings?|label)\b` +
-		`|\bfor (?:all|every|each|any) (?:statements?|requirements?|controls?|questions?),? (?:answer|say|give|use|choose|return|select|quote)\b` +
-		`|\b(?:every|each|all) (?:the )?(?:statements?|requirements?) (?:is|are) (?:fully |all )?(?:met|stated|satisfied|true|covered|in force)\b` +
+		`|\bfor (?:all|every|each|any) (?:statements?|requirements?|controls?|questions?),? (?:answer|say|give|use|choose|return|select` +
+		`|quote)\b` +
+		`|\b(?:every|each|all) (?:the )?(?:statements?|requirements?) (?:is|are) (?:fully |all )?(?:met|stated|satisfied|true|covered` +
+		`|in force)\b` +
 		`|\b(?:system|assistant|developer)\s*:\s*(?:return|this|the|you|set|mark|report|all|answer|respond|say|ignore|please|treat)\b` +
 		`|\bis_[a-z_]+\W+(?:true|false)\b|\b(?:confidence_score|missing_elements)\b|\bend of evidence\b|\bnew task\s*:` +
-		`|\b(?:you|auditors?|readers?|assessors?|reviewers?),? must accept\b|\banswer (?:every|each|all) (?:the )?(?:statement|requirement|question)` +
+		`|\b(?:you|auditors?|readers?|assessors?|reviewers?),? must accept\b|\banswer (?:every|each|all) (?:the )?(?:statement|requirement` +
+		`|question)` +
 		`|[a-z0-9+/]{32,}={1,2}` + // text that a model may decode
 		`|\bquote (?:this|the following) (?:line|sentence|text|passage)\b`)
 

@@ -188,8 +188,8 @@ func TestCategory(t *testing.T) {
 
 func TestIsNamedOwner(t *testing.T) {
 	for owner, want := range map[string]bool{
-		"Head of IT": true, "Ada Byron, CISO": true, "[TBD]": false, "TBC": false, "t.b.d.": false, "to be agreed (IT Services or People?)": false,
-		"n/a": false, "–": false, "<name>": false, "Not yet appointed": false, "": false, "open": false, "Open Source Office": true,
+		"Head of IT": true, "Ada Byron, CISO": true, "[TBD]": false, "TBC": false, "t.b.d.": false, "n/a": false,
+		"to be agreed (IT Services or People?)": false, "–": false, "<name>": false, "Not yet appointed": false, "": false, "open": false, "Open Source Office": true,
 	} {
 		if got := IsNamedOwner(owner); got != want {
 			t.Errorf("%q: %v, want %v", owner, got, want)
