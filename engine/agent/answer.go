@@ -48,7 +48,9 @@ func answerQuestion[O any, P answer[O]](ctx context.Context, s *Service, by api.
 	var limits []string
 	if s.Model != nil {
 		var better O
-		c := s.callModel(ctx, by.OrganizationID, "", q.agentID, q.input, &better, func() rejectedAnswers { return q.check(&better, out, controls) })
+		c := s.callModel(ctx, by.OrganizationID, "", q.agentID, q.input, &better, func() rejectedAnswers {
+			return q.check(&better, out, controls)
+		})
 		steps = append(steps, c.step)
 		run.Tokens = c.tokens
 		if c.note != "" {

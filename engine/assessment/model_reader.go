@@ -98,8 +98,10 @@ func findModelReader(tx *store.Tx, org, assessment string, st *llm.Status) (r ap
 		r = newModelReader(org, assessment, model)
 	}
 	if other != nil && r.Readings == 0 {
-		note = fmt.Sprintf("The server now has another %s than the one that read before (digest %s, was %s), so it reads everything again.",
-			st.Model, shortDigest(model.Digest), shortDigest(other.Model.Digest))
+		note = fmt.Sprintf(
+			"The server now has a different %s from the one that read before (digest %s, was %s), so it reads everything again.",
+			st.Model, shortDigest(model.Digest), shortDigest(other.Model.Digest),
+		)
 	}
 	return r, note, nil
 }
@@ -120,7 +122,8 @@ func newModelReader(org, assessment string, model api.ReaderModel) api.Reader {
 }
 
 func shortDigest(digest string) string {
-	return cmp.Or(strings.TrimPrefix(digest, "sha256:")[:min(12, len(strings.TrimPrefix(digest, "sha256:")))], "unknown")
+	digest = strings.TrimPrefix(digest, "sha256:")
+	return cmp.Or(digest[:min(12, len(digest))], "unknown")
 }
 
 // readAllWithModel returns the name of the reader of the language model in use, after it has read what is left.

@@ -311,10 +311,10 @@ func (r *modelRun) reserve(tokens int) error {
 func (r *modelRun) count(ctx context.Context, c modelreader.Call) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.used.Calls++
-	r.used.PromptTokens += c.PromptTokens
-	r.used.CompletionTokens += c.CompletionTokens
-	r.used.Cost += r.s.modelLimits.Cost(c.PromptTokens, c.CompletionTokens)
+	r.used = r.used.Add(api.ModelUse{
+		Calls: 1, PromptTokens: c.PromptTokens, CompletionTokens: c.CompletionTokens,
+		Cost: r.s.modelLimits.Cost(c.PromptTokens, c.CompletionTokens),
+	})
 	m := r.reader.Model
 	if c.Digest != "" && m.Digest != "" && c.Digest != m.Digest {
 		return fmt.Errorf("%w under the name %s: its digest is %s, not %s", errOtherModel, m.Name, shortDigest(c.Digest), shortDigest(m.Digest))
@@ -511,6 +511,10 @@ func (r *modelRun) finish(ctx context.Context) error {
 	})
 }
 
+func estimatedUse(e modelreader.Estimate) api.ModelUse {
+	return api.ModelUse{Calls: e.Calls, PromptTokens: e.PromptTokens, CompletionTokens: e.CompletionTokens}
+}
+
 // report returns the state of the reading.
 func (r *modelRun) report() *api.ModelReading {
 	r.mu.Lock()
@@ -524,10 +528,7 @@ func (r *modelRun) report() *api.ModelReading {
 		if len(t.statements) == 0 {
 			continue
 		}
-		e := reader.Estimate(t.statements)
-		out.Next.Calls += e.Calls
-		out.Next.PromptTokens += e.PromptTokens
-		out.Next.CompletionTokens += e.CompletionTokens
+		out.Next = out.Next.Add(estimatedUse(reader.Estimate(t.statements)))
 	}
 	r.estimateTranslation(&out)
 	out.Next.Cost = l.Cost(out.Next.PromptTokens, out.Next.CompletionTokens)

@@ -74,6 +74,11 @@ func judgeWithSecond(
 	})
 }
 
+// showsEvidence reports whether a verdict rests on evidence: a blank in a template shows nothing.
+func showsEvidence(verdict string) bool {
+	return verdict != judge.VerdictMissing && verdict != judge.VerdictTemplate
+}
+
 // addSecondReading adds to a line what the second reader says, where it differs. The status stays the first reader's: a
 // second one must not make it more lenient.
 func addSecondReading(i *api.SoAItem, second judge.Judgement, reader string) {
@@ -90,8 +95,7 @@ func addSecondReading(i *api.SoAItem, second judge.Judgement, reader string) {
 	}
 	for _, st := range second.Statements {
 		first, ok := verdicts[st.Text]
-		if shows := func(v string) bool { return v != judge.VerdictMissing && v != judge.VerdictTemplate }; !ok || first == st.Verdict ||
-			!shows(first) && !shows(st.Verdict) {
+		if !ok || first == st.Verdict || !showsEvidence(first) && !showsEvidence(st.Verdict) {
 			continue
 		}
 		out.Statements = append(out.Statements, st)

@@ -59,7 +59,18 @@ func (r *modelRun) addUntranslated(statements []reading.Statement, translated tr
 
 // isTranslated reports whether all statements are translated into all languages of the evidence.
 func (r *modelRun) isTranslated() bool {
-	return !slices.ContainsFunc(slices.Collect(maps.Values(r.untranslated)), func(l []reading.Statement) bool { return len(l) > 0 })
+	return len(r.untranslated) == 0
+}
+
+// textsToTranslate returns statements with their topics.
+func textsToTranslate(statements []reading.Statement) []string {
+	out := make([]string, len(statements))
+	for i, st := range statements {
+		if out[i] = st.Text; st.Topic != "" {
+			out[i] = st.Topic + ": " + st.Text
+		}
+	}
+	return out
 }
 
 // translate translates statements until the time is up or a limit is reached.
@@ -72,13 +83,7 @@ func (r *modelRun) translate(ctx context.Context) error {
 	for _, code := range slices.Sorted(maps.Keys(r.untranslated)) {
 		for len(r.untranslated[code]) > 0 && !r.isOver() {
 			batch := r.untranslated[code][:min(modelreader.TranslationBatch, len(r.untranslated[code]))]
-			texts := make([]string, len(batch))
-			for i, st := range batch {
-				if texts[i] = st.Text; st.Topic != "" {
-					texts[i] = st.Topic + ": " + st.Text
-				}
-			}
-			translated, err := reader.Translate(ctx, api.LanguageName(code), texts)
+			translated, err := reader.Translate(ctx, api.LanguageName(code), textsToTranslate(batch))
 			if errors.Is(err, errStopped) {
 				return nil
 			}
@@ -100,7 +105,9 @@ func (r *modelRun) translate(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			r.untranslated[code] = r.untranslated[code][len(batch):]
+			if r.untranslated[code] = r.untranslated[code][len(batch):]; len(r.untranslated[code]) == 0 {
+				delete(r.untranslated, code)
+			}
 		}
 	}
 	return nil
@@ -109,17 +116,8 @@ func (r *modelRun) translate(ctx context.Context) error {
 // estimateTranslation adds what is left to translate to the estimate.
 func (r *modelRun) estimateTranslation(out *api.ModelReading) {
 	for code, statements := range r.untranslated {
-		if len(statements) == 0 {
-			continue
-		}
-		texts := make([]string, len(statements))
-		for i, st := range statements {
-			texts[i] = st.Topic + ": " + st.Text
-		}
-		e := modelreader.EstimateTranslation(api.LanguageName(code), texts)
-		out.Next.Calls += e.Calls
-		out.Next.PromptTokens += e.PromptTokens
-		out.Next.CompletionTokens += e.CompletionTokens
+		e := modelreader.EstimateTranslation(api.LanguageName(code), textsToTranslate(statements))
+		out.Next = out.Next.Add(estimatedUse(e))
 		out.Left = max(out.Left, 1) // there is more to read once they are translated
 	}
 	out.Statements = max(out.Statements, out.Left)
@@ -127,10 +125,15 @@ func (r *modelRun) estimateTranslation(out *api.ModelReading) {
 
 // languagesRead returns the languages other than English that the evaluation's reader reads.
 func (j *Evaluation) languagesRead() (out []string) {
+	if !j.reader.isModel() {
+		return nil
+	}
 	for code, all := range j.translated {
-		isTranslated := slices.ContainsFunc(slices.Collect(maps.Values(all)), func(text string) bool { return text != "" })
-		if j.reader.isModel() && isTranslated {
-			out = append(out, code)
+		for _, text := range all {
+			if text != "" {
+				out = append(out, code)
+				break
+			}
 		}
 	}
 	return out

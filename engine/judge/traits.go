@@ -225,14 +225,8 @@ func concludeTrait(name string, passages []retrievedPassage, readings [][]readin
 	documents := make(map[string]bool)
 	for i, h := range passages {
 		for _, r := range readings[i] {
-			ev := passageVerdict{
-				verdict:  VerdictCovered,
-				coverage: h.score,
-				passage:  h.analyzedPassage,
-				quote:    r.Words,
-			}.toEvidence(
-				traitPhrase(name),
-			)
+			v := passageVerdict{verdict: VerdictCovered, coverage: h.score, passage: h.analyzedPassage, quote: r.Words}
+			ev := v.toEvidence(traitPhrase(name))
 			switch r.Label {
 			case reading.Contradicts:
 				ev.Stance = "denies"

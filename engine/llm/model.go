@@ -115,8 +115,6 @@ type Model struct {
 type driver interface {
 	chat(context.Context, Request) (Answer, error)
 	status(context.Context) (Status, error)
-	// reportsDigest reports whether status includes the digest of the weights.
-	reportsDigest() bool
 }
 
 // New returns the model configured by o without contacting the server. Errors describe invalid
@@ -246,9 +244,6 @@ const (
 // get returns the digest of the model's weights and caches it for a while. It returns "" if the server
 // does not report one.
 func (d *modelDigestCache) get(ctx context.Context, from driver) string {
-	if !from.reportsDigest() {
-		return ""
-	}
 	if known := d.value.Load(); known != nil {
 		return *known
 	}

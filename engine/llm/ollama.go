@@ -80,8 +80,6 @@ func contextSize(r Request) int {
 	return size
 }
 
-func (*ollama) reportsDigest() bool { return true }
-
 func (o *ollama) status(ctx context.Context) (Status, error) {
 	var s Status
 	all, err := o.client.List(ctx)

@@ -67,8 +67,6 @@ func (o *openAI) chat(ctx context.Context, r Request) (Answer, error) {
 	return a, nil
 }
 
-func (*openAI) reportsDigest() bool { return true }
-
 // openAIModel is what a server lists about a model and that stays the same as long as the model does. vLLM
 // reports the path of the weights, llama.cpp their size.
 type openAIModel struct {

@@ -168,8 +168,8 @@ func (s *Sample) countAccents(word string) {
 	if !strings.ContainsFunc(word, isAccented) {
 		return
 	}
-	for i, accents := range accentsByLanguage() {
-		if accents == "" || strings.ContainsFunc(word, func(r rune) bool { return isAccented(r) && !strings.ContainsRune(accents, r) }) {
+	for i, l := range functionWords {
+		if l.accents == "" || strings.ContainsFunc(word, func(r rune) bool { return isAccented(r) && !strings.ContainsRune(l.accents, r) }) {
 			continue
 		}
 		s.counts[i].share += accentWeight
@@ -257,15 +257,6 @@ func (s *Sample) languageByScript() string {
 	}
 	return ""
 }
-
-// accentsByLanguage returns the accented letters of each language of functionWords.
-var accentsByLanguage = sync.OnceValue(func() []string {
-	out := make([]string, len(functionWords))
-	for i, l := range functionWords {
-		out[i] = accentedLetters[l.code]
-	}
-	return out
-})
 
 // wordInfo describes a function word.
 type wordInfo struct {

@@ -38,7 +38,7 @@ type Outcome struct {
 }
 
 // ProblemQuotes is the Problem of answers by the schema whose quotes don't count.
-const ProblemQuotes = "its quotes don't stand in the passages, or are only headings"
+const ProblemQuotes = "its quotes don't appear in the passages, or are only headings"
 
 // Call is one request to the model that was answered.
 type Call struct {
@@ -65,9 +65,10 @@ type Reader struct {
 const DefaultContextTokens = 16384
 
 const (
-	bytesPerToken = 3 // cautiously, for limits
-	maxTries      = 5 // of a request that the server doesn't answer
-	firstPause    = time.Second
+	bytesPerToken      = 3 // cautiously, for limits
+	usualBytesPerToken = 4 // for estimates
+	maxTries           = 5 // of a request that the server doesn't answer
+	firstPause         = time.Second
 )
 
 // Read returns one outcome per statement. It returns an error if the model can't be asked at all, or if Before or After
@@ -108,7 +109,7 @@ type Estimate struct{ Calls, PromptTokens, CompletionTokens int }
 
 // Estimate returns what reading the statements takes if no request has to be repeated.
 func (r *Reader) Estimate(statements []Statement) (e Estimate) {
-	const usualBytesPerToken, usualAnswerTokens = 4, 60
+	const usualAnswerTokens = 60
 	for _, part := range r.split(statements) {
 		e.Calls++
 		e.PromptTokens += size(newQuestion(part).request(false)) / usualBytesPerToken

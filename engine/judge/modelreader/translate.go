@@ -44,7 +44,6 @@ func translationRequest(language string, statements []string, seed int) llm.Requ
 
 // EstimateTranslation returns what translating statements into a language takes.
 func EstimateTranslation(language string, statements []string) (e Estimate) {
-	const usualBytesPerToken = 4
 	for ; len(statements) > 0; statements = statements[min(TranslationBatch, len(statements)):] {
 		r := translationRequest(language, statements[:min(TranslationBatch, len(statements))], 0)
 		e.Calls++

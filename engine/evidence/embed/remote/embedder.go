@@ -125,16 +125,23 @@ func (e *Embedder) Digest(ctx context.Context) (string, error) {
 	limited, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
 	digest, err := e.digest(limited)
-	var refused *statusError
 	switch {
 	case err == nil:
 		return digest, nil
 	case ctx.Err() != nil:
 		return "", ctx.Err()
-	case errors.As(err, &refused):
-		return "", fmt.Errorf("%w: %s: %w", ErrInvalidResponse, e.name, err)
 	}
-	return "", fmt.Errorf("%w: %s: %w", ErrUnavailable, e.name, err)
+	return "", e.classify(err)
+}
+
+// classify wraps an error of a request in ErrInvalidResponse, or in ErrUnavailable if retrying later may help.
+func (e *Embedder) classify(err error) error {
+	kind := ErrUnavailable
+	var refused *statusError
+	if errors.As(err, &refused) && !refused.isTemporary() || errors.Is(err, errResponseTooLong) {
+		kind = ErrInvalidResponse
+	}
+	return fmt.Errorf("%w: %s: %w", kind, e.name, err)
 }
 
 // Embed returns a vector of length 1 for each text, or all zeros for a blank one. It sends the texts in batches
@@ -204,15 +211,8 @@ func (e *Embedder) embedWithRetry(ctx context.Context, texts []string) ([][]floa
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		var refused *statusError
-		if errors.As(err, &refused) && !refused.isTemporary() {
-			return nil, fmt.Errorf("%w: %s: %w", ErrInvalidResponse, e.name, err)
-		}
-		if errors.Is(err, errResponseTooLong) {
-			return nil, fmt.Errorf("%w: %s: %w", ErrInvalidResponse, e.name, err)
-		}
-		if try == maxTries {
-			return nil, fmt.Errorf("%w: %s: %w", ErrUnavailable, e.name, err)
+		if err = e.classify(err); errors.Is(err, ErrInvalidResponse) || try == maxTries {
+			return nil, err
 		}
 		wait := time.NewTimer(pause)
 		select {

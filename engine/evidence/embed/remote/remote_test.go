@@ -225,6 +225,13 @@ func TestDigest(t *testing.T) {
 	if _, err := open(t, "ollama", none.URL).Digest(t.Context()); !errors.Is(err, ErrInvalidResponse) {
 		t.Errorf("no such model: %v", err)
 	}
+	starting, _ := fake(t, func(_ int64, w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return true
+	})
+	if _, err := open(t, "ollama", starting.URL).Digest(t.Context()); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("a starting server: %v", err)
+	}
 	none.Close()
 	if _, err := open(t, "ollama", none.URL).Digest(t.Context()); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("no server: %v", err)
