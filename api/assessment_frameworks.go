@@ -33,7 +33,7 @@ type FrameworkPart struct {
 	ControlCount     int    `json:"control_count" doc:"Controls that answer its requirements."`
 }
 
-// FrameworkControl is a control that joins or leaves an assessment with a framework.
+// FrameworkControl is a control that is added to or removed from an assessment with a framework.
 type FrameworkControl struct {
 	ControlCode  string `json:"control_code"`
 	ControlTitle string `json:"control_title"`

@@ -2,6 +2,7 @@ package api
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -36,6 +37,11 @@ type DeliverableVersion struct {
 	Method                string            `json:"method" doc:"How the draft was made: the version of the rules, or a model."`
 	ItemCount             int               `json:"item_count"`
 	Kept                  []string          `json:"kept" doc:"Codes of controls whose manual edits were kept by a regeneration."`
+}
+
+// IsReadByModel reports whether the version was drafted from what a language model read in the evidence.
+func (v *DeliverableVersion) IsReadByModel() bool {
+	return strings.HasPrefix(v.Inputs["reader"], ModelReader+".")
 }
 
 // Evidence is a quoted passage of a document that supports an item of a deliverable.
@@ -175,4 +181,10 @@ type VersionDecision struct {
 	// decided on unseen.
 	ContentSHA256 string `json:"content_sha256,omitempty" minLength:"1" maxLength:"64" doc:"Hash of the content you reviewed; the decision is refused if the content has changed since."`
 	InAdvance     bool   `json:"in_advance,omitempty" doc:"The decision is made in advance, without looking at the version. It is recorded as such and doesn't count as a review of the items."`
+}
+
+// IsOnOtherContent reports whether the decider reviewed other content than that with the given hash. It returns false if d is
+// nil or doesn't say which content was reviewed.
+func (d *VersionDecision) IsOnOtherContent(sha256 string) bool {
+	return d != nil && d.ContentSHA256 != "" && d.ContentSHA256 != sha256
 }

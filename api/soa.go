@@ -31,8 +31,8 @@ func (v *SoAVersion) Warnings() []string {
 }
 
 // Warnings returns up to four sentences for whoever submits or approves a version with the given number of items: how
-// many of them nobody has reviewed, how many rest on a quote that a model uses for many controls, which carried decisions have new evidence, and which items are implemented without
-// evidence.
+// many of them nobody has reviewed, how many rest on a quote that a model uses for many controls, which carried decisions
+// have new evidence, and which items are implemented without evidence.
 func (v *ReviewCount) Warnings(itemCount int) (out []string) {
 	if n := v.LinesNotReviewed; n > 0 {
 		out = append(out, fmt.Sprintf("%d of %s not reviewed by a person, of which %d are marked for review.",

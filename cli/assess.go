@@ -24,8 +24,8 @@ Without --assessment, commands use the most recently used assessment, or the onl
 		Example: "  service assess run ./evidence -f iso-27001-2022\n  service assess status\n  service assess list\n" +
 			"  service assess use \"Acme 2026\"",
 	}, a.assessRun(), a.assessList(), a.assessShow(), a.assessStatus(), a.assessSummary(), a.assessTimeline(),
-		a.assessExportArchive(), a.assessCreate(), a.assessUpdate(), a.assessUse(), a.assessTransition(), a.assessFramework(), a.assessMigrateCatalog(),
-		a.assessClose(), a.assessDelete())
+		a.assessExportArchive(), a.assessCreate(), a.assessUpdate(), a.assessUse(), a.assessTransition(), a.assessFramework(),
+		a.assessMigrateCatalog(), a.assessClose(), a.assessDelete())
 }
 
 // assessmentFromArgs returns the assessment that args names, or the current one if args is empty.
@@ -342,16 +342,13 @@ func (a *app) assessCreate() *cobra.Command {
 		Use: "create NAME", Short: "Create an assessment, empty or from an earlier one",
 		Long: "Creates an assessment without documents. `service assess run DIR` creates one and runs it.\n" +
 			"--from carries over the scope, owners, decisions, notes, comments and open plan items of an\n" +
-			"earlier assessment. A decision stands while its evidence is the same, else it is asked again.",
+			"earlier assessment. A decision whose evidence has changed has to be confirmed.",
 		Example: "  service assess create \"Acme 2026\" -f iso-27001-2022 -f soc2-tsc\n  service doc add policies/*.docx",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Body.Name = args[0]
-			if from != "" {
-				earlier, err := a.findAssessment(cmd.Context(), from)
-				if err != nil {
-					return err
-				}
-				in.Body.From = earlier.ID
+			var err error
+			if in.Body.From, err = a.earlierAssessmentID(cmd.Context(), from); err != nil {
+				return err
 			}
 			one, err := call(cmd.Context(), a, api.CreateAssessment, &in)
 			if err != nil {

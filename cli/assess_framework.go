@@ -30,8 +30,8 @@ func (a *app) changeFrameworksCommand(verb, short string, set func(*api.ChangeFr
 	cmd := &cobra.Command{
 		Use: verb + " FRAMEWORK…", Short: short,
 		ValidArgsFunction: a.completeFrameworks(),
-		Long: short + ". Shows which controls join or leave; edits on\n" +
-			"controls that leave are kept in the earlier versions and return with the control.",
+		Long: short + ". Shows which controls are added or removed; edits on\n" +
+			"removed controls are kept in the earlier versions and return with the control.",
 		Example: fmt.Sprintf("  service assess framework %s hipaa --dry-run\n  service assess framework %s hipaa", verb, verb),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one, err := a.currentAssessment(cmd.Context())
@@ -65,26 +65,29 @@ func (a *app) changeFrameworks(ctx context.Context, one *api.Assessment, in *api
 				prose.Count(f.ControlCount, "control", "controls"))
 		}
 		for _, f := range c.Removed {
-			p.Text("%s leaves, with %s.", f.Code, prose.Count(f.RequirementCount, "requirement", "requirements"))
+			p.Text("%s is removed, with %s.", f.Code, prose.Count(f.RequirementCount, "requirement", "requirements"))
 		}
 		if len(c.Added)+len(c.Removed) == 0 {
 			p.Text("Nothing changes: the assessment already has what you named.")
 			return
 		}
-		p.Text("Controls: %d before, %d after; %d stay with more or fewer requirements.", c.ControlsBefore, c.ControlsAfter, c.RequirementsChanged)
-		renderFrameworkControls(p, "Controls you did not have yet", c.ControlsAdded)
-		renderFrameworkControls(p, "Controls that leave (* edited: kept in earlier versions)", c.ControlsRemoved)
+		p.Text(
+			"Controls: %d before, %d after; %d stay with more or fewer requirements.",
+			c.ControlsBefore, c.ControlsAfter, c.RequirementsChanged,
+		)
+		renderFrameworkControls(p, "Controls added", c.ControlsAdded)
+		renderFrameworkControls(p, "Controls removed (* edited: kept in earlier versions)", c.ControlsRemoved)
 		if c.Version != nil {
 			p.Blank()
-			p.Text("Version %d of the Statement of Applicability is drafted, with %s. Only new controls were judged; all other verdicts are as before, "+
-				"also those of the %s with more or fewer requirements. Review it, then:", c.Version.VersionNumber,
+			p.Text("Version %d of the Statement of Applicability is drafted, with %s. Only new controls were judged; all other verdicts "+
+				"are as before, also those of the %s with more or fewer requirements. Review it, then:", c.Version.VersionNumber,
 				prose.Count(c.Version.ItemCount, "item", "items"), prose.Count(c.RequirementsChanged, "line", "lines"))
 			p.Command(a.suggestedCommandLine("soa submit"))
 		}
 	})
 }
 
-// maxFrameworkControls is the number of controls listed of those that join or leave.
+// maxFrameworkControls is the number of controls listed of those that are added or removed.
 const maxFrameworkControls = 40
 
 func renderFrameworkControls(p *print.Page, title string, all []api.FrameworkControl) {

@@ -72,6 +72,18 @@ func (a *app) findAssessment(ctx context.Context, ref string) (*api.Assessment, 
 	return nil, ambiguousNameError(ref, found, "specify it by its id")
 }
 
+// earlierAssessmentID returns the ID of the assessment that the flag --from names, or "" if it isn't given.
+func (a *app) earlierAssessmentID(ctx context.Context, from string) (string, error) {
+	if from == "" {
+		return "", nil
+	}
+	one, err := a.findAssessment(ctx, from)
+	if err != nil {
+		return "", err
+	}
+	return one.ID, nil
+}
+
 // ambiguousNameError returns the error for a name that several assessments have; hint says how to specify one.
 func ambiguousNameError(name string, found []api.Assessment, hint string) error {
 	lines := make([]string, len(found))

@@ -167,7 +167,9 @@ func (d deliverable[V]) draftCommand(a *app) *cobra.Command {
 }
 
 // draftWith returns a draft function for a deliverable that has no reader of its own.
-func draftWith[V any](op api.Op[api.AssessmentInput, V]) func(ctx context.Context, a *app, assessment string, reader readerFlags) (*V, error) {
+func draftWith[V any](
+	op api.Op[api.AssessmentInput, V],
+) func(ctx context.Context, a *app, assessment string, reader readerFlags) (*V, error) {
 	return func(ctx context.Context, a *app, assessment string, _ readerFlags) (*V, error) {
 		return call(ctx, a, op, &api.AssessmentInput{AssessmentID: assessment})
 	}
@@ -291,7 +293,7 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 		p.Text("The %s, version %d with %s, was %s.", d.gate.Title(), h.VersionNumber, prose.Count(h.ItemCount, "item", "items"), action)
 		if unread := formatUnread(h); unread != "" {
 			effect := "They count as not evidenced."
-			if strings.HasPrefix(h.Inputs["reader"], api.ModelReader+".") {
+			if h.IsReadByModel() {
 				effect = "The rules read these instead."
 			}
 			p.Text("The reader %s has not read all %s. %s", h.Inputs["reader"], unread, effect)

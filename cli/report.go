@@ -228,7 +228,7 @@ func (a *app) generateReport(ctx context.Context, assessment string, body api.Re
 }
 
 // generateReportFile creates a report and saves it to a file. If no format is given, it is chosen by the file
-// extension.
+// extension; if no template is given, by the format.
 func (a *app) generateReportFile(ctx context.Context, assessment string, body api.ReportBody, path string, force bool) error {
 	if body.Format == "" {
 		format, err := reportFormatFromPath(path)
@@ -236,6 +236,9 @@ func (a *app) generateReportFile(ctx context.Context, assessment string, body ap
 			return err
 		}
 		body.Format = format
+	}
+	if body.Template == "" {
+		body.Template = defaultReportTemplate(body.Format)
 	}
 	r, err := a.generateReport(ctx, assessment, body)
 	if err != nil {

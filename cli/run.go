@@ -168,11 +168,7 @@ func (a *app) addFilesAndAdvance(
 	var written []string
 	if moveErr == nil {
 		for _, r := range o.reports {
-			format, err := reportFormatFromPath(r)
-			if err != nil {
-				return err
-			}
-			if err := a.generateReportFile(ctx, one.ID, api.ReportBody{Format: format, Template: defaultReportTemplate(format)}, r, o.force); err != nil {
+			if err := a.generateReportFile(ctx, one.ID, api.ReportBody{}, r, o.force); err != nil {
 				return err
 			}
 			written = append(written, r)
@@ -255,7 +251,7 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, fileCo
 			open = &found[0]
 		}
 	}
-	if open != nil && o.from != "" && (open.CarriedFrom == nil || open.CarriedFrom.Name != o.from && open.CarriedFrom.AssessmentID != o.from) {
+	if open != nil && o.from != "" && !isCarriedFrom(open, o.from) {
 		return nil, usageError("--from is for a new assessment, but %q exists; choose another --name", open.Name)
 	}
 	if open == nil {
@@ -274,7 +270,7 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, fileCo
 			)
 		}
 		if o.client == "" && a.Interactive && a.ReadPassword != nil {
-			if o.client, err = a.promptLine("client's name for reports (Enter to leave it open)", ""); err != nil {
+			if o.client, err = a.promptLine("client's name for reports (press Enter to skip)", ""); err != nil {
 				return nil, err
 			}
 		}
@@ -283,14 +279,16 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, fileCo
 	return open, a.updateFromOptions(ctx, open, o)
 }
 
+// isCarriedFrom reports whether an assessment was created from the one with the given name or ID.
+func isCarriedFrom(one *api.Assessment, from string) bool {
+	return one.CarriedFrom != nil && (one.CarriedFrom.Name == from || one.CarriedFrom.AssessmentID == from)
+}
+
 func (a *app) createAssessment(ctx context.Context, name string, o runOptions) (*api.Assessment, error) {
 	in := api.CreateAssessmentInput{}
-	if o.from != "" {
-		earlier, err := a.findAssessment(ctx, o.from)
-		if err != nil {
-			return nil, err
-		}
-		in.Body.From = earlier.ID
+	var err error
+	if in.Body.From, err = a.earlierAssessmentID(ctx, o.from); err != nil {
+		return nil, err
 	}
 	in.Body.Name, in.Body.FrameworkIDs, in.Body.SCFVersionID, in.Body.ClientName = name, o.frameworks, o.version, o.client
 	one, err := call(ctx, a, api.CreateAssessment, &in)
@@ -485,8 +483,8 @@ func (a *app) readyForReviewError(ctx context.Context, id string, g api.Gate) er
 		"the %s is drafted and ready for review (%s)", g.Title(), a.summarizeDeliverable(ctx, id, g))}
 }
 
-// laterVersionError returns the error for an assessment with a report of which a newer version of a deliverable waits
-// to be decided or submitted. It returns nil if none does.
+// laterVersionError returns the error for an assessment that has its reports, although a newer version of a deliverable
+// awaits a decision or its submission. It returns nil if none does.
 func (a *app) laterVersionError(ctx context.Context, id string, st *api.AssessmentStatus) error {
 	if st.PendingApprovalID != nil {
 		one, err := call(ctx, a, api.GetApproval, &api.ApprovalInput{ApprovalID: *st.PendingApprovalID})

@@ -294,7 +294,10 @@ func (d *decision) renderSubject(p *draw.Page) {
 		if c := s.approval.Changes; c != nil && c.SinceVersion == s.diff.FromVersion {
 			note = c.RequirementsNote()
 		}
-		p.AddTitle("Since version %d: %d added, %d removed, %d changed%s", s.diff.FromVersion, s.diff.Added, s.diff.Removed, s.diff.Changed, note)
+		p.AddTitle(
+			"Since version %d: %d added, %d removed, %d changed%s",
+			s.diff.FromVersion, s.diff.Added, s.diff.Removed, s.diff.Changed, note,
+		)
 		for _, l := range s.diff.Lines[:min(len(s.diff.Lines), 200)] {
 			p.AddText(draw.Plain, "- "+l.Text)
 		}

@@ -171,7 +171,7 @@ func differInRequirementsOnly(a, b []byte) (bool, error) {
 		delete(was, field)
 		delete(is, field)
 	}
-	return maps.EqualFunc(was, is, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }), nil
+	return maps.EqualFunc(was, is, slices.Equal), nil
 }
 
 // submitAndMoveAssessment is like submit. If the assessment is in the drafted state of this deliverable,
@@ -382,7 +382,7 @@ func (s *Service) Reject(ctx context.Context, by api.Caller, in *api.RejectInput
 
 // checkReviewedHash returns an error if the content to approve differs from what the person reviewed.
 func checkReviewedHash(p *api.Approval, d *api.VersionDecision) error {
-	if d == nil || d.ContentSHA256 == "" || d.ContentSHA256 == p.TargetSHA256 {
+	if !d.IsOnOtherContent(p.TargetSHA256) {
 		return nil
 	}
 	return api.ApprovalRequired(

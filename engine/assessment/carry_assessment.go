@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/assessment/merge"
@@ -89,7 +88,7 @@ func carryScope(tx *store.Tx, by api.Caller, a, source *api.Assessment) error {
 	return saveScope(tx, by, &sc, "scope.changed", "carried from "+source.Name)
 }
 
-// carrier holds what the carrying of one assessment's items needs.
+// carrier holds the arguments of carryItems that are the same for all deliverables.
 type carrier struct {
 	tx       *store.Tx
 	by       api.Caller
@@ -97,8 +96,9 @@ type carrier struct {
 	snap     *scf.Snapshot // of the new assessment
 }
 
-// carryItems stores the items of a deliverable's newest version for which isDecided returns true.
-func carryItems[V, I any](c *carrier, k deliverableType[V, I], isDecided func(*I) bool) error {
+// carryItems stores the items of a deliverable's newest version for which isWanted returns true, and counts those that
+// people decided on.
+func carryItems[V, I any](c *carrier, k deliverableType[V, I], isWanted func(*I) bool) error {
 	v, ok, err := k.newestVersion(c.tx, c.by.OrganizationID, c.from.ID)
 	if err != nil || !ok {
 		return err
@@ -118,7 +118,7 @@ func carryItems[V, I any](c *carrier, k deliverableType[V, I], isDecided func(*I
 	for n := range items {
 		i := &items[n]
 		it := k.item(i)
-		if !isDecided(i) {
+		if !isWanted(i) {
 			continue
 		}
 		decided := len(it.EditedFields) > 0 || k.gate == api.GatePOAM || k.originKey != nil && k.originKey(i) != ""
@@ -207,7 +207,8 @@ func carriedMark(from *api.Assessment, it *api.Item, evidence []api.Evidence) *a
 		quotes = append(quotes, e.Quote)
 	}
 	return &api.Carried{
-		AssessmentID: from.ID, Assessment: from.Name, By: stringOrEmpty(it.EditedBy), Fields: append([]string{}, it.EditedFields...), Quotes: quotes,
+		AssessmentID: from.ID, Assessment: from.Name, By: stringOrEmpty(it.EditedBy),
+		Fields: append([]string{}, it.EditedFields...), Quotes: quotes,
 	}
 }
 
@@ -302,7 +303,7 @@ func checkCarriedEvidence(it *api.Item, evidence []api.Evidence) {
 func haveSameQuotes(quotes []string, evidence []api.Evidence) bool {
 	set := func(texts []string) []string {
 		for n, t := range texts {
-			texts[n] = strings.Join(strings.Fields(t), " ")
+			texts[n] = scf.CollapseSpaces(t)
 		}
 		slices.Sort(texts)
 		return slices.Compact(texts)

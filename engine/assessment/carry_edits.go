@@ -20,7 +20,8 @@ type previousVersion[I any] struct {
 }
 
 // loadPreviousVersion reads the newest stored version, whose edits the next draft carries over, or if there is none,
-// what was carried from an earlier assessment. For a plan, it also reads the items approved last. Items are shared and must not be modified.
+// what was carried from an earlier assessment. For a plan, it also reads the items approved last. Items are shared and
+// must not be modified.
 func (k deliverableType[V, I]) loadPreviousVersion(tx *store.Tx, s *Service, a *api.Assessment) (previous previousVersion[I], err error) {
 	v, ok, err := k.newestVersion(tx, a.OrganizationID, a.ID)
 	if err == nil && !ok {

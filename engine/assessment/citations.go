@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/store"
@@ -30,7 +29,7 @@ func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (ou
 	if unread := v.Inputs[notReadInput]; unread != "" {
 		message := "the reader %s has not read all passages for %s requirements, which count as not evidenced; " +
 			"import the missing readings, or draft with another reader"
-		if strings.HasPrefix(v.Inputs[readerInput], modelReaderPrefix) {
+		if v.IsReadByModel() {
 			message = "the model %s has not read all passages for %s requirements, which the rules read instead; " +
 				"to let it read new documents, draft with the reader model"
 		}

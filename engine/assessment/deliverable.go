@@ -68,7 +68,7 @@ var (
 		recount: recountDocuments,
 		summarize: func(v *api.SoAVersion, items []api.SoAItem) {
 			v.Reliance, v.ReviewCount = plan.CountReliance(items), plan.CountReview(items)
-			if strings.HasPrefix(v.Inputs[readerInput], modelReaderPrefix) {
+			if v.IsReadByModel() {
 				for _, n := range plan.OnRepeatedQuote(items) {
 					if !plan.IsReviewed(&items[n]) {
 						v.LinesOnRepeatedQuote++

@@ -151,7 +151,9 @@ func (s evidenceSource) BestPassages(question int) []judge.RankedPassage {
 		}
 	}
 	if len(s.foreign[question]) > 0 {
-		slices.SortStableFunc(best, func(a, b evidence.Answer) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) })
+		slices.SortStableFunc(best, func(a, b evidence.Answer) int {
+			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+		})
 	}
 	out := make([]judge.RankedPassage, len(best))
 	for i, b := range best {

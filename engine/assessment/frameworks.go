@@ -3,7 +3,6 @@ package assessment
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -46,18 +45,11 @@ func (s *Service) ChangeFrameworks(ctx context.Context, by api.Caller, in *api.C
 		return nil, err
 	}
 	return c.result, s.db.Update(ctx, func(tx *store.Tx) error {
-		newest, _, err := soa.newestVersion(tx, by.OrganizationID, a.ID)
-		if err != nil {
-			return err
-		}
-		if !soa.isStillNewest(d.previous, &newest) {
-			return api.Conflict("the %s changed in the meantime; try again", soa.gate.Title())
-		}
 		if err := c.save(tx, by); err != nil {
 			return err
 		}
-		v, err := soa.insertNextVersion(tx, by, &c.after, *d)
-		c.result.Version = &api.MigratedVersion{Gate: soa.gate, ID: v.ID, VersionNumber: v.VersionNumber, ItemCount: v.ItemCount}
+		_, added, err := soa.insertUnlessChanged(tx, by, &c.after, *d)
+		c.result.Version = &added
 		return err
 	})
 }
@@ -69,10 +61,15 @@ type frameworkChange struct {
 	result        *api.FrameworkChange
 }
 
-func (s *Service) planFrameworkChange(ctx context.Context, by api.Caller, a *api.Assessment, add, remove []string) (*frameworkChange, error) {
+func (s *Service) planFrameworkChange(
+	ctx context.Context,
+	by api.Caller,
+	a *api.Assessment,
+	add, remove []string,
+) (*frameworkChange, error) {
 	c := &frameworkChange{before: *a, after: *a}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		if err := requireFrameworksHere(tx, a); err != nil {
+		if err := requireNotClone(tx, a); err != nil {
 			return err
 		}
 		v, ok, err := soa.newestVersion(tx, by.OrganizationID, a.ID)
@@ -95,18 +92,12 @@ func (s *Service) planFrameworkChange(ctx context.Context, by api.Caller, a *api
 	if err != nil {
 		return nil, err
 	}
-	c.result = &api.FrameworkChange{
-		AssessmentID: a.ID, FrameworkCodes: c.after.Frameworks, Added: []api.FrameworkPart{}, Removed: []api.FrameworkPart{},
-		ControlsAdded: []api.FrameworkControl{}, ControlsRemoved: []api.FrameworkControl{},
+	c.result = &api.FrameworkChange{AssessmentID: a.ID, FrameworkCodes: c.after.Frameworks}
+	if c.result.Added, err = frameworkParts(snap, added); err != nil {
+		return nil, err
 	}
-	for part, codes := range map[*[]api.FrameworkPart][]string{&c.result.Added: added, &c.result.Removed: removed} {
-		for _, code := range codes {
-			coverage, err := snap.Coverage(code)
-			if err != nil {
-				return nil, err
-			}
-			*part = append(*part, api.FrameworkPart{Code: code, RequirementCount: coverage.RequirementCount, ControlCount: coverage.ControlCount})
-		}
+	if c.result.Removed, err = frameworkParts(snap, removed); err != nil {
+		return nil, err
 	}
 	decided, err := s.controlsWithUserEdits(ctx, by, a)
 	if err != nil {
@@ -115,8 +106,21 @@ func (s *Service) planFrameworkChange(ctx context.Context, by api.Caller, a *api
 	return c, c.compareControls(snap, decided)
 }
 
-// requireFrameworksHere returns an error if the assessment is a clone: its frameworks are its remote's.
-func requireFrameworksHere(tx *store.Tx, a *api.Assessment) error {
+// frameworkParts counts the requirements and controls of frameworks.
+func frameworkParts(snap *scf.Snapshot, codes []string) ([]api.FrameworkPart, error) {
+	out := []api.FrameworkPart{}
+	for _, code := range codes {
+		c, err := snap.Coverage(code)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, api.FrameworkPart{Code: code, RequirementCount: c.RequirementCount, ControlCount: c.ControlCount})
+	}
+	return out, nil
+}
+
+// requireNotClone returns an error if the assessment is a clone, because only its remote can change its frameworks.
+func requireNotClone(tx *store.Tx, a *api.Assessment) error {
 	link, err := store.SyncLinks.Get(tx, a.OrganizationID, a.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -170,14 +174,16 @@ func (c *frameworkChange) resolve(snap *scf.Snapshot, add, remove []string) (add
 		return nil, nil, api.Invalid("add", "name a framework to add or remove")
 	case len(added)+len(removed) == 0: // it has them already
 	case len(c.before.Frameworks) == 0 && c.soa != nil:
-		return nil, nil, api.Conflict("the whole catalog is assessed, which includes every framework; to assess fewer controls, create an assessment")
+		return nil, nil, api.Conflict(
+			"the whole catalog is assessed, which includes every framework; to assess fewer controls, create an assessment",
+		)
 	case len(c.after.Frameworks) == 0 && len(c.before.Frameworks) > 0:
 		return nil, nil, api.Invalid("remove", "no framework would be left, so the whole catalog would be assessed; add another one first")
 	}
 	return added, removed, nil
 }
 
-// compareControls fills the result with the controls that join, leave and change their requirements.
+// compareControls fills the result with the controls that are added and removed, and counts those whose requirements change.
 func (c *frameworkChange) compareControls(snap *scf.Snapshot, decided map[string]bool) error {
 	before, had, err := frameworkControls(snap, &c.before)
 	if err != nil {
@@ -189,9 +195,9 @@ func (c *frameworkChange) compareControls(snap *scf.Snapshot, decided map[string
 	}
 	only := func(controls []api.Control, other map[string]api.RequirementCodes, otherIsAll bool) []api.FrameworkControl {
 		out := []api.FrameworkControl{}
-		for _, control := range controls {
-			if other[control.Code] == nil && !otherIsAll {
-				out = append(out, api.FrameworkControl{ControlCode: control.Code, ControlTitle: control.Title, Decided: decided[control.Code]})
+		for _, x := range controls {
+			if other[x.Code] == nil && !otherIsAll {
+				out = append(out, api.FrameworkControl{ControlCode: x.Code, ControlTitle: x.Title, Decided: decided[x.Code]})
 			}
 		}
 		return out
@@ -258,27 +264,34 @@ func (c *frameworkChange) save(tx *store.Tx, by api.Caller) error {
 	now.Revision++
 	now.UpdatedAt = tx.Now()
 	c.after = now
-	what := joinParts("added", c.result.Added, "; ") + joinParts("removed", c.result.Removed, "; ")
 	return errors.Join(
 		checkCustomRevisionExists(tx, by, now.CustomRevision),
 		store.Assessments.Put(tx, by.OrganizationID, &now),
 		audit.RecordAndPublishEvent(tx, by, audit.Event{
-			Type: "assessment.frameworks_changed", AssessmentID: now.ID, Summary: strings.TrimSuffix(what, "; "),
+			Type: "assessment.frameworks_changed", AssessmentID: now.ID, Summary: c.summary(),
 			ResourceType: "assessment", ResourceID: now.ID,
 			Data: map[string]any{
-				"frameworks": now.Frameworks, "controls_added": len(c.result.ControlsAdded), "controls_removed": len(c.result.ControlsRemoved),
+				"frameworks": now.Frameworks, "controls_added": len(c.result.ControlsAdded),
+				"controls_removed": len(c.result.ControlsRemoved),
 			},
 		}),
 	)
 }
 
-func joinParts(verb string, parts []api.FrameworkPart, end string) string {
-	if len(parts) == 0 {
-		return ""
+// summary says which frameworks were added and removed.
+func (c *frameworkChange) summary() string {
+	var changes []string
+	for _, part := range []struct {
+		verb       string
+		frameworks []api.FrameworkPart
+	}{{"added", c.result.Added}, {"removed", c.result.Removed}} {
+		var codes []string
+		for _, f := range part.frameworks {
+			codes = append(codes, f.Code)
+		}
+		if len(codes) > 0 {
+			changes = append(changes, part.verb+" the framework "+strings.Join(codes, ", "))
+		}
 	}
-	codes := make([]string, len(parts))
-	for n, p := range parts {
-		codes[n] = p.Code
-	}
-	return fmt.Sprintf("%s the framework %s", verb, strings.Join(codes, ", ")) + end
+	return strings.Join(changes, "; ")
 }

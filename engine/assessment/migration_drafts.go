@@ -221,21 +221,31 @@ func returnMigratedReviewToDraft(tx *store.Tx, by api.Caller, m *migration) erro
 }
 
 func addMigratedVersion[V, I any](tx *store.Tx, by api.Caller, m *migration, k deliverableType[V, I], d draft[I]) (V, error) {
-	last, _, err := k.newestVersion(tx, by.OrganizationID, m.after.ID)
+	v, added, err := k.insertUnlessChanged(tx, by, &m.after, d)
+	if err == nil {
+		m.result.Versions = append(m.result.Versions, added)
+	}
+	return v, err
+}
+
+// insertUnlessChanged is like insertNextVersion but returns a conflict error if the version whose edits the draft carries
+// over is no longer the newest, or was changed. It also describes the version that it stored.
+func (k deliverableType[V, I]) insertUnlessChanged(
+	tx *store.Tx,
+	by api.Caller,
+	a *api.Assessment,
+	d draft[I],
+) (v V, added api.MigratedVersion, err error) {
+	last, _, err := k.newestVersion(tx, by.OrganizationID, a.ID)
 	if err != nil {
-		return last, err
+		return last, added, err
 	}
 	if !k.isStillNewest(d.previous, &last) {
-		return last, api.Conflict("the %s changed in the meantime; try again", k.gate.Title())
+		return last, added, api.Conflict("the %s changed in the meantime; try again", k.gate.Title())
 	}
-	v, err := k.insertNextVersion(tx, by, &m.after, d)
-	if err != nil {
-		return v, err
+	if v, err = k.insertNextVersion(tx, by, a, d); err != nil {
+		return v, added, err
 	}
 	head := k.version(&v)
-	m.result.Versions = append(
-		m.result.Versions,
-		api.MigratedVersion{Gate: k.gate, ID: head.ID, VersionNumber: head.VersionNumber, ItemCount: head.ItemCount},
-	)
-	return v, nil
+	return v, api.MigratedVersion{Gate: k.gate, ID: head.ID, VersionNumber: head.VersionNumber, ItemCount: head.ItemCount}, nil
 }

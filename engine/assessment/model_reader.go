@@ -25,7 +25,7 @@ type Model interface {
 }
 
 // modelReaderPrefix begins the names of readers that are language models.
-const modelReaderPrefix = "model."
+const modelReaderPrefix = api.ModelReader + "."
 
 // remoteModelForbidden returns who forbids language models on other machines to read an organization's evidence, in words
 // such as "the organization", or "". assessment may be empty.

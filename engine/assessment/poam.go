@@ -102,7 +102,10 @@ func (s *Service) draftPOAMFrom(
 			d.items,
 		)
 		d.items = plan.OrderAndNumberItems(
-			plan.MergeItems(d.items, mergeableItemsPredicate(d.items, old.items, fixedDueDates(findings, basis), findingsWithManualAction(findings))),
+			plan.MergeItems(
+				d.items,
+				mergeableItemsPredicate(d.items, old.items, fixedDueDates(findings, basis), findingsWithManualAction(findings)),
+			),
 			today,
 			basis,
 		)

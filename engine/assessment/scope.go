@@ -442,7 +442,7 @@ func (s *Service) changeScopeStatus(
 		}
 		if hash, err := scopeHash(&sc); err != nil {
 			return err
-		} else if decision != nil && decision.ContentSHA256 != "" && decision.ContentSHA256 != hash {
+		} else if decision.IsOnOtherContent(hash) {
 			return api.Conflict("the scope has changed since you looked at it (SHA-256 now %s); review it again", hash)
 		}
 		sc.Status, sc.UpdatedAt = to, tx.Now()

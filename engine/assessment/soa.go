@@ -469,7 +469,8 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 	if err := validateOwner(b.Owner.Value); err != nil {
 		return nil, err
 	}
-	redrafted, err := draftItemWithoutEdits(ctx, s, by, soa, in.SoAItemID, b.Reset, s.draftSoAIgnoringInclusion(in.SoAItemID, b.Reset, chosenReaders{}))
+	drafter := s.draftSoAIgnoringInclusion(in.SoAItemID, b.Reset, chosenReaders{})
+	redrafted, err := draftItemWithoutEdits(ctx, s, by, soa, in.SoAItemID, b.Reset, drafter)
 	if err != nil {
 		return nil, err
 	}

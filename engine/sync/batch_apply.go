@@ -21,6 +21,10 @@ import (
 // maxClientName is the maximum length of a client's name in bytes, as the API's limit of 200 characters allows.
 const maxClientName = 4 * 200
 
+func isValidClientName(name string) bool {
+	return len(name) <= maxClientName && api.CheckName("client_name", name) == nil
+}
+
 // applyLine applies one change of a batch to the remote. If it returns an api.Error, only this change is
 // rejected: none of it is written, and the caller stores it as a conflict.
 func (r *batchApplier) applyLine(tx *store.Tx, l *changeLine, changedVersions map[string]api.Gate) error {
@@ -145,7 +149,7 @@ func (r *batchApplier) applyAssessment(tx *store.Tx, t *table, l *changeLine) er
 		if err := api.CheckName("name", next.Name); err != nil {
 			return err
 		}
-		if len(next.ClientName) > maxClientName || api.CheckName("client_name", next.ClientName) != nil {
+		if !isValidClientName(next.ClientName) {
 			return api.Invalid("client_name", "a client's name is a single line of at most %d bytes", maxClientName)
 		}
 		if next.DueDate != nil {
@@ -179,8 +183,11 @@ func (r *batchApplier) createAssessment(tx *store.Tx, t *table, l *changeLine) e
 		return err
 	}
 	if a.Name == "" || len(a.Name) > 200 || api.CheckName("name", a.Name) != nil || len(a.Description) > 10_000 ||
-		len(a.ClientName) > maxClientName || api.CheckName("client_name", a.ClientName) != nil || slices.Contains(a.FrameworkIDs, "") {
-		return api.Invalid("file", "the assessment has no valid name, client name or description, or uses a framework missing from the catalog here")
+		!isValidClientName(a.ClientName) || slices.Contains(a.FrameworkIDs, "") {
+		return api.Invalid(
+			"file",
+			"the assessment has no valid name, client name or description, or uses a framework missing from the catalog here",
+		)
 	}
 	a.State, a.CreatedBy, a.UpdatedAt, a.ClosedAt, a.MigratedAt, a.Revision = api.StateDraft, r.by.Actor.Name, tx.Now(), nil, nil, 1
 	return errors.Join(store.Assessments.Insert(tx, r.target.org, &a), assessment.RecordSyncedCreation(tx, r.by, &a),
