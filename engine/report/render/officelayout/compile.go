@@ -24,8 +24,11 @@ type Problem struct {
 	Warning             bool
 }
 
-// maxProblems is the maximum number of problems that are reported.
-const maxProblems = 200
+// Limits of what a layout's placeholders can cost: far more than layouts have, and as much as a person reads.
+const (
+	maxTags     = 20_000 // in a layout
+	maxProblems = 200    // errors, and as many warnings
+)
 
 // compiler turns the parts of a layout into programs and collects its problems.
 type compiler struct {
@@ -33,9 +36,12 @@ type compiler struct {
 	scopes   []scopeType
 	part     *part
 	problems []Problem
-	// tags counts the placeholders; uses notes the names of the report's fields that they use.
-	tags int
-	uses map[string]bool
+	// reported counts the problems by whether they are warnings, so that many warnings don't hide an error.
+	reported map[bool]int
+	// extracted counts the placeholders that were found, and tags those that were compiled; uses notes the names of the
+	// report's fields that they use.
+	extracted, tags int
+	uses            map[string]bool
 	// optional counts the optional ops around the current place.
 	optional int
 	// slide is the tag that repeats or omits the slide that is compiled.
@@ -43,7 +49,7 @@ type compiler struct {
 }
 
 func (l *compiler) add(n *node, tagText, message, suggestion string, warning bool) {
-	if len(l.problems) == maxProblems {
+	if l.reported[warning] == maxProblems {
 		return
 	}
 	place := l.part.title
@@ -53,6 +59,7 @@ func (l *compiler) add(n *node, tagText, message, suggestion string, warning boo
 	p := Problem{Part: l.part.name, Place: place, Tag: tagText, Message: message, Suggestion: suggestion, Warning: warning}
 	if !slices.Contains(l.problems, p) { // a text box is in the file twice, for old versions of Word
 		l.problems = append(l.problems, p)
+		l.reported[warning]++
 	}
 }
 

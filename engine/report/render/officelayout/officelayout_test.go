@@ -217,6 +217,8 @@ func TestHostileLayouts(t *testing.T) {
 		"a lone macro":  {docxWith(t, "", "word/vbaProject.bin", "x"), "macros"},
 		"deep blocks":   {docxWith(t, p(strings.Repeat(`{{#if draft}}`, 60)+strings.Repeat(`{{/if}}`, 60))), "nested more than 50 deep"},
 		"many blocks":   {docxWith(t, p(strings.Repeat(`{{#if draft}}{{/if}}`, 2600))), "more than 5000 tags"},
+		"many values":   {docxWith(t, p(strings.Repeat(`{{x}}`, maxTags+1))), "more than 20000 placeholders"},
+		"many warnings": {docxWith(t, strings.Repeat(p("{%"), maxProblems+1)+p("{{x}}")), "there is no field “x”"},
 		"remote image":  {docxWith(t, "", partRels, rels("image", "http://evil.example/x.png")), "loads http://evil.example/x.png from outside"},
 		"a file link":   {docxWith(t, "", partRels, rels("hyperlink", "file:///etc/passwd")), "links may lead to http"},
 		"html inside":   {docxWith(t, "", partRels, strings.Replace(rels("aFChunk", "x.html"), ` TargetMode="External"`, "", 1)), "embeds another file"},

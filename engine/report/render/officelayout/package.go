@@ -429,7 +429,7 @@ func (l *Layout) dropAttachedTemplate(relationsName, source string, root *node, 
 
 // compile compiles the parts of the layout.
 func (l *Layout) compile() error {
-	c := &compiler{schema: newSchema(), uses: map[string]bool{}, problems: l.problems}
+	c := &compiler{schema: newSchema(), uses: map[string]bool{}, problems: l.problems, reported: map[bool]int{}}
 	root := scopeType{typ: reflect.TypeFor[*content.LayoutData]()}
 	for _, p := range l.parts {
 		tree, err := l.readTree(p.name)
@@ -455,7 +455,7 @@ func (l *Layout) compile() error {
 		}
 		p.program = c.compilePart(tree)
 	}
-	if c.tags == 0 {
+	if c.tags == 0 && c.extracted <= maxTags {
 		c.part = &part{name: l.main, title: "document"}
 		c.warn(nil, "", "the layout has no placeholders", "`service report layout init` writes an example")
 	}

@@ -23,12 +23,15 @@ var (
 
 // schema knows the fields of the types that the data of a layout consists of, by their names in JSON.
 type schema struct {
-	fields map[reflect.Type]map[string]reflect.StructField
-	names  map[reflect.Type][]string
+	fields  map[reflect.Type]map[string]reflect.StructField
+	names   map[reflect.Type][]string
+	entries map[reflect.Type][]entry // of the data as a whole
 }
 
 func newSchema() *schema {
-	return &schema{map[reflect.Type]map[string]reflect.StructField{}, map[reflect.Type][]string{}}
+	return &schema{
+		map[reflect.Type]map[string]reflect.StructField{}, map[reflect.Type][]string{}, map[reflect.Type][]entry{},
+	}
 }
 
 // base returns the type that a pointer type points to.
@@ -103,7 +106,7 @@ func describe(t reflect.Type) string {
 // the names that would be known there.
 func (s *schema) suggestion(scopes []scopeType, inScope, path []string, at int) string {
 	name, whole := path[at], strings.Join(path, ".")
-	entries := s.entries(scopes[0].typ)
+	entries := s.entriesOf(scopes[0].typ)
 	var out []string
 	offer := func(text string) {
 		if len(out) < 3 && !slices.Contains(out, text) {
@@ -166,8 +169,12 @@ func (s *schema) suggestion(scopes []scopeType, inScope, path []string, at int) 
 // entry is a field that a placeholder can name: outside any loop, or within one over the list.
 type entry struct{ path, list string }
 
-// entries lists the fields of the data down to three levels, those of list items with their list.
-func (s *schema) entries(root reflect.Type) (out []entry) {
+// entriesOf lists the fields of the data down to three levels, those of list items with their list.
+func (s *schema) entriesOf(root reflect.Type) []entry {
+	if known, ok := s.entries[root]; ok {
+		return known
+	}
+	var out []entry
 	var visit func(t reflect.Type, prefix, list string, depth int)
 	visit = func(t reflect.Type, prefix, list string, depth int) {
 		if t = base(t); !isRecord(t) || depth > 3 {
@@ -185,5 +192,6 @@ func (s *schema) entries(root reflect.Type) (out []entry) {
 		}
 	}
 	visit(root, "", "", 1)
+	s.entries[root] = out
 	return out
 }

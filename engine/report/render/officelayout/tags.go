@@ -1,6 +1,8 @@
 package officelayout
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -108,7 +110,7 @@ func (l *compiler) extractFromProperties(root *node) {
 		if unclosed != "" {
 			l.report(n, unclosed, "the placeholder has no }}", "close it with }}")
 		}
-		if len(tags) == 0 {
+		if len(tags) == 0 || !l.allowTags(n, len(tags)) {
 			return true
 		}
 		var parts []*node
@@ -120,6 +122,18 @@ func (l *compiler) extractFromProperties(root *node) {
 		n.setChildren(append(parts, &node{text: text[at:]}))
 		return false
 	})
+}
+
+// allowTags counts n placeholders in an element. It reports an error and returns false if the layout has too many.
+func (l *compiler) allowTags(at *node, n int) bool {
+	if l.extracted > maxTags {
+		return false
+	}
+	if l.extracted += n; l.extracted > maxTags {
+		l.report(at, "", fmt.Sprintf("the layout has more than %d placeholders", maxTags), "")
+		return false
+	}
+	return true
 }
 
 // textsOf returns the text elements of a paragraph, without those of paragraphs within it, as in text boxes.
@@ -158,7 +172,7 @@ func (l *compiler) extractFromParagraph(p *node, contents map[*node]bool) {
 	if strings.Contains(text, "{%") {
 		l.warn(p, "{%", "placeholders of other tools are left as they are", "write {{#each …}} and {{#if …}}")
 	}
-	if len(tags) == 0 {
+	if len(tags) == 0 || !l.allowTags(p, len(tags)) {
 		return
 	}
 	next := 0
@@ -191,25 +205,35 @@ func (l *compiler) extractFromParagraph(p *node, contents map[*node]bool) {
 	}
 	done := map[*node]bool{}
 	for _, t := range texts {
-		if r := t.parent; !done[r] {
-			done[r] = true
-			splitRun(r)
+		if holder := t.parent.parent; !done[holder] {
+			done[holder] = true
+			splitRuns(holder)
 		}
 	}
 }
 
-// splitRun takes the tags of blocks out of a run: it is replaced by runs of the same format and the tags between them.
-func splitRun(r *node) {
-	hasBlock := false
-	for _, t := range r.children {
-		for _, c := range t.children {
-			hasBlock = hasBlock || c.tag != nil && c.tag.isBlock()
+// splitRuns takes the tags of blocks out of the runs in a paragraph, link or other element that contains runs.
+func splitRuns(holder *node) {
+	var out []*node
+	for _, c := range holder.children {
+		if c.is("w:r", "a:r") && hasBlockTag(c) {
+			out = append(out, splitRun(c)...)
+		} else {
+			out = append(out, c)
 		}
 	}
-	if !hasBlock {
-		return
-	}
-	var out []*node
+	holder.setChildren(out)
+}
+
+// hasBlockTag reports whether the texts of a run contain a tag of a block.
+func hasBlockTag(run *node) bool {
+	return slices.ContainsFunc(run.children, func(t *node) bool {
+		return slices.ContainsFunc(t.children, func(c *node) bool { return c.tag != nil && c.tag.isBlock() })
+	})
+}
+
+// splitRun returns what replaces a run: runs of the same format, and the tags of blocks between them.
+func splitRun(r *node) (out []*node) {
 	var format *node
 	newRun := func() *node {
 		run := &node{name: r.name, prefix: r.prefix, start: r.start, end: r.end, attrs: r.attrs}
@@ -253,7 +277,5 @@ func splitRun(r *node) {
 		}
 	}
 	flush()
-	siblings := r.parent.children
-	at := r.index()
-	r.parent.setChildren(append(append(append([]*node{}, siblings[:at]...), out...), siblings[at+1:]...))
+	return out
 }
