@@ -43,7 +43,7 @@ engine/notify/mail → engine/catalog/scf engine/audit store api internal/tracin
 engine/backup     → engine/audit store internal/regularfile internal/prose
 engine/archive    → engine/assessment engine/audit store api internal/prose
 engine/report     → engine/report/render engine/report/content engine/report/wording engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
-engine/report/render → engine/report/content engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/catalog/oscal engine/catalog/custom api internal/lazyregexp internal/editdistance internal/prose
+engine/report/render → engine/report/content engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/catalog/oscal engine/catalog/custom api internal/lazyregexp internal/editdistance internal/opc internal/prose
 engine/report/reporttest → engine/report/content api
 engine/report/content → engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/risk engine/catalog/scf api internal/lazyregexp internal/prose
 engine/report/block → engine/report/drawing engine/report/wording internal/prose
@@ -74,7 +74,7 @@ engine/evidence/embed/words → internal/language
 engine/evidence/chunk → engine/evidence/parse/document api internal/questionnaire
 engine/evidence/parse → engine/evidence/parse/mail engine/evidence/parse/office engine/evidence/parse/pdf engine/evidence/parse/text engine/evidence/parse/facts engine/evidence/parse/zipfile engine/evidence/parse/cfb engine/evidence/parse/document api internal/regularfile internal/lazyregexp internal/charset
 engine/evidence/parse/mail → engine/evidence/parse/text engine/evidence/parse/cfb engine/evidence/parse/document api internal/lazyregexp internal/charset
-engine/evidence/parse/office → engine/evidence/parse/text engine/evidence/parse/zipfile engine/evidence/parse/document api internal/charset
+engine/evidence/parse/office → engine/evidence/parse/text engine/evidence/parse/zipfile engine/evidence/parse/document api internal/charset internal/opc
 engine/evidence/parse/pdf → engine/evidence/parse/text engine/evidence/parse/document api internal/lazyregexp internal/questionnaire internal/charset
 engine/evidence/parse/text → engine/evidence/parse/document api internal/lazyregexp
 engine/evidence/parse/facts → engine/evidence/parse/document internal/language internal/lazyregexp
@@ -108,6 +108,7 @@ internal/filelock →
 internal/linereader →
 internal/bytereader →
 internal/charset  →
+internal/opc      →
 internal/regularfile →
 internal/lazyregexp →
 internal/editdistance →

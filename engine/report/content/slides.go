@@ -66,8 +66,8 @@ const (
 	slideText     = 150 // characters in a cell
 )
 
-// cells returns cells of plain text.
-func cells(texts ...string) (out []SlideCell) {
+// PlainCells returns cells of plain text.
+func PlainCells(texts ...string) (out []SlideCell) {
 	for _, t := range texts {
 		out = append(out, SlideCell{Text: t})
 	}
@@ -293,7 +293,7 @@ func (v *Report) trendSlide() Slide {
 	const perKind = 4
 	for _, list := range [][]Change{t.Slipped, t.Improved} {
 		for _, c := range list[:min(perKind, len(list))] {
-			table.Rows = append(table.Rows, cells(prose.Truncate(c.ControlTitle, 60), c.Before, c.After, prose.Truncate(c.Why, 90)))
+			table.Rows = append(table.Rows, PlainCells(prose.Truncate(c.ControlTitle, 60), c.Before, c.After, prose.Truncate(c.Why, 90)))
 		}
 	}
 	if len(table.Rows) > 0 {

@@ -3,10 +3,15 @@ package reporttest
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/xml"
+	"errors"
 	"image"
 	"image/color"
 	"image/png"
 	"io"
+	"path"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/scf-service/service/api"
@@ -47,6 +52,40 @@ func PNG(t testing.TB, w, h int) []byte {
 	}
 	return b.Bytes()
 }
+
+// CheckParts checks the parts of an Office file, by name: that those of XML are well-formed and have types, and that
+// all relationships lead to parts. description names the file in errors.
+func CheckParts(t testing.TB, description string, parts map[string]string) {
+	t.Helper()
+	target := regexp.MustCompile(`Target="([^"]*)"`)
+	for part, text := range parts {
+		isXML, isRelationships := strings.HasSuffix(part, ".xml"), strings.HasSuffix(part, ".rels")
+		if !isXML && !isRelationships {
+			continue
+		}
+		d := xml.NewDecoder(strings.NewReader(text))
+		for {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("%s: %s: %v", description, part, err)
+			}
+		}
+		if isXML && part != typesPart && !strings.Contains(parts[typesPart], `PartName="/`+part+`"`) {
+			t.Errorf("%s: %s has no type", description, part)
+		}
+		if !isRelationships {
+			continue
+		}
+		for _, m := range target.FindAllStringSubmatch(text, -1) {
+			if to := path.Join(path.Dir(path.Dir(part)), m[1]); parts[to] == "" {
+				t.Errorf("%s: %s leads to %s, which is not there", description, part, to)
+			}
+		}
+	}
+}
+
+const typesPart = "[Content_Types].xml"
 
 // UnzipParts returns the files in a DOCX, by name.
 func UnzipParts(t testing.TB, data []byte) map[string]string {

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,8 +25,6 @@ type Browser struct {
 	pipeOut *bufio.Reader
 	lastID  int
 	session string
-	// navigating is set while an evaluation may be interrupted by the next page.
-	navigating bool
 	// RequestedURLs lists the URLs requested since the last page was opened.
 	RequestedURLs []string
 }
@@ -125,11 +124,13 @@ func (b *Browser) readMessage() message {
 // Call calls a method of the DevTools protocol.
 func (b *Browser) Call(method string, params, out any) {
 	b.t.Helper()
-	b.call(method, params, out)
+	if err := b.tryCall(method, params, out); err != nil {
+		b.t.Fatalf("%s: %v", method, err)
+	}
 }
 
-// call is like Call, but returns false if the page was left during an evaluation that allows it.
-func (b *Browser) call(method string, params, out any) bool {
+// tryCall is like Call, but returns the error that the browser answers with.
+func (b *Browser) tryCall(method string, params, out any) error {
 	b.t.Helper()
 	b.lastID++
 	raw, err := json.Marshal(map[string]any{"id": b.lastID, "method": method, "params": orEmptyObject(params), "sessionId": b.session})
@@ -147,18 +148,15 @@ func (b *Browser) call(method string, params, out any) bool {
 		if m.ID != b.lastID {
 			continue
 		}
-		if m.Error != nil && b.navigating && method == "Runtime.evaluate" {
-			return false
-		}
 		if m.Error != nil {
-			b.t.Fatalf("%s: %s", method, m.Error.Message)
+			return errors.New(m.Error.Message)
 		}
 		if out != nil {
 			if err := json.Unmarshal(m.Result, out); err != nil {
 				b.t.Fatal(err)
 			}
 		}
-		return true
+		return nil
 	}
 }
 
@@ -191,25 +189,17 @@ func (b *Browser) Open(address string) {
 // WaitFor waits until a JavaScript expression is true in the page, or in one that follows it.
 func (b *Browser) WaitFor(expression string) {
 	b.t.Helper()
+	promise := "new Promise(r => { const look = () => (" + expression +
+		") ? r(true) : setTimeout(look, 10); look(); setTimeout(() => r(false), 30000); })"
 	for range 20 {
-		var out struct {
-			Result struct {
-				Value any `json:"value"`
-			} `json:"result"`
+		isTrue, err := b.tryEvaluate(promise)
+		if err != nil {
+			continue // the page was left meanwhile
 		}
-		b.navigating = true
-		finished := b.call("Runtime.evaluate", map[string]any{
-			"expression": "new Promise(r => { const look = () => (" + expression +
-				") ? r(true) : setTimeout(look, 10); look(); setTimeout(() => r(false), 30000); })",
-			"returnByValue": true, "awaitPromise": true,
-		}, &out)
-		b.navigating = false
-		if finished && out.Result.Value == true {
+		if isTrue == true {
 			return
 		}
-		if finished {
-			break
-		}
+		break
 	}
 	b.t.Fatalf("it never came to %s; the page says %s", expression, b.EvaluateText("document.body.innerText"))
 }
@@ -251,13 +241,17 @@ func (b *Browser) Screenshot(folder, name string) {
 }
 
 // EvaluateText returns the value of a JavaScript expression in the page as text.
-func (b *Browser) EvaluateText(expression string) (result string) {
+func (b *Browser) EvaluateText(expression string) string {
 	b.t.Helper()
-	b.evaluate(expression, func(v any) { result = fmt.Sprint(v) })
-	return result
+	value, err := b.tryEvaluate(expression)
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+	return fmt.Sprint(value)
 }
 
-func (b *Browser) evaluate(expression string, handle func(any)) {
+// tryEvaluate returns the value of an expression, or an error if the page was left during the evaluation.
+func (b *Browser) tryEvaluate(expression string) (any, error) {
 	b.t.Helper()
 	var out struct {
 		Result struct {
@@ -265,11 +259,14 @@ func (b *Browser) evaluate(expression string, handle func(any)) {
 		} `json:"result"`
 		ExceptionDetails any `json:"exceptionDetails"`
 	}
-	b.Call("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true}, &out)
+	params := map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true}
+	if err := b.tryCall("Runtime.evaluate", params, &out); err != nil {
+		return nil, err
+	}
 	if out.ExceptionDetails != nil {
 		b.t.Fatalf("%s: %v", expression, out.ExceptionDetails)
 	}
-	handle(out.Result.Value)
+	return out.Result.Value, nil
 }
 
 // Emulate sets the medium (screen or print), the width and the color scheme of pages.

@@ -5,12 +5,12 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/engine/evidence/parse/zipfile"
+	"github.com/scf-service/service/internal/opc"
 )
 
 // xmlWalker handles the XML tokens of a part. The root element has depth 1.
@@ -123,10 +123,7 @@ type relation struct {
 
 // resolveTarget returns the name of the part that a relation refers to. part is the part that has the relation.
 func (r relation) resolveTarget(part string) string {
-	if strings.HasPrefix(r.Target, "/") {
-		return strings.TrimPrefix(path.Clean(r.Target), "/")
-	}
-	return strings.TrimPrefix(path.Join("/", path.Dir(part), r.Target), "/")
+	return opc.ResolveTarget(part, r.Target)
 }
 
 // readRelations returns the relations of a part, or those of the package if part is empty. It returns none if
@@ -134,7 +131,7 @@ func (r relation) resolveTarget(part string) string {
 func readRelations(z *zip.Reader, part string) []relation {
 	name := "_rels/.rels"
 	if part != "" {
-		name = path.Join(path.Dir(part), "_rels", path.Base(part)+".rels")
+		name = opc.RelationshipsPart(part)
 	}
 	raw, err := zipfile.ReadPart(z, name, maxSidePart)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/drawing"
+	"github.com/scf-service/service/internal/opc"
 )
 
 // docxWriter writes a document as Office Open XML (ISO/IEC 29500) from the same blocks as the page
@@ -80,8 +80,6 @@ func WriteBlocks(w io.Writer, d block.Document) error {
 // writePackage writes the parts of a Word document; writeBody writes the body.
 func writePackage(w io.Writer, d block.Document, style []byte, writeBody func(*docxWriter, *block.Document)) error {
 	z := zip.NewWriter(w)
-	// The earliest time a zip can hold: the entries must not depend on the current time.
-	stamp := time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 	x := &docxWriter{bookmarks: map[string]string{}, textWidth: docxTextWidth, theme: d.Theme}
 	type part struct {
 		name  string
@@ -124,7 +122,7 @@ func writePackage(w io.Writer, d block.Document, style []byte, writeBody func(*d
 		parts = append(parts, part{"word/theme/theme1.xml", func(b *bufio.Writer) { _, _ = b.WriteString(own.theme) }})
 	}
 	put := func(p part) error {
-		f, err := z.CreateHeader(&zip.FileHeader{Name: p.name, Method: zip.Deflate, Modified: stamp})
+		f, err := opc.CreatePart(z, p.name)
 		if err != nil {
 			return err
 		}

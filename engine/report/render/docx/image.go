@@ -35,10 +35,11 @@ func (x *docxWriter) writeRelations(b *bufio.Writer) {
 	_, _ = b.WriteString(`</Relationships>`)
 }
 
-// The number of EMUs per drawing unit (an inch has 914,400 EMUs), and the largest size of a picture that fits
-// on a page.
+// EMUPerUnit is the number of EMUs per drawing unit; an inch has 914,400 EMUs.
+const EMUPerUnit = 8890
+
+// The largest size of a picture that fits on a page, in EMUs.
 const (
-	emuPerUnit   = 8890
 	maxEMUWidth  = docxTextWidth * 635
 	maxEMUHeight = 8600000
 )
@@ -58,7 +59,7 @@ func (x *docxWriter) writePicture(d drawing.Drawing) {
 		at = len(x.placedDrawings)
 		x.placedDrawings = append(x.placedDrawings, placedDrawing{d, x.addImage("png", b.Bytes())})
 	}
-	x.placeImage(x.placedDrawings[at].image, d.Title, d.Description, d.Width*emuPerUnit, d.Height*emuPerUnit)
+	x.placeImage(x.placedDrawings[at].image, d.Title, d.Description, d.Width*EMUPerUnit, d.Height*EMUPerUnit)
 }
 
 // placedDrawing is a drawing for which the package already contains an image.
@@ -73,9 +74,9 @@ func (x *docxWriter) addImage(extension string, data []byte) int {
 	return len(x.images) - 1
 }
 
-// maxImageDescription is the maximum length of a picture's description. It is limited because screen readers
+// MaxImageDescription is the maximum length of a picture's description. It is limited because screen readers
 // read a description without a pause.
-const maxImageDescription = 2000
+const MaxImageDescription = 2000
 
 // placeImage writes a paragraph with an image, whose size is given in EMUs. If the image does not fit on a
 // page, it is scaled down.
@@ -86,8 +87,8 @@ func (x *docxWriter) placeImage(image int, title, text string, width, height flo
 	cx, cy := int(width*scale), int(height*scale)
 	x.writeRawXML(`<w:p><w:pPr><w:pStyle w:val="Picture"/></w:pPr><w:r><w:drawing><wp:inline distT="0" distB="0" distL="0" distR="0">`)
 	x.writeRawXMLf(`<wp:extent cx="%d" cy="%d"/><wp:docPr id="%d" name="Picture %d" descr="`, cx, cy, n, n)
-	if r := []rune(text); len(r) > maxImageDescription {
-		text = string(r[:maxImageDescription-1]) + "…"
+	if r := []rune(text); len(r) > MaxImageDescription {
+		text = string(r[:MaxImageDescription-1]) + "…"
 	}
 	writeEscapedXML(x.w, strings.TrimSpace(title+". "+text))
 	x.writeRawXML(

@@ -13,8 +13,7 @@ var loadingFields = []string{"DDE", "DDEAUTO", "INCLUDEPICTURE", "INCLUDETEXT", 
 
 // checkActive refuses a part with fields or actions that load or run something.
 func (l *compiler) checkActive(root *node) error {
-	var err error
-	for _, instruction := range l.fieldInstructions(root) {
+	for _, instruction := range fieldInstructions(root) {
 		word, _, _ := strings.Cut(strings.TrimSpace(instruction), " ")
 		if slices.Contains(loadingFields, strings.ToUpper(word)) {
 			return refuse(
@@ -23,6 +22,7 @@ func (l *compiler) checkActive(root *node) error {
 			)
 		}
 	}
+	var err error
 	root.walk(func(n *node) bool {
 		if n.is("a:hlinkClick", "a:hlinkHover", "a:hlinkMouseOver") && strings.HasPrefix(n.attr("action"), "ppaction://") {
 			action, _, _ := strings.Cut(strings.TrimPrefix(n.attr("action"), "ppaction://"), "?")
@@ -88,14 +88,14 @@ func visitFields(root *node, done func(string), text func(n *node, around []*fie
 }
 
 // fieldInstructions returns the instructions of all fields in a part, such as "PAGE".
-func (l *compiler) fieldInstructions(root *node) (out []string) {
+func fieldInstructions(root *node) (out []string) {
 	visitFields(root, func(s string) { out = append(out, s) }, func(*node, []*field) {})
 	return out
 }
 
 // insideContents returns the text elements in a table of contents. Placeholders in headings also stand there, but
 // print nothing: Word fills in the table anew. Its field is marked for that.
-func (l *compiler) insideContents(root *node) map[*node]bool {
+func insideContents(root *node) map[*node]bool {
 	out := map[*node]bool{}
 	visitFields(root, func(string) {}, func(n *node, around []*field) {
 		for _, f := range around {

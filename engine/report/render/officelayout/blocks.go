@@ -2,6 +2,7 @@ package officelayout
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -158,13 +159,14 @@ func (l *compiler) buildBlock(o openBlock, end *node) {
 		b.block.branches[i].nodes = kept
 		b.children = append(b.children, kept...)
 	}
-	rest := append([]*node{b}, siblings[last+1:]...)
-	parent.setChildren(append(append([]*node{}, siblings[:first]...), rest...))
+	b.parent = parent
+	parent.children = slices.Replace(siblings, first, last+1, b)
+	holders := []string{"w:p", "a:p"}
+	if rows {
+		holders = []string{"w:tr", "a:tr"}
+	}
 	for _, t := range append([]*node{o.node, end}, o.elses...) {
-		if holder := t.ancestor("w:p", "a:p"); holder != nil && !rows {
-			holder.hadBlockTag = true
-		}
-		if holder := t.ancestor("w:tr", "a:tr"); holder != nil && rows {
+		if holder := t.ancestor(holders...); holder != nil {
 			holder.hadBlockTag = true
 		}
 	}

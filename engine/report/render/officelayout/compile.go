@@ -78,13 +78,6 @@ func (l *compiler) warn(n *node, excerpt, message, suggestion string) {
 // where names the place of a node for use within a sentence.
 func (l *compiler) where(n *node) string { return joinPlace(l.part.title, placeOf(n)) }
 
-// compilePart compiles a part. The fields of all records in scopes can be used.
-func (l *compiler) compilePart(root *node) []op {
-	setPlaces(root)
-	l.extractTags(root)
-	return l.compileTree(root)
-}
-
 // compileTree compiles a part from which the placeholders have been extracted.
 func (l *compiler) compileTree(root *node) []op {
 	l.buildBlocks(root)

@@ -24,12 +24,6 @@ func Example(format string) ([]byte, error) {
 
 // ExamplePresentation returns a presentation that uses everything a layout can contain.
 func ExamplePresentation() ([]byte, error) {
-	cells := func(texts ...string) (out []content.SlideCell) {
-		for _, t := range texts {
-			out = append(out, content.SlideCell{Text: t})
-		}
-		return out
-	}
 	texts := func(all ...string) (out []content.SlideText) {
 		for _, t := range all {
 			out = append(out, content.SlideText{Text: t})
@@ -58,7 +52,7 @@ func ExamplePresentation() ([]byte, error) {
 				Title: "{{#if risks}}{{risks | count}} key risks{{else}}No key risks{{/if}}",
 				Table: &content.SlideTable{
 					Columns: []string{"Risk", "Severity", "What may happen", "Owner"}, Widths: []int{30, 12, 40, 20},
-					Rows: [][]content.SlideCell{cells(
+					Rows: [][]content.SlideCell{content.PlainCells(
 						"{{#each risks limit 6}}{{@number}}. {{title}}", "{{severity | label}}", "{{consequence | first_sentence}}", `{{owner | default "open"}}{{/each}}`,
 					)},
 				},
@@ -74,7 +68,7 @@ func ExamplePresentation() ([]byte, error) {
 				Title: "{{figures.open_plan_items}} open actions",
 				Table: &content.SlideTable{
 					Columns: []string{"Due in", "Actions", "Effort"}, Widths: []int{20, 60, 30},
-					Rows: [][]content.SlideCell{cells("{{#each roadmap}}{{name}}", "{{items | count}}: {{#each items limit 2}}{{action | first_sentence}} {{/each}}", "{{effort}}{{/each}}")},
+					Rows: [][]content.SlideCell{content.PlainCells("{{#each roadmap}}{{name}}", "{{items | count}}: {{#each items limit 2}}{{action | first_sentence}} {{/each}}", "{{effort}}{{/each}}")},
 				},
 			},
 			{Title: "Limits", Texts: texts("{{report.limits}}", "Written by {{report.tool}}.")},

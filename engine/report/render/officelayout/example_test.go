@@ -3,12 +3,8 @@ package officelayout
 import (
 	"bytes"
 	"context"
-	"encoding/xml"
 	"errors"
-	"io"
 	"os"
-	"path"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -56,28 +52,13 @@ func TestExamplePresentation(t *testing.T) {
 			_ = os.WriteFile(dir+"/"+strings.ReplaceAll(name, " ", "-")+".pptx", b.Bytes(), 0o644)
 		}
 		parts, slides := reporttest.UnzipParts(t, b.Bytes()), 0
+		reporttest.CheckParts(t, name, parts)
 		for part, text := range parts {
 			if strings.HasPrefix(part, "ppt/slides/slide") {
 				slides++
 			}
-			if strings.HasSuffix(part, ".png") {
-				continue
-			}
-			dec := xml.NewDecoder(strings.NewReader(text))
-			for {
-				if _, err := dec.Token(); errors.Is(err, io.EOF) {
-					break
-				} else if err != nil {
-					t.Fatalf("%s: %s: %v", name, part, err)
-				}
-			}
-			if strings.Contains(text, "{{") && name != "hostile" {
+			if !strings.HasSuffix(part, ".png") && strings.Contains(text, "{{") && name != "hostile" {
 				t.Errorf("%s: %s still has a placeholder", name, part)
-			}
-			for _, m := range regexp.MustCompile(`Target="([^"]*)"`).FindAllStringSubmatch(text, -1) {
-				if to := path.Join(path.Dir(path.Dir(part)), m[1]); strings.HasSuffix(part, ".rels") && parts[to] == "" {
-					t.Errorf("%s: %s leads to %s, which is not there", name, part, to)
-				}
 			}
 		}
 		if n := strings.Count(parts["ppt/presentation.xml"], "<p:sldId "); slides != want || n != want {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -255,7 +256,7 @@ func (o optional) run(x *executor) {
 
 func (o drawingTag) run(x *executor) {
 	x.drawingID++
-	x.out.WriteString(setAttr(o.start, "id", fmt.Sprint(x.drawingID)))
+	x.out.WriteString(setAttr(o.start, "id", strconv.Itoa(x.drawingID)))
 }
 
 func (e literal) eval(*executor) reflect.Value { return reflect.ValueOf(e.value) }
@@ -271,7 +272,9 @@ func (e fieldPath) eval(x *executor) reflect.Value {
 			v = v.MapIndex(reflect.ValueOf(s.name).Convert(v.Type().Key()))
 		case v.Type() == imageType:
 			image := v.Interface().(content.LayoutImage)
-			v = reflect.ValueOf(map[string]string{"title": image.Title, "description": image.Description}[s.name])
+			if v = reflect.ValueOf(image.Description); s.name == "title" {
+				v = reflect.ValueOf(image.Title)
+			}
 		default:
 			next, err := v.FieldByIndexErr(s.index)
 			if err != nil {
@@ -298,10 +301,24 @@ func (e loopVariable) eval(x *executor) reflect.Value {
 
 func (e comparison) eval(x *executor) reflect.Value {
 	x.spend(1)
-	c := compare(e.left.eval(x), e.right.eval(x))
-	return reflect.ValueOf(map[string]bool{
-		"==": c == 0, "!=": c != 0, "<": c < 0, ">": c > 0, "<=": c <= 0, ">=": c >= 0,
-	}[e.operator])
+	return reflect.ValueOf(holds(e.operator, compare(e.left.eval(x), e.right.eval(x))))
+}
+
+// holds reports whether two values that compare as c, which is negative, 0 or positive, are in a relation such as "<".
+func holds(operator string, c int) bool {
+	switch operator {
+	case "==":
+		return c == 0
+	case "!=":
+		return c != 0
+	case "<":
+		return c < 0
+	case ">":
+		return c > 0
+	case "<=":
+		return c <= 0
+	}
+	return c >= 0
 }
 
 func (e logical) eval(x *executor) reflect.Value {

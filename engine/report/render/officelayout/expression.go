@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -168,12 +169,10 @@ func (p *parser) nextToken() string {
 
 // accept takes the next token if it is one of the given ones.
 func (p *parser) accept(all ...string) (string, bool) {
-	for _, t := range all {
-		if len(p.tokens) > 0 && p.tokens[0] == t {
-			return p.nextToken(), true
-		}
+	if !slices.Contains(all, p.peek()) {
+		return "", false
 	}
-	return "", false
+	return p.nextToken(), true
 }
 
 // pipeline = or { "|" filter [ argument ] }.
@@ -210,27 +209,21 @@ func (p *parser) or() (expression, error) {
 		return nil, errors.New("it is nested too deeply")
 	}
 	defer func() { p.depth-- }()
-	e, err := p.and()
-	for err == nil {
-		if _, ok := p.accept("or", "||"); !ok {
-			break
-		}
-		var right expression
-		right, err = p.and()
-		e = logical{"or", e, right}
-	}
-	return e, err
+	return p.chain("or", "||", p.and)
 }
 
-func (p *parser) and() (expression, error) {
-	e, err := p.not()
+func (p *parser) and() (expression, error) { return p.chain("and", "&&", p.not) }
+
+// chain reads one or more operands with an operator, which has two spellings, between them.
+func (p *parser) chain(operator, symbol string, operand func() (expression, error)) (expression, error) {
+	e, err := operand()
 	for err == nil {
-		if _, ok := p.accept("and", "&&"); !ok {
+		if _, ok := p.accept(operator, symbol); !ok {
 			break
 		}
 		var right expression
-		right, err = p.not()
-		e = logical{"and", e, right}
+		right, err = operand()
+		e = logical{operator, e, right}
 	}
 	return e, err
 }

@@ -1,6 +1,7 @@
 package officelayout
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -219,19 +220,13 @@ func compare(a, b reflect.Value) int {
 	x, isNumber := number(a)
 	y, alsoNumber := number(b)
 	if isNumber && alsoNumber {
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
+		return cmp.Compare(x, y)
 	}
-	return strings.Compare(strings.ToLower(comparable(a)), strings.ToLower(comparable(b)))
+	return strings.Compare(strings.ToLower(textToCompare(a)), strings.ToLower(textToCompare(b)))
 }
 
-// comparable returns the text by which a value is compared.
-func comparable(v reflect.Value) string {
+// textToCompare returns the text by which a value is compared.
+func textToCompare(v reflect.Value) string {
 	v = deref(v)
 	switch {
 	case v.IsValid() && v.Kind() == reflect.Bool:

@@ -141,6 +141,21 @@ func TestFill(t *testing.T) {
 	}
 }
 
+// TestPictureInFrame checks that a picture of the layout is replaced by one of the report, which fits into it.
+func TestPictureInFrame(t *testing.T) {
+	const open, end = `<w:p><w:r><w:drawing xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"` +
+		` xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"` +
+		` xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><wp:inline>`, `</wp:inline></w:drawing></w:r></w:p>`
+	d := testData()
+	d.Logo = &content.LayoutImage{Title: "Logo.", Description: "A < B", PNG: reporttest.PNG(t, 40, 20)}
+	got, err := fill(t, docxWith(t, open+
+		`<wp:extent cx="3600000" cy="3600000"/><wp:docPr id="7" name="x" descr="{{image logo}}"/><a:srcRect l="9"/><a:blip r:embed="rId9"/>`+end), d)
+	want := open + `<wp:extent cx="3600000" cy="1800000"/><wp:docPr id="1" name="x" descr="Logo. A &lt; B"/><a:blip r:embed="rIdReport1"/>` + end
+	if err != nil || got != want {
+		t.Errorf("%v\n got %s\nwant %s", err, got, want)
+	}
+}
+
 func TestExpressions(t *testing.T) {
 	for text, want := range map[string]string{
 		`{{figures.compliance_pct | round 1}}`:                               "46.3",

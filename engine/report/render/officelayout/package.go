@@ -8,17 +8,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"path"
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/content"
 	"github.com/scf-service/service/engine/report/drawing"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/opc"
 	"github.com/scf-service/service/internal/prose"
 )
 
@@ -64,10 +65,20 @@ type part struct {
 	output []byte
 }
 
+// unfilled returns the part without what filling it in adds, to be filled in for one document.
+func (p *part) unfilled() *part {
+	return &part{name: p.name, program: p.program, relations: p.relations}
+}
+
 // relation is a relationship of a part.
 type relation struct {
 	id, kind, target string
 	external         bool
+}
+
+// newRelation returns the relationship that an element describes.
+func newRelation(n *node) relation {
+	return relation{n.attr("Id"), n.attr("Type"), n.attr("Target"), n.attr("TargetMode") == "External"}
 }
 
 // addRelation returns the id of a relationship to a target, which it adds if the part doesn't have it.
@@ -251,18 +262,18 @@ func (l *Layout) readTypes() error {
 	types.walk(func(n *node) bool {
 		kind := n.attr("ContentType")
 		name := strings.TrimPrefix(n.attr("PartName"), "/")
+		to, isMain := mainTypes[l.format][kind]
 		switch {
 		case strings.Contains(strings.ToLower(kind), "macro") || strings.Contains(strings.ToLower(kind), "vbaproject"):
 			err = l.refuseMacros()
 		case strings.Contains(strings.ToLower(kind), "activex") || strings.Contains(kind, "oleObject"):
 			err = refuse("the layout contains an embedded program object (%s); replace it with a picture", name)
-		case !n.is("ct:Override"):
-		case mainTypes[l.format] != nil && hasKey(mainTypes[l.format], kind):
+		case n.is("ct:Override") && isMain:
 			if l.main != "" {
 				err = refuse("the layout has two main documents, %s and %s", l.main, name)
 			}
 			l.main = name
-			if to := mainTypes[l.format][kind]; to != "" {
+			if to != "" {
 				n.start = setAttr(n.start, "ContentType", to)
 			}
 		}
@@ -294,11 +305,6 @@ func (l *Layout) readTypes() error {
 	return nil
 }
 
-func hasKey(m map[string]string, key string) bool {
-	_, ok := m[key]
-	return ok
-}
-
 // textPart reports whether a part with the media type can have placeholders.
 func textPart(format, mediaType string) bool {
 	short := strings.TrimPrefix(mediaType, "application/vnd.openxmlformats-")
@@ -315,33 +321,20 @@ func textPart(format, mediaType string) bool {
 	return ok && isXML && slices.Contains(kinds, rest)
 }
 
-// relationsOf returns the name of the part with a part's relationships.
-func relationsOf(name string) string {
-	return path.Join(path.Dir(name), "_rels", path.Base(name)+".rels")
-}
-
 // readRelations reads the relationships of a part.
 func (l *Layout) readRelations(name string) ([]relation, error) {
-	root, err := l.readTree(relationsOf(name))
+	root, err := l.readTree(opc.RelationshipsPart(name))
 	if root == nil || err != nil {
 		return nil, err
 	}
 	var out []relation
 	root.walk(func(n *node) bool {
 		if n.is("rel:Relationship") {
-			out = append(out, relation{n.attr("Id"), n.attr("Type"), n.attr("Target"), n.attr("TargetMode") == "External"})
+			out = append(out, newRelation(n))
 		}
 		return true
 	})
 	return out, nil
-}
-
-// target returns the name of the part that a relationship of another part leads to.
-func target(from, to string) string {
-	if strings.HasPrefix(to, "/") {
-		return strings.TrimPrefix(path.Clean(to), "/")
-	}
-	return strings.TrimPrefix(path.Join("/", path.Dir(from), to), "/")
 }
 
 // checkRelations refuses a layout that would load something when it is opened, or contains something that can run.
@@ -361,7 +354,7 @@ func (l *Layout) checkRelations() error {
 			if !n.is("rel:Relationship") || err != nil {
 				return err == nil
 			}
-			r := relation{n.attr("Id"), n.attr("Type"), n.attr("Target"), n.attr("TargetMode") == "External"}
+			r := newRelation(n)
 			relations = append(relations, r)
 			switch kind := r.kind[strings.LastIndexByte(r.kind, '/')+1:]; {
 			case kind == "attachedTemplate":
@@ -449,11 +442,12 @@ func (l *Layout) compile() error {
 		if err := c.checkActive(tree); err != nil {
 			return err
 		}
+		setPlaces(tree)
+		c.extractTags(tree)
 		if s != nil {
-			c.compileSlide(s, tree)
-			continue
+			c.enterSlide(s, tree)
 		}
-		p.program = c.compilePart(tree)
+		p.program = c.compileTree(tree)
 	}
 	if c.tags == 0 && c.extracted <= maxTags {
 		c.part = &part{name: l.main, title: "document"}
@@ -492,7 +486,7 @@ func (l *Layout) Write(ctx context.Context, w io.Writer, data *content.LayoutDat
 		if l.slideOf(p) != nil {
 			continue
 		}
-		made = append(made, x.fill(&part{name: p.name, program: p.program, relations: p.relations}))
+		made = append(made, x.fill(p.unfilled()))
 	}
 	var deck *deckChange
 	if l.format == "pptx" {
@@ -528,11 +522,8 @@ func (x *executor) fill(p *part) *part {
 
 // writePackage writes the file: the parts that were filled in, and all others as they are.
 func (l *Layout) writePackage(w io.Writer, made []*part, media []mediaFile, deck *deckChange) error {
-	changed := map[string][]byte{} // nil for a part that is left out
-	for name, b := range l.replaced {
-		changed[name] = b
-	}
-	var extra []string // new parts, in order
+	changed := maps.Clone(l.replaced) // nil for a part that is left out
+	var extra []string                // new parts, in order
 	put := func(name string, b []byte) {
 		changed[name] = b
 		if f := l.byName[strings.ToLower(name)]; f == nil || f.Name != name {
@@ -540,14 +531,16 @@ func (l *Layout) writePackage(w io.Writer, made []*part, media []mediaFile, deck
 		}
 	}
 	if deck != nil {
-		deck.apply(l, put)
+		if err := deck.apply(l, put); err != nil {
+			return err
+		}
 	}
 	for _, p := range made {
 		put(p.name, p.output)
 		if len(p.added) == 0 {
 			continue
 		}
-		name := relationsOf(p.name)
+		name := opc.RelationshipsPart(p.name)
 		before := changed[name]
 		if before == nil {
 			var err error
@@ -639,14 +632,6 @@ func (l *Layout) withTypes(hasImages bool, deck *deckChange) []byte {
 // writeZip writes the parts of a file in their order, with changes, and then more.
 func writeZip(w io.Writer, file *zip.Reader, changed map[string][]byte, extra []string) error {
 	z := zip.NewWriter(w)
-	write := func(name string, b []byte) error {
-		// The earliest time a zip can hold: the entries must not depend on the current time.
-		f, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
-		if err == nil {
-			_, err = f.Write(b)
-		}
-		return err
-	}
 	for _, f := range file.File {
 		if strings.HasSuffix(f.Name, "/") {
 			continue
@@ -656,7 +641,7 @@ func writeZip(w io.Writer, file *zip.Reader, changed map[string][]byte, extra []
 		switch {
 		case ok && b == nil:
 		case ok:
-			err = write(f.Name, b)
+			err = opc.WritePart(z, f.Name, b)
 		default:
 			err = z.Copy(f)
 		}
@@ -668,7 +653,7 @@ func writeZip(w io.Writer, file *zip.Reader, changed map[string][]byte, extra []
 		if changed[name] == nil {
 			continue
 		}
-		if err := write(name, changed[name]); err != nil {
+		if err := opc.WritePart(z, name, changed[name]); err != nil {
 			return err
 		}
 	}

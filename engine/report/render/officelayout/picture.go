@@ -11,12 +11,13 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/engine/report/content"
+	"github.com/scf-service/service/engine/report/render/docx"
+	"github.com/scf-service/service/internal/prose"
 )
 
-// EMUs, the unit of lengths in Office files: in a centimeter, and in a unit of a drawing.
+// Sizes of pictures; EMUs are the unit of lengths in Office files.
 const (
 	emuPerCentimeter = 360_000
-	emuPerUnit       = 8890
 	maxInlineWidth   = 16 * emuPerCentimeter
 	maxPictureWidth  = 50 // centimeters
 )
@@ -26,9 +27,14 @@ const pictureNamespaces = ` xmlns:a="http://schemas.openxmlformats.org/drawingml
 
 // imageStore holds the pictures that a document contains, each once.
 type imageStore struct {
-	names map[*content.LayoutImage]string
-	files []mediaFile
-	sizes map[*content.LayoutImage][2]float64
+	stored map[*content.LayoutImage]storedImage
+	files  []mediaFile
+}
+
+// storedImage is a picture that a document contains, by its name within the folder media. Its size is in EMUs.
+type storedImage struct {
+	name          string
+	width, height float64
 }
 
 // mediaFile is a picture in the package, by its name within the folder media.
@@ -38,7 +44,7 @@ type mediaFile struct {
 }
 
 func newImageStore() *imageStore {
-	return &imageStore{names: map[*content.LayoutImage]string{}, sizes: map[*content.LayoutImage][2]float64{}}
+	return &imageStore{stored: map[*content.LayoutImage]storedImage{}}
 }
 
 // placedImage is a picture as the part that is being written refers to it. Its size is in EMUs.
@@ -57,45 +63,75 @@ func (x *executor) image(e expression) *placedImage {
 	if !ok {
 		return nil
 	}
-	s := x.images
-	if s.names[image] == "" {
-		data := image.PNG
-		if image.Drawing != nil {
-			var b bytes.Buffer
-			if err := image.Drawing.WritePNG(&b, x.theme); err != nil {
-				x.err = fmt.Errorf("draw %q: %w", image.Title, err)
-				return nil
-			}
-			data = b.Bytes()
-		}
-		size, err := png.DecodeConfig(bytes.NewReader(data))
-		if err != nil {
-			x.err = fmt.Errorf("the picture %q: %w", image.Title, err)
+	stored, ok := x.images.stored[image]
+	if !ok {
+		var err error
+		if stored, err = x.store(image); err != nil {
+			x.err = err
 			return nil
 		}
-		s.sizes[image] = [2]float64{float64(size.Width), float64(size.Height)}
-		if image.Drawing != nil {
-			s.sizes[image] = [2]float64{image.Drawing.Width * emuPerUnit, image.Drawing.Height * emuPerUnit}
-		} else {
-			s.sizes[image] = [2]float64{float64(size.Width) * emuPerUnit, float64(size.Height) * emuPerUnit}
-		}
-		s.names[image] = fmt.Sprintf("report-picture%d.png", len(s.files)+1)
-		s.files = append(s.files, mediaFile{s.names[image], data})
-		x.finished += len(data)
 	}
 	x.printed = true
-	size := s.sizes[image]
 	alt := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(image.Title), ".") + ". " + image.Description)
-	if r := []rune(alt); len(r) > 2000 {
-		alt = string(r[:1999]) + "…"
+	return &placedImage{
+		x.part.addRelation(relImage, x.media+stored.name), prose.Truncate(alt, docx.MaxImageDescription), stored.width, stored.height,
 	}
-	return &placedImage{x.part.addRelation(relImage, x.media+s.names[image]), alt, size[0], size[1]}
+}
+
+// store adds a picture to the document.
+func (x *executor) store(image *content.LayoutImage) (out storedImage, err error) {
+	data := image.PNG
+	if d := image.Drawing; d != nil {
+		var b bytes.Buffer
+		if err := d.WritePNG(&b, x.theme); err != nil {
+			return out, fmt.Errorf("draw %q: %w", image.Title, err)
+		}
+		data, out.width, out.height = b.Bytes(), d.Width*docx.EMUPerUnit, d.Height*docx.EMUPerUnit
+	} else {
+		size, err := png.DecodeConfig(bytes.NewReader(data))
+		if err != nil {
+			return out, fmt.Errorf("the picture %q: %w", image.Title, err)
+		}
+		out.width, out.height = float64(size.Width)*docx.EMUPerUnit, float64(size.Height)*docx.EMUPerUnit
+	}
+	s := x.images
+	out.name = fmt.Sprintf("report-picture%d.png", len(s.files)+1)
+	s.stored[image] = out
+	s.files = append(s.files, mediaFile{out.name, data})
+	x.finished += len(data)
+	return out, nil
 }
 
 // fit returns the size of the picture within a box, with its proportions kept.
 func (p *placedImage) fit(width, height float64) (w, h int) {
 	scale := math.Min(width/p.width, height/p.height)
 	return int(p.width * scale), int(p.height * scale)
+}
+
+// frameBox is the place and size of a picture or text box of the layout, in EMUs.
+type frameBox struct {
+	x, y          int
+	width, height float64
+}
+
+// newFrameBox reads a place, which may be nil, and a size.
+func newFrameBox(offset, extent *node) (b frameBox) {
+	b.x, _ = strconv.Atoi(offset.attr("x"))
+	b.y, _ = strconv.Atoi(offset.attr("y"))
+	b.width, _ = strconv.ParseFloat(extent.attr("cx"), 64)
+	b.height, _ = strconv.ParseFloat(extent.attr("cy"), 64)
+	return b
+}
+
+// isUsable reports whether a picture can be fit into the box.
+func (b frameBox) isUsable() bool {
+	return b.width >= 1 && b.height >= 1 && b.width <= 1e9 && b.height <= 1e9
+}
+
+// center returns the place and size of a picture that is fit into the middle of the box.
+func (b frameBox) center(p *placedImage) (x, y, w, h int) {
+	w, h = p.fit(b.width, b.height)
+	return b.x + (int(b.width)-w)/2, b.y + (int(b.height)-h)/2, w, h
 }
 
 // imageArguments reads what follows "image": a picture and, optionally, its width in centimeters.
@@ -206,14 +242,11 @@ func (l *compiler) picture(out *program, n *node) bool {
 	l.tags++
 	image, _ := l.imageArguments(n, t)
 	blip, extent := n.find("a:blip"), n.find("wp:extent")
-	position := node{}
+	var offset *node
 	if n.is("p:pic") {
 		extent = nil
 		if f := n.find("a:xfrm"); f != nil {
-			extent = f.child("a:ext")
-			if o := f.child("a:off"); o != nil {
-				position = *o
-			}
+			offset, extent = f.child("a:off"), f.child("a:ext")
 		}
 	}
 	if blip == nil || extent == nil {
@@ -223,12 +256,8 @@ func (l *compiler) picture(out *program, n *node) bool {
 	if image == nil {
 		return true
 	}
-	frame := pictureFrame{image: image}
-	frame.width, _ = strconv.ParseFloat(extent.attr("cx"), 64)
-	frame.height, _ = strconv.ParseFloat(extent.attr("cy"), 64)
-	frame.x, _ = strconv.Atoi(position.attr("x"))
-	frame.y, _ = strconv.Atoi(position.attr("y"))
-	if frame.width < 1 || frame.height < 1 || frame.width > 1e9 || frame.height > 1e9 {
+	frame := pictureFrame{image: image, box: newFrameBox(offset, extent)}
+	if !frame.box.isUsable() {
 		l.report(n, t.source, "the picture has no size", "insert it again")
 		return true
 	}
@@ -278,12 +307,11 @@ func (n *node) attrName(local string) string {
 	return "r:" + local
 }
 
-// pictureFrame is a picture of the layout that is replaced by one of the report. Its box is in EMUs.
+// pictureFrame is a picture of the layout that is replaced by one of the report.
 type pictureFrame struct {
-	image         expression
-	body          []op
-	width, height float64
-	x, y          int
+	image expression
+	body  []op
+	box   frameBox
 }
 
 func (o pictureFrame) run(x *executor) {
@@ -291,15 +319,15 @@ func (o pictureFrame) run(x *executor) {
 	if p == nil {
 		return
 	}
-	w, h := p.fit(o.width, o.height)
-	x.frame = frameState{p, w, h, o.x + (int(o.width)-w)/2, o.y + (int(o.height)-h)/2}
+	left, top, w, h := o.box.center(p)
+	x.frame = frameState{p, left, top, w, h}
 	x.run(o.body)
 }
 
 // frameState is the picture that fills the current frame.
 type frameState struct {
 	*placedImage
-	w, h, x, y int
+	x, y, w, h int
 }
 
 // frameTag is a start tag of a picture of the layout, changed for the picture that takes its place.
@@ -348,31 +376,28 @@ func (l *compiler) pictureBox(out *program, n *node) bool {
 		return false
 	}
 	l.tags++
-	image, _ := l.imageArguments(found, found.tag)
-	if image == nil {
+	source, _ := l.imageArguments(found, found.tag)
+	if source == nil {
 		return true
 	}
-	box := slideImage{image: image, name: n.find("p:cNvPr").attr("name"), id: n.find("p:cNvPr").attr("id")}
-	if f := n.find("a:xfrm"); f != nil && f.child("a:off") != nil && f.child("a:ext") != nil {
-		box.x, _ = strconv.Atoi(f.child("a:off").attr("x"))
-		box.y, _ = strconv.Atoi(f.child("a:off").attr("y"))
-		box.width, _ = strconv.ParseFloat(f.child("a:ext").attr("cx"), 64)
-		box.height, _ = strconv.ParseFloat(f.child("a:ext").attr("cy"), 64)
+	properties := n.find("p:cNvPr")
+	image := slideImage{image: source, name: properties.attr("name"), id: properties.attr("id")}
+	if f := n.find("a:xfrm"); f != nil && f.child("a:off") != nil {
+		image.box = newFrameBox(f.child("a:off"), f.child("a:ext"))
 	}
-	if box.width < 1 || box.height < 1 || box.width > 1e9 || box.height > 1e9 {
+	if !image.box.isUsable() {
 		l.report(found, found.tag.source, "the text box has its position from the slide layout", "move or resize it once, so that it has a position of its own")
 		return true
 	}
-	out.add(box)
+	out.add(image)
 	return true
 }
 
 // slideImage is a picture that takes the place of a text box.
 type slideImage struct {
-	image         expression
-	name, id      string
-	width, height float64
-	x, y          int
+	image    expression
+	name, id string
+	box      frameBox // of the text box
 }
 
 func (o slideImage) run(x *executor) {
@@ -380,14 +405,13 @@ func (o slideImage) run(x *executor) {
 	if p == nil {
 		return
 	}
-	w, h := p.fit(o.width, o.height)
+	left, top, w, h := o.box.center(p)
 	fmt.Fprintf(
 		x.out,
 		`<p:pic xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"%s><p:nvPicPr><p:cNvPr id="%s" name="%s" descr="%s"/>`+
 			`<p:cNvPicPr><a:picLocks noChangeAspect="1"/></p:cNvPicPr><p:nvPr/></p:nvPicPr>`+
 			`<p:blipFill><a:blip r:embed="%s"/><a:stretch><a:fillRect/></a:stretch></p:blipFill>`+
 			`<p:spPr><a:xfrm><a:off x="%d" y="%d"/><a:ext cx="%d" cy="%d"/></a:xfrm><a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr></p:pic>`,
-		pictureNamespaces, escaped(o.id), escaped(o.name), escaped(p.title), p.relation,
-		o.x+(int(o.width)-w)/2, o.y+(int(o.height)-h)/2, w, h,
+		pictureNamespaces, escaped(o.id), escaped(o.name), escaped(p.title), p.relation, left, top, w, h,
 	)
 }

@@ -73,11 +73,17 @@ func placeOf(n *node) string {
 	return ""
 }
 
+// splitPartName returns the file name of a part without its number and ending, and the number: "slide" and "3" for
+// "ppt/slides/slide3.xml".
+func splitPartName(name string) (kind, number string) {
+	base := strings.TrimSuffix(path.Base(name), ".xml")
+	kind = strings.TrimRight(base, "0123456789")
+	return kind, base[len(kind):]
+}
+
 // partTitle returns what a user calls a part: "slide 3" for "ppt/slides/slide3.xml".
 func partTitle(name string) string {
-	base := strings.TrimSuffix(path.Base(name), ".xml")
-	kind := strings.TrimRight(base, "0123456789")
-	number := base[len(kind):]
+	kind, number := splitPartName(name)
 	for _, k := range []struct{ kind, title string }{
 		{"header", "header"},
 		{"footer", "footer"},

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/scf-service/service/internal/opc"
 )
 
 // slide is a slide of a presentation, in the order of the presentation.
@@ -45,14 +47,18 @@ func (l *Layout) readSlides() error {
 		}
 		id := relationOf(n)
 		at := slices.IndexFunc(relations, func(r relation) bool { return r.id == id })
-		if at < 0 || find(target(l.main, relations[at].target)) == nil {
+		var found *part
+		if at >= 0 {
+			found = find(opc.ResolveTarget(l.main, relations[at].target))
+		}
+		if found == nil {
 			broken = refuse("the presentation lists a slide (%s) that the file does not contain; save it again", id)
 			return false
 		}
-		s := &slide{part: find(target(l.main, relations[at].target)), relationID: id, number: len(l.slides) + 1}
+		s := &slide{part: found, relationID: id, number: len(l.slides) + 1}
 		for _, r := range s.part.relations {
 			if r.kind == relNotes {
-				s.notes = find(target(s.part.name, r.target))
+				s.notes = find(opc.ResolveTarget(s.part.name, r.target))
 			}
 		}
 		l.slides = append(l.slides, s)
@@ -71,19 +77,15 @@ func (l *Layout) slideOf(p *part) *slide {
 	return nil
 }
 
-// compileSlide compiles a slide or its notes. {{#slide …}} anywhere in the text of the slide repeats or omits it.
-func (l *compiler) compileSlide(s *slide, root *node) {
-	setPlaces(root)
-	l.extractTags(root)
-	if l.part == s.notes {
-		// Notes are compiled after their slide, with the same scope, because parts are in the order of the slides.
-		if s.each != nil {
-			l.scopes = append(l.scopes, scopeType{typ: base(s.each.list.typ()).Elem(), loop: true})
-		}
-	} else {
+// enterSlide prepares the compilation of a slide or its notes: {{#slide …}} anywhere in the text of the slide repeats
+// or omits both. Notes are compiled after their slide, because readTypes sorts the parts.
+func (l *compiler) enterSlide(s *slide, root *node) {
+	switch {
+	case l.part != s.notes:
 		l.slideTag(s, root)
+	case s.each != nil:
+		l.scopes = append(l.scopes, scopeType{typ: base(s.each.list.typ()).Elem(), loop: true})
 	}
-	l.part.program = l.compileTree(root)
 }
 
 // slideTag finds {{#slide each LIST}} or {{#slide if VALUE}} and takes it out of the slide.
@@ -149,7 +151,6 @@ type deckChange struct {
 	// removed holds the parts of omitted slides, added those of copies.
 	removed map[string]bool
 	added   []addedPart
-	main    *node
 }
 
 type addedPart struct {
@@ -164,8 +165,8 @@ func (l *Layout) fillSlides(x *executor) ([]*part, *deckChange) {
 	changed := false
 	highest := 0
 	for _, p := range l.parts {
-		base := strings.TrimSuffix(path.Base(p.name), ".xml")
-		n, _ := strconv.Atoi(strings.TrimLeft(base, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+		_, number := splitPartName(p.name)
+		n, _ := strconv.Atoi(number)
 		highest = max(highest, n)
 	}
 	for _, s := range l.slides {
@@ -189,11 +190,10 @@ func (l *Layout) fillSlides(x *executor) ([]*part, *deckChange) {
 			if s.each != nil {
 				x.scopes = append(x.scopes, item)
 			}
-			one := &part{name: s.part.name, program: s.part.program, relations: s.part.relations}
-			id := s.relationID
+			one, id := s.part.unfilled(), s.relationID
 			var notes *part
 			if s.notes != nil {
-				notes = &part{name: s.notes.name, program: s.notes.program, relations: s.notes.relations}
+				notes = s.notes.unfilled()
 			}
 			if i > 0 {
 				changed = true
@@ -225,14 +225,10 @@ func (l *Layout) fillSlides(x *executor) ([]*part, *deckChange) {
 	}
 	for _, s := range l.slides {
 		for _, r := range s.part.relations {
-			if r.kind == relSlide && !d.removed[s.part.name] && d.removed[target(s.part.name, r.target)] {
+			if r.kind == relSlide && !d.removed[s.part.name] && d.removed[opc.ResolveTarget(s.part.name, r.target)] {
 				x.err = refuse("slide %d links to a slide that this report leaves out; remove the link", s.number)
 			}
 		}
-	}
-	var err error
-	if d.main, err = l.readTree(l.main); err != nil {
-		x.err = err
 	}
 	return out, d
 }
@@ -246,15 +242,19 @@ func retarget(all []relation, kind, to string) {
 }
 
 // apply writes the presentation's list of slides and the relationships of copies.
-func (d *deckChange) apply(l *Layout, put func(string, []byte)) {
+func (d *deckChange) apply(l *Layout, put func(string, []byte)) error {
+	root, err := l.readTree(l.main)
+	if err != nil {
+		return err
+	}
 	for name := range d.removed {
 		put(name, nil)
-		put(relationsOf(name), nil)
+		put(opc.RelationshipsPart(name), nil)
 	}
 	var more []relation
 	highest := 256
 	var first *node
-	d.main.walk(func(n *node) bool {
+	root.walk(func(n *node) bool {
 		if n.is("p:sldId") {
 			if id, err := strconv.Atoi(idOf(n)); err == nil {
 				highest = max(highest, id)
@@ -270,9 +270,10 @@ func (d *deckChange) apply(l *Layout, put func(string, []byte)) {
 			more = append(more, relation{a.relationID, relSlide, "slides/" + path.Base(a.name), false})
 		}
 		b, err := withRelations(nil, a.relations)
-		if err == nil {
-			put(relationsOf(a.name), b)
+		if err != nil {
+			return err
 		}
+		put(opc.RelationshipsPart(a.name), b)
 	}
 	if first != nil {
 		byRelation := map[string]*node{}
@@ -295,24 +296,29 @@ func (d *deckChange) apply(l *Layout, put func(string, []byte)) {
 		first.children = list
 	}
 	// Sections and custom shows list slides by number; PowerPoint calls a file broken in which they are wrong.
-	d.main.walk(func(n *node) bool {
+	root.walk(func(n *node) bool {
 		n.children = slices.DeleteFunc(n.children, func(c *node) bool {
 			return c.is("p:custShowLst") || c.is("p:ext") && strings.EqualFold(c.attr("uri"), "{521415D9-36F7-43E2-AB2F-B90AF26B5E84}")
 		})
 		return true
 	})
-	put(l.main, []byte(sourceOf(d.main)))
-	if relations, err := l.readTree(relationsOf(l.main)); err == nil && relations != nil {
-		relations.walk(func(n *node) bool {
-			n.children = slices.DeleteFunc(n.children, func(c *node) bool {
-				return c.is("rel:Relationship") && d.removed[target(l.main, c.attr("Target"))]
-			})
-			return true
-		})
-		if b, err := withRelations([]byte(sourceOf(relations)), more); err == nil {
-			put(relationsOf(l.main), b)
-		}
+	put(l.main, []byte(sourceOf(root)))
+	relations, err := l.readTree(opc.RelationshipsPart(l.main))
+	if relations == nil || err != nil {
+		return err
 	}
+	relations.walk(func(n *node) bool {
+		n.children = slices.DeleteFunc(n.children, func(c *node) bool {
+			return c.is("rel:Relationship") && d.removed[opc.ResolveTarget(l.main, c.attr("Target"))]
+		})
+		return true
+	})
+	b, err := withRelations([]byte(sourceOf(relations)), more)
+	if err != nil {
+		return err
+	}
+	put(opc.RelationshipsPart(l.main), b)
+	return nil
 }
 
 // idOf returns the number of a slide in the presentation's list, and relationOf its relationship.

@@ -83,7 +83,7 @@ func findTags(text string) (all []span, unclosed string) {
 // over several runs, each with its own format; the first run's format applies. Tags that open or close a block, and
 // else, are taken out of their run, so that they can delimit runs.
 func (l *compiler) extractTags(root *node) {
-	contents := l.insideContents(root)
+	contents := insideContents(root)
 	var paragraphs []*node
 	root.walk(func(n *node) bool {
 		if n.is("w:p", "a:p") {

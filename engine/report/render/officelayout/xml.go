@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -37,7 +39,7 @@ type node struct {
 	prefix     string
 	start, end string // the tags as they are in the part; end is empty for <x/>; start of a text is its bytes
 	attrs      []xml.Attr
-	// text is the character data of a text node, unescaped, or the bytes of a comment if raw is set.
+	// text is the character data of a text node, unescaped, or XML that is written as it is if raw is set.
 	text     string
 	raw      bool
 	children []*node
@@ -54,12 +56,7 @@ func (n *node) isText() bool { return n.name == "" && n.tag == nil && n.block ==
 
 // is reports whether the element has one of the names.
 func (n *node) is(names ...string) bool {
-	for _, name := range names {
-		if n.name == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(names, n.name)
 }
 
 // attr returns the value of an attribute, by its name without prefix, or "".
@@ -118,12 +115,7 @@ func (n *node) find(name string) (found *node) {
 
 // index returns the position of n among its parent's children.
 func (n *node) index() int {
-	for i, c := range n.parent.children {
-		if c == n {
-			return i
-		}
-	}
-	return -1
+	return slices.Index(n.parent.children, n)
 }
 
 func (n *node) setChildren(all []*node) {
@@ -187,12 +179,8 @@ func parsePart(data []byte, nodes *int) (*node, error) {
 					continue
 				}
 				if !copied {
-					next := scope{}
-					for k, v := range known {
-						next[k] = v
-					}
-					known, copied = next, true
-					*nodes -= len(next)
+					known, copied = maps.Clone(known), true
+					*nodes -= len(known)
 				}
 				prefix := ""
 				if a.Name.Space == "xmlns" {
@@ -217,7 +205,7 @@ func parsePart(data []byte, nodes *int) (*node, error) {
 			if at == root {
 				return nil, errors.New("it has an end tag without a start tag")
 			}
-			if at.prefix+strings.TrimPrefix(at.name[strings.IndexByte(at.name, ':'):], ":") != qualified(t.Name) {
+			if _, local, _ := strings.Cut(at.name, ":"); at.prefix+local != qualified(t.Name) {
 				return nil, fmt.Errorf("the element %s ends with %s", at.name, raw)
 			}
 			at.end = raw

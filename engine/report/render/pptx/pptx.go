@@ -16,6 +16,7 @@ import (
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/content"
 	"github.com/scf-service/service/engine/report/drawing"
+	"github.com/scf-service/service/internal/opc"
 	"github.com/scf-service/service/internal/prose"
 )
 
@@ -80,19 +81,11 @@ func (x *writer) write(w io.Writer) error {
 	}
 	types.WriteString(`</Types>`)
 	z := zip.NewWriter(w)
-	put := func(name string, data []byte) error {
-		// The earliest time a zip can hold: the entries must not depend on the current time.
-		f, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
-		if err == nil {
-			_, err = f.Write(data)
-		}
-		return err
-	}
-	if err := put("[Content_Types].xml", []byte(types.String())); err != nil {
+	if err := opc.WritePart(z, "[Content_Types].xml", []byte(types.String())); err != nil {
 		return err
 	}
 	for _, name := range x.names {
-		if err := put(name, x.parts[name]); err != nil {
+		if err := opc.WritePart(z, name, x.parts[name]); err != nil {
 			return err
 		}
 	}

@@ -222,10 +222,7 @@ func (x *slideWriter) content(s *content.Slide) error {
 		}
 		h := side.h
 		if s.Table != nil {
-			h = 0
-			for _, t := range s.Texts {
-				h += textLines(t.Lead+t.Text, size, side.w)*size*emuPerPoint/100*12/10 + 8*emuPerPoint
-			}
+			h = textHeight(s.Texts, size, side.w)
 		} else {
 			size = fitText(s.Texts, size, side)
 		}
@@ -259,17 +256,22 @@ func textLines(text string, size, width int) int {
 
 // fitText returns the largest size up to the given one, in hundredths of a point, in which the texts fit into a box.
 func fitText(all []content.SlideText, size int, in box) int {
-	for ; size > 1200; size -= 100 {
-		h := 0
-		for _, t := range all {
-			h += textLines(t.Lead+t.Text, size, in.w-230_000)*size*emuPerPoint/100*12/10 + 8*emuPerPoint
-		}
-		if h <= in.h {
-			break
-		}
+	for size > 1200 && textHeight(all, size, in.w-230_000) > in.h {
+		size -= 100
 	}
 	return size
 }
+
+// textHeight returns the height of texts below each other.
+func textHeight(all []content.SlideText, size, width int) (h int) {
+	for _, t := range all {
+		h += linesHeight(textLines(t.Lead+t.Text, size, width), size) + 8*emuPerPoint
+	}
+	return h
+}
+
+// linesHeight returns the height of lines of text with the given size.
+func linesHeight(lines, size int) int { return lines * size * emuPerPoint / 100 * 12 / 10 }
 
 // tiles writes key figures side by side.
 func (x *slideWriter) tiles(all []content.SlideTile, in box) {
@@ -306,7 +308,7 @@ func (x *slideWriter) table(t *content.SlideTable, in box) {
 		for i, c := range row {
 			lines = max(lines, textLines(c.Text, size, widths[i]-2*padding))
 		}
-		return lines*size*emuPerPoint/100*12/10 + padding
+		return linesHeight(lines, size) + padding
 	}
 	size := tableSizes[0]
 	for _, size = range tableSizes {
