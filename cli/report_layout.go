@@ -109,7 +109,7 @@ func (a *app) reportLint() *cobra.Command {
 	return &cobra.Command{
 		Use: "lint LAYOUT", Short: "Check a layout of your own", Args: cobra.ExactArgs(1),
 		Long: `Names each unknown placeholder of a layout, where it is, and what would fit, without
-creating a report. Of a template for HTML or Markdown, checks the syntax. Exits with
+creating a report. For a template for HTML or Markdown, checks the syntax. Exits with
 1 if there are errors.`,
 		Example: "  service report lint partner.docx",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -79,7 +79,7 @@ func shorten(s string) string {
 	return prose.Truncate(strings.TrimSuffix(FirstSentence(s), " …"), slideText)
 }
 
-// Slides tells the report's story in 8 to 12 slides.
+// Slides returns the report's story as 8 to 12 slides.
 func (v *Report) Slides() []Slide {
 	s := v.Story()
 	out := []Slide{v.coverSlide(), v.answerSlide(), v.postureSlide()}

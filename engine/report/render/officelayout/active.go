@@ -9,7 +9,10 @@ import (
 
 // loadingFields are the fields of Word that load something from outside, or run a program, when a document is opened
 // or updated.
-var loadingFields = []string{"DDE", "DDEAUTO", "INCLUDEPICTURE", "INCLUDETEXT", "INCLUDE", "IMPORT", "LINK", "DATABASE", "MACROBUTTON", "AUTOTEXT"}
+var loadingFields = []string{
+	"DDE", "DDEAUTO", "INCLUDEPICTURE", "INCLUDETEXT", "INCLUDE", "IMPORT", "LINK", "DATABASE",
+	"MACROBUTTON", "AUTOTEXT",
+}
 
 // checkActive refuses a part with fields or actions that load or run something.
 func (l *compiler) checkActive(root *node) error {
@@ -93,8 +96,8 @@ func fieldInstructions(root *node) (out []string) {
 	return out
 }
 
-// insideContents returns the text elements in a table of contents. Placeholders in headings also stand there, but
-// print nothing: Word fills in the table anew. Its field is marked for that.
+// insideContents returns the text elements in a table of contents. Placeholders in headings also appear there, but
+// print nothing: Word rebuilds the table. It marks the table's field for that.
 func insideContents(root *node) map[*node]bool {
 	out := map[*node]bool{}
 	visitFields(root, func(string) {}, func(n *node, around []*field) {

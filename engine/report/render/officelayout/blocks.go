@@ -18,7 +18,7 @@ type blockNode struct {
 	branches []branch
 }
 
-// branch is what stands between two tags of a block, and the tag that introduces it: the opening tag or an else.
+// branch holds what is between two tags of a block, and the tag that introduces it: the opening tag or an else.
 type branch struct {
 	tag   *tag
 	nodes []*node
@@ -30,7 +30,7 @@ type openBlock struct {
 	elses []*node
 }
 
-// buildBlocks pairs the tags of loops and conditions and replaces what stands between them with a block.
+// buildBlocks pairs the tags of loops and conditions and replaces what is between them with a block.
 func (l *compiler) buildBlocks(root *node) {
 	var tags []*node
 	root.walk(func(n *node) bool {
@@ -40,7 +40,8 @@ func (l *compiler) buildBlocks(root *node) {
 		return true
 	})
 	if len(tags) > maxBlockTags {
-		l.report(tags[maxBlockTags], tags[maxBlockTags].tag.source, fmt.Sprintf("the layout has more than %d tags of loops and conditions", maxBlockTags), "")
+		first := tags[maxBlockTags]
+		l.report(first, first.tag.source, fmt.Sprintf("the layout has more than %d tags of loops and conditions", maxBlockTags), "")
 		return
 	}
 	var open []openBlock

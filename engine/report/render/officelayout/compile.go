@@ -253,7 +253,7 @@ func advice(path, is string, fields []string) string {
 	return "name a field of it: " + prose.JoinOr(fields[:min(4, len(fields))])
 }
 
-// lineBreak returns what stands for a new line in the text element that contains the placeholder.
+// lineBreak returns the XML of a line break in the text element that contains the placeholder.
 func (l *compiler) lineBreak(n *node) string {
 	t := n.ancestor("w:t", "a:t")
 	switch {

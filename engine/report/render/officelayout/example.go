@@ -32,10 +32,13 @@ func ExamplePresentation() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err := pptx.Write(&b, pptx.Document{
-		Frame: block.Document{Title: "{{report.title}}", Organization: "{{client.name}}", Assessment: "{{assessment.name}}", Tool: "{{report.tool}}"},
+		Frame: block.Document{
+			Title: "{{report.title}}", Organization: "{{client.name}}", Assessment: "{{assessment.name}}", Tool: "{{report.tool}}",
+		},
 		Slides: []content.Slide{
 			{
-				Cover: true, Title: "{{report.title}}", Texts: texts("{{client.name}}", "{{assessment.name}}", "{{report.date | date}}", "{{report.line}}"),
+				Cover: true, Title: "{{report.title}}",
+				Texts: texts("{{client.name}}", "{{assessment.name}}", "{{report.date | date}}", "{{report.line}}"),
 				Small: "{{#if draft}}DRAFT. {{#each draft_reasons}}{{this}} {{/each}}{{/if}}",
 			},
 			{
@@ -53,22 +56,32 @@ func ExamplePresentation() ([]byte, error) {
 				Table: &content.SlideTable{
 					Columns: []string{"Risk", "Severity", "What may happen", "Owner"}, Widths: []int{30, 12, 40, 20},
 					Rows: [][]content.SlideCell{content.PlainCells(
-						"{{#each risks limit 6}}{{@number}}. {{title}}", "{{severity | label}}", "{{consequence | first_sentence}}", `{{owner | default "open"}}{{/each}}`,
+						"{{#each risks limit 6}}{{@number}}. {{title}}", "{{severity | label}}", "{{consequence | first_sentence}}",
+						`{{owner | default "open"}}{{/each}}`,
 					)},
 				},
 			},
 			{
 				Title: "{{@number}}. {{title}}",
-				Texts: texts("Cause: {{cause}}", "Event: {{event}}", "Consequence: {{consequence}}", "{{#if first_step}}First step: {{first_step}}{{/if}}"),
+				Texts: texts(
+					"Cause: {{cause}}", "Event: {{event}}", "Consequence: {{consequence}}",
+					"{{#if first_step}}First step: {{first_step}}{{/if}}",
+				),
 				Small: `{{#slide each risks where severity == "critical" or severity == "high" limit 4}}`,
 			},
 			{Title: "{{charts.heat_map.title}}", Texts: texts("{{image charts.heat_map}}"), Small: "{{#slide if charts.heat_map}}"},
-			{Title: "Maturity {{figures.maturity | round 1}} of 5", Texts: texts("{{image charts.maturity_radar}}"), Small: "{{#slide if charts.maturity_radar}}"},
+			{
+				Title: "Maturity {{figures.maturity | round 1}} of 5", Texts: texts("{{image charts.maturity_radar}}"),
+				Small: "{{#slide if charts.maturity_radar}}",
+			},
 			{
 				Title: "{{figures.open_plan_items}} open actions",
 				Table: &content.SlideTable{
 					Columns: []string{"Due in", "Actions", "Effort"}, Widths: []int{20, 60, 30},
-					Rows: [][]content.SlideCell{content.PlainCells("{{#each roadmap}}{{name}}", "{{items | count}}: {{#each items limit 2}}{{action | first_sentence}} {{/each}}", "{{effort}}{{/each}}")},
+					Rows: [][]content.SlideCell{content.PlainCells(
+						"{{#each roadmap}}{{name}}", "{{items | count}}: {{#each items limit 2}}{{action | first_sentence}} {{/each}}",
+						"{{effort}}{{/each}}",
+					)},
 				},
 			},
 			{Title: "Limits", Texts: texts("{{report.limits}}", "Written by {{report.tool}}.")},
@@ -111,7 +124,13 @@ func ExampleDocument() ([]byte, error) {
 		para("{{#if risks}}{{risks | count}} risks, the most serious first:{{else}}There are no findings.{{/if}}"),
 		table(
 			"Key risks",
-			[]block.Column{{Name: "No.", Width: 2}, {Name: "Risk", Width: 7}, {Name: "What it may lead to", Width: 9}, {Name: "First step", Width: 8}, {Name: "Owner", Width: 4}},
+			[]block.Column{
+				{Name: "No.", Width: 2},
+				{Name: "Risk", Width: 7},
+				{Name: "What it may lead to", Width: 9},
+				{Name: "First step", Width: 8},
+				{Name: "Owner", Width: 4},
+			},
 			`{{#each risks}}{{@number}}`, `{{title}} ({{severity | label}})`, `{{consequence | first_sentence}}`, "{{first_step | first_sentence}}",
 			`{{owner | default "open"}}{{#if step_due}}, {{step_due | date}}{{/if}}{{/each}}`,
 		),
@@ -136,9 +155,11 @@ func ExampleDocument() ([]byte, error) {
 		),
 		para("{{#each framework_results as framework}}"),
 		heading("{{framework.name}}"),
-		para("{{implemented}} requirements are implemented, {{partially_implemented}} in part, {{not_implemented}} are not; for {{not_evidenced}} there is no evidence."),
+		para("{{implemented}} requirements are implemented, {{partially_implemented}} in part, {{not_implemented}} are not; " +
+			"for {{not_evidenced}} there is no evidence."),
 		table(
-			"Requirements that are not met", []block.Column{{Name: "Requirement", Width: 3}, {Name: "Title", Width: 9}, {Name: "Controls", Width: 6}},
+			"Requirements that are not met",
+			[]block.Column{{Name: "Requirement", Width: 3}, {Name: "Title", Width: 9}, {Name: "Controls", Width: 6}},
 			`{{#each requirements where status == "Not implemented" limit 20}}{{code}}`, "{{title}}", "{{controls | join}}{{/each}}",
 		),
 		para("{{/each}}"),

@@ -48,14 +48,14 @@ type executor struct {
 	err       error
 }
 
-// scopeValue is what a scope has at the moment.
+// scopeValue is the current value of a scope.
 type scopeValue struct {
 	value         reflect.Value
 	number, count int
 	key           string
 }
 
-// spend counts a step and stops a layout that takes too many, too long, or prints too much.
+// spend counts n steps. It stops a layout that takes too many steps or too long, or prints too much, and returns false.
 func (x *executor) spend(n int) bool {
 	if x.err != nil {
 		return false
@@ -91,7 +91,7 @@ type (
 	literalText string
 	// firstRoundOnly is XML that is only written in the first round of a loop, such as a bookmark.
 	firstRoundOnly string
-	// printValue prints a value. lineBreak is what stands for a new line, in the dialect of the document.
+	// printValue prints a value. lineBreak is the XML of a line break.
 	printValue struct {
 		value     expression
 		lineBreak string

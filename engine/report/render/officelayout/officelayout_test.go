@@ -149,8 +149,10 @@ func TestPictureInFrame(t *testing.T) {
 	d := testData()
 	d.Logo = &content.LayoutImage{Title: "Logo.", Description: "A < B", PNG: reporttest.PNG(t, 40, 20)}
 	got, err := fill(t, docxWith(t, open+
-		`<wp:extent cx="3600000" cy="3600000"/><wp:docPr id="7" name="x" descr="{{image logo}}"/><a:srcRect l="9"/><a:blip r:embed="rId9"/>`+end), d)
-	want := open + `<wp:extent cx="3600000" cy="1800000"/><wp:docPr id="1" name="x" descr="Logo. A &lt; B"/><a:blip r:embed="rIdReport1"/>` + end
+		`<wp:extent cx="3600000" cy="3600000"/><wp:docPr id="7" name="x" descr="{{image logo}}"/>`+
+		`<a:srcRect l="9"/><a:blip r:embed="rId9"/>`+end), d)
+	want := open + `<wp:extent cx="3600000" cy="1800000"/><wp:docPr id="1" name="x" descr="Logo. A &lt; B"/>` +
+		`<a:blip r:embed="rIdReport1"/>` + end
 	if err != nil || got != want {
 		t.Errorf("%v\n got %s\nwant %s", err, got, want)
 	}

@@ -235,16 +235,22 @@ func (l *Layout) readTree(name string) (*node, error) {
 
 const typesPart = "[Content_Types].xml"
 
+// Prefixes of the media types of parts.
+const (
+	wordTypes  = "application/vnd.openxmlformats-officedocument.wordprocessingml."
+	slideTypes = "application/vnd.openxmlformats-officedocument.presentationml."
+)
+
 // mainTypes are the media types of documents and templates, and of what they become.
 var mainTypes = map[string]map[string]string{
 	"docx": {
-		"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml": "",
-		"application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml": "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
+		wordTypes + "document.main+xml": "",
+		wordTypes + "template.main+xml": wordTypes + "document.main+xml",
 	},
 	"pptx": {
-		"application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml": "",
-		"application/vnd.openxmlformats-officedocument.presentationml.template.main+xml":     "application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml",
-		"application/vnd.openxmlformats-officedocument.presentationml.slideshow.main+xml":    "application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml",
+		slideTypes + "presentation.main+xml": "",
+		slideTypes + "template.main+xml":     slideTypes + "presentation.main+xml",
+		slideTypes + "slideshow.main+xml":    slideTypes + "presentation.main+xml",
 	},
 }
 
@@ -307,16 +313,15 @@ func (l *Layout) readTypes() error {
 
 // textPart reports whether a part with the media type can have placeholders.
 func textPart(format, mediaType string) bool {
-	short := strings.TrimPrefix(mediaType, "application/vnd.openxmlformats-")
-	if short == "package.core-properties+xml" {
+	if mediaType == "application/vnd.openxmlformats-package.core-properties+xml" {
 		return true
 	}
 	kinds := []string{"template.main", "document.main", "header", "footer", "footnotes", "endnotes"}
-	prefix := "officedocument.wordprocessingml."
+	prefix := wordTypes
 	if format == "pptx" {
-		kinds, prefix = []string{"slide", "notesSlide", "slideLayout", "slideMaster"}, "officedocument.presentationml."
+		kinds, prefix = []string{"slide", "notesSlide", "slideLayout", "slideMaster"}, slideTypes
 	}
-	rest, ok := strings.CutPrefix(short, prefix)
+	rest, ok := strings.CutPrefix(mediaType, prefix)
 	rest, isXML := strings.CutSuffix(rest, "+xml")
 	return ok && isXML && slices.Contains(kinds, rest)
 }
@@ -370,7 +375,10 @@ func (l *Layout) checkRelations() error {
 					partTitle(source), prose.Truncate(r.target, 100),
 				)
 			case r.external && !isWebLink(r.target):
-				err = refuse("%s of the layout has a link to %s; links may lead to http, https and mailto", partTitle(source), prose.Truncate(r.target, 100))
+				err = refuse(
+					"%s of the layout has a link to %s; links may lead to http, https and mailto",
+					partTitle(source), prose.Truncate(r.target, 100),
+				)
 			}
 			return err == nil
 		})
@@ -608,7 +616,7 @@ func (l *Layout) withTypes(hasImages bool, deck *deckChange) []byte {
 	if deck != nil {
 		gone = deck.removed
 		for _, p := range deck.added {
-			fmt.Fprintf(&b, `<Override%s PartName="/%s" ContentType="application/vnd.openxmlformats-officedocument.presentationml.%s+xml"/>`, namespace, p.name, p.kind)
+			fmt.Fprintf(&b, `<Override%s PartName="/%s" ContentType="%s%s+xml"/>`, namespace, p.name, slideTypes, p.kind)
 		}
 	}
 	root := *l.types

@@ -144,11 +144,7 @@ func (l *compiler) imageArguments(n *node, t *tag) (image expression, width floa
 		err = &unknownName{"it is not a picture", "pictures are logo and the fields of charts, such as {{image charts.heat_map}}"}
 	}
 	if err == nil && len(p.tokens) > 0 {
-		if word := p.nextToken(); word != "width" {
-			err = errors.New("after the picture, only its width can follow, such as: width 12 (in centimeters)")
-		} else if width, err = strconv.ParseFloat(strings.TrimSuffix(p.nextToken(), "cm"), 64); err != nil || width < 0.5 || width > maxPictureWidth {
-			err = fmt.Errorf("the width is a number of centimeters up to %d", maxPictureWidth)
-		}
+		width, err = p.pictureWidth()
 	}
 	if err != nil {
 		l.reportError(n, t.source, err)
@@ -156,6 +152,18 @@ func (l *compiler) imageArguments(n *node, t *tag) (image expression, width floa
 	}
 	l.note(image)
 	return image, width
+}
+
+// pictureWidth reads the width of a picture, such as "width 12".
+func (p *parser) pictureWidth() (float64, error) {
+	if p.nextToken() != "width" {
+		return 0, errors.New("after the picture, only its width can follow, such as: width 12 (in centimeters)")
+	}
+	width, err := strconv.ParseFloat(strings.TrimSuffix(p.nextToken(), "cm"), 64)
+	if err != nil || width < 0.5 || width > maxPictureWidth {
+		return 0, fmt.Errorf("the width is a number of centimeters up to %d", maxPictureWidth)
+	}
+	return width, nil
 }
 
 // inlineImage compiles {{image …}} in the text of a Word document.
@@ -192,13 +200,16 @@ func (o inlineImage) run(x *executor) {
 	id := x.drawingID
 	fmt.Fprintf(
 		x.out,
-		`%[1]s<%[2]sdrawing><wp:inline xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"%[3]s distT="0" distB="0" distL="0" distR="0">`+
+		`%[1]s<%[2]sdrawing><wp:inline xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"%[3]s`+
+			` distT="0" distB="0" distL="0" distR="0">`+
 			`<wp:extent cx="%[4]d" cy="%[5]d"/><wp:docPr id="%[6]d" name="Picture %[6]d" descr="%[7]s"/>`+
 			`<wp:cNvGraphicFramePr><a:graphicFrameLocks noChangeAspect="1"/></wp:cNvGraphicFramePr>`+
 			`<a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/picture">`+
-			`<pic:pic xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:nvPicPr><pic:cNvPr id="%[6]d" name="Picture %[6]d"/><pic:cNvPicPr/></pic:nvPicPr>`+
+			`<pic:pic xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:nvPicPr>`+
+			`<pic:cNvPr id="%[6]d" name="Picture %[6]d"/><pic:cNvPicPr/></pic:nvPicPr>`+
 			`<pic:blipFill><a:blip r:embed="%[8]s"/><a:stretch><a:fillRect/></a:stretch></pic:blipFill>`+
-			`<pic:spPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="%[4]d" cy="%[5]d"/></a:xfrm><a:prstGeom prst="rect"><a:avLst/></a:prstGeom></pic:spPr>`+
+			`<pic:spPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="%[4]d" cy="%[5]d"/></a:xfrm>`+
+			`<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></pic:spPr>`+
 			`</pic:pic></a:graphicData></a:graphic></wp:inline></%[2]sdrawing>%[9]s`,
 		o.end, o.prefix, pictureNamespaces, w, h, id, escaped(p.title), p.relation, o.start,
 	)
@@ -250,7 +261,10 @@ func (l *compiler) picture(out *program, n *node) bool {
 		}
 	}
 	if blip == nil || extent == nil {
-		l.report(n, t.source, "only a picture can have a placeholder as its alternative text", "insert any picture and give it this alternative text")
+		l.report(
+			n, t.source, "only a picture can have a placeholder as its alternative text",
+			"insert any picture and give it this alternative text",
+		)
 		return true
 	}
 	if image == nil {
@@ -386,7 +400,10 @@ func (l *compiler) pictureBox(out *program, n *node) bool {
 		image.box = newFrameBox(f.child("a:off"), f.child("a:ext"))
 	}
 	if !image.box.isUsable() {
-		l.report(found, found.tag.source, "the text box has its position from the slide layout", "move or resize it once, so that it has a position of its own")
+		l.report(
+			found, found.tag.source, "the text box has its position from the slide layout",
+			"move or resize it once, so that it has a position of its own",
+		)
 		return true
 	}
 	out.add(image)
@@ -411,7 +428,8 @@ func (o slideImage) run(x *executor) {
 		`<p:pic xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"%s><p:nvPicPr><p:cNvPr id="%s" name="%s" descr="%s"/>`+
 			`<p:cNvPicPr><a:picLocks noChangeAspect="1"/></p:cNvPicPr><p:nvPr/></p:nvPicPr>`+
 			`<p:blipFill><a:blip r:embed="%s"/><a:stretch><a:fillRect/></a:stretch></p:blipFill>`+
-			`<p:spPr><a:xfrm><a:off x="%d" y="%d"/><a:ext cx="%d" cy="%d"/></a:xfrm><a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr></p:pic>`,
+			`<p:spPr><a:xfrm><a:off x="%d" y="%d"/><a:ext cx="%d" cy="%d"/></a:xfrm>`+
+			`<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr></p:pic>`,
 		pictureNamespaces, escaped(o.id), escaped(o.name), escaped(p.title), p.relation, left, top, w, h,
 	)
 }

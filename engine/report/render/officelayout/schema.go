@@ -141,7 +141,8 @@ func (s *schema) suggestion(scopes []scopeType, inScope, path []string, at int) 
 	// The same name elsewhere, or a path with other separators.
 	last, found := path[len(path)-1], len(out) > 0
 	for _, e := range entries {
-		same := e.path[strings.LastIndexByte(e.path, '.')+1:] == last || strings.ReplaceAll(e.path, ".", "_") == strings.ReplaceAll(whole, ".", "_")
+		same := e.path[strings.LastIndexByte(e.path, '.')+1:] == last ||
+			strings.ReplaceAll(e.path, ".", "_") == strings.ReplaceAll(whole, ".", "_")
 		switch {
 		case !same || found:
 		case e.list != "":

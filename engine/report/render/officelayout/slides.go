@@ -114,7 +114,10 @@ func (l *compiler) slideTag(s *slide, root *node) {
 		}
 		for _, r := range s.part.relations {
 			if kind := path.Base(r.kind); !slices.Contains([]string{"slideLayout", "notesSlide", "image", "hyperlink", "tags"}, kind) {
-				l.report(n, n.tag.source, "a slide that is repeated can't contain a "+kind, "use {{image charts.…}}, or move it to a slide of its own")
+				l.report(
+					n, n.tag.source, "a slide that is repeated can't contain a "+kind,
+					"use {{image charts.…}}, or move it to a slide of its own",
+				)
 				return
 			}
 		}

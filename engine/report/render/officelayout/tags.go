@@ -9,12 +9,12 @@ import (
 
 // tag is a placeholder.
 type tag struct {
-	// source is what stands between the braces.
+	// source is the text between the braces.
 	source string
 	kind   tagKind
 	// word is what a closing tag closes: each, if or unless.
 	word string
-	// rest is the source without the words that say the kind.
+	// rest is the source without the words that determine the kind.
 	rest string
 }
 

@@ -33,9 +33,17 @@ func (x *slideWriter) chart(s *content.Slide, in box) error {
 	id := fmt.Sprintf("rId%d", len(x.relations)+1)
 	x.relations = append(x.relations, [3]string{id, "chart", fmt.Sprintf("../charts/chart%d.xml", n)})
 	x.add(fmt.Sprintf("ppt/embeddings/chart%d.xlsx", n), "", book)
-	x.addXML(fmt.Sprintf("ppt/charts/chart%d.xml", n), "application/vnd.openxmlformats-officedocument.drawingml.chart+xml", x.chartXML(c, s.Columns))
-	x.addXML(fmt.Sprintf("ppt/charts/_rels/chart%d.xml.rels", n), "", relations([3]string{"rId1", "package", fmt.Sprintf("../embeddings/chart%d.xlsx", n)}))
-	fmt.Fprintf(&x.shapes, `<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id="%d" name="Chart" descr="%s"/><p:cNvGraphicFramePr/><p:nvPr/></p:nvGraphicFramePr><p:xfrm><a:off x="%d" y="%d"/><a:ext cx="%d" cy="%d"/></p:xfrm><a:graphic><a:graphicData uri="%s"><c:chart xmlns:c="%s" r:id="%s"/></a:graphicData></a:graphic></p:graphicFrame>`,
+	x.addXML(
+		fmt.Sprintf("ppt/charts/chart%d.xml", n), "application/vnd.openxmlformats-officedocument.drawingml.chart+xml",
+		x.chartXML(c, s.Columns),
+	)
+	x.addXML(
+		fmt.Sprintf("ppt/charts/_rels/chart%d.xml.rels", n), "",
+		relations([3]string{"rId1", "package", fmt.Sprintf("../embeddings/chart%d.xlsx", n)}),
+	)
+	fmt.Fprintf(&x.shapes, `<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id="%d" name="Chart" descr="%s"/><p:cNvGraphicFramePr/>`+
+		`<p:nvPr/></p:nvGraphicFramePr><p:xfrm><a:off x="%d" y="%d"/><a:ext cx="%d" cy="%d"/></p:xfrm><a:graphic><a:graphicData uri="%s">`+
+		`<c:chart xmlns:c="%s" r:id="%s"/></a:graphicData></a:graphic></p:graphicFrame>`,
 		x.nextID(), esc(c.Title+". "+s.ChartText), in.x, in.y, in.w, in.h, nsChart, nsChart, id)
 	return nil
 }
@@ -44,7 +52,8 @@ func (x *slideWriter) chart(s *content.Slide, in box) error {
 const chartSheet = "Chart"
 
 func (x *slideWriter) chartWorkbook(c *workbook.Chart) ([]byte, error) {
-	b, err := workbook.NewWriter(workbook.Properties{Title: c.Title, Creator: x.doc.Frame.Tool, AsOf: x.doc.Frame.Time, Theme: x.doc.Frame.Theme})
+	frame := &x.doc.Frame
+	b, err := workbook.NewWriter(workbook.Properties{Title: c.Title, Creator: frame.Tool, AsOf: frame.Time, Theme: frame.Theme})
 	if err != nil {
 		return nil, err
 	}
@@ -77,39 +86,49 @@ func (x *slideWriter) chartWorkbook(c *workbook.Chart) ([]byte, error) {
 func (x *writer) fill(n drawing.ColorName) string {
 	color := x.colorOf(n)
 	if pattern := patterns[drawing.HatchOf(n)]; pattern != "" {
-		return `<a:pattFill prst="` + pattern + `"><a:fgClr><a:srgbClr val="{soft}"/></a:fgClr><a:bgClr><a:srgbClr val="` + color + `"/></a:bgClr></a:pattFill>`
+		return `<a:pattFill prst="` + pattern + `"><a:fgClr><a:srgbClr val="{soft}"/></a:fgClr><a:bgClr><a:srgbClr val="` + color +
+			`"/></a:bgClr></a:pattFill>`
 	}
 	return `<a:solidFill><a:srgbClr val="` + color + `"/></a:solidFill>`
 }
 
 func chartText(size int, color string) string {
-	return fmt.Sprintf(`<c:txPr><a:bodyPr/><a:lstStyle/><a:p><a:pPr><a:defRPr sz="%d"><a:solidFill><a:srgbClr val="%s"/></a:solidFill></a:defRPr></a:pPr><a:endParaRPr lang="en-US"/></a:p></c:txPr>`, size, color)
+	return fmt.Sprintf(`<c:txPr><a:bodyPr/><a:lstStyle/><a:p><a:pPr><a:defRPr sz="%d"><a:solidFill><a:srgbClr val="%s"/></a:solidFill>`+
+		`</a:defRPr></a:pPr><a:endParaRPr lang="en-US"/></a:p></c:txPr>`, size, color)
 }
 
-// chartXML returns the chart: stacked bars, lying or standing, or a radar.
+// chartXML returns the chart: stacked bars, horizontal or vertical, or a radar.
 func (x *writer) chartXML(c *workbook.Chart, columns bool) string {
 	radar := c.Type == workbook.ChartRadar
 	var series strings.Builder
 	for i, s := range c.Series {
 		column, _ := excelize.ColumnNumberToName(i + 2)
-		fmt.Fprintf(&series, `<c:ser><c:idx val="%d"/><c:order val="%d"/><c:tx><c:strRef><c:f>%s!$%s$1</c:f><c:strCache><c:ptCount val="1"/><c:pt idx="0"><c:v>%s</c:v></c:pt></c:strCache></c:strRef></c:tx>`, i, i, chartSheet, column, esc(s.Name))
+		fmt.Fprintf(&series, `<c:ser><c:idx val="%d"/><c:order val="%d"/><c:tx><c:strRef><c:f>%s!$%s$1</c:f><c:strCache>`+
+			`<c:ptCount val="1"/><c:pt idx="0"><c:v>%s</c:v></c:pt></c:strCache></c:strRef></c:tx>`, i, i, chartSheet, column, esc(s.Name))
 		if radar {
 			dash := ""
 			if i > 0 {
 				dash = `<a:prstDash val="dash"/>`
 			}
-			fmt.Fprintf(&series, `<c:spPr><a:ln w="31750"><a:solidFill><a:srgbClr val="%s"/></a:solidFill>%s</a:ln></c:spPr><c:marker><c:symbol val="%s"/></c:marker>`,
+			fmt.Fprintf(&series, `<c:spPr><a:ln w="31750"><a:solidFill><a:srgbClr val="%s"/></a:solidFill>%s</a:ln></c:spPr><c:marker>`+
+				`<c:symbol val="%s"/></c:marker>`,
 				x.colorOf(s.Color), dash, map[bool]string{true: "circle", false: "none"}[i == 0])
 		} else {
-			fmt.Fprintf(&series, `<c:spPr>%s<a:ln w="6350"><a:solidFill><a:srgbClr val="{paper}"/></a:solidFill></a:ln></c:spPr><c:invertIfNegative val="0"/>`, x.fill(s.Color))
+			fmt.Fprintf(&series, `<c:spPr>%s<a:ln w="6350"><a:solidFill><a:srgbClr val="{paper}"/></a:solidFill></a:ln></c:spPr>`+
+				`<c:invertIfNegative val="0"/>`, x.fill(s.Color))
 			// A number on a patterned fill needs a ground of its own.
-			fmt.Fprintf(&series, `<c:dLbls><c:numFmt formatCode="0;;;" sourceLinked="0"/><c:spPr><a:solidFill><a:srgbClr val="{paper}"><a:alpha val="75000"/></a:srgbClr></a:solidFill></c:spPr>%s<c:showLegendKey val="0"/><c:showVal val="1"/><c:showCatName val="0"/><c:showSerName val="0"/><c:showPercent val="0"/><c:showBubbleSize val="0"/></c:dLbls>`, chartText(900, "{ink}"))
+			fmt.Fprintf(&series, `<c:dLbls><c:numFmt formatCode="0;;;" sourceLinked="0"/><c:spPr><a:solidFill><a:srgbClr val="{paper}">`+
+				`<a:alpha val="75000"/></a:srgbClr></a:solidFill></c:spPr>%s<c:showLegendKey val="0"/><c:showVal val="1"/>`+
+				`<c:showCatName val="0"/><c:showSerName val="0"/><c:showPercent val="0"/><c:showBubbleSize val="0"/></c:dLbls>`,
+				chartText(900, "{ink}"))
 		}
-		fmt.Fprintf(&series, `<c:cat><c:strRef><c:f>%s!$A$2:$A$%d</c:f><c:strCache><c:ptCount val="%d"/>`, chartSheet, len(c.Rows)+1, len(c.Rows))
+		fmt.Fprintf(&series, `<c:cat><c:strRef><c:f>%s!$A$2:$A$%d</c:f><c:strCache><c:ptCount val="%d"/>`,
+			chartSheet, len(c.Rows)+1, len(c.Rows))
 		for j, r := range c.Rows {
 			fmt.Fprintf(&series, `<c:pt idx="%d"><c:v>%s</c:v></c:pt>`, j, esc(r.Name))
 		}
-		fmt.Fprintf(&series, `</c:strCache></c:strRef></c:cat><c:val><c:numRef><c:f>%s!$%s$2:$%s$%d</c:f><c:numCache><c:formatCode>General</c:formatCode><c:ptCount val="%d"/>`, chartSheet, column, column, len(c.Rows)+1, len(c.Rows))
+		fmt.Fprintf(&series, `</c:strCache></c:strRef></c:cat><c:val><c:numRef><c:f>%s!$%s$2:$%s$%d</c:f><c:numCache>`+
+			`<c:formatCode>General</c:formatCode><c:ptCount val="%d"/>`, chartSheet, column, column, len(c.Rows)+1, len(c.Rows))
 		for j, r := range c.Rows {
 			if v := r.Values[i]; v != nil {
 				fmt.Fprintf(&series, `<c:pt idx="%d"><c:v>%s</c:v></c:pt>`, j, strconv.FormatFloat(*v, 'f', -1, 64))
@@ -117,7 +136,8 @@ func (x *writer) chartXML(c *workbook.Chart, columns bool) string {
 		}
 		series.WriteString(`</c:numCache></c:numRef></c:val></c:ser>`)
 	}
-	plot := `<c:radarChart><c:radarStyle val="marker"/><c:varyColors val="0"/>` + series.String() + `<c:axId val="1001"/><c:axId val="1002"/></c:radarChart>`
+	plot := `<c:radarChart><c:radarStyle val="marker"/><c:varyColors val="0"/>` + series.String() +
+		`<c:axId val="1001"/><c:axId val="1002"/></c:radarChart>`
 	category, value, order := "b", "l", "minMax"
 	if !radar {
 		direction := "col"
@@ -136,14 +156,22 @@ func (x *writer) chartXML(c *workbook.Chart, columns bool) string {
 	if order == "maxMin" {
 		crosses = "max" // the numbers stay below the bars
 	}
-	return `<c:chartSpace xmlns:c="` + nsChart + `" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="` + nsRelations + `"><c:roundedCorners val="0"/>` +
+	return `<c:chartSpace xmlns:c="` + nsChart + `" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"` +
+		` xmlns:r="` + nsRelations + `"><c:roundedCorners val="0"/>` +
 		`<c:chart><c:autoTitleDeleted val="1"/><c:plotArea><c:layout/>` + plot +
-		`<c:catAx><c:axId val="1001"/><c:scaling><c:orientation val="` + order + `"/></c:scaling><c:delete val="0"/><c:axPos val="` + category + `"/>` +
-		map[bool]string{true: grid}[radar] + `<c:numFmt formatCode="General" sourceLinked="0"/><c:majorTickMark val="none"/><c:minorTickMark val="none"/><c:tickLblPos val="nextTo"/>` +
-		chartText(1100, "{ink}") + `<c:crossAx val="1002"/><c:crosses val="autoZero"/><c:auto val="1"/><c:lblAlgn val="ctr"/><c:lblOffset val="100"/><c:noMultiLvlLbl val="0"/></c:catAx>` +
-		`<c:valAx><c:axId val="1002"/><c:scaling><c:orientation val="minMax"/>` + limit + `</c:scaling><c:delete val="0"/><c:axPos val="` + value + `"/>` + grid +
-		`<c:numFmt formatCode="0" sourceLinked="0"/><c:majorTickMark val="none"/><c:minorTickMark val="none"/><c:tickLblPos val="nextTo"/><c:spPr><a:ln><a:noFill/></a:ln></c:spPr>` +
-		chartText(1000, "{soft}") + `<c:crossAx val="1001"/><c:crosses val="` + crosses + `"/>` + map[bool]string{true: `<c:majorUnit val="1"/>`}[radar] + `</c:valAx></c:plotArea>` +
-		`<c:legend><c:legendPos val="b"/><c:overlay val="0"/>` + chartText(1100, "{ink}") + `</c:legend><c:plotVisOnly val="1"/><c:dispBlanksAs val="gap"/></c:chart>` +
+		`<c:catAx><c:axId val="1001"/><c:scaling><c:orientation val="` + order + `"/></c:scaling><c:delete val="0"/>` +
+		`<c:axPos val="` + category + `"/>` +
+		map[bool]string{true: grid}[radar] + `<c:numFmt formatCode="General" sourceLinked="0"/><c:majorTickMark val="none"/>` +
+		`<c:minorTickMark val="none"/><c:tickLblPos val="nextTo"/>` +
+		chartText(1100, "{ink}") + `<c:crossAx val="1002"/><c:crosses val="autoZero"/><c:auto val="1"/><c:lblAlgn val="ctr"/>` +
+		`<c:lblOffset val="100"/><c:noMultiLvlLbl val="0"/></c:catAx>` +
+		`<c:valAx><c:axId val="1002"/><c:scaling><c:orientation val="minMax"/>` + limit + `</c:scaling><c:delete val="0"/>` +
+		`<c:axPos val="` + value + `"/>` + grid +
+		`<c:numFmt formatCode="0" sourceLinked="0"/><c:majorTickMark val="none"/><c:minorTickMark val="none"/><c:tickLblPos val="nextTo"/>` +
+		`<c:spPr><a:ln><a:noFill/></a:ln></c:spPr>` +
+		chartText(1000, "{soft}") + `<c:crossAx val="1001"/><c:crosses val="` + crosses + `"/>` +
+		map[bool]string{true: `<c:majorUnit val="1"/>`}[radar] + `</c:valAx></c:plotArea>` +
+		`<c:legend><c:legendPos val="b"/><c:overlay val="0"/>` + chartText(1100, "{ink}") + `</c:legend><c:plotVisOnly val="1"/>` +
+		`<c:dispBlanksAs val="gap"/></c:chart>` +
 		`<c:externalData r:id="rId1"><c:autoUpdate val="0"/></c:externalData></c:chartSpace>`
 }

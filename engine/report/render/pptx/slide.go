@@ -41,22 +41,29 @@ type paragraph struct {
 	after  int // space after it, in points
 }
 
+// plainParagraph returns a paragraph of text in one format.
+func plainParagraph(text string) paragraph { return paragraph{runs: []run{{text: text}}} }
+
 // shapeTree returns the shapes of a slide.
 func shapeTree(shapes string) string {
-	return `<p:spTree><p:nvGrpSpPr><p:cNvPr id="1" name=""/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="0" cy="0"/><a:chOff x="0" y="0"/><a:chExt cx="0" cy="0"/></a:xfrm></p:grpSpPr>` +
+	return `<p:spTree><p:nvGrpSpPr><p:cNvPr id="1" name=""/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr><a:xfrm>` +
+		`<a:off x="0" y="0"/><a:ext cx="0" cy="0"/><a:chOff x="0" y="0"/><a:chExt cx="0" cy="0"/></a:xfrm></p:grpSpPr>` +
 		shapes + `</p:spTree>`
 }
 
 // placeholder returns a title of the master or a layout, which the titles of slides take their place and format from.
 func placeholder(id int, name, kind string, b box, style string) string {
-	return fmt.Sprintf(`<p:sp><p:nvSpPr><p:cNvPr id="%d" name="%s"/><p:cNvSpPr><a:spLocks noGrp="1"/></p:cNvSpPr><p:nvPr><p:ph type="%s"/></p:nvPr></p:nvSpPr><p:spPr>%s<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr>`, id, name, kind, b.xfrm()) +
-		`<p:txBody><a:bodyPr lIns="0" rIns="0" tIns="0" bIns="0" anchor="b"><a:normAutofit/></a:bodyPr><a:lstStyle>` + style + `</a:lstStyle><a:p><a:r><a:rPr lang="en-US"/><a:t>Title</a:t></a:r></a:p></p:txBody></p:sp>`
+	return fmt.Sprintf(`<p:sp><p:nvSpPr><p:cNvPr id="%d" name="%s"/><p:cNvSpPr><a:spLocks noGrp="1"/></p:cNvSpPr><p:nvPr>`+
+		`<p:ph type="%s"/></p:nvPr></p:nvSpPr><p:spPr>%s<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr>`, id, name, kind, b.xfrm()) +
+		`<p:txBody><a:bodyPr lIns="0" rIns="0" tIns="0" bIns="0" anchor="b"><a:normAutofit/></a:bodyPr>` +
+		`<a:lstStyle>` + style + `</a:lstStyle><a:p><a:r><a:rPr lang="en-US"/><a:t>Title</a:t></a:r></a:p></p:txBody></p:sp>`
 }
 
 // title returns the title of a slide.
 func title(kind, text string) string {
-	return `<p:sp><p:nvSpPr><p:cNvPr id="2" name="Title"/><p:cNvSpPr><a:spLocks noGrp="1"/></p:cNvSpPr><p:nvPr><p:ph type="` + kind + `"/></p:nvPr></p:nvSpPr><p:spPr/>` +
-		`<p:txBody><a:bodyPr/><a:lstStyle/>` + paragraphXML(paragraph{runs: []run{{text: text}}}, 0, "", "") + `</p:txBody></p:sp>`
+	return `<p:sp><p:nvSpPr><p:cNvPr id="2" name="Title"/><p:cNvSpPr><a:spLocks noGrp="1"/></p:cNvSpPr><p:nvPr>` +
+		`<p:ph type="` + kind + `"/></p:nvPr></p:nvSpPr><p:spPr/>` +
+		`<p:txBody><a:bodyPr/><a:lstStyle/>` + paragraphXML(plainParagraph(text), 0, "", "") + `</p:txBody></p:sp>`
 }
 
 // paragraphXML returns a paragraph. Without a size or color, it has those of its placeholder.
@@ -109,7 +116,10 @@ func textBox(id int, name string, at box, size int, color, align string, all ...
 		anchor = "ctr"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<p:sp><p:nvSpPr><p:cNvPr id="%d" name="%s"/><p:cNvSpPr txBox="1"/><p:nvPr/></p:nvSpPr><p:spPr>%s<a:prstGeom prst="rect"><a:avLst/></a:prstGeom><a:noFill/></p:spPr><p:txBody><a:bodyPr wrap="square" lIns="0" rIns="0" tIns="0" bIns="0" anchor="%s"><a:normAutofit/></a:bodyPr><a:lstStyle/>`, id, name, at.xfrm(), anchor)
+	fmt.Fprintf(&b, `<p:sp><p:nvSpPr><p:cNvPr id="%d" name="%s"/><p:cNvSpPr txBox="1"/><p:nvPr/></p:nvSpPr>`+
+		`<p:spPr>%s<a:prstGeom prst="rect"><a:avLst/></a:prstGeom><a:noFill/></p:spPr><p:txBody>`+
+		`<a:bodyPr wrap="square" lIns="0" rIns="0" tIns="0" bIns="0" anchor="%s"><a:normAutofit/></a:bodyPr><a:lstStyle/>`,
+		id, name, at.xfrm(), anchor)
 	for _, p := range all {
 		b.WriteString(paragraphXML(p, size, color, align))
 	}
@@ -120,7 +130,9 @@ func textBox(id int, name string, at box, size int, color, align string, all ...
 }
 
 func filledBox(id int, name string, at box, color string) string {
-	return fmt.Sprintf(`<p:sp><p:nvSpPr><p:cNvPr id="%d" name="%s"/><p:cNvSpPr/><p:nvPr userDrawn="1"/></p:nvSpPr><p:spPr>%s<a:prstGeom prst="rect"><a:avLst/></a:prstGeom><a:solidFill><a:srgbClr val="%s"/></a:solidFill><a:ln><a:noFill/></a:ln></p:spPr><p:txBody><a:bodyPr/><a:lstStyle/><a:p><a:endParaRPr lang="en-US"/></a:p></p:txBody></p:sp>`, id, name, at.xfrm(), color)
+	return fmt.Sprintf(`<p:sp><p:nvSpPr><p:cNvPr id="%d" name="%s"/><p:cNvSpPr/><p:nvPr userDrawn="1"/></p:nvSpPr>`+
+		`<p:spPr>%s<a:prstGeom prst="rect"><a:avLst/></a:prstGeom><a:solidFill><a:srgbClr val="%s"/></a:solidFill><a:ln><a:noFill/></a:ln>`+
+		`</p:spPr><p:txBody><a:bodyPr/><a:lstStyle/><a:p><a:endParaRPr lang="en-US"/></a:p></p:txBody></p:sp>`, id, name, at.xfrm(), color)
 }
 
 // slideWriter collects the shapes and relationships of a slide.
@@ -178,12 +190,16 @@ func toParagraphs(all []content.SlideText, after int) (out []paragraph) {
 func (x *slideWriter) cover(s *content.Slide) {
 	if w, h := x.doc.Frame.FitLogo(3_000_000, 1_100_000); w > 0 {
 		x.relations = append(x.relations, [3]string{"rId2", "image", "../media/logo.png"})
-		fmt.Fprintf(&x.shapes, `<p:pic><p:nvPicPr><p:cNvPr id="%d" name="Logo" descr="%s"/><p:cNvPicPr><a:picLocks noChangeAspect="1"/></p:cNvPicPr><p:nvPr/></p:nvPicPr><p:blipFill><a:blip r:embed="rId2"/><a:stretch><a:fillRect/></a:stretch></p:blipFill><p:spPr>%s<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr></p:pic>`,
+		fmt.Fprintf(&x.shapes, `<p:pic><p:nvPicPr><p:cNvPr id="%d" name="Logo" descr="%s"/><p:cNvPicPr><a:picLocks noChangeAspect="1"/>`+
+			`</p:cNvPicPr><p:nvPr/></p:nvPicPr><p:blipFill><a:blip r:embed="rId2"/><a:stretch><a:fillRect/></a:stretch></p:blipFill>`+
+			`<p:spPr>%s<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr></p:pic>`,
 			x.nextID(), esc("Logo of "+x.doc.Frame.Organization), box{coverLeft, 700_000, int(w), int(h)}.xfrm())
 	}
-	x.shapes.WriteString(textBox(x.nextID(), "Subtitle", box{coverLeft, 3_700_000, 10_600_000, 1_500_000}, 2000, "{ink}", "l", toParagraphs(s.Texts, 6)...))
+	below := box{coverLeft, 3_700_000, 10_600_000, 1_500_000}
+	x.shapes.WriteString(textBox(x.nextID(), "Subtitle", below, 2000, "{ink}", "l", toParagraphs(s.Texts, 6)...))
 	if s.Small != "" {
-		x.shapes.WriteString(textBox(x.nextID(), "Note", box{coverLeft, 5_350_000, 10_600_000, 950_000}, 1200, "{bad}", "l", paragraph{runs: []run{{text: s.Small}}}))
+		bottom := box{coverLeft, 5_350_000, 10_600_000, 950_000}
+		x.shapes.WriteString(textBox(x.nextID(), "Note", bottom, 1200, "{bad}", "l", plainParagraph(s.Small)))
 	}
 }
 
@@ -193,7 +209,8 @@ func (x *slideWriter) content(s *content.Slide) error {
 	if s.Small != "" {
 		lines := textLines(s.Small, 1000, contentWidth)
 		h := lines * 165_000
-		x.shapes.WriteString(textBox(x.nextID(), "Note", box{margin, contentBottom - h, contentWidth, h}, 1000, "{soft}", "l", paragraph{runs: []run{{text: s.Small}}}))
+		bottom := box{margin, contentBottom - h, contentWidth, h}
+		x.shapes.WriteString(textBox(x.nextID(), "Note", bottom, 1000, "{soft}", "l", plainParagraph(s.Small)))
 		room.h -= h + gap/2
 	}
 	if len(s.Tiles) > 0 {
@@ -282,10 +299,14 @@ func (x *slideWriter) tiles(all []content.SlideTile, in box) {
 		for size > 1400 && textLines(t.Value, size, w-2*gap) > 1 {
 			size -= 200
 		}
-		fmt.Fprintf(&x.shapes, `<p:sp><p:nvSpPr><p:cNvPr id="%d" name="Figure %d"/><p:cNvSpPr/><p:nvPr/></p:nvSpPr><p:spPr>%s<a:prstGeom prst="rect"><a:avLst/></a:prstGeom><a:solidFill><a:srgbClr val="{panel}"/></a:solidFill><a:ln w="9525"><a:solidFill><a:srgbClr val="{rule}"/></a:solidFill></a:ln></p:spPr><p:txBody><a:bodyPr lIns="140000" rIns="100000" tIns="60000" bIns="60000" anchor="ctr"><a:normAutofit/></a:bodyPr><a:lstStyle/>%s%s</p:txBody></p:sp>`,
+		fmt.Fprintf(&x.shapes, `<p:sp><p:nvSpPr><p:cNvPr id="%d" name="Figure %d"/><p:cNvSpPr/><p:nvPr/></p:nvSpPr>`+
+			`<p:spPr>%s<a:prstGeom prst="rect"><a:avLst/></a:prstGeom><a:solidFill><a:srgbClr val="{panel}"/></a:solidFill><a:ln w="9525">`+
+			`<a:solidFill><a:srgbClr val="{rule}"/></a:solidFill></a:ln></p:spPr><p:txBody>`+
+			`<a:bodyPr lIns="140000" rIns="100000" tIns="60000" bIns="60000" anchor="ctr"><a:normAutofit/></a:bodyPr>`+
+			`<a:lstStyle/>%s%s</p:txBody></p:sp>`,
 			x.nextID(), i+1, at.xfrm(),
 			paragraphXML(paragraph{runs: []run{{t.Value, true}}}, size, "{accent}", "l"),
-			paragraphXML(paragraph{runs: []run{{text: t.Label}}}, 1200, "{soft}", "l"))
+			paragraphXML(plainParagraph(t.Label), 1200, "{soft}", "l"))
 	}
 }
 
@@ -346,7 +367,8 @@ func (x *slideWriter) table(t *content.SlideTable, in box) {
 			if head {
 				color, fill = "{soft}", `<a:solidFill><a:srgbClr val="{panel}"/></a:solidFill>`
 			}
-			fmt.Fprintf(&b, `<a:tc><a:txBody><a:bodyPr/><a:lstStyle/>%s</a:txBody><a:tcPr marL="%d" marR="%d" marT="%d" marB="%d" anchor="ctr">%s%s%s%s%s</a:tcPr></a:tc>`,
+			fmt.Fprintf(&b, `<a:tc><a:txBody><a:bodyPr/><a:lstStyle/>%s</a:txBody>`+
+				`<a:tcPr marL="%d" marR="%d" marT="%d" marB="%d" anchor="ctr">%s%s%s%s%s</a:tcPr></a:tc>`,
 				paragraphXML(paragraph{runs: []run{{c.Text, c.Strong || head}}}, size, color, align), padding, padding, padding/2, padding/2,
 				none("lnL"), none("lnR"), line("lnT", "{rule}"), line("lnB", "{rule}"), fill)
 		}
@@ -360,6 +382,9 @@ func (x *slideWriter) table(t *content.SlideTable, in box) {
 	for _, r := range t.Rows {
 		writeRow(r, false)
 	}
-	fmt.Fprintf(&x.shapes, `<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id="%d" name="Table"/><p:cNvGraphicFramePr><a:graphicFrameLocks noGrp="1"/></p:cNvGraphicFramePr><p:nvPr/></p:nvGraphicFramePr><p:xfrm><a:off x="%d" y="%d"/><a:ext cx="%d" cy="%d"/></p:xfrm><a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/table"><a:tbl><a:tblPr firstRow="1"/><a:tblGrid>%s</a:tbl></a:graphicData></a:graphic></p:graphicFrame>`,
+	fmt.Fprintf(&x.shapes, `<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id="%d" name="Table"/><p:cNvGraphicFramePr>`+
+		`<a:graphicFrameLocks noGrp="1"/></p:cNvGraphicFramePr><p:nvPr/></p:nvGraphicFramePr><p:xfrm><a:off x="%d" y="%d"/>`+
+		`<a:ext cx="%d" cy="%d"/></p:xfrm><a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/table"><a:tbl>`+
+		`<a:tblPr firstRow="1"/><a:tblGrid>%s</a:tbl></a:graphicData></a:graphic></p:graphicFrame>`,
 		x.nextID(), in.x, in.y, in.w, total, b.String())
 }
