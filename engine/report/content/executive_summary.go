@@ -72,11 +72,16 @@ func (v *Report) describeSubject() string {
 			prose.Count(len(unread), "more", "more"),
 		)
 	}
-	if note := v.Summary.UnreadEvidence.Note(); note != "" {
-		s += " " + note
-	}
+	return s + v.evidenceLimits()
+}
+
+// evidenceLimits returns sentences, each after a space, on evidence that was removed or not read; "" if there is none.
+func (v *Report) evidenceLimits() (s string) {
 	if removed := v.removedCitedDocuments(); len(removed) > 0 {
 		s += fmt.Sprintf(" It relies on %s since been removed.", prose.Count(len(removed), "document that has", "documents that have"))
+	}
+	if note := v.Summary.UnreadEvidence.Note(); note != "" {
+		s += " " + note
 	}
 	return s
 }

@@ -637,11 +637,7 @@ func (v *Report) writeAnswer(s *Story) []string {
 		first += fmt.Sprintf("; for %s (%s) there is too little evidence to say",
 			prose.GroupThousands(p.NotEvidenced), wording.Percent(p.NotEvidenced, p.Applicable))
 	}
-	first += "."
-	if note := v.Summary.UnreadEvidence.Note(); note != "" {
-		first += " " + note
-	}
-	out := []string{first}
+	out := []string{first + "." + v.evidenceLimits()}
 	if len(s.Risks) > 0 {
 		var names []string
 		for _, r := range s.Risks[:min(3, len(s.Risks))] {
