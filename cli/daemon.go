@@ -180,6 +180,9 @@ func (a *app) runDaemon(cmd *cobra.Command) error {
 	}
 	var printErr error
 	err = a.Serve(cmd.Context(), o, func(s DaemonInfo) { printErr = a.printDaemonReady(o, s) })
+	if errors.Is(printErr, context.Canceled) {
+		printErr = nil // it was told to stop while it printed its addresses, which is no failure
+	}
 	return errors.Join(err, printErr)
 }
 

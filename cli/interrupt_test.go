@@ -103,3 +103,18 @@ func TestStuckCommand(t *testing.T) {
 		})
 	}
 }
+
+// TestDaemonStoppedAtItsStart checks that a daemon that is told to stop before it has printed its addresses exits as one
+// that is told later.
+func TestDaemonStoppedAtItsStart(t *testing.T) {
+	w := newWorld(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	w.options = func(o *Options) {
+		o.Serve = func(_ context.Context, _ ServeOptions, ready func(DaemonInfo)) error {
+			cancel()
+			ready(DaemonInfo{})
+			return nil
+		}
+	}
+	w.want(w.runIn(ctx, "daemon"), exitOK)
+}

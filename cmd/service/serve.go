@@ -296,8 +296,8 @@ func (d *daemonServer) stop() error {
 	select {
 	case err := <-closed:
 		d.log.Info("stopped", "took", time.Since(began).Round(time.Millisecond))
-		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-			return nil // stopping ended background work, or a local command caused it; everything is closed
+		if errors.Is(err, context.DeadlineExceeded) {
+			return nil // or caused by a local command; everything is closed
 		}
 		return err
 	case <-time.After(d.shutdownTimeout - time.Since(began) + abortGrace):
