@@ -332,7 +332,8 @@ func planItemRow(i *api.POAMItem) row {
 		ID: i.ID, Updated: i.UpdatedAt, Code: i.POAMCode, Title: i.ControlCode + " " + i.ControlTitle,
 		Cells: []cell{
 			orderedTagCell(i.Status, api.POAMStatuses), tagCell(i.Severity),
-			numberCell(strconv.Itoa(i.Priority), float64(i.Priority)), textCell(i.Owner), {Text: string(i.CurrentDueDate())},
+			numberCell(strconv.Itoa(i.Priority), float64(i.Priority)), textCell(i.Owner),
+			{Text: string(i.CurrentDueDate())},
 		},
 	}
 }

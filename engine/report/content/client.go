@@ -166,12 +166,12 @@ func (v *Report) risksSection() []block.Block {
 	for i := range s.Risks {
 		out = append(out, v.riskCard(&s.Risks[i]))
 	}
-	minor := ""
+	left := "each"
 	if n := len(s.MinorRisks); n > 0 {
-		minor = fmt.Sprintf("%s (%s), and ", prose.Count(n, "smaller risk", "smaller risks"), strings.Join(s.MinorRisks, ", "))
+		left = fmt.Sprintf("%s (%s), and each", prose.Count(n, "smaller risk", "smaller risks"), strings.Join(s.MinorRisks, ", "))
 	}
-	return append(out, block.NewPara("", fmt.Sprintf("Not shown here: %seach of the %s on its own; %s has them in full.",
-		minor, prose.Count(len(v.Findings), "finding", "findings"), s.appendixName(TemplateGapAnalysis))))
+	return append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s of the %s on its own; %s has them in full.",
+		left, prose.Count(len(v.Findings), "finding", "findings"), s.appendixName(TemplateGapAnalysis))))
 }
 
 // riskTable lists the key risks, one line each.
@@ -520,7 +520,9 @@ func (v *Report) examinedSection() []block.Block {
 		prose.GroupThousands(read), prose.Count(len(v.Documents), "document", "documents"))))
 	if len(v.Documents) > 0 {
 		t := block.Table{Caption: "Documents examined, most cited first", Columns: []block.Column{
-			{Name: "Document", Width: 10}, {Name: "Kind", Width: 4}, {Name: "Date", Width: 4},
+			{Name: "Document", Width: 10},
+			{Name: "Kind", Width: 4},
+			{Name: "Date", Width: 4},
 			{Name: "Passages cited", Width: 4, Number: true},
 		}}
 		docs := slices.Clone(v.Documents)
@@ -689,7 +691,8 @@ func (v *Report) appendicesSection() []block.Block {
 			where = block.Cell{{Text: "in this document", Ref: string(a.section)}}
 		}
 		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
-			{{Text: a.Letter, Strong: true}}, block.Text(a.Title), block.Number(a.Items),
+			{{Text: a.Letter, Strong: true}},
+			block.Text(a.Title), block.Number(a.Items),
 			block.Text(prose.Capitalize(a.Content) + "."), where,
 		}})
 	}

@@ -89,7 +89,8 @@ func (v *Report) rootCauseTable() block.Table {
 		}
 		if findings > 0 {
 			t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
-				{{Text: c.title, Strong: true}}, block.Number(findings), block.Number(grave), block.Number(len(actions)),
+				{{Text: c.title, Strong: true}},
+				block.Number(findings), block.Number(grave), block.Number(len(actions)),
 				block.Text(c.meaning),
 			}})
 		}
