@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -114,7 +113,7 @@ func (r *backupReader) start(o ReadOptions) error {
 	} else if !bytes.HasPrefix(begin, []byte{0x28, 0xB5, 0x2F, 0xFD}) {
 		return errNotBackup
 	}
-	r.content = &trailerReader{r: plain, sum: sha256.New()}
+	r.content = &trailerReader{r: plain, sum: newBackupChecksum()}
 	r.zstd, err = zstd.NewReader(r.content, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
 	if err != nil {
 		return err
@@ -161,7 +160,7 @@ func (r *backupReader) readManifest() error {
 	r.manifest.Encrypted = encrypted
 	switch m := r.manifest; {
 	case m.Format > backupFormat:
-		return fmt.Errorf("%w: its backup format is %d, this program knows %d", ErrNewerSchema, m.Format, backupFormat)
+		return fmt.Errorf("%w: its backup format is %d, this program knows %d; use a newer program", ErrNewerSchema, m.Format, backupFormat)
 	case m.Format < 1:
 		return errNotBackup
 	case m.Format == backupFormatOfDriver:
@@ -310,7 +309,7 @@ func (r *backupReader) readEnd() error {
 	if _, err := io.Copy(io.Discard, r.content); err != nil {
 		return toCorruptError(err)
 	}
-	if r.manifest.Format == backupFormatOfDriver {
+	if r.manifest.Format < backupFormat { // another one, or none
 		return nil
 	}
 	if want := r.content.sum.Sum(bytes.Clone(checksumFrame)); !bytes.Equal(r.content.tail, want) {
@@ -329,15 +328,14 @@ type trailerReader struct {
 
 func (t *trailerReader) Read(p []byte) (int, error) {
 	n, err := t.r.Read(p)
-	size := len(checksumFrame) + sha256.Size
-	if n >= size {
+	if n >= checksumFrameSize {
 		_, _ = t.sum.Write(t.tail)
-		_, _ = t.sum.Write(p[:n-size])
-		t.tail = append(t.tail[:0], p[n-size:n]...)
+		_, _ = t.sum.Write(p[:n-checksumFrameSize])
+		t.tail = append(t.tail[:0], p[n-checksumFrameSize:n]...)
 		return n, err
 	}
 	t.tail = append(t.tail, p[:n]...)
-	if more := len(t.tail) - size; more > 0 {
+	if more := len(t.tail) - checksumFrameSize; more > 0 {
 		_, _ = t.sum.Write(t.tail[:more])
 		t.tail = append(t.tail[:0], t.tail[more:]...)
 	}

@@ -204,7 +204,7 @@ func TestRestoreRefusesDamage(t *testing.T) {
 		for i := 0; i < len(whole); i += 1 + len(whole)/20 {
 			at = append(at, i)
 		}
-		at = append(at, 1, 2, 3, 4, 5, 6, 7, len(whole)-1, len(whole)-33, len(whole)-37, len(whole)-40, len(whole)-41)
+		at = append(at, 1, 2, 3, 4, 5, 6, 7, len(whole)-1, len(whole)-5, len(whole)-9, len(whole)-12, len(whole)-13)
 		for _, i := range at {
 			try(fmt.Sprintf("%s cut to %d of %d bytes", name, i, len(whole)), whole[:i])
 			flipped := bytes.Clone(whole)
@@ -358,7 +358,7 @@ func writeTar(t testing.TB, path string, content []byte) {
 	is(t, "NewWriter", err, nil)
 	_, err = z.Write(content)
 	is(t, "Write", errors.Join(err, z.Close()), nil)
-	r := &trailerReader{r: bytes.NewReader(append(b.Bytes(), make([]byte, 40)...)), sum: sha256.New()}
+	r := &trailerReader{r: bytes.NewReader(append(b.Bytes(), make([]byte, checksumFrameSize)...)), sum: newBackupChecksum()}
 	_, err = io.Copy(io.Discard, r)
 	is(t, "Copy", err, nil)
 	is(t, "WriteFile", os.WriteFile(path, append(b.Bytes(), r.sum.Sum(bytes.Clone(checksumFrame))...), 0o600), nil)
@@ -540,6 +540,31 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
+// TestFormat2Backup checks that backups that end with a SHA-256 can be restored, and are refused if they are damaged.
+func TestFormat2Backup(t *testing.T) {
+	f := makeBackup(t, t.TempDir(), 20)
+	entries := readArchive(t, f.content)
+	entries[0].content = strings.Replace(entries[0].content, fmt.Sprintf(`{"format":%d,`, backupFormat), `{"format":2,`, 1)
+	writeArchive(t, f.path, "", entries...)
+	b, err := os.ReadFile(f.path)
+	is(t, "ReadFile", err, nil)
+	content := b[:len(b)-checksumFrameSize]
+	sum := sha256.Sum256(content)
+	b = slices.Concat(content, []byte("\x5b\x2a\x4d\x18\x20\x00\x00\x00"), sum[:])
+	is(t, "WriteFile", os.WriteFile(f.path, b, 0o600), nil)
+	o := options(t.TempDir())
+	m, err := Restore(t.Context(), f.path, o, ReadOptions{})
+	if is(t, "Restore", err, nil); m.Format != 2 {
+		t.Errorf("format %d", m.Format)
+	}
+	checkRestored(t, o, f, 20)
+	for i := 0; i < len(content); i += 1 + len(content)/20 {
+		is(t, "WriteFile", os.WriteFile(f.path, b[:i], 0o600), nil)
+		_, err := Restore(t.Context(), f.path, o, ReadOptions{})
+		is(t, "cut short", err, ErrCorrupt)
+	}
+}
+
 // TestFormat1Backup checks that backups that earlier versions made before a migration can be restored.
 func TestFormat1Backup(t *testing.T) {
 	f := makeBackup(t, t.TempDir(), 20)
@@ -552,7 +577,7 @@ func TestFormat1Backup(t *testing.T) {
 	writeArchive(t, f.path, "", entries...)
 	b, err := os.ReadFile(f.path)
 	is(t, "ReadFile", err, nil)
-	is(t, "WriteFile", os.WriteFile(f.path, b[:len(b)-40], 0o600), nil)
+	is(t, "WriteFile", os.WriteFile(f.path, b[:len(b)-checksumFrameSize], 0o600), nil)
 	v, err := VerifyBackup(t.Context(), f.path, options(t.TempDir()), ReadOptions{})
 	if is(t, "VerifyBackup", err, nil); v.Records() < 21 || v.BlobCount != 1 || v.BlobBytes != 8 {
 		t.Errorf("verified %+v", v)
@@ -562,7 +587,7 @@ func TestFormat1Backup(t *testing.T) {
 	_, err = Restore(t.Context(), f.path, o, ReadOptions{})
 	is(t, "Restore", err, nil)
 	checkRestored(t, o, f, 21)
-	for i := 0; i < len(b)-40; i += 1 + len(b)/10 {
+	for i := 0; i < len(b)-checksumFrameSize; i += 1 + len(b)/10 {
 		is(t, "WriteFile", os.WriteFile(f.path, b[:i], 0o600), nil)
 		_, err := Restore(t.Context(), f.path, o, ReadOptions{})
 		is(t, "cut short", err, ErrCorrupt)
