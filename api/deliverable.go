@@ -115,6 +115,14 @@ const (
 // Severities lists all severities, most severe first.
 var Severities = []Severity{SeverityCritical, SeverityHigh, SeverityMedium, SeverityLow, SeverityInformational}
 
+// Rank returns 0 for the most severe value and higher numbers for less severe ones. Unknown values rank last.
+func (s Severity) Rank() int {
+	if i := slices.Index(Severities, s); i >= 0 {
+		return i
+	}
+	return len(Severities)
+}
+
 // RequirementCodes maps the codes of frameworks to requirement codes.
 type RequirementCodes map[string][]string
 

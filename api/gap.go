@@ -2,7 +2,6 @@ package api
 
 import (
 	"cmp"
-	"slices"
 )
 
 // GapVersion is one version of the gap analysis.
@@ -95,16 +94,8 @@ func (f *Finding) EvidencedRank() int {
 // CompareWorstFirst returns a negative number if f is worse than o. It compares severity first; then
 // gaps shown by evidence precede those with too little evidence; then points and weight decide.
 func (f *Finding) CompareWorstFirst(o *Finding) int {
-	return cmp.Or(cmp.Compare(severityRank(f.Severity), severityRank(o.Severity)), cmp.Compare(o.EvidencedRank(), f.EvidencedRank()),
+	return cmp.Or(cmp.Compare(f.Severity.Rank(), o.Severity.Rank()), cmp.Compare(o.EvidencedRank(), f.EvidencedRank()),
 		cmp.Compare(o.SeverityPoints, f.SeverityPoints), cmp.Compare(o.Weight, f.Weight))
-}
-
-// severityRank returns 0 for the worst severity; unknown severities rank last.
-func severityRank(s Severity) int {
-	if i := slices.Index(Severities, s); i >= 0 {
-		return i
-	}
-	return len(Severities)
 }
 
 // FindingsInput is the input for listing the findings of a gap analysis version.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/scf-service/service/api"
@@ -34,20 +33,23 @@ func forEachNewOrWorseFinding(tx *store.Tx, a *api.Assessment, visit func(*api.F
 	if newest == nil || newest.ID == before.ID {
 		return nil
 	}
-	was := map[string]int{} // severity of each control's worst gap
+	was := map[string]int{} // the severity rank of each control's worst gap
 	for f, err := range store.Findings.By("version").Scan(tx, a.OrganizationID, store.Prefix(before.ID)) {
 		if err != nil {
 			return err
 		}
 		if isOpenFinding(&f) {
-			was[f.ControlCode] = max(was[f.ControlCode], severityRank(&f))
+			rank := f.Severity.Rank()
+			if r, ok := was[f.ControlCode]; !ok || rank < r {
+				was[f.ControlCode] = rank
+			}
 		}
 	}
 	for f, err := range store.Findings.By("version").Scan(tx, a.OrganizationID, store.Prefix(newest.ID)) {
 		if err != nil {
 			return err
 		}
-		if isOpenFinding(&f) && severityRank(&f) > was[f.ControlCode] {
+		if r, ok := was[f.ControlCode]; isOpenFinding(&f) && (!ok || f.Severity.Rank() < r) {
 			visit(&f)
 		}
 	}
@@ -56,11 +58,6 @@ func forEachNewOrWorseFinding(tx *store.Tx, a *api.Assessment, visit func(*api.F
 
 func isOpenFinding(f *api.Finding) bool {
 	return f.Result != api.Met && f.Result != api.ResultNotApplic
-}
-
-// severityRank returns a gap's severity as a number: 1 for the lowest, higher for more severe ones.
-func severityRank(f *api.Finding) int {
-	return len(api.Severities) - slices.Index(api.Severities, f.Severity)
 }
 
 // maxListedFindings is the maximum number of gaps listed in an alert.

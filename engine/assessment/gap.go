@@ -15,6 +15,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/engine/risk"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
@@ -406,7 +407,7 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 		if _, codes, err := frameworkControls(snap, &a); err == nil {
 			f.RequirementCodes = codes[c.Code]
 		}
-		_, f.SeverityPoints, _ = plan.RateSeverity(f.Weight, 1, f.RequirementCodes.Count(), f.Status)
+		_, f.SeverityPoints, _ = risk.RateSeverity(f.Weight, 1, f.RequirementCodes.Count(), f.Status)
 	case !errors.As(err, &missing):
 		return nil, err
 	case !isValidCustomCode(f.ControlCode):

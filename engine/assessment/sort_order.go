@@ -38,7 +38,7 @@ var (
 		store.SortBy[api.SoAItem]{Name: "confidence", Value: func(i *api.SoAItem) any { return toThousandths(i.Confidence) }},
 	)
 	findingOrder = append(commonSortOrders(func(f *api.Finding) *api.Item { return &f.Item }),
-		store.SortBy[api.Finding]{Name: "severity", Value: func(f *api.Finding) any { return severityRank(f.Severity) }},
+		store.SortBy[api.Finding]{Name: "severity", Value: func(f *api.Finding) any { return -f.Severity.Rank() }},
 		store.SortBy[api.Finding]{Name: "evidenced", Value: func(f *api.Finding) any { return f.EvidencedRank() }},
 		store.SortBy[api.Finding]{Name: "severity_points", Value: func(f *api.Finding) any { return toThousandths(f.SeverityPoints) }},
 		store.SortBy[api.Finding]{Name: "weight", Value: func(f *api.Finding) any { return f.Weight }},
@@ -53,7 +53,7 @@ var (
 		store.SortBy[api.MaturityScore]{Name: "confidence", Value: func(s *api.MaturityScore) any { return toThousandths(s.Confidence) }})
 	poamOrder = append(commonSortOrders(func(i *api.POAMItem) *api.Item { return &i.Item }),
 		store.SortBy[api.POAMItem]{Name: "priority", Value: func(i *api.POAMItem) any { return i.Priority }},
-		store.SortBy[api.POAMItem]{Name: "severity", Value: func(i *api.POAMItem) any { return severityRank(i.Severity) }},
+		store.SortBy[api.POAMItem]{Name: "severity", Value: func(i *api.POAMItem) any { return -i.Severity.Rank() }},
 		store.SortBy[api.POAMItem]{Name: "due_date", Value: func(i *api.POAMItem) any { return i.DueDate }},
 		store.SortBy[api.POAMItem]{Name: "status", Value: func(i *api.POAMItem) any { return i.Status }},
 		store.SortBy[api.POAMItem]{Name: "owner", Value: func(i *api.POAMItem) any { return ownerSortKey(i.Owner) }},
@@ -68,9 +68,6 @@ func commonSortOrders[I any](item func(*I) *api.Item) []store.SortBy[I] {
 		{Name: "updated_at", Value: func(i *I) any { return item(i).UpdatedAt }},
 	}
 }
-
-// severityRank returns a rank that is higher for worse severities.
-func severityRank(s api.Severity) int { return -slices.Index(api.Severities, s) }
 
 func toThousandths(share float64) int { return int(share*1000 + 0.5) }
 

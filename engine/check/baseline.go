@@ -104,7 +104,7 @@ func NewBaseline(f *Facts) *Baseline {
 		switch {
 		case at < 0:
 			b.Gaps = append(b.Gaps, one)
-		case severityRank(one.Severity) < severityRank(b.Gaps[at].Severity):
+		case one.Severity.Rank() < b.Gaps[at].Severity.Rank():
 			b.Gaps[at] = one
 		}
 	}

@@ -470,7 +470,7 @@ func (j *evaluation) sortIssuesAndDecideVerdict() {
 	slices.SortStableFunc(j.result.Issues, func(a, b Issue) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(outcomes, a.Outcome), slices.Index(outcomes, b.Outcome)),
-			cmp.Compare(severityRank(a.Severity), severityRank(b.Severity)),
+			cmp.Compare(a.Severity.Rank(), b.Severity.Rank()),
 			cmp.Compare(a.Rule, b.Rule),
 			cmp.Compare(a.Control, b.Control),
 			cmp.Compare(a.Place.Path, b.Place.Path),

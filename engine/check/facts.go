@@ -416,14 +416,7 @@ func fingerprint(parts ...string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func severityRank(s api.Severity) int {
-	if at := slices.Index(api.Severities, s); at >= 0 {
-		return at
-	}
-	return len(api.Severities)
-}
-
 // isAtLeast reports whether a severity is at or above minimum.
 func isAtLeast(s, minimum api.Severity) bool {
-	return minimum != "" && severityRank(s) <= severityRank(minimum)
+	return minimum != "" && s.Rank() <= minimum.Rank()
 }

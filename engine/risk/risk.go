@@ -1,6 +1,5 @@
-// Package risk names the business risks that missing controls lead to, in words for people who run a company.
-// It groups the domains of controls into a few themes, so that a report can merge many findings into one risk.
-// It knows nothing of evidence or verdicts.
+// Package risk rates the severity of gaps and names the business risks they lead to, in words for people who run a
+// company. It groups the domains of controls into a few themes, so that a report can merge many findings into one risk.
 package risk
 
 import (

@@ -51,8 +51,8 @@ engine/report/workbook → engine/report/drawing engine/report/wording api inter
 engine/report/wording → api internal/prose
 engine/report/drawing →
 
-internal/bench/judgement → engine/assessment engine/judge engine/judge/modelreader engine/judge/reading engine/evidence engine/evidence/embed engine/catalog/starter engine/catalog/scf api examples
-engine/assessment → engine/assessment/merge engine/judge/plan engine/judge engine/judge/modelreader engine/judge/reading engine/llm engine/evidence engine/evidence/dedup engine/catalog engine/catalog/scf engine/audit store api internal/prose
+internal/bench/judgement → engine/assessment engine/judge engine/judge/modelreader engine/judge/reading engine/evidence engine/evidence/embed engine/catalog/starter engine/catalog/scf api examples internal/prose
+engine/assessment → engine/assessment/merge engine/risk engine/judge/plan engine/judge engine/judge/modelreader engine/judge/reading engine/llm engine/evidence engine/evidence/dedup engine/catalog engine/catalog/scf engine/audit store api internal/prose
 engine/assessment/merge → engine/catalog/scf api internal/prose
 engine/check      → engine/judge/plan engine/judge engine/catalog/oscal api internal/lazyregexp internal/editdistance internal/prose
 engine/judge/plan → engine/judge engine/judge/text engine/risk api internal/lazyregexp internal/prose
@@ -60,7 +60,7 @@ engine/judge      → engine/judge/text engine/judge/reading engine/judge/criter
 engine/judge/text → internal/language internal/lazyregexp internal/prose internal/questionnaire
 engine/judge/modelreader → engine/llm engine/judge/reading
 engine/judge/reading → internal/prose
-engine/risk       →
+engine/risk       → api internal/prose
 engine/agent/analysis → api internal/language internal/lazyregexp
 engine/llm        → api internal/tracing
 

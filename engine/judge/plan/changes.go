@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // CompareFindings compares two versions of a gap analysis. It returns the findings that were opened, closed,
@@ -19,7 +20,7 @@ func CompareFindings(before, after []api.Finding, causes []string) []api.GapChan
 		switch {
 		case !had:
 			c.Change = api.GapOpened
-		case severityRank(f.Severity) < severityRank(was.Severity) || f.Severity == was.Severity && resultRank(f.Result) > resultRank(was.Result):
+		case f.Severity.Rank() < was.Severity.Rank() || f.Severity == was.Severity && resultRank(f.Result) > resultRank(was.Result):
 			c.Change, c.Before = api.GapWorse, formatSeverityAndStatus(was)
 		case f.Severity != was.Severity || f.Result != was.Result:
 			c.Change, c.Before = api.GapBetter, formatSeverityAndStatus(was)
@@ -46,7 +47,7 @@ func CompareFindings(before, after []api.Finding, causes []string) []api.GapChan
 	}
 	slices.SortFunc(out, func(a, b api.GapChange) int {
 		return cmp.Or(cmp.Compare(slices.Index(api.GapChangeKinds, a.Change), slices.Index(api.GapChangeKinds, b.Change)),
-			cmp.Compare(severityRank(a.Severity), severityRank(b.Severity)), compareCodes(a.ControlCode, b.ControlCode))
+			cmp.Compare(a.Severity.Rank(), b.Severity.Rank()), compareCodes(a.ControlCode, b.ControlCode))
 	})
 	return out
 }
@@ -55,7 +56,7 @@ func CompareFindings(before, after []api.Finding, causes []string) []api.GapChan
 func worstByControl(findings []api.Finding) map[string]api.Finding {
 	m := make(map[string]api.Finding)
 	for _, f := range findings {
-		if was, ok := m[f.ControlCode]; !ok || severityRank(f.Severity) < severityRank(was.Severity) {
+		if was, ok := m[f.ControlCode]; !ok || f.Severity.Rank() < was.Severity.Rank() {
 			m[f.ControlCode] = f
 		}
 	}
@@ -63,7 +64,7 @@ func worstByControl(findings []api.Finding) map[string]api.Finding {
 }
 
 func formatSeverityAndStatus(f api.Finding) string {
-	return string(f.Severity) + ", " + statusText(f.Status)
+	return string(f.Severity) + ", " + prose.Humanize(f.Status)
 }
 
 func resultRank(r api.Result) int {

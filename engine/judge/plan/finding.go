@@ -58,7 +58,7 @@ func rateFindingSeverity(f *api.Finding, item api.SoAItem) {
 	if who != "" {
 		missing = missingShareByStatus(item)
 	}
-	severity, points, reason := RateSeverity(f.Weight, missing, item.RequirementCodes.Count(), f.Status)
+	severity, points, reason := risk.RateSeverity(f.Weight, missing, item.RequirementCodes.Count(), f.Status)
 	f.SeverityPoints = points
 	if f.IsManual("severity") {
 		return
@@ -229,7 +229,7 @@ func describeCondition(item api.SoAItem) string {
 func describeStanding(item api.SoAItem) string {
 	n := countVerdicts(item)
 	if userWhoSetStatus(item) != "" {
-		return "A person set this status: " + statusText(item.ImplementationStatus) + "."
+		return "A person set this status: " + prose.Humanize(item.ImplementationStatus) + "."
 	}
 	switch item.ImplementationStatus {
 	case api.NotEvidenced:
@@ -324,7 +324,7 @@ var contradictionAdvice = map[judge.Contradiction]struct{ cause, advice string }
 func describeCause(item api.SoAItem) string {
 	n := countVerdicts(item)
 	if who := userWhoSetStatus(item); who != "" && item.ImplementationStatus != api.Implemented {
-		return overrideCausePrefix + who + overrideCauseMiddle + statusText(item.ImplementationStatus) + "; ask them for the reason."
+		return overrideCausePrefix + who + overrideCauseMiddle + prose.Humanize(item.ImplementationStatus) + "; ask them for the reason."
 	}
 	switch {
 	case item.ImplementationStatus == api.NotEvidenced && n[judge.VerdictTemplate] > 0:
@@ -432,4 +432,14 @@ func describeCompensatingControls(c api.Control, implementationByCode map[string
 		return inside
 	}
 	return outside
+}
+
+// defaultWeight is the weight of a control for which the catalog has none.
+const defaultWeight = 5
+
+func controlWeight(c api.Control) int {
+	if c.Weight == nil {
+		return defaultWeight
+	}
+	return *c.Weight
 }

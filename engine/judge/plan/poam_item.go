@@ -10,6 +10,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/judge/text"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // defaultTarget is the default maturity level to be reached by a remediation: a consistent, documented practice.
@@ -166,7 +167,7 @@ func describeWeakness(c api.Control, f api.Finding) string {
 	if c.Title == c.Code { // a control that isn't in the catalog
 		name = c.Code
 	}
-	return fmt.Sprintf("%s is %s. %s", name, statusText(f.Status), text.Shorten(f.Condition, 400))
+	return fmt.Sprintf("%s is %s. %s", name, prose.Humanize(f.Status), text.Shorten(f.Condition, 400))
 }
 
 func describeCorrectiveAction(c api.Control, f api.Finding, action string) string {

@@ -97,7 +97,7 @@ var effortLevels = []string{"small", "medium", "large", "extra_large"}
 
 func mergeItem(into, it api.POAMItem) api.POAMItem {
 	into.AlsoCloses = append(append(slices.Clone(into.AlsoCloses), it.ControlCode), it.AlsoCloses...)
-	if severityRank(it.Severity) < severityRank(into.Severity) {
+	if it.Severity.Rank() < into.Severity.Rank() {
 		into.Severity, into.DueDate, into.Milestones = it.Severity, it.DueDate, it.Milestones
 	}
 	if slices.Index(effortLevels, it.Effort) > slices.Index(effortLevels, into.Effort) {

@@ -79,7 +79,7 @@ func newUrgency(it *api.POAMItem, b Basis) urgency {
 		unknown = 1
 	}
 	return urgency{
-		severity: severityRank(it.Severity),
+		severity: it.Severity.Rank(),
 		unknown:  unknown,
 		points:   b.Points,
 		domain:   domainForCode(it.ControlCode).rank,

@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/assessment"
@@ -297,5 +296,3 @@ func missingObjectiveNumbers(c api.Control, j judge.Judgement) (out []int, ok bo
 	}
 	return out, true
 }
-
-func statusText(v api.Implementation) string { return strings.ReplaceAll(string(v), "_", " ") }

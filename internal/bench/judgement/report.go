@@ -7,6 +7,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // Report is the result of a run.
@@ -141,7 +142,7 @@ func (r *SetReport) addControl(c api.Control, l Label, j judge.Judgement) {
 	want, got := slices.Index(Verdicts, l.Verdict), slices.Index(Verdicts, j.Implementation)
 	r.Confusion[want][got]++
 	if want != got {
-		r.Wrong = append(r.Wrong, fmt.Sprintf("%s: %s, labeled %s", l.Control, statusText(j.Implementation), statusText(l.Verdict)))
+		r.Wrong = append(r.Wrong, fmt.Sprintf("%s: %s, labeled %s", l.Control, prose.Humanize(j.Implementation), prose.Humanize(l.Verdict)))
 	}
 	r.Evidenced.addOutcome(isEvidenced(l.Verdict), isEvidenced(j.Implementation))
 	d := Difference{Control: l.Control, Labeled: l.Verdict, Judged: j.Implementation}

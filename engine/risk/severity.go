@@ -1,4 +1,4 @@
-package plan
+package risk
 
 import (
 	"fmt"
@@ -7,9 +7,6 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/internal/prose"
 )
-
-// defaultWeight is the weight of a control for which the catalog has none.
-const defaultWeight = 5
 
 // statusFactors holds the weight of each status in a severity rating. A control without evidence may be in
 // place, so it weighs less than one that is known to be missing.
@@ -58,13 +55,13 @@ func RateSeverity(weight int, missingShare float64, requirements int, status api
 			severity = step.is
 		}
 	}
-	why := fmt.Sprintf(
+	reason := fmt.Sprintf(
 		"weight %d × (0.4 + 0.6 × %.0f%% missing) × %.2f for %s + %.1f for %s = %.2f; critical from %.0f, high from %.0f, "+
 			"medium from %.1f, low from %.0f",
 		weight,
 		missingShare*100,
 		factor,
-		statusText(status),
+		prose.Humanize(status),
 		extra,
 		prose.Count(max(0, requirements), "requirement", "requirements"),
 		points,
@@ -78,42 +75,10 @@ func RateSeverity(weight int, missingShare float64, requirements int, status api
 		if missingShare >= 0.5 {
 			floor = api.SeverityHigh
 		}
-		if severityRank(severity) > severityRank(floor) {
+		if severity.Rank() > floor.Rank() {
 			severity = floor
-			why += fmt.Sprintf("; raised to %s because the control is material (weight 10)", floor)
+			reason += fmt.Sprintf("; raised to %s because the control is material (weight 10)", floor)
 		}
 	}
-	return severity, math.Round(points*100) / 100, why + "."
-}
-
-// severityRank returns the rank of a severity. The worst has the lowest rank.
-func severityRank(s api.Severity) int {
-	for i, o := range api.Severities {
-		if o == s {
-			return i
-		}
-	}
-	return len(api.Severities)
-}
-
-// statusText returns a status for display.
-func statusText(s api.Implementation) string {
-	switch s {
-	case api.PartiallyImplemented:
-		return "partially implemented"
-	case api.NotImplemented:
-		return "not implemented"
-	case api.NotEvidenced:
-		return "not evidenced"
-	case api.NotAssessed:
-		return "not assessed"
-	}
-	return string(s)
-}
-
-func controlWeight(c api.Control) int {
-	if c.Weight == nil {
-		return defaultWeight
-	}
-	return *c.Weight
+	return severity, math.Round(points*100) / 100, reason + "."
 }

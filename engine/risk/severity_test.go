@@ -1,4 +1,4 @@
-package plan
+package risk
 
 import (
 	"strings"
@@ -46,7 +46,7 @@ func TestSeverity(t *testing.T) {
 					m float64
 					r int
 				}{{w + 1, float64(m) / 10, m}, {w, float64(m+1) / 10, m}, {w, float64(m) / 10, m + 1}} {
-					if worse, _, _ := RateSeverity(s.w, s.m, s.r, status); severityRank(worse) > severityRank(here) {
+					if worse, _, _ := RateSeverity(s.w, s.m, s.r, status); worse.Rank() > here.Rank() {
 						t.Fatalf("%d %d %s: %s became %s", w, m, status, here, worse)
 					}
 				}
