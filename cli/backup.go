@@ -49,7 +49,7 @@ type BackupFile struct {
 // BackupContents is what a backup contains.
 type BackupContents struct {
 	Created time.Time `json:"created"`
-	// Schema is the version of the records; 0 if the backup doesn't have one.
+	// Schema is the version of the records; 0 before the first change to them.
 	Schema  int   `json:"schema"`
 	Records int64 `json:"records"`
 	Blobs   int64 `json:"blobs"`

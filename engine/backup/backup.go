@@ -50,9 +50,15 @@ func New(o Options) *Service {
 	if s.status, err = ReadStatus(o.DB.Dir()); err != nil {
 		o.Logger.Warn("the status of backups can't be read and starts anew", "error", err)
 	}
+	folder := folderIdentity(o.DB.Dir())
+	if f := s.status.Folder; f != "" && f != folder {
+		o.Logger.Info("this data folder is a copy or was moved; backups made before stay, and are not deleted as old ones")
+		s.status = Status{Schedule: s.status.Schedule}
+	}
 	if s.status.Installation == "" {
 		s.status.Installation = o.DB.NewID() // stored with the first backup or schedule
 	}
+	s.status.Folder = folder
 	return s
 }
 
@@ -181,7 +187,14 @@ func (s *Service) writeAndVerify(ctx context.Context, o *Schedule) error {
 	if err := r.save(); err != nil {
 		return err
 	}
-	m, err := s.DB.Backup(ctx, path, store.BackupOptions{Recipients: recipients})
+	options := store.BackupOptions{Recipients: recipients}
+	m, err := s.DB.Backup(ctx, path, options)
+	if errors.Is(err, store.ErrCorrupt) {
+		// One damaged record must not leave everything else without a backup. Its drill fails, so that people notice.
+		s.Logger.Error("data is damaged; the backup saves the rest", "error", err)
+		options.AllowDamaged = true
+		m, err = s.DB.Backup(ctx, path, options)
+	}
 	if err != nil {
 		return errors.Join(err, os.Remove(path+recordSuffix))
 	}

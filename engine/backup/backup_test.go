@@ -272,6 +272,69 @@ func (f *fixture) expectRestoredCopyDeletesOnlyItsOwn() {
 	}
 }
 
+// TestCopiedFolder checks that a copy of a data folder, made with its status, neither deletes backups of the original nor
+// shows them as its own, and that the original goes on after its files got another owner or mode.
+func TestCopiedFolder(t *testing.T) {
+	f := newFixture(t)
+	const first, second, third = "service-2026-11-22T100000Z.bak", "service-2026-11-23T100000Z.bak", "service-2026-11-24T100000Z.bak"
+	f.plan.Keep = 1
+	f.runIfDue(0)
+	o := f.DB.TrialOptions()
+	o.Dir = filepath.Join(t.TempDir(), "copy")
+	if err := errors.Join(f.DB.Close(), os.CopyFS(o.Dir, os.DirFS(f.DB.Dir()))); err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	copied := &fixture{t: t, time: f.time, plan: f.plan}
+	copied.start(db)
+	if s := copied.Status(); s.Last != nil || s.Installation == f.Status().Installation {
+		t.Errorf("the copy has the status %+v", s)
+	}
+	f.expect(copied.runIfDue(24*time.Hour), first, second)
+
+	o.Dir = f.DB.Dir()
+	err = filepath.WalkDir(o.Dir, func(path string, d os.DirEntry, err error) error { return errors.Join(err, os.Chmod(path, 0o700)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if db, err = store.Open(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	f.start(db)
+	f.expect(f.runIfDue(48*time.Hour), second, third)
+}
+
+// TestDamagedData checks that a schedule saves what isn't damaged, and says that not all is.
+func TestDamagedData(t *testing.T) {
+	f := newFixture(t)
+	blob, err := f.DB.Blobs().Put(t.Context(), strings.NewReader("evidence"), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = f.DB.Update(t.Context(), func(tx *store.Tx) error {
+		return store.Documents.Insert(tx, acme, &store.Document{Document: api.Document{
+			TenantRecord: api.TenantRecord{Record: api.Record{ID: "018f0000-0000-7000-8000-00000000000d"}, OrganizationID: acme},
+			AssessmentID: "018f0000-0000-7000-8000-00000000000e", Filename: "policy.md", SHA256: blob.SHA256,
+		}})
+	})
+	path := filepath.Join(f.DB.Dir(), "blobs", blob.SHA256[:2], blob.SHA256[2:])
+	if err := errors.Join(err, os.WriteFile(path, []byte("evidencE"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	const first = "service-2026-11-22T100000Z.bak"
+	f.expect(f.runIfDue(0), first)
+	f.expectSummary(LevelFailed, `last drill failed: the data is damaged: 1 problem, such as Acme: document "policy.md": the file is missing`)
+	v, err := Verify(t.Context(), filepath.Join(f.plan.Dir, first), f.DB.TrialOptions(), store.ReadOptions{})
+	if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(v.Damage.String(), "damaged files (left out): 1") {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
 // TestKilledBetweenBackupAndRecord checks that a backup after which the program was killed is known as one of the
 // schedule, so that it is deleted in turn, and that a failed backup leaves no record.
 func TestKilledBetweenBackupAndRecord(t *testing.T) {

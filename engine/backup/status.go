@@ -17,6 +17,9 @@ type Status struct {
 	// Installation is the ID of the data folder. It isn't part of a backup, so that a restored copy gets another one and
 	// doesn't delete backups of the original.
 	Installation string `json:"installation"`
+	// Folder is the folderIdentity of the data folder; a copy of the folder has another one. Empty in files of earlier
+	// builds.
+	Folder string `json:"folder"`
 	// Schedule is that of the daemon that served the folder last; nil for none.
 	Schedule *Schedule `json:"schedule"`
 	// Last is the schedule's last backup, Manual the last one that a command made.

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package backup
+
+// creationTime always returns "" on this system.
+func creationTime(string) string { return "" }
