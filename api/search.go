@@ -92,7 +92,9 @@ type EmbeddingStatus struct {
 	Embedded int    `json:"embedded"`
 	Pending  int    `json:"pending"`
 	Failed   int    `json:"failed"`
-	ServedBy string `json:"served_by" doc:"The embedder in use if some passages lack vectors of the chosen one, or it is unavailable."`
+	// Forbidden is the number of passages that the chosen embedder must not get, because it is on another machine.
+	Forbidden int    `json:"forbidden" doc:"Passages of assessments that forbid models on other machines; the built-in embedder searches them."`
+	ServedBy  string `json:"served_by" doc:"The embedder in use if some passages lack vectors of the chosen one, or it is unavailable."`
 	// UnavailableReason is null if the chosen embedder was reachable the last time.
 	UnavailableReason *string `json:"unavailable_reason" doc:"Why the chosen embedding model is unavailable or refused."`
 	// TestScore is null for the built-in embedder, and until the chosen model has been tested.

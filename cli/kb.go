@@ -55,6 +55,7 @@ vectors from the configured one.`,
 						field("not used", away),
 						field("state", state),
 						field("passages", fmt.Sprintf("%d of %d", s.Embedded, s.Total)),
+						field("not sent", formatForbiddenPassages(s.Forbidden)),
 						field("failed", countOrEmpty(s.Failed, "document", "documents")),
 					)
 				},
@@ -72,6 +73,14 @@ func formatEmbedderTest(s *api.EmbeddingStatus) string {
 		return fmt.Sprintf("failed: %.0f%%, %.0f%% required", *s.TestScore*100, s.RequiredScore*100)
 	}
 	return fmt.Sprintf("passed: %.0f%%, %.0f%% required", *s.TestScore*100, s.RequiredScore*100)
+}
+
+// formatForbiddenPassages returns how many passages the embedder must not get and why, or "" for none.
+func formatForbiddenPassages(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return prose.Count(n, "passage", "passages") + ", because models on other machines are forbidden (" + api.NoRemoteModel + ")"
 }
 
 func (a *app) kbStats() *cobra.Command {

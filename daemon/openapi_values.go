@@ -69,7 +69,7 @@ var exampleFields = map[string]any{
 	"max_tokens": 0, "max_seconds": 7200, "max_cost": 5,
 	"ask_tokens": 0, "ask_cost": 1, "prompt_price": 0.15, "completion_price": 0.6, "no_remote_model": false,
 	"imported_by": "Ada Byron", "Reader.name": "ada", "ImportReadingsInput.name": "ada", "readings": 9320, "statements": 466, "of_statements": 471,
-	"NotRead.kind": api.UnreadPicture, "NotRead.count": 2, "test_score": 0.97, "required_score": 0.75,
+	"NotRead.kind": api.UnreadPicture, "NotRead.count": 2, "test_score": 0.97, "required_score": 0.75, "forbidden": 0,
 	"version_number": 1, "progress": 38, "confidence": 0.82, "score": 0.82, "owner": "Head of IT", "note": "Discussed on 2026-11-18.",
 	"category": "policy", "filename": examplePolicyFile, "document_title": examplePolicy, "heading_path": []string{"4 Access", "4.2 Reviews"},
 	"text": exampleQuote, "quote": exampleQuote, "missing_elements": []string{exampleMissing}, "method": "rules 1",

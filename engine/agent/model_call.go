@@ -19,8 +19,6 @@ type Model interface {
 	Name() string
 	Chat(context.Context, llm.Request) (llm.Answer, error)
 	Status(context.Context) llm.Status
-	// IsRemote reports whether requests leave this machine.
-	IsRemote() bool
 }
 
 // rejectedAnswers counts a model's claims and those that were rejected because the facts don't support
@@ -74,10 +72,8 @@ func (s *Service) callModel(
 		if len(r.User) > maxModelData {
 			return fmt.Errorf("%w: %d bytes", llm.ErrContextExceeded, len(r.User))
 		}
-		if s.Model.IsRemote() {
-			if err := s.Assessments.RequireNoRemoteBan(ctx, org, assessment, s.Model.Name()); err != nil {
-				return err
-			}
+		if err := s.Assessments.RequireNoRemoteBan(ctx, org, assessment, s.Model); err != nil {
+			return err
 		}
 		a, err := s.Model.Chat(ctx, r)
 		c.tokens = api.Tokens{Prompt: a.PromptTokens, Completion: a.CompletionTokens}

@@ -118,7 +118,13 @@ func (a *PreparedControls) newEvaluation(o judge.Options, translated translation
 // Evaluate returns an Evaluation against the evidence of a session, for evidence that differs from what
 // is stored.
 func (a *PreparedControls) Evaluate(ctx context.Context, session *evidence.Session, o judge.Options) (*Evaluation, error) {
-	j, err := a.newEvaluation(o, nil)
+	return a.evaluateSession(ctx, session, o, nil)
+}
+
+func (a *PreparedControls) evaluateSession(
+	ctx context.Context, session *evidence.Session, o judge.Options, translated translations,
+) (*Evaluation, error) {
+	j, err := a.newEvaluation(o, translated)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/judge/modelreader"
 	"github.com/scf-service/service/engine/judge/reading"
@@ -27,38 +28,29 @@ type Model interface {
 // modelReaderPrefix begins the names of readers that are language models.
 const modelReaderPrefix = api.ModelReader + "."
 
-// remoteModelForbidden returns who forbids language models on other machines to read an organization's evidence, in words
-// such as "the organization", or "". assessment may be empty.
-func remoteModelForbidden(tx *store.Tx, org, assessment string) (string, error) {
-	o, err := store.Organizations.Get(tx, org)
-	if err != nil {
-		return "", err
+// RequireNoRemoteBan returns an error if an organization or assessment forbids models on other machines and the language model
+// is on one. assessment may be empty.
+func (s *Service) RequireNoRemoteBan(ctx context.Context, org, assessment string, m Model) error {
+	by, err := s.remoteModelBan(ctx, org, assessment)
+	if err == nil && by != "" && m.Status(ctx).Remote {
+		err = forbiddenModel(by, m.Name())
 	}
-	if on, _ := o.Settings[api.NoRemoteModel].(bool); on {
-		return "the organization", nil
-	}
-	if assessment == "" {
-		return "", nil
-	}
-	a, err := store.Assessments.Get(tx, org, store.K(assessment))
-	if err == nil && a.NoRemoteModel {
-		return "the assessment", nil
-	}
-	return "", store.ToNotFound(err, "assessment", assessment)
+	return err
 }
 
-// RequireNoRemoteBan returns an error if evidence must not be sent to the named language model, which is on another machine.
-// assessment may be empty.
-func (s *Service) RequireNoRemoteBan(ctx context.Context, org, assessment, model string) error {
-	return s.db.View(ctx, func(tx *store.Tx) error {
-		by, err := remoteModelForbidden(tx, org, assessment)
-		if err == nil && by != "" {
-			err = api.Forbidden("%s forbids models on other machines, where %s runs; use a model on this machine", by, model).WithDetails(
-				api.ErrorDetail{Field: api.NoRemoteModel, Message: "set by " + by},
-			)
-		}
+// remoteModelBan returns the result of evidence.RemoteModelBan.
+func (s *Service) remoteModelBan(ctx context.Context, org, assessment string) (by string, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
+		by, err = evidence.RemoteModelBan(tx, org, assessment)
 		return err
 	})
+	return by, err
+}
+
+func forbiddenModel(by, model string) error {
+	return api.Forbidden("%s forbids models on other machines, where %s runs; use a model on this machine", by, model).WithDetails(
+		api.ErrorDetail{Field: api.NoRemoteModel, Message: "set by " + by},
+	)
 }
 
 // modelStatus returns the status of the language model that may read the assessment's evidence.
@@ -68,8 +60,8 @@ func (s *Service) modelStatus(ctx context.Context, org, assessment string) (*llm
 	}
 	st := s.model.Status(ctx)
 	if st.Remote {
-		if err := s.RequireNoRemoteBan(ctx, org, assessment, st.Model); err != nil {
-			return nil, err
+		if by, err := s.remoteModelBan(ctx, org, assessment); err != nil || by != "" {
+			return nil, cmp.Or(err, forbiddenModel(by, st.Model))
 		}
 	}
 	if !st.Ready {

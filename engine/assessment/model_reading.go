@@ -265,8 +265,9 @@ func (r *modelRun) read(ctx context.Context) error {
 		}
 		var calls []modelreader.Call
 		reader := modelreader.Reader{
-			Model: r.s.model, ContextTokens: r.s.modelLimits.ContextTokens, Before: r.reserve,
-			After: func(c modelreader.Call) error { calls = append(calls, c); return r.count(ctx, c) },
+			Model: r.s.model, ContextTokens: r.s.modelLimits.ContextTokens,
+			Before: func(tokens int) error { return r.reserve(ctx, tokens) },
+			After:  func(c modelreader.Call) error { calls = append(calls, c); return r.count(ctx, c) },
 		}
 		outcomes, err := reader.Read(ctx, r.tasks[i].statements)
 		if errors.Is(err, errStopped) {
@@ -285,8 +286,15 @@ func (r *modelRun) isOver() bool {
 	return r.out.Stopped != "" || !r.s.clock().Before(r.deadline)
 }
 
-// reserve returns an error if a request that may need so many tokens would exceed a limit of the run.
-func (r *modelRun) reserve(tokens int) error {
+// reserve returns an error if a request that may need so many tokens would exceed a limit of the run, or if the model, which
+// is on another machine, has been forbidden since the run began.
+func (r *modelRun) reserve(ctx context.Context, tokens int) error {
+	if r.status.Remote {
+		by, err := r.s.remoteModelBan(ctx, r.by.OrganizationID, r.reader.AssessmentID)
+		if err != nil || by != "" {
+			return cmp.Or(err, forbiddenModel(by, r.status.Model))
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := r.s.modelLimits

@@ -103,7 +103,11 @@ func (s *Service) draftSoAFromSession(
 			if err != nil {
 				return err
 			}
-			j, err := prepared.Evaluate(ctx, session, s.judgeOptions(r, prepared))
+			translated, err := s.readTranslations(ctx, a)
+			if err != nil {
+				return err
+			}
+			j, err := prepared.evaluateSession(ctx, session, s.judgeOptions(r, prepared), translated)
 			if err != nil {
 				return err
 			}

@@ -77,7 +77,7 @@ func textsToTranslate(statements []reading.Statement) []string {
 func (r *modelRun) translate(ctx context.Context) error {
 	digest := ""
 	reader := modelreader.Reader{
-		Model: r.s.model, Before: r.reserve,
+		Model: r.s.model, Before: func(tokens int) error { return r.reserve(ctx, tokens) },
 		After: func(c modelreader.Call) error { digest = c.Digest; return r.count(ctx, c) },
 	}
 	for _, code := range slices.Sorted(maps.Keys(r.untranslated)) {

@@ -23,8 +23,6 @@ type fake struct {
 
 func (f fake) Name() string { return "ollama/fake" }
 
-func (f fake) IsRemote() bool { return false }
-
 func (f fake) Status(context.Context) llm.Status { return llm.Status{Model: f.Name(), Ready: true} }
 
 func (f fake) Chat(_ context.Context, r llm.Request) (llm.Answer, error) { return f.answer(r) }

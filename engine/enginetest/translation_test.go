@@ -21,8 +21,6 @@ type bilingualModel struct{ translations, readings atomic.Int64 }
 
 func (*bilingualModel) Name() string { return "ollama/bilingual" }
 
-func (*bilingualModel) IsRemote() bool { return false }
-
 func (*bilingualModel) Status(context.Context) llm.Status {
 	return llm.Status{Model: "ollama/bilingual", Server: "http://127.0.0.1:1", Ready: true, Digest: "sha256:a"}
 }
@@ -124,5 +122,48 @@ func TestEvidenceInAnotherLanguage(t *testing.T) {
 	}
 	if u := summary(); u.DocumentsInOtherLanguages != 0 {
 		t.Errorf("by the model: %+v", u)
+	}
+}
+
+// TestMigrationKeepsWhatAModelRead checks that evidence in another language still counts after a move to another catalog.
+func TestMigrationKeepsWhatAModelRead(t *testing.T) {
+	e, _, _ := openEngine(t, engine.Options{Model: &bilingualModel{}})
+	b := &bench{Engine: e, by: localUser(t, e)}
+	reworded := strings.NewReplacer("use a second factor", "use multi-factor authentication")
+	b.importCatalog(t, reworded.Replace(yard1))
+	var others strings.Builder // that search brings instead
+	for n := range 40 {
+		fmt.Fprintf(&others, "# Operators %d\n\nOperators use crane %d when signing in deliveries with a factor of %d.\n\n", n, n, n)
+	}
+	a := b.assess(t, "house-rules", fstest.MapFS{
+		"zugang.md": {Data: []byte("# Zugang\n\n" + germanRule + ".\n")}, "cranes.md": {Data: []byte(others.String())},
+	}, api.StateDraft)
+	in := &api.ReadWithModelInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}
+	got, err := e.Assessments.ReadWithModel(t.Context(), b.by, in)
+	if err != nil || got.Left != 0 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	draft := &api.DraftSoAInput{AssessmentInput: in.AssessmentInput, Reader: got.Reader}
+	if _, err := e.Assessments.DraftSoA(t.Context(), b.by, draft); err != nil {
+		t.Fatal(err)
+	}
+	quote := func() string {
+		t.Helper()
+		for _, i := range b.soaItems(t, a.ID) {
+			if i.ControlCode == "IAC-06" && len(i.Evidence) > 0 {
+				return i.Evidence[0].Quote
+			}
+		}
+		return ""
+	}
+	if quote() != germanRule {
+		t.Fatalf("before: %q", quote())
+	}
+	b.importCatalog(t, reworded.Replace(yard2))
+	if _, err := b.migrate(t, a.ID, api.MigrateBody{}); err != nil {
+		t.Fatal(err)
+	}
+	if quote() != germanRule {
+		t.Errorf("after the migration: %q", quote())
 	}
 }

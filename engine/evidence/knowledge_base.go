@@ -97,18 +97,24 @@ func readPassagesWithVectors(tx *store.Tx, d *store.Document, table *store.Tenan
 	for i, c := range chunks {
 		all[i] = toSearchPassage(c, d.Document, vectors[c.ID])
 	}
-	if len(d.UnreadLanguages()) > 0 {
-		texts := make([]string, len(chunks))
-		for i, c := range chunks {
-			texts[i] = c.Text
-		}
-		for i, code := range language.DetectEach(texts) {
-			if language.IsForeign(code) {
-				all[i].Language = code
-			}
+	setLanguages(d, all)
+	return chunks, all, nil
+}
+
+// setLanguages sets the language of each of a document's passages, if the document has some in another language than English.
+func setLanguages(d *store.Document, passages []search.Passage) {
+	if len(d.UnreadLanguages()) == 0 {
+		return
+	}
+	texts := make([]string, len(passages))
+	for i, p := range passages {
+		texts[i] = p.Text
+	}
+	for i, code := range language.DetectEach(texts) {
+		if language.IsForeign(code) {
+			passages[i].Language = code
 		}
 	}
-	return chunks, all, nil
 }
 
 // readVectors returns the vectors of a document's passages. Those of the built-in embedder are in the packs; only
@@ -365,8 +371,14 @@ func (s *Service) GetChunk(ctx context.Context, by api.Caller, in *api.ChunkInpu
 
 // Stats returns statistics of the knowledge base.
 func (s *Service) Stats(ctx context.Context, by api.Caller, _ *api.None) (*api.KBStats, error) {
+	out, _, err := s.stats(ctx, by)
+	return out, err
+}
+
+// stats is like Stats. It also returns the number of passages that the remote embedder must not get.
+func (s *Service) stats(ctx context.Context, by api.Caller) (_ *api.KBStats, banned int, err error) {
 	out := &api.KBStats{OrganizationID: by.OrganizationID, DocumentsByStatus: map[api.DocumentState]int{}}
-	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
 		var documents []store.Document
 		closed, err := closedAssessments(tx, by.OrganizationID)
 		if err != nil {
@@ -396,13 +408,16 @@ func (s *Service) Stats(ctx context.Context, by api.Caller, _ *api.None) (*api.K
 			return nil
 		}
 		out.Embedder = s.remote.embedder.Name()
+		if documents, banned, err = s.remote.splitBanned(tx, documents); err != nil {
+			return err
+		}
 		out.EmbeddingDimensions, out.Embedded, err = countVectors(tx, documents, store.ExternalVectors, out.Embedder)
-		if s.remote.lastError() == nil && out.Chunks > 0 && out.Embedded == out.Chunks {
+		if s.remote.lastError() == nil && out.Embedded > 0 && out.Embedded == out.Chunks-banned {
 			out.ServedBy = out.Embedder
 		}
 		return err
 	})
-	return out, err
+	return out, banned, err
 }
 
 // closedAssessments returns the organization's closed assessments. Their documents can't be read again.
@@ -470,14 +485,14 @@ func (s *Service) EmbeddingStatus(ctx context.Context, by api.Caller, _ *api.Non
 	if s.remote.embedder != nil {
 		s.waitForAcceptance(ctx)
 	}
-	stats, err := s.Stats(ctx, by, nil)
+	stats, banned, err := s.stats(ctx, by)
 	if err != nil {
 		return nil, err
 	}
 	out := &api.EmbeddingStatus{
-		RequiredScore: float64(embed.MinScore),
-		Status:        "idle", Embedder: stats.Embedder, Total: stats.Chunks, Embedded: stats.Embedded,
-		Pending: stats.Chunks - stats.Embedded, Failed: stats.DocumentsByStatus[api.DocumentFailed],
+		RequiredScore: float64(embed.MinScore), Forbidden: banned,
+		Status: "idle", Embedder: stats.Embedder, Total: stats.Chunks, Embedded: stats.Embedded,
+		Pending: stats.Chunks - stats.Embedded - banned, Failed: stats.DocumentsByStatus[api.DocumentFailed],
 	}
 	out.ServedBy = stats.ServedBy
 	if _, score := s.remote.acceptedScore(); score != nil {

@@ -77,6 +77,7 @@ func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessm
 		for i, c := range chunks[id] {
 			out.passages[id] = append(out.passages[id], toSearchPassage(c, d.Document, vectors[i]))
 		}
+		setLanguages(&d, out.passages[id])
 		p, err := preparePassages(&d, chunks[id], vectors)
 		if err == nil {
 			err = s.stage(ctx, &d, p)

@@ -21,7 +21,7 @@ import (
 //	                              │ refused: not used
 //
 // It serves a search if the model is available and all passages of the assessment have its vectors;
-// otherwise the built-in embedder does.
+// otherwise the built-in embedder does. If it is on another machine, it gets nothing of assessments that forbid that.
 type remoteEmbedder struct {
 	embedder embed.Embedder // nil if none is configured
 	retry    time.Duration
@@ -109,7 +109,7 @@ func (s *Service) refreshRemoteVectors(ctx context.Context) error {
 	}
 	s.remote.setError(nil)
 	var todo []store.Document
-	err := s.db.View(ctx, func(tx *store.Tx) error {
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
 		for d, err := range store.Documents.AcrossTenants().Scan(tx) {
 			if err != nil {
 				return err
@@ -122,7 +122,8 @@ func (s *Service) refreshRemoteVectors(ctx context.Context) error {
 				todo = append(todo, d)
 			}
 		}
-		return nil
+		todo, _, err = s.remote.splitBanned(tx, todo)
+		return err
 	})
 	for _, d := range todo {
 		if ctx.Err() != nil {
@@ -206,7 +207,16 @@ func (s *Service) embedDocumentRemotely(ctx context.Context, d store.Document) e
 	return nil
 }
 
+// embedBatchRemotely embeds passages of one assessment, unless that has been forbidden in the meantime.
 func (s *Service) embedBatchRemotely(ctx context.Context, batch []api.Chunk) error {
+	isBanned := false
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		isBanned, err = s.remote.isBanned(tx, batch[0].OrganizationID, batch[0].AssessmentID)
+		return err
+	})
+	if err != nil || isBanned {
+		return err
+	}
 	texts := make([]string, len(batch))
 	for i, c := range batch {
 		texts[i] = c.Text
@@ -271,12 +281,18 @@ func (s *Service) prepareRemoteQuery(
 	if o.embedder == nil || o.lastError() != nil {
 		return preparedQuery{}, false, nil
 	}
-	var complete bool
+	complete, isBanned := false, false
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		if isBanned, err = o.isBanned(tx, org, assessment); err != nil || isBanned {
+			return err
+		}
 		complete, err = s.hasAllRemoteVectors(tx, org, assessment)
 		return err
 	})
 	if err != nil || !complete {
+		if err == nil && !isBanned {
+			o.wakeWorker() // a ban may have been lifted
+		}
 		return preparedQuery{}, false, err
 	}
 	limited, cancel := context.WithTimeout(ctx, remoteQueryTimeout)

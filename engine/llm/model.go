@@ -104,7 +104,7 @@ type Model struct {
 	server  *url.URL
 	timeout time.Duration
 	driver  driver
-	remote  bool
+	remote  bool          // whether requests leave this machine, as far as the name and address show it
 	slots   chan struct{} // one is held while a request is in progress
 	waiting chan struct{}
 	// coolingDown is set for a while after a timeout.
@@ -167,9 +167,6 @@ func New(o Options) (*Model, error) {
 
 // Name returns the configured name.
 func (m *Model) Name() string { return m.name }
-
-// IsRemote reports whether requests leave this machine, as far as the model's name and address show it.
-func (m *Model) IsRemote() bool { return m.remote }
 
 func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)

@@ -245,7 +245,7 @@ func TestStatusAndNames(t *testing.T) {
 		{Name: "openai/q", Server: "https://models.example"}: true, {Name: "ollama/q", Server: "http://192.168.1.20:11434"}: true,
 		{Name: "ollama/gpt-oss:120b-cloud"}: true, {Name: "openai/q", Server: "http://127.0.0.1.example"}: true,
 	} {
-		if m, err := New(o); err != nil || m.IsRemote() != remote {
+		if m, err := New(o); err != nil || m.remote != remote {
 			t.Errorf("%+v: %v, remote is not %v", o, err, remote)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -57,6 +58,7 @@ const (
 // Embedder embeds texts with a model on a server. It is safe for concurrent use.
 type Embedder struct {
 	name       string
+	isRemote   bool
 	embedBatch func(ctx context.Context, texts []string) ([][]float32, error)
 	digest     func(ctx context.Context) (string, error) // nil if the server doesn't report digests
 	timeout    time.Duration
@@ -85,7 +87,7 @@ func New(o Options) (*Embedder, error) {
 	if o.Transport == nil {
 		o.Transport = http.DefaultTransport.(*http.Transport).Clone()
 	}
-	e := &Embedder{name: o.Model, timeout: o.Timeout, retryPause: o.RetryPause}
+	e := &Embedder{name: o.Model, isRemote: !isLoopback(base.Hostname()), timeout: o.Timeout, retryPause: o.RetryPause}
 	if e.timeout <= 0 {
 		e.timeout = time.Minute
 	}
@@ -104,10 +106,16 @@ func New(o Options) (*Embedder, error) {
 	return e, nil
 }
 
-func isLoopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
+}
 
 // Name returns the embedder's name, "ollama/NAME" or "openai/NAME".
 func (e *Embedder) Name() string { return e.name }
+
+// IsRemote reports whether texts leave this machine, as far as the address shows it.
+func (e *Embedder) IsRemote() bool { return e.isRemote }
 
 // Dimensions returns the length of the vectors, or 0 before the first response.
 func (e *Embedder) Dimensions() int {
