@@ -52,8 +52,10 @@ type deliverableType struct {
 	columns          []list.Column
 	cell             func(r *row, column int) (string, draw.Style)
 	// isOpen reports whether an item needs attention; openLabel describes such items.
-	isOpen    func(r *row) bool
-	openLabel string
+	isOpen func(r *row) bool
+	// isDisputed reports whether a second reader disagrees on an item; nil if there can be none.
+	isDisputed func(r *row) bool
+	openLabel  string
 	// acceptValues returns the values that accepting an item as drafted sets; nil if there is no
 	// such action.
 	acceptValues func(r *row) (set map[string]string, off string)

@@ -27,7 +27,7 @@ type review struct {
 	pagesInFlight, loadSeq, total int
 	loaded                        bool
 	filterField                   *input.Field // not nil while a filter is typed
-	onlyOpen                      bool
+	shown                         subset
 	detailFocused                 bool
 	showGantt                     bool
 	scroll                        int
@@ -143,9 +143,7 @@ func (v *review) selectWantedItem(allLoaded bool) {
 	}
 	if v.byKey[v.wantedKey] != nil && !v.list.MoveToID(v.wantedKey) {
 		v.list.SetFilter("")
-		if v.onlyOpen {
-			v.toggleOnlyOpen()
-		}
+		v.showOnly(v.shown)
 		v.list.MoveToID(v.wantedKey)
 	}
 	if v.byKey[v.wantedKey] == nil {
@@ -323,6 +321,12 @@ func (v *review) goToNextOpenItem(back bool) {
 	if !v.selectNextOpenItem(back) {
 		v.app.setStatus("there are none %s", v.kind.openLabel)
 	}
+}
+
+// selectMostUrgentItem moves to the next item that needs attention, first to those on which a second reader disagrees.
+func (v *review) selectMostUrgentItem() bool {
+	isUrgent := func(i int) bool { return v.kind.isOpen(v.rows[i]) && v.kind.isDisputed(v.rows[i]) }
+	return v.kind.isDisputed != nil && v.list.MoveToNext(isUrgent, false) || v.selectNextOpenItem(false)
 }
 
 func (v *review) selectNextOpenItem(back bool) bool {

@@ -95,9 +95,21 @@ func (v *review) actions() []action.Action {
 		action.Action{
 			Keys: []string{"w"},
 			Help: "shows only those " + v.kind.openLabel + "; press again to show all",
-			Do:   v.toggleOnlyOpen,
+			Do:   func() tea.Cmd { v.showOnly(showOpen); return nil },
 		},
 	)
+	if v.kind.isDisputed != nil {
+		undisputed := ""
+		if !slices.ContainsFunc(v.rows, v.kind.isDisputed) {
+			undisputed = "no second reader disagrees"
+		}
+		out = append(out, action.Action{
+			Keys:           []string{"D"},
+			DisabledReason: undisputed,
+			Help:           "shows only those on which the second reader disagrees (≠); press again to show all",
+			Do:             func() tea.Cmd { v.showOnly(showDisputed); return nil },
+		})
+	}
 	if len(v.kind.evidenceOf(v.selectedItemOrBlank())) > 0 || v.selectedRow() == nil || v.kind.gate != api.GatePOAM {
 		out = append(out, v.passageActions(none)...)
 	}
@@ -275,7 +287,7 @@ func (v *review) acceptAction(blockedReason string) action.Action {
 				set, _ := v.kind.acceptValues(rows[0])
 				cmd := v.changeRows(rows, set)
 				v.scroll, v.quoteIndex = 0, 0
-				if !v.selectNextOpenItem(false) {
+				if !v.selectMostUrgentItem() {
 					v.app.statusText += "; none left " + v.kind.openLabel
 				}
 				return cmd
@@ -403,15 +415,30 @@ func (a *attr) validationError(text string) string {
 	return ""
 }
 
-// toggleOnlyOpen shows only items that need attention, or all.
-func (v *review) toggleOnlyOpen() tea.Cmd {
-	v.onlyOpen = !v.onlyOpen
-	v.list.RowFilter = nil
-	if v.onlyOpen {
+// subset is a part of a review's items.
+type subset int
+
+const (
+	showAll      subset = iota
+	showOpen            // those that need attention
+	showDisputed        // those on which a second reader disagrees
+)
+
+// showOnly shows only a part of the items, or all if that part is shown already.
+func (v *review) showOnly(part subset) {
+	if v.shown == part {
+		part = showAll
+	}
+	v.shown = part
+	switch part {
+	case showAll:
+		v.list.RowFilter = nil
+	case showOpen:
 		v.list.RowFilter = func(i int) bool { return v.kind.isOpen(v.rows[i]) }
+	case showDisputed:
+		v.list.RowFilter = func(i int) bool { return v.kind.isDisputed(v.rows[i]) }
 	}
 	v.list.Refresh()
-	return nil
 }
 
 // startFilter starts typing a filter.

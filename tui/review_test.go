@@ -64,6 +64,38 @@ func TestReviewOfItems(t *testing.T) {
 	}
 }
 
+// TestReadersDisagree checks that items on which a second reader disagrees come first, and that both sides are shown.
+func TestReadersDisagree(t *testing.T) {
+	f := newFake(40)
+	for _, n := range []int{8, 22} {
+		f.items[n].Evidence[1].Statement = "Rights are revoked."
+		f.items[n].SecondReading = &api.SecondReading{
+			Reader: "model.small.1f", ImplementationStatus: api.NotImplemented, Reason: "The documents state that this is not done.",
+			Statements: []api.Statement{{Text: "Rights are revoked.", Verdict: "denied"}},
+			Evidence:   []api.Evidence{{Filename: "audit.txt", Quote: "Two leavers kept their rights.", Statement: "Rights are revoked."}},
+		}
+	}
+	s := newStage(t, f)
+	v := s.review("1")
+	s.size(140, 60)
+	s.press("y") // the next to review would be the third
+	s.sees("9 of 40, 19 to review", "IAC-08≠", "The second reader, model.small.1f, says: not implemented.",
+		"first reader: partial", "Access rights are reviewed", "second reader: denied", "Two leavers kept their rights.", "audit.txt")
+	s.press("D")
+	s.sees("1 of 2, 19 to review, only where the readers disagree (D)")
+	s.press("y")
+	s.sees("2 of 2, 18 to review")
+	s.press("D", "y")
+	s.sees("of 40, 17 to review")
+	if r := v.selectedRow(); v.kind.isDisputed(r) {
+		t.Errorf("%s is accepted already", v.kind.keyOf(r.item))
+	}
+	other := newStage(t, newFake(3))
+	other.review("1")
+	other.press("D")
+	other.sees("no second reader disagrees")
+}
+
 func TestManyAtOnce(t *testing.T) {
 	f := newFake(1468)
 	s := newStage(t, f)

@@ -75,8 +75,12 @@ func (v *review) filterOrCountsLine(w int) draw.Line {
 	if n := v.list.MarkedCount(); n > 0 {
 		text += fmt.Sprintf(", %d marked", n)
 	}
-	if v.onlyOpen {
+	switch v.shown {
+	case showAll:
+	case showOpen:
 		text += ", others hidden (w)"
+	case showDisputed:
+		text += ", only where the readers disagree (D)"
 	}
 	if v.total > len(v.rows) {
 		text += fmt.Sprintf(", loading %d", v.total)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
@@ -130,10 +131,14 @@ func newSoAType() *deliverableType {
 			i, status, out := r.item.(*api.SoAItem), r.currentValue("implementation_status"), r.currentValue("applicability")
 			switch c {
 			case 0:
+				code, style := i.ControlCode, draw.Plain
 				if i.RelianceNote() != "" {
-					return i.ControlCode + "¹", draw.Yellow
+					code, style = code+"¹", draw.Yellow
 				}
-				return i.ControlCode, draw.Plain
+				if i.SecondReading != nil {
+					code, style = code+"≠", draw.Yellow
+				}
+				return code, style
 			case 1:
 				return i.ControlTitle, draw.Plain
 			case 2:
@@ -153,6 +158,7 @@ func newSoAType() *deliverableType {
 		isOpen: func(r *row) bool {
 			return r.currentValue("needs_review") == "true" || api.Applicability(r.currentValue("applicability")) == api.Undecided
 		},
+		isDisputed: func(r *row) bool { return r.item.(*api.SoAItem).SecondReading != nil },
 		acceptValues: func(r *row) (map[string]string, string) {
 			if api.Applicability(r.currentValue("applicability")) == api.Undecided {
 				return nil, "it is undecided; choose an applicability with a"
@@ -163,6 +169,7 @@ func newSoAType() *deliverableType {
 		renderFields: renderSoAFields,
 		renderDetails: func(p *draw.Page, r *row) {
 			i := r.item.(*api.SoAItem)
+			renderDisagreement(p, i)
 			renderStatements(p, i.Statements)
 			renderMissingElements(p, i.MissingElements)
 		},
@@ -219,6 +226,42 @@ func renderSoAFields(p *draw.Page, r *row) {
 	p.AddField("confidence", print.FormatConfidence(i.Confidence, i.IsStatusOverruled()), draw.Plain)
 	if r.currentValue("needs_review") == "true" {
 		p.AddField("needs review", "yes: press y to accept it as drafted", draw.Yellow)
+	}
+}
+
+// renderDisagreement shows what both readers say, each with its quotes, for the requirements on which they differ.
+func renderDisagreement(p *draw.Page, i *api.SoAItem) {
+	second := i.SecondReading
+	if second == nil {
+		return
+	}
+	p.AddTitle("The readers disagree")
+	p.AddText(draw.Yellow, "The second reader, "+second.Reader+", says: "+prose.Humanize(second.ImplementationStatus)+". "+second.Reason)
+	for _, s := range second.Statements {
+		p.EnsureBlankLine()
+		p.AddText(draw.Plain, s.Text)
+		for _, first := range i.Statements {
+			if first.Text == s.Text {
+				renderSide(p, "first", first, i.Evidence)
+			}
+		}
+		renderSide(p, "second", s, second.Evidence)
+	}
+}
+
+// renderSide shows what one reader says of a requirement, with its quotes.
+func renderSide(p *draw.Page, reader string, s api.Statement, quotes []api.Evidence) {
+	p.AddIndented(2, draw.Bold, reader+" reader: "+prose.Humanize(s.Verdict))
+	shown := false
+	for _, e := range quotes {
+		if strings.Contains(e.Statement, s.Text) {
+			p.AddIndented(4, draw.Plain, "“"+e.Quote+"”")
+			p.AddIndented(4, draw.Dim, print.FormatCitation(e))
+			shown = true
+		}
+	}
+	if !shown {
+		p.AddIndented(4, draw.Dim, firstReason(s.Reason, "no passage found"))
 	}
 }
 
