@@ -16,14 +16,23 @@ import (
 )
 
 func (a *app) agentCommand() *cobra.Command {
-	return makeCommandGroup(&cobra.Command{
-		Use: "agent", Short: "Run single steps of an assessment (agents) and inspect their runs",
-		Long: `Nine agents each do one part of an assessment, using the same operations as these
+	return makeCommandGroup(
+		&cobra.Command{
+			Use: "agent", Short: "Run single steps of an assessment (agents) and inspect their runs",
+			Long: `Nine agents each do one part of an assessment, using the same operations as these
 commands. They produce drafts, which people submit and approve. Every step of a run is
 recorded.`,
-		Example: "  service agent list\n  service agent run gap-analyst\n  service agent show RUN",
-	},
-		a.agentList(), a.agentStartRun(), a.agentListRuns(), a.agentWatchRun(), a.agentShowRun(), a.agentRunSteps(), a.agentCompleteRun(), a.agentCancelRun())
+			Example: "  service agent list\n  service agent run gap-analyst\n  service agent show RUN",
+		},
+		a.agentList(),
+		a.agentStartRun(),
+		a.agentListRuns(),
+		a.agentWatchRun(),
+		a.agentShowRun(),
+		a.agentRunSteps(),
+		a.agentCompleteRun(),
+		a.agentCancelRun(),
+	)
 }
 
 func (a *app) agentList() *cobra.Command {

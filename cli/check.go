@@ -413,7 +413,13 @@ func (a *app) gatherFacts(ctx context.Context, args []string, p *check.Policy, o
 
 // gatherFolderOrAssessmentFacts returns the facts of the folder named ref, or of the assessment named ref if
 // there is no such folder.
-func (a *app) gatherFolderOrAssessmentFacts(ctx context.Context, ref string, p *check.Policy, o checkOptions, excluded []string) (*check.Facts, error) {
+func (a *app) gatherFolderOrAssessmentFacts(
+	ctx context.Context,
+	ref string,
+	p *check.Policy,
+	o checkOptions,
+	excluded []string,
+) (*check.Facts, error) {
 	info, err := os.Stat(ref)
 	switch {
 	case err == nil && info.IsDir():

@@ -66,7 +66,12 @@ func (a *app) readCheckRecords(ctx context.Context, one *api.Assessment) (*check
 		return nil, err
 	} else if len(l.Data) > 0 {
 		r.Versions[api.GateMaturity] = &l.Data[0].DeliverableVersion
-		scores, err := fetchAll(ctx, a, api.ListMaturityScores, &api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: l.Data[0].ID}})
+		scores, err := fetchAll(
+			ctx,
+			a,
+			api.ListMaturityScores,
+			&api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: l.Data[0].ID}},
+		)
 		if err != nil {
 			return nil, err
 		}

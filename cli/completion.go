@@ -109,18 +109,30 @@ func newCurrentAssessmentLister[I, T any](
 
 // registerCompletions registers completions for the global flags and for commands with an id argument.
 func (a *app) registerCompletions(root *cobra.Command) {
-	documents := completeIDs(a, newCurrentAssessmentLister(a, api.ListDocuments, func(in api.AssessmentInput, p api.Paging) api.DocumentsInput {
-		return api.DocumentsInput{AssessmentInput: in, Paging: p}
-	}), func(d *api.Document) (string, string) { return d.Filename, string(d.Status) })
+	documents := completeIDs(
+		a,
+		newCurrentAssessmentLister(a, api.ListDocuments, func(in api.AssessmentInput, p api.Paging) api.DocumentsInput {
+			return api.DocumentsInput{AssessmentInput: in, Paging: p}
+		}),
+		func(d *api.Document) (string, string) { return d.Filename, string(d.Status) },
+	)
 	reports := completeIDs(a, newCurrentAssessmentLister(a, api.ListReports, func(in api.AssessmentInput, p api.Paging) api.ReportsInput {
 		return api.ReportsInput{AssessmentInput: in, Paging: p}
 	}), func(r *api.Report) (string, string) { return r.ID, r.Title + ", " + r.Format })
-	approvals := completeIDs(a, newCurrentAssessmentLister(a, api.ListApprovals, func(in api.AssessmentInput, p api.Paging) api.ApprovalsInput {
-		return api.ApprovalsInput{AssessmentInput: in, Paging: p}
-	}), func(x *api.Approval) (string, string) { return x.ID, x.Gate.Title() + ", " + string(x.Status) })
-	workflows := completeIDs(a, newCurrentAssessmentLister(a, api.ListWorkflows, func(in api.AssessmentInput, p api.Paging) api.WorkflowsInput {
-		return api.WorkflowsInput{AssessmentInput: in, Paging: p}
-	}), func(r *api.WorkflowRun) (string, string) { return r.ID, string(r.Status) })
+	approvals := completeIDs(
+		a,
+		newCurrentAssessmentLister(a, api.ListApprovals, func(in api.AssessmentInput, p api.Paging) api.ApprovalsInput {
+			return api.ApprovalsInput{AssessmentInput: in, Paging: p}
+		}),
+		func(x *api.Approval) (string, string) { return x.ID, x.Gate.Title() + ", " + string(x.Status) },
+	)
+	workflows := completeIDs(
+		a,
+		newCurrentAssessmentLister(a, api.ListWorkflows, func(in api.AssessmentInput, p api.Paging) api.WorkflowsInput {
+			return api.WorkflowsInput{AssessmentInput: in, Paging: p}
+		}),
+		func(r *api.WorkflowRun) (string, string) { return r.ID, string(r.Status) },
+	)
 	keys := completeIDs(a, func(ctx context.Context, p api.Paging) (*api.List[api.APIKey], error) {
 		return call(ctx, a, api.ListAPIKeys, &p)
 	},

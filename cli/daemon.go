@@ -218,11 +218,21 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 		return ""
 	}
 	o = ServeOptions{
-		Data: a.flags.Data, Embedder: a.flags.Embedder, EmbedderURL: a.flags.EmbedderURL,
-		Listen: a.daemonSettingValues(cmd, "listen"), MetricsListen: firstValue("metrics-listen"),
+		Data:          a.flags.Data,
+		Embedder:      a.flags.Embedder,
+		EmbedderURL:   a.flags.EmbedderURL,
+		Listen:        a.daemonSettingValues(cmd, "listen"),
+		MetricsListen: firstValue("metrics-listen"),
 		TraceEndpoint: firstValue("trace-endpoint"),
-		TLSCert:       firstValue("tls-cert"), TLSKey: firstValue("tls-key"), PublicURL: strings.TrimSuffix(firstValue("public-url"), "/"),
-		WebOrigins: a.daemonSettingValues(cmd, "web-origin"), AllowedHosts: a.daemonSettingValues(cmd, "allowed-host"), ShutdownTimeout: defaultShutdownTimeout,
+		TLSCert:       firstValue("tls-cert"),
+		TLSKey:        firstValue("tls-key"),
+		PublicURL:     strings.TrimSuffix(firstValue("public-url"), "/"),
+		WebOrigins: a.daemonSettingValues(
+			cmd,
+			"web-origin",
+		),
+		AllowedHosts:    a.daemonSettingValues(cmd, "allowed-host"),
+		ShutdownTimeout: defaultShutdownTimeout,
 	}
 	for _, l := range o.Listen {
 		if err := validateListenAddress("listen", l); err != nil {

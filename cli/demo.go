@@ -87,7 +87,12 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := a.saveLatestOrNewReport(ctx, one.ID, api.ReportBody{Template: defaultReportTemplate(format), Format: format}, path); err != nil {
+		if err := a.saveLatestOrNewReport(
+			ctx,
+			one.ID,
+			api.ReportBody{Template: defaultReportTemplate(format), Format: format},
+			path,
+		); err != nil {
 			return err
 		}
 		written = append(written, path)

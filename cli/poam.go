@@ -273,7 +273,13 @@ func (a *app) poamListItems() *cobra.Command {
 // explainUnplannedControl returns the reason why no plan item covers a control, and what to do about it. It
 // returns fallback if it finds no reason.
 func (a *app) explainUnplannedControl(ctx context.Context, in api.POAMItemsInput, fallback string) string {
-	items, err := fetchList(ctx, a, api.ListPOAMItems, &api.POAMItemsInput{POAMInput: in.POAMInput, ControlCode: in.ControlCode}, listFlags{limit: 1})
+	items, err := fetchList(
+		ctx,
+		a,
+		api.ListPOAMItems,
+		&api.POAMItemsInput{POAMInput: in.POAMInput, ControlCode: in.ControlCode},
+		listFlags{limit: 1},
+	)
 	if err != nil || len(items.Data) > 0 { // excluded by another filter
 		return fallback
 	}
@@ -347,7 +353,12 @@ func (a *app) poamEdit() *cobra.Command {
 			a.noteEditEffect(before, &was.Item, &i.Item, api.GatePOAM)
 			l := &api.List[api.POAMItem]{}
 			if b.DueDate != nil {
-				if l, err = fetchAll(cmd.Context(), a, api.ListPOAMItems, &api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: i.VersionID}}); err != nil {
+				if l, err = fetchAll(
+					cmd.Context(),
+					a,
+					api.ListPOAMItems,
+					&api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: i.VersionID}},
+				); err != nil {
 					return err
 				}
 			}

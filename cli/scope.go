@@ -38,7 +38,12 @@ func (a *app) currentScope(ctx context.Context) (*api.Scope, error) {
 	}
 	s, err := call(ctx, a, api.GetAssessmentScope, &api.AssessmentInput{AssessmentID: one.ID})
 	if api.IsCode(err, api.CodeNotFound) {
-		return nil, withHint(err, "continue with `%s`, or create it with `%s`", a.suggestedCommandLine("assess run"), a.suggestedCommandLine("scope set"))
+		return nil, withHint(
+			err,
+			"continue with `%s`, or create it with `%s`",
+			a.suggestedCommandLine("assess run"),
+			a.suggestedCommandLine("scope set"),
+		)
 	}
 	return s, err
 }
@@ -234,7 +239,12 @@ var traitFields = []string{"value", "source", "reason", "evidence"}
 const maxScopeFile = api.MaxBodyBytes
 
 // dropUnchangedDraftedTraits removes the traits from body that still have their drafted value.
-func (a *app) dropUnchangedDraftedTraits(ctx context.Context, assessment string, body *api.ScopeBody, draftedTraits map[string]string) error {
+func (a *app) dropUnchangedDraftedTraits(
+	ctx context.Context,
+	assessment string,
+	body *api.ScopeBody,
+	draftedTraits map[string]string,
+) error {
 	if len(draftedTraits) == 0 {
 		return nil
 	}

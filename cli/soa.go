@@ -316,7 +316,8 @@ the next one; editing one under review voids the pending approval.`,
 			}
 			before := soaVersions.versionBeforeEdit(cmd.Context(), a)
 			out, err := call(cmd.Context(), a, api.UpdateSoAItem, &in)
-			if e, is := errors.AsType[*api.Error](err); is && orEmpty(in.Body.Rationale) == "" && len(e.Details) == 1 && e.Details[0].Field == "rationale" {
+			if e, is := errors.AsType[*api.Error](err); is && orEmpty(in.Body.Rationale) == "" && len(e.Details) == 1 &&
+				e.Details[0].Field == "rationale" {
 				return withHint(err, "add --rationale '…'")
 			}
 			if err != nil {

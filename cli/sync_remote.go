@@ -239,9 +239,10 @@ func (a *app) syncUntilDone(ctx context.Context, remote *client.Client, st *api.
 		if err != nil {
 			return nil, err
 		}
-		result.Sent, result.Applied, result.Conflicts, result.Notes = result.Sent+p.ChangeCount, result.Applied+out.Applied, result.Conflicts+out.Conflicts, append(
-			result.Notes,
-			out.Notes...)
+		result.Sent += p.ChangeCount
+		result.Applied += out.Applied
+		result.Conflicts += out.Conflicts
+		result.Notes = append(result.Notes, out.Notes...)
 		result.SentBytes, result.Files = result.SentBytes+len(p.Data), result.Files+n
 		if dryRun {
 			break
@@ -436,7 +437,13 @@ func (a *app) attachClone(
 	catalogSHA256, customSHA256 string,
 ) (*api.SyncStatus, error) {
 	in := &api.AttachSyncInput{}
-	in.Body.AssessmentID, in.Body.Server, in.Body.RemoteOrganization, in.Body.ReplicaID, in.Body.Account, in.Body.CatalogSHA256, in.Body.CustomSHA256 = j.AssessmentID, server, j.OrganizationID, j.ReplicaID, j.Account, catalogSHA256, customSHA256
+	in.Body.AssessmentID = j.AssessmentID
+	in.Body.Server = server
+	in.Body.RemoteOrganization = j.OrganizationID
+	in.Body.ReplicaID = j.ReplicaID
+	in.Body.Account = j.Account
+	in.Body.CatalogSHA256 = catalogSHA256
+	in.Body.CustomSHA256 = customSHA256
 	return call(ctx, a, api.AttachSync, in)
 }
 

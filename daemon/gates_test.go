@@ -266,7 +266,10 @@ func TestSuspendedOrganization(t *testing.T) {
 		t.Fatal(a.text)
 	}
 	decides := g.owner.createKey("approval:decide", "*")
-	ops, _ := g.w.createOrganizationWithOwner("Operators", map[string]any{"email": "root@ops.example", "password": goodPassword, "platform_admin": true})
+	ops, _ := g.w.createOrganizationWithOwner(
+		"Operators",
+		map[string]any{"email": "root@ops.example", "password": goodPassword, "platform_admin": true},
+	)
 	status := func(s string) {
 		ops.must("PUT", strings.Replace(api.UpdateTenant.Path, "{tenantId}", g.owner.org, 1), map[string]any{"name": "Gate", "status": s})
 	}

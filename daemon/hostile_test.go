@@ -291,7 +291,10 @@ func TestHiddenCharactersInNames(t *testing.T) {
 	key, _ := w.createOrganization("Acme", "ada@acme.example")
 	id := key.must("POST", assessments, map[string]string{"name": "Ångström של 👩\u200d💻 می\u200cخواهم"}).str("id")
 	alert := map[string]any{"metric": "organization_overdue_poam_items", "operator": ">", "threshold": 1}
-	for _, name := range []string{"a\x1b[31mb", "a\nb", "a\x7f", "a\u009b31m", "a\u202egpj.exe", "a\u2067b", "Ac\u200bme", "Acme\ufe0f", "Acme\u3164"} {
+	for _, name := range []string{
+		"a\x1b[31mb", "a\nb", "a\x7f", "a\u009b31m", "a\u202egpj.exe", "a\u2067b", "Ac\u200bme",
+		"Acme\ufe0f", "Acme\u3164",
+	} {
 		alert["name"] = name
 		for _, one := range []struct {
 			method, path string
@@ -307,11 +310,8 @@ func TestHiddenCharactersInNames(t *testing.T) {
 			{"PATCH", "/api/v1/poam/items/x", map[string]any{"milestones": []any{map[string]string{"title": name, "due_date": "2027-01-29"}}}},
 			{"POST", "/api/v1/sync/join", map[string]string{"assessment_id": "x", "name": name}},
 		} {
-			if a := key.do(
-				one.method,
-				one.path,
-				one.body,
-			); a.status != 400 || !strings.Contains(a.text, "names must be a single line without control characters") {
+			if a := key.do(one.method, one.path, one.body); a.status != 400 ||
+				!strings.Contains(a.text, "names must be a single line without control characters") {
 				t.Errorf("%s %s with the name %q answers %d %s", one.method, one.path, name, a.status, a.text)
 			}
 		}

@@ -335,7 +335,8 @@ func (in *inputReader) decodeValidated(body []byte, into any, at func(...string)
 	}
 	err := json.Unmarshal(body, into)
 	if typeErr, is := errors.AsType[*json.UnmarshalTypeError](err); is && len(problems.Errors) == before {
-		if normalized, marshalErr := json.Marshal(parsed); marshalErr == nil && json.Unmarshal(normalized, into) == nil { // 3.0 and 1e1 are integers
+		normalized, marshalErr := json.Marshal(parsed) // 3.0 and 1e1 are integers
+		if marshalErr == nil && json.Unmarshal(normalized, into) == nil {
 			err = nil
 		} else {
 			problems.Add(at("body", typeErr.Field), nil, "can't be "+typeErr.Value)

@@ -205,7 +205,10 @@ func TestPlatformAdminIsNoMember(t *testing.T) {
 	if a := beta.do("GET", "/api/v1/tenants/"+acme.org, nil); a.status != 404 {
 		t.Errorf("the owner of another organization: %d %s", a.status, a.text)
 	}
-	ops, _ := w.createOrganizationWithOwner("Operators", map[string]any{"email": "root@ops.example", "password": goodPassword, "platform_admin": true})
+	ops, _ := w.createOrganizationWithOwner(
+		"Operators",
+		map[string]any{"email": "root@ops.example", "password": goodPassword, "platform_admin": true},
+	)
 	if a := ops.must("GET", "/api/v1/tenants/"+acme.org, nil); a.str("name") != "Acme" {
 		t.Errorf("a platform admin reads an organization's name: %s", a.text)
 	}
@@ -214,7 +217,15 @@ func TestPlatformAdminIsNoMember(t *testing.T) {
 		if op.Access != api.Tenant {
 			continue
 		}
-		a := testCaller{w: w, cookie: ops.cookie, org: acme.org}.do(op.Method, fillPath(op, map[string]string{"orgId": acme.org}), invalidBody(op))
+		a := testCaller{
+			w:      w,
+			cookie: ops.cookie,
+			org:    acme.org,
+		}.do(
+			op.Method,
+			fillPath(op, map[string]string{"orgId": acme.org}),
+			invalidBody(op),
+		)
 		if a.status != 403 {
 			t.Errorf("a platform admin calls %s of an organization: %d %.200s", op.ID, a.status, a.text)
 		}

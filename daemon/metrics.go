@@ -76,8 +76,19 @@ func newMetrics(e *engine.Engine) *metrics {
 		},
 	)
 	build.Set(1)
-	m.registry.MustRegister(m.requests, m.duration, m.transactions, m.inFlight, m.uploads, m.rateLimited, m.authFailures, build, engineCollector{e},
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(
+		m.requests,
+		m.duration,
+		m.transactions,
+		m.inFlight,
+		m.uploads,
+		m.rateLimited,
+		m.authFailures,
+		build,
+		engineCollector{e},
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
 	e.ObserveTransactions(func(took time.Duration) { m.transactions.Observe(took.Seconds()) })
 	return m
 }

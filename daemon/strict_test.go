@@ -92,7 +92,8 @@ func TestEveryOperationRefusesUnknownFields(t *testing.T) {
 			tried++
 			status, _, out := operationFunc(t, h, op.Method, pathOfOrganization(op, org[api.TenantHeader]), mustString(json.Marshal(changed)), org)
 			name := field[strings.LastIndex(field, ".")+1:]
-			if text := fmt.Sprint(out); status != http.StatusBadRequest || !strings.Contains(text, name) || !strings.Contains(text, "unknown field") {
+			if text := fmt.Sprint(out); status != http.StatusBadRequest || !strings.Contains(text, name) ||
+				!strings.Contains(text, "unknown field") {
 				t.Errorf("%s with the field %s answers %d %.300s", op.ID, field, status, text)
 			}
 		}
@@ -143,7 +144,9 @@ func TestEmptyValuesAreNotAbsent(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range []string{"approve.content_sha256", "approve-soa.content_sha256", "reject.content_sha256", "create-delegation.assessment_id"} {
+	for _, f := range []string{
+		"approve.content_sha256", "approve-soa.content_sha256", "reject.content_sha256", "create-delegation.assessment_id",
+	} {
 		if !slices.Contains(fields, f) {
 			t.Errorf("%s was not tried: %v", f, fields)
 		}
@@ -155,7 +158,14 @@ func TestEmptyValuesAreNotAbsent(t *testing.T) {
 		wantError(t, query, status, out, api.CodeValidation)
 	}
 	update := pathWithUnknownIDs(api.UpdateAssessment.Operation)
-	status, _, out := operationFunc(t, h, "PATCH", update, `{"name":"x"}`, map[string]string{api.TenantHeader: org[api.TenantHeader], "If-Match": ""})
+	status, _, out := operationFunc(
+		t,
+		h,
+		"PATCH",
+		update,
+		`{"name":"x"}`,
+		map[string]string{api.TenantHeader: org[api.TenantHeader], "If-Match": ""},
+	)
 	wantError(t, "an empty If-Match", status, out, api.CodeValidation)
 }
 
@@ -186,7 +196,9 @@ func TestEveryBodyNeedsAType(t *testing.T) {
 			}
 		}
 		if op.Access == api.Public && op.Method == http.MethodPost {
-			for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=X", "application/json,text/plain"} {
+			for _, kind := range []string{
+				"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=X", "application/json,text/plain",
+			} {
 				if rec := send(op.Method, op.Path, kind, false); rec.Code != http.StatusUnsupportedMediaType {
 					t.Errorf("%s with the type %s: %d %s", op.ID, kind, rec.Code, rec.Body)
 				}

@@ -42,7 +42,14 @@ func newTour(t *testing.T) *tour {
 	}
 	s := newServer(t, func(o *engine.Options) { o.Model = m })
 	h := validateExchanges(t, s.LocalHandler())
-	return &tour{t: t, h: h, net: validateExchanges(t, s.Handler()), org: localOrganization(t, h), path: map[string]string{}, done: map[string]bool{}}
+	return &tour{
+		t:    t,
+		h:    h,
+		net:  validateExchanges(t, s.Handler()),
+		org:  localOrganization(t, h),
+		path: map[string]string{},
+		done: map[string]bool{},
+	}
 }
 
 // send calls an operation and returns its response; query begins with "?" or is empty.

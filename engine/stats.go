@@ -84,7 +84,11 @@ func (e *Engine) Stats() Stats {
 	}
 	if e.model != nil {
 		c := e.model.callCounts()
-		f.ModelCalls, f.ModelFailures, f.ModelPromptTokens, f.ModelCompletionTokens, f.ModelSeconds = c.asked, c.failed, c.promptTokens, c.completionTokens, c.duration.Seconds()
+		f.ModelCalls = c.asked
+		f.ModelFailures = c.failed
+		f.ModelPromptTokens = c.promptTokens
+		f.ModelCompletionTokens = c.completionTokens
+		f.ModelSeconds = c.duration.Seconds()
 	}
 	if last := e.Backups.Status().Last; last != nil {
 		f.LastBackup, f.DrillPassed = last.Created, last.Drill != nil && last.Drill.Passed

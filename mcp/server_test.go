@@ -150,7 +150,9 @@ func TestOnlyWhatOneMay(t *testing.T) {
 		t,
 		session(
 			t,
-			Options{Client: newLocalClient(t), AllowWrites: true, Permissions: []api.Permission{"scf:read"}, ToolPatterns: []string{"list-*", "draft-*"}},
+			Options{
+				Client: newLocalClient(t), AllowWrites: true, Permissions: []api.Permission{"scf:read"}, ToolPatterns: []string{"list-*", "draft-*"},
+			},
 		),
 	) {
 		op, _ := api.OperationByID(name)

@@ -386,7 +386,10 @@ func (f *fake) change(it *api.SoAItem, x *api.UpdateSoAItemInput) {
 		rules := fakeItem(slices.Index(f.items, it))
 		switch name {
 		case "applicability", "implementation_status":
-			it.Applicability, it.ImplementationStatus, it.Rationale, it.NeedsReview = rules.Applicability, rules.ImplementationStatus, rules.Rationale, rules.NeedsReview
+			it.Applicability = rules.Applicability
+			it.ImplementationStatus = rules.ImplementationStatus
+			it.Rationale = rules.Rationale
+			it.NeedsReview = rules.NeedsReview
 		case "owner":
 			it.Owner = rules.Owner
 		case "note":

@@ -194,13 +194,12 @@ func movementActions(move func(to string) tea.Cmd) []action.Action {
 		return action.Action{Keys: keys, Help: help, Do: func() tea.Cmd { return move(to) }}
 	}
 	return []action.Action{
-		one(
-			"up",
-			"up one line",
-			"up",
-			"k",
-		), one("down", "down one line", "down", "j"), one("pgup", "up one page", "pgup", "ctrl+b"), one("pgdown", "down one page", "pgdown", "ctrl+f"),
-		one("home", "to the first row", "home"), one("end", "to the last row", "end", "G"),
+		one("up", "up one line", "up", "k"),
+		one("down", "down one line", "down", "j"),
+		one("pgup", "up one page", "pgup", "ctrl+b"),
+		one("pgdown", "down one page", "pgdown", "ctrl+f"),
+		one("home", "to the first row", "home"),
+		one("end", "to the last row", "end", "G"),
 	}
 }
 

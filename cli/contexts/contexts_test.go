@@ -187,7 +187,10 @@ func TestBookIsReadStrictly(t *testing.T) {
 		strings.Repeat("# long\n", maxConfigBytes/6): "larger than",
 	} {
 		s, _ := newStore(t, nil)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(s.ConfigFilePath()), 0o700), os.WriteFile(s.ConfigFilePath(), []byte(text), 0o600)); err != nil {
+		if err := errors.Join(
+			os.MkdirAll(filepath.Dir(s.ConfigFilePath()), 0o700),
+			os.WriteFile(s.ConfigFilePath(), []byte(text), 0o600),
+		); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Read(); err == nil || !strings.Contains(err.Error(), want) {

@@ -147,7 +147,11 @@ func saveModelChoice(ctx context.Context, dataFolder, name, server string) (*cli
 }
 
 // pullModel makes a server download the named model, or the current model if name is empty.
-func pullModel(ctx context.Context, dataFolder, name, server string, progress func(doing string, done, total int64)) (*cli.ModelStatus, error) {
+func pullModel(
+	ctx context.Context,
+	dataFolder, name, server string,
+	progress func(doing string, done, total int64),
+) (*cli.ModelStatus, error) {
 	dir, err := resolveDataDir(dataFolder)
 	if err != nil {
 		return nil, err

@@ -174,7 +174,13 @@ func servedByError(dir string, p *cli.Process) error {
 }
 
 // openFolderWhenFree opens the folder, waiting for a command that has it open.
-func openFolderWhenFree(ctx context.Context, dir string, log *slog.Logger, embedder embedderConfig, web daemon.Options) (*folderOwner, error) {
+func openFolderWhenFree(
+	ctx context.Context,
+	dir string,
+	log *slog.Logger,
+	embedder embedderConfig,
+	web daemon.Options,
+) (*folderOwner, error) {
 	deadline, waitLogged := time.Now().Add(openTimeout), false
 	for {
 		err := store.ErrLocked

@@ -69,7 +69,8 @@ func TestSharedDataFolder(t *testing.T) {
 		if (err == nil) != (c.refused == "") {
 			t.Errorf("%s: %v", what, err)
 		}
-		if err != nil && (!strings.Contains(err.Error(), c.refused+" (mode") || !strings.Contains(err.Error(), "SERVICE_ALLOW_SHARED_DATA=true")) {
+		if err != nil &&
+			(!strings.Contains(err.Error(), c.refused+" (mode") || !strings.Contains(err.Error(), "SERVICE_ALLOW_SHARED_DATA=true")) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

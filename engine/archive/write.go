@@ -93,7 +93,11 @@ func (s *Service) WritePackage(ctx context.Context, by api.Caller, assessmentID 
 
 // auditAndReadContents records the export in the audit chain and then reads the content of the archive,
 // which includes that record.
-func (s *Service) auditAndReadContents(ctx context.Context, by api.Caller, assessmentID, action string) (*archiveContents, *audit.Signer, error) {
+func (s *Service) auditAndReadContents(
+	ctx context.Context,
+	by api.Caller,
+	assessmentID, action string,
+) (*archiveContents, *audit.Signer, error) {
 	signer, err := audit.LoadSigner(ctx, s.DB)
 	if err != nil {
 		return nil, nil, err

@@ -61,7 +61,12 @@ func (k deliverableType[V, I]) isStillNewest(previous *previousVersion[I], newes
 // loadPreviousWithOlderEdits is like loadPreviousVersion. Except for the plan, it also adds edited items from older
 // versions whose controls are missing from the previous version but are in items again, for example because their
 // framework was removed and added again.
-func (k deliverableType[V, I]) loadPreviousWithOlderEdits(tx *store.Tx, s *Service, a *api.Assessment, items []I) (previousVersion[I], error) {
+func (k deliverableType[V, I]) loadPreviousWithOlderEdits(
+	tx *store.Tx,
+	s *Service,
+	a *api.Assessment,
+	items []I,
+) (previousVersion[I], error) {
 	previous, err := k.loadPreviousVersion(tx, s, a)
 	if err != nil || previous.versionID == "" || k.gate == api.GatePOAM {
 		return previous, err // completed plan items are not restored

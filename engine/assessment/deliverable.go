@@ -241,7 +241,12 @@ func (k deliverableType[V, I]) requireApprovedOrNewest(tx *store.Tx, a *api.Asse
 }
 
 // readApprovedOrNewest returns the version that requireApprovedOrNewest selects, with its items.
-func readApprovedOrNewest[V, I any](ctx context.Context, s *Service, a *api.Assessment, k deliverableType[V, I]) (v V, items []I, err error) {
+func readApprovedOrNewest[V, I any](
+	ctx context.Context,
+	s *Service,
+	a *api.Assessment,
+	k deliverableType[V, I],
+) (v V, items []I, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		if v, err = k.requireApprovedOrNewest(tx, a); err != nil {
 			return err

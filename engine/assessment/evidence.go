@@ -60,7 +60,10 @@ func (s *Service) MarkLinesForReview(tx *store.Tx, by api.Caller, doc *api.Docum
 	}
 	if marked {
 		statement.UpdatedAt = tx.Now()
-		if err := errors.Join(soa.recomputeItemCountAndHash(tx, by.OrganizationID, statement), soa.saveVersionAndArtifact(tx, by, statement)); err != nil {
+		if err := errors.Join(
+			soa.recomputeItemCountAndHash(tx, by.OrganizationID, statement),
+			soa.saveVersionAndArtifact(tx, by, statement),
+		); err != nil {
 			return err
 		}
 	}

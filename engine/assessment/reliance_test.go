@@ -61,7 +61,13 @@ func TestRestsOnDocuments(t *testing.T) {
 // TestChangedByDocument checks when a line names the document that changed its verdict.
 func TestChangedByDocument(t *testing.T) {
 	line := func(status api.Implementation, by string, quotes ...api.Evidence) *api.SoAItem {
-		return &api.SoAItem{Applicability: api.Applicable, ImplementationStatus: status, ChangedByDocument: by, ChangedFrom: api.NotEvidenced, Evidence: quotes}
+		return &api.SoAItem{
+			Applicability:        api.Applicable,
+			ImplementationStatus: status,
+			ChangedByDocument:    by,
+			ChangedFrom:          api.NotEvidenced,
+			Evidence:             quotes,
+		}
 	}
 	byHand := func(i *api.SoAItem) *api.SoAItem {
 		i.EditedFields = []string{"implementation_status"}

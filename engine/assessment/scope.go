@@ -317,11 +317,8 @@ func (s *Service) createOrChangeScope(
 				return store.ToNotFound(err, "scope", scopeID)
 			}
 			assessment = sc.AssessmentID
-		} else if sc, err = store.Scopes.By("assessment").Get(
-			tx,
-			by.OrganizationID,
-			assessment,
-		); err != nil && !errors.Is(err, store.ErrNotFound) {
+		} else if sc, err = store.Scopes.By("assessment").Get(tx, by.OrganizationID, assessment); err != nil &&
+			!errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 		a, err := getAssessment(tx, by, assessment)

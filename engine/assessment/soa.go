@@ -73,7 +73,12 @@ func (s *Service) draftSoAIgnoringInclusion(itemID string, resetNames []string, 
 		itemID = ""
 	}
 	return func(ctx context.Context, by api.Caller, a *api.Assessment) (draft[api.SoAItem], error) {
-		evaluate := func(snap *scf.Snapshot, controls []api.Control, r *storedReader, use func(*Evaluation, map[string]api.Document) error) error {
+		evaluate := func(
+			snap *scf.Snapshot,
+			controls []api.Control,
+			r *storedReader,
+			use func(*Evaluation, map[string]api.Document) error,
+		) error {
 			return s.evaluateStoredEvidence(ctx, by, a, snap, controls, r, use)
 		}
 		return s.draftSoAWith(ctx, by, a, itemID, reader, evaluate)

@@ -216,7 +216,10 @@ func (s *Service) ListCustomFrameworks(ctx context.Context, by api.Caller, in *a
 
 // latestCustomRevision returns the latest revision of an organization's frameworks and controls. It also
 // returns their references to things that the active catalog version doesn't have.
-func (s *Service) latestCustomRevision(ctx context.Context, by api.Caller) (rec store.CustomCatalog, missing map[string][]string, err error) {
+func (s *Service) latestCustomRevision(
+	ctx context.Context,
+	by api.Caller,
+) (rec store.CustomCatalog, missing map[string][]string, err error) {
 	_, err = s.withLatestRevision(ctx, by.OrganizationID, func(head int) error {
 		if head == 0 {
 			return nil

@@ -64,7 +64,10 @@ func (s *Service) SnapshotWithCustom(ctx context.Context, organization, version 
 
 // SnapshotWithLatestCustom returns a catalog version including the latest revision of an organization's own
 // frameworks and controls. It also returns the number of that revision.
-func (s *Service) SnapshotWithLatestCustom(ctx context.Context, organization, version string) (snap *scf.Snapshot, revision int, err error) {
+func (s *Service) SnapshotWithLatestCustom(
+	ctx context.Context,
+	organization, version string,
+) (snap *scf.Snapshot, revision int, err error) {
 	revision, err = s.withLatestRevision(ctx, organization, func(revision int) error {
 		snap, err = s.SnapshotWithCustom(ctx, organization, version, revision)
 		return err

@@ -150,7 +150,8 @@ func TestWaivers(t *testing.T) {
 		r.Figures.Gaps[api.SeverityCritical] != 1 {
 		t.Errorf("a waiver holds on its last day: %s, %d waived", r.Verdict, r.CountIssues(Waived))
 	}
-	if r := waived("2026-11-21", "IAC-06"); r.Verdict != Fail || ruleOutcome(r, ruleGap, "") != Failed || ruleOutcome(r, ruleExpired, "") != Failed {
+	if r := waived("2026-11-21", "IAC-06"); r.Verdict != Fail || ruleOutcome(r, ruleGap, "") != Failed ||
+		ruleOutcome(r, ruleExpired, "") != Failed {
 		t.Errorf("an expired waiver: %+v", r.Rules)
 	}
 	if r := waived("2026-11-21", "BCD-11"); ruleOutcome(r, ruleExpired, "") != Failed {
@@ -176,7 +177,9 @@ func TestWaivers(t *testing.T) {
 
 func TestThresholdIsARatchet(t *testing.T) {
 	in := input(t, sampleFacts(), "threshold=t.json")
-	in.Threshold = must[*Threshold](t)(ParseThreshold(must[[]byte](t)(mustEvaluate(t, sampleFacts(), "fail-on=low").Threshold().Encode()), "t.json"))
+	in.Threshold = must[*Threshold](t)(
+		ParseThreshold(must[[]byte](t)(mustEvaluate(t, sampleFacts(), "fail-on=low").Threshold().Encode()), "t.json"),
+	)
 	if r := must[*Result](t)(Evaluate(in)); r.Verdict != Pass {
 		t.Errorf("the same is worse: %+v", r.Rules)
 	}

@@ -257,7 +257,10 @@ func TestJUnit(t *testing.T) {
 		// An independent reader gets the same numbers.
 		read := junit.Totals{}
 		for _, s := range must[[]junit.Suite](t)(junit.Ingest(text)) {
-			read.Tests, read.Failed, read.Skipped, read.Error = read.Tests+s.Totals.Tests, read.Failed+s.Totals.Failed, read.Skipped+s.Totals.Skipped, read.Error+s.Totals.Error
+			read.Tests += s.Totals.Tests
+			read.Failed += s.Totals.Failed
+			read.Skipped += s.Totals.Skipped
+			read.Error += s.Totals.Error
 		}
 		if want := (junit.Totals{Tests: tests, Failed: failures, Skipped: skipped}); read != want {
 			t.Errorf("%s: another reader finds %+v, want %+v", name, read, want)

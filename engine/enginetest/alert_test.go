@@ -112,7 +112,11 @@ func TestNewCriticalGaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := &api.CreateAlertInput{}
-	in.Body.Name, in.Body.Metric, in.Body.Operator, in.Body.WindowSeconds, in.Body.Channels = "New gaps", "organization_new_findings{severity=critical}", "gt", 60, []string{
+	in.Body.Name = "New gaps"
+	in.Body.Metric = "organization_new_findings{severity=critical}"
+	in.Body.Operator = "gt"
+	in.Body.WindowSeconds = 60
+	in.Body.Channels = []string{
 		"webhook",
 	}
 	rule, err := e.Alerts.Create(t.Context(), h.by, in)

@@ -72,10 +72,9 @@ func TestComments(t *testing.T) {
 		}
 		return len(l.Data)
 	}
-	if n, item, approval, gap := list(api.CommentsInput{}), list(api.CommentsInput{Item: code}), list(api.CommentsInput{ApprovalID: p.ID}), list(api.CommentsInput{Gate: api.GateGapAnalysis}); n != 3 ||
-		item != 2 ||
-		approval != 1 ||
-		gap != 0 {
+	n, item := list(api.CommentsInput{}), list(api.CommentsInput{Item: code})
+	approval, gap := list(api.CommentsInput{ApprovalID: p.ID}), list(api.CommentsInput{Gate: api.GateGapAnalysis})
+	if n != 3 || item != 2 || approval != 1 || gap != 0 {
 		t.Errorf("%d comments, %d of the line, %d of the approval, %d of another gate", n, item, approval, gap)
 	}
 	if err := b.approve(t, p.ID); err != nil {

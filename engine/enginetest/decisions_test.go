@@ -19,7 +19,12 @@ func TestDecisionsSurvive(t *testing.T) {
 		note   string
 	}
 	b, rng, ctx := newBench(t), rand.New(rand.NewPCG(40, 2)), t.Context()
-	current := b.assess(t, "lgpd", fstest.MapFS{"policy.md": {Data: []byte("# Policy\n\nBackups are tested every quarter.\n")}}, api.StateSoADrafted)
+	current := b.assess(
+		t,
+		"lgpd",
+		fstest.MapFS{"policy.md": {Data: []byte("# Policy\n\nBackups are tested every quarter.\n")}},
+		api.StateSoADrafted,
+	)
 	decided := map[string]decision{}
 	statuses := []api.Implementation{api.Implemented, api.PartiallyImplemented, api.Planned, api.NotImplemented}
 	steps := 16
@@ -51,7 +56,11 @@ func TestDecisionsSurvive(t *testing.T) {
 		case "draft":
 			_, err = b.Assessments.DraftSoA(ctx, b.by, &api.DraftSoAInput{AssessmentInput: a})
 		case "document":
-			b.uploadAll(t, current.ID, fstest.MapFS{fmt.Sprint("d", step, ".md"): {Data: fmt.Appendf(nil, "# Rule %d\n\nAccess is reviewed every %d weeks.\n", step, step+2)}})
+			b.uploadAll(
+				t,
+				current.ID,
+				fstest.MapFS{fmt.Sprint("d", step, ".md"): {Data: fmt.Appendf(nil, "# Rule %d\n\nAccess is reviewed every %d weeks.\n", step, step+2)}},
+			)
 			_, err = b.Assessments.DraftSoA(ctx, b.by, &api.DraftSoAInput{AssessmentInput: a})
 		case "approve":
 			v := b.latestSoA(t, current.ID)
@@ -75,7 +84,16 @@ func TestDecisionsSurvive(t *testing.T) {
 		for _, i := range b.soaItems(t, current.ID) {
 			d, was := decided[i.ControlCode]
 			if was && (i.ImplementationStatus != d.status || i.Note == nil || *i.Note != d.note) {
-				t.Fatalf("step %d, %s: %s is %s with the note %v, not %s with %q", step, what, i.ControlCode, i.ImplementationStatus, i.Note, d.status, d.note)
+				t.Fatalf(
+					"step %d, %s: %s is %s with the note %v, not %s with %q",
+					step,
+					what,
+					i.ControlCode,
+					i.ImplementationStatus,
+					i.Note,
+					d.status,
+					d.note,
+				)
 			}
 			if !was && i.EditedBy != nil {
 				t.Fatalf("step %d, %s: %s is edited, but nobody did", step, what, i.ControlCode)
@@ -89,7 +107,11 @@ func TestDecisionsSurvive(t *testing.T) {
 
 func (b *bench) latestSoA(t *testing.T, assessment string) *api.SoAVersion {
 	t.Helper()
-	l, err := b.Assessments.ListSoA(t.Context(), b.by, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}})
+	l, err := b.Assessments.ListSoA(
+		t.Context(),
+		b.by,
+		&api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}},
+	)
 	if err != nil || len(l.Data) == 0 {
 		t.Fatal(err)
 	}

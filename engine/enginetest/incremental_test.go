@@ -162,7 +162,9 @@ func (b *bench) byHand(t *testing.T, a string, d *assessment.Snapshot, rng *rand
 		_, err = s.UpdatePOAMItem(ctx, b.by, in)
 	case 4:
 		in := &api.CreateGapInput{AssessmentInput: api.AssessmentInput{AssessmentID: a}}
-		in.Body.ControlID, in.Body.Status, in.Body.Severity = d.SoAItems[rng.IntN(len(d.SoAItems))].ControlCode, api.NotImplemented, api.SeverityHigh
+		in.Body.ControlID = d.SoAItems[rng.IntN(len(d.SoAItems))].ControlCode
+		in.Body.Status = api.NotImplemented
+		in.Body.Severity = api.SeverityHigh
 		in.Body.Condition = fmt.Sprintf("Seen at step %d.", step)
 		_, err = s.CreateGap(ctx, b.by, in)
 	case 5: // later drafts are based on the approved version, which is then not the newest

@@ -173,7 +173,11 @@ func TestFindingsComeBackAsTheyWere(t *testing.T) {
 		t.Fatal("what is out of scope has a finding")
 	}
 	apply(api.Applicable)
-	if _, err := b.Assessments.DraftSoA(t.Context(), b.by, &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: a}}); err != nil {
+	if _, err := b.Assessments.DraftSoA(
+		t.Context(),
+		b.by,
+		&api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: a}},
+	); err != nil {
 		t.Fatal(err)
 	}
 	v := b.findAgain(t, a)

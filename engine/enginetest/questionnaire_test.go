@@ -141,7 +141,12 @@ func TestQuestionnairesAreEvidenceOnlyIfAffirmed(t *testing.T) {
 				return `<table:table-row><table:table-cell><text:p>` + strings.Join(cells, `</text:p></table:table-cell><table:table-cell><text:p>`) +
 					`</text:p></table:table-cell></table:table-row>`
 			}
-			return documenttest.ODF(t, "spreadsheet", `<table:table table:name="S">`+row(header...)+row(question, a, "see policy")+row(other...)+`</table:table>`, nil)
+			return documenttest.ODF(
+				t,
+				"spreadsheet",
+				`<table:table table:name="S">`+row(header...)+row(question, a, "see policy")+row(other...)+`</table:table>`,
+				nil,
+			)
 		},
 		"list.eml": func(a string) []byte { return []byte("Subject: Form\r\n\r\n" + question + "\r\n" + a + "\r\n") },
 	}
@@ -156,15 +161,23 @@ func TestQuestionnairesAreEvidenceOnlyIfAffirmed(t *testing.T) {
 				[]string{other[0], mark(true), mark(false), mark(false)}), nil)
 		},
 		"after.docx": func(yes, no, open bool) []byte {
-			return documenttest.Docx(t, p("Multi-factor authentication is required for all remote access", "Yes "+box(yes)+" No "+box(no)+" N/A "+box(open)), nil)
+			return documenttest.Docx(
+				t,
+				p("Multi-factor authentication is required for all remote access", "Yes "+box(yes)+" No "+box(no)+" N/A "+box(open)),
+				nil,
+			)
 		},
 		"radio.html": func(yes, no, open bool) []byte {
-			return []byte("<!doctype html><p>" + question + " " + checked(yes, "<input type=radio>") + "Yes " + checked(no, "<input type=radio>") + "No " +
-				checked(open, "<input type=radio>") + "N/A</p>")
+			return []byte(
+				"<!doctype html><p>" + question + " " + checked(yes, "<input type=radio>") + "Yes " + checked(no, "<input type=radio>") + "No " +
+					checked(open, "<input type=radio>") + "N/A</p>",
+			)
 		},
 		"columns.html": func(yes, no, open bool) []byte {
-			return []byte("<!doctype html><table><tr><th>Question<th>Yes<th>No<th>N/A</tr><tr><td>" + question + "<td>" + checked(yes, "<input type=radio>") +
-				"<td>" + checked(no, "<input type=radio>") + "<td>" + checked(open, "<input type=radio>") + "</tr></table>")
+			return []byte(
+				"<!doctype html><table><tr><th>Question<th>Yes<th>No<th>N/A</tr><tr><td>" + question + "<td>" + checked(yes, "<input type=radio>") +
+					"<td>" + checked(no, "<input type=radio>") + "<td>" + checked(open, "<input type=radio>") + "</tr></table>",
+			)
 		},
 		"lines.md": func(yes, no, open bool) []byte {
 			x := func(ticked bool) string { return strings.NewReplacer("☒", "[x]", "☐", "[ ]").Replace(box(ticked)) }
@@ -181,9 +194,14 @@ func TestQuestionnairesAreEvidenceOnlyIfAffirmed(t *testing.T) {
 			state := func(ticked bool) string {
 				return strings.NewReplacer("☒", ` form:current-state="checked"`, "☐", "").Replace(box(ticked))
 			}
-			return documenttest.ODF(t, "text", `<office:forms><form:checkbox form:id="y" form:label="Yes"`+state(yes)+`/><form:checkbox form:id="n" form:label="No"`+
-				state(no)+`/><form:checkbox form:id="o" form:label="N/A"`+state(open)+`/></office:forms><text:p>`+question+
-				` <draw:control draw:control="y"/><draw:control draw:control="n"/><draw:control draw:control="o"/></text:p>`, nil)
+			return documenttest.ODF(
+				t,
+				"text",
+				`<office:forms><form:checkbox form:id="y" form:label="Yes"`+state(yes)+`/><form:checkbox form:id="n" form:label="No"`+
+					state(no)+`/><form:checkbox form:id="o" form:label="N/A"`+state(open)+`/></office:forms><text:p>`+question+
+					` <draw:control draw:control="y"/><draw:control draw:control="n"/><draw:control draw:control="o"/></text:p>`,
+				nil,
+			)
 		},
 	}
 	check := func(file, answer string, raw []byte, supports bool) {

@@ -36,7 +36,11 @@ func (b *bench) draftWith(t *testing.T, a string, files map[string]string) *asse
 		folder[name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	b.uploadAll(t, a, folder)
-	if _, err := b.Assessments.DraftSoA(t.Context(), b.by, &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: a}}); err != nil {
+	if _, err := b.Assessments.DraftSoA(
+		t.Context(),
+		b.by,
+		&api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: a}},
+	); err != nil {
 		t.Fatal(err)
 	}
 	d, err := b.Assessments.Snapshot(t.Context(), b.by, a)

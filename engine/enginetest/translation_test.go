@@ -98,7 +98,8 @@ func TestEvidenceInAnotherLanguage(t *testing.T) {
 		t.Fatalf("%+v, %v, %d translations", got, err, model.translations.Load())
 	}
 	translations := model.translations.Load()
-	if again, err := e.Assessments.ReadWithModel(t.Context(), b.by, in); err != nil || again.Used.Calls != 0 || model.translations.Load() != translations {
+	if again, err := e.Assessments.ReadWithModel(t.Context(), b.by, in); err != nil || again.Used.Calls != 0 ||
+		model.translations.Load() != translations {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	draft := &api.DraftSoAInput{AssessmentInput: in.AssessmentInput, Reader: got.Reader}

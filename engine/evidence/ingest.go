@@ -464,7 +464,11 @@ func copyParsedMetadata(doc *store.Document, parsed *document.Document, categori
 // are derived from idTime.
 func toChunkRecords(org string, doc *store.Document, idTime time.Time, before []api.Chunk, chunks []chunk.Chunk) []api.Chunk {
 	origin := cmp.Or(doc.OriginalSHA256, doc.SHA256)
-	ids := assignPassageIDs(before, chunks, func(sha string, nth int) string { return newPassageID(doc.AssessmentID, idTime, origin, sha, nth) })
+	ids := assignPassageIDs(
+		before,
+		chunks,
+		func(sha string, nth int) string { return newPassageID(doc.AssessmentID, idTime, origin, sha, nth) },
+	)
 	out := make([]api.Chunk, len(chunks))
 	for i, c := range chunks {
 		out[i] = api.Chunk{

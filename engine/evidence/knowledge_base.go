@@ -84,7 +84,11 @@ func readSearchPassages(tx *store.Tx, d *store.Document, table *store.TenantTabl
 
 // readPassagesWithVectors returns the passages of a document, both as they are stored and as they are indexed
 // with their vectors.
-func readPassagesWithVectors(tx *store.Tx, d *store.Document, table *store.TenantTable[store.Vector]) ([]api.Chunk, []search.Passage, error) {
+func readPassagesWithVectors(
+	tx *store.Tx,
+	d *store.Document,
+	table *store.TenantTable[store.Vector],
+) ([]api.Chunk, []search.Passage, error) {
 	vectors, err := readVectors(tx, d, table)
 	if err != nil {
 		return nil, nil, err

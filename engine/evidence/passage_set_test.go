@@ -80,7 +80,11 @@ func TestPassagesAreReplacedWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, err := s.ListDocumentChunks(ctx, api.Caller{OrganizationID: packedOrg}, &api.DocumentChunksInput{DocumentInput: api.DocumentInput{DocumentID: doc.ID}})
+		list, err := s.ListDocumentChunks(
+			ctx,
+			api.Caller{OrganizationID: packedOrg},
+			&api.DocumentChunksInput{DocumentInput: api.DocumentInput{DocumentID: doc.ID}},
+		)
 		all, _ := s.ListChunks(ctx, api.Caller{OrganizationID: packedOrg}, &api.ChunksInput{AssessmentID: packedAssessment})
 		if err != nil || list.Pagination.Total != n || all.Pagination.Total != n {
 			t.Errorf("%s: %d passages are listed, %d of all documents, %v", what, list.Pagination.Total, all.Pagination.Total, err)

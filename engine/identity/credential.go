@@ -89,7 +89,8 @@ func (s *Service) authenticateKey(ctx context.Context, token string) (Principal,
 		return k, err
 	})
 	key, now := k.key, s.clock()
-	if ok, err := foundFromError(err); err != nil || !ok || hasPassed(k.validUntil, now) || key.RevokedAt != nil || hasPassed(key.ExpiresAt, now) {
+	if ok, err := foundFromError(err); err != nil || !ok || hasPassed(k.validUntil, now) || key.RevokedAt != nil ||
+		hasPassed(key.ExpiresAt, now) {
 		return Principal{}, storeErrorOr(err, refused)
 	}
 	if s.markUseIfDue(key.ID, keyUseInterval) {

@@ -166,7 +166,8 @@ func TestKnownDeviceIsCountedApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if signsIn(owner, base64.RawURLEncoding.EncodeToString(sealed)) || signsIn("nobody@acme.example", base64.RawURLEncoding.EncodeToString(sealed)) {
+		if signsIn(owner, base64.RawURLEncoding.EncodeToString(sealed)) ||
+			signsIn("nobody@acme.example", base64.RawURLEncoding.EncodeToString(sealed)) {
 			t.Errorf("the text %q is accepted as a token", text)
 		}
 	}

@@ -179,10 +179,10 @@ func (s *Session) analyzePassage(p Passage) *passageAnalysis {
 	for i := range c.Sentences {
 		cur := &c.Sentences[i]
 		c.continues[i] = c.Analysis.ContinuesPrevious(i) && !c.Sentences[i-1].IsUnasserted()
-		if c.uninformative[i], c.windows[i], c.neighbors[i] = c.isUninformativeSentence(i), []*text.Sentence{cur}, c.HeadingAndNeighbors(i); c.LeadInOrSelf(
-			cur,
-		) != cur {
-			c.windows[i] = []*text.Sentence{c.LeadInOrSelf(cur), cur}
+		c.uninformative[i], c.neighbors[i] = c.isUninformativeSentence(i), c.HeadingAndNeighbors(i)
+		c.windows[i] = []*text.Sentence{cur}
+		if lead := c.LeadInOrSelf(cur); lead != cur {
+			c.windows[i] = []*text.Sentence{lead, cur}
 		}
 		c.imprints[i] = text.IsImprint(cur.Text, isRecordCategory(c.category))
 	}

@@ -336,7 +336,8 @@ func (s *Session) omissionReason(d *preparedStatement, cur *text.Sentence, m mat
 		return "Covers part of it, in general terms."
 	case m.wordingMatch.IsComplete():
 		// stated in other words
-	case m.similarity < paraphraseSimilarity && (m.ownWeight < minOwnShare*d.fullCoverageWeight() || m.specificHits < min(2, d.specificConcepts)):
+	case m.similarity < paraphraseSimilarity &&
+		(m.ownWeight < minOwnShare*d.fullCoverageWeight() || m.specificHits < min(2, d.specificConcepts)):
 		return "The heading is relevant; the text itself says little."
 	case m.missesHead && m.similarity < paraphraseSimilarity || float64(m.missedHeavy) > float64(d.heavyConcepts)*(0.2+0.3*m.similarity):
 		return "Related, but doesn't mention: " + text.JoinSome(m.missedConcepts) + "."

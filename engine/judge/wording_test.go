@@ -26,7 +26,8 @@ func TestWordings(t *testing.T) {
 		p.HeadingPath = []string{tc.heading}
 		c := candidateOf(p)
 		window := []*text.Sentence{&c.Sentences[len(c.Sentences)-1]}
-		if h := w.MatchIn(window, c.headingStems); !reflect.DeepEqual(h, text.WordingMatch{HasWording: true, OwnShare: tc.own, TotalShare: tc.all, MissingGroup: tc.lacks}) {
+		want := text.WordingMatch{HasWording: true, OwnShare: tc.own, TotalShare: tc.all, MissingGroup: tc.lacks}
+		if h := w.MatchIn(window, c.headingStems); !reflect.DeepEqual(h, want) {
 			t.Errorf("%q under %q: %+v", tc.sentence, tc.heading, h)
 		}
 	}

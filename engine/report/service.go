@@ -151,7 +151,13 @@ func reportExists(tx *store.Tx, org, assessmentID, template, format string, sour
 
 // renderAndStoreReport writes a report and stores it. If skipIfExists is set, it does not store the report if
 // an identical one has been stored in the meantime.
-func (s *Service) renderAndStoreReport(ctx context.Context, by api.Caller, assessmentID string, b api.ReportBody, skipIfExists bool) (*api.Report, error) {
+func (s *Service) renderAndStoreReport(
+	ctx context.Context,
+	by api.Caller,
+	assessmentID string,
+	b api.ReportBody,
+	skipIfExists bool,
+) (*api.Report, error) {
 	if err := checkSupported(b.Template, b.Format); err != nil {
 		return nil, err
 	}
@@ -199,8 +205,9 @@ func (s *Service) renderAndStoreReport(ctx context.Context, by api.Caller, asses
 			return store.ToNotFound(err, "assessment", assessmentID)
 		}
 		if skipIfExists {
-			if have, err := reportExists(tx, by.OrganizationID, assessmentID, b.Template, b.Format, content.Provenance(src, b.Template)); err != nil ||
-				have {
+			provenance := content.Provenance(src, b.Template)
+			exists, err := reportExists(tx, by.OrganizationID, assessmentID, b.Template, b.Format, provenance)
+			if err != nil || exists {
 				return err
 			}
 		}

@@ -110,7 +110,11 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 
 // findBundleRecipient returns the peer for whom to write the bundle: the one named in the input, or the
 // recipient of the last bundle, or the only trusted peer.
-func (s *Service) findBundleRecipient(ctx context.Context, by api.Caller, in *api.WriteSyncBundleInput) (*api.SyncPeer, *bundle.Key, error) {
+func (s *Service) findBundleRecipient(
+	ctx context.Context,
+	by api.Caller,
+	in *api.WriteSyncBundleInput,
+) (*api.SyncPeer, *bundle.Key, error) {
 	var p api.SyncPeer
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		org, id := by.OrganizationID, in.Body.PeerID

@@ -291,7 +291,11 @@ func (r *run) performAction(s *site) {
 		}
 	case 5, 6:
 		if v.ApprovalID != nil {
-			if _, err := s.as.Approve(ctx, s.localCaller, &api.ApproveInput{ApprovalInput: api.ApprovalInput{ApprovalID: *v.ApprovalID}}); err == nil {
+			if _, err := s.as.Approve(
+				ctx,
+				s.localCaller,
+				&api.ApproveInput{ApprovalInput: api.ApprovalInput{ApprovalID: *v.ApprovalID}},
+			); err == nil {
 				r.did["approve"]++
 			}
 		}

@@ -138,7 +138,11 @@ type importTarget struct {
 	snapshot       *scf.Snapshot
 }
 
-func (s *Service) loadImportTarget(ctx context.Context, by api.Caller, assessment, snapshotSHA256, customSHA256 string) (*importTarget, error) {
+func (s *Service) loadImportTarget(
+	ctx context.Context,
+	by api.Caller,
+	assessment, snapshotSHA256, customSHA256 string,
+) (*importTarget, error) {
 	p := &importTarget{org: by.OrganizationID, assessment: assessment}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		v, revision, err := requireCatalog(tx, p.org, snapshotSHA256, customSHA256)

@@ -257,8 +257,28 @@ var tables = []*table{
 
 // documentReadOnlyFields lists the fields of a document that change only with its content.
 var documentReadOnlyFields = []string{
-	"id", "assessment_id", "created_at", "updated_at", "sha256", "size_bytes", "mime_type", "page_count", "chunk_count", "status", "error",
-	"warnings", "not_read", "readers", "outdated", "language", "original_sha256", "uploaded_by", "title", "effective_date", "document_version", "owner",
+	"id",
+	"assessment_id",
+	"created_at",
+	"updated_at",
+	"sha256",
+	"size_bytes",
+	"mime_type",
+	"page_count",
+	"chunk_count",
+	"status",
+	"error",
+	"warnings",
+	"not_read",
+	"readers",
+	"outdated",
+	"language",
+	"original_sha256",
+	"uploaded_by",
+	"title",
+	"effective_date",
+	"document_version",
+	"owner",
 	"approved_by",
 }
 

@@ -206,8 +206,12 @@ func (s *site) reopen() {
 	s.db = db
 	s.as = assessment.New(assessment.Options{DB: db, Clock: clock})
 	s.sy = sync.New(sync.Options{
-		DB: db, Catalog: stubServices{}, Evidence: stubServices{}, Clock: clock, Seal: func(secret string) ([]byte, error) { return []byte(secret), nil },
-		Open: func(sealed []byte) (string, error) { return string(sealed), nil },
+		DB:       db,
+		Catalog:  stubServices{},
+		Evidence: stubServices{},
+		Clock:    clock,
+		Seal:     func(secret string) ([]byte, error) { return []byte(secret), nil },
+		Open:     func(sealed []byte) (string, error) { return string(sealed), nil },
 	})
 }
 

@@ -100,7 +100,8 @@ func readTree(root, what string) ([]item, error) {
 		}
 		name := d.Name()
 		if d.IsDir() {
-			if path != root && (strings.HasPrefix(name, ".") && name != ".." || slices.Contains([]string{"testdata", "tools", "testutil", "examples"}, name)) {
+			if path != root &&
+				(strings.HasPrefix(name, ".") && name != ".." || slices.Contains([]string{"testdata", "tools", "testutil", "examples"}, name)) {
 				return filepath.SkipDir
 			}
 			return nil

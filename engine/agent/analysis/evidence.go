@@ -172,8 +172,11 @@ func extractTextFeatures(t parsedText) *preparedText {
 	}
 	for i, c := range t.clauses {
 		one := clause{
-			text: c, terms: toSet(l.extractTermsCached(c)), isAnnounced: announcementPattern.MatchString(c), isPlaceholder: placeholderPattern.MatchString(c),
-			isDenied: negationPattern.MatchString(c) && !harmlessNegation.MatchString(c),
+			text:          c,
+			terms:         toSet(l.extractTermsCached(c)),
+			isAnnounced:   announcementPattern.MatchString(c),
+			isPlaceholder: placeholderPattern.MatchString(c),
+			isDenied:      negationPattern.MatchString(c) && !harmlessNegation.MatchString(c),
 		}
 		one.contextTerms = one.terms
 		if i > 0 {

@@ -110,7 +110,9 @@ var (
 	failedLogin = compileIgnoringCase(
 		`failed password|authentication fail|eventid=4625|login failed|failed login|invalid credentials|access denied for user|logon failure`,
 	)
-	successfulLogin  = compileIgnoringCase(`accepted (?:password|publickey)|eventid=4624|login succeeded|successful (?:vpn )?login|login success`)
+	successfulLogin = compileIgnoringCase(
+		`accepted (?:password|publickey)|eventid=4624|login succeeded|successful (?:vpn )?login|login success`,
+	)
 	loginUser        = compileIgnoringCase(`(?:invalid user |for user '?|for |targetusername=|user=)([a-z0-9_.\\-]+)`)
 	ipAddressPattern = compilePattern(`\b(?:\d{1,3}\.){3}\d{1,3}\b`)
 	containedPattern = compileIgnoringCase(
@@ -160,7 +162,10 @@ func TriageIncident(_ context.Context, module, logs string) (*api.IncidentTriage
 	t.scanCloudRootActivity(logs)
 
 	out := &api.IncidentTriage{
-		AnalysisMetadata: newAnalysisMetadata(), IsFalsePositive: !t.hasAttack, SeverityLevel: severityLevels[t.severity], AttackVectorGuessed: t.vector,
+		AnalysisMetadata:         newAnalysisMetadata(),
+		IsFalsePositive:          !t.hasAttack,
+		SeverityLevel:            severityLevels[t.severity],
+		AttackVectorGuessed:      t.vector,
 		AffectedAssetsIdentified: affectedAssets(module, lines),
 	}
 	if !t.hasAttack {

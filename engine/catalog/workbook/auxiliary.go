@@ -277,7 +277,8 @@ func (im *importer) readCompensatingControls(t *auxiliaryTable) {
 			}
 			continue
 		}
-		for from := t.findColumn("possible compensating control #"); from >= 0; from = t.findColumnFrom(from+1, "possible compensating control #") {
+		const prefix = "possible compensating control #"
+		for from := t.findColumn(prefix); from >= 0; from = t.findColumnFrom(from+1, prefix) {
 			if k, at := parseCompensatingControl(t, row, from); k.Control != "" {
 				if _, known := im.byCode[k.Control]; !known {
 					im.warn(t.name, cellName(row+1, at+1), "%s is not a control of the catalog", k.Control)

@@ -163,7 +163,10 @@ func TestForms(t *testing.T) {
 		},
 		{
 			"list field", "a.odt",
-			odt("", mark("FORMDROPDOWN", param("Dropdown_ListEntry", "Never")+param("Dropdown_ListEntry", "Always")+param("Dropdown_Selected", "1"))),
+			odt("", mark(
+				"FORMDROPDOWN",
+				param("Dropdown_ListEntry", "Never")+param("Dropdown_ListEntry", "Always")+param("Dropdown_Selected", "1"),
+			)),
 			"Locked? Always", "",
 		},
 		{"placeholder", "a.odt", odt("", `<text:placeholder>&lt;name&gt;</text:placeholder> so`), "Locked? so", "1 empty form field"},

@@ -42,7 +42,9 @@ func TestNothingIsRunOrFetched(t *testing.T) {
 	)
 	macro := "Sub AutoOpen()\nShell \"touch " + made + "\"\nEnd Sub"
 	word := documenttest.Docx(t, documenttest.DocxParagraph("", "Words."), map[string]string{
-		"word/_rels/document.xml.rels": rels, "word/vbaProject.bin": macro, "word/embeddings/o.bin": macro,
+		"word/_rels/document.xml.rels": rels,
+		"word/vbaProject.bin":          macro,
+		"word/embeddings/o.bin":        macro,
 		"word/document.xml": `<!DOCTYPE w [<!ENTITY e SYSTEM "` + disk + `"><!ENTITY f SYSTEM "` + web + `">]><w:document ` + documenttest.WordNS + `><w:body>` + documenttest.DocxParagraph(
 			"",
 			"Words. &e;&f;",

@@ -66,7 +66,11 @@ func TestReadHonoursContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	raw := []byte("text")
-	if _, err := parsetest.New(t, parse.Options{}).Read(ctx, "a.txt", bytes.NewReader(raw), int64(len(raw))); !errors.Is(err, context.Canceled) {
+	if _, err := parsetest.New(t, parse.Options{}).
+		Read(ctx, "a.txt", bytes.NewReader(raw), int64(len(raw))); !errors.Is(
+		err,
+		context.Canceled,
+	) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -94,7 +98,8 @@ func TestNameWarning(t *testing.T) {
 	if len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0], "the content is") {
 		t.Errorf("warnings %q", doc.Warnings)
 	}
-	if doc := parsetest.Read(t, "notes.unknown", []byte("Just words.")); len(doc.Warnings) != 0 || doc.MIME != "text/plain" || doc.Title != "notes" {
+	if doc := parsetest.Read(t, "notes.unknown", []byte("Just words.")); len(doc.Warnings) != 0 || doc.MIME != "text/plain" ||
+		doc.Title != "notes" {
 		t.Errorf("%q %s %q", doc.Warnings, doc.MIME, doc.Title)
 	}
 }

@@ -25,67 +25,54 @@ import (
 // format is a supported file format.
 type format struct {
 	mime       string
-	label      string   // in a sentence: "a PDF"
-	extensions []string // its file name extensions
-	reader     string   // the key of its reader in readerVersions
-	read       func(*document.Builder, string) error
-	isPicture  bool // its text must be recognized
+	label      string                                // in a sentence: "a PDF"
+	extensions []string                              // its file name extensions
+	reader     string                                // the key of its reader in readerVersions
+	read       func(*document.Builder, string) error // set for text formats only
+	isPicture  bool                                  // its text must be recognized
 }
 
-// The supported formats. A format with a read function is a text format.
+func newFormat(mime, label, reader string, extensions ...string) *format {
+	return &format{mime: mime, label: label, reader: reader, extensions: extensions}
+}
+
+func newTextFormat(mime, label, reader string, read func(*document.Builder, string) error, extensions ...string) *format {
+	return &format{mime: mime, label: label, reader: reader, read: read, extensions: extensions}
+}
+
+// The supported formats.
 var (
-	formatPDF  = &format{mime: "application/pdf", label: "a PDF", reader: "pdf", extensions: []string{".pdf"}}
-	formatDocx = &format{
-		mime:       "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-		label:      "a Word document",
-		reader:     "docx",
-		extensions: []string{".docx", ".docm", ".dotx", ".dotm"},
-	}
-	formatXlsx = &format{
-		mime:       "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-		label:      "an Excel workbook",
-		reader:     "xlsx",
-		extensions: []string{".xlsx", ".xlsm", ".xltx", ".xltm"},
-	}
-	formatPptx = &format{
-		mime:       "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-		label:      "a PowerPoint presentation",
-		reader:     "pptx",
-		extensions: []string{".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"},
-	}
-	formatODT = &format{
-		mime:       office.MIMEODT,
-		label:      "an OpenDocument text",
-		reader:     "odf",
-		extensions: []string{".odt", ".ott"},
-	}
-	formatODS = &format{
-		mime:       office.MIMEODS,
-		label:      "an OpenDocument spreadsheet",
-		reader:     "odf",
-		extensions: []string{".ods", ".ots"},
-	}
-	formatODP = &format{
-		mime:       office.MIMEODP,
-		label:      "an OpenDocument presentation",
-		reader:     "odf",
-		extensions: []string{".odp", ".otp"},
-	}
-	formatRTF      = &format{mime: "application/rtf", label: "RTF", reader: "rtf", extensions: []string{".rtf"}}
-	formatMail     = &format{mime: "message/rfc822", label: "a mail", reader: "mail", extensions: []string{".eml", ".mbox"}}
-	formatMHTML    = &format{mime: "multipart/related", label: "a saved web page (MHTML)", reader: "mail", extensions: []string{".mht", ".mhtml"}}
-	formatMsg      = &format{mime: "application/vnd.ms-outlook", label: "an Outlook message", reader: "mail", extensions: []string{".msg"}}
-	formatSigned   = &format{mime: "application/pkcs7-mime", label: "signed data", reader: "mail", extensions: []string{".p7m", ".p7s"}}
-	formatZip      = &format{mime: "application/zip", label: "a zip archive", reader: "zip", extensions: []string{".zip"}}
-	formatHTML     = &format{mime: "text/html", label: "HTML", reader: "html", read: text.ReadHTML, extensions: []string{".html", ".htm", ".xhtml"}}
-	formatXML      = &format{mime: "application/xml", label: "XML", reader: "xml", read: text.ReadXML, extensions: []string{".xml"}}
-	formatJSON     = &format{mime: "application/json", label: "JSON", reader: "json", read: text.ReadJSON, extensions: []string{".json", ".jsonl", ".ndjson"}}
-	formatCSV      = &format{mime: "text/csv", label: "CSV", reader: "csv", read: text.ReadCSV, extensions: []string{".csv"}}
-	formatTSV      = &format{mime: text.MIMETSV, label: "TSV", reader: "csv", read: text.ReadCSV, extensions: []string{".tsv", ".tab"}}
-	formatMarkdown = &format{mime: "text/markdown", label: "Markdown", reader: "markdown", read: text.ReadMarkdown, extensions: []string{".md", ".markdown"}}
-	formatRST      = &format{mime: "text/x-rst", label: "reStructuredText", reader: "rst", read: text.ReadRST, extensions: []string{".rst", ".rest"}}
-	formatYAML     = &format{mime: "application/yaml", label: "YAML", reader: "yaml", read: text.ReadYAML, extensions: []string{".yaml", ".yml"}}
-	formatPlain    = &format{mime: "text/plain", label: "plain text", reader: "plain", read: text.ReadPlain}
+	formatPDF  = newFormat("application/pdf", "a PDF", "pdf", ".pdf")
+	formatDocx = newFormat(
+		"application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+		"a Word document", "docx", ".docx", ".docm", ".dotx", ".dotm",
+	)
+	formatXlsx = newFormat(
+		"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+		"an Excel workbook", "xlsx", ".xlsx", ".xlsm", ".xltx", ".xltm",
+	)
+	formatPptx = newFormat(
+		"application/vnd.openxmlformats-officedocument.presentationml.presentation",
+		"a PowerPoint presentation", "pptx", ".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm",
+	)
+	formatODT      = newFormat(office.MIMEODT, "an OpenDocument text", "odf", ".odt", ".ott")
+	formatODS      = newFormat(office.MIMEODS, "an OpenDocument spreadsheet", "odf", ".ods", ".ots")
+	formatODP      = newFormat(office.MIMEODP, "an OpenDocument presentation", "odf", ".odp", ".otp")
+	formatRTF      = newFormat("application/rtf", "RTF", "rtf", ".rtf")
+	formatMail     = newFormat("message/rfc822", "a mail", "mail", ".eml", ".mbox")
+	formatMHTML    = newFormat("multipart/related", "a saved web page (MHTML)", "mail", ".mht", ".mhtml")
+	formatMsg      = newFormat("application/vnd.ms-outlook", "an Outlook message", "mail", ".msg")
+	formatSigned   = newFormat("application/pkcs7-mime", "signed data", "mail", ".p7m", ".p7s")
+	formatZip      = newFormat("application/zip", "a zip archive", "zip", ".zip")
+	formatHTML     = newTextFormat("text/html", "HTML", "html", text.ReadHTML, ".html", ".htm", ".xhtml")
+	formatXML      = newTextFormat("application/xml", "XML", "xml", text.ReadXML, ".xml")
+	formatJSON     = newTextFormat("application/json", "JSON", "json", text.ReadJSON, ".json", ".jsonl", ".ndjson")
+	formatCSV      = newTextFormat("text/csv", "CSV", "csv", text.ReadCSV, ".csv")
+	formatTSV      = newTextFormat(text.MIMETSV, "TSV", "csv", text.ReadCSV, ".tsv", ".tab")
+	formatMarkdown = newTextFormat("text/markdown", "Markdown", "markdown", text.ReadMarkdown, ".md", ".markdown")
+	formatRST      = newTextFormat("text/x-rst", "reStructuredText", "rst", text.ReadRST, ".rst", ".rest")
+	formatYAML     = newTextFormat("application/yaml", "YAML", "yaml", text.ReadYAML, ".yaml", ".yml")
+	formatPlain    = newTextFormat("text/plain", "plain text", "plain", text.ReadPlain)
 )
 
 // unsupportedFormats lists the signatures of well-known unsupported formats, with error messages.

@@ -217,7 +217,9 @@ func TestNestedTables(t *testing.T) {
 		"a.odt": documenttest.ODF(t, "text", `<table:table>`+odfRow(q("System"), q("Users"))+odfRow(q("CRM"), odfCell(`<table:table>`+
 			odfRow(q("Name"), q("Role"))+odfRow(q("Ann"), q("admin"))+odfRow(q("Bo"), q("user"))+`</table:table>`))+`</table:table>`, nil),
 	} {
-		if got, want := allText(parsetest.Read(t, file, raw)), "System: CRM; Users: Name: Ann, Role: admin / Name: Bo, Role: user\n"; got != want {
+		if got, want := allText(
+			parsetest.Read(t, file, raw),
+		), "System: CRM; Users: Name: Ann, Role: admin / Name: Bo, Role: user\n"; got != want {
 			t.Errorf("%s: %q, want %q", file, got, want)
 		}
 	}

@@ -154,7 +154,8 @@ func TestCMMCRequirements(t *testing.T) {
 			t.Errorf("%s %s is %q, want %q", tc.framework, tc.code, got, tc.want)
 		}
 	}
-	if e := CheckCMMCEligibility([]api.SoAItem{bearing("3.1.1", api.Implemented)}, nil, "2026-11-20"); e.Eligible || len(e.NotAssessed) != 109 {
+	if e := CheckCMMCEligibility([]api.SoAItem{bearing("3.1.1", api.Implemented)}, nil, "2026-11-20"); e.Eligible ||
+		len(e.NotAssessed) != 109 {
 		t.Errorf("109 requirements that nothing bears: %+v", e)
 	}
 }

@@ -71,7 +71,11 @@ func Analyze(text string, currentYear int) *Analysis {
 		cleaned := blankChoices(blankEmptyCells(raw))
 		words := splitWords(cleaned)
 		s := Sentence{
-			span: sp, Stance: parseStanceAndClauses(cleaned, words, currentYear), Text: a.Text[sp.start:sp.end], LeadIndex: -1, headingIndex: heading,
+			span:         sp,
+			Stance:       parseStanceAndClauses(cleaned, words, currentYear),
+			Text:         a.Text[sp.start:sp.end],
+			LeadIndex:    -1,
+			headingIndex: heading,
 		}
 		s.IsTableRow = s.IsTableRow || isTableRow(raw)
 		switch row := lineAround(text, sp); {

@@ -212,7 +212,8 @@ func isUnassertingMatrix(text string, matrix []word, complementizer string, that
 		return true // "option 3 would mean that"
 	case has(rivalNouns) && predicate, has(organizationPlurals) && predicate && !self:
 		return true
-	case near(reportVerbs, 6) && !self && (has(outsiderNouns) || has(lawNouns) || isNamedOrganization(text, matrix) || otherOrganization(matrix)):
+	case near(reportVerbs, 6) && !self &&
+		(has(outsiderNouns) || has(lawNouns) || isNamedOrganization(text, matrix) || otherOrganization(matrix)):
 		return true
 	case usedToBePattern.MatchString(text[:matrix[len(matrix)-1].end]):
 		return true

@@ -69,7 +69,7 @@ func (s *Stance) readNegativeWord(words []word, i int) {
 		if first := firstWordOfClause(words, w.clause); w.clause > 0 && (first == w.text || first == "on") {
 			s.Discontinued |= bit >> 1 // "log reviews: paused since May"
 		}
-	case w.text == "few" && !oneOf(wordAt(words, i-1), "a", "the", "last", "every") && wordAt(words, i+1) != "days" && wordAt(words, i+1) != "minutes":
+	case w.text == "few" && !oneOf(wordAt(words, i-1), "a", "the", "last", "every") && !oneOf(wordAt(words, i+1), "days", "minutes"):
 		s.Rare |= bit
 	case oneOf(w.text, "rarely", "seldom", "hardly", "scarcely", "barely"):
 		s.Rare |= bit

@@ -69,15 +69,6 @@ func splitWords(text string) []word {
 	return out
 }
 
-// Words returns the words in a text, in lower case.
-func Words(text string) []string {
-	var out []string
-	for _, w := range splitWords(text) {
-		out = append(out, w.text)
-	}
-	return out
-}
-
 // isWordRune reports whether r is a letter, a digit or a percent sign.
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '%' }
 

@@ -117,7 +117,12 @@ func (h *fixture) advance(d time.Duration, gaps float64) {
 
 func (h *fixture) rule(metric, operator string, threshold float64, window int, channels ...string) (*api.AlertRule, error) {
 	in := &api.CreateAlertInput{}
-	in.Body.Name, in.Body.Metric, in.Body.Operator, in.Body.Threshold, in.Body.WindowSeconds, in.Body.Channels = "Gaps", metric, operator, threshold, window, channels
+	in.Body.Name = "Gaps"
+	in.Body.Metric = metric
+	in.Body.Operator = operator
+	in.Body.Threshold = threshold
+	in.Body.WindowSeconds = window
+	in.Body.Channels = channels
 	return h.Create(h.t.Context(), h.by, in)
 }
 
@@ -283,7 +288,11 @@ func TestHostile(t *testing.T) {
 		}
 	}
 	in := &api.CreateAlertInput{}
-	in.Body.Name, in.Body.Metric, in.Body.Operator, in.Body.Threshold, in.Body.WindowSeconds = "Gaps\r\nBcc: x@y.example\x1b[2J {{title}}", "service_emails_queued", "lt", math.MaxFloat64, 1
+	in.Body.Name = "Gaps\r\nBcc: x@y.example\x1b[2J {{title}}"
+	in.Body.Metric = "service_emails_queued"
+	in.Body.Operator = "lt"
+	in.Body.Threshold = math.MaxFloat64
+	in.Body.WindowSeconds = 1
 	if _, err := h.Create(t.Context(), h.by, in); err != nil {
 		t.Fatal(err)
 	}

@@ -138,7 +138,11 @@ func (h *fixture) approved(items int) {
 	h.t.Helper()
 	h.must(h.db.Update(h.t.Context(), func(tx *store.Tx) error {
 		h.plan.VersionNumber++
-		h.plan.ID, h.plan.AssessmentID, h.plan.OrganizationID, h.plan.Status, h.plan.CreatedAt = tx.NewID(), harbor, org, api.VersionApproved, tx.Now()
+		h.plan.ID = tx.NewID()
+		h.plan.AssessmentID = harbor
+		h.plan.OrganizationID = org
+		h.plan.Status = api.VersionApproved
+		h.plan.CreatedAt = tx.Now()
 		if err := store.POAMVersions.Insert(tx, org, &h.plan); err != nil {
 			return err
 		}

@@ -89,7 +89,14 @@ func (s *serviceNowTracker) checkAccess(ctx context.Context) (string, error) {
 	var found struct {
 		Result []snRecord `json:"result"`
 	}
-	if _, err := s.doJSON(ctx, http.MethodGet, s.recordPath(""), s.withDefaultParams(url.Values{"sysparm_limit": {"1"}}), nil, &found); err != nil {
+	if _, err := s.doJSON(
+		ctx,
+		http.MethodGet,
+		s.recordPath(""),
+		s.withDefaultParams(url.Values{"sysparm_limit": {"1"}}),
+		nil,
+		&found,
+	); err != nil {
 		return "", err
 	}
 	return "the table " + s.table + " is readable", nil

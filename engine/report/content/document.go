@@ -224,7 +224,10 @@ func (v *Report) aboutReportFacts() block.Facts {
 	}
 	var frameworks []block.Cell
 	for _, fw := range v.Frameworks {
-		frameworks = append(frameworks, block.UserText(wording.OrDefault(fw.Name, fw.Code)).With(block.Span{Text: " "}, block.Span{Text: fw.Code, Mono: true}))
+		frameworks = append(
+			frameworks,
+			block.UserText(wording.OrDefault(fw.Name, fw.Code)).With(block.Span{Text: " "}, block.Span{Text: fw.Code, Mono: true}),
+		)
 	}
 	if len(frameworks) == 0 {
 		f.Add("Frameworks", block.Text("none selected"))

@@ -22,7 +22,9 @@ func ExecutiveText(src *Source) string {
 // executiveParagraphs returns the paragraphs of the executive text.
 func (v *Report) executiveParagraphs() []string {
 	out := []string{v.describeSubject()}
-	for _, describe := range []func() string{v.describeControls, v.describeFindings, v.describeMaturity, v.describePlan, v.describeApprovalAndLimits} {
+	for _, describe := range []func() string{
+		v.describeControls, v.describeFindings, v.describeMaturity, v.describePlan, v.describeApprovalAndLimits,
+	} {
 		if s := describe(); s != "" {
 			out = append(out, s)
 		}

@@ -52,7 +52,10 @@ func radarChart(domains []api.DomainMaturity) (block.Picture, bool) {
 	angle := func(axis int) float64 { return 2*math.Pi*float64(axis)/float64(len(shown)) - math.Pi/2 }
 	at := func(axis int, level float64) drawing.Point {
 		r := radarRadius * math.Min(math.Max(level, 0), float64(maxLevel)) / float64(maxLevel)
-		return drawing.Point{X: drawing.RoundTo2(radarWidth/2 + r*math.Cos(angle(axis))), Y: drawing.RoundTo2(radarCenterY + r*math.Sin(angle(axis)))}
+		return drawing.Point{
+			X: drawing.RoundTo2(radarWidth/2 + r*math.Cos(angle(axis))),
+			Y: drawing.RoundTo2(radarCenterY + r*math.Sin(angle(axis))),
+		}
 	}
 	corners := func(level func(axis int) float64) []drawing.Point {
 		out := make([]drawing.Point, len(shown))

@@ -110,10 +110,7 @@ func TestOwnTemplateIsBounded(t *testing.T) {
 		&bytes.Buffer{},
 		s,
 		Request{Template: content.TemplateFull, Format: FormatHTML, CustomTemplate: `{{range 100000}}x{{end}}`},
-	); !errors.Is(
-		err,
-		context.Canceled,
-	) {
+	); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller who has gone: %v", err)
 	}
 	full := errors.New("no space left on device")
@@ -122,10 +119,7 @@ func TestOwnTemplateIsBounded(t *testing.T) {
 		failing{full},
 		s,
 		Request{Template: content.TemplateFull, Format: FormatHTML, CustomTemplate: `{{range 100000}}0123456789{{end}}`},
-	); !errors.Is(
-		err,
-		full,
-	) {
+	); !errors.Is(err, full) {
 		t.Errorf("a full disk: %v", err)
 	}
 }

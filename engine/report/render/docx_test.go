@@ -79,12 +79,13 @@ func TestDOCXIsSound(t *testing.T) {
 
 func TestDOCXMarksDrafts(t *testing.T) {
 	s := reporttest.SampleSource(5)
-	if parts := reporttest.UnzipParts(t, write(t, s, content.TemplateFull, FormatDOCX)); strings.Contains(parts["word/header1.xml"], "DRAFT") ||
+	parts := reporttest.UnzipParts(t, write(t, s, content.TemplateFull, FormatDOCX))
+	if strings.Contains(parts["word/header1.xml"], "DRAFT") ||
 		!strings.Contains(parts["docProps/core.xml"], "<cp:contentStatus>Final<") {
 		t.Error("an approved report is marked as a draft")
 	}
 	s.Gap.Status = api.VersionUnderReview
-	parts := reporttest.UnzipParts(t, write(t, s, content.TemplateFull, FormatDOCX))
+	parts = reporttest.UnzipParts(t, write(t, s, content.TemplateFull, FormatDOCX))
 	if !strings.Contains(parts["word/header1.xml"], "DRAFT") || !strings.Contains(parts["word/document.xml"], "DRAFT.") ||
 		!strings.Contains(parts["docProps/core.xml"], "<cp:contentStatus>Draft<") {
 		t.Error("a draft is not marked on every page")

@@ -115,8 +115,12 @@ func TestPDFFonts(t *testing.T) {
 		"PostScript outlines": append([]byte("OTTO"), gomedium.TTF[4:]...),
 		"cut":                 gomedium.TTF[:len(gomedium.TTF)/3],
 	} {
-		if err := Write(context.Background(), &b, s, Request{Template: content.TemplateExecutiveSummary, Format: FormatPDF, Font: font}); err == nil ||
-			!strings.Contains(err.Error(), "font") {
+		if err := Write(
+			context.Background(),
+			&b,
+			s,
+			Request{Template: content.TemplateExecutiveSummary, Format: FormatPDF, Font: font},
+		); err == nil || !strings.Contains(err.Error(), "font") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

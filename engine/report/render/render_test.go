@@ -68,10 +68,12 @@ func TestSupported(t *testing.T) {
 		if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s as %s: %v; want a validation error with %q", tc.template, tc.format, err, tc.want)
 		}
-		if got := Write(context.Background(), io.Discard, reporttest.SampleSource(1), Request{Template: tc.template, Format: tc.format}); !api.IsCode(
-			got,
-			api.CodeValidation,
-		) {
+		if got := Write(
+			context.Background(),
+			io.Discard,
+			reporttest.SampleSource(1),
+			Request{Template: tc.template, Format: tc.format},
+		); !api.IsCode(got, api.CodeValidation) {
 			t.Errorf("writing %s as %s: %v", tc.template, tc.format, got)
 		}
 	}

@@ -474,7 +474,14 @@ func HostileSource() *content.Source {
 	}
 	for i := range s.Findings {
 		f := &s.Findings[i]
-		f.ControlCode, f.ControlTitle, f.Condition, f.Criteria, f.Cause, f.Effect, f.Recommendation, f.Evidence = bad[5], bad[1], bad[1], bad[2], bad[3], bad[4], bad[5], s.SoAItems[0].Evidence
+		f.ControlCode = bad[5]
+		f.ControlTitle = bad[1]
+		f.Condition = bad[1]
+		f.Criteria = bad[2]
+		f.Cause = bad[3]
+		f.Effect = bad[4]
+		f.Recommendation = bad[5]
+		f.Evidence = s.SoAItems[0].Evidence
 		f.Severity, f.Result, f.GapType, f.Status = api.Severity(bad[0]), api.Result(bad[1]), bad[2], api.Implementation(bad[5])
 	}
 	for i := range s.POAMItems {

@@ -187,7 +187,11 @@ func sumReports(sets []SetReport) SetReport {
 			f.to.Missed += f.from.Missed
 		}
 		a, b := &all.Ablation, &s.Ablation
-		a.Dependent, a.Downgraded, a.Unevidenced, a.Changed, a.Independent = a.Dependent+b.Dependent, a.Downgraded+b.Downgraded, a.Unevidenced+b.Unevidenced, a.Changed+b.Changed, a.Independent+b.Independent
+		a.Dependent += b.Dependent
+		a.Downgraded += b.Downgraded
+		a.Unevidenced += b.Unevidenced
+		a.Changed += b.Changed
+		a.Independent += b.Independent
 	}
 	all.computeShares()
 	return all

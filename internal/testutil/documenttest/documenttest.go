@@ -26,7 +26,9 @@ import (
 func Outline(blocks []document.Block) string {
 	var sb strings.Builder
 	for _, b := range blocks {
-		mark := map[document.Kind]string{document.Heading: "#", document.Paragraph: "¶", document.ListItem: "-", document.TableRow: "|", document.Line: ">"}[b.Kind]
+		mark := map[document.Kind]string{
+			document.Heading: "#", document.Paragraph: "¶", document.ListItem: "-", document.TableRow: "|", document.Line: ">",
+		}[b.Kind]
 		sb.WriteString(
 			strings.Repeat(mark, max(b.Level, 1)) + " " + strings.TrimLeft(b.Marker+" ", " ") + strings.ReplaceAll(b.Text, "\n", "⏎"),
 		)
@@ -238,7 +240,10 @@ trailer <</Root 1 0 R/Size 5>>
 
 // words returns the words of a text, in lower case.
 func words(s string) []string {
-	return strings.FieldsFunc(strings.ToLower(document.CleanLine(s)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+	return strings.FieldsFunc(
+		strings.ToLower(document.CleanLine(s)),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) },
+	)
 }
 
 // WordF1 compares two texts as bags of words.

@@ -22,7 +22,8 @@ func Complete(b *document.Builder, name string) *document.Document {
 	}
 	if d.Title == "" && len(d.Blocks) > 0 {
 		// Only a heading at the start of the document is its title.
-		if first := d.Blocks[0]; first.Kind == document.Heading && len(first.HeadingPath) == 0 && first.Level == 1 && hasSingleTopHeading(d.Blocks) {
+		if first := d.Blocks[0]; first.Kind == document.Heading && len(first.HeadingPath) == 0 && first.Level == 1 &&
+			hasSingleTopHeading(d.Blocks) {
 			d.Title = first.Text
 		}
 	}

@@ -102,8 +102,10 @@ func addEmbedded(b *document.Builder, z *zip.Reader, part string, at api.Locator
 }
 
 // sheetHeaderParts are the codes that begin the left, middle and right part of a sheet's header, and those of fields.
-var sheetHeaderParts = strings.NewReplacer("&L", "\n", "&C", "\n", "&R", "\n", "&P", "", "&N", "", "&D", "", "&T", "", "&F", "", "&A", "", "&Z", "",
-	"&G", "", "&B", "", "&I", "", "&U", "", "&E", "", "&S", "", "&X", "", "&Y", "", "&&", "&")
+var sheetHeaderParts = strings.NewReplacer(
+	"&L", "\n", "&C", "\n", "&R", "\n", "&P", "", "&N", "", "&D", "", "&T", "", "&F", "", "&A", "", "&Z", "",
+	"&G", "", "&B", "", "&I", "", "&U", "", "&E", "", "&S", "", "&X", "", "&Y", "", "&&", "&",
+)
 
 // sheetHeaderTexts returns the texts of a sheet's header or footer.
 func sheetHeaderTexts(code string) (out []string) {

@@ -146,7 +146,10 @@ func TestODFRefuses(t *testing.T) {
 
 func FuzzODF(f *testing.F) {
 	for _, kind := range []string{"text", "spreadsheet", "presentation"} {
-		f.Add(kind, `<office:forms><form:listbox><form:option/></office:forms><draw:control/><text:p><field:fieldmark><text:placeholder>x</text:placeholder></text:p>`)
+		f.Add(
+			kind,
+			`<office:forms><form:listbox><form:option/></office:forms><draw:control/><text:p><field:fieldmark><text:placeholder>x</text:placeholder></text:p>`,
+		)
 		f.Add(
 			kind,
 			`<text:h>a</text:h><text:p>b<text:note><text:note-body><text:p>c</text:p></text:note-body></text:note></text:p><text:list><text:list-item><text:p>d</text:p></text:list-item></text:list>`,

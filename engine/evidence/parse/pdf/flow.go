@@ -374,7 +374,8 @@ func (f *flowWriter) headingLevel(l *textLine) int {
 		}
 		return min(len(f.headingSizes), 6)
 	}
-	if l.bold && l.size > f.bodySize*0.95 && len(l.text) < 110 && !strings.ContainsAny(l.text[len(l.text)-1:], ".,;:") && f.isSeparateFromLast(l) {
+	if l.bold && l.size > f.bodySize*0.95 && len(l.text) < 110 && !strings.ContainsAny(l.text[len(l.text)-1:], ".,;:") &&
+		f.isSeparateFromLast(l) {
 		level := len(f.headingSizes) + 1
 		if number, _, ok := text.SplitHeadingNumber(l.text); ok {
 			level += strings.Count(strings.TrimRight(number, "."), ".")

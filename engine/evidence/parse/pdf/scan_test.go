@@ -34,7 +34,8 @@ func scan(t testing.TB, text string) []byte {
 	t.Helper()
 	raw := documenttest.PDF(t, func(p *fpdf.Fpdf) { p.AddPage(); p.MultiCell(0, 7, text, "", "L", false) })
 	var out bytes.Buffer
-	err := shared().openDocument(document.NewBuilder(context.Background(), document.Options{}), bytes.NewReader(raw), int64(len(raw)), func(doc engineDocument) error {
+	b := document.NewBuilder(context.Background(), document.Options{})
+	err := shared().openDocument(b, bytes.NewReader(raw), int64(len(raw)), func(doc engineDocument) error {
 		pnm, err := doc.renderPage(1)
 		if err != nil {
 			return err

@@ -19,7 +19,8 @@ func TestCSV(t *testing.T) {
 	if got := doc.Blocks[1].Locator; got != (api.Locator{LineStart: 4, LineEnd: 5}) {
 		t.Errorf("locator %+v", got)
 	}
-	if tsv := parsetest.Read(t, "x", []byte("a\tb\n1\t2\n3\t4\n")); tsv.MIME != "text/tab-separated-values" || tsv.Blocks[0].Text != "a: 1; b: 2" {
+	if tsv := parsetest.Read(t, "x", []byte("a\tb\n1\t2\n3\t4\n")); tsv.MIME != "text/tab-separated-values" ||
+		tsv.Blocks[0].Text != "a: 1; b: 2" {
 		t.Errorf("tsv %s %q", tsv.MIME, tsv.Blocks[0].Text)
 	}
 }
@@ -45,7 +46,8 @@ func TestJSON(t *testing.T) {
 	if doc.Version != "3" || doc.Blocks[1].Locator != (api.Locator{LineStart: 3, LineEnd: 3}) {
 		t.Errorf("version %q, %+v", doc.Version, doc.Blocks[1].Locator)
 	}
-	if lines := parsetest.Read(t, "x.jsonl", []byte("{\"a\":1}\n{\"a\":2}\n")); len(lines.Blocks) != 2 || lines.Blocks[1].Locator.LineStart != 2 {
+	if lines := parsetest.Read(t, "x.jsonl", []byte("{\"a\":1}\n{\"a\":2}\n")); len(lines.Blocks) != 2 ||
+		lines.Blocks[1].Locator.LineStart != 2 {
 		t.Errorf("json lines: %+v", lines.Blocks)
 	}
 }

@@ -122,7 +122,13 @@ func (j *jsonReader) readArray(path []string, depth, start int) error {
 	}
 	for _, p := range plain {
 		j.b.AddBlockWithPath(
-			document.Block{Kind: document.ListItem, Level: 1, Text: p, HeadingPath: path, Locator: api.Locator{LineStart: start, LineEnd: j.currentLine()}},
+			document.Block{
+				Kind:        document.ListItem,
+				Level:       1,
+				Text:        p,
+				HeadingPath: path,
+				Locator:     api.Locator{LineStart: start, LineEnd: j.currentLine()},
+			},
 		)
 	}
 	return j.readClosing()

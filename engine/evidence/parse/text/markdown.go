@@ -204,7 +204,8 @@ func (m *mdReader) readTable(n *extast.Table) {
 		for c := row.FirstChild(); c != nil; c = c.NextSibling() {
 			cells = append(cells, m.inlineText(c))
 		}
-		if _, head := row.(*extast.TableHeader); head && document.CountFilled(cells) > 0 && !document.IsKeyValueTable([]document.Row{{Cells: cells}}) {
+		if _, head := row.(*extast.TableHeader); head && document.CountFilled(cells) > 0 &&
+			!document.IsKeyValueTable([]document.Row{{Cells: cells}}) {
 			t.SetHeader(cells, m.locatorFor(row))
 			continue
 		}

@@ -79,7 +79,9 @@ func (y *yamlReader) readNode(n *yaml.Node, path []string, depth, table int) err
 		return y.readSequence(n, path, depth)
 	}
 	if s := scalarText(n); s != "" {
-		y.b.AddBlockWithPath(document.Block{Kind: document.Paragraph, Text: s, HeadingPath: path, Locator: api.Locator{LineStart: n.Line, LineEnd: n.Line}})
+		y.b.AddBlockWithPath(
+			document.Block{Kind: document.Paragraph, Text: s, HeadingPath: path, Locator: api.Locator{LineStart: n.Line, LineEnd: n.Line}},
+		)
 	}
 	return y.b.Err()
 }

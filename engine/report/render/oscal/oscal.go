@@ -43,7 +43,13 @@ type oscalWriter struct {
 }
 
 // Templates lists the report templates for which OSCAL has a model.
-var Templates = []string{content.TemplateFull, content.TemplateSoA, content.TemplateGapAnalysis, content.TemplatePOAM, content.TemplateAssessmentPlan}
+var Templates = []string{
+	content.TemplateFull,
+	content.TemplateSoA,
+	content.TemplateGapAnalysis,
+	content.TemplatePOAM,
+	content.TemplateAssessmentPlan,
+}
 
 // Write writes a report as OSCAL JSON. The template determines which OSCAL model is used.
 func Write(out io.Writer, v *content.Report) error {
@@ -222,7 +228,12 @@ func (w *oscalWriter) metadataWithParties(title string) models.Metadata {
 	}
 	p.add("catalog", w.CatalogName())
 	p.add("written-by", w.Tool)
-	m := models.Metadata{LastModified: w.timeOrReportDate(w.AsOf), OscalVersion: oscal.Version, Version: version, Title: oneLine(title, "Report")}
+	m := models.Metadata{
+		LastModified: w.timeOrReportDate(w.AsOf),
+		OscalVersion: oscal.Version,
+		Version:      version,
+		Title:        oneLine(title, "Report"),
+	}
 	if len(w.DraftReasons) > 0 {
 		p.add("draft", "true")
 		m.Title = "DRAFT: " + m.Title
@@ -247,7 +258,10 @@ func (w *oscalWriter) addParty(id, name, kind string) string {
 	key := w.uuidFor("party", kind, id, name)
 	if !w.emitted[key] {
 		w.emitted[key] = true
-		w.parties = append(w.parties, models.Party{UUID: key, Type: kind, Name: oneLine(name, wording.OrDefault(oneLine(id, ""), "not specified"))})
+		w.parties = append(
+			w.parties,
+			models.Party{UUID: key, Type: kind, Name: oneLine(name, wording.OrDefault(oneLine(id, ""), "not specified"))},
+		)
 	}
 	return key
 }
