@@ -85,6 +85,9 @@ func (v *Report) limitsList() block.List {
 		add("%s", why)
 	}
 	add("The assessment is based on the documents in its register. No systems were tested.")
+	for _, note := range v.modelReaderNotes() {
+		add("%s", note)
+	}
 	add("“Not evidenced” means there was too little evidence to judge. It does not mean that a control is not implemented.")
 	if _, unread := v.partitionDocuments(); len(unread) > 0 {
 		names := make([]string, len(unread))

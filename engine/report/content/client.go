@@ -665,6 +665,9 @@ func (v *Report) methodSection() []block.Block {
 	}
 	var l block.List
 	add := func(s string) { l.Items = append(l.Items, block.UserText(s)) }
+	for _, note := range v.modelReaderNotes() {
+		add(note)
+	}
 	add("Paper is not practice: what documents say may not be what is done. Where records show practice, they are preferred.")
 	add("“Too little evidence” does not mean that a measure is missing.")
 	add("Severity combines the weight of a measure, how much of it is missing, and how many requirements depend on it. " +

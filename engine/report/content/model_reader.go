@@ -1,0 +1,34 @@
+package content
+
+import (
+	"fmt"
+	"strings"
+)
+
+// modelReaders returns the language models that read the evidence as the first and as the second reader, as the Statement of
+// Applicability's method names them: "ollama/qwen3:8b, digest 5f0c1a2b3c4d, prompt reader/1". Readers that aren't models are "".
+func (v *Report) modelReaders() (first, second string) {
+	if v.SoA == nil {
+		return "", ""
+	}
+	model := func(reader string) string {
+		_, out, _ := strings.Cut(reader, " (model ")
+		return strings.TrimSuffix(out, ")")
+	}
+	method, other, _ := strings.Cut(v.SoA.Method, "; second reader ")
+	return model(method), model(other)
+}
+
+// modelReaderNotes returns what readers of the report have to know about language models that read the evidence.
+func (v *Report) modelReaderNotes() (out []string) {
+	first, second := v.modelReaders()
+	if first != "" {
+		out = append(out, fmt.Sprintf("A language model, %s, read the passages instead of the rules. Its verdicts can be more lenient than those "+
+			"of the rules; each rests on words that are verbatim in the documents. Another model may read them differently.", first))
+	}
+	if second != "" {
+		out = append(out, fmt.Sprintf("A language model, %s, read the passages as a second reader. It changed no status; lines on which it "+
+			"disagreed were marked for review.", second))
+	}
+	return out
+}
