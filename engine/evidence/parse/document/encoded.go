@@ -18,7 +18,7 @@ const (
 
 var tagPattern = lazyregexp.New(`</?[A-Za-z][\w:.-]*(?:\s+[\w:.-]+\s*=\s*(?:"[^"]*"|'[^']*'))*\s*/?>|<[?!][^<>]*>`)
 
-// unreadKind returns as what a text isn't read, because it is no prose: encoded bytes, markup, data or a minified
+// unreadKind returns the api.Unread… kind of a text that isn't prose: encoded bytes, markup, data or a minified
 // program. It returns "" for other text, and for all short text.
 func unreadKind(text string) string {
 	switch {

@@ -20,7 +20,7 @@ func IsSymbolFont(name string) bool {
 	return symbolFonts[name] != nil && name != "symbol"
 }
 
-// SymbolText returns a character of a symbol font in Unicode; empty if its meaning isn't known.
+// SymbolText returns the Unicode equivalent of a symbol font's character, or "" if it is unknown.
 func SymbolText(font string, char rune) string {
 	if char >= 0xF000 && char <= 0xF0FF {
 		char -= 0xF000

@@ -45,7 +45,7 @@ func renderRow(header, cells []string, answers []bool) string {
 	return strings.Join(parts, "; ")
 }
 
-// answerColumns returns which columns hold answers, or stand for an answer to be marked; nil if none do.
+// answerColumns returns which columns hold answers, or represent an answer to be marked. It returns nil if none do.
 func answerColumns(header []string) []bool {
 	var out []bool
 	yes, no := false, false
@@ -258,7 +258,8 @@ func mayBePairs(rows []Row) bool {
 	return widestRow(rows) == 2 && !isLabel(NonEmptyCells(rows[first].Cells)[1])
 }
 
-// arePairsAbove reports whether the rows that follow pairs are a table so wide that none of the pairs can be its header.
+// arePairsAbove reports whether the rows that follow pairs are a table so wide that none of the pairs can be its
+// header.
 func arePairsAbove(pairs, rows []Row) bool {
 	widest := widestRow(rows)
 	return !slices.ContainsFunc(pairs, func(r Row) bool { return mayBeHeader(r, widest) })

@@ -16,8 +16,8 @@ import (
 
 const maxChartTexts = 200
 
-// addChart adds the words of a chart: its titles, and the names of its series and categories. The figures are drawn, not
-// written, so the chart is counted by the caller.
+// addChart adds the words of a chart: its titles, and the names of its series and categories. The figures are drawn,
+// not written, so the chart is counted by the caller.
 func addChart(b *document.Builder, z *zip.Reader, part string, at api.Locator) error {
 	var titles, labels []string
 	var open strings.Builder
@@ -59,7 +59,7 @@ func addRelatedCharts(b *document.Builder, z *zip.Reader, part string, at api.Lo
 	return nil
 }
 
-// alternativeText returns the text that describes a picture or shape to who can't see it; empty if a program wrote it.
+// alternativeText returns the alternative text of a picture or shape, or "" if a program generated it.
 func alternativeText(e xml.StartElement) string {
 	text := document.CleanLine(attrValue(e, "descr"))
 	if strings.Contains(text, "generated") {
@@ -78,7 +78,7 @@ func relationAttr(e xml.StartElement) string {
 	return ""
 }
 
-// relatedByID returns the part that a part's relation refers to; empty if there is none.
+// relatedByID returns the part that the relation with the given ID refers to, or "" if there is none.
 func relatedByID(part, id string, relations []relation) string {
 	for _, r := range relations {
 		if r.ID == id && r.TargetMode != "External" {

@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// wordField is a form field of the old kind whose properties are being read. Its value is stored beside the text.
+// wordField is a legacy form field whose properties are being read. Its value is stored separately from the text.
 type wordField struct {
 	isCheckBox, isList  bool
 	isTicked, isDefault flag

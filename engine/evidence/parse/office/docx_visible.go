@@ -17,7 +17,7 @@ const (
 	flagOff flag = -1
 )
 
-// wordFormat is the formatting of runs that decides whether their text is visible: one run's own, or a style's.
+// wordFormat holds the formatting, of a run or a style, that determines whether text is visible.
 type wordFormat struct {
 	vanish, strike         flag // toggles: a style turns over what another style sets
 	specVanish, dstrike    flag
@@ -56,7 +56,7 @@ func (f *wordFormat) set(name, val string, shade func() string) {
 	}
 }
 
-// shadeColor returns the color of a w:shd or w:highlight; empty if it shades nothing.
+// shadeColor returns the color of a w:shd or w:highlight, or "" if it shades nothing.
 func shadeColor(name, val, fill, color string) string {
 	switch {
 	case name == "highlight":
@@ -73,7 +73,7 @@ func shadeColor(name, val, fill, color string) string {
 	return strings.ToUpper(fill)
 }
 
-// inherit sets what f leaves open to what base has.
+// inherit copies the properties that f doesn't set from base.
 func (f *wordFormat) inherit(base wordFormat) {
 	f.vanish, f.strike = cmp.Or(f.vanish, base.vanish), cmp.Or(f.strike, base.strike)
 	f.specVanish, f.dstrike = cmp.Or(f.specVanish, base.specVanish), cmp.Or(f.dstrike, base.dstrike)
@@ -108,7 +108,7 @@ func (p wordProperties) format() (f wordFormat) {
 	return f
 }
 
-// get returns the format of a style with what it inherits.
+// get returns the format of a style, including inherited properties.
 func (s *wordStyles) get(id string) wordFormat {
 	f := s.formats[id]
 	if s.resolved[id] {
@@ -135,7 +135,7 @@ type wordBox struct {
 	cellKind   string
 }
 
-// unreadKind returns as what the text of the open run isn't read; "" if it is visible.
+// unreadKind returns the api.Unread… kind that hides the text of the open run, or "" if it is visible.
 func (w *wordWalker) unreadKind() string {
 	s := &w.d.looks
 	run := w.direct
@@ -212,7 +212,7 @@ func (w *wordWalker) countUnread(kind string) {
 	}
 }
 
-// locator returns the place of what is being read, if it is in the body.
+// locator returns the location of the text being read, if it is in the body.
 func (w *wordWalker) locator() api.Locator {
 	if w.onRow == nil {
 		return api.Locator{}
@@ -233,7 +233,7 @@ func (w *wordWalker) section() string {
 	return ""
 }
 
-// startVisibility follows what decides on the visibility of the texts to come.
+// startVisibility tracks the properties that determine whether the following text is visible.
 func (w *wordWalker) startVisibility(e xml.StartElement) {
 	name, section := e.Name.Local, w.section()
 	var box *wordBox

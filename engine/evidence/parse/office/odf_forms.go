@@ -11,8 +11,8 @@ import (
 
 const maxControls = 10_000
 
-// startForm follows form fields and controls, whose values are stored apart from where they are shown. It returns true
-// for an element that needs no more attention.
+// startForm tracks form fields and controls, whose values are stored separately from their position. It returns true
+// for an element that needs no further processing.
 func (w *odfWalker) startForm(e xml.StartElement) bool {
 	name := e.Name.Local
 	switch {
@@ -65,7 +65,7 @@ func (w *odfWalker) endForm(name string) bool {
 	return true
 }
 
-// value returns what a form field shows; empty if its text is stored as text.
+// value returns the text that a form field shows, or "" if it is stored as ordinary text.
 func (f *wordField) value() string {
 	switch {
 	case f.isCheckBox:
@@ -76,7 +76,7 @@ func (f *wordField) value() string {
 	return ""
 }
 
-// readControl notes what a control shows.
+// readControl records the text that a control shows.
 func (w *odfWalker) readControl(e xml.StartElement) {
 	if len(w.controls) >= maxControls {
 		return
@@ -107,7 +107,7 @@ func (w *odfWalker) readControl(e xml.StartElement) {
 	}
 }
 
-// showControl writes what a control shows where it is.
+// showControl writes the text that a control shows, at its position.
 func (w *odfWalker) showControl(text string) {
 	switch {
 	case strings.TrimSpace(text) == "":

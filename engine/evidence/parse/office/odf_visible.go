@@ -15,7 +15,8 @@ import (
 
 const maxODFStyles = 50_000
 
-// odfFormat is the formatting that decides whether text is visible: of a style, or of an element with all around it.
+// odfFormat holds the formatting, of a style or of an element and those around it, that determines whether text is
+// visible.
 type odfFormat struct {
 	hidden, struck    flag
 	tiny              flag
@@ -24,7 +25,7 @@ type odfFormat struct {
 	isPrompt          flag   // of a field of a form
 }
 
-// inherit sets what f leaves open to what base has. What hides an element hides all in it.
+// inherit copies the properties that f doesn't set from base. An element that is hidden hides everything inside it.
 func (f *odfFormat) inherit(base odfFormat) {
 	f.hidden, f.struck, f.tiny = cmp.Or(f.hidden, base.hidden), cmp.Or(f.struck, base.struck), cmp.Or(f.tiny, base.tiny)
 	f.color, f.background = cmp.Or(f.color, base.color), cmp.Or(f.background, base.background)
@@ -46,7 +47,8 @@ func newODFStyles() *odfStyles {
 	return &odfStyles{formats: map[odfStyleKey]odfFormat{}, parents: map[odfStyleKey]string{}, resolved: map[odfStyleKey]odfFormat{}}
 }
 
-// startElement follows the definitions of styles. Those of the content replace equally named ones of the whole document.
+// startElement follows the definitions of styles. Those of the content replace equally named ones of the whole
+// document.
 func (s *odfStyles) startElement(e xml.StartElement) {
 	switch name := e.Name.Local; name {
 	case "style", "default-style":
@@ -67,7 +69,7 @@ func (s *odfStyles) startElement(e xml.StartElement) {
 	}
 }
 
-// set sets what the properties of a style say.
+// set applies the properties of a style.
 func (f *odfFormat) set(properties string, e xml.StartElement) {
 	fill, fillColor := attrValue(e, "fill"), odfColor(attrValue(e, "fill-color"))
 	for _, a := range e.Attr {
@@ -116,7 +118,7 @@ func (f *odfFormat) set(properties string, e xml.StartElement) {
 	}
 }
 
-// odfColor returns a color's red, green and blue in hex; empty if it has none.
+// odfColor returns a color as hexadecimal red, green and blue, or "" if it has none.
 func odfColor(s string) string {
 	if rgb, ok := strings.CutPrefix(s, "#"); ok && len(rgb) == 6 {
 		return strings.ToUpper(rgb)
@@ -124,7 +126,7 @@ func odfColor(s string) string {
 	return ""
 }
 
-// get returns the format of a style with what it inherits.
+// get returns the format of a style, including inherited properties.
 func (s *odfStyles) get(family, name string) odfFormat {
 	var f odfFormat
 	key := odfStyleKey{family, name}
@@ -145,7 +147,7 @@ func (s *odfStyles) get(family, name string) odfFormat {
 	return f
 }
 
-// odfStyleWalker reads the styles of a part and nothing else.
+// odfStyleWalker reads only the styles of a part.
 type odfStyleWalker struct{ styles *odfStyles }
 
 func (w odfStyleWalker) isSkipped(e xml.StartElement) bool {
@@ -175,8 +177,8 @@ var odfFamilies = map[string]string{
 	"text-box": "", "page": "drawing-page", "placeholder": "", "content-control": "",
 }
 
-// startVisibility follows what decides on the visibility of the text to come. It returns true for an element that
-// isn't shown at all.
+// startVisibility tracks the properties that determine whether the following text is visible. It returns true for an
+// element that isn't shown at all.
 func (w *odfWalker) startVisibility(e xml.StartElement) bool {
 	w.styles.startElement(e)
 	name := e.Name.Local
@@ -287,7 +289,7 @@ type columnStyle struct {
 	style string
 }
 
-// addColumn notes the columns that an element of the open table describes.
+// addColumn records the columns that an element of the open table describes.
 func (t *odfTable) addColumn(e xml.StartElement) {
 	n := document.ParsePositiveOrOne(attrValue(e, "number-columns-repeated"), 1<<15)
 	at := columnRange{t.columnCount + 1, t.columnCount + n}

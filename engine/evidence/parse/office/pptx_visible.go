@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// slideFormat is the formatting of text that decides whether it is visible.
+// slideFormat holds the formatting that determines whether text is visible.
 type slideFormat struct {
 	strike        flag
 	color         string // RGB or the name of a theme color; unknownColor; empty if not set
@@ -27,7 +27,7 @@ func (f *slideFormat) inherit(base slideFormat) {
 	}
 }
 
-// slideLook is what decides on the visibility of a run within the slide.
+// slideLook holds the properties that determine whether a run on the slide is visible.
 type slideLook struct {
 	run          slideFormat
 	level, place int
@@ -36,7 +36,7 @@ type slideLook struct {
 // slideLevels are the formats of the nine levels of a list.
 type slideLevels [9]slideFormat
 
-// slideRect is a place on a slide or in a group, in EMU.
+// slideRect is a rectangle on a slide or in a group, in EMUs.
 type slideRect struct{ x, y, width, height float64 }
 
 // slideShape is an open shape, picture, table frame or group.
@@ -52,7 +52,7 @@ type slideShape struct {
 	counted     string
 }
 
-// slideMaster is what a layout or a master passes on to slides.
+// slideMaster holds the properties that slides inherit from a layout or a master.
 type slideMaster struct {
 	placeholders []slideShape
 	styles       map[string]*slideLevels // "titleStyle", "bodyStyle", "otherStyle", "defaultTextStyle"
@@ -79,7 +79,7 @@ func (p *pptxReader) master(part string) *slideMaster {
 	return m
 }
 
-// relatedPart returns the part of a kind that a part refers to; "" if there is none.
+// relatedPart returns the part of the given kind that a part refers to, or "" if there is none.
 func relatedPart(part, kind string, relations []relation) string {
 	for _, r := range relations {
 		if r.TargetMode != "External" && strings.HasSuffix(r.Type, kind) {
@@ -113,7 +113,7 @@ func (s *slideWalker) topShape() *slideShape {
 	return nil
 }
 
-// startVisibility follows what decides on the visibility of the text to come.
+// startVisibility tracks the properties that determine whether the following text is visible.
 func (s *slideWalker) startVisibility(e xml.StartElement) {
 	name := e.Name.Local
 	shape := s.topShape()
@@ -197,7 +197,7 @@ func (f *slideFormat) set(e xml.StartElement) {
 	}
 }
 
-// openLevel returns the level of the list style that is open, of a shape or a master; or nil.
+// openLevel returns the open level of a shape's or master's list style, or nil.
 func (s *slideWalker) openLevel() *slideFormat {
 	for i := len(s.path) - 1; i > 0; i-- {
 		level, ok := strings.CutPrefix(s.path[i], "lvl")
@@ -223,7 +223,7 @@ func (s *slideWalker) openLevel() *slideFormat {
 	return nil
 }
 
-// setColor sets the color of what the open fill belongs to.
+// setColor sets the color of the element that the open fill belongs to.
 func (s *slideWalker) setColor(e xml.StartElement) {
 	color := attrValue(e, "val")
 	switch e.Name.Local {
@@ -264,7 +264,7 @@ func (s *slideWalker) endVisibility(name string) {
 	}
 }
 
-// parentOf returns the placeholder of a layout or master that a shape inherits from; or nil.
+// parentOf returns the placeholder of a layout or master that a shape inherits from, or nil.
 func (m *slideMaster) parentOf(shape *slideShape) *slideShape {
 	if shape.placeholder == "" {
 		return nil
@@ -285,7 +285,7 @@ func (m *slideMaster) parentOf(shape *slideShape) *slideShape {
 	return found
 }
 
-// unreadKind returns as what the text of the open run isn't read; "" if it is visible.
+// unreadKind returns the api.Unread… kind that hides the text of the open run, or "" if it is visible.
 func (s *slideWalker) unreadKind() string {
 	for i := range s.shapes {
 		if s.shapes[i].isHidden {
@@ -335,7 +335,7 @@ func (s *slideWalker) unreadKind() string {
 	return ""
 }
 
-// themeColor returns the usual value of a theme's main colors; another color is returned as it is.
+// themeColor returns the usual value of a theme's main colors, and any other color unchanged.
 func themeColor(name string, isDark bool) string {
 	isLight := name == "lt1"
 	switch name {
@@ -353,7 +353,7 @@ func themeColor(name string, isDark bool) string {
 	return "000000"
 }
 
-// isOffSlide reports whether all of a place in the open groups is outside the slide.
+// isOffSlide reports whether a rectangle in the open groups is entirely outside the slide.
 func (s *slideWalker) isOffSlide(at *slideRect) bool {
 	if at == nil || s.p.width <= 0 || s.p.height <= 0 {
 		return false

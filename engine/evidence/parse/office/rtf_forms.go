@@ -44,8 +44,8 @@ func (r *rtfReader) readFormWord(word string, v int) bool {
 	return true
 }
 
-// endField writes what a field shows that has no text: at the end of its instruction the value of a form field, and at
-// its own end a symbol, unless the field has a result.
+// endField writes the value of a field that has no text of its own: at the end of its instruction the value of a
+// form field, and at its own end a symbol, unless the field has a result.
 func (r *rtfReader) endField(closed rtfGroup) {
 	if r.currentGroup().dest == rtfBody && closed.dest == rtfInstruction {
 		if r.form != nil {
@@ -69,7 +69,7 @@ func (r *rtfReader) endField(closed rtfGroup) {
 	}
 }
 
-// readFontName reads the names of fonts, and notes those of symbol fonts.
+// readFontName reads the names of fonts and records those of symbol fonts.
 func (r *rtfReader) readFontName(s string) {
 	name, _, ends := strings.Cut(s, ";")
 	if r.fontName += name; !ends {

@@ -12,7 +12,7 @@ import (
 
 const maxRTFColors = 10_000
 
-// rtfFormat is the formatting of text that decides whether it is visible. A group inherits it from the one around it.
+// rtfFormat holds the formatting that determines whether text is visible. A group inherits it from the one around it.
 type rtfFormat struct {
 	vanish, strike, deleted flag
 	character               int // number of the character style; 0 if none
@@ -98,7 +98,7 @@ func (r *rtfReader) colorAt(index int) string {
 	return r.colors[index]
 }
 
-// styleFormat returns the format of a style with what it inherits. Styles of paragraphs and characters have
+// styleFormat returns the format of a style, including inherited properties. Styles of paragraphs and characters have
 // numbers of their own; "s" or "cs" is their word.
 func (r *rtfReader) styleFormat(word string, number int) (f rtfFormat) {
 	for range 20 { // stops at circular styles
@@ -119,7 +119,7 @@ type rtfStyleKey struct {
 	number int
 }
 
-// unreadKind returns as what the text of the open group isn't read; "" if it is visible.
+// unreadKind returns the api.Unread… kind that hides the text of the open group, or "" if it is visible.
 func (r *rtfReader) unreadKind() string {
 	f := r.currentGroup().format
 	for _, style := range []rtfFormat{r.styleFormat("cs", f.character), r.styleFormat("s", r.para.style)} {

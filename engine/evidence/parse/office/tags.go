@@ -99,7 +99,8 @@ func (s *tagScanner) name() (name string, begins, ends bool) {
 	return string(tag), !closing, closing || bytes.HasSuffix(s.tag, []byte("/"))
 }
 
-// attr returns an attribute of the tag by its name, or by ":name" if it has a prefix; empty if it has none.
+// attr returns an attribute of the tag by its name, or by ":name" if it has a prefix. It returns "" if the tag
+// doesn't have it.
 func (s *tagScanner) attr(name string) string {
 	rest := s.tag
 	for {

@@ -80,8 +80,8 @@ func (c *sheetControl) setPlace() bool {
 	return c.column <= document.MaxColumns && c.row <= excelize.TotalRows
 }
 
-// readControls finds the form controls of the sheet: those of the drawing of the old kind, with their values from parts
-// of their own if there are any.
+// readControls finds the form controls of the sheet: those of the legacy drawing, with values from separate parts if
+// there are any.
 func (c *sheetCells) readControls(x *excelize.File) error {
 	values := map[string]sheetControl{} // by ID of the part, then by ID of the shape
 	shapes, hasValues := "", false
@@ -142,7 +142,7 @@ type placedText struct {
 	text   string
 }
 
-// readShapes reads the controls of a drawing of the old kind.
+// readShapes reads the controls of a legacy drawing.
 func (c *sheetCells) readShapes(part string) (out []sheetControl, err error) {
 	var open sheetControl
 	inLabel := false
@@ -191,7 +191,7 @@ func (c *sheetCells) addControls(row int, cells []string) []string {
 	return cells
 }
 
-// addOtherControls adds a row for the controls beside each row that has no cells.
+// addOtherControls adds a row for the controls next to each row that has no cells.
 func (c *sheetCells) addOtherControls(t *document.TableWriter) {
 	rows := make([]int, 0, len(c.controls))
 	for row := range c.controls {

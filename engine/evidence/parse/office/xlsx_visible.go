@@ -18,7 +18,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/zipfile"
 )
 
-// workbook is what decides on the visibility of cells, read from the parts that excelize doesn't give access to.
+// workbook holds the properties that determine whether cells are visible, read from parts that excelize doesn't expose.
 type workbook struct {
 	b       *document.Builder
 	z       *zip.Reader
@@ -33,7 +33,7 @@ type workbookSheet struct {
 	isHidden bool
 }
 
-// cellLook is how a cell format shows a value.
+// cellLook describes how a cell format shows a value.
 type cellLook struct {
 	isStruck                bool
 	hidesText, hidesNumbers bool
@@ -51,7 +51,7 @@ type stringRun struct {
 	color    string
 }
 
-// unreadKind returns as what a text or number in the cell isn't read, or "".
+// unreadKind returns the api.Unread… kind that hides a text or number in the cell, or "" if it is visible.
 func (l cellLook) unreadKind(isNumber bool) string {
 	switch {
 	case isNumber && l.hidesNumbers, !isNumber && l.hidesText, isSameColor(l.color, l.fill):
@@ -137,7 +137,7 @@ type xlsxColor struct {
 // indexedColors are the first colors of the fixed palette; those from 8 on repeat them.
 var indexedColors = []string{"000000", "FFFFFF", "FF0000", "00FF00", "0000FF", "FFFF00", "FF00FF", "00FFFF"}
 
-// rgb returns a color's red, green and blue in hex; empty if unknown.
+// rgb returns a color as hexadecimal red, green and blue, or "" if it is unknown.
 func (w *workbook) rgb(c *xlsxColor) string {
 	if c == nil {
 		return ""
@@ -333,7 +333,8 @@ func (r *runReader) tag(s *tagScanner) {
 	}
 }
 
-// formatted returns the pieces if one has a format that may hide it; else the string looks like its cell.
+// formatted returns the pieces if one has a format that may hide it; otherwise nil, because the string looks like
+// its cell.
 func (r *runReader) formatted() []stringRun {
 	for _, run := range r.runs {
 		if run.isStyled {
@@ -365,8 +366,8 @@ func (w *workbook) readStrings(part string) error {
 	})
 }
 
-// sheetCells finds the cells of a sheet that aren't visible. It goes through the sheet's part beside the reader of
-// the values.
+// sheetCells finds the cells of a sheet that aren't visible. It reads the sheet's part in parallel with the reader
+// of the values.
 type sheetCells struct {
 	w         *workbook
 	sheet     workbookSheet
@@ -410,7 +411,7 @@ func (c *sheetCells) close() error {
 	return c.part.Close()
 }
 
-// nextRow goes to the next row.
+// nextRow advances to the next row.
 func (c *sheetCells) nextRow() {
 	for !c.ended {
 		if c.tags.next() != nil {
@@ -438,7 +439,8 @@ func (c *sheetCells) nextRow() {
 	}
 }
 
-// removeUnread empties the cells of row n that aren't visible, and counts them. It returns false if the whole row isn't.
+// removeUnread empties the cells of row n that aren't visible, and counts them. It returns false if the whole row
+// isn't.
 func (c *sheetCells) removeUnread(n int, cells []string) (bool, error) {
 	visible, filled := true, document.CountFilled(cells) > 0
 	for !c.ended {
@@ -551,7 +553,7 @@ func (c *sheetCells) readRow(n int, cells []string, count bool) {
 	c.ended = true
 }
 
-// visibleText returns what of a cell's text is visible, and as what the rest isn't read.
+// visibleText returns the visible part of a cell's text, and the api.Unread… kind of the rest.
 func visibleText(text string, runs []stringRun, look cellLook, isNumber bool) (visible, kind string) {
 	if runs == nil {
 		if kind = look.unreadKind(isNumber); kind != "" {

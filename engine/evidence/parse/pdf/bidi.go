@@ -54,8 +54,8 @@ func textDirection(s string) direction {
 	return d
 }
 
-// readingOrder returns what is on a line from left to right in the order in which it is read. base is the direction of
-// the line.
+// readingOrder sorts the items of a line, given from left to right, into the order in which they are read. base is
+// the direction of the line.
 func readingOrder[T any](items []T, base direction, directionOf func(T) direction) []T {
 	turned := leftToRight
 	if base == rightToLeft {
@@ -120,8 +120,8 @@ func wordText(runes []placedRune) string {
 	return norm.NFKC.String(sb.String())
 }
 
-// orderWords returns the text of the words of a line, which are ordered from left to right, and the script that most of
-// them are written in from right to left; nil if it is another.
+// orderWords returns the text of the words of a line, which are ordered from left to right, and the right-to-left
+// script that most of them are written in, or nil if there is none.
 func orderWords(words []word) (text string, script *unicode.RangeTable) {
 	turned, letters := 0, 0
 	for _, w := range words {

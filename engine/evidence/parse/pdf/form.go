@@ -33,8 +33,8 @@ const (
 	maxCheckReach = 25   // points from a check box to its label
 )
 
-// addFields adds the answers of a form to the words of the page, each after the label that is printed for it. Without such a
-// label, the field's hint or name is added too.
+// addFields adds the answers of a form to the words of the page, each after the label that is printed for it.
+// Without such a label, the field's hint or name is added too.
 func (p *pageContent) addFields() {
 	slices.SortStableFunc(p.fields, func(a, b formField) int { return int(a.at.y0 - b.at.y0) })
 	printed := slices.Clone(p.words)
@@ -54,7 +54,7 @@ func (p *pageContent) addFields() {
 	})
 }
 
-// label returns what a field is called if no label is printed for it.
+// label returns a field's own name, for fields without a printed label.
 func (f formField) label() string {
 	name := f.name[strings.LastIndexByte(f.name, '.')+1:]
 	for _, s := range []string{f.hint, strings.ReplaceAll(name, "_", " ")} {
@@ -81,7 +81,7 @@ func (p *pageContent) addTextValue(f formField, printed []word) {
 		last := label[len(label)-1]
 		size = last.height()
 		at.y0, at.y1 = last.y0, max(last.y1, at.y1)
-		if !p.isParted(last, f.at) {
+		if !p.isSeparated(last, f.at) {
 			at.x0 = last.x1 + letterWidth*size/2
 		}
 	case len(p.labelAbove(f, printed)) == 0:
@@ -167,7 +167,7 @@ func (p *pageContent) addAnswer(f formField, label []word, answer string) {
 	}
 	last := label[len(label)-1]
 	size := last.height()
-	if f.at.x0 > last.x1 && p.isParted(last, f.at) {
+	if f.at.x0 > last.x1 && p.isSeparated(last, f.at) {
 		p.addWords(answer, f.at.x0, last.y0, 0, size)
 		return
 	}
@@ -205,7 +205,7 @@ func joinWords(words []word) string {
 	return strings.Join(parts, " ")
 }
 
-// isBeside reports whether a word is on the line of a field, or on the first line of a high one.
+// isBeside reports whether a word is on the line of a field, or on the first line of a tall field.
 func (f formField) isBeside(w word) bool {
 	if w.turn.isVertical() {
 		return false
@@ -277,8 +277,8 @@ func lineOf(words []word, matches func(word) bool) []word {
 	return best.words
 }
 
-// isParted reports whether a line of a table is between a label and its field.
-func (p *pageContent) isParted(label word, field box) bool {
+// isSeparated reports whether a ruling line of a table is between a label and its field.
+func (p *pageContent) isSeparated(label word, field box) bool {
 	mid := (label.y0 + label.y1) / 2
 	return slices.ContainsFunc(p.rules, func(r rule) bool {
 		return !r.horizontal && r.at > label.x1-1 && r.at < field.x0-2 && r.from < mid && r.to > mid

@@ -23,7 +23,7 @@ const (
 	maxOptions   = 2000
 )
 
-// openForm prepares the reading of form fields and returns whether there are any.
+// openForm prepares reading the form fields. It reports whether there are any.
 func (m *pdfiumDocument) openForm() bool {
 	if m.isFormTried || m.call("FPDF_GetFormType", m.doc) == 0 {
 		return m.form != 0

@@ -139,7 +139,7 @@ func indexCSS(css, bytes string) int {
 	return -1
 }
 
-// blockEnd returns where a block's closing brace is; the length if it has none.
+// blockEnd returns the index of a block's closing brace, or the length of css if there is none.
 func blockEnd(css string) int {
 	for at, depth := 0, 1; ; {
 		n := indexCSS(css[at:], "{}")
@@ -185,7 +185,7 @@ func matchesScreen(query string) bool {
 	return false
 }
 
-// addRule adds a rule for each of its selectors. A selector that is not understood is left out.
+// addRule adds a rule for each of its selectors. Unsupported selectors are ignored.
 func (s *stylesheet) addRule(selectors, block string) {
 	properties := parseDeclarations(block)
 	for _, p := range properties {
@@ -224,7 +224,8 @@ func (s *stylesheet) addRule(selectors, block string) {
 	}
 }
 
-// selectorKey returns what an element needs to be found by the selector: ".class", "#id" or a name; "" if unknown.
+// selectorKey returns the key by which the selector's elements are indexed: ".class", "#id" or a name, or "" if it
+// is unknown.
 func selectorKey(selector string) string {
 	if strings.ContainsAny(selector, `[(\"':*`) {
 		return ""
@@ -236,8 +237,8 @@ func selectorKey(selector string) string {
 	return strings.ToLower(last)
 }
 
-// requiredAncestors returns what the ancestors of an element have to be for the selector: the key of the nearest, and
-// the counts of all. Both are empty if that is unknown.
+// requiredAncestors returns which ancestors the selector requires of an element: the key of the nearest, and the
+// counts of all. Both are empty if that is unknown.
 func (s *stylesheet) requiredAncestors(selector string) (nearest string, counts []*int) {
 	if strings.ContainsAny(selector, `[(\"':*+~`) {
 		return "", nil
@@ -328,8 +329,8 @@ func parseDeclarations(block string) (out []cssProperty) {
 	return out
 }
 
-// propertiesFor returns the properties of an element by name, as the cascade has them: rules by specificity and
-// order, then its own style attribute, then what is important. Nil if it has none.
+// propertiesFor returns the properties of an element by name, in cascade order: rules by specificity and order, then
+// its own style attribute, then important declarations. It returns nil if there are none.
 func (s *stylesheet) propertiesFor(n *html.Node) map[string]string {
 	var matched []*cssRule
 	match := func(list []cssRule) {
@@ -394,7 +395,7 @@ func (s *stylesheet) propertiesFor(n *html.Node) map[string]string {
 	return out
 }
 
-// apply sets the properties that are important, or those that are not. Shorthands set what they stand for.
+// apply sets the important properties, or the others. Shorthands set the properties they stand for.
 func (s *stylesheet) apply(to map[string]string, properties []cssProperty, important bool) {
 	for _, p := range properties {
 		if p.important != important || !visibilityProperties[p.name] {
@@ -444,7 +445,7 @@ func (s *stylesheet) apply(to map[string]string, properties []cssProperty, impor
 	}
 }
 
-// cssLength returns a length in pixels, about: a percentage or multiple of the font size counts as of 16 pixels.
+// cssLength returns an approximate length in pixels: percentages and multiples of the font size assume 16 pixels.
 func cssLength(s string) (float64, bool) {
 	unit := strings.TrimLeft(s, "+-.0123456789")
 	v, err := strconv.ParseFloat(s[:len(s)-len(unit)], 64)
@@ -526,7 +527,7 @@ func cssColor(s string) (color.RGBA, bool) {
 	return opaqueOrNone(v[0], v[1], v[2], v[3]), true
 }
 
-// opaqueOrNone returns a color that is transparent if its alpha is below a tenth; else it counts as opaque.
+// opaqueOrNone returns a color that is transparent if its alpha is below a tenth, and opaque otherwise.
 func opaqueOrNone(r, g, b, alpha float64) color.RGBA {
 	if alpha < 0.1 {
 		return color.RGBA{}

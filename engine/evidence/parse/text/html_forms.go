@@ -74,7 +74,7 @@ func selectedOptions(list *html.Node) string {
 	return strings.Join(chosen, ", ")
 }
 
-// optionText returns an option's text; empty if it is only a prompt, which has no value.
+// optionText returns an option's text, or "" if it is only a prompt, which has no value.
 func optionText(n *html.Node) string {
 	if hasAttr(n, "value") && attr(n, "value") == "" {
 		return ""

@@ -17,7 +17,7 @@ const (
 	similarColor = 10   // of 255: colors whose channels differ by less look the same
 )
 
-// appearance is how the text of an element looks. Elements in it inherit it.
+// appearance describes how the text of an element looks. Nested elements inherit it.
 type appearance struct {
 	// For the element and all in it, whatever their styles.
 	removed bool // takes no space
@@ -35,7 +35,7 @@ type appearance struct {
 	counted *bool // whether the unread text that began at this element or around it is counted
 }
 
-// unreadKind returns as what the text isn't read; "" if it is visible.
+// unreadKind returns the api.Unread… kind that hides the text, or "" if it is visible.
 func (a *appearance) unreadKind() string {
 	switch {
 	case a.removed || a.hidden || a.invisible || a.noSize || a.outdented || a.color.A == 0 || sameColor(a.color, a.background):
@@ -46,7 +46,7 @@ func (a *appearance) unreadKind() string {
 	return ""
 }
 
-// sameColor reports whether text of a color can't be told from an opaque background.
+// sameColor reports whether text of a color is indistinguishable from an opaque background.
 func sameColor(text, background color.RGBA) bool {
 	differs := func(a, b uint8) bool { return max(a, b)-min(a, b) >= similarColor }
 	return background.A != 0 && !differs(text.R, background.R) && !differs(text.G, background.G) && !differs(text.B, background.B)
@@ -66,7 +66,7 @@ func removeInvisible(b *document.Builder, root *html.Node) error {
 	return p.visit(root, pageLook())
 }
 
-// pageLook returns how text looks in a page without styles.
+// pageLook returns the appearance of text on a page without styles.
 func pageLook() appearance {
 	return appearance{background: color.RGBA{255, 255, 255, 255}, color: color.RGBA{0, 0, 0, 255}}
 }
@@ -147,7 +147,7 @@ func (p *visibilityPass) countMedia(n *html.Node) {
 	}
 }
 
-// lookOf returns how the text of an element looks that is in an element with the outer look.
+// lookOf returns the appearance of an element's text, given that of the surrounding element.
 func (p *visibilityPass) lookOf(n *html.Node, outer appearance) appearance {
 	look := outer
 	css := p.css.propertiesFor(n)
@@ -191,7 +191,7 @@ func (p *visibilityPass) lookOf(n *html.Node, outer appearance) appearance {
 	return look
 }
 
-// applyTextProperties sets what elements inside may set again.
+// applyTextProperties sets the properties that nested elements may override.
 func (a *appearance) applyTextProperties(css map[string]string) {
 	switch css["visibility"] {
 	case "hidden", "collapse":
@@ -225,8 +225,8 @@ func (a *appearance) setBackground(value string) {
 	}
 }
 
-// isHiddenBox reports whether the properties hide an element's box with all in it: transparent, without size, clipped
-// away or outside the page.
+// isHiddenBox reports whether the properties hide an element's box and everything in it: transparent, without size,
+// clipped away or outside the page.
 func isHiddenBox(css map[string]string) bool {
 	opacity := css["opacity"]
 	if filter, ok := strings.CutPrefix(css["filter"], "opacity("); ok {
@@ -266,7 +266,7 @@ func isHiddenBox(css map[string]string) bool {
 	return isEmptyClipPath(css["clip-path"]) || isTransformedAway(css["transform"])
 }
 
-// isEmptyClip reports whether rect(top, right, bottom, left) has no area to speak of.
+// isEmptyClip reports whether rect(top, right, bottom, left) has practically no area.
 func isEmptyClip(clip string) bool {
 	list, ok := strings.CutPrefix(clip, "rect(")
 	edges := strings.FieldsFunc(strings.TrimSuffix(list, ")"), func(r rune) bool { return r == ' ' || r == ',' })

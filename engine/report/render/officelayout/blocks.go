@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Limits of loops and conditions, far beyond what documents have; pairing their tags takes the square of the time.
+// Limits of loops and conditions, far beyond those of real documents, because the time for pairing tags grows with
+// the square of their number.
 const (
 	maxBlockTags    = 5000 // in a part
 	maxNestedBlocks = 50
@@ -18,19 +19,19 @@ type blockNode struct {
 	branches []branch
 }
 
-// branch holds what is between two tags of a block, and the tag that introduces it: the opening tag or an else.
+// branch holds the content between two tags of a block, and the tag that begins it: the opening tag or an else.
 type branch struct {
 	tag   *tag
 	nodes []*node
 }
 
-// openBlock is an opening tag whose closing tag has not come yet.
+// openBlock is an opening tag whose closing tag hasn't been read yet.
 type openBlock struct {
 	node  *node
 	elses []*node
 }
 
-// buildBlocks pairs the tags of loops and conditions and replaces what is between them with a block.
+// buildBlocks pairs the tags of loops and conditions and replaces everything between them with a block.
 func (l *compiler) buildBlocks(root *node) {
 	var tags []*node
 	root.walk(func(n *node) bool {
@@ -41,7 +42,7 @@ func (l *compiler) buildBlocks(root *node) {
 	})
 	if len(tags) > maxBlockTags {
 		first := tags[maxBlockTags]
-		l.report(first, first.tag.source, fmt.Sprintf("the layout has more than %d tags of loops and conditions", maxBlockTags), "")
+		l.addError(first, first.tag.source, fmt.Sprintf("the layout has more than %d tags of loops and conditions", maxBlockTags), "")
 		return
 	}
 	var open []openBlock
@@ -49,39 +50,39 @@ func (l *compiler) buildBlocks(root *node) {
 		switch t := n.tag; t.kind {
 		case tagOpen:
 			if len(open) == maxNestedBlocks {
-				l.report(n, t.source, fmt.Sprintf("loops and conditions are nested more than %d deep", maxNestedBlocks), "")
+				l.addError(n, t.source, fmt.Sprintf("loops and conditions are nested more than %d deep", maxNestedBlocks), "")
 				return
 			}
 			if t.word != "each" && t.word != "if" && t.word != "unless" {
-				l.report(n, t.source, "there is no block "+t.word, "use {{#each LIST}}, {{#if VALUE}} or {{#unless VALUE}}")
+				l.addError(n, t.source, "there is no block "+t.word, "use {{#each LIST}}, {{#if VALUE}} or {{#unless VALUE}}")
 			}
 			open = append(open, openBlock{node: n})
 		case tagElse:
 			if len(open) == 0 {
-				l.report(n, t.source, "it belongs to no {{#if}} or {{#each}}", "")
+				l.addError(n, t.source, "it belongs to no {{#if}} or {{#each}}", "")
 				continue
 			}
 			o := &open[len(open)-1]
 			o.elses = append(o.elses, n)
 		case tagClose:
 			if len(open) == 0 {
-				l.report(n, t.source, "nothing is open that it could close", "remove it, or open the block before it")
+				l.addError(n, t.source, "nothing is open that it could close", "remove it, or open the block before it")
 				continue
 			}
 			o := open[len(open)-1]
 			open = open[:len(open)-1]
 			if word := o.node.tag.word; t.word != word {
-				l.report(n, t.source, "it closes {{"+o.node.tag.source+"}}, "+l.where(o.node), "write {{/"+word+"}}")
+				l.addError(n, t.source, "it closes {{"+o.node.tag.source+"}}, "+l.locationOf(o.node), "write {{/"+word+"}}")
 			}
 			l.buildBlock(o, n)
 		}
 	}
 	for _, o := range open {
-		l.report(o.node, o.node.tag.source, "it is not closed", "add {{/"+o.node.tag.word+"}} where it ends")
+		l.addError(o.node, o.node.tag.source, "it is not closed", "add {{/"+o.node.tag.word+"}} where it ends")
 	}
 }
 
-// topmost returns n, or the outermost of the blocks that were built around it among the same siblings.
+// topmost returns n or, if blocks were built around it among the same siblings, the outermost of them.
 func topmost(n *node) *node {
 	for n.parent != nil && n.parent.block != nil {
 		n = n.parent
@@ -108,7 +109,7 @@ func commonParent(a, b *node) (parent, childA, childB *node) {
 func (l *compiler) buildBlock(o openBlock, end *node) {
 	parent, from, to := commonParent(o.node, end)
 	if parent == nil {
-		l.report(o.node, o.node.tag.source, "it is not closed", "")
+		l.addError(o.node, o.node.tag.source, "it is not closed", "")
 		return
 	}
 	if parent.is("w:tr", "a:tr") {
@@ -119,8 +120,8 @@ func (l *compiler) buildBlock(o openBlock, end *node) {
 	for _, limit := range []struct{ tag, child *node }{{o.node, from}, {end, to}} {
 		at := innermost(limit.tag, limit.child)
 		rows = at.is("w:tr", "a:tr")
-		if message := misplaced(limit.tag, at); message != "" {
-			l.report(limit.tag, limit.tag.tag.source, message, "put both ends in one paragraph, one table, or in paragraphs of one text")
+		if message := describeMisplacedBlock(limit.tag, at); message != "" {
+			l.addError(limit.tag, limit.tag.tag.source, message, "put both ends in one paragraph, one table, or in paragraphs of one text")
 			return
 		}
 	}
@@ -138,8 +139,8 @@ func (l *compiler) buildBlock(o openBlock, end *node) {
 		if child.parent == parent {
 			i = child.index()
 		}
-		if i < at || i > last || child != e && (i == first || i == last || !standsAlone(child)) {
-			l.report(e, e.tag.source, "it must stand alone between the two ends of its block", "give {{else}} a paragraph or row of its own")
+		if i < at || i > last || child != e && (i == first || i == last || !containsOnlyBlockTags(child)) {
+			l.addError(e, e.tag.source, "it must stand alone between the two ends of its block", "give {{else}} a paragraph or row of its own")
 			return
 		}
 		current.nodes = append(current.nodes, siblings[at:i]...)
@@ -185,8 +186,9 @@ func innermost(tagNode, child *node) *node {
 	return child
 }
 
-// misplaced says what is wrong if a block can't begin or end in n, which contains the tag.
-func misplaced(tagNode, n *node) string {
+// describeMisplacedBlock returns the reason why a block can't begin or end in n, which contains the tag, or "" if it
+// can.
+func describeMisplacedBlock(tagNode, n *node) string {
 	if n == tagNode {
 		return ""
 	}
@@ -203,8 +205,8 @@ func misplaced(tagNode, n *node) string {
 	return "one end of the block is inside a content control, change or frame and the other outside"
 }
 
-// standsAlone reports whether a paragraph or row contains nothing but tags of blocks.
-func standsAlone(n *node) bool {
+// containsOnlyBlockTags reports whether a paragraph or row contains nothing but tags of blocks.
+func containsOnlyBlockTags(n *node) bool {
 	alone := n.is("w:p", "a:p", "w:tr", "a:tr")
 	n.walk(func(c *node) bool {
 		if c.isText() && strings.TrimSpace(c.text) != "" || c.tag != nil && !c.tag.isBlock() ||

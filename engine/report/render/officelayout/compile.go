@@ -12,8 +12,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// Problem is something in a layout that its author should know: an error, with which the layout can't be used, or
-// a warning.
+// Problem is an error in a layout, which prevents its use, or a warning.
 type Problem struct {
 	// Part is the file within the layout, and Place where in it, such as "header 1, table 2, row 3, column 1".
 	Part, Place string
@@ -24,7 +23,7 @@ type Problem struct {
 	Warning             bool
 }
 
-// Limits of what a layout's placeholders can cost: far more than layouts have, and as much as a person reads.
+// Limits on placeholders and reported problems: far more than layouts have, and no more than a person reads.
 const (
 	maxTags     = 20_000 // in a layout
 	maxProblems = 200    // errors, and as many warnings
@@ -48,7 +47,7 @@ type compiler struct {
 	slide *node
 }
 
-func (l *compiler) add(n *node, tagText, message, suggestion string, warning bool) {
+func (l *compiler) addProblem(n *node, tagText, message, suggestion string, warning bool) {
 	if l.reported[warning] == maxProblems {
 		return
 	}
@@ -63,26 +62,26 @@ func (l *compiler) add(n *node, tagText, message, suggestion string, warning boo
 	}
 }
 
-// report adds an error. source is a placeholder without its braces, or the beginning of one with them.
-func (l *compiler) report(n *node, source, message, suggestion string) {
+// addError adds an error. source is a placeholder without its braces, or the beginning of one with them.
+func (l *compiler) addError(n *node, source, message, suggestion string) {
 	if source != "" && !strings.HasPrefix(source, "{") {
 		source = "{{" + source + "}}"
 	}
-	l.add(n, source, message, suggestion, false)
+	l.addProblem(n, source, message, suggestion, false)
 }
 
-func (l *compiler) warn(n *node, excerpt, message, suggestion string) {
-	l.add(n, excerpt, message, suggestion, true)
+func (l *compiler) addWarning(n *node, excerpt, message, suggestion string) {
+	l.addProblem(n, excerpt, message, suggestion, true)
 }
 
-// where names the place of a node for use within a sentence.
-func (l *compiler) where(n *node) string { return joinPlace(l.part.title, placeOf(n)) }
+// locationOf returns the location of a node as part of a sentence.
+func (l *compiler) locationOf(n *node) string { return joinPlace(l.part.title, placeOf(n)) }
 
 // compileTree compiles a part from which the placeholders have been extracted.
 func (l *compiler) compileTree(root *node) []op {
 	l.buildBlocks(root)
 	var out program
-	l.children(&out, root)
+	l.compileChildren(&out, root)
 	return out.ops()
 }
 
@@ -100,7 +99,7 @@ func (p *program) add(o op) {
 	p.done = append(p.ops(), o)
 }
 
-// ops returns what was collected so far.
+// ops returns the instructions collected so far.
 func (p *program) ops() []op {
 	if p.xml.Len() > 0 {
 		p.done = append(p.done, raw(p.xml.String()))
@@ -109,28 +108,28 @@ func (p *program) ops() []op {
 	return p.done
 }
 
-func (l *compiler) children(out *program, n *node) {
+func (l *compiler) compileChildren(out *program, n *node) {
 	for _, c := range n.children {
-		l.node(out, c)
+		l.compileNode(out, c)
 	}
 }
 
-func (l *compiler) node(out *program, n *node) {
+func (l *compiler) compileNode(out *program, n *node) {
 	switch {
 	case n.raw:
 		out.add(raw(n.text))
 	case n.block != nil:
-		l.block(out, n)
+		l.compileBlock(out, n)
 	case n.tag != nil:
-		l.tag(out, n)
+		l.compileTag(out, n)
 	case n.isText():
-		l.text(out, n)
+		l.compileText(out, n)
 	default:
-		l.element(out, n)
+		l.compileElement(out, n)
 	}
 }
 
-func (l *compiler) text(out *program, n *node) {
+func (l *compiler) compileText(out *program, n *node) {
 	switch {
 	case l.optional > 0 && n.parent.is("w:t", "a:t"):
 		out.add(literalText(n.text))
@@ -141,8 +140,8 @@ func (l *compiler) text(out *program, n *node) {
 	}
 }
 
-// element compiles an element with everything below it.
-func (l *compiler) element(out *program, n *node) {
+// compileElement compiles an element with everything below it.
+func (l *compiler) compileElement(out *program, n *node) {
 	if l.optional > 0 && n.is("w:drawing", "w:pict", "w:object", "w:fldChar", "w:fldSimple", "w:br", "w:sym", "a:fld", "m:oMath", "w:sectPr") {
 		out.add(visible{})
 	}
@@ -154,15 +153,15 @@ func (l *compiler) element(out *program, n *node) {
 		return // the number of the row, which must not be repeated; PowerPoint gives a new one
 	case n.is("wp:docPr"):
 		out.add(drawingTag{l.withoutImageTag(n)})
-		l.children(out, n)
+		l.compileChildren(out, n)
 		out.add(raw(n.end))
 		return
 	case n.is("w:drawing", "p:pic"):
-		if l.picture(out, n) {
+		if l.compilePicture(out, n) {
 			return
 		}
 	case n.is("p:sp"):
-		if l.pictureBox(out, n) {
+		if l.compilePictureBox(out, n) {
 			return
 		}
 	}
@@ -176,7 +175,7 @@ func (l *compiler) element(out *program, n *node) {
 	body.add(raw(n.start))
 	if n.is("w:tc", "w:txbxContent", "w:hdr", "w:ftr", "w:footnote", "w:endnote", "a:txBody", "p:txBody") && hasBlocks(n) {
 		var content program
-		l.children(&content, n)
+		l.compileChildren(&content, n)
 		paragraphPrefix := n.prefix
 		if n.is("p:txBody") {
 			paragraphPrefix = "a:"
@@ -186,7 +185,7 @@ func (l *compiler) element(out *program, n *node) {
 		}
 		body.add(container{content.ops(), paragraphPrefix})
 	} else {
-		l.children(body, n)
+		l.compileChildren(body, n)
 	}
 	body.add(raw(n.end))
 	if holder {
@@ -210,27 +209,27 @@ func hasDynamicTable(n *node) bool {
 	return t != nil && hasBlocks(t)
 }
 
-// tag compiles a placeholder that is not the end of a block.
-func (l *compiler) tag(out *program, n *node) {
+// compileTag compiles a placeholder that is not the end of a block.
+func (l *compiler) compileTag(out *program, n *node) {
 	t := n.tag
 	switch t.kind {
 	case tagValue:
 		l.tags++
-		e := l.expression(n, t.source, t.rest)
+		e := l.parseOrReport(n, t.source, t.rest)
 		if e == nil {
 			return
 		}
-		if is := describe(e.typ()); is != "a value" {
-			l.report(n, t.source, is+" can't be printed", advice(t.rest, is, l.schema.namesOf(e.typ())))
+		if is := describeType(e.typ()); is != "a value" {
+			l.addError(n, t.source, is+" can't be printed", adviseOnNonValue(t.rest, is, l.schema.namesOf(e.typ())))
 			return
 		}
-		out.add(printValue{e, l.lineBreak(n)})
+		out.add(printValue{e, l.lineBreakXML(n)})
 	case tagImage:
 		l.tags++
-		l.inlineImage(out, n)
+		l.compileInlineImage(out, n)
 	case tagSlide:
 		if l.slide == nil {
-			l.report(n, t.source, "it must be alone in a text box of a slide, and there can be only one", "")
+			l.addError(n, t.source, "it must be alone in a text box of a slide, and there can be only one", "")
 		}
 	case tagComment:
 	default: // the end of a block; buildBlocks has reported those that are not in place
@@ -238,8 +237,8 @@ func (l *compiler) tag(out *program, n *node) {
 	}
 }
 
-// advice says how to print something that is not a value.
-func advice(path, is string, fields []string) string {
+// adviseOnNonValue returns advice on a placeholder that names a list or record, which can't be printed as a whole.
+func adviseOnNonValue(path, is string, fields []string) string {
 	path = strings.TrimSpace(path)
 	switch is {
 	case "a list":
@@ -253,8 +252,8 @@ func advice(path, is string, fields []string) string {
 	return "name a field of it: " + prose.JoinOr(fields[:min(4, len(fields))])
 }
 
-// lineBreak returns the XML of a line break in the text element that contains the placeholder.
-func (l *compiler) lineBreak(n *node) string {
+// lineBreakXML returns the XML of a line break in the text element that contains the placeholder.
+func (l *compiler) lineBreakXML(n *node) string {
 	t := n.ancestor("w:t", "a:t")
 	switch {
 	case t == nil:
@@ -264,13 +263,13 @@ func (l *compiler) lineBreak(n *node) string {
 	}
 	run, format := t.parent, ""
 	if f := run.child("a:rPr"); f != nil {
-		format = sourceOf(f)
+		format = originalXML(f)
 	}
 	return t.end + run.end + "<" + t.prefix + "br/>" + run.start + format + t.start
 }
 
-// sourceOf returns the XML of an element that contains no placeholders.
-func sourceOf(n *node) string {
+// originalXML returns the XML of an element that contains no placeholders.
+func originalXML(n *node) string {
 	switch {
 	case n.raw:
 		return n.text
@@ -280,27 +279,27 @@ func sourceOf(n *node) string {
 	var b strings.Builder
 	b.WriteString(n.start)
 	for _, c := range n.children {
-		b.WriteString(sourceOf(c))
+		b.WriteString(originalXML(c))
 	}
 	return b.String() + n.end
 }
 
-// expression reads an expression and reports what is wrong with it; the result is nil then.
-func (l *compiler) expression(n *node, source, text string) expression {
+// parseOrReport parses an expression. If it is invalid, it reports the error and returns nil.
+func (l *compiler) parseOrReport(n *node, source, text string) expression {
 	if text == "" {
-		l.report(n, source, "the placeholder is empty", "name a field, such as {{client.name}}")
+		l.addError(n, source, "the placeholder is empty", "name a field, such as {{client.name}}")
 		return nil
 	}
 	e, err := parseExpression(l.schema, l.scopes, text)
 	if err != nil {
-		l.reportError(n, source, err)
+		l.addParseError(n, source, err)
 		return nil
 	}
-	l.note(e)
+	l.recordFields(e)
 	return e
 }
 
-func (l *compiler) reportError(n *node, source string, err error) {
+func (l *compiler) addParseError(n *node, source string, err error) {
 	suggestion := ""
 	if unknown := new(unknownName); errors.As(err, &unknown) {
 		suggestion = unknown.suggestion
@@ -308,14 +307,14 @@ func (l *compiler) reportError(n *node, source string, err error) {
 	if word := goTemplateWord.FindString(source); word != "" {
 		suggestion = "that is for layouts of HTML and Markdown; here, write {{#each LIST}} … {{/each}} and {{#if VALUE}} … {{/if}}"
 	}
-	l.report(n, source, err.Error(), suggestion)
+	l.addError(n, source, err.Error(), suggestion)
 }
 
 // goTemplateWord matches the first word of actions in the layouts for HTML and Markdown.
 var goTemplateWord = lazyregexp.New(`^(range|end|if|with|template|define|block)\b`)
 
-// note remembers which fields of the report a layout uses.
-func (l *compiler) note(e expression) {
+// recordFields records which fields of the report an expression uses.
+func (l *compiler) recordFields(e expression) {
 	switch e := e.(type) {
 	case fieldPath:
 		if e.scope == 0 && len(e.steps) > 0 {
@@ -326,36 +325,36 @@ func (l *compiler) note(e expression) {
 			l.uses[strings.Join(names, ".")] = true
 		}
 	case comparison:
-		l.note(e.left)
-		l.note(e.right)
+		l.recordFields(e.left)
+		l.recordFields(e.right)
 	case logical:
-		l.note(e.left)
+		l.recordFields(e.left)
 		if e.right != nil {
-			l.note(e.right)
+			l.recordFields(e.right)
 		}
 	case filtered:
-		l.note(e.of)
+		l.recordFields(e.of)
 	}
 }
 
-// block compiles a loop or condition.
-func (l *compiler) block(out *program, n *node) {
+// compileBlock compiles a loop or condition.
+func (l *compiler) compileBlock(out *program, n *node) {
 	b := n.block
 	l.tags++
 	if b.open.word == "each" {
-		e, item := l.loop(n, b.open)
+		e, item := l.parseLoop(n, b.open)
 		if e == nil {
 			return
 		}
 		l.scopes = append(l.scopes, item)
-		e.body = l.nodes(b.branches[0].nodes)
+		e.body = l.compileNodes(b.branches[0].nodes)
 		l.scopes = l.scopes[:len(l.scopes)-1]
 		for i, br := range b.branches[1:] {
 			if br.tag.rest != "" || i > 0 {
-				l.report(n, br.tag.source, "a loop can have one {{else}}, for an empty list", "")
+				l.addError(n, br.tag.source, "a loop can have one {{else}}, for an empty list", "")
 				continue
 			}
-			e.els = l.nodes(br.nodes)
+			e.els = l.compileNodes(br.nodes)
 		}
 		out.add(*e)
 		return
@@ -366,39 +365,39 @@ func (l *compiler) block(out *program, n *node) {
 		if isElse {
 			var ok bool
 			if text, ok = strings.CutPrefix(text, "if "); !ok && text != "" {
-				l.report(n, br.tag.source, "it is neither {{else}} nor {{else if VALUE}}", "")
+				l.addError(n, br.tag.source, "it is neither {{else}} nor {{else if VALUE}}", "")
 				continue
 			}
 		}
 		var when expression
 		if !isElse || text != "" {
-			if when = l.expression(n, br.tag.source, text); when == nil {
-				l.nodes(br.nodes) // for its problems
+			if when = l.parseOrReport(n, br.tag.source, text); when == nil {
+				l.compileNodes(br.nodes) // for its problems
 				continue
 			}
 		} else if i != len(b.branches)-1 {
-			l.report(n, br.tag.source, "it must be the last branch of its condition", "")
+			l.addError(n, br.tag.source, "it must be the last branch of its condition", "")
 		}
 		if b.open.word == "unless" && i == 0 {
 			when = logical{"not", when, nil}
 		}
-		c.branches = append(c.branches, conditionalBranch{when, l.nodes(br.nodes)})
+		c.branches = append(c.branches, conditionalBranch{when, l.compileNodes(br.nodes)})
 	}
 	out.add(c)
 }
 
-func (l *compiler) nodes(all []*node) []op {
+func (l *compiler) compileNodes(all []*node) []op {
 	var p program
 	for _, n := range all {
-		l.node(&p, n)
+		l.compileNode(&p, n)
 	}
 	return p.ops()
 }
 
-// loop reads what follows #each: LIST [as NAME] [where VALUE] [limit N].
-func (l *compiler) loop(n *node, t *tag) (*eachItem, scopeType) {
+// parseLoop parses the arguments of #each: LIST [as NAME] [where VALUE] [limit N].
+func (l *compiler) parseLoop(n *node, t *tag) (*eachItem, scopeType) {
 	fail := func(err error) (*eachItem, scopeType) {
-		l.reportError(n, t.source, err)
+		l.addParseError(n, t.source, err)
 		return nil, scopeType{}
 	}
 	p, err := newParser(l.schema, l.scopes, t.rest)
@@ -411,8 +410,8 @@ func (l *compiler) loop(n *node, t *tag) (*eachItem, scopeType) {
 	if err != nil {
 		return fail(err)
 	}
-	l.note(list)
-	typ := base(list.typ())
+	l.recordFields(list)
+	typ := dereferenceType(list.typ())
 	if typ.Kind() != reflect.Slice && typ.Kind() != reflect.Map {
 		return fail(&unknownName{"only a list can be repeated", "write {{#if " + t.rest + "}}, or name a list"})
 	}

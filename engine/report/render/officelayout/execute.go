@@ -55,8 +55,9 @@ type scopeValue struct {
 	key           string
 }
 
-// spend counts n steps. It stops a layout that takes too many steps or too long, or prints too much, and returns false.
-func (x *executor) spend(n int) bool {
+// countSteps counts n steps. It stops a layout that takes too many steps or too long, or prints too much, and
+// returns false.
+func (x *executor) countSteps(n int) bool {
 	if x.err != nil {
 		return false
 	}
@@ -85,7 +86,7 @@ func stopped(format string, args ...any) error {
 type op interface{ run(x *executor) }
 
 type (
-	// raw is XML that is written as it is.
+	// raw is XML that is written unchanged.
 	raw string
 	// literalText is text of the layout that a reader sees.
 	literalText string
@@ -125,7 +126,7 @@ type conditionalBranch struct {
 
 func (x *executor) run(all []op) {
 	for _, o := range all {
-		if !x.spend(1) {
+		if !x.countSteps(1) {
 			return
 		}
 		o.run(x)
@@ -150,8 +151,8 @@ func (o literalText) run(x *executor) {
 }
 
 func (o printValue) run(x *executor) {
-	s := printed(o.value.eval(x))
-	x.spend(len(s) / 16)
+	s := formatValue(o.value.eval(x))
+	x.countSteps(len(s) / 16)
 	if s = strings.TrimRight(s, "\n"); s != "" {
 		x.printed = true
 	}
@@ -165,7 +166,7 @@ func (o printValue) run(x *executor) {
 
 func (o conditional) run(x *executor) {
 	for _, b := range o.branches {
-		if b.when == nil || truth(b.when.eval(x)) {
+		if b.when == nil || isTrue(b.when.eval(x)) {
 			x.run(b.body)
 			return
 		}
@@ -174,14 +175,14 @@ func (o conditional) run(x *executor) {
 
 // items returns the items of the list that pass the condition, up to the limit.
 func (o eachItem) items(x *executor) (out []scopeValue) {
-	list := deref(o.list.eval(x))
+	list := dereference(o.list.eval(x))
 	keep := func(s scopeValue) bool {
-		if !x.spend(1) {
+		if !x.countSteps(1) {
 			return false
 		}
 		if o.where != nil {
 			x.scopes = append(x.scopes, s)
-			ok := truth(o.where.eval(x))
+			ok := isTrue(o.where.eval(x))
 			x.scopes = x.scopes[:len(x.scopes)-1]
 			if !ok {
 				return true
@@ -264,7 +265,7 @@ func (e literal) eval(*executor) reflect.Value { return reflect.ValueOf(e.value)
 func (e fieldPath) eval(x *executor) reflect.Value {
 	v := x.scopes[e.scope].value
 	for _, s := range e.steps {
-		v = deref(v)
+		v = dereference(v)
 		switch {
 		case !v.IsValid():
 			return v
@@ -300,12 +301,13 @@ func (e loopVariable) eval(x *executor) reflect.Value {
 }
 
 func (e comparison) eval(x *executor) reflect.Value {
-	x.spend(1)
-	return reflect.ValueOf(holds(e.operator, compare(e.left.eval(x), e.right.eval(x))))
+	x.countSteps(1)
+	return reflect.ValueOf(satisfiesOperator(e.operator, compare(e.left.eval(x), e.right.eval(x))))
 }
 
-// holds reports whether two values that compare as c, which is negative, 0 or positive, are in a relation such as "<".
-func holds(operator string, c int) bool {
+// satisfiesOperator reports whether two values that compare as c, which is negative, 0 or positive, are in a
+// relation such as "<".
+func satisfiesOperator(operator string, c int) bool {
 	switch operator {
 	case "==":
 		return c == 0
@@ -322,18 +324,18 @@ func holds(operator string, c int) bool {
 }
 
 func (e logical) eval(x *executor) reflect.Value {
-	left := truth(e.left.eval(x))
+	left := isTrue(e.left.eval(x))
 	switch {
 	case e.operator == "not":
 		return reflect.ValueOf(!left)
 	case e.operator == "or" && left, e.operator == "and" && !left:
 		return reflect.ValueOf(left)
 	}
-	return reflect.ValueOf(truth(e.right.eval(x)))
+	return reflect.ValueOf(isTrue(e.right.eval(x)))
 }
 
 func (e filtered) eval(x *executor) reflect.Value {
 	v := e.of.eval(x)
-	x.spend(1 + length(v)/8)
+	x.countSteps(1 + length(v)/8)
 	return reflect.ValueOf(e.filter.apply(v, e.arg))
 }

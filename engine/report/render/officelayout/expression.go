@@ -19,7 +19,7 @@ type scopeType struct {
 	loop  bool
 }
 
-// expression is a value that is computed when the layout is filled in. Its type is known before.
+// expression is a value that is computed when the layout is filled in. Its type is known at compile time.
 type expression interface {
 	eval(x *executor) reflect.Value
 	typ() reflect.Type
@@ -247,7 +247,7 @@ func (p *parser) not() (expression, error) {
 			return nil, err
 		}
 		for _, side := range []expression{e, right} {
-			if d := describe(side.typ()); d != "a value" {
+			if d := describeType(side.typ()); d != "a value" {
 				return nil, fmt.Errorf("%s can't be compared; compare a field of it", d)
 			}
 		}
@@ -289,8 +289,8 @@ func (p *parser) primary() (expression, error) {
 
 // isPlain reports whether a type is neither a list nor something with fields.
 func isPlain(t reflect.Type) bool {
-	k := base(t).Kind()
-	return k != reflect.Slice && k != reflect.Map && !isRecord(base(t))
+	k := dereferenceType(t).Kind()
+	return k != reflect.Slice && k != reflect.Map && !isRecord(dereferenceType(t))
 }
 
 // path resolves a name: a field of the innermost item that has it, or outside of all loops of the report.
@@ -331,7 +331,7 @@ func (p *parser) path(text string) (expression, error) {
 				scope, parts, found = i, parts[1:], true
 				break
 			}
-			t := base(p.scopes[i].typ)
+			t := dereferenceType(p.scopes[i].typ)
 			if !isRecord(t) {
 				continue
 			}
@@ -352,7 +352,7 @@ func (p *parser) path(text string) (expression, error) {
 		index, t, ok := p.schema.field(out.typed, name)
 		if !ok {
 			before := strings.Join(parts[:i], ".")
-			if base(out.typed).Kind() == reflect.Slice {
+			if dereferenceType(out.typed).Kind() == reflect.Slice {
 				return nil, &unknownName{
 					fmt.Sprintf("“%s” is a list", before),
 					fmt.Sprintf("write {{#each %s}} … {{%s}} … {{/each}}", before, strings.Join(parts[i:], ".")),

@@ -30,9 +30,9 @@ type filter struct {
 
 // filters are the filters by name. docs/layouts.md describes them.
 var filters = map[string]filter{
-	"label": {accepts: "text", result: textType, apply: func(v reflect.Value, _ string) any { return wording.Label(printed(v)) }},
-	"upper": {accepts: "text", result: textType, apply: func(v reflect.Value, _ string) any { return strings.ToUpper(printed(v)) }},
-	"lower": {accepts: "text", result: textType, apply: func(v reflect.Value, _ string) any { return strings.ToLower(printed(v)) }},
+	"label": {accepts: "text", result: textType, apply: func(v reflect.Value, _ string) any { return wording.Label(formatValue(v)) }},
+	"upper": {accepts: "text", result: textType, apply: func(v reflect.Value, _ string) any { return strings.ToUpper(formatValue(v)) }},
+	"lower": {accepts: "text", result: textType, apply: func(v reflect.Value, _ string) any { return strings.ToLower(formatValue(v)) }},
 	"date": {accepts: "moment", result: textType, apply: func(v reflect.Value, _ string) any {
 		return formatMoment(v, "2 January 2006")
 	}},
@@ -62,11 +62,11 @@ var filters = map[string]filter{
 		apply: func(v reflect.Value, arg string) any { return joinList(v, arg) },
 	},
 	"first_sentence": {accepts: "text", result: textType, apply: func(v reflect.Value, _ string) any {
-		return content.FirstSentence(printed(v))
+		return content.FirstSentence(formatValue(v))
 	}},
 	"default": {
 		accepts: "text", takesArgument: true, needsArgument: true, example: `{{owner | default "open"}}`, result: textType,
-		apply: func(v reflect.Value, arg string) any { return wording.OrDefault(printed(v), arg) },
+		apply: func(v reflect.Value, arg string) any { return wording.OrDefault(formatValue(v), arg) },
 	},
 }
 
@@ -80,16 +80,16 @@ func suggestFilter(name string) string {
 	return "there are " + prose.JoinAnd(all)
 }
 
-// check says what is wrong if the filter can't be used on a value of type t with the argument; else it returns "".
+// check returns the reason why the filter can't be used on a value of type t with the argument, or "" if it can.
 func (f filter) check(t reflect.Type, arg string) string {
-	t = base(t)
-	is := describe(t)
+	t = dereferenceType(t)
+	is := describeType(t)
 	switch f.accepts {
 	case "list":
 		if t.Kind() != reflect.Slice && t.Kind() != reflect.Map {
 			return "the filter needs a list, but this is " + is
 		}
-		if f.takesArgument && t.Kind() == reflect.Slice && describe(t.Elem()) != "a value" {
+		if f.takesArgument && t.Kind() == reflect.Slice && describeType(t.Elem()) != "a value" {
 			return "only lists of texts and numbers can be joined; use {{#each}}"
 		}
 	case "number":
@@ -111,9 +111,9 @@ func (f filter) check(t reflect.Type, arg string) string {
 	return ""
 }
 
-// formatMoment formats a time or date; it returns "" for none, and a date that isn't one as it is.
+// formatMoment formats a time or date. It returns "" if there is none, and an invalid date unchanged.
 func formatMoment(v reflect.Value, layout string) string {
-	v = deref(v)
+	v = dereference(v)
 	switch {
 	case !v.IsValid():
 		return ""
@@ -133,8 +133,8 @@ func formatMoment(v reflect.Value, layout string) string {
 	return ""
 }
 
-// deref follows pointers. The result is invalid for nil.
-func deref(v reflect.Value) reflect.Value {
+// dereference follows pointers. The result is invalid for nil.
+func dereference(v reflect.Value) reflect.Value {
 	for v.IsValid() && (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) {
 		v = v.Elem()
 	}
@@ -142,7 +142,7 @@ func deref(v reflect.Value) reflect.Value {
 }
 
 func number(v reflect.Value) (float64, bool) {
-	switch v = deref(v); {
+	switch v = dereference(v); {
 	case !v.IsValid():
 	case v.CanInt():
 		return float64(v.Int()), true
@@ -155,7 +155,7 @@ func number(v reflect.Value) (float64, bool) {
 }
 
 func length(v reflect.Value) int {
-	switch v = deref(v); v.Kind() {
+	switch v = dereference(v); v.Kind() {
 	case reflect.Slice, reflect.Map, reflect.String:
 		return v.Len()
 	}
@@ -166,17 +166,17 @@ func joinList(v reflect.Value, between string) string {
 	if between == "" {
 		between = ", "
 	}
-	v = deref(v)
+	v = dereference(v)
 	var out []string
 	for i := range length(v) {
-		out = append(out, printed(v.Index(i)))
+		out = append(out, formatValue(v.Index(i)))
 	}
 	return strings.Join(out, between)
 }
 
-// printed returns a value as a document shows it. Nothing is "".
-func printed(v reflect.Value) string {
-	v = deref(v)
+// formatValue returns the text that a document shows for a value, or "" if there is no value.
+func formatValue(v reflect.Value) string {
+	v = dereference(v)
 	switch {
 	case !v.IsValid():
 		return ""
@@ -201,9 +201,9 @@ func printed(v reflect.Value) string {
 	return ""
 }
 
-// truth reports whether a value counts as true in a condition: not empty, not zero, and there.
-func truth(v reflect.Value) bool {
-	v = deref(v)
+// isTrue reports whether a value counts as true in a condition: present, not empty and not zero.
+func isTrue(v reflect.Value) bool {
+	v = dereference(v)
 	switch {
 	case !v.IsValid():
 		return false
@@ -215,7 +215,7 @@ func truth(v reflect.Value) bool {
 	return !v.IsZero()
 }
 
-// compare returns how two values compare: as numbers if both are, or else as texts, without regard to case.
+// compare compares two values as numbers if both are numbers, and otherwise as texts, ignoring case.
 func compare(a, b reflect.Value) int {
 	x, isNumber := number(a)
 	y, alsoNumber := number(b)
@@ -227,7 +227,7 @@ func compare(a, b reflect.Value) int {
 
 // textToCompare returns the text by which a value is compared.
 func textToCompare(v reflect.Value) string {
-	v = deref(v)
+	v = dereference(v)
 	switch {
 	case v.IsValid() && v.Kind() == reflect.Bool:
 		return strconv.FormatBool(v.Bool())
@@ -237,5 +237,5 @@ func textToCompare(v reflect.Value) string {
 	if n, ok := number(v); ok {
 		return strconv.FormatFloat(n, 'f', -1, 64)
 	}
-	return printed(v)
+	return formatValue(v)
 }

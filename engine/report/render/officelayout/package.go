@@ -65,8 +65,8 @@ type part struct {
 	output []byte
 }
 
-// unfilled returns the part without what filling it in adds, to be filled in for one document.
-func (p *part) unfilled() *part {
+// copyUnfilled returns a copy of the part that can be filled in for one document.
+func (p *part) copyUnfilled() *part {
 	return &part{name: p.name, program: p.program, relations: p.relations}
 }
 
@@ -99,7 +99,7 @@ func (p *part) addRelation(kind, target string) string {
 func refuse(format string, args ...any) error { return api.Invalid("layout", format, args...) }
 
 // Read reads and compiles a layout; format is docx or pptx. It returns a VALIDATION_ERROR if the file can't be used
-// at all. What is wrong with its placeholders is in Problems.
+// at all; Problems returns the errors in its placeholders.
 func Read(file []byte, format string) (*Layout, error) {
 	l := &Layout{
 		format: format, replaced: map[string][]byte{}, byName: map[string]*zip.File{}, budget: maxReadBytes, nodes: maxPartNodes,
@@ -241,7 +241,7 @@ const (
 	slideTypes = "application/vnd.openxmlformats-officedocument.presentationml."
 )
 
-// mainTypes are the media types of documents and templates, and of what they become.
+// mainTypes maps the media types of documents and templates to those of the documents written from them.
 var mainTypes = map[string]map[string]string{
 	"docx": {
 		wordTypes + "document.main+xml": "",
@@ -283,7 +283,7 @@ func (l *Layout) readTypes() error {
 				n.start = setAttr(n.start, "ContentType", to)
 			}
 		}
-		if textPart(l.format, kind) && n.is("ct:Override") && !titles[name] && l.byName[strings.ToLower(name)] != nil {
+		if mayHavePlaceholders(l.format, kind) && n.is("ct:Override") && !titles[name] && l.byName[strings.ToLower(name)] != nil {
 			titles[name] = true
 			l.parts = append(l.parts, &part{name: name, title: partTitle(name)})
 		}
@@ -311,8 +311,8 @@ func (l *Layout) readTypes() error {
 	return nil
 }
 
-// textPart reports whether a part with the media type can have placeholders.
-func textPart(format, mediaType string) bool {
+// mayHavePlaceholders reports whether a part with the media type can have placeholders.
+func mayHavePlaceholders(format, mediaType string) bool {
 	if mediaType == "application/vnd.openxmlformats-package.core-properties+xml" {
 		return true
 	}
@@ -411,7 +411,7 @@ func (l *Layout) dropAttachedTemplate(relationsName, source string, root *node, 
 	for _, n := range dropped {
 		n.parent.children = slices.DeleteFunc(n.parent.children, func(c *node) bool { return c == n })
 	}
-	l.replaced[relationsName] = []byte(sourceOf(root))
+	l.replaced[relationsName] = []byte(originalXML(root))
 	settings, err := l.readTree(source)
 	if settings == nil || err != nil {
 		return err
@@ -420,7 +420,7 @@ func (l *Layout) dropAttachedTemplate(relationsName, source string, root *node, 
 		n.children = slices.DeleteFunc(n.children, func(c *node) bool { return c.is("w:attachedTemplate") })
 		return true
 	})
-	l.replaced[source] = []byte(sourceOf(settings))
+	l.replaced[source] = []byte(originalXML(settings))
 	l.problems = append(l.problems, Problem{
 		Part: source, Place: "document settings", Warning: true,
 		Message: "the reference to the template that the document was made from is left out of reports",
@@ -459,11 +459,11 @@ func (l *Layout) compile() error {
 	}
 	if c.tags == 0 && c.extracted <= maxTags {
 		c.part = &part{name: l.main, title: "document"}
-		c.warn(nil, "", "the layout has no placeholders", "`service report layout init` writes an example")
+		c.addWarning(nil, "", "the layout has no placeholders", "`service report layout init` writes an example")
 	}
 	if !c.uses["draft"] && !c.uses["report.status"] && !c.uses["draft_reasons"] {
 		c.part = &part{name: l.main, title: "document"}
-		c.warn(nil, "", "the layout does not show whether a report is a draft", "add {{#if draft}}DRAFT{{/if}} or {{report.status}}")
+		c.addWarning(nil, "", "the layout does not show whether a report is a draft", "add {{#if draft}}DRAFT{{/if}} or {{report.status}}")
 	}
 	l.problems, l.tags = c.problems, c.tags
 	return nil
@@ -494,7 +494,7 @@ func (l *Layout) Write(ctx context.Context, w io.Writer, data *content.LayoutDat
 		if l.slideOf(p) != nil {
 			continue
 		}
-		made = append(made, x.fill(p.unfilled()))
+		made = append(made, x.fill(p.copyUnfilled()))
 	}
 	var deck *deckChange
 	if l.format == "pptx" {
@@ -528,7 +528,7 @@ func (x *executor) fill(p *part) *part {
 	return p
 }
 
-// writePackage writes the file: the parts that were filled in, and all others as they are.
+// writePackage writes the file: the parts that were filled in, and all others unchanged.
 func (l *Layout) writePackage(w io.Writer, made []*part, media []mediaFile, deck *deckChange) error {
 	changed := maps.Clone(l.replaced) // nil for a part that is left out
 	var extra []string                // new parts, in order
@@ -630,9 +630,9 @@ func (l *Layout) withTypes(hasImages bool, deck *deckChange) []byte {
 			root.children[i] = &list
 		}
 	}
-	out, err := beforeEnd([]byte(sourceOf(&root)), []byte(b.String()))
+	out, err := beforeEnd([]byte(originalXML(&root)), []byte(b.String()))
 	if err != nil {
-		return []byte(sourceOf(&root))
+		return []byte(originalXML(&root))
 	}
 	return out
 }

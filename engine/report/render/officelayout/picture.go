@@ -47,14 +47,14 @@ func newImageStore() *imageStore {
 	return &imageStore{stored: map[*content.LayoutImage]storedImage{}}
 }
 
-// placedImage is a picture as the part that is being written refers to it. Its size is in EMUs.
+// placedImage is a picture that the part being written refers to. Its size is in EMUs.
 type placedImage struct {
 	relation, title string
 	width, height   float64
 }
 
-// image returns the picture that an expression names, for use in the current part, or nil if there is none.
-func (x *executor) image(e expression) *placedImage {
+// evalImage returns the picture that an expression names, for use in the current part, or nil if there is none.
+func (x *executor) evalImage(e expression) *placedImage {
 	v := e.eval(x)
 	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil
@@ -66,7 +66,7 @@ func (x *executor) image(e expression) *placedImage {
 	stored, ok := x.images.stored[image]
 	if !ok {
 		var err error
-		if stored, err = x.store(image); err != nil {
+		if stored, err = x.storeImage(image); err != nil {
 			x.err = err
 			return nil
 		}
@@ -78,8 +78,8 @@ func (x *executor) image(e expression) *placedImage {
 	}
 }
 
-// store adds a picture to the document.
-func (x *executor) store(image *content.LayoutImage) (out storedImage, err error) {
+// storeImage adds a picture to the document.
+func (x *executor) storeImage(image *content.LayoutImage) (out storedImage, err error) {
 	data := image.PNG
 	if d := image.Drawing; d != nil {
 		var b bytes.Buffer
@@ -108,13 +108,13 @@ func (p *placedImage) fit(width, height float64) (w, h int) {
 	return int(p.width * scale), int(p.height * scale)
 }
 
-// frameBox is the place and size of a picture or text box of the layout, in EMUs.
+// frameBox is the position and size of a picture or text box of the layout, in EMUs.
 type frameBox struct {
 	x, y          int
 	width, height float64
 }
 
-// newFrameBox reads a place, which may be nil, and a size.
+// newFrameBox reads a position, which may be nil, and a size.
 func newFrameBox(offset, extent *node) (b frameBox) {
 	b.x, _ = strconv.Atoi(offset.attr("x"))
 	b.y, _ = strconv.Atoi(offset.attr("y"))
@@ -128,29 +128,29 @@ func (b frameBox) isUsable() bool {
 	return b.width >= 1 && b.height >= 1 && b.width <= 1e9 && b.height <= 1e9
 }
 
-// center returns the place and size of a picture that is fit into the middle of the box.
-func (b frameBox) center(p *placedImage) (x, y, w, h int) {
+// centered returns the position and size of a picture that is scaled to fit and centered in the box.
+func (b frameBox) centered(p *placedImage) (x, y, w, h int) {
 	w, h = p.fit(b.width, b.height)
 	return b.x + (int(b.width)-w)/2, b.y + (int(b.height)-h)/2, w, h
 }
 
-// imageArguments reads what follows "image": a picture and, optionally, its width in centimeters.
-func (l *compiler) imageArguments(n *node, t *tag) (image expression, width float64) {
+// parseImageArguments parses the arguments of "image": a picture and, optionally, its width in centimeters.
+func (l *compiler) parseImageArguments(n *node, t *tag) (image expression, width float64) {
 	p, err := newParser(l.schema, l.scopes, t.rest)
 	if err == nil {
 		image, err = p.primary()
 	}
-	if err == nil && base(image.typ()) != imageType {
+	if err == nil && dereferenceType(image.typ()) != imageType {
 		err = &unknownName{"it is not a picture", "pictures are logo and the fields of charts, such as {{image charts.heat_map}}"}
 	}
 	if err == nil && len(p.tokens) > 0 {
 		width, err = p.pictureWidth()
 	}
 	if err != nil {
-		l.reportError(n, t.source, err)
+		l.addParseError(n, t.source, err)
 		return nil, 0
 	}
-	l.note(image)
+	l.recordFields(image)
 	return image, width
 }
 
@@ -166,14 +166,14 @@ func (p *parser) pictureWidth() (float64, error) {
 	return width, nil
 }
 
-// inlineImage compiles {{image …}} in the text of a Word document.
-func (l *compiler) inlineImage(out *program, n *node) {
+// compileInlineImage compiles {{image …}} in the text of a Word document.
+func (l *compiler) compileInlineImage(out *program, n *node) {
 	t := n.ancestor("w:t")
 	if t == nil {
-		l.report(n, n.tag.source, "on a slide, a picture takes the place of a text box", "give the placeholder a text box of its own")
+		l.addError(n, n.tag.source, "on a slide, a picture takes the place of a text box", "give the placeholder a text box of its own")
 		return
 	}
-	if image, width := l.imageArguments(n, n.tag); image != nil {
+	if image, width := l.parseImageArguments(n, n.tag); image != nil {
 		out.add(inlineImage{image, width, t.prefix, t.start, t.end})
 	}
 }
@@ -187,7 +187,7 @@ type inlineImage struct {
 }
 
 func (o inlineImage) run(x *executor) {
-	p := x.image(o.image)
+	p := x.evalImage(o.image)
 	if p == nil {
 		return
 	}
@@ -215,8 +215,8 @@ func (o inlineImage) run(x *executor) {
 	)
 }
 
-// imageTag returns the placeholder in a picture's alternative text, or nil if there is none.
-func imageTag(properties *node) *tag {
+// imagePlaceholder returns the placeholder in a picture's alternative text, or nil if there is none.
+func imagePlaceholder(properties *node) *tag {
 	if properties == nil {
 		return nil
 	}
@@ -234,24 +234,24 @@ func imageTag(properties *node) *tag {
 // text, which only a picture can have.
 func (l *compiler) withoutImageTag(n *node) string {
 	if all, unclosed := findTags(n.attr("descr")); len(all) > 0 || unclosed != "" {
-		l.report(n, n.attr("descr"), "only a picture can have a placeholder as its alternative text, {{image …}}", "")
+		l.addError(n, n.attr("descr"), "only a picture can have a placeholder as its alternative text, {{image …}}", "")
 	}
 	return n.start
 }
 
-// picture compiles a picture of the layout whose alternative text is {{image …}}: the report's picture takes its
-// place, as large as fits into it. It returns false for other pictures.
-func (l *compiler) picture(out *program, n *node) bool {
+// compilePicture compiles a picture of the layout whose alternative text is {{image …}}: it is replaced with the
+// report's picture, scaled to fit. It returns false for other pictures.
+func (l *compiler) compilePicture(out *program, n *node) bool {
 	properties := n.find("wp:docPr")
 	if n.is("p:pic") {
 		properties = n.find("p:cNvPr")
 	}
-	t := imageTag(properties)
+	t := imagePlaceholder(properties)
 	if t == nil {
 		return false
 	}
 	l.tags++
-	image, _ := l.imageArguments(n, t)
+	image, _ := l.parseImageArguments(n, t)
 	blip, extent := n.find("a:blip"), n.find("wp:extent")
 	var offset *node
 	if n.is("p:pic") {
@@ -261,7 +261,7 @@ func (l *compiler) picture(out *program, n *node) bool {
 		}
 	}
 	if blip == nil || extent == nil {
-		l.report(
+		l.addError(
 			n, t.source, "only a picture can have a placeholder as its alternative text",
 			"insert any picture and give it this alternative text",
 		)
@@ -272,18 +272,18 @@ func (l *compiler) picture(out *program, n *node) bool {
 	}
 	frame := pictureFrame{image: image, box: newFrameBox(offset, extent)}
 	if !frame.box.isUsable() {
-		l.report(n, t.source, "the picture has no size", "insert it again")
+		l.addError(n, t.source, "the picture has no size", "insert it again")
 		return true
 	}
 	var body program
-	l.frame(&body, n)
+	l.compilePictureFrame(&body, n)
 	frame.body = body.ops()
 	out.add(frame)
 	return true
 }
 
-// frame compiles a picture of the layout with other sizes, description and file.
-func (l *compiler) frame(out *program, n *node) {
+// compilePictureFrame compiles a picture of the layout with other sizes, description and file.
+func (l *compiler) compilePictureFrame(out *program, n *node) {
 	switch {
 	case n.isText():
 		out.add(raw(n.start))
@@ -306,7 +306,7 @@ func (l *compiler) frame(out *program, n *node) {
 		out.add(raw(n.start))
 	}
 	for _, c := range n.children {
-		l.frame(out, c)
+		l.compilePictureFrame(out, c)
 	}
 	out.add(raw(n.end))
 }
@@ -329,11 +329,11 @@ type pictureFrame struct {
 }
 
 func (o pictureFrame) run(x *executor) {
-	p := x.image(o.image)
+	p := x.evalImage(o.image)
 	if p == nil {
 		return
 	}
-	left, top, w, h := o.box.center(p)
+	left, top, w, h := o.box.centered(p)
 	x.frame = frameState{p, left, top, w, h}
 	x.run(o.body)
 }
@@ -344,7 +344,7 @@ type frameState struct {
 	x, y, w, h int
 }
 
-// frameTag is a start tag of a picture of the layout, changed for the picture that takes its place.
+// frameTag is a start tag of a picture of the layout, changed for the picture that replaces it.
 type frameTag struct{ start, change string }
 
 func (o frameTag) run(x *executor) {
@@ -368,9 +368,9 @@ func (o frameTag) run(x *executor) {
 	x.out.WriteString(s)
 }
 
-// pictureBox compiles a text box of a slide that contains nothing but {{image …}}: the picture takes its place. It
-// returns false for other shapes.
-func (l *compiler) pictureBox(out *program, n *node) bool {
+// compilePictureBox compiles a text box of a slide that contains nothing but {{image …}}: it is replaced with the
+// picture. It returns false for other shapes.
+func (l *compiler) compilePictureBox(out *program, n *node) bool {
 	body := n.child("p:txBody")
 	if body == nil {
 		return false
@@ -390,7 +390,7 @@ func (l *compiler) pictureBox(out *program, n *node) bool {
 		return false
 	}
 	l.tags++
-	source, _ := l.imageArguments(found, found.tag)
+	source, _ := l.parseImageArguments(found, found.tag)
 	if source == nil {
 		return true
 	}
@@ -400,7 +400,7 @@ func (l *compiler) pictureBox(out *program, n *node) bool {
 		image.box = newFrameBox(f.child("a:off"), f.child("a:ext"))
 	}
 	if !image.box.isUsable() {
-		l.report(
+		l.addError(
 			found, found.tag.source, "the text box has its position from the slide layout",
 			"move or resize it once, so that it has a position of its own",
 		)
@@ -410,7 +410,7 @@ func (l *compiler) pictureBox(out *program, n *node) bool {
 	return true
 }
 
-// slideImage is a picture that takes the place of a text box.
+// slideImage is a picture that replaces a text box.
 type slideImage struct {
 	image    expression
 	name, id string
@@ -418,11 +418,11 @@ type slideImage struct {
 }
 
 func (o slideImage) run(x *executor) {
-	p := x.image(o.image)
+	p := x.evalImage(o.image)
 	if p == nil {
 		return
 	}
-	left, top, w, h := o.box.center(p)
+	left, top, w, h := o.box.centered(p)
 	fmt.Fprintf(
 		x.out,
 		`<p:pic xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"%s><p:nvPicPr><p:cNvPr id="%s" name="%s" descr="%s"/>`+

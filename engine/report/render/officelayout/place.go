@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// setPlaces notes for each paragraph and picture of a part where it is, such as "table 2, row 3, column 1".
+// setPlaces records the location of each paragraph and picture of a part, such as "table 2, row 3, column 1".
 func setPlaces(root *node) {
 	paragraphs, tables := 0, 0
 	var visit func(n *node, where string)

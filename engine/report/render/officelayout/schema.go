@@ -21,7 +21,7 @@ var (
 	boolType  = reflect.TypeFor[bool]()
 )
 
-// schema knows the fields of the types that the data of a layout consists of, by their names in JSON.
+// schema holds the fields of the data types available in a layout, by their JSON names.
 type schema struct {
 	fields  map[reflect.Type]map[string]reflect.StructField
 	names   map[reflect.Type][]string
@@ -34,8 +34,8 @@ func newSchema() *schema {
 	}
 }
 
-// base returns the type that a pointer type points to.
-func base(t reflect.Type) reflect.Type {
+// dereferenceType returns the type that a pointer type points to.
+func dereferenceType(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -69,7 +69,7 @@ func (s *schema) load(t reflect.Type) {
 
 // field returns the field of a type with the given name in JSON. In a map, every name is one.
 func (s *schema) field(t reflect.Type, name string) (index []int, fieldType reflect.Type, ok bool) {
-	t = base(t)
+	t = dereferenceType(t)
 	switch {
 	case t.Kind() == reflect.Map:
 		return nil, t.Elem(), true
@@ -85,13 +85,13 @@ func (s *schema) field(t reflect.Type, name string) (index []int, fieldType refl
 
 // namesOf returns the names of a record's fields, in the order of its declaration.
 func (s *schema) namesOf(t reflect.Type) []string {
-	s.load(base(t))
-	return s.names[base(t)]
+	s.load(dereferenceType(t))
+	return s.names[dereferenceType(t)]
 }
 
-// describe says what a type is in an error.
-func describe(t reflect.Type) string {
-	switch t = base(t); {
+// describeType returns a description of a type for errors.
+func describeType(t reflect.Type) string {
+	switch t = dereferenceType(t); {
 	case t == imageType:
 		return "a picture"
 	case t.Kind() == reflect.Slice:
@@ -102,8 +102,8 @@ func describe(t reflect.Type) string {
 	return "a value"
 }
 
-// suggestion returns what an unknown path could be meant to be: at is the part of it that is unknown, and inScope are
-// the names that would be known there.
+// suggestion returns a known path similar to an unknown one. at is the index of its first unknown part, and inScope
+// holds the names known there.
 func (s *schema) suggestion(scopes []scopeType, inScope, path []string, at int) string {
 	name, whole := path[at], strings.Join(path, ".")
 	entries := s.entriesOf(scopes[0].typ)
@@ -178,13 +178,13 @@ func (s *schema) entriesOf(root reflect.Type) []entry {
 	var out []entry
 	var visit func(t reflect.Type, prefix, list string, depth int)
 	visit = func(t reflect.Type, prefix, list string, depth int) {
-		if t = base(t); !isRecord(t) || depth > 3 {
+		if t = dereferenceType(t); !isRecord(t) || depth > 3 {
 			return
 		}
 		for _, name := range s.namesOf(t) {
 			f := s.fields[t][name]
 			out = append(out, entry{prefix + name, list})
-			switch e := base(f.Type); {
+			switch e := dereferenceType(f.Type); {
 			case e.Kind() == reflect.Slice && list == "":
 				visit(e.Elem(), "", prefix+name, depth+1)
 			case isRecord(e):

@@ -82,14 +82,14 @@ func (l *Layout) slideOf(p *part) *slide {
 func (l *compiler) enterSlide(s *slide, root *node) {
 	switch {
 	case l.part != s.notes:
-		l.slideTag(s, root)
+		l.takeSlideTag(s, root)
 	case s.each != nil:
-		l.scopes = append(l.scopes, scopeType{typ: base(s.each.list.typ()).Elem(), loop: true})
+		l.scopes = append(l.scopes, scopeType{typ: dereferenceType(s.each.list.typ()).Elem(), loop: true})
 	}
 }
 
-// slideTag finds {{#slide each LIST}} or {{#slide if VALUE}} and takes it out of the slide.
-func (l *compiler) slideTag(s *slide, root *node) {
+// takeSlideTag finds {{#slide each LIST}} or {{#slide if VALUE}} and removes it from the slide.
+func (l *compiler) takeSlideTag(s *slide, root *node) {
 	var found []*node
 	root.walk(func(n *node) bool {
 		if n.tag != nil && n.tag.kind == tagSlide {
@@ -108,13 +108,13 @@ func (l *compiler) slideTag(s *slide, root *node) {
 	case "each":
 		t := *n.tag
 		t.rest = rest
-		e, item := l.loop(n, &t)
+		e, item := l.parseLoop(n, &t)
 		if e == nil {
 			return
 		}
 		for _, r := range s.part.relations {
 			if kind := path.Base(r.kind); !slices.Contains([]string{"slideLayout", "notesSlide", "image", "hyperlink", "tags"}, kind) {
-				l.report(
+				l.addError(
 					n, n.tag.source, "a slide that is repeated can't contain a "+kind,
 					"use {{image charts.…}}, or move it to a slide of its own",
 				)
@@ -124,9 +124,9 @@ func (l *compiler) slideTag(s *slide, root *node) {
 		s.each = e
 		l.scopes = append(l.scopes, item)
 	case "if":
-		s.when = l.expression(n, n.tag.source, rest)
+		s.when = l.parseOrReport(n, n.tag.source, rest)
 	default:
-		l.report(n, n.tag.source, "it is neither {{#slide each LIST}} nor {{#slide if VALUE}}", "")
+		l.addError(n, n.tag.source, "it is neither {{#slide each LIST}} nor {{#slide if VALUE}}", "")
 	}
 	if p := n.ancestor("a:p"); p != nil {
 		if shape := n.ancestor("p:sp"); shape != nil && strings.TrimSpace(shape.allText()) == "" && len(tagsIn(shape)) == 1 {
@@ -147,7 +147,7 @@ func tagsIn(n *node) (out []*node) {
 	return out
 }
 
-// deckChange is how the slides of a document differ from those of its layout.
+// deckChange describes how the slides of a document differ from those of its layout.
 type deckChange struct {
 	// order lists the relationship of each slide of the document; that of a copy is new.
 	order []string
@@ -176,7 +176,7 @@ func (l *Layout) fillSlides(x *executor) ([]*part, *deckChange) {
 		items := []scopeValue{{}}
 		if s.each != nil {
 			items = s.each.items(x)
-		} else if s.when != nil && !truth(s.when.eval(x)) {
+		} else if s.when != nil && !isTrue(s.when.eval(x)) {
 			items = nil
 		}
 		if len(items) == 0 {
@@ -187,16 +187,16 @@ func (l *Layout) fillSlides(x *executor) ([]*part, *deckChange) {
 			}
 		}
 		for i, item := range items {
-			if !x.spend(100) {
+			if !x.countSteps(100) {
 				return nil, nil
 			}
 			if s.each != nil {
 				x.scopes = append(x.scopes, item)
 			}
-			one, id := s.part.unfilled(), s.relationID
+			one, id := s.part.copyUnfilled(), s.relationID
 			var notes *part
 			if s.notes != nil {
-				notes = s.notes.unfilled()
+				notes = s.notes.copyUnfilled()
 			}
 			if i > 0 {
 				changed = true
@@ -305,7 +305,7 @@ func (d *deckChange) apply(l *Layout, put func(string, []byte)) error {
 		})
 		return true
 	})
-	put(l.main, []byte(sourceOf(root)))
+	put(l.main, []byte(originalXML(root)))
 	relations, err := l.readTree(opc.RelationshipsPart(l.main))
 	if relations == nil || err != nil {
 		return err
@@ -316,7 +316,7 @@ func (d *deckChange) apply(l *Layout, put func(string, []byte)) error {
 		})
 		return true
 	})
-	b, err := withRelations([]byte(sourceOf(relations)), more)
+	b, err := withRelations([]byte(originalXML(relations)), more)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,8 @@ func newTag(source string) *tag {
 	return t
 }
 
-// maxTagLength is the maximum length of a placeholder in bytes. It also bounds what a brace without its end can cost.
+// maxTagLength is the maximum length of a placeholder in bytes. It also limits the search for the end of an unclosed
+// brace.
 const maxTagLength = 1000
 
 // span is the place of a placeholder in a text, with its braces.
@@ -108,9 +109,9 @@ func (l *compiler) extractFromProperties(root *node) {
 		text := n.children[0].text
 		tags, unclosed := findTags(text)
 		if unclosed != "" {
-			l.report(n, unclosed, "the placeholder has no }}", "close it with }}")
+			l.addError(n, unclosed, "the placeholder has no }}", "close it with }}")
 		}
-		if len(tags) == 0 || !l.allowTags(n, len(tags)) {
+		if len(tags) == 0 || !l.countTags(n, len(tags)) {
 			return true
 		}
 		var parts []*node
@@ -124,13 +125,13 @@ func (l *compiler) extractFromProperties(root *node) {
 	})
 }
 
-// allowTags counts n placeholders in an element. It reports an error and returns false if the layout has too many.
-func (l *compiler) allowTags(at *node, n int) bool {
+// countTags counts n placeholders in an element. It reports an error and returns false if the layout has too many.
+func (l *compiler) countTags(at *node, n int) bool {
 	if l.extracted > maxTags {
 		return false
 	}
 	if l.extracted += n; l.extracted > maxTags {
-		l.report(at, "", fmt.Sprintf("the layout has more than %d placeholders", maxTags), "")
+		l.addError(at, "", fmt.Sprintf("the layout has more than %d placeholders", maxTags), "")
 		return false
 	}
 	return true
@@ -167,12 +168,12 @@ func (l *compiler) extractFromParagraph(p *node, contents map[*node]bool) {
 	text := whole.String()
 	tags, unclosed := findTags(text)
 	if unclosed != "" {
-		l.report(p, unclosed, "the placeholder has no }} in its paragraph", "close it with }}")
+		l.addError(p, unclosed, "the placeholder has no }} in its paragraph", "close it with }}")
 	}
 	if strings.Contains(text, "{%") {
-		l.warn(p, "{%", "placeholders of other tools are left as they are", "write {{#each …}} and {{#if …}}")
+		l.addWarning(p, "{%", "placeholders of other tools are left as they are", "write {{#each …}} and {{#if …}}")
 	}
-	if len(tags) == 0 || !l.allowTags(p, len(tags)) {
+	if len(tags) == 0 || !l.countTags(p, len(tags)) {
 		return
 	}
 	next := 0
@@ -232,7 +233,7 @@ func hasBlockTag(run *node) bool {
 	})
 }
 
-// splitRun returns what replaces a run: runs of the same format, and the tags of blocks between them.
+// splitRun splits a run at the tags of blocks: it returns runs of the same format with the tags between them.
 func splitRun(r *node) (out []*node) {
 	var format *node
 	newRun := func() *node {

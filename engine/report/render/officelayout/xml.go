@@ -17,7 +17,7 @@ const (
 	maxPartNodes = 400_000 // over all parts of a layout
 )
 
-// Namespaces by the prefix under which the rest of the package knows them.
+// namespaces maps each namespace to the prefix that this package uses for it.
 var namespaces = map[string]string{
 	"http://schemas.openxmlformats.org/wordprocessingml/2006/main":           "w",
 	"http://schemas.openxmlformats.org/drawingml/2006/main":                  "a",
