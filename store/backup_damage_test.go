@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scf-service/service/internal/filelock"
 	"github.com/scf-service/service/store/kv"
 )
 
@@ -142,6 +143,32 @@ func TestBlobsOfReplacedDatabase(t *testing.T) {
 	if !remove() {
 		t.Error("the blob is still there")
 	}
+}
+
+// TestRestoreToFolderThatIsOpened checks that a restore to a folder without a database replaces none that another process
+// creates meanwhile, and that nothing is restored while the folder is locked.
+func TestRestoreToFolderThatIsOpened(t *testing.T) {
+	f := makeBackup(t, t.TempDir(), 3)
+	o := options(t.TempDir())
+	unlock, err := filelock.TryLock(o.Dir)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		is(t, "TryLock", err, nil)
+		_, err = Restore(t.Context(), f.path, o, ReadOptions{})
+		is(t, "locked", err, ErrLocked)
+	}
+	unlock()
+	is(t, "WriteFile", os.WriteFile(filepath.Join(o.Dir, "secret.key"), []byte("old key"), 0o600), nil)
+	before := state(t, o.Dir)
+	before["/"+fileDatabase] = "of another process"
+	o.files.Before = func(operation, path string) error {
+		if operation == "link" {
+			return os.WriteFile(filepath.Join(o.Dir, fileDatabase), []byte("of another process"), 0o600)
+		}
+		return nil
+	}
+	_, err = Restore(t.Context(), f.path, o, ReadOptions{})
+	is(t, "Restore", err, ErrLocked)
+	checkState(t, "created meanwhile", o.Dir, before)
 }
 
 // TestFailedRestoreLeavesNoFolder checks that a folder that didn't exist is not left behind.

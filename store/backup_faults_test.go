@@ -213,7 +213,7 @@ func TestKillInRestore(t *testing.T) {
 	}
 	// In an empty folder, the restore is repeated.
 	is(t, "RemoveAll", os.RemoveAll(f.options.Dir), nil)
-	for _, at := range []int{total / 2, total - 6} { // there is no list of replaced blobs
+	for _, at := range []int{total / 2, total - 7} { // there is no replaced database, nor a list of its blobs
 		runKilled(t, "restore", dir, at)
 	}
 	_, err := Restore(t.Context(), filepath.Join(dir, "b"), f.options, ReadOptions{})

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/scf-service/service/internal/filelock"
 	"github.com/scf-service/service/internal/regularfile"
 	"github.com/scf-service/service/store/bolt"
 	"github.com/scf-service/service/store/internal/disk"
@@ -54,7 +55,7 @@ func restore(ctx context.Context, path string, o Options, ro ReadOptions) (_ Man
 	defer r.close()
 	if _, err := os.Lstat(o.Dir); errors.Is(err, fs.ErrNotExist) {
 		defer func() {
-			if failure != nil {
+			if failure != nil && !errors.Is(failure, ErrLocked) { // otherwise another process is using it
 				removeEmptyDataFolders(o.Dir)
 			}
 		}()
@@ -62,14 +63,22 @@ func restore(ctx context.Context, path string, o Options, ro ReadOptions) (_ Man
 	if err := createDataFolders(o.Dir); err != nil {
 		return r.manifest, err
 	}
+	// Programs that open the folder take this lock, too; that of the database doesn't exist without one.
+	unlock, err := filelock.TryLock(o.Dir)
+	if errors.Is(err, filelock.ErrLocked) {
+		return r.manifest, fmt.Errorf("%w: another restore to %s is running, or a program is opening it", ErrLocked, o.Dir)
+	}
+	defer unlock()
 	target := filepath.Join(o.Dir, fileDatabase)
+	_, err = os.Lstat(target)
+	isNew := errors.Is(err, fs.ErrNotExist)
 	release, err := lockDatabase(ctx, target, o)
 	if err != nil {
 		return r.manifest, err
 	}
 	defer release()
 
-	u := unpacked{dir: tempPath(o.Dir, o.NewID()), options: o, checkFile: ro.CheckFile}
+	u := unpacked{dir: tempPath(o.Dir, o.NewID()), options: o, isNew: isNew, checkFile: ro.CheckFile}
 	defer os.RemoveAll(u.dir)
 	if err := u.unpack(ctx, r); err != nil {
 		return r.manifest, err
@@ -157,6 +166,7 @@ func lockDatabase(ctx context.Context, target string, o Options) (release func()
 type unpacked struct {
 	dir     string
 	options Options
+	isNew   bool     // the data folder has no database to be replaced
 	names   []string // additional files
 	// checkFile, if set, checks an additional file.
 	checkFile func(name string, content []byte) error
@@ -421,10 +431,13 @@ func (b *Blobs) blobsOfReplacedDatabases() (map[string]bool, error) {
 func (u *unpacked) replaceFile(name, suffix string, blobs []byte) (undo func(), err error) {
 	target := filepath.Join(u.options.Dir, name)
 	aside := newBackupPath(u.options.Dir, u.options.Clock(), "before-restore", suffix)
-	// With a second name, the file exists at every moment.
-	err = u.options.files.Link(target, aside)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the file system has no hard links
-		err = u.options.files.Rename(target, aside)
+	err = fs.ErrNotExist
+	if name != fileDatabase || !u.isNew {
+		// With a second name, the file exists at every moment.
+		err = u.options.files.Link(target, aside)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // the file system has no hard links
+			err = u.options.files.Rename(target, aside)
+		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		// It is an error if another process has created it meanwhile.
