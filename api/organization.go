@@ -26,19 +26,26 @@ type OrganizationInput struct {
 	OrganizationID string `path:"organizationId"`
 }
 
+// RequiresSecondPerson reports whether somebody other than its authors has to decide on a version.
+func (o *Organization) RequiresSecondPerson() bool {
+	on, _ := o.Settings[RequireSecondPerson].(bool)
+	return on
+}
+
 // TenantInput identifies a tenant in the path.
 type TenantInput struct {
 	TenantID string `path:"tenantId"`
 }
 
-// UpdateTenantInput is the input for replacing an organization's name and settings.
+// UpdateTenantInput is the input for changing an organization's name, slug, status or settings.
 type UpdateTenantInput struct {
 	TenantInput
 	Body struct {
-		Name     string         `json:"name" minLength:"1" maxLength:"200"`
-		Slug     string         `json:"slug,omitempty" maxLength:"63"`
-		Status   string         `json:"status,omitempty" enum:"active,suspended"`
-		Settings map[string]any `json:"settings,omitempty"`
+		Name                string         `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"Unchanged if omitted."`
+		Slug                string         `json:"slug,omitempty" maxLength:"63"`
+		Status              string         `json:"status,omitempty" enum:"active,suspended"`
+		RequireSecondPerson *bool          `json:"require_second_person,omitempty" doc:"Whether somebody other than its authors has to decide on a version; changes only this setting."`
+		Settings            map[string]any `json:"settings,omitempty" doc:"Replaces all settings."`
 	}
 }
 

@@ -19,6 +19,21 @@ type Session struct {
 	ActiveOrganizationID *string   `json:"active_organization_id"`
 }
 
+// UserSession is one of the caller's sessions.
+type UserSession struct {
+	ID         string    `json:"id"`
+	CreatedAt  time.Time `json:"created_at"`
+	LastUsedAt time.Time `json:"last_used_at" doc:"Recorded every few minutes."`
+	ExpiresAt  time.Time `json:"expires_at"`
+	Address    string    `json:"address" doc:"The network address it was started from."`
+	Current    bool      `json:"current" doc:"Whether it is the session of the request."`
+}
+
+// UserSessionInput identifies one of the caller's sessions.
+type UserSessionInput struct {
+	SessionID string `path:"sessionId"`
+}
+
 // SignedInUser is the response to signing in and to reading the current session.
 type SignedInUser struct {
 	User    User    `json:"user"`
@@ -131,6 +146,14 @@ var (
 	SignOutEverywhere = Post[None, SignedOut](
 		"sign-out-everywhere", "/api/auth/sign-out-everywhere", "", tagSession,
 		"End all sessions of the caller", WithAccess(SignedIn),
+	)
+	ListMySessions = Get[Paging, List[UserSession]](
+		"list-my-sessions", "/users/me/sessions", "", tagSession,
+		"List the caller's sessions, the one used last first", WithAccess(SignedIn),
+	)
+	EndMySession = Delete[UserSessionInput](
+		"end-my-session", "/users/me/sessions/{sessionId}", "", tagSession,
+		"End one of the caller's sessions", WithAccess(SignedIn),
 	)
 	GetLink = Post[LinkInput, Link](
 		"get-link", "/api/auth/link", "", tagSession,

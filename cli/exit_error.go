@@ -187,6 +187,10 @@ func (a *app) hintFor(err error) string {
 			}
 			return "choose one with `service model use ollama/MODEL`; " + lift + " lifts the ban"
 		}
+		if slices.ContainsFunc(e.Details, func(d api.ErrorDetail) bool { return d.Field == api.RequireSecondPerson }) {
+			return "let another owner, admin or approver decide; an owner can lift the rule with `" +
+				a.suggestedCommandLine("org update --second-person=false") + "`"
+		}
 		return "ask an owner or admin of the organization, or use another key"
 	case api.CodeTenantRequired:
 		if a.flags.Server == "" {

@@ -108,6 +108,7 @@ func renderOrganization(p *print.Page, o *api.Organization) {
 	p.Fields(
 		field("slug", o.Slug),
 		field("status", o.Status),
+		field("second person decides", yesNo(o.RequiresSecondPerson())),
 		field("created", print.FormatTime(o.CreatedAt)),
 		field("id", o.ID),
 	)
@@ -172,10 +173,13 @@ shown only once; they change it with ` + "`service password`" + `. Requires a pl
 
 func (a *app) orgUpdate() *cobra.Command {
 	var name, slug, status string
+	var secondPerson bool
 	cmd := &cobra.Command{
-		Use: "update [ORG]", Short: "Change an organization's name, slug or status",
-		Long:    "Changes an organization (default: the current one). Only a platform admin\ncan suspend and reactivate one.",
-		Example: "  service org update --name 'Acme Europe SE'\n  service org update acme-europe --status suspended",
+		Use: "update [ORG]", Short: "Change an organization's name, slug, status or rules",
+		Long: `Changes an organization (default: the current one). With --second-person, whoever
+submitted or edited a version can't decide on it; only an owner can turn that off.
+Only a platform admin can suspend and reactivate an organization.`,
+		Example: "  service org update --name 'Acme Europe SE'\n  service org update --second-person\n  service org update acme-europe --status suspended",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := requireAnyFlag(cmd); err != nil {
 				return err
@@ -185,10 +189,11 @@ func (a *app) orgUpdate() *cobra.Command {
 				return err
 			}
 			in := &api.UpdateTenantInput{TenantInput: api.TenantInput{TenantID: one.ID}}
-			in.Body.Name, in.Body.Slug, in.Body.Status = one.Name, slug, status
-			if name = strings.TrimSpace(name); cmd.Flags().Changed("name") {
-				in.Body.Name = name
+			in.Body.Name, in.Body.Slug, in.Body.Status = strings.TrimSpace(name), slug, status
+			if in.Body.Name == "" && cmd.Flags().Changed("name") {
+				return usageError("--name is empty")
 			}
+			in.Body.RequireSecondPerson = flagIfChanged(cmd, "second-person", secondPerson)
 			if one, err = call(cmd.Context(), a, api.UpdateTenant, in); err != nil {
 				return err
 			}
@@ -198,6 +203,7 @@ func (a *app) orgUpdate() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&name, "name", "", "the new name")
 	f.StringVar(&slug, "slug", "", "the new slug: lowercase letters, digits and hyphens")
+	f.BoolVar(&secondPerson, "second-person", false, "require that somebody other than its authors decides on a version")
 	addChoiceFlag(f, &status, "status", []string{"active", "suspended"}, "active or suspended")
 	return cmd
 }

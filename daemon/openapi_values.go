@@ -102,10 +102,10 @@ var exampleFields = map[string]any{
 	"Health.service": "service", "HealthCheck.name": "store", "HealthCheck.detail": "writable", "HealthDetail.version": "1.4.0", "HealthDetailInput.deep": "true", "uptime_seconds": 86400, "latency_ms": 0.4,
 	"password": "correct horse battery staple", "User.name": "Ada Byron", "ban_reason": nil, "Member.name": "Ada Byron", "MyOrganization.role": "owner",
 	"User.id": exampleUser, "Organization.id": exampleOrganization, "active_organization_id": exampleOrganization, "Organization.name": "Acme", "UpdateTenantInput.name": "Acme", "slug": "acme",
-	"settings": map[string]any{"require_second_person": true}, "WaitingFor.who": "an admin or owner", "assessment_name": "Acme 2026",
+	"settings": map[string]any{"require_second_person": true}, "UpdateTenantInput.require_second_person": true, "WaitingFor.who": "an admin or owner", "assessment_name": "Acme 2026",
 	"assessments_by_state": map[api.State]int{api.StateSoAUnderReview: 1, api.StateClosed: 2},
 	"APIKey.name":          "build server", "APIKeyBody.name": "build server", "masked_key": "service_live_…9d41", "scopes": []string{"assessment:read", "document:write"},
-	"NewAPIKey.key": "service_live_" + exampleHash, "grace_seconds": 3600, "BanUserInput.reason": "The account was shared.",
+	"UserSession.address": "192.0.2.7", "NewAPIKey.key": "service_live_" + exampleHash, "grace_seconds": 3600, "BanUserInput.reason": "The account was shared.",
 
 	"token": exampleHash, "AcceptLinkInput.name": "Ben Byte", "Link.purpose": "invite", "Link.organization": "Acme", "Me.organization": "Acme", "needs_password": true,
 	"current_password": "correct horse battery staple", "new_password": "a longer passphrase is easier to remember", "permissions": []api.Permission{"assessment:read", "document:write"},

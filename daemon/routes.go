@@ -16,6 +16,8 @@ func (s *Server) bindOperations() {
 	bindOperation(s, api.GetSession, e.Identity.GetSession)
 	bindOperation(s, api.SignOut, e.Identity.SignOut)
 	bindOperation(s, api.SignOutEverywhere, e.Identity.SignOutEverywhere)
+	bindOperation(s, api.ListMySessions, e.Identity.ListMySessions)
+	bindOperation(s, api.EndMySession, e.Identity.EndMySession)
 	bindOperation(s, api.GetLink, e.Identity.GetLink)
 	bindOperation(s, api.AcceptLink, e.Identity.AcceptLink)
 	bindOperation(s, api.ChangePassword, e.Identity.ChangePassword)

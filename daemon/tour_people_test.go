@@ -22,7 +22,10 @@ func (r *tour) people() {
 	r.path["organizationId"], r.path["tenantId"], r.path["orgId"] = org["id"].(string), org["id"].(string), r.org
 	r.call(api.GetOrganization.Operation, "", "")
 	r.call(api.GetTenant.Operation, "", "")
-	r.call(api.UpdateTenant.Operation, "", `{"name": "Beta Ltd", "slug": "beta-ltd", "settings": {"require_second_person": true}}`)
+	r.call(api.UpdateTenant.Operation, "", `{"name": "Beta Ltd", "slug": "beta-ltd", "settings": {"note": "x"}}`)
+	if org := r.call(api.UpdateTenant.Operation, "", `{"require_second_person": true}`); org.at("settings")["note"] != "x" {
+		r.t.Errorf("one setting replaced the others: %v", org)
+	}
 	r.expectError(api.UpdateTenant.Operation, "", `{"name": "Beta", "slug": "Not A Slug"}`, api.CodeValidation)
 
 	member := r.call(api.InviteMember.Operation, "", `{"email": "ben@acme.example", "role": "member"}`)
@@ -151,6 +154,17 @@ func (r *tour) sessions() {
 	})
 	browser.call(api.GetSession.Operation, "", "")
 	browser.call(api.ActivateOrganization.Operation, "", "")
+	sessions := browser.call(api.ListMySessions.Operation, "?limit=2", "")["data"].([]any)
+	if len(sessions) != 2 || sessions[0].(map[string]any)["current"] == sessions[1].(map[string]any)["current"] {
+		r.t.Fatalf("the sessions of who accepted an invitation and then signed in are %v", sessions)
+	}
+	for _, session := range sessions {
+		if session := session.(map[string]any); session["current"] == false {
+			r.path["sessionId"] = session["id"].(string)
+		}
+	}
+	browser.call(api.EndMySession.Operation, "", "")
+	browser.expectError(api.EndMySession.Operation, "", "", api.CodeNotFound)
 	browser.call(api.ChangePassword.Operation, "", `{"current_password": "`+goodPassword+`", "new_password": "another sentence of words"}`)
 	browser.call(api.SignOut.Operation, "", "")
 	signed = browser.send(

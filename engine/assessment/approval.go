@@ -508,12 +508,13 @@ func enforceSecondPersonRule(tx *store.Tx, orgID string, p *api.Approval, author
 	if err != nil {
 		return err
 	}
-	switch on, _ := org.Settings[api.RequireSecondPerson].(bool); {
-	case !on:
+	second := api.ErrorDetail{Field: api.RequireSecondPerson, Message: "set by the organization"}
+	switch {
+	case !org.RequiresSecondPerson():
 	case p.RequestedByUserID == personID || p.RequestedBy.ID == actorID:
-		return api.Forbidden("this organization requires a second person to decide; you submitted it yourself")
+		return api.Forbidden("this organization requires a second person to decide; you submitted it yourself").WithDetails(second)
 	case slices.Contains(authorIDs, personID):
-		return api.Forbidden("this organization requires a second person to decide; you edited it yourself")
+		return api.Forbidden("this organization requires a second person to decide; you edited it yourself").WithDetails(second)
 	}
 	return nil
 }

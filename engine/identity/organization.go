@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"unicode"
 
@@ -83,13 +84,23 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 		if !slugPattern.MatchString(org.Slug) {
 			return api.Invalid("slug", "a slug may contain only lower-case letters, digits and hyphens, e.g. acme-europe")
 		}
-		if in.Body.Settings != nil {
+		settings := in.Body.Settings
+		if on := in.Body.RequireSecondPerson; on != nil {
+			if settings == nil {
+				settings = maps.Clone(org.Settings)
+			}
+			if settings == nil {
+				settings = map[string]any{}
+			}
+			settings[api.RequireSecondPerson] = *on
+		}
+		if settings != nil {
 			for _, name := range []string{api.RequireSecondPerson, api.NoRemoteModel} {
-				if isOn(org.Settings, name) && !isOn(in.Body.Settings, name) && by.Role != api.RoleOwner && !by.PlatformAdmin {
-					return api.Forbidden("only an owner can disable %s", name)
+				if isOn(org.Settings, name) && !isOn(settings, name) && by.Role != api.RoleOwner && !by.PlatformAdmin {
+					return api.Forbidden("only an owner can turn off %s", name).WithDetails(api.ErrorDetail{Field: name})
 				}
 			}
-			org.Settings, changes["settings"] = in.Body.Settings, in.Body.Settings
+			org.Settings, changes["settings"] = settings, settings
 		}
 		org.UpdatedAt = tx.Now()
 		if err := store.Organizations.Update(tx, &org); err != nil {

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -250,6 +251,55 @@ func (s *Service) SignOutEverywhere(ctx context.Context, by api.Caller, _ *api.N
 		return appendAudit(tx, by, "session.ended_everywhere", "user", by.UserID, nil)
 	})
 	return &api.SignedOut{OK: true}, err
+}
+
+// ListMySessions returns the sessions of the request's user that have not expired, the one used last first.
+func (s *Service) ListMySessions(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.UserSession], error) {
+	if err := requireSession(by); err != nil {
+		return nil, err
+	}
+	var all []api.UserSession
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		all = nil
+		for have, err := range store.Sessions.By("user").Scan(tx, store.Prefix(by.UserID)) {
+			if err != nil {
+				return err
+			}
+			if !hasPassed(&have.ExpiresAt, s.clock()) {
+				all = append(all, api.UserSession{
+					ID: have.ID, CreatedAt: have.CreatedAt, LastUsedAt: have.SeenAt, ExpiresAt: have.ExpiresAt, Address: have.Address,
+					Current: have.ID == by.SessionID,
+				})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b api.UserSession) int { return cmp.Or(b.LastUsedAt.Compare(a.LastUsedAt), strings.Compare(b.ID, a.ID)) })
+	return store.PageSlice(all, *in, func(have *api.UserSession) string { return have.ID })
+}
+
+// EndMySession ends one of the sessions of the request's user.
+func (s *Service) EndMySession(ctx context.Context, by api.Caller, in *api.UserSessionInput) (*api.None, error) {
+	if err := requireSession(by); err != nil {
+		return nil, err
+	}
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		session, err := currentSession(tx, api.Caller{UserID: by.UserID, SessionID: in.SessionID})
+		if api.IsCode(err, api.CodeUnauthorized) {
+			return api.NotFound("session", in.SessionID)
+		}
+		if err != nil {
+			return err
+		}
+		if err := store.Sessions.Delete(tx, session.Secret); err != nil {
+			return err
+		}
+		return appendAudit(tx, by, "session.ended", "session", session.ID, nil)
+	})
+	return &api.None{}, err
 }
 
 // ChangePassword changes the password of the session's user and ends the user's other sessions.
