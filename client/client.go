@@ -321,6 +321,9 @@ func decodeFile(resp *http.Response, f *api.File) error {
 	if resp.StatusCode == http.StatusOK && f.SHA256 != "" {
 		f.Content = &verifiedContent{ReadCloser: resp.Body, hash: sha256.New(), want: f.SHA256}
 	}
+	if _, policy, ok := strings.Cut(resp.Header.Get("Content-Security-Policy"), "script-src "); ok {
+		f.ScriptSource, _, _ = strings.Cut(policy, ";")
+	}
 	if _, params, err := mime.ParseMediaType(resp.Header.Get("Content-Disposition")); err == nil {
 		f.Filename = params["filename"]
 	}

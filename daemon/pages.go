@@ -36,10 +36,23 @@ func (s *Server) mountPages(setupCode string) *web.Site {
 		FirstRun:    s.firstRun(setupCode),
 		CountView:   s.countPage(pageViews),
 		CountFile:   s.countPage(pageFiles),
+		BaseURL:     s.baseURL,
+		Stopping:    s.engine.StreamsClosed(),
 		StreamBody: func(w http.ResponseWriter, r *http.Request) {
 			r.Body = &minRateReader{eofTracker: eofTracker{ReadCloser: r.Body}, conn: http.NewResponseController(w)}
 		},
 	})
+}
+
+// baseURL returns the address under which a browser reaches the service.
+func (s *Server) baseURL(r *http.Request) string {
+	switch {
+	case s.publicURL != "":
+		return strings.TrimSuffix(s.publicURL, "/")
+	case s.isHTTPS(r):
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 // countPage returns a function that counts what a user does on pages, and returns an error if it was too much.

@@ -154,7 +154,7 @@ func TestDocumentsPage(t *testing.T) {
 	}
 	rec := upload(token, [2]string{" ", "# Nameless\n"}, [2]string{"<b>three.md", "# Three\n\nLogs are kept.\n"})
 	if rec.Code != http.StatusBadRequest || !strings.Contains(rec.Body.String(), "The file has no name") ||
-		!strings.Contains(rec.Body.String(), "&lt;b&gt;three.md</th>") {
+		!strings.Contains(rec.Body.String(), "&lt;b&gt;three.md</a>") {
 		t.Errorf("a file without a name, and another: %d %s", rec.Code, rec.Body)
 	}
 	if page := v.page(path, http.StatusOK); !strings.Contains(page, "3 documents") {

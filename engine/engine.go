@@ -307,6 +307,9 @@ func (e *Engine) Start(ctx context.Context) error {
 // StopStreams ends open-ended responses, so that a stopping server does not wait for them.
 func (e *Engine) StopStreams() { e.Workflows.CloseStreams() }
 
+// StreamsClosed is closed when open-ended responses have to end.
+func (e *Engine) StreamsClosed() <-chan struct{} { return e.Workflows.StreamsClosed() }
+
 // PretrainEmbedders trains the embedder of the active catalog version, and of versions imported
 // later, in the background. It is meant for long-running processes; others train when the first
 // document is read.

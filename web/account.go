@@ -2,11 +2,76 @@ package web
 
 import "github.com/scf-service/service/api"
 
-func (v *visit) showAccount() error {
-	if v.r.URL.Query().Has("changed") {
-		v.notice = "Your password is changed, and your other sessions have ended."
-	}
-	return v.render("account.html", "Your account", v.me)
+var accountPanel = panel{
+	path: "account", title: "Your account",
+	show: func(v *visit, s *sheet) error {
+		if v.r.URL.Query().Has("changed") {
+			v.notice = "Your password is changed, and your other sessions have ended."
+		}
+		me := v.me
+		facts := []value{said(me.User.Name).labeled("Name"), said(me.User.Email).labeled("Email address"), said(orEmpty(me.Organization)).labeled("Organization")}
+		if me.Role != nil {
+			facts = append(facts, said(label(*me.Role)).labeled("Role"))
+		}
+		s.add(section{Facts: facts})
+		if v.IsLocal {
+			return nil
+		}
+		sessions, err := all(v, api.ListMySessions, &api.Paging{})
+		if err != nil {
+			return err
+		}
+		x := section{
+			Title: "Where you are signed in", Columns: []string{"Since", "Last used", "From", "Until"},
+		}
+		for _, have := range sessions {
+			row := line{Cells: []value{at(have.CreatedAt), at(have.LastUsedAt), said(have.Address), at(have.ExpiresAt)}}
+			if have.Current {
+				row.Cells[2].Text += " (this browser)"
+			} else {
+				row.Forms = []form{act("end", "End", "danger", have.ID)}
+			}
+			x.Rows = append(x.Rows, row)
+		}
+		s.add(x)
+		s.add(section{Title: "Sign out", Forms: []form{{Button: "Sign out everywhere", Style: "danger", To: "sign-out-everywhere"}}})
+		wants, err := do(v, api.GetEmailPreferences, &api.None{})
+		if err != nil {
+			return err
+		}
+		s.add(section{Title: "Emails to you", Forms: []form{{
+			Do: "emails", Button: "Save", Fields: []field{
+				yesNoChoice("approvals", "Decisions that wait and those that were made", wants.Approvals),
+				yesNoChoice("digest", "A daily summary of overdue plan items", wants.Digest),
+			},
+		}}})
+		password := func(name, label, complete string) field {
+			f := textField(name, label).of("password").required()
+			f.Autocomplete, f.Limit = complete, 128
+			return f
+		}
+		s.add(section{Title: "Change your password", Text: "This also signs you out everywhere else.", Forms: []form{{
+			To: "account/password", Button: "Change the password", Hidden: []option{{"username", me.User.Email}}, Fields: []field{
+				password("current", "Current password", "current-password"),
+				password("new", "New password", "new-password").hinted("12 to 128 characters; four random words are easy to remember."),
+				password("again", "Repeat the new password", "new-password"),
+			},
+		}}})
+		return nil
+	},
+	actions: map[string]func(*visit, *sheet) error{
+		"end": func(v *visit, _ *sheet) error {
+			_, err := do(v, api.EndMySession, &api.UserSessionInput{SessionID: v.field("id")})
+			return err
+		},
+		"emails": func(v *visit, _ *sheet) error {
+			var in api.PutEmailPreferencesInput
+			approvals, digest := v.field("approvals") == "true", v.field("digest") == "true"
+			in.Body.Approvals, in.Body.Digest = &approvals, &digest
+			_, err := do(v, api.PutEmailPreferences, &in)
+			return err
+		},
+	},
 }
 
 func (v *visit) changePassword() error {
@@ -19,7 +84,7 @@ func (v *visit) changePassword() error {
 		_, err = do(v, api.ChangePassword, &in)
 	}
 	if err != nil {
-		return v.refuse(err, v.showAccount)
+		return v.refuse(err, func() error { return accountPanel.render(v, &sheet{}) })
 	}
 	return v.redirect("account?changed")
 }

@@ -16,7 +16,6 @@ import (
 // tablePage is the data of a deliverable's table.
 type tablePage struct {
 	kind
-	Kinds      []kind
 	Assessment *api.Assessment
 	// Version is nil if there is none yet.
 	Version *api.DeliverableVersion
@@ -28,6 +27,8 @@ type tablePage struct {
 	// Sort is the index of the column that the rows are sorted by, or -1 for the order of the controls.
 	Sort       int
 	Descending bool
+	// MayDraft is whether the visitor may make the first version, and MaySubmit whether they may submit this one.
+	MayDraft, MaySubmit bool
 	// First is the item to review first.
 	First string
 }
@@ -74,7 +75,7 @@ func (v *visit) showDeliverable() error {
 	}
 	q := v.r.URL.Query()
 	page := tablePage{
-		kind: *k, Kinds: kinds, Assessment: a, Query: strings.TrimSpace(q.Get("q")), Status: q.Get("status"),
+		kind: *k, Assessment: a, Query: strings.TrimSpace(q.Get("q")), Status: q.Get("status"),
 		Sort: -1, Descending: q.Has("desc"),
 	}
 	if n, err := strconv.Atoi(q.Get("sort")); err == nil && n >= 0 && n < len(k.Columns) {
@@ -109,6 +110,13 @@ func (v *visit) showDeliverable() error {
 			}
 			return compareCells(x.column(page.Sort), y.column(page.Sort))
 		})
+	}
+	mayWrite := v.may(k.Write) && a.State != api.StateClosed
+	page.MayDraft = mayWrite && page.Version == nil
+	page.MaySubmit = mayWrite && page.Version != nil && page.Version.Status == "draft"
+	v.tabs = assessmentTabs(a, k.Noun)
+	if q.Has(savedNotice) {
+		v.notice = "Done."
 	}
 	return v.render("table.html", a.Name+": "+k.Title(), &page)
 }

@@ -1,14 +1,18 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
 	"github.com/scf-service/service/internal/prose"
 )
 
@@ -47,6 +51,7 @@ func (v *visit) renderDocuments(page *documentsPage) (err error) {
 		}
 	}
 	page.MayUpload = v.may("document:write") && page.Assessment.State != api.StateClosed
+	v.tabs, v.busy, v.live = assessmentTabs(page.Assessment, "documents"), page.Waiting > 0, "assessments/"+page.Assessment.ID+"/events"
 	return v.render("documents.html", page.Assessment.Name+": Documents", page)
 }
 
@@ -60,7 +65,7 @@ func (v *visit) uploadDocuments() error {
 	if v.files == nil {
 		return api.Invalid("file", "the form has no files; go back and choose some")
 	}
-	page, added := documentsPage{Assessment: a}, 0
+	page, added, path := documentsPage{Assessment: a}, 0, ""
 	for {
 		part, err := v.files.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -68,6 +73,13 @@ func (v *visit) uploadDocuments() error {
 		}
 		if err != nil {
 			return api.Invalid("file", "the upload was interrupted after %s; try again with the rest", prose.Count(added, "file", "files"))
+		}
+		if part.FormName() == "path" { // of the file that follows
+			text, err := io.ReadAll(io.LimitReader(part, 4096))
+			if err != nil {
+				return api.Invalid("path", "the upload was interrupted; try again")
+			}
+			path = string(text)
 		}
 		if part.FormName() != "file" || part.FileName() == "" {
 			continue
@@ -77,9 +89,10 @@ func (v *visit) uploadDocuments() error {
 		}
 		content := &stoppableReader{reader: part}
 		_, err = do(v, api.UploadDocument, &api.UploadDocumentInput{
-			AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, File: api.UploadFile{Filename: part.FileName(), Content: content},
+			AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, File: api.UploadFile{Filename: part.FileName(), Content: content}, Path: path,
 		})
 		content.stop()
+		path = ""
 		switch e := api.AsError(err); {
 		case err == nil:
 			added++
@@ -88,6 +101,9 @@ func (v *visit) uploadDocuments() error {
 		default:
 			page.Refused = append(page.Refused, fact{part.FileName(), sentence(e.Message)})
 		}
+	}
+	if v.r.Header.Get("Accept") == "text/plain" { // the page's script shows the answer beside the file
+		return v.answerUpload(&page)
 	}
 	if added+len(page.Refused) == 0 {
 		v.status, v.complaint = http.StatusBadRequest, "Choose at least one file."
@@ -100,6 +116,168 @@ func (v *visit) uploadDocuments() error {
 		return v.renderDocuments(&page)
 	}
 	return v.redirect("assessments/" + a.ID + "/documents")
+}
+
+// answerUpload answers the page's script: with the reason if the file was refused.
+func (v *visit) answerUpload(page *documentsPage) error {
+	v.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	v.w.Header().Set("Cache-Control", "no-store")
+	if len(page.Refused) == 0 {
+		v.w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	v.w.WriteHeader(http.StatusBadRequest)
+	_, err := io.WriteString(v.w, page.Refused[0].Text)
+	return err
+}
+
+// documentPage is the data of the page of a document: its passages in order, around the chosen one.
+type documentPage struct {
+	api.Document
+	Assessment *api.Assessment
+	Passages   []passage
+	Facts      []fact
+	// From and To number the passages that are shown, from 1; Before and After are the first passages of the parts before
+	// and after, or -1.
+	From, To, Before, After int
+	// OpensInline is set if browsers show the original themselves, at Page if the passage has one.
+	OpensInline         bool
+	Page                int
+	MayDelete, MayWrite bool
+}
+
+// passage is a passage on the page of its document. Place is set if it differs from that of the passage before.
+type passage struct {
+	api.Chunk
+	Place  string
+	Chosen bool
+	Parts  []part
+}
+
+// passagesShown is the number of passages on a page.
+const passagesShown = 60
+
+// showDocument shows a document's passages, around the one that the address names.
+func (v *visit) showDocument() error {
+	d, err := v.findDocument(v.r.PathValue("document"))
+	if err != nil {
+		return err
+	}
+	start, err := strconv.Atoi(cmp.Or(v.query("from"), "0"))
+	if err != nil {
+		return api.Invalid("from", "%q is not the number of a passage", v.query("from"))
+	}
+	return v.renderDocument(d, "", start)
+}
+
+// showPassage shows a passage in its document, with the quote that the address names.
+func (v *visit) showPassage() error {
+	chunk, err := do(v, api.GetChunk, &api.ChunkInput{ChunkID: v.r.PathValue("chunk")})
+	if err != nil {
+		return err
+	}
+	d, err := v.findDocument(chunk.DocumentID)
+	if err != nil {
+		return err
+	}
+	return v.renderDocument(d, chunk.ID, max(0, chunk.Index-passagesShown/3))
+}
+
+// findDocument returns a document of the assessment that the address names.
+func (v *visit) findDocument(id string) (*documentPage, error) {
+	a, err := v.findAssessment()
+	if err != nil {
+		return nil, err
+	}
+	d, err := do(v, api.GetDocument, &api.DocumentInput{DocumentID: id})
+	if err == nil && d.AssessmentID != a.ID {
+		err = api.NotFound("document", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &documentPage{Document: *d, Assessment: a}, nil
+}
+
+func (v *visit) renderDocument(page *documentPage, chosen string, start int) error {
+	chunks, err := all(v, api.ListDocumentChunks, &api.DocumentChunksInput{DocumentInput: api.DocumentInput{DocumentID: page.ID}})
+	if err != nil {
+		return err
+	}
+	start = max(0, min(start, len(chunks)-1))
+	end := min(len(chunks), start+passagesShown)
+	page.From, page.To, page.Before, page.After = start+1, end, -1, -1
+	if start > 0 {
+		page.Before = max(0, start-passagesShown)
+	}
+	if end < len(chunks) {
+		page.After = end
+	}
+	last := ""
+	for _, c := range chunks[start:end] {
+		p := passage{Chunk: c, Chosen: c.ID == chosen, Parts: []part{{Text: c.Text}}}
+		if place := placeOf(c.HeadingPath, c.Locator); place != last {
+			p.Place, last = place, place
+		}
+		if p.Chosen {
+			page.Page = c.Locator.Page
+			if quote := v.r.URL.Query().Get("quote"); quote != "" {
+				if before, after, ok := strings.Cut(c.Text, quote); ok {
+					p.Parts = []part{{Text: before}, {quote, true}, {Text: after}}
+				}
+			}
+		}
+		page.Passages = append(page.Passages, p)
+	}
+	page.OpensInline = page.MIMEType == "application/pdf"
+	for _, f := range []fact{
+		{"Kind", prose.Label(page.Category)}, {"Size", print.FormatSize(page.SizeBytes)}, {"In force from", orEmpty(page.EffectiveDate)},
+		{"Version", page.DocVersion}, {"Owner", page.Owner}, {"Approved by", page.ApprovedBy}, {"SHA-256", page.SHA256},
+	} {
+		if f.Text != "" {
+			page.Facts = append(page.Facts, f)
+		}
+	}
+	open := page.Assessment.State != api.StateClosed
+	page.MayDelete, page.MayWrite = v.may("document:delete") && open, v.may("document:write") && open
+	return v.render("document.html", page.Filename, page)
+}
+
+// changeDocument deletes a document, or has it read again.
+func (v *visit) changeDocument() error {
+	d, err := v.findDocument(v.r.PathValue("document"))
+	if err != nil {
+		return err
+	}
+	in := api.DocumentInput{DocumentID: d.ID}
+	base := "assessments/" + d.Assessment.ID + "/documents"
+	switch v.field("do") {
+	case "delete":
+		err = call(v, api.DeleteDocument, &in)
+	case "read":
+		base += "/" + d.ID
+		err = call(v, api.ReprocessDocument, &in)
+	default:
+		return api.Invalid("do", "the form is not from this page; go back, reload the page and try again")
+	}
+	if err != nil {
+		return v.refuse(err, v.showDocument)
+	}
+	return v.redirect(base)
+}
+
+// downloadDocument sends the original. A PDF may be shown by the browser itself, everything else is saved: it could be a
+// page with a script.
+func (v *visit) downloadDocument() error {
+	d, err := v.findDocument(v.r.PathValue("document"))
+	if err != nil {
+		return err
+	}
+	f, err := do(v, api.DownloadDocument, &api.DocumentInput{DocumentID: d.ID})
+	if err != nil {
+		return err
+	}
+	return v.sendFile(f, v.r.URL.Query().Has("show") && d.MIMEType == "application/pdf")
 }
 
 // readFilesForm begins to read a form with files: its first field has to be the token.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // homePage is the data of the start page.
@@ -12,6 +13,7 @@ type homePage struct {
 	Waiting     []waiting
 	Mine        []planRow
 	Assessments []assessmentRow
+	MayCreate   bool
 	// More is the number of further assessments.
 	More int
 }
@@ -73,6 +75,7 @@ func (v *visit) showHome() error {
 		page.Assessments = append(page.Assessments, row)
 	}
 	slices.SortStableFunc(page.Mine, func(a, b planRow) int { return cmp.Compare(a.CurrentDueDate(), b.CurrentDueDate()) })
+	page.MayCreate = v.may("assessment:write")
 	return v.render("home.html", "Home", page)
 }
 
@@ -102,10 +105,26 @@ type assessmentPage struct {
 	api.Assessment
 	Summary   *api.AssessmentSummary
 	Status    *api.AssessmentStatus
-	Kinds     []kind
 	Steps     []step
 	Next      string
 	Approvals []api.Approval
+	// Runs are the workflow runs that have not ended.
+	Runs []api.WorkflowRun
+	// Start is the button that starts the workflow, and Target the next state; "" if the visitor may not.
+	Start  string
+	Target api.State
+	// Coverage and Severities are the bars of the charts.
+	Coverage, Severities []bar
+}
+
+// bar is a bar of a chart: a number and its part of the whole in percent.
+type bar struct {
+	Name, Tone     string
+	Count, Percent int
+}
+
+func newBar(value string, n, whole int) bar {
+	return bar{Name: prose.Label(value), Tone: value, Count: n, Percent: n * 100 / max(whole, 1)}
 }
 
 // step is a part of the lifecycle. Is has the value "done", "current" or "ahead".
@@ -131,7 +150,7 @@ func (v *visit) showAssessment() error {
 		return err
 	}
 	in := api.AssessmentInput{AssessmentID: a.ID}
-	page := assessmentPage{Assessment: *a, Kinds: kinds}
+	page := assessmentPage{Assessment: *a}
 	if page.Summary, err = do(v, api.GetAssessmentSummary, &in); err != nil {
 		return err
 	}
@@ -154,5 +173,39 @@ func (v *visit) showAssessment() error {
 	if move, ok := a.State.NextMove(); ok {
 		page.Next = move.Work
 	}
+	if page.Runs, err = v.liveRuns(a.ID); err != nil {
+		return err
+	}
+	if len(page.Runs) == 0 && a.State != api.StateClosed {
+		if v.may("workflow:write") && a.Counts.Documents > 0 {
+			page.Start = "Draft everything up to the next decision"
+		}
+		if v.may("assessment:transition") && len(page.Status.NextStates) > 0 && len(page.Status.BlockedBy) == 0 {
+			page.Target = page.Status.NextStates[0]
+		}
+	}
+	if s := page.Summary; s.Applicable > 0 {
+		for name, n := range map[api.Implementation]int{
+			api.Implemented: s.Implemented, api.PartiallyImplemented: s.PartiallyImpl, api.Planned: s.Planned,
+			api.NotImplemented: s.NotImplemented, api.NotEvidenced: s.NotEvidenced,
+		} {
+			page.Coverage = append(page.Coverage, newBar(string(name), n, s.Applicable))
+		}
+		order := api.Implementation("").Values()
+		slices.SortFunc(page.Coverage, func(x, y bar) int {
+			return cmp.Compare(slices.Index(order, api.Implementation(x.Tone)), slices.Index(order, api.Implementation(y.Tone)))
+		})
+		findings := 0
+		for _, n := range s.FindingsBySeverity {
+			findings += n
+		}
+		for _, severity := range api.Severities {
+			if n := s.FindingsBySeverity[severity]; n > 0 {
+				page.Severities = append(page.Severities, newBar(string(severity), n, findings))
+			}
+		}
+	}
+	v.tabs, v.live = assessmentTabs(a, ""), "assessments/"+a.ID+"/events"
+	v.busy = len(page.Runs) > 0
 	return v.render("assessment.html", a.Name, page)
 }

@@ -58,7 +58,15 @@ type field struct {
 	// Other is what somebody else set meanwhile.
 	Other string
 	Clash bool
+	// Prefix makes the ID differ from those of other forms on the page. Hint explains what to enter.
+	Prefix, Hint, Autocomplete string
+	Required                   bool
+	// Limit is the maximum length of a line, if it is not the usual one.
+	Limit int
 }
+
+// ID returns the ID of the field's element.
+func (f *field) ID() string { return f.Prefix + f.Name }
 
 type option struct{ Value, Label string }
 
@@ -244,38 +252,4 @@ func (f *field) ShownValue() string {
 		return f.Entered
 	}
 	return f.Value
-}
-
-// passagePage is the data of the page of a passage.
-type passagePage struct {
-	api.Chunk
-	Assessment *api.Assessment
-	Document   *api.Document
-	// Before, Quote and After are the text, split at the quote; Quote is empty if there is none.
-	Before, Quote, After string
-}
-
-// showPassage shows a passage with the quote that the address names.
-func (v *visit) showPassage() error {
-	a, err := v.findAssessment()
-	if err != nil {
-		return err
-	}
-	chunk, err := do(v, api.GetChunk, &api.ChunkInput{ChunkID: v.r.PathValue("chunk")})
-	if err != nil {
-		return err
-	}
-	if chunk.AssessmentID != a.ID {
-		return api.NotFound("passage", chunk.ID)
-	}
-	page := passagePage{Chunk: *chunk, Assessment: a, Before: chunk.Text}
-	if page.Document, err = do(v, api.GetDocument, &api.DocumentInput{DocumentID: chunk.DocumentID}); err != nil {
-		return err
-	}
-	if quote := v.r.URL.Query().Get("quote"); quote != "" {
-		if before, after, ok := strings.Cut(chunk.Text, quote); ok {
-			page.Before, page.Quote, page.After = before, quote, after
-		}
-	}
-	return v.render("passage.html", page.Document.Filename, &page)
 }

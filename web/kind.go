@@ -30,6 +30,8 @@ type kind struct {
 	// change sends a patch of the item, and returns the ID of the changed item: another one if the version was
 	// no longer a draft.
 	change func(v *visit, id string, match api.Match, patch []byte) (string, error)
+	// draft makes the first version, and submit puts one under review.
+	draft, submit func(v *visit, id string) error
 }
 
 // row is an item as its table shows it, after control and title.
@@ -93,6 +95,12 @@ var kinds = []kind{
 			in := api.UpdateSoAItemInput{SoAItemID: id, Match: match}
 			return changeOf(v, api.UpdateSoAItem, &in, &in.Body, patch, func(x *api.SoAItem) string { return x.ID })
 		},
+		draft: func(v *visit, id string) error {
+			return call(v, api.DraftSoA, &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: id}})
+		},
+		submit: func(v *visit, id string) error {
+			return call(v, api.SubmitSoA, &api.SoAInput{SoAVersionID: id})
+		},
 	},
 	{
 		Gate: api.GateGapAnalysis, Noun: "gap", Write: "gap:write",
@@ -110,6 +118,10 @@ var kinds = []kind{
 		change: func(v *visit, id string, match api.Match, patch []byte) (string, error) {
 			in := api.UpdateFindingInput{FindingID: id, Match: match}
 			return changeOf(v, api.UpdateFinding, &in, &in.Body, patch, func(x *api.Finding) string { return x.ID })
+		},
+		draft: func(v *visit, id string) error { return call(v, api.DraftGap, &api.AssessmentInput{AssessmentID: id}) },
+		submit: func(v *visit, id string) error {
+			return call(v, api.SubmitGap, &api.GapInput{GapVersionID: id})
 		},
 	},
 	{
@@ -129,6 +141,12 @@ var kinds = []kind{
 			in := api.UpdateMaturityScoreInput{MaturityScoreInput: api.MaturityScoreInput{MaturityScoreID: id}, Match: match}
 			return changeOf(v, api.UpdateMaturityScore, &in, &in.Body, patch, func(x *api.MaturityScore) string { return x.ID })
 		},
+		draft: func(v *visit, id string) error {
+			return call(v, api.DraftMaturity, &api.AssessmentInput{AssessmentID: id})
+		},
+		submit: func(v *visit, id string) error {
+			return call(v, api.SubmitMaturity, &api.MaturityInput{MaturityVersionID: id})
+		},
 	},
 	{
 		Gate: api.GatePOAM, Noun: "poam", Write: "poam:write",
@@ -146,6 +164,10 @@ var kinds = []kind{
 		change: func(v *visit, id string, match api.Match, patch []byte) (string, error) {
 			in := api.UpdatePOAMItemInput{POAMItemID: id, Match: match}
 			return changeOf(v, api.UpdatePOAMItem, &in, &in.Body, patch, func(x *api.POAMItem) string { return x.ID })
+		},
+		draft: func(v *visit, id string) error { return call(v, api.DraftPOAM, &api.AssessmentInput{AssessmentID: id}) },
+		submit: func(v *visit, id string) error {
+			return call(v, api.SubmitPOAM, &api.POAMInput{POAMVersionID: id})
 		},
 	},
 }

@@ -34,7 +34,7 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 		"percent":  func(p *float64) int { return int(*p + 0.5) },
 		"sentence": func(s any) string { return sentence(text(s)) },
 	}
-	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html"))
+	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))
 	for _, e := range entries {
 		out[e.Name()] = template.Must(template.Must(layout.Clone()).ParseFS(files, path.Join("templates/pages", e.Name())))
 	}

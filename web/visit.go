@@ -36,6 +36,15 @@ type visit struct {
 	files *multipart.Reader
 	// complaint is why the form on the page was not accepted; notice confirms what was done.
 	complaint, notice string
+	// tabs are links to the pages beside this one.
+	tabs []link
+	// live is the address of the events that announce changes of the page, and busy is set while some are expected.
+	live string
+	busy bool
+	// sent is set once a response was sent.
+	sent bool
+	// title replaces the title of a panel.
+	title string
 }
 
 // maxFormBytes is the maximum size of a form.
@@ -202,6 +211,7 @@ func (v *visit) redirect(to string) error {
 	h.Set("Location", to)
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Type", "text/html; charset=utf-8")
+	v.sent = true
 	v.w.WriteHeader(http.StatusSeeOther)
 	_, err := fmt.Fprintf(v.w, "<a href=\"%s\">Continue</a>\n", template.HTMLEscapeString(to))
 	return err
@@ -230,24 +240,69 @@ type frame struct {
 	User          string
 	Organization  string
 	Organizations []api.MyOrganization
-	Page          any
+	// Here is the address of the page.
+	Here      string
+	Nav, Tabs []link
+	// Live is the address of the events that announce changes of the page; Busy is set while some are expected.
+	Live string
+	Busy bool
+	// Local is set for the user of this machine, who has no account.
+	Local bool
+	Page  any
+}
+
+// formInFrame is a form and the page that it is on.
+type formInFrame struct {
+	Form  form
+	Frame *frame
+}
+
+// Form returns a form for its template.
+func (f *frame) Form(x form) formInFrame { return formInFrame{x, f} }
+
+// Target returns the address to which a form is sent.
+func (f *frame) Target(x form) string {
+	if x.To != "" {
+		return f.Root + x.To
+	}
+	return f.Root + f.Here
 }
 
 // render sends a page.
 func (v *visit) render(name, title string, page any) error {
 	f := frame{
 		Title: title, Root: root(v.r), Token: v.formToken(), Notice: v.notice, Complaint: v.complaint, Page: page,
+		Here: strings.TrimPrefix(v.r.URL.Path, "/"), Live: v.live, Busy: v.busy, Local: v.IsLocal, Tabs: v.tabs,
 	}
 	if v.me != nil {
+		f.Nav = v.nav()
 		f.User, f.Organizations = cmp.Or(v.me.User.Name, v.me.User.Email), v.organizations
 		if v.me.Organization != nil {
 			f.Organization = *v.me.Organization
 		}
 	}
-	return write(v.w, v.status, name, f)
+	return write(v.w, v.status, name, &f)
 }
 
-func write(w http.ResponseWriter, status int, name string, f frame) error {
+// nav returns the links to the main pages that the visitor may see.
+func (v *visit) nav() []link {
+	out := []link{{Text: "Home"}, {Text: "Search", Href: "search"}, {Text: "Catalog", Href: "catalog"}, {Text: "Jobs", Href: "jobs"}}
+	if v.may("audit:read") {
+		out = append(out, link{Text: "Activity", Href: "activity"})
+	}
+	out = append(out, link{Text: "Settings", Href: "settings"})
+	if v.me.User.PlatformAdmin {
+		out = append(out, link{Text: "Admin", Href: "admin/users"})
+	}
+	here, _, _ := strings.Cut(strings.TrimPrefix(v.r.URL.Path, "/"), "/")
+	for i := range out {
+		first, _, _ := strings.Cut(out[i].Href, "/")
+		out[i].Current = first == here
+	}
+	return out
+}
+
+func write(w http.ResponseWriter, status int, name string, f *frame) error {
 	var b bytes.Buffer
 	if err := templates()[name].Execute(&b, f); err != nil {
 		return err
@@ -309,7 +364,7 @@ func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, e *api.Error) 
 		Title: cmp.Or(errorTitles[status], "This can't be done"), Root: root(r),
 		Page: problem{text, cmp.Or(e.TraceID, w.Header().Get(api.TraceHeader))},
 	}
-	if err := write(w, status, "error.html", f); err != nil {
+	if err := write(w, status, "error.html", &f); err != nil {
 		http.Error(w, text, status)
 	}
 }

@@ -32,6 +32,12 @@ type Options struct {
 	CountView func(w http.ResponseWriter, r *http.Request, userID string) error
 	// CountFile likewise counts a file that a user uploads.
 	CountFile func(w http.ResponseWriter, r *http.Request, userID string) error
+	// BaseURL returns the address under which the visitor reaches the pages, without a slash at the end.
+	BaseURL func(r *http.Request) string
+	// IsLocal is set if the visitor is the user of this machine, who needs no account.
+	IsLocal bool
+	// Stopping is closed when streams have to end, because the process stops.
+	Stopping <-chan struct{}
 	// StreamBody allows the body of r to arrive for as long as it does so at the minimum rate.
 	StreamBody func(w http.ResponseWriter, r *http.Request)
 }
@@ -47,6 +53,14 @@ type Router interface {
 	Handle(pattern string, h http.Handler)
 }
 
+// panels are the pages that list and change records.
+var panels = []*panel{
+	&accountPanel, &organizationPanel, &membersPanel, &delegationsPanel, &keysPanel, &webhooksPanel, &webhookPanel, &integrationsPanel,
+	&integrationPanel, &emailPanel, &templatePanel, &alertsPanel, &activityPanel, &timelinePanel, &searchPanel, &controlsPanel,
+	&controlPanel, &frameworksPanel, &frameworkPanel, &requirementPanel, &crosswalkPanel, &coveragePanel, &reportsPanel, &jobsPanel,
+	&usersPanel, &tenantsPanel, &importsPanel, &newAssessmentPanel, &scopePanel,
+}
+
 //go:embed static templates
 var files embed.FS
 
@@ -57,23 +71,37 @@ var files embed.FS
 func RegisterPages(r Router, o Options) *Site {
 	s := &Site{Options: o}
 	for pattern, show := range map[string]func(*visit) error{
-		"GET /":                                  (*visit).showHome,
-		"GET /account":                           (*visit).showAccount,
-		"POST /account/password":                 (*visit).changePassword,
-		"POST /organization":                     (*visit).switchOrganization,
-		"POST /sign-out":                         (*visit).signOut,
-		"POST /sign-out-everywhere":              (*visit).signOutEverywhere,
-		"GET /approvals/{id}":                    (*visit).showApproval,
-		"POST /approvals/{id}":                   (*visit).decide,
-		"GET /assessments/{id}/documents":        (*visit).showDocuments,
-		"POST /assessments/{id}/documents":       (*visit).uploadDocuments,
-		"GET /assessments/{id}/{noun}":           (*visit).showDeliverable,
-		"GET /assessments/{id}/{noun}/{item}":    (*visit).showItem,
-		"POST /assessments/{id}/{noun}/{item}":   (*visit).changeItem,
-		"GET /assessments/{id}/passages/{chunk}": (*visit).showPassage,
-		"GET /assessments/{id}":                  (*visit).showAssessment,
+		"GET /":                                           (*visit).showHome,
+		"POST /account/password":                          (*visit).changePassword,
+		"POST /organization":                              (*visit).switchOrganization,
+		"POST /sign-out":                                  (*visit).signOut,
+		"POST /sign-out-everywhere":                       (*visit).signOutEverywhere,
+		"GET /approvals/{id}":                             (*visit).showApproval,
+		"POST /approvals/{id}":                            (*visit).decide,
+		"GET /assessments/{id}/documents":                 (*visit).showDocuments,
+		"POST /assessments/{id}/documents":                (*visit).uploadDocuments,
+		"GET /assessments/{id}/{noun}":                    (*visit).showDeliverable,
+		"GET /assessments/{id}/{noun}/{item}":             (*visit).showItem,
+		"POST /assessments/{id}/{noun}/{item}":            (*visit).changeItem,
+		"GET /assessments/{id}/passages/{chunk}":          (*visit).showPassage,
+		"GET /assessments/{id}":                           (*visit).showAssessment,
+		"POST /assessments/{id}":                          (*visit).changeAssessment,
+		"POST /assessments/{id}/{noun}":                   (*visit).changeDeliverable,
+		"GET /assessments/{id}/documents/{document}":      (*visit).showDocument,
+		"POST /assessments/{id}/documents/{document}":     (*visit).changeDocument,
+		"GET /assessments/{id}/documents/{document}/file": (*visit).downloadDocument,
+		"GET /assessments/{id}/events":                    (*visit).watchAssessment,
+		"GET /jobs/events":                                (*visit).watchJobs,
+		"GET /reports/{id}":                               (*visit).showReport,
+		"GET /reports/{id}/file":                          (*visit).downloadReport,
+		"GET /activity/export":                            (*visit).exportActivity,
+		"POST /admin/imports/upload":                      (*visit).importCatalog,
 	} {
 		r.Handle(pattern, s.signedIn(show))
+	}
+	for _, p := range panels {
+		r.Handle("GET /"+p.path, s.signedIn(p.get))
+		r.Handle("POST /"+p.path, s.signedIn(p.post))
 	}
 	r.Handle("GET /sign-in", s.public((*visit).showSignIn))
 	r.Handle("POST /sign-in", s.public((*visit).signIn))

@@ -3,12 +3,122 @@
 // The script of the pages. Every page also works without it.
 (() => {
   // Times in the reader's zone.
-  for (const t of document.querySelectorAll("time[datetime]")) {
-    const at = new Date(t.dateTime);
-    if (isNaN(at)) continue;
-    t.title = t.textContent;
-    t.textContent = at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const localTimes = (within) => {
+    for (const t of within.querySelectorAll("time[datetime]")) {
+      const at = new Date(t.dateTime);
+      if (isNaN(at)) continue;
+      t.title = t.textContent;
+      t.textContent = at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+    }
+  };
+  localTimes(document);
+
+  // Progress: the page is loaded again when the server announces a change, unless the reader is entering something.
+  const main = document.getElementById("main");
+  const entering = () => main.querySelector("details[open], .queue li") ||
+    main.contains(document.activeElement) && /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
+  if (main.dataset.live) {
+    const events = new EventSource(main.dataset.live);
+    const reload = async () => {
+      if (entering()) return setTimeout(reload, 2000);
+      const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+      if (!answer.ok || answer.redirected || entering()) return;
+      const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
+      main.replaceChildren(...next.childNodes);
+      localTimes(main);
+    };
+    events.addEventListener("change", reload);
+    addEventListener("pagehide", () => events.close());
   }
+
+  // Documents: dropped files and folders wait in a queue; each is sent on its own, with its progress.
+  const upload = document.querySelector("form.upload");
+  if (upload) {
+    const queue = document.getElementById("queue"), list = queue.querySelector("ul"), state = document.getElementById("queue-state");
+    const waiting = [];
+    let added = 0, refused = 0, running = 0, paused = 0;
+    const tell = () => {
+      state.textContent = `${added} added, ${refused} refused, ${waiting.length + running} to go` +
+        (paused > Date.now() ? "; waiting a moment, because that were many files in a minute" : "");
+    };
+    const enqueue = (file, path) => {
+      queue.hidden = false;
+      const row = document.createElement("li"), name = document.createElement("span"), bar = document.createElement("progress");
+      name.textContent = path || file.name;
+      bar.max = 1;
+      bar.value = 0;
+      bar.setAttribute("aria-label", file.name);
+      row.append(name, bar);
+      list.append(row);
+      waiting.push({ file, path, row, bar });
+      next();
+    };
+    const ended = (one, problem, word) => {
+      const text = document.createElement("span");
+      text.className = problem ? "why" : "done";
+      text.textContent = problem || word;
+      problem ? one.row.append(text) : one.bar.replaceWith(text);
+      problem ? refused++ : added++;
+    };
+    const send = (one) => {
+      const body = new FormData(), request = new XMLHttpRequest();
+      body.append("csrf", upload.elements.csrf.value);
+      if (one.path) body.append("path", one.path);
+      body.append("file", one.file);
+      request.open("POST", upload.action);
+      request.setRequestHeader("Accept", "text/plain");
+      request.upload.onprogress = (event) => { if (event.lengthComputable) one.bar.value = event.loaded / event.total; };
+      request.onloadend = () => {
+        running--;
+        if (request.status === 429 || request.status === 0 && (one.tries = (one.tries || 0) + 1) < 4) {
+          paused = Date.now() + 1000 * (+request.getResponseHeader("Retry-After") || 5);
+          waiting.unshift(one);
+        } else if (request.status === 204) ended(one, "", "added");
+        else if (request.status === 401) ended(one, "Your session has ended. Sign in again, and drop the rest.");
+        else if (request.status === 400) ended(one, request.responseText);
+        else ended(one, "It could not be sent. Try again.");
+        next();
+      };
+      request.send(body);
+    };
+    const next = () => {
+      const rest = paused - Date.now();
+      if (rest > 0) setTimeout(next, rest + 50);
+      else while (running < 2 && waiting.length) { running++; send(waiting.shift()); }
+      tell();
+      if (!running && !waiting.length && !refused) location.reload();
+    };
+    const walk = (entry, folder) => {
+      const path = folder + entry.name;
+      if (entry.isFile) return entry.file((file) => enqueue(file, folder && path));
+      const reader = entry.createReader();
+      const more = () => reader.readEntries((entries) => {
+        for (const e of entries) walk(e, path + "/");
+        if (entries.length) more();
+      });
+      more();
+    };
+    upload.addEventListener("submit", (event) => {
+      event.preventDefault();
+      event.stopPropagation();
+      for (const file of upload.elements.file.files) enqueue(file, "");
+      upload.reset();
+    });
+    const over = (on) => document.body.classList.toggle("dropping", on);
+    addEventListener("dragover", (event) => { event.preventDefault(); over(true); });
+    addEventListener("dragleave", (event) => { if (!event.relatedTarget) over(false); });
+    addEventListener("drop", (event) => {
+      event.preventDefault();
+      over(false);
+      const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry && item.webkitGetAsEntry());
+      if (entries.some(Boolean)) for (const entry of entries) entry && walk(entry, "");
+      else for (const file of event.dataTransfer.files) enqueue(file, "");
+    });
+    addEventListener("beforeunload", (event) => { if (running || waiting.length) event.preventDefault(); });
+  }
+
+  // A passage that a link leads to is brought into view.
+  document.querySelector(".chosen")?.scrollIntoView({ block: "center" });
 
   // The secret of a one-time link follows a "#", which browsers don't send: it goes into the form.
   const secret = document.getElementById("secret");

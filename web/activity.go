@@ -1,0 +1,211 @@
+package web
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
+)
+
+// period returns the days that the address names.
+func (v *visit) period() (api.Period, error) {
+	var p api.Period
+	for name, end := range map[string]*string{"since": &p.Since, "until": &p.Until} {
+		text := v.query(name)
+		if text == "" {
+			continue
+		}
+		day, err := time.Parse(time.DateOnly, text)
+		if err != nil {
+			return p, api.Invalid(name, "%q is not a date; write it as 2027-01-31", text)
+		}
+		if name == "until" {
+			day = day.Add(24*time.Hour - time.Second)
+		}
+		*end = day.Format(time.RFC3339)
+	}
+	return p, nil
+}
+
+func (v *visit) auditFilter() (api.AuditFilter, error) {
+	p, err := v.period()
+	return api.AuditFilter{Period: p, Action: v.query("action"), Actor: v.query("actor"), Outcome: v.query("outcome")}, err
+}
+
+var activityPanel = panel{
+	path: "activity", title: "Activity",
+	show: func(v *visit, s *sheet) error {
+		filter, err := v.auditFilter()
+		if err != nil {
+			return err
+		}
+		l, err := do(v, api.ListAuditEvents, &api.AuditInput{Paging: v.paging(100), AuditFilter: filter})
+		if err != nil {
+			return err
+		}
+		x := section{
+			Title: "Audit trail", Columns: []string{"Action", "When", "Who", "What", "Outcome", "Changes"}, Empty: "No matching entries.",
+			Links: append(v.more(l.Pagination), link{Text: "Export as JSON lines", Href: "activity/export?" + v.r.URL.RawQuery}),
+			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{
+				textField("actor", "Who").with(filter.Actor), textField("action", "Action, such as assessment.").with(filter.Action),
+				anyOf("outcome", "Outcome", filter.Outcome, "success", "denied", "failure"),
+				textField("since", "From").of("date").with(v.query("since")), textField("until", "To").of("date").with(v.query("until")),
+			}}},
+		}
+		for _, e := range l.Data {
+			x.Rows = append(x.Rows, line{Cells: []value{
+				said(label(strings.ReplaceAll(e.Action, ".", " "))), at(e.At), said(e.Actor.Name), said(label(e.ResourceType)),
+				tagged(e.Outcome), said(changesText(e.Changes)),
+			}})
+		}
+		s.add(section{
+			Text:  "Each entry contains the hash of the one before it, so that a later change would show.",
+			Forms: []form{{Do: "verify", Button: "Verify the trail", Style: "second"}},
+		})
+		s.add(x)
+		return nil
+	},
+	actions: map[string]func(*visit, *sheet) error{
+		"verify": func(v *visit, _ *sheet) error {
+			r, err := do(v, api.VerifyAudit, &api.None{})
+			if err != nil {
+				return err
+			}
+			if !r.OK {
+				return api.Invalid("", "the trail is not intact: %s", r.Problem.Message)
+			}
+			v.notice = "The trail is intact: " + prose.Count(int(r.Records), "entry was", "entries were") + " verified."
+			return nil
+		},
+	},
+}
+
+// changesText describes what an entry of the audit trail changed, at most in a few words per field.
+func changesText(changes map[string]any) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		text := prose.Humanize(name)
+		switch x := changes[name].(type) {
+		case string:
+			text += ": " + x
+		case map[string]any:
+			if to, ok := x["to"].(string); ok {
+				text += ": " + to
+			}
+		}
+		if len(text) > 80 {
+			text = text[:80]
+			for !utf8.ValidString(text) {
+				text = text[:len(text)-1]
+			}
+			text += "…"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// exportActivity sends the audit trail as a file.
+func (v *visit) exportActivity() error {
+	filter, err := v.auditFilter()
+	if err != nil {
+		return err
+	}
+	f, err := do(v, api.ExportAudit, &api.AuditExportInput{AuditFilter: filter})
+	if err != nil {
+		return err
+	}
+	return v.sendFile(f, false)
+}
+
+var timelinePanel = panel{
+	path: "assessments/{id}/activity", title: "Activity",
+	show: func(v *visit, s *sheet) error {
+		a, err := v.findAssessment()
+		if err != nil {
+			return err
+		}
+		p, err := v.period()
+		if err != nil {
+			return err
+		}
+		in := api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Paging: v.paging(100), Period: p, Q: v.query("q"), Actor: v.query("actor")}
+		l, err := do(v, api.GetTimeline, &in)
+		if err != nil {
+			return err
+		}
+		s.Crumbs = assessmentCrumbs(a)
+		x := section{
+			Columns: []string{"What", "When", "Who"}, Empty: "No matching entries.", Links: v.more(l.Pagination),
+			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{
+				textField("q", "Contains").with(in.Q).of("search"), textField("actor", "Who").with(in.Actor),
+				textField("since", "From").of("date").with(v.query("since")), textField("until", "To").of("date").with(v.query("until")),
+			}}},
+		}
+		for _, e := range l.Data {
+			x.Rows = append(x.Rows, line{Cells: []value{said(e.Summary), at(e.At), said(e.Actor.Name)}})
+		}
+		s.add(x)
+		return nil
+	},
+}
+
+func assessmentCrumbs(a *api.Assessment) []link {
+	return []link{{Text: "Home"}, {Text: a.Name, Href: "assessments/" + a.ID}}
+}
+
+var searchPanel = panel{
+	path: "search", title: "Search",
+	show: func(v *visit, s *sheet) error {
+		q, in := v.query("q"), v.query("in")
+		assessments, err := do(v, api.ListAssessments, &api.AssessmentsInput{Paging: api.Paging{Limit: api.MaxListLimit}, Sort: "-updated_at"})
+		if err != nil {
+			return err
+		}
+		where := field{Name: "in", Label: "In", Kind: "select", Value: in, Options: choices(option{"", "All assessments"})}
+		for _, a := range assessments.Data {
+			where.Options = append(where.Options, option{a.ID, a.Name})
+		}
+		x := section{Forms: []form{{Get: true, Button: "Search", Fields: []field{textField("q", "Search the documents by meaning").with(q).of("search"), where}}}}
+		if q == "" {
+			x.Text = "Describe what you look for, as in: who approves access to production?"
+			s.add(x)
+			return nil
+		}
+		found, err := do(v, api.SearchKB, &api.SearchInput{Body: api.SearchBody{Query: q, AssessmentID: in, TopK: 25}})
+		if err != nil {
+			return err
+		}
+		x.Columns, x.Empty = []string{"Document", "Passage"}, "Nothing was found. Try other words."
+		for _, h := range found.Data {
+			href := "assessments/" + h.AssessmentID + "/passages/" + h.ChunkID
+			source := linked(h.Filename+", "+placeOf(h.HeadingPath, h.Locator), href)
+			x.Rows = append(x.Rows, line{Cells: []value{source, {Parts: markedParts(h.Text, h.Marks)}}})
+		}
+		s.add(x)
+		controls, err := do(v, api.ListControls, &api.ControlsInput{Paging: api.Paging{Limit: 10}, Q: q})
+		if err != nil {
+			return err
+		}
+		s.add(controlTable("Controls of the catalog", controls.Data))
+		return nil
+	},
+}
+
+// markedParts splits a text at the words to highlight, which are ranges of its characters.
+func markedParts(text string, marks []api.Mark) (out []part) {
+	runes := []rune(text)
+	last := 0
+	for _, m := range marks {
+		if m.Start < last || m.End > len(runes) || m.End <= m.Start {
+			continue
+		}
+		out = append(out, part{Text: string(runes[last:m.Start])}, part{string(runes[m.Start:m.End]), true})
+		last = m.End
+	}
+	return append(out, part{Text: string(runes[last:])})
+}

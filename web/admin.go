@@ -1,0 +1,203 @@
+package web
+
+import (
+	"errors"
+	"io"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
+)
+
+// adminPages are the tabs of the pages for platform admins.
+var adminPages = []link{
+	{Text: "Users", Href: "admin/users"},
+	{Text: "Organizations", Href: "admin/organizations"},
+	{Text: "Catalog imports", Href: "admin/imports"},
+}
+
+var usersPanel = panel{
+	path: "admin/users", title: "Users", group: &adminPages,
+	show: func(v *visit, s *sheet) error {
+		in := api.UsersInput{Paging: v.paging(100), Q: v.query("q"), Status: v.query("status")}
+		l, err := do(v, api.ListUsers, &in)
+		if err != nil {
+			return err
+		}
+		x := section{
+			Columns: []string{"Email address", "Name", "Status", "Platform admin", "Signed in last"}, Empty: "No matching users.", Links: v.more(l.Pagination),
+			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{
+				textField("q", "Name or address").with(in.Q).of("search"), anyOf("status", "Status", in.Status, "active", "banned", "invited"),
+			}}},
+		}
+		for i := range l.Data {
+			u := &l.Data[i]
+			row := line{Cells: []value{said(u.Email), said(u.Name), tagged(u.Status), said(yesOrNo(u.PlatformAdmin)), atOrNever(u.LastSignInAt)}}
+			if u.Status == "banned" {
+				row.Cells[2].Text += ": " + orEmpty(u.BanReason)
+				row.Forms = []form{act("unban", "Lift the ban", "second", u.ID)}
+			} else {
+				ban := act("ban", "Ban", "danger", u.ID)
+				ban.Fields = []field{textField("reason", "Reason").required()}
+				row.Forms = []form{act("link", "Password link", "second", u.ID), ban}
+			}
+			x.Rows = append(x.Rows, row)
+		}
+		s.add(x)
+		return nil
+	},
+	actions: map[string]func(*visit, *sheet) error{
+		"ban": func(v *visit, _ *sheet) error {
+			in := api.BanUserInput{UserID: v.field("id")}
+			in.Body.Reason = v.field("reason")
+			_, err := do(v, api.BanUser, &in)
+			return err
+		},
+		"unban": func(v *visit, _ *sheet) error {
+			_, err := do(v, api.UnbanUser, &api.UserInput{UserID: v.field("id")})
+			return err
+		},
+		"link": func(v *visit, s *sheet) error {
+			made, err := do(v, api.CreatePasswordLink, &api.UserInput{UserID: v.field("id")})
+			if err != nil {
+				return err
+			}
+			s.add(section{Title: "Link to set a password", Text: "Send this single-use link to the user.", Secret: v.BaseURL(v.r) + made.Path})
+			return nil
+		},
+	},
+}
+
+var tenantsPanel = panel{
+	path: "admin/organizations", title: "Organizations", group: &adminPages,
+	show: func(v *visit, s *sheet) error {
+		p := v.paging(100)
+		l, err := do(v, api.ListTenants, &p)
+		if err != nil {
+			return err
+		}
+		x := section{Columns: []string{"Organization", "Short name", "Status", "Created"}, Links: v.more(l.Pagination), Empty: "There is none."}
+		for i := range l.Data {
+			o := &l.Data[i]
+			row := line{Cells: []value{said(o.Name), said(o.Slug), tagged(o.Status), at(o.CreatedAt)}}
+			if o.Status == "active" {
+				row.Forms = []form{act("suspend", "Suspend", "danger", o.ID)}
+			} else {
+				row.Forms = []form{act("restore", "Restore", "second", o.ID)}
+			}
+			x.Rows = append(x.Rows, row)
+		}
+		s.add(x)
+		s.add(section{Title: "Create an organization", Forms: []form{{Do: "create", Button: "Create", Fields: []field{
+			textField("name", "Name").required(), textField("email", "Email address of its owner").of("email").required(),
+			textField("owner", "Name of its owner"),
+		}}}})
+		return nil
+	},
+	actions: map[string]func(*visit, *sheet) error{
+		"create": func(v *visit, s *sheet) error {
+			var in api.NewOrganizationInput
+			in.Body.Name, in.Body.Owner.Email, in.Body.Owner.Name = v.field("name"), v.field("email"), v.field("owner")
+			made, err := do(v, api.CreateOrganization, &in)
+			if err != nil {
+				return err
+			}
+			x := section{Title: "Created: " + made.Name, Text: made.Owner.Email + " is its owner and can sign in with their password."}
+			if made.OwnerPassword != nil {
+				x.Text, x.Secret = "The password of "+made.Owner.Email+", to be changed after signing in:", *made.OwnerPassword
+			}
+			s.add(x)
+			return nil
+		},
+		"suspend": func(v *visit, _ *sheet) error { return v.setTenantStatus("suspended") },
+		"restore": func(v *visit, _ *sheet) error { return v.setTenantStatus("active") },
+	},
+}
+
+func (v *visit) setTenantStatus(status string) error {
+	in := api.UpdateTenantInput{TenantInput: api.TenantInput{TenantID: v.field("id")}}
+	in.Body.Status = status
+	_, err := do(v, api.UpdateTenant, &in)
+	return err
+}
+
+var importsPanel = panel{
+	path: "admin/imports", title: "Catalog imports", group: &adminPages,
+	show: func(v *visit, s *sheet) error {
+		s.add(section{
+			Title: "Import an SCF workbook", Text: "The workbook is imported completely or not at all, and becomes the active catalog.",
+			Forms: []form{{Button: "Import", Files: true, To: "admin/imports/upload", Fields: []field{
+				{Name: "check", Label: "What to do", Kind: "select", Options: choices(option{"yes", "Only show what would change"}, option{"no", "Import"})},
+				{Name: "file", Label: "Workbook (.xlsx)", Kind: "file"},
+			}}},
+		})
+		l, err := do(v, api.ListImportRuns, &api.ImportRunsInput{Paging: v.paging(50)})
+		if err != nil {
+			return err
+		}
+		x := section{
+			Title: "Imports", Columns: []string{"File", "When", "Status", "Controls", "Frameworks", "Warnings", "Result"},
+			Empty: "Nothing was imported yet; the built-in starter catalog is in use.", Links: v.more(l.Pagination),
+		}
+		for i := range l.Data {
+			r := &l.Data[i]
+			x.Rows = append(x.Rows, importRow(r))
+		}
+		s.add(x)
+		return nil
+	},
+}
+
+func importRow(r *api.ImportRun) line {
+	status := tagged(r.Status)
+	if r.DryRun {
+		status.Text = "Preview"
+	}
+	result := orEmpty(r.Error)
+	if d := r.Diff; d != nil && result == "" {
+		result = prose.Count(len(d.Added), "control", "controls") + " added, " + prose.Count(len(d.Removed), "removed", "removed") +
+			", " + prose.Count(len(d.Changed), "changed", "changed")
+	}
+	return line{Cells: []value{
+		said(r.SourceFilename), at(r.StartedAt), status, count(r.Statistics.Controls), count(r.Statistics.Frameworks), count(len(r.Warnings)), said(result),
+	}}
+}
+
+// importCatalog imports a workbook, or shows what would change. The choice comes before the file.
+func (v *visit) importCatalog() error {
+	if v.files == nil {
+		return api.Invalid("file", "choose a workbook")
+	}
+	for check := true; ; {
+		part, err := v.files.NextPart()
+		if errors.Is(err, io.EOF) {
+			return v.refuse(api.Invalid("file", "choose a workbook"), func() error { return importsPanel.render(v, &sheet{}) })
+		}
+		if err != nil {
+			return api.Invalid("file", "the upload was interrupted; try again")
+		}
+		switch part.FormName() {
+		case "check":
+			text, err := io.ReadAll(io.LimitReader(part, 10))
+			if err != nil {
+				return err
+			}
+			check = string(text) != "no"
+		case "file":
+			if part.FileName() == "" {
+				continue
+			}
+			in := api.ImportWorkbookInput{File: api.UploadFile{Filename: part.FileName(), Content: part}}
+			op := api.ImportWorkbook
+			if check {
+				op = api.DryRunWorkbook
+			}
+			run, err := do(v, op, &in)
+			if err != nil {
+				return v.refuse(err, func() error { return importsPanel.render(v, &sheet{}) })
+			}
+			s := &sheet{}
+			s.add(section{Title: "Result", Columns: []string{"File", "When", "Status", "Controls", "Frameworks", "Warnings", "Result"}, Rows: []line{importRow(run)}})
+			return importsPanel.render(v, s)
+		}
+	}
+}

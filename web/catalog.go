@@ -1,0 +1,318 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
+)
+
+// catalogPages are the tabs of the catalog.
+var catalogPages = []link{
+	{Text: "Controls", Href: "catalog"},
+	{Text: "Frameworks", Href: "catalog/frameworks"},
+	{Text: "Crosswalk", Href: "catalog/crosswalk"},
+	{Text: "Coverage", Href: "catalog/coverage"},
+}
+
+func placeOf(headings []string, l api.Locator) string { return print.FormatLocation(headings, l) }
+
+func controlLink(code string) string { return "catalog/controls/" + url.PathEscape(code) }
+
+func frameworkLink(code string) string { return "catalog/frameworks/" + url.PathEscape(code) }
+
+func controlTable(title string, controls []api.Control) section {
+	x := section{Title: title, Columns: []string{"Control", "Title", "Domain"}, Empty: "No matching controls."}
+	for i := range controls {
+		c := &controls[i]
+		x.Rows = append(x.Rows, line{Cells: []value{linked(c.Code, controlLink(c.Code)), said(c.Title), said(c.DomainCode)}})
+	}
+	return x
+}
+
+// frameworkField returns a choice of the catalog's frameworks.
+func (v *visit) frameworkField(name, label, given, none string) (field, error) {
+	f := field{Name: name, Label: label, Kind: "select", Value: given, Options: choices(option{"", none})}
+	list, err := all(v, api.ListFrameworks, &api.FrameworksInput{Sort: "name"})
+	for i := range list {
+		f.Options = append(f.Options, option{list[i].Code, list[i].Name})
+	}
+	return f, err
+}
+
+var controlsPanel = panel{
+	path: "catalog", title: "Catalog", group: &catalogPages,
+	show: func(v *visit, s *sheet) error {
+		version, err := do(v, api.GetLatestVersion, &api.None{})
+		if err != nil {
+			return err
+		}
+		s.Lead = version.Label + ": " + prose.Count(version.Counts.Controls, "control", "controls") + ", " +
+			prose.Count(version.Counts.Frameworks, "framework", "frameworks") + ", " +
+			prose.Count(version.Counts.Requirements, "requirement", "requirements")
+		in := api.ControlsInput{Paging: v.paging(100), Q: v.query("q"), Domain: v.query("domain"), Framework: v.query("framework")}
+		l, err := do(v, api.ListControls, &in)
+		if err != nil {
+			return err
+		}
+		domains, err := all(v, api.ListDomains, &api.DomainsInput{})
+		if err != nil {
+			return err
+		}
+		domain := field{Name: "domain", Label: "Domain", Kind: "select", Value: in.Domain, Options: choices(option{"", "Any"})}
+		for _, d := range domains {
+			domain.Options = append(domain.Options, option{d.Code, d.Name})
+		}
+		framework, err := v.frameworkField("framework", "Framework", in.Framework, "Any")
+		if err != nil {
+			return err
+		}
+		x := controlTable("", l.Data)
+		x.Links = v.more(l.Pagination)
+		x.Forms = []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{
+			textField("q", "Contains").with(in.Q).of("search"), domain, framework,
+		}}}
+		s.add(x)
+		return nil
+	},
+}
+
+var controlPanel = panel{
+	path: "catalog/controls/{code}", title: "Control",
+	show: func(v *visit, s *sheet) error {
+		code := v.r.PathValue("code")
+		c, err := do(v, api.GetControlByCode, &api.ControlByCodeInput{ControlCode: code})
+		if err != nil {
+			return err
+		}
+		v.title = c.Code + " " + c.Title
+		s.Crumbs = []link{{Text: "Home"}, {Text: "Catalog", Href: "catalog"}}
+		facts := []value{
+			said(c.Description).labeled("Description"), said(orEmpty(c.Question)).labeled("Question"), said(c.DomainCode).labeled("Domain"),
+			said(orEmpty(c.CSFFunction)).labeled("Function"), said(strings.Join(c.Applicability, ", ")).labeled("Concerns"),
+			said(label(orEmpty(c.Cadence))).labeled("Cadence"),
+		}
+		if c.Weight != nil {
+			facts = append(facts, said(fmt.Sprintf("%d of 10", *c.Weight)).labeled("Weight"))
+		}
+		for _, e := range c.EvidenceRequests {
+			facts = append(facts, said(e.Artifact).labeled("Evidence"))
+		}
+		s.add(section{Facts: facts})
+		if len(c.Maturity) > 0 {
+			x := section{Title: "Maturity"}
+			for _, n := range slices.Sorted(maps.Keys(c.Maturity)) {
+				x.Facts = append(x.Facts, said(c.Maturity[n]).labeled("Level "+n))
+			}
+			s.add(x)
+		}
+		mappings, err := all(v, api.ListControlMappings, &api.ControlMappingsInput{ControlInput: api.ControlInput{ControlID: c.ID}})
+		if err != nil {
+			return err
+		}
+		s.add(mappingTable("Requirements that it answers", mappings, true))
+		return nil
+	},
+}
+
+// mappingTable lists mappings, with requirements if ofControl is set, and with controls otherwise.
+func mappingTable(title string, mappings []api.Mapping, ofControl bool) section {
+	x := section{Title: title, Columns: []string{"Requirement", "Framework", "Relationship", "Source"}, Empty: "There are no mappings."}
+	if !ofControl {
+		x.Columns = []string{"Control", "Relationship", "Source"}
+	}
+	for i := range mappings {
+		m := &mappings[i]
+		relation := label(orEmpty(m.Relationship))
+		if m.Strength != nil {
+			relation += fmt.Sprintf(" (%d of 10)", *m.Strength)
+		}
+		rest := []value{said(relation), said(m.Source)}
+		if ofControl {
+			x.Rows = append(x.Rows, line{Cells: append([]value{
+				linked(m.RequirementCode, "catalog/requirements/"+m.RequirementID), linked(m.FrameworkCode, frameworkLink(m.FrameworkCode)),
+			}, rest...)})
+		} else {
+			x.Rows = append(x.Rows, line{Cells: append([]value{linked(m.ControlCode, controlLink(m.ControlCode))}, rest...)})
+		}
+	}
+	return x
+}
+
+var frameworksPanel = panel{
+	path: "catalog/frameworks", title: "Frameworks", group: &catalogPages,
+	show: func(v *visit, s *sheet) error {
+		in := api.FrameworksInput{Paging: v.paging(100), Q: v.query("q"), Sort: "name"}
+		l, err := do(v, api.ListFrameworks, &in)
+		if err != nil {
+			return err
+		}
+		x := section{
+			Columns: []string{"Framework", "Code", "Publisher", "Requirements", "Mappings"}, Empty: "No matching frameworks.", Links: v.more(l.Pagination),
+			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{textField("q", "Name or code").with(in.Q).of("search")}}},
+		}
+		for i := range l.Data {
+			f := &l.Data[i]
+			x.Rows = append(x.Rows, line{Cells: []value{
+				linked(f.Name, frameworkLink(f.Code)), said(f.Code), said(orEmpty(f.Publisher)), count(f.RequirementCount), count(f.MappingCount),
+			}})
+		}
+		s.add(x)
+		return nil
+	},
+}
+
+var frameworkPanel = panel{
+	path: "catalog/frameworks/{code}", title: "Framework",
+	show: func(v *visit, s *sheet) error {
+		in := api.FrameworkInput{FrameworkID: v.r.PathValue("code")}
+		f, err := do(v, api.GetFramework, &in)
+		if err != nil {
+			return err
+		}
+		v.title = f.Name
+		s.Crumbs = []link{{Text: "Home"}, {Text: "Catalog", Href: "catalog"}, {Text: "Frameworks", Href: "catalog/frameworks"}}
+		covered, err := do(v, api.GetCoverage, &api.CoverageInput{FrameworkID: f.ID})
+		if err != nil {
+			return err
+		}
+		code := url.QueryEscape(f.Code)
+		s.add(section{
+			Facts: []value{
+				said(orEmpty(f.Title)).labeled("Title"), said(orEmpty(f.Publisher)).labeled("Publisher"), said(orEmpty(f.Jurisdiction)).labeled("Jurisdiction"),
+				said(fmt.Sprintf("%d of %d requirements have controls", covered.MappedRequirementCount, covered.RequirementCount)).labeled("Covered"),
+				linked(prose.Count(covered.ControlCount, "control", "controls"), "catalog?framework="+code).labeled("Controls"),
+			},
+			Links: []link{
+				{Text: "Crosswalk to another framework", Href: "catalog/crosswalk?framework=" + code},
+				{Text: "What it adds to others", Href: "catalog/coverage?framework=" + code},
+			},
+		})
+		l, err := do(v, api.ListRequirements, &api.RequirementsInput{FrameworkInput: in, Paging: v.paging(200), Q: v.query("q")})
+		if err != nil {
+			return err
+		}
+		x := section{
+			Title: "Requirements", Columns: []string{"Requirement", "Title"}, Empty: "No matching requirements.", Links: v.more(l.Pagination),
+			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{textField("q", "Contains").with(v.query("q")).of("search")}}},
+		}
+		for i := range l.Data {
+			r := &l.Data[i]
+			x.Rows = append(x.Rows, line{Cells: []value{
+				linked(r.Code, "catalog/requirements/"+r.ID), said(cmp.Or(orEmpty(r.Title), orEmpty(r.Text))),
+			}})
+		}
+		s.add(x)
+		return nil
+	},
+}
+
+var requirementPanel = panel{
+	path: "catalog/requirements/{id}", title: "Requirement",
+	show: func(v *visit, s *sheet) error {
+		mappings, err := all(v, api.ListRequirementMappings, &api.RequirementMappingsInput{RequirementID: v.r.PathValue("id")})
+		if err != nil {
+			return err
+		}
+		s.Crumbs = []link{{Text: "Home"}, {Text: "Catalog", Href: "catalog"}, {Text: "Frameworks", Href: "catalog/frameworks"}}
+		if len(mappings) > 0 {
+			m := &mappings[0]
+			v.title = m.RequirementCode
+			s.Crumbs = append(s.Crumbs, link{Text: m.FrameworkCode, Href: frameworkLink(m.FrameworkCode)})
+			l, err := do(v, api.ListRequirements, &api.RequirementsInput{
+				FrameworkInput: api.FrameworkInput{FrameworkID: m.FrameworkID}, Paging: api.Paging{Limit: 100}, Q: m.RequirementCode,
+			})
+			if err != nil {
+				return err
+			}
+			if i := slices.IndexFunc(l.Data, func(r api.Requirement) bool { return r.ID == m.RequirementID }); i >= 0 {
+				s.add(section{Facts: []value{
+					said(orEmpty(l.Data[i].Title)).labeled("Title"), said(orEmpty(l.Data[i].Text)).labeled("Text"),
+				}})
+			}
+		}
+		s.add(mappingTable("Controls that answer it", mappings, false))
+		return nil
+	},
+}
+
+var crosswalkPanel = panel{
+	path: "catalog/crosswalk", title: "Crosswalk", group: &catalogPages,
+	show: func(v *visit, s *sheet) error {
+		framework, target := v.query("framework"), v.query("target")
+		from, err := v.frameworkField("framework", "From", framework, "Choose…")
+		if err != nil {
+			return err
+		}
+		to := from
+		to.Name, to.Label, to.Value = "target", "To", target
+		x := section{
+			Text:  "Which requirements of two frameworks are answered by the same controls.",
+			Forms: []form{{Get: true, Button: "Show", Fields: []field{from, to}}},
+		}
+		if framework == "" || target == "" {
+			s.add(x)
+			return nil
+		}
+		w, err := do(v, api.GetCrosswalk, &api.CrosswalkInput{Framework: framework, Target: target})
+		if err != nil {
+			return err
+		}
+		x.Links = []link{{Text: "The other way", Href: "catalog/crosswalk?" + url.Values{"framework": {target}, "target": {framework}}.Encode()}}
+		if w.Target == nil {
+			s.add(x)
+			return nil
+		}
+		x.Columns, x.Empty = []string{w.Framework.Name, w.Target.Name, "Shared controls"}, "They share no control."
+		for _, pair := range w.Pairs {
+			x.Rows = append(x.Rows, line{Cells: []value{
+				said(pair.RequirementCode), said(pair.TargetRequirementCode), said(strings.Join(pair.ControlCodes, ", ")),
+			}})
+		}
+		s.Lead = prose.Count(len(w.Pairs), "pair", "pairs") + " of requirements, through " + prose.Count(len(w.Controls), "control", "controls")
+		s.add(x)
+		return nil
+	},
+}
+
+var coveragePanel = panel{
+	path: "catalog/coverage", title: "Coverage", group: &catalogPages,
+	show: func(v *visit, s *sheet) error {
+		framework, have := v.query("framework"), v.query("have")
+		goal, err := v.frameworkField("framework", "Framework to meet", framework, "Choose…")
+		if err != nil {
+			return err
+		}
+		met := goal
+		met.Name, met.Label, met.Value = "have", "Framework that is met already", have
+		s.add(section{
+			Text:  "How much of a framework is met by meeting another, and what it adds.",
+			Forms: []form{{Get: true, Button: "Show", Fields: []field{goal, met}}},
+		})
+		if framework == "" || have == "" {
+			return nil
+		}
+		c, err := do(v, api.GetCoverage, &api.CoverageInput{FrameworkID: framework, Have: []string{have}})
+		if err != nil || c.Addition == nil {
+			return err
+		}
+		a := c.Addition
+		s.Sections[0].Links = []link{{Text: "The other way", Href: "catalog/coverage?" + url.Values{"framework": {have}, "have": {framework}}.Encode()}}
+		s.Sections[0].Facts = []value{
+			count(a.RequirementsCovered).labeled("Requirements met"), count(a.RequirementsPartly).labeled("Partly met"),
+			count(a.RequirementsNew).labeled("New"), count(a.SharedControls).labeled("Shared controls"), count(len(a.NewControls)).labeled("New controls"),
+		}
+		x := section{Title: "Controls that it adds", Columns: []string{"Control", "Title"}, Empty: "None: its controls are all required already."}
+		for _, n := range a.NewControls {
+			x.Rows = append(x.Rows, line{Cells: []value{linked(n.ControlCode, controlLink(n.ControlCode)), said(n.ControlTitle)}})
+		}
+		s.add(x)
+		return nil
+	},
+}

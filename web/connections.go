@@ -1,0 +1,367 @@
+package web
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
+)
+
+var integrationsPanel = panel{
+	path: "settings/integrations", title: "Integrations", group: &settingsPages,
+	show: func(v *visit, s *sheet) error {
+		p := v.paging(100)
+		l, err := do(v, api.ListIntegrations, &p)
+		if err != nil {
+			return err
+		}
+		x := section{
+			Columns: []string{"Name", "Type", "Last result", "Sending"}, Empty: "There are no integrations.", Links: v.more(l.Pagination),
+		}
+		for _, i := range l.Data {
+			row := line{Cells: []value{linked(i.Name, "settings/integrations/"+i.ID), said(i.Type), said(orEmpty(i.LastStatus)), onOff(i.Enabled)}}
+			if v.may("integration:write") {
+				row.Forms = []form{act("test", "Test", "second", i.ID)}
+				if t, _ := api.FindIntegrationType(i.Type); t.Tracks {
+					row.Forms = append(row.Forms, act("sync", "Sync now", "second", i.ID))
+				}
+				row.Forms = append(row.Forms, act(toggle(i.Enabled), switchName(i.Enabled), "second", i.ID), act("delete", "Delete", "danger", i.ID))
+			}
+			x.Rows = append(x.Rows, row)
+		}
+		s.add(x)
+		if !v.may("integration:write") {
+			return nil
+		}
+		types := section{Title: "Add an integration"}
+		chosen, ok := api.FindIntegrationType(v.query("type"))
+		for _, t := range api.IntegrationTypes {
+			types.Facts = append(types.Facts, value{Label: label(t.Type), Text: prose.Capitalize(t.Doc), Href: "settings/integrations?type=" + t.Type})
+		}
+		if ok {
+			types.Facts = nil
+			types.Title += ": " + label(chosen.Type)
+			types.Forms = []form{{
+				Do: "create", Button: "Add", To: "settings/integrations?type=" + chosen.Type, Hidden: []option{{"type", chosen.Type}},
+				Fields: append([]field{textField("name", "Name").required()}, integrationFields(chosen, nil)...),
+			}}
+		}
+		s.add(types)
+		return nil
+	},
+	actions: map[string]func(*visit, *sheet) error{
+		"create": func(v *visit, _ *sheet) error {
+			t, ok := api.FindIntegrationType(v.field("type"))
+			if !ok {
+				return api.Invalid("type", "unknown type %q", v.field("type"))
+			}
+			var in api.CreateIntegrationInput
+			var err error
+			in.Body.Type, in.Body.Name = t.Type, v.field("name")
+			if in.Body.Config, in.Body.Secrets, err = v.readIntegration(t, false); err != nil {
+				return err
+			}
+			_, err = do(v, api.CreateIntegration, &in)
+			return err
+		},
+		"test": func(v *visit, _ *sheet) error {
+			r, err := do(v, api.TestIntegration, &api.IntegrationInput{IntegrationID: v.field("id")})
+			if err == nil && !r.OK {
+				return api.Invalid("", "%s", r.Message)
+			}
+			v.notice = "It works."
+			return err
+		},
+		"sync": func(v *visit, _ *sheet) error {
+			r, err := do(v, api.SyncIntegration, &api.IntegrationInput{IntegrationID: v.field("id")})
+			if err == nil {
+				v.notice = fmt.Sprintf("%d issues created, %d updated, %d plan items updated, %d conflicts, %d failed.",
+					r.Created, r.Pushed, r.Pulled, r.Conflicts, r.Failed)
+			}
+			return err
+		},
+		"on":  func(v *visit, _ *sheet) error { return v.enableIntegration(true) },
+		"off": func(v *visit, _ *sheet) error { return v.enableIntegration(false) },
+		"delete": func(v *visit, _ *sheet) error {
+			_, err := do(v, api.DeleteIntegration, &api.IntegrationInput{IntegrationID: v.field("id")})
+			return err
+		},
+	},
+}
+
+func (v *visit) enableIntegration(on bool) error {
+	in := api.UpdateIntegrationInput{IntegrationInput: api.IntegrationInput{IntegrationID: v.field("id")}}
+	in.Body.Enabled = &on
+	_, err := do(v, api.UpdateIntegration, &in)
+	return err
+}
+
+// integrationFields returns the fields of a type's settings, with their values. Secrets are never shown.
+func integrationFields(t api.IntegrationType, have *api.Integration) (out []field) {
+	for _, f := range t.Config {
+		x := textField("config."+f.Name, label(f.Name)).hinted(prose.Capitalize(f.Doc) + ".")
+		x.Required = f.Required
+		given := f.Default
+		if have != nil {
+			given = have.Config[f.Name]
+		}
+		switch f.Kind {
+		case "choice":
+			x.Kind = "select"
+			for _, c := range f.Choices {
+				x.Options = append(x.Options, option{c, c})
+			}
+		case "bool":
+			x.Kind, x.Options = "select", choices(option{"true", "Yes"}, option{"false", "No"})
+		case "list", "map":
+			x.Hint = strings.TrimSuffix(x.Hint, ".") + ". " + map[string]string{"list": "Separated by commas.", "map": "One name: value per line."}[f.Kind]
+		}
+		if f.Kind == "map" {
+			x.Kind = "area"
+		}
+		x.Value = configText(given)
+		out = append(out, x)
+	}
+	for _, f := range t.Secrets {
+		x := textField("secret."+f.Name, label(f.Name)).of("password").hinted(prose.Capitalize(f.Doc) + ".")
+		x.Required, x.Autocomplete = f.Required && have == nil, "off"
+		if have != nil && slices.Contains(have.SecretsSet, f.Name) {
+			x.Hint = "Set. Leave it empty to keep it."
+		}
+		out = append(out, x)
+	}
+	if t.FreeSecrets {
+		out = append(out, textField("secret.Authorization", "Authorization header").of("password").hinted("Sent with each event, and never shown."))
+	}
+	return out
+}
+
+// configText returns a value of an integration's settings as it is entered.
+func configText(given any) string {
+	switch given := given.(type) {
+	case nil:
+		return ""
+	case []any:
+		var parts []string
+		for _, x := range given {
+			parts = append(parts, fmt.Sprint(x))
+		}
+		return strings.Join(parts, ", ")
+	case map[string]any:
+		var b strings.Builder
+		for _, name := range slices.Sorted(maps.Keys(given)) {
+			fmt.Fprintf(&b, "%s: %v\n", name, given[name])
+		}
+		return b.String()
+	}
+	return fmt.Sprint(given)
+}
+
+// readIntegration returns the settings and secrets that the visitor entered. If an integration exists, settings
+// that were emptied are removed.
+func (v *visit) readIntegration(t api.IntegrationType, exists bool) (map[string]any, map[string]string, error) {
+	config, secrets := map[string]any{}, map[string]string{}
+	for _, f := range t.Config {
+		text := v.field("config." + f.Name)
+		switch {
+		case text == "":
+			if exists {
+				config[f.Name] = nil
+			}
+		case f.Kind == "number":
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				return nil, nil, api.Invalid(f.Name, "%s: %q is not a number", prose.Humanize(f.Name), text)
+			}
+			config[f.Name] = n
+		case f.Kind == "bool":
+			config[f.Name] = text == "true"
+		case f.Kind == "list":
+			config[f.Name] = v.list("config." + f.Name)
+		case f.Kind == "map":
+			entries := map[string]any{}
+			for entry := range strings.Lines(text) {
+				name, given, ok := strings.Cut(strings.TrimSpace(entry), ":")
+				if !ok {
+					return nil, nil, api.Invalid(f.Name, "%s: write each line as name: value", prose.Humanize(f.Name))
+				}
+				entries[strings.TrimSpace(name)] = strings.TrimSpace(given)
+			}
+			config[f.Name] = entries
+		default:
+			config[f.Name] = text
+		}
+	}
+	for name := range v.r.PostForm {
+		if secret, ok := strings.CutPrefix(name, "secret."); ok && v.r.PostForm.Get(name) != "" {
+			secrets[secret] = v.r.PostForm.Get(name)
+		}
+	}
+	return config, secrets, nil
+}
+
+var integrationPanel = panel{
+	path: "settings/integrations/{id}", title: "Integration",
+	show: func(v *visit, s *sheet) error {
+		in := api.IntegrationInput{IntegrationID: v.r.PathValue("id")}
+		i, err := do(v, api.GetIntegration, &in)
+		if err != nil {
+			return err
+		}
+		t, _ := api.FindIntegrationType(i.Type)
+		v.title = i.Name
+		s.Crumbs = []link{{Text: "Home"}, {Text: "Settings", Href: "settings"}, {Text: "Integrations", Href: "settings/integrations"}}
+		s.add(section{Facts: []value{
+			said(prose.Capitalize(t.Doc)).labeled(label(i.Type)), said(orEmpty(i.LastStatus)).labeled("Last result"),
+			atOrNever(i.LastStatusAt).labeled("Last tried"), atOrNever(i.SyncedAt).labeled("Last sync"),
+		}})
+		if t.Tracks {
+			links, err := do(v, api.ListIssueLinks, &api.IssueLinksInput{IntegrationInput: in, Paging: v.paging(100)})
+			if err != nil {
+				return err
+			}
+			s.add(v.issueLinks(links))
+		} else {
+			l, err := do(v, api.ListIntegrationDeliveries, &api.IntegrationDeliveriesInput{IntegrationInput: in, Paging: v.paging(50)})
+			if err != nil {
+				return err
+			}
+			s.add(deliveries(v, l, false))
+		}
+		if v.may("integration:write") {
+			s.add(section{Title: "Settings", Forms: []form{{
+				Do: "save", Button: "Save", Fields: append([]field{textField("name", "Name").with(i.Name).required()}, integrationFields(t, i)...),
+			}}})
+		}
+		return nil
+	},
+	actions: map[string]func(*visit, *sheet) error{
+		"save": func(v *visit, _ *sheet) error {
+			in := api.UpdateIntegrationInput{IntegrationInput: api.IntegrationInput{IntegrationID: v.r.PathValue("id")}}
+			i, err := do(v, api.GetIntegration, &in.IntegrationInput)
+			if err != nil {
+				return err
+			}
+			t, _ := api.FindIntegrationType(i.Type)
+			name := v.field("name")
+			in.Body.Name = &name
+			if in.Body.Config, in.Body.Secrets, err = v.readIntegration(t, true); err != nil {
+				return err
+			}
+			_, err = do(v, api.UpdateIntegration, &in)
+			return err
+		},
+		"plan":  func(v *visit, _ *sheet) error { return v.resolveLink("plan") },
+		"issue": func(v *visit, _ *sheet) error { return v.resolveLink("issue") },
+	},
+}
+
+func (v *visit) resolveLink(keep string) error {
+	in := api.ResolveIssueLinkInput{IntegrationInput: api.IntegrationInput{IntegrationID: v.r.PathValue("id")}, LinkID: v.field("id")}
+	in.Body.Keep = keep
+	_, err := do(v, api.ResolveIssueLink, &in)
+	return err
+}
+
+func (v *visit) issueLinks(l *api.List[api.IssueLink]) section {
+	x := section{
+		Title: "Issues", Columns: []string{"Plan item", "Issue", "Status"},
+		Empty: "No plan item has an issue yet.", Links: v.more(l.Pagination),
+	}
+	for _, i := range l.Data {
+		row := line{Cells: []value{
+			linked(i.POAMCode, "assessments/"+i.AssessmentID+"/poam/"+i.POAMItemID), said(i.IssueKey), tagged(i.Status),
+		}}
+		if i.Status == "conflict" && v.may("integration:write") {
+			row.Forms = []form{act("plan", "Keep the plan's", "second", i.ID), act("issue", "Keep the issue's", "second", i.ID)}
+		}
+		x.Rows = append(x.Rows, row)
+	}
+	return x
+}
+
+var emailPanel = panel{
+	path: "settings/email", title: "Email", group: &settingsPages,
+	show: func(v *visit, s *sheet) error {
+		templates, err := all(v, api.ListEmailTemplates, &api.Paging{})
+		if err != nil {
+			return err
+		}
+		x := section{Title: "Templates", Columns: []string{"Template", "Subject", "Text"}}
+		for _, t := range templates {
+			kind := "Built in"
+			if t.Custom {
+				kind = "Changed by you"
+			}
+			x.Rows = append(x.Rows, line{Cells: []value{linked(label(t.ID), "settings/email/"+t.ID), said(t.Subject), said(kind)}})
+		}
+		s.add(x)
+		sent, err := do(v, api.ListEmails, &api.EmailsInput{Paging: v.paging(50)})
+		if err != nil {
+			return err
+		}
+		x = section{Title: "Emails", Columns: []string{"Subject", "To", "When", "Status", "Problem"}, Empty: "Nothing has been sent yet.", Links: v.more(sent.Pagination)}
+		for _, m := range sent.Data {
+			x.Rows = append(x.Rows, line{Cells: []value{
+				said(m.Subject), said(strings.Join(m.To, ", ")), at(m.CreatedAt), tagged(m.Status), said(orEmpty(m.Error)),
+			}})
+		}
+		s.add(x)
+		return nil
+	},
+}
+
+var templatePanel = panel{
+	path: "settings/email/{id}", title: "Email template",
+	show: func(v *visit, s *sheet) error {
+		in := api.TemplateInput{TemplateID: v.r.PathValue("id")}
+		t, err := do(v, api.GetEmailTemplate, &in)
+		if err != nil {
+			return err
+		}
+		v.title = label(t.ID)
+		s.Crumbs = []link{{Text: "Home"}, {Text: "Settings", Href: "settings"}, {Text: "Email", Href: "settings/email"}}
+		preview := api.PreviewTemplateInput{TemplateInput: in}
+		if v.complaint == "" {
+			made, err := do(v, api.PreviewEmailTemplate, &preview)
+			if err != nil {
+				return err
+			}
+			s.add(section{Title: "Preview with examples", Facts: []value{
+				said(made.Subject).labeled("Subject"), {Label: "Text", Text: made.Text, Parts: []part{{Text: made.Text}}},
+			}})
+		}
+		if !v.may("email:write") {
+			return nil
+		}
+		edit := section{
+			Title: "Change it", Text: "Variables: " + strings.Join(t.Variables, ", ") + ".", Forms: []form{{
+				Do: "save", Button: "Save", Fields: []field{
+					textField("subject", "Subject").with(t.Subject).required(), textField("text", "Text").of("area").with(t.Text).required(),
+					textField("html", "HTML").of("area").with(t.HTML).hinted("Emails are plain text if empty."),
+				},
+			}},
+		}
+		if t.Custom {
+			edit.Forms = append(edit.Forms, form{Do: "reset", Button: "Reset to the built-in text", Style: "danger"})
+		}
+		s.add(edit)
+		return nil
+	},
+	actions: map[string]func(*visit, *sheet) error{
+		"save": func(v *visit, _ *sheet) error {
+			in := api.PutTemplateInput{TemplateInput: api.TemplateInput{TemplateID: v.r.PathValue("id")}}
+			in.Body.Subject, in.Body.Text, in.Body.HTML = v.field("subject"), v.field("text"), v.field("html")
+			_, err := do(v, api.PutEmailTemplate, &in)
+			return err
+		},
+		"reset": func(v *visit, _ *sheet) error {
+			_, err := do(v, api.ResetEmailTemplate, &api.TemplateInput{TemplateID: v.r.PathValue("id")})
+			return err
+		},
+	},
+}

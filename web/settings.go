@@ -1,0 +1,554 @@
+package web
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
+)
+
+// settingsPages are the tabs of the settings.
+var settingsPages = []link{
+	{Text: "Organization", Href: "settings"},
+	{Text: "Members", Href: "settings/members"},
+	{Text: "Delegations", Href: "settings/delegations"},
+	{Text: "API keys", Href: "settings/keys", Need: "apikey:read"},
+	{Text: "Webhooks", Href: "settings/webhooks", Need: "webhook:read"},
+	{Text: "Integrations", Href: "settings/integrations", Need: "integration:read"},
+	{Text: "Email", Href: "settings/email", Need: "email:read"},
+	{Text: "Alerts", Href: "settings/alerts", Need: "alert:read"},
+}
+
+// org returns the input of operations on the active organization.
+func (v *visit) org() api.OrgInput {
+	if v.me.OrganizationID == nil {
+		return api.OrgInput{}
+	}
+	return api.OrgInput{OrgID: *v.me.OrganizationID}
+}
+
+func choices(options ...option) []option { return options }
+
+var organizationPanel = panel{
+	path: "settings", title: "Settings", group: &settingsPages,
+	show: func(v *visit, s *sheet) error {
+		o, err := do(v, api.GetOrganization, &api.OrganizationInput{OrganizationID: v.org().OrgID})
+		if err != nil {
+			return err
+		}
+		s.add(section{Facts: []value{
+			said(o.Name).labeled("Name"), said(o.Slug).labeled("Short name"), tagged(o.Status).labeled("Status"),
+			said(yesOrNo(o.RequiresSecondPerson())).labeled("A second person decides"),
+			said(yesOrNo(o.Settings[api.NoRemoteModel] == true)).labeled("No language model on another machine"),
+		}})
+		if !v.may("member:write") {
+			return nil
+		}
+		second := yesNoChoice("second_person", "Somebody other than its authors has to decide on a version", o.RequiresSecondPerson())
+		s.add(section{Title: "Rules for decisions", Forms: []form{{
+			Do: "rules", Button: "Save", Fields: []field{
+				second.hinted("If yes, nobody can approve what they submitted or edited, not even with an API key. Only an owner can turn it off."),
+			},
+		}}})
+		s.add(section{Title: "Name", Forms: []form{{
+			Do: "name", Button: "Save", Fields: []field{
+				textField("name", "Name").with(o.Name).required(),
+				textField("slug", "Short name").with(o.Slug).required().hinted("Lowercase letters, digits and hyphens."),
+			},
+		}}})
+		return nil
+	},
+	actions: map[string]func(*visit, *sheet) error{
+		"rules": func(v *visit, _ *sheet) error {
+			on := v.field("second_person") == "true"
+			in := api.UpdateTenantInput{TenantInput: api.TenantInput{TenantID: v.org().OrgID}}
+			in.Body.RequireSecondPerson = &on
+			_, err := do(v, api.UpdateTenant, &in)
+			return err
+		},
+		"name": func(v *visit, _ *sheet) error {
+			in := api.UpdateTenantInput{TenantInput: api.TenantInput{TenantID: v.org().OrgID}}
+			in.Body.Name, in.Body.Slug = v.field("name"), v.field("slug")
+			_, err := do(v, api.UpdateTenant, &in)
+			return err
+		},
+	},
+}
+
+func yesOrNo(b bool) string {
+	if b {
+		return "Yes"
+	}
+	return "No"
+}
+
+// roleNotes says what each role is for.
+var roleNotes = map[api.Role]string{
+	api.RoleOwner:    "everything, including deleting assessments and turning off rules",
+	api.RoleAdmin:    "everything but deleting assessments: people, keys, integrations, work and decisions",
+	api.RoleApprover: "reads and comments, and decides on what is submitted",
+	api.RoleMember:   "works on assessments, without deciding",
+	api.RoleAuditor:  "reads everything, exports and comments",
+	api.RoleViewer:   "reads",
+}
+
+var membersPanel = panel{
+	path: "settings/members", title: "Members", group: &settingsPages,
+	show: func(v *visit, s *sheet) error {
+		in := api.OrgMembersInput{OrgInput: v.org(), Paging: v.paging(100), Q: v.query("q")}
+		members, err := do(v, api.ListMembers, &in)
+		if err != nil {
+			return err
+		}
+		x := section{
+			Columns: []string{"Email address", "Name", "Role", "Status"}, Empty: "No matching members.",
+			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{textField("q", "Name or address").with(in.Q).of("search")}}},
+			Links: v.more(members.Pagination),
+		}
+		for _, m := range members.Data {
+			row := line{Cells: []value{said(m.Email), said(m.Name), said(label(m.Role)), tagged(m.Status)}}
+			if v.may("member:write") {
+				role := act("role", "Change the role", "second", m.ID)
+				role.Fields = []field{enumChoice("role", "Role of "+m.Email, m.Role)}
+				row.Forms = append(row.Forms, role)
+				switch m.Status {
+				case "active":
+					row.Forms = append(row.Forms, act("suspend", "Suspend", "danger", m.ID))
+				case "suspended":
+					row.Forms = append(row.Forms, act("restore", "Restore", "second", m.ID))
+				}
+				row.Forms = append(row.Forms, act("remove", "Remove", "danger", m.ID))
+			}
+			x.Rows = append(x.Rows, row)
+		}
+		s.add(x)
+		if v.may("member:write") {
+			s.add(section{Title: "Invite somebody", Forms: []form{{
+				Do: "invite", Button: "Invite", Fields: []field{
+					textField("email", "Email address").of("email").required(),
+					enumChoice("role", "Role", api.RoleMember),
+				},
+			}}})
+		}
+		roles := section{Title: "Roles"}
+		for _, r := range api.Roles {
+			roles.Facts = append(roles.Facts, said(roleNotes[r]).labeled(label(r)))
+		}
+		s.add(roles)
+		return nil
+	},
+	actions: map[string]func(*visit, *sheet) error{
+		"invite": func(v *visit, s *sheet) error {
+			in := api.InviteMemberInput{OrgInput: v.org()}
+			in.Body.Email, in.Body.Role = v.field("email"), api.Role(v.field("role"))
+			made, err := do(v, api.InviteMember, &in)
+			if err != nil {
+				return err
+			}
+			text := "Send this single-use link to " + made.Email + ". It expires " + made.InviteExpiresAt.UTC().Format("2006-01-02 15:04 UTC") + "."
+			if made.Emailed {
+				text = "An email with this single-use link is on its way to " + made.Email + "."
+			}
+			s.add(section{Title: "Invitation", Text: text, Secret: v.BaseURL(v.r) + made.InvitePath})
+			return nil
+		},
+		"role":    func(v *visit, _ *sheet) error { return v.updateMember(api.Role(v.field("role")), "") },
+		"suspend": func(v *visit, _ *sheet) error { return v.updateMember("", "suspended") },
+		"restore": func(v *visit, _ *sheet) error { return v.updateMember("", "active") },
+		"remove": func(v *visit, _ *sheet) error {
+			_, err := do(v, api.RemoveMember, &api.MemberInput{OrgInput: v.org(), MemberID: v.field("id")})
+			return err
+		},
+	},
+}
+
+func (v *visit) updateMember(role api.Role, status string) error {
+	in := api.UpdateMemberInput{MemberInput: api.MemberInput{OrgInput: v.org(), MemberID: v.field("id")}}
+	in.Body.Role, in.Body.Status = role, status
+	_, err := do(v, api.UpdateMember, &in)
+	return err
+}
+
+// dayEnd returns the end of the day that a field names, or nil if it is empty.
+func (v *visit) dayEnd(name string) (*time.Time, error) {
+	text := v.field(name)
+	if text == "" {
+		return nil, nil
+	}
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return nil, api.Invalid(name, "%q is not a date; write it as 2027-01-31", text)
+	}
+	day = day.Add(24*time.Hour - time.Second)
+	return &day, nil
+}
+
+var delegationsPanel = panel{
+	path: "settings/delegations", title: "Delegations", group: &settingsPages,
+	show: func(v *visit, s *sheet) error {
+		l, err := do(v, api.ListDelegations, &api.DelegationsInput{Paging: v.paging(100)})
+		if err != nil {
+			return err
+		}
+		x := section{
+			Text:    "An owner, admin or approver lets somebody else decide until a date, for example during a leave.",
+			Columns: []string{"From", "To", "Decides on", "Until", "Status", "Reason"}, Empty: "There are no delegations.",
+			Links: v.more(l.Pagination),
+		}
+		for _, d := range l.Data {
+			var gates []string
+			for _, g := range d.Gates {
+				gates = append(gates, g.Title())
+			}
+			row := line{Cells: []value{
+				said(d.DelegatorName), said(d.DelegateName), said(strings.Join(gates, ", ")), at(d.ExpiresAt), tagged(d.Status), said(d.Reason),
+			}}
+			if d.Status == api.DelegationActive && v.may(api.ApprovalDecide) {
+				row.Forms = []form{act("revoke", "End", "danger", d.ID)}
+			}
+			x.Rows = append(x.Rows, row)
+		}
+		s.add(x)
+		if !v.may(api.ApprovalDecide) {
+			return nil
+		}
+		members, err := all(v, api.ListMembers, &api.OrgMembersInput{OrgInput: v.org(), Status: "active"})
+		if err != nil {
+			return err
+		}
+		to := field{Name: "delegate", Label: "To", Kind: "select"}
+		for _, m := range members {
+			if m.UserID != v.me.User.ID {
+				to.Options = append(to.Options, option{m.UserID, m.Email})
+			}
+		}
+		gate := anyOf("gate", "Decides on", "", api.Gates...)
+		gate.Options[0].Label = "All four deliverables"
+		s.add(section{Title: "Delegate your decisions", Forms: []form{{
+			Do: "delegate", Button: "Delegate",
+			Fields: []field{to, gate, textField("until", "Until").of("date").required(), textField("reason", "Reason")},
+		}}})
+		return nil
+	},
+	actions: map[string]func(*visit, *sheet) error{
+		"delegate": func(v *visit, _ *sheet) error {
+			var in api.CreateDelegationInput
+			until, err := v.dayEnd("until")
+			if err != nil || until == nil {
+				return cmpError(err, "until", "choose until when")
+			}
+			in.Body.DelegateID, in.Body.ExpiresAt, in.Body.Reason = v.field("delegate"), *until, v.field("reason")
+			if g := v.field("gate"); g != "" {
+				in.Body.Gates = []api.Gate{api.Gate(g)}
+			}
+			_, err = do(v, api.CreateDelegation, &in)
+			return err
+		},
+		"revoke": func(v *visit, _ *sheet) error {
+			_, err := do(v, api.RevokeDelegation, &api.DelegationInput{DelegationID: v.field("id")})
+			return err
+		},
+	},
+}
+
+// cmpError returns err, or a refusal of a field that is empty.
+func cmpError(err error, field, message string) error {
+	if err != nil {
+		return err
+	}
+	return api.Invalid(field, "%s", message)
+}
+
+var keysPanel = panel{
+	path: "settings/keys", title: "API keys", group: &settingsPages,
+	show: func(v *visit, s *sheet) error {
+		p := v.paging(100)
+		l, err := do(v, api.ListAPIKeys, &p)
+		if err != nil {
+			return err
+		}
+		x := section{
+			Text:    "Keys are for programs. Each acts for whoever created it, within its scopes.",
+			Columns: []string{"Name", "Key", "Scopes", "Last used", "Expires", "Status"}, Empty: "There are no keys.",
+			Links: v.more(l.Pagination),
+		}
+		for _, k := range l.Data {
+			row := line{Cells: []value{
+				said(k.Name), said(k.MaskedKey), said(strings.Join(k.Scopes, ", ")), atOrNever(k.LastUsedAt), atOrNever(k.ExpiresAt), tagged(k.Status),
+			}}
+			if v.may(api.APIKeyWrite) && k.Status == "active" {
+				row.Forms = []form{act("rotate", "Replace", "second", k.ID), act("revoke", "Revoke", "danger", k.ID)}
+			}
+			x.Rows = append(x.Rows, row)
+		}
+		s.add(x)
+		if v.may(api.APIKeyWrite) {
+			s.add(section{Title: "Create a key", Forms: []form{{
+				Do: "create", Button: "Create", Fields: []field{
+					textField("name", "Name").required(),
+					textField("scopes", "Scopes").with("assessment:read, report:read").required().
+						hinted("Separated by commas, as in document:write. * is everything but deciding and managing keys, which have to be named."),
+					textField("expires", "Expires").of("date").hinted("Never, if empty."),
+				},
+			}}})
+		}
+		return nil
+	},
+	actions: map[string]func(*visit, *sheet) error{
+		"create": func(v *visit, s *sheet) error {
+			var in api.CreateAPIKeyInput
+			var err error
+			if in.Body.ExpiresAt, err = v.dayEnd("expires"); err != nil {
+				return err
+			}
+			in.Body.Name, in.Body.Scopes = v.field("name"), v.list("scopes")
+			made, err := do(v, api.CreateAPIKey, &in)
+			if err != nil {
+				return err
+			}
+			s.add(section{Title: "The new key", Secret: made.Key})
+			return nil
+		},
+		"rotate": func(v *visit, s *sheet) error {
+			made, err := do(v, api.RotateAPIKey, &api.RotateAPIKeyInput{APIKeyInput: api.APIKeyInput{KeyID: v.field("id")}})
+			if err != nil {
+				return err
+			}
+			s.add(section{Title: "The new secret of " + made.Name, Secret: made.Key})
+			return nil
+		},
+		"revoke": func(v *visit, _ *sheet) error {
+			_, err := do(v, api.RevokeAPIKey, &api.APIKeyInput{KeyID: v.field("id")})
+			return err
+		},
+	},
+}
+
+const eventsHint = "Separated by commas, as in approval.requested, report.ready. All events, if empty."
+
+var webhooksPanel = panel{
+	path: "settings/webhooks", title: "Webhooks", group: &settingsPages,
+	show: func(v *visit, s *sheet) error {
+		l, err := do(v, api.ListWebhooks, &api.OrgListInput{OrgInput: v.org(), Paging: v.paging(100)})
+		if err != nil {
+			return err
+		}
+		x := section{
+			Text:    "Events are sent to these addresses as they happen, signed with the webhook's secret.",
+			Columns: []string{"Address", "Events", "Description", "Sending"}, Empty: "There are no webhooks.",
+			Links: v.more(l.Pagination),
+		}
+		for _, h := range l.Data {
+			events := strings.Join(h.Events, ", ")
+			if events == "" {
+				events = "all"
+			}
+			row := line{Cells: []value{linked(h.URL, "settings/webhooks/"+h.ID), said(events), said(h.Description), onOff(h.Enabled)}}
+			if v.may("webhook:write") {
+				row.Forms = []form{
+					act("test", "Test", "second", h.ID), act(toggle(h.Enabled), switchName(h.Enabled), "second", h.ID),
+					act("rotate", "Replace the secret", "danger", h.ID), act("delete", "Delete", "danger", h.ID),
+				}
+			}
+			x.Rows = append(x.Rows, row)
+		}
+		s.add(x)
+		if v.may("webhook:write") {
+			s.add(section{Title: "Add a webhook", Forms: []form{{
+				Do: "create", Button: "Add", Fields: []field{
+					textField("url", "Address").of("url").required(), textField("events", "Events").hinted(eventsHint),
+					textField("description", "Description"),
+				},
+			}}})
+		}
+		return nil
+	},
+	actions: map[string]func(*visit, *sheet) error{
+		"create": func(v *visit, s *sheet) error {
+			in := api.CreateWebhookInput{OrgInput: v.org()}
+			in.Body.URL, in.Body.Events, in.Body.Description = v.field("url"), v.list("events"), v.field("description")
+			made, err := do(v, api.CreateWebhook, &in)
+			if err != nil {
+				return err
+			}
+			s.add(section{Title: "The webhook's secret", Secret: made.Secret})
+			return nil
+		},
+		"rotate": func(v *visit, s *sheet) error {
+			made, err := do(v, api.RotateWebhook, &api.WebhookInput{WebhookID: v.field("id")})
+			if err != nil {
+				return err
+			}
+			s.add(section{Title: "The new secret", Text: "The old one stays valid for a day.", Secret: made.Secret})
+			return nil
+		},
+		"test": func(v *visit, _ *sheet) error {
+			_, err := do(v, api.TestWebhook, &api.WebhookInput{WebhookID: v.field("id")})
+			v.notice = "A test event is on its way; open the webhook to see its delivery."
+			return err
+		},
+		"on":  func(v *visit, _ *sheet) error { return v.enableWebhook(true) },
+		"off": func(v *visit, _ *sheet) error { return v.enableWebhook(false) },
+		"delete": func(v *visit, _ *sheet) error {
+			_, err := do(v, api.DeleteWebhook, &api.WebhookInput{WebhookID: v.field("id")})
+			return err
+		},
+	},
+}
+
+// toggle returns the action that turns something on or off, and switchName its button.
+func toggle(on bool) string {
+	if on {
+		return "off"
+	}
+	return "on"
+}
+
+func switchName(on bool) string { return "Turn " + toggle(on) }
+
+func (v *visit) enableWebhook(on bool) error {
+	in := api.UpdateWebhookInput{WebhookInput: api.WebhookInput{WebhookID: v.field("id")}}
+	in.Body.Enabled = &on
+	_, err := do(v, api.UpdateWebhook, &in)
+	return err
+}
+
+var webhookPanel = panel{
+	path: "settings/webhooks/{id}", title: "Webhook",
+	show: func(v *visit, s *sheet) error {
+		in := api.WebhookInput{WebhookID: v.r.PathValue("id")}
+		h, err := do(v, api.GetWebhook, &in)
+		if err != nil {
+			return err
+		}
+		l, err := do(v, api.ListDeliveries, &api.DeliveriesInput{WebhookInput: in, Paging: v.paging(50)})
+		if err != nil {
+			return err
+		}
+		s.Crumbs = []link{{Text: "Home"}, {Text: "Settings", Href: "settings"}, {Text: "Webhooks", Href: "settings/webhooks"}}
+		s.Lead = h.URL
+		s.add(deliveries(v, l, v.may("webhook:write")))
+		return nil
+	},
+	actions: map[string]func(*visit, *sheet) error{
+		"again": func(v *visit, _ *sheet) error {
+			_, err := do(v, api.Redeliver, &api.DeliveryInput{
+				WebhookInput: api.WebhookInput{WebhookID: v.r.PathValue("id")}, DeliveryID: v.field("id"),
+			})
+			return err
+		},
+	},
+}
+
+func deliveries(v *visit, l *api.List[api.Delivery], again bool) section {
+	x := section{
+		Title: "Deliveries", Columns: []string{"Event", "When", "Status", "Attempts", "Last answer"}, Empty: "Nothing has been sent yet.",
+		Links: v.more(l.Pagination),
+	}
+	for _, d := range l.Data {
+		last := ""
+		if n := len(d.Attempts); n > 0 {
+			last = strconv.Itoa(d.Attempts[n-1].HTTPStatus)
+			if d.Attempts[n-1].Error != nil {
+				last = *d.Attempts[n-1].Error
+			}
+		}
+		row := line{Cells: []value{said(d.EventType), at(d.CreatedAt), tagged(d.Status), count(len(d.Attempts)), said(last)}}
+		if again {
+			row.Forms = []form{act("again", "Send again", "second", d.ID)}
+		}
+		x.Rows = append(x.Rows, row)
+	}
+	return x
+}
+
+var alertsPanel = panel{
+	path: "settings/alerts", title: "Alerts", group: &settingsPages,
+	show: func(v *visit, s *sheet) error {
+		p := v.paging(100)
+		l, err := do(v, api.ListAlerts, &p)
+		if err != nil {
+			return err
+		}
+		x := section{
+			Text:    "A rule compares a metric with a threshold, and notifies when it is crossed.",
+			Columns: []string{"Name", "Rule", "State", "Value", "Checking"}, Empty: "There are no rules.", Links: v.more(l.Pagination),
+		}
+		for _, r := range l.Data {
+			row := line{Cells: []value{
+				said(r.Name), said(r.Metric + " " + operators[r.Operator] + " " + number(r.Threshold)), {Text: label(r.State), Tone: alertTones[r.State]},
+				said(numberOrEmpty(r.Value)), onOff(r.Enabled),
+			}}
+			if v.may("alert:write") {
+				row.Forms = []form{act(toggle(r.Enabled), switchName(r.Enabled), "second", r.ID), act("delete", "Delete", "danger", r.ID)}
+			}
+			x.Rows = append(x.Rows, row)
+		}
+		s.add(x)
+		if !v.may("alert:write") {
+			return nil
+		}
+		metrics, err := all(v, api.ListMetrics, &api.Paging{})
+		if err != nil {
+			return err
+		}
+		metric := field{Name: "metric", Label: "Metric", Kind: "select"}
+		for _, m := range metrics {
+			if !slices.ContainsFunc(metric.Options, func(o option) bool { return o.Value == m.Name }) {
+				metric.Options = append(metric.Options, option{m.Name, prose.Humanize(m.Name)})
+			}
+		}
+		s.add(section{Title: "Add a rule", Forms: []form{{
+			Do: "create", Button: "Add", Fields: []field{
+				textField("name", "Name").required(), metric,
+				{Name: "operator", Label: "Is", Kind: "select", Options: choices(
+					option{"gt", "more than"}, option{"gte", "at least"}, option{"lt", "less than"}, option{"lte", "at most"}, option{"eq", "exactly"},
+				)},
+				textField("threshold", "Threshold").required().hinted("A number, such as 0 or 2.5."),
+			},
+		}}})
+		return nil
+	},
+	actions: map[string]func(*visit, *sheet) error{
+		"create": func(v *visit, _ *sheet) error {
+			var in api.CreateAlertInput
+			in.Body.Name, in.Body.Metric, in.Body.Operator = v.field("name"), v.field("metric"), v.field("operator")
+			if err := json.Unmarshal([]byte(v.field("threshold")), &in.Body.Threshold); err != nil {
+				return api.Invalid("threshold", "%q is not a number", v.field("threshold"))
+			}
+			_, err := do(v, api.CreateAlert, &in)
+			return err
+		},
+		"on":  func(v *visit, _ *sheet) error { return v.enableAlert(true) },
+		"off": func(v *visit, _ *sheet) error { return v.enableAlert(false) },
+		"delete": func(v *visit, _ *sheet) error {
+			_, err := do(v, api.DeleteAlert, &api.AlertInput{AlertID: v.field("id")})
+			return err
+		},
+	},
+}
+
+var (
+	operators  = map[string]string{"gt": ">", "gte": "≥", "lt": "<", "lte": "≤", "eq": "="}
+	alertTones = map[string]string{api.AlertOK: "approved", api.AlertFiring: "critical"}
+)
+
+func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+func numberOrEmpty(f *float64) string {
+	if f == nil {
+		return ""
+	}
+	return number(*f)
+}
+
+func (v *visit) enableAlert(on bool) error {
+	in := api.UpdateAlertInput{AlertInput: api.AlertInput{AlertID: v.field("id")}}
+	in.Body.Enabled = &on
+	_, err := do(v, api.UpdateAlert, &in)
+	return err
+}

@@ -1,0 +1,260 @@
+package web
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+)
+
+// sheet is a page of sections, each with facts, a table and forms. The pages that list records and change
+// them are sheets: they share one template, and differ in what they put in.
+type sheet struct {
+	Crumbs, Tabs []link
+	Lead         string
+	Sections     []section
+}
+
+// link is a link, whose address is relative to the start page.
+type link struct {
+	Text, Href string
+	Current    bool
+	// Need is the permission without which the link is not shown; "" for none.
+	Need api.Permission
+}
+
+// section is a part of a sheet. Notice is shown in a box, and Secret as something to copy that is shown only once.
+type section struct {
+	Title, Text, Notice, Secret string
+	Facts                       []value
+	Columns                     []string
+	Rows                        []line
+	// Empty is shown instead of a table without rows.
+	Empty string
+	Forms []form
+	Links []link
+}
+
+// line is a row of a section's table. Forms are what the visitor may do with its record.
+type line struct {
+	Cells []value
+	Forms []form
+}
+
+// value is a fact or a cell. Label is that of a fact. Tone is the API's value if it is shown as a tag. Href is relative
+// to the start page. Parts are pieces of text, of which the marked are highlighted.
+type value struct {
+	Label, Text, Tone, Href string
+	At                      *time.Time
+	// Percent is 0 to 100 for a bar, if IsBar is set.
+	Percent int
+	IsBar   bool
+	Parts   []part
+}
+
+// part is a piece of a text, highlighted if Mark is set.
+type part struct {
+	Text string
+	Mark bool
+}
+
+// form is a form of a sheet. Do names its action.
+type form struct {
+	Do, Button string
+	// Style is "", second, plain or danger; what is dangerous is asked again.
+	Style string
+	// To is the address that the form is sent to, relative to the start page; the page itself if empty.
+	To     string
+	Hidden []option
+	Fields []field
+	// Get is set if the form only selects what the page shows, Files if it has files.
+	Get, Files bool
+	Title      string
+}
+
+// Kinds of a value.
+func said[S ~string](s S) value { return value{Text: string(s)} }
+
+func tagged[S ~string](s S) value { return value{Text: label(s), Tone: string(s)} }
+
+func at(t time.Time) value { return value{At: &t} }
+
+func atOrNever(t *time.Time) value { return value{At: t} }
+
+func linked(text, href string) value { return value{Text: text, Href: href} }
+
+func count(n int) value { return value{Text: strconv.Itoa(n)} }
+
+func onOff(on bool) value {
+	if on {
+		return value{Text: "On", Tone: "approved"}
+	}
+	return value{Text: "Off"}
+}
+
+// When returns the time of a value that has one.
+func (x value) When() time.Time { return *x.At }
+
+// IsSet reports whether there is anything to show.
+func (x value) IsSet() bool { return x.Text != "" || x.At != nil || x.Parts != nil }
+
+// HasActions reports whether the visitor may do something with a record.
+func (x *section) HasActions() bool {
+	return slices.ContainsFunc(x.Rows, func(r line) bool { return len(r.Forms) > 0 })
+}
+
+// labeled returns the value as a fact.
+func (x value) labeled(name string) value {
+	x.Label = name
+	return x
+}
+
+// add appends a section.
+func (s *sheet) add(x section) { s.Sections = append(s.Sections, x) }
+
+// panel is a sheet with the actions of its forms.
+type panel struct {
+	// path is its pattern, relative to the start page.
+	path, title string
+	// group is the list of pages whose tabs it shows.
+	group *[]link
+	show  func(v *visit, s *sheet) error
+	// actions are called with a form's fields, by the form's name. What they put on the sheet is shown once, above the page.
+	actions map[string]func(v *visit, s *sheet) error
+}
+
+// savedNotice confirms what was done, after the page was loaded again.
+const savedNotice = "done"
+
+func (p *panel) get(v *visit) error {
+	if v.r.URL.Query().Has(savedNotice) {
+		v.notice = "Done."
+	}
+	return p.render(v, &sheet{})
+}
+
+func (p *panel) post(v *visit) error {
+	act := p.actions[v.field("do")]
+	if act == nil {
+		return api.Invalid("do", "the form is not from this page; go back, reload the page and try again")
+	}
+	s := &sheet{}
+	if err := act(v, s); err != nil {
+		return v.refuse(err, func() error { return p.render(v, &sheet{}) })
+	}
+	if v.sent {
+		return nil
+	}
+	if len(s.Sections) > 0 || v.notice != "" {
+		return p.render(v, s)
+	}
+	return v.redirect(strings.TrimPrefix(v.r.URL.Path, "/") + "?" + savedNotice)
+}
+
+func (p *panel) render(v *visit, s *sheet) error {
+	title := p.title
+	if err := p.show(v, s); err != nil {
+		return err
+	}
+	if v.title != "" {
+		title = v.title
+	}
+	if p.group != nil {
+		for _, tab := range *p.group {
+			if tab.Need != "" && !v.may(tab.Need) {
+				continue
+			}
+			tab.Current = tab.Href == p.path
+			s.Tabs = append(s.Tabs, tab)
+		}
+	}
+	n := 0
+	for i := range s.Sections {
+		x := &s.Sections[i]
+		x.Forms = v.prepareForms(x.Forms, &n)
+		for j := range x.Rows {
+			x.Rows[j].Forms = v.prepareForms(x.Rows[j].Forms, &n)
+		}
+	}
+	v.tabs = s.Tabs
+	return v.render("sheet.html", title, s)
+}
+
+// prepareForms gives the fields IDs of their own, and those of a form that was not accepted what was entered.
+func (v *visit) prepareForms(forms []form, n *int) []form {
+	for i := range forms {
+		f := &forms[i]
+		*n++
+		again := v.complaint != "" && !f.Get && v.field("do") == f.Do && !slices.ContainsFunc(f.Hidden, func(h option) bool {
+			return v.field(h.Value) != h.Label
+		})
+		for j := range f.Fields {
+			x := &f.Fields[j]
+			x.Prefix = "f" + strconv.Itoa(*n) + "-"
+			if again && x.Kind != "password" {
+				x.Entered, x.Changed = v.field(x.Name), true
+			}
+		}
+	}
+	return forms
+}
+
+// act returns a form of a button alone, for a record.
+func act(do, button, style, id string) form {
+	return form{Do: do, Button: button, Style: style, Hidden: []option{{"id", id}}}
+}
+
+func textField(name, label string) field { return field{Name: name, Label: label, Kind: "line"} }
+
+func (f field) required() field {
+	f.Required = true
+	return f
+}
+
+func (f field) hinted(hint string) field {
+	f.Hint = hint
+	return f
+}
+
+func (f field) of(kind string) field {
+	f.Kind = kind
+	return f
+}
+
+func (f field) with(text string) field {
+	f.Value = text
+	return f
+}
+
+// anyOf returns a choice that begins with "any".
+func anyOf[S ~string](name, label string, given string, values ...S) field {
+	f := choice(name, label, S(given), values)
+	f.Options = slices.Insert(f.Options, 0, option{"", "Any"})
+	return f
+}
+
+// list returns the entries of a field, separated by commas, spaces or lines.
+func (v *visit) list(name string) []string {
+	return strings.FieldsFunc(v.field(name), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
+}
+
+// page returns which part of a list the address asks for.
+func (v *visit) paging(limit int) api.Paging {
+	return api.Paging{Limit: limit, Cursor: v.r.URL.Query().Get("after")}
+}
+
+// more returns a link to the next part of a list, or none.
+func (v *visit) more(p api.Pagination) []link {
+	if p.NextCursor == nil {
+		return nil
+	}
+	q := v.r.URL.Query()
+	q.Set("after", *p.NextCursor)
+	q.Del(savedNotice)
+	return []link{{Text: "More", Href: strings.TrimPrefix(v.r.URL.Path, "/") + "?" + q.Encode()}}
+}
+
+// query returns a parameter of the address.
+func (v *visit) query(name string) string { return strings.TrimSpace(v.r.URL.Query().Get(name)) }

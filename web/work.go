@@ -1,0 +1,233 @@
+package web
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/scf-service/service/api"
+)
+
+// assessmentTabs returns links to the pages of an assessment; current is the last part of the address of the page shown.
+func assessmentTabs(a *api.Assessment, current string) []link {
+	base := "assessments/" + a.ID
+	out := []link{{Text: "Overview", Href: base}, {Text: "Documents", Href: base + "/documents"}, {Text: "Scope", Href: base + "/scope"}}
+	for i := range kinds {
+		out = append(out, link{Text: kinds[i].Title(), Href: base + "/" + kinds[i].Noun})
+	}
+	out = append(out, link{Text: "Reports", Href: base + "/reports"}, link{Text: "Activity", Href: base + "/activity"})
+	for i := range out {
+		out[i].Current = out[i].Href == strings.TrimSuffix(base+"/"+current, "/")
+	}
+	return out
+}
+
+var newAssessmentPanel = panel{
+	path: "new", title: "New assessment",
+	show: func(v *visit, s *sheet) error {
+		if !v.may("assessment:write") {
+			return api.Forbidden("your role can't create assessments; ask an owner or admin")
+		}
+		first, err := v.frameworkField("framework", "Framework", "", "The whole catalog")
+		if err != nil {
+			return err
+		}
+		second, third := first, first
+		second.Name, second.Label, second.Options = "framework2", "A second framework", append(choices(option{"", "None"}), first.Options[1:]...)
+		third.Name, third.Label, third.Options = "framework3", "A third framework", second.Options
+		earlier := field{Name: "from", Label: "Continue an earlier assessment", Kind: "select", Options: choices(option{"", "No"})}
+		l, err := do(v, api.ListAssessments, &api.AssessmentsInput{Paging: api.Paging{Limit: api.MaxListLimit}, Sort: "-updated_at"})
+		if err != nil {
+			return err
+		}
+		for _, a := range l.Data {
+			earlier.Options = append(earlier.Options, option{a.ID, a.Name})
+		}
+		s.Crumbs = []link{{Text: "Home"}}
+		s.add(section{Forms: []form{{Do: "create", Button: "Create, then add documents", Fields: []field{
+			textField("name", "Name").required().hinted("As in Acme 2027."), textField("client", "Organization that is assessed").hinted("It is named on reports."),
+			first, second, third, textField("due", "Due").of("date"), earlier,
+		}}}})
+		return nil
+	},
+	actions: map[string]func(*visit, *sheet) error{
+		"create": func(v *visit, _ *sheet) error {
+			var in api.CreateAssessmentInput
+			in.Body.Name, in.Body.ClientName, in.Body.From = v.field("name"), v.field("client"), v.field("from")
+			for _, name := range []string{"framework", "framework2", "framework3"} {
+				if code := v.field(name); code != "" {
+					in.Body.FrameworkIDs = append(in.Body.FrameworkIDs, code)
+				}
+			}
+			if due := api.Date(v.field("due")); due != "" {
+				in.Body.DueDate = &due
+			}
+			a, err := do(v, api.CreateAssessment, &in)
+			if err != nil {
+				return err
+			}
+			return v.redirect("assessments/" + a.ID + "/documents")
+		},
+	},
+}
+
+// changeAssessment starts an assessment's workflow, moves it on, or changes its runs.
+func (v *visit) changeAssessment() error {
+	a, err := v.findAssessment()
+	if err != nil {
+		return err
+	}
+	in := api.AssessmentInput{AssessmentID: a.ID}
+	switch v.field("do") {
+	case "start":
+		start := api.StartWorkflowInput{AssessmentInput: in}
+		start.Body.WorkflowType = api.WorkflowFull
+		_, err = do(v, api.StartWorkflow, &start)
+	case "move":
+		move := api.TransitionInput{AssessmentInput: in}
+		move.Body.TargetState = api.State(v.field("to"))
+		_, err = do(v, api.Transition, &move)
+	default:
+		act := runActions[v.field("do")]
+		if act == nil {
+			return api.Invalid("do", "the form is not from this page; go back, reload the page and try again")
+		}
+		err = act(v, nil)
+	}
+	if err != nil {
+		return v.refuse(err, v.showAssessment)
+	}
+	return v.redirect("assessments/" + a.ID)
+}
+
+// changeDeliverable drafts a deliverable, or submits its newest version.
+func (v *visit) changeDeliverable() error {
+	k, a, err := v.findDeliverable()
+	if err != nil {
+		return err
+	}
+	switch v.field("do") {
+	case "draft":
+		err = k.draft(v, a.ID)
+	case "submit":
+		err = k.submit(v, v.field("version"))
+	default:
+		return api.Invalid("do", "the form is not from this page; go back, reload the page and try again")
+	}
+	if err != nil {
+		return v.refuse(err, v.showDeliverable)
+	}
+	return v.redirect("assessments/" + a.ID + "/" + k.Noun + "?" + savedNotice)
+}
+
+func call[I, O any](v *visit, op api.Op[I, O], in *I) error {
+	_, err := do(v, op, in)
+	return err
+}
+
+var scopePanel = panel{
+	path: "assessments/{id}/scope", title: "Scope",
+	show: func(v *visit, s *sheet) error {
+		a, err := v.findAssessment()
+		if err != nil {
+			return err
+		}
+		s.Crumbs, s.Tabs = assessmentCrumbs(a), assessmentTabs(a, "scope")
+		scope, err := do(v, api.GetAssessmentScope, &api.AssessmentInput{AssessmentID: a.ID})
+		if api.IsCode(err, api.CodeNotFound) {
+			scope, err = &api.Scope{}, nil
+		}
+		if err != nil {
+			return err
+		}
+		mayEdit := v.may("scope:write") && a.State != api.StateClosed
+		reasons := section{Title: "Traits", Text: "They decide which controls apply.", Columns: []string{"Trait", "Applies", "Why"}}
+		traits := form{Do: "save", Button: "Save", Title: "Change the scope"}
+		for _, x := range scopeLists(scope) {
+			traits.Fields = append(traits.Fields, x)
+		}
+		for _, name := range api.TraitNames {
+			t, ok := scope.Traits[name]
+			if !ok {
+				t.Value = "unknown"
+			}
+			reasons.Rows = append(reasons.Rows, line{Cells: []value{said(label(name)), said(traitWords[t.Value]), said(t.Reason)}})
+			traits.Fields = append(traits.Fields, field{
+				Name: "trait." + name, Label: label(name), Kind: "select", Value: t.Value,
+				Options: choices(option{"true", "Yes"}, option{"false", "No"}, option{"unknown", "Not known"}),
+			})
+		}
+		s.add(reasons)
+		facts := section{Title: "What is assessed"}
+		for _, x := range scopeLists(scope) {
+			facts.Facts = append(facts.Facts, said(x.Value).labeled(x.Label))
+		}
+		if !mayEdit {
+			s.add(facts)
+			return nil
+		}
+		for i := range traits.Fields {
+			traits.Hidden = append(traits.Hidden, option{"was." + traits.Fields[i].Name, traits.Fields[i].Value})
+		}
+		s.add(section{Title: "Change the scope", Forms: []form{traits}})
+		return nil
+	},
+	actions: map[string]func(*visit, *sheet) error{
+		"save": func(v *visit, _ *sheet) error {
+			body, traits := map[string]any{}, map[string]any{}
+			for name := range v.r.PostForm {
+				was, ok := strings.CutPrefix(name, "was.")
+				if !ok || v.field(was) == v.field(name) {
+					continue
+				}
+				if trait, ok := strings.CutPrefix(was, "trait."); ok {
+					traits[trait] = map[string]any{"true": true, "false": false}[v.field(was)]
+				} else if was == "description" {
+					body[was] = v.field(was)
+				} else {
+					body[was] = nonEmptyLines(v.field(was))
+				}
+			}
+			if len(traits) > 0 {
+				body["traits"] = traits
+			}
+			raw, err := json.Marshal(body)
+			if err != nil {
+				return err
+			}
+			in := api.PutScopeInput{AssessmentInput: api.AssessmentInput{AssessmentID: v.r.PathValue("id")}}
+			if err := json.Unmarshal(raw, &in.Body); err != nil {
+				return api.Invalid("", "the form can't be read: %v", err)
+			}
+			return call(v, api.PutScope, &in)
+		},
+	},
+}
+
+var traitWords = map[string]string{"true": "Yes", "false": "No", "unknown": "Not known"}
+
+// scopeLists returns the fields of a scope that are texts, with one entry per line.
+func scopeLists(scope *api.Scope) []field {
+	out := []field{textField("description", "Description").of("area").with(scope.Description)}
+	for _, l := range []struct {
+		name, label string
+		entries     []string
+	}{
+		{"systems", "Systems", scope.Systems}, {"locations", "Locations", scope.Locations}, {"business_units", "Business units", scope.BusinessUnits},
+		{"processes", "Processes", scope.Processes}, {"legal_entities", "Legal entities", scope.LegalEntities}, {"data_types", "Data", scope.DataTypes},
+		{"third_parties", "Third parties", scope.ThirdParties}, {"exclusions", "Exclusions", scope.Exclusions},
+		{"assumptions", "Assumptions", scope.Assumptions}, {"constraints", "Constraints", scope.Constraints},
+	} {
+		out = append(out, textField(l.name, l.label).of("area").with(strings.Join(l.entries, "\n")).hinted("One per line."))
+	}
+	return out
+}
+
+func nonEmptyLines(text string) []string {
+	out := []string{}
+	for entry := range strings.Lines(text) {
+		if entry = strings.TrimSpace(entry); entry != "" {
+			out = append(out, entry)
+		}
+	}
+	return out
+}
