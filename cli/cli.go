@@ -63,6 +63,9 @@ type Options struct {
 
 	// Serve runs a daemon until ctx ends; ready is called once it answers.
 	Serve func(ctx context.Context, o ServeOptions, ready func(DaemonInfo)) error
+	// OpenPages opens the pages in a browser, and serves those of the local data folder until they are no longer used;
+	// ready is called with the link.
+	OpenPages func(ctx context.Context, target Target, browser bool, ready func(OpenInfo) error) error
 	// RunTerminal runs the terminal interface until the user quits; nil if there is no terminal.
 	RunTerminal func(ctx context.Context, o TerminalOptions) error
 	// FindProcess returns the process that has a data folder open (empty: the default folder), or

@@ -66,6 +66,7 @@ It works offline on a local data folder, or on a server (service login).`,
 			a.searchPassagesCommand(),
 			a.reportCommand(),
 			a.tuiCommand(),
+			a.openCommand(),
 		},
 		"part": {
 			a.scopeCommand(),

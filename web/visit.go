@@ -51,7 +51,7 @@ type visit struct {
 const maxFormBytes = 256 << 10
 
 func (s *Site) newVisit(w http.ResponseWriter, r *http.Request) (*visit, error) {
-	v := &visit{Site: s, w: w, r: r, session: sessionOf(r), status: http.StatusOK}
+	v := &visit{Site: s, w: w, r: r, session: sessionOf(r, cmp.Or(s.SessionCookie, api.SessionCookie)), status: http.StatusOK}
 	var err error
 	v.client, err = v.clientIn("")
 	return v, err
@@ -59,6 +59,9 @@ func (s *Site) newVisit(w http.ResponseWriter, r *http.Request) (*visit, error) 
 
 // clientIn returns a client that acts in an organization, or in the active one if it is "".
 func (v *visit) clientIn(organization string) (*client.Client, error) {
+	if v.Transport != nil {
+		return client.New(client.Options{Transport: v.Transport, Organization: organization})
+	}
 	return client.New(client.Options{
 		Transport: client.InMemoryTransport(v.Calls(v.w, v.r)), Session: v.session, Organization: organization,
 		SessionChanged: func(token string, _ time.Time) { v.session = token },
@@ -66,9 +69,9 @@ func (v *visit) clientIn(organization string) (*client.Client, error) {
 }
 
 // sessionOf returns the session of the request's cookie, or "" if there is none or cookies contradict each other.
-func sessionOf(r *http.Request) string {
+func sessionOf(r *http.Request, name string) string {
 	session := ""
-	for _, c := range r.CookiesNamed(api.SessionCookie) {
+	for _, c := range r.CookiesNamed(name) {
 		if session != "" && c.Value != session {
 			return ""
 		}
@@ -338,6 +341,7 @@ func (v *visit) complain(err error, show func() error) error {
 
 var errorTitles = map[int]string{
 	http.StatusBadRequest:            "This can't be done",
+	http.StatusUnauthorized:          "Not signed in",
 	http.StatusForbidden:             "Not allowed",
 	http.StatusNotFound:              "Not found",
 	http.StatusConflict:              "Not possible now",

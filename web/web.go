@@ -26,6 +26,10 @@ type Options struct {
 	// Calls returns the handler for the operations that a page calls to answer r; the cookies that they set
 	// are added to w.
 	Calls func(w http.ResponseWriter, r *http.Request) http.Handler
+	// Transport carries the operations instead, if it is set.
+	Transport http.RoundTripper
+	// SessionCookie is the name of the cookie with the browser's session, if it is not api.SessionCookie.
+	SessionCookie string
 	// FirstRun creates the first organization; nil if that can't be done on a page.
 	FirstRun *FirstRun
 	// CountView counts a view of a page by a user, and returns an error if there were too many.

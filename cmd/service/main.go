@@ -36,6 +36,7 @@ func run() int {
 		Connect:          connect,
 		Serve:            runDaemon,
 		RunTerminal:      terminalRunner(),
+		OpenPages:        openPages,
 		FindProcess:      findFolderProcess,
 		SetLogLevel:      setDaemonLogLevel,
 		Backups:          backups,

@@ -31,6 +31,15 @@
     addEventListener("pagehide", () => events.close());
   }
 
+  // Pages for the user of this machine report that they are open, so that the program ends after the last was closed.
+  if (document.body.dataset.open) {
+    const address = document.body.dataset.open + "?id=" + Math.random().toString(36).slice(2);
+    const report = () => fetch(address, { method: "POST", keepalive: true }).catch(() => {});
+    addEventListener("pageshow", report);
+    addEventListener("pagehide", () => navigator.sendBeacon(address + "&closed"));
+    setInterval(report, 30000);
+  }
+
   // Documents: dropped files and folders wait in a queue; each is sent on its own, with its progress.
   const upload = document.querySelector("form.upload");
   if (upload) {

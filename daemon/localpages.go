@@ -1,0 +1,194 @@
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/web"
+)
+
+// LocalPagesOptions are the dependencies of pages for the user of this machine.
+type LocalPagesOptions struct {
+	Logger *slog.Logger
+	Clock  func() time.Time
+	// Transport carries the calls of the pages, in the name of the local user.
+	Transport http.RoundTripper
+	// Host is the loopback address and port that the pages are served at.
+	Host string
+	// Stopping is closed when open-ended responses have to end.
+	Stopping <-chan struct{}
+}
+
+// LocalPages serves the pages to the user of this machine, who needs no account: a single-use link starts the
+// browser's session. It serves no API, and must be served on a loopback address only.
+type LocalPages struct {
+	http.Handler
+	o              LocalPagesOptions
+	origins        originChecker
+	site           *web.Site
+	cookie, secret string
+
+	mu  sync.Mutex
+	key string // of the link; "" once it was used
+	// open holds when each open page reported last; viewed is when a page was sent that has not reported yet.
+	open           map[string]time.Time
+	viewed, closed time.Time
+}
+
+// originChecker is the part of a server that checks where a form is from.
+type originChecker struct{ host string }
+
+// allows reports whether a request is for this host and, if it changes anything, from a page of it.
+func (c originChecker) allows(r *http.Request) bool {
+	if r.Host != c.host {
+		return false
+	}
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return true
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
+		return false
+	}
+	return r.Header.Get("Origin") == "http://"+c.host
+}
+
+// withoutRoute is a transport whose calls don't carry the route of the page that makes them.
+type withoutRoute struct{ http.RoundTripper }
+
+// RoundTrip sends a call.
+func (t withoutRoute) RoundTrip(r *http.Request) (*http.Response, error) {
+	return t.RoundTripper.RoundTrip(r.WithContext(context.WithValue(r.Context(), chi.RouteCtxKey, (*chi.Context)(nil))))
+}
+
+const (
+	// openPath is the address of the single-use link, and pagePath that at which open pages report.
+	openPath, pagePath = "/open", "/open/page"
+	// pageTimeout is how long a page counts as open after its last report: browsers slow down hidden pages.
+	pageTimeout = 150 * time.Second
+	// closeGrace is how long to wait after the last page was closed.
+	closeGrace = time.Minute
+	// silentTimeout is how long a page counts as open that never reports, because the browser runs no script.
+	silentTimeout = 30 * time.Minute
+)
+
+// NewLocalPages returns the pages for the user of this machine.
+func NewLocalPages(o LocalPagesOptions) *LocalPages {
+	_, port, _ := strings.Cut(o.Host, ":")
+	// Cookies don't distinguish ports, so the name does.
+	p := &LocalPages{
+		o: o, origins: originChecker{o.Host}, cookie: "service-open-" + port, secret: rand.Text(), key: rand.Text(),
+		open: map[string]time.Time{}, viewed: o.Clock(),
+	}
+	mux := chi.NewMux()
+	mux.Use(middleware.GetHead, middleware.Compress(5, "text/html", "text/css", "text/javascript"), p.protect)
+	mux.Get(openPath, p.start)
+	mux.Post(pagePath, p.report)
+	p.site = web.RegisterPages(mux, web.Options{
+		Logger: o.Logger, Clock: o.Clock, Transport: withoutRoute{o.Transport}, SessionCookie: p.cookie, IsLocal: true, Stopping: o.Stopping,
+		BaseURL:    func(*http.Request) string { return "http://" + o.Host },
+		CountView:  func(http.ResponseWriter, *http.Request, string) error { return nil },
+		CountFile:  func(http.ResponseWriter, *http.Request, string) error { return nil },
+		StreamBody: func(http.ResponseWriter, *http.Request) {},
+	})
+	mux.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		p.site.WriteError(w, r, api.NotFound("page", r.URL.Path))
+	})
+	p.Handler = mux
+	return p
+}
+
+// Link returns the single-use link that starts the session.
+func (p *LocalPages) Link() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return "http://" + p.o.Host + openPath + "?key=" + p.key
+}
+
+// isSignedIn reports whether the browser has the session.
+func (p *LocalPages) isSignedIn(r *http.Request) bool {
+	c, err := r.Cookie(p.cookie)
+	return err == nil && subtle.ConstantTimeCompare([]byte(c.Value), []byte(p.secret)) == 1
+}
+
+// protect serves pages only to the browser that was started with the link.
+func (p *LocalPages) protect(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !p.origins.allows(r):
+			p.site.WriteError(w, r, api.Forbidden("only pages at http://%s may do this", p.o.Host))
+		case r.URL.Path == openPath || strings.HasPrefix(r.URL.Path, "/static/"):
+			next.ServeHTTP(w, r)
+		case !p.isSignedIn(r):
+			p.site.WriteError(w, r, api.Unauthorized("the link was used before, or in another browser; run `service open` for a new one"))
+		default:
+			if r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
+				p.mu.Lock()
+				p.viewed = p.o.Clock()
+				p.mu.Unlock()
+			}
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// start exchanges the key of the link for the session.
+func (p *LocalPages) start(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	valid := p.key != "" && subtle.ConstantTimeCompare([]byte(r.URL.Query().Get("key")), []byte(p.key)) == 1
+	if valid {
+		p.key = ""
+	}
+	p.mu.Unlock()
+	switch {
+	case valid:
+		http.SetCookie(w, &http.Cookie{Name: p.cookie, Value: p.secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	case !p.isSignedIn(r):
+		p.site.WriteError(w, r, api.Unauthorized("the link is used up or incomplete; run `service open` for a new one"))
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+// maxPages is the number of open pages that are counted.
+const maxPages = 1000
+
+// report notes that a page is open, or was closed.
+func (p *LocalPages) report(w http.ResponseWriter, r *http.Request) {
+	id, now := r.URL.Query().Get("id"), p.o.Clock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.viewed = time.Time{}
+	if r.URL.Query().Has("closed") {
+		delete(p.open, id)
+		p.closed = now
+	} else if len(id) <= 40 && len(p.open) < maxPages {
+		p.open[id] = now
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// IsUnused reports whether the last page was closed long enough ago that nobody uses the pages any more.
+func (p *LocalPages) IsUnused() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.o.Clock()
+	for id, at := range p.open {
+		if now.Sub(at) > pageTimeout {
+			delete(p.open, id)
+			p.closed = at.Add(pageTimeout)
+		}
+	}
+	return len(p.open) == 0 && now.Sub(p.viewed) > silentTimeout && now.Sub(p.closed) >= closeGrace
+}
