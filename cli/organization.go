@@ -179,7 +179,8 @@ func (a *app) orgUpdate() *cobra.Command {
 		Long: `Changes an organization (default: the current one). With --second-person, whoever
 submitted or edited a version can't decide on it; only an owner can turn that off.
 Only a platform admin can suspend and reactivate an organization.`,
-		Example: "  service org update --name 'Acme Europe SE'\n  service org update --second-person\n  service org update acme-europe --status suspended",
+		Example: "  service org update --name 'Acme Europe SE'\n  service org update --second-person\n" +
+			"  service org update acme-europe --status suspended",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := requireAnyFlag(cmd); err != nil {
 				return err

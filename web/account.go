@@ -9,9 +9,10 @@ var accountPanel = panel{
 			v.notice = "Your password is changed, and your other sessions have ended."
 		}
 		me := v.me
-		facts := []value{said(me.User.Name).labeled("Name"), said(me.User.Email).labeled("Email address"), said(orEmpty(me.Organization)).labeled("Organization")}
+		facts := []value{words(me.User.Name).labeled("Name"), words(me.User.Email).labeled("Email address"),
+			words(orEmpty(me.Organization)).labeled("Organization")}
 		if me.Role != nil {
-			facts = append(facts, said(label(*me.Role)).labeled("Role"))
+			facts = append(facts, words(label(*me.Role)).labeled("Role"))
 		}
 		s.add(section{Facts: facts})
 		if v.IsLocal {
@@ -25,7 +26,7 @@ var accountPanel = panel{
 			Title: "Where you are signed in", Columns: []string{"Since", "Last used", "From", "Until"},
 		}
 		for _, have := range sessions {
-			row := line{Cells: []value{at(have.CreatedAt), at(have.LastUsedAt), said(have.Address), at(have.ExpiresAt)}}
+			row := line{Cells: []value{at(have.CreatedAt), at(have.LastUsedAt), words(have.Address), at(have.ExpiresAt)}}
 			if have.Current {
 				row.Cells[2].Text += " (this browser)"
 			} else {
@@ -46,7 +47,7 @@ var accountPanel = panel{
 			},
 		}}})
 		password := func(name, label, complete string) field {
-			f := textField(name, label).of("password").required()
+			f := textField(name, label).asKind("password").required()
 			f.Autocomplete, f.Limit = complete, 128
 			return f
 		}

@@ -53,13 +53,13 @@ var activityPanel = panel{
 			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{
 				textField("actor", "Who").with(filter.Actor), textField("action", "Action, such as assessment.").with(filter.Action),
 				anyOf("outcome", "Outcome", filter.Outcome, "success", "denied", "failure"),
-				textField("since", "From").of("date").with(v.query("since")), textField("until", "To").of("date").with(v.query("until")),
+				textField("since", "From").asKind("date").with(v.query("since")), textField("until", "To").asKind("date").with(v.query("until")),
 			}}},
 		}
 		for _, e := range l.Data {
 			x.Rows = append(x.Rows, line{Cells: []value{
-				said(label(strings.ReplaceAll(e.Action, ".", " "))), at(e.At), said(e.Actor.Name), said(label(e.ResourceType)),
-				tagged(e.Outcome), said(changesText(e.Changes)),
+				words(label(strings.ReplaceAll(e.Action, ".", " "))), at(e.At), words(e.Actor.Name), words(label(e.ResourceType)),
+				tagged(e.Outcome), words(changesText(e.Changes)),
 			}})
 		}
 		s.add(section{
@@ -133,7 +133,8 @@ var timelinePanel = panel{
 		if err != nil {
 			return err
 		}
-		in := api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Paging: v.paging(100), Period: p, Q: v.query("q"), Actor: v.query("actor")}
+		in := api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Paging: v.paging(100), Period: p,
+			Q: v.query("q"), Actor: v.query("actor")}
 		l, err := do(v, api.GetTimeline, &in)
 		if err != nil {
 			return err
@@ -142,12 +143,12 @@ var timelinePanel = panel{
 		x := section{
 			Columns: []string{"What", "When", "Who"}, Empty: "No matching entries.", Links: v.more(l.Pagination),
 			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{
-				textField("q", "Contains").with(in.Q).of("search"), textField("actor", "Who").with(in.Actor),
-				textField("since", "From").of("date").with(v.query("since")), textField("until", "To").of("date").with(v.query("until")),
+				textField("q", "Contains").with(in.Q).asKind("search"), textField("actor", "Who").with(in.Actor),
+				textField("since", "From").asKind("date").with(v.query("since")), textField("until", "To").asKind("date").with(v.query("until")),
 			}}},
 		}
 		for _, e := range l.Data {
-			x.Rows = append(x.Rows, line{Cells: []value{said(e.Summary), at(e.At), said(e.Actor.Name)}})
+			x.Rows = append(x.Rows, line{Cells: []value{words(e.Summary), at(e.At), words(e.Actor.Name)}})
 		}
 		s.add(x)
 		return nil
@@ -170,7 +171,8 @@ var searchPanel = panel{
 		for _, a := range assessments.Data {
 			where.Options = append(where.Options, option{a.ID, a.Name})
 		}
-		x := section{Forms: []form{{Get: true, Button: "Search", Fields: []field{textField("q", "Search the documents by meaning").with(q).of("search"), where}}}}
+		x := section{Forms: []form{{Get: true, Button: "Search",
+			Fields: []field{textField("q", "Search the documents by meaning").with(q).asKind("search"), where}}}}
 		if q == "" {
 			x.Text = "Describe what you look for, as in: who approves access to production?"
 			s.add(x)

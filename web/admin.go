@@ -24,14 +24,15 @@ var usersPanel = panel{
 			return err
 		}
 		x := section{
-			Columns: []string{"Email address", "Name", "Status", "Platform admin", "Signed in last"}, Empty: "No matching users.", Links: v.more(l.Pagination),
+			Columns: []string{"Email address", "Name", "Status", "Platform admin",
+				"Signed in last"}, Empty: "No matching users.", Links: v.more(l.Pagination),
 			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{
-				textField("q", "Name or address").with(in.Q).of("search"), anyOf("status", "Status", in.Status, "active", "banned", "invited"),
+				textField("q", "Name or address").with(in.Q).asKind("search"), anyOf("status", "Status", in.Status, "active", "banned", "invited"),
 			}}},
 		}
 		for i := range l.Data {
 			u := &l.Data[i]
-			row := line{Cells: []value{said(u.Email), said(u.Name), tagged(u.Status), said(yesOrNo(u.PlatformAdmin)), atOrNever(u.LastSignInAt)}}
+			row := line{Cells: []value{words(u.Email), words(u.Name), tagged(u.Status), words(yesOrNo(u.PlatformAdmin)), atOrNever(u.LastSignInAt)}}
 			if u.Status == "banned" {
 				row.Cells[2].Text += ": " + orEmpty(u.BanReason)
 				row.Forms = []form{act("unban", "Lift the ban", "second", u.ID)}
@@ -78,7 +79,7 @@ var tenantsPanel = panel{
 		x := section{Columns: []string{"Organization", "Short name", "Status", "Created"}, Links: v.more(l.Pagination), Empty: "There is none."}
 		for i := range l.Data {
 			o := &l.Data[i]
-			row := line{Cells: []value{said(o.Name), said(o.Slug), tagged(o.Status), at(o.CreatedAt)}}
+			row := line{Cells: []value{words(o.Name), words(o.Slug), tagged(o.Status), at(o.CreatedAt)}}
 			if o.Status == "active" {
 				row.Forms = []form{act("suspend", "Suspend", "danger", o.ID)}
 			} else {
@@ -88,7 +89,7 @@ var tenantsPanel = panel{
 		}
 		s.add(x)
 		s.add(section{Title: "Create an organization", Forms: []form{{Do: "create", Button: "Create", Fields: []field{
-			textField("name", "Name").required(), textField("email", "Email address of its owner").of("email").required(),
+			textField("name", "Name").required(), textField("email", "Email address of its owner").asKind("email").required(),
 			textField("owner", "Name of its owner"),
 		}}}})
 		return nil
@@ -126,7 +127,8 @@ var importsPanel = panel{
 		s.add(section{
 			Title: "Import an SCF workbook", Text: "The workbook is imported completely or not at all, and becomes the active catalog.",
 			Forms: []form{{Button: "Import", Files: true, To: "admin/imports/upload", Fields: []field{
-				{Name: "check", Label: "What to do", Kind: "select", Options: choices(option{"yes", "Only show what would change"}, option{"no", "Import"})},
+				{Name: "check", Label: "What to do", Kind: "select",
+					Options: choices(option{"yes", "Only show what would change"}, option{"no", "Import"})},
 				{Name: "file", Label: "Workbook (.xlsx)", Kind: "file"},
 			}}},
 		})
@@ -158,7 +160,8 @@ func importRow(r *api.ImportRun) line {
 			", " + prose.Count(len(d.Changed), "changed", "changed")
 	}
 	return line{Cells: []value{
-		said(r.SourceFilename), at(r.StartedAt), status, count(r.Statistics.Controls), count(r.Statistics.Frameworks), count(len(r.Warnings)), said(result),
+		words(r.SourceFilename), at(r.StartedAt), status, count(r.Statistics.Controls), count(r.Statistics.Frameworks),
+		count(len(r.Warnings)), words(result),
 	}}
 }
 
@@ -196,7 +199,8 @@ func (v *visit) importCatalog() error {
 				return v.refuse(err, func() error { return importsPanel.render(v, &sheet{}) })
 			}
 			s := &sheet{}
-			s.add(section{Title: "Result", Columns: []string{"File", "When", "Status", "Controls", "Frameworks", "Warnings", "Result"}, Rows: []line{importRow(run)}})
+			s.add(section{Title: "Result", Columns: []string{"File", "When", "Status", "Controls", "Frameworks", "Warnings", "Result"},
+				Rows: []line{importRow(run)}})
 			return importsPanel.render(v, s)
 		}
 	}

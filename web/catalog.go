@@ -31,7 +31,7 @@ func controlTable(title string, controls []api.Control) section {
 	x := section{Title: title, Columns: []string{"Control", "Title", "Domain"}, Empty: "No matching controls."}
 	for i := range controls {
 		c := &controls[i]
-		x.Rows = append(x.Rows, line{Cells: []value{linked(c.Code, controlLink(c.Code)), said(c.Title), said(c.DomainCode)}})
+		x.Rows = append(x.Rows, line{Cells: []value{linked(c.Code, controlLink(c.Code)), words(c.Title), words(c.DomainCode)}})
 	}
 	return x
 }
@@ -76,7 +76,7 @@ var controlsPanel = panel{
 		x := controlTable("", l.Data)
 		x.Links = v.more(l.Pagination)
 		x.Forms = []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{
-			textField("q", "Contains").with(in.Q).of("search"), domain, framework,
+			textField("q", "Contains").with(in.Q).asKind("search"), domain, framework,
 		}}}
 		s.add(x)
 		return nil
@@ -94,21 +94,21 @@ var controlPanel = panel{
 		v.title = c.Code + " " + c.Title
 		s.Crumbs = []link{{Text: "Home"}, {Text: "Catalog", Href: "catalog"}}
 		facts := []value{
-			said(c.Description).labeled("Description"), said(orEmpty(c.Question)).labeled("Question"), said(c.DomainCode).labeled("Domain"),
-			said(orEmpty(c.CSFFunction)).labeled("Function"), said(strings.Join(c.Applicability, ", ")).labeled("Concerns"),
-			said(label(orEmpty(c.Cadence))).labeled("Cadence"),
+			words(c.Description).labeled("Description"), words(orEmpty(c.Question)).labeled("Question"), words(c.DomainCode).labeled("Domain"),
+			words(orEmpty(c.CSFFunction)).labeled("Function"), words(strings.Join(c.Applicability, ", ")).labeled("Concerns"),
+			words(label(orEmpty(c.Cadence))).labeled("Cadence"),
 		}
 		if c.Weight != nil {
-			facts = append(facts, said(fmt.Sprintf("%d of 10", *c.Weight)).labeled("Weight"))
+			facts = append(facts, words(fmt.Sprintf("%d of 10", *c.Weight)).labeled("Weight"))
 		}
 		for _, e := range c.EvidenceRequests {
-			facts = append(facts, said(e.Artifact).labeled("Evidence"))
+			facts = append(facts, words(e.Artifact).labeled("Evidence"))
 		}
 		s.add(section{Facts: facts})
 		if len(c.Maturity) > 0 {
 			x := section{Title: "Maturity"}
 			for _, n := range slices.Sorted(maps.Keys(c.Maturity)) {
-				x.Facts = append(x.Facts, said(c.Maturity[n]).labeled("Level "+n))
+				x.Facts = append(x.Facts, words(c.Maturity[n]).labeled("Level "+n))
 			}
 			s.add(x)
 		}
@@ -133,7 +133,7 @@ func mappingTable(title string, mappings []api.Mapping, ofControl bool) section 
 		if m.Strength != nil {
 			relation += fmt.Sprintf(" (%d of 10)", *m.Strength)
 		}
-		rest := []value{said(relation), said(m.Source)}
+		rest := []value{words(relation), words(m.Source)}
 		if ofControl {
 			x.Rows = append(x.Rows, line{Cells: append([]value{
 				linked(m.RequirementCode, "catalog/requirements/"+m.RequirementID), linked(m.FrameworkCode, frameworkLink(m.FrameworkCode)),
@@ -154,13 +154,14 @@ var frameworksPanel = panel{
 			return err
 		}
 		x := section{
-			Columns: []string{"Framework", "Code", "Publisher", "Requirements", "Mappings"}, Empty: "No matching frameworks.", Links: v.more(l.Pagination),
-			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{textField("q", "Name or code").with(in.Q).of("search")}}},
+			Columns: []string{"Framework", "Code", "Publisher", "Requirements",
+				"Mappings"}, Empty: "No matching frameworks.", Links: v.more(l.Pagination),
+			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{textField("q", "Name or code").with(in.Q).asKind("search")}}},
 		}
 		for i := range l.Data {
 			f := &l.Data[i]
 			x.Rows = append(x.Rows, line{Cells: []value{
-				linked(f.Name, frameworkLink(f.Code)), said(f.Code), said(orEmpty(f.Publisher)), count(f.RequirementCount), count(f.MappingCount),
+				linked(f.Name, frameworkLink(f.Code)), words(f.Code), words(orEmpty(f.Publisher)), count(f.RequirementCount), count(f.MappingCount),
 			}})
 		}
 		s.add(x)
@@ -185,8 +186,9 @@ var frameworkPanel = panel{
 		code := url.QueryEscape(f.Code)
 		s.add(section{
 			Facts: []value{
-				said(orEmpty(f.Title)).labeled("Title"), said(orEmpty(f.Publisher)).labeled("Publisher"), said(orEmpty(f.Jurisdiction)).labeled("Jurisdiction"),
-				said(fmt.Sprintf("%d of %d requirements have controls", covered.MappedRequirementCount, covered.RequirementCount)).labeled("Covered"),
+				words(orEmpty(f.Title)).labeled("Title"), words(orEmpty(f.Publisher)).labeled("Publisher"),
+				words(orEmpty(f.Jurisdiction)).labeled("Jurisdiction"),
+				words(fmt.Sprintf("%d of %d requirements have controls", covered.MappedRequirementCount, covered.RequirementCount)).labeled("Covered"),
 				linked(prose.Count(covered.ControlCount, "control", "controls"), "catalog?framework="+code).labeled("Controls"),
 			},
 			Links: []link{
@@ -200,12 +202,13 @@ var frameworkPanel = panel{
 		}
 		x := section{
 			Title: "Requirements", Columns: []string{"Requirement", "Title"}, Empty: "No matching requirements.", Links: v.more(l.Pagination),
-			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{textField("q", "Contains").with(v.query("q")).of("search")}}},
+			Forms: []form{{Get: true, Button: "Filter", Style: "second",
+				Fields: []field{textField("q", "Contains").with(v.query("q")).asKind("search")}}},
 		}
 		for i := range l.Data {
 			r := &l.Data[i]
 			x.Rows = append(x.Rows, line{Cells: []value{
-				linked(r.Code, "catalog/requirements/"+r.ID), said(cmp.Or(orEmpty(r.Title), orEmpty(r.Text))),
+				linked(r.Code, "catalog/requirements/"+r.ID), words(cmp.Or(orEmpty(r.Title), orEmpty(r.Text))),
 			}})
 		}
 		s.add(x)
@@ -233,7 +236,7 @@ var requirementPanel = panel{
 			}
 			if i := slices.IndexFunc(l.Data, func(r api.Requirement) bool { return r.ID == m.RequirementID }); i >= 0 {
 				s.add(section{Facts: []value{
-					said(orEmpty(l.Data[i].Title)).labeled("Title"), said(orEmpty(l.Data[i].Text)).labeled("Text"),
+					words(orEmpty(l.Data[i].Title)).labeled("Title"), words(orEmpty(l.Data[i].Text)).labeled("Text"),
 				}})
 			}
 		}
@@ -264,7 +267,8 @@ var crosswalkPanel = panel{
 		if err != nil {
 			return err
 		}
-		x.Links = []link{{Text: "The other way", Href: "catalog/crosswalk?" + url.Values{"framework": {target}, "target": {framework}}.Encode()}}
+		x.Links = []link{{Text: "The other way", Href: "catalog/crosswalk?" + url.Values{"framework": {target},
+			"target": {framework}}.Encode()}}
 		if w.Target == nil {
 			s.add(x)
 			return nil
@@ -272,7 +276,7 @@ var crosswalkPanel = panel{
 		x.Columns, x.Empty = []string{w.Framework.Name, w.Target.Name, "Shared controls"}, "They share no control."
 		for _, pair := range w.Pairs {
 			x.Rows = append(x.Rows, line{Cells: []value{
-				said(pair.RequirementCode), said(pair.TargetRequirementCode), said(strings.Join(pair.ControlCodes, ", ")),
+				words(pair.RequirementCode), words(pair.TargetRequirementCode), words(strings.Join(pair.ControlCodes, ", ")),
 			}})
 		}
 		s.Lead = prose.Count(len(w.Pairs), "pair", "pairs") + " of requirements, through " + prose.Count(len(w.Controls), "control", "controls")
@@ -303,14 +307,17 @@ var coveragePanel = panel{
 			return err
 		}
 		a := c.Addition
-		s.Sections[0].Links = []link{{Text: "The other way", Href: "catalog/coverage?" + url.Values{"framework": {have}, "have": {framework}}.Encode()}}
+		s.Sections[0].Links = []link{{Text: "The other way",
+			Href: "catalog/coverage?" + url.Values{"framework": {have}, "have": {framework}}.Encode()}}
 		s.Sections[0].Facts = []value{
 			count(a.RequirementsCovered).labeled("Requirements met"), count(a.RequirementsPartly).labeled("Partly met"),
-			count(a.RequirementsNew).labeled("New"), count(a.SharedControls).labeled("Shared controls"), count(len(a.NewControls)).labeled("New controls"),
+			count(a.RequirementsNew).labeled("New"), count(a.SharedControls).labeled("Shared controls"),
+			count(len(a.NewControls)).labeled("New controls"),
 		}
-		x := section{Title: "Controls that it adds", Columns: []string{"Control", "Title"}, Empty: "None: its controls are all required already."}
+		x := section{Title: "Controls that it adds", Columns: []string{"Control", "Title"},
+			Empty: "None: its controls are all required already."}
 		for _, n := range a.NewControls {
-			x.Rows = append(x.Rows, line{Cells: []value{linked(n.ControlCode, controlLink(n.ControlCode)), said(n.ControlTitle)}})
+			x.Rows = append(x.Rows, line{Cells: []value{linked(n.ControlCode, controlLink(n.ControlCode)), words(n.ControlTitle)}})
 		}
 		s.add(x)
 		return nil

@@ -23,7 +23,7 @@ var integrationsPanel = panel{
 			Columns: []string{"Name", "Type", "Last result", "Sending"}, Empty: "There are no integrations.", Links: v.more(l.Pagination),
 		}
 		for _, i := range l.Data {
-			row := line{Cells: []value{linked(i.Name, "settings/integrations/"+i.ID), said(i.Type), said(orEmpty(i.LastStatus)), onOff(i.Enabled)}}
+			row := line{Cells: []value{linked(i.Name, "settings/integrations/"+i.ID), words(i.Type), words(orEmpty(i.LastStatus)), onOff(i.Enabled)}}
 			if v.may("integration:write") {
 				row.Forms = []form{act("test", "Test", "second", i.ID)}
 				if t, _ := api.FindIntegrationType(i.Type); t.Tracks {
@@ -40,7 +40,8 @@ var integrationsPanel = panel{
 		types := section{Title: "Add an integration"}
 		chosen, ok := api.FindIntegrationType(v.query("type"))
 		for _, t := range api.IntegrationTypes {
-			types.Facts = append(types.Facts, value{Label: label(t.Type), Text: prose.Capitalize(t.Doc), Href: "settings/integrations?type=" + t.Type})
+			types.Facts = append(types.Facts, value{Label: label(t.Type), Text: prose.Capitalize(t.Doc),
+				Href: "settings/integrations?type=" + t.Type})
 		}
 		if ok {
 			types.Facts = nil
@@ -118,7 +119,8 @@ func integrationFields(t api.IntegrationType, have *api.Integration) (out []fiel
 		case "bool":
 			x.Kind, x.Options = "select", choices(option{"true", "Yes"}, option{"false", "No"})
 		case "list", "map":
-			x.Hint = strings.TrimSuffix(x.Hint, ".") + ". " + map[string]string{"list": "Separated by commas.", "map": "One name: value per line."}[f.Kind]
+			x.Hint = strings.TrimSuffix(x.Hint, ".") + ". " + map[string]string{"list": "Separated by commas.",
+				"map": "One name: value per line."}[f.Kind]
 		}
 		if f.Kind == "map" {
 			x.Kind = "area"
@@ -127,7 +129,7 @@ func integrationFields(t api.IntegrationType, have *api.Integration) (out []fiel
 		out = append(out, x)
 	}
 	for _, f := range t.Secrets {
-		x := textField("secret."+f.Name, label(f.Name)).of("password").hinted(prose.Capitalize(f.Doc) + ".")
+		x := textField("secret."+f.Name, label(f.Name)).asKind("password").hinted(prose.Capitalize(f.Doc) + ".")
 		x.Required, x.Autocomplete = f.Required && have == nil, "off"
 		if have != nil && slices.Contains(have.SecretsSet, f.Name) {
 			x.Hint = "Set. Leave it empty to keep it."
@@ -135,7 +137,8 @@ func integrationFields(t api.IntegrationType, have *api.Integration) (out []fiel
 		out = append(out, x)
 	}
 	if t.FreeSecrets {
-		out = append(out, textField("secret.Authorization", "Authorization header").of("password").hinted("Sent with each event, and never shown."))
+		out = append(out, textField("secret.Authorization",
+			"Authorization header").asKind("password").hinted("Sent with each event, and never shown."))
 	}
 	return out
 }
@@ -216,7 +219,7 @@ var integrationPanel = panel{
 		v.title = i.Name
 		s.Crumbs = []link{{Text: "Home"}, {Text: "Settings", Href: "settings"}, {Text: "Integrations", Href: "settings/integrations"}}
 		s.add(section{Facts: []value{
-			said(prose.Capitalize(t.Doc)).labeled(label(i.Type)), said(orEmpty(i.LastStatus)).labeled("Last result"),
+			words(prose.Capitalize(t.Doc)).labeled(label(i.Type)), words(orEmpty(i.LastStatus)).labeled("Last result"),
 			atOrNever(i.LastStatusAt).labeled("Last tried"), atOrNever(i.SyncedAt).labeled("Last sync"),
 		}})
 		if t.Tracks {
@@ -274,7 +277,7 @@ func (v *visit) issueLinks(l *api.List[api.IssueLink]) section {
 	}
 	for _, i := range l.Data {
 		row := line{Cells: []value{
-			linked(i.POAMCode, "assessments/"+i.AssessmentID+"/poam/"+i.POAMItemID), said(i.IssueKey), tagged(i.Status),
+			linked(i.POAMCode, "assessments/"+i.AssessmentID+"/poam/"+i.POAMItemID), words(i.IssueKey), tagged(i.Status),
 		}}
 		if i.Status == "conflict" && v.may("integration:write") {
 			row.Forms = []form{act("plan", "Keep the plan's", "second", i.ID), act("issue", "Keep the issue's", "second", i.ID)}
@@ -297,17 +300,18 @@ var emailPanel = panel{
 			if t.Custom {
 				kind = "Changed by you"
 			}
-			x.Rows = append(x.Rows, line{Cells: []value{linked(label(t.ID), "settings/email/"+t.ID), said(t.Subject), said(kind)}})
+			x.Rows = append(x.Rows, line{Cells: []value{linked(label(t.ID), "settings/email/"+t.ID), words(t.Subject), words(kind)}})
 		}
 		s.add(x)
 		sent, err := do(v, api.ListEmails, &api.EmailsInput{Paging: v.paging(50)})
 		if err != nil {
 			return err
 		}
-		x = section{Title: "Emails", Columns: []string{"Subject", "To", "When", "Status", "Problem"}, Empty: "Nothing has been sent yet.", Links: v.more(sent.Pagination)}
+		x = section{Title: "Emails", Columns: []string{"Subject", "To", "When", "Status", "Problem"}, Empty: "Nothing has been sent yet.",
+			Links: v.more(sent.Pagination)}
 		for _, m := range sent.Data {
 			x.Rows = append(x.Rows, line{Cells: []value{
-				said(m.Subject), said(strings.Join(m.To, ", ")), at(m.CreatedAt), tagged(m.Status), said(orEmpty(m.Error)),
+				words(m.Subject), words(strings.Join(m.To, ", ")), at(m.CreatedAt), tagged(m.Status), words(orEmpty(m.Error)),
 			}})
 		}
 		s.add(x)
@@ -332,7 +336,7 @@ var templatePanel = panel{
 				return err
 			}
 			s.add(section{Title: "Preview with examples", Facts: []value{
-				said(made.Subject).labeled("Subject"), {Label: "Text", Text: made.Text, Parts: []part{{Text: made.Text}}},
+				words(made.Subject).labeled("Subject"), {Label: "Text", Text: made.Text, Parts: []part{{Text: made.Text}}},
 			}})
 		}
 		if !v.may("email:write") {
@@ -341,8 +345,8 @@ var templatePanel = panel{
 		edit := section{
 			Title: "Change it", Text: "Variables: " + strings.Join(t.Variables, ", ") + ".", Forms: []form{{
 				Do: "save", Button: "Save", Fields: []field{
-					textField("subject", "Subject").with(t.Subject).required(), textField("text", "Text").of("area").with(t.Text).required(),
-					textField("html", "HTML").of("area").with(t.HTML).hinted("Emails are plain text if empty."),
+					textField("subject", "Subject").with(t.Subject).required(), textField("text", "Text").asKind("area").with(t.Text).required(),
+					textField("html", "HTML").asKind("area").with(t.HTML).hinted("Emails are plain text if empty."),
 				},
 			}},
 		}

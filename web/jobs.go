@@ -53,8 +53,8 @@ func (v *visit) runRow(r *api.WorkflowRun, name string) line {
 		step = *r.Error
 	}
 	row := line{Cells: []value{
-		linked(name, "assessments/"+r.AssessmentID), said(label(r.WorkflowType)), {Text: label(r.Status), Tone: runTones[r.Status]},
-		{IsBar: true, Percent: r.Progress, Text: fmt.Sprintf("%d%%", r.Progress)}, said(step), at(r.CreatedAt),
+		linked(name, "assessments/"+r.AssessmentID), words(label(r.WorkflowType)), {Text: label(r.Status), Tone: runTones[r.Status]},
+		{IsBar: true, Percent: r.Progress, Text: fmt.Sprintf("%d%%", r.Progress)}, words(step), at(r.CreatedAt),
 	}}
 	if v.may("workflow:write") {
 		switch r.Status {
@@ -113,7 +113,7 @@ var jobsPanel = panel{
 				for i := range waiting.Data {
 					d := &waiting.Data[i]
 					documents.Rows = append(documents.Rows, line{Cells: []value{
-						linked(d.Filename, "assessments/"+a.ID+"/documents/"+d.ID), said(a.Name), {Text: label(d.Status), Tone: "pending"},
+						linked(d.Filename, "assessments/"+a.ID+"/documents/"+d.ID), words(a.Name), {Text: label(d.Status), Tone: "pending"},
 					}})
 				}
 			}
@@ -129,7 +129,8 @@ var jobsPanel = panel{
 			agents := section{Title: "Agents", Columns: []string{"Agent", "Status", "Started", "Problem"}, Empty: "No agent has run yet."}
 			for i := range runs.Data {
 				r := &runs.Data[i]
-				agents.Rows = append(agents.Rows, line{Cells: []value{said(label(r.AgentID)), tagged(r.Status), at(r.CreatedAt), said(orEmpty(r.Error))}})
+				agents.Rows = append(agents.Rows, line{Cells: []value{words(label(r.AgentID)), tagged(r.Status), at(r.CreatedAt),
+					words(orEmpty(r.Error))}})
 			}
 			s.add(agents)
 		}

@@ -128,7 +128,8 @@ var kinds = []kind{
 		Gate: api.GateMaturity, Noun: "maturity", Write: "maturity:write",
 		Columns: []string{"Control", "Title", "Level", "Target", "Previous", "Confidence"},
 		newest: func(v *visit, assessmentID string) (*api.DeliverableVersion, error) {
-			return newestOf(v, api.ListMaturity, assessmentID, func(x *api.MaturityVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
+			return newestOf(v, api.ListMaturity, assessmentID,
+				func(x *api.MaturityVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
 		},
 		rows: func(v *visit, id string, after time.Time) ([]row, error) {
 			in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, Sort: sortFor(after)}

@@ -41,9 +41,9 @@ var organizationPanel = panel{
 			return err
 		}
 		s.add(section{Facts: []value{
-			said(o.Name).labeled("Name"), said(o.Slug).labeled("Short name"), tagged(o.Status).labeled("Status"),
-			said(yesOrNo(o.RequiresSecondPerson())).labeled("A second person decides"),
-			said(yesOrNo(o.Settings[api.NoRemoteModel] == true)).labeled("No language model on another machine"),
+			words(o.Name).labeled("Name"), words(o.Slug).labeled("Short name"), tagged(o.Status).labeled("Status"),
+			words(yesOrNo(o.RequiresSecondPerson())).labeled("A second person decides"),
+			words(yesOrNo(o.Settings[api.NoRemoteModel] == true)).labeled("No language model on another machine"),
 		}})
 		if !v.may("member:write") {
 			return nil
@@ -106,11 +106,12 @@ var membersPanel = panel{
 		}
 		x := section{
 			Columns: []string{"Email address", "Name", "Role", "Status"}, Empty: "No matching members.",
-			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{textField("q", "Name or address").with(in.Q).of("search")}}},
+			Forms: []form{{Get: true, Button: "Filter", Style: "second",
+				Fields: []field{textField("q", "Name or address").with(in.Q).asKind("search")}}},
 			Links: v.more(members.Pagination),
 		}
 		for _, m := range members.Data {
-			row := line{Cells: []value{said(m.Email), said(m.Name), said(label(m.Role)), tagged(m.Status)}}
+			row := line{Cells: []value{words(m.Email), words(m.Name), words(label(m.Role)), tagged(m.Status)}}
 			if v.may("member:write") {
 				role := act("role", "Change the role", "second", m.ID)
 				role.Fields = []field{enumChoice("role", "Role of "+m.Email, m.Role)}
@@ -129,14 +130,14 @@ var membersPanel = panel{
 		if v.may("member:write") {
 			s.add(section{Title: "Invite somebody", Forms: []form{{
 				Do: "invite", Button: "Invite", Fields: []field{
-					textField("email", "Email address").of("email").required(),
+					textField("email", "Email address").asKind("email").required(),
 					enumChoice("role", "Role", api.RoleMember),
 				},
 			}}})
 		}
 		roles := section{Title: "Roles"}
 		for _, r := range api.Roles {
-			roles.Facts = append(roles.Facts, said(roleNotes[r]).labeled(label(r)))
+			roles.Facts = append(roles.Facts, words(roleNotes[r]).labeled(label(r)))
 		}
 		s.add(roles)
 		return nil
@@ -205,7 +206,7 @@ var delegationsPanel = panel{
 				gates = append(gates, g.Title())
 			}
 			row := line{Cells: []value{
-				said(d.DelegatorName), said(d.DelegateName), said(strings.Join(gates, ", ")), at(d.ExpiresAt), tagged(d.Status), said(d.Reason),
+				words(d.DelegatorName), words(d.DelegateName), words(strings.Join(gates, ", ")), at(d.ExpiresAt), tagged(d.Status), words(d.Reason),
 			}}
 			if d.Status == api.DelegationActive && v.may(api.ApprovalDecide) {
 				row.Forms = []form{act("revoke", "End", "danger", d.ID)}
@@ -230,7 +231,7 @@ var delegationsPanel = panel{
 		gate.Options[0].Label = "All four deliverables"
 		s.add(section{Title: "Delegate your decisions", Forms: []form{{
 			Do: "delegate", Button: "Delegate",
-			Fields: []field{to, gate, textField("until", "Until").of("date").required(), textField("reason", "Reason")},
+			Fields: []field{to, gate, textField("until", "Until").asKind("date").required(), textField("reason", "Reason")},
 		}}})
 		return nil
 	},
@@ -278,7 +279,7 @@ var keysPanel = panel{
 		}
 		for _, k := range l.Data {
 			row := line{Cells: []value{
-				said(k.Name), said(k.MaskedKey), said(strings.Join(k.Scopes, ", ")), atOrNever(k.LastUsedAt), atOrNever(k.ExpiresAt), tagged(k.Status),
+				words(k.Name), words(k.MaskedKey), words(strings.Join(k.Scopes, ", ")), atOrNever(k.LastUsedAt), atOrNever(k.ExpiresAt), tagged(k.Status),
 			}}
 			if v.may(api.APIKeyWrite) && k.Status == "active" {
 				row.Forms = []form{act("rotate", "Replace", "second", k.ID), act("revoke", "Revoke", "danger", k.ID)}
@@ -292,7 +293,7 @@ var keysPanel = panel{
 					textField("name", "Name").required(),
 					textField("scopes", "Scopes").with("assessment:read, report:read").required().
 						hinted("Separated by commas, as in document:write. * is everything but deciding and managing keys, which have to be named."),
-					textField("expires", "Expires").of("date").hinted("Never, if empty."),
+					textField("expires", "Expires").asKind("date").hinted("Never, if empty."),
 				},
 			}}})
 		}
@@ -347,7 +348,7 @@ var webhooksPanel = panel{
 			if events == "" {
 				events = "all"
 			}
-			row := line{Cells: []value{linked(h.URL, "settings/webhooks/"+h.ID), said(events), said(h.Description), onOff(h.Enabled)}}
+			row := line{Cells: []value{linked(h.URL, "settings/webhooks/"+h.ID), words(events), words(h.Description), onOff(h.Enabled)}}
 			if v.may("webhook:write") {
 				row.Forms = []form{
 					act("test", "Test", "second", h.ID), act(toggle(h.Enabled), switchName(h.Enabled), "second", h.ID),
@@ -360,7 +361,7 @@ var webhooksPanel = panel{
 		if v.may("webhook:write") {
 			s.add(section{Title: "Add a webhook", Forms: []form{{
 				Do: "create", Button: "Add", Fields: []field{
-					textField("url", "Address").of("url").required(), textField("events", "Events").hinted(eventsHint),
+					textField("url", "Address").asKind("url").required(), textField("events", "Events").hinted(eventsHint),
 					textField("description", "Description"),
 				},
 			}}})
@@ -457,7 +458,7 @@ func deliveries(v *visit, l *api.List[api.Delivery], again bool) section {
 				last = *d.Attempts[n-1].Error
 			}
 		}
-		row := line{Cells: []value{said(d.EventType), at(d.CreatedAt), tagged(d.Status), count(len(d.Attempts)), said(last)}}
+		row := line{Cells: []value{words(d.EventType), at(d.CreatedAt), tagged(d.Status), count(len(d.Attempts)), words(last)}}
 		if again {
 			row.Forms = []form{act("again", "Send again", "second", d.ID)}
 		}
@@ -480,8 +481,9 @@ var alertsPanel = panel{
 		}
 		for _, r := range l.Data {
 			row := line{Cells: []value{
-				said(r.Name), said(r.Metric + " " + operators[r.Operator] + " " + number(r.Threshold)), {Text: label(r.State), Tone: alertTones[r.State]},
-				said(numberOrEmpty(r.Value)), onOff(r.Enabled),
+				words(r.Name), words(r.Metric + " " + operators[r.Operator] + " " + number(r.Threshold)),
+				{Text: label(r.State), Tone: alertTones[r.State]},
+				words(numberOrEmpty(r.Value)), onOff(r.Enabled),
 			}}
 			if v.may("alert:write") {
 				row.Forms = []form{act(toggle(r.Enabled), switchName(r.Enabled), "second", r.ID), act("delete", "Delete", "danger", r.ID)}

@@ -74,8 +74,8 @@ type form struct {
 	Title      string
 }
 
-// Kinds of a value.
-func said[S ~string](s S) value { return value{Text: string(s)} }
+// words returns a text as a value; the functions after it return other kinds.
+func words[S ~string](s S) value { return value{Text: string(s)} }
 
 func tagged[S ~string](s S) value { return value{Text: label(s), Tone: string(s)} }
 
@@ -218,7 +218,7 @@ func (f field) hinted(hint string) field {
 	return f
 }
 
-func (f field) of(kind string) field {
+func (f field) asKind(kind string) field {
 	f.Kind = kind
 	return f
 }

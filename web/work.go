@@ -32,7 +32,8 @@ var newAssessmentPanel = panel{
 			return err
 		}
 		second, third := first, first
-		second.Name, second.Label, second.Options = "framework2", "A second framework", append(choices(option{"", "None"}), first.Options[1:]...)
+		second.Name, second.Label, second.Options = "framework2", "A second framework", append(choices(option{"", "None"}),
+			first.Options[1:]...)
 		third.Name, third.Label, third.Options = "framework3", "A third framework", second.Options
 		earlier := field{Name: "from", Label: "Continue an earlier assessment", Kind: "select", Options: choices(option{"", "No"})}
 		l, err := do(v, api.ListAssessments, &api.AssessmentsInput{Paging: api.Paging{Limit: api.MaxListLimit}, Sort: "-updated_at"})
@@ -44,8 +45,9 @@ var newAssessmentPanel = panel{
 		}
 		s.Crumbs = []link{{Text: "Home"}}
 		s.add(section{Forms: []form{{Do: "create", Button: "Create, then add documents", Fields: []field{
-			textField("name", "Name").required().hinted("As in Acme 2027."), textField("client", "Organization that is assessed").hinted("It is named on reports."),
-			first, second, third, textField("due", "Due").of("date"), earlier,
+			textField("name", "Name").required().hinted("As in Acme 2027."), textField("client",
+				"Organization that is assessed").hinted("It is named on reports."),
+			first, second, third, textField("due", "Due").asKind("date"), earlier,
 		}}}})
 		return nil
 	},
@@ -150,7 +152,7 @@ var scopePanel = panel{
 			if !ok {
 				t.Value = "unknown"
 			}
-			reasons.Rows = append(reasons.Rows, line{Cells: []value{said(label(name)), said(traitWords[t.Value]), said(t.Reason)}})
+			reasons.Rows = append(reasons.Rows, line{Cells: []value{words(label(name)), words(traitWords[t.Value]), words(t.Reason)}})
 			traits.Fields = append(traits.Fields, field{
 				Name: "trait." + name, Label: label(name), Kind: "select", Value: t.Value,
 				Options: choices(option{"true", "Yes"}, option{"false", "No"}, option{"unknown", "Not known"}),
@@ -159,7 +161,7 @@ var scopePanel = panel{
 		s.add(reasons)
 		facts := section{Title: "What is assessed"}
 		for _, x := range scopeLists(scope) {
-			facts.Facts = append(facts.Facts, said(x.Value).labeled(x.Label))
+			facts.Facts = append(facts.Facts, words(x.Value).labeled(x.Label))
 		}
 		if !mayEdit {
 			s.add(facts)
@@ -207,17 +209,19 @@ var traitWords = map[string]string{"true": "Yes", "false": "No", "unknown": "Not
 
 // scopeLists returns the fields of a scope that are texts, with one entry per line.
 func scopeLists(scope *api.Scope) []field {
-	out := []field{textField("description", "Description").of("area").with(scope.Description)}
+	out := []field{textField("description", "Description").asKind("area").with(scope.Description)}
 	for _, l := range []struct {
 		name, label string
 		entries     []string
 	}{
-		{"systems", "Systems", scope.Systems}, {"locations", "Locations", scope.Locations}, {"business_units", "Business units", scope.BusinessUnits},
-		{"processes", "Processes", scope.Processes}, {"legal_entities", "Legal entities", scope.LegalEntities}, {"data_types", "Data", scope.DataTypes},
+		{"systems", "Systems", scope.Systems}, {"locations", "Locations", scope.Locations}, {"business_units", "Business units",
+			scope.BusinessUnits},
+		{"processes", "Processes", scope.Processes}, {"legal_entities", "Legal entities", scope.LegalEntities}, {"data_types", "Data",
+			scope.DataTypes},
 		{"third_parties", "Third parties", scope.ThirdParties}, {"exclusions", "Exclusions", scope.Exclusions},
 		{"assumptions", "Assumptions", scope.Assumptions}, {"constraints", "Constraints", scope.Constraints},
 	} {
-		out = append(out, textField(l.name, l.label).of("area").with(strings.Join(l.entries, "\n")).hinted("One per line."))
+		out = append(out, textField(l.name, l.label).asKind("area").with(strings.Join(l.entries, "\n")).hinted("One per line."))
 	}
 	return out
 }

@@ -119,7 +119,8 @@ func isWorkingIn(ctx context.Context, c *client.Client) bool {
 	if err == nil && stats.DocumentsByStatus[api.DocumentUploaded]+stats.DocumentsByStatus[api.DocumentProcessing] > 0 {
 		return true
 	}
-	list, err := client.Do(ctx, c, api.ListAssessments, &api.AssessmentsInput{Paging: api.Paging{Limit: api.MaxListLimit}, Sort: "-updated_at"})
+	list, err := client.Do(ctx, c, api.ListAssessments,
+		&api.AssessmentsInput{Paging: api.Paging{Limit: api.MaxListLimit}, Sort: "-updated_at"})
 	if err != nil {
 		return false
 	}
