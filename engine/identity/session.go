@@ -277,7 +277,9 @@ func (s *Service) ListMySessions(ctx context.Context, by api.Caller, in *api.Pag
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, func(a, b api.UserSession) int { return cmp.Or(b.LastUsedAt.Compare(a.LastUsedAt), strings.Compare(b.ID, a.ID)) })
+	slices.SortFunc(all, func(a, b api.UserSession) int {
+		return cmp.Or(b.LastUsedAt.Compare(a.LastUsedAt), strings.Compare(b.ID, a.ID))
+	})
 	return store.PageSlice(all, *in, func(have *api.UserSession) string { return have.ID })
 }
 
