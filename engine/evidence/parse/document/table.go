@@ -39,6 +39,9 @@ func renderRow(header, cells []string, answers []bool) string {
 	if header == nil && len(parts) == 2 && CountFilled(cells[:2]) == 2 && len(parts[0]) <= 60 {
 		return strings.TrimRight(parts[0], ":") + ": " + parts[1]
 	}
+	if header == nil && len(parts) == 4 && isLabel(parts[0]) && isLabel(parts[2]) {
+		return strings.TrimRight(parts[0], ":") + ": " + parts[1] + "; " + strings.TrimRight(parts[2], ":") + ": " + parts[3]
+	}
 	if header == nil {
 		return strings.Join(parts, " | ")
 	}
@@ -602,46 +605,4 @@ func areNames(cells []string) bool {
 		}
 	}
 	return true
-}
-
-// IsKeyValueTable reports whether a table is a list of facts ("Version | 1.2"), which has no header.
-func IsKeyValueTable(rows []Row) bool {
-	known, colons, labels := 0, 0, 0
-	for i, r := range rows {
-		c := NonEmptyCells(r.Cells)
-		if len(c) == 0 || len(c) > 4 {
-			return false
-		}
-		if i > 0 && len(c) == 2 && isLabel(c[0]) { // in the first row, it may be the name of a column
-			labels++
-		}
-		if _, ok := FactKindOf(c[0]); ok {
-			known++
-		}
-		if strings.HasSuffix(c[0], ":") {
-			colons++
-		}
-		if len(c) > 2 {
-			if _, ok := FactKindOf(c[2]); !ok && !strings.HasSuffix(c[2], ":") {
-				return false
-			}
-		}
-	}
-	return known >= 2 || colons == len(rows) || len(rows) == 1 && known == 1 ||
-		labels >= 2 && 2*labels >= len(rows)-1 && isLabel(cellAt(rows[0].Cells, 0)) && !isLabel(cellAt(rows[0].Cells, 1))
-}
-
-// sheetLabels are labels of the facts about one thing, beside those about documents.
-var sheetLabels = map[string]bool{
-	"system": true, "application": true, "service": true, "asset": true, "supplier": true, "vendor": true, "process": true, "purpose": true,
-	"department": true, "location": true, "contact": true, "business owner": true, "system owner": true, "technical owner": true,
-	"classification": true, "criticality": true, "hosting": true, "recovery time": true, "recovery point": true, "rto": true, "rpo": true,
-	"mfa": true, "multi-factor authentication": true, "encryption": true, "backup": true, "backups": true, "logging": true, "status": true,
-	"review cycle": true, "last test": true, "last tested": true, "last restore test": true, "data": true, "users": true,
-}
-
-// isLabel reports whether a text is the label of a fact.
-func isLabel(text string) bool {
-	_, ok := FactKindOf(text)
-	return ok || sheetLabels[strings.ToLower(strings.TrimRight(text, " :*"))]
 }

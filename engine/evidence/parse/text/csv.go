@@ -55,7 +55,11 @@ func ReadCSV(b *document.Builder, text string) error {
 		aboveTable = aboveTable && len(rec) != columns
 		if aboveTable {
 			filled := slices.DeleteFunc(rec, func(s string) bool { return strings.TrimSpace(s) == "" })
-			b.AddParagraph(strings.Join(filled, string(delimiter)+" "), false, at)
+			separator := string(delimiter) + " "
+			if len(filled) == 2 { // a label with its value
+				filled[0], separator = strings.TrimRight(strings.TrimSpace(filled[0]), ":"), ": "
+			}
+			b.AddParagraph(strings.Join(filled, separator), false, at)
 		} else {
 			t.AddRow(rec, at)
 		}

@@ -57,7 +57,7 @@ func TestTablesWithTitleOrDelimiter(t *testing.T) {
 		},
 		"title with a value": {
 			"Report:,access\nUser,Role,MFA\nann,admin,yes\nbo,user,no\ncy,user,no\ndi,user,no\neve,user,no\n",
-			"> Report:, access",
+			"> Report: access",
 		},
 		"no title":            {"User,Role\nann,admin\n", "> User: ann; Role: admin"},
 		"delimiter, no table": {"sep=;\nonly words\n", "> only words"},
