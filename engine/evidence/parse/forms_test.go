@@ -94,7 +94,7 @@ func TestForms(t *testing.T) {
 			"prompt around", "a.docx", word(control(`<w:showingPlcHdr/>`, "Choose") + control(`<w:text/>`, "own")), "Locked? own",
 			"1 empty form field",
 		},
-		{"other control", "a.docx", word(`<w:r><w:object><w:control r:id="x"/></w:object></w:r>` + run("Yes")), "Locked? Yes", "1 form field"},
+		{"other control", "a.docx", word(`<w:r><w:object><w:control r:id="x" w:name="Box1"/></w:object></w:r>` + run("Yes")), "Locked? Yes", "1 form field"},
 
 		{"boxes", "a.html", page(`<label><input type=radio checked> Yes</label> <label><input type=radio> No</label>`), "Locked? ☒ Yes ☐ No", ""},
 		{

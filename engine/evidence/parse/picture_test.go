@@ -3,7 +3,9 @@ package parse_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"hash/crc32"
 	"image"
@@ -11,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/evidence/parse"
 	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/internal/testutil/documenttest"
@@ -83,4 +86,80 @@ func hugePNG() []byte {
 	// The checksum of the header is now wrong, and DecodeConfig would stop there, so fix it.
 	binary.BigEndian.PutUint32(raw[29:], crc32.ChecksumIEEE(raw[12:29]))
 	return raw
+}
+
+// Text in pictures of documents is recognized where OCR is available, beside the text that they belong to. Logos are not
+// tried, and a picture that occurs twice is read once.
+func TestPicturesInDocuments(t *testing.T) {
+	shot := string(picture(t, 200, 80))
+	logo := string(picture(t, 40, 40))
+	photo := string(picture(t, 300, 300))
+	says := eye{func(p []byte) (string, error) {
+		switch string(p) {
+		case shot:
+			return "MFA ENFORCED\n\nfor all users\n\f", nil
+		case logo:
+			t.Error("a logo was tried")
+		}
+		return "~ | .", nil
+	}}
+	rels := func(folder string) string {
+		list := ""
+		for _, name := range []string{"shot", "logo", "photo"} {
+			list += `<Relationship Id="` + name + `" Type="http://x/image" Target="` + folder + name + `.png"/>`
+		}
+		return `<Relationships>` + list + `</Relationships>`
+	}
+	media := func(parts map[string]string, folder string) map[string]string {
+		parts[folder+"shot.png"], parts[folder+"logo.png"], parts[folder+"photo.png"] = shot, logo, photo
+		return parts
+	}
+	blip := func(id string) string { return `<w:r><w:drawing><a:blip r:embed="` + id + `"/></w:drawing></w:r>` }
+	pic := func(id string) string {
+		return `<p:pic><p:blipFill><a:blip r:embed="` + id + `"/></p:blipFill></p:pic>`
+	}
+	image := func(name string) string {
+		return `<draw:frame><draw:image xlink:href="Pictures/` + name + `.png"/></draw:frame>`
+	}
+	hexOf := func(raw string) string { return `{\pict\pngblip ` + hex.EncodeToString([]byte(raw)) + "}" }
+	data := func(raw string) string {
+		return `<img src="data:image/png;base64,` + base64.StdEncoding.EncodeToString([]byte(raw)) + `">`
+	}
+	shape := slideShape("", "", "", "", `<a:p><a:r><a:t>Before</a:t></a:r></a:p>`)
+	for file, raw := range map[string][]byte{
+		"a.docx": documenttest.Docx(t, `<w:p><w:r><w:t>Before</w:t></w:r>`+blip("shot")+blip("logo")+`</w:p><w:tbl><w:tr><w:tc><w:p>`+
+			blip("shot")+blip("photo")+`</w:p></w:tc></w:tr></w:tbl>`, media(map[string]string{"word/_rels/document.xml.rels": rels("")}, "word/")),
+		"a.pptx": presentation(t, shape+pic("shot")+pic("shot")+pic("logo")+pic("photo"),
+			media(map[string]string{"ppt/_rels/slide1.xml.rels": rels("../media/")}, "media/")),
+		"a.odt": documenttest.ODF(t, "text", `<text:p>Before`+image("shot")+`</text:p><text:p>`+image("logo")+image("photo")+image("shot")+`</text:p>`,
+			media(map[string]string{}, "Pictures/")),
+		"a.rtf":  []byte(`{\rtf1 Before{\*\shppict` + hexOf(shot) + `}{\nonshppict` + hexOf(shot) + `}\par ` + hexOf(logo) + hexOf(photo) + hexOf(shot) + `\par}`),
+		"a.html": []byte(`<!doctype html><p>Before` + data(shot) + data(logo) + data(photo) + data(shot) + `</p>`),
+	} {
+		doc, err := readWith(t, says, file, raw)
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		text := strings.Join(strings.Fields(allText(doc)), " ")
+		if strings.Count(text, "MFA ENFORCED for all users") != 1 || !strings.HasPrefix(text, "Before") || strings.Contains(text, "~") {
+			t.Errorf("%s: read %q", file, text)
+		}
+		if got := api.DescribeNotRead(doc.NotRead); got != "2 pictures" || len(doc.Warnings) != 1 {
+			t.Errorf("%s: not read %q, warnings %q", file, got, doc.Warnings)
+		}
+		if doc = parsetest.Read(t, file, raw); !strings.HasSuffix(api.DescribeNotRead(doc.NotRead), "4 pictures") || len(doc.Warnings) > 0 {
+			t.Errorf("%s without OCR: not read %v, warnings %q", file, doc.NotRead, doc.Warnings)
+		}
+	}
+}
+
+// picture returns a PNG of a size.
+func picture(t *testing.T, width, height int) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := png.Encode(&buf, image.NewGray(image.Rect(0, 0, width, height))); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
 }

@@ -173,6 +173,12 @@ func TestTables(t *testing.T) {
 		"figures":      {[][]string{{"System", "Owner"}, {"CRM", "Ann Roe"}, {"", ""}, {"Month", "Tickets"}, {"May", "12"}, {"June", "9"}}, "System: CRM; Owner: Ann Roe|Month: May; Tickets: 12|Month: June; Tickets: 9", nil},
 		"gap":          {[][]string{{"System", "Owner"}, {"CRM", "Ann Roe"}, {"", ""}, {"ERP", "Bo Lind"}, {"PIM", "Cy Moe"}}, "System: CRM; Owner: Ann Roe|System: ERP; Owner: Bo Lind|System: PIM; Owner: Cy Moe", nil},
 		"key value":    {[][]string{{"System", "CRM"}, {"Owner", "Ann Roe"}, {"Recovery time", "4 hours"}, {"MFA", "yes"}}, "System: CRM|Owner: Ann Roe|Recovery time: 4 hours|MFA: yes", nil},
+		"pairs":        {[][]string{{"Name of the system", "Harbor CRM"}, {"Business owner", "Ann Roe"}, {"Number of users", "250"}, {"MFA enforced", "Yes"}}, "Name of the system: Harbor CRM|Business owner: Ann Roe|Number of users: 250|MFA enforced: Yes", nil},
+		"many kinds":   {[][]string{{"Codename", "Gull"}, {"Headcount", "12"}, {"Outsourced", "No"}, {"Begun", "2026-03-01"}}, "Codename: Gull|Headcount: 12|Outsourced: No|Begun: 2026-03-01", nil},
+		"some colons":  {[][]string{{"Codename:", "Gull"}, {"Patron:", "Bo Lind"}, {"Motto", "Soar"}}, "Codename: Gull|Patron: Bo Lind|Motto: Soar", nil},
+		"pair groups":  {[][]string{{"System", "Payroll"}, {"Owner", "Ann Roe"}, {"", ""}, {"Recovery time", "4 hours"}, {"Last test", "2026-03-01"}}, "System: Payroll|Owner: Ann Roe|Recovery time: 4 hours|Last test: 2026-03-01", nil},
+		"double pairs": {[][]string{{"System", "CRM", "Owner", "Ann Roe"}, {"RTO", "4 hours", "RPO", "1 hour"}}, "System: CRM; Owner: Ann Roe|RTO: 4 hours; RPO: 1 hour", nil},
+		"two columns":  {[][]string{{"Backup type", "Frequency"}, {"Full backup", "weekly"}, {"Log backup", "hourly"}}, "Backup type: Full backup; Frequency: weekly|Backup type: Log backup; Frequency: hourly", nil},
 		"facts above":  {[][]string{{"Version", "1.2", ""}, {"Owner", "CISO", ""}, {"", "", ""}, {"System", "Reviewer", "Result"}, {"CRM", "Ann Roe", "none"}}, "Version: 1.2|Owner: CISO|System: CRM; Reviewer: Ann Roe; Result: none", nil},
 		"cover":        {[][]string{{"Ordered by", "Ann Roe", "", ""}, {"Scope", "Both depots", "", ""}, {"", "", "", ""}, {"Signed by", "Bo Lind", "", ""}, {"Sent to", "Board", "", ""}, {"", "", "", ""}, {"System", "Reviewer", "Result", "Day"}, {"CRM", "Cy Moe", "none", "Monday"}}, "Ordered by: Ann Roe|Scope: Both depots|Signed by: Bo Lind|Sent to: Board|System: CRM; Reviewer: Cy Moe; Result: none; Day: Monday", nil},
 		"narrow first": {[][]string{{"System", "Owner", "", ""}, {"CRM", "Ann Roe", "", ""}, {"", "", "", ""}, {"Server", "Patch", "Result", "Day"}, {"web1", "kernel", "done", "Monday"}}, "System: CRM; Owner: Ann Roe|Server: web1; Patch: kernel; Result: done; Day: Monday", nil},
@@ -209,6 +215,9 @@ func TestNestedTables(t *testing.T) {
 	odfRow := func(cells ...string) string {
 		return `<table:table-row>` + strings.Join(cells, "") + `</table:table-row>`
 	}
+	rtfRow := func(cells ...string) string {
+		return `\pard\intbl\itap2 ` + strings.Join(cells, `\nestcell `) + `\nestcell{\*\nesttableprops\trowd\cellx1\nestrow}{\nonesttables\par}`
+	}
 	q := func(text string) string { return odfCell(`<text:p>` + text + `</text:p>`) }
 	for file, raw := range map[string][]byte{
 		"a.docx": documenttest.Docx(t, `<w:tbl>`+row(cell(p("System")), cell(p("Users")))+row(cell(p("CRM")), cell(inner+p("")))+`</w:tbl>`, nil),
@@ -216,6 +225,8 @@ func TestNestedTables(t *testing.T) {
 			`<tr><td>Bo<td>user</tr></table></tr></table>`),
 		"a.odt": documenttest.ODF(t, "text", `<table:table>`+odfRow(q("System"), q("Users"))+odfRow(q("CRM"), odfCell(`<table:table>`+
 			odfRow(q("Name"), q("Role"))+odfRow(q("Ann"), q("admin"))+odfRow(q("Bo"), q("user"))+`</table:table>`))+`</table:table>`, nil),
+		"a.rtf": []byte(`{\rtf1\trowd\cellx1\cellx2\pard\intbl System\cell Users\cell\row\trowd\cellx1\cellx2\pard\intbl CRM\cell` + rtfRow("Name", "Role") +
+			rtfRow("Ann", "admin") + rtfRow("Bo", "user") + `\pard\intbl\cell\row}`),
 	} {
 		if got, want := allText(
 			parsetest.Read(t, file, raw),

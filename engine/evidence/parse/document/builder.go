@@ -47,6 +47,7 @@ type budget struct {
 	text     int64 // bytes of text
 	blocks   int   // paragraphs, rows …
 	unpacked int64 // bytes of documents inside it
+	pictures recognizedPictures
 }
 
 // Builder collects the blocks of one document and tracks the open headings. It fails if the document gets too
@@ -76,7 +77,7 @@ type Builder struct {
 func NewBuilder(ctx context.Context, opt Options) *Builder {
 	return &Builder{
 		Doc: &Document{Readers: map[string]int{}}, ctx: ctx, opt: &opt,
-		budget: &budget{text: opt.MaxText, blocks: maxBlocks, unpacked: maxUnpacked},
+		budget: &budget{text: opt.MaxText, blocks: maxBlocks, unpacked: maxUnpacked, pictures: recognizedPictures{}},
 	}
 }
 

@@ -1,6 +1,14 @@
 package document
 
-import "context"
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"image"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // OCR recognizes the text in one image, as plain text.
 type OCR interface {
@@ -25,4 +33,48 @@ func (b *Builder) RecognizeText(picture []byte) (string, error) {
 		b.opt.ExtendDeadline()
 	}
 	return b.opt.OCR.RecognizeText(b.ctx, picture)
+}
+
+// Limits for pictures in a document. Smaller ones are logos and icons.
+const (
+	maxPictures    = 200
+	minPictureSide = 24     // pixels
+	minPictureArea = 10_000 // pixels
+	maxPictureArea = 100 << 20
+	minWords       = 2 // of recognized text; less is noise
+)
+
+// recognizedPictures are the pictures of a document in which text was looked for, by hash: whether it was found.
+type recognizedPictures map[[sha256.Size]byte]bool
+
+// RecognizePicture looks for text in a picture of the document. It returns the text, and whether the picture is read: a
+// picture that occurs again is, but its text isn't returned again.
+func (b *Builder) RecognizePicture(picture []byte) (text string, isRead bool) {
+	if !b.HasOCR() || len(picture) == 0 || b.err != nil {
+		return "", false
+	}
+	if c, _, err := image.DecodeConfig(bytes.NewReader(picture)); err == nil &&
+		(min(c.Width, c.Height) < minPictureSide || c.Width*c.Height < minPictureArea || c.Width*c.Height > maxPictureArea) {
+		return "", false
+	}
+	sum := sha256.Sum256(picture)
+	if isRead, ok := b.budget.pictures[sum]; ok || len(b.budget.pictures) >= maxPictures {
+		return "", isRead
+	}
+	text, err := b.RecognizeText(picture)
+	if b.err = b.ctx.Err(); b.err != nil {
+		return "", false
+	}
+	words := 0
+	for word := range strings.FieldsSeq(text) {
+		if strings.ContainsFunc(word, unicode.IsLetter) && utf8.RuneCountInString(word) > 1 {
+			words++
+		}
+	}
+	isRead = err == nil && words >= minWords
+	if b.budget.pictures[sum] = isRead; !isRead {
+		return "", false
+	}
+	b.Warn("%s", RecognizedWarning)
+	return text, true
 }

@@ -11,18 +11,31 @@ import (
 	"github.com/scf-service/service/api"
 
 	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/engine/evidence/parse/text"
 	"github.com/scf-service/service/engine/evidence/parse/zipfile"
 )
 
-const maxChartTexts = 200
+const (
+	maxChartTexts = 200
+	maxPicture    = 64 << 20 // bytes
+)
 
-// addChart adds the words of a chart: its titles, and the names of its series and categories. The figures are drawn,
-// not written, so the chart is counted by the caller.
+// addChart adds the words of a chart as paragraphs.
 func addChart(b *document.Builder, z *zip.Reader, part string, at api.Locator) error {
-	var titles, labels []string
+	texts, err := chartTexts(b, z, part)
+	for _, text := range texts {
+		b.AddBlock(document.Block{Kind: document.Paragraph, Text: text, Locator: at})
+	}
+	return err
+}
+
+// chartTexts returns the words of a chart: its titles, and the names of its series and categories. The figures are drawn,
+// not written, so the chart is counted by the caller.
+func chartTexts(b *document.Builder, z *zip.Reader, part string) (titles []string, err error) {
+	var labels []string
 	var open strings.Builder
 	inLabels := false
-	err := scanTags(b, z, part, func(s *tagScanner) bool {
+	err = scanTags(b, z, part, func(s *tagScanner) bool {
 		switch name, begins, ends := s.name(); {
 		case name == "strCache" || name == "strLit":
 			inLabels = begins && !ends
@@ -40,11 +53,10 @@ func addChart(b *document.Builder, z *zip.Reader, part string, at api.Locator) e
 		}
 		return len(titles)+len(labels) < maxChartTexts
 	})
-	for _, title := range titles {
-		b.AddBlock(document.Block{Kind: document.Paragraph, Text: title, Locator: at})
+	if len(labels) > 0 {
+		titles = append(titles, strings.Join(labels, ", "))
 	}
-	b.AddBlock(document.Block{Kind: document.Paragraph, Text: strings.Join(labels, ", "), Locator: at})
-	return err
+	return titles, err
 }
 
 // addRelatedCharts adds the words of the charts that a drawing or slide shows.
@@ -57,6 +69,15 @@ func addRelatedCharts(b *document.Builder, z *zip.Reader, part string, at api.Lo
 		}
 	}
 	return nil
+}
+
+// pictureTexts returns the paragraphs of text in a picture. If it can't be read, it is counted.
+func pictureTexts(b *document.Builder, z *zip.Reader, part string, at api.Locator) []string {
+	var picture []byte
+	if b.HasOCR() {
+		picture, _ = zipfile.ReadPart(z, part, maxPicture) // without it, the picture is counted
+	}
+	return text.ReadPicture(b, picture, at)
 }
 
 // alternativeText returns the alternative text of a picture or shape, or "" if a program generated it.
@@ -99,6 +120,14 @@ func addEmbedded(b *document.Builder, z *zip.Reader, part string, at api.Locator
 		}
 	}
 	b.Doc.AddNotRead(api.UnreadEmbeddedFile, 1, at)
+}
+
+// countControl counts a form control whose value can't be read (ActiveX), and names it in a warning.
+func countControl(b *document.Builder, name string, at api.Locator) {
+	b.Doc.AddNotRead(api.UnreadFormField, 1, at)
+	if name = document.CleanLine(name); name != "" && len(name) < 100 {
+		b.Warn("The value of the form control %q can't be read (ActiveX).", name)
+	}
 }
 
 // sheetHeaderParts are the codes that begin the left, middle and right part of a sheet's header, and those of fields.

@@ -39,6 +39,8 @@ type docxReader struct {
 	looks     wordStyles
 	targets   map[string]string // parts by their relation with the main part
 	pageColor string
+	main      string     // the main part
+	pages     *wordPages // once a drawing has needed them
 
 	hasPageBreaks bool // the document records where pages began when it was last saved
 	page          int
@@ -70,6 +72,7 @@ func ReadDocx(b *document.Builder, content io.ReaderAt, size int64) error {
 			main = r.resolveTarget("")
 		}
 	}
+	d.main = main
 	if zipfile.FindPart(z, main) == nil {
 		return document.NewError(document.ErrDamaged, main, "the main part is missing")
 	}
@@ -251,13 +254,23 @@ func (d *docxReader) readNotes(name, kind string) error {
 			id, paras = attrValue(e, "id"), nil
 		}
 	}
-	w.onParagraph = func(p *wordPara) { paras = append(paras, p.text.String()) }
+	w.onParagraph = func(p *wordPara) {
+		paras = append(append(paras, p.text.String()), p.beside...)
+		d.countMedia(p)
+	}
 	w.onEnd = func(e xml.EndElement) {
 		if e.Name.Local == kind {
 			d.notes[kind+" "+id] = strings.Join(paras, " ")
 		}
 	}
 	return w.walk()
+}
+
+// countMedia counts what a note or running header has beside its text.
+func (d *docxReader) countMedia(p *wordPara) {
+	d.b.Doc.AddNotRead(api.UnreadPicture, len(p.pictures), api.Locator{})
+	d.b.Doc.AddNotRead(api.UnreadDiagram, len(p.links), api.Locator{})
+	d.b.Doc.AddNotRead(api.UnreadEmbeddedFile, len(p.embedded), api.Locator{})
 }
 
 // readHeaderFooter reads a running header or footer, which often gives the version and owner of the document.
@@ -268,7 +281,7 @@ func (d *docxReader) readHeaderFooter(name string) error {
 		for _, text := range p.beside {
 			d.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: text})
 		}
-		d.b.Doc.AddNotRead(api.UnreadEmbeddedFile, len(p.embedded), api.Locator{})
+		d.countMedia(p)
 	}
 	return w.walk()
 }
@@ -277,7 +290,10 @@ func (d *docxReader) readBody(name string) error {
 	w := &wordWalker{d: d, name: name}
 	w.onParagraph = func(p *wordPara) {
 		d.writeParagraphBlock(p)
-		d.writeBeside(p)
+		for _, text := range d.textsBeside(p) {
+			d.b.AddBlock(document.Block{Kind: document.Paragraph, Text: text, Locator: api.Locator{Page: d.page}})
+		}
+		d.addEmbedded(p.embedded)
 	}
 	w.onStart = func(e xml.StartElement) {
 		switch e.Name.Local {
@@ -338,11 +354,12 @@ func (d *docxReader) nextListNumber(p *wordPara, st docxStyle) string {
 	return d.numbering.nextNumber(id, level)
 }
 
-// writeBeside writes the texts of a paragraph's pictures and diagrams.
-func (d *docxReader) writeBeside(p *wordPara) {
+// textsBeside returns the texts of a paragraph's pictures, diagrams and charts.
+func (d *docxReader) textsBeside(p *wordPara) []string {
 	here := api.Locator{Page: d.page}
-	for _, text := range p.beside {
-		d.b.AddBlock(document.Block{Kind: document.Paragraph, Text: text, Locator: here})
+	texts := p.beside
+	for _, id := range p.pictures {
+		texts = append(texts, pictureTexts(d.b, d.z, d.targets[id], here)...)
 	}
 	for _, id := range p.links {
 		s := &slideWalker{p: &pptxReader{b: d.b, z: d.z}, name: d.targets[id]}
@@ -350,15 +367,24 @@ func (d *docxReader) writeBeside(p *wordPara) {
 			d.b.Doc.AddNotRead(api.UnreadDiagram, 1, here)
 			continue
 		}
-		addSlideBlocks(d.b, s.blocks, here)
-	}
-	for _, id := range p.charts {
-		if err := addChart(d.b, d.z, d.targets[id], here); err != nil {
-			d.b.Fail(err)
+		for _, blk := range s.blocks {
+			texts = append(texts, blk.Text)
 		}
 	}
-	for _, id := range p.embedded {
-		addEmbedded(d.b, d.z, d.targets[id], here)
+	for _, id := range p.charts {
+		words, err := chartTexts(d.b, d.z, d.targets[id])
+		if err != nil {
+			d.b.Fail(err)
+		}
+		texts = append(texts, words...)
+	}
+	return texts
+}
+
+// addEmbedded adds embedded documents under the open headings.
+func (d *docxReader) addEmbedded(relations []string) {
+	for _, id := range relations {
+		addEmbedded(d.b, d.z, d.targets[id], api.Locator{Page: d.page})
 	}
 }
 

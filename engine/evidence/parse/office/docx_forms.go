@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/scf-service/service/api"
-
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
@@ -41,7 +39,7 @@ func (w *wordWalker) readForm(e xml.StartElement) {
 		w.font = cmp.Or(attrValue(e, "ascii"), attrValue(e, "hAnsi"))
 	case name == "control":
 		if !w.drawingHidden {
-			w.d.b.Doc.AddNotRead(api.UnreadFormField, 1, w.locator())
+			countControl(w.d.b, attrValue(e, "name"), w.locator())
 		}
 	case name == "ffData":
 		w.field = &wordField{}

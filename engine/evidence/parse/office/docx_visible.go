@@ -257,12 +257,19 @@ func (w *wordWalker) startVisibility(e xml.StartElement) {
 		isHidden := w.drawingHidden || w.direct.vanish == flagOn && len(w.paras) > 0
 		w.boxes = append(w.boxes, wordBox{isTextBox: true, isHidden: isHidden, shade: w.shapeFill})
 	case name == "drawing" || name == "pict" || name == "object":
-		w.drawingHidden, w.shapeFill = false, ""
+		w.drawingHidden, w.shapeFill, w.anchor = false, "", nil
+	case name == "anchor":
+		w.anchor = &wordAnchor{}
+	case w.anchor != nil && w.anchor.start(e):
+		if name == "extent" {
+			w.drawingHidden = w.drawingHidden || w.d.isOffPage(w.anchor)
+		}
 	case name == "docPr":
 		w.drawingHidden = w.drawingHidden || attrValue(e, "hidden") == "1" || attrValue(e, "hidden") == "true"
 	case name == "shape" || name == "rect" || name == "roundrect":
 		style := strings.ReplaceAll(strings.ToLower(attrValue(e, "style")), " ", "")
-		w.drawingHidden = w.drawingHidden || strings.Contains(style, "visibility:hidden") || strings.Contains(style, "display:none")
+		w.drawingHidden = w.drawingHidden || strings.Contains(style, "visibility:hidden") || strings.Contains(style, "display:none") ||
+			w.d.isOffPage(vmlAnchor(style))
 	case name == "srgbClr":
 		if n := len(w.sections); n >= 2 && section == "solidFill" && w.sections[n-2] == "spPr" {
 			w.shapeFill = strings.ToUpper(attrValue(e, "val"))

@@ -2,6 +2,7 @@ package office
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"strconv"
 	"strings"
@@ -31,6 +32,8 @@ type wordPara struct {
 	beside  []string // texts of pictures
 	links   []string // relations of diagrams
 	charts  []string // relations of charts
+	// pictures are the relations of pictures.
+	pictures []string
 	// embedded are the relations of embedded documents.
 	embedded []string
 }
@@ -57,6 +60,7 @@ type wordWalker struct {
 
 	paras    []*wordPara
 	tables   []*wordTable
+	embedded []string // relations of documents that are embedded in the open table
 	bold     bool
 	inText   bool
 	inObject bool
@@ -70,6 +74,7 @@ type wordWalker struct {
 	kind          string // as what the open run isn't read, if kindKnown
 	kindKnown     bool
 	drawingHidden bool
+	anchor        *wordAnchor // of the open drawing; nil if it is in the line
 	shapeFill     string
 
 	prompts []bool     // of the open content controls: whether they show a prompt instead of content
@@ -80,6 +85,10 @@ type wordWalker struct {
 func (w *wordWalker) walk() error { return walkXML(w.d.b, w.d.z, w.name, w) }
 
 func (w *wordWalker) appendCharData(text []byte) error {
+	if w.anchor != nil && w.anchor.inOffset {
+		w.anchor.setOffset(string(text))
+		return nil
+	}
 	if !w.inText || len(w.paras) == 0 {
 		return nil
 	}
@@ -260,6 +269,8 @@ func (w *wordWalker) endElement(e xml.EndElement, depth int) {
 			w.tables = w.tables[:len(w.tables)-1]
 			if t.out != nil {
 				t.out.Finish()
+				w.d.addEmbedded(w.embedded)
+				w.embedded = nil
 			} else if outer := w.currentTable(); outer != nil {
 				outer.cell = append(outer.cell, document.RenderNestedTable(t.rows))
 			}
@@ -284,9 +295,8 @@ func (w *wordWalker) endParagraph() {
 		for _, n := range p.notes {
 			t.cell = append(t.cell, w.d.notes[n])
 		}
-		t.cell = append(t.cell, p.beside...)
-		w.d.b.Doc.AddNotRead(api.UnreadDiagram, len(p.links), w.locator())
-		w.d.b.Doc.AddNotRead(api.UnreadEmbeddedFile, len(p.embedded), w.locator())
+		t.cell = append(t.cell, w.d.textsBeside(p)...)
+		w.embedded = append(w.embedded, p.embedded...)
 		return
 	}
 	w.onParagraph(p)
@@ -322,7 +332,7 @@ func (w *wordWalker) noteMedia(p *wordPara, e xml.StartElement) {
 		}
 	case "blip", "imagedata":
 		if !w.inObject {
-			doc.AddNotRead(api.UnreadPicture, 1, w.locator())
+			p.pictures = append(p.pictures, cmp.Or(attrValue(e, "embed"), relationAttr(e)))
 		}
 	case "chart":
 		doc.AddNotRead(api.UnreadChart, 1, w.locator())

@@ -40,24 +40,28 @@ func ReadODF(b *document.Builder, content io.ReaderAt, size int64) error {
 		return document.NewError(document.ErrDamaged, odfContent, "the main part is missing")
 	}
 	readODFMeta(b, z)
-	styles, err := readODFStyles(b, z)
+	return readODFContent(b, z, "", b.Doc.MIME, 0)
+}
+
+// readODFContent reads a document, or an embedded one that is in a folder of the file.
+func readODFContent(b *document.Builder, z *zip.Reader, folder, format string, nesting int) error {
+	styles, err := readODFStyles(b, z, folder)
 	if err != nil {
 		return err
 	}
-	w := &odfWalker{b: b, name: odfContent, format: b.Doc.MIME, styles: styles, numbered: map[string]bool{}, parents: map[string]string{}}
+	newWalker := func(part string, styles *odfStyles) *odfWalker {
+		return &odfWalker{
+			b: b, z: z, folder: folder, name: folder + part, format: format, styles: styles, nesting: nesting,
+			numbered: map[string]bool{}, parents: map[string]string{},
+		}
+	}
+	w := newWalker(odfContent, styles)
 	if err := walkXML(b, z, w.name, w); err != nil {
 		return err
 	}
 	if w.format == MIMEODT {
-		aside := &odfWalker{
-			b:         b,
-			name:      "styles.xml",
-			format:    w.format,
-			asideOnly: true,
-			styles:    newODFStyles(),
-			numbered:  map[string]bool{},
-			parents:   map[string]string{},
-		}
+		aside := newWalker("styles.xml", newODFStyles())
+		aside.asideOnly = true
 		if err := walkXML(b, z, aside.name, aside); err != nil {
 			return err
 		}
@@ -90,6 +94,9 @@ func readODFMeta(b *document.Builder, z *zip.Reader) {
 // odfWalker walks one part of an OpenDocument file.
 type odfWalker struct {
 	b         *document.Builder
+	z         *zip.Reader
+	folder    string // empty, or that of an embedded document, with a slash
+	nesting   int    // documents around it
 	name      string
 	format    string // its MIME type
 	asideOnly bool   // read only running headers and footers
@@ -98,11 +105,11 @@ type odfWalker struct {
 
 	texts         []*odfText // open paragraphs and headings, the innermost last
 	lists         []odfList
-	opensItem     bool // the next paragraph opens a list item
-	skipDepth     int  // open elements whose text is not part of the document
-	asideDepth    int  // open elements whose text is not part of the flow
-	notesDepth    int  // open speaker notes
-	footnotes     []string
+	opensItem     bool     // the next paragraph opens a list item
+	skipDepth     int      // open elements whose text is not part of the document
+	asideDepth    int      // open elements whose text is not part of the flow
+	notesDepth    int      // open speaker notes
+	after         []string // footnotes and texts of pictures, which follow the open paragraph
 	footnoteDepth int
 
 	tables       []*odfTable
@@ -124,6 +131,8 @@ type odfWalker struct {
 	controls map[string]string // what controls show, by ID
 	control  string            // ID of the list whose options are being read
 	field    *wordField        // the open form field of a word processor's old kind
+
+	objects []*document.Builder // embedded documents, held back until the paragraph, table or slide ends
 }
 
 type odfText struct {
@@ -178,7 +187,6 @@ var odfSkipped = map[string]bool{
 	"annotation":      true,
 	"scripts":         true,
 	"script":          true,
-	"desc":            true,
 	"hidden-text":     true,
 	"sequence-decls":  true,
 	"settings":        true,
@@ -187,7 +195,7 @@ var odfSkipped = map[string]bool{
 func (w *odfWalker) startElement(e xml.StartElement, _ int) {
 	name := e.Name.Local
 	if kind := odfUnreadElements[name]; kind != "" && (w.skipDepth == 0 || name == "deletion") && (!w.asideOnly || w.asideDepth > 0) {
-		w.b.Doc.AddNotRead(kind, 1, w.locator())
+		w.readMedia(kind, e)
 	}
 	if w.skipDepth == 0 && w.startForm(e) {
 		return
@@ -208,7 +216,7 @@ func (w *odfWalker) startElement(e xml.StartElement, _ int) {
 		"table-index",
 		"alphabetical-index":
 		w.asideDepth++
-	case "p", "h":
+	case "p", "h", "desc":
 		t := &odfText{style: attrValue(e, "style-name")}
 		if name == "h" {
 			t.level = 1
@@ -348,6 +356,12 @@ func (w *odfWalker) endElement(e xml.EndElement, _ int) {
 			w.texts = w.texts[:n-1]
 			w.storeParagraph(document.CleanLine(t.text.String()), t.style, t.level)
 		}
+	case "desc": // an alternative text
+		if n := len(w.texts); n > 0 {
+			text := document.CleanLine(w.texts[n-1].text.String())
+			w.texts = w.texts[:n-1]
+			w.addBeside(text)
+		}
 	case "note":
 		w.footnoteDepth = max(0, w.footnoteDepth-1)
 	case "list":
@@ -382,6 +396,7 @@ func (w *odfWalker) endElement(e xml.EndElement, _ int) {
 	case "page":
 		w.endSlide()
 	}
+	w.addObjects(e.Name.Local)
 }
 
 func (w *odfWalker) locator() api.Locator {
@@ -394,23 +409,25 @@ func (w *odfWalker) locator() api.Locator {
 // storeParagraph adds a finished paragraph to the place it belongs to, such as the body, a table cell or a
 // footnote.
 func (w *odfWalker) storeParagraph(text, style string, level int) {
-	if text == "" {
+	if text == "" && len(w.after) == 0 {
 		return
 	}
 	if w.asideOnly || w.asideDepth > 0 {
-		if w.asideDepth > 0 {
-			w.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: text, Locator: w.locator()})
+		for _, text := range append([]string{text}, w.after...) {
+			if w.asideDepth > 0 {
+				w.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: text, Locator: w.locator()})
+			}
 		}
+		w.after = nil
 		return
 	}
 	if w.footnoteDepth > 0 { // after the paragraph with the reference
-		w.footnotes = append(w.footnotes, text)
+		w.after = append(w.after, text)
 		return
 	}
 	if t := w.currentTable(); t != nil && (t.inCell || w.format == MIMEODP) {
-		t.cell = append(t.cell, text)
-		t.cell = append(t.cell, w.footnotes...)
-		w.footnotes = nil
+		t.cell = append(t.cell, document.NonEmptyCells(append([]string{text}, w.after...))...)
+		w.after = nil
 		return
 	}
 	blk := document.Block{Kind: document.Paragraph, Text: text, Locator: w.locator()}
@@ -433,10 +450,10 @@ func (w *odfWalker) storeParagraph(text, style string, level int) {
 		blk.Kind, blk.Level = document.Heading, 1
 	}
 	w.addBlock(blk)
-	for _, n := range w.footnotes {
+	for _, n := range w.after {
 		w.addBlock(document.Block{Kind: document.Paragraph, Text: n, Locator: w.locator()})
 	}
-	w.footnotes = nil
+	w.after = nil
 }
 
 // isTitleStyle reports whether a style is the document title's style or derived from it.

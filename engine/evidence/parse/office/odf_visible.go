@@ -36,9 +36,10 @@ type odfStyleKey struct{ family, name string }
 
 // odfStyles are the formats of the styles by family and name; the default of a family has no name.
 type odfStyles struct {
-	formats map[odfStyleKey]odfFormat
-	parents map[odfStyleKey]string
-	open    odfStyleKey // the style being defined
+	formats  map[odfStyleKey]odfFormat
+	parents  map[odfStyleKey]string
+	open     odfStyleKey // the style being defined
+	pageSize [2]float64  // in points, of the largest page
 	// resolved are the formats with what they inherit; it is emptied when a style is defined.
 	resolved map[odfStyleKey]odfFormat
 }
@@ -51,6 +52,12 @@ func newODFStyles() *odfStyles {
 // document.
 func (s *odfStyles) startElement(e xml.StartElement) {
 	switch name := e.Name.Local; name {
+	case "page-layout-properties":
+		for axis, attr := range []string{"page-width", "page-height"} {
+			if v, ok := parsePoints(attrValue(e, attr)); ok {
+				s.pageSize[axis] = max(s.pageSize[axis], v)
+			}
+		}
 	case "style", "default-style":
 		s.open = odfStyleKey{attrValue(e, "family"), attrValue(e, "name")}
 		clear(s.resolved)
@@ -158,9 +165,9 @@ func (odfStyleWalker) endElement(xml.EndElement, int)           {}
 func (odfStyleWalker) appendCharData([]byte) error              { return nil }
 
 // readODFStyles reads the styles of the whole document.
-func readODFStyles(b *document.Builder, z *zip.Reader) (*odfStyles, error) {
+func readODFStyles(b *document.Builder, z *zip.Reader, folder string) (*odfStyles, error) {
 	s := newODFStyles()
-	return s, walkXML(b, z, "styles.xml", odfStyleWalker{s})
+	return s, walkXML(b, z, folder+"styles.xml", odfStyleWalker{s})
 }
 
 // odfLook is how the text in an open element looks.
@@ -199,6 +206,8 @@ func (w *odfWalker) startVisibility(e xml.StartElement) bool {
 		look.format.inherit(w.styles.get("presentation", style))
 	}
 	switch {
+	case family == "graphic" && w.isOffPage(e):
+		look.format.isAbsent = flagOn
 	case family == "graphic" || family == "drawing-page":
 		if look.format.background == "" && family == "graphic" && w.format != MIMEODS {
 			look.format.background = unknownColor // what is behind it isn't known
@@ -226,6 +235,27 @@ func (w *odfWalker) startVisibility(e xml.StartElement) bool {
 		return true
 	}
 	w.looks = append(w.looks, look)
+	return false
+}
+
+// isOffPage reports whether all of a drawing is outside the page. In a text, its place is relative to something on the
+// page.
+func (w *odfWalker) isOffPage(e xml.StartElement) bool {
+	if w.format == MIMEODS || attrValue(e, "transform") != "" {
+		return false
+	}
+	for axis, attrs := range [][2]string{{"x", "width"}, {"y", "height"}} {
+		at, ok := parsePoints(attrValue(e, attrs[0]))
+		size, _ := parsePoints(attrValue(e, attrs[1]))
+		page := w.styles.pageSize[axis]
+		before := 0.0
+		if w.format == MIMEODT {
+			before = page / 2
+		}
+		if ok && page > 0 && (at >= page || at+size <= -before) {
+			return true
+		}
+	}
 	return false
 }
 

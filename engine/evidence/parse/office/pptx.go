@@ -110,7 +110,7 @@ func (p *pptxReader) slidePartNames(main string) ([]string, error) {
 func (p *pptxReader) readSlide(name string, number int) error {
 	at := api.Locator{Slide: number}
 	relations := readRelations(p.z, name)
-	s := &slideWalker{p: p, name: name, at: at, parents: p.parentsOf(name, relations), countsMedia: true}
+	s := &slideWalker{p: p, name: name, at: at, parents: p.parentsOf(name, relations), countsMedia: true, relations: relations}
 	if err := s.walk(); err != nil {
 		return err
 	}
@@ -212,8 +212,9 @@ type slideWalker struct {
 	countsMedia   bool
 	isSheet       bool     // a drawing of a sheet
 	embedded      []string // relations of embedded documents
-	font          string   // of the open run
-	place         int      // counts the text bodies
+	relations     []relation
+	font          string // of the open run
+	place         int    // counts the text bodies
 	look          slideLook
 	isLookKnown   bool
 	kind          string // as what text with the look isn't read

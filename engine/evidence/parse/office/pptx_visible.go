@@ -436,6 +436,15 @@ func (s *slideWalker) countMedia(e xml.StartElement) {
 		s.addBlock(document.Block{Kind: document.Paragraph, Text: text})
 	case kind == api.UnreadEmbeddedFile && id != "" && !s.isSheet:
 		s.embedded = append(s.embedded, id)
+	case kind == api.UnreadFormField:
+		countControl(s.p.b, attrValue(e, "name"), s.at)
+	case kind == api.UnreadPicture:
+		if s.relations == nil {
+			s.relations = readRelations(s.p.z, s.name)
+		}
+		for _, text := range pictureTexts(s.p.b, s.p.z, relatedByID(s.name, attrValue(e, "embed"), s.relations), s.at) {
+			s.addBlock(document.Block{Kind: document.Paragraph, Text: text})
+		}
 	default:
 		s.p.b.Doc.AddNotRead(kind, 1, s.at)
 	}

@@ -60,6 +60,8 @@ const (
 	rtfNote
 	rtfInstruction // of a field
 	rtfEntry       // of a list in a form field
+	rtfPicture     // a picture's bytes, in hex
+	rtfProperty    // the name or value of a property of a shape or picture
 )
 
 // rtfGroup is the state of an open group.
@@ -72,6 +74,7 @@ type rtfGroup struct {
 	style     int // in the style sheet: number of the style being defined
 	skipBytes int // number of fallback characters after a \u
 	starred   bool
+	ofNested  bool // it has the properties of a row of a nested table
 }
 
 // rtfPara is the formatting of a paragraph, which \pard resets.
@@ -81,6 +84,7 @@ type rtfPara struct {
 	hangs                bool // the first line begins left of the others, like a list marker
 	left                 int  // indent in twentieths of a point
 	inTable              bool
+	nesting              int // tables that it is in, if more than one
 	background           int // in the color table
 }
 
@@ -119,14 +123,21 @@ type rtfReader struct {
 	fontName    string         // being read
 	symbolFonts map[int]string // names by number
 
+	picture       []byte // the open picture
+	halfByte      int    // the first digit of its next byte; -1 if none
+	property      strings.Builder
+	propertyName  string // the last
+	hiddenShapeAt int    // number of groups around and with the open shape that is hidden; 0 if none
+
 	mark       strings.Builder
 	sideText   strings.Builder // of the open style, title, header or footer
 	notes      []string
 	hasNonBold bool // something in the paragraph is not bold
 
-	table *document.TableWriter
-	cells []string
-	cell  []string
+	table  *document.TableWriter
+	cells  []string
+	cell   []string
+	nested []rtfNestedTable // the open tables in the cell, the innermost last
 }
 
 func (r *rtfReader) currentGroup() *rtfGroup { return &r.stack[len(r.stack)-1] }
@@ -186,6 +197,7 @@ func (r *rtfReader) closeGroup() {
 	g := *r.currentGroup()
 	r.stack = r.stack[:len(r.stack)-1]
 	r.endField(g)
+	r.endMedia(g)
 	if g.dest == rtfStyles && g.format.character > 0 && len(r.formats) < maxRTFColors {
 		r.formats[rtfStyleKey{"cs", g.format.character}] = rtfStyleFormat{g.format, g.basedOn}
 	}
@@ -216,7 +228,7 @@ func (r *rtfReader) closeGroup() {
 		if r.form != nil {
 			r.form.entries = append(r.form.entries, text)
 		}
-	case rtfMark, rtfBody, rtfIgnored, rtfFonts, rtfStyles, rtfColors, rtfInstruction:
+	case rtfMark, rtfBody, rtfIgnored, rtfFonts, rtfStyles, rtfColors, rtfInstruction, rtfPicture, rtfProperty:
 		return
 	}
 	r.counted = ""
@@ -252,7 +264,11 @@ func (r *rtfReader) readAndExecuteControl() {
 		r.at++
 	}
 	if word == "bin" && given && value > 0 {
-		r.at = min(len(r.raw), r.at+value)
+		end := min(len(r.raw), r.at+value)
+		if r.currentGroup().dest == rtfPicture {
+			r.picture = append(r.picture, r.raw[r.at:end]...)
+		}
+		r.at = end
 		return
 	}
 	r.pending = r.pending[:0] // a character doesn't continue after it
@@ -350,6 +366,12 @@ func (r *rtfReader) putText(s string) {
 		if r.instruction.Len() < 1000 {
 			r.instruction.WriteString(s)
 		}
+	case rtfPicture:
+		r.putPictureDigits(s)
+	case rtfProperty:
+		if r.property.Len() < maxRTFProperty {
+			r.property.WriteString(s)
+		}
 	case rtfIgnored, rtfStyles, rtfTitle, rtfEntry:
 	}
 	switch g.dest {
@@ -370,13 +392,12 @@ func (r *rtfReader) putText(s string) {
 		if r.sideText.Len() < 1<<20 {
 			r.sideText.WriteString(s)
 		}
-	case rtfIgnored, rtfFonts, rtfColors, rtfInstruction:
+	case rtfIgnored, rtfFonts, rtfColors, rtfInstruction, rtfPicture, rtfProperty:
 	}
 }
 
 // rtfIgnoredWords lists the destinations whose text is not part of the document.
 var rtfIgnoredWords = map[string]bool{
-	"pict":               true,
 	"nonshppict":         true,
 	"objdata":            true,
 	"datafield":          true,
@@ -420,6 +441,7 @@ var rtfIgnoredWords = map[string]bool{
 	"aftncn":             true,
 	"background":         true,
 	"txe":                true,
+	"nonesttables":       true,
 	"xe":                 true,
 	"tc":                 true,
 	"tcn":                true,
@@ -451,8 +473,8 @@ func (r *rtfReader) executeControlWord(word string, v int, given bool) {
 	if r.readFormWord(word, v) {
 		return
 	}
-	if kind := rtfUnreadWords[word]; kind != "" && g.dest != rtfIgnored {
-		r.b.Doc.AddNotRead(kind, 1, api.Locator{})
+	if r.startMedia(word, v) {
+		return
 	}
 	if into, ok := destinationFor(word); ok {
 		if g.dest == rtfBody || into == rtfIgnored {
@@ -470,7 +492,7 @@ func (r *rtfReader) executeControlWord(word string, v int, given bool) {
 	}
 	if g.starred { // an unknown destination that readers may skip
 		g.starred = false
-		if word != "shpinst" && word != "shptxt" && word != "cs" && word != "ds" && word != "ts" {
+		if word != "shpinst" && word != "shptxt" && word != "shppict" && word != "nesttableprops" && word != "cs" && word != "ds" && word != "ts" {
 			g.dest = rtfIgnored
 			return
 		}
@@ -481,7 +503,7 @@ func (r *rtfReader) executeControlWord(word string, v int, given bool) {
 			return
 		}
 	}
-	if r.setFormat(word, v, on) {
+	if g.ofNested && word != "nestrow" || r.setFormat(word, v, on) {
 		return
 	}
 	switch word {
@@ -528,14 +550,22 @@ func (r *rtfReader) executeControlWord(word string, v int, given bool) {
 		r.para.left = v
 	case "intbl":
 		r.para.inTable = true
+	case "itap":
+		r.para.nesting = min(v, maxRTFNesting)
+	case "nesttableprops":
+		g.ofNested = true
 	case "b":
 		g.bold = on
 	case "par", "sect", "page":
 		r.breakOrSpace(g, r.endParagraph)
-	case "cell", "nestcell":
+	case "cell":
 		r.breakOrSpace(g, r.endCell)
-	case "row", "nestrow":
+	case "nestcell":
+		r.breakOrSpace(g, r.endNestedCell)
+	case "row":
 		r.breakOrSpace(g, r.endRow)
+	case "nestrow":
+		r.breakOrSpace(g, r.endNestedRow)
 	case "line", "tab", "emspace", "enspace":
 		r.putText(" ")
 	case "emdash":
@@ -616,11 +646,13 @@ func (r *rtfReader) endParagraph() {
 	text, bold, notes := r.flushText()
 	mark := document.CleanLine(r.mark.String())
 	r.mark.Reset()
-	if r.para.inTable {
+	if r.para.inTable || r.para.nesting > 0 {
+		r.openNested(r.para.nesting - 1)
+		cell := r.openCell()
 		if text != "" {
-			r.cell = append(r.cell, strings.TrimSpace(mark+" "+text))
+			*cell = append(*cell, strings.TrimSpace(mark+" "+text))
 		}
-		r.cell = append(r.cell, notes...)
+		*cell = append(*cell, notes...)
 		return
 	}
 	if text == "" && len(notes) == 0 {
@@ -663,7 +695,7 @@ func (r *rtfReader) writeParagraph(content, mark string, bold bool) {
 }
 
 func (r *rtfReader) endCell() {
-	r.para.inTable = true
+	r.para.inTable, r.para.nesting = true, 1
 	r.endParagraph()
 	if len(r.cells) < document.MaxColumns {
 		r.cells = append(r.cells, strings.Join(r.cell, " "))
@@ -682,10 +714,11 @@ func (r *rtfReader) endRow() {
 	}
 	r.table.AddRow(r.cells, api.Locator{})
 	r.cells, r.cell = nil, nil
-	r.para.inTable = false
+	r.para.inTable, r.para.nesting = false, 0
 }
 
 func (r *rtfReader) endTable() {
+	r.openNested(0)
 	if len(r.cells) > 0 || len(r.cell) > 0 { // the last row has no end
 		r.cells = append(r.cells, r.cell...)
 		r.endRow()

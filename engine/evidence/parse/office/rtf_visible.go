@@ -134,7 +134,7 @@ func (r *rtfReader) unreadKind() string {
 	switch {
 	case f.deleted == flagOn:
 		return api.UnreadDeletedText
-	case f.vanish == flagOn, f.halfPoints > 0 && f.halfPoints <= 2, isSameColor(r.colorAt(f.color), cmp.Or(background, "FFFFFF")):
+	case r.hiddenShapeAt > 0, f.vanish == flagOn, f.halfPoints > 0 && f.halfPoints <= 2, isSameColor(r.colorAt(f.color), cmp.Or(background, "FFFFFF")):
 		return api.UnreadHiddenText
 	case f.strike == flagOn:
 		return api.UnreadStruckText
@@ -155,9 +155,4 @@ func (r *rtfReader) isUnread(text string) bool {
 		r.b.Doc.AddNotRead(r.kind, 1, api.Locator{})
 	}
 	return true
-}
-
-// rtfUnreadWords are the destinations whose content is counted.
-var rtfUnreadWords = map[string]string{
-	"pict": api.UnreadPicture, "shppict": api.UnreadPicture, "objdata": api.UnreadEmbeddedFile, "annotation": api.UnreadComment,
 }

@@ -84,7 +84,7 @@ func (c *sheetControl) setPlace() bool {
 // there are any.
 func (c *sheetCells) readControls(x *excelize.File) error {
 	values := map[string]sheetControl{} // by ID of the part, then by ID of the shape
-	shapes, hasValues := "", false
+	shapes, hasValues, activeX := "", false, map[string]bool{}
 	for _, r := range readRelations(c.w.z, c.sheet.part) {
 		target := r.resolveTarget(c.sheet.part)
 		switch kind := path.Base(r.Type); {
@@ -103,22 +103,28 @@ func (c *sheetCells) readControls(x *excelize.File) error {
 				return err
 			}
 		case kind == "control":
-			c.w.b.Doc.AddNotRead(api.UnreadFormField, 1, api.Locator{Sheet: c.name})
+			activeX[r.ID] = true
 		}
 	}
-	if shapes == "" {
-		return nil
-	}
-	if hasValues {
+	if hasValues || len(activeX) > 0 {
 		err := scanTags(c.w.b, c.w.z, c.sheet.part, func(s *tagScanner) bool {
 			if name, begins, _ := s.name(); begins && name == "control" {
-				values["s"+s.attr("shapeId")] = values[s.attr(":id")]
+				id := s.attr(":id")
+				values["s"+s.attr("shapeId")] = values[id]
+				if activeX[id] {
+					countControl(c.w.b, s.attr("name"), api.Locator{Sheet: c.name})
+					delete(activeX, id)
+				}
 			}
 			return true
 		})
 		if err != nil {
 			return err
 		}
+		c.w.b.Doc.AddNotRead(api.UnreadFormField, len(activeX), api.Locator{Sheet: c.name})
+	}
+	if shapes == "" {
+		return nil
 	}
 	controls, err := c.readShapes(shapes)
 	for _, control := range controls {

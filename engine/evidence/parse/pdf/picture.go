@@ -1,10 +1,13 @@
 package pdf
 
 import (
+	"bytes"
+	"fmt"
 	"math"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/engine/evidence/parse/text"
 )
 
 const (
@@ -13,12 +16,19 @@ const (
 	maxCaption = 2
 )
 
-// pictureCounter counts the images of a document that were not read. One that is at the same place on several pages is
-// counted once.
-type pictureCounter map[[4]int]bool
+// pictureFinder finds the images of a document that may show text. One that is at the same place on several pages is
+// found once.
+type pictureFinder map[[4]int]bool
 
-func (c pictureCounter) count(d *document.Document, p *pageContent) {
-	n := 0
+// pagePictures are images on a page that has text of its own.
+type pagePictures struct {
+	number        int
+	width, height float64 // of the page
+	boxes         []box
+}
+
+func (f pictureFinder) find(p *pageContent) pagePictures {
+	out := pagePictures{number: p.number, width: p.w, height: p.h}
 	for _, b := range joinStrips(p.pictures) {
 		if b.height() < minPicture || b.x1-b.x0 < minPicture {
 			continue
@@ -30,12 +40,54 @@ func (c pictureCounter) count(d *document.Document, p *pageContent) {
 				words++
 			}
 		}
-		if words <= maxCaption && !c[key] {
-			n++
+		if words <= maxCaption && !f[key] {
+			out.boxes = append(out.boxes, b)
 		}
-		c[key] = true
+		f[key] = true
 	}
-	d.AddNotRead(api.UnreadPicture, n, api.Locator{Page: p.number})
+	return out
+}
+
+// readPictures returns the text in images as they are on the page. Those whose text can't be recognized are counted.
+func readPictures(b *document.Builder, doc engineDocument, pages []pagePictures) (found []document.Block, err error) {
+	for _, p := range pages {
+		at := api.Locator{Page: p.number}
+		var drawn []byte
+		if b.HasOCR() && len(p.boxes) > 0 {
+			if drawn, err = doc.renderPage(p.number); err != nil {
+				return nil, err
+			}
+		}
+		for _, box := range p.boxes {
+			for _, paragraph := range text.ReadPicture(b, cutOut(drawn, p, box), at) {
+				found = append(found, document.Block{Kind: document.Paragraph, Text: paragraph, Locator: at})
+			}
+		}
+		if b.Err() != nil {
+			return nil, b.Err()
+		}
+	}
+	return found, nil
+}
+
+// cutOut returns a part of a rendered page as a PNM file, or nil if there is none.
+func cutOut(drawn []byte, p pagePictures, part box) []byte {
+	var width, height, depth int
+	if _, err := fmt.Fscanf(bytes.NewReader(drawn), "P5\n%d %d\n%d\n", &width, &height, &depth); err != nil {
+		return nil
+	}
+	pixels := drawn[len(drawn)-width*height:]
+	pixel := func(at, points float64, side int) int { return min(max(int(at/points*float64(side)), 0), side) }
+	x0, x1 := pixel(part.x0, p.width, width), pixel(part.x1, p.width, width)
+	y0, y1 := pixel(part.y0, p.height, height), pixel(part.y1, p.height, height)
+	if x0 >= x1 || y0 >= y1 {
+		return nil
+	}
+	out := fmt.Appendf(make([]byte, 0, (x1-x0)*(y1-y0)+32), "P5\n%d %d\n255\n", x1-x0, y1-y0)
+	for y := y0; y < y1; y++ {
+		out = append(out, pixels[y*width+x0:y*width+x1]...)
+	}
+	return out
 }
 
 // joinStrips joins an image that a program cut into strips.

@@ -66,7 +66,8 @@ func hasNoText(err error) bool {
 func readPages(b *document.Builder, doc engineDocument, flow *flowWriter) error {
 	var broken []int
 	var scans []scannedPage
-	pictures := pictureCounter{}
+	finder := pictureFinder{}
+	var pictures []pagePictures
 	for n := 1; n <= b.Doc.PageCount; n++ {
 		if err := b.Context().Err(); err != nil {
 			return err
@@ -88,7 +89,7 @@ func readPages(b *document.Builder, doc engineDocument, flow *flowWriter) error 
 		if page.isScan() {
 			scans = append(scans, scannedPage{number: n, words: len(page.words), layout: layout})
 		} else {
-			pictures.count(b.Doc, page)
+			pictures = append(pictures, finder.find(page))
 		}
 		chars := 0
 		for _, w := range page.words {
@@ -106,6 +107,11 @@ func readPages(b *document.Builder, doc engineDocument, flow *flowWriter) error 
 	if err != nil {
 		return err
 	}
+	shown, err := readPictures(b, doc, pictures)
+	if err != nil {
+		return err
+	}
+	found = append(found, shown...)
 	flow.writeBlocks()
 	if b.Err() != nil {
 		return b.Err()

@@ -147,16 +147,22 @@ func TestStampedScan(t *testing.T) {
 		page(p, 100, 100, "A figure and what it shows")          // an image in a text
 	})
 	long := strings.Repeat("Access is reviewed each quarter. ", 8) + "Received 3 May, page 1 of 4"
+	const figure = 2 << 20 // bytes: the figure takes less, a page takes more
 	drawn := 0
-	doc, err := readWith(t, eye{func([]byte) (string, error) { drawn++; return long, nil }}, raw)
+	doc, err := readWith(t, eye{func(p []byte) (string, error) {
+		if drawn++; len(p) < figure {
+			return "Camera at gate nine", nil
+		}
+		return long, nil
+	}}, raw)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := documenttest.Outline(doc.Blocks)
-	if drawn != 1 || !strings.Contains(text, "Access is reviewed") || strings.Count(text, "Received") != 1 ||
+	if drawn != 2 || !strings.Contains(text, "Access is reviewed") || strings.Count(text, "Received") != 1 ||
 		!strings.Contains(text, "word word") ||
-		!strings.Contains(text, "A figure") {
-		t.Errorf("%d pages were recognised:\n%s", drawn, text)
+		!strings.Contains(text, "A figure") || !strings.Contains(text, "Camera at gate nine") || len(doc.NotRead) > 0 {
+		t.Errorf("%d pages and figures were recognised:\n%s%v", drawn, text, doc.NotRead)
 	}
 	if len(doc.Warnings) != 1 || doc.Warnings[0] != document.RecognizedWarning {
 		t.Errorf("warnings %q", doc.Warnings)
@@ -165,7 +171,12 @@ func TestStampedScan(t *testing.T) {
 		o    document.OCR
 		warn string
 	}{
-		"no more to it": {eye{func([]byte) (string, error) { return "Rcceived 3 May, page l of 4 and a title", nil }}, ""},
+		"no more to it": {eye{func(p []byte) (string, error) {
+			if len(p) < figure {
+				return "", nil
+			}
+			return "Rcceived 3 May, page l of 4 and a title", nil
+		}}, ""},
 		"fails": {
 			eye{func([]byte) (string, error) { return "", errors.New("no memory") }},
 			"Page 1: no memory. Page 1: an image with a few words of text; only these were read.",

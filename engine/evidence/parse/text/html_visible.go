@@ -1,6 +1,7 @@
 package text
 
 import (
+	"encoding/base64"
 	"image/color"
 	"strings"
 
@@ -138,12 +139,31 @@ func (p *visibilityPass) visit(n *html.Node, look appearance) error {
 // countMedia counts an element whose content isn't read.
 func (p *visibilityPass) countMedia(n *html.Node) {
 	switch n.DataAtom {
-	case atom.Img, atom.Svg, atom.Canvas, atom.Video:
+	case atom.Img:
+		p.replacePicture(n)
+	case atom.Svg, atom.Canvas, atom.Video:
 		if w, h := attr(n, "width"), attr(n, "height"); w != "0" && w != "1" && h != "0" && h != "1" {
 			p.b.Doc.AddNotRead(api.UnreadPicture, 1, api.Locator{})
 		}
 	case atom.Iframe, atom.Object, atom.Embed, atom.Audio:
 		p.b.Doc.AddNotRead(api.UnreadEmbeddedFile, 1, api.Locator{})
+	}
+}
+
+// replacePicture replaces a picture by its alternative text and the text in it, if it is stored in the page. A picture
+// whose text isn't read is counted.
+func (p *visibilityPass) replacePicture(n *html.Node) {
+	if w, h := attr(n, "width"), attr(n, "height"); w == "0" || w == "1" || h == "0" || h == "1" {
+		return
+	}
+	words := []string{attr(n, "alt")}
+	var picture []byte
+	if _, data, ok := strings.Cut(attr(n, "src"), ";base64,"); ok && p.b.HasOCR() {
+		picture, _ = base64.StdEncoding.DecodeString(strings.TrimSpace(data)) // without it, the picture is counted
+	}
+	words = append(words, ReadPicture(p.b, picture, api.Locator{})...)
+	if text := strings.TrimSpace(strings.Join(words, " ")); text != "" {
+		n.Parent.InsertBefore(&html.Node{Type: html.TextNode, Data: " " + text + " "}, n)
 	}
 }
 

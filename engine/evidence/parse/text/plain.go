@@ -74,6 +74,23 @@ func ParseRecognizedText(b *document.Builder, text string, locator api.Locator) 
 	return part.Doc.Blocks, nil
 }
 
+// ReadPicture returns the paragraphs of text in a picture of the document. If it can't be read, it is counted.
+func ReadPicture(b *document.Builder, picture []byte, at api.Locator) (paragraphs []string) {
+	recognized, isRead := b.RecognizePicture(picture)
+	if !isRead {
+		b.Doc.AddNotRead(api.UnreadPicture, 1, at)
+		return nil
+	}
+	blocks, err := ParseRecognizedText(b, recognized, at)
+	if err != nil {
+		b.Fail(err)
+	}
+	for _, blk := range blocks {
+		paragraphs = append(paragraphs, blk.DisplayText())
+	}
+	return paragraphs
+}
+
 func isLog(lines []string) bool {
 	hits, seen := 0, 0
 	for _, l := range lines {
