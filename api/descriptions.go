@@ -44,7 +44,11 @@ var descriptions = map[string]string{
 	"put-assessment-scope": "Fields that are not sent stay unchanged. A trait is true, false, or null for unknown.",
 	"draft-soa":            "Creates the next version from the catalog, the scope and the evidence. Every item gives its reasons.",
 	"update-soa-item":      "Editing an item of an approved version starts the next version. A regeneration keeps manual edits.",
-	"submit-soa":           "Blocked by undecided items, and by out-of-scope items without a rationale. Requests an approval.",
+	"edit-soa-items": "Changes all items that `where` selects, or those in `item_ids`: all of them or none. Use `dry_run` for a preview and " +
+		"send its `content_sha256` with the change. Each item gets its audit record; the caller can undo the change as a whole.",
+	"undo": "Undoes the caller's last change, of one item or of many, in the version in which it was made. If others have edited an item " +
+		"since, they are named and nothing is undone, unless `skip_edited` is set. The deliverable's own write permission is needed too.",
+	"submit-soa": "Blocked by undecided items, and by out-of-scope items without a rationale. Requests an approval.",
 	"approve-soa": "Equivalent to deciding the approval through `/approvals/{approvalId}/approve`. Applies " +
 		"only to the current content.",
 	"refresh-soa-evidence": "Searches for evidence again and keeps manual decisions.",

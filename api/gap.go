@@ -80,6 +80,7 @@ type FindingFilter struct {
 	ControlCode string         `query:"control_code"`
 	Owner       string         `query:"owner"`
 	Q           string         `query:"q" doc:"Part of the control, the condition or the recommendation."`
+	Where       string         `query:"where" maxLength:"2000" doc:"Only findings that this filter selects, e.g. severity == 'high' && owner == ''."`
 	Sort        string         `query:"sort" sort:"severity,evidenced,severity_points,weight,control_code,domain_code,status,result,owner,due_date,updated_at" doc:"Sort order; prefix a field with - for descending. evidenced: whether the evidence shows the gap."`
 }
 
@@ -138,19 +139,31 @@ type FindingInput struct {
 type UpdateFindingInput struct {
 	FindingID string `path:"findingId"`
 	Match
+	Body FindingChange
+}
+
+// FindingChange lists the fields of a finding to change.
+type FindingChange struct {
+	Status         *Implementation `json:"status,omitempty" enum:"implemented,partially_implemented,planned,not_implemented,not_evidenced,not_assessed"`
+	Severity       *Severity       `json:"severity,omitempty" enum:"informational,low,medium,high,critical"`
+	GapType        *string         `json:"gap_type,omitempty" enum:"documentation,implementation,evidence,effectiveness,governance,technical,contractual,monitoring"`
+	Condition      *string         `json:"condition,omitempty" maxLength:"10000"`
+	Criteria       *string         `json:"criteria,omitempty" maxLength:"10000"`
+	Cause          *string         `json:"cause,omitempty" maxLength:"10000"`
+	Effect         *string         `json:"effect,omitempty" maxLength:"10000"`
+	Recommendation *string         `json:"recommendation,omitempty" maxLength:"10000"`
+	Owner          Opt[string]     `json:"owner,omitzero" required:"false"`
+	Note           Opt[string]     `json:"note,omitzero" required:"false"`
+	DueDate        Opt[Date]       `json:"due_date,omitzero" required:"false"`
+	Reset          []string        `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to reset to the automatic value; all resets every one. A field can't be set and reset in the same request."`
+}
+
+// EditFindingsInput is the input for changing many findings.
+type EditFindingsInput struct {
+	GapInput
 	Body struct {
-		Status         *Implementation `json:"status,omitempty" enum:"implemented,partially_implemented,planned,not_implemented,not_evidenced,not_assessed"`
-		Severity       *Severity       `json:"severity,omitempty" enum:"informational,low,medium,high,critical"`
-		GapType        *string         `json:"gap_type,omitempty" enum:"documentation,implementation,evidence,effectiveness,governance,technical,contractual,monitoring"`
-		Condition      *string         `json:"condition,omitempty" maxLength:"10000"`
-		Criteria       *string         `json:"criteria,omitempty" maxLength:"10000"`
-		Cause          *string         `json:"cause,omitempty" maxLength:"10000"`
-		Effect         *string         `json:"effect,omitempty" maxLength:"10000"`
-		Recommendation *string         `json:"recommendation,omitempty" maxLength:"10000"`
-		Owner          Opt[string]     `json:"owner,omitzero" required:"false"`
-		Note           Opt[string]     `json:"note,omitzero" required:"false"`
-		DueDate        Opt[Date]       `json:"due_date,omitzero" required:"false"`
-		Reset          []string        `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to reset to the automatic value; all resets every one. A field can't be set and reset in the same request."`
+		ItemSelection
+		Set FindingChange `json:"set"`
 	}
 }
 
@@ -241,6 +254,10 @@ var (
 	UpdateFinding = Patch[UpdateFindingInput, Finding](
 		"update-finding", "/gap-analysis/findings/{findingId}", "gap:write", tagGap,
 		"Update a finding",
+	)
+	EditFindings = Post[EditFindingsInput, EditResult](
+		"edit-findings", "/gap-analysis/{gapVersionId}/edit", "gap:write", tagGap,
+		"Change many findings at once",
 	)
 	SubmitGap = Post[GapInput, GapVersion](
 		"submit-gap-analysis", "/gap-analysis/{gapVersionId}/submit-review", "gap:write", tagGap,

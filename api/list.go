@@ -52,6 +52,9 @@ type TenantRecord struct {
 	OrganizationID string `json:"organization_id"`
 }
 
+// MaxWhereLength is the maximum length of a filter, in bytes.
+const MaxWhereLength = 2000
+
 // Match holds the If-Match header of a conditional change: the revision that the caller last saw.
 type Match struct {
 	IfMatch string `header:"If-Match" doc:"The last revision read, in quotes; the change is refused if the record has changed since."`

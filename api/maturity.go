@@ -45,6 +45,7 @@ type MaturityScoresInput struct {
 	BelowTarget string `query:"below_target" enum:"true,false"`
 	Assessed    string `query:"assessed" enum:"true,false"`
 	Q           string `query:"q" doc:"Part of the control or the rationale."`
+	Where       string `query:"where" maxLength:"2000" doc:"Only scores that this filter selects, e.g. level < target && domain == 'IAC'."`
 	Sort        string `query:"sort" sort:"control_code,domain_code,level,target_level,weight,confidence,updated_at" doc:"Sort order; prefix a field with - for descending."`
 }
 
@@ -57,12 +58,24 @@ type MaturityScoreInput struct {
 type UpdateMaturityScoreInput struct {
 	MaturityScoreInput
 	Match
+	Body MaturityScoreChange
+}
+
+// MaturityScoreChange lists the fields of a score to change.
+type MaturityScoreChange struct {
+	Level       *int        `json:"level,omitempty" minimum:"0" maximum:"5"`
+	TargetLevel *int        `json:"target_level,omitempty" minimum:"0" maximum:"5"`
+	Rationale   *string     `json:"rationale,omitempty" maxLength:"10000"`
+	Note        Opt[string] `json:"note,omitzero" required:"false"`
+	Reset       []string    `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to reset to the automatic value; all resets every one. A field can't be set and reset in the same request."`
+}
+
+// EditMaturityScoresInput is the input for changing many scores.
+type EditMaturityScoresInput struct {
+	MaturityInput
 	Body struct {
-		Level       *int        `json:"level,omitempty" minimum:"0" maximum:"5"`
-		TargetLevel *int        `json:"target_level,omitempty" minimum:"0" maximum:"5"`
-		Rationale   *string     `json:"rationale,omitempty" maxLength:"10000"`
-		Note        Opt[string] `json:"note,omitzero" required:"false"`
-		Reset       []string    `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to reset to the automatic value; all resets every one. A field can't be set and reset in the same request."`
+		ItemSelection
+		Set MaturityScoreChange `json:"set"`
 	}
 }
 
@@ -122,6 +135,10 @@ var (
 	UpdateMaturityScore = Patch[UpdateMaturityScoreInput, MaturityScore](
 		"update-maturity-score", "/maturity/scores/{maturityScoreId}", "maturity:write", tagMaturity,
 		"Update a score",
+	)
+	EditMaturityScores = Post[EditMaturityScoresInput, EditResult](
+		"edit-maturity-scores", "/maturity/{maturityVersionId}/edit", "maturity:write", tagMaturity,
+		"Change many maturity scores at once",
 	)
 	SubmitMaturity = Post[MaturityInput, MaturityVersion](
 		"submit-maturity", "/maturity/{maturityVersionId}/submit-review", "maturity:write", tagMaturity,

@@ -98,6 +98,7 @@ type POAMItemsInput struct {
 	ControlCode string   `query:"control_code"`
 	Owner       string   `query:"owner"`
 	Q           string   `query:"q" doc:"Part of the code, the control, the weakness or the action."`
+	Where       string   `query:"where" maxLength:"2000" doc:"Only items that this filter selects, e.g. status == 'open' && due < '2027-03-01'."`
 	Sort        string   `query:"sort" sort:"priority,severity,due_date,status,owner,poam_code,control_code,updated_at" doc:"Sort order; prefix a field with - for descending."`
 }
 
@@ -110,19 +111,31 @@ type POAMItemInput struct {
 type UpdatePOAMItemInput struct {
 	POAMItemID string `path:"poamItemId"`
 	Match
+	Body POAMItemChange
+}
+
+// POAMItemChange lists the fields of an item of the plan to change.
+type POAMItemChange struct {
+	CorrectiveAction  *string      `json:"corrective_action,omitempty" maxLength:"10000"`
+	Priority          *int         `json:"priority,omitempty" minimum:"1" maximum:"100000"`
+	Effort            *string      `json:"effort,omitempty" enum:"small,medium,large,extra_large"`
+	Owner             Opt[string]  `json:"owner,omitzero" required:"false"`
+	Resources         Opt[string]  `json:"resources,omitzero" required:"false"`
+	DueDate           *Date        `json:"due_date,omitempty" format:"date"`
+	Milestones        *[]Milestone `json:"milestones,omitempty" maxItems:"100"`
+	Status            *string      `json:"status,omitempty" enum:"open,in_progress,blocked,completed,risk_accepted,cancelled"`
+	RiskAcceptedUntil Opt[Date]    `json:"risk_accepted_until,omitzero" required:"false"`
+	VendorDependency  Opt[string]  `json:"vendor_dependency,omitzero" required:"false"`
+	Comments          Opt[string]  `json:"comments,omitzero" required:"false"`
+	Reset             []string     `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to reset to the automatic value; all resets every one. A field can't be set and reset in the same request."`
+}
+
+// EditPOAMItemsInput is the input for changing many items of the plan.
+type EditPOAMItemsInput struct {
+	POAMInput
 	Body struct {
-		CorrectiveAction  *string      `json:"corrective_action,omitempty" maxLength:"10000"`
-		Priority          *int         `json:"priority,omitempty" minimum:"1" maximum:"100000"`
-		Effort            *string      `json:"effort,omitempty" enum:"small,medium,large,extra_large"`
-		Owner             Opt[string]  `json:"owner,omitzero" required:"false"`
-		Resources         Opt[string]  `json:"resources,omitzero" required:"false"`
-		DueDate           *Date        `json:"due_date,omitempty" format:"date"`
-		Milestones        *[]Milestone `json:"milestones,omitempty" maxItems:"100"`
-		Status            *string      `json:"status,omitempty" enum:"open,in_progress,blocked,completed,risk_accepted,cancelled"`
-		RiskAcceptedUntil Opt[Date]    `json:"risk_accepted_until,omitzero" required:"false"`
-		VendorDependency  Opt[string]  `json:"vendor_dependency,omitzero" required:"false"`
-		Comments          Opt[string]  `json:"comments,omitzero" required:"false"`
-		Reset             []string     `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to reset to the automatic value; all resets every one. A field can't be set and reset in the same request."`
+		ItemSelection
+		Set POAMItemChange `json:"set"`
 	}
 }
 
@@ -200,6 +213,10 @@ var (
 	UpdatePOAMItem = Patch[UpdatePOAMItemInput, POAMItem](
 		"update-poam-item", "/poam/items/{poamItemId}", "poam:write", tagPOAM,
 		"Update a POA&M item",
+	)
+	EditPOAMItems = Post[EditPOAMItemsInput, EditResult](
+		"edit-poam-items", "/poam/{poamVersionId}/edit", "poam:write", tagPOAM,
+		"Change many POA&M items at once",
 	)
 	SubmitPOAM = Post[POAMInput, POAMVersion](
 		"submit-poam", "/poam/{poamVersionId}/submit-review", "poam:write", tagPOAM,

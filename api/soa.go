@@ -207,6 +207,7 @@ type SoAItemsInput struct {
 	NeedsReview          string           `query:"needs_review" enum:"true,false"`
 	Disagreement         string           `query:"disagreement" enum:"true,false" doc:"Whether a second reader says something else."`
 	Q                    string           `query:"q" doc:"Part of the control, the rationale or the reason."`
+	Where                string           `query:"where" maxLength:"2000" doc:"Only items that this filter selects, e.g. domain == 'IAC' && confidence < 0.5."`
 	Sort                 string           `query:"sort" sort:"control_code,domain_code,applicability,implementation_status,evidence_coverage,owner,confidence,updated_at" doc:"Sort order; prefix a field with - for descending."`
 }
 
@@ -219,15 +220,27 @@ type SoAItemInput struct {
 type UpdateSoAItemInput struct {
 	SoAItemID string `path:"soaItemId"`
 	Match
+	Body SoAItemChange
+}
+
+// SoAItemChange lists the fields of an item of the Statement of Applicability to change.
+type SoAItemChange struct {
+	Applicability        *Applicability  `json:"applicability,omitempty" enum:"applicable,partially_applicable,not_applicable,out_of_scope,undecided"`
+	InclusionReasons     *[]string       `json:"inclusion_reasons,omitempty"`
+	Rationale            *string         `json:"rationale,omitempty" maxLength:"10000"`
+	ImplementationStatus *Implementation `json:"implementation_status,omitempty" enum:"implemented,partially_implemented,planned,not_implemented,not_evidenced,not_assessed"`
+	Owner                Opt[string]     `json:"owner,omitzero" required:"false"`
+	Note                 Opt[string]     `json:"note,omitzero" required:"false"`
+	NeedsReview          *bool           `json:"needs_review,omitempty"`
+	Reset                []string        `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to reset to the automatic value; all resets every one. A field can't be set and reset in the same request."`
+}
+
+// EditSoAItemsInput is the input for changing many items of the Statement of Applicability.
+type EditSoAItemsInput struct {
+	SoAInput
 	Body struct {
-		Applicability        *Applicability  `json:"applicability,omitempty" enum:"applicable,partially_applicable,not_applicable,out_of_scope,undecided"`
-		InclusionReasons     *[]string       `json:"inclusion_reasons,omitempty"`
-		Rationale            *string         `json:"rationale,omitempty" maxLength:"10000"`
-		ImplementationStatus *Implementation `json:"implementation_status,omitempty" enum:"implemented,partially_implemented,planned,not_implemented,not_evidenced,not_assessed"`
-		Owner                Opt[string]     `json:"owner,omitzero" required:"false"`
-		Note                 Opt[string]     `json:"note,omitzero" required:"false"`
-		NeedsReview          *bool           `json:"needs_review,omitempty"`
-		Reset                []string        `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to reset to the automatic value; all resets every one. A field can't be set and reset in the same request."`
+		ItemSelection
+		Set SoAItemChange `json:"set"`
 	}
 }
 
@@ -280,6 +293,10 @@ var (
 	UpdateSoAItem = Patch[UpdateSoAItemInput, SoAItem](
 		"update-soa-item", "/soa/items/{soaItemId}", "soa:write", tagScope,
 		"Update an SoA item",
+	)
+	EditSoAItems = Post[EditSoAItemsInput, EditResult](
+		"edit-soa-items", "/soa/{soaVersionId}/edit", "soa:write", tagScope,
+		"Change many SoA items at once",
 	)
 	SubmitSoA = Post[SoAInput, SoAVersion](
 		"submit-soa", "/soa/{soaVersionId}/submit-review", "soa:write", tagScope,

@@ -261,6 +261,7 @@ func (a *app) gapListFindings() *cobra.Command {
 	f.StringVar(&in.Domain, "domain", "", "only findings of this domain, such as BCD")
 	f.StringVar(&in.Owner, "owner", "", "only findings of this owner, by name")
 	f.StringVar(&in.Q, "query", "", "only findings with these words")
+	f.StringVar(&in.Where, "where", "", "only those that this filter selects, e.g. 'severity == \"high\" && owner == \"\"'")
 	f.StringVar(&in.Sort, "sort", "", "sort order, such as -severity,owner")
 	l.addFlags(cmd, 0)
 	return cmd
@@ -310,6 +311,7 @@ func (a *app) gapAdd() *cobra.Command {
 func (a *app) gapEdit() *cobra.Command {
 	var in api.UpdateFindingInput
 	b := &in.Body
+	var many manyFlags
 	cmd := &cobra.Command{
 		Use: "edit CONTROL|FINDING", Short: "Change a finding",
 		Long: "Changes fields of a finding. New drafts keep manual edits. The status applies only to the\n" +
@@ -362,7 +364,13 @@ func (a *app) gapEdit() *cobra.Command {
 	addClearableFlag(f, &b.DueDate, "due", "due date, such as 2027-03-31; empty removes it")
 	addClearableFlag(f, &b.Note, "note", "a note; empty removes it")
 	f.StringSliceVar(&b.Reset, "reset", nil, "edited fields to reset to the automatic value, such as severity; all for every field")
-	return cmd
+	return many.addWhere(cmd, func(cmd *cobra.Command, _ []string) error {
+		return editMany(cmd, a, &many, gapVersions, api.EditFindings, func(version string, selection api.ItemSelection) *api.EditFindingsInput {
+			out := &api.EditFindingsInput{}
+			out.GapVersionID, out.Body.ItemSelection, out.Body.Set = version, selection, in.Body
+			return out
+		})
+	})
 }
 
 // renderGapChanges prints how the newest version of the gap analysis differs from the previous one.

@@ -205,6 +205,7 @@ func (a *app) maturityListScores() *cobra.Command {
 	cmd.Flags().StringVar(&in.Domain, "domain", "", "only this domain, e.g. IAC")
 	cmd.Flags().BoolVar(&below, "below-target", false, "only scores below their target")
 	cmd.Flags().StringVar(&in.Q, "query", "", "only scores containing these words")
+	cmd.Flags().StringVar(&in.Where, "where", "", "only those that this filter selects, e.g. 'level < target'")
 	cmd.Flags().StringVar(&in.Sort, "sort", "", "sort order, e.g. level,control_code; an unknown name lists the valid ones")
 	l.addFlags(cmd, 0)
 	return cmd
@@ -213,6 +214,7 @@ func (a *app) maturityListScores() *cobra.Command {
 func (a *app) maturityEdit() *cobra.Command {
 	var in api.UpdateMaturityScoreInput
 	var lvl, target int
+	var many manyFlags
 	cmd := &cobra.Command{
 		Use: "edit CONTROL|SCORE", Short: "Change a score",
 		Long: "Changes a level, its target, the reason or the note. Regenerating keeps\nmanual changes.",
@@ -243,7 +245,14 @@ func (a *app) maturityEdit() *cobra.Command {
 	addOptionalFlag(cmd.Flags(), &in.Body.Rationale, "rationale", "reason for the level")
 	addClearableFlag(cmd.Flags(), &in.Body.Note, "note", "a note; empty removes it")
 	cmd.Flags().StringSliceVar(&in.Body.Reset, "reset", nil, "edited fields to reset to the drafted values, e.g. note; all resets every field")
-	return cmd
+	return many.addWhere(cmd, func(cmd *cobra.Command, _ []string) error {
+		in.Body.Level, in.Body.TargetLevel = flagIfChanged(cmd, "level", lvl), flagIfChanged(cmd, "target", target)
+		return editMany(cmd, a, &many, maturityVersions, api.EditMaturityScores, func(version string, selection api.ItemSelection) *api.EditMaturityScoresInput {
+			out := &api.EditMaturityScoresInput{}
+			out.MaturityVersionID, out.Body.ItemSelection, out.Body.Set = version, selection, in.Body
+			return out
+		})
+	})
 }
 
 func (a *app) maturitySummary() *cobra.Command {

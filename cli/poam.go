@@ -265,6 +265,7 @@ func (a *app) poamListItems() *cobra.Command {
 	f.StringVar(&in.ControlCode, "control", "", "only this control")
 	f.StringVar(&in.Owner, "owner", "", "only this owner (part of the name is enough)")
 	f.StringVar(&in.Q, "query", "", "only items containing these words")
+	f.StringVar(&in.Where, "where", "", "only those that this filter selects, e.g. 'status == \"open\" && due < \"2027-03-01\"'")
 	f.StringVar(&in.Sort, "sort", "", "sort order, e.g. due_date,-severity; an unknown name lists the valid ones")
 	l.addFlags(cmd, 0)
 	return cmd
@@ -328,6 +329,7 @@ func (a *app) poamEdit() *cobra.Command {
 	var in api.UpdatePOAMItemInput
 	var priority int
 	b := &in.Body
+	var many manyFlags
 	cmd := &cobra.Command{
 		Use: "edit POAM|CONTROL|ITEM", Short: "Change an item",
 		Long: "Changes the given fields of an item. Approved dates are kept; the new date is recorded\n" +
@@ -388,7 +390,14 @@ func (a *app) poamEdit() *cobra.Command {
 	addClearableFlag(f, &b.VendorDependency, "vendor", "the vendor it depends on")
 	addClearableFlag(f, &b.Comments, "comments", "comments")
 	f.StringSliceVar(&b.Reset, "reset", nil, "edited fields to reset to the drafted values, e.g. owner; all resets every field")
-	return cmd
+	return many.addWhere(cmd, func(cmd *cobra.Command, _ []string) error {
+		b.Priority = flagIfChanged(cmd, "priority", priority)
+		return editMany(cmd, a, &many, poamVersions, api.EditPOAMItems, func(version string, selection api.ItemSelection) *api.EditPOAMItemsInput {
+			out := &api.EditPOAMItemsInput{}
+			out.POAMVersionID, out.Body.ItemSelection, out.Body.Set = version, selection, in.Body
+			return out
+		})
+	})
 }
 
 // countOpenMilestones returns the number of open milestones and the latest due date among them.

@@ -282,6 +282,7 @@ func (a *app) soaItems() *cobra.Command {
 	f.BoolVar(&review, "needs-review", false, "only items that need review")
 	f.BoolVar(&disagreement, "disagreement", false, "only items on which the second reader says something else")
 	f.StringVar(&in.Q, "query", "", "only items containing these words")
+	f.StringVar(&in.Where, "where", "", "only those that this filter selects, e.g. 'domain == \"IAC\" && confidence < 0.5'")
 	f.StringVar(&in.Sort, "sort", "", "sort order, e.g. owner,control_code; an unknown name lists the valid ones")
 	l.addFlags(cmd, 0)
 	return cmd
@@ -291,6 +292,7 @@ func (a *app) soaEdit() *cobra.Command {
 	var in api.UpdateSoAItemInput
 	var reasons []string
 	var reviewed bool
+	var many manyFlags
 	cmd := &cobra.Command{
 		Use: "edit CONTROL|ITEM", Short: "Change an item",
 		Long: `Changes the given fields of a control's item. Regenerating keeps manual changes. Setting a
@@ -344,7 +346,17 @@ the next one; editing one under review voids the pending approval.`,
 	addClearableFlag(f, &in.Body.Owner, "owner", "who is responsible; empty removes it")
 	addClearableFlag(f, &in.Body.Note, "note", "a note; empty removes it")
 	f.BoolVar(&reviewed, "reviewed", false, "mark the item as reviewed")
-	return cmd
+	return many.addWhere(cmd, func(cmd *cobra.Command, _ []string) error {
+		in.Body.InclusionReasons = flagIfChanged(cmd, "inclusion-reason", reasons)
+		if cmd.Flags().Changed("reviewed") {
+			in.Body.NeedsReview = new(!reviewed)
+		}
+		return editMany(cmd, a, &many, soaVersions, api.EditSoAItems, func(version string, selection api.ItemSelection) *api.EditSoAItemsInput {
+			out := &api.EditSoAItemsInput{}
+			out.SoAVersionID, out.Body.ItemSelection, out.Body.Set = version, selection, in.Body
+			return out
+		})
+	})
 }
 
 func (a *app) soaRefreshEvidence() *cobra.Command {

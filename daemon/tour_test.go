@@ -296,6 +296,9 @@ func (r *tour) soa() {
 		"If-Match",
 		`"`+strconv.Itoa(int(item["revision"].(float64)))+`"`,
 	)
+	r.call(api.EditSoAItems.Operation, "", `{"where": "domain == '`+item["domain_code"].(string)+`'", "set": {"owner": "Ben"}}`)
+	r.expectError(api.EditSoAItems.Operation, "", `{"where": "domane == 'IAC'", "set": {"owner": "Ben"}}`, api.CodeValidation)
+	r.call(api.Undo.Operation, "", `{}`)
 	r.call(api.RefreshSoAEvidence.Operation, "", "")
 	r.call(api.ValidateSoA.Operation, "", "")
 	r.saveID("soaVersionId", r.call(api.RegenerateSoA.Operation, "", ""))
@@ -362,6 +365,7 @@ func (r *tour) gap() {
 	r.saveID("findingId", r.firstRecord(r.call(api.ListFindings.Operation, "?limit=3", "")))
 	r.call(api.GetFinding.Operation, "", "")
 	r.call(api.UpdateFinding.Operation, "", `{"owner": "Ada", "due_date": "2027-02-01", "severity": "medium"}`)
+	r.call(api.EditFindings.Operation, "", `{"item_ids": ["`+r.path["findingId"]+`"], "set": {"status": "planned"}, "dry_run": true}`)
 	r.call(api.GetGapSummary.Operation, "", "")
 	r.saveID("gapVersionId", r.call(api.RegenerateGap.Operation, "", ""))
 	r.call(api.SubmitGap.Operation, "", "")
@@ -376,6 +380,7 @@ func (r *tour) maturity() {
 	r.saveID("maturityScoreId", r.firstRecord(r.call(api.ListMaturityScores.Operation, "?below_target=true", "")))
 	r.call(api.GetMaturityScore.Operation, "", "")
 	r.call(api.UpdateMaturityScore.Operation, "", `{"level": 2, "note": "Shown in a meeting"}`)
+	r.call(api.EditMaturityScores.Operation, "", `{"where": "level == 2", "set": {"target_level": 3}}`)
 	r.call(api.GetMaturitySummary.Operation, "", "")
 	r.saveID("maturityVersionId", r.call(api.RegenerateMaturity.Operation, "", ""))
 	r.call(api.SubmitMaturity.Operation, "", "")
@@ -394,6 +399,7 @@ func (r *tour) poam() {
 		"",
 		`{"owner": "Ada", "status": "in_progress", "milestones": [{"title": "Ordered", "due_date": "2099-01-15", "status": "open"}]}`,
 	)
+	r.call(api.EditPOAMItems.Operation, "", `{"where": "status == 'in_progress'", "set": {"owner": "Ben"}}`)
 	r.call(api.GetPOAMSummary.Operation, "", "")
 	r.call(api.SubmitPOAM.Operation, "", "")
 	r.saveID("approvalId", r.firstRecord(r.call(api.ListApprovals.Operation, "?status=pending&gate=poam", "")))

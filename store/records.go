@@ -95,6 +95,30 @@ type IssueLink struct {
 	IssueID string `json:"issue_id,omitempty"`
 }
 
+// Edit is a person's change of one or more items of a deliverable, with what is needed to undo it.
+type Edit struct {
+	ID             string     `json:"id"`
+	OrganizationID string     `json:"organization_id"`
+	AssessmentID   string     `json:"assessment_id"`
+	UserID         string     `json:"user_id"`
+	By             string     `json:"by"`
+	At             time.Time  `json:"at"`
+	Gate           api.Gate   `json:"gate"`
+	VersionID      string     `json:"version_id"` // that has the changed items
+	Lines          []EditLine `json:"lines"`
+	UndoneAt       *time.Time `json:"undone_at,omitempty"`
+	UndoOf         string     `json:"-"` // the edit that this one undoes; such edits are not stored
+}
+
+// EditLine is the change of one item.
+type EditLine struct {
+	ItemID      string                     `json:"item_id"`
+	ControlCode string                     `json:"control_code"`
+	Fields      []string                   `json:"fields"`
+	Before      map[string]json.RawMessage `json:"before"` // by field that differs; null if it was absent
+	After       string                     `json:"after"`  // hash of these fields after the change
+}
+
 // CarriedItem is an item of an earlier assessment's deliverable whose edits the first draft of the assessment applies.
 type CarriedItem struct {
 	OrganizationID string          `json:"organization_id"`

@@ -33,6 +33,7 @@ import "github.com/scf-service/service/api"
 //	├─ gap_versions, maturity_versions, poam_versions, and their
 //	│  findings, maturity_scores, poam_items       likewise
 //	├─ carried_items     assessment, gate, number
+//	├─ edits             assessment, user, id
 //	├─ readers           assessment, name
 //	│  ├─ readings       assessment, reader, statement
 //	│  └─ model_answers  assessment, reader, number
@@ -203,6 +204,8 @@ var (
 	CarriedItems = newTenantTable("carried_items", func(r *CarriedItem) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, string(r.Gate), r.Number)
 	}, withAssessmentSyncLog(func(r *CarriedItem) string { return r.AssessmentID }))
+	// Edits holds the changes that people can undo.
+	Edits = newTenantTable("edits", func(r *Edit) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.UserID, r.ID) })
 	// Readings holds what a reader says about a statement, by passage: an imported file, or a cache.
 	Readings = newTenantTable("readings", func(r *StatementReadings) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.Reader, r.StatementID)
@@ -341,6 +344,7 @@ var ServiceSchema = Schema{
 		POAMVersions,
 		POAMItems,
 		CarriedItems,
+		Edits,
 		Readers,
 		Readings,
 		ModelAnswers,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/itemfilter"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/tui/draw"
 	"github.com/scf-service/service/tui/list"
@@ -72,6 +73,8 @@ type deliverableType struct {
 	fetchItems   func(ctx context.Context, c Caller, version, control string, p api.Paging) ([]any, api.Pagination, error)
 	patchItem    func(ctx context.Context, c Caller, id string, m api.Match, body []byte) (any, error)
 	commonFields func(item any) *api.Item
+	// compileFilter returns a function that reports whether an expression selects an item.
+	compileFilter func(text string) (func(item any) bool, error)
 }
 
 // newDeliverableType returns k with everything added that is the same for all deliverables with versions V
@@ -103,6 +106,13 @@ func newDeliverableType[V, I any](
 		return version(v), nil
 	}
 	k.commonFields = func(item any) *api.Item { return commonFields(item.(*I)) }
+	k.compileFilter = func(text string) (func(item any) bool, error) {
+		f, err := itemfilter.Compile[I](text)
+		if err != nil {
+			return nil, err
+		}
+		return func(item any) bool { return f.Selects(item.(*I)) }, nil
+	}
 	if k.keyOf == nil {
 		k.keyOf = func(item any) string { return k.commonFields(item).ControlCode }
 	}

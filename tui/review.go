@@ -48,7 +48,7 @@ func (a *App) reviewFor(one api.Assessment, g api.Gate) *review {
 		return v
 	}
 	v := &review{app: a, kind: deliverableTypeFor(g), assessment: one, byKey: map[string]*row{}, histories: map[string]*itemHistory{}}
-	v.list = list.List{Columns: v.kind.columns, Source: v}
+	v.list = list.List{Columns: v.kind.columns, Source: v, Expression: v.compileFilter}
 	a.reviews[key] = v
 	return v
 }
@@ -61,6 +61,15 @@ func (v *review) title() string {
 		t += fmt.Sprintf(" v%d, %s", v.version.VersionNumber, prose.Humanize(v.version.Status))
 	}
 	return t
+}
+
+// compileFilter returns a function that reports whether an expression selects a row.
+func (v *review) compileFilter(text string) (func(row int) bool, error) {
+	selects, err := v.kind.compileFilter(text)
+	if err != nil {
+		return nil, err
+	}
+	return func(i int) bool { return selects(v.rows[i].item) }, nil
 }
 
 // These methods implement list.Source.

@@ -41,7 +41,7 @@ func (v *review) actions() []action.Action {
 		action.Action{
 			Keys:  []string{"/"},
 			Label: "filter",
-			Help:  "filters as you type: the code, title, requirements and fields must contain all words",
+			Help:  "filters as you type: the code, title, requirements and fields must contain all words; or = and an expression, such as =confidence < 0.5",
 			Do:    v.startFilter,
 		},
 	)

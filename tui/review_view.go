@@ -6,6 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/tui/draw"
@@ -63,6 +64,9 @@ func (v *review) view(w, h int) []draw.Line {
 // filterOrCountsLine returns the line above the list, which shows the filter or else the counts.
 func (v *review) filterOrCountsLine(w int) draw.Line {
 	if f := filterLine(v.filterField, &v.list, w-24); f != nil {
+		if err := v.list.FilterError(); err != nil {
+			return append(f, draw.Span{Text: "  " + api.AsError(err).Message, Style: draw.Dim})
+		}
 		return append(f, draw.Span{Text: fmt.Sprintf("  %d of %d", len(v.list.VisibleRows()), len(v.rows)), Style: draw.Dim})
 	}
 	open := 0

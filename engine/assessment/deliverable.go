@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -139,6 +138,7 @@ type deliverable interface {
 	collectEditedControls(tx *store.Tx, a *api.Assessment, controls map[string]bool) error
 	findUnapprovedNewest(tx *store.Tx, a *api.Assessment) (*api.Outdated, error)
 	deleteVersions(tx *store.Tx, org, assessment string) ([]string, error)
+	undo(tx *store.Tx, by api.Caller, a *api.Assessment, e *store.Edit, dryRun, skipEdited bool) (*api.EditResult, error)
 }
 
 // inputPrefixes maps each gate to the prefix of the keys under which a version records which version of
@@ -483,81 +483,6 @@ func (k deliverableType[V, I]) withdrawFromReview(tx *store.Tx, by api.Caller, a
 	return nil
 }
 
-// editItem applies a user's change to an item and returns the result. If the version was already
-// approved or rejected, it first copies all items to a new version.
-func editItem[V, I any](
-	ctx context.Context,
-	s *Service,
-	by api.Caller,
-	k deliverableType[V, I],
-	itemID string,
-	match api.Match,
-	change func(*I) ([]string, error),
-) (*I, error) {
-	var out I
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		org := by.OrganizationID
-		item, err := k.items.Get(tx, org, itemID)
-		if err != nil {
-			return store.ToNotFound(err, k.gate.Title()+" item", itemID)
-		}
-		a, err := getAssessment(tx, by, k.item(&item).AssessmentID)
-		if err != nil {
-			return err
-		}
-		if err := requireOpen(&a); err != nil {
-			return err
-		}
-		if err := checkIfMatch(match, k.item(&item).Revision); err != nil {
-			return err
-		}
-		v, err := k.getVersion(tx, org, k.item(&item).VersionID)
-		if err != nil {
-			return err
-		}
-		tried := item
-		fields, err := change(&tried)
-		if err == nil && (k.version(&v).Status != api.VersionDraft || k.item(&item).AreManual(fields)) {
-			fields, err = namesIfAnyChanged(&item, &tried, fields)
-		}
-		if err != nil || len(fields) == 0 {
-			out = item
-			return err // invalid or unchanged: nothing to reopen
-		}
-		if err := k.validateItem(&tried); err != nil {
-			return err
-		}
-		switch head := k.version(&v); head.Status {
-		case api.VersionUnderReview:
-			err = k.withdrawFromReview(tx, by, &a, &v, "changed while under review, by "+by.Actor.Name)
-		case api.VersionApproved, api.VersionRejected:
-			v, item, err = k.copyToNextVersion(tx, by, &a, v, item)
-		case api.VersionSuperseded:
-			err = api.Conflict(
-				"version %d of the %s was superseded; change the item in the newest version",
-				head.VersionNumber,
-				k.gate.Title(),
-			)
-		}
-		if err != nil {
-			return err
-		}
-		before := item
-		if fields, err = change(&item); err != nil {
-			return err
-		}
-		recordEdit(tx, by, k.item(&item), fields)
-		addAuthor(k.version(&v), by)
-		if err := errors.Join(k.items.Put(tx, org, &item), k.recomputeItemCountAndHash(tx, org, &v)); err != nil {
-			return err
-		}
-		k.version(&v).UpdatedAt = tx.Now()
-		out = item
-		return errors.Join(k.saveVersionAndArtifact(tx, by, &v), k.auditItemChange(tx, by, k.item(&item), fields, statusChange(&before, &item)))
-	})
-	return &out, err
-}
-
 // statusChange returns the implementation status before and after a change of an SoA item, or nil for other
 // items. It is what ExportReaderDecisions reports.
 func statusChange(before, after any) map[string]any {
@@ -566,21 +491,6 @@ func statusChange(before, after any) map[string]any {
 		return nil
 	}
 	return map[string]any{"status_before": from.ImplementationStatus, "status_after": after.(*api.SoAItem).ImplementationStatus}
-}
-
-// auditItemChange writes an audit event for a user's change of item fields, with more data if given.
-func (k deliverableType[V, I]) auditItemChange(tx *store.Tx, by api.Caller, it *api.Item, fields []string, more map[string]any) error {
-	var named []string
-	for _, f := range fields {
-		named = append(named, prose.Humanize(strings.TrimPrefix(f, resetPrefix)))
-	}
-	data := map[string]any{"control_code": it.ControlCode, "fields": fields}
-	maps.Copy(data, more)
-	return audit.RecordEvent(tx, by, audit.Event{
-		Type: string(k.gate) + ".item_changed", AssessmentID: it.AssessmentID,
-		Summary:      fmt.Sprintf("changed %s in the %s: %s", it.ControlCode, k.gate.Title(), strings.Join(named, ", ")),
-		ResourceType: string(k.gate) + "_item", ResourceID: it.ID, Data: data,
-	})
 }
 
 // addAuthor records the caller as somebody who edited items of the version.
@@ -641,22 +551,22 @@ func (f *changedFields) addResets(it *api.Item, names []string) error {
 	return nil
 }
 
-// copyToNextVersion copies an approved or rejected version to a new version. It returns that version and
-// the copy of the given item, or a conflict error if a newer version already exists.
+// copyToNextVersion copies an approved or rejected version to a new version. It returns that version and its copies of the
+// given items, or a conflict error if a newer version already exists.
 func (k deliverableType[V, I]) copyToNextVersion(
 	tx *store.Tx,
 	by api.Caller,
 	a *api.Assessment,
 	from V,
-	item I,
-) (v V, copied I, err error) {
+	of []I,
+) (v V, copies []I, err error) {
 	org, head := by.OrganizationID, k.version(&from)
 	newest, _, err := k.newestVersion(tx, org, a.ID)
 	if err != nil {
-		return v, copied, err
+		return v, nil, err
 	}
 	if n := k.version(&newest); n.ID != head.ID {
-		return v, copied, api.Conflict(
+		return v, nil, api.Conflict(
 			"version %d of the %s is %s and can't be changed; edit the item in version %d",
 			head.VersionNumber,
 			k.gate.Title(),
@@ -666,23 +576,31 @@ func (k deliverableType[V, I]) copyToNextVersion(
 	}
 	items, err := k.readItems(tx, org, head.ID)
 	if err != nil {
-		return v, copied, err
+		return v, nil, err
+	}
+	index := make(map[string]int, len(items))
+	for n := range items {
+		index[k.item(&items[n]).ID] = n
+	}
+	places := make([]int, len(of))
+	for n := range of {
+		places[n] = index[k.item(&of[n]).ID]
 	}
 	if head.Status == api.VersionApproved && k.clearApproved != nil {
 		for n := range items {
 			k.clearApproved(&items[n])
 		}
 	}
-	at := slices.IndexFunc(items, func(i I) bool { return k.item(&i).ID == k.item(&item).ID })
-	if v, err = k.insertNextVersion(
+	v, err = k.insertNextVersion(
 		tx,
 		by,
 		a,
 		draft[I]{items: items, method: head.Method, inputs: head.Inputs, editedControls: head.Kept, isCopy: true},
-	); err != nil {
-		return v, copied, err
+	)
+	for _, n := range places {
+		copies = append(copies, items[n])
 	}
-	return v, items[at], nil
+	return v, copies, err
 }
 
 // listVersions lists the versions of an assessment, newest first.

@@ -16,6 +16,7 @@ import (
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/judge/plan"
 	"github.com/scf-service/service/engine/risk"
+	"github.com/scf-service/service/internal/itemfilter"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
@@ -219,6 +220,10 @@ func (s *Service) listFindings(
 	if _, err := normalizeItemFilter(ctx, s, by, gap, id, itemFilter{domain: &f.Domain, control: &f.ControlCode}); err != nil {
 		return nil, err
 	}
+	where, err := itemfilter.Compile[api.Finding](f.Where)
+	if err != nil {
+		return nil, err
+	}
 	return listItems(
 		ctx,
 		s,
@@ -230,7 +235,7 @@ func (s *Service) listFindings(
 		cmp.Or(f.Sort, "-severity,-evidenced,-severity_points,-weight,control_code"),
 		findingOrder,
 		func(i *api.Finding) bool {
-			return matchesDomainAndControl(i.Item, f.Domain, f.ControlCode) && (f.Severity == "" || i.Severity == f.Severity) &&
+			return where.Selects(i) && matchesDomainAndControl(i.Item, f.Domain, f.ControlCode) && (f.Severity == "" || i.Severity == f.Severity) &&
 				(f.Status == "" || i.Status == f.Status) &&
 				matchesOwner(f.Owner, i.Owner) &&
 				matchesQuery(q, i.ControlCode, i.ControlTitle, i.Condition, i.Recommendation) &&
@@ -255,12 +260,6 @@ func (s *Service) GetFinding(ctx context.Context, by api.Caller, in *api.Finding
 // UpdateFinding applies a user's change to a finding.
 func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.UpdateFindingInput) (*api.Finding, error) {
 	b := in.Body
-	if err := firstError(validateOwner(b.Owner.Value), s.checkTodayOrLaterDate("due_date", b.DueDate.Value)); err != nil {
-		return nil, err
-	}
-	if b.Status != nil && *b.Status == api.NotAssessed {
-		return nil, notAssessedError()
-	}
 	var soaItem *api.SoAItem // needed for a status
 	if b.Status != nil {
 		var err error
@@ -272,14 +271,68 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 	if err != nil {
 		return nil, err
 	}
-	return editItem(ctx, s, by, gap, in.FindingID, in.Match, func(i *api.Finding) ([]string, error) {
+	change, err := s.changeFinding(by, b, redrafted, func(*api.Finding) *api.SoAItem { return soaItem })
+	if err != nil {
+		return nil, err
+	}
+	return editItem(ctx, s, by, gap, in.FindingID, in.Match, change)
+}
+
+// EditFindings applies a user's change to all findings that a selection matches.
+func (s *Service) EditFindings(ctx context.Context, by api.Caller, in *api.EditFindingsInput) (*api.EditResult, error) {
+	b := in.Body.Set
+	lines := map[string]*api.SoAItem{} // by control, of the Statement of Applicability that the findings are based on
+	if b.Status != nil {
+		err := s.db.View(ctx, func(tx *store.Tx) error {
+			v, err := gap.getVersion(tx, by.OrganizationID, in.GapVersionID)
+			if err != nil || v.Inputs["soa_version_id"] == "" {
+				return err
+			}
+			items, err := soa.readItems(tx, by.OrganizationID, v.Inputs["soa_version_id"])
+			for n := range items {
+				lines[items[n].ControlCode] = &items[n]
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	change, err := s.changeFinding(by, b, nil, func(i *api.Finding) *api.SoAItem {
+		if i.Source == sourceManual {
+			return nil
+		}
+		return lines[i.ControlCode]
+	})
+	if err != nil {
+		return nil, err
+	}
+	return editItems(ctx, s, by, gap, in.GapVersionID, in.Body.ItemSelection, b.Reset, change)
+}
+
+// changeFinding returns a function that changes a finding and returns the names of the changed fields. redrafted is the
+// finding as drafted without the edits that are reset, or nil; soaItem returns the item of the Statement of Applicability
+// that a finding is based on, or nil.
+func (s *Service) changeFinding(
+	by api.Caller,
+	b api.FindingChange,
+	redrafted *api.Finding,
+	soaItem func(*api.Finding) *api.SoAItem,
+) (func(*api.Finding) ([]string, error), error) {
+	if err := firstError(validateOwner(b.Owner.Value), s.checkTodayOrLaterDate("due_date", b.DueDate.Value)); err != nil {
+		return nil, err
+	}
+	if b.Status != nil && *b.Status == api.NotAssessed {
+		return nil, notAssessedError()
+	}
+	return func(i *api.Finding) ([]string, error) {
 		var f changedFields
 		assignField(&f, "status", &i.Status, b.Status)
 		if b.Status != nil {
 			i.Result = resultForStatus(i.Status)
 		}
-		if soaItem != nil {
-			plan.RewriteForStatusOverride(i, *soaItem, by.Actor.Name)
+		if line := soaItem(i); line != nil && b.Status != nil {
+			plan.RewriteForStatusOverride(i, *line, by.Actor.Name)
 		}
 		assignField(&f, "severity", &i.Severity, b.Severity)
 		if b.Severity != nil {
@@ -302,7 +355,7 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 				}
 			}
 		})
-	})
+	}, nil
 }
 
 func notAssessedError() error {

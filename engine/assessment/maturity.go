@@ -11,6 +11,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/internal/itemfilter"
 	"github.com/scf-service/service/store"
 )
 
@@ -135,6 +136,10 @@ func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.Maturit
 		return nil, err
 	}
 	in = &filter
+	where, err := itemfilter.Compile[api.MaturityScore](in.Where)
+	if err != nil {
+		return nil, err
+	}
 	return listItems(
 		ctx,
 		s,
@@ -146,7 +151,7 @@ func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.Maturit
 		in.Sort,
 		maturityOrder,
 		func(i *api.MaturityScore) bool {
-			return matchesDomainAndControl(i.Item, in.Domain, in.ControlCode) &&
+			return where.Selects(i) && matchesDomainAndControl(i.Item, in.Domain, in.ControlCode) &&
 				(in.BelowTarget == "" || fmt.Sprint(i.Level < i.TargetLevel) == in.BelowTarget) &&
 				(in.Level == "" || fmt.Sprint(i.Level) == in.Level) &&
 				(in.Assessed == "" || fmt.Sprint(i.Assessed) == in.Assessed) &&
@@ -174,12 +179,48 @@ func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.Update
 	if err != nil {
 		return nil, err
 	}
-	return editItem(ctx, s, by, maturity, in.MaturityScoreID, in.Match, func(i *api.MaturityScore) ([]string, error) {
+	change := changeScore(by, b, redrafted, func(*api.MaturityScore) *api.Control { return control })
+	return editItem(ctx, s, by, maturity, in.MaturityScoreID, in.Match, change)
+}
+
+// EditMaturityScores applies a user's change to all scores that a selection matches.
+func (s *Service) EditMaturityScores(ctx context.Context, by api.Caller, in *api.EditMaturityScoresInput) (*api.EditResult, error) {
+	v, err := getVersion(ctx, s, by, maturity, in.MaturityVersionID)
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.readAssessment(ctx, by, v.AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := s.catalogSnapshot(ctx, &a)
+	if err != nil {
+		return nil, err
+	}
+	b := in.Body.Set
+	change := changeScore(by, b, nil, func(i *api.MaturityScore) *api.Control {
+		if c, err := snap.Control(i.ControlCode); err == nil {
+			return &c
+		}
+		return nil // the catalog no longer has it
+	})
+	return editItems(ctx, s, by, maturity, in.MaturityVersionID, in.Body.ItemSelection, b.Reset, change)
+}
+
+// changeScore returns a function that changes a score and returns the names of the changed fields. redrafted is the score
+// as drafted without the edits that are reset, or nil; controlOf returns the control of a score, or nil.
+func changeScore(
+	by api.Caller,
+	b api.MaturityScoreChange,
+	redrafted *api.MaturityScore,
+	controlOf func(*api.MaturityScore) *api.Control,
+) func(*api.MaturityScore) ([]string, error) {
+	return func(i *api.MaturityScore) ([]string, error) {
 		var f changedFields
 		assignField(&f, "level", &i.Level, b.Level)
 		if b.Level != nil {
 			i.Assessed = true
-			if control != nil {
+			if control := controlOf(i); control != nil {
 				plan.SetCurrentAndNextCriteria(i, *control)
 			}
 			if b.Rationale == nil {
@@ -191,11 +232,11 @@ func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.Update
 		f.addIf("note", b.Note.AssignIfSet(&i.Note))
 		return f, resetFields(&f, &i.Item, b.Reset, i, redrafted, func(to, from *api.MaturityScore, field string) {
 			copyScoreField(to, from, field)
-			if control != nil && field == "level" {
+			if control := controlOf(to); control != nil && field == "level" {
 				plan.SetCurrentAndNextCriteria(to, *control)
 			}
 		})
-	})
+	}
 }
 
 // controlForScore returns the control that a score rates, or nil if the catalog no longer has it.

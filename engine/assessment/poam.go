@@ -12,6 +12,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/internal/itemfilter"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
@@ -304,6 +305,10 @@ func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAM
 		return nil, err
 	}
 	in = &filter
+	where, err := itemfilter.Compile[api.POAMItem](in.Where)
+	if err != nil {
+		return nil, err
+	}
 	return listItems(
 		ctx,
 		s,
@@ -315,7 +320,7 @@ func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAM
 		cmp.Or(in.Sort, "priority,poam_code"),
 		poamOrder,
 		func(i *api.POAMItem) bool {
-			return matchesDomainAndControl(i.Item, in.Domain, "") && (in.ControlCode == "" || plan.ClosesControl(i, in.ControlCode)) &&
+			return where.Selects(i) && matchesDomainAndControl(i.Item, in.Domain, "") && (in.ControlCode == "" || plan.ClosesControl(i, in.ControlCode)) &&
 				(in.Status == "" || i.Status == in.Status) && (in.Severity == "" || i.Severity == in.Severity) &&
 				(in.Priority == 0 || i.Priority == in.Priority) &&
 				(in.Overdue == "" || fmt.Sprint(isOverdue(i, today)) == in.Overdue) &&
@@ -333,15 +338,64 @@ func (s *Service) GetPOAMItem(ctx context.Context, by api.Caller, in *api.POAMIt
 // UpdatePOAMItem applies a user's change to an item of the plan.
 func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.UpdatePOAMItemInput) (*api.POAMItem, error) {
 	b := in.Body
-	for name, d := range map[string]*api.Date{"due_date": b.DueDate, "risk_accepted_until": b.RiskAcceptedUntil.Value} {
-		if err := s.checkTodayOrLaterDate(name, d); err != nil {
-			return nil, err
-		}
-	}
 	var approved *api.POAMItem
 	if b.Milestones != nil || b.DueDate != nil {
 		var err error
 		if approved, err = s.findApprovedPOAMItem(ctx, by, in.POAMItemID); err != nil {
+			return nil, err
+		}
+	}
+	redrafted, err := draftItemWithoutEdits(ctx, s, by, poam, in.POAMItemID, b.Reset, s.draftPOAM)
+	if err != nil {
+		return nil, err
+	}
+	change, err := s.changePOAMItem(by, b, redrafted, func(*api.POAMItem) *api.POAMItem { return approved })
+	if err != nil {
+		return nil, err
+	}
+	return editItem(ctx, s, by, poam, in.POAMItemID, in.Match, change)
+}
+
+// EditPOAMItems applies a user's change to all items of the plan that a selection matches.
+func (s *Service) EditPOAMItems(ctx context.Context, by api.Caller, in *api.EditPOAMItemsInput) (*api.EditResult, error) {
+	b := in.Body.Set
+	if b.Milestones != nil {
+		return nil, api.Invalid("set.milestones", "milestones differ between items; change them item by item")
+	}
+	var approved []api.POAMItem
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		v, err := poam.getVersion(tx, by.OrganizationID, in.POAMVersionID)
+		if err != nil {
+			return err
+		}
+		a, err := getAssessment(tx, by, v.AssessmentID)
+		if err != nil {
+			return err
+		}
+		approved, err = poam.lastApprovedItems(tx, s, &a)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	change, err := s.changePOAMItem(by, b, nil, func(i *api.POAMItem) *api.POAMItem { return findApprovedMatch(approved, i) })
+	if err != nil {
+		return nil, err
+	}
+	return editItems(ctx, s, by, poam, in.POAMVersionID, in.Body.ItemSelection, b.Reset, change)
+}
+
+// changePOAMItem returns a function that changes an item of the plan and returns the names of the changed fields. redrafted
+// is the item as drafted without the edits that are reset, or nil; approvedOf returns the approved item that an item
+// continues, or nil.
+func (s *Service) changePOAMItem(
+	by api.Caller,
+	b api.POAMItemChange,
+	redrafted *api.POAMItem,
+	approvedOf func(*api.POAMItem) *api.POAMItem,
+) (func(*api.POAMItem) ([]string, error), error) {
+	for name, d := range map[string]*api.Date{"due_date": b.DueDate, "risk_accepted_until": b.RiskAcceptedUntil.Value} {
+		if err := s.checkTodayOrLaterDate(name, d); err != nil {
 			return nil, err
 		}
 	}
@@ -351,17 +405,17 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 	if b.CorrectiveAction != nil && api.IsBlank(*b.CorrectiveAction) {
 		return nil, api.Invalid("corrective_action", "state what is to be done")
 	}
-	redrafted, err := draftItemWithoutEdits(ctx, s, by, poam, in.POAMItemID, b.Reset, s.draftPOAM)
-	if err != nil {
-		return nil, err
-	}
-	return editItem(ctx, s, by, poam, in.POAMItemID, in.Match, func(i *api.POAMItem) ([]string, error) {
+	return func(i *api.POAMItem) ([]string, error) {
 		var f changedFields
 		assignField(&f, "corrective_action", &i.CorrectiveAction, b.CorrectiveAction)
 		assignField(&f, "priority", &i.Priority, b.Priority)
 		assignField(&f, "effort", &i.Effort, b.Effort)
 		f.addIf("owner", emptyAsNone(b.Owner).AssignIfSet(&i.Owner))
 		f.addIf("resources", b.Resources.AssignIfSet(&i.Resources))
+		var approved *api.POAMItem
+		if b.DueDate != nil || b.Milestones != nil {
+			approved = approvedOf(i)
+		}
 		if b.DueDate != nil && approved != nil {
 			s.recordDueChange(by, i, *b.DueDate)
 			f.addIf("due_date", true)
@@ -405,7 +459,7 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 			)
 		}
 		return f, resetFields(&f, &i.Item, b.Reset, i, redrafted, copyPOAMField)
-	})
+	}, nil
 }
 
 // SubmitPOAM puts a version of the plan under review.

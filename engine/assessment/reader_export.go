@@ -201,9 +201,17 @@ func readDecisions(tx *store.Tx, org, assessment string) (out []decision, err er
 			}
 		}
 	}
+	type editedItem struct{ edit, item string }
+	edited := map[editedItem]int{} // index in out
 	for e, err := range store.Audit.Scan(tx, org) {
 		if err != nil {
 			return nil, err
+		}
+		if undone := toText(e.Changes["undo_of"]); undone != "" {
+			if n, ok := edited[editedItem{undone, e.ResourceID}]; ok {
+				out[n].Decision = ""
+			}
+			continue
 		}
 		before, after := e.Changes["status_before"], e.Changes["status_after"]
 		if e.Action != string(api.GateSoA)+".item_changed" || before == nil || !changesReview(e.Changes["fields"]) {
@@ -222,9 +230,10 @@ func readDecisions(tx *store.Tx, org, assessment string) (out []decision, err er
 		if from != to {
 			kind = "changed"
 		}
+		edited[editedItem{toText(e.Changes["edit_id"]), e.ResourceID}] = len(out)
 		out = append(out, newDecision(&v, &i, kind, from, to, e.Actor.Name, e.At))
 	}
-	return out, nil
+	return slices.DeleteFunc(out, func(d decision) bool { return d.Decision == "" }), nil
 }
 
 func toText(v any) string {

@@ -224,13 +224,13 @@ func (k deliverableType[V, I]) ApplyChanges(
 	case api.VersionUnderReview:
 		err = k.withdrawFromReview(tx, by, &a, &v, "changed while under review, by "+by.Actor.Name)
 	case api.VersionApproved, api.VersionRejected:
-		var copied I
 		if head.Status == api.VersionApproved && k.clearApproved != nil {
 			k.clearApproved(&tried)
 		}
-		if v, copied, err = k.copyToNextVersion(tx, by, &a, v, target); err == nil {
+		copies := []I{target}
+		if v, copies, err = k.copyToNextVersion(tx, by, &a, v, copies); err == nil {
 			to := k.item(&tried)
-			as := *k.item(&copied)
+			as := *k.item(&copies[0])
 			to.TenantRecord, to.VersionID, to.Revision = as.TenantRecord, as.VersionID, as.Revision
 		}
 	case api.VersionSuperseded:
@@ -248,7 +248,7 @@ func (k deliverableType[V, I]) ApplyChanges(
 	addAuthor(k.version(&v), by)
 	k.version(&v).UpdatedAt = tx.Now()
 	return conflicts, errors.Join(k.items.Put(tx, org, &tried), k.recomputeItemCountAndHash(tx, org, &v), k.saveVersionAndArtifact(tx, by, &v),
-		k.auditItemChange(tx, by, it, merged, map[string]any{"offline": true}))
+		k.recordItemChange(tx, by, it, merged, map[string]any{"offline": true}))
 }
 
 func (k deliverableType[V, I]) AddItem(tx *store.Tx, by api.Caller, assessment string, fields map[string]json.RawMessage) error {

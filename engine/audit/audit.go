@@ -109,7 +109,20 @@ func RecordEvent(tx *store.Tx, by api.Caller, e Event) error {
 	return err
 }
 
+// RecordTimeline writes an event to the assessment's timeline only; its audit records are written apart.
+func RecordTimeline(tx *store.Tx, by api.Caller, e Event) error {
+	_, err := insertTimeline(tx, by, e)
+	return err
+}
+
 func recordEventWithID(tx *store.Tx, by api.Caller, e Event) (id string, err error) {
+	if id, err = insertTimeline(tx, by, e); err != nil {
+		return "", err
+	}
+	return id, Append(tx, by, Entry{Action: e.Type, ResourceType: e.ResourceType, ResourceID: e.ResourceID, Changes: e.Data})
+}
+
+func insertTimeline(tx *store.Tx, by api.Caller, e Event) (id string, err error) {
 	line := store.TimelineEvent{
 		OrganizationID: by.OrganizationID, AssessmentID: e.AssessmentID,
 		TimelineEvent: api.TimelineEvent{
@@ -122,7 +135,7 @@ func recordEventWithID(tx *store.Tx, by api.Caller, e Event) (id string, err err
 			return "", err
 		}
 	}
-	return line.ID, Append(tx, by, Entry{Action: e.Type, ResourceType: e.ResourceType, ResourceID: e.ResourceID, Changes: e.Data})
+	return line.ID, nil
 }
 
 // RecordAndPublishEvent writes an event to the assessment's timeline, to the audit chain and to the outbox.

@@ -19,7 +19,7 @@ cmd/service       → lower
 
 packaging         → cli
 cli               → mcp internal/linereader internal/regularfile cli/contexts cli/print client engine/check engine/report/workbook api internal/lazyregexp internal/editdistance internal/prose
-tui               → internal/regularfile cli/print client api internal/prose
+tui               → internal/regularfile cli/print client api internal/itemfilter internal/prose
 mcp               → internal/linereader client api
 daemon            → web engine engine/identity engine/idempotency api internal/tracing internal/lazyregexp
 web               → cli/print client api internal/prose
@@ -52,7 +52,7 @@ engine/report/wording → api internal/prose
 engine/report/drawing →
 
 internal/bench/judgement → engine/assessment engine/judge engine/judge/modelreader engine/judge/reading engine/evidence engine/evidence/embed engine/catalog/starter engine/catalog/scf api examples internal/prose
-engine/assessment → engine/assessment/merge engine/risk engine/judge/plan engine/judge engine/judge/modelreader engine/judge/reading engine/llm engine/evidence engine/evidence/dedup engine/catalog engine/catalog/scf engine/audit store api internal/prose
+engine/assessment → engine/assessment/merge engine/risk engine/judge/plan engine/judge engine/judge/modelreader engine/judge/reading engine/llm engine/evidence engine/evidence/dedup engine/catalog engine/catalog/scf engine/audit store api internal/itemfilter internal/prose
 engine/assessment/merge → engine/catalog/scf api internal/prose
 engine/check      → engine/judge/plan engine/judge engine/catalog/oscal api internal/lazyregexp internal/editdistance internal/prose
 engine/judge/plan → engine/judge engine/judge/text engine/risk api internal/lazyregexp internal/prose
@@ -98,6 +98,7 @@ engine/audit      → store api
 
 store             → api internal/filelock internal/regularfile internal/tracing internal/lazyregexp internal/bytereader
 
+internal/itemfilter → api internal/editdistance
 internal/netguard → api
 internal/secretbox → api
 internal/questionnaire → internal/lazyregexp
@@ -222,6 +223,7 @@ var homes = map[string][]string{
 	"codeberg.org/go-pdf/fpdf":              {"engine/report/render", "examples/harbor/make", "internal/testutil/documenttest"},
 	"github.com/charmbracelet":              {"tui", "cli"},
 	"github.com/danielgtaylor/huma/v2":      {"daemon"},
+	"github.com/expr-lang/expr":             {"internal/itemfilter"},
 	"github.com/go-chi/chi/v5":              {"daemon"},
 	"github.com/defenseunicorns/go-oscal":   {"engine/catalog/oscal", "engine/check", "engine/report/render"},
 	"github.com/itchyny/gojq":               {"cli"},

@@ -39,8 +39,11 @@ type List struct {
 	Source  Source
 	// RowFilter narrows the list in addition to the text filter; nil for all.
 	RowFilter func(row int) bool
+	// Expression compiles a filter that begins with =; nil if the list has no such filters.
+	Expression func(text string) (selects func(row int) bool, err error)
 
 	filter      string
+	filterErr   error
 	visible     []int
 	cursor, top int
 	marked      map[string]bool
@@ -62,10 +65,16 @@ func (l *List) Refresh() {
 
 func (l *List) applyFilter() {
 	words := strings.Fields(strings.ToLower(l.filter))
+	var selects func(row int) bool
+	l.filterErr = nil
+	if text, ok := strings.CutPrefix(l.filter, "="); ok && l.Expression != nil {
+		words = nil
+		selects, l.filterErr = l.Expression(text)
+	}
 	l.visible = l.visible[:0]
 rows:
 	for row := range l.Source.Len() {
-		if l.RowFilter != nil && !l.RowFilter(row) {
+		if l.RowFilter != nil && !l.RowFilter(row) || selects != nil && !selects(row) {
 			continue
 		}
 		if len(words) > 0 {
@@ -80,13 +89,16 @@ rows:
 	}
 }
 
-// SetFilter shows only rows containing all of the words.
+// SetFilter shows only rows containing all of the words or, if it begins with =, those that an expression selects.
 func (l *List) SetFilter(words string) {
 	if l.filter != words {
 		l.filter = words
 		l.Refresh()
 	}
 }
+
+// FilterError returns why the active filter can't be used, or nil. All rows are shown then.
+func (l *List) FilterError() error { return l.filterErr }
 
 // Filter returns the active filter.
 func (l *List) Filter() string { return l.filter }

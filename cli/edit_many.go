@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
+)
+
+// manyFlags are the flags of an edit command that select many items.
+type manyFlags struct {
+	where       string
+	dryRun, yes bool
+}
+
+const whereHelp = `
+
+With --where instead of a name, all items that a filter selects are changed: fields are
+compared with ==, !=, <, in, contains and the like, and joined by &&, || and not. Shows what
+would change and asks first. ` + "`service undo`" + ` takes it back. A wrong field lists all fields.`
+
+// addWhere adds the flags to a command that changes one named item, and returns it. many changes what the filter selects.
+func (f *manyFlags) addWhere(cmd *cobra.Command, many func(*cobra.Command, []string) error) *cobra.Command {
+	one := cmd.RunE
+	cmd.Use = strings.Replace(cmd.Use, "edit ", "edit [", 1) + "]"
+	cmd.Long += whereHelp
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch byFilter := cmd.Flags().Changed("where"); {
+		case byFilter && len(args) > 0:
+			return usageError("name one item, or select several with --where; not both")
+		case byFilter:
+			return many(cmd, args)
+		case len(args) == 0:
+			return withHint(usageError("name the item to change"), "or select several with --where; see `--help`")
+		case f.dryRun || f.yes:
+			return usageError("--dry-run and --yes belong to --where")
+		}
+		return one(cmd, args)
+	}
+	cmd.Flags().StringVar(&f.where, "where", "", "change all items that this filter selects; \"true\" selects all")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "with --where: show what would change without changing anything")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "with --where: change without asking")
+	return cmd
+}
+
+// editMany changes the items of the newest version that the filter selects, after a preview. input returns the input of the
+// operation for a version and a selection.
+func editMany[V, I any](
+	cmd *cobra.Command,
+	a *app,
+	f *manyFlags,
+	d deliverable[V],
+	op api.Op[I, api.EditResult],
+	input func(version string, selection api.ItemSelection) *I,
+) error {
+	changes := false
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		changes = changes || f.Changed && f.Name != "where" && f.Name != "dry-run" && f.Name != "yes"
+	})
+	if !changes {
+		return withHint(usageError("`%s` needs at least one change", cmd.CommandPath()), "`%s --help` lists what can be changed", cmd.CommandPath())
+	}
+	v, err := d.fetchNewestVersion(cmd.Context(), a)
+	if err != nil {
+		return err
+	}
+	head := d.header(v)
+	selection := api.ItemSelection{Where: f.where, DryRun: true}
+	preview, err := call(cmd.Context(), a, op, input(head.ID, selection))
+	if err != nil {
+		return err
+	}
+	if preview.MatchedCount == 0 {
+		return withHint(runtimeError("no item of the %s, version %d with %s, matches %s; nothing was changed", d.gate.Title(), head.VersionNumber,
+			prose.Count(preview.ItemCount, "item", "items"), f.where), "list items with `%s`", a.suggestedCommandLine(d.listCommand()))
+	}
+	if f.dryRun || len(preview.Lines) == 0 {
+		return a.out.Print(preview, func(p *print.Page) { renderEdit(p, preview, "would change") })
+	}
+	all := ""
+	if preview.MatchedCount == preview.ItemCount {
+		all = ", that is every item,"
+	}
+	if a.Interactive && !f.yes {
+		if err := a.previewOnStderr(func(p *print.Page) { renderEdit(p, preview, "will change") }); err != nil {
+			return err
+		}
+	}
+	action := fmt.Sprintf("change %s%s of the %s", prose.Count(len(preview.Lines), "item", "items"), all, d.gate.Title())
+	if err := a.confirm(f.yes, action); err != nil {
+		return err
+	}
+	selection.DryRun, selection.ContentSHA256 = false, preview.ContentSHA256
+	out, err := call(cmd.Context(), a, op, input(head.ID, selection))
+	if err != nil {
+		return err
+	}
+	a.noteEditEffect(head, &api.Item{}, &api.Item{VersionID: out.VersionID, Revision: 1}, d.gate)
+	return a.out.Print(out, func(p *print.Page) {
+		renderEdit(p, out, "changed")
+		p.Command(a.suggestedCommandLine("undo"))
+	})
+}
+
+// listCommand returns the command that lists the items of the deliverable.
+func (d deliverable[V]) listCommand() string {
+	switch d.gate {
+	case api.GateSoA:
+		return "soa items"
+	case api.GateMaturity:
+		return "maturity list"
+	}
+	return d.commandName() + " list"
+}
+
+// previewOnStderr prints a page before a question, which is not part of the output.
+func (a *app) previewOnStderr(page func(*print.Page)) error {
+	return (&print.Output{W: a.Stderr, Width: a.StderrWidth}).PrintPage(page)
+}
+
+// maxEditedLines is the number of changed items that a page lists.
+const maxEditedLines = 20
+
+// renderEdit prints what changes in which items. verb says whether it has.
+func renderEdit(p *print.Page, r *api.EditResult, verb string) {
+	if len(r.Lines) == 0 && len(r.Skipped) == 0 {
+		p.Text("Nothing changes: %s already like that.", prose.Count(r.MatchedCount, "matching item is", "matching items are"))
+		return
+	}
+	p.Title("%s, version %d: %s %s", prose.Capitalize(r.Gate.Title()), r.VersionNumber, prose.Count(len(r.Lines), "item", "items"), verb)
+	for _, l := range r.Lines[:min(len(r.Lines), maxEditedLines)] {
+		p.ListItem(0, "%s %s: %s", l.ControlCode, l.ControlTitle, formatChanges(l.Changes))
+	}
+	if more := len(r.Lines) - maxEditedLines; more > 0 {
+		p.ListItem(0, "and %d more (list all with -o json)", more)
+	}
+	if same := r.MatchedCount - len(r.Lines) - len(r.Skipped); same > 0 {
+		p.Text("%s already like that.", prose.Count(same, "matching item is", "matching items are"))
+	}
+	if len(r.Skipped) > 0 {
+		p.Title("Left alone, because edited since: %d", len(r.Skipped))
+		for _, l := range r.Skipped {
+			p.ListItem(0, "%s", joinNonEmpty(l.ControlCode, l.ControlTitle, formatEditor(l.EditedSince)))
+		}
+	}
+}
+
+func formatEditor(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "(by " + name + ")"
+}
+
+func formatChanges(all []api.FieldChange) string {
+	out := make([]string, len(all))
+	for n, c := range all {
+		out[n] = fmt.Sprintf("%s %s → %s", prose.Humanize(c.Field), formatFieldValue(c.From), formatFieldValue(c.To))
+	}
+	return strings.Join(out, "; ")
+}
+
+func formatFieldValue(v string) string {
+	if v == "" {
+		return "none"
+	}
+	return truncateTo80(v)
+}
+
+func (a *app) undoCommand() *cobra.Command {
+	var in api.UndoInput
+	var yes bool
+	cmd := &cobra.Command{
+		Use: "undo", Short: "Undo your last change of items",
+		Long: `Undoes your last change of items of the assessment, or of many items by --where; run again,
+it undoes the one before. Your last 200 changes can be undone, in the version in which
+they were made. If somebody has edited an item since, it is named and nothing is undone,
+unless --skip-edited leaves such items alone. An undo is recorded like any change; it
+does not bring back an approval.`,
+		Example: "  service undo --dry-run\n  service undo",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			one, err := a.currentAssessment(cmd.Context())
+			if err != nil {
+				return err
+			}
+			in.AssessmentID = one.ID
+			return a.undo(cmd.Context(), &in, yes)
+		},
+	}
+	cmd.Flags().BoolVar(&in.Body.DryRun, "dry-run", false, "show what would be undone without changing anything")
+	cmd.Flags().BoolVar(&in.Body.SkipEdited, "skip-edited", false, "leave items alone that were edited since")
+	addYesFlag(cmd, &yes)
+	return cmd
+}
+
+// undo undoes the last change. In a terminal, it shows it first and asks.
+func (a *app) undo(ctx context.Context, in *api.UndoInput, yes bool) error {
+	if a.Interactive && !yes && !in.Body.DryRun {
+		look := *in
+		look.Body.DryRun = true
+		preview, err := call(ctx, a, api.Undo, &look)
+		if err != nil {
+			return err
+		}
+		if err := a.previewOnStderr(func(p *print.Page) { renderEdit(p, preview, "will be as before") }); err != nil {
+			return err
+		}
+		if len(preview.Lines) > 0 {
+			if err := a.confirm(false, "undo the change of "+print.FormatTime(*preview.Made)); err != nil {
+				return err
+			}
+		}
+	}
+	out, err := call(ctx, a, api.Undo, in)
+	if e := api.AsError(err); err != nil && strings.Contains(e.Message, "edited since") {
+		return withHint(err, "undo the rest with --skip-edited")
+	}
+	if err != nil {
+		return err
+	}
+	verb := "as before"
+	if in.Body.DryRun {
+		verb = "would be as before"
+	}
+	return a.out.Print(out, func(p *print.Page) { renderEdit(p, out, verb) })
+}

@@ -1,0 +1,287 @@
+package assessment
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// maxEditsKept is the number of a person's last edits in an assessment that can be undone.
+const maxEditsKept = 200
+
+// notRestored are the fields of an item that an undo doesn't restore.
+var notRestored = []string{"id", "created_at", "updated_at", "revision", "version_id", "assessment_id", "organization_id"}
+
+func newEdit(tx *store.Tx, by api.Caller, a *api.Assessment, gate api.Gate) *store.Edit {
+	return &store.Edit{
+		ID: tx.NewID(), OrganizationID: by.OrganizationID, AssessmentID: a.ID, UserID: by.UserID, By: by.Actor.Name, At: tx.Now(), Gate: gate,
+	}
+}
+
+// insertEdit stores a person's edit, and deletes the oldest one if there are too many.
+func insertEdit(tx *store.Tx, by api.Caller, e *store.Edit) error {
+	if e.UserID == "" || e.UndoOf != "" {
+		return nil // a workflow, or an undo, which is not undone
+	}
+	if err := store.Edits.Insert(tx, by.OrganizationID, e); err != nil {
+		return err
+	}
+	n := 0
+	for old, err := range store.Edits.Scan(tx, by.OrganizationID, store.Prefix(e.AssessmentID, e.UserID), store.Reverse) {
+		if err != nil {
+			return err
+		}
+		if n++; n > maxEditsKept {
+			return store.Edits.Delete(tx, by.OrganizationID, old.AssessmentID, old.UserID, old.ID)
+		}
+	}
+	return nil
+}
+
+// editDiff returns the fields in which two states of an item differ, by name, with the values before and after. A field that
+// is absent has no value.
+func editDiff(before map[string]json.RawMessage, after any) (from, to map[string]json.RawMessage, err error) {
+	if to, err = toFields(after); err != nil {
+		return nil, nil, err
+	}
+	from = maps.Clone(before)
+	for name := range maps.Clone(from) {
+		if slices.Contains(notRestored, name) || bytes.Equal(from[name], to[name]) {
+			delete(from, name)
+			delete(to, name)
+		}
+	}
+	maps.DeleteFunc(to, func(name string, _ json.RawMessage) bool { return slices.Contains(notRestored, name) })
+	for name := range to {
+		from[name] = before[name] // nil if it was absent
+	}
+	for name := range from {
+		to[name] = to[name] // nil if it is absent now
+	}
+	return from, to, nil
+}
+
+func toFields(item any) (fields map[string]json.RawMessage, err error) {
+	b, err := json.Marshal(item)
+	if err == nil {
+		err = json.Unmarshal(b, &fields)
+	}
+	return fields, err
+}
+
+// newEditLine describes the change of an item so that it can be undone.
+func newEditLine(it *api.Item, before map[string]json.RawMessage, after any, fields []string) (store.EditLine, error) {
+	from, to, err := editDiff(before, after)
+	return store.EditLine{ItemID: it.ID, ControlCode: it.ControlCode, Fields: fields, Before: from, After: hashFields(to, from)}, err
+}
+
+// hashFields returns the SHA-256 of the values of the named fields.
+func hashFields(values, names map[string]json.RawMessage) string {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		h.Write([]byte(name + "\x00" + string(values[name]) + "\x00"))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// newEditedLine describes the change of an item for people.
+func newEditedLine(it *api.Item, before map[string]json.RawMessage, after any, fields []string) (api.EditedLine, error) {
+	from, to, err := editDiff(before, after)
+	line := api.EditedLine{ItemID: it.ID, ControlCode: it.ControlCode, ControlTitle: it.ControlTitle, Changes: []api.FieldChange{}}
+	for _, name := range slices.Sorted(maps.Keys(from)) {
+		if name == "due_changes" { // a later date beside the approved one
+			line.Changes = append(line.Changes, api.FieldChange{Field: "due_date", From: currentDueDate(before), To: currentDueDate(withFields(before, to))})
+		} else if slices.Contains(fields, name) || slices.Contains(fields, resetPrefix+name) {
+			line.Changes = append(line.Changes, api.FieldChange{Field: name, From: fieldText(from[name]), To: fieldText(to[name])})
+		}
+	}
+	return line, err
+}
+
+// fieldText returns a field's value as text: texts without quotes, null and absent values as "".
+func fieldText(raw json.RawMessage) string {
+	var text *string
+	switch err := json.Unmarshal(raw, &text); {
+	case raw == nil || err == nil && text == nil:
+		return ""
+	case err == nil:
+		return *text
+	}
+	return string(raw)
+}
+
+// currentDueDate returns the date on which a plan item with these fields is due now.
+func currentDueDate(fields map[string]json.RawMessage) string {
+	var changes []api.MilestoneChange
+	if json.Unmarshal(fields["due_changes"], &changes) == nil && len(changes) > 0 {
+		return string(changes[len(changes)-1].DueDate)
+	}
+	return fieldText(fields["due_date"])
+}
+
+// withFields returns fields with other values for some of them.
+func withFields(fields, other map[string]json.RawMessage) map[string]json.RawMessage {
+	out := maps.Clone(fields)
+	maps.Copy(out, other)
+	return out
+}
+
+// Undo reverses the last change of items that the caller has made in an assessment and not undone.
+func (s *Service) Undo(ctx context.Context, by api.Caller, in *api.UndoInput) (*api.EditResult, error) {
+	var out *api.EditResult
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		a, err := getAssessment(tx, by, in.AssessmentID)
+		if err != nil {
+			return err
+		}
+		if err := requireOpen(&a); err != nil {
+			return err
+		}
+		e, err := lastEdit(tx, by, a.ID)
+		if err != nil {
+			return err
+		}
+		if in.Body.EditID != "" && in.Body.EditID != e.ID {
+			return api.Conflict("there is a later change, or this one was undone; look at what would be undone again")
+		}
+		if err := by.Require(gatePermissions[e.Gate]); err != nil {
+			return err
+		}
+		out, err = deliverables[e.Gate].undo(tx, by, &a, e, in.Body.DryRun, in.Body.SkipEdited)
+		return err
+	})
+	return out, err
+}
+
+// gatePermissions maps each gate to the permission to change its deliverable.
+var gatePermissions = map[api.Gate]api.Permission{
+	api.GateSoA: "soa:write", api.GateGapAnalysis: "gap:write", api.GateMaturity: "maturity:write", api.GatePOAM: "poam:write",
+}
+
+// lastEdit returns the caller's last edit in an assessment that was not undone.
+func lastEdit(tx *store.Tx, by api.Caller, assessment string) (*store.Edit, error) {
+	if by.UserID != "" {
+		for e, err := range store.Edits.Scan(tx, by.OrganizationID, store.Prefix(assessment, by.UserID), store.Reverse) {
+			if err != nil {
+				return nil, err
+			}
+			if e.UndoneAt == nil {
+				return &e, nil
+			}
+		}
+	}
+	return nil, api.Conflict("there is no change of yours to undo in this assessment; the last %d can be undone, one after the other", maxEditsKept)
+}
+
+// undo restores the items that an edit changed. Items that were edited since are refused or, with skipEdited, left alone.
+func (k deliverableType[V, I]) undo(tx *store.Tx, by api.Caller, a *api.Assessment, e *store.Edit, dryRun, skipEdited bool) (*api.EditResult, error) {
+	v, err := k.getVersion(tx, by.OrganizationID, e.VersionID)
+	if err != nil {
+		return nil, err
+	}
+	newest, _, err := k.newestVersion(tx, by.OrganizationID, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	head := k.version(&v)
+	if n := k.version(&newest); n.ID != head.ID {
+		return nil, api.Conflict("the change was made in version %d of the %s; version %d was made since, so edit the items there instead",
+			head.VersionNumber, k.gate.Title(), n.VersionNumber)
+	}
+	out := newEditResult(k.gate, head, dryRun, head.ItemCount)
+	out.Made = &e.At
+	var changed []I
+	restored := map[string]*I{} // by control and origin, which a copy in the next version shares
+	fields := map[string][]string{}
+	for _, l := range e.Lines {
+		now, err := k.items.Get(tx, by.OrganizationID, l.ItemID)
+		if err != nil {
+			return nil, store.ToNotFound(err, k.gate.Title()+" item", l.ItemID)
+		}
+		values, err := toFields(&now)
+		if err != nil {
+			return nil, err
+		}
+		if hashFields(values, l.Before) != l.After {
+			out.Skipped = append(out.Skipped, api.EditedLine{
+				ItemID: l.ItemID, ControlCode: l.ControlCode, ControlTitle: k.item(&now).ControlTitle, Changes: []api.FieldChange{},
+				EditedSince: stringOrEmpty(k.item(&now).EditedBy),
+			})
+			continue
+		}
+		then := maps.Clone(values)
+		for name, value := range l.Before {
+			if then[name] = value; value == nil {
+				delete(then, name)
+			}
+		}
+		b, err := json.Marshal(then)
+		if err != nil {
+			return nil, err
+		}
+		before := new(I)
+		if err := json.Unmarshal(b, before); err != nil {
+			return nil, err
+		}
+		line, err := newEditedLine(k.item(&now), values, before, l.Fields)
+		if err != nil {
+			return nil, err
+		}
+		out.Lines = append(out.Lines, line)
+		changed = append(changed, now)
+		restored[k.undoKey(&now)], fields[k.undoKey(&now)] = before, l.Fields
+	}
+	out.MatchedCount = len(e.Lines)
+	if len(out.Skipped) > 0 && (!skipEdited || len(changed) == 0) && !dryRun {
+		return nil, refuseEditedSince(out.Skipped)
+	}
+	if dryRun {
+		return out, nil
+	}
+	undo := newEdit(tx, by, a, k.gate)
+	undo.UndoOf = e.ID
+	if _, err := k.applyEdit(tx, by, a, v, undo, changed, func(i *I) ([]string, error) {
+		key, it := k.undoKey(i), *k.item(i)
+		*i = *restored[key]
+		// The restored item keeps its place, also in a copy.
+		to := k.item(i)
+		to.TenantRecord, to.AssessmentID, to.VersionID, to.Revision = it.TenantRecord, it.AssessmentID, it.VersionID, it.Revision
+		return fields[key], nil
+	}); err != nil {
+		return nil, err
+	}
+	now := tx.Now()
+	e.UndoneAt = &now
+	return out, errors.Join(store.Edits.Put(tx, by.OrganizationID, e), k.recordTimeline(tx, by, undo), k.completeResult(tx, by, out, undo))
+}
+
+// undoKey identifies an item among those of a version and of its copy.
+func (k deliverableType[V, I]) undoKey(i *I) string {
+	if k.originKey == nil {
+		return k.item(i).ControlCode
+	}
+	return k.item(i).ControlCode + "\x00" + k.originKey(i)
+}
+
+func refuseEditedSince(lines []api.EditedLine) error {
+	named := make([]string, len(lines))
+	for n, l := range lines {
+		if named[n] = l.ControlCode; l.EditedSince != "" {
+			named[n] += " by " + l.EditedSince
+		}
+	}
+	const most = 20
+	if more := len(named) - most; more > 0 {
+		named = append(named[:most], "and others")
+	}
+	return api.Conflict("these items were edited since: %s; nothing was undone", strings.Join(named, ", "))
+}

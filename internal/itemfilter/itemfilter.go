@@ -1,0 +1,207 @@
+// Package itemfilter is the language in which people select items of a deliverable, for example
+// domain == "IAC" && status == "not_evidenced".
+//
+// It is the part of the expression language of github.com/expr-lang/expr that is linear in the length of the filter and of
+// the item: comparisons, and, or, not, and searches in texts and lists. The same filters work in the API, the commands and
+// the terminal interface. The package knows the names of the fields, and nothing about stores and requests.
+package itemfilter
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/editdistance"
+)
+
+// maxNodes is the maximum number of operators, names and values of a filter.
+const maxNodes = 300
+
+// Filter selects items of type I: api.SoAItem, api.Finding, api.MaturityScore or api.POAMItem.
+type Filter[I any] struct {
+	program *vm.Program
+	fields  []field[I]
+}
+
+// Compile reads a filter. An empty text selects every item. The error is a validation error of the field "where" that names
+// the place in the text.
+func Compile[I any](text string) (*Filter[I], error) {
+	f := &Filter[I]{fields: fieldsOf[I]()}
+	if strings.TrimSpace(text) == "" {
+		return f, nil
+	}
+	if len(text) > api.MaxWhereLength {
+		return nil, invalid("the filter has %d bytes; at most %d are allowed", len(text), api.MaxWhereLength)
+	}
+	tree, err := parser.Parse(text)
+	if err != nil {
+		return nil, invalid("%s", describe(err))
+	}
+	check := checker[I]{fields: f.fields}
+	if ast.Walk(&tree.Node, &check); check.err != nil {
+		return nil, check.err
+	}
+	f.program, err = expr.Compile(text, expr.Env(f.values(new(I))), expr.AsBool(), expr.DisableAllBuiltins(), expr.EnableBuiltin("lower"),
+		expr.EnableBuiltin("len"), expr.MaxNodes(maxNodes))
+	if err != nil {
+		return nil, invalid("%s", describe(err))
+	}
+	return f, nil
+}
+
+// Selects reports whether the filter selects an item.
+func (f *Filter[I]) Selects(i *I) bool {
+	if f.program == nil {
+		return true
+	}
+	out, err := expr.Run(f.program, f.values(i))
+	return err == nil && out == true // Compile has checked the types, so there is no error
+}
+
+func (f *Filter[I]) values(i *I) map[string]any {
+	out := make(map[string]any, len(f.fields)+len(f.fields)/2)
+	for _, field := range f.fields {
+		value := field.value(i)
+		for _, name := range field.names {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// Names returns the first name of each field that a filter of items of type I can use.
+func Names[I any]() (names []string) {
+	for _, f := range fieldsOf[I]() {
+		names = append(names, f.names[0])
+	}
+	return names
+}
+
+func invalid(format string, args ...any) error { return api.Invalid("where", format, args...) }
+
+// describe returns the message of an error of the expression library with the column it concerns.
+func describe(err error) string {
+	if at, ok := errors.AsType[*file.Error](err); ok {
+		return fmt.Sprintf("%s, in column %d; write it as: %s", strings.TrimSuffix(at.Message, "."), at.Column+1, example)
+	}
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return text
+}
+
+const example = `domain == "IAC" && status == "not_evidenced"`
+
+// operators lists what filters may use. Each takes time linear in the length of its operands.
+var operators = []string{"==", "!=", "<", "<=", ">", ">=", "&&", "||", "and", "or", "in", "contains", "startsWith", "endsWith", "matches"}
+
+// checker visits the nodes of a filter and keeps the first error.
+type checker[I any] struct {
+	fields []field[I]
+	nodes  int
+	err    error
+}
+
+// Visit implements ast.Visitor.
+func (c *checker[I]) Visit(node *ast.Node) {
+	if c.nodes++; c.err == nil && c.nodes > maxNodes {
+		c.err = invalid("the filter is too long; at most %d operators, fields and values are allowed", maxNodes)
+	}
+	if c.err != nil {
+		return
+	}
+	switch n := (*node).(type) {
+	case *ast.IdentifierNode:
+		if n.Value != "lower" && n.Value != "len" && c.find(n) == nil {
+			c.fail(n, "there is no field %q%s", n.Value, c.suggest(n.Value))
+		}
+	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.ConstantNode, *ast.ArrayNode:
+	case *ast.UnaryNode:
+		if n.Operator != "!" && n.Operator != "not" && n.Operator != "-" {
+			c.fail(n, "filters don't have the operator %s", n.Operator)
+		}
+	case *ast.BinaryNode:
+		c.visitBinary(n)
+	case *ast.BuiltinNode:
+		if n.Name != "lower" && n.Name != "len" {
+			c.fail(n, "filters don't have the function %s; they have lower and len", n.Name)
+		}
+	case *ast.CallNode:
+		if name, ok := n.Callee.(*ast.IdentifierNode); !ok || name.Value != "lower" && name.Value != "len" {
+			c.fail(n, "filters have no functions except lower and len")
+		}
+	default:
+		c.fail(n, "filters consist of fields, texts, numbers, lists and the operators %s and not", strings.Join(operators, " "))
+	}
+}
+
+func (c *checker[I]) visitBinary(n *ast.BinaryNode) {
+	if !slices.Contains(operators, n.Operator) {
+		c.fail(n, "filters don't have the operator %s; they have %s and not", n.Operator, strings.Join(operators, " "))
+		return
+	}
+	if n.Operator == "matches" {
+		if _, ok := n.Right.(*ast.StringNode); !ok {
+			c.fail(n, "the pattern after matches has to be a text in quotes")
+		}
+	}
+	// A value that the field never has would select nothing, or everything.
+	for _, side := range [][2]ast.Node{{n.Left, n.Right}, {n.Right, n.Left}} {
+		f := c.find(side[0])
+		if f == nil || len(f.allowed) == 0 || n.Operator != "==" && n.Operator != "!=" && n.Operator != "in" {
+			continue
+		}
+		values := []ast.Node{side[1]}
+		if list, ok := side[1].(*ast.ArrayNode); ok {
+			values = list.Nodes
+		}
+		for _, value := range values {
+			if text, ok := value.(*ast.StringNode); ok && !slices.Contains(f.allowed, text.Value) {
+				c.fail(text, "%s is never %q; it is one of %s", f.names[0], text.Value, strings.Join(f.allowed, ", "))
+			}
+		}
+	}
+}
+
+func (c *checker[I]) fail(n ast.Node, format string, args ...any) {
+	if c.err == nil {
+		c.err = invalid(format+" (column %d)", append(args, n.Location().From+1)...)
+	}
+}
+
+// find returns the field that a node names, or nil.
+func (c *checker[I]) find(n ast.Node) *field[I] {
+	name, ok := n.(*ast.IdentifierNode)
+	if !ok {
+		return nil
+	}
+	for i := range c.fields {
+		if slices.Contains(c.fields[i].names, name.Value) {
+			return &c.fields[i]
+		}
+	}
+	return nil
+}
+
+// suggest returns the field that was probably meant, or else all fields.
+func (c *checker[I]) suggest(wrong string) string {
+	best, distance := "", 3
+	for _, f := range c.fields {
+		for _, name := range f.names {
+			if d := editdistance.Distance([]rune(wrong), []rune(name)); d < distance {
+				best, distance = name, d
+			}
+		}
+	}
+	if best == "" {
+		return "; the fields are " + strings.Join(Names[I](), ", ")
+	}
+	return "; did you mean " + strconv.Quote(best) + "?"
+}

@@ -1,0 +1,103 @@
+package itemfilter_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/itemfilter"
+)
+
+// TestSoAFilters checks what filters select, and what the errors of wrong ones say.
+func TestSoAFilters(t *testing.T) {
+	owner, by := "Head of IT", "Ada"
+	item := api.SoAItem{
+		Item: api.Item{
+			ControlCode: "IAC-06", ControlTitle: "Multi-factor authentication", DomainCode: "IAC", EditedBy: &by,
+			RequirementCodes: api.RequirementCodes{"iso-27001-2022": {"A.8.5"}},
+		},
+		Owner: &owner, ImplementationStatus: api.NotEvidenced, Applicability: api.Applicable, Confidence: 0.4, NeedsReview: true,
+	}
+	for filter, want := range map[string]bool{
+		"": true,
+		`domain == "IAC" && status == "not_evidenced"`:                    true,
+		`domain_code == "IAC" and implementation_status != "implemented"`: true,
+		`status in ["implemented", "planned"]`:                            false,
+		`not needs_review or confidence > 0.5`:                            false,
+		`confidence < 1 && len(requirements) == 1`:                        true,
+		`"A.8.5" in requirements && "soc2" not in frameworks`:             true,
+		`lower(owner) contains "head of" && note == ""`:                   true,
+		`control matches "^IAC-0[1-6]$" && edited && edited_by == "Ada"`:  true,
+		`control startsWith "BCD" || carried`:                             false,
+		`quotes == 0 && !disagreement`:                                    true,
+	} {
+		f, err := itemfilter.Compile[api.SoAItem](filter)
+		if err != nil {
+			t.Errorf("%s: %v", filter, err)
+			continue
+		}
+		if got := f.Selects(&item); got != want {
+			t.Errorf("%s: %t", filter, got)
+		}
+	}
+	deep := strings.Repeat("(", 900) + "edited" + strings.Repeat(")", 900)
+	for filter, want := range map[string]string{
+		`statuss == "planned"`:                          `there is no field "statuss"; did you mean "status"?`,
+		`status == "not_evidence"`:                      `status is never "not_evidence"; it is one of implemented, `,
+		`status in ["planned", "done"]`:                 `status is never "done"`,
+		`confidence == "high"`:                          "column",
+		`domain == "IAC" &&`:                            "column",
+		`domain`:                                        "bool",
+		`domain = "IAC"`:                                "column",
+		`len(1..100000000) > 1`:                         "filters don't have the operator ..",
+		`let a = note; a == ""`:                         `there is no field "a"`,
+		`any(requirements, # == "A.8.5")`:               "filters consist of",
+		`owner + owner == "x"`:                          "filters don't have the operator +",
+		`note matches owner`:                            "the pattern after matches has to be a text in quotes",
+		`note matches "("`:                              "missing closing",
+		`$env.domain == "IAC"`:                          `there is no field "$env"`,
+		`owner.name == "x"`:                             "filters consist of",
+		strings.Repeat("edited && ", 160) + "edited":    "too long",
+		strings.Repeat("edited && ", 1000) + "edited":   "bytes",
+		strings.Repeat(`"x" in requirements ||`, 90):    "column",
+		"domain == \"I\x00AC\" && status == 5":          "column",
+		strings.Repeat("not ", 290) + deep + ` == true`: "",
+	} {
+		_, err := itemfilter.Compile[api.SoAItem](filter)
+		if err == nil && want != "" || err != nil && (!api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%.60s: %v", filter, err)
+		}
+	}
+}
+
+// TestFieldsOfAllItems checks that every field of each deliverable can be compared on an empty item.
+func TestFieldsOfAllItems(t *testing.T) {
+	checkFields[api.SoAItem](t)
+	checkFields[api.Finding](t)
+	checkFields[api.MaturityScore](t)
+	checkFields[api.POAMItem](t)
+}
+
+func checkFields[I any](t *testing.T) {
+	for _, name := range itemfilter.Names[I]() {
+		f, err := itemfilter.Compile[I](name + " == " + name)
+		if err != nil {
+			t.Errorf("%T: %v", *new(I), err)
+			continue
+		}
+		if !f.Selects(new(I)) {
+			t.Errorf("%T: %s doesn't equal itself", *new(I), name)
+		}
+	}
+}
+
+func FuzzCompile(f *testing.F) {
+	f.Add(`domain == "IAC" && status in ["planned"] || not (note matches "a+")`)
+	f.Fuzz(func(t *testing.T, text string) {
+		if filter, err := itemfilter.Compile[api.SoAItem](text); err == nil {
+			filter.Selects(&api.SoAItem{})
+		} else if !api.IsCode(err, api.CodeValidation) {
+			t.Errorf("%v", err)
+		}
+	})
+}
