@@ -1,7 +1,9 @@
 package main
 
 import (
+	"strconv"
 	"sync"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -22,14 +24,37 @@ func startModelServer(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("MODEL_URL", s.URL)
 }
 
+// waitForModelServer waits until a request to the server hangs.
+func waitForModelServer(ts *testscript.TestScript, neg bool, args []string) {
+	started, ok := modelServers.Load(ts.Getenv("WORK"))
+	if neg || !ok || len(args) != 0 {
+		ts.Fatalf("usage after model-server: model-wait")
+	}
+	for range 1200 {
+		if _, hanging := started.(*modeltest.Server).Requests(); hanging > 0 {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	ts.Fatalf("no request hangs")
+}
+
 // setModelServer makes the server misbehave, or serve a model with another digest or under another name.
 func setModelServer(ts *testscript.TestScript, neg bool, args []string) {
 	started, ok := modelServers.Load(ts.Getenv("WORK"))
 	if neg || !ok || len(args) != 2 {
-		ts.Fatalf("usage after model-server: model-set misbehavior|digest|served|quote VALUE")
+		ts.Fatalf("usage after model-server: model-set misbehavior|digest|served|quote|hang VALUE")
 	}
-	started.(*modeltest.Server).Set(func(s *modeltest.Server) {
+	server := started.(*modeltest.Server)
+	requests, _ := server.Requests()
+	server.Set(func(s *modeltest.Server) {
 		switch args[0] {
+		case "hang": // after so many more requests
+			n, err := strconv.Atoi(args[1])
+			if s.HangAt = 0; n > 0 {
+				s.HangAt = requests + n + 1
+			}
+			ts.Check(err)
 		case "misbehavior":
 			s.Misbehavior = args[1]
 		case "digest":

@@ -49,6 +49,7 @@ func TestScripts(t *testing.T) {
 			"mail-server":  startMailServer,
 			"model-server": startModelServer,
 			"model-set":    setModelServer,
+			"model-wait":   waitForModelServer,
 			"mails":        writeMails,
 		},
 		Condition: func(cond string) (bool, error) {

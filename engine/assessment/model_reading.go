@@ -104,8 +104,11 @@ func (s *Service) ReadWithModel(ctx context.Context, by api.Caller, in *api.Read
 		if errors.Is(err, errOtherModel) && !hadReadings && !again {
 			continue // the name in the answers of a model that has just begun is now known
 		}
-		if err == nil {
-			err = r.finish(ctx)
+		if err != nil {
+			r.unanswered = nil
+		}
+		if finishErr := r.finish(context.WithoutCancel(ctx)); err == nil {
+			err = finishErr
 		}
 		if err != nil {
 			return nil, r.explain(err)

@@ -5,6 +5,7 @@ package modeltest
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -35,10 +36,13 @@ type Server struct {
 	Digest, Served string
 	// Misbehavior is "", dead, garbage, endless or unauthorized.
 	Misbehavior string
+	// HangAt is the number of the first prompt that gets no answer; 0 means none.
+	HangAt int
 
 	mu       sync.Mutex
 	server   *httptest.Server
 	requests int
+	hanging  int
 }
 
 // Start starts a server. Close it when done.
@@ -59,20 +63,29 @@ func (s *Server) Set(change func(*Server)) {
 	change(s)
 }
 
-// Requests returns the number of prompts so far.
-func (s *Server) Requests() int {
+// Requests returns the number of prompts so far, and how many of them got no answer.
+func (s *Server) Requests() (all, hanging int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.requests
+	return s.requests, s.hanging
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	read, digest, served, misbehavior := s.Read, s.Digest, s.Served, s.Misbehavior
+	hangs := false
 	if r.Method == http.MethodPost {
 		s.requests++
+		if hangs = s.HangAt > 0 && s.requests >= s.HangAt; hangs {
+			s.hanging++
+		}
 	}
 	s.mu.Unlock()
+	if hangs {
+		_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice that the client is gone
+		<-r.Context().Done()
+		return
+	}
 	switch {
 	case misbehavior == "dead":
 		panic(http.ErrAbortHandler)
