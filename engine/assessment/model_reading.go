@@ -30,7 +30,7 @@ const (
 	maxUnanswered = 3
 )
 
-// modelTask is what the model has to read for a control.
+// modelTask is what the model has to read for a control, or for the traits of the organization, whose control is "".
 type modelTask struct {
 	control    string
 	statements []modelreader.Statement
@@ -172,8 +172,13 @@ func (s *Service) newModelRun(ctx context.Context, by api.Caller, assessment str
 	if err != nil {
 		return nil, err
 	}
+	withheld, seen := map[string]bool{}, map[string]bool{}
+	traits, err := s.traitCandidates(ctx, by, assessment)
+	if err != nil {
+		return nil, err
+	}
+	r.addTask("", traits, known, withheld, seen)
 	err = s.evaluateForReader(ctx, by, assessment, func(_ *api.Assessment, j *Evaluation, controls []api.Control) error {
-		withheld, seen := map[string]bool{}, map[string]bool{}
 		for _, c := range controls {
 			if isToRead(c) {
 				r.addUntranslated(judge.ReaderStatements(c), j.translated)
@@ -208,7 +213,7 @@ func (s *Service) controlsToRead(ctx context.Context, by api.Caller, assessment 
 	}, nil
 }
 
-// addTask adds what is left to read for a control. Passages that address their reader are withheld from the model.
+// addTask adds what is left to read for a control or the traits. Passages that address their reader are withheld from the model.
 func (r *modelRun) addTask(
 	control string, candidates []judge.Candidates, known map[string]map[string]bool, withheld, seen map[string]bool,
 ) {

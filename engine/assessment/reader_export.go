@@ -51,11 +51,7 @@ func (s *Service) ExportReaderStatements(ctx context.Context, by api.Caller, in 
 	if err != nil {
 		return nil, err
 	}
-	session, err := s.evidence.OpenSession(ctx, by, in.AssessmentID)
-	if err != nil {
-		return nil, err
-	}
-	traits, err := judge.TraitCandidates(ctx, sessionSearcher{session})
+	traits, err := s.traitCandidates(ctx, by, in.AssessmentID)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func (s *Service) ensureScopeTraits(ctx context.Context, by api.Caller, a *api.A
 
 // draftScope detects the organization's traits from the evidence, without changing what users set.
 func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessment) error {
-	traits, documents, err := s.detectTraits(ctx, by, a.ID)
+	traits, documents, err := s.detectTraits(ctx, by, a.ID, "")
 	if err != nil {
 		return err
 	}
@@ -64,19 +64,63 @@ func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessme
 	return err
 }
 
-// detectTraits returns what the documents say about each trait, and the number of documents.
-func (s *Service) detectTraits(ctx context.Context, by api.Caller, assessment string) (map[string]api.Trait, int, error) {
+// refreshTraits detects traits again with a chosen reader, without changing what users set or a scope that is submitted or
+// approved.
+func (s *Service) refreshTraits(ctx context.Context, by api.Caller, assessment, reader string) error {
+	scope, err := s.readScope(ctx, by, assessment)
+	switch {
+	case api.IsCode(err, api.CodeNotFound):
+		return nil // traits are detected when the scope is drafted
+	case err != nil || scope.Status != api.VersionDraft:
+		return err
+	}
+	found, _, err := s.detectTraits(ctx, by, assessment, reader)
+	if err != nil {
+		return err
+	}
+	changed := map[string]api.Trait{}
+	for name, old := range scope.Traits {
+		if now := found[name]; old.Source != "user" && now.Value != "" && (now.Value != old.Value || now.Reason != old.Reason) {
+			changed[name] = now
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	_, err = s.createOrChangeScope(ctx, by, assessment, "", api.Match{}, func(sc *api.Scope) error {
+		for name, t := range changed {
+			if sc.Traits[name].Source != "user" {
+				sc.Traits[name] = t
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// traitCandidates returns what a reader would read for traits.
+func (s *Service) traitCandidates(ctx context.Context, by api.Caller, assessment string) ([]judge.Candidates, error) {
+	session, err := s.evidence.OpenSession(ctx, by, assessment)
+	if err != nil {
+		return nil, err
+	}
+	return judge.TraitCandidates(ctx, sessionSearcher{session})
+}
+
+// detectTraits returns what the documents say about each trait, and the number of documents. If reader is "", the reader of the
+// newest Statement of Applicability reads.
+func (s *Service) detectTraits(ctx context.Context, by api.Caller, assessment, reader string) (map[string]api.Trait, int, error) {
 	session, err := s.evidence.OpenSession(ctx, by, assessment)
 	if err != nil {
 		return nil, 0, err
 	}
-	reader, err := s.findReader(ctx, by.OrganizationID, assessment, "")
+	stored, err := s.findReader(ctx, by.OrganizationID, assessment, reader)
 	if err != nil {
 		return nil, 0, err
 	}
 	var read reading.Reader
-	if reader != nil {
-		read = reader
+	if stored != nil {
+		read = stored
 	}
 	traits, err := judge.DetectTraits(ctx, sessionSearcher{session}, read)
 	return traits, len(session.Documents), err
@@ -146,7 +190,7 @@ func (s *Service) newScopeChange(ctx context.Context, by api.Caller, assessment 
 	if _, err := s.readAssessment(ctx, by, assessment); err != nil {
 		return nil, err
 	}
-	found, _, err := s.detectTraits(ctx, by, assessment)
+	found, _, err := s.detectTraits(ctx, by, assessment, "")
 	return func(sc *api.Scope) error {
 		if err := set(sc); err != nil {
 			return err

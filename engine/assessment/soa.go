@@ -397,6 +397,14 @@ func (s *Service) DraftSoA(ctx context.Context, by api.Caller, in *api.DraftSoAI
 			*name = read
 		}
 	}
+	if readers.first != "" {
+		if err := s.evidence.WaitForDocuments(ctx, by, in.AssessmentID); err != nil {
+			return nil, err
+		}
+		if err := s.refreshTraits(ctx, by, in.AssessmentID, readers.first); err != nil {
+			return nil, err
+		}
+	}
 	return s.draftNextSoA(ctx, by, in.AssessmentID, s.draftSoAReadBy(readers))
 }
 

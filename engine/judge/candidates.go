@@ -11,7 +11,7 @@ import (
 type Candidates struct {
 	Statement reading.Statement
 	Passages  []Passage
-	// AddressesReader returns the result of the function of this name for a passage, given its index. It is nil for traits.
+	// AddressesReader returns the result of the function of this name for a passage, given its index.
 	AddressesReader func(passage int) bool
 }
 

@@ -130,6 +130,7 @@ func TraitCandidates(ctx context.Context, f Finder) ([]Candidates, error) {
 		for _, h := range found {
 			c.Passages = append(c.Passages, h.Passage)
 		}
+		c.AddressesReader = func(passage int) bool { return AddressesReader(c.Passages[passage]) }
 		out = append(out, c)
 	}
 	return out, nil
