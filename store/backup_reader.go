@@ -199,7 +199,7 @@ func (r *backupReader) open(name string, limit int64) (io.Reader, error) {
 	case r.header.Name != name:
 		return nil, damagedBackup(nil, "it contains %.80q instead of %s", r.header.Name, name)
 	case r.header.Size > limit:
-		return nil, damagedBackup(nil, "its %s has %d bytes, at most %d are expected", name, r.header.Size, limit)
+		return nil, damagedBackup(nil, "its entry %s has %d bytes, at most %d are expected", name, r.header.Size, limit)
 	}
 	return corruptReader{r.tar}, nil
 }

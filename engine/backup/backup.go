@@ -178,10 +178,7 @@ func (s *Service) writeAndVerify(ctx context.Context, o *Schedule) error {
 		return err
 	}
 	now := s.Clock().UTC()
-	path := filepath.Join(o.Dir, now.Format(nameLayout))
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%w: %s", store.ErrExists, path)
-	}
+	path := unusedPath(o.Dir, now)
 	// The record comes first, so that a backup after which the program was killed is still known as one of the schedule.
 	r := &Record{Path: path, Installation: s.Status().Installation, Database: s.DB.ID(), Created: now}
 	if err := r.save(); err != nil {
@@ -222,6 +219,20 @@ func (s *Service) writeAndVerify(ctx context.Context, o *Schedule) error {
 	}
 	s.Logger.Info("restore drill passed", "path", path, "records", r.Drill.Records, "files", r.Drill.Files)
 	return nil
+}
+
+// unusedPath returns the path of a new backup. Another data folder's schedule may make one in the same second: its record
+// comes first.
+func unusedPath(dir string, now time.Time) string {
+	for {
+		path := filepath.Join(dir, now.Format(nameLayout))
+		_, err := os.Lstat(path)
+		_, recordErr := os.Lstat(path + recordSuffix)
+		if err != nil && recordErr != nil {
+			return path
+		}
+		now = now.Add(time.Second)
+	}
 }
 
 // saveScheduled stores the record of a scheduled backup beside it and in the status.

@@ -276,7 +276,7 @@ func (f *fixture) expectRestoredCopyDeletesOnlyItsOwn() {
 // shows them as its own, and that the original goes on after its files got another owner or mode.
 func TestCopiedFolder(t *testing.T) {
 	f := newFixture(t)
-	const first, second, third = "service-2026-11-22T100000Z.bak", "service-2026-11-23T100000Z.bak", "service-2026-11-24T100000Z.bak"
+	const first, second, third = "service-2026-11-22T100000Z.bak", "service-2026-11-23T100000Z.bak", "service-2026-11-23T100001Z.bak"
 	f.plan.Keep = 1
 	f.runIfDue(0)
 	o := f.DB.TrialOptions()
@@ -306,7 +306,7 @@ func TestCopiedFolder(t *testing.T) {
 	}
 	defer db.Close()
 	f.start(db)
-	f.expect(f.runIfDue(48*time.Hour), second, third)
+	f.expect(f.runIfDue(24*time.Hour), second, third) // in the same second as the copy
 }
 
 // TestDamagedData checks that a schedule saves what isn't damaged, and says that not all is.
