@@ -99,6 +99,9 @@ func (f *Finding) CompareWorstFirst(o *Finding) int {
 		cmp.Compare(o.SeverityPoints, f.SeverityPoints), cmp.Compare(o.Weight, f.Weight))
 }
 
+// IsGap reports whether something is missing.
+func (f *Finding) IsGap() bool { return f.Result != Met && f.Result != ResultNotApplic }
+
 // FindingsInput is the input for listing the findings of a gap analysis version.
 type FindingsInput struct {
 	GapInput

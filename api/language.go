@@ -51,33 +51,75 @@ type UnreadEvidence struct {
 	UnreadLanguages           []UnreadLanguage `json:"unread_languages" doc:"Languages of passages that were not read."`
 }
 
-// CountUnreadEvidence adds up the unread languages of documents, without those that a language model has read.
-func CountUnreadEvidence(documents []Document, read ...string) UnreadEvidence {
-	out := UnreadEvidence{UnreadLanguages: []UnreadLanguage{}}
-	for i := range documents {
-		d := &documents[i]
-		if d.Status != DocumentIngested {
-			continue
-		}
-		out.DocumentsRead++
-		unread := slices.DeleteFunc(d.UnreadLanguages(), func(n NotRead) bool { return slices.Contains(read, n.Language) })
-		if len(unread) > 0 {
-			out.DocumentsInOtherLanguages++
-		}
-		for _, n := range unread {
-			at := slices.IndexFunc(out.UnreadLanguages, func(l UnreadLanguage) bool { return l.Language == n.Language })
+// UnreadCounts counts documents that were read, and what of them was not.
+type UnreadCounts struct {
+	Documents int
+	sets      []unreadSet
+	passages  map[string]int
+}
+
+// unreadSet is a number of documents with parts in the same unread languages.
+type unreadSet struct {
+	languages []string
+	documents int
+}
+
+// AddDocuments adds documents with parts in these languages.
+func (c *UnreadCounts) AddDocuments(languages []string, n int) { c.sets = append(c.sets, unreadSet{languages, n}) }
+
+// AddPassages adds passages in a language that were not read.
+func (c *UnreadCounts) AddPassages(language string, n int) {
+	if c.passages == nil {
+		c.passages = map[string]int{}
+	}
+	c.passages[language] += n
+}
+
+// Evidence adds up the unread languages, without those that a language model has read.
+func (c *UnreadCounts) Evidence(read ...string) UnreadEvidence {
+	out := UnreadEvidence{DocumentsRead: c.Documents, UnreadLanguages: []UnreadLanguage{}}
+	for _, set := range c.sets {
+		isUnread := false
+		for _, language := range set.languages {
+			if slices.Contains(read, language) {
+				continue
+			}
+			isUnread = true
+			at := slices.IndexFunc(out.UnreadLanguages, func(l UnreadLanguage) bool { return l.Language == language })
 			if at < 0 {
 				at = len(out.UnreadLanguages)
-				out.UnreadLanguages = append(out.UnreadLanguages, UnreadLanguage{Language: n.Language, Name: LanguageName(n.Language)})
+				out.UnreadLanguages = append(out.UnreadLanguages,
+					UnreadLanguage{Language: language, Name: LanguageName(language), Passages: c.passages[language]})
 			}
-			out.UnreadLanguages[at].Documents++
-			out.UnreadLanguages[at].Passages += n.Count
+			out.UnreadLanguages[at].Documents += set.documents
+		}
+		if isUnread {
+			out.DocumentsInOtherLanguages += set.documents
 		}
 	}
 	slices.SortFunc(out.UnreadLanguages, func(a, b UnreadLanguage) int {
 		return cmp.Or(b.Documents-a.Documents, b.Passages-a.Passages, cmp.Compare(a.Language, b.Language))
 	})
 	return out
+}
+
+// CountUnreadEvidence adds up the unread languages of documents, without those that a language model has read.
+func CountUnreadEvidence(documents []Document, read ...string) UnreadEvidence {
+	var counts UnreadCounts
+	for i := range documents {
+		d := &documents[i]
+		if d.Status != DocumentIngested {
+			continue
+		}
+		counts.Documents++
+		var languages []string
+		for _, n := range d.UnreadLanguages() {
+			languages = append(languages, n.Language)
+			counts.AddPassages(n.Language, n.Count)
+		}
+		counts.AddDocuments(languages, 1)
+	}
+	return counts.Evidence(read...)
 }
 
 // Note describes the unread evidence in a sentence. It returns "" if there is none.

@@ -63,6 +63,11 @@ func (i *POAMItem) IsOpen() bool {
 	return i.Status == "open" || i.Status == "in_progress" || i.Status == "blocked"
 }
 
+// IsClosedPOAMStatus reports whether a plan item with this status needs no further work.
+func IsClosedPOAMStatus(status string) bool {
+	return status == "completed" || status == "cancelled" || status == "risk_accepted"
+}
+
 // CurrentDueDate returns the date on which the item is due now: its scheduled date or, if it was
 // postponed, the latest date set.
 func (i *POAMItem) CurrentDueDate() Date {

@@ -39,99 +39,60 @@ func metricKey(m *api.Metric) string {
 // organizationMetrics counts the records of the caller's organization. States without records are
 // omitted.
 func (e *Engine) organizationMetrics(ctx context.Context, by caller) ([]api.Metric, error) {
-	board, err := e.Assessments.Dashboard(ctx, by, &api.OrgInput{OrgID: by.OrganizationID})
-	if err != nil {
-		return nil, err
-	}
-	documents, findings, fresh := map[api.DocumentState]int{}, map[api.Severity]int{}, map[api.Severity]int{}
-	stale, failed, overdue := 0, 0, 0
+	var totals assessment.Totals
+	var documents map[api.DocumentState]int
+	var stale, failed, overdue, pending int
 	today := api.DateOf(e.clock())
-	err = e.db.View(ctx, func(tx *store.Tx) error {
-		closed := map[string]bool{}
-		late, err := assessment.ListOverdue(tx, by.OrganizationID, today)
-		if err != nil {
+	err := e.db.View(ctx, func(tx *store.Tx) (err error) {
+		org := by.OrganizationID
+		if totals, err = assessment.ReadTotals(tx, org); err != nil {
 			return err
 		}
-		overdue = len(late)
-		for a, err := range store.Assessments.Scan(tx, by.OrganizationID) {
-			closed[a.ID] = a.State == api.StateClosed
-			if err == nil {
-				err = countOpenFindings(tx, &a, findings)
-			}
-			if err == nil {
-				err = forEachNewOrWorseFinding(tx, &a, func(f *api.Finding) { fresh[f.Severity]++ })
-			}
-			if err != nil {
-				return err
-			}
+		if overdue, err = assessment.CountOverdue(tx, org, today); err != nil {
+			return err
 		}
-		for d, err := range store.Documents.Scan(tx, by.OrganizationID) {
-			if err != nil {
-				return err
-			}
-			documents[d.Status]++
-			if d.EffectiveDate != nil && !closed[d.AssessmentID] && *d.EffectiveDate < staleEvidenceCutoff(today) {
-				stale++
-			}
+		if documents, stale, err = assessment.CountDocuments(tx, org, staleEvidenceCutoff(today)); err != nil {
+			return err
 		}
-		for r, err := range store.WorkflowRuns.Scan(tx, by.OrganizationID) {
-			if err != nil {
-				return err
-			}
-			if r.Status == api.RunFailed {
-				failed++
-			}
+		if failed, err = store.WorkflowRuns.Tally("sums").Get(tx, org, api.RunFailed); err != nil {
+			return err
 		}
-		return nil
+		pending, err = store.Approvals.By("pending").Count(tx, org)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := newGaugesByLabel("organization_assessments", "state", board.AssessmentsByState)
+	out := newGaugesByLabel("organization_assessments", "state", totals.AssessmentsByState)
 	out = append(out, newGaugesByLabel("organization_documents", "status", documents)...)
-	out = append(out, newGaugesByLabel("organization_open_findings", "severity", findings)...)
-	out = append(out, newGaugesByLabel(newFindingsMetric, "severity", fresh)...)
+	out = append(out, newGaugesByLabel("organization_open_findings", "severity", totals.OpenGaps)...)
+	out = append(out, newGaugesByLabel(newFindingsMetric, "severity", totals.NewGaps)...)
 	out = append(
 		out,
-		newGauge("organization_open_poam_items", float64(board.OpenPOAMItems), nil),
+		newGauge("organization_open_poam_items", float64(totals.OpenPOAMItems), nil),
 		newGauge(
 			"organization_pending_approvals",
-			float64(len(board.Waiting)),
+			float64(pending),
 			nil,
 		),
 		newGauge("organization_overdue_poam_items", float64(overdue), nil),
 		newGauge("organization_stale_documents", float64(stale), nil),
 		newGauge("organization_failed_workflows", float64(failed), nil),
 	)
+	compliance := 0.0
+	if totals.CompliancePct != nil {
+		compliance = *totals.CompliancePct
+	}
 	return append(
 		out,
 		api.Metric{
 			Name:   "organization_compliance",
 			Type:   "gauge",
 			Unit:   "percent",
-			Value:  board.CompliancePct,
+			Value:  compliance,
 			Labels: map[string]string{},
 		},
 	), nil
-}
-
-// countOpenFindings counts the findings of an assessment's newest gap analysis that are not met.
-func countOpenFindings(tx *store.Tx, a *api.Assessment, counts map[api.Severity]int) error {
-	for v, err := range store.GapVersions.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
-		if err != nil {
-			return err
-		}
-		for f, err := range store.Findings.By("version").Scan(tx, a.OrganizationID, store.Prefix(v.ID)) {
-			if err != nil {
-				return err
-			}
-			if isOpenFinding(&f) {
-				counts[f.Severity]++
-			}
-		}
-		break // the newest comes first
-	}
-	return nil
 }
 
 func newGaugesByLabel[K ~string](name, label string, counts map[K]int) (out []api.Metric) {

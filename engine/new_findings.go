@@ -11,53 +11,30 @@ import (
 const newFindingsMetric = "organization_new_findings"
 
 // forEachNewOrWorseFinding visits the gaps in an assessment's newest analysis that are new or more severe
-// than any gap the control had in the baseline. The baseline is the last approved analysis or, if
-// none is approved, the first one. A gap therefore stays new across drafts until it is fixed or an
-// analysis containing it is approved. The first analysis has no new gaps.
+// than any gap the control had in the baseline (store.GapBaseline).
 func forEachNewOrWorseFinding(tx *store.Tx, a *api.Assessment, visit func(*api.Finding)) error {
-	if a.State == api.StateClosed {
-		return nil
+	newest, before, err := store.GapBaseline(tx, a)
+	if err != nil || newest == "" {
+		return err
 	}
-	var newest, before *api.GapVersion
-	for v, err := range store.GapVersions.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
+	was := map[string]int{} // rank of each control's worst gap
+	for f, err := range store.Findings.By("version").Scan(tx, a.OrganizationID, store.Prefix(before)) {
 		if err != nil {
 			return err
 		}
-		if newest == nil {
-			newest = &v
-		}
-		if before = &v; v.ApprovedAt != nil {
-			break
+		if worst, ok := was[f.ControlCode]; f.IsGap() && (!ok || f.Severity.Rank() < worst) {
+			was[f.ControlCode] = f.Severity.Rank()
 		}
 	}
-	if newest == nil || newest.ID == before.ID {
-		return nil
-	}
-	was := map[string]int{} // the severity rank of each control's worst gap
-	for f, err := range store.Findings.By("version").Scan(tx, a.OrganizationID, store.Prefix(before.ID)) {
+	for f, err := range store.Findings.By("version").Scan(tx, a.OrganizationID, store.Prefix(newest)) {
 		if err != nil {
 			return err
 		}
-		if isOpenFinding(&f) {
-			rank := f.Severity.Rank()
-			if r, ok := was[f.ControlCode]; !ok || rank < r {
-				was[f.ControlCode] = rank
-			}
-		}
-	}
-	for f, err := range store.Findings.By("version").Scan(tx, a.OrganizationID, store.Prefix(newest.ID)) {
-		if err != nil {
-			return err
-		}
-		if r, ok := was[f.ControlCode]; isOpenFinding(&f) && (!ok || f.Severity.Rank() < r) {
+		if worst, ok := was[f.ControlCode]; f.IsGap() && (!ok || f.Severity.Rank() < worst) {
 			visit(&f)
 		}
 	}
 	return nil
-}
-
-func isOpenFinding(f *api.Finding) bool {
-	return f.Result != api.Met && f.Result != api.ResultNotApplic
 }
 
 // maxListedFindings is the maximum number of gaps listed in an alert.
@@ -70,7 +47,14 @@ func newFindingLines(tx *store.Tx, org, metric string, labels map[string]string)
 		return nil, nil
 	}
 	more := 0
-	for a, err := range store.Assessments.Scan(tx, org) {
+	for figures, err := range store.Figures.Scan(tx, org) {
+		if err != nil {
+			return nil, err
+		}
+		if len(figures.NewFindings) == 0 {
+			continue
+		}
+		a, err := store.Assessments.Get(tx, org, figures.AssessmentID)
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// checkIndexes compares every index of a table with the entries that its records give.
+// checkIndexes compares every index and tally of a table with the entries that its records give.
 func checkIndexes[R any](t testing.TB, tx *Tx, table *Table[R]) {
 	t.Helper()
 	want := map[string][]byte{}
@@ -47,6 +47,35 @@ func checkIndexes[R any](t testing.TB, tx *Tx, table *Table[R]) {
 	}
 	if got != len(want) {
 		t.Fatalf("%s: %d index entries, want %d", table.Name(), got, len(want))
+	}
+	checkTallies(t, tx, table.untyped)
+}
+
+// checkTallies compares every tally of a table with what its records add up to.
+func checkTallies(t testing.TB, tx *Tx, s *untypedTable) {
+	t.Helper()
+	is(t, "flushTallies", tx.flushTallies(), nil)
+	fresh := &Tx{ctx: tx.ctx, kv: tx.kv, db: tx.db}
+	for p, err := range s.inPrimaryOrder().scanRecords(tx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := s.indexEntries(p.record, p.primary)
+		is(t, "indexEntries", err, nil)
+		is(t, "tallyChange", s.tallyChange(fresh, p.primary, nil, p.record, entries, nil), nil)
+	}
+	maps.DeleteFunc(fresh.tallies, func(_ tallyRef, n int64) bool { return n == 0 })
+	n := 0
+	for _, y := range s.tallies {
+		for a, err := range tx.scanTally(y, scanOptions{}) {
+			if want := fresh.tallies[tallyRef{y.table, string(a.Key.b)}]; err != nil || int64(a.N) != want {
+				t.Fatalf("%s %s: got %d, %v, want %d", y.table, a.Key, a.N, err, want)
+			}
+			n++
+		}
+	}
+	if n != len(fresh.tallies) {
+		t.Fatalf("%s: %d numbers, want %d", s.def.name, n, len(fresh.tallies))
 	}
 }
 

@@ -105,7 +105,13 @@ func (s *untypedTable) page(tx *Tx, q untypedQuery) (page Page[any], err error) 
 	}
 	var last []byte
 	in := scanOptions{prefix: q.Prefix, reverse: q.Reverse}
-	if q.SkipTotal {
+	total, isKept := -1, q.SkipTotal
+	if !q.SkipTotal && q.match == nil {
+		if total, isKept, err = order.keptCount(tx, q.Prefix); err != nil {
+			return page, err
+		}
+	}
+	if isKept {
 		in.after = after
 	}
 	for p, err := range order.scanPairs(tx, in) {
@@ -113,7 +119,7 @@ func (s *untypedTable) page(tx *Tx, q untypedQuery) (page Page[any], err error) 
 			return page, err
 		}
 		wanted := page.Next == "" && (after == nil || isAfter(p.Key, after, q.Reverse))
-		if !wanted && q.SkipTotal {
+		if !wanted && isKept {
 			break
 		}
 		if wanted || q.match != nil {
@@ -134,8 +140,8 @@ func (s *untypedTable) page(tx *Tx, q untypedQuery) (page Page[any], err error) 
 		}
 		page.Total++
 	}
-	if q.SkipTotal {
-		page.Total = -1
+	if isKept {
+		page.Total = total
 	}
 	return page, nil
 }

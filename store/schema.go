@@ -161,6 +161,11 @@ func (t *tableSet) rebuildStaleIndexes(ctx context.Context, tx *Tx) (rebuilt []s
 		}
 		rebuilt = append(rebuilt, d.name)
 	}
+	if len(rebuilt) > 0 {
+		if err := tx.markAllFigures(); err != nil {
+			return nil, err
+		}
+	}
 	return rebuilt, t.checkNoUndeclaredTables(tx)
 }
 

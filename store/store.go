@@ -226,6 +226,12 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 			err = tx.writeSyncLog()
 		}
 		if err == nil {
+			err = tx.updateFigures()
+		}
+		if err == nil {
+			err = tx.flushTallies()
+		}
+		if err == nil {
 			err = tx.saveLastID()
 		}
 		if err == nil {

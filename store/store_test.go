@@ -46,7 +46,9 @@ var documents = NewTenantTable("documents",
 			return nil
 		}
 		return []Key{K(d.Hash)}
-	}))
+	}),
+	CountBy[document]("", 0), CountBy[document]("by_name", 1), CountBy[document]("by_hash", 0),
+	Tally("name_lengths", func(d *document) []Amount { return []Amount{{K(d.Hash), len(d.Name)}, {K(), 1}} }))
 
 var testSchema = Schema{Tables: []AnyTable{controls, documents}}
 

@@ -42,6 +42,12 @@ func NewTable[R any](name string, key func(*R) Key, options ...Option[R]) *Table
 		}
 		s.def.indexes = append(s.def.indexes, description)
 	}
+	for _, y := range s.tallies {
+		if y.order != "" && s.index(y.order) == nil {
+			s.def.err = fmt.Errorf("%s counts an index that is not declared", y.name)
+		}
+		s.def.indexes = append(s.def.indexes, y.describe())
+	}
 	slices.Sort(s.def.indexes)
 	return t
 }

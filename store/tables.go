@@ -1,6 +1,10 @@
 package store
 
-import "github.com/scf-service/service/api"
+import (
+	"slices"
+
+	"github.com/scf-service/service/api"
+)
 
 // The tables of the service. Those below "per organization" are visible to that organization only.
 //
@@ -18,6 +22,7 @@ import "github.com/scf-service/service/api"
 //	email_preferences    user
 //	── per organization ──
 //	assessments          id
+//	├─ figures           assessment
 //	├─ lifecycle_events  assessment, id
 //	├─ timeline          assessment, id
 //	├─ documents         id                        · assessment · content (unique)
@@ -72,9 +77,9 @@ import "github.com/scf-service/service/api"
 var (
 	Settings      = NewTable("settings", func(r *Setting) Key { return K(r.Name) })
 	Organizations = NewTable("organizations", func(r *api.Organization) Key { return K(r.ID) },
-		Unique("slug", func(r *api.Organization) []Key { return []Key{K(r.Slug)} }))
+		Unique("slug", func(r *api.Organization) []Key { return []Key{K(r.Slug)} }), CountBy[api.Organization]("", 0))
 	Users = NewTable("users", func(r *api.User) Key { return K(r.ID) },
-		Unique("email", func(r *api.User) []Key { return []Key{K(r.Email)} }))
+		Unique("email", func(r *api.User) []Key { return []Key{K(r.Email)} }), CountBy[api.User]("", 0))
 	Memberships = NewTable("memberships", func(r *Membership) Key { return K(r.UserID, r.OrganizationID) },
 		Index("organization", func(r *Membership) []Key { return []Key{K(r.OrganizationID)} }))
 	Passwords = NewTable("passwords", func(r *Password) Key { return K(r.UserID) })
@@ -91,19 +96,26 @@ var (
 			}
 			return []Key{K(deref(r.SourceSHA256), r.Label)}
 		}))
-	ImportRuns = NewTable("import_runs", func(r *api.ImportRun) Key { return K(r.ID) })
+	ImportRuns = NewTable("import_runs", func(r *api.ImportRun) Key { return K(r.ID) }, CountBy[api.ImportRun]("", 0))
 
 	Assessments = newTenantTable("assessments", func(r *api.Assessment) (string, Key) { return r.OrganizationID, K(r.ID) },
+		CountBy[api.Assessment]("", 0),
+		Index("state", func(r *api.Assessment) []Key { return []Key{K(r.State)} }), CountBy[api.Assessment]("state", 1),
+		Index("status", func(r *api.Assessment) []Key { return []Key{K(r.State == api.StateClosed)} }), CountBy[api.Assessment]("status", 1),
+		Index("framework", frameworkKeys), CountBy[api.Assessment]("framework", 1),
+		withFiguresIf(func(r *api.Assessment) string { return r.ID }, figuresOfState, movesBetweenOpenAndClosed),
 		withAssessmentSyncLog(func(r *api.Assessment) string { return r.ID }))
 	LifecycleEvents = newTenantTable("lifecycle_events", func(r *api.LifecycleEvent) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.ID)
-	}, withAssessmentSyncLog(func(r *api.LifecycleEvent) string { return r.AssessmentID }))
+	}, CountBy[api.LifecycleEvent]("", 1), withAssessmentSyncLog(func(r *api.LifecycleEvent) string { return r.AssessmentID }))
 	Timeline = newTenantTable("timeline", func(r *TimelineEvent) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.ID) },
-		withAssessmentSyncLog(func(r *TimelineEvent) string { return r.AssessmentID }))
+		CountBy[TimelineEvent]("", 1), withAssessmentSyncLog(func(r *TimelineEvent) string { return r.AssessmentID }))
 	Documents = newTenantTable(
 		"documents",
 		func(r *Document) (string, Key) { return r.OrganizationID, K(r.ID) },
-		Index("assessment", func(r *Document) []Key { return []Key{K(r.AssessmentID)} }),
+		Index("assessment", func(r *Document) []Key { return []Key{K(r.AssessmentID)} }), CountBy[Document]("assessment", 1),
+		Tally("facts", documentFacts), Tally("sums", documentSums),
+		withFigures(func(r *Document) string { return r.AssessmentID }, figuresOfDocuments),
 		Unique(
 			"content",
 			func(r *Document) []Key { return []Key{K(r.AssessmentID, r.SHA256)} },
@@ -156,22 +168,24 @@ var (
 		withAssessmentSyncLog(func(r *api.Scope) string { return r.AssessmentID }),
 	)
 
-	SoAVersions = newVersionTable("soa_versions", func(r *api.SoAVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
+	SoAVersions = newVersionTable("soa_versions", figuresOfSoA, func(r *api.SoAVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
 	SoAItems    = newItemTable(
 		"soa_items",
 		func(r *api.SoAItem) *api.Item { return &r.Item },
 		func(r *api.SoAItem) any { return newItemHeader(&r.Item) },
 		func(r *api.SoAItem) { clearItemHeader(&r.Item) },
+		soaItemFacts, figuresOfSoA,
 	)
-	GapVersions = newVersionTable("gap_versions", func(r *api.GapVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
+	GapVersions = newVersionTable("gap_versions", figuresOfGap, func(r *api.GapVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
 	Findings    = newItemTable(
 		"findings",
 		func(r *api.Finding) *api.Item { return &r.Item },
 		func(r *api.Finding) any { return newItemHeader(&r.Item) },
 		func(r *api.Finding) { clearItemHeader(&r.Item) },
+		findingFacts, figuresOfGap, Index("gaps", gapKey),
 	)
 	MaturityVersions = newVersionTable(
-		"maturity_versions",
+		"maturity_versions", figuresOfMaturity,
 		func(r *api.MaturityVersion) *api.DeliverableVersion { return &r.DeliverableVersion },
 	)
 	MaturityScores = newItemTable(
@@ -179,19 +193,27 @@ var (
 		func(r *api.MaturityScore) *api.Item { return &r.Item },
 		func(r *api.MaturityScore) any { return newItemHeader(&r.Item) },
 		func(r *api.MaturityScore) { clearItemHeader(&r.Item) },
+		scoreFacts, figuresOfMaturity,
 	)
-	POAMVersions = newVersionTable("poam_versions", func(r *api.POAMVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
+	POAMVersions = newVersionTable("poam_versions", figuresOfPOAM, func(r *api.POAMVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
 	POAMItems    = newItemTable(
 		"poam_items",
 		func(r *api.POAMItem) *api.Item { return &r.Item },
 		newRemediationHeader,
 		clearRemediationHeader,
+		poamItemFacts, figuresOfPOAM,
 	)
 
 	Approvals = newTenantTable(
 		"approvals",
 		func(r *api.Approval) (string, Key) { return r.OrganizationID, K(r.ID) },
-		Index("assessment", func(r *api.Approval) []Key { return []Key{K(r.AssessmentID)} }),
+		Index("assessment", func(r *api.Approval) []Key { return []Key{K(r.AssessmentID)} }), CountBy[api.Approval]("assessment", 1),
+		Index("pending", func(r *api.Approval) []Key {
+			if r.Status != api.ApprovalPending {
+				return nil
+			}
+			return []Key{K(r.AssessmentID, slices.Index(api.Gates, r.Gate))}
+		}), CountBy[api.Approval]("pending", 0),
 		Index(
 			"target",
 			func(r *api.Approval) []Key { return []Key{K(r.TargetID)} },
@@ -199,7 +221,7 @@ var (
 		withAssessmentSyncLog(func(r *api.Approval) string { return r.AssessmentID }),
 	)
 	Readers = newTenantTable("readers", func(r *api.Reader) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.Name) },
-		withAssessmentSyncLog(func(r *api.Reader) string { return r.AssessmentID }))
+		CountBy[api.Reader]("", 1), withAssessmentSyncLog(func(r *api.Reader) string { return r.AssessmentID }))
 	// CarriedItems holds what people decided in the assessment from which another was created.
 	CarriedItems = newTenantTable("carried_items", func(r *CarriedItem) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, string(r.Gate), r.Number)
@@ -220,7 +242,8 @@ var (
 	})
 	Delegations = newTenantTable("delegations", func(r *api.Delegation) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("delegate", func(r *api.Delegation) []Key { return []Key{K(r.DelegateID)} }),
-		Index("assessment", func(r *api.Delegation) []Key { return []Key{K(deref(r.AssessmentID))} }))
+		Index("assessment", func(r *api.Delegation) []Key { return []Key{K(deref(r.AssessmentID))} }),
+		CountBy[api.Delegation]("", 0))
 	Comments = newTenantTable(
 		"comments",
 		func(r *api.Comment) (string, Key) { return r.OrganizationID, K(r.ID) },
@@ -228,6 +251,7 @@ var (
 			"assessment",
 			func(r *api.Comment) []Key { return []Key{K(r.AssessmentID)} },
 		),
+		CountBy[api.Comment]("assessment", 1),
 		withAssessmentSyncLog(func(r *api.Comment) string { return r.AssessmentID }),
 	)
 	Artifacts = newTenantTable("artifacts", func(r *api.Artifact) (string, Key) { return r.OrganizationID, K(r.ID) },
@@ -236,9 +260,9 @@ var (
 				return []Key{K(r.AssessmentID, r.Type, *r.Variant)}
 			}
 			return []Key{K(r.AssessmentID, r.Type)}
-		}))
+		}), CountBy[api.Artifact]("assessment", 1))
 	SyncPeers = newTenantTable("sync_peers", func(r *api.SyncPeer) (string, Key) { return r.OrganizationID, K(r.ID) },
-		Unique("fingerprint", func(r *api.SyncPeer) []Key { return []Key{K(r.Fingerprint)} }))
+		Unique("fingerprint", func(r *api.SyncPeer) []Key { return []Key{K(r.Fingerprint)} }), CountBy[api.SyncPeer]("", 0))
 	SyncConflicts = newTenantTable(
 		"sync_conflicts",
 		func(r *api.SyncConflict) (string, Key) { return r.OrganizationID, K(r.ID) },
@@ -246,19 +270,24 @@ var (
 			"assessment",
 			func(r *api.SyncConflict) []Key { return []Key{K(r.AssessmentID)} },
 		),
+		CountBy[api.SyncConflict]("assessment", 1),
 		withAssessmentSyncLog(func(r *api.SyncConflict) string { return r.AssessmentID }),
 	)
 	ArtifactVersions = newTenantTable("artifact_versions", func(r *api.ArtifactVersion) (string, Key) {
 		return r.OrganizationID, K(r.ArtifactID, r.VersionNumber)
-	})
+	}, CountBy[api.ArtifactVersion]("", 1))
 	Reports = newTenantTable("reports", func(r *api.Report) (string, Key) { return r.OrganizationID, K(r.ID) },
-		Index("assessment", func(r *api.Report) []Key { return []Key{K(r.AssessmentID)} }))
+		Index("assessment", func(r *api.Report) []Key { return []Key{K(r.AssessmentID)} }), CountBy[api.Report]("assessment", 1))
 	AgentRuns = newTenantTable("agent_runs", func(r *api.AgentRun) (string, Key) { return r.OrganizationID, K(r.ID) },
-		Index("assessment", func(r *api.AgentRun) []Key { return []Key{K(deref(r.AssessmentID))} }))
-	AgentSteps   = newTenantTable("agent_steps", func(r *AgentStep) (string, Key) { return r.OrganizationID, K(r.AgentRunID, r.Index) })
+		Index("assessment", func(r *api.AgentRun) []Key { return []Key{K(deref(r.AssessmentID))} }),
+		CountBy[api.AgentRun]("", 0), CountBy[api.AgentRun]("assessment", 1))
+	AgentSteps = newTenantTable("agent_steps", func(r *AgentStep) (string, Key) { return r.OrganizationID, K(r.AgentRunID, r.Index) },
+		CountBy[AgentStep]("", 1))
 	AgentOutputs = newTenantTable("agent_outputs", func(r *AgentOutput) (string, Key) { return r.OrganizationID, K(r.AgentRunID) })
 	WorkflowRuns = newTenantTable("workflow_runs", func(r *WorkflowRun) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("assessment", func(r *WorkflowRun) []Key { return []Key{K(r.AssessmentID)} }),
+		CountBy[WorkflowRun]("", 0), CountBy[WorkflowRun]("assessment", 1), CountBy[WorkflowRun]("live", 0),
+		Tally("sums", func(r *WorkflowRun) []Amount { return []Amount{{K(r.Status), 1}} }),
 		// Only one run of each kind can be live per assessment.
 		Unique("live", func(r *WorkflowRun) []Key {
 			if !r.Status.IsLive() {
@@ -266,24 +295,27 @@ var (
 			}
 			return []Key{K(r.AssessmentID, r.WorkflowType)}
 		}))
-	APIKeys           = newTenantTable("api_keys", func(r *APIKey) (string, Key) { return r.OrganizationID, K(r.ID) })
+	APIKeys           = newTenantTable("api_keys", func(r *APIKey) (string, Key) { return r.OrganizationID, K(r.ID) }, CountBy[APIKey]("", 0))
 	IdempotentReplies = NewTable("replays", func(r *IdempotentReply) Key { return K(r.OrganizationID, r.Operation, r.Secret) },
 		Index("expiry", func(r *IdempotentReply) []Key { return []Key{K(r.ExpiresAt)} }))
-	Webhooks     = newTenantTable("webhooks", func(r *Webhook) (string, Key) { return r.OrganizationID, K(r.ID) })
-	Integrations = newTenantTable("integrations", func(r *Integration) (string, Key) { return r.OrganizationID, K(r.ID) })
-	IssueLinks   = newTenantTable("issue_links", func(r *IssueLink) (string, Key) { return r.OrganizationID, K(r.ID) },
-		Index("integration", func(r *IssueLink) []Key { return []Key{K(r.IntegrationID)} }),
+	Webhooks = newTenantTable("webhooks", func(r *Webhook) (string, Key) { return r.OrganizationID, K(r.ID) },
+		CountBy[Webhook]("", 0))
+	Integrations = newTenantTable("integrations", func(r *Integration) (string, Key) { return r.OrganizationID, K(r.ID) },
+		CountBy[Integration]("", 0))
+	IssueLinks = newTenantTable("issue_links", func(r *IssueLink) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Index("integration", func(r *IssueLink) []Key { return []Key{K(r.IntegrationID)} }), CountBy[IssueLink]("integration", 1),
 		Index("assessment", func(r *IssueLink) []Key { return []Key{K(r.AssessmentID)} }))
 	Deliveries = newTenantTable("deliveries", func(r *Delivery) (string, Key) { return r.OrganizationID, K(r.ID) },
-		Index("webhook", func(r *Delivery) []Key { return []Key{K(r.WebhookID)} }),
+		Index("webhook", func(r *Delivery) []Key { return []Key{K(r.WebhookID)} }), CountBy[Delivery]("webhook", 1),
 		Index("due", func(r *Delivery) []Key {
 			if r.NextAttemptAt == nil {
 				return nil
 			}
 			return []Key{K(r.WebhookID, *r.NextAttemptAt)}
-		}))
+		}), CountBy[Delivery]("due", 0))
 	Brandings = newTenantTable("brandings", func(r *api.Branding) (string, Key) { return r.OrganizationID, K("branding") })
 	Emails    = newTenantTable("emails", func(r *Email) (string, Key) { return r.OrganizationID, K(r.ID) },
+		CountBy[Email]("", 0),
 		Index("queued", func(r *Email) []Key {
 			if r.NextAttemptAt == nil {
 				return nil
@@ -298,19 +330,22 @@ var (
 		}))
 	EmailTemplates   = newTenantTable("email_templates", func(r *EmailTemplate) (string, Key) { return r.OrganizationID, K(r.ID) })
 	EmailPreferences = NewTable("email_preferences", func(r *EmailPreference) Key { return K(r.UserID) })
-	AlertRules       = newTenantTable("alert_rules", func(r *AlertRule) (string, Key) { return r.OrganizationID, K(r.ID) })
+	AlertRules       = newTenantTable("alert_rules", func(r *AlertRule) (string, Key) { return r.OrganizationID, K(r.ID) },
+		CountBy[AlertRule]("", 0))
 
 	CustomCatalogHeads = newTenantTable("custom_heads", func(r *CustomCatalogHead) (string, Key) { return r.OrganizationID, K("head") })
 	CustomCatalogs     = newTenantTable(
 		"custom_catalogs",
 		func(r *CustomCatalog) (string, Key) { return r.OrganizationID, K(int64(r.Revision)) },
 	)
-	Audit = newTenantTable("audit", func(r *api.AuditEvent) (string, Key) { return r.OrganizationID, K(int64(r.Sequence)) })
+	Audit = newTenantTable("audit", func(r *api.AuditEvent) (string, Key) { return r.OrganizationID, K(int64(r.Sequence)) },
+		CountBy[api.AuditEvent]("", 0))
 )
 
 // ServiceSchema returns the schema of the service.
 var ServiceSchema = Schema{
 	Tables: []AnyTable{
+		Figures,
 		Settings,
 		Discarded,
 		Organizations,
@@ -389,7 +424,7 @@ func newTenantTable[R any](name string, tenantAndKey func(*R) (string, Key), opt
 		func(r *R) Key { _, key := tenantAndKey(r); return key }, options...)
 }
 
-func newVersionTable[R any](name string, version func(*R) *api.DeliverableVersion) *TenantTable[R] {
+func newVersionTable[R any](name string, parts figureParts, version func(*R) *api.DeliverableVersion) *TenantTable[R] {
 	return newTenantTable(
 		name,
 		func(r *R) (string, Key) { return version(r).OrganizationID, K(version(r).ID) },
@@ -397,6 +432,8 @@ func newVersionTable[R any](name string, version func(*R) *api.DeliverableVersio
 			"assessment",
 			func(r *R) []Key { return []Key{K(version(r).AssessmentID, version(r).VersionNumber)} },
 		),
+		CountBy[R]("assessment", 1),
+		withFigures(func(r *R) string { return version(r).AssessmentID }, parts),
 		withAssessmentSyncLog(func(r *R) string { return version(r).AssessmentID }),
 	)
 }
@@ -407,19 +444,31 @@ func withAssessmentSyncLog[R any](assessment func(*R) string) Option[R] {
 	return WithSyncLog(func(r *R) SyncTarget { return SyncTarget{Assessment: assessment(r)} })
 }
 
-func newItemTable[R any](name string, item func(*R) *api.Item, header func(*R) any, clearHeader func(*R)) *TenantTable[R] {
+func newItemTable[R any](
+	name string, item func(*R) *api.Item, header func(*R) any, clearHeader func(*R), facts func(*R) []Amount, parts figureParts, more ...Option[R],
+) *TenantTable[R] {
 	assessment := func(r *R) string { return item(r).AssessmentID }
-	return newTenantTable(
-		name,
-		func(r *R) (string, Key) { return item(r).OrganizationID, K(item(r).ID) },
+	options := slices.Concat(more, []Option[R]{
 		Index(
 			"version",
 			func(r *R) []Key { return []Key{K(item(r).VersionID, item(r).ControlCode)} },
 		),
+		CountBy[R]("version", 1),
+		Tally("facts", facts),
+		withFigures(assessment, parts),
 		withAssessmentSyncLog(assessment),
 		WithPacks(func(r *R) Key { return K(assessment(r)) }),
 		WithSharedBody(header, func(a, b *R) bool { return equalBodies(a, b, clearHeader) }),
-	)
+	})
+	return newTenantTable(name, func(r *R) (string, Key) { return item(r).OrganizationID, K(item(r).ID) }, options...)
+}
+
+// frameworkKeys returns the keys under which lists find an assessment by framework: IDs and codes.
+func frameworkKeys(r *api.Assessment) (keys []Key) {
+	for _, f := range slices.Concat(r.FrameworkIDs, r.Frameworks) {
+		keys = append(keys, K(f))
+	}
+	return keys
 }
 
 func deref(s *string) string {

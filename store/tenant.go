@@ -32,6 +32,20 @@ func NewTenantTable[R any](name string, organization func(*R) string, key func(*
 			return keys
 		}
 	}
+	for _, y := range t.untyped.tallies {
+		if y.amounts == nil {
+			y.parts++
+			continue
+		}
+		within := y.amounts
+		y.amounts = func(r any) []Amount {
+			amounts, org := within(r), organization(r.(*R))
+			for i := range amounts {
+				amounts[i].Key = K(org).Join(amounts[i].Key)
+			}
+			return amounts
+		}
+	}
 	return &TenantTable[R]{table: t, organization: organization}
 }
 

@@ -32,6 +32,9 @@ type Tx struct {
 	actor       string
 	syncLogOff  bool
 	packs       []cachedPack // used last
+	// tallies are the changes of numbers that aren't written yet; figures are the assessments whose figures changed.
+	tallies map[tallyRef]int64
+	figures map[assessmentRef]figureParts
 }
 
 // Context returns the context the transaction was started with.

@@ -19,9 +19,12 @@ type untypedTable struct {
 	newRecord func() any // returns a zero record
 	codec     codec
 	indexes   []*tableIndex
+	tallies   []*tally
 	// header is that of WithSharedBody, packScope that of WithPacks.
 	header    func(any) any
 	packScope func(any) Key
+	// figures returns whose figures a change concerns, and which; nil if none.
+	figures func(old, fresh any) (assessment string, parts figureParts)
 	// syncTarget returns the record under which a change is logged; nil disables logging.
 	syncTarget func(any) SyncTarget
 }
@@ -268,10 +271,19 @@ func (s *untypedTable) writeEncoded(tx *Tx, r any, checkExisting func(exists boo
 	if err := tx.kv.Put(s.def.name, k.b, b); err != nil {
 		return err
 	}
-	if err := putIndexEntries(tx, added); err != nil || s.syncTarget == nil {
+	if err := putIndexEntries(tx, added); err != nil {
 		return err
 	}
-	return s.recordSyncChange(tx, k.b, old, r)
+	return s.recordChange(tx, k.b, old, r, added, removed)
+}
+
+// recordChange updates what is derived from a changed record. old is nil for a new record, fresh for a deleted one.
+func (s *untypedTable) recordChange(tx *Tx, primary []byte, old, fresh any, added, removed []indexEntry) error {
+	if err := s.tallyChange(tx, primary, old, fresh, added, removed); err != nil {
+		return err
+	}
+	s.markFigures(tx, primary, old, fresh)
+	return s.recordSyncChange(tx, primary, old, fresh)
 }
 
 func (s *untypedTable) deleteRecord(tx *Tx, primary []byte, r any) error {
@@ -285,10 +297,10 @@ func (s *untypedTable) deleteRecord(tx *Tx, primary []byte, r any) error {
 		}
 	}
 	tx.changedTables[s.def.name] = true
-	if err := tx.kv.Delete(s.def.name, primary); err != nil || s.syncTarget == nil {
+	if err := tx.kv.Delete(s.def.name, primary); err != nil {
 		return err
 	}
-	return s.recordSyncChange(tx, primary, r, nil)
+	return s.recordChange(tx, primary, r, nil, nil, entries)
 }
 
 // indexEntry is one key in one index.
@@ -391,7 +403,7 @@ func putIndexEntries(tx *Tx, entries []indexEntry) error {
 
 // fillIndexes fills empty indexes from the records.
 func (s *untypedTable) fillIndexes(tx *Tx) error {
-	if len(s.indexes) == 0 {
+	if len(s.indexes) == 0 && len(s.tallies) == 0 {
 		return nil
 	}
 	for p, err := range s.inPrimaryOrder().scanRecords(tx) {
@@ -406,11 +418,14 @@ func (s *untypedTable) fillIndexes(tx *Tx) error {
 		if err == nil {
 			err = putIndexEntries(tx, entries)
 		}
+		if err == nil {
+			err = s.tallyChange(tx, primary, nil, p.record, entries, nil)
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", Key{b: primary}, err)
 		}
 	}
-	return nil
+	return tx.flushTallies()
 }
 
 // scannedRecord is a record with its keys.
@@ -503,9 +518,12 @@ func (o orderedTable) decode(tx *Tx, key, value []byte) (scannedRecord, error) {
 	return scannedRecord{primary: primary, record: r}, err
 }
 
-// count counts the keys that begin with prefix, without reading records.
+// count returns the number of keys that begin with prefix: it is kept, or else counted without reading records.
 func (o orderedTable) count(tx *Tx, prefix []any) (int, error) {
-	n := 0
+	n, kept, err := o.keptCount(tx, K(prefix...))
+	if kept || err != nil {
+		return n, err
+	}
 	for _, err := range o.scanPairs(tx, newScanOptions([]ScanOption{Prefix(prefix...)})) {
 		if err != nil {
 			return 0, err

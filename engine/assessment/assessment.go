@@ -279,27 +279,10 @@ func (s *Service) Get(ctx context.Context, by api.Caller, in *api.AssessmentInpu
 	return &a, err
 }
 
-// List lists assessments, by default newest first.
+// List lists assessments, by default newest first. Filters by state, status and framework use an index; with one of them
+// or none, in the default order, a page takes the same time however many assessments there are.
 func (s *Service) List(ctx context.Context, by api.Caller, in *api.AssessmentsInput) (*api.List[api.Assessment], error) {
-	q := strings.ToLower(in.Q)
-	out, err := store.SortedList(
-		ctx,
-		s.db,
-		store.Assessments,
-		by.OrganizationID,
-		in.Paging,
-		in.Sort,
-		assessmentOrder,
-		store.PageQuery[api.Assessment]{
-			Reverse: true,
-			Filter: func(a *api.Assessment) bool {
-				return (in.State == "" || a.State == in.State) &&
-					(in.Status == "" || (a.State == api.StateClosed) == (in.Status == "closed")) &&
-					(in.Framework == "" || slices.Contains(a.FrameworkIDs, in.Framework) || slices.Contains(a.Frameworks, in.Framework)) &&
-					matchesQuery(q, a.Name, a.Description)
-			},
-		},
-	)
+	out, err := store.SortedList(ctx, s.db, store.Assessments, by.OrganizationID, in.Paging, in.Sort, assessmentOrder, newAssessmentQuery(in))
 	if err != nil {
 		return nil, err
 	}
@@ -313,23 +296,67 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.AssessmentsIn
 	})
 }
 
+// newAssessmentQuery returns the query for a list. The first filter that has an index selects it; the others are applied
+// to what it finds.
+func newAssessmentQuery(in *api.AssessmentsInput) store.PageQuery[api.Assessment] {
+	query := store.PageQuery[api.Assessment]{Reverse: true}
+	var filters []func(*api.Assessment) bool
+	filter := func(index string, key any, matches func(*api.Assessment) bool) {
+		if query.Index == "" && index != "" {
+			query.Index, query.Prefix = index, store.K(key)
+			return
+		}
+		filters = append(filters, matches)
+	}
+	if in.State != "" {
+		filter("state", in.State, func(a *api.Assessment) bool { return a.State == in.State })
+	}
+	if in.Framework != "" {
+		filter("framework", in.Framework, func(a *api.Assessment) bool {
+			return slices.Contains(a.FrameworkIDs, in.Framework) || slices.Contains(a.Frameworks, in.Framework)
+		})
+	}
+	if in.Status != "" {
+		closed := in.Status == "closed"
+		filter("status", closed, func(a *api.Assessment) bool { return (a.State == api.StateClosed) == closed })
+	}
+	if q := strings.ToLower(in.Q); q != "" {
+		filter("", nil, func(a *api.Assessment) bool { return matchesQuery(q, a.Name, a.Description) })
+	}
+	if len(filters) > 0 {
+		query.Filter = func(a *api.Assessment) bool {
+			return !slices.ContainsFunc(filters, func(matches func(*api.Assessment) bool) bool { return !matches(a) })
+		}
+	}
+	return query
+}
+
 // fillProgressAndCounts sets the fields that are not stored: the progress, which follows from the state,
-// and the record counts.
+// and the record counts, which are kept.
 func fillProgressAndCounts(tx *store.Tx, a *api.Assessment) (err error) {
 	org := a.OrganizationID
 	a.Progress = a.State.ProgressPercent()
 	if a.Counts.Documents, err = store.Documents.By("assessment").Count(tx, org, a.ID); err != nil {
 		return err
 	}
-	if a.Counts.Chunks, err = evidence.CountPassages(tx, org, a.ID); err != nil {
-		return err
-	}
-	for gate, n := range map[api.Gate]*int{
-		api.GateSoA: &a.Counts.SoAItems, api.GateGapAnalysis: &a.Counts.Findings, api.GatePOAM: &a.Counts.POAMItems,
-	} {
-		if *n, err = deliverables[gate].countNewestItems(tx, org, a.ID); err != nil {
+	if a.Counts.Documents > 0 {
+		if a.Counts.Chunks, err = store.Documents.Tally("facts").Get(tx, org, a.ID, store.FactChunks); err != nil {
 			return err
 		}
+	}
+	figures, err := store.ReadFigures(tx, org, a.ID)
+	if err != nil {
+		return err
+	}
+	a.Counts.SoAItems, a.Counts.Findings, a.Counts.POAMItems = 0, 0, 0
+	for _, c := range figures.SoAItems {
+		a.Counts.SoAItems += c.N
+	}
+	for _, c := range figures.Findings {
+		a.Counts.Findings += c.N
+	}
+	for _, c := range figures.POAMItems {
+		a.Counts.POAMItems += c.N
 	}
 	return nil
 }

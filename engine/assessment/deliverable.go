@@ -128,7 +128,6 @@ type deliverable interface {
 	approvedOrNewestHeader(tx *store.Tx, a *api.Assessment) (*api.DeliverableVersion, error)
 	getHeader(tx *store.Tx, org, version string) (*api.DeliverableVersion, error)
 	isEarlyDraft(a *api.Assessment, head *api.DeliverableVersion) bool
-	countNewestItems(tx *store.Tx, org, assessment string) (int, error)
 	findControlCode(tx *store.Tx, org, version, ref string) (string, error)
 	readItemRecords(tx *store.Tx, org, version string) (merge.Records, error)
 	hashItemsJSON(items []byte) (string, error)
@@ -271,14 +270,6 @@ func (k deliverableType[V, I]) readItems(tx *store.Tx, org, version string) (out
 		out = append(out, i)
 	}
 	return out, nil
-}
-
-func (k deliverableType[V, I]) countNewestItems(tx *store.Tx, org, assessment string) (int, error) {
-	head, err := k.newestHeader(tx, org, assessment)
-	if head == nil {
-		return 0, err
-	}
-	return k.items.By("version").Count(tx, org, head.ID)
 }
 
 // deleteVersions deletes the versions of an assessment and returns their IDs. Their items stay in the

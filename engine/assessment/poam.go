@@ -475,13 +475,14 @@ func (s *Service) ApprovePOAM(ctx context.Context, by api.Caller, in *api.Decide
 // isRiskAcceptanceExpired reports whether the item's risk was accepted only until a date that has
 // passed.
 func isRiskAcceptanceExpired(i *api.POAMItem, today api.Date) bool {
-	return i.Status == "risk_accepted" && i.RiskAcceptedUntil != nil && *i.RiskAcceptedUntil < today
+	return i.Status == riskAccepted && i.RiskAcceptedUntil != nil && *i.RiskAcceptedUntil < today
 }
 
+// riskAccepted is the status of plan items whose risk is accepted, forever or for a time.
+const riskAccepted = "risk_accepted"
+
 // isClosedStatus reports whether a plan item with this status needs no further work.
-func isClosedStatus(status string) bool {
-	return status == "completed" || status == "cancelled" || status == "risk_accepted"
-}
+func isClosedStatus(status string) bool { return api.IsClosedPOAMStatus(status) }
 
 // isOverdue reports whether an open item is past its due date, or the acceptance of its risk has expired.
 func isOverdue(i *api.POAMItem, today api.Date) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/plan"
@@ -38,67 +39,39 @@ func (s *Service) Summary(ctx context.Context, by api.Caller, in *api.Assessment
 	return out, err
 }
 
+// buildSummary reads no items and no documents: all that it counts is kept (store.Figures).
 func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, error) {
 	org := a.OrganizationID
 	out := &api.AssessmentSummary{
 		AssessmentID: a.ID, FindingsBySeverity: map[api.Severity]int{}, LastActivityAt: a.UpdatedAt, Reliance: plan.CountReliance(nil),
 	}
-	var documents []api.Document
-	for d, err := range store.Documents.By("assessment").Scan(tx, org, store.Prefix(a.ID)) {
-		if err != nil {
-			return nil, err
-		}
-		documents = append(documents, d.Document)
+	figures, err := store.ReadFigures(tx, org, a.ID)
+	if err != nil {
+		return nil, err
 	}
 	reader := ""
 	if v, ok, err := soa.newestVersion(tx, org, a.ID); err != nil {
 		return nil, err
 	} else if ok {
-		items, err := soa.readItems(tx, org, v.ID)
-		if err != nil {
-			return nil, err
-		}
 		reader = v.Inputs[readerInput]
-		fillSoACounts(out, items)
-		out.Reliance = plan.CountReliance(items)
-		out.CompliancePct, out.ComplianceFormula = plan.CompliancePercent(items)
+		fillSoACounts(out, figures.SoAItems)
+		if v.DecisiveDocuments != nil {
+			out.Reliance = v.Reliance
+		}
+		out.CompliancePct, out.ComplianceFormula = compliance(figures.SoAItems)
 	}
-	read, err := readLanguages(tx, org, reader, documents)
-	if err != nil {
+	if out.UnreadEvidence, err = countUnreadEvidence(tx, org, a.ID, reader); err != nil {
 		return nil, err
 	}
-	out.UnreadEvidence = api.CountUnreadEvidence(documents, read...)
-	if v, ok, err := gap.newestVersion(tx, org, a.ID); err != nil {
-		return nil, err
-	} else if ok {
-		found, err := gap.readItems(tx, org, v.ID)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range found {
-			out.FindingsBySeverity[f.Severity]++
-		}
+	for _, f := range figures.Findings {
+		out.FindingsBySeverity[f.Severity] += f.N
 	}
-	if v, ok, err := maturity.newestVersion(tx, org, a.ID); err != nil {
-		return nil, err
-	} else if ok {
-		scores, err := maturity.readItems(tx, org, v.ID)
-		if err != nil {
-			return nil, err
-		}
-		out.MaturityAvg = summarizeDomainMaturity("", "", scores).Mean
+	if s := figures.Scores; s.Assessed > 0 {
+		out.MaturityAvg = roundedPtr(float64(s.Levels)/float64(s.Assessed), 2)
 	}
-	if v, ok, err := poam.newestVersion(tx, org, a.ID); err != nil {
-		return nil, err
-	} else if ok {
-		items, err := poam.readItems(tx, org, v.ID)
-		if err != nil {
-			return nil, err
-		}
-		for _, i := range items {
-			if !isClosedStatus(i.Status) {
-				out.OpenPOAMItems++
-			}
+	for _, i := range figures.POAMItems {
+		if !api.IsClosedPOAMStatus(i.Status) {
+			out.OpenPOAMItems += i.N
 		}
 	}
 	for e, err := range store.Timeline.Scan(tx, org, store.Prefix(a.ID), store.Reverse) {
@@ -111,26 +84,49 @@ func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, erro
 	return out, nil
 }
 
-func fillSoACounts(out *api.AssessmentSummary, items []api.SoAItem) {
-	out.Controls = len(items)
-	for _, i := range items {
-		if !i.Applicability.IsApplicable() {
+// countUnreadEvidence adds up the unread languages of an assessment's documents, without those that the reader of its
+// statement has read.
+func countUnreadEvidence(tx *store.Tx, org, assessment, reader string) (api.UnreadEvidence, error) {
+	var counts api.UnreadCounts
+	facts := store.Documents.Tally("facts")
+	var err error
+	if counts.Documents, err = facts.Get(tx, org, assessment, store.FactRead); err != nil {
+		return api.UnreadEvidence{}, err
+	}
+	err = eachAmount(facts, tx, org, func(parts []any, n int) {
+		counts.AddDocuments(strings.Split(parts[2].(string), ","), n)
+	}, assessment, store.FactUnreadSets)
+	if err != nil {
+		return api.UnreadEvidence{}, err
+	}
+	err = eachAmount(facts, tx, org, func(parts []any, n int) { counts.AddPassages(parts[2].(string), n) }, assessment, store.FactUnreadPassages)
+	if err != nil {
+		return api.UnreadEvidence{}, err
+	}
+	read, err := readLanguages(tx, org, reader, counts.Evidence().UnreadLanguages)
+	return counts.Evidence(read...), err
+}
+
+func fillSoACounts(out *api.AssessmentSummary, counts []store.SoAItemCount) {
+	for _, c := range counts {
+		out.Controls += c.N
+		if !c.Applicable {
 			continue
 		}
-		out.Applicable++
-		switch i.ImplementationStatus {
+		out.Applicable += c.N
+		switch c.Status {
 		case api.Implemented:
-			out.Implemented++
+			out.Implemented += c.N
 		case api.PartiallyImplemented:
-			out.PartiallyImpl++
+			out.PartiallyImpl += c.N
 		case api.Planned:
-			out.Planned++
+			out.Planned += c.N
 		case api.NotImplemented:
-			out.NotImplemented++
+			out.NotImplemented += c.N
 		case api.NotEvidenced:
-			out.NotEvidenced++
+			out.NotEvidenced += c.N
 		default:
-			out.NotAssessed++
+			out.NotAssessed += c.N
 		}
 	}
 }
@@ -139,11 +135,16 @@ func fillSoACounts(out *api.AssessmentSummary, items []api.SoAItem) {
 func describePossibleDeciders(tx *store.Tx, p api.Approval) (string, error) {
 	one := []api.Approval{p}
 	err := addDelegates(tx, p.OrganizationID, one)
+	return namePossibleDeciders(&one[0]), err
+}
+
+// namePossibleDeciders works like describePossibleDeciders for an approval with its delegates.
+func namePossibleDeciders(p *api.Approval) string {
 	who := "an owner or admin"
-	for _, d := range one[0].Delegates {
+	for _, d := range p.Delegates {
 		who += fmt.Sprintf(", or %s for %s", d.Name, d.DelegatorName)
 	}
-	return who, err
+	return who
 }
 
 // Dashboard returns an overview of the organization.
@@ -157,58 +158,48 @@ func (s *Service) Dashboard(ctx context.Context, by api.Caller, in *api.OrgInput
 		FindingsBySeverity: map[api.Severity]int{},
 		Waiting:            []api.WaitingFor{},
 	}
-	err := s.db.View(ctx, func(tx *store.Tx) error {
-		var items []api.SoAItem
-		for a, err := range store.Assessments.Scan(tx, by.OrganizationID) {
-			if err != nil {
-				return err
-			}
-			out.AssessmentsByState[a.State]++
-			sum, err := buildSummary(tx, &a)
-			if err != nil {
-				return err
-			}
-			out.OpenPOAMItems += sum.OpenPOAMItems
-			for sev, n := range sum.FindingsBySeverity {
-				out.FindingsBySeverity[sev] += n
-			}
-			if v, ok, err := soa.newestVersion(tx, by.OrganizationID, a.ID); err != nil {
-				return err
-			} else if ok {
-				more, err := soa.readItems(tx, by.OrganizationID, v.ID)
-				if err != nil {
-					return err
-				}
-				items = append(items, more...)
-			}
-			for _, gate := range api.Gates {
-				p, found, err := pendingApproval(tx, by.OrganizationID, a.ID, gate)
-				if err != nil {
-					return err
-				}
-				if found {
-					who, err := describePossibleDeciders(tx, p)
-					if err != nil {
-						return err
-					}
-					out.Waiting = append(
-						out.Waiting,
-						api.WaitingFor{
-							AssessmentID:   a.ID,
-							AssessmentName: a.Name,
-							ApprovalID:     p.ID,
-							Gate:           gate,
-							Since:          p.RequestedAt,
-							Who:            who,
-						},
-					)
-				}
-			}
+	return out, s.db.View(ctx, func(tx *store.Tx) error {
+		t, err := ReadTotals(tx, by.OrganizationID)
+		if err != nil {
+			return err
 		}
-		if pct, formula := plan.CompliancePercent(items); pct != nil {
-			out.CompliancePct, out.ComplianceFormula = *pct, formula
+		out.AssessmentsByState, out.FindingsBySeverity, out.OpenPOAMItems = t.AssessmentsByState, t.FindingsBySeverity, t.OpenPOAMItems
+		if t.CompliancePct != nil {
+			out.CompliancePct, out.ComplianceFormula = *t.CompliancePct, t.ComplianceFormula
 		}
-		return nil
+		out.Waiting, err = listWaiting(tx, by.OrganizationID)
+		return err
 	})
-	return out, err
+}
+
+// listWaiting lists the pending approvals of an organization, by assessment and gate.
+func listWaiting(tx *store.Tx, org string) ([]api.WaitingFor, error) {
+	pending := []api.Approval{}
+	for p, err := range store.Approvals.By("pending").Scan(tx, org) {
+		if err != nil {
+			return nil, err
+		}
+		if last := len(pending) - 1; last >= 0 && pending[last].AssessmentID == p.AssessmentID && pending[last].Gate == p.Gate {
+			pending[last] = p // the newest counts
+			continue
+		}
+		pending = append(pending, p)
+	}
+	if len(pending) == 0 {
+		return []api.WaitingFor{}, nil
+	}
+	if err := addDelegates(tx, org, pending); err != nil {
+		return nil, err
+	}
+	out := make([]api.WaitingFor, len(pending))
+	for i, p := range pending {
+		a, err := store.Assessments.Get(tx, org, p.AssessmentID)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = api.WaitingFor{
+			AssessmentID: a.ID, AssessmentName: a.Name, ApprovalID: p.ID, Gate: p.Gate, Since: p.RequestedAt, Who: namePossibleDeciders(&p),
+		}
+	}
+	return out, nil
 }

@@ -141,11 +141,11 @@ func (j *Evaluation) languagesRead() (out []string) {
 
 // readLanguages returns the languages of evidence that a reader reads: if it is a model, those that statements were
 // translated into.
-func readLanguages(tx *store.Tx, org, reader string, documents []api.Document) (out []string, err error) {
+func readLanguages(tx *store.Tx, org, reader string, unread []api.UnreadLanguage) (out []string, err error) {
 	if !strings.HasPrefix(reader, modelReaderPrefix) {
 		return nil, nil
 	}
-	for _, l := range api.CountUnreadEvidence(documents).UnreadLanguages {
+	for _, l := range unread {
 		for t, err := range store.Translations.Scan(tx, org, store.Prefix(l.Language)) {
 			if err != nil {
 				return nil, err

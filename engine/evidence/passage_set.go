@@ -281,17 +281,6 @@ func readPassages(tx *store.Tx, doc *store.Document) (out []api.Chunk, err error
 	return out, nil
 }
 
-// CountPassages returns the number of passages of an assessment.
-func CountPassages(tx *store.Tx, org, assessment string) (n int, err error) {
-	for d, err := range store.Documents.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
-		if err != nil {
-			return 0, err
-		}
-		n += d.ChunkCount
-	}
-	return n, nil
-}
-
 // stagedSets tracks which passage sets are being written, and for which passages. A set's number alone is not
 // unique, since it is issued again if the transaction is rolled back. It is safe for concurrent use.
 type stagedSets struct {

@@ -31,6 +31,12 @@ func CompliancePercent(items []api.SoAItem) (pct *float64, formula string) {
 			half++
 		}
 	}
+	return CompliancePercentOf(all, full, half)
+}
+
+// CompliancePercentOf is CompliancePercent of so many assessed items, of which so many are implemented or partly
+// implemented.
+func CompliancePercentOf(all, full, half int) (pct *float64, formula string) {
 	if all == 0 {
 		return nil, "No control is both applicable and assessed, so there is no percentage."
 	}

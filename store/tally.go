@@ -1,0 +1,389 @@
+package store
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// tally is a set of numbers that a table keeps by key, for counts and sums that must not take longer when there
+// are more records. A change of a record changes them in the same transaction. They are stored like an index:
+//
+//	assessments.count            organization         → number of assessments
+//	assessments.count_by_state   organization, state  → number of assessments
+type tally struct {
+	name  string
+	table string // name of the driver's table
+	// amounts returns what a record adds; nil if the tally counts the keys of an order.
+	amounts func(any) []Amount
+	// order is the index whose keys are counted by their first parts; "" is the primary key.
+	order string
+	parts int
+}
+
+// Amount is what a record adds to the number under a key of a tally.
+type Amount struct {
+	Key Key
+	N   int
+}
+
+// Tally keeps sums of the amounts that the records add under keys. It depends on the record alone. If it
+// changes, rename the tally, so that Open computes it again.
+func Tally[R any](name string, amounts func(*R) []Amount) Option[R] {
+	return func(t *Table[R]) {
+		t.untyped.addTally(&tally{name: name, amounts: func(r any) []Amount { return amounts(r.(*R)) }})
+	}
+}
+
+// CountBy keeps the number of records for each beginning of that many parts of the keys in an order: of an index or,
+// if it is "", of the primary key. With it, counts and totals of lists with such a prefix are read, not counted. For a
+// TenantTable, the organization isn't one of the parts.
+func CountBy[R any](order string, parts int) Option[R] {
+	return func(t *Table[R]) {
+		name := "count"
+		if order != "" {
+			name += "_by_" + order
+		}
+		t.untyped.addTally(&tally{name: name, order: order, parts: parts})
+	}
+}
+
+func (s *untypedTable) addTally(y *tally) {
+	y.table = indexTableName(s.def.name, y.name)
+	switch {
+	case !indexNamePattern.MatchString(y.name):
+		s.def.err = fmt.Errorf("tally name %q must consist of lower-case letters, digits and _, at most 63", y.name)
+	case s.index(y.name) != nil || slices.ContainsFunc(s.tallies, func(o *tally) bool { return o.name == y.name }):
+		s.def.err = fmt.Errorf("two indexes or tallies are named %s", y.name)
+	}
+	s.tallies = append(s.tallies, y)
+}
+
+// describe returns the description of a tally in the list of indexes.
+func (y *tally) describe() string {
+	if y.amounts != nil {
+		return y.name + " tally"
+	}
+	return fmt.Sprintf("%s first %d", y.name, y.parts)
+}
+
+// countOf returns the tally that counts the keys of an order, or nil.
+func (s *untypedTable) countOf(order string) *tally {
+	for _, y := range s.tallies {
+		if y.amounts == nil && y.order == order {
+			return y
+		}
+	}
+	return nil
+}
+
+// tallyRef is a number of a tally.
+type tallyRef struct{ table, key string }
+
+// addToTally adds to a number when the transaction commits, or before it reads one.
+func (tx *Tx) addToTally(table string, key []byte, n int) {
+	if tx.tallies == nil {
+		tx.tallies = map[tallyRef]int64{}
+	}
+	tx.tallies[tallyRef{table, string(key)}] += int64(n)
+}
+
+// tallyChange counts a change of a record with these added and removed index entries. old is nil for a new record, fresh
+// for a deleted one.
+func (s *untypedTable) tallyChange(tx *Tx, primary []byte, old, fresh any, added, removed []indexEntry) error {
+	for _, y := range s.tallies {
+		if y.amounts != nil {
+			for sign, r := range map[int]any{-1: old, 1: fresh} {
+				if r == nil {
+					continue
+				}
+				for _, a := range y.amounts(r) {
+					if err := s.checkKey(a.Key); err != nil {
+						return fmt.Errorf("tally %s: %w", y.name, err)
+					}
+					tx.addToTally(y.table, a.Key.b, sign*a.N)
+				}
+			}
+			continue
+		}
+		if y.order == "" {
+			if (old == nil) != (fresh == nil) {
+				if err := y.count(tx, primary, fresh != nil); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		for _, e := range added {
+			if e.index == y.order {
+				if err := y.count(tx, e.key, true); err != nil {
+					return err
+				}
+			}
+		}
+		for _, e := range removed {
+			if e.index == y.order {
+				if err := y.count(tx, e.key, false); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// count adds 1 to the number for a key of the order, or subtracts 1.
+func (y *tally) count(tx *Tx, key []byte, add bool) error {
+	n, err := lengthOfParts(key, y.parts)
+	if err != nil {
+		return err
+	}
+	by := -1
+	if add {
+		by = 1
+	}
+	if n == 0 {
+		tx.addToTally(y.table, wholeTable.b, by)
+	} else {
+		tx.addToTally(y.table, key[:n], by)
+	}
+	return nil
+}
+
+// wholeTable is the key of the count of a whole table.
+var wholeTable = K(true)
+
+// lengthOfParts returns the length of a key's first parts.
+func lengthOfParts(key []byte, parts int) (int, error) {
+	rest := key
+	for range parts {
+		if len(rest) == 0 {
+			return 0, fmt.Errorf("%w: %s has less than %d parts", ErrBadKey, Key{b: key}, parts)
+		}
+		size, err := partSize(rest)
+		if err != nil {
+			return 0, err
+		}
+		rest = rest[size:]
+	}
+	return len(key) - len(rest), nil
+}
+
+// partSize returns the size of the first part of a key.
+func partSize(b []byte) (int, error) {
+	size := 1
+	switch b[0] {
+	case tagBytes, tagText:
+		for ; size < len(b); size++ {
+			if b[size] != 0 {
+				continue
+			}
+			if size+1 == len(b) || b[size+1] != 0xFF {
+				return size + 1, nil
+			}
+			size++
+		}
+		return 0, fmt.Errorf("%w: unterminated text", ErrBadKey)
+	case tagFalse, tagTrue:
+	case tagInt:
+		size += 8
+	case tagTime:
+		size += 12
+	default:
+		return 0, fmt.Errorf("%w: no part begins with %#02x", ErrBadKey, b[0])
+	}
+	if size > len(b) {
+		return 0, fmt.Errorf("%w: a truncated part", ErrBadKey)
+	}
+	return size, nil
+}
+
+// flushTallies writes the numbers that this transaction has changed.
+func (tx *Tx) flushTallies() error {
+	if len(tx.tallies) == 0 {
+		return nil
+	}
+	changed := make([]tallyRef, 0, len(tx.tallies))
+	for ref, n := range tx.tallies {
+		if n != 0 {
+			changed = append(changed, ref)
+		}
+	}
+	slices.SortFunc(changed, func(a, b tallyRef) int {
+		return cmp.Or(strings.Compare(a.table, b.table), strings.Compare(a.key, b.key))
+	})
+	for _, ref := range changed {
+		key := []byte(ref.key)
+		n, err := tx.readTally(ref.table, key)
+		if err != nil {
+			return err
+		}
+		switch n += tx.tallies[ref]; {
+		case n < 0:
+			return fmt.Errorf("%w: %s of %s would be %d", ErrCorrupt, ref.table, Key{b: key}, n)
+		case n == 0:
+			err = tx.kv.Delete(ref.table, key)
+		default:
+			err = tx.kv.Put(ref.table, key, binary.AppendUvarint(nil, uint64(n)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	clear(tx.tallies)
+	return nil
+}
+
+func (tx *Tx) readTally(table string, key []byte) (int64, error) {
+	b, err := tx.kv.Get(table, key)
+	if err != nil || b == nil {
+		return 0, err
+	}
+	return decodeTally(table, key, b)
+}
+
+func decodeTally(table string, key, value []byte) (int64, error) {
+	n, size := binary.Uvarint(value)
+	if size != len(value) || n > 1<<62 {
+		return 0, fmt.Errorf("%w: %s %s is not a number", ErrCorrupt, table, Key{b: key})
+	}
+	return int64(n), nil
+}
+
+// keptCount returns the number of keys with a prefix in an order if a tally counts them.
+func (o orderedTable) keptCount(tx *Tx, prefix Key) (n int, kept bool, err error) {
+	order := ""
+	if o.ix != nil {
+		order = o.ix.name
+	}
+	y := o.countOf(order)
+	if y == nil || o.err != nil || prefix.err != nil {
+		return 0, false, nil
+	}
+	have := 0
+	for rest := prefix.b; len(rest) > 0; have++ {
+		size, err := partSize(rest)
+		if err != nil {
+			return 0, false, err
+		}
+		rest = rest[size:]
+	}
+	if have > y.parts {
+		return 0, false, nil
+	}
+	if err := tx.checkTable(&o.def, false); err != nil {
+		return 0, false, err
+	}
+	if err := tx.flushTallies(); err != nil {
+		return 0, false, err
+	}
+	if have == y.parts {
+		key := prefix.b
+		if have == 0 {
+			key = wholeTable.b
+		}
+		n, err := tx.readTally(y.table, key)
+		return int(n), true, err
+	}
+	for a, err := range tx.scanTally(y, scanOptions{prefix: prefix}) {
+		if err != nil {
+			return 0, false, err
+		}
+		n += a.N
+	}
+	return n, true, nil
+}
+
+// scanTally yields the numbers of a tally.
+func (tx *Tx) scanTally(y *tally, in scanOptions) iter.Seq2[Amount, error] {
+	return func(yield func(Amount, error) bool) {
+		r, err := in.toRange()
+		if err == nil {
+			err = tx.flushTallies()
+		}
+		if err != nil {
+			yield(Amount{}, fmt.Errorf("%s: %w", y.table, err))
+			return
+		}
+		for p, err := range tx.kv.Scan(y.table, r) {
+			var n int64
+			var value []byte
+			if err == nil {
+				value, err = tx.kv.value(y.table, p)
+			}
+			if err == nil {
+				n, err = decodeTally(y.table, p.Key, value)
+			}
+			if !yield(Amount{Key: Key{b: p.Key}, N: int(n)}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// TallyView gives access to a tally of a TenantTable.
+type TallyView[R any] struct {
+	table *TenantTable[R]
+	name  string
+}
+
+// Tally selects a tally. If it is not declared, using the result gives ErrUnknownTable.
+func (t *TenantTable[R]) Tally(name string) TallyView[R] { return TallyView[R]{t, name} }
+
+func (v TallyView[R]) find(tx *Tx) (*tally, error) {
+	s := v.table.table.untyped
+	for _, y := range s.tallies {
+		if y.name == v.name {
+			return y, tx.checkTable(&s.def, false)
+		}
+	}
+	return nil, fmt.Errorf("%w: %s has no tally %s", ErrUnknownTable, s.def.name, v.name)
+}
+
+// Get returns the number of the organization under a complete key.
+func (v TallyView[R]) Get(tx *Tx, org string, key ...any) (int, error) {
+	y, err := v.find(tx)
+	if err != nil {
+		return 0, err
+	}
+	if org == "" {
+		return 0, noTenantError(v.table.Name())
+	}
+	k := K(org).Join(K(key...))
+	if k.err != nil {
+		return 0, k.err
+	}
+	if err := tx.flushTallies(); err != nil {
+		return 0, err
+	}
+	n, err := tx.readTally(y.table, k.b)
+	return int(n), err
+}
+
+// Scan iterates over the organization's numbers other than 0, in the order of their keys, which are given without the
+// organization. The options apply to the key parts after it.
+func (v TallyView[R]) Scan(tx *Tx, org string, options ...ScanOption) iter.Seq2[Amount, error] {
+	return func(yield func(Amount, error) bool) {
+		y, err := v.find(tx)
+		if err == nil {
+			options, err = v.table.table.untyped.scopeToTenant(org, options)
+		}
+		if err != nil {
+			yield(Amount{}, err)
+			return
+		}
+		for a, err := range tx.scanTally(y, newScanOptions(options)) {
+			if err == nil {
+				var rest []byte
+				_, rest, err = splitKey(a.Key.b)
+				a.Key = Key{b: rest}
+			}
+			if !yield(a, err) || err != nil {
+				return
+			}
+		}
+	}
+}
