@@ -65,7 +65,9 @@ type unreadSet struct {
 }
 
 // AddDocuments adds documents with parts in these languages.
-func (c *UnreadCounts) AddDocuments(languages []string, n int) { c.sets = append(c.sets, unreadSet{languages, n}) }
+func (c *UnreadCounts) AddDocuments(languages []string, n int) {
+	c.sets = append(c.sets, unreadSet{languages, n})
+}
 
 // AddPassages adds passages in a language that were not read.
 func (c *UnreadCounts) AddPassages(language string, n int) {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,27 @@ func ParseSort(sort string, allowed []string) ([]SortField, error) {
 		out = append(out, SortField{name, down})
 	}
 	return out, nil
+}
+
+// HasFilters reports whether an input of a list, a pointer to a struct, selects some of its records: whether a query
+// parameter other than those for its order and pages is set.
+func HasFilters(in any) bool {
+	return hasFilters(reflect.ValueOf(in).Elem())
+}
+
+func hasFilters(v reflect.Value) bool {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		switch name := f.Tag.Get("query"); {
+		case f.Anonymous && f.Type.Kind() == reflect.Struct:
+			if hasFilters(v.Field(i)) {
+				return true
+			}
+		case name != "" && name != "cursor" && name != "limit" && name != "sort" && !v.Field(i).IsZero():
+			return true
+		}
+	}
+	return false
 }
 
 // Period limits a list of events to a period; both ends are inclusive.

@@ -37,33 +37,16 @@ type pendingWork struct{ deliveries, failing, paused, running int }
 func (e *Engine) countPendingWork(ctx context.Context) (w pendingWork, err error) {
 	err = e.db.View(ctx, func(tx *store.Tx) error {
 		w = pendingWork{}
-		for o, err := range store.Organizations.Scan(tx) {
-			if err != nil {
-				return err
-			}
-			n, err := store.Deliveries.By("due").Count(tx, o.ID)
-			if err != nil {
-				return err
-			}
-			w.deliveries += n
-			for h, err := range store.Webhooks.Scan(tx, o.ID) {
-				if err != nil {
-					return err
-				}
-				if !h.Enabled {
-					w.paused++
-				}
-				if h.FailedInRow > 0 {
-					w.failing++
-				}
-			}
-			live, err := store.WorkflowRuns.By("live").Count(tx, o.ID)
-			if err != nil {
-				return err
-			}
-			w.running += live
+		webhooks, err := store.Webhooks.Tally("sums").AcrossTenants(tx)
+		if err != nil {
+			return err
 		}
-		return nil
+		w.failing, w.paused = webhooks[store.SumFailingWebhooks], webhooks[store.SumPausedWebhooks]
+		if w.deliveries, err = store.Deliveries.AcrossTenants().By("due").Count(tx); err != nil {
+			return err
+		}
+		w.running, err = store.WorkflowRuns.AcrossTenants().By("live").Count(tx)
+		return err
 	})
 	return w, err
 }

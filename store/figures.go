@@ -175,6 +175,22 @@ func documentSums(d *Document) []Amount {
 	return out
 }
 
+// Keys of the tally "sums" of Webhooks.
+const (
+	SumFailingWebhooks = "failing"
+	SumPausedWebhooks  = "paused"
+)
+
+func webhookSums(w *Webhook) (out []Amount) {
+	if !w.Enabled {
+		out = append(out, Amount{K(SumPausedWebhooks), 1})
+	}
+	if w.FailedInRow > 0 {
+		out = append(out, Amount{K(SumFailingWebhooks), 1})
+	}
+	return out
+}
+
 // figureParts are the parts of an assessment's figures that a transaction changes.
 type figureParts uint8
 

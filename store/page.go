@@ -30,6 +30,17 @@ type PageQuery[R any] struct {
 	Reverse   bool
 	Filter    func(*R) bool // nil accepts all
 	SkipTotal bool          // don't count beyond the page, for long lists
+	// Hidden is the number of records that the filter leaves out, if it is known, so that the rest of the list needn't be
+	// read for the total.
+	Hidden *int
+}
+
+// FilterIf returns a filter if it is needed, or nil. Without a filter, the total of a list can be read (see CountBy).
+func FilterIf[R any](needed bool, filter func(*R) bool) func(*R) bool {
+	if !needed {
+		return nil
+	}
+	return filter
 }
 
 // Page is a part of a list. A cursor marks a position, not an index: records inserted or deleted
@@ -56,6 +67,7 @@ func (q PageQuery[R]) untyped() untypedQuery {
 			Reverse:   q.Reverse,
 			Filter:    nil,
 			SkipTotal: q.SkipTotal,
+			Hidden:    q.Hidden,
 		},
 	}
 	if q.Filter != nil {
@@ -106,9 +118,12 @@ func (s *untypedTable) page(tx *Tx, q untypedQuery) (page Page[any], err error) 
 	var last []byte
 	in := scanOptions{prefix: q.Prefix, reverse: q.Reverse}
 	total, isKept := -1, q.SkipTotal
-	if !q.SkipTotal && q.match == nil {
+	if !q.SkipTotal && (q.match == nil || q.Hidden != nil) {
 		if total, isKept, err = order.keptCount(tx, q.Prefix); err != nil {
 			return page, err
+		}
+		if q.Hidden != nil {
+			total -= *q.Hidden
 		}
 	}
 	if isKept {

@@ -77,6 +77,7 @@ type DB struct {
 	// checkUpdate is Options.CheckUpdate; observeUpdate is set by ObserveUpdates.
 	checkUpdate   func(UpdateStats) error
 	observeUpdate atomic.Pointer[func(time.Duration)]
+	reads         atomic.Pointer[atomic.Int64] // set by ObserveReads
 	// soleWriter is true if nobody else writes to this database while it is open.
 	soleWriter bool
 }
@@ -197,6 +198,9 @@ func (db *DB) SchemaVersion() int { return db.meta.Schema }
 // it runs, the space of deleted data can't be reused.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	return db.driver.View(ctx, func(k kv.KV) error {
+		if n := db.reads.Load(); n != nil {
+			k = readCounter{k, n}
+		}
 		tx := db.newTx(ctx, k, false)
 		defer func() { tx.ended = true }()
 		return fn(tx)

@@ -124,6 +124,7 @@ var (
 	)
 	Chunks = newTenantTable("chunks", func(r *Chunk) (string, Key) { return r.OrganizationID, ChunkKey(r.ID, r.Set) },
 		Index("position", func(r *Chunk) []Key { return []Key{K(r.AssessmentID, passageSetKey(r.DocumentID, r.Set), r.Index)} }),
+		CountBy[Chunk]("position", 0), CountBy[Chunk]("position", 1), CountBy[Chunk]("position", 2),
 		WithPacks(func(r *Chunk) Key { return K(passageSetKey(r.DocumentID, r.Set)) }),
 		// Passages are part of their document's sync record.
 		WithSyncLog(func(r *Chunk) SyncTarget {
@@ -266,6 +267,7 @@ var (
 	SyncConflicts = newTenantTable(
 		"sync_conflicts",
 		func(r *api.SyncConflict) (string, Key) { return r.OrganizationID, K(r.ID) },
+		CountBy[api.SyncConflict]("", 0),
 		Index(
 			"assessment",
 			func(r *api.SyncConflict) []Key { return []Key{K(r.AssessmentID)} },
@@ -299,7 +301,7 @@ var (
 	IdempotentReplies = NewTable("replays", func(r *IdempotentReply) Key { return K(r.OrganizationID, r.Operation, r.Secret) },
 		Index("expiry", func(r *IdempotentReply) []Key { return []Key{K(r.ExpiresAt)} }))
 	Webhooks = newTenantTable("webhooks", func(r *Webhook) (string, Key) { return r.OrganizationID, K(r.ID) },
-		CountBy[Webhook]("", 0))
+		CountBy[Webhook]("", 0), Tally("sums", webhookSums))
 	Integrations = newTenantTable("integrations", func(r *Integration) (string, Key) { return r.OrganizationID, K(r.ID) },
 		CountBy[Integration]("", 0))
 	IssueLinks = newTenantTable("issue_links", func(r *IssueLink) (string, Key) { return r.OrganizationID, K(r.ID) },
@@ -307,6 +309,7 @@ var (
 		Index("assessment", func(r *IssueLink) []Key { return []Key{K(r.AssessmentID)} }))
 	Deliveries = newTenantTable("deliveries", func(r *Delivery) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("webhook", func(r *Delivery) []Key { return []Key{K(r.WebhookID)} }), CountBy[Delivery]("webhook", 1),
+		Index("status", func(r *Delivery) []Key { return []Key{K(r.WebhookID, r.Status)} }), CountBy[Delivery]("status", 2),
 		Index("due", func(r *Delivery) []Key {
 			if r.NextAttemptAt == nil {
 				return nil
@@ -316,12 +319,13 @@ var (
 	Brandings = newTenantTable("brandings", func(r *api.Branding) (string, Key) { return r.OrganizationID, K("branding") })
 	Emails    = newTenantTable("emails", func(r *Email) (string, Key) { return r.OrganizationID, K(r.ID) },
 		CountBy[Email]("", 0),
+		Index("status", func(r *Email) []Key { return []Key{K(r.Status)} }), CountBy[Email]("status", 1),
 		Index("queued", func(r *Email) []Key {
 			if r.NextAttemptAt == nil {
 				return nil
 			}
 			return []Key{K(*r.NextAttemptAt)}
-		}),
+		}), CountBy[Email]("queued", 0),
 		Unique("once", func(r *Email) []Key {
 			if r.DedupKey == "" {
 				return nil

@@ -40,12 +40,15 @@ func Tally[R any](name string, amounts func(*R) []Amount) Option[R] {
 
 // CountBy keeps the number of records for each beginning of that many parts of the keys in an order: of an index or,
 // if it is "", of the primary key. With it, counts and totals of lists with such a prefix are read, not counted. For a
-// TenantTable, the organization isn't one of the parts.
+// TenantTable, the organization isn't one of the parts. Declare shorter beginnings before longer ones of an order.
 func CountBy[R any](order string, parts int) Option[R] {
 	return func(t *Table[R]) {
 		name := "count"
 		if order != "" {
 			name += "_by_" + order
+		}
+		if t.untyped.findTally(name) != nil {
+			name += fmt.Sprintf("_%d", parts)
 		}
 		t.untyped.addTally(&tally{name: name, order: order, parts: parts})
 	}
@@ -56,7 +59,7 @@ func (s *untypedTable) addTally(y *tally) {
 	switch {
 	case !indexNamePattern.MatchString(y.name):
 		s.def.err = fmt.Errorf("tally name %q must consist of lower-case letters, digits and _, at most 63", y.name)
-	case s.index(y.name) != nil || slices.ContainsFunc(s.tallies, func(o *tally) bool { return o.name == y.name }):
+	case s.index(y.name) != nil || s.findTally(y.name) != nil:
 		s.def.err = fmt.Errorf("two indexes or tallies are named %s", y.name)
 	}
 	s.tallies = append(s.tallies, y)
@@ -70,10 +73,19 @@ func (y *tally) describe() string {
 	return fmt.Sprintf("%s first %d", y.name, y.parts)
 }
 
-// countOf returns the tally that counts the keys of an order, or nil.
-func (s *untypedTable) countOf(order string) *tally {
+func (s *untypedTable) findTally(name string) *tally {
 	for _, y := range s.tallies {
-		if y.amounts == nil && y.order == order {
+		if y.name == name {
+			return y
+		}
+	}
+	return nil
+}
+
+// countOf returns the tally that counts the keys of an order by the fewest parts, but at least so many; nil if none.
+func (s *untypedTable) countOf(order string, parts int) *tally {
+	for _, y := range s.tallies {
+		if y.amounts == nil && y.order == order && y.parts >= parts {
 			return y
 		}
 	}
@@ -259,10 +271,6 @@ func (o orderedTable) keptCount(tx *Tx, prefix Key) (n int, kept bool, err error
 	if o.ix != nil {
 		order = o.ix.name
 	}
-	y := o.countOf(order)
-	if y == nil || o.err != nil || prefix.err != nil {
-		return 0, false, nil
-	}
 	have := 0
 	for rest := prefix.b; len(rest) > 0; have++ {
 		size, err := partSize(rest)
@@ -271,7 +279,8 @@ func (o orderedTable) keptCount(tx *Tx, prefix Key) (n int, kept bool, err error
 		}
 		rest = rest[size:]
 	}
-	if have > y.parts {
+	y := o.countOf(order, have)
+	if y == nil || o.err != nil || prefix.err != nil {
 		return 0, false, nil
 	}
 	if err := tx.checkTable(&o.def, false); err != nil {
@@ -335,10 +344,8 @@ func (t *TenantTable[R]) Tally(name string) TallyView[R] { return TallyView[R]{t
 
 func (v TallyView[R]) find(tx *Tx) (*tally, error) {
 	s := v.table.table.untyped
-	for _, y := range s.tallies {
-		if y.name == v.name {
-			return y, tx.checkTable(&s.def, false)
-		}
+	if y := s.findTally(v.name); y != nil {
+		return y, tx.checkTable(&s.def, false)
 	}
 	return nil, fmt.Errorf("%w: %s has no tally %s", ErrUnknownTable, s.def.name, v.name)
 }
@@ -361,6 +368,29 @@ func (v TallyView[R]) Get(tx *Tx, org string, key ...any) (int, error) {
 	}
 	n, err := tx.readTally(y.table, k.b)
 	return int(n), err
+}
+
+// AcrossTenants returns the sums over all organizations by the first part of the key, a text. It reads the numbers of
+// those that have any.
+func (v TallyView[R]) AcrossTenants(tx *Tx) (map[string]int, error) {
+	y, err := v.find(tx)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]int{}
+	for a, err := range tx.scanTally(y, scanOptions{}) {
+		if err != nil {
+			return nil, err
+		}
+		parts, err := a.Key.Parts()
+		if err != nil {
+			return nil, err
+		}
+		if name, ok := parts[1].(string); ok {
+			out[name] += a.N
+		}
+	}
+	return out, nil
 }
 
 // Scan iterates over the organization's numbers other than 0, in the order of their keys, which are given without the

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"iter"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/scf-service/service/store/kv"
@@ -39,3 +41,27 @@ func (c *countingKV) countRecord(table string) {
 
 // ObserveUpdates calls f after each Update with its duration, during which other Updates wait. f must be fast.
 func (db *DB) ObserveUpdates(f func(time.Duration)) { db.observeUpdate.Store(&f) }
+
+// ObserveReads makes View count in n what it reads: values by key, and pairs of scans. It is for tests.
+func (db *DB) ObserveReads(n *atomic.Int64) { db.reads.Store(n) }
+
+// readCounter is a kv.KV that counts what a transaction reads.
+type readCounter struct {
+	kv.KV
+	n *atomic.Int64
+}
+
+func (c readCounter) Get(table string, key []byte) ([]byte, error) {
+	c.n.Add(1)
+	return c.KV.Get(table, key)
+}
+
+func (c readCounter) Scan(table string, r kv.Range) iter.Seq2[kv.Pair, error] {
+	return func(yield func(kv.Pair, error) bool) {
+		for p, err := range c.KV.Scan(table, r) {
+			if c.n.Add(1); !yield(p, err) {
+				return
+			}
+		}
+	}
+}

@@ -283,9 +283,9 @@ func (s *Service) ListRuns(ctx context.Context, by api.Caller, in *api.AgentRuns
 		store.AgentRuns,
 		by.OrganizationID,
 		in.Paging,
-		store.PageQuery[api.AgentRun]{Reverse: true, Filter: func(r *api.AgentRun) bool {
+		store.PageQuery[api.AgentRun]{Reverse: true, Filter: store.FilterIf(api.HasFilters(in), func(r *api.AgentRun) bool {
 			return (in.Status == "" || r.Status == in.Status) && (agent == "" || r.AgentID == agent)
-		}},
+		})},
 	)
 }
 

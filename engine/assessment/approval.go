@@ -313,9 +313,9 @@ func (s *Service) ListApprovals(ctx context.Context, by api.Caller, in *api.Appr
 		approvalOrder,
 		store.PageQuery[api.Approval]{
 			Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true,
-			Filter: func(p *api.Approval) bool {
+			Filter: store.FilterIf(api.HasFilters(in), func(p *api.Approval) bool {
 				return (in.Status == "" || p.Status == in.Status) && (in.Gate == "" || p.Gate == in.Gate)
-			},
+			}),
 		},
 	)
 	if err != nil {

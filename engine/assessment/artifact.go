@@ -120,7 +120,7 @@ func (s *Service) ListArtifacts(ctx context.Context, by api.Caller, in *api.Arti
 	}
 	return store.List(ctx, s.db, store.Artifacts, by.OrganizationID, in.Paging, store.PageQuery[api.Artifact]{
 		Index: "assessment", Prefix: store.K(in.AssessmentID),
-		Filter: func(a *api.Artifact) bool { return in.Type == "" || a.Type == in.Type },
+		Filter: store.FilterIf(api.HasFilters(in), func(a *api.Artifact) bool { return a.Type == in.Type }),
 	})
 }
 

@@ -151,9 +151,9 @@ func (s *Service) ListComments(ctx context.Context, by api.Caller, in *api.Comme
 	}
 	return store.List(ctx, s.db, store.Comments, by.OrganizationID, in.Paging, store.PageQuery[api.Comment]{
 		Index: "assessment", Prefix: store.K(in.AssessmentID),
-		Filter: func(c *api.Comment) bool {
+		Filter: store.FilterIf(api.HasFilters(in), func(c *api.Comment) bool {
 			return (in.Gate == "" || c.Gate == in.Gate) && (in.Item == "" || c.Item != nil && strings.EqualFold(*c.Item, in.Item)) &&
 				(in.ApprovalID == "" || c.ApprovalID != nil && *c.ApprovalID == in.ApprovalID)
-		},
+		}),
 	})
 }

@@ -247,10 +247,10 @@ func (s *Service) ListDelegations(ctx context.Context, by api.Caller, in *api.De
 	now := s.clock()
 	l, err := store.List(ctx, s.db, store.Delegations, by.OrganizationID, in.Paging, store.PageQuery[api.Delegation]{
 		Reverse: true,
-		Filter: func(d *api.Delegation) bool {
+		Filter: store.FilterIf(api.HasFilters(in), func(d *api.Delegation) bool {
 			return (in.Status == "" || delegationStatus(d, now) == in.Status) && (in.DelegateID == "" || d.DelegateID == in.DelegateID) &&
 				(in.AssessmentID == "" || d.AssessmentID == nil || *d.AssessmentID == in.AssessmentID)
-		},
+		}),
 	})
 	if err != nil {
 		return nil, err

@@ -234,7 +234,7 @@ func (s *Service) listFindings(
 		p,
 		cmp.Or(f.Sort, "-severity,-evidenced,-severity_points,-weight,control_code"),
 		findingOrder,
-		func(i *api.Finding) bool {
+		store.FilterIf(api.HasFilters(&f), func(i *api.Finding) bool {
 			return where.Selects(i) && matchesDomainAndControl(i.Item, f.Domain, f.ControlCode) && (f.Severity == "" || i.Severity == f.Severity) &&
 				(f.Status == "" || i.Status == f.Status) &&
 				matchesOwner(f.Owner, i.Owner) &&
@@ -242,7 +242,7 @@ func (s *Service) listFindings(
 				(f.Result == "" || i.Result == f.Result) &&
 				(f.GapType == "" || i.GapType == f.GapType) &&
 				(f.Source == "" || i.Source == f.Source)
-		},
+		}),
 	)
 }
 

@@ -282,10 +282,10 @@ func (s *Service) ListEvents(ctx context.Context, by api.Caller, in *api.Lifecyc
 	}
 	return store.List(ctx, s.db, store.LifecycleEvents, by.OrganizationID, in.Paging, store.PageQuery[api.LifecycleEvent]{
 		Prefix: store.K(in.AssessmentID),
-		Filter: func(e *api.LifecycleEvent) bool {
+		Filter: store.FilterIf(api.HasFilters(in), func(e *api.LifecycleEvent) bool {
 			return (in.EventType == "" || e.EventType == in.EventType) && (in.ToState == "" || e.ToState == in.ToState) &&
 				inTimeRange(e.CreatedAt)
-		},
+		}),
 	})
 }
 
@@ -301,12 +301,12 @@ func (s *Service) Timeline(ctx context.Context, by api.Caller, in *api.TimelineI
 	}
 	l, err := store.List(ctx, s.db, store.Timeline, by.OrganizationID, in.Paging, store.PageQuery[store.TimelineEvent]{
 		Prefix: store.K(in.AssessmentID), Reverse: true,
-		Filter: func(e *store.TimelineEvent) bool {
+		Filter: store.FilterIf(api.HasFilters(in), func(e *store.TimelineEvent) bool {
 			return audit.MatchesAction(in.Type, e.Type) && audit.MatchesActor(in.Actor, e.Actor) &&
 				(in.ResourceType == "" || e.ResourceType == in.ResourceType) &&
 				matchesQuery(q, e.Summary) &&
 				inTimeRange(e.At)
-		},
+		}),
 	})
 	if err != nil {
 		return nil, err

@@ -150,13 +150,13 @@ func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.Maturit
 		in.Paging,
 		in.Sort,
 		maturityOrder,
-		func(i *api.MaturityScore) bool {
+		store.FilterIf(api.HasFilters(in), func(i *api.MaturityScore) bool {
 			return where.Selects(i) && matchesDomainAndControl(i.Item, in.Domain, in.ControlCode) &&
 				(in.BelowTarget == "" || fmt.Sprint(i.Level < i.TargetLevel) == in.BelowTarget) &&
 				(in.Level == "" || fmt.Sprint(i.Level) == in.Level) &&
 				(in.Assessed == "" || fmt.Sprint(i.Assessed) == in.Assessed) &&
 				matchesQuery(q, i.ControlCode, i.ControlTitle, i.Rationale)
-		},
+		}),
 	)
 }
 

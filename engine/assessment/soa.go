@@ -450,7 +450,7 @@ func (s *Service) ListSoAItems(ctx context.Context, by api.Caller, in *api.SoAIt
 	if err != nil {
 		return nil, err
 	}
-	return listItems(ctx, s, by, soa, in.SoAVersionID, filter, in.Paging, in.Sort, soaOrder, func(i *api.SoAItem) bool {
+	matches := store.FilterIf(api.HasFilters(in), func(i *api.SoAItem) bool {
 		return where.Selects(i) && matchesDomainAndControl(i.Item, in.Domain, in.ControlCode) && matchesRequirement(i.RequirementCodes) &&
 			(in.Applicability == "" || i.Applicability == in.Applicability) &&
 			(in.ImplementationStatus == "" || i.ImplementationStatus == in.ImplementationStatus) &&
@@ -462,6 +462,7 @@ func (s *Service) ListSoAItems(ctx context.Context, by api.Caller, in *api.SoAIt
 			(in.NeedsReview == "" || fmt.Sprint(i.NeedsReview) == in.NeedsReview) &&
 			matchesQuery(q, i.ControlCode, i.ControlTitle, i.Rationale, i.Reason)
 	})
+	return listItems(ctx, s, by, soa, in.SoAVersionID, filter, in.Paging, in.Sort, soaOrder, matches)
 }
 
 // matchesDomainAndControl reports whether an item has the given domain and control. An empty value

@@ -21,7 +21,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.AuditInput) (
 		return nil, err
 	}
 	return store.List(ctx, s.db, store.Audit, by.OrganizationID, in.Paging,
-		store.PageQuery[api.AuditEvent]{Reverse: true, Filter: keep})
+		store.PageQuery[api.AuditEvent]{Reverse: true, Filter: store.FilterIf(api.HasFilters(in), keep)})
 }
 
 // newFilter returns a function that reports whether a record matches the filter.

@@ -303,9 +303,9 @@ func (s *Service) ListImportRuns(ctx context.Context, _ api.Caller, in *api.Impo
 		s.db,
 		store.ImportRuns,
 		in.Paging,
-		store.PageQuery[api.ImportRun]{Reverse: true, Filter: func(r *api.ImportRun) bool {
+		store.PageQuery[api.ImportRun]{Reverse: true, Filter: store.FilterIf(api.HasFilters(in), func(r *api.ImportRun) bool {
 			return (in.Status == "" || r.Status == in.Status) && (in.DryRun == "" || strconv.FormatBool(r.DryRun) == in.DryRun)
-		}},
+		})},
 	)
 }
 

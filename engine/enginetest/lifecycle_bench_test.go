@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine"
+	"github.com/scf-service/service/engine/enginetest"
+	"github.com/scf-service/service/store"
 )
 
 // BenchmarkDecision measures one round at a gate: a change, the submission for review and the
@@ -67,4 +70,66 @@ func BenchmarkTransition(b *testing.B) {
 		made += len(moves)
 	}
 	b.ReportMetric(float64(moving.Microseconds())/float64(made), "µs/transition")
+}
+
+// BenchmarkFigures measures the dashboard, the metrics and a page of 50 assessments, with 1,000 drafted assessments and
+// 10,000 in all.
+func BenchmarkFigures(b *testing.B) {
+	var db *store.DB
+	e := enginetest.New(b, func(o *engine.Options) { db = o.DB })
+	w := &bench{e, localUser(b, e)}
+	first := w.assess(b, "lgpd", policy, api.StateSoADrafted)
+	ctx, org := b.Context(), w.by.OrganizationID
+	for n := 0; n < 10_000; n += 100 {
+		err := db.Update(ctx, func(tx *store.Tx) error {
+			a, err := store.Assessments.Get(tx, org, first.ID)
+			if err != nil {
+				return err
+			}
+			f, err := store.Figures.Get(tx, org, first.ID)
+			for i := range 100 {
+				if a.ID = fmt.Sprintf("00000000-0000-7000-8000-%012d", n+i); err == nil {
+					err = store.Assessments.Insert(tx, org, &a)
+				}
+				if f.AssessmentID = a.ID; err == nil && n < 1_000 {
+					err = store.Figures.Insert(tx, org, &f)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	measure := func(name string, call func() error) {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if err := call(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	measure("dashboard", func() error {
+		_, err := e.Assessments.Dashboard(ctx, w.by, &api.OrgInput{OrgID: org})
+		return err
+	})
+	measure("metrics", func() error {
+		_, err := e.ListMetrics(ctx, w.by, &api.Paging{Limit: 200}, nil)
+		return err
+	})
+	measure("summary", func() error {
+		_, err := e.Assessments.Summary(ctx, w.by, &api.AssessmentInput{AssessmentID: first.ID})
+		return err
+	})
+	for name, in := range map[string]*api.AssessmentsInput{
+		"list": {}, "list/state": {State: api.StateSoADrafted}, "list/status": {Status: "open"}, "list/framework": {Framework: "lgpd"},
+		"list/search": {Q: "test"},
+	} {
+		in.Limit = 50
+		measure(name, func() error {
+			_, err := e.Assessments.List(ctx, w.by, in)
+			return err
+		})
+	}
 }

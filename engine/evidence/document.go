@@ -126,10 +126,10 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.DocumentsInpu
 		documentOrder,
 		store.PageQuery[store.Document]{
 			Index: "assessment", Prefix: store.K(in.AssessmentID),
-			Filter: func(d *store.Document) bool {
+			Filter: store.FilterIf(api.HasFilters(in), func(d *store.Document) bool {
 				return (in.Status == "" || d.Status == in.Status) && (in.Category == "" || strings.EqualFold(d.Category, in.Category)) &&
 					(q == "" || strings.Contains(strings.ToLower(d.Filename+"\n"+d.Title), q))
-			},
+			}),
 		},
 	)
 	if err != nil {

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -349,14 +350,25 @@ func (s *Service) listPassages(
 
 // hideUnusedSets makes q skip passage sets that no document uses, such as replaced ones.
 func hideUnusedSets(tx *store.Tx, org string, q *store.PageQuery[store.Chunk]) error {
-	hidden := map[store.PassageSet]bool{}
+	hidden, count := map[store.PassageSet]bool{}, 0
 	for set, err := range store.DiscardedPassages.Scan(tx, org) {
 		if err != nil {
 			return err
 		}
 		hidden[set] = true
+		if !q.Prefix.IsZero() && !bytes.Equal(q.Prefix.Bytes(), store.K(set.AssessmentID).Bytes()) {
+			continue
+		}
+		n, err := store.Chunks.By("position").Count(tx, org, set.AssessmentID, set.Key())
+		if err != nil {
+			return err
+		}
+		count += n
 	}
 	if wanted := q.Filter; len(hidden) > 0 {
+		if wanted == nil {
+			q.Hidden = &count
+		}
 		q.Filter = func(c *store.Chunk) bool { return !hidden[c.PassageSet()] && (wanted == nil || wanted(c)) }
 	}
 	return nil

@@ -349,11 +349,11 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.ReportsInput)
 		return nil, err
 	}
 	return store.SortedList(ctx, s.DB, store.Reports, by.OrganizationID, in.Paging, in.Sort, reportSortFields, store.PageQuery[api.Report]{
-		Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true, Filter: func(r *api.Report) bool {
+		Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true, Filter: store.FilterIf(api.HasFilters(in), func(r *api.Report) bool {
 			return (in.Format == "" || r.Format == in.Format) && (in.Template == "" || r.Template == in.Template) &&
 				(in.Status == "" || r.Status == in.Status) &&
 				strings.Contains(strings.ToLower(r.Title+"\n"+r.Filename), strings.ToLower(in.Q))
-		},
+		}),
 	})
 }
 

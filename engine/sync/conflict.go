@@ -22,7 +22,7 @@ import (
 func (s *Service) ListConflicts(ctx context.Context, by api.Caller, in *api.SyncConflictsInput) (*api.List[api.SyncConflict], error) {
 	q := store.PageQuery[api.SyncConflict]{
 		Reverse: true,
-		Filter:  func(c *api.SyncConflict) bool { return in.Status == "" || c.Status == in.Status },
+		Filter:  store.FilterIf(in.Status != "", func(c *api.SyncConflict) bool { return c.Status == in.Status }),
 	}
 	if in.AssessmentID != "" {
 		q.Index, q.Prefix = "assessment", store.K(in.AssessmentID)

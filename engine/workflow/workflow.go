@@ -247,9 +247,9 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.WorkflowsInpu
 	}
 	l, err := store.List(ctx, s.db, store.WorkflowRuns, by.OrganizationID, in.Paging, store.PageQuery[store.WorkflowRun]{
 		Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true,
-		Filter: func(r *store.WorkflowRun) bool {
+		Filter: store.FilterIf(api.HasFilters(in), func(r *store.WorkflowRun) bool {
 			return (in.Status == "" || r.Status == in.Status) && (in.WorkflowType == "" || r.WorkflowType == in.WorkflowType)
-		},
+		}),
 	})
 	if err != nil {
 		return nil, err

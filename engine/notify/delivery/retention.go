@@ -85,10 +85,11 @@ func DeleteReceiverDeliveries(tx *store.Tx, org, receiver string) error {
 
 // List lists a receiver's deliveries, newest first, optionally filtered by status.
 func List(ctx context.Context, db *store.DB, org, receiver, status string, p api.Paging) (*api.List[api.Delivery], error) {
-	all, err := store.List(ctx, db, store.Deliveries, org, p, store.PageQuery[store.Delivery]{
-		Index: "webhook", Prefix: store.K(receiver), Reverse: true,
-		Filter: func(d *store.Delivery) bool { return status == "" || d.Status == status },
-	})
+	q := store.PageQuery[store.Delivery]{Index: "webhook", Prefix: store.K(receiver), Reverse: true}
+	if status != "" {
+		q.Index, q.Prefix = "status", store.K(receiver, status)
+	}
+	all, err := store.List(ctx, db, store.Deliveries, org, p, q)
 	if err != nil {
 		return nil, err
 	}

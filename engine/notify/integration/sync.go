@@ -576,7 +576,7 @@ func (s *Service) ListLinks(ctx context.Context, by api.Caller, in *api.IssueLin
 	}
 	all, err := store.List(ctx, s.DB, store.IssueLinks, by.OrganizationID, in.Paging, store.PageQuery[store.IssueLink]{
 		Index: "integration", Prefix: store.K(in.IntegrationID),
-		Filter: func(l *store.IssueLink) bool { return in.Status == "" || l.Status == in.Status },
+		Filter: store.FilterIf(api.HasFilters(in), func(l *store.IssueLink) bool { return l.Status == in.Status }),
 	})
 	if err != nil {
 		return nil, err

@@ -99,10 +99,11 @@ func validateAndCleanUntemplatedContent(l *mailContent, variables map[string]any
 
 // List lists mails, newest first.
 func (s *Service) List(ctx context.Context, by api.Caller, in *api.EmailsInput) (*api.List[api.Email], error) {
-	all, err := store.List(ctx, s.DB, store.Emails, by.OrganizationID, in.Paging, store.PageQuery[store.Email]{
-		Reverse: true,
-		Filter:  func(e *store.Email) bool { return in.Status == "" || e.Status == in.Status },
-	})
+	q := store.PageQuery[store.Email]{Reverse: true}
+	if in.Status != "" {
+		q.Index, q.Prefix = "status", store.K(in.Status)
+	}
+	all, err := store.List(ctx, s.DB, store.Emails, by.OrganizationID, in.Paging, q)
 	if err != nil {
 		return nil, err
 	}

@@ -430,19 +430,9 @@ func (s *Service) Stats(ctx context.Context) (l QueueStats, err error) {
 	if t := s.lastServerError.Load(); t != nil {
 		l.LastServerError = *t
 	}
-	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		l.Queued = 0
-		for o, err := range store.Organizations.Scan(tx) {
-			if err != nil {
-				return err
-			}
-			n, err := store.Emails.By("queued").Count(tx, o.ID)
-			if err != nil {
-				return err
-			}
-			l.Queued += n
-		}
-		return nil
+	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		l.Queued, err = store.Emails.AcrossTenants().By("queued").Count(tx)
+		return err
 	})
 	return l, err
 }
