@@ -89,7 +89,7 @@ var descriptions = map[string]string{
 		"and a signed manifest of hashes. `service verify` checks it without this service.",
 	"verify-audit": "Verifies the chain from its first record. `problem` identifies the first record that was " +
 		"changed, removed, inserted or reordered.",
-	"verify-data": "Reads every record and file, which takes as long as the data folder is large. Only for the local user of " +
+	"verify-data": "Reads every record and file, which takes longer for larger data folders. Only for the local user of " +
 		"the data folder. `problems` lists what is missing, altered or could not be read.",
 	"get-audit-head":           "Store it elsewhere: it proves that the chain up to this record hasn't changed.",
 	"export-audit":             "Oldest first, one JSON object per line. Without filters, exports the whole chain.",

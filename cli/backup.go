@@ -389,7 +389,7 @@ func renderBackupVerification(p *print.Page, path string, v *BackupVerification)
 		prose.Count(int(v.Contents.Records), "record", "records"), prose.Count(int(v.Contents.Blobs), "file", "files"))
 	p.Fields(append(contentFields(v.Contents, v.Encrypted), field("organizations", strings.Join(v.Organizations, "; ")))...)
 	if !v.Contents.HasBlobs {
-		p.Text("It contains no files: after a restore, the data folder needs the folder blobs that it was made from.")
+		p.Text("It contains no files: after a restore, copy the folder blobs of the original data folder.")
 	}
 }
 
@@ -536,8 +536,8 @@ func (a *app) renderRestoredBackup(p *print.Page, r *RestoredBackup) {
 	}
 	switch {
 	case r.HasKeys && !r.Contents.HasKeys:
-		p.Text("The key for secrets is not from the backup but was here before. If that is another one, secrets can't be read: " +
-			"`service doctor` says so.")
+		p.Text("The key for secrets was already here; the backup contains none. If it is a different key, secrets can't be read; " +
+			"`service doctor` checks this.")
 	case !r.HasKeys:
 		p.Text("It has no key for secrets. If there were any ("+unreadableWithoutKeys+
 			"), copy secret.key of the old machine to %s, or set SERVICE_SECRET_KEY; otherwise enter them again.", r.Data)

@@ -35,8 +35,8 @@ func (a *app) checkCommand() *cobra.Command {
 		ValidArgsFunction: a.completeAssessments(),
 		Long: `Checks a folder of evidence, or an assessment on a server or in the data folder, against
 a policy. The exit code is the verdict: 0 if the check passes, 1 if it fails, 4 if only an
-approval is missing or no longer valid because the content changed. 2, 3 and 5 are errors, not verdicts: see
-"service help exit-codes".
+approval is missing or no longer valid because the content changed. 2, 3 and 5 are errors,
+not verdicts: see "service help exit-codes".
 
 A folder is assessed in isolation with the starter catalog: your data folder and server are
 not used, and the result is cached for the next check of the same content. Hidden files,
@@ -52,7 +52,7 @@ override the file and may name any path. By default, the check fails on gaps of 
 severity or above.
 
 -o FORMAT prints the result in that format, -o FORMAT=FILE writes it to a file; the default
-is text. A file that the program did not write is not replaced without --force.
+is text. Files that the program didn't write are replaced only with --force.
 Formats: ` + strings.Join(check.OutputFormatNames(), ", ") + ".",
 		Example: `  service check evidence -f iso-27001-2022 --fail-on critical
   service check "Acme 2026" --require-approved soa,gap_analysis --min-coverage 60

@@ -14,8 +14,8 @@ func (a *app) mcpCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Serve operations as tools to an AI assistant (MCP)",
 		Long: `Serves the operations you are allowed to use to a Model Context
-Protocol client over stdin and stdout until the input ends. The client starts it, you don't run it
-by hand. Without --write, it is read-only. Approvals, credentials and user management are
+Protocol client over stdin and stdout until the input ends. The client starts it; you don't run it
+yourself. Without --write, it is read-only. Approvals, credentials and user management are
 never served: those decisions stay with people.`,
 		Example: "  service mcp\n  service mcp --only 'search-*' --only 'list-*' --only 'get-*'\n  service mcp --write --context acme",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -66,9 +66,9 @@ func (a *app) modelLimits() *cobra.Command {
 	var maxTime time.Duration
 	cmd := &cobra.Command{
 		Use: "limits", Short: "Show or change what a model may use to read evidence",
-		Long: `Changes the limits that are given, and shows all. A limit of 0 is none. One run that reads
-with the model (--reader model) ends at --max-tokens, --max-time or --max-cost; what was read
-is kept. A run that will probably take more than --ask-tokens or --ask-cost asks first.
+		Long: `Changes the given limits and shows all of them; 0 means no limit. A run that reads
+with the model (--reader model) stops at --max-tokens, --max-time or --max-cost and keeps what
+was read. A run that is likely to exceed --ask-tokens or --ask-cost asks first.
 Prices are per million tokens, in any currency. --context is the number of tokens that the
 model reads at once. Restart a running daemon to apply a change.`,
 		Example: "  service model limits\n  service model limits --max-time 2h --concurrency 4\n" +

@@ -18,11 +18,11 @@ import (
 func (a *app) readerCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "reader", Short: "Readers that judge the evidence, and their readings as files",
-		Long: `A reader states what a passage shows about a requirement: states, part, plans, contradicts
-or silent, with the words that show it. The built-in reader is a set of rules. A language
-model is chosen with service model use and reads with --reader model. Any other reader can
-be a file: export the requirements with their passages, label them by hand or with a model,
-import the readings under a name, and draft with that name.`,
+		Long: `A reader labels what a passage shows about a requirement (states, part, plans, contradicts
+or silent) and quotes the words that show it. The built-in reader is a set of rules. To have
+a language model read, choose one with service model use and pass --reader model. Any other
+reader can be a file: export the requirements with their passages, label them by hand or with
+a model, import the readings under a name, and draft with that name.`,
 		Example: "  service reader export statements.jsonl\n  service reader import readings.jsonl --name ada\n  service soa draft --reader ada",
 	}, a.readerExport(), a.readerImport(), a.readerList())
 }
@@ -32,7 +32,7 @@ func (a *app) readerExport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "export FILE", Short: "Save requirements with the passages to read, as JSON lines",
 		Long: `Saves one JSON object per line for each requirement of the assessment's controls, with up
-to 20 passages that search brings for it. With --decided, it saves instead what people
+to 20 passages that search finds for it. With --decided, it saves instead what people
 accepted or changed in the Statement of Applicability. FILE - writes to stdout.`,
 		Example: "  service reader export statements.jsonl\n  service reader export decisions.jsonl --decided",
 		Args:    cobra.ExactArgs(1),
@@ -168,7 +168,7 @@ func addReaderFlag(cmd *cobra.Command, reader *readerFlags) {
 		&reader.name, "reader", "",
 		"rules, model, the name of a reader, or a file of readings (default: the newest version's reader)",
 	)
-	f.BoolVar(&reader.second, "second-reader", false, "let the language model read too, and show where it differs; it changes no status")
+	f.BoolVar(&reader.second, "second-reader", false, "have the language model read as well, and show where it differs; this changes no status")
 	f.BoolVarP(&reader.yes, "yes", "y", false, "let a model read without asking first")
 }
 

@@ -43,7 +43,7 @@ func checkLayoutFormat(format *string, layout, out string) error {
 		return withHint(usageError("the layout %s makes a %s report, not %s", layout, ofLayout, *format), "leave out --format")
 	}
 	if ext := strings.ToLower(filepath.Ext(out)); out != "" && out != "-" && ext != "."+ofLayout {
-		return withHint(usageError("the layout %s makes a %s report, but --out is %s", layout, ofLayout, out), "let --out end in .%s", ofLayout)
+		return withHint(usageError("the layout %s makes a %s report, but --out is %s", layout, ofLayout, out), "end the name of the --out file in .%s", ofLayout)
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func checkLayoutFormat(format *string, layout, out string) error {
 // readLayout reads a layout as the API takes it.
 func (a *app) readLayout(path, format string) (string, error) {
 	if officeLayoutFormat(path) == "" && slices.Contains([]string{"docx", "pptx"}, format) {
-		return "", withHint(usageError("%s is not a layout for %s", path, format), "give a file that ends in .%s", format)
+		return "", withHint(usageError("%s is not a layout for %s", path, format), "use a file name that ends in .%s", format)
 	}
 	if officeLayoutFormat(path) == "" {
 		b, err := a.readFile(path, api.MaxLayoutBytes)
@@ -85,7 +85,7 @@ func (a *app) layoutInit() *cobra.Command {
 			}
 			format := officeLayoutFormat(path)
 			if format == "" && path != "-" {
-				return withHint(usageError("the extension of %q is not one of a layout", path), "use .docx or .pptx")
+				return withHint(usageError("%q does not have the extension of a layout", path), "use .docx or .pptx")
 			}
 			if err := a.rejectUnusableOutputPath(path, force); err != nil {
 				return err

@@ -52,8 +52,8 @@ folder's name. Without DIR, the most recently used assessment is continued. Hidd
 files and symbolic links are skipped.
 
 --submit submits drafts without stopping for a review. --approve also approves them,
-at all four gates or those given. Both are recorded under your name as ordered in
-advance; they don't count as a review of the lines.`,
+at all four gates or those given. Both are recorded under your name as given in
+advance; neither counts as a review.`,
 		Example: `  service assess run ./evidence -f iso-27001-2022 --name "Acme 2026"
   service soa submit
   service soa approve

@@ -280,7 +280,7 @@ func (a *app) soaItems() *cobra.Command {
 	f.StringVar(&in.Requirement, "requirement", "", "only controls covering this requirement, e.g. A.8.5")
 	f.StringVar(&in.Owner, "owner", "", "only this owner (part of the name is enough)")
 	f.BoolVar(&review, "needs-review", false, "only items that need review")
-	f.BoolVar(&disagreement, "disagreement", false, "only items on which the second reader says something else")
+	f.BoolVar(&disagreement, "disagreement", false, "only items on which the second reader disagrees")
 	f.StringVar(&in.Q, "query", "", "only items containing these words")
 	f.StringVar(&in.Where, "where", "", "only those that this filter selects, e.g. 'domain == \"IAC\" && confidence < 0.5'")
 	f.StringVar(&in.Sort, "sort", "", "sort order, e.g. owner,control_code; an unknown name lists the valid ones")

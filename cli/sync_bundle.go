@@ -218,7 +218,7 @@ func (a *app) syncWriteBundle() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use: "bundle FILE", Short: "Write the changes the other side lacks to a signed, encrypted file",
-		Long: `Writes a file with everything the other side lacks of the assessment, as far as known
+		Long: `Writes a file with everything in the assessment that the other side lacks, as far as known
 here, signed with this organization's key and encrypted for the recipient's key. Transfer
 it by any means; the other side imports it with ` + "`service sync import`" + ` and replies with a bundle.
 A clone's changes count as sent once the reply is imported; until then they are written again.`,

@@ -182,7 +182,7 @@ func (a *app) webhookTest() *cobra.Command {
 			if done.Status == "failed" {
 				return withHint(
 					fmt.Errorf("the webhook did not accept it: %s", lastAttemptError(done)),
-					"check the URL and the receiver; `service doctor` says whether secrets can be read",
+					"check the URL and the receiver; `service doctor` checks whether secrets can be read",
 				)
 			}
 			return nil

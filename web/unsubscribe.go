@@ -5,7 +5,7 @@ import "github.com/scf-service/service/api"
 // unsubscribePage is the data of the page that ends the daily email; Token is "" where nothing can be confirmed.
 type unsubscribePage struct{ Text, Token string }
 
-// askToUnsubscribe shows a page with a confirmation button, because mail scanners open the links they find.
+// askToUnsubscribe shows a page with a confirmation button, because email scanners open the links they find.
 func (v *visit) askToUnsubscribe() error {
 	return v.render("unsubscribe.html", "Daily email",
 		unsubscribePage{"Overdue remediations in each of your organizations.", v.r.URL.Query().Get("token")})

@@ -117,7 +117,7 @@ func (s *Service) ReadWithModel(ctx context.Context, by api.Caller, in *api.Read
 	}
 }
 
-// restart returns a run that continues this one with what search brings now.
+// restart returns a run that continues this one with the passages that search finds now.
 func (r *modelRun) restart(ctx context.Context) (*modelRun, error) {
 	next, err := r.s.newModelRun(ctx, r.by, r.reader.AssessmentID)
 	if err != nil {
@@ -515,7 +515,7 @@ func (r *modelRun) finish(ctx context.Context) error {
 		return errors.Join(store.Readers.Put(tx, r.reader.OrganizationID, &stored), audit.RecordAndPublishEvent(tx, r.by, audit.Event{
 			Type: "reader.read", AssessmentID: stored.AssessmentID,
 			Summary: fmt.Sprintf(
-				"let %s read evidence (%s, %d of %s left)", stored.Model.Name, prose.Count(r.used.Calls, "request", "requests"), r.out.Left,
+				"had %s read evidence (%s, %d of %s left)", stored.Model.Name, prose.Count(r.used.Calls, "request", "requests"), r.out.Left,
 				prose.Count(r.out.Statements, "statement", "statements"),
 			),
 			ResourceType: "reader", ResourceID: stored.Name,

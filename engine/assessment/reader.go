@@ -140,7 +140,7 @@ func readerChange(tx *store.Tx, v *api.DeliverableVersion) (string, error) {
 	r, err := store.Readers.Get(tx, v.OrganizationID, store.K(v.AssessmentID, name))
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return fmt.Sprintf("with the reader %s, whose readings are no longer here", name), nil
+		return fmt.Sprintf("with the reader %s, whose readings are no longer stored", name), nil
 	case err != nil:
 		return "", err
 	case r.SHA256 != v.Inputs[readingsInput]:

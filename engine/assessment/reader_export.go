@@ -39,7 +39,7 @@ func streamLines[A, L any](ctx context.Context, name string, items []A, toLine f
 }
 
 // ExportReaderStatements returns a file with the statements of the assessment's controls, and then those about traits
-// of the organization, each with the passages that search brings for it.
+// of the organization, each with the passages that search finds for it.
 func (s *Service) ExportReaderStatements(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.File, error) {
 	var all []judge.Candidates
 	err := s.evaluateForReader(ctx, by, in.AssessmentID, func(_ *api.Assessment, j *Evaluation, controls []api.Control) error {

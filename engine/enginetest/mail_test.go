@@ -86,7 +86,7 @@ func (p *mailFixture) send(by api.Caller, to string) *api.Email {
 	return e
 }
 
-// waitForAttempt waits until a mail has been attempted.
+// waitForAttempt waits until an email has been attempted.
 func (p *mailFixture) waitForAttempt(by api.Caller, id string) *api.Email {
 	p.t.Helper()
 	for ends := time.Now().Add(time.Minute); ; {
@@ -112,8 +112,8 @@ func (p *mailFixture) status(by api.Caller, id string) string {
 
 var thisMachine = netip.MustParsePrefix("127.0.0.0/8")
 
-// TestOwnMailServer checks that an organization's mail uses its own server, encrypted and
-// authenticated, that others' mail uses the operator's, and that so does its own once the server is
+// TestOwnMailServer checks that an organization's email uses its own server, encrypted and
+// authenticated, that others' email uses the operator's, and that so does its own once the server is
 // removed.
 func TestOwnMailServer(t *testing.T) {
 	theirs := smtpServer(t, smtptest.Options{User: "grc", Password: "sesame-sesame"})
@@ -151,7 +151,7 @@ func TestOwnMailServer(t *testing.T) {
 }
 
 // TestOwnMailServerRefuses checks that the failure of an organization's server reveals no password,
-// affects only that organization, and doesn't divert its mail to another server.
+// affects only that organization, and doesn't divert its email to another server.
 func TestOwnMailServerRefuses(t *testing.T) {
 	theirs := smtpServer(t, smtptest.Options{User: "grc", Password: "sesame-sesame", OnCommand: func(command string) string {
 		if strings.HasPrefix(command, "AUTH") {

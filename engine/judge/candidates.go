@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/engine/judge/reading"
 )
 
-// Candidates are the passages that search brings for a statement, best first, each with its score.
+// Candidates are the passages that search finds for a statement, best first, each with its score.
 type Candidates struct {
 	Statement reading.Statement
 	Passages  []Passage

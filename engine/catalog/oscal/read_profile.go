@@ -171,7 +171,7 @@ func (s *profileSelector) importCandidates(in *profileImport, target, place stri
 		}
 		return out, nil
 	}
-	return nil, pathErrorf(place+".href", "%q is not a framework of the catalog; use its code, as in #nist-800-53-r5", scf.Shorten(target))
+	return nil, pathErrorf(place+".href", "%q is not a framework in the catalog; use its code, as in #nist-800-53-r5", scf.Shorten(target))
 }
 
 func (s *profileSelector) frameworkCandidates(framework int) []candidate {

@@ -72,7 +72,7 @@ func WriteProfile(src *scf.Source, framework int, modified time.Time) ([]byte, e
 	}
 	slices.Sort(ids)
 	if ids = slices.Compact(ids); len(ids) == 0 {
-		return nil, pathErrorf("", "no control of the catalog maps to %s, so a profile would select nothing", f.Code)
+		return nil, pathErrorf("", "no control in the catalog maps to %s, so a profile would select nothing", f.Code)
 	}
 	meta := w.newMetadata("Controls for "+f.Name, modified)
 	meta.Props = append(meta.Props, newProp("framework", f.Code))

@@ -145,7 +145,7 @@ func (o *overlay) mergeMappings() {
 		for _, rel := range e.Relations {
 			c, known := byCode[rel.Control]
 			if !known {
-				o.warn(rel.sheet, rel.cell, "%s: %s is not a control of this catalog; skipped", e.Code, rel.Control)
+				o.warn(rel.sheet, rel.cell, "%s: %s is not a control in this catalog; skipped", e.Code, rel.Control)
 				continue
 			}
 			p := controlRequirement{c, o.elementRequirements[i]}

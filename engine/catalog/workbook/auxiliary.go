@@ -241,7 +241,7 @@ func (im *importer) readObjectives(t *auxiliaryTable) {
 			im.warn(
 				t.name,
 				cellName(row+1, control+1),
-				"objective %s belongs to no control of the catalog; skipped",
+				"objective %s belongs to no control in the catalog; skipped",
 				scf.Shorten(t.trimmedCell(row, code)),
 			)
 			continue
@@ -273,7 +273,7 @@ func (im *importer) readCompensatingControls(t *auxiliaryTable) {
 		i, ok := im.byCode[t.trimmedCell(row, primary)]
 		if !ok {
 			if t.trimmedCell(row, primary) != "" {
-				im.warn(t.name, cellName(row+1, primary+1), "%q is not a control of the catalog", scf.Shorten(t.trimmedCell(row, primary)))
+				im.warn(t.name, cellName(row+1, primary+1), "%q is not a control in the catalog", scf.Shorten(t.trimmedCell(row, primary)))
 			}
 			continue
 		}
@@ -281,7 +281,7 @@ func (im *importer) readCompensatingControls(t *auxiliaryTable) {
 		for from := t.findColumn(prefix); from >= 0; from = t.findColumnFrom(from+1, prefix) {
 			if k, at := parseCompensatingControl(t, row, from); k.Control != "" {
 				if _, known := im.byCode[k.Control]; !known {
-					im.warn(t.name, cellName(row+1, at+1), "%s is not a control of the catalog", k.Control)
+					im.warn(t.name, cellName(row+1, at+1), "%s is not a control in the catalog", k.Control)
 				}
 				im.src.Controls[i].Compensating = append(im.src.Controls[i].Compensating, k)
 			}
@@ -337,7 +337,7 @@ func (im *importer) readPrinciples(t *auxiliaryTable) {
 		into := &im.src.Principles[len(im.src.Principles)-1]
 		for _, code := range splitLines(t.cell(row, control)) {
 			if _, known := im.byCode[code]; !known {
-				im.warn(t.name, cellName(row+1, control+1), "%q is not a control of the catalog", scf.Shorten(code))
+				im.warn(t.name, cellName(row+1, control+1), "%q is not a control in the catalog", scf.Shorten(code))
 				continue
 			}
 			if !slices.Contains(into.Controls, code) {

@@ -47,7 +47,7 @@ func (im *importer) readEvidence(t *auxiliaryTable) {
 		}
 		for _, control := range splitItems(t.cell(row, controls)) {
 			if _, known := im.byCode[control]; !known {
-				im.warn(t.name, cellName(row+1, controls+1), "%q is not a control of the catalog", scf.Shorten(control))
+				im.warn(t.name, cellName(row+1, controls+1), "%q is not a control in the catalog", scf.Shorten(control))
 				continue
 			}
 			im.evidenceEntriesByControl[control] = append(im.evidenceEntriesByControl[control], entry)

@@ -382,7 +382,7 @@ func sniffText(name, sample string, whole bool) *format {
 	return formatPlain
 }
 
-// mailFields lists well-known fields of mail headers.
+// mailFields lists well-known fields of email headers.
 var mailFields = map[string]bool{
 	"from":         true,
 	"to":           true,
@@ -398,7 +398,7 @@ var mailFields = map[string]bool{
 	"reply-to":     true,
 }
 
-// looksMail reports whether text begins with a mail header: nothing but header fields, at least four of them
+// looksMail reports whether text begins with an email header: nothing but header fields, at least four of them
 // well-known and one naming a sender.
 func looksMail(text string) bool {
 	known, from := map[string]bool{}, false

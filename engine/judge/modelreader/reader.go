@@ -1,5 +1,5 @@
 // Package modelreader lets a language model read passages for the statements of a control: one prompt with all
-// statements and the passages that search brings for them, an answer by JSON Schema, and quotes that are matched against
+// statements and the passages that search finds for them, an answer by JSON Schema, and quotes that are matched against
 // the passages.
 //
 // It must not judge and trusts no answer: what a passage doesn't contain is dropped, a statement without a valid answer

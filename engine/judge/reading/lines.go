@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// StatementLine is a line of an export: a statement with the passages that search brings for it.
+// StatementLine is a line of an export: a statement with the passages that search finds for it.
 type StatementLine struct {
 	StatementID string        `json:"statement_id"`
 	ControlCode string        `json:"control_code"`

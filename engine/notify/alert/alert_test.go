@@ -135,7 +135,7 @@ func (h *fixture) state(id string) *api.AlertRule {
 	return r
 }
 
-// sentMailsAndEvents returns the subjects of the mails sent and the events queued for webhooks.
+// sentMailsAndEvents returns the subjects of the emails sent and the events queued for webhooks.
 func (h *fixture) sentMailsAndEvents() (mails, events []string) {
 	h.t.Helper()
 	err := h.db.View(h.t.Context(), func(tx *store.Tx) error {

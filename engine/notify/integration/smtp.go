@@ -89,7 +89,7 @@ func (s *Service) MailServer(ctx context.Context, org string) (*MailServer, erro
 	return m, nil
 }
 
-// RecordMailResult records the result of the last mail on the integration; a nil error means
+// RecordMailResult records the result of the last email on the integration; a nil error means
 // success.
 func (s *Service) RecordMailResult(ctx context.Context, org, id string, sendErr error) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {

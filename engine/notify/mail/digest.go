@@ -96,7 +96,7 @@ func (s *Service) queueOrgDigest(tx *store.Tx, org, day string) error {
 	return nil
 }
 
-// loadPreferences returns which mails a user wants to receive. The default is all.
+// loadPreferences returns which emails a user wants to receive. The default is all.
 func loadPreferences(tx *store.Tx, user string) (api.EmailPreferences, error) {
 	p, err := store.EmailPreferences.Get(tx, user)
 	if errors.Is(err, store.ErrNotFound) {
@@ -105,7 +105,7 @@ func loadPreferences(tx *store.Tx, user string) (api.EmailPreferences, error) {
 	return api.EmailPreferences{Digest: !p.NoDigest, Approvals: !p.NoApprovals}, err
 }
 
-// GetPreferences returns the caller's mail preferences.
+// GetPreferences returns the caller's email preferences.
 func (s *Service) GetPreferences(ctx context.Context, by api.Caller, _ *api.None) (*api.EmailPreferences, error) {
 	var out api.EmailPreferences
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -115,7 +115,7 @@ func (s *Service) GetPreferences(ctx context.Context, by api.Caller, _ *api.None
 	return &out, err
 }
 
-// PutPreferences stores the caller's mail preferences.
+// PutPreferences stores the caller's email preferences.
 func (s *Service) PutPreferences(ctx context.Context, by api.Caller, in *api.PutEmailPreferencesInput) (*api.EmailPreferences, error) {
 	var out api.EmailPreferences
 	err := s.DB.Update(ctx, func(tx *store.Tx) (err error) {

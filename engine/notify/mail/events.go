@@ -17,12 +17,12 @@ const (
 	outboxConsumer = "mail" // of the outbox
 	eventBatch     = 200
 	skipBatch      = 32 // events without mails skipped together
-	// maxEventAge is the age beyond which an event no longer causes a mail, so that setting up a mail
-	// server doesn't send mails about the past.
+	// maxEventAge is the age beyond which an event no longer causes an email, so that setting up a mail
+	// server doesn't send emails about the past.
 	maxEventAge = 24 * time.Hour
 )
 
-// queueFromEvents queues the mails for the oldest unprocessed events. hasMore reports whether there are
+// queueFromEvents queues the emails for the oldest unprocessed events. hasMore reports whether there are
 // further events.
 func (s *Service) queueFromEvents(ctx context.Context) (hasMore bool, err error) {
 	waiting, wanted := 0, false
@@ -54,7 +54,7 @@ func isMailedEvent(e *store.Event) bool {
 	return e.Topic == "approval.requested" || e.Topic == "approval.decided"
 }
 
-// queueFromEvent queues the mails for an event. A mail that cannot be composed is logged and
+// queueFromEvent queues the emails for an event. An email that cannot be composed is logged and
 // skipped, so that it does not block the following ones.
 func (s *Service) queueFromEvent(tx *store.Tx, e *store.Event) error {
 	if tx.Now().Sub(e.Time) > maxEventAge || !isMailedEvent(e) {
@@ -170,7 +170,7 @@ func (s *Service) notifyRequester(tx *store.Tx, p *api.Approval, a *api.Assessme
 	return s.queueIfWanted(tx, p.OrganizationID, u, Mail{TemplateID: "approval_decided", Values: values, DedupKey: "decided/" + p.ID})
 }
 
-// queueIfWanted queues a mail to a user, if the user wants to receive it and has an address.
+// queueIfWanted queues an email to a user, if the user wants to receive it and has an address.
 func (s *Service) queueIfWanted(tx *store.Tx, org string, u api.User, m Mail) error {
 	preferences, err := loadPreferences(tx, u.ID)
 	if err != nil || u.Status != statusActive || !preferences.Approvals {
@@ -206,8 +206,8 @@ func (s *Service) activeMembersWithRole(tx *store.Tx, org string, matches func(a
 	return out, nil
 }
 
-// QueueInvitation queues an invitation mail in the transaction that creates the invitation. It returns
-// false if no mail will be sent.
+// QueueInvitation queues an invitation email in the transaction that creates the invitation. It returns
+// false if no email will be sent.
 func (s *Service) QueueInvitation(tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time) (bool, error) {
 	if _, err := parseAddress(email); err != nil {
 		return false, nil
@@ -219,8 +219,8 @@ func (s *Service) QueueInvitation(tx *store.Tx, by api.Caller, email string, rol
 	return s.Queue(tx, by.OrganizationID, Mail{To: []string{email}, TemplateID: "member_invite", Values: values})
 }
 
-// QueueAlert queues a mail saying that an alert rule is firing or has been resolved. If to is empty, the
-// mail goes to the owners and admins.
+// QueueAlert queues an email saying that an alert rule is firing or has been resolved. If to is empty, the
+// email goes to the owners and admins.
 func (s *Service) QueueAlert(tx *store.Tx, org string, to []string, title, detail string) error {
 	if len(to) == 0 {
 		people, err := s.activeMembersWithRole(tx, org, func(r api.Role) bool { return r.May("alert:write") })

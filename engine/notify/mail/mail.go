@@ -1,11 +1,11 @@
-// Package mail composes mails and hands them to a mail server: mails that users request and
-// mails that are sent automatically.
+// Package mail composes emails and hands them to a mail server: emails that users request and
+// emails that are sent automatically.
 //
 //	send-email, an invitation, an alert ─┐
 //	approval.requested|decided ─ outbox ─┼─▶ queue (in a transaction) ─▶ SMTP, one per address ─▶ sent | bounced | failed
 //	overdue remediations, once a day ────┘
 //
-// A mail about a change is queued in the change's transaction or created from its event. It is
+// An email about a change is queued in the change's transaction or created from its event. It is
 // handed over at least once, with the same Message-ID each time. Its content is encrypted until
 // then and deleted afterwards. The package makes no decisions, and without a mail server it
 // queues nothing.
@@ -32,16 +32,16 @@ type Options struct {
 	DB     *store.DB
 	Clock  func() time.Time
 	Logger *slog.Logger
-	// Server sends the mails of organizations without their own mail server; nil if there is none.
+	// Server sends the emails of organizations without their own mail server; nil if there is none.
 	Server *Server
 	// OrgServers provides the organizations' own mail servers, or is nil.
 	OrgServers orgServers
 	// Roots are the CAs trusted for the server's certificate, or nil for the system's.
 	Roots *x509.CertPool
-	// Seal and Open encrypt and decrypt the content of mails in the database.
+	// Seal and Open encrypt and decrypt the content of emails in the database.
 	Seal func(secret string) ([]byte, error)
 	Open func(sealed []byte) (string, error)
-	// PublicURL is the service's URL for links in mails; without it, mails have no links.
+	// PublicURL is the service's URL for links in emails; without it, emails have no links.
 	PublicURL string
 	// Delegates returns who may decide on an approval besides owners and admins.
 	Delegates func(*store.Tx, *api.Approval) ([]api.Delegate, error)
@@ -55,7 +55,7 @@ type Options struct {
 	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
 }
 
-// Service implements the mail operations and sends queued mails.
+// Service implements the email operations and sends queued emails.
 type Service struct {
 	Options
 	// lastServerError is the operator's mail server's most recent error, or nil.
@@ -77,7 +77,7 @@ func New(o Options) *Service {
 	return s
 }
 
-// pollInterval is the time between checks for mails that are due. New mails are noticed sooner.
+// pollInterval is the time between checks for emails that are due. New emails are noticed sooner.
 const pollInterval = 5 * time.Second
 
 // Start starts sending, including what an earlier process left unsent, until Close is called.
@@ -106,7 +106,7 @@ func (s *Service) Start(ctx context.Context) {
 	})
 }
 
-// Close sends the mails queued last, for at most CloseTimeout. Interrupted mails are sent again later.
+// Close sends the emails queued last, for at most CloseTimeout. Interrupted emails are sent again later.
 func (s *Service) Close() {
 	if s.stop == nil {
 		return
@@ -119,7 +119,7 @@ func (s *Service) Close() {
 	s.stop = nil
 }
 
-// RunAndWait queues the mails for events and overdue items and sends all that are due. Unlike runOnce,
+// RunAndWait queues the emails for events and overdue items and sends all that are due. Unlike runOnce,
 // it also waits for the organizations' own servers.
 func (s *Service) RunAndWait(ctx context.Context) error {
 	defer s.orgSenders.wait()

@@ -169,7 +169,7 @@ func (h *fixture) state(id string) *api.Email {
 	return e
 }
 
-// read parses a mail as a mail client does.
+// read parses an email as a mail client does.
 func read(t *testing.T, data string) (*netmail.Message, map[string]string) {
 	t.Helper()
 	m, err := netmail.ReadMessage(strings.NewReader(data))
@@ -218,7 +218,7 @@ func subject(t *testing.T, m *netmail.Message) string {
 	return s
 }
 
-// TestSend checks that mail is sent over an encrypted, authenticated connection, to each recipient
+// TestSend checks that email is sent over an encrypted, authenticated connection, to each recipient
 // separately, and that its content is deleted once sent.
 func TestSend(t *testing.T) {
 	for name, o := range map[string]smtptest.Options{
@@ -290,7 +290,7 @@ func TestSend(t *testing.T) {
 }
 
 // TestBounceAndRetry checks that permanently refused addresses bounce, that temporarily refused
-// ones are retried, and that nobody gets a mail twice.
+// ones are retried, and that nobody gets an email twice.
 func TestBounceAndRetry(t *testing.T) {
 	h := newFixture(t, smtptest.Options{})
 	e, err := h.post([]string{"gone@acme.example", "ben@acme.example", "later@acme.example"}, "Hello", "There.")
@@ -359,7 +359,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestBadServers checks that misbehaving servers delay a mail but don't stop the service, and that
+// TestBadServers checks that misbehaving servers delay an email but don't stop the service, and that
 // they receive no password.
 func TestBadServers(t *testing.T) {
 	long := strings.Repeat("x", 3<<20)
@@ -578,7 +578,7 @@ func TestDecisions(t *testing.T) {
 		!strings.Contains(parts["text/plain"], "was rejected by Ben") {
 		t.Errorf("%v", parts)
 	}
-	// Old events cause no mail when a mail server is set up.
+	// Old events cause no email when a mail server is set up.
 	p.Status = api.ApprovalPending
 	p.ID = "p-2"
 	tell("approval.requested")
@@ -589,7 +589,7 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// TestDigest checks that overdue items cause one mail a day, until the person unsubscribes.
+// TestDigest checks that overdue items cause one email a day, until the person unsubscribes.
 func TestDigest(t *testing.T) {
 	h := newFixture(t, smtptest.Options{})
 	h.person("u-ada", "ada@acme.example", api.RoleOwner)

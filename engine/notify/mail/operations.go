@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Send queues a mail requested by a user.
+// Send queues an email requested by a user.
 func (s *Service) Send(ctx context.Context, by api.Caller, in *api.SendEmailInput) (*api.Email, error) {
 	to, err := parseAddresses(in.Body.To)
 	if err != nil {
@@ -97,7 +97,7 @@ func validateAndCleanUntemplatedContent(l *mailContent, variables map[string]any
 	return nil
 }
 
-// List lists mails, newest first.
+// List lists emails, newest first.
 func (s *Service) List(ctx context.Context, by api.Caller, in *api.EmailsInput) (*api.List[api.Email], error) {
 	q := store.PageQuery[store.Email]{Reverse: true}
 	if in.Status != "" {

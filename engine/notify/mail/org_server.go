@@ -18,7 +18,7 @@ type orgServers interface {
 	AnyServer(tx *store.Tx) (bool, error)
 	// Route returns the organization's server, or nil if it has none.
 	Route(ctx context.Context, org string) (*Route, error)
-	// RecordResult records the result of the last mail; a nil error means it was accepted.
+	// RecordResult records the result of the last email; a nil error means it was accepted.
 	RecordResult(ctx context.Context, r *Route, org string, why error) error
 }
 
@@ -33,10 +33,10 @@ type Route struct {
 	Roots *x509.CertPool
 }
 
-// errNoRoute reports that the mail server was removed while the mail was queued.
+// errNoRoute reports that the mail server was removed while the email was queued.
 var errNoRoute = errors.New("the mail server has been removed; sending is retried for a day")
 
-// hasServerFor reports whether the organization can send mail, through a server of its own or the
+// hasServerFor reports whether the organization can send email, through a server of its own or the
 // operator's.
 func (s *Service) hasServerFor(tx *store.Tx, org string) (bool, error) {
 	if s.Server != nil || s.OrgServers == nil {

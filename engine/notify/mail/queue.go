@@ -22,7 +22,7 @@ const (
 	retention   = 30 * 24 * time.Hour
 )
 
-// retryDelays are the times between attempts to send a mail, about a day in total.
+// retryDelays are the times between attempts to send an email, about a day in total.
 var retryDelays = []time.Duration{
 	time.Minute,
 	5 * time.Minute,
@@ -34,19 +34,19 @@ var retryDelays = []time.Duration{
 	8 * time.Hour,
 }
 
-// Mail is a mail whose content will be rendered from a template.
+// Mail is an email whose content will be rendered from a template.
 type Mail struct {
 	To         []string
 	TemplateID string
 	Values     map[string]any
 	// DedupKey identifies the occasion, so that it is mailed only once.
 	DedupKey string
-	// UnsubscribeUserID is the user who can unsubscribe from mails of this kind.
+	// UnsubscribeUserID is the user who can unsubscribe from emails of this kind.
 	UnsubscribeUserID string
 }
 
-// Queue queues a mail in the transaction that makes the change it is about. It returns false if there is
-// no mail server or the mail was already queued.
+// Queue queues an email in the transaction that makes the change it is about. It returns false if there is
+// no mail server or the email was already queued.
 func (s *Service) Queue(tx *store.Tx, org string, m Mail) (bool, error) {
 	if len(m.To) == 0 {
 		return false, nil
@@ -132,7 +132,7 @@ func (s *Service) enqueue(tx *store.Tx, org string, m Mail, l *mailContent) (*st
 	return e, store.Emails.Insert(tx, org, e)
 }
 
-// sendDue sends the mails that are due. Those through the operator's server are sent one organization
+// sendDue sends the emails that are due. Those through the operator's server are sent one organization
 // after the other, those through organizations' own servers concurrently. It also deletes old mails.
 func (s *Service) sendDue(ctx context.Context) error {
 	var due []store.Email
@@ -192,7 +192,7 @@ func (s *Service) sendDue(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// dueEmails returns the mails of an organization that are due, up to the maximum for one round.
+// dueEmails returns the emails of an organization that are due, up to the maximum for one round.
 func dueEmails(tx *store.Tx, org string, now time.Time) (due []store.Email, err error) {
 	for e, err := range store.Emails.By("queued").Scan(tx, org) {
 		if err != nil {
@@ -215,7 +215,7 @@ func (s *Service) deliverAll(ctx context.Context, due []store.Email) error {
 	return nil
 }
 
-// deleteOld deletes mails older than the retention period that will not be sent again, a limited number
+// deleteOld deletes emails older than the retention period that will not be sent again, a limited number
 // per call.
 func (s *Service) deleteOld(ctx context.Context, now time.Time) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -240,7 +240,7 @@ func (s *Service) deleteOld(ctx context.Context, now time.Time) error {
 	})
 }
 
-// deliver sends a mail to the recipients who haven't received it yet and records the results. It returns
+// deliver sends an email to the recipients who haven't received it yet and records the results. It returns
 // only internal errors, not those of the mail server.
 func (s *Service) deliver(ctx context.Context, e *store.Email) (err error) {
 	messages, index, err := s.decryptPendingMessages(e)
@@ -370,7 +370,7 @@ func (s *Service) recordOutcomes(
 	})
 }
 
-// updateStatusAndRetryTime sets a mail's status according to those of its recipients, and when to try
+// updateStatusAndRetryTime sets an email's status according to those of its recipients, and when to try
 // again.
 func (s *Service) updateStatusAndRetryTime(tx *store.Tx, e *store.Email) error {
 	count := map[string]int{}
@@ -410,7 +410,7 @@ func (s *Service) updateStatusAndRetryTime(tx *store.Tx, e *store.Email) error {
 }
 
 // retryDelay returns the delay after the given number of attempts. It is varied by up to 10%, but always
-// the same for a mail and a number of attempts.
+// the same for an email and a number of attempts.
 func retryDelay(id string, attempts int) time.Duration {
 	d := retryDelays[min(attempts, len(retryDelays))-1]
 	h := fnv.New32a()

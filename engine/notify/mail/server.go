@@ -117,21 +117,21 @@ func isLoopbackHost(host string) bool {
 }
 
 const (
-	// sendTimeout limits sending a mail as a whole; stepTimeout limits each step.
+	// sendTimeout limits sending an email as a whole; stepTimeout limits each step.
 	sendTimeout = time.Minute
 	stepTimeout = 20 * time.Second
 	// maxServerBytes limits how much is read from a server per connection.
 	maxServerBytes = 1 << 20
 )
 
-// sendOutcome is the result of sending a mail to one recipient.
+// sendOutcome is the result of sending an email to one recipient.
 type sendOutcome struct {
 	err error
 	// bounced means the address was rejected; permanent means that retrying is pointless.
 	bounced, permanent bool
 }
 
-// message is a mail to one recipient.
+// message is an email to one recipient.
 type message struct {
 	id, to      string
 	at          time.Time

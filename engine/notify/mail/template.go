@@ -26,7 +26,7 @@ type variable struct {
 	optional      bool
 }
 
-// templateType is a kind of mail and the variables it has.
+// templateType is a kind of email and the variables it has.
 type templateType struct {
 	id        string
 	variables []variable
@@ -187,7 +187,7 @@ func formatVariable(v any) (string, error) {
 	return s, nil
 }
 
-// templateText is the text of a mail before variables are filled in.
+// templateText is the text of an email before variables are filled in.
 type templateText struct{ subject, text, html string }
 
 //go:embed words

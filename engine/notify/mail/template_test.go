@@ -154,7 +154,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// FuzzTemplate checks that any accepted template makes a mail with a one-line subject in which no
+// FuzzTemplate checks that any accepted template makes an email with a one-line subject in which no
 // variable's value becomes markup.
 func FuzzTemplate(f *testing.F) {
 	f.Add("{{report}}", "{{if link}}{{link}}{{else}}none{{end}}", `<a href="{{link}}">{{report}}</a>`)

@@ -125,7 +125,7 @@ func (v *Report) annexJustification(r requirementCoverage, included string, appl
 		}
 		switch {
 		case len(r.items) == 0:
-			return block.Text("Not assessed, because no control of the catalog is mapped to it.")
+			return block.Text("Not assessed, because no control in the catalog is mapped to it.")
 		case len(why) == 0:
 			return block.Text("No reason was given.")
 		}

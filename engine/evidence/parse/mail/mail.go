@@ -1,4 +1,4 @@
-// Package mail reads mails, in transport format and as saved by Outlook.
+// Package mail reads emails, in transport format and as saved by Outlook.
 package mail
 
 import (
@@ -25,7 +25,7 @@ const (
 	minInlinePicture = 4 << 10 // bytes; a smaller inline image is a logo or an emoji
 )
 
-// mailMessage is a mail read from any supported format.
+// mailMessage is an email read from any supported format.
 type mailMessage struct {
 	from, to, cc, date, subject string
 	body                        string
@@ -69,7 +69,7 @@ func ReadMail(b *document.Builder, content io.ReaderAt, size int64) error {
 	return writeMail(b, l)
 }
 
-// newMessage returns a mail with the header of root.
+// newMessage returns an email with the header of root.
 func newMessage(root *enmime.Part) *mailMessage {
 	return &mailMessage{
 		from:    decodeHeader(root, "From"),
@@ -80,7 +80,7 @@ func newMessage(root *enmime.Part) *mailMessage {
 	}
 }
 
-// readLimited returns the content of a mail or a saved web page.
+// readLimited returns the content of an email or a saved web page.
 func readLimited(content io.ReaderAt, size int64) ([]byte, error) {
 	if size > maxMail {
 		return nil, document.NewError(document.ErrTooLarge, "", "an email of %d bytes, the limit is %d", size, maxMail)
@@ -91,7 +91,7 @@ func readLimited(content io.ReaderAt, size int64) ([]byte, error) {
 // parseMail returns the parts of a MIME document.
 func parseMail(raw []byte) (*enmime.Part, error) {
 	if bytes.Count(bytes.ToLower(raw), []byte("boundary")) > maxBoundaries || bytes.Count(raw, []byte("\n--")) > maxDelimiters {
-		return nil, document.NewError(document.ErrTooLarge, "", "an email with too deeply nested parts")
+		return nil, document.NewError(document.ErrTooLarge, "", "an email whose parts are nested too deeply")
 	}
 	parser := enmime.NewParser(
 		enmime.SkipMalformedParts(true),
@@ -106,10 +106,10 @@ func parseMail(raw []byte) (*enmime.Part, error) {
 	return root, nil
 }
 
-// mailboxPattern matches the line before each mail of a mailbox, and the start of the mail's header.
+// mailboxPattern matches the line before each email of a mailbox, and the start of the email's header.
 var mailboxPattern = lazyregexp.New(`(?m)(?:\A|^\r?\n)From \S[^\n]{0,200}\b\d{4}\b[^\n]{0,40}\n[!-9;-~]{1,70}:`)
 
-// splitMailbox returns the mails of a mailbox in mbox format, or nil.
+// splitMailbox returns the emails of a mailbox in mbox format, or nil.
 func splitMailbox(raw []byte) (mails [][]byte) {
 	if !bytes.HasPrefix(raw, []byte("From ")) {
 		return nil
@@ -127,7 +127,7 @@ func splitMailbox(raw []byte) (mails [][]byte) {
 	return mails
 }
 
-// readMailbox reads each mail of a mailbox as a nested document.
+// readMailbox reads each email of a mailbox as a nested document.
 func readMailbox(b *document.Builder, mails [][]byte) error {
 	c := b.NewContainer()
 	for i, content := range mails {
@@ -261,7 +261,7 @@ func readBody(b *document.Builder, body string, isHTML bool) error {
 	return nil
 }
 
-// writeMail writes the blocks of a mail under a heading with its subject.
+// writeMail writes the blocks of an email under a heading with its subject.
 func writeMail(b *document.Builder, l *mailMessage) error {
 	b.Doc.Title = l.subject
 	b.AddHeading(1, l.subject, api.Locator{})

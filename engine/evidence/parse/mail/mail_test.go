@@ -142,7 +142,7 @@ func TestMailRefuses(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, err, tt.want)
 		}
 	}
-	// Lines that look like mail fields don't make a text a mail; nor does the header of a policy.
+	// Lines that look like email fields don't make a text an email; nor does the header of a policy.
 	for _, text := range []string{
 		"From: here\nTo: there\nIt is far.\n\nText",
 		"Version: 1\nOwner: CISO\nDate: today\nSubject: Access\n\nText",

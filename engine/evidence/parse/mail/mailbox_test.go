@@ -35,7 +35,7 @@ func TestMailbox(t *testing.T) {
 			}
 		}
 	}
-	// A line that begins with "From" separates no mails unless a header follows.
+	// A line that begins with "From" separates no emails unless a header follows.
 	one := "From ann@example.com Fri Oct  2 09:00:00 2026\n" + mailOfAnn + "\nFrom Ann in 2026\nwe hear nothing.\n"
 	got := textOf(parsetest.Read(t, "one.eml", []byte(one)))
 	if !strings.Contains(got, "we hear nothing.") || strings.Contains(got, "mail 2") {

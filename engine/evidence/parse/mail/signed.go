@@ -101,7 +101,7 @@ func openOpaque(root *enmime.Part) (*enmime.Part, error) {
 			return nil, err
 		}
 	}
-	return nil, document.NewError(document.ErrTooLarge, "", "a mail with more than %d signatures around each other", maxSignatures)
+	return nil, document.NewError(document.ErrTooLarge, "", "an email with more than %d nested signatures", maxSignatures)
 }
 
 // isOpaque reports whether a part is signed or encrypted data that contains the mail.

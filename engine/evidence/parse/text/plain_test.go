@@ -90,7 +90,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// A text in several encodings, such as concatenated logs and mails, is read as far as possible, and characters
+// A text in several encodings, such as concatenated logs and emails, is read as far as possible, and characters
 // are not lost without a warning.
 func TestMixedEncodings(t *testing.T) {
 	mixed := []byte("R\xc3\xbcckfrage: wer pr\xc3\xbcft die Rechte?\nAntwort: der Eigent\xfcmer pr\xfcft viertelj\xe4hrlich.\n")
