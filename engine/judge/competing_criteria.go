@@ -17,7 +17,7 @@ import (
 // for every catalog: one of our criteria for each control, alternating between the first, second,
 // third and so on.
 //
-// 3,516 pairs of statement and sentence were labeled for it (docs/quality.md).
+// 3,516 pairs of statement and sentence were labeled for it (docs/measurements.md).
 
 // competingCriteria holds the embedded reference criteria, which are computed once per embedder.
 type competingCriteria struct {

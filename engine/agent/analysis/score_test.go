@@ -15,7 +15,7 @@ func (everyControl) Control(code string) (api.Control, error) {
 }
 
 // TestAccuracyOnTheLabelledCases checks that the rules reach the accuracy stated in
-// docs/quality.md.
+// docs/measurements.md.
 func TestAccuracyOnTheLabelledCases(t *testing.T) {
 	scores, err := MeasureBuiltin(t.Context(), everyControl{})
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The sentences, of five kinds, were written independently of the rules (docs/quality.md). For each kind a minimum
+// The sentences, of five kinds, were written independently of the rules (docs/measurements.md). For each kind a minimum
 // share must be read correctly as stating a gap or failure, or none.
 func TestSentenceCorpus(t *testing.T) {
 	f, err := os.Open("testdata/sentences.csv")

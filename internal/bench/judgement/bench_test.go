@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
-// floors are slightly below the values that the rules reach (docs/quality.md). They were lowered twice: for
+// floors are slightly below the values that the rules reach (docs/measurements.md). They were lowered twice: for
 // rules that are right on published policies (TestPublishedPolicies) about three times in five instead of less
 // than half the time, and (unevidenced) for rules that also recognize paraphrases.
 var floors = struct{ kappa, precision, recall, downgraded, unevidenced float64 }{
@@ -96,7 +96,7 @@ func TestJudgementFloors(t *testing.T) {
 }
 
 // TestStrangers measures the rules on a university, a logistics firm, a software maker and an
-// insurer, whose documents were written and labeled independently of the rules (docs/quality.md).
+// insurer, whose documents were written and labeled independently of the rules (docs/measurements.md).
 // The errors on the insurer, brackwater, were never used to write rules.
 func TestStrangers(t *testing.T) {
 	r, err := judgement.Run(t.Context(), judgement.Options{Folder: os.DirFS("testdata/strangers"), Today: judged.Today})

@@ -22,7 +22,7 @@ import (
 // Frames are templates around ordinary policy sentences: with most, the sentences no longer state what the
 // organization does. testdata/frames holds the sentences and the frames, testdata/genres documents of kinds that
 // are no evidence. A hash of the name assigns each to a development or a test half; rules were changed by
-// looking at the development half only. docs/quality.md gives the figures.
+// looking at the development half only. docs/measurements.md gives the figures.
 
 // aboutOrganization holds documents that say whose documents they are, and nothing about any control.
 var aboutOrganization = map[string]string{
@@ -253,7 +253,7 @@ func (r *runner) measureFrame(t *testing.T, f frame, all []controlSentences, con
 // maxEvidencedLines is the share of lines that a frame may leave evidenced.
 const maxEvidencedLines = 0.1
 
-// Figures that the rules reach on the development and the test half (docs/quality.md).
+// Figures that the rules reach on the development and the test half (docs/measurements.md).
 var (
 	maxEvidencedFrames   = [2]int{3, 5}
 	minOwnEvidenced      = [2]float64{0.99, 0.99}

@@ -27,7 +27,7 @@ type labeledPair struct {
 	says    string // 0: supports no part of the statement, 1: a part, 2: all of it
 }
 
-// TestLabeledPairs measures, on individually labeled pairs (docs/quality.md), how often a sentence
+// TestLabeledPairs measures, on individually labeled pairs (docs/measurements.md), how often a sentence
 // that supports at least part of a statement scores above one that doesn't, among sentences once
 // taken for evidence.
 func TestLabeledPairs(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 
 // TestPublishedPolicies measures the rules on published policies with all controls of a workbook:
 // readers who saw no draft labeled 210 controls of each, sampled by the draft's verdict and
-// weighted back to all (docs/quality.md). Unlike in the made-up companies, most controls are not
+// weighted back to all (docs/measurements.md). Unlike in the made-up companies, most controls are not
 // evidenced there.
 func TestPublishedPolicies(t *testing.T) {
 	longtest.SkipUnlessEnabled(t)

@@ -12,7 +12,7 @@ import (
 )
 
 // TestRetrievalFloor trains on the texts of a workbook and checks floors slightly below the values
-// reached (docs/quality.md), since rounding differs between processors. The hybrid must beat
+// reached (docs/measurements.md), since rounding differs between processors. The hybrid must beat
 // keyword search in every task.
 func TestRetrievalFloor(t *testing.T) {
 	longtest.SkipUnlessEnabled(t)
