@@ -48,7 +48,10 @@ var descriptions = map[string]string{
 		"send its `content_sha256` with the change. Each item gets its audit record; the caller can undo the change as a whole.",
 	"undo": "Undoes the caller's last change, of one item or of many, in the version in which it was made. If others have edited an item " +
 		"since, they are named and nothing is undone, unless `skip_edited` is set. The deliverable's own write permission is needed too.",
-	"submit-soa": "Blocked by undecided items, and by out-of-scope items without a rationale. Requests an approval.",
+	"draw-review-sample": "Lines that nobody has read: those that the draft leaves open, and a sample of the others that is proportional by " +
+		"status. Repeating it enlarges the sample; if the draft has changed since, it draws a new one.",
+	"get-review-sample": "`at_most_wrong` is an exact bound; it is null until the whole sample is read.",
+	"submit-soa":        "Blocked by undecided items, and by out-of-scope items without a rationale. Requests an approval.",
 	"approve-soa": "Equivalent to deciding the approval through `/approvals/{approvalId}/approve`. Applies " +
 		"only to the current content.",
 	"refresh-soa-evidence": "Searches for evidence again and keeps manual decisions.",

@@ -157,6 +157,7 @@ func (a *app) assessStatus() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			review := a.reviewRenderer(cmd.Context(), one.ID)
 			return callAndPrint(
 				cmd.Context(),
 				a,
@@ -165,6 +166,9 @@ func (a *app) assessStatus() *cobra.Command {
 				func(p *print.Page, st *api.AssessmentStatus) {
 					p.Title("%s (%d%%)", one.Name, st.Progress)
 					renderLifecycle(p, st.State)
+					if review != nil {
+						review(p)
+					}
 					a.renderNextSteps(p, st)
 				},
 			)

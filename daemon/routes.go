@@ -137,6 +137,8 @@ func (s *Server) bindOperations() {
 	bindOperation(s, api.GetSoAItem, a.GetSoAItem)
 	bindOperation(s, api.UpdateSoAItem, a.UpdateSoAItem)
 	bindOperation(s, api.EditSoAItems, a.EditSoAItems)
+	bindOperation(s, api.DrawReview, a.DrawReview)
+	bindOperation(s, api.GetReview, a.GetReview)
 	bindOperation(s, api.SubmitSoA, a.SubmitSoA)
 	bindOperation(s, api.ApproveSoA, a.ApproveSoA)
 	bindOperation(s, api.RefreshSoAEvidence, a.RefreshSoAEvidence)

@@ -299,6 +299,8 @@ func (r *tour) soa() {
 	r.call(api.EditSoAItems.Operation, "", `{"where": "domain == '`+item["domain_code"].(string)+`'", "set": {"owner": "Ben"}}`)
 	r.expectError(api.EditSoAItems.Operation, "", `{"where": "domane == 'IAC'", "set": {"owner": "Ben"}}`, api.CodeValidation)
 	r.call(api.Undo.Operation, "", `{}`)
+	r.call(api.DrawReview.Operation, "", `{"size": 3}`)
+	r.call(api.GetReview.Operation, "", "")
 	r.call(api.RefreshSoAEvidence.Operation, "", "")
 	r.call(api.ValidateSoA.Operation, "", "")
 	r.saveID("soaVersionId", r.call(api.RegenerateSoA.Operation, "", ""))

@@ -40,7 +40,7 @@ func (e *DamagedRecordError) Record() string {
 
 // recordNames are the names that users see for the records of tables.
 var recordNames = map[string]string{
-	"edits": "change that can be undone", "figures": "figures of an assessment",
+	"edits": "change that can be undone", "figures": "figures of an assessment", "review_samples": "review sample",
 	"settings": "setting", "organizations": "organization", "users": "user", "passwords": "password", "sessions": "session",
 	"links": "one-time link", "memberships": "membership", "key_secrets": "API key", "replays": "saved reply",
 	"catalog_versions": "catalog version", "import_runs": "catalog import", "email_preferences": "email preference",

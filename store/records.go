@@ -119,6 +119,25 @@ type EditLine struct {
 	After       string                     `json:"after"`  // hash of these fields after the change
 }
 
+// ReviewSample records which lines of a Statement of Applicability are read in a review by sampling.
+type ReviewSample struct {
+	OrganizationID string             `json:"organization_id"`
+	AssessmentID   string             `json:"assessment_id"`
+	Seed           int                `json:"seed"`
+	Size           int                `json:"size"` // that was asked for
+	DrawnAt        time.Time          `json:"drawn_at"`
+	DrawnBy        string             `json:"drawn_by"`
+	Lines          []ReviewSampleLine `json:"lines"` // that nobody had read
+}
+
+// ReviewSampleLine is a line as it was when the sample was drawn.
+type ReviewSampleLine struct {
+	ControlCode string `json:"control_code"`
+	Stratum     string `json:"stratum"`             // its status, or its applicability if it is excluded
+	LeftOpen    string `json:"left_open,omitempty"` // why it has to be read; "" if it is one of the population
+	Sampled     bool   `json:"sampled,omitempty"`
+}
+
 // CarriedItem is an item of an earlier assessment's deliverable whose edits the first draft of the assessment applies.
 type CarriedItem struct {
 	OrganizationID string          `json:"organization_id"`

@@ -39,6 +39,7 @@ import (
 //	│  findings, maturity_scores, poam_items       likewise
 //	├─ carried_items     assessment, gate, number
 //	├─ edits             assessment, user, id
+//	├─ review_samples    assessment
 //	├─ readers           assessment, name
 //	│  ├─ readings       assessment, reader, statement
 //	│  └─ model_answers  assessment, reader, number
@@ -229,6 +230,8 @@ var (
 	}, withAssessmentSyncLog(func(r *CarriedItem) string { return r.AssessmentID }))
 	// Edits holds the changes that people can undo.
 	Edits = newTenantTable("edits", func(r *Edit) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.UserID, r.ID) })
+	// ReviewSamples holds the sample of lines that is read, one per assessment.
+	ReviewSamples = newTenantTable("review_samples", func(r *ReviewSample) (string, Key) { return r.OrganizationID, K(r.AssessmentID) })
 	// Readings holds what a reader says about a statement, by passage: an imported file, or a cache.
 	Readings = newTenantTable("readings", func(r *StatementReadings) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.Reader, r.StatementID)
@@ -384,6 +387,7 @@ var ServiceSchema = Schema{
 		POAMItems,
 		CarriedItems,
 		Edits,
+		ReviewSamples,
 		Readers,
 		Readings,
 		ModelAnswers,

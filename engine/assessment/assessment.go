@@ -510,6 +510,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 			func() error { _, err := store.ScopeVersions.DeleteAll(tx, org, a.ID); return err },
 			func() error { _, err := store.CarriedItems.DeleteAll(tx, org, a.ID); return err },
 			func() error { _, err := store.Edits.DeleteAll(tx, org, a.ID); return err },
+			func() error { _, err := store.ReviewSamples.DeleteAll(tx, org, a.ID); return err },
 			func() error { _, err := store.Readers.DeleteAll(tx, org, a.ID); return err },
 			func() error { _, err := store.Readings.DeleteAll(tx, org, a.ID); return err },
 			func() error { _, err := store.ModelAnswers.DeleteAll(tx, org, a.ID); return err },

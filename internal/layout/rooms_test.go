@@ -52,7 +52,7 @@ engine/report/wording → api internal/prose
 engine/report/drawing →
 
 internal/bench/judgement → engine/assessment engine/judge engine/judge/modelreader engine/judge/reading engine/evidence engine/evidence/embed engine/catalog/starter engine/catalog/scf api examples internal/prose
-engine/assessment → engine/assessment/merge engine/risk engine/judge/plan engine/judge engine/judge/modelreader engine/judge/reading engine/llm engine/evidence engine/evidence/dedup engine/catalog engine/catalog/scf engine/audit store api internal/itemfilter internal/prose
+engine/assessment → engine/assessment/merge engine/risk engine/judge/plan engine/judge engine/judge/modelreader engine/judge/reading engine/llm engine/evidence engine/evidence/dedup engine/catalog engine/catalog/scf engine/audit store api internal/itemfilter internal/sampling internal/prose
 engine/assessment/merge → engine/catalog/scf api internal/prose
 engine/check      → engine/judge/plan engine/judge engine/catalog/oscal api internal/lazyregexp internal/editdistance internal/prose
 engine/judge/plan → engine/judge engine/judge/text engine/risk api internal/lazyregexp internal/prose
@@ -113,6 +113,7 @@ internal/opc      →
 internal/regularfile →
 internal/lazyregexp →
 internal/editdistance →
+internal/sampling →
 internal/prose    →
 internal/vecmath  →
 internal/language →
@@ -254,7 +255,7 @@ var homes = map[string][]string{
 	"github.com/zalando/go-keyring": {"cli/contexts"},
 	"go.etcd.io/bbolt":              {"store/bolt"},
 	"go.opentelemetry.io/otel":      {"internal/tracing"},
-	"gonum.org/v1/gonum":            {"engine/evidence/embed"},
+	"gonum.org/v1/gonum":            {"engine/evidence/embed", "internal/sampling"},
 }
 
 func TestLibrariesLiveInOneRoom(t *testing.T) {

@@ -1,0 +1,62 @@
+package api
+
+import "time"
+
+// ReviewSample describes the review of a Statement of Applicability by sampling: which lines to read, and what follows for
+// those that nobody reads.
+type ReviewSample struct {
+	AssessmentID  string       `json:"assessment_id"`
+	SoAVersionID  string       `json:"soa_version_id" doc:"The version that the lines below are from."`
+	VersionNumber int          `json:"version_number"`
+	DrawnAt       time.Time    `json:"drawn_at"`
+	DrawnBy       string       `json:"drawn_by"`
+	Seed          int          `json:"seed" doc:"With the same seed and lines, the same sample is drawn."`
+	Outdated      bool         `json:"outdated" doc:"Lines that nobody has read have another status than when the sample was drawn: draw again."`
+	MustRead      int          `json:"must_read" doc:"Lines that the draft leaves open; each has to be read."`
+	MustReadLeft  int          `json:"must_read_left"`
+	Population    int          `json:"population" doc:"The other lines that nobody had read when the sample was drawn."`
+	Sampled       int          `json:"sampled" doc:"Lines of the population in the sample."`
+	SampledLeft   int          `json:"sampled_left"`
+	Wrong         int          `json:"wrong" doc:"Lines of the sample whose status or applicability a person changed."`
+	NotRead       int          `json:"not_read" doc:"Lines of the population that nobody has read."`
+	AtMostWrong   *int         `json:"at_most_wrong" doc:"Maximum number of wrong lines among those that nobody has read, with this confidence; null until the sample is read."`
+	Confidence    float64      `json:"confidence"`
+	Statement     string       `json:"statement" doc:"What follows from the sample, in a sentence."`
+	NextStep      string       `json:"next_step" doc:"What to read next, and when to enlarge the sample."`
+	SuggestedSize int          `json:"suggested_size" doc:"Size of a sample after which at most 5 percent are wrong if it has no further errors."`
+	Lines         []ReviewLine `json:"lines" doc:"The lines still to be read, least sure first: those left open, then the sample."`
+}
+
+// ReviewLine is a line to read in a review by sampling.
+type ReviewLine struct {
+	ItemID               string         `json:"item_id"`
+	ControlCode          string         `json:"control_code"`
+	ControlTitle         string         `json:"control_title"`
+	ImplementationStatus Implementation `json:"implementation_status"`
+	Confidence           float64        `json:"confidence"`
+	Reason               string         `json:"reason" doc:"Why it has to be read."`
+}
+
+// DrawReviewInput is the input for drawing a sample of the lines that nobody has read.
+type DrawReviewInput struct {
+	SoAInput
+	Body struct {
+		Size int `json:"size,omitempty" minimum:"1" maximum:"5000" doc:"Lines to read; 59 without errors show that at most 5 percent are wrong. A larger sample contains the one that was drawn before."`
+		Seed int `json:"seed,omitempty" minimum:"0" maximum:"2147483647" doc:"Seed of a new sample; a sample that is being read keeps its own."`
+	}
+}
+
+// DefaultReviewSize is the size of a sample that shows, if none of its lines is wrong, that at most 5 percent are.
+const DefaultReviewSize = 59
+
+// Operations on the review by sampling.
+var (
+	DrawReview = Post[DrawReviewInput, ReviewSample](
+		"draw-review-sample", "/soa/{soaVersionId}/review-sample", "soa:write", tagScope,
+		"Draw a sample of lines to read",
+	)
+	GetReview = Get[SoAInput, ReviewSample](
+		"get-review-sample", "/soa/{soaVersionId}/review-sample", "soa:read", tagScope,
+		"Get the review by sampling",
+	)
+)

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
+)
+
+func (a *app) soaReview() *cobra.Command {
+	var in api.DrawReviewInput
+	cmd := &cobra.Command{
+		Use: "review", Short: "Review by sampling: which lines to read, and what follows for the others",
+		Long: `Lists the lines to read, least sure first: those that the draft leaves open, and a random
+sample of the others by status. After reading them, with ` + "`soa edit`" + ` or ` + "`soa edit --reviewed`" + `,
+it says how many of the lines that you have not read are wrong at most, with 95 %
+confidence, and whether to read more. The first call draws the sample.`,
+		Example: "  service soa review\n  service soa edit IAC-06 --reviewed\n  service soa review --sample 100",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			id, err := soaVersions.fetchNewestVersionID(cmd.Context(), a)
+			if err != nil {
+				return err
+			}
+			in.SoAVersionID = id
+			r, err := a.fetchOrDrawReview(cmd.Context(), &in, cmd.Flags().Changed("sample") || cmd.Flags().Changed("seed"))
+			if err != nil {
+				return err
+			}
+			return a.out.Print(r, func(p *print.Page) { a.renderReview(p, r) })
+		},
+	}
+	cmd.Flags().IntVar(&in.Body.Size, "sample", 0, fmt.Sprintf("lines in the sample (default %d); a larger one contains the one before", api.DefaultReviewSize))
+	cmd.Flags().IntVar(&in.Body.Seed, "seed", 0, "seed of the sample")
+	return cmd
+}
+
+// fetchOrDrawReview returns the review of a version. It draws a sample if there is none, if it is outdated or if asked to.
+func (a *app) fetchOrDrawReview(ctx context.Context, in *api.DrawReviewInput, draw bool) (*api.ReviewSample, error) {
+	if !draw {
+		r, err := call(ctx, a, api.GetReview, &in.SoAInput)
+		if err == nil && !r.Outdated || err != nil && !api.IsCode(err, api.CodeNotFound) {
+			return r, err
+		}
+		if err == nil {
+			a.printNotice("The draft has changed since the sample was drawn; this is a new one.")
+		}
+	}
+	return call(ctx, a, api.DrawReview, in)
+}
+
+// maxReviewLines is the number of lines to read that a page lists.
+const maxReviewLines = 20
+
+func (a *app) renderReview(p *print.Page, r *api.ReviewSample) {
+	p.Title("Review of the Statement of Applicability, version %d", r.VersionNumber)
+	p.Fields(
+		field("left open", fmt.Sprintf("%d, of which %d to read", r.MustRead, r.MustReadLeft)),
+		field("sample", fmt.Sprintf("%d of %d other lines, of which %d to read and %d were wrong", r.Sampled, r.Population, r.SampledLeft, r.Wrong)),
+		field("drawn", joinNonEmpty(print.FormatTime(r.DrawnAt), "by", r.DrawnBy, fmt.Sprintf("(seed %d)", r.Seed))),
+	)
+	p.Blank()
+	p.Text("%s", r.Statement)
+	if r.NextStep != "" {
+		p.Text("%s", r.NextStep)
+	}
+	if r.AtMostWrong != nil && r.SuggestedSize > r.Sampled && r.NotRead > 0 {
+		p.Command(a.suggestedCommandLine(fmt.Sprintf("soa review --sample %d", r.SuggestedSize)))
+	}
+	if len(r.Lines) == 0 {
+		return
+	}
+	p.Title("To read")
+	renderTable(p, r.Lines[:min(len(r.Lines), maxReviewLines)], []print.Column{
+		fixed("control"), column("title"), column("status"), number("confidence"), column("why"),
+	}, func(l api.ReviewLine) []string {
+		return []string{l.ControlCode, l.ControlTitle, prose.Humanize(l.ImplementationStatus), fmt.Sprintf("%.2f", l.Confidence), l.Reason}
+	})
+	if more := len(r.Lines) - maxReviewLines; more > 0 {
+		p.Text("and %d more (list all with -o json)", more)
+	}
+	p.Blank()
+	p.Text("Read a line with its evidence, and confirm or change it:")
+	p.Command(a.suggestedCommandLine("soa show " + r.Lines[0].ControlCode))
+	p.Command(a.suggestedCommandLine("soa edit " + r.Lines[0].ControlCode + " --reviewed"))
+}
+
+// reviewRenderer returns a function that prints what a review by sampling has shown, or nil if none was begun. It is only
+// additional information, so errors are not reported.
+func (a *app) reviewRenderer(ctx context.Context, assessment string) func(*print.Page) {
+	l, err := call(ctx, a, api.ListSoA, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: api.Paging{Limit: 1}})
+	if err != nil || len(l.Data) == 0 {
+		return nil
+	}
+	r, err := call(ctx, a, api.GetReview, &api.SoAInput{SoAVersionID: l.Data[0].ID})
+	if err != nil {
+		return nil
+	}
+	return func(p *print.Page) {
+		p.Blank()
+		p.Text("Review by sampling: %s `%s` shows the lines to read.", r.Statement, a.suggestedCommandLine("soa review"))
+	}
+}

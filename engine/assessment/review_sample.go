@@ -1,0 +1,267 @@
+package assessment
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/internal/prose"
+	"github.com/scf-service/service/internal/sampling"
+	"github.com/scf-service/service/store"
+)
+
+// acceptedShare is the share of wrong lines beyond which a larger sample is suggested.
+const acceptedShare = 0.05
+
+// whyLeftOpen returns why the draft doesn't decide a line, so that a person has to read it, or "".
+func whyLeftOpen(i *api.SoAItem) string {
+	switch {
+	case i.Applicability == api.Undecided:
+		return "undecided whether it applies"
+	case i.Carried != nil && i.Carried.EvidenceChanged:
+		return "decided on other evidence"
+	case i.SecondReading != nil:
+		return "the readers disagree"
+	case slices.ContainsFunc(i.Statements, func(s api.Statement) bool { return s.Verdict == judge.VerdictConflicting }):
+		return "the evidence conflicts"
+	case i.Applicability.IsApplicable() && i.ImplementationStatus == api.NotAssessed:
+		return "not assessed"
+	}
+	return ""
+}
+
+// stratumOf returns the stratum of a line: its status, or that it is excluded.
+func stratumOf(i *api.SoAItem) string {
+	if !i.Applicability.IsApplicable() {
+		return string(i.Applicability)
+	}
+	return string(i.ImplementationStatus)
+}
+
+// DrawReview draws a sample of the lines of the newest version that nobody has read, or enlarges the one that is being read.
+func (s *Service) DrawReview(ctx context.Context, by api.Caller, in *api.DrawReviewInput) (*api.ReviewSample, error) {
+	var out *api.ReviewSample
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		v, a, items, err := newestForReview(tx, by, in.SoAVersionID)
+		if err != nil {
+			return err
+		}
+		if err := requireOpen(&a); err != nil {
+			return err
+		}
+		r, err := store.ReviewSamples.Get(tx, by.OrganizationID, a.ID)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if isNew := err != nil || describeReview(&v, &r, items).Outdated; isNew {
+			r = store.ReviewSample{
+				OrganizationID: by.OrganizationID, AssessmentID: a.ID, Seed: in.Body.Seed, DrawnAt: tx.Now(), DrawnBy: by.Actor.Name,
+			}
+			for n := range items {
+				if i := &items[n]; !plan.IsReviewed(i) || whyLeftOpen(i) != "" {
+					r.Lines = append(r.Lines, store.ReviewSampleLine{ControlCode: i.ControlCode, Stratum: stratumOf(i), LeftOpen: whyLeftOpen(i)})
+				}
+			}
+		} else if in.Body.Seed != 0 && in.Body.Seed != r.Seed {
+			return api.Conflict("a sample with the seed %d is being read; another seed would choose lines after seeing results", r.Seed)
+		}
+		size := cmp.Or(in.Body.Size, api.DefaultReviewSize)
+		if size < r.Size {
+			return api.Conflict("the sample that is being read has %d lines; it can only be enlarged", r.Size)
+		}
+		r.Size = size
+		markSampled(&r)
+		out = describeReview(&v, &r, items)
+		return errors.Join(store.ReviewSamples.Put(tx, by.OrganizationID, &r), audit.RecordEvent(tx, by, audit.Event{
+			Type: "soa.review_sampled", AssessmentID: a.ID,
+			Summary:      fmt.Sprintf("drew %s to read of %d in the Statement of Applicability", prose.Count(out.Sampled, "line", "lines"), out.Population),
+			ResourceType: "soa", ResourceID: v.ID, Data: map[string]any{"size": r.Size, "seed": r.Seed, "population": out.Population},
+		}))
+	})
+	return out, err
+}
+
+// markSampled marks the lines of the sample: of each stratum the first in an order that only the seed decides.
+func markSampled(r *store.ReviewSample) {
+	members := map[string][]string{}
+	for _, l := range r.Lines {
+		if l.LeftOpen == "" {
+			members[l.Stratum] = append(members[l.Stratum], l.ControlCode)
+		}
+	}
+	strata := slices.Sorted(maps.Keys(members))
+	sizes := make([]int, len(strata))
+	for i, s := range strata {
+		sizes[i] = len(members[s])
+	}
+	chosen := map[string]bool{}
+	for i, n := range sampling.Allocate(sizes, r.Size) {
+		sampling.Shuffle(members[strata[i]], uint64(r.Seed))
+		for _, code := range members[strata[i]][:n] {
+			chosen[code] = true
+		}
+	}
+	for n := range r.Lines {
+		r.Lines[n].Sampled = r.Lines[n].Sampled || chosen[r.Lines[n].ControlCode]
+	}
+}
+
+// GetReview returns how far the review by sampling is, and what follows from it.
+func (s *Service) GetReview(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.ReviewSample, error) {
+	var out *api.ReviewSample
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		v, a, items, err := newestForReview(tx, by, in.SoAVersionID)
+		if err != nil {
+			return err
+		}
+		r, err := store.ReviewSamples.Get(tx, by.OrganizationID, a.ID)
+		if err != nil {
+			return store.ToNotFound(err, "review sample of assessment", a.ID)
+		}
+		out = describeReview(&v, &r, items)
+		return nil
+	})
+	return out, err
+}
+
+// newestForReview returns the newest version, given its ID, with its assessment and items.
+func newestForReview(tx *store.Tx, by api.Caller, id string) (v api.SoAVersion, a api.Assessment, items []api.SoAItem, err error) {
+	if v, err = soa.getVersion(tx, by.OrganizationID, id); err != nil {
+		return v, a, nil, err
+	}
+	if a, err = getAssessment(tx, by, v.AssessmentID); err != nil {
+		return v, a, nil, err
+	}
+	newest, _, err := soa.newestVersion(tx, by.OrganizationID, a.ID)
+	if err != nil {
+		return v, a, nil, err
+	}
+	if newest.ID != v.ID {
+		return v, a, nil, api.Conflict("version %d of the Statement of Applicability is not the newest; review version %d", v.VersionNumber, newest.VersionNumber)
+	}
+	items, err = soa.readItems(tx, by.OrganizationID, v.ID)
+	return v, a, items, err
+}
+
+// describeReview computes the state of a review from the current items.
+func describeReview(v *api.SoAVersion, r *store.ReviewSample, items []api.SoAItem) *api.ReviewSample {
+	out := &api.ReviewSample{
+		AssessmentID: v.AssessmentID, SoAVersionID: v.ID, VersionNumber: v.VersionNumber, DrawnAt: r.DrawnAt, DrawnBy: r.DrawnBy, Seed: r.Seed,
+		Confidence: sampling.Confidence, Lines: []api.ReviewLine{},
+	}
+	byCode := map[string]*api.SoAItem{}
+	for n := range items {
+		byCode[items[n].ControlCode] = &items[n]
+	}
+	strata, sizes, wrongElsewhere := map[string]*sampling.Stratum{}, []int{}, 0
+	var open, sample []api.ReviewLine
+	for _, l := range r.Lines {
+		i := byCode[l.ControlCode]
+		if i == nil {
+			out.Outdated = true // its framework was removed
+			continue
+		}
+		delete(byCode, l.ControlCode)
+		read := plan.IsReviewed(i)
+		line := api.ReviewLine{
+			ItemID: i.ID, ControlCode: i.ControlCode, ControlTitle: i.ControlTitle, ImplementationStatus: i.ImplementationStatus, Confidence: i.Confidence,
+			Reason: cmp.Or(l.LeftOpen, "sample of "+prose.Humanize(l.Stratum)),
+		}
+		if l.LeftOpen != "" {
+			if out.MustRead++; whyLeftOpen(i) != "" || !read {
+				out.MustReadLeft++
+				open = append(open, line)
+			}
+			continue
+		}
+		isWrong := stratumOf(i) != l.Stratum
+		if !read {
+			out.NotRead++
+			out.Outdated = out.Outdated || isWrong // the draft has changed it
+		}
+		out.Population++
+		if strata[l.Stratum] == nil {
+			strata[l.Stratum] = &sampling.Stratum{}
+		}
+		strata[l.Stratum].Size++
+		switch {
+		case l.Sampled:
+			out.Sampled++
+			strata[l.Stratum].Sampled++
+			if !read {
+				out.SampledLeft++
+				sample = append(sample, line)
+			} else if isWrong {
+				out.Wrong++
+			}
+		case read && isWrong:
+			wrongElsewhere++
+		}
+	}
+	for _, i := range byCode { // drafted since
+		out.Outdated = out.Outdated || !plan.IsReviewed(i)
+	}
+	leastSureFirst := func(a, b api.ReviewLine) int {
+		return cmp.Or(cmp.Compare(a.Confidence, b.Confidence), cmp.Compare(a.ControlCode, b.ControlCode))
+	}
+	slices.SortFunc(open, leastSureFirst)
+	slices.SortFunc(sample, leastSureFirst)
+	out.Lines = append(append(out.Lines, open...), sample...)
+	var all []sampling.Stratum
+	for _, name := range slices.Sorted(maps.Keys(strata)) {
+		all, sizes = append(all, *strata[name]), append(sizes, strata[name].Size)
+	}
+	out.SuggestedSize = max(r.Size, sampling.SizeFor(sizes, out.Wrong, acceptedShare))
+	if out.SampledLeft == 0 && !out.Outdated {
+		out.AtMostWrong = new(max(0, min(out.NotRead, sampling.AtMost(all, out.Wrong)-out.Wrong-wrongElsewhere)))
+	}
+	out.Statement, out.NextStep = reviewStatement(out), nextReviewStep(out)
+	return out
+}
+
+func reviewStatement(r *api.ReviewSample) string {
+	found := fmt.Sprintf("Of the %s in the sample, %d had a wrong status or applicability.", prose.Count(r.Sampled, "line", "lines"), r.Wrong)
+	switch {
+	case r.Outdated:
+		return "The draft has changed since the sample was drawn, so nothing follows from it."
+	case r.SampledLeft > 0:
+		return fmt.Sprintf("%d of the %s in the sample are still to be read; what follows for the other lines is known then.",
+			r.SampledLeft, prose.Count(r.Sampled, "line", "lines"))
+	case r.NotRead == 0:
+		return "Every line was read."
+	}
+	return fmt.Sprintf("Of %s you have not read, at most %d %s wrong, with %.0f %% confidence. %s", prose.Count(r.NotRead, "line", "lines"),
+		*r.AtMostWrong, isOrAre(*r.AtMostWrong), 100*r.Confidence, found)
+}
+
+func isOrAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+func nextReviewStep(r *api.ReviewSample) string {
+	switch {
+	case r.Outdated:
+		return "Draw a new sample."
+	case r.MustReadLeft > 0:
+		return fmt.Sprintf("Read the %s that the draft leaves open, then the sample.", prose.Count(r.MustReadLeft, "line", "lines"))
+	case r.SampledLeft > 0:
+		return "Read the rest of the sample, least sure first."
+	case r.NotRead == 0:
+		return ""
+	case float64(*r.AtMostWrong) > acceptedShare*float64(r.NotRead) && r.SuggestedSize >= r.Population:
+		return "That is more than 5 %, and only reading every line would show less: read on where the errors were found."
+	case float64(*r.AtMostWrong) > acceptedShare*float64(r.NotRead) && r.SuggestedSize > r.Sampled:
+		return fmt.Sprintf("That is more than 5 %%. A sample of %d without further errors would show less.", r.SuggestedSize)
+	}
+	return "Enough was read for 5 %. Read more if a line of little importance would matter, or if the errors found have a common cause."
+}
