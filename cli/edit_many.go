@@ -159,6 +159,9 @@ func formatEditor(name string) string {
 }
 
 func formatChanges(all []api.FieldChange) string {
+	if len(all) == 0 {
+		return "as drafted, and kept from now on"
+	}
 	out := make([]string, len(all))
 	for n, c := range all {
 		out[n] = fmt.Sprintf("%s %s → %s", prose.Humanize(c.Field), formatFieldValue(c.From), formatFieldValue(c.To))

@@ -112,7 +112,7 @@ func editItems[V, I any](
 		var selected []I
 		for n := range items {
 			it := k.item(&items[n])
-			if len(wanted) == 0 && !where.Selects(&items[n]) || len(wanted) > 0 && !wanted[it.ID] {
+			if byID := len(selection.ItemIDs) > 0; byID && !wanted[it.ID] || !byID && !where.Selects(&items[n]) {
 				continue
 			}
 			delete(wanted, it.ID)
@@ -125,9 +125,6 @@ func editItems[V, I any](
 			fields, err := k.tryChange(&v, &items[n], &tried, change)
 			if err != nil {
 				return nameItem(err, it)
-			}
-			if fields, err = namesIfAnyChanged(&items[n], &tried, fields); err != nil {
-				return err
 			}
 			if len(fields) == 0 {
 				continue

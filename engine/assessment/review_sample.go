@@ -37,6 +37,11 @@ func whyLeftOpen(i *api.SoAItem) string {
 	return ""
 }
 
+// isRead reports whether a person has read a line and left nothing open.
+func isRead(i *api.SoAItem) bool {
+	return plan.IsReviewed(i) && i.Applicability != api.Undecided && (i.Carried == nil || !i.Carried.EvidenceChanged)
+}
+
 // stratumOf returns the stratum of a line: its status, or that it is excluded.
 func stratumOf(i *api.SoAItem) string {
 	if !i.Applicability.IsApplicable() {
@@ -65,7 +70,7 @@ func (s *Service) DrawReview(ctx context.Context, by api.Caller, in *api.DrawRev
 				OrganizationID: by.OrganizationID, AssessmentID: a.ID, Seed: in.Body.Seed, DrawnAt: tx.Now(), DrawnBy: by.Actor.Name,
 			}
 			for n := range items {
-				if i := &items[n]; !plan.IsReviewed(i) || whyLeftOpen(i) != "" {
+				if i := &items[n]; !isRead(i) {
 					r.Lines = append(r.Lines, store.ReviewSampleLine{ControlCode: i.ControlCode, Stratum: stratumOf(i), LeftOpen: whyLeftOpen(i)})
 				}
 			}
@@ -169,13 +174,13 @@ func describeReview(v *api.SoAVersion, r *store.ReviewSample, items []api.SoAIte
 			continue
 		}
 		delete(byCode, l.ControlCode)
-		read := plan.IsReviewed(i)
+		read := isRead(i)
 		line := api.ReviewLine{
 			ItemID: i.ID, ControlCode: i.ControlCode, ControlTitle: i.ControlTitle, ImplementationStatus: i.ImplementationStatus, Confidence: i.Confidence,
 			Reason: cmp.Or(l.LeftOpen, "sample of "+prose.Humanize(l.Stratum)),
 		}
 		if l.LeftOpen != "" {
-			if out.MustRead++; whyLeftOpen(i) != "" || !read {
+			if out.MustRead++; !read {
 				out.MustReadLeft++
 				open = append(open, line)
 			}
@@ -206,7 +211,7 @@ func describeReview(v *api.SoAVersion, r *store.ReviewSample, items []api.SoAIte
 		}
 	}
 	for _, i := range byCode { // drafted since
-		out.Outdated = out.Outdated || !plan.IsReviewed(i)
+		out.Outdated = out.Outdated || !isRead(i)
 	}
 	leastSureFirst := func(a, b api.ReviewLine) int {
 		return cmp.Or(cmp.Compare(a.Confidence, b.Confidence), cmp.Compare(a.ControlCode, b.ControlCode))
