@@ -473,7 +473,7 @@ missing when the backup was made, the rest is restored, and the exit code is 1.`
 			if err := a.confirmRestore(cmd.Context(), target, sure); err != nil {
 				return err
 			}
-			a.interruptHint = "nothing was replaced unless the command said so; run the same command again"
+			a.interruptHint = "unless the command reported it, nothing was replaced; run the same command again"
 			a.progress.Start("restoring the backup")
 			o.Progress = a.showByteProgress("restoring the backup")
 			r, err := backups.Restore(cmd.Context(), target, o)

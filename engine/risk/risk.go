@@ -55,24 +55,24 @@ var themes = []Theme{
 	},
 	{
 		"duties", "Breach of law or contract",
-		"an authority, a customer or an affected person may find a duty unfulfilled",
+		"an authority, a customer or an affected person may find that a duty was not met",
 		"fines, orders, claims, or the loss of contracts and certificates may follow",
 		[]string{"CPL", "PRI"},
 	},
 	{
-		"people", "Errors and deception of people",
+		"people", "Human error and social engineering",
 		"employees may be deceived, or keep access and trust that should have been checked or withdrawn",
 		"money or data may be handed over, and nobody may notice in time",
 		[]string{"HRS", "SAT"},
 	},
 	{
-		"governance", "Security without direction",
+		"governance", "Lack of security governance",
 		"security may depend on individuals, and risks may be taken that nobody decided to take",
-		"money may go to the wrong places, and management may answer for what it did not know",
+		"money may be spent in the wrong places, and management may be held responsible for risks it did not know of",
 		[]string{"GOV", "RSK", "IAO", "PRM"},
 	},
 	{
-		"software", "Flaws in own software",
+		"software", "Flaws in in-house software",
 		"software may go live with flaws that attackers find first",
 		"services may be abused, customer data may leak, and repair may cost more than prevention",
 		[]string{"SEA", "TDA", "WEB"},
@@ -80,11 +80,11 @@ var themes = []Theme{
 	{
 		"assets", "Unknown equipment and data",
 		"equipment and data that nobody has listed may go unprotected, unpatched or unreturned",
-		"they may become the way in, or be lost without anyone knowing what was on them",
+		"they may let attackers in, or be lost without anyone knowing what was on them",
 		[]string{"AST"},
 	},
 	{
-		"premises", "Damage on premises",
+		"premises", "Physical damage and intrusion",
 		"intruders, water, fire or a power failure may reach equipment and records",
 		"equipment and records may be lost, and work on site may stop",
 		[]string{"PES"},
@@ -98,7 +98,7 @@ var themes = []Theme{
 	{
 		"other", "Other security risks",
 		"the risk that the missing measures address may occur",
-		"its damage would be borne in full",
+		"the organization would bear the full damage",
 		nil,
 	},
 }

@@ -97,7 +97,8 @@ func TestBesideTextInOtherPlaces(t *testing.T) {
 		"rtf":          {"a.rtf", []byte(`{\rtf1 Before{\pict{\*\picprop{\sp{\sn wzDescription}{\sv MFA is on}}}\pngblip 00}\par After\par}`), "Before MFA is on After", "1 picture"},
 		"html":         {"a.html", []byte(`<!doctype html><p>Before<img src=x.png alt="MFA is on">After`), "Before MFA is on After", "1 picture"},
 		"word in table": {"a.docx", documenttest.Docx(t, `<w:tbl><w:tr><w:tc><w:p><w:r><w:t>Before</w:t></w:r><w:r><w:drawing><c:chart r:id="c1"/></w:drawing></w:r></w:p></w:tc></w:tr></w:tbl>`, map[string]string{
-			"word/chart.xml": wordChart, "word/_rels/document.xml.rels": `<Relationships><Relationship Id="c1" Type="http://x/chart" Target="chart.xml"/></Relationships>`}), "Before Failed logins", "1 chart"},
+			"word/chart.xml": wordChart, "word/_rels/document.xml.rels": `<Relationships><Relationship Id="c1" Type="http://x/chart" Target="chart.xml"/></Relationships>`,
+		}), "Before Failed logins", "1 chart"},
 	} {
 		doc := parsetest.Read(t, tt.file, tt.raw)
 		if got := strings.Join(strings.Fields(allText(doc)), " "); got != tt.want && name != "itself" {

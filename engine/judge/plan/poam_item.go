@@ -215,7 +215,7 @@ func describeFirstStep(c api.Control, f api.Finding, action string) string {
 // firstSteps holds the beginning of the first step of each action; what it concerns follows.
 var firstSteps = map[string]string{
 	"document":         "write down and have approved",
-	"implement":        "agree who does it, by when and with what budget, beginning with",
+	"implement":        "agree on an owner, a date and a budget, starting with",
 	"collect_evidence": "ask the owner for evidence of",
 	"improve":          "find out with the owner why this is not the case",
 	"monitor":          "choose a metric and a threshold for",

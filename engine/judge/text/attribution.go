@@ -12,7 +12,7 @@ import (
 // somebody else's ("the vendor claims that …"), doubtful ("it is a myth that …"), past ("until 2019, …"), wished
 // for, imagined or conditional. The words of a frame are of a few kinds, whatever it says in detail:
 //
-//	<matrix clause> that | whether | : | " <sentence>     matrixUnasserts
+//	<matrix clause> that | whether | : | " <sentence>     unassertedClauseStart
 //	<adverbial>, <sentence>                               adverbialUnasserts
 //	<sentence> <retraction>                               retractionPattern
 //
@@ -91,7 +91,7 @@ func readAttribution(s *Stance, text string, words []word, currentYear int) {
 	}
 	from, to := 0, len(words)
 	if !adverbialUnasserts(text, words, currentYear) {
-		from = matrixUnasserts(text, words)
+		from = unassertedClauseStart(text, words)
 	}
 	if from < 0 {
 		if isWordSalad(text, words) || retractionPattern.MatchString(text) || quotedSpeech(text) {
@@ -110,7 +110,7 @@ func readAttribution(s *Stance, text string, words []word, currentYear int) {
 	if i := strings.LastIndexByte(text, ';'); i > 0 { // "We reject the claim that …; MFA is mandatory."
 		after := slices.IndexFunc(words, func(w word) bool { return w.start > i })
 		if after > from && len(words)-after >= 4 && hasVerb(words[after:]) && !pronouns[words[after].text] &&
-			matrixUnasserts(text, words[after:]) < 0 && selfWords[words[0].text] {
+			unassertedClauseStart(text, words[after:]) < 0 && selfWords[words[0].text] {
 			to = after
 		}
 	}
@@ -133,9 +133,9 @@ func (s *Sentence) IsUnasserted() bool {
 	return s.Hypothetical != 0 && s.Hypothetical == 1<<s.ClauseCount-1
 }
 
-// matrixUnasserts returns the first word of the sentence in a frame such as "X claims that", or -1 if there is no
-// frame, or one that asserts the sentence.
-func matrixUnasserts(text string, words []word) int {
+// unassertedClauseStart returns the index of the word that follows a frame such as "X claims that", which reports a
+// statement without asserting it. It returns -1 if there is no such frame.
+func unassertedClauseStart(text string, words []word) int {
 	for i := 1; i < len(words) && i <= maxMatrixWords; i++ {
 		gap := text[words[i-1].end:words[i].start]
 		that, colon := words[i].text == "that", strings.ContainsAny(gap, ":") || strings.Contains(gap, `"`)

@@ -152,7 +152,7 @@ func (s *Stance) markHarmlessDenials(words []word) {
 // IsHarmlessDenial reports whether the sentence denies something, but nothing whose absence is a gap.
 func (s *Stance) IsHarmlessDenial() bool { return s.harmless != 0 && s.Denied&^s.harmless == 0 }
 
-// namesSafeguard reports whether a clause names a safeguard at or after the word at from.
+// namesSafeguard reports whether a clause names a safeguard in its words from the given index on.
 func namesSafeguard(words []word, clause uint8, from int) bool {
 	return slices.ContainsFunc(words[min(from, len(words)):], func(w word) bool {
 		return w.clause == clause && (safeguardStems[w.stem] || otherSafeguardStems[w.stem])

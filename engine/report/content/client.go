@@ -578,8 +578,8 @@ func (v *Report) examinedSection() []block.Block {
 	if wanted := v.listWanted(); len(wanted) > 0 {
 		shown := wanted[:min(len(wanted), maxWanted)]
 		out = append(out, block.Heading{ID: v.anchors.assign("examined", "wanted"), Text: "Evidence to provide first"},
-			block.NewPara("", "The documents and records that would settle most of what could not be judged. "+
-				"Providing what exists costs least and changes the picture most."), wantedTable(shown))
+			block.NewPara("", "These documents and records would settle most of what could not be judged. "+
+				"Providing those that already exist is the cheapest way to improve the result."), wantedTable(shown))
 		if more := len(wanted) - len(shown); more > 0 {
 			out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s; %s has them with their actions.",
 				prose.Count(more, "further piece of evidence", "further pieces of evidence"), s.appendixName(TemplatePOAM))))
@@ -668,7 +668,7 @@ func (v *Report) methodSection() []block.Block {
 	for _, note := range v.modelReaderNotes() {
 		add(note)
 	}
-	add("Paper is not practice: what documents say may not be what is done. Where records show practice, they are preferred.")
+	add("Documents describe what should be done; practice may differ. Records of practice take precedence over documents.")
 	add("“Too little evidence” does not mean that a measure is missing.")
 	add("Severity combines the weight of a measure, how much of it is missing, and how many requirements depend on it. " +
 		"Money is not estimated.")

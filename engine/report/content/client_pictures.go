@@ -12,7 +12,7 @@ import (
 )
 
 // statusHeatMap draws the domains as rows and the statuses of their controls as columns. Its title says which domain is
-// strongest and which is the gap.
+// strongest and which is weakest.
 func (v *Report) statusHeatMap() block.Picture {
 	const left, cell, high = 250.0, 84.0, 19.0
 	s := v.Story()

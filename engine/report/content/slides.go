@@ -176,7 +176,7 @@ func (v *Report) riskSlides() (out []Slide) {
 				{Text: prose.Truncate(wording.OrDefault(r.Owner, "open"), 60)},
 			})
 		}
-		slide := Slide{Title: "What may hurt most: " + wording.LowerFirst(part[0].Title), Table: t}
+		slide := Slide{Title: "Top risks: " + wording.LowerFirst(part[0].Title), Table: t}
 		if from > 0 {
 			slide.Title = "Also to watch: " + wording.LowerFirst(part[0].Title)
 		}

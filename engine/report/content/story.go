@@ -202,7 +202,7 @@ const (
 		"Otherwise it follows from the share of applicable controls that the evidence shows in place, " +
 		"counting half of those partially in place: strong from 85% without a critical or high finding that the evidence shows, " +
 		"adequate from 65%, partial from 40%, else weak."
-	effortAssumption = "Effort is a planning range, not an offer: small is 1 to 3 person-days, medium 4 to 10, large 11 to 30, " +
+	effortAssumption = "Effort is a planning range, not a quotation: small is 1 to 3 person-days, medium 4 to 10, large 11 to 30, " +
 		"extra large 31 to 60. It excludes licenses and purchases."
 )
 
@@ -606,7 +606,7 @@ func (s *Story) describeExtremes() string {
 	if s.Strongest == "" {
 		return "Where each domain stands"
 	}
-	return fmt.Sprintf("%s is strongest; %s is the gap", s.Strongest, s.Weakest)
+	return fmt.Sprintf("%s is strongest; %s is weakest", s.Strongest, s.Weakest)
 }
 
 // writeAnswer returns three sentences for a board: where the company stands, what that may cost, and what it takes.
@@ -643,7 +643,7 @@ func (v *Report) writeAnswer(s *Story) []string {
 		for _, r := range s.Risks[:min(3, len(s.Risks))] {
 			names = append(names, wording.LowerFirst(r.Title))
 		}
-		out = append(out, fmt.Sprintf("What may hurt most: %s; in the worst case, %s.",
+		out = append(out, fmt.Sprintf("Top risks: %s; in the worst case, %s.",
 			prose.JoinAnd(names), s.Risks[worstNamed(s.Risks)].Consequence))
 	} else {
 		out = append(out, v.explainNoRisks())

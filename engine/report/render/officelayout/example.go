@@ -19,7 +19,7 @@ func Example(format string) ([]byte, error) {
 	case "pptx":
 		return ExamplePresentation()
 	}
-	return nil, api.Invalid("format", "there is no example for %q; there are docx and pptx", format)
+	return nil, api.Invalid("format", "there is no example for %q; choose docx or pptx", format)
 }
 
 // ExamplePresentation returns a presentation that uses everything a layout can contain.
