@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -191,4 +193,81 @@ func BenchmarkReadersWhileImporting(b *testing.B) {
 	b.ReportMetric(float64(all[len(all)*99/100].Microseconds())/1000, "p99-ms")
 	b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, "p50-ms")
 	b.ReportMetric(float64(len(all))/b.Elapsed().Seconds(), "reads/s")
+}
+
+// BenchmarkWriters creates assessments over HTTP with 64 writers, and reports how that compares with bbolt's own batches of one
+// small put each from as many.
+func BenchmarkWriters(b *testing.B) {
+	const writers = 64
+	run := func(total int, write func(n int)) (perSecond float64, p99 time.Duration) {
+		var next atomic.Int64
+		var mu sync.Mutex
+		var all []time.Duration
+		var workers sync.WaitGroup
+		began := time.Now()
+		for range writers {
+			workers.Go(func() {
+				var mine []time.Duration
+				for n := next.Add(1); n <= int64(total); n = next.Add(1) {
+					at := time.Now()
+					write(int(n))
+					mine = append(mine, time.Since(at))
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				all = append(all, mine...)
+			})
+		}
+		workers.Wait()
+		slices.Sort(all)
+		return float64(total) / time.Since(began).Seconds(), all[len(all)*99/100]
+	}
+	w := newTestServer(b, daemon.Options{})
+	_, key := w.createOrganization("Acme", "ada@acme.example")
+	server := httptest.NewServer(w.net)
+	defer server.Close()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: writers}}
+	db, err := bbolt.Open(filepath.Join(b.TempDir(), "bare.db"), 0o600, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	create := func(int) {
+		req := key.request(server.URL, api.CreateAssessment.Path)
+		req.Method, req.Body = "POST", io.NopCloser(strings.NewReader(`{"name":"Acme 2026","framework_id":"cis-controls-8.1"}`))
+		req.Header.Set("Content-Type", "application/json")
+		resp, err := client.Do(req)
+		if err != nil {
+			b.Error(err)
+			return
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		if resp.Body.Close(); resp.StatusCode != http.StatusCreated {
+			b.Error(resp.Status)
+		}
+	}
+	put := func(n int) {
+		err := db.Batch(func(tx *bbolt.Tx) error {
+			bucket, err := tx.CreateBucketIfNotExists([]byte("x"))
+			if err == nil {
+				err = bucket.Put(fmt.Appendf(nil, "%020d", n), []byte("small"))
+			}
+			return err
+		})
+		if err != nil {
+			b.Error(err)
+		}
+	}
+	var created, batched float64
+	var p99 time.Duration
+	rounds := 0.0
+	for b.Loop() {
+		c, slowest := run(2_000, create)
+		p, _ := run(10_000, put)
+		created, batched, p99, rounds = created+c, batched+p, max(p99, slowest), rounds+1
+	}
+	b.ReportMetric(created/rounds, "assessments/s")
+	b.ReportMetric(batched/rounds, "batched-puts/s")
+	b.ReportMetric(created/batched, "ratio")
+	b.ReportMetric(float64(p99.Microseconds())/1000, "p99-ms")
 }

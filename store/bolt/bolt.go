@@ -15,6 +15,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -57,7 +58,9 @@ type DB struct {
 	pageSize   int64
 	path       string
 	log        *slog.Logger
-	writeToken chan struct{} // holds one token: the right to write
+	writeToken chan struct{} // holds one token: the right to write; those who wait get it in the order of their arrival
+	waiting    atomic.Int64  // callers of Update that wait for the token
+	group      *group        // the open transaction; only the holder of the token may use it
 
 	closing sync.Once
 	closed  chan struct{}
@@ -268,50 +271,6 @@ func (db *DB) View(ctx context.Context, fn func(kv.KV) error) (err error) {
 	defer catchDamage(db.path, &err)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	return fn(t)
-}
-
-// Update implements kv.Driver.
-func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) (err error) {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	// Unlike waiting for bbolt's own lock, waiting for the token can be canceled.
-	select {
-	case <-db.writeToken:
-	case <-db.closed:
-		return kv.ErrClosed
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	defer func() { db.writeToken <- struct{}{} }()
-
-	if err := db.checkHeaders(); err != nil {
-		return err
-	}
-	btx, err := db.bolt.Begin(true)
-	if err != nil {
-		return toKVError(db.path, err)
-	}
-	defer btx.Rollback() // no effect after a commit
-	t := newTx(ctx, btx)
-	defer t.end()
-	defer catchDamage(db.path, &err)
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	if err := fn(t); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if !t.changed {
-		return nil // nothing to sync
-	}
-	if err := btx.Commit(); err != nil {
-		err = toKVError(db.path, err)
-		db.log.ErrorContext(ctx, "commit failed", "path", db.path, "error", err)
-		return err
-	}
-	return nil
 }
 
 // Close implements kv.Driver.

@@ -18,7 +18,9 @@ type tx struct {
 	last    *table            // used last
 	tables  map[string]*table // nil until a second one is used
 	changed bool
+	damaged bool // the file was found to be damaged
 	ended   bool
+	journal *journal // nil if it need not be undone
 }
 
 type table struct {
@@ -68,6 +70,8 @@ func (t *tx) table(name string) *table {
 		if t.tables == nil {
 			t.tables = map[string]*table{t.last.name: t.last}
 		}
+	}
+	if t.tables != nil {
 		tb = t.tables[name]
 	}
 	if tb == nil {
@@ -123,7 +127,11 @@ func (t *tx) Put(name string, key, value []byte) error {
 			return fmt.Errorf("table %s: %w", name, err)
 		}
 		tb.bucket = b
+		if t.journal != nil {
+			t.journal.entries = append(t.journal.entries, journalEntry{table: name})
+		}
 	}
+	t.note(tb, key)
 	if value == nil {
 		value = []byte{} // because nil means missing to Get
 	}
@@ -148,6 +156,7 @@ func (t *tx) Delete(name string, key []byte) error {
 	if tb.bucket == nil {
 		return nil
 	}
+	t.note(tb, key)
 	tb.changes++
 	tb.deleted = true
 	t.changed = true
@@ -176,6 +185,14 @@ func (t *tx) Drop(name string) error {
 	tb := t.table(name)
 	if tb.bucket == nil {
 		return nil
+	}
+	if t.journal != nil {
+		for p, err := range t.Scan(name, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			t.note(tb, p.Key)
+		}
 	}
 	t.changed = true
 	tb.bucket = nil

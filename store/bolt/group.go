@@ -1,0 +1,239 @@
+package bolt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/scf-service/service/store/kv"
+)
+
+// group is a transaction of the file that several Updates share, because syncing it to disk takes longer than most of them.
+//
+// Each Update runs its function in its own goroutine while it holds the token, one after the other. If others wait for
+// the token by then, it passes the token on and lines up for it again, behind them. The first that gets it a second time
+// commits, and all return. An Update that nobody waits for commits at once, alone.
+//
+// The functions see what those before them wrote; if one fails, its writes are undone and the others are not concerned.
+// All return only after the commit, and with its error.
+type group struct {
+	bolt    *bbolt.Tx
+	tables  map[string]*table
+	members int // that succeeded and wrote something
+	began   time.Time
+	done    chan struct{} // closed after the commit or rollback
+	err     error         // valid once done is closed
+}
+
+const (
+	// maxGroup limits the Updates of a group, maxGroupTime the time until it is committed, once there are members.
+	maxGroup     = 256
+	maxGroupTime = 20 * time.Millisecond
+)
+
+// Update implements kv.Driver.
+func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	// Unlike waiting for bbolt's own lock, waiting for the token can be canceled.
+	db.waiting.Add(1)
+	select {
+	case <-db.writeToken:
+		db.waiting.Add(-1)
+	case <-db.closed:
+		db.waiting.Add(-1)
+		return kv.ErrClosed
+	case <-ctx.Done():
+		db.waiting.Add(-1)
+		return ctx.Err()
+	}
+	g, err := db.runInGroup(ctx, fn) // returns with the token unless it panics
+	if g == nil {
+		db.writeToken <- struct{}{}
+		return err
+	}
+	if db.waiting.Load() == 0 || g.members >= maxGroup || time.Since(g.began) > maxGroupTime {
+		db.commitGroup(ctx)
+		db.writeToken <- struct{}{}
+		return g.err
+	}
+	db.writeToken <- struct{}{}
+	select {
+	case <-g.done:
+	case <-db.writeToken:
+		if db.group == g {
+			db.commitGroup(ctx)
+		}
+		db.writeToken <- struct{}{}
+	}
+	return g.err
+}
+
+// runInGroup runs fn in the open group, or in a new one, and returns that if there is something to commit. The caller
+// holds the token; if fn panics, it is released.
+func (db *DB) runInGroup(ctx context.Context, fn func(kv.KV) error) (_ *group, err error) {
+	if err := db.checkHeaders(); err != nil {
+		db.endGroup(err)
+		return nil, err
+	}
+	g := db.group
+	if g == nil {
+		btx, err := db.bolt.Begin(true)
+		if err != nil {
+			return nil, toKVError(db.path, err)
+		}
+		g = &group{bolt: btx, tables: map[string]*table{}, began: time.Now(), done: make(chan struct{})}
+		db.group = g
+	}
+	t := newTx(ctx, g.bolt)
+	t.tables = g.tables
+	if g.members > 0 {
+		t.journal = &journal{}
+	}
+	err = db.runMember(t, fn)
+	switch {
+	case err == nil && t.changed:
+		g.members++
+		return g, nil
+	case err == nil && g.members > 0:
+		return g, nil // it may have read what isn't committed yet
+	case g.members == 0:
+		db.endGroup(nil) // nothing to commit: roll back
+	case t.damaged:
+		db.endGroup(err)
+	case t.changed:
+		if undoErr := t.undo(); undoErr != nil {
+			db.endGroup(undoErr)
+		}
+	}
+	return nil, err
+}
+
+// runMember runs fn and turns damage of the file into an error. If fn panics, it undoes its writes and releases the token.
+func (db *DB) runMember(t *tx, fn func(kv.KV) error) (err error) {
+	returned := false
+	defer func() {
+		t.end()
+		if returned {
+			return
+		}
+		// A panic, or the end of the goroutine, such as by testing.T.FailNow.
+		if db.group.members == 0 {
+			db.endGroup(nil)
+		} else if undoErr := t.undo(); undoErr != nil {
+			db.endGroup(undoErr)
+		}
+		db.writeToken <- struct{}{}
+	}()
+	err = db.callMember(t, fn)
+	if err == nil {
+		err = t.ctx.Err()
+	}
+	returned = true
+	return err
+}
+
+// callMember calls fn. Damage of the file that it meets is an error.
+func (db *DB) callMember(t *tx, fn func(kv.KV) error) (err error) {
+	finished := false
+	defer func() { t.damaged = !finished }()
+	defer catchDamage(db.path, &err)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	err = fn(t)
+	finished = true
+	return err
+}
+
+// commitGroup commits the open group. The caller holds the token.
+func (db *DB) commitGroup(ctx context.Context) {
+	g := db.group
+	err := db.commit(g.bolt)
+	if err != nil {
+		db.log.ErrorContext(ctx, "commit failed", "path", db.path, "error", err)
+	}
+	g.err, db.group = err, nil
+	close(g.done)
+}
+
+func (db *DB) commit(btx *bbolt.Tx) (err error) {
+	defer btx.Rollback() // no effect after a commit
+	defer catchDamage(db.path, &err)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	return toKVError(db.path, btx.Commit())
+}
+
+// endGroup rolls the open group back, if there is one, and gives its members an error. The caller holds the token.
+func (db *DB) endGroup(err error) {
+	g := db.group
+	if g == nil {
+		return
+	}
+	_ = g.bolt.Rollback()
+	g.err, db.group = err, nil
+	close(g.done)
+}
+
+// journal holds what an Update of a group replaced, to undo it.
+type journal struct{ entries []journalEntry }
+
+type journalEntry struct {
+	table      string
+	key, value []byte // nil key: the table was created; nil value: the key was new
+}
+
+// note notes the value of a key before it is changed.
+func (t *tx) note(tb *table, key []byte) {
+	if t.journal == nil {
+		return
+	}
+	e := journalEntry{table: tb.name, key: append([]byte{}, key...)}
+	if tb.bucket != nil {
+		if old := tb.get(key); old != nil {
+			e.value = append([]byte{}, old...)
+		}
+	}
+	t.journal.entries = append(t.journal.entries, e)
+}
+
+// undo takes back what the transaction wrote.
+func (t *tx) undo() (err error) {
+	if t.journal == nil {
+		return errors.New("the writes of a failed transaction can't be undone") // can't happen: it is rolled back
+	}
+	defer func() {
+		if p := recover(); p != nil { // of bbolt
+			err = fmt.Errorf("%w: undoing a change: %v", kv.ErrCorrupt, p)
+		}
+	}()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	for i := len(t.journal.entries) - 1; i >= 0 && err == nil; i-- {
+		e := t.journal.entries[i]
+		tb := t.table(e.table)
+		tb.changes++
+		switch {
+		case e.key == nil:
+			if tb.bucket != nil {
+				tb.bucket, tb.deleted = nil, false
+				err = t.bolt.DeleteBucket([]byte(e.table))
+			}
+		case e.value == nil:
+			if tb.bucket != nil {
+				tb.deleted = true
+				err = tb.bucket.Delete(e.key)
+			}
+		default:
+			if tb.bucket == nil {
+				if tb.bucket, err = t.bolt.CreateBucket([]byte(e.table)); err != nil {
+					return err
+				}
+			}
+			err = tb.bucket.Put(e.key, e.value)
+		}
+	}
+	return err
+}
