@@ -409,16 +409,15 @@ func (s *Service) waitForIngestion(ctx context.Context, by api.Caller, a *api.As
 	return warnings, nil
 }
 
-// evidenceWarnings returns warnings about the evidence, such as documents in other languages. Opening
-// the session for it also prepares the search that drafting needs.
+// evidenceWarnings returns warnings about the evidence, such as documents in other languages.
 func (s *Service) evidenceWarnings(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
-	session, err := s.evidence.OpenSession(ctx, by, a.ID)
+	documents, err := s.listDocuments(ctx, by, a)
 	if err != nil {
 		return nil, err
 	}
 	kinds := map[string]int{}
 	var warnings []string
-	for _, d := range session.Documents {
+	for _, d := range documents {
 		if d.Status == api.DocumentIngested {
 			kinds[d.Category]++
 			if unread := d.UnreadLanguages(); len(unread) > 0 {

@@ -54,3 +54,18 @@ func TestTrainAhead(t *testing.T) {
 		t.Errorf("%+v, %+v", s, s.Training)
 	}
 }
+
+// TestTransitionsDontTrain checks that no transition before the drafts waits for an embedder.
+func TestTransitionsDontTrain(t *testing.T) {
+	log := slog.New(logFunc{slog.DiscardHandler, func(message string) {
+		if message == "trained the embedder" {
+			t.Error("an embedder was trained")
+		}
+	}})
+	e, _, _ := openEngine(t, engine.Options{Logger: log, CacheDir: t.TempDir(), LocalName: "Ada Auditor", LocalEmail: "ada@local"})
+	b := &bench{e, localUser(t, e)}
+	a := b.assess(t, "lgpd", nil, api.StateFrameworkSelected)
+	if a.State != api.StateFrameworkSelected {
+		t.Error(a.State)
+	}
+}
