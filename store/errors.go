@@ -28,6 +28,8 @@ var (
 	ErrReadOnlyTx = kv.ErrReadOnlyTx
 	ErrBadKey     = kv.ErrBadKey
 	ErrTooLarge   = kv.ErrTooLarge
+
+	ErrUnavailable = kv.ErrUnavailable
 )
 
 // ExistsError is an ErrExists with the table and index concerned.

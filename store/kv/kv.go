@@ -20,13 +20,15 @@ const (
 var (
 	ErrLocked     = errors.New("the database is in use by another process")
 	ErrDiskFull   = errors.New("the disk is full")
-	ErrReadOnly   = errors.New("the folder is not writable")
+	ErrReadOnly   = errors.New("the data is not writable")
 	ErrCorrupt    = errors.New("the data is damaged")
 	ErrClosed     = errors.New("the database is closed")
 	ErrTxDone     = errors.New("the transaction has ended")
 	ErrReadOnlyTx = errors.New("a view can't write")
 	ErrBadKey     = errors.New("the key is not valid")
 	ErrTooLarge   = errors.New("too large")
+	// ErrUnavailable: the database can't be reached, or could not complete a transaction among others.
+	ErrUnavailable = errors.New("the database is not available; try again")
 )
 
 // Driver stores tables. It is safe for concurrent use.

@@ -1,0 +1,315 @@
+// Package postgres is the driver that stores tables in PostgreSQL, or in a distributed database that speaks its
+// protocol. Any number of processes may use one database.
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/scf-service/service/store/kv"
+)
+
+const (
+	defaultSchema   = "service"
+	defaultPoolSize = 16
+	// format is the version of what statements.go describes.
+	format   = "1"
+	retryFor = 10 * time.Second // default of DB.retryFor
+	// firstPause and longestPause are between repetitions; each is twice the one before, and up to half of it random.
+	firstPause   = 5 * time.Millisecond
+	longestPause = 500 * time.Millisecond
+	// settleTimeout is how long to try to find out whether a transaction was committed.
+	settleTimeout = time.Minute
+	endTimeout    = 5 * time.Second // of a rollback, and of a statement after its context ended
+)
+
+// Options of a connection.
+type Options struct {
+	// URL is a connection URL, such as postgres://user@host/database?sslmode=verify-full, with every setting that pgx
+	// knows: sslrootcert, passfile, pool_max_conns, statement_timeout and so on. The setting "schema" is the name of
+	// the schema with our table; "service" by default.
+	URL    string
+	Logger *slog.Logger // nil disables logging
+}
+
+// DB is an open database. It implements kv.Driver.
+type DB struct {
+	pool *pgxpool.Pool
+	log  *slog.Logger
+	// writeToken holds one token: the right to write. Concurrent Updates of one process would only be in
+	// conflict, because each one changes the total checksum of the store.
+	writeToken chan struct{}
+	// writer is the key of this DB's mark, and mark its value. Only the holder of the token may use them.
+	writer, mark []byte
+	transactions uint64 // number of marks made
+
+	closing sync.Once
+	closed  chan struct{}
+	// retryFor is how long a transaction is repeated after conflicts, or while the database can't be reached.
+	retryFor time.Duration
+}
+
+var _ kv.Driver = (*DB)(nil)
+
+// Open connects to the database, and creates the schema and its table unless they exist. Several processes may do so at
+// the same time. Errors: kv.ErrUnavailable, kv.ErrReadOnly.
+func Open(ctx context.Context, o Options) (*DB, error) {
+	config, schema, err := parseURL(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, toKVError(err)
+	}
+	db := &DB{
+		pool: pool, log: o.Logger, writeToken: make(chan struct{}, 1), closed: make(chan struct{}),
+		writer: append([]byte("w"), rand.Text()...), mark: binary.BigEndian.AppendUint64(nil, 0),
+		retryFor: retryFor,
+	}
+	db.writeToken <- struct{}{}
+	if err := db.retry(ctx, func() error { return db.prepare(ctx, schema) }); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
+// parseURL returns the settings of the pool and the name of the schema.
+func parseURL(text string) (*pgxpool.Config, string, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		// Without the text, which may contain a password.
+		return nil, "", errors.New("the address of the database must be a URL: postgres://user@host/database?sslmode=verify-full")
+	}
+	q := u.Query()
+	schema := defaultSchema
+	if q.Has("schema") {
+		schema = q.Get("schema")
+		q.Del("schema")
+	}
+	if schema == "" || strings.ContainsRune(schema, 0) || len(schema) > 63 {
+		return nil, "", errors.New("the setting schema of the database's URL must have 1 to 63 bytes")
+	}
+	hasPoolSize := q.Has("pool_max_conns")
+	u.RawQuery = q.Encode()
+	config, err := pgxpool.ParseConfig(u.String())
+	if err != nil {
+		return nil, "", fmt.Errorf("the URL of the database: %w", err) // pgx hides the password
+	}
+	if !hasPoolSize {
+		config.MaxConns = defaultPoolSize
+	}
+	// The server is told when a context ends; otherwise pgx only closes the connection, and a commit may go on.
+	config.ConnConfig.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: endTimeout}
+	}
+	params := config.ConnConfig.RuntimeParams
+	params["search_path"] = pgx.Identifier{schema}.Sanitize()
+	if params["application_name"] == "" {
+		params["application_name"] = "service"
+	}
+	return config, schema, nil
+}
+
+// prepare creates what is missing, checks the format and inserts the mark of this DB.
+func (db *DB) prepare(ctx context.Context, schema string) error {
+	found, err := db.read(ctx, []byte("v"))
+	if code := sqlState(err); code == "42P01" || code == "3F000" || err == nil && found == nil { // no table, schema or format
+		if err := db.create(ctx, schema); err != nil {
+			return err
+		}
+		found, err = db.read(ctx, []byte("v"))
+	}
+	switch {
+	case err != nil:
+		return toKVError(err)
+	case string(found) != format:
+		return fmt.Errorf("the database has format %.20q, but this program knows %s only: use a newer program", found, format)
+	}
+	_, err = db.pool.Exec(ctx, insertEntry, []byte{}, db.writer, db.mark)
+	return toKVError(err)
+}
+
+func (db *DB) create(ctx context.Context, schema string) error {
+	_, err := db.pool.Exec(ctx, createEntries)
+	if sqlState(err) == "3F000" {
+		if _, err := db.pool.Exec(ctx, createSchema+pgx.Identifier{schema}.Sanitize()); err != nil {
+			return toKVError(err)
+		}
+		_, err = db.pool.Exec(ctx, createEntries)
+	}
+	if err == nil {
+		_, err = db.pool.Exec(ctx, insertEntry, []byte{}, []byte("v"), []byte(format))
+	}
+	return toKVError(err)
+}
+
+// read returns the value of a key of the table without a name, or nil.
+func (db *DB) read(ctx context.Context, key []byte) ([]byte, error) {
+	var value []byte
+	err := db.pool.QueryRow(ctx, selectValue, []byte{}, key).Scan(&value)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	return value, err
+}
+
+// retry calls try until it succeeds or its error is one that a repetition can't help, and for db.retryFor at most.
+func (db *DB) retry(ctx context.Context, try func() error) error {
+	deadline := time.Now().Add(db.retryFor)
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		err := try()
+		var e *databaseError
+		if err == nil || !errors.As(err, &e) || !e.repeat {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if time.Now().After(deadline) {
+			return err
+		}
+		db.log.DebugContext(ctx, "repeating a transaction", "error", err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-db.closed:
+			return kv.ErrClosed
+		case <-time.After(pause/2 + mathrand.N(pause/2)):
+		}
+	}
+}
+
+func (db *DB) checkOpen(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if db.isClosed() {
+		return kv.ErrClosed
+	}
+	return nil
+}
+
+func (db *DB) isClosed() bool {
+	select {
+	case <-db.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+// View implements kv.Driver. The snapshot is that of the first read.
+func (db *DB) View(ctx context.Context, fn func(kv.KV) error) error {
+	if err := db.checkOpen(ctx); err != nil {
+		return err
+	}
+	t := &tx{ctx: ctx, db: db}
+	defer t.end()
+	return fn(t)
+}
+
+// Update implements kv.Driver. It runs fn again after a conflict with another process, or if the connection was lost
+// before the commit.
+func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
+	if err := db.checkOpen(ctx); err != nil {
+		return err
+	}
+	select {
+	case <-db.writeToken:
+	case <-db.closed:
+		return kv.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { db.writeToken <- struct{}{} }()
+	return db.retry(ctx, func() error { return db.updateOnce(ctx, fn) })
+}
+
+func (db *DB) updateOnce(ctx context.Context, fn func(kv.KV) error) error {
+	t := &tx{ctx: ctx, db: db, writable: true, writes: map[string]*tableWrites{}}
+	defer t.end()
+	err := fn(t)
+	if t.failed != nil { // whatever fn made of it
+		return t.failed
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	return t.commit()
+}
+
+// nextMark returns the mark of another transaction of this writer.
+func (db *DB) nextMark() []byte {
+	db.transactions++
+	return binary.BigEndian.AppendUint64(nil, db.transactions)
+}
+
+// settleCommit finds out whether the transaction with a mark was committed, after the connection was lost during its commit. If
+// it was not, it can't be any more.
+func (db *DB) settleCommit(mark []byte) (committed bool, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
+	defer cancel()
+	replacement := db.nextMark()
+	var found []byte
+	err = db.retry(ctx, func() error {
+		if _, err := db.pool.Exec(ctx, replaceMark, db.writer, mark, replacement); err != nil {
+			return toKVError(err)
+		}
+		found, err = db.read(ctx, db.writer)
+		return toKVError(err)
+	})
+	switch {
+	case err != nil:
+		return false, err
+	case found == nil:
+		return false, errors.New("the record of this process is missing in the database")
+	}
+	db.mark = found
+	return string(found) == string(mark), nil
+}
+
+// Close implements kv.Driver.
+func (db *DB) Close() error {
+	db.closing.Do(func() {
+		close(db.closed)
+		<-db.writeToken
+		ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+		defer cancel()
+		// Not important enough to report: a crash leaves it behind too.
+		_, _ = db.pool.Exec(ctx, deleteEntry, []byte{}, db.writer)
+		db.writeToken <- struct{}{}
+		db.pool.Close()
+	})
+	return nil
+}
+
+// sqlState returns the code of an error of the server, or "".
+func sqlState(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}

@@ -1,0 +1,500 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/scf-service/service/store/kv"
+)
+
+const (
+	// Writes are sent at the commit, or when they are as many or as large as this.
+	maxWrites     = 10_000
+	maxWriteBytes = 4 << 20
+	// maxReadBytes limits the values kept for a second Get in a transaction.
+	maxReadBytes = 8 << 20
+	// A scan reads firstPage pairs at a time, then twice as many for each page, up to largestPage or about pageBytes.
+	firstPage   = 64
+	largestPage = 2048
+	pageBytes   = 1 << 20
+	// maxPageBytes limits what is kept of a page whose values are larger than those before.
+	maxPageBytes = 16 << 20
+)
+
+// tx implements kv.KV over a transaction of the database. It holds no connection until the first read, and none at all if
+// there is no read before the commit, which then takes one round trip.
+type tx struct {
+	ctx      context.Context
+	db       *DB
+	writable bool
+	ended    bool
+	conn     *pgxpool.Conn
+	// failed is the first error of the database. The transaction can't be continued after it.
+	failed error
+
+	writes     map[string]*tableWrites
+	writeCount int
+	writeBytes int
+	flushes    int // number of times that writes were sent
+
+	reads     map[tableAndKey][]byte
+	readBytes int
+}
+
+type tableAndKey struct{ table, key string }
+
+func (t *tx) checkUsable(write bool) error {
+	switch {
+	case t.ended:
+		return kv.ErrTxDone
+	case write && !t.writable:
+		return kv.ErrReadOnlyTx
+	case t.failed != nil:
+		return t.failed
+	}
+	return t.ctx.Err()
+}
+
+// send runs statements in one round trip, together with the beginning of the transaction if they are the first.
+func (t *tx) send(queue func(*pgx.Batch)) error {
+	try := func() error {
+		first := t.conn == nil
+		if first {
+			conn, err := t.db.pool.Acquire(t.ctx)
+			if err != nil {
+				return &notSentError{toKVError(err)}
+			}
+			t.conn = conn
+		}
+		b := &pgx.Batch{}
+		switch {
+		case first && t.writable:
+			b.Queue(beginUpdate)
+		case first:
+			b.Queue(beginView)
+		}
+		queue(b)
+		err := t.conn.SendBatch(t.ctx, b).Close()
+		if err != nil && first && !t.writable { // nothing was read yet, so another connection will do
+			t.endConnection()
+		}
+		return toKVError(err)
+	}
+	var err error
+	if t.writable || t.conn != nil {
+		err = try()
+	} else {
+		err = t.db.retry(t.ctx, try)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case t.db.isClosed() && errors.As(err, new(*notSentError)):
+		err = kv.ErrClosed
+	}
+	t.failed = err
+	return err
+}
+
+// run is send before the commit, when the end of the context is certain to leave nothing behind.
+func (t *tx) run(queue func(*pgx.Batch)) error {
+	err := t.send(queue)
+	if err != nil {
+		t.failed = t.orCancelled(err)
+		return t.failed
+	}
+	return nil
+}
+
+// notSentError is an error before anything was sent to the database.
+type notSentError struct{ error }
+
+func (e *notSentError) Unwrap() error { return e.error }
+
+func (t *tx) Get(table string, key []byte) ([]byte, error) {
+	if err := t.checkUsable(false); err != nil {
+		return nil, err
+	}
+	if err := kv.CheckKey(table, key); err != nil {
+		return nil, err
+	}
+	if w := t.writes[table]; w != nil {
+		if own := w.byKey[string(key)]; own != nil {
+			return own.value, nil
+		}
+		if w.dropped {
+			return nil, nil
+		}
+	}
+	at := tableAndKey{table, string(key)}
+	if value, known := t.reads[at]; known {
+		return value, nil
+	}
+	var value []byte
+	err := t.run(func(b *pgx.Batch) {
+		b.Queue(selectValue, []byte(table), key).Query(func(rows pgx.Rows) error {
+			value = nil
+			if rows.Next() {
+				return rows.Scan(&value)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.keepRead(at, value)
+	return value, nil
+}
+
+// keepRead keeps a value for the next Get. The store gets a record before it is changed, and again to change it.
+func (t *tx) keepRead(at tableAndKey, value []byte) {
+	size := len(at.key) + len(value)
+	if t.reads == nil || t.readBytes+size > maxReadBytes {
+		t.reads, t.readBytes = map[tableAndKey][]byte{}, 0
+	}
+	if size <= maxReadBytes {
+		t.reads[at] = value
+		t.readBytes += size
+	}
+}
+
+func (t *tx) writesTo(table string) *tableWrites {
+	w := t.writes[table]
+	if w == nil {
+		w = &tableWrites{byKey: map[string]*write{}}
+		t.writes[table] = w
+	}
+	return w
+}
+
+func (t *tx) Put(table string, key, value []byte) error {
+	if err := t.checkUsable(true); err != nil {
+		return err
+	}
+	if err := kv.CheckPut(table, key, value); err != nil {
+		return err
+	}
+	if value == nil {
+		value = []byte{} // because nil deletes
+	}
+	w := t.writesTo(table)
+	w.created = true
+	return t.countWrite(w.set(key, value))
+}
+
+func (t *tx) Delete(table string, key []byte) error {
+	if err := t.checkUsable(true); err != nil {
+		return err
+	}
+	if err := kv.CheckKey(table, key); err != nil {
+		return err
+	}
+	return t.countWrite(t.writesTo(table).set(key, nil))
+}
+
+func (t *tx) countWrite(size int) error {
+	t.writeCount++
+	t.writeBytes += size
+	if t.writeCount < maxWrites && t.writeBytes < maxWriteBytes {
+		return nil
+	}
+	err := t.run(t.queueWrites)
+	t.forgetWrites()
+	return err
+}
+
+func (t *tx) forgetWrites() {
+	t.writes, t.writeCount, t.writeBytes = map[string]*tableWrites{}, 0, 0
+	t.reads, t.readBytes = nil, 0
+	t.flushes++
+}
+
+func (t *tx) Drop(table string) error {
+	if err := t.checkUsable(true); err != nil {
+		return err
+	}
+	if err := kv.CheckTableName(table); err != nil {
+		return err
+	}
+	t.writes[table] = &tableWrites{dropped: true, byKey: map[string]*write{}}
+	return nil
+}
+
+func (t *tx) Tables() ([]string, error) {
+	if err := t.checkUsable(false); err != nil {
+		return nil, err
+	}
+	names := map[string]bool{}
+	err := t.run(func(b *pgx.Batch) {
+		b.Queue(selectTables).Query(func(rows pgx.Rows) error {
+			clear(names)
+			var key []byte
+			_, err := pgx.ForEachRow(rows, []any{&key}, func() error {
+				names[string(key[1:])] = true
+				return nil
+			})
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	for name, w := range t.writes {
+		if w.created || w.dropped {
+			names[name] = w.created
+		}
+	}
+	var sorted []string
+	for name, exists := range names {
+		if exists {
+			sorted = append(sorted, name)
+		}
+	}
+	slices.Sort(sorted)
+	return sorted, nil
+}
+
+// scan is the state of a Scan: the pairs read ahead and the position.
+type scan struct {
+	kv.Range
+	table   string
+	last    []byte // the key that was reached last; nil at first
+	page    []kv.Pair
+	size    int  // number of pairs of the next page
+	atEnd   bool // there is nothing after the page
+	flushes int  // the transaction's when the page was read
+}
+
+func (t *tx) Scan(table string, r kv.Range) iter.Seq2[kv.Pair, error] {
+	return func(yield func(kv.Pair, error) bool) {
+		if err := kv.CheckTableName(table); err != nil {
+			yield(kv.Pair{}, err)
+			return
+		}
+		s := &scan{Range: r, table: table, size: firstPage, flushes: t.flushes}
+		for {
+			p, err := t.next(s)
+			if err != nil {
+				yield(kv.Pair{}, err)
+				return
+			}
+			if p.Key == nil {
+				return
+			}
+			s.last = p.Key
+			if p.Value != nil && !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+// next returns the pair after a scan's position, merged from the database and the writes not sent yet. The key is nil at the
+// end; the value is nil if the pair was deleted.
+func (t *tx) next(s *scan) (kv.Pair, error) {
+	if err := t.checkUsable(false); err != nil {
+		return kv.Pair{}, err
+	}
+	if s.flushes != t.flushes { // the page is out of date
+		s.flushes, s.page, s.atEnd = t.flushes, nil, false
+	}
+	var next kv.Pair
+	w := t.writes[s.table]
+	if w == nil || !w.dropped {
+		if len(s.page) == 0 && !s.atEnd {
+			if err := t.readPage(s); err != nil {
+				return kv.Pair{}, err
+			}
+		}
+		if len(s.page) > 0 {
+			next = s.page[0]
+		}
+	}
+	fromPage := next.Key != nil
+	if w != nil {
+		if own := w.next(s); own != nil && s.contains(own.key) {
+			order := -1
+			if fromPage {
+				order = bytes.Compare(own.key, next.Key)
+				if s.Reverse {
+					order = -order
+				}
+			}
+			if order <= 0 {
+				next = kv.Pair{Key: own.key, Value: own.value}
+				fromPage = fromPage && order == 0
+			}
+		}
+	}
+	if fromPage {
+		s.page = s.page[1:]
+	}
+	return next, nil
+}
+
+func (s *scan) contains(key []byte) bool {
+	return bytes.Compare(key, s.Start) >= 0 && (s.End == nil || bytes.Compare(key, s.End) < 0)
+}
+
+// readPage reads the next pairs after the position.
+func (t *tx) readPage(s *scan) error {
+	statement, arguments := s.statement()
+	size := 0
+	err := t.run(func(b *pgx.Batch) {
+		b.Queue(statement, arguments...).Query(func(rows pgx.Rows) error {
+			s.page, size = nil, 0
+			for size < maxPageBytes && rows.Next() {
+				var p kv.Pair
+				if err := rows.Scan(&p.Key, &p.Value); err != nil {
+					return err
+				}
+				s.page = append(s.page, p)
+				size += len(p.Key) + len(p.Value)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	s.atEnd = len(s.page) < s.size && size < maxPageBytes
+	if t.writable {
+		for _, p := range s.page { // they are likely to be changed
+			t.keepRead(tableAndKey{s.table, string(p.Key)}, p.Value)
+		}
+	}
+	s.size = min(2*s.size, largestPage)
+	if size > 0 {
+		s.size = max(1, min(s.size, pageBytes*len(s.page)/size))
+	}
+	return nil
+}
+
+func (s *scan) statement() (string, []any) {
+	start, end := s.Start, s.End
+	switch {
+	case s.last != nil && s.Reverse:
+		end = s.last
+	case s.last != nil:
+		start = append(bytes.Clone(s.last), 0)
+	}
+	if start == nil {
+		start = []byte{} // nil would be NULL
+	}
+	arguments := []any{[]byte(s.table), s.size, start}
+	switch {
+	case end == nil && s.Reverse:
+		return scanDownAtEnd, arguments
+	case end == nil:
+		return scanUpToEnd, arguments
+	case s.Reverse:
+		return scanDown, append(arguments, end)
+	}
+	return scanUp, append(arguments, end)
+}
+
+// commit sends the remaining writes and commits, in one round trip.
+func (t *tx) commit() error {
+	changed := t.flushes > 0 || len(t.writes) > 0
+	if t.conn == nil && !changed {
+		return nil
+	}
+	mark := t.db.nextMark()
+	var result pgconn.CommandTag
+	err := t.send(func(b *pgx.Batch) {
+		t.queueWrites(b)
+		if changed {
+			b.Queue(updateMark, t.db.writer, t.db.mark, mark)
+		}
+		b.Queue(commit).Exec(func(tag pgconn.CommandTag) error {
+			result = tag
+			return nil
+		})
+	})
+	switch {
+	case err == nil && result.String() == commit:
+		if changed {
+			t.db.mark = mark
+		}
+		return nil
+	case err == nil:
+		return fmt.Errorf("the database answered %s to a commit", result)
+	case sqlState(err) == "23502": // the mark is not as expected: an earlier outcome was unknown
+		return t.db.reloadMark(err)
+	case !changed || isOutcomeKnown(err) || errors.As(err, new(*notSentError)):
+		return t.orCancelled(err)
+	}
+	t.endConnection()
+	committed, settleErr := t.db.settleCommit(mark)
+	switch {
+	case settleErr != nil:
+		text := "the connection was lost while saving: look whether the change was saved before you repeat it"
+		return &databaseError{kind: kv.ErrUnavailable, text: text, cause: errors.Join(err, settleErr)}
+	case committed:
+		return nil
+	}
+	return t.orCancelled(err)
+}
+
+// orCancelled returns the error of the context in place of the one that its end has caused.
+func (t *tx) orCancelled(err error) error {
+	if ended := t.ctx.Err(); ended != nil {
+		return ended
+	}
+	return err
+}
+
+// end rolls back unless the transaction was committed.
+func (t *tx) end() {
+	t.ended = true
+	t.endConnection()
+}
+
+func (t *tx) endConnection() {
+	conn := t.conn
+	if conn == nil {
+		return
+	}
+	t.conn = nil
+	pg := conn.Conn().PgConn()
+	cancelled := t.ctx.Err() != nil
+	if !cancelled && (pg.IsClosed() || pg.TxStatus() == 'I') {
+		conn.Release()
+		return
+	}
+	end := func() {
+		defer conn.Release()
+		ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+		defer cancel()
+		_ = pg.Exec(ctx, rollback).Close()
+		if cancelled { // or the cancellation might arrive late and end what this connection is used for next
+			_ = conn.Conn().Close(ctx)
+		}
+	}
+	if t.writable {
+		end()
+		return
+	}
+	go end() // nobody needs to wait for the end of a View
+}
+
+// reloadMark reads the mark of this process after an Update failed because it was another one.
+func (db *DB) reloadMark(cause error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+	defer cancel()
+	found, err := db.read(ctx, db.writer)
+	if err != nil || found == nil {
+		return errors.Join(cause, err)
+	}
+	db.mark = found
+	return &databaseError{kind: kv.ErrUnavailable, text: "try again", cause: cause, repeat: true}
+}
