@@ -358,6 +358,7 @@ func (a *app) assessCreate() *cobra.Command {
 			if err != nil {
 				return a.withFrameworkHint(err)
 			}
+			a.noteOddAssessment(cmd.Context(), one)
 			a.rememberAssessment(one.ID)
 			return a.out.Print(one, func(p *print.Page) { renderAssessment(p, one) })
 		},
@@ -371,6 +372,23 @@ func (a *app) assessCreate() *cobra.Command {
 	addOptionalFlag(f, &in.Body.DueDate, "due", "due date, such as 2027-03-31")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
 	return cmd
+}
+
+// noteOddAssessment notes that another open assessment has the same name, or that the due date has passed.
+func (a *app) noteOddAssessment(ctx context.Context, one *api.Assessment) {
+	if one.DueDate != nil && *one.DueDate < api.DateOf(one.UpdatedAt) {
+		a.printNotice("The due date %s has passed; change it with `%s`.", *one.DueDate, a.suggestedCommandLine("assess update --due DATE"))
+	}
+	l, err := fetchAll(ctx, a, api.ListAssessments, &api.AssessmentsInput{})
+	if err != nil {
+		return // only a note
+	}
+	for _, other := range l.Data {
+		if other.ID != one.ID && other.ClosedAt == nil && strings.EqualFold(other.Name, one.Name) {
+			a.printNotice("Another open assessment is also named %q; in commands, name this one by its ID: %s", one.Name, one.ID)
+			return
+		}
+	}
 }
 
 func (a *app) assessUpdate() *cobra.Command {
@@ -397,6 +415,9 @@ func (a *app) assessUpdate() *cobra.Command {
 			in.Body.NoRemoteModel = flagIfChanged(cmd, "no-remote-model", noRemoteModel)
 			if one, err = call(cmd.Context(), a, api.UpdateAssessment, &in); err != nil {
 				return err
+			}
+			if cmd.Flags().Changed("due") || cmd.Flags().Changed("name") {
+				a.noteOddAssessment(cmd.Context(), one)
 			}
 			return a.out.Print(one, func(p *print.Page) { renderAssessment(p, one) })
 		},

@@ -133,6 +133,10 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 			}
 			in := &api.CoverageInput{FrameworkID: framework, SCFVersion: *version, Have: have}
 			c, err := call(cmd.Context(), a, api.GetCoverage, in)
+			if api.IsCode(err, api.CodeNotFound) {
+				err = usageError("%s", api.AsError(err).Message) // a wrong name, as where frameworks are added
+				return withHint(err, "`%s` lists the frameworks", a.suggestedCommandLine("catalog frameworks"))
+			}
 			if err != nil {
 				return a.withFrameworkHint(err)
 			}

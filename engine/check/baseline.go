@@ -92,13 +92,23 @@ type Baseline struct {
 	Format string `json:"format"`
 	comparisonScope
 	Gaps []KnownGap `json:"gaps"`
+	// Decided lists the controls whose status, applicability or gap a person has set.
+	Decided []string `json:"decided,omitempty"`
 }
 
 // NewBaseline returns a baseline of the current gaps.
 func NewBaseline(f *Facts) *Baseline {
 	b := &Baseline{Format: baselineFormat, comparisonScope: f.scopeForComparison(), Gaps: []KnownGap{}}
+	for i := range f.Controls {
+		if f.Controls[i].Decided {
+			b.Decided = append(b.Decided, f.Controls[i].Code)
+		}
+	}
 	for i := range f.Findings {
 		g := &f.Findings[i]
+		if g.Decided {
+			b.Decided = append(b.Decided, g.Control)
+		}
 		one := KnownGap{Control: g.Control, Title: g.Title, Severity: g.Severity, Status: g.Status, Result: g.Result}
 		at := slices.IndexFunc(b.Gaps, func(k KnownGap) bool { return k.Control == g.Control })
 		switch {
@@ -109,6 +119,8 @@ func NewBaseline(f *Facts) *Baseline {
 		}
 	}
 	slices.SortFunc(b.Gaps, func(x, y KnownGap) int { return cmp.Compare(x.Control, y.Control) })
+	slices.Sort(b.Decided)
+	b.Decided = slices.Compact(b.Decided)
 	return b
 }
 
@@ -195,6 +207,9 @@ type Diff struct {
 	Closed  int             `json:"closed"`
 	Same    int             `json:"unchanged"`
 	Changes []api.GapChange `json:"changes"`
+	// Decided lists the changes that follow from what a person has set on one side or both: they are neither regressions nor
+	// progress, and not counted above.
+	Decided []api.GapChange `json:"decided"`
 }
 
 // CompareBaselines returns the changes in gaps from before to after, by the rules used to compare
@@ -208,7 +223,17 @@ func CompareBaselines(before, after *Baseline, beforeName, afterName string) (*D
 		Before:  replaceControlCharacters(beforeName),
 		After:   replaceControlCharacters(afterName),
 		Changes: compareGaps(before, after),
+		Decided: []api.GapChange{},
 	}
+	byPerson := func(c api.GapChange) bool {
+		return slices.Contains(before.Decided, c.ControlCode) || slices.Contains(after.Decided, c.ControlCode)
+	}
+	for _, c := range d.Changes {
+		if byPerson(c) {
+			d.Decided = append(d.Decided, c)
+		}
+	}
+	d.Changes = slices.DeleteFunc(d.Changes, byPerson)
 	for _, c := range d.Changes {
 		switch c.Change {
 		case api.GapOpened:
@@ -222,6 +247,11 @@ func CompareBaselines(before, after *Baseline, beforeName, afterName string) (*D
 		}
 	}
 	d.Same = len(after.Gaps) - d.Opened - d.Worse - d.Better
+	for _, c := range d.Decided {
+		if c.Change != api.GapClosed {
+			d.Same--
+		}
+	}
 	return d, nil
 }
 

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/internal/prose"
 )
 
@@ -28,7 +30,11 @@ func ParseDiffOutput(word string) (Output, error) {
 
 // summary returns the comparison in one sentence.
 func (d *Diff) summary() string {
-	return fmt.Sprintf("%d opened, %d worse, %d better, %d closed, %d unchanged", d.Opened, d.Worse, d.Better, d.Closed, d.Same)
+	text := fmt.Sprintf("%d opened, %d worse, %d better, %d closed, %d unchanged", d.Opened, d.Worse, d.Better, d.Closed, d.Same)
+	if n := len(d.Decided); n > 0 {
+		text += fmt.Sprintf(", %d decided by a person", n)
+	}
+	return text
 }
 
 // Render returns the comparison in a format.
@@ -55,7 +61,23 @@ func (d *Diff) formatText() []byte {
 		}
 		fmt.Fprintf(&b, "  %-10s %s: %s\n", escapeLeadingColons(c.ControlCode), c.ControlTitle, formatTransition(c.Before, c.After))
 	}
+	for i, c := range d.Decided {
+		if i == 0 {
+			b.WriteString("\ndecided by a person, so not counted\n")
+		}
+		fmt.Fprintf(&b, "  %-10s %s: %s\n", escapeLeadingColons(c.ControlCode), c.ControlTitle, formatTransition(c.Before, c.After))
+	}
 	return []byte(b.String())
+}
+
+// withDecided returns all changes, those that a person decided last and with that as their kind.
+func (d *Diff) withDecided() []api.GapChange {
+	out := slices.Clone(d.Changes)
+	for _, c := range d.Decided {
+		c.Change = "decided"
+		out = append(out, c)
+	}
+	return out
 }
 
 func formatTransition(before, after string) string {
@@ -78,12 +100,13 @@ func (d *Diff) formatMarkdown() string {
 		escapeMarkdown(d.After),
 		escapeMarkdown(d.Policy.Describe()),
 	)
-	for i, c := range d.Changes {
+	all := d.withDecided()
+	for i, c := range all {
 		if i == 0 {
 			b.WriteString("\n| | control | before | after |\n|---|---|---|---|\n")
 		}
 		if b.Len() > maxMarkdownBytes {
-			fmt.Fprintf(&b, "\n… and %d more.\n", len(d.Changes)-i)
+			fmt.Fprintf(&b, "\n… and %d more.\n", len(all)-i)
 			break
 		}
 		fmt.Fprintf(
@@ -103,7 +126,7 @@ func (d *Diff) formatCSV() ([]byte, error) {
 	w := csv.NewWriter(&out)
 	w.UseCRLF = true
 	_ = w.Write([]string{"change", "control", "title", "severity", "before", "after"}) // errors are reported by w.Error
-	for _, c := range d.Changes {
+	for _, c := range d.withDecided() {
 		_ = w.Write(
 			[]string{string(c.Change), escapeFormula(c.ControlCode), escapeFormula(c.ControlTitle), string(c.Severity), c.Before, c.After},
 		)

@@ -62,6 +62,8 @@ type Control struct {
 	Level *int `json:"level"`
 	// OnlyDocument is the name of the document that the status rests on alone, ChangedByDocument of the one
 	// that changed it.
+	// Decided is set if a person has set the status or the applicability.
+	Decided           bool   `json:"decided,omitempty"`
 	OnlyDocument      string `json:"only_document,omitempty"`
 	ChangedByDocument string `json:"changed_by_document,omitempty"`
 }
@@ -78,8 +80,10 @@ type Finding struct {
 	Result      api.Result         `json:"result"`
 	Condition   string             `json:"condition"`
 	Missing     []string           `json:"missing"`
-	Fix         string             `json:"fix"`
-	Place       Place              `json:"place"`
+	// Decided is set if a person has added the gap, or set its status or severity.
+	Decided bool   `json:"decided,omitempty"`
+	Fix     string `json:"fix"`
+	Place   Place  `json:"place"`
 }
 
 // Place is the location of the passage a finding is based on; empty if there is none.
