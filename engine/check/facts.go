@@ -168,6 +168,7 @@ func NewFacts(r *Records) *Facts {
 				it.ControlCode,
 			), Title: sanitizeLine(it.ControlTitle), Domain: sanitizeLine(it.DomainCode), Frameworks: frameworkCodes(it.RequirementCodes),
 			Applicability: it.Applicability, Status: it.ImplementationStatus, Level: levels[it.ControlCode],
+			Decided:      it.IsManual("implementation_status") || it.IsManual("applicability"),
 			OnlyDocument: sanitizeLine(only), ChangedByDocument: sanitizeLine(changing),
 		})
 	}
@@ -222,6 +223,7 @@ func toFinding(f *api.Finding, paths map[string]string, seen map[string]int) Fin
 		Condition:  sanitizeLine(f.Condition),
 		Missing:    []string{},
 		Fix:        sanitizeLine(f.Recommendation),
+		Decided:    f.Source == "manual" || f.IsManual("status") || f.IsManual("severity"),
 	}
 	out.Fingerprint = fingerprint("gap", out.Control, strconv.Itoa(seen[out.Control]))
 	seen[out.Control]++
