@@ -47,6 +47,7 @@ func Evaluate(in Input) (*Result, error) {
 		AsOf:            in.Today,
 		Policy:          in.Policy,
 		Rules:           []RuleResult{},
+		Decided:         NewBaseline(j.Facts).Decided,
 		Issues:          []Issue{},
 		Closed:          []string{},
 		controls:        f.Controls,

@@ -42,6 +42,7 @@ type Result struct {
 	Rules   []RuleResult `json:"rules"`
 	Issues  []Issue      `json:"issues"`
 	Closed  []string     `json:"closed" doc:"Controls whose gap in the baseline no longer exists."`
+	Decided []string     `json:"decided,omitempty" doc:"Controls whose status, applicability or gap a person has set."`
 
 	controls []Control
 }
@@ -132,7 +133,9 @@ func (r *Result) Baseline() *Baseline {
 			)
 		}
 	}
-	return NewBaseline(f)
+	b := NewBaseline(f)
+	b.Decided = r.Decided
+	return b
 }
 
 // Threshold returns the result's figures as a threshold.
