@@ -1,5 +1,11 @@
 package api
 
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
 // Comment is a user's comment on a deliverable, on one of its items or on a pending decision. Comments
 // are never changed or deleted; mistakes are corrected in a reply.
 type Comment struct {
@@ -22,6 +28,27 @@ type CommentsInput struct {
 	Gate       Gate   `query:"gate"`
 	Item       string `query:"item" doc:"Only comments on this item, in any version."`
 	ApprovalID string `query:"approval_id"`
+	Mentions   string `query:"mentions" doc:"Only comments that mention this email address, as in @ada@acme.example."`
+}
+
+// DoesMention reports whether the comment mentions a user, by "@" and the email address.
+func (c *Comment) DoesMention(email string) bool {
+	text, name := strings.ToLower(c.Text), "@"+strings.ToLower(email)
+	for {
+		at := strings.Index(text, name)
+		if at < 0 {
+			return false
+		}
+		text = text[at+len(name):]
+		if next, _ := utf8.DecodeRuneInString(text); text == "" || !unicode.IsLetter(next) && !unicode.IsDigit(next) &&
+			!strings.HasPrefix(text, "-") && !(len(text) > 1 && text[0] == '.' && isLetterOrDigit(text[1])) {
+			return true
+		}
+	}
+}
+
+func isLetterOrDigit(b byte) bool {
+	return 'a' <= b && b <= 'z' || '0' <= b && b <= '9'
 }
 
 // CommentInput identifies a comment.

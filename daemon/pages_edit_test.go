@@ -89,6 +89,26 @@ func TestDeliverablePages(t *testing.T) {
 	if got := g.owner.must("GET", g.path(api.GetSoAItem.Path), nil); got.body["needs_review"] != false || got.str("owner") != "Ben <i>" {
 		t.Errorf("accepted: %s", got.text)
 	}
+	ids := regexp.MustCompile(`name="item" value="([^"]+)"`).FindAllStringSubmatch(v.page(table, http.StatusOK), 3)
+	two := url.Values{"do": {"edit"}, "version": {g.ids["soaVersionId"]}, "owner": {"Team"}, "item": {ids[0][1], ids[1][1]}}
+	if rec := v.post(table, table, two); rec.Header().Get("Location") != "../.."+table+"?edited=2" {
+		t.Errorf("changing two items: %d %v %s", rec.Code, rec.Header(), rec.Body)
+	}
+	owned := func() int { return strings.Count(v.page(table, http.StatusOK), ">Team</td>") }
+	if n := owned(); n != 2 {
+		t.Errorf("%d items have the owner that two were given", n)
+	}
+	if rec := v.post(table, table, url.Values{"do": {"undo"}}); rec.Code != http.StatusSeeOther || owned() != 0 {
+		t.Errorf("taking it back: %d %s", rec.Code, rec.Body)
+	}
+	for _, wrong := range []url.Values{
+		{"do": {"edit"}, "version": {g.ids["soaVersionId"]}, "owner": {"X"}}, {"do": {"edit"}, "item": {ids[0][1]}, "version": {g.ids["soaVersionId"]}},
+		{"do": {"edit"}, "item": {"x"}, "version": {g.ids["soaVersionId"]}, "owner": {"X"}}, {"do": {"nothing"}},
+	} {
+		if rec := v.post(table, table, wrong); rec.Code < 400 || rec.Code > 499 {
+			t.Errorf("%v: %d", wrong, rec.Code)
+		}
+	}
 	viewer := g.owner.addMember("vic@example.com", api.RoleViewer)
 	reader := g.w.visitorAs(viewer)
 	if page := reader.page(item, http.StatusOK); strings.Contains(page, `action="`+g.ids["soaItemId"]+`"`) {
@@ -197,8 +217,11 @@ func TestHostileTextOnPages(t *testing.T) {
 	pages := []string{
 		"/", "/account", at("/assessments/{assessmentId}"), at("/assessments/{assessmentId}/soa"), "/approvals/" + approval,
 		at("/assessments/{assessmentId}/soa?q=") + url.QueryEscape(hostile) + "&status=" + url.QueryEscape(hostile),
-		"/sign-in?next=" + url.QueryEscape(hostile),
+		"/sign-in?next=" + url.QueryEscape(hostile), "/search?q=personal+data", "/jobs", "/activity",
+		at("/assessments/{assessmentId}/documents"), at("/assessments/{assessmentId}/reports"), at("/assessments/{assessmentId}/scope"),
+		at("/assessments/{assessmentId}/activity"),
 	}
+	pages = append(pages, panelPaths...)
 	for _, i := range items {
 		pages = append(pages, at("/assessments/{assessmentId}/soa/")+i.(map[string]any)["id"].(string))
 	}

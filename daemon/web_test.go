@@ -4,12 +4,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/daemon"
 	"github.com/scf-service/service/internal/testutil/chromiumtest"
+	"github.com/scf-service/service/internal/testutil/programtest"
 )
 
 // TestPagesInABrowser signs in through the link of an approval email, reads the decision and rejects it, as a
@@ -19,7 +21,18 @@ func TestPagesInABrowser(t *testing.T) {
 	g := newGateFixture(t)
 	s := httptest.NewServer(g.w.net)
 	defer s.Close()
+	defer s.CloseClientConnections() // pages keep a stream open
 	pictures := os.Getenv("PICTURES")
+	accessible := func(name string) {
+		t.Helper()
+		problems, ok := b.Inaccessible()
+		if !ok {
+			programtest.SkipOrFail(t, "axe-core is not installed")
+		}
+		if problems != "" {
+			t.Errorf("%s: axe-core finds %s", name, problems)
+		}
+	}
 	looks := func(name string) {
 		t.Helper()
 		b.Emulate("screen", 375, "dark")
@@ -28,13 +41,21 @@ func TestPagesInABrowser(t *testing.T) {
 		b.Screenshot(pictures, name+"-dark")
 		b.Emulate("screen", 375, "light")
 		b.Screenshot(pictures, name+"-phone")
-		if got := b.EvaluateText(`document.documentElement.scrollWidth`); got != "375" {
-			t.Errorf("%s: on a phone of 375 pixels the page is %s wide", name, got)
+		if bad := b.BadLayout(); bad != "" {
+			t.Errorf("%s on a phone of 375 pixels: %s", name, bad)
 		}
 		b.Emulate("screen", 1440, "light")
 		b.Screenshot(pictures, name)
+		if bad := b.BadLayout(); bad != "" {
+			t.Errorf("%s at 1440 pixels: %s", name, bad)
+		}
+		accessible(name)
+		if slices.Contains([]string{"approval", "item", "table", "account", "assessment"}, name) {
+			b.Emulate("screen", 1440, "dark")
+			accessible(name + ", dark")
+		}
 		if n := b.EvaluateText(
-			`[...document.querySelectorAll('input:not([type=hidden]),select,textarea')].filter(i => !i.labels.length).length`,
+			`[...document.querySelectorAll('input:not([type=hidden]),select,textarea')].filter(i => !i.labels.length && !i.ariaLabel).length`,
 		); n != "0" {
 			t.Errorf("%s: %s fields have no label", name, n)
 		}
@@ -93,6 +114,8 @@ func TestPagesInABrowser(t *testing.T) {
 		{"reports", "/assessments/" + g.ids["assessmentId"] + "/reports"},
 		{"timeline", "/assessments/" + g.ids["assessmentId"] + "/activity"},
 		{"documents", "/assessments/" + g.ids["assessmentId"] + "/documents"},
+		{"document", "/assessments/" + g.ids["assessmentId"] + "/documents/" + g.ids["documentId"]},
+		{"gap", "/assessments/" + g.ids["assessmentId"] + "/gap"},
 		{"table", "/assessments/" + g.ids["assessmentId"] + "/soa"},
 		{"item", "/assessments/" + g.ids["assessmentId"] + "/soa/" + g.ids["soaItemId"]},
 	} {
@@ -108,7 +131,7 @@ func TestPagesInABrowser(t *testing.T) {
 	b.Open(s.URL + "/assessments/" + g.ids["assessmentId"] + "/soa")
 	b.WaitFor(`document.body.classList.contains("scripted")`)
 	b.Press(".", 190)
-	b.WaitFor(`document.querySelector(".pager .tag.pending")`)
+	b.WaitFor(`document.querySelector("tr.at .dot")`)
 }
 
 // TestEmailPages checks that an invalid token unsubscribes nobody.

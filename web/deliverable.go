@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"net/url"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // tablePage is the data of a deliverable's table.
@@ -29,6 +31,11 @@ type tablePage struct {
 	Descending bool
 	// MayDraft is whether the visitor may make the first version, and MaySubmit whether they may submit this one.
 	MayDraft, MaySubmit bool
+	// MayEdit is whether the visitor may change items; Bulk are the fields to change for many at once.
+	MayEdit bool
+	Bulk    []field
+	// Edited is set after a change that can be undone.
+	Edited bool
 	// First is the item to review first.
 	First string
 }
@@ -114,11 +121,80 @@ func (v *visit) showDeliverable() error {
 	mayWrite := v.may(k.Write) && a.State != api.StateClosed
 	page.MayDraft = mayWrite && page.Version == nil
 	page.MaySubmit = mayWrite && page.Version != nil && page.Version.Status == "draft"
+	if page.MayEdit = mayWrite && page.Version != nil; page.MayEdit {
+		page.Bulk = k.bulkFields()
+	}
+	page.Edited = q.Has("edited")
+	if n, err := strconv.Atoi(q.Get("edited")); err == nil {
+		v.notice = prose.Count(n, "item was", "items were") + " changed."
+	}
 	v.tabs = assessmentTabs(a, k.Noun)
 	if q.Has(savedNotice) {
 		v.notice = "Done."
 	}
 	return v.render("table.html", a.Name+": "+k.Title(), &page)
+}
+
+// bulkFields returns the fields to change for many items, none of which is set.
+func (k *kind) bulkFields() (out []field) {
+	for _, f := range k.blankFields() {
+		if !slices.Contains(k.bulk, f.Name) {
+			continue
+		}
+		f.Value, f.Prefix = "", "many-"
+		if f.Kind == "select" {
+			f.Options = slices.Insert(slices.Clone(f.Options), 0, option{"", "Leave as it is"})
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// blankFields returns the fields of an item without values.
+func (k *kind) blankFields() []field {
+	switch k.Gate {
+	case api.GateSoA:
+		return soaItemPage(&api.SoAItem{}).Fields
+	case api.GateGapAnalysis:
+		return findingPage(&api.Finding{}).Fields
+	case api.GateMaturity:
+		return scorePage(&api.MaturityScore{}).Fields
+	}
+	return planItemPage(&api.POAMItem{}).Fields
+}
+
+// editMany changes the chosen items, and returns how many were changed. What is empty is left as it is.
+func (v *visit) editMany(k *kind) (int, error) {
+	version, items := v.field("version"), v.r.PostForm["item"]
+	set := map[string]any{}
+	if v.field("do") == "accept" {
+		set["needs_review"] = false
+	} else {
+		for _, f := range k.bulkFields() {
+			if entered := v.field(f.Name); entered != "" {
+				set[f.Name] = f.toAPI(entered)
+			}
+		}
+	}
+	switch {
+	case len(items) == 0:
+		return 0, api.Invalid("item", "choose at least one item")
+	case len(set) == 0:
+		return 0, api.Invalid("", "choose what to change")
+	}
+	raw, err := json.Marshal(set)
+	if err != nil {
+		return 0, err
+	}
+	if revision := v.field("revision"); revision != "" && len(items) == 1 { // accepted as it was shown
+		_, err := k.change(v, items[0], api.Match{IfMatch: strconv.Quote(revision)}, raw)
+		return 1, err
+	}
+	result, err := k.edit(v, version, items, raw)
+	if err != nil {
+		return 0, err
+	}
+	return len(result.Lines), nil
 }
 
 // column returns the cell in one of the kind's columns.

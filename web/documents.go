@@ -104,7 +104,10 @@ func (v *visit) uploadDocuments() error {
 		}
 	}
 	if v.r.Header.Get("Accept") == "text/plain" { // the page's script shows the answer beside the file
-		return v.answerUpload(&page)
+		if len(page.Refused) > 0 {
+			return v.answerScript(api.Invalid("", "%s", page.Refused[0].Text))
+		}
+		return v.answerScript(nil)
 	}
 	if added+len(page.Refused) == 0 {
 		v.status, v.complaint = http.StatusBadRequest, "Choose at least one file."
@@ -117,19 +120,6 @@ func (v *visit) uploadDocuments() error {
 		return v.renderDocuments(&page)
 	}
 	return v.redirect("assessments/" + a.ID + "/documents")
-}
-
-// answerUpload answers the page's script: with the reason if the file was refused.
-func (v *visit) answerUpload(page *documentsPage) error {
-	v.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	v.w.Header().Set("Cache-Control", "no-store")
-	if len(page.Refused) == 0 {
-		v.w.WriteHeader(http.StatusNoContent)
-		return nil
-	}
-	v.w.WriteHeader(http.StatusBadRequest)
-	_, err := io.WriteString(v.w, page.Refused[0].Text)
-	return err
 }
 
 // documentPage is the data of the page of a document: its passages in order, around the chosen one.

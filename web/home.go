@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"net/url"
 	"slices"
 
 	"github.com/scf-service/service/api"
@@ -13,7 +14,9 @@ type homePage struct {
 	Waiting     []waiting
 	Mine        []planRow
 	Assessments []assessmentRow
-	MayCreate   bool
+	// Mentions are the comments that mention the visitor, newest first.
+	Mentions  []mentionRow
+	MayCreate bool
 	// More is the number of further assessments.
 	More int
 }
@@ -36,6 +39,27 @@ type planRow struct {
 	api.POAMItem
 	AssessmentName string
 	Overdue        bool
+}
+
+// mentionRow is a comment that mentions the visitor. Href is where it is, relative to the start page.
+type mentionRow struct {
+	api.Comment
+	AssessmentName, Href string
+}
+
+// maxMentions is the number of mentions on the start page.
+const maxMentions = 10
+
+// mentionsIn returns the comments of an assessment that mention the visitor.
+func (v *visit) mentionsIn(a api.Assessment) (out []mentionRow, err error) {
+	list, err := all(v, api.ListComments, &api.CommentsInput{
+		AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Mentions: v.me.User.Email,
+	})
+	for i := range list {
+		c := &list[i]
+		out = append(out, mentionRow{*c, a.Name, "assessments/" + a.ID + "/" + kindOf(c.Gate).Noun + "?q=" + url.QueryEscape(orEmpty(c.Item))})
+	}
+	return out, err
 }
 
 // openSummaries is the number of assessments whose totals and plan items the start page shows.
@@ -71,10 +95,17 @@ func (v *visit) showHome() error {
 				return err
 			}
 			page.Mine = append(page.Mine, mine...)
+			mentions, err := v.mentionsIn(a)
+			if err != nil {
+				return err
+			}
+			page.Mentions = append(page.Mentions, mentions...)
 		}
 		page.Assessments = append(page.Assessments, row)
 	}
 	slices.SortStableFunc(page.Mine, func(a, b planRow) int { return cmp.Compare(a.CurrentDueDate(), b.CurrentDueDate()) })
+	slices.SortStableFunc(page.Mentions, func(a, b mentionRow) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	page.Mentions = page.Mentions[:min(len(page.Mentions), maxMentions)]
 	page.MayCreate = v.may("assessment:write")
 	return v.render("home.html", "Home", page)
 }

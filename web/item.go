@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/lazyregexp"
 	"github.com/scf-service/service/internal/prose"
 )
 
@@ -29,8 +30,14 @@ type itemPage struct {
 	// Review is set if the item needs review; Left is the number of items that do.
 	Review bool
 	Left   int
-	// nextReview is the ID of the other item to review first, or "".
-	nextReview string
+	// NextReview is the ID of the other item to review first, or "".
+	NextReview string
+	// History are the item's changes, newest first.
+	History []api.AuditEvent
+	// People are the members to mention, by email address.
+	People []api.Member
+	// Saved is set after a change that can be undone.
+	Saved bool
 	// Previous and Next are the IDs of the neighbors in the table, or "".
 	Previous, Next      string
 	MayEdit, MayComment bool
@@ -97,6 +104,21 @@ func levelChoice(name, label string, value int) field {
 	return f
 }
 
+// Pieces splits a comment at the people whom it mentions.
+func (p *itemPage) Pieces(text string) (out []part) {
+	for {
+		found := mention.FindStringIndex(text)
+		if found == nil {
+			return append(out, part{Text: text})
+		}
+		out = append(out, part{Text: text[:found[0]]}, part{text[found[0]:found[1]], true})
+		text = text[found[1]:]
+	}
+}
+
+// mention matches a person in a comment: "@" and the email address.
+var mention = lazyregexp.New(`@[^\s@]+@[^\s@]*[\pL\pN]`)
+
 // QuotesOf returns the quotes that concern a statement.
 func (p *itemPage) QuotesOf(statement string) (out []api.Evidence) {
 	for _, e := range p.Evidence {
@@ -123,7 +145,7 @@ func (v *visit) showItem() error {
 		return err
 	}
 	if v.r.URL.Query().Has("saved") {
-		v.notice = "Saved."
+		v.notice, page.Saved = "Saved.", page.MayEdit
 	}
 	return v.renderItem(page)
 }
@@ -161,14 +183,33 @@ func (v *visit) readItem() (*itemPage, error) {
 	queue := reviewQueue(rows)
 	page.Left = len(queue)
 	if at := slices.IndexFunc(queue, func(r row) bool { return r.ID != page.ID }); at >= 0 {
-		page.nextReview = queue[at].ID
+		page.NextReview = queue[at].ID
 	}
 	page.Comments, err = all(v, api.ListComments, &api.CommentsInput{
 		AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Gate: k.Gate, Item: page.Code,
 	})
 	page.MayEdit = v.may(k.Write) && page.Version != nil && page.VersionID == page.Version.ID && a.State != api.StateClosed
 	page.MayComment = v.may(api.CommentWrite)
-	return page, err
+	if err != nil {
+		return nil, err
+	}
+	if page.MayComment && v.may("member:read") {
+		l, err := do(v, api.ListMembers, &api.OrgMembersInput{OrgInput: v.org(), Status: "active", Paging: api.Paging{Limit: api.MaxListLimit}})
+		if err != nil {
+			return nil, err
+		}
+		page.People = l.Data
+	}
+	if v.may("audit:read") {
+		l, err := do(v, api.ListAuditEvents, &api.AuditInput{
+			Paging: api.Paging{Limit: 50}, AuditFilter: api.AuditFilter{ResourceID: page.ID},
+		})
+		if err != nil {
+			return nil, err
+		}
+		page.History = l.Data
+	}
+	return page, nil
 }
 
 // changeItem saves the changed fields of an item, accepts it, or adds a comment. If somebody else has changed
@@ -191,7 +232,7 @@ func (v *visit) changeItem() error {
 	}
 	next, patch := "", map[string]any{}
 	if v.r.PostForm.Has("accept") {
-		next, patch["needs_review"] = page.nextReview, false
+		next, patch["needs_review"] = page.NextReview, false
 	} else {
 		patch = page.readFields(v)
 	}

@@ -30,6 +30,10 @@ type kind struct {
 	// change sends a patch of the item, and returns the ID of the changed item: another one if the version was
 	// no longer a draft.
 	change func(v *visit, id string, match api.Match, patch []byte) (string, error)
+	// edit changes many items at once, or none; set is a patch like that of change.
+	edit func(v *visit, versionID string, itemIDs []string, set []byte) (*api.EditResult, error)
+	// bulk are the fields that can be changed for many items.
+	bulk []string
 	// draft makes the first version, and submit puts one under review.
 	draft, submit func(v *visit, id string) error
 }
@@ -37,6 +41,7 @@ type kind struct {
 // row is an item as its table shows it, after control and title.
 type row struct {
 	ID, Code, Title string
+	Revision        int
 	Cells           []cell
 	// Review is set if the item needs review, and Confidence is how sure the automatic verdict is.
 	Review     bool
@@ -95,6 +100,12 @@ var kinds = []kind{
 			in := api.UpdateSoAItemInput{SoAItemID: id, Match: match}
 			return changeOf(v, api.UpdateSoAItem, &in, &in.Body, patch, func(x *api.SoAItem) string { return x.ID })
 		},
+		bulk: []string{"implementation_status", "applicability", "owner", "needs_review", "note", "rationale"},
+		edit: func(v *visit, id string, items []string, set []byte) (*api.EditResult, error) {
+			in := api.EditSoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}}
+			in.Body.ItemIDs = items
+			return editOf(v, api.EditSoAItems, &in, &in.Body.Set, set)
+		},
 		draft: func(v *visit, id string) error {
 			return call(v, api.DraftSoA, &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: id}})
 		},
@@ -119,6 +130,12 @@ var kinds = []kind{
 			in := api.UpdateFindingInput{FindingID: id, Match: match}
 			return changeOf(v, api.UpdateFinding, &in, &in.Body, patch, func(x *api.Finding) string { return x.ID })
 		},
+		bulk: []string{"status", "severity", "owner", "due_date", "note"},
+		edit: func(v *visit, id string, items []string, set []byte) (*api.EditResult, error) {
+			in := api.EditFindingsInput{GapInput: api.GapInput{GapVersionID: id}}
+			in.Body.ItemIDs = items
+			return editOf(v, api.EditFindings, &in, &in.Body.Set, set)
+		},
 		draft: func(v *visit, id string) error { return call(v, api.DraftGap, &api.AssessmentInput{AssessmentID: id}) },
 		submit: func(v *visit, id string) error {
 			return call(v, api.SubmitGap, &api.GapInput{GapVersionID: id})
@@ -141,6 +158,12 @@ var kinds = []kind{
 		change: func(v *visit, id string, match api.Match, patch []byte) (string, error) {
 			in := api.UpdateMaturityScoreInput{MaturityScoreInput: api.MaturityScoreInput{MaturityScoreID: id}, Match: match}
 			return changeOf(v, api.UpdateMaturityScore, &in, &in.Body, patch, func(x *api.MaturityScore) string { return x.ID })
+		},
+		bulk: []string{"level", "target_level", "note", "rationale"},
+		edit: func(v *visit, id string, items []string, set []byte) (*api.EditResult, error) {
+			in := api.EditMaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}}
+			in.Body.ItemIDs = items
+			return editOf(v, api.EditMaturityScores, &in, &in.Body.Set, set)
 		},
 		draft: func(v *visit, id string) error {
 			return call(v, api.DraftMaturity, &api.AssessmentInput{AssessmentID: id})
@@ -165,6 +188,12 @@ var kinds = []kind{
 		change: func(v *visit, id string, match api.Match, patch []byte) (string, error) {
 			in := api.UpdatePOAMItemInput{POAMItemID: id, Match: match}
 			return changeOf(v, api.UpdatePOAMItem, &in, &in.Body, patch, func(x *api.POAMItem) string { return x.ID })
+		},
+		bulk: []string{"status", "owner", "due_date", "comments"},
+		edit: func(v *visit, id string, items []string, set []byte) (*api.EditResult, error) {
+			in := api.EditPOAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}}
+			in.Body.ItemIDs = items
+			return editOf(v, api.EditPOAMItems, &in, &in.Body.Set, set)
 		},
 		draft: func(v *visit, id string) error { return call(v, api.DraftPOAM, &api.AssessmentInput{AssessmentID: id}) },
 		submit: func(v *visit, id string) error {
@@ -248,9 +277,17 @@ func changeOf[I, T any](v *visit, op api.Op[I, T], in *I, body any, patch []byte
 	return id(out), nil
 }
 
+func editOf[I any](v *visit, op api.Op[I, api.EditResult], in *I, body any, set []byte) (*api.EditResult, error) {
+	if err := json.Unmarshal(set, body); err != nil {
+		return nil, api.Invalid("", "the form can't be read: %v", err)
+	}
+	return do(v, op, in)
+}
+
 func soaRow(i *api.SoAItem) row {
 	return row{
-		ID: i.ID, Updated: i.UpdatedAt, Code: i.ControlCode, Title: i.ControlTitle, Review: i.NeedsReview, Confidence: i.Confidence,
+		ID: i.ID, Revision: i.Revision, Updated: i.UpdatedAt, Code: i.ControlCode, Title: i.ControlTitle,
+		Review: i.NeedsReview, Confidence: i.Confidence,
 		Cells: []cell{
 			tagCell(i.ImplementationStatus), tagCell(i.Applicability), tagCell(i.EvidenceCoverage),
 			textCell(i.Owner), numberCell(fmt.Sprintf("%.2f", i.Confidence), i.Confidence),
@@ -285,7 +322,7 @@ func soaItemPage(i *api.SoAItem) *itemPage {
 
 func findingRow(f *api.Finding) row {
 	return row{
-		ID: f.ID, Updated: f.UpdatedAt, Code: f.ControlCode, Title: f.ControlTitle, Confidence: f.Confidence,
+		ID: f.ID, Revision: f.Revision, Updated: f.UpdatedAt, Code: f.ControlCode, Title: f.ControlTitle, Confidence: f.Confidence,
 		Cells: []cell{
 			tagCell(f.Severity),
 			{Text: prose.Label(f.Result), Tone: string(f.Result)},
@@ -329,7 +366,7 @@ func scoreRow(s *api.MaturityScore) row {
 		previous = numberCell(strconv.Itoa(*s.PreviousLevel), float64(*s.PreviousLevel))
 	}
 	return row{
-		ID: s.ID, Updated: s.UpdatedAt, Code: s.ControlCode, Title: s.ControlTitle, Confidence: s.Confidence,
+		ID: s.ID, Revision: s.Revision, Updated: s.UpdatedAt, Code: s.ControlCode, Title: s.ControlTitle, Confidence: s.Confidence,
 		Cells: []cell{level(s.Level), level(s.TargetLevel), previous, numberCell(fmt.Sprintf("%.2f", s.Confidence), s.Confidence)},
 	}
 }
@@ -352,7 +389,7 @@ func scorePage(s *api.MaturityScore) *itemPage {
 
 func planItemRow(i *api.POAMItem) row {
 	return row{
-		ID: i.ID, Updated: i.UpdatedAt, Code: i.POAMCode, Title: i.ControlCode + " " + i.ControlTitle,
+		ID: i.ID, Revision: i.Revision, Updated: i.UpdatedAt, Code: i.POAMCode, Title: i.ControlCode + " " + i.ControlTitle,
 		Cells: []cell{
 			orderedTagCell(i.Status, api.POAMStatuses), tagCell(i.Severity),
 			numberCell(strconv.Itoa(i.Priority), float64(i.Priority)), textCell(i.Owner),

@@ -31,6 +31,7 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 		"time":     print.FormatTime,
 		"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"count":    prose.Count,
+		"changes":  changesText,
 		"percent":  func(p *float64) int { return int(*p + 0.5) },
 		"sentence": func(s any) string { return sentence(text(s)) },
 	}

@@ -358,7 +358,7 @@ type problem struct{ Text, TraceID string }
 func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, e *api.Error) {
 	status := e.HTTPStatus()
 	text := sentence(e.Message)
-	if e.Code == api.CodeInternal {
+	if e.Code == api.CodeInternal && r.Context().Err() == nil { // not for who went to another page meanwhile
 		s.Logger.Error("a page failed", "path", r.URL.Path, "error", errors.Join(e, e.Unwrap()))
 	}
 	if status == http.StatusNotFound {

@@ -2,6 +2,10 @@ package web
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/scf-service/service/api"
@@ -101,24 +105,54 @@ func (v *visit) changeAssessment() error {
 	return v.redirect("assessments/" + a.ID)
 }
 
-// changeDeliverable drafts a deliverable, or submits its newest version.
+// changeDeliverable drafts a deliverable, submits its newest version, or changes, accepts or undoes many items at once.
 func (v *visit) changeDeliverable() error {
 	k, a, err := v.findDeliverable()
 	if err != nil {
 		return err
 	}
+	base, changed := "assessments/"+a.ID+"/"+k.Noun, 0
+	to := base + "?" + savedNotice
 	switch v.field("do") {
 	case "draft":
 		err = k.draft(v, a.ID)
 	case "submit":
 		err = k.submit(v, v.field("version"))
+	case "edit", "accept":
+		changed, err = v.editMany(k)
+		to = base + "?edited=" + strconv.Itoa(changed)
+	case "undo":
+		_, err = do(v, api.Undo, &api.UndoInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}})
+		if item := v.field("item"); item != "" {
+			to = base + "/" + url.PathEscape(item) + "?" + savedNotice
+		}
 	default:
-		return api.Invalid("do", "the form is not from this page; go back, reload the page and try again")
+		err = api.Invalid("do", "the form is not from this page; go back, reload the page and try again")
+	}
+	if v.r.Header.Get("Accept") == "text/plain" { // the page's script shows the answer
+		return v.answerScript(err)
 	}
 	if err != nil {
 		return v.refuse(err, v.showDeliverable)
 	}
-	return v.redirect("assessments/" + a.ID + "/" + k.Noun + "?" + savedNotice)
+	return v.redirect(to)
+}
+
+// answerScript answers the page's script: with the reason if what it asked for was refused.
+func (v *visit) answerScript(err error) error {
+	if api.IsCode(err, api.CodeUnauthorized) || api.IsCode(err, api.CodeInternal) {
+		return err
+	}
+	v.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	v.w.Header().Set("Cache-Control", "no-store")
+	if err == nil {
+		v.w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	e := api.AsError(err)
+	v.w.WriteHeader(e.HTTPStatus())
+	_, err = io.WriteString(v.w, sentence(e.Message))
+	return err
 }
 
 func call[I, O any](v *visit, op api.Op[I, O], in *I) error {

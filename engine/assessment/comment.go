@@ -153,7 +153,8 @@ func (s *Service) ListComments(ctx context.Context, by api.Caller, in *api.Comme
 		Index: "assessment", Prefix: store.K(in.AssessmentID),
 		Filter: store.FilterIf(api.HasFilters(in), func(c *api.Comment) bool {
 			return (in.Gate == "" || c.Gate == in.Gate) && (in.Item == "" || c.Item != nil && strings.EqualFold(*c.Item, in.Item)) &&
-				(in.ApprovalID == "" || c.ApprovalID != nil && *c.ApprovalID == in.ApprovalID)
+				(in.ApprovalID == "" || c.ApprovalID != nil && *c.ApprovalID == in.ApprovalID) &&
+				(in.Mentions == "" || c.DoesMention(in.Mentions))
 		}),
 	})
 }

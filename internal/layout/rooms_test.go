@@ -22,7 +22,7 @@ cli               → mcp internal/linereader internal/regularfile cli/contexts 
 tui               → internal/regularfile cli/print client api internal/itemfilter internal/prose
 mcp               → internal/linereader client api
 daemon            → web engine engine/identity engine/idempotency api internal/tracing internal/lazyregexp
-web               → cli/print client api internal/prose
+web               → cli/print client api internal/prose internal/lazyregexp
 cli/contexts      → internal/regularfile internal/lazyregexp
 cli/print         → api internal/prose
 

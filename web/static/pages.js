@@ -28,6 +28,7 @@
       localTimes(main);
     };
     events.addEventListener("change", reload);
+    events.addEventListener("open", () => { if (main.dataset.busy) reload(); }); // it may have changed meanwhile
     addEventListener("pagehide", () => events.close());
   }
 
@@ -211,30 +212,161 @@
       body.append(...rows.map((r) => r.tr));
       at = -1;
     });
+    // What was filtered is kept when the reader comes back from an item.
+    const kept = "filter " + location.pathname;
+    if (!location.search) {
+      [q.value, status.value] = JSON.parse(sessionStorage.getItem(kept) || '["",""]');
+      if (status.selectedIndex < 0) status.selectedIndex = 0;
+      filter();
+    }
+    addEventListener("pagehide", () => sessionStorage.setItem(kept, JSON.stringify([q.value, status.value])));
+
+    const many = document.getElementById("many"), box = document.getElementById("many-box"), problem = document.getElementById("problem");
+    const check = (r) => r.tr.querySelector("input[type=checkbox]");
+    const marked = () => many ? rows.filter((r) => check(r).checked) : [];
+    const counted = () => { if (many) document.getElementById("chosen").textContent = marked().length + " chosen."; };
+    body.addEventListener("change", counted);
+    const seek = (by) => {
+      for (let step = 1, n = at; step <= rows.length; step++) {
+        n = (n + by + rows.length) % rows.length;
+        if (!rows[n].tr.hidden && rows[n].tr.querySelector(".dot")) return mark(n);
+      }
+    };
+    const accept = async () => {
+      const chosen = marked().length ? marked() : rows[at] ? [rows[at]] : [];
+      if (!chosen.length || !many || !many.querySelector("button[value=accept]")) return;
+      const form = new URLSearchParams({ csrf: many.elements.csrf.value, version: many.elements.version.value, do: "accept" });
+      for (const r of chosen) form.append("item", check(r).value);
+      if (chosen.length === 1) form.set("revision", chosen[0].tr.dataset.revision);
+      const answer = await fetch(many.action, { method: "POST", headers: { Accept: "text/plain" }, body: form });
+      problem.hidden = answer.status === 204;
+      if (!problem.hidden) {
+        problem.textContent = answer.status === 401 ? "Your session has ended: reload the page." : await answer.text();
+        return;
+      }
+      const left = document.getElementById("left");
+      for (const r of chosen) {
+        const dot = r.tr.querySelector(".dot");
+        if (dot && left) left.textContent -= 1;
+        if (dot) dot.remove();
+        check(r).checked = false;
+        r.tr.dataset.revision = +r.tr.dataset.revision + 1;
+      }
+      counted();
+      document.getElementById("undo").form.hidden = false;
+      seek(1);
+    };
+    const edit = (names) => {
+      const field = names.split(" ").map((n) => document.getElementById("many-" + n)).find(Boolean);
+      if (!field) return;
+      if (!marked().length && rows[at]) check(rows[at]).checked = true;
+      counted();
+      box.open = true;
+      field.focus();
+    };
+    const fields = {
+      s: "implementation_status status", a: "applicability", v: "severity", o: "owner", n: "note comments", d: "due_date", e: "rationale", l: "level",
+    };
+    const shown = () => rows.filter((r) => !r.tr.hidden);
+    let onlyReview = false;
+    const acts = {
+      j: () => move(1), ArrowDown: () => move(1), k: () => move(-1), ArrowUp: () => move(-1), ".": () => seek(1), ",": () => seek(-1),
+      Home: () => { mark(-1); move(1); }, End: () => { at = rows.length; move(-1); }, G: () => acts.End(),
+      "/": () => { q.focus(); q.select(); },
+      w: () => { onlyReview = !onlyReview; for (const r of rows) r.tr.hidden = onlyReview && !r.tr.querySelector(".dot"); },
+    };
+    if (many) Object.assign(acts, {
+      y: accept,
+      " ": () => { if (rows[at]) check(rows[at]).checked = !check(rows[at]).checked; counted(); move(1); },
+      "*": () => { const on = shown().some((r) => !check(r).checked); for (const r of shown()) check(r).checked = on; counted(); },
+      Escape: () => { for (const r of marked()) check(r).checked = false; counted(); },
+      u: () => document.getElementById("undo").click(),
+      S: () => document.getElementById("submit")?.focus(),
+    });
     document.addEventListener("keydown", (event) => {
       if (event.target === q && event.key === "Escape") { q.value = ""; filter(); q.blur(); }
       if (event.target === q && event.key === "Enter") { move(1); event.preventDefault(); }
       if (typing(event)) return;
-      if (event.key === "j" || event.key === "ArrowDown") { move(1); event.preventDefault(); }
-      if (event.key === "k" || event.key === "ArrowUp") { move(-1); event.preventDefault(); }
-      if (event.key === "/") { q.focus(); q.select(); event.preventDefault(); }
-      if (event.key === ".") document.getElementById("review")?.click();
+      const act = acts[event.key] || many && fields[event.key] && (() => edit(fields[event.key]));
+      if (!act) return;
+      act();
+      event.preventDefault();
     });
   }
 
   // Items: the keys of the terminal interface.
+  const quotes = [...document.querySelectorAll(".quote")];
+  let quote = -1;
+  const choose = (n) => {
+    quotes[quote]?.classList.remove("at");
+    quote = Math.max(0, Math.min(quotes.length - 1, n));
+    quotes[quote]?.classList.add("at");
+    quotes[quote]?.scrollIntoView({ block: "nearest" });
+  };
   document.addEventListener("keydown", (event) => {
     if (typing(event) || table) return;
+    const past = document.getElementById("history");
     const keys = {
-      j: "a[rel=next]", k: "a[rel=prev]", y: "#accept", s: "#implementation_status, #status", a: "#applicability",
-      v: "#severity", o: "#owner", n: "#note", d: "#due_date", e: "#rationale, #recommendation",
+      j: "a[rel=next]", k: "a[rel=prev]", y: "#accept", ".": "#review", u: "#undo", s: "#implementation_status, #status", a: "#applicability",
+      v: "#severity", o: "#owner", n: "#note", d: "#due_date", e: "#rationale, #recommendation", l: "#level",
     };
+    if (event.key === "]") choose(quote + 1);
+    if (event.key === "[") choose(quote - 1);
+    if (event.key === "p" && quotes.length) quotes[Math.max(0, quote)].querySelector("a").click();
+    if (event.key === "h" && past) { past.open = !past.open; past.scrollIntoView({ block: "nearest" }); }
     const e = Object.hasOwn(keys, event.key) && document.querySelector(keys[event.key]);
     if (!e) return;
     e.focus();
     if (/^(A|BUTTON)$/.test(e.tagName)) e.click();
     event.preventDefault();
   });
+
+  // ? shows the keys of the page.
+  const help = table ? {
+    "j k": "down and up", "/": "filter", ". ,": "next and previous to review", y: "accept the item, or all chosen", "space *": "choose the item, or all shown",
+    "s a v l o n d e": "change status, applicability, severity, level, owner, note, due date or rationale of the chosen", u: "undo",
+    w: "only those to review", Enter: "open", Esc: "clear the filter or the choice", S: "to the button that submits",
+  } : {
+    "j k": "next and previous item", ".": "next to review", y: "accept and go on", "s a v l o n d e": "change a field", "[ ]": "choose a quote",
+    p: "open the quote in its document", h: "history", u: "undo",
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "?" || typing(event) || !(table || document.querySelector(".pager"))) return;
+    const dialog = document.createElement("dialog"), list = document.createElement("dl"), close = document.createElement("button");
+    dialog.className = "keys";
+    dialog.setAttribute("aria-label", "Keys");
+    for (const [key, does] of Object.entries(help)) {
+      const dt = document.createElement("dt"), dd = document.createElement("dd");
+      dt.append(Object.assign(document.createElement("kbd"), { textContent: key }));
+      dd.textContent = does;
+      list.append(dt, dd);
+    }
+    close.textContent = "Close";
+    close.onclick = () => dialog.close();
+    dialog.onclose = () => dialog.remove();
+    dialog.append(list, close);
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+
+  // Comments: @ suggests people.
+  const comment = document.getElementById("comment"), people = document.querySelector(".people");
+  if (comment && people) {
+    comment.addEventListener("input", () => {
+      const begun = /@([^\s@]*)$/.exec(comment.value.slice(0, comment.selectionStart));
+      let shown = 0;
+      people.hidden = !begun;
+      for (const li of people.children) li.hidden = !begun || !li.textContent.toLowerCase().includes(begun[1].toLowerCase()) || ++shown > 6;
+    });
+    people.addEventListener("click", (event) => {
+      const chosen = event.target.closest("button");
+      if (!chosen) return;
+      const end = comment.selectionStart;
+      comment.setRangeText(chosen.value + " ", comment.value.lastIndexOf("@", end - 1) + 1, end, "end");
+      people.hidden = true;
+      comment.focus();
+    });
+  }
 
   function typing(event) {
     return event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);

@@ -189,7 +189,7 @@ func (b *Browser) Open(address string) {
 // WaitFor waits until a JavaScript expression is true in the page, or in one that follows it.
 func (b *Browser) WaitFor(expression string) {
 	b.t.Helper()
-	promise := "new Promise(r => { const look = () => (" + expression +
+	promise := "new Promise(r => { const look = () => document.readyState === 'complete' && (" + expression +
 		") ? r(true) : setTimeout(look, 10); look(); setTimeout(() => r(false), 30000); })"
 	for range 20 {
 		isTrue, err := b.tryEvaluate(promise)
@@ -282,4 +282,123 @@ func (b *Browser) Emulate(media string, width int, colorScheme string) {
 		map[string]any{"media": media, "features": []map[string]string{{"name": "prefers-color-scheme", "value": colorScheme}}},
 		nil,
 	)
+}
+
+// place returns the coordinates of the middle of an element, which is scrolled into view.
+func (b *Browser) place(selector string) (x, y float64) {
+	b.t.Helper()
+	b.WaitFor("document.querySelector(`" + selector + "`)")
+	text := b.EvaluateText("(e => { e.scrollIntoView({block: 'center', behavior: 'instant'}); const r = e.getClientRects()[0];" +
+		" return (r.left + r.width / 2) + ' ' + (r.top + r.height / 2); })(document.querySelector(`" + selector + "`))")
+	if _, err := fmt.Sscan(text, &x, &y); err != nil {
+		b.t.Fatalf("%s has no place: %s", selector, text)
+	}
+	return x, y
+}
+
+// Click clicks the middle of an element with the mouse.
+func (b *Browser) Click(selector string) {
+	b.t.Helper()
+	x, y := b.place(selector)
+	if hit := b.EvaluateText(fmt.Sprintf("(e => !!(e = document.elementFromPoint(%f, %f)) && !!e.closest(`%s`) || "+
+		"document.querySelector(`%s`).contains(e))()", x, y, selector, selector)); hit != "true" {
+		b.t.Fatalf("another element covers %s", selector)
+	}
+	for _, kind := range []string{"mousePressed", "mouseReleased"} {
+		b.Call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1}, nil)
+	}
+}
+
+// TabTo moves the focus to an element with the Tab key.
+func (b *Browser) TabTo(selector string) {
+	b.t.Helper()
+	for range 400 {
+		if b.EvaluateText("!!document.activeElement && document.activeElement.matches(`"+selector+"`)") == "true" {
+			return
+		}
+		b.Press("Tab", 9)
+	}
+	b.t.Fatalf("the Tab key does not reach %s", selector)
+}
+
+// SetFiles chooses files in a field for files.
+func (b *Browser) SetFiles(selector string, paths ...string) {
+	b.t.Helper()
+	var document struct {
+		Root struct {
+			NodeID int `json:"nodeId"`
+		} `json:"root"`
+	}
+	b.Call("DOM.getDocument", nil, &document)
+	var node struct {
+		NodeID int `json:"nodeId"`
+	}
+	b.Call("DOM.querySelector", map[string]any{"nodeId": document.Root.NodeID, "selector": selector}, &node)
+	b.Call("DOM.setFileInputFiles", map[string]any{"nodeId": node.NodeID, "files": paths}, nil)
+}
+
+// DropFiles drops files or folders on the page.
+func (b *Browser) DropFiles(paths ...string) {
+	b.t.Helper()
+	data := map[string]any{"items": []any{}, "files": paths, "dragOperationsMask": 1}
+	for _, kind := range []string{"dragEnter", "dragOver", "drop"} {
+		b.Call("Input.dispatchDragEvent", map[string]any{"type": kind, "x": 100, "y": 300, "data": data}, nil)
+	}
+}
+
+// badLayout returns what is cut off, overlaps or sticks out of the page sideways.
+const badLayout = `(() => {
+	const out = [], wide = document.documentElement.clientWidth, name = (e) => e.tagName.toLowerCase() + (e.id ? "#" + e.id : "") +
+		"." + e.className + " " + (e.textContent || "").trim().slice(0, 30);
+	if (document.documentElement.scrollWidth > wide) out.push("the page scrolls sideways: " + document.documentElement.scrollWidth);
+	const scrolls = (e) => {
+		for (; e && e !== document.body; e = e.parentElement) if (/auto|scroll/.test(getComputedStyle(e).overflowX)) return true;
+	};
+	const visible = (e) => e.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true }) &&
+		!e.closest(".hidden, .skip, .actions .stack > label");
+	for (const e of document.querySelectorAll("body *")) {
+		if (!visible(e)) continue;
+		const r = e.getBoundingClientRect(), style = getComputedStyle(e);
+		if (r.width && (r.right > wide + 1 || r.left < -1) && !scrolls(e)) out.push("sticks out: " + name(e));
+		const cut = style.overflowX === "hidden" && e.scrollWidth > e.clientWidth + 1 && !/PROGRESS|SVG/i.test(e.tagName);
+		if (cut) out.push("cut off: " + name(e));
+	}
+	const controls = [...document.querySelectorAll("a, button, input, select, textarea, summary")].filter(visible).slice(0, 300);
+	const rects = controls.map((e) => [...e.getClientRects()]);
+	for (let i = 0; i < controls.length; i++) for (let j = i + 1; j < controls.length; j++) {
+		if (controls[i].contains(controls[j]) || controls[j].contains(controls[i])) continue;
+		for (const a of rects[i]) for (const b of rects[j]) {
+			if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2) {
+				out.push("overlap: " + name(controls[i]) + " and " + name(controls[j]));
+			}
+		}
+	}
+	return out.slice(0, 5).join("\n");
+})()`
+
+// BadLayout describes what is cut off, overlaps or sticks out of the page sideways; "" if nothing does.
+func (b *Browser) BadLayout() string {
+	b.t.Helper()
+	return b.EvaluateText(badLayout)
+}
+
+// axePath is where tools/setup installs axe-core, in the user's cache folder.
+const axePath = "service-tools/axe/node_modules/axe-core/axe.min.js"
+
+// Inaccessible returns what axe-core finds wrong with the page, or "". It returns ok as false if axe-core isn't installed.
+func (b *Browser) Inaccessible() (problems string, ok bool) {
+	b.t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if b.EvaluateText(`typeof axe`) == "undefined" {
+		script, err := os.ReadFile(filepath.Join(cache, axePath))
+		if err != nil {
+			return "", false
+		}
+		b.EvaluateText(string(script) + "\n;1")
+	}
+	return b.EvaluateText(`axe.run(document, {resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]})
+		.then(r => r.violations.map(v => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map(n => n.target + " " + n.html.slice(0, 120)).join(" | ")).join("\n"))`), true
 }
