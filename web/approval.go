@@ -15,6 +15,8 @@ type approvalPage struct {
 	Comments []api.Comment
 	// Reason is what the visitor has entered.
 	Reason string
+	// MayDelegate is whether the visitor may let somebody else decide.
+	MayDelegate bool
 	// MayDecide is whether the visitor may decide.
 	MayDecide bool
 	// Noun is the deliverable's name in addresses and commands.
@@ -51,6 +53,7 @@ func (v *visit) renderApproval(p *api.Approval) (err error) {
 	}
 	isDelegate := slices.ContainsFunc(p.Delegates, func(d api.Delegate) bool { return d.UserID == v.me.User.ID })
 	page.MayDecide = p.Status == api.ApprovalPending && (v.may(api.ApprovalDecide) || isDelegate)
+	page.MayDelegate = v.may(api.ApprovalDecide)
 	return v.render("approval-decision.html", page.Assessment.Name+": "+p.Gate.Title(), &page)
 }
 

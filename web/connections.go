@@ -104,7 +104,7 @@ func (v *visit) enableIntegration(on bool) error {
 // integrationFields returns the fields of a type's settings, with their values. Secrets are never shown.
 func integrationFields(t api.IntegrationType, have *api.Integration) (out []field) {
 	for _, f := range t.Config {
-		x := textField("config."+f.Name, label(f.Name)).hinted(prose.Capitalize(f.Doc) + ".")
+		x := textField("config."+f.Name, label(f.Name)).hinted(hintOf(f))
 		x.Required = f.Required
 		given := f.Default
 		if have != nil {
@@ -129,7 +129,7 @@ func integrationFields(t api.IntegrationType, have *api.Integration) (out []fiel
 		out = append(out, x)
 	}
 	for _, f := range t.Secrets {
-		x := textField("secret."+f.Name, label(f.Name)).asKind("password").hinted(prose.Capitalize(f.Doc) + ".")
+		x := textField("secret."+f.Name, label(f.Name)).asKind("password").hinted(hintOf(f))
 		x.Required, x.Autocomplete = f.Required && have == nil, "off"
 		if have != nil && slices.Contains(have.SecretsSet, f.Name) {
 			x.Hint = "Set. Leave it empty to keep it."
@@ -141,6 +141,14 @@ func integrationFields(t api.IntegrationType, have *api.Integration) (out []fiel
 			"Authorization header").asKind("password").hinted("Sent with each event, and never shown."))
 	}
 	return out
+}
+
+// hintOf returns what to enter in a field; an address is left as it is.
+func hintOf(f api.IntegrationField) string {
+	if strings.HasPrefix(f.Doc, "http") {
+		return f.Doc
+	}
+	return prose.Capitalize(f.Doc) + "."
 }
 
 // configText returns a value of an integration's settings as it is entered.

@@ -146,6 +146,9 @@ type assessmentPage struct {
 	Target api.State
 	// Coverage and Severities are the bars of the charts.
 	Coverage, Severities []bar
+	// Domains is the maturity of the domains, and Radar its chart; nil if there are fewer than three.
+	Domains []domainRow
+	Radar   *radar
 }
 
 // bar is a bar of a chart: a number and its part of the whole in percent.
@@ -235,6 +238,9 @@ func (v *visit) showAssessment() error {
 				page.Severities = append(page.Severities, newBar(string(severity), n, findings))
 			}
 		}
+	}
+	if page.Domains, page.Radar, err = v.maturityByDomain(a.ID); err != nil {
+		return err
 	}
 	v.tabs, v.live = assessmentTabs(a, ""), "assessments/"+a.ID+"/events"
 	v.busy = len(page.Runs) > 0

@@ -249,6 +249,8 @@ type frame struct {
 	// Live is the address of the events that announce changes of the page; Busy is set while some are expected.
 	Live string
 	Busy bool
+	// Reload is set if the page is to be loaded again by itself.
+	Reload bool
 	// Local is set for the user of this machine, who has no account.
 	Local bool
 	Page  any
@@ -370,6 +372,17 @@ func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, e *api.Error) 
 	}
 	if err := write(w, status, "error.html", &f); err != nil {
 		http.Error(w, text, status)
+	}
+}
+
+// WriteStopping answers while the service stops: the page loads itself again until the service is back.
+func WriteStopping(w http.ResponseWriter, r *http.Request) {
+	f := frame{
+		Title: "Restarting", Root: root(r), Reload: r.Method == http.MethodGet,
+		Page: problem{Text: "The service is restarting. If you sent a form, go back and send it again; nothing was changed."},
+	}
+	if err := write(w, http.StatusServiceUnavailable, "error.html", &f); err != nil {
+		http.Error(w, f.Title, http.StatusServiceUnavailable)
 	}
 }
 

@@ -108,3 +108,14 @@ func TestUnsubscribe(t *testing.T) {
 		}
 	}
 }
+
+func TestWriteStopping(t *testing.T) {
+	for method, reloads := range map[string]bool{http.MethodGet: true, http.MethodPost: false} {
+		w := httptest.NewRecorder()
+		web.WriteStopping(w, httptest.NewRequest(method, "/assessments/x", nil))
+		if body := w.Body.String(); w.Code != http.StatusServiceUnavailable || strings.Contains(body, `http-equiv="refresh"`) != reloads ||
+			!strings.Contains(body, "<h1>Restarting</h1>") {
+			t.Errorf("%s: %d %s", method, w.Code, body)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/internal/secretbox"
 	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/web"
 )
 
 // checkUpdate is set by tests to limit how much a transaction may write.
@@ -139,6 +141,11 @@ func (o *folderOwner) rejectWhenClosed(h http.Handler) http.Handler {
 		o.requests.RLock()
 		defer o.requests.RUnlock()
 		if o.closed {
+			w.Header().Set("Retry-After", "5")
+			if strings.Contains(r.Header.Get("Accept"), "text/html") {
+				web.WriteStopping(w, r)
+				return
+			}
 			http.Error(w, "the program is shutting down", http.StatusServiceUnavailable)
 			return
 		}
