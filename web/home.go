@@ -211,7 +211,7 @@ func (v *visit) showAssessment() error {
 		return err
 	}
 	if len(page.Runs) == 0 && a.State != api.StateClosed {
-		if v.may("workflow:write") && a.Counts.Documents > 0 {
+		if v.may("workflow:write") && a.Counts.Documents > 0 && !a.State.HasReached(api.StateReportGenerated) {
 			page.Start = "Draft everything up to the next decision"
 		}
 		if v.may("assessment:transition") && len(page.Status.NextStates) > 0 && len(page.Status.BlockedBy) == 0 {
