@@ -129,6 +129,7 @@ func (w workbookImporter[V, I]) importCommand(a *app) *cobra.Command {
 		Long: fmt.Sprintf(`Imports changes made in the columns with blue headers of a workbook exported with
 'report create --format xlsx'. Preview the changes with --dry-run. If a cell is invalid, or
 its item was changed here since the export, the cell is reported and nothing is imported.
+A workbook of the assessment that this one was created from can be imported too.
 Each row is one edit, as with 'service %s edit', with the same permissions and rules. Items
 whose rows were deleted from the workbook are unchanged.`, w.commandName()),
 		Example: fmt.Sprintf(
@@ -149,7 +150,7 @@ whose rows were deleted from the workbook are unchanged.`, w.commandName()),
 			if err != nil {
 				return err
 			}
-			if from.Assessment != one.ID {
+			if from.Assessment != one.ID && (one.CarriedFrom == nil || one.CarriedFrom.AssessmentID != from.Assessment) {
 				return withHint(runtimeError("%s was exported from another assessment (%s), not %q", args[0], from.Assessment, one.Name),
 					"select it with --assessment %s, or export again", print.SafeLine(from.Assessment))
 			}
