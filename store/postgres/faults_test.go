@@ -144,6 +144,19 @@ func TestServerRestarted(t *testing.T) {
 		_, err := k.Tables()
 		return err
 	}), kv.ErrUnavailable)
+	db.retryFor = 300 * time.Millisecond
+	const waiting = 10
+	began := time.Now()
+	var wg sync.WaitGroup
+	for range waiting {
+		wg.Go(func() {
+			wantErr(t, "one of several updates without a server", add(t.Context(), db, "lost"), kv.ErrUnavailable)
+		})
+	}
+	wg.Wait()
+	if took := time.Since(began); took > waiting*db.retryFor {
+		t.Errorf("%d updates waited for one another, %v in all", waiting, took)
+	}
 	db.retryFor = time.Minute
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()

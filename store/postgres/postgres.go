@@ -85,7 +85,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		retryFor: retryFor,
 	}
 	db.writeToken <- struct{}{}
-	if err := db.retry(ctx, func() error { return db.prepare(ctx, schema) }); err != nil {
+	if err := db.retry(ctx, time.Now(), func() error { return db.prepare(ctx, schema) }); err != nil {
 		pool.Close()
 		return nil, err
 	}
@@ -172,9 +172,9 @@ func (db *DB) read(ctx context.Context, key []byte) ([]byte, error) {
 	return value, err
 }
 
-// retry calls try until it succeeds or its error is one that a repetition can't help, and for db.retryFor at most.
-func (db *DB) retry(ctx context.Context, try func() error) error {
-	deadline := time.Now().Add(db.retryFor)
+// retry calls try until it succeeds or its error is one that a repetition can't help, and until db.retryFor after began.
+func (db *DB) retry(ctx context.Context, began time.Time, try func() error) error {
+	deadline := began.Add(db.retryFor)
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		err := try()
 		var e *databaseError
@@ -233,6 +233,7 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
 	if err := db.checkOpen(ctx); err != nil {
 		return err
 	}
+	began := time.Now() // before waiting, or without a database, each Update would wait for all before it
 	select {
 	case <-db.writeToken:
 	case <-db.closed:
@@ -241,7 +242,7 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
 		return ctx.Err()
 	}
 	defer func() { db.writeToken <- struct{}{} }()
-	return db.retry(ctx, func() error { return db.updateOnce(ctx, fn) })
+	return db.retry(ctx, began, func() error { return db.updateOnce(ctx, fn) })
 }
 
 func (db *DB) updateOnce(ctx context.Context, fn func(kv.KV) error) error {
@@ -273,7 +274,7 @@ func (db *DB) settleCommit(mark []byte) (committed bool, err error) {
 	defer cancel()
 	replacement := db.nextMark()
 	var found []byte
-	err = db.retry(ctx, func() error {
+	err = db.retry(ctx, time.Now(), func() error {
 		if _, err := db.pool.Exec(ctx, replaceMark, db.writer, mark, replacement); err != nil {
 			return toKVError(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -92,7 +93,7 @@ func (t *tx) send(queue func(*pgx.Batch)) error {
 	if t.writable || t.conn != nil {
 		err = try()
 	} else {
-		err = t.db.retry(t.ctx, try)
+		err = t.db.retry(t.ctx, time.Now(), try)
 	}
 	switch {
 	case err == nil:
