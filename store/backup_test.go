@@ -22,7 +22,9 @@ import (
 
 	"github.com/scf-service/service/internal/filelock"
 	"github.com/scf-service/service/internal/testutil/longtest"
+	"github.com/scf-service/service/internal/testutil/postgrestest"
 	"github.com/scf-service/service/store/bolt"
+	"github.com/scf-service/service/store/postgres"
 )
 
 func backUp(ctx context.Context, db *DB, path string) error {
@@ -597,12 +599,27 @@ func TestFormat1Backup(t *testing.T) {
 
 // TestBackupToAnotherDriver restores to a database that isn't the folder's, and from there back.
 func TestBackupToAnotherDriver(t *testing.T) {
+	driver, err := bolt.Open(t.Context(), filepath.Join(t.TempDir(), "elsewhere"), bolt.Options{})
+	is(t, "bolt.Open", err, nil)
+	checkBackupToDriver(t, driver)
+}
+
+func TestBackupToPostgreSQL(t *testing.T) {
+	checkBackupToDriver(t, openPostgres(t))
+}
+
+func openPostgres(t *testing.T) Driver {
+	t.Helper()
+	driver, err := postgres.Open(t.Context(), postgres.Options{URL: postgrestest.NewURL(t)})
+	is(t, "postgres.Open", err, nil)
+	return driver
+}
+
+func checkBackupToDriver(t *testing.T, driver Driver) {
 	f := makeBackup(t, t.TempDir(), 20)
 	o := options(t.TempDir())
-	var err error
-	o.Driver, err = bolt.Open(t.Context(), filepath.Join(t.TempDir(), "elsewhere"), bolt.Options{})
-	is(t, "bolt.Open", err, nil)
-	_, err = Restore(t.Context(), f.path, o, ReadOptions{})
+	o.Driver = driver
+	_, err := Restore(t.Context(), f.path, o, ReadOptions{})
 	is(t, "Restore", err, nil)
 	before := state(t, o.Dir)
 	_, err = Restore(t.Context(), f.path, o, ReadOptions{})

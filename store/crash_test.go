@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/scf-service/service/internal/testutil/postgrestest"
 )
 
 // The test binary is also the process that is killed: if this variable is set, it runs the named child in the
@@ -26,7 +28,7 @@ var children = map[string]func(dir string) error{
 func TestMain(m *testing.M) {
 	child, found := children[os.Getenv(childVariable)]
 	if !found {
-		os.Exit(m.Run())
+		postgrestest.Main(m)
 	}
 	if err := child(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, err)

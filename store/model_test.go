@@ -80,8 +80,16 @@ func checkTallies(t testing.TB, tx *Tx, s *untypedTable) {
 }
 
 // TestTableModel compares random operations, with rollbacks, on a table and on a map.
-func TestTableModel(t *testing.T) {
-	db := openNew(t)
+func TestTableModel(t *testing.T) { checkTableModel(t, openNew(t)) }
+
+func TestTableModelInPostgreSQL(t *testing.T) {
+	o := options(t.TempDir())
+	o.Driver = openPostgres(t)
+	checkTableModel(t, open(t, o))
+}
+
+func checkTableModel(t *testing.T, db *DB) {
+	t.Helper()
 	r := rand.New(rand.NewPCG(9, 10))
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
 	orgs := []string{"one", "one\x00", "two"}
