@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -20,6 +22,7 @@ import (
 	"github.com/scf-service/service/engine/judge/modelreader"
 	"github.com/scf-service/service/engine/judge/reading"
 	"github.com/scf-service/service/engine/llm"
+	"github.com/scf-service/service/internal/testutil/longtest"
 	"github.com/scf-service/service/internal/testutil/modeltest"
 )
 
@@ -92,13 +95,13 @@ func readJSONLines(t *testing.T, file string, use func([]byte) error) {
 	}
 }
 
-// labelOf returns the label of a pair; every fifth is another one if flip is set.
+// labelOf returns the label of a pair; every fifth that isn't silent is another one if flip is set.
 func (p *pack) labelOf(statement, text string, flip bool) pairLabel {
 	l, labeled := p.labels[[2]string{statement, text}]
 	if !labeled {
 		l.Label = reading.Silent
 	}
-	if !flip {
+	if !labeled || !flip {
 		return l
 	}
 	h := fnv.New32a()
@@ -106,23 +109,23 @@ func (p *pack) labelOf(statement, text string, flip bool) pairLabel {
 	if h.Sum32()%5 != 0 {
 		return l
 	}
-	l.Label = reading.Labels[h.Sum32()/5%uint32(len(reading.Labels))]
-	if l.Words == "" && l.Label != reading.Silent {
-		l.Words = text // a piece may be a heading, which isn't accepted as a quote
-	}
+	others := slices.DeleteFunc(slices.Clone(reading.Labels), func(o reading.Label) bool { return o == l.Label })
+	l.Label = others[h.Sum32()/5%uint32(len(others))]
 	return l
 }
 
-// labeledModel answers prompts with the labels of a pack.
+// labeledModel answers prompts with the labels of a pack, and records which passages it is shown for each statement.
 type labeledModel struct {
-	pack *pack
-	flip bool
+	pack  *pack
+	flip  bool
+	shown map[string][]string
 }
 
 func (m labeledModel) Chat(_ context.Context, r llm.Request) (llm.Answer, error) {
 	p := modeltest.ParsePrompt(r.User)
 	findings := make([][]modeltest.Finding, len(p.Statements))
 	for i, s := range p.Statements {
+		m.shown[s] = append(m.shown[s], p.Passages...)
 		for k, text := range p.Passages {
 			if l := m.pack.labelOf(s, text, m.flip); l.Label != reading.Silent {
 				findings[i] = append(findings[i], modeltest.Finding{Passage: k + 1, Label: string(l.Label), Quote: l.Words})
@@ -150,67 +153,148 @@ func (r *runner) evaluate(t *testing.T, folder fs.FS) *assessment.Evaluation {
 	return e
 }
 
-// TestNothingIsLostBetweenModelAndVerdict replays labels as the answers of a model through prompt, answer, quotes and the
-// page of rules, and compares the verdicts with those that follow from the labels directly. A perfect reader must reach
-// exactly them, and so must one that errs in a fifth of the pairs.
-func TestNothingIsLostBetweenModelAndVerdict(t *testing.T) {
-	r := newTrainedRunner(t)
-	controls, matched, labels := 0, 0, 0
-	for _, name := range []string{"w2-slides-ashwater", "w3-templates-larchlane"} {
-		p := readPack(t, name)
-		e := r.evaluate(t, os.DirFS(p.dir))
-		var chosen []api.Control
-		for _, code := range p.controls {
-			chosen = append(chosen, r.controls[code])
+// simulate returns the verdict on a control by the one-line rule, (states + ½ part) ÷ statements, implemented from .5, partially
+// from .2, given the labels of the passages of each of its statements. Below that, and where something is denied, it follows
+// docs/judgement.md. It shares no code with package judge.
+func simulate(statements [][]reading.Label) api.Implementation {
+	credit, denied, planned := 0.0, 0, 0
+	for _, labels := range statements {
+		has := map[reading.Label]bool{}
+		for _, l := range labels {
+			has[l] = true
 		}
-		labels += len(p.labels)
-		for _, flip := range []bool{false, true} {
-			var direct, asked modelreader.Recorded
-			reader := modelreader.Reader{Model: labeledModel{&p, flip}, ContextTokens: 8192}
-			for _, c := range chosen {
-				statements := ModelStatements(e.Candidates(c.Code))
-				outcomes, err := reader.Read(t.Context(), statements)
+		shown := has[reading.States] || has[reading.Part]
+		switch {
+		case shown && has[reading.Contradicts], has[reading.Contradicts] && !has[reading.Plans]:
+			denied++
+		case has[reading.States]:
+			credit++
+		case has[reading.Part]:
+			credit += 0.5
+		case has[reading.Plans]:
+			planned++
+		}
+	}
+	switch ratio := credit / float64(len(statements)); {
+	case ratio >= 0.5 && denied == 0:
+		return api.Implemented
+	case ratio >= 0.2:
+		return api.PartiallyImplemented
+	case planned > 0 && planned >= denied:
+		return api.Planned
+	case denied > 0:
+		return api.NotImplemented
+	}
+	return api.NotEvidenced
+}
+
+// simulate returns the verdicts on a pack's controls that follow from its labels, for all passages or only those shown.
+func (p *pack) simulate(controls map[string]api.Control, shown map[string][]string, flip bool) (out []api.Implementation) {
+	for _, code := range p.controls {
+		var statements [][]reading.Label
+		for _, s := range judge.ReaderStatements(controls[code]) {
+			var labels []reading.Label
+			if shown == nil {
+				for pair, l := range p.labels {
+					if pair[0] == s.Text {
+						labels = append(labels, l.Label)
+					}
+				}
+			}
+			for _, text := range shown[s.Text] {
+				labels = append(labels, p.labelOf(s.Text, text, flip).Label)
+			}
+			statements = append(statements, labels)
+		}
+		out = append(out, simulate(statements))
+	}
+	return out
+}
+
+// limitedPacks have documents or passages that count less whatever a reader says of them.
+var limitedPacks = []string{
+	"w1-bank-policy-copperline-fcu",        // past its review date
+	"w2-university-rules-penhallow-online", // of a kind that shows nothing
+	"w1-startup-handbook-lumenpath",        // a passage about prompt injection, which is withheld
+}
+
+// TestPerfectReaderReachesCeiling replays labels as the answers of a model through prompt, answer, quotes and verdicts. A perfect
+// reader must reach exactly what a simulation reaches with the labels of the same passages, and one that errs in a fifth of the
+// pairs must come within .02 of a simulation that errs likewise. The truth are the labels of all passages, those included that
+// search doesn't bring.
+func TestPerfectReaderReachesCeiling(t *testing.T) {
+	trained := newTrainedRunner(t)
+	styles := []string{"w1-bank-policy-*"}
+	if longtest.Enabled() {
+		styles = append(styles, "w1-hospital-procedure-*", "w1-startup-handbook-*", "w2-university-rules-*", "w3-contract-clauses-*")
+	}
+	index := func(v api.Implementation) int { return slices.Index(Verdicts, v) }
+	var path, simulated [2][5][5]int // without and with errors
+	for _, style := range styles {
+		dirs, err := filepath.Glob(filepath.Join("../../../tools/reader/data/packs", style))
+		if err != nil || len(dirs) == 0 {
+			t.Fatal(dirs, err)
+		}
+		for _, dir := range dirs {
+			if slices.Contains(limitedPacks, filepath.Base(dir)) {
+				continue
+			}
+			p := readPack(t, filepath.Base(dir))
+			truth := p.simulate(trained.controls, nil, false)
+			set := Set{Name: filepath.Base(dir), Evidence: onlyDocuments(t, dir)}
+			for i, code := range p.controls {
+				set.Labels = append(set.Labels, Label{Control: code, Verdict: truth[i]})
+			}
+			for n, flip := range []bool{false, true} {
+				model := labeledModel{&p, flip, map[string][]string{}}
+				r := *trained
+				r.Read = (&modelreader.Reader{Model: model, ContextTokens: 8192}).Read
+				report, err := r.measureSet(t.Context(), &set)
 				if err != nil {
 					t.Fatal(err)
 				}
-				for i, s := range statements {
-					asked.Add(s, outcomes[i])
-					var o modelreader.Outcome
-					for _, passage := range s.Passages {
-						l := p.labelOf(s.Text, passage.Text, flip)
-						if l.Label != reading.Silent && !flip {
-							matched++
-						}
-						o.Readings = append(o.Readings, reading.Reading{Label: l.Label, Words: l.Words})
-						if l.Label == reading.Silent {
-							o.Readings[len(o.Readings)-1].Words = ""
-						}
+				for i, v := range p.simulate(r.controls, model.shown, flip) {
+					simulated[n][index(truth[i])][index(v)]++
+				}
+				for i := range report.Confusion {
+					for k, c := range report.Confusion[i] {
+						path[n][i][k] += c
 					}
-					direct.Add(s, o)
-				}
-			}
-			var verdicts [2][]judge.Judgement
-			for i, one := range []*modelreader.Recorded{&direct, &asked} {
-				e.SetReader(one)
-				var err error
-				if verdicts[i], err = e.EvaluateAll(t.Context(), chosen, 2); err != nil {
-					t.Fatal(err)
-				}
-			}
-			for i, c := range chosen {
-				controls++
-				a, b := verdicts[0][i], verdicts[1][i]
-				if a.Implementation != b.Implementation || a.Ratio != b.Ratio {
-					t.Errorf("%s, %s, flipped %v: %s %.3f from the labels, %s %.3f from the model",
-						name, c.Code, flip, a.Implementation, a.Ratio, b.Implementation, b.Ratio)
 				}
 			}
 		}
 	}
-	t.Logf("%d controls, %d of %d labels are of passages that search brings", controls, matched, labels)
-	if controls < 30 || matched*10 < labels*7 {
-		t.Errorf("%d controls, %d of %d labels", controls, matched, labels)
+	var kappas [2][2]float64
+	for n := range path {
+		_, kappas[n][0] = Kappa(path[n])
+		_, kappas[n][1] = Kappa(simulated[n])
 	}
+	t.Logf("kappa of a perfect reader %.3f, simulated %.3f; with errors %.3f, simulated %.3f",
+		kappas[0][0], kappas[0][1], kappas[1][0], kappas[1][1])
+	if path[0] != simulated[0] {
+		t.Errorf("a perfect reader: %v, simulated %v", path[0], simulated[0])
+	}
+	if math.Abs(kappas[1][0]-kappas[1][1]) > 0.02 || kappas[0][0] < 0.9 || kappas[1][0] > kappas[0][0] {
+		t.Errorf("with errors: %v, simulated %v", path[1], simulated[1])
+	}
+}
+
+// onlyDocuments returns the documents of a pack, without its labels.
+func onlyDocuments(t *testing.T, dir string) fs.FS {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.md"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	out := fstest.MapFS{}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[filepath.Base(f)] = &fstest.MapFile{Data: b}
+	}
+	return out
 }
 
 // TestAttacksAreWithheldFromModels checks that no passage with an attack reaches a model, so that even one that obeys
