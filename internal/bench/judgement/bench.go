@@ -166,9 +166,23 @@ func (r *runner) measureSet(ctx context.Context, set *Set) (*SetReport, error) {
 	if err != nil {
 		return nil, err
 	}
+	var byRules []judge.Judgement
+	if r.Read != nil {
+		rules := *r
+		rules.Read = nil
+		if byRules, err = rules.judgeLabeledControls(ctx, set, library, ""); err != nil {
+			return nil, err
+		}
+	}
 	out := &SetReport{Name: set.Name, Documents: len(library.Documents()), Controls: len(set.Labels)}
 	for i, l := range set.Labels {
 		out.addControl(r.starterControls[l.Control], l, complete[i])
+	}
+	if byRules != nil {
+		out.WithRules = &Comparison{}
+		for i, l := range set.Labels {
+			out.WithRules.add(l.Verdict, byRules[i].Implementation, complete[i].Implementation)
+		}
 	}
 	if r.Ablate && r.Read == nil {
 		for n, d := range library.Documents() {

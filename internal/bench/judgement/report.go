@@ -33,6 +33,8 @@ type SetReport struct {
 	Evidenced DetectionCounts `json:"evidenced"` // implemented or partially implemented
 	Missing   DetectionCounts `json:"missing"`   // objectives without evidence
 	Ablation  Ablation        `json:"ablation"`
+	// WithRules compares a measured reader with the rules; nil if the rules are measured.
+	WithRules *Comparison `json:"with_rules,omitempty"`
 	// Wrong lists the controls whose verdict differs from the label.
 	Wrong []string `json:"wrong"`
 	// Differences describes the controls that are judged differently from their labels.
@@ -56,6 +58,32 @@ type DetectionCounts struct {
 	Missed    int     `json:"missed"`
 	Precision float64 `json:"precision"`
 	Recall    float64 `json:"recall"`
+}
+
+// Comparison counts the controls on which the rules and a second reader agree and differ, and the verdicts that are as labeled.
+type Comparison struct {
+	Agree       int `json:"agree"`
+	AgreeRight  int `json:"agree_right"`
+	Differ      int `json:"differ"`
+	RulesRight  int `json:"rules_right"`  // of those on which they differ
+	ReaderRight int `json:"reader_right"` // of those on which they differ
+}
+
+func (c *Comparison) add(label, rules, reader api.Implementation) {
+	if rules == reader {
+		c.Agree++
+		if reader == label {
+			c.AgreeRight++
+		}
+		return
+	}
+	c.Differ++
+	switch label {
+	case rules:
+		c.RulesRight++
+	case reader:
+		c.ReaderRight++
+	}
 }
 
 // addOutcome counts one comparison: want is what the label says, got what the rules found.
@@ -185,6 +213,16 @@ func sumReports(sets []SetReport) SetReport {
 			f.to.Correct += f.from.Correct
 			f.to.Extra += f.from.Extra
 			f.to.Missed += f.from.Missed
+		}
+		if c := s.WithRules; c != nil {
+			if all.WithRules == nil {
+				all.WithRules = &Comparison{}
+			}
+			all.WithRules.Agree += c.Agree
+			all.WithRules.AgreeRight += c.AgreeRight
+			all.WithRules.Differ += c.Differ
+			all.WithRules.RulesRight += c.RulesRight
+			all.WithRules.ReaderRight += c.ReaderRight
 		}
 		a, b := &all.Ablation, &s.Ablation
 		a.Dependent += b.Dependent
