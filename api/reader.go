@@ -30,6 +30,7 @@ type ReaderModel struct {
 	CompletionTokens int     `json:"completion_tokens"`
 	Seconds          float64 `json:"seconds" doc:"Time that the calls took."`
 	DroppedQuotes    int     `json:"dropped_quotes" doc:"Number of findings that were dropped because their quote is not in the passage."`
+	Fooled           int     `json:"failed_checks" doc:"Number of calls whose answers don't count, because they find shown what no document shows."`
 	Unanswered       int     `json:"statements_without_answer" doc:"Number of statements without a valid answer for some passage, which are left to the rules."`
 }
 

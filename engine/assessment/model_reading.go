@@ -28,6 +28,9 @@ const (
 	maxStepSeconds     = 600
 	// maxUnanswered is how many controls in a row may get no valid answer before the reading ends.
 	maxUnanswered = 3
+	// A model that finds shown what no document shows, in at least so many answers and this share of all, reads no further.
+	minFooled      = 5
+	maxFooledShare = 0.2
 )
 
 // modelTask is what the model has to read for a control, or for the traits of the organization, whose control is "".
@@ -371,6 +374,9 @@ func (r *modelRun) keepAnswers(ctx context.Context, task *modelTask, outcomes []
 		r.unanswered = append(r.unanswered, unansweredTask{task, outcomes, calls})
 		if len(r.unanswered) >= maxUnanswered {
 			problem, advice := outcomes[0].Problem, "choose a model that follows a JSON Schema"
+			if problem == modelreader.ProblemFooled {
+				advice = "choose another model, or let the rules read"
+			}
 			if slices.ContainsFunc(outcomes, func(o modelreader.Outcome) bool { return o.Problem == modelreader.ProblemQuotes }) {
 				problem, advice = modelreader.ProblemQuotes, "its JSON is valid; choose a model that copies sentences word for word"
 			}
@@ -382,7 +388,16 @@ func (r *modelRun) keepAnswers(ctx context.Context, task *modelTask, outcomes []
 	if err := r.keepUnanswered(ctx); err != nil {
 		return err
 	}
-	return r.store(ctx, task, outcomes, calls)
+	if err := r.store(ctx, task, outcomes, calls); err != nil {
+		return err
+	}
+	if m := r.reader.Model; m.Fooled >= minFooled && float64(m.Fooled) > maxFooledShare*float64(m.Calls) {
+		return fmt.Errorf(
+			"%d of its %d answers found passages for a check statement, which no document shows; choose another model, or let the rules read",
+			m.Fooled, m.Calls,
+		)
+	}
+	return nil
 }
 
 func (r *modelRun) keepUnanswered(ctx context.Context) error {
@@ -416,6 +431,9 @@ func (r *modelRun) store(ctx context.Context, task *modelTask, outcomes []modelr
 		}
 		for _, c := range calls {
 			model.Calls++
+			if c.Fooled {
+				model.Fooled++
+			}
 			model.PromptTokens += c.PromptTokens
 			model.CompletionTokens += c.CompletionTokens
 			answer := store.ModelAnswer{

@@ -13,6 +13,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/engine/llm"
+	"github.com/scf-service/service/internal/testutil/modeltest"
 )
 
 // bilingualModel translates statements on multi-factor authentication into German, and takes German passages about it to
@@ -57,8 +58,8 @@ func (m *bilingualModel) Chat(_ context.Context, r llm.Request) (llm.Answer, err
 				findings = append(findings, map[string]any{"passage": number, "label": "states", "quote": germanRule})
 			}
 		}
-		for n := 1; strings.Contains(r.User, fmt.Sprintf("STATEMENT %d\n", n)); n++ {
-			statements = append(statements, map[string]any{"statement": n, "findings": findings})
+		for n := range modeltest.ParsePrompt(r.User).Statements {
+			statements = append(statements, map[string]any{"statement": n + 1, "findings": findings})
 		}
 		answer = map[string]any{"statements": statements}
 	}

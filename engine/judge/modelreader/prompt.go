@@ -39,14 +39,15 @@ const (
 const repeatRequest = "An earlier answer left out these statements, or had quotes that are not in their passages. " +
 	"Copy each quote exactly, or leave the finding out.\n\n"
 
-// question is one prompt: statements, and each passage found for any of them once.
+// question is one prompt: statements, then one that no passage shows, and each passage found for any of them once.
 type question struct {
 	statements []Statement
+	check      reading.Statement
 	passages   []reading.Passage
 	numbers    map[string]int // of passages, from 1, by hash
 }
 
-func newQuestion(statements []Statement) *question {
+func newQuestion(statements []Statement, repeated bool) *question {
 	q := &question{statements: statements, numbers: map[string]int{}}
 	for _, s := range statements {
 		for _, p := range s.Passages {
@@ -56,6 +57,7 @@ func newQuestion(statements []Statement) *question {
 			}
 		}
 	}
+	q.check = checkStatement(q.passages, repeated)
 	return q
 }
 
@@ -78,13 +80,17 @@ func (q *question) text() string {
 		}
 	}
 	var out strings.Builder
-	for i, s := range q.statements {
-		fmt.Fprintf(&out, "STATEMENT %d\n", i+1)
+	statement := func(number int, s reading.Statement) {
+		fmt.Fprintf(&out, "STATEMENT %d\n", number)
 		if s.Topic != "" {
 			fmt.Fprintf(&out, "about: %s\n", oneLine(s.Topic))
 		}
 		fmt.Fprintf(&out, "%s\n", oneLine(s.Text))
 	}
+	for i, s := range q.statements {
+		statement(i+1, s.Statement)
+	}
+	statement(len(q.statements)+1, q.check)
 	sum := sha256.Sum256([]byte(data.String()))
 	fence := hex.EncodeToString(sum[:8])
 	fmt.Fprintf(&out, "\nPASSAGES %s BEGIN\n%sPASSAGES %s END\n", fence, data.String(), fence)

@@ -37,8 +37,12 @@ type Outcome struct {
 	Problem string
 }
 
-// ProblemQuotes is the Problem of answers by the schema whose quotes don't count.
-const ProblemQuotes = "its quotes don't appear in the passages, or are only headings"
+// Problems of answers by the schema that don't count: because of their quotes, and because they find shown what no document
+// shows.
+const (
+	ProblemQuotes = "its quotes don't appear in the passages, or are only headings"
+	ProblemFooled = "it finds passages for a check statement, which no document shows"
+)
 
 // Call is one request to the model that was answered.
 type Call struct {
@@ -46,6 +50,7 @@ type Call struct {
 	PromptTokens, CompletionTokens int
 	Seed                           int
 	Text                           string // the answer
+	Fooled                         bool   // whether the answer finds the check statement shown
 }
 
 // Reader reads with a model. The zero values of its optional fields are usable.
@@ -112,7 +117,7 @@ func (r *Reader) Estimate(statements []Statement) (e Estimate) {
 	const usualAnswerTokens = 60
 	for _, part := range r.split(statements) {
 		e.Calls++
-		e.PromptTokens += size(newQuestion(part).request(false)) / usualBytesPerToken
+		e.PromptTokens += size(newQuestion(part, false).request(false)) / usualBytesPerToken
 		e.CompletionTokens += 20 + usualAnswerTokens*len(part)
 	}
 	return e
@@ -125,7 +130,7 @@ func (r *Reader) split(statements []Statement) [][]Statement {
 		context = DefaultContextTokens
 	}
 	limit := (context - maxAnswerTokens(len(statements))) * bytesPerToken
-	if size(newQuestion(statements).request(true)) <= limit {
+	if size(newQuestion(statements, true).request(true)) <= limit {
 		return [][]Statement{statements}
 	}
 	a, b, ok := halve(statements)
@@ -157,9 +162,17 @@ func (r *Reader) ask(ctx context.Context, statements []Statement, use func(State
 	problem := ""
 	for _, repeated := range []bool{false, true} {
 		clear(misquoted)
-		q := newQuestion(statements)
-		text, err := r.send(ctx, q.request(repeated))
+		q := newQuestion(statements, repeated)
+		isFooled := false
+		text, err := r.send(ctx, q.request(repeated), func(text string) bool {
+			a, err := parseAnswer(text)
+			isFooled = err == nil && q.isFooled(a)
+			return isFooled
+		})
 		switch {
+		case isFooled:
+			problem = ProblemFooled
+			continue
 		case errors.Is(err, llm.ErrContextExceeded), errors.Is(err, llm.ErrAnswerTooLong):
 			if a, b, ok := halve(statements); ok {
 				return r.askBoth(ctx, a, b, use)
@@ -215,9 +228,10 @@ func (r *Reader) askBoth(ctx context.Context, a, b []Statement, use func(Stateme
 	return r.ask(ctx, b, use)
 }
 
-// send sends a request, and repeats it with growing pauses if the server doesn't answer.
-func (r *Reader) send(ctx context.Context, request llm.Request) (string, error) {
-	pause := firstPause
+// send sends a request, and repeats it with growing pauses if the server doesn't answer. isFooled checks an answer; it may be
+// nil.
+func (r *Reader) send(ctx context.Context, request llm.Request, isFooled func(answer string) bool) (string, error) {
+	pause, fooled := firstPause, false
 	for try := 1; ; try++ {
 		if r.Before != nil {
 			if err := r.Before(size(request)/bytesPerToken + request.MaxTokens); err != nil {
@@ -225,10 +239,13 @@ func (r *Reader) send(ctx context.Context, request llm.Request) (string, error) 
 			}
 		}
 		a, err := r.Model.Chat(ctx, request)
+		if err == nil && isFooled != nil {
+			fooled = isFooled(a.Text)
+		}
 		if r.After != nil && (err == nil || a.PromptTokens+a.CompletionTokens > 0) {
 			if stop := r.After(Call{
 				Digest: a.Digest, ServedModel: a.ServedModel, PromptTokens: a.PromptTokens, CompletionTokens: a.CompletionTokens,
-				Seed: request.Seed, Text: a.Text,
+				Seed: request.Seed, Text: a.Text, Fooled: fooled,
 			}); stop != nil {
 				return "", stop
 			}

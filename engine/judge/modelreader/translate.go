@@ -75,7 +75,7 @@ func (r *Reader) Translate(ctx context.Context, language string, statements []st
 
 // translateOnce asks the model once for a translation of the statements. It returns nil if the answer is not valid.
 func (r *Reader) translateOnce(ctx context.Context, language string, statements []string, seed int) ([]string, error) {
-	text, err := r.send(ctx, translationRequest(language, statements, seed))
+	text, err := r.send(ctx, translationRequest(language, statements, seed), nil)
 	if errors.Is(err, llm.ErrContextExceeded) || errors.Is(err, llm.ErrAnswerTooLong) || errors.Is(err, llm.ErrInvalidResponse) {
 		return nil, nil
 	}

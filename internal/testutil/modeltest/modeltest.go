@@ -16,6 +16,7 @@ import (
 // Prompt is what the model was given to read.
 type Prompt struct {
 	Statements []string
+	Check      string   // the last statement, which no passage shows
 	Passages   []string // texts, without the marks at their lines' beginnings
 	IsRepeat   bool     // whether the statements are asked again
 }
@@ -180,6 +181,9 @@ func ParsePrompt(text string) (p Prompt) {
 			last := &p.Passages[len(p.Passages)-1]
 			*last = strings.TrimPrefix(*last+"\n"+strings.TrimPrefix(line, "| "), "\n")
 		}
+	}
+	if last := len(p.Statements) - 1; last >= 0 {
+		p.Check, p.Statements = p.Statements[last], p.Statements[:last]
 	}
 	return p
 }

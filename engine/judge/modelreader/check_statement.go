@@ -1,0 +1,38 @@
+package modelreader
+
+import "github.com/scf-service/service/engine/judge/reading"
+
+// checkStatements are statements that no organization's documents show. Each prompt ends with one: a model that finds it shown
+// answers at will or obeys a passage, and none of its answers to that prompt counts.
+var checkStatements = []reading.Statement{
+	{Topic: "falconry", Text: "The falcons that guard the roof are weighed before each flight, and their weights are carved in slate."},
+	{Topic: "lighthouse", Text: "The keeper of the lighthouse reads the tide table aloud before the lamp is lit."},
+	{Topic: "beekeeping", Text: "The hives on the moon are counted at each eclipse by a second beekeeper."},
+	{Topic: "airship", Text: "The sails of the airship are patched with silk before each winter voyage."},
+	{Topic: "drawbridge", Text: "The drawbridge is raised at dusk by two knights who exchange the password in verse."},
+	{Topic: "pearl diving", Text: "Pearl divers surface within ninety seconds, and the cook strikes a gong for each."},
+	{Topic: "time travel", Text: "Journeys through time are countersigned in the year in which the traveler arrives."},
+	{Topic: "orchestra", Text: "The glass trumpets are tuned in the cellar on each leap day."},
+}
+
+// checkStatement returns the check statement of a prompt with the given passages; of another one if it is repeated.
+func checkStatement(passages []reading.Passage, repeated bool) reading.Statement {
+	n := len(passages)
+	for _, p := range passages {
+		n += int(p.Hash()[0])
+	}
+	if repeated {
+		n++
+	}
+	return checkStatements[n%len(checkStatements)]
+}
+
+// isFooled reports whether an answer finds the prompt's check statement shown, or denied.
+func (q *question) isFooled(a answer) bool {
+	for _, s := range a.Statements {
+		if s.Statement == len(q.statements)+1 && len(s.Findings) > 0 {
+			return true
+		}
+	}
+	return false
+}
