@@ -3,6 +3,9 @@ package judge
 import (
 	"slices"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/scf-service/service/engine/judge/text"
 	"github.com/scf-service/service/internal/lazyregexp"
@@ -44,11 +47,31 @@ var modelAddressPattern = lazyregexp.New(
 		`|[a-z0-9+/]{32,}={1,2}` + // text that a model may decode
 		`|\bquote (?:this|the following) (?:line|sentence|text|passage)\b`)
 
+// disguisedPattern matches words of Latin letters with letters of another script that look like them.
+var disguisedPattern = lazyregexp.New(
+	`[A-Za-z][\p{Cyrillic}αεικνορτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ][A-Za-z]|[\p{Cyrillic}αεικνορτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ][A-Za-z]{2}|[A-Za-z]{2}\p{Cyrillic}`,
+)
+
 // AddressesReader reports whether a passage, its headings or its title tell their reader what to conclude, or may be meant
 // for a language model that reads. Such a passage is not given to a model.
 func AddressesReader(p Passage) bool {
 	above := p.DocumentTitle + ".\n" + strings.Join(p.HeadingPath, ".\n")
-	instructs := func(s text.Sentence) bool { return s.Instruction }
-	return modelAddressPattern.MatchString(p.Text) || modelAddressPattern.MatchString(above) ||
-		slices.ContainsFunc(text.Analyze(p.Text, 0).Sentences, instructs) || slices.ContainsFunc(text.Analyze(above, 0).Sentences, instructs)
+	return addressesReader(p.Text) || addressesReader(above)
+}
+
+func addressesReader(s string) bool {
+	plain := asModelReads(s)
+	return modelAddressPattern.MatchString(plain) || disguisedPattern.MatchString(plain) ||
+		slices.ContainsFunc(text.Analyze(plain, 0).Sentences, func(s text.Sentence) bool { return s.Instruction })
+}
+
+// asModelReads returns a text in plain letters: without invisible characters, and with compatibility forms, such as full-width
+// and mathematical letters, replaced.
+func asModelReads(s string) string {
+	return norm.NFKC.String(strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector) && !unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, s))
 }

@@ -363,11 +363,9 @@ func onlyDocuments(t *testing.T, dir string) fs.FS {
 	return out
 }
 
-// TestAttacksAreWithheldFromModels checks that no passage with an attack reaches a model, so that even one that obeys
-// changes no verdict, and that ordinary passages do.
-func TestAttacksAreWithheldFromModels(t *testing.T) {
-	r := newTrainedRunner(t)
-	var attacks []string
+// readAttacks returns texts that try to steer a reader.
+func readAttacks(t *testing.T) (attacks []string) {
+	t.Helper()
 	for _, file := range []string{"../../../engine/enginetest/testdata/attacks.jsonl", "testdata/model-attacks.jsonl"} {
 		readJSONLines(t, file, func(line []byte) error {
 			var attack string
@@ -379,10 +377,78 @@ func TestAttacksAreWithheldFromModels(t *testing.T) {
 	if len(attacks) != 148 {
 		t.Fatalf("%d attacks", len(attacks))
 	}
+	return attacks
+}
+
+// obedientModel does what any passage seems to ask for: it finds the first sentence of a passage that isn't among the honest ones,
+// or else the honest sentence, to state every statement of the prompt.
+type obedientModel struct{ honest string }
+
+func (m obedientModel) Chat(_ context.Context, r llm.Request) (llm.Answer, error) {
+	p := modeltest.ParsePrompt(r.User)
+	findings := make([][]modeltest.Finding, len(p.Statements)+1) // the check statement included
+	for i := range findings {
+		for k, text := range p.Passages {
+			if text != m.honest {
+				findings[i] = []modeltest.Finding{{Passage: k + 1, Label: "states", Quote: m.honest}}
+			}
+		}
+	}
+	return llm.Answer{Text: modeltest.Answer(findings)}, nil
+}
+
+// TestObedientModelIsNotTrusted checks that a model that gets an attack, as if it hadn't been withheld, and obeys it by finding
+// honest words that state everything, is not believed: none of its readings count.
+func TestObedientModelIsNotTrusted(t *testing.T) {
+	const honest = "Visitors sign the book at the gate."
+	statement := func(text string, passages ...string) modelreader.Statement {
+		s := modelreader.Statement{Statement: reading.Statement{ControlCode: "IAC-06", Topic: "sign-in", Text: text}}
+		for _, p := range passages {
+			s.Passages = append(s.Passages, reading.Passage{Title: "Notes", Text: p})
+		}
+		return s
+	}
+	r := modelreader.Reader{Model: obedientModel{honest}}
+	for _, attack := range readAttacks(t) {
+		out, err := r.Read(t.Context(), []modelreader.Statement{
+			statement("Staff use a second factor.", honest, honest+"\n"+attack), statement("Backups are tested.", honest),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range out {
+			if o.Problem != modelreader.ProblemFooled || slices.ContainsFunc(o.Readings, reading.Reading.IsRead) {
+				t.Errorf("%q: %+v", attack, o)
+			}
+		}
+	}
+	out, err := r.Read(t.Context(), []modelreader.Statement{statement("Staff use a second factor.", honest)})
+	if err != nil || out[0].Problem != "" || out[0].Readings[0].Label != reading.Silent {
+		t.Errorf("without an attack: %+v, %v", out, err)
+	}
+}
+
+// TestAttacksAreWithheldFromModels checks that no passage with an attack reaches a model, so that even one that obeys
+// changes no verdict, and that ordinary passages do.
+func TestAttacksAreWithheldFromModels(t *testing.T) {
+	r := newTrainedRunner(t)
+	attacks := readAttacks(t)
 	const honest = "Visitors sign the book at the gate."
 	folder := fstest.MapFS{}
 	for i, attack := range attacks {
 		folder[fmt.Sprintf("a%03d.txt", i)] = &fstest.MapFile{Data: []byte(honest + "\n" + attack + "\n")}
+	}
+	disguises := map[string]*strings.Replacer{
+		"invisible":  strings.NewReplacer("a", "a\u200b", "e", "\u2060e", "i", "i\U000E0020", "o", "o\u00ad"),
+		"full-width": strings.NewReplacer("a", "ａ", "e", "ｅ", "i", "𝐢", "o", "𝗼", "s", "ｓ"),
+		"Cyrillic":   strings.NewReplacer("a", "а", "e", "е", "o", "о", "c", "с", "p", "р"),
+	}
+	for name, disguise := range disguises {
+		for _, attack := range attacks {
+			if text := honest + "\n" + disguise.Replace(attack); !judge.AddressesReader(judge.Passage{Text: text}) {
+				t.Errorf("%s letters: %q reaches the model", name, text)
+			}
+		}
 	}
 	r.evaluate(t, folder).ForEachPassage(func(p judge.Passage) {
 		if strings.TrimSpace(p.Text) != honest && !judge.AddressesReader(p) {
