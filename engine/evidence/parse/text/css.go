@@ -32,10 +32,15 @@ type stylesheet struct {
 	within map[string]map[string][]cssRule
 	open   map[string]bool
 	keys   map[string][]string // of the values of class attributes
+	// cascades holds the properties that sets of rules have together, by ruleKey.
+	cascades map[string]map[string]string
 }
 
 type cssRule struct {
-	selector    cascadia.Sel
+	text        string
+	selector    cascadia.Sel // once parsed; nil if it is not understood
+	isParsed    bool
+	isKey       bool   // the key by which an element is found is all that it has to be
 	ancestors   []*int // counts of the ancestors that it needs, as far as known
 	order       int
 	properties  []cssProperty
@@ -62,7 +67,7 @@ var visibilityProperties = map[string]bool{
 func newStylesheet(sheets []string) *stylesheet {
 	s := &stylesheet{
 		rules: map[string][]cssRule{}, variables: map[string]string{}, ancestors: map[string]*int{}, keys: map[string][]string{},
-		within: map[string]map[string][]cssRule{}, open: map[string]bool{},
+		within: map[string]map[string][]cssRule{}, open: map[string]bool{}, cascades: map[string]map[string]string{},
 	}
 	for _, css := range sheets {
 		s.add(removeCSSComments(css), 0)
@@ -204,15 +209,8 @@ func (s *stylesheet) addRule(selectors, block string) {
 		} else {
 			rest = ""
 		}
-		sel, err := cascadia.Parse(strings.TrimSpace(selector))
-		if err != nil {
-			continue
-		}
 		s.count++
-		text := sel.String()
-		key := selectorKey(text)
-		nearest, counts := s.requiredAncestors(text)
-		rule := cssRule{sel, counts, s.count, properties, sel.Specificity()}
+		rule, key, nearest := s.newRule(strings.Join(strings.Fields(selector), " "), properties)
 		if nearest == "" {
 			s.rules[key] = append(s.rules[key], rule)
 			continue
@@ -222,46 +220,6 @@ func (s *stylesheet) addRule(selectors, block string) {
 		}
 		s.within[key][nearest] = append(s.within[key][nearest], rule)
 	}
-}
-
-// selectorKey returns the key by which the selector's elements are indexed: ".class", "#id" or a name, or "" if it
-// is unknown.
-func selectorKey(selector string) string {
-	if strings.ContainsAny(selector, `[(\"':*`) {
-		return ""
-	}
-	last := selector[strings.LastIndexAny(selector, " >+~")+1:]
-	if n := strings.LastIndexAny(last, ".#"); n >= 0 {
-		return last[n:]
-	}
-	return strings.ToLower(last)
-}
-
-// requiredAncestors returns which ancestors the selector requires of an element: the key of the nearest, and the
-// counts of all. Both are empty if that is unknown.
-func (s *stylesheet) requiredAncestors(selector string) (nearest string, counts []*int) {
-	if strings.ContainsAny(selector, `[(\"':*+~`) {
-		return "", nil
-	}
-	parts := strings.FieldsFunc(selector, func(r rune) bool { return r == ' ' || r == '>' })
-	for _, part := range parts[:max(0, len(parts)-1)] {
-		for len(part) > 0 {
-			n := strings.IndexAny(part[1:], ".#") + 1
-			if n == 0 {
-				n = len(part)
-			}
-			key := part[:n]
-			if key[0] != '.' && key[0] != '#' {
-				key = strings.ToLower(key)
-			}
-			if s.ancestors[key] == nil {
-				s.ancestors[key] = new(int)
-			}
-			counts, part = append(counts, s.ancestors[key]), part[n:]
-			nearest = key
-		}
-	}
-	return nearest, counts
 }
 
 // classKeys returns the keys of the classes in an attribute.
@@ -342,7 +300,7 @@ func (s *stylesheet) propertiesFor(n *html.Node) map[string]string {
 					continue rules
 				}
 			}
-			if r.selector.Match(n) {
+			if r.matches(n) {
 				matched = append(matched, r)
 			}
 		}
@@ -376,6 +334,13 @@ func (s *stylesheet) propertiesFor(n *html.Node) map[string]string {
 	if matched == nil && own == nil {
 		return nil
 	}
+	key := ""
+	if own == nil {
+		key = ruleKey(matched)
+		if properties, ok := s.cascades[key]; ok {
+			return properties
+		}
+	}
 	slices.SortFunc(matched, func(a, b *cssRule) int {
 		switch {
 		case a.specificity.Less(b.specificity):
@@ -391,6 +356,9 @@ func (s *stylesheet) propertiesFor(n *html.Node) map[string]string {
 			s.apply(out, r.properties, important)
 		}
 		s.apply(out, own, important)
+	}
+	if own == nil && len(s.cascades) < maxCSSRules {
+		s.cascades[key] = out
 	}
 	return out
 }
