@@ -2,6 +2,7 @@ package parse_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -182,5 +183,36 @@ func TestPDFPicturesNotRead(t *testing.T) {
 		if got := api.DescribeNotRead(parsetest.Read(t, "a.pdf", pdfOf(tt.pages...)).NotRead); got != tt.want {
 			t.Errorf("%s: not read: %q, want %q", name, got, tt.want)
 		}
+	}
+}
+
+// Letters below each other are read as words: Japanese columns from right to left, and words in capitals.
+func TestPDFStackedLetters(t *testing.T) {
+	stack := func(font string, size, x, y, pitch int, letters ...string) string {
+		var sb strings.Builder
+		for i, l := range letters {
+			fmt.Fprintf(&sb, "BT /%s %d Tf %d %d Td %s Tj ET ", font, size, x, y-i*pitch, l)
+		}
+		return sb.String()
+	}
+	const font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R >>"
+	japanese := documenttest.PDFStream("", "1 begincodespacerange <00> <FF> endcodespacerange 6 beginbfchar "+
+		"<41> <76E3> <42> <67FB> <43> <306F> <44> <6BCE> <45> <5E74> <46> <3002> endbfchar")
+	for name, tt := range map[string]struct {
+		content, want string
+	}{
+		"capitals": {strings.Replace(pdfText("72", "700", "Before"), "/F1", "/F2", 1) + stack("F2", 12, 300, 600, 13, "(S)", "(E)", "(C)", "(R)", "(E)", "(T)"), "Before\nSECRET\n"},
+		"columns": {
+			stack("F1", 12, 320, 600, 12, "(A)", "(B)", "(C)", "(D)") + stack("F1", 12, 306, 600, 12, "(E)", "(F)"),
+			"監査は毎\n年。\n",
+		},
+		"a list":  {stack("F2", 12, 72, 600, 15, "(Y)", "(N)", "(Y)", "(N)"), "Y N Y N\n"},
+		"figures": {stack("F2", 12, 72, 600, 13, "(1)", "(2)", "(3)", "(4)"), "1 2 3 4\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := allText(parsetest.Read(t, "a.pdf", pdfWithFont(tt.content, font, japanese))); got != tt.want {
+				t.Errorf("read %q, want %q", got, tt.want)
+			}
+		})
 	}
 }

@@ -50,6 +50,7 @@ type pageLayout struct {
 // for it, after the other text.
 func layoutPage(p *pageContent) *pageLayout {
 	out := &pageLayout{number: p.number}
+	p.joinStacked()
 	for i, part := range p.splitByDirection() {
 		items := layoutUpright(part)
 		for k := range items {

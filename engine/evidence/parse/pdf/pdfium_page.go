@@ -67,6 +67,9 @@ func (r *pageReader) readWords(objects *objectReader) error {
 		if m.err != nil {
 			return m.documentError(formatPage(r.out.number))
 		}
+		if c == '\r' || c == '\n' { // PDFium's own; in a page with vertical text, they may be between any letters
+			continue
+		}
 		several := ""
 		if (c < ' ' || c > '~') && m.get("FPDFText_HasUnicodeMapError", text, uint64(i)) == 1 {
 			if several = m.glyphText(r.fontName(text, i), int(c)); several == "" {

@@ -293,12 +293,26 @@ func JoinLines(lines []string) string {
 			sb.WriteString(strings.TrimSuffix(strings.TrimSuffix(l, "-"), "\u00ad"))
 		case isWordHyphen(l, next): // the hyphen is the word's own
 			sb.WriteString(l)
+		case IsUnspaced(lastLetter(l)) && IsUnspaced(next):
+			sb.WriteString(l)
 		default:
 			sb.WriteString(l)
 			sb.WriteByte(' ')
 		}
 	}
 	return sb.String()
+}
+
+// lastLetter returns the last letter of a text.
+func lastLetter(text string) string {
+	_, n := utf8.DecodeLastRuneInString(text)
+	return text[len(text)-n:]
+}
+
+// IsUnspaced reports whether a text begins with a Chinese or Japanese letter or mark. They are written without spaces.
+func IsUnspaced(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo) || r >= 0x3000 && r <= 0x303F
 }
 
 // isLineBreakHyphen reports whether the hyphen at the end of line a was only inserted to break a word that
