@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/scf-service/service/internal/lazyregexp"
 )
 
 // ligatures replaces ligatures found in PDFs with letters.
@@ -18,6 +20,18 @@ func CleanLine(s string) string {
 	}
 	s = stripInvisible(s)
 	return strings.Join(strings.Fields(s), " ")
+}
+
+// programAltPattern matches names of pictures and shapes that programs give them, such as "Picture 1" and "image.png".
+var programAltPattern = lazyregexp.New(`(?i)^(shape|image|picture|graphics?|object|frame|text ?box|bild|grafik|objekt|form|\S+\.(png|jpe?g|gif|svg|bmp|tiff?|emf|wmf))\s*\d*$`)
+
+// AlternativeText returns the text that describes a picture for people who can't see it, or "" if a program made it up.
+func AlternativeText(s string) string {
+	s = CleanLine(s)
+	if strings.Contains(s, "generated") || programAltPattern.MatchString(s) {
+		return ""
+	}
+	return s
 }
 
 // cleanLines is like CleanLine, but keeps line breaks and indentation.

@@ -68,21 +68,21 @@ func haveManyKinds(keys, values []string) bool {
 	return len(keys) >= 4 && len(kinds) >= 3
 }
 
-// labelNouns are what labels of facts about a document, a system or a project are about. They may be names of columns, too.
+// labelNouns are the nouns of labels for facts about a document, a system or a project. They may name columns, too.
 var labelNouns = func() map[string]bool {
 	m := map[string]bool{}
 	for noun := range strings.FieldsSeq(`address application approver asset author backup backups budget category classification company contact
-		country criticality cycle data date deadline department description email encryption environment frequency go-live hosting id kickoff level
-		location logging manager mfa name number organization owner period phase phone priority process project provider purpose reference region
-		result retention review reviewer role rpo rto scope service sponsor stage state status supplier system test tests time title type users value
-		vendor version`) {
+		country criticality cycle data date deadline department description email encryption environment frequency go-
+		live hosting id kickoff level location logging manager mfa name number organization owner period phase phone
+		priority process project provider purpose reference region result retention review reviewer role rpo rto scope
+		service sponsor stage state status supplier system test tests time title type users value vendor version`) {
 		m[noun] = true
 	}
 	return m
 }()
 
-// isLabel reports whether a text is the label of a fact: a noun that labels are about, perhaps with words before it, such as
-// "Business owner", or before a noun, such as "Number of users" and "MFA enforced".
+// isLabel reports whether a text is the label of a fact: one of labelNouns with words before it, such as "Business owner", or
+// after it, such as "Number of users".
 func isLabel(text string) bool {
 	if _, ok := FactKindOf(text); ok {
 		return true

@@ -80,15 +80,6 @@ func pictureTexts(b *document.Builder, z *zip.Reader, part string, at api.Locato
 	return text.ReadPicture(b, picture, at)
 }
 
-// alternativeText returns the alternative text of a picture or shape, or "" if a program generated it.
-func alternativeText(e xml.StartElement) string {
-	text := document.CleanLine(attrValue(e, "descr"))
-	if strings.Contains(text, "generated") {
-		return ""
-	}
-	return text
-}
-
 // relationAttr returns the ID of the relation that an element refers to, which is an attribute with a namespace.
 func relationAttr(e xml.StartElement) string {
 	for _, a := range e.Attr {

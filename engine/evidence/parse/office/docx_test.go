@@ -341,6 +341,7 @@ func FuzzDocx(f *testing.F) {
 	f.Add(
 		`<w:p><w:sdt><w:showingPlcHdr/></w:p><w:r><w:fldChar><w:ffData><w:ddList><w:result w:val="-1"/><w:checked/></w:ffData><w:sym w:char="F0FE"/></w:r>`,
 	)
+	f.Add(`<wp:anchor><wp:positionV><wp:posOffset>9e99</wp:posOffset></wp:positionV><wp:extent/><w:p><a:blip r:embed="x"/></w:p><w:pgSz w:w="1"/>`)
 	f.Add(`<w:tbl><w:tr><w:tc><w:vMerge/><w:gridSpan w:val="3"/></w:tc></w:tr><w:tr><w:tc><w:tbl><w:tr/></w:tbl></w:tc></w:tr></w:tbl>`)
 	f.Add(`<w:tc/><w:tr/><w:t>x</w:t><w:p><w:p><w:r><w:t>y</w:t></w:r></w:p><w:footnoteReference w:id="9"/></w:p>`)
 	f.Fuzz(func(t *testing.T, body string) {

@@ -323,7 +323,7 @@ func (w *wordWalker) noteMedia(p *wordPara, e xml.StartElement) {
 	doc := w.d.b.Doc
 	switch e.Name.Local {
 	case "docPr":
-		if text := alternativeText(e); text != "" {
+		if text := document.AlternativeText(attrValue(e, "descr")); text != "" {
 			p.beside = append(p.beside, text)
 		}
 	case "textpath": // a watermark, or text in the form of a drawing

@@ -358,7 +358,7 @@ func (w *odfWalker) endElement(e xml.EndElement, _ int) {
 		}
 	case "desc": // an alternative text
 		if n := len(w.texts); n > 0 {
-			text := document.CleanLine(w.texts[n-1].text.String())
+			text := document.AlternativeText(w.texts[n-1].text.String())
 			w.texts = w.texts[:n-1]
 			w.addBeside(text)
 		}

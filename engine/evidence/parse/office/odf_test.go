@@ -152,6 +152,10 @@ func FuzzODF(f *testing.F) {
 		)
 		f.Add(
 			kind,
+			`<text:p>a<draw:frame svg:x="-1cm"><draw:object xlink:href="./"/><draw:image/><svg:desc>b</svg:desc></draw:frame></text:p><svg:desc>c`,
+		)
+		f.Add(
+			kind,
 			`<text:h>a</text:h><text:p>b<text:note><text:note-body><text:p>c</text:p></text:note-body></text:note></text:p><text:list><text:list-item><text:p>d</text:p></text:list-item></text:list>`,
 		)
 		f.Add(

@@ -421,7 +421,7 @@ func (s *slideWalker) countMedia(e xml.StartElement) {
 	}[e.Name.Local]
 	text := ""
 	if e.Name.Local == "cNvPr" {
-		text = alternativeText(e)
+		text = document.AlternativeText(attrValue(e, "descr"))
 	}
 	if kind == "" && text == "" || s.master != nil || !s.countsMedia {
 		return

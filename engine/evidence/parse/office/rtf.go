@@ -447,6 +447,11 @@ var rtfIgnoredWords = map[string]bool{
 	"tcn":                true,
 }
 
+// rtfStarredWords are words of groups that readers may skip, and that have text or properties of the document.
+var rtfStarredWords = map[string]bool{
+	"shpinst": true, "shptxt": true, "shppict": true, "nesttableprops": true, "cs": true, "ds": true, "ts": true,
+}
+
 // rtfCharsets maps the character sets of fonts to code pages.
 var rtfCharsets = map[int]int{
 	77:  10000,
@@ -492,7 +497,7 @@ func (r *rtfReader) executeControlWord(word string, v int, given bool) {
 	}
 	if g.starred { // an unknown destination that readers may skip
 		g.starred = false
-		if word != "shpinst" && word != "shptxt" && word != "shppict" && word != "nesttableprops" && word != "cs" && word != "ds" && word != "ts" {
+		if !rtfStarredWords[word] {
 			g.dest = rtfIgnored
 			return
 		}

@@ -78,7 +78,7 @@ func (r *rtfReader) endMedia(closed rtfGroup) {
 		r.picture = nil
 	case closed.dest != rtfProperty:
 	case r.propertyName == "wzDescription" && r.hiddenShapeAt == 0:
-		if value := document.CleanLine(r.property.String()); value != "" && !strings.Contains(value, "generated") {
+		if value := document.AlternativeText(r.property.String()); value != "" {
 			r.notes = append(r.notes, value)
 		}
 		r.propertyName = ""

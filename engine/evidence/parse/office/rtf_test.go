@@ -71,6 +71,8 @@ func FuzzRTF(f *testing.F) {
 		`{\rtf\bin3 {}}\par\*`,
 		`{\rtf{\fonttbl{\f3 Wingdings;}}{\field{\*\fldinst SYMBOL 254 \\f "Wingdings"{\*\formfield{\fftype2\ffres9{\*\ffl a}}}}{\fldrslt}}\f3 o\par}`,
 		`{\rtf\trowd\clmrg\cellx1\clvmrg\cellx2\pard\intbl a\cell\cell\cell\row}`,
+		`{\rtf\pard\intbl\itap9 a\nestcell{\*\nesttableprops\nestrow}b\cell\nestrow\row{\*\shppict{\pict{\*\picprop{\sp{\sn fHidden}{\sv 1}}}\bin2 ab0}}x}`,
+		`{\rtf{\shp{\*\shpinst\shpright-99999{\sv 1}{\shptxt a}}}{\sn wzDescription}{\sv b}c}`,
 	)
 }
 

@@ -3,6 +3,10 @@ package office_test
 import (
 	"bytes"
 	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/xuri/excelize/v2"
@@ -12,6 +16,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/internal/testutil/documenttest"
 	"github.com/scf-service/service/internal/testutil/parsetest"
+	"github.com/scf-service/service/internal/testutil/programtest"
 )
 
 func TestXlsx(t *testing.T) {
@@ -73,4 +78,39 @@ func TestXlsxRefuses(t *testing.T) {
 func FuzzXlsx(f *testing.F) {
 	f.Add(documenttest.Workbook(f, func(x *excelize.File) { x.SetSheetRow("Sheet1", "B2", &[]any{"a", 2, "c"}) }))
 	f.Fuzz(func(t *testing.T, raw []byte) { parsetest.CheckReadInvariants(t, "a.xlsx", raw) })
+}
+
+func TestXlsxAgreesWithOpenpyxl(t *testing.T) {
+	if exec.Command(programtest.FindOrSkip(t, "python3"), "-c", "import openpyxl").Run() != nil {
+		programtest.SkipOrFail(t, "openpyxl is not installed")
+	}
+	const program = `
+import openpyxl, sys
+book = openpyxl.load_workbook(sys.argv[1], data_only=True)
+for sheet in book:
+    if sheet.sheet_state == "visible":
+        print(sheet.title)
+        for row in sheet.iter_rows(values_only=True):
+            print(" ".join(str(v.date() if hasattr(v, "date") else v) for v in row if v is not None))
+`
+	for _, f := range documenttest.Files(t, "../../../../examples/harbor/evidence", "*.xlsx") {
+		raw, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ours strings.Builder
+		table := 0
+		for _, b := range parsetest.Read(t, f, raw).Blocks {
+			if b.Table > table {
+				table = b.Table
+				ours.WriteString(strings.Join(b.Header, " ") + "\n")
+			}
+			ours.WriteString(b.DisplayText() + "\n")
+		}
+		score := documenttest.WordF1(ours.String(), documenttest.RunTool(t, "python3", "-c", program, f))
+		t.Logf("%s: F1 %.4f", filepath.Base(f), score)
+		if score < 0.98 {
+			t.Errorf("%s: F1 %.4f", filepath.Base(f), score)
+		}
+	}
 }

@@ -156,7 +156,7 @@ func (p *visibilityPass) replacePicture(n *html.Node) {
 	if w, h := attr(n, "width"), attr(n, "height"); w == "0" || w == "1" || h == "0" || h == "1" {
 		return
 	}
-	words := []string{attr(n, "alt")}
+	words := []string{document.AlternativeText(attr(n, "alt"))}
 	var picture []byte
 	if _, data, ok := strings.Cut(attr(n, "src"), ";base64,"); ok && p.b.HasOCR() {
 		picture, _ = base64.StdEncoding.DecodeString(strings.TrimSpace(data)) // without it, the picture is counted
