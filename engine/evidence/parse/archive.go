@@ -1,7 +1,10 @@
 package parse
 
 import (
+	"archive/tar"
 	"archive/zip"
+	"compress/gzip"
+	"errors"
 	"io"
 	"path"
 	"strings"
@@ -66,6 +69,71 @@ func (r *Reader) addEntry(b *document.Builder, c *document.Container, name strin
 		return nil
 	}
 	return c.AddMember(label, raw)
+}
+
+// readTar reads the files in a tar archive, each as a part of one document.
+func (r *Reader) readTar(b *document.Builder, content io.ReaderAt, size int64) error {
+	t := tar.NewReader(io.NewSectionReader(content, 0, size))
+	c := b.NewContainer()
+	for {
+		if err := b.Context().Err(); err != nil {
+			return err
+		}
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return c.RequireAnyRead("archive")
+		}
+		if err != nil {
+			return document.DamagedError("", err)
+		}
+		name := strings.ToValidUTF8(h.Name, "\uFFFD")
+		if h.Typeflag != tar.TypeReg || isSystemFile(name) {
+			continue
+		}
+		raw, err := r.unpack(t)
+		if err != nil {
+			return err
+		}
+		if err := c.Add(name, raw); err != nil {
+			return err
+		}
+	}
+}
+
+// readGzip reads the file in a gzip archive as a part of the document.
+func (r *Reader) readGzip(b *document.Builder, name string, content io.ReaderAt, size int64) error {
+	z, err := gzip.NewReader(io.NewSectionReader(content, 0, size))
+	if err != nil {
+		return document.DamagedError("", err)
+	}
+	if err := b.BeginHeavy(); err != nil { // its size isn't known
+		return err
+	}
+	raw, err := r.unpack(z)
+	if err != nil {
+		return err
+	}
+	inner, isTar := strings.CutSuffix(path.Base(name), ".tgz")
+	if inner = strings.TrimSuffix(inner, ".gz"); isTar {
+		inner += ".tar"
+	}
+	c := b.NewContainer()
+	if err := c.Add(inner, raw); err != nil {
+		return err
+	}
+	return c.RequireAnyRead("archive")
+}
+
+// unpack reads a file of an archive, up to the limit for files.
+func (r *Reader) unpack(from io.Reader) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(from, r.opt.MaxBytes+1))
+	if err != nil {
+		return nil, document.DamagedError("", err)
+	}
+	if int64(len(raw)) > r.opt.MaxBytes {
+		return nil, document.NewError(document.ErrTooLarge, "", "it contains a file of more than %d bytes", r.opt.MaxBytes)
+	}
+	return raw, nil
 }
 
 // decodeEntryName decodes the name of an entry. In old archives, names are encoded in the DOS code page.

@@ -1,12 +1,15 @@
 package parse_test
 
 import (
+	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/evidence/parse"
 	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/internal/testutil/documenttest"
@@ -141,9 +144,112 @@ func TestArchiveGoesOn(t *testing.T) {
 	}
 }
 
+// tarOf makes a tar archive of files: name, content, name, content …
+func tarOf(t testing.TB, namesAndContents ...string) string {
+	var buf bytes.Buffer
+	w := tar.NewWriter(&buf)
+	for i := 0; i < len(namesAndContents); i += 2 {
+		content := namesAndContents[i+1]
+		if err := w.WriteHeader(&tar.Header{Name: namesAndContents[i], Size: int64(len(content)), Mode: 0o600}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.String()
+}
+
+func gzipOf(t testing.TB, content string) string {
+	var buf bytes.Buffer
+	w := gzip.NewWriter(&buf)
+	if _, err := w.Write([]byte(content)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.String()
+}
+
+func TestTarAndGzip(t *testing.T) {
+	archive := tarOf(t, "../p/a.md", "# Doors\n\nDoors are locked.", "p/._a.md", "x", "b.csv", "System,Owner\nCRM,Ann Roe\n", "c.exe", "\x7fELF")
+	for name, tt := range map[string]struct{ raw, want string }{
+		"a.tar":    {archive, "p/a.md\nDoors\nDoors are locked.\nb.csv\nSystem: CRM; Owner: Ann Roe\n"},
+		"a.tgz":    {gzipOf(t, archive), "a.tar\np/a.md\nDoors\nDoors are locked.\nb.csv\nSystem: CRM; Owner: Ann Roe\n"},
+		"a.log.gz": {gzipOf(t, "Doors are locked."), "a.log\nDoors are locked.\n"},
+	} {
+		doc := parsetest.Read(t, name, []byte(tt.raw))
+		if got := allText(doc); got != tt.want {
+			t.Errorf("%s: read %q, want %q", name, got, tt.want)
+		}
+		if warned := strings.Contains(strings.Join(doc.Warnings, " "), "c.exe: skipped"); warned != (name != "a.log.gz") {
+			t.Errorf("%s: warnings %q", name, doc.Warnings)
+		}
+	}
+	for name, tt := range map[string]struct {
+		raw  string
+		want error
+	}{
+		"cut.tar":   {archive[:530], document.ErrDamaged},
+		"cut.gz":    {gzipOf(t, archive)[:200], document.ErrDamaged},
+		"empty.tar": {tarOf(t, "a/.x", ""), document.ErrEmpty},
+		"bomb.gz":   {gzipOf(t, strings.Repeat("a", 2<<20)), document.ErrTooLarge},
+	} {
+		if err := parsetest.ReadError(t, parse.Options{MaxBytes: 1 << 20}, name, []byte(tt.raw)); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v, want %v", name, err, tt.want)
+		}
+	}
+}
+
+// Office documents that are saved as one XML file are read as those that are packed.
+func TestFlatDocuments(t *testing.T) {
+	odf := func(kind, body string) string {
+		return `<?xml version="1.0"?><office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="t" xmlns:table="ta" ` +
+			`xmlns:style="s" xmlns:draw="d" office:mimetype="application/vnd.oasis.opendocument.` + kind + `"><office:automatic-styles>` +
+			`<style:style style:name="x" style:family="text"><style:text-properties style:text-line-through-style="solid"/></style:style>` +
+			`</office:automatic-styles><office:master-styles><style:header><text:p>Version: 2.1</text:p></style:header></office:master-styles>` +
+			`<office:body><office:` + kind + `>` + body + `</office:` + kind + `></office:body></office:document>`
+	}
+	docx := `<pkg:package xmlns:pkg="http://schemas.microsoft.com/office/2006/xmlPackage"><pkg:part pkg:name="/_rels/.rels" pkg:contentType="r"><pkg:xmlData>` +
+		`<Relationships><Relationship Id="r1" Type="x/officeDocument" Target="word/document.xml"/></Relationships></pkg:xmlData></pkg:part>` +
+		`<pkg:part pkg:name="/word/document.xml" pkg:contentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml">` +
+		`<pkg:xmlData><w:document xmlns:w="w"><w:body><w:p><w:r><w:t>Doors are locked.</w:t></w:r><w:r><w:rPr><w:strike/></w:rPr><w:t>quagga</w:t>` +
+		`</w:r></w:p></w:body></w:document></pkg:xmlData></pkg:part><pkg:part pkg:name="/word/a.png" pkg:contentType="p"><pkg:binaryData>aGVs
+bG8=</pkg:binaryData></pkg:part></pkg:package>`
+	for name, tt := range map[string]struct{ raw, want, unread string }{
+		"a.fodt": {
+			odf("text", `<text:p>Doors are locked. <text:span text:style-name="x">quagga</text:span><draw:frame><draw:image><office:binary-data>aGVsbG8=`+
+				`</office:binary-data></draw:image></draw:frame></text:p>`), "Doors are locked.\nVersion: 2.1\n", "1 struck-through text, 1 picture",
+		},
+		"a.fods": {
+			odf("spreadsheet", `<table:table table:name="S"><table:table-row><table:table-cell><text:p>Doors</text:p></table:table-cell></table:table-row></table:table>`),
+			"S\nDoors\nVersion: 2.1\n", "",
+		},
+		"a.xml": {docx, "Doors are locked.\n", "1 struck-through text"},
+	} {
+		doc := parsetest.Read(t, name, []byte(tt.raw))
+		if got := allText(doc); got != tt.want {
+			t.Errorf("%s: read %q, want %q", name, got, tt.want)
+		}
+		if got := api.DescribeNotRead(doc.NotRead); got != tt.unread {
+			t.Errorf("%s: not read %q, want %q", name, got, tt.unread)
+		}
+		if err := parsetest.ReadError(t, parse.Options{}, name, []byte(tt.raw[:len(tt.raw)-20])); !errors.Is(err, document.ErrDamaged) {
+			t.Errorf("%s, cut off: %v", name, err)
+		}
+	}
+}
+
 func FuzzArchive(f *testing.F) {
 	f.Add(documenttest.ZipInOrder(f, "a.md", "# A\n\nb", "c/d.csv", "x,y\n1,2\n"))
 	f.Add(documenttest.ZipInOrder(f, "a.zip", string(documenttest.ZipInOrder(f, "../b.txt", "c"))))
 	f.Add(encryptedZip(f))
+	f.Add([]byte(tarOf(f, "a.txt", "b", "c.gz", gzipOf(f, "d"))))
+	f.Add([]byte(`<pkg:package xmlns:pkg="http://schemas.microsoft.com/office/2006/xmlPackage"><pkg:part pkg:name="/mimetype"><pkg:binaryData>eA==`))
+	f.Add([]byte(`<o:document xmlns:o="urn:oasis:names:tc:opendocument:xmlns:office:1.0" o:mimetype="application/vnd.oasis.opendocument.text">x</o:document>`))
 	f.Fuzz(func(t *testing.T, raw []byte) { parsetest.CheckReadInvariants(t, "a.zip", raw) })
 }

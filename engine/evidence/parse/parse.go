@@ -162,6 +162,12 @@ func (r *Reader) readInto(b *document.Builder, name string, content io.ReaderAt,
 		err = office.ReadODF(b, content, size)
 	case formatZip:
 		err = r.readArchive(b, content, size)
+	case formatTar:
+		err = r.readTar(b, content, size)
+	case formatGzip:
+		err = r.readGzip(b, name, content, size)
+	case formatFlatOPC, formatFlatODF:
+		err = r.readFlat(b, format, name, content, size)
 	case formatMsg:
 		err = mail.ReadOutlook(b, content, size)
 	case formatMail:

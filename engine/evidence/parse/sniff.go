@@ -64,6 +64,10 @@ var (
 	formatMsg      = newFormat("application/vnd.ms-outlook", "an Outlook message", "mail", ".msg")
 	formatSigned   = newFormat("application/pkcs7-mime", "signed data", "mail", ".p7m", ".p7s")
 	formatZip      = newFormat("application/zip", "a zip archive", "zip", ".zip")
+	formatTar      = newFormat("application/x-tar", "a tar archive", "zip", ".tar")
+	formatGzip     = newFormat("application/gzip", "a gzip archive", "zip", ".gz", ".tgz")
+	formatFlatODF  = newFormat("application/vnd.oasis.opendocument", "an OpenDocument file in XML", "odf", ".fodt", ".fods", ".fodp")
+	formatFlatOPC  = newFormat("application/vnd.ms-package", "an Office document in XML (Flat OPC)", "zip")
 	formatHTML     = newTextFormat("text/html", "HTML", "html", text.ReadHTML, ".html", ".htm", ".xhtml")
 	formatXML      = newTextFormat("application/xml", "XML", "xml", text.ReadXML, ".xml")
 	formatJSON     = newTextFormat("application/json", "JSON", "json", text.ReadJSON, ".json", ".jsonl", ".ndjson")
@@ -85,7 +89,6 @@ var unsupportedFormats = []struct {
 	{"\x7fELF", document.ErrUnsupported, "it is a program"},
 	{"\xcf\xfa\xed\xfe", document.ErrUnsupported, "it is a program"},
 	{"\xca\xfe\xba\xbe", document.ErrUnsupported, "it is a program"},
-	{"\x1f\x8b", document.ErrUnsupported, "it is a gzip archive; unpack it and add its files"},
 	{"BZh", document.ErrUnsupported, "it is a bzip2 archive; unpack it and add its files"},
 	{"7z\xbc\xaf\x27\x1c", document.ErrUnsupported, "it is a 7z archive; unpack it and add its files"},
 	{"Rar!\x1a\x07", document.ErrUnsupported, "it is a RAR archive; unpack it and add its files"},
@@ -158,15 +161,21 @@ func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 			return nil, document.NewError(b.kind, "", "%s", b.say)
 		}
 	}
-	if len(head) > 262 && bytes.Equal(head[257:262], []byte("ustar")) {
-		return nil, document.NewError(document.ErrUnsupported, "", "it is a tar archive; unpack it and add its files")
+	switch {
+	case len(head) > 262 && bytes.Equal(head[257:262], []byte("ustar")):
+		return formatTar, nil
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		return formatGzip, nil
 	}
 	if looksBinary(head) {
 		return nil, document.NewError(document.ErrUnsupported, "", "it contains bytes that are not text")
 	}
 	sample, _ := charset.Decode(head)
-	if say := unsupportedXML(sample); say != "" {
-		return nil, document.NewError(document.ErrUnsupported, "", "%s", say)
+	if d := sniffXMLDialect(sample); d != nil {
+		if d.format == nil {
+			return nil, document.NewError(document.ErrUnsupported, "", "%s", d.say)
+		}
+		return d.format, nil
 	}
 	return sniffText(name, sample, int64(len(head)) == size), nil
 }
@@ -217,33 +226,38 @@ func sniffZip(content io.ReaderAt, size int64) (*format, error) {
 	return formatZip, nil
 }
 
-type xmlDialect struct{ namespace, say string }
-
-// xmlDialects lists the namespaces of documents that are saved as one XML file, with error messages.
-var xmlDialects = []xmlDialect{
-	{"urn:schemas-microsoft-com:office:spreadsheet", "it is an Excel workbook in XML (2003); save it as .xlsx"},
-	{"http://schemas.microsoft.com/office/word/2003/wordml", "it is a Word document in XML (2003); save it as .docx"},
-	{"http://schemas.microsoft.com/office/2006/xmlPackage", "it is an Office document in XML (Flat OPC); save it as .docx, .xlsx or .pptx"},
-	{"urn:oasis:names:tc:opendocument:xmlns:office:1.0", "it is an OpenDocument file in XML; save it as .odt, .ods or .odp"},
-	{"http://www.w3.org/2000/svg", "it is a drawing (SVG); save it as PDF"},
+// xmlDialect is the form of a document that is saved as one XML file. It has either a format or an error message.
+type xmlDialect struct {
+	namespace string
+	format    *format
+	say       string
 }
 
-// unsupportedXML returns what to do with a file if it is a document in one of the xmlDialects, or "".
-func unsupportedXML(sample string) string {
+// xmlDialects lists these documents by their namespaces.
+var xmlDialects = []xmlDialect{
+	{"http://schemas.microsoft.com/office/2006/xmlPackage", formatFlatOPC, ""},
+	{"urn:oasis:names:tc:opendocument:xmlns:office:1.0", formatFlatODF, ""},
+	{"urn:schemas-microsoft-com:office:spreadsheet", nil, "it is an Excel workbook in XML (2003); save it as .xlsx"},
+	{"http://schemas.microsoft.com/office/word/2003/wordml", nil, "it is a Word document in XML (2003); save it as .docx"},
+	{"http://www.w3.org/2000/svg", nil, "it is a drawing (SVG); save it as PDF"},
+}
+
+// sniffXMLDialect returns the one of the xmlDialects that a text is in, or nil.
+func sniffXMLDialect(sample string) *xmlDialect {
 	if !strings.HasPrefix(strings.TrimSpace(sample), "<") {
-		return ""
+		return nil
 	}
 	for dec := text.NewXMLDecoder(sample); ; {
 		tok, err := dec.Token()
 		if err != nil {
-			return ""
+			return nil
 		}
 		if root, ok := tok.(xml.StartElement); ok {
 			at := slices.IndexFunc(xmlDialects, func(d xmlDialect) bool { return d.namespace == root.Name.Space })
 			if at < 0 {
-				return ""
+				return nil
 			}
-			return xmlDialects[at].say
+			return &xmlDialects[at]
 		}
 	}
 }
@@ -451,8 +465,8 @@ func (f *format) hasExtension(ending string) bool { return slices.Contains(f.ext
 
 // formats lists all supported formats.
 var formats = []*format{
-	formatPDF, formatDocx, formatXlsx, formatPptx, formatODT, formatODS, formatODP, formatRTF, formatMail, formatMsg, formatSigned, formatZip,
-	formatMHTML, formatHTML, formatXML, formatJSON, formatCSV, formatTSV, formatMarkdown, formatRST, formatYAML,
+	formatPDF, formatDocx, formatXlsx, formatPptx, formatODT, formatODS, formatODP, formatRTF, formatMail, formatMsg, formatSigned, formatZip, formatTar, formatGzip,
+	formatFlatODF, formatMHTML, formatHTML, formatXML, formatJSON, formatCSV, formatTSV, formatMarkdown, formatRST, formatYAML,
 }
 
 // extensionWarning returns a warning if a file's extension doesn't match its detected format. Text formats are

@@ -190,6 +190,7 @@ var odfSkipped = map[string]bool{
 	"hidden-text":     true,
 	"sequence-decls":  true,
 	"settings":        true,
+	"binary-data":     true,
 }
 
 func (w *odfWalker) startElement(e xml.StartElement, _ int) {

@@ -1,0 +1,86 @@
+package parse
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/base64"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+)
+
+// readFlat reads an Office document that is saved as one XML file, by packing its parts as usual.
+func (r *Reader) readFlat(b *document.Builder, format *format, name string, content io.ReaderAt, size int64) error {
+	raw, err := document.ReadAll(content, size)
+	if err != nil {
+		return err
+	}
+	var parts []flatPart
+	if format == formatFlatOPC {
+		var flat struct {
+			Part []flatPart `xml:"part"`
+		}
+		if err := xml.Unmarshal(raw, &flat); err != nil {
+			return document.DamagedError("", err)
+		}
+		types := ""
+		for _, p := range flat.Part {
+			types += fmt.Sprintf("<Override PartName=%q ContentType=%q/>", p.Name, p.Type)
+		}
+		parts = append(flat.Part, flatPart{Name: "/[Content_Types].xml", content: []byte("<Types>" + types + "</Types>")})
+	} else {
+		var flat struct {
+			MIME string `xml:"mimetype,attr"`
+		}
+		if err := xml.Unmarshal(raw, &flat); err != nil {
+			return document.DamagedError("", err)
+		}
+		if !strings.HasPrefix(flat.MIME, "application/vnd.oasis.opendocument.") {
+			return document.NewError(document.ErrUnsupported, "", "it is an OpenDocument file of an unknown kind; save it as .odt, .ods or .odp")
+		}
+		parts = []flatPart{{Name: "mimetype", content: []byte(flat.MIME)}, {Name: "content.xml", content: raw}} // styles come first in it
+	}
+	var packed bytes.Buffer
+	z := zip.NewWriter(&packed)
+	for _, p := range parts {
+		if err := p.writeTo(z); err != nil {
+			return document.DamagedError(p.Name, err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	return r.readInto(b, name, bytes.NewReader(packed.Bytes()), int64(packed.Len()))
+}
+
+// flatPart is a part of a document that is saved as one XML file.
+type flatPart struct {
+	Name string `xml:"name,attr"`
+	Type string `xml:"contentType,attr"`
+	XML  struct {
+		Content []byte `xml:",innerxml"`
+	} `xml:"xmlData"`
+	Binary  string `xml:"binaryData"`
+	content []byte // if it is neither
+}
+
+func (p flatPart) writeTo(z *zip.Writer) error {
+	content := p.content
+	if content == nil {
+		content = p.XML.Content
+	}
+	if p.Binary != "" {
+		var err error
+		if content, err = base64.StdEncoding.DecodeString(strings.Join(strings.Fields(p.Binary), "")); err != nil {
+			return err
+		}
+	}
+	w, err := z.CreateHeader(&zip.FileHeader{Name: strings.TrimPrefix(p.Name, "/"), Method: zip.Store})
+	if err == nil {
+		_, err = w.Write(content)
+	}
+	return err
+}
