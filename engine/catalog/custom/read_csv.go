@@ -94,6 +94,11 @@ func (t *csvTable) splitCell(column, separators string) []string {
 	return out
 }
 
+// controls returns the codes of controls in the current row. A slash may be between them.
+func (t *csvTable) controls() []string {
+	return slices.DeleteFunc(t.splitCell("controls", ",;\n "), func(code string) bool { return code == "/" })
+}
+
 func (t *csvTable) errorf(format string, args ...any) error {
 	return fmt.Errorf("line %d: %s", t.line, fmt.Sprintf(format, args...))
 }
@@ -237,7 +242,7 @@ func isGivenAndDifferent(current, previous *string) bool {
 
 // addRowControls adds the controls in the current row to a requirement.
 func (t *csvTable) addRowControls(r *api.CustomRequirement) error {
-	all := t.splitCell("controls", ",;\n ")
+	all := t.controls()
 	strength, rationale := t.trimmedCell("strength"), t.trimmedCell("rationale")
 	relationship := strings.ToLower(t.trimmedCell("relationship"))
 	if relationship == "" && strength == "" && rationale == "" {
@@ -269,7 +274,7 @@ func (t *csvTable) controlRowReader() func(*Set) error {
 		c := api.CustomControlBody{
 			Code: strings.ToUpper(t.trimmedCell("control")), Title: t.trimmedCell("title"), Description: t.trimmedCell("description"),
 			Question: scf.NilIfEmpty(t.trimmedCell("question")), DomainName: scf.NilIfEmpty(t.trimmedCell("domain_name")),
-			Controls: t.splitCell("controls", ",;\n "), Evidence: t.splitCell("evidence_requests", ";\n"),
+			Controls: t.controls(), Evidence: t.splitCell("evidence_requests", ";\n"),
 			Objectives: t.splitCell("assessment_objectives", ";\n"), Tags: t.splitCell("tags", ",;\n"),
 		}
 		if c.Code == "" {

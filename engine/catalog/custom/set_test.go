@@ -51,7 +51,7 @@ func inUTF16(s string, order binary.AppendByteOrder) string {
 }
 
 func TestReadCSV(t *testing.T) {
-	table := "\xef\xbb\xbfRequirement;Title;Controls;Relationship;Strength\nQ1;First;IAC-06, GOV-01;;\n;;;;\nQ1;;IAC-07;Subset;5\n" +
+	table := "\xef\xbb\xbfRequirement;Title;Controls;Relationship;Strength\nQ1;First;IAC-06 / GOV-01;;\n;;;;\nQ1;;IAC-07;Subset;5\n" +
 		"Q2;Second;;;\n"
 	set, err := custom.ReadSet("/tmp/ACME Questions 2026.csv", []byte(table), custom.SetOptions{})
 	if err != nil {
