@@ -190,10 +190,24 @@ func isDateNotBefore(a, b string) bool {
 	return ok && !ta.Before(tb)
 }
 
+var (
+	// titleVersionPattern matches a title with the version at its end: "Supplier Access Standard version 4.2".
+	titleVersionPattern = lazyregexp.New(`^[^.:;|]{0,60}\b(?i:policy|standard|procedure|plan|guidelines?|process|manual|handbook|charter|framework|rules|` +
+		`statement|register|concept)(?: ?[,–-])? \(?(?i:version |ver\. |rev\. |v)(\d[\d.]*)\)?$`)
+	// dashedFactPattern matches a key and its value with a dash between them: "Document owner – Head of IT".
+	dashedFactPattern = lazyregexp.New(`^(\p{L}[\p{L} ]{2,30}) [–—-] ((?:\p{Lu}|\d)\S*(?: \S+){0,5})$`)
+)
+
 // scanLine reads facts from a line: "Key: value", several of them with separators, or "Version 1.2".
 func (f *factCollector) scanLine(s string) {
 	if len(s) > 600 {
 		return
+	}
+	if m := titleVersionPattern.FindStringSubmatch(s); m != nil {
+		f.recordFact("version", m[1])
+	}
+	if m := dashedFactPattern.FindStringSubmatch(s); m != nil {
+		f.recordFact(m[1], m[2])
 	}
 	for _, part := range splitFacts(s) {
 		if key, value, ok := strings.Cut(part, ":"); ok {
@@ -284,7 +298,7 @@ func (f *factCollector) recordFact(key, value string) {
 	case document.FactEffective:
 		setDateIfUnset(&f.effective, date, isDate)
 	case document.FactApproved:
-		if setDateIfUnset(&f.approved, date, isDate); !isDate {
+		if setDateIfUnset(&f.approved, date, isDate); !isDate && !dutyPattern.MatchString(person) {
 			setTextIfUnset(&f.approver, person)
 		}
 	case document.FactRevised:

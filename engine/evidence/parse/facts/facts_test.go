@@ -22,7 +22,7 @@ func TestFacts(t *testing.T) {
 	}{
 		"a rule is nobody": {
 			"p.txt",
-			"Policy\n\nVersion: 1.2\n\nApproved by: the CIO must approve the change plan\n\nText.",
+			"Policy\n\nVersion: 1.2\n\nApproved by: the CIO must approve the change plan\n\nApproval: the CIO must approve it\n\nText.",
 			wanted{nil, "1.2", "", ""},
 		},
 		"lines": {
@@ -106,6 +106,10 @@ func TestFacts(t *testing.T) {
 			"# P\n\nVersion 1.3. Owner: Plant Manager. Approved by the works council.\n",
 			wanted{nil, "1.3", "Plant Manager", "the works council"},
 		},
+		"title with version":    {"p.txt", "Harbor Quay\n\nSupplier Access Standard version 4.2\n\nText.", wanted{nil, "4.2", "", ""}},
+		"version in brackets":   {"p.md", "# Access Policy (v2.3)\n\nText.", wanted{nil, "2.3", "", ""}},
+		"another version":       {"p.md", "# TLS version 1.3\n\nWe follow the standard. Use SSH version 2\n", wanted{}},
+		"owner after a dash":    {"p.md", "# P\n\nDocument owner – Head of IT\n\nApproved - see the minutes\n", wanted{nil, "", "Head of IT", ""}},
 		"owner with a title":    {"p.txt", "Owner: Dr. J. Roe, M. Eng. Klein\n\nText.", wanted{nil, "", "Dr. J. Roe, M. Eng. Klein", ""}},
 		"owner in capitals":     {"p.txt", "Owner: CISO. To be reviewed in May\n\nText.", wanted{nil, "", "CISO", ""}},
 		"owner and a dot":       {"p.txt", "Owner: Head of IT · Approved: Board\n\nText.", wanted{nil, "", "Head of IT", "Board"}},

@@ -134,7 +134,8 @@ func (r *rtfReader) unreadKind() string {
 	switch {
 	case f.deleted == flagOn:
 		return api.UnreadDeletedText
-	case r.hiddenShapeAt > 0, f.vanish == flagOn, f.halfPoints > 0 && f.halfPoints <= 2, isSameColor(r.colorAt(f.color), cmp.Or(background, "FFFFFF")):
+	case r.hiddenShapeAt > 0, f.vanish == flagOn, f.halfPoints > 0 && f.halfPoints <= 2,
+		isSameColor(r.colorAt(f.color), cmp.Or(background, "FFFFFF")):
 		return api.UnreadHiddenText
 	case f.strike == flagOn:
 		return api.UnreadStruckText
