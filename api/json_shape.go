@@ -1,6 +1,10 @@
 package api
 
-import "reflect"
+import (
+	"reflect"
+	"slices"
+	"sync"
+)
 
 // RecordID returns the record's ID.
 func (r Record) RecordID() string { return r.ID }
@@ -68,13 +72,8 @@ func replaceNils(v reflect.Value) {
 			replaceNils(v.Elem())
 		}
 	case reflect.Struct:
-		if _, ok := v.Interface().(interface{ UnixNano() int64 }); ok {
-			return
-		}
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				replaceNils(v.Field(i))
-			}
+		for _, i := range collectionFields(v.Type()) {
+			replaceNils(v.Field(i))
 		}
 	case reflect.Slice:
 		if v.IsNil() {
@@ -83,8 +82,8 @@ func replaceNils(v reflect.Value) {
 			}
 			return
 		}
-		switch v.Type().Elem().Kind() {
-		case reflect.Struct, reflect.Pointer, reflect.Slice, reflect.Map:
+		if e := v.Type().Elem(); e.Kind() == reflect.Struct && len(collectionFields(e)) > 0 ||
+			e.Kind() != reflect.Struct && leadsToCollection(e, nil) {
 			for i := range v.Len() {
 				replaceNils(v.Index(i))
 			}
@@ -100,6 +99,48 @@ func replaceNils(v reflect.Value) {
 			v.Set(copyMapWithoutNils(v))
 		}
 	}
+}
+
+// fieldsByType caches what collectionFields returns: looking at the fields of a response anew takes as long as encoding it.
+var fieldsByType sync.Map // reflect.Type → []int
+
+// collectionFields returns the indexes of the exported fields of a struct that are or may hold slices and maps.
+func collectionFields(t reflect.Type) []int {
+	if cached, ok := fieldsByType.Load(t); ok {
+		return cached.([]int)
+	}
+	fields := []int{}
+	if _, isTime := t.MethodByName("UnixNano"); !isTime {
+		for i := range t.NumField() {
+			if f := t.Field(i); f.IsExported() && leadsToCollection(f.Type, nil) {
+				fields = append(fields, i)
+			}
+		}
+	}
+	fieldsByType.Store(t, fields)
+	return fields
+}
+
+// leadsToCollection reports whether a value of the type is a slice or map, or may hold one. within are the structs that
+// hold it.
+func leadsToCollection(t reflect.Type, within []reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Map:
+		return true
+	case reflect.Pointer:
+		return leadsToCollection(t.Elem(), within)
+	case reflect.Struct:
+		if _, isTime := t.MethodByName("UnixNano"); isTime || slices.Contains(within, t) {
+			return false
+		}
+		within = append(within, t)
+		for i := range t.NumField() {
+			if f := t.Field(i); f.IsExported() && leadsToCollection(f.Type, within) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // mayContainNils reports whether a map value may contain nil slices or maps.

@@ -271,3 +271,32 @@ func BenchmarkWriters(b *testing.B) {
 	b.ReportMetric(created/batched, "ratio")
 	b.ReportMetric(float64(p99.Microseconds())/1000, "p99-ms")
 }
+
+// BenchmarkControlAgainstHealth compares reading a control by its code with /health, by 16 clients, in turns.
+func BenchmarkControlAgainstHealth(b *testing.B) {
+	w := newTestServer(b, daemon.Options{})
+	_, key := w.createOrganization("Acme", "ada@acme.example")
+	server := httptest.NewServer(w.net)
+	defer server.Close()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
+	read := func(path string) time.Duration {
+		began := time.Now()
+		var clients sync.WaitGroup
+		for range 16 {
+			clients.Go(func() {
+				req := key.request(server.URL, path)
+				for range 50 {
+					fetch(b, client, req)
+				}
+			})
+		}
+		clients.Wait()
+		return time.Since(began)
+	}
+	var health, control time.Duration
+	for b.Loop() {
+		health += read("/health")
+		control += read("/api/v1/scf/controls/by-code/GOV-01")
+	}
+	b.ReportMetric(health.Seconds()/control.Seconds(), "ratio")
+}
