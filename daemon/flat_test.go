@@ -3,6 +3,7 @@ package daemon_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"sync/atomic"
 	"testing"
 
@@ -90,22 +91,21 @@ func TestReadsAreFlat(t *testing.T) {
 	})
 	owner, _ := w.createOrganization("Acme", "ada@acme.example")
 	ids := owner.populate("Acme")
-	var reads atomic.Int64
-	db.ObserveReads(&reads)
 	count := func() map[string]int64 {
 		out := map[string]int64{}
 		read := func(op *api.Operation, query string) {
 			path := fillPath(op, ids) + query
-			for range 3 { // the least, because background work reads too
-				before := reads.Load()
-				if owner.do(op.Method, path, nil).status != http.StatusOK {
+			for range 2 { // the second time, what is kept in memory is there
+				var reads atomic.Int64
+				req := httptest.NewRequest(op.Method, origin+path, nil)
+				req.AddCookie(&http.Cookie{Name: api.SessionCookie, Value: owner.cookie})
+				req.Header.Set("x-service-tenant-id", owner.org)
+				rec := httptest.NewRecorder()
+				w.net.ServeHTTP(rec, req.WithContext(store.CountReads(req.Context(), &reads)))
+				if rec.Code != http.StatusOK {
 					return // it needs more than IDs
 				}
-				n := reads.Load() - before
-				if least, ok := out[op.ID+query]; ok {
-					n = min(n, least)
-				}
-				out[op.ID+query] = n
+				out[op.ID+query] = reads.Load()
 			}
 		}
 		for _, op := range api.Operations() {
@@ -135,8 +135,8 @@ func TestReadsAreFlat(t *testing.T) {
 	}
 	count()
 	after := count()
-	if len(before) < 60 {
-		t.Errorf("only %d reads were counted", len(before))
+	if len(before) < 60 || before[api.ListAssessments.ID+"?limit=3"] == 0 {
+		t.Errorf("only %d operations were counted, %v", len(before), before)
 	}
 	for what, n := range after {
 		if n > before[what]+int64(many)/10 { // what a credential takes depends on what is in memory

@@ -77,7 +77,6 @@ type DB struct {
 	// checkUpdate is Options.CheckUpdate; observeUpdate is set by ObserveUpdates.
 	checkUpdate   func(UpdateStats) error
 	observeUpdate atomic.Pointer[func(time.Duration)]
-	reads         atomic.Pointer[atomic.Int64] // set by ObserveReads
 	// soleWriter is true if nobody else writes to this database while it is open.
 	soleWriter bool
 }
@@ -198,7 +197,7 @@ func (db *DB) SchemaVersion() int { return db.meta.Schema }
 // it runs, the space of deleted data can't be reused.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	return db.driver.View(ctx, func(k kv.KV) error {
-		if n := db.reads.Load(); n != nil {
+		if n, ok := ctx.Value(readsKey{}).(*atomic.Int64); ok {
 			k = readCounter{k, n}
 		}
 		tx := db.newTx(ctx, k, false)

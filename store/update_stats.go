@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"iter"
 	"strings"
 	"sync/atomic"
@@ -42,8 +43,12 @@ func (c *countingKV) countRecord(table string) {
 // ObserveUpdates calls f after each Update with its duration, during which other Updates wait. f must be fast.
 func (db *DB) ObserveUpdates(f func(time.Duration)) { db.observeUpdate.Store(&f) }
 
-// ObserveReads makes View count in n what it reads: values by key, and pairs of scans. It is for tests.
-func (db *DB) ObserveReads(n *atomic.Int64) { db.reads.Store(n) }
+type readsKey struct{}
+
+// CountReads returns a context with which View counts in n what it reads: values by key, and pairs of scans. It is for tests.
+func CountReads(ctx context.Context, n *atomic.Int64) context.Context {
+	return context.WithValue(ctx, readsKey{}, n)
+}
 
 // readCounter is a kv.KV that counts what a transaction reads.
 type readCounter struct {
