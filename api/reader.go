@@ -101,6 +101,11 @@ type (
 		AssessmentInput
 		Paging
 	}
+	// ReaderInput names a reader of an assessment.
+	ReaderInput struct {
+		AssessmentInput
+		Name string `path:"readerName" maxLength:"64"`
+	}
 	// ImportReadingsInput is the input for importing a file of readings.
 	ImportReadingsInput struct {
 		AssessmentInput
@@ -140,6 +145,10 @@ var (
 	ListReaders = Get[ReaderListInput, List[Reader]](
 		"list-readers", "/assessments/{assessmentId}/readers", "assessment:read", tagReader,
 		"List the readers of an assessment by name",
+	)
+	ExportReadings = Get[ReaderInput, File](
+		"export-readings", "/assessments/{assessmentId}/readers/{readerName}/readings", "kb:read", tagReader,
+		"Export the readings of a reader, as JSON lines", WithBodyEncoding(Download),
 	)
 	GetModelReading = Get[AssessmentInput, ModelReading](
 		"get-model-reading", "/assessments/{assessmentId}/reader/model", "kb:read", tagReader,

@@ -27,6 +27,8 @@ type JudgementOptions struct {
 	// Data is the data folder of the model that reads in place of the rules, if Model is set.
 	Model bool
 	Data  string
+	// Weights is the file of weights of a network that reads in place of the rules, if not "".
+	Weights string
 	// Progress is called with the current stage and its progress.
 	Progress func(what string, done, total int)
 }
@@ -34,7 +36,7 @@ type JudgementOptions struct {
 // JudgementReport measures how well the rules agree with human labels.
 type JudgementReport struct {
 	Rules    string             `json:"rules"`
-	Reader   string             `json:"reader"` // rules, or the model that read
+	Reader   string             `json:"reader"` // rules, or the model or network that read
 	Use      api.ModelUse       `json:"use"`    // what the model took
 	Embedder string             `json:"embedder"`
 	Today    api.Date           `json:"today"`
@@ -114,8 +116,9 @@ func (a *app) evalJudgement() *cobra.Command {
 		Long: `Judges labeled documents with the product's rules and prints how well the verdicts agree
 with the labels: precision and recall of "evidenced", Cohen's kappa, a confusion table,
 the effect of removing single documents, and how many negated, planned or blank passages
-are mistaken for evidence. With --reader model, the language model in use reads the documents instead of the
-rules; this sends them to its server. Without --set it uses the built-in fictional companies; without
+are mistaken for evidence. With --reader model, the language model in use reads the
+documents instead of the rules; this sends them to its server. With --reader reader.bin,
+a network that you trained reads. Without --set it uses the built-in fictional companies; without
 --scf, the controls of the starter catalog. Without --today it judges as of 2026-11-20,
 the date of the built-in labels, because documents become outdated. Labels of controls
 that are not in the workbook are skipped.
@@ -137,6 +140,9 @@ DIR contains labels.csv and a folder evidence, or subfolders that do:
 					return usageError("--today takes a date such as 2026-11-20, not %q", today)
 				}
 			}
+			if reader != "" && isWeightsFile(reader) {
+				o.Weights, reader = reader, ""
+			}
 			if err := checkOneOfOrEmpty("reader", reader, []string{"rules", api.ModelReader}); err != nil {
 				return err
 			}
@@ -148,7 +154,7 @@ DIR contains labels.csv and a folder evidence, or subfolders that do:
 	cmd.Flags().StringVar(&o.Workbook, "scf", "", "SCF workbook with the controls (default: the starter catalog)")
 	cmd.Flags().StringVar(&today, "today", "", "date to judge on (default: the date of the labels, 2026-11-20)")
 	cmd.Flags().BoolVar(&o.Ablate, "ablation", true, "also judge without each single document")
-	cmd.Flags().StringVar(&reader, "reader", "", "rules, or model for the language model in use, without --ablation (default: rules)")
+	cmd.Flags().StringVar(&reader, "reader", "", "rules; or, without --ablation, model for the language model in use or a file of weights (default: rules)")
 	cmd.Flags().BoolVar(&o.LabelsOnly, "labels-only", false, "conclude from the rules' labels alone, as from those of any other reader")
 	return cmd
 }
@@ -211,7 +217,7 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 		}
 		return append(row, without...)
 	})
-	if o.Ablate && !o.Model {
+	if o.Ablate && !o.Model && o.Weights == "" {
 		p.Blank()
 		p.Text(
 			"One document is removed at a time. Of the controls based on it alone, DETECTED is the share whose verdict drops " +

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -22,24 +23,39 @@ func (a *app) readerCommand() *cobra.Command {
 or silent) and quotes the words that show it. The built-in reader is a set of rules. To have
 a language model read, choose one with service model use and pass --reader model. Any other
 reader can be a file: export the requirements with their passages, label them by hand or with
-a model, import the readings under a name, and draft with that name.`,
-		Example: "  service reader export statements.jsonl\n  service reader import readings.jsonl --name ada\n  service soa draft --reader ada",
-	}, a.readerExport(), a.readerImport(), a.readerList())
+a model, import the readings under a name, and draft with that name. A network that you trained reads with its
+file of weights.`,
+		Example: "  service reader export statements.jsonl\n  service reader import readings.jsonl --name ada\n" +
+			"  service soa draft --reader ada\n  service soa draft --reader reader.bin",
+	}, a.readerExport(), a.readerImport(), a.readerRun(), a.readerList())
 }
 
 func (a *app) readerExport() *cobra.Command {
 	var force, decided bool
+	var readings string
 	cmd := &cobra.Command{
 		Use: "export FILE", Short: "Save requirements with the passages to read, as JSON lines",
 		Long: `Saves one JSON object per line for each requirement of the assessment's controls, with up
 to 20 passages that search finds for it. With --decided, it saves instead what people
-accepted or changed in the Statement of Applicability. FILE - writes to stdout.`,
-		Example: "  service reader export statements.jsonl\n  service reader export decisions.jsonl --decided",
-		Args:    cobra.ExactArgs(1),
+accepted or changed in the Statement of Applicability, with --readings what a reader said.
+FILE - writes to stdout.`,
+		Example: "  service reader export statements.jsonl\n  service reader export decisions.jsonl --decided\n" +
+			"  service reader export readings.jsonl --readings ada",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if decided && readings != "" {
+				return usageError("--decided and --readings can't be combined; a file has either what people decided or what a reader said")
+			}
 			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
 				return err
+			}
+			if readings != "" {
+				f, err := call(cmd.Context(), a, api.ExportReadings, readerInput(one.ID, readings))
+				if err != nil {
+					return err
+				}
+				return a.saveDownload(f, args[0], force)
 			}
 			op := api.ExportReaderStatements
 			if decided {
@@ -54,6 +70,7 @@ accepted or changed in the Statement of Applicability. FILE - writes to stdout.`
 		},
 	}
 	cmd.Flags().BoolVar(&decided, "decided", false, "export what people accepted or changed")
+	cmd.Flags().StringVar(&readings, "readings", "", "export the readings of the reader of this name")
 	addForceFlag(cmd, &force)
 	return cmd
 }
@@ -108,12 +125,20 @@ func (a *app) importReadings(ctx context.Context, assessment, path, name string)
 	}
 	defer f.Close()
 	a.progress.Start("checking the readings")
-	r, err := call(ctx, a, api.ImportReadings, &api.ImportReadingsInput{
-		AssessmentInput: api.AssessmentInput{AssessmentID: assessment},
-		File:            api.UploadFile{Filename: filepath.Base(path), Content: f}, Name: name,
-	})
+	r, err := call(ctx, a, api.ImportReadings, importInput(assessment, name, filepath.Base(path), f))
 	a.progress.Done("")
 	return r, validationToRuntimeError(err)
+}
+
+func importInput(assessment, reader, filename string, content io.Reader) *api.ImportReadingsInput {
+	return &api.ImportReadingsInput{
+		AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Name: reader,
+		File: api.UploadFile{Filename: filename, Content: content},
+	}
+}
+
+func readerInput(assessment, name string) *api.ReaderInput {
+	return &api.ReaderInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Name: name}
 }
 
 func (a *app) readerList() *cobra.Command {
@@ -166,7 +191,7 @@ func addReaderFlag(cmd *cobra.Command, reader *readerFlags) {
 	f := cmd.Flags()
 	f.StringVar(
 		&reader.name, "reader", "",
-		"rules, model, the name of a reader, or a file of readings (default: the newest version's reader)",
+		"rules, model, the name of a reader, or a file of readings or weights (default: the newest version's reader)",
 	)
 	f.BoolVar(&reader.second, "second-reader", false, "have the language model read as well, and show where it differs; this changes no status")
 	f.BoolVarP(&reader.yes, "yes", "y", false, "let a model read without asking first")
@@ -184,7 +209,7 @@ func (a *app) chosenReader(flag string) string {
 }
 
 // draftSoAReadBy drafts the Statement of Applicability with the chosen reader. It imports a file of readings first, and lets
-// a language model read first.
+// a language model or a network read first.
 func (a *app) draftSoAReadBy(ctx context.Context, assessment string, flags readerFlags) (*api.SoAVersion, error) {
 	reader := a.chosenReader(flags.name)
 	if reader == api.ModelReader {
@@ -195,7 +220,14 @@ func (a *app) draftSoAReadBy(ctx context.Context, assessment string, flags reade
 		reader = name
 		a.progress.Start("draft the " + api.GateSoA.Title())
 	}
-	if i, err := os.Stat(reader); err == nil && i.Mode().IsRegular() {
+	if i, err := os.Stat(reader); err == nil && i.Mode().IsRegular() && isWeightsFile(reader) {
+		r, err := a.readWithWeights(ctx, assessment, reader, readPassages)
+		if err != nil {
+			return nil, err
+		}
+		reader = r.Name
+		a.progress.Start("draft the " + api.GateSoA.Title())
+	} else if err == nil && i.Mode().IsRegular() {
 		name, err := readerNameInFile(ctx, reader)
 		if err != nil {
 			return nil, err

@@ -47,7 +47,7 @@ func TestDistance(t *testing.T) {
 func TestCommandsElsewhere(t *testing.T) {
 	root := CommandTree("1")
 	for word, want := range map[string][]string{
-		"run": {"assess run", "agent run"}, "status": {"assess status", "doc status"}, "rnu": nil, "sao": {"soa"},
+		"run": {"assess run", "agent run", "reader run"}, "status": {"assess status", "doc status"}, "rnu": nil, "sao": {"soa"},
 	} {
 		if got := similarCommands(root, word); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", word, got, want)

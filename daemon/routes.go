@@ -128,6 +128,7 @@ func (s *Server) bindOperations() {
 	bindOperation(s, api.ExportReaderStatements, a.ExportReaderStatements)
 	bindOperation(s, api.ExportReaderDecisions, a.ExportReaderDecisions)
 	bindOperation(s, api.ListReaders, a.ListReaders)
+	bindOperation(s, api.ExportReadings, a.ExportReadings)
 	bindOperation(s, api.GetModelReading, a.GetModelReading)
 	bindOperation(s, api.ReadWithModel, a.ReadWithModel)
 	bindOperation(s, api.ImportReadings, a.ImportReadings)

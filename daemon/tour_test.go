@@ -340,6 +340,11 @@ func (r *tour) readers() {
 	line := `{"reader": "ada", "statement_id": "` + st.ID + `", "passage_hash": "` + st.Passages[0].Hash + `", "label": "silent"}`
 	r.upload(api.ImportReadings.Operation, "readings.jsonl", []byte(line), "name", "ada")
 	r.call(api.ListReaders.Operation, "", "")
+	r.path["readerName"] = "ada"
+	w = r.send(api.ExportReadings.Operation, "", "", nil)
+	if r.decodeSuccess(api.ExportReadings.Operation, w); !strings.Contains(w.Body.String(), st.Passages[0].Hash) {
+		r.t.Errorf("%s", w.Body)
+	}
 	r.saveID("soaVersionId", r.call(api.DraftSoA.Operation, "?reader=ada", ""))
 	r.decodeSuccess(api.ExportReaderDecisions.Operation, r.send(api.ExportReaderDecisions.Operation, "", "", nil))
 	r.expectError(api.DraftSoA.Operation, "?reader=nobody", "", api.CodeValidation)

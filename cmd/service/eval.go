@@ -14,6 +14,8 @@ import (
 	"github.com/scf-service/service/engine/catalog/starter"
 	"github.com/scf-service/service/engine/catalog/workbook"
 	"github.com/scf-service/service/engine/judge/modelreader"
+	"github.com/scf-service/service/engine/judge/reading"
+	"github.com/scf-service/service/engine/judge/reading/crossencoder"
 	"github.com/scf-service/service/examples/judged"
 	judging "github.com/scf-service/service/internal/bench/judgement"
 	"github.com/scf-service/service/internal/bench/retrieval"
@@ -120,6 +122,20 @@ func modelForEval(ctx context.Context, dataFolder string, use *api.ModelUse) (
 	return s.Model, r.Read, nil
 }
 
+// readerForEval returns a function that lets a reader read in place of a language model.
+func readerForEval(r reading.Reader) func(context.Context, []modelreader.Statement) ([]modelreader.Outcome, error) {
+	return func(ctx context.Context, statements []modelreader.Statement) ([]modelreader.Outcome, error) {
+		out := make([]modelreader.Outcome, len(statements))
+		for i, s := range statements {
+			var err error
+			if out[i].Readings, out[i].Dropped, err = reading.ReadAll(ctx, r, s.Statement, s.Passages); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+}
+
 // evalJudgement measures how well the rules of this build judge controls. It needs no engine and no data
 // folder.
 func evalJudgement(ctx context.Context, o cli.JudgementOptions) (*cli.JudgementReport, error) {
@@ -148,6 +164,14 @@ func evalJudgement(ctx context.Context, o cli.JudgementOptions) (*cli.JudgementR
 			return nil, err
 		}
 		options.Ablate, o.Ablate = false, false
+	}
+	if o.Weights != "" {
+		network, err := crossencoder.ReadFile(o.Weights)
+		if err != nil {
+			return nil, err
+		}
+		r := crossencoder.NewReader(network)
+		reader, options.Read, options.Ablate, o.Ablate = r.Name(), readerForEval(r), false, false
 	}
 	got, err := judging.Run(ctx, options)
 	if err != nil {

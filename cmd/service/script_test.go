@@ -13,12 +13,18 @@ import (
 	"github.com/scf-service/service/internal/testutil/longtest"
 	"github.com/scf-service/service/internal/testutil/testdir"
 	"github.com/scf-service/service/internal/testutil/updatelimit"
+	"github.com/scf-service/service/internal/testutil/weightstest"
 )
 
 // TestMain runs the test binary as the program in scripts and in tests that start processes.
 func TestMain(m *testing.M) {
 	checkUpdate = updatelimit.Check
 	testscript.Main(m, map[string]func(){"service": func() { os.Exit(run()) }})
+}
+
+// writeWeights writes a file of weights of a network that reads at random.
+func writeWeights(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), weightstest.File(weightstest.Header), 0o600))
 }
 
 // gcPercent is the GOGC of the many short processes that tests start; with the default they spend a
@@ -51,6 +57,7 @@ func TestScripts(t *testing.T) {
 			"model-set":    setModelServer,
 			"model-wait":   waitForModelServer,
 			"mails":        writeMails,
+			"weights":      writeWeights,
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond == "long" {

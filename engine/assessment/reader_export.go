@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -70,6 +71,34 @@ func (s *Service) ExportReaderStatements(ctx context.Context, by api.Caller, in 
 		}
 		return line
 	}), nil
+}
+
+// ExportReadings returns a file with the readings of a reader, in the format of ImportReadings, ordered by statement and passage.
+func (s *Service) ExportReadings(ctx context.Context, by api.Caller, in *api.ReaderInput) (*api.File, error) {
+	var all []reading.Line
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		if _, err := getAssessment(tx, by, in.AssessmentID); err != nil {
+			return err
+		}
+		if _, err := store.Readers.Get(tx, by.OrganizationID, store.K(in.AssessmentID, in.Name)); err != nil {
+			return store.ToNotFound(err, "reader", in.Name)
+		}
+		for one, err := range store.Readings.Scan(tx, by.OrganizationID, store.Prefix(in.AssessmentID, in.Name)) {
+			if err != nil {
+				return err
+			}
+			for _, hash := range slices.Sorted(maps.Keys(one.Passages)) {
+				if r := fromStored(one.Passages[hash]); r.IsRead() {
+					all = append(all, reading.Line{Reader: in.Name, StatementID: one.StatementID, PassageHash: hash, Reading: r})
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return streamLines(ctx, "readings.jsonl", all, func(l *reading.Line) reading.Line { return *l }), nil
 }
 
 // evaluateForReader calls use with the evaluation of the assessment's evidence by the rules, and with its controls

@@ -148,6 +148,10 @@ func TestReadersAreFiles(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"statements": func() error { _, err := b.Assessments.ExportReaderStatements(ctx, stranger, &in); return err },
 		"decisions":  func() error { _, err := b.Assessments.ExportReaderDecisions(ctx, stranger, &in); return err },
+		"readings": func() error {
+			_, err := b.Assessments.ExportReadings(ctx, stranger, &api.ReaderInput{AssessmentInput: in, Name: "ada"})
+			return err
+		},
 		"readers": func() error {
 			_, err := b.Assessments.ListReaders(ctx, stranger, &api.ReaderListInput{AssessmentInput: in})
 			return err

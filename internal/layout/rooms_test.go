@@ -18,7 +18,7 @@ const picture = `
 cmd/service       → lower
 
 packaging         → cli
-cli               → mcp internal/linereader internal/regularfile cli/contexts cli/print client engine/check engine/report/workbook api internal/lazyregexp internal/editdistance internal/prose
+cli               → mcp internal/linereader internal/regularfile cli/contexts cli/print client engine/check engine/judge/reading/crossencoder engine/judge/reading engine/report/workbook api internal/lazyregexp internal/editdistance internal/prose
 tui               → internal/regularfile cli/print client api internal/itemfilter internal/prose
 mcp               → internal/linereader client api
 daemon            → web engine engine/identity engine/idempotency api internal/tracing internal/lazyregexp
@@ -59,6 +59,7 @@ engine/judge/plan → engine/judge engine/judge/text engine/risk api internal/la
 engine/judge      → engine/judge/text engine/judge/reading engine/judge/criteria api internal/lazyregexp internal/vecmath internal/prose
 engine/judge/text → internal/language internal/lazyregexp internal/prose internal/questionnaire
 engine/judge/modelreader → engine/llm engine/judge/reading
+engine/judge/reading/crossencoder → engine/judge/reading internal/regularfile
 engine/judge/reading → internal/prose
 engine/risk       → api internal/prose
 engine/agent/analysis → api internal/language internal/lazyregexp

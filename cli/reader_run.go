@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/judge/reading"
+	"github.com/scf-service/service/engine/judge/reading/crossencoder"
+	"github.com/scf-service/service/internal/prose"
+	"github.com/scf-service/service/internal/regularfile"
+)
+
+// readPassages is how many of the passages of each requirement a network reads by default.
+const readPassages = 20
+
+// keepInterval is how long a network reads before its readings are kept.
+const keepInterval = 2 * time.Minute
+
+func (a *app) readerRun() *cobra.Command {
+	var weights string
+	passages := readPassages
+	cmd := &cobra.Command{
+		Use: "run --weights FILE", Short: "Read the evidence with a network that you trained",
+		Long: `Reads the passages of each requirement on this computer with a trained network, whose file of
+weights tools/reader/train.py writes, and imports the readings. What the same weights have
+read before is not read again. The reader's name changes with the weights.`,
+		Example: "  service reader run --weights reader.bin\n  service reader run --weights reader.bin --passages 5",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case weights == "":
+				return usageError("--weights is missing; give the file of weights that train.py wrote, reader.bin")
+			case passages < 1:
+				return usageError("--passages must be at least 1")
+			}
+			one, err := a.currentAssessment(cmd.Context())
+			if err != nil {
+				return err
+			}
+			r, err := a.readWithWeights(cmd.Context(), one.ID, weights, passages)
+			if err != nil {
+				return err
+			}
+			return a.out.Print(r, func(p *print.Page) {
+				p.Text("The reader %s has %s.", r.Name, prose.Count(r.Readings, "reading", "readings"))
+				renderReaderCoverage(p, r)
+				p.Text("Draft with it: `%s`.", a.suggestedCommandLine("soa draft --reader "+r.Name))
+			})
+		},
+	}
+	cmd.Flags().StringVar(&weights, "weights", "", "file of weights")
+	cmd.Flags().IntVar(&passages, "passages", passages, "read only so many passages of each requirement, the best by search")
+	return cmd
+}
+
+// isWeightsFile reports whether a file begins as a file of a network's weights does.
+func isWeightsFile(path string) bool {
+	f, err := regularfile.Open(context.Background(), path, regularfile.NoLimit)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	begin := make([]byte, len(crossencoder.Magic))
+	_, err = io.ReadFull(f, begin)
+	return err == nil && string(begin) == crossencoder.Magic
+}
+
+// networkRun is the reading of an assessment's evidence by a network.
+type networkRun struct {
+	a          *app
+	assessment string
+	reader     *crossencoder.Reader
+	passages   int                           // to read for each statement
+	statements *os.File                      // the export, which the server shouldn't have to keep open
+	lines      map[readingPair]*reading.Line // what was read, also before
+	current    []readingPair                 // all pairs to read, in order
+}
+
+type readingPair struct{ statement, passage string }
+
+// readWithWeights lets a network read what it has not read yet, and imports its readings.
+func (a *app) readWithWeights(ctx context.Context, assessment, path string, passages int) (*api.Reader, error) {
+	network, err := crossencoder.ReadFile(path)
+	if err != nil {
+		return nil, runtimeError("%w", err)
+	}
+	statements, err := os.CreateTemp("", "service-statements-*.jsonl")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { statements.Close(); os.Remove(statements.Name()) }()
+	run := networkRun{
+		a: a, assessment: assessment, reader: crossencoder.NewReader(network), passages: passages, statements: statements,
+		lines: map[readingPair]*reading.Line{},
+	}
+	a.progress.Start("searching for passages")
+	if err := run.export(ctx); err != nil {
+		return nil, err
+	}
+	if err := run.loadEarlier(ctx); err != nil {
+		return nil, err
+	}
+	r, err := run.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a.progress.Done("%s has read the passages", r.Name)
+	return r, nil
+}
+
+// export saves the statements with their passages, and collects the pairs to read.
+func (r *networkRun) export(ctx context.Context) error {
+	f, err := call(ctx, r.a, api.ExportReaderStatements, &api.AssessmentInput{AssessmentID: r.assessment})
+	if err != nil {
+		return err
+	}
+	defer f.Content.Close()
+	if _, err := io.Copy(r.statements, f.Content); err != nil {
+		return err
+	}
+	seen := map[readingPair]bool{}
+	return r.forEachStatement(func(s *reading.StatementLine) error {
+		for _, p := range s.Passages {
+			if pair := (readingPair{s.StatementID, p.PassageHash}); !seen[pair] {
+				seen[pair] = true
+				r.current = append(r.current, pair)
+			}
+		}
+		return nil
+	})
+}
+
+// forEachStatement calls use with each statement of the export, with the passages to read.
+func (r *networkRun) forEachStatement(use func(*reading.StatementLine) error) error {
+	if _, err := r.statements.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	for d := json.NewDecoder(r.statements); ; {
+		var s reading.StatementLine
+		if err := d.Decode(&s); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("reading the exported statements: %w", err)
+		}
+		s.Passages = s.Passages[:min(len(s.Passages), r.passages)]
+		if err := use(&s); err != nil {
+			return err
+		}
+	}
+}
+
+// loadEarlier loads what the same weights have read before.
+func (r *networkRun) loadEarlier(ctx context.Context) error {
+	f, err := call(ctx, r.a, api.ExportReadings, readerInput(r.assessment, r.reader.Name()))
+	if api.IsCode(err, api.CodeNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Content.Close()
+	return reading.ParseLines(f.Content, func(_ int, l reading.Line) error {
+		r.lines[readingPair{l.StatementID, l.PassageHash}] = &l
+		return nil
+	})
+}
+
+// read reads what is left, and imports everything every now and then.
+func (r *networkRun) read(ctx context.Context) (*api.Reader, error) {
+	left := 0
+	for _, pair := range r.current {
+		if r.lines[pair] == nil {
+			left++
+		}
+	}
+	if r.a.interruptHint == "" {
+		r.a.interruptHint = "what was read up to two minutes ago is kept; continue with the same command"
+	}
+	began, kept, done := time.Now(), time.Now(), 0
+	err := r.forEachStatement(func(s *reading.StatementLine) error {
+		n, err := r.readStatement(ctx, s)
+		if err != nil || n == 0 {
+			return err
+		}
+		done += n
+		perPassage := time.Since(began).Seconds() / float64(done)
+		r.a.progress.Update("reading: %d of %s, about %s left", done, prose.Count(left, "passage", "passages"),
+			formatSeconds(perPassage*float64(left-done)))
+		if time.Since(kept) > keepInterval {
+			kept = time.Now()
+			_, err = r.importLines(ctx)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.importLines(ctx)
+}
+
+// readStatement reads the passages of a statement that were not read before, and returns their number.
+func (r *networkRun) readStatement(ctx context.Context, s *reading.StatementLine) (int, error) {
+	var pairs []readingPair
+	var passages []reading.Passage
+	for _, p := range s.Passages {
+		pair := readingPair{s.StatementID, p.PassageHash}
+		if r.lines[pair] == nil {
+			pairs = append(pairs, pair)
+			passages = append(passages, reading.Passage{Title: p.Title, Kind: p.Kind, Date: p.Date, HeadingPath: p.Headings, Text: p.Text})
+		}
+	}
+	if len(passages) == 0 {
+		return 0, nil
+	}
+	statement := reading.Statement{ControlCode: s.ControlCode, Topic: s.Topic, Text: s.Statement}
+	readings, _, err := reading.ReadAll(ctx, r.reader, statement, passages)
+	if err != nil {
+		return 0, err
+	}
+	for i, one := range readings {
+		if one.IsRead() {
+			for l, p := range one.Probabilities {
+				one.Probabilities[l] = math.Round(p*1e4) / 1e4
+			}
+			r.lines[pairs[i]] = &reading.Line{
+				Reader: r.reader.Name(), StatementID: pairs[i].statement, PassageHash: pairs[i].passage, Reading: one,
+			}
+		}
+	}
+	return len(passages), nil
+}
+
+// importLines imports what was read.
+func (r *networkRun) importLines(ctx context.Context) (*api.Reader, error) {
+	var file bytes.Buffer
+	lines := json.NewEncoder(&file)
+	for _, pair := range r.current {
+		if l := r.lines[pair]; l != nil {
+			if err := lines.Encode(l); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if file.Len() == 0 {
+		return nil, runtimeError("there is nothing to read: search brings no passages; add evidence with `service doc add`")
+	}
+	out, err := call(ctx, r.a, api.ImportReadings, importInput(r.assessment, r.reader.Name(), "readings.jsonl", &file))
+	return out, validationToRuntimeError(err)
+}

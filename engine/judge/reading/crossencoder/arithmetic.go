@@ -1,0 +1,115 @@
+package crossencoder
+
+import "math"
+
+// The functions of this file give the same bits on every processor: they use only operations that IEEE 754 rounds exactly, and
+// convert each product before it is added, so that no compiler fuses the two.
+
+// roundRow sets out to the numbers of x as whole numbers of at most limit, and returns the value of 1. The rest of out is 0.
+func roundRow(out []int16, x []float32, limit float32) float32 {
+	largest := float32(1e-12)
+	for _, v := range x {
+		if v < 0 {
+			v = -v
+		}
+		if v > largest {
+			largest = v
+		}
+	}
+	by := limit / largest
+	for i, v := range x {
+		out[i] = roundToEven(float32(v * by))
+	}
+	clear(out[len(x):])
+	return largest / limit
+}
+
+// roundToEven rounds a number of at most 2²² to a whole number, halves to the even one: the sum with 1.5 × 2²³ has no bits left
+// for a fraction.
+func roundToEven(v float32) int16 {
+	const bias = 12582912
+	return int16(int32(math.Float32bits(v+bias)) - 0x4B400000)
+}
+
+// exp returns eˣ for x of at most 0, with a relative error below 1e-9.
+func exp(x float64) float64 {
+	if x < -700 {
+		return 0
+	}
+	n := math.Floor(float64(x*math.Log2E) + 0.5)
+	r := x - float64(n*math.Ln2)
+	sum := 1.0 / 40320
+	for _, c := range [...]float64{1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 1.0 / 2, 1, 1} {
+		sum = c + float64(r*sum)
+	}
+	return sum * math.Float64frombits(uint64(1023+int(n))<<52)
+}
+
+// softmax turns logits into probabilities in place.
+func softmax(x []float32) {
+	largest := x[0]
+	for _, v := range x {
+		largest = max(largest, v)
+	}
+	sum := 0.0
+	for i, v := range x {
+		e := exp(float64(v - largest))
+		x[i] = float32(e)
+		sum += e
+	}
+	for i, v := range x {
+		x[i] = float32(float64(v) / sum)
+	}
+}
+
+// layerNorm scales x to mean 0 and variance 1, then by weight and bias.
+func layerNorm(x, weight, bias []float32) {
+	mean := 0.0
+	for _, v := range x {
+		mean += float64(v)
+	}
+	mean /= float64(len(x))
+	variance := 0.0
+	for _, v := range x {
+		d := float64(v) - mean
+		variance += float64(d * d)
+	}
+	by := float32(1 / math.Sqrt(variance/float64(len(x))+1e-12))
+	for i, v := range x {
+		x[i] = float32(float32((v-float32(mean))*by)*weight[i]) + bias[i]
+	}
+}
+
+// The table of gelu covers numbers from -geluLimit to geluLimit.
+const (
+	geluLimit = 6
+	geluSteps = 256 // per unit
+)
+
+// geluTable holds x Φ(x), where Φ is the share of a normal distribution below x, found by Simpson's rule.
+var geluTable = func() (table [2*geluLimit*geluSteps + 2]float32) {
+	density := func(x float64) float64 { return exp(-float64(x*x)/2) / math.Sqrt(2*math.Pi) }
+	const half = geluLimit * geluSteps
+	share := 0.5
+	for i := range half + 1 {
+		x := float64(i) / geluSteps
+		table[half+i] = float32(x * share)
+		table[half-i] = float32(-x * (1 - share))
+		share += float64((density(x) + 4*density(x+0.5/geluSteps) + density(x+1.0/geluSteps)) / (6 * geluSteps))
+	}
+	table[len(table)-1] = geluLimit
+	return table
+}()
+
+// gelu is the activation of the network, with an error below 3e-6.
+func gelu(x float32) float32 {
+	switch {
+	case !(x > -geluLimit):
+		return 0
+	case x >= geluLimit:
+		return x
+	}
+	at := float32((x + geluLimit) * geluSteps)
+	i := int(at)
+	return geluTable[i] + float32((at-float32(i))*(geluTable[i+1]-geluTable[i]))
+}

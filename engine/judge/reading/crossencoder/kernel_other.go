@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package crossencoder
+
+var hasKernel = false
+
+func multiplyBlock(*int32, int, *int16, *int16, int, int) { panic("there is no kernel") }

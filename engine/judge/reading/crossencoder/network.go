@@ -1,0 +1,173 @@
+package crossencoder
+
+import "math"
+
+// Limits of whole numbers. With the limits on shapes, no sum exceeds an int32:
+// maxInner × 127 × activationLimit, maxHeadWidth × attentionLimit², and about shareLimit × attentionLimit.
+const (
+	activationLimit = 8191
+	attentionLimit  = 4095
+	shareLimit      = 16383 // of attention shares, which add up to 1
+)
+
+// scratch is the memory that one pass needs.
+type scratch struct {
+	x, qkv, mixed, inner []float32
+	rounded              []int16
+	rowScales            []float32
+	sums                 []int32
+	q, k, v, shares      []int16
+	qScales, kScales     []float32
+	vScales, row         []float32
+	bounds               []float32
+}
+
+func roundUp(n, to int) int { return (n + to - 1) / to * to }
+
+// grow returns a slice of length n. What it contains is not defined.
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// probabilities returns the probability of each label for a sequence of word pieces. The second segment begins at the index
+// second.
+func (n *Network) probabilities(s *scratch, ids []int32, second int) [5]float64 {
+	length, width := len(ids), n.Width
+	padded := roundUp(length, rowBlock)
+	s.x, s.qkv, s.mixed = grow(s.x, padded*width), grow(s.qkv, padded*3*width), grow(s.mixed, padded*width)
+	s.inner, s.rowScales = grow(s.inner, padded*n.Inner), grow(s.rowScales, padded)
+	for i, id := range ids {
+		segment := 0
+		if i >= second {
+			segment = width
+		}
+		row, scale := s.x[i*width:(i+1)*width], n.scales[id]
+		word, position := n.words[int(id)*width:], n.positions[i*width:]
+		for k := range row {
+			row[k] = float32(float32(word[k])*scale) + position[k] + n.segments[segment+k]
+		}
+		layerNorm(row, n.norm.weight, n.norm.bias)
+	}
+	clear(s.x[length*width:])
+	for i := range n.layers {
+		l := &n.layers[i]
+		n.linear(s, s.qkv, s.x, &l.qkv, width)
+		n.attend(s, length)
+		n.linear(s, s.inner, s.mixed, &l.out, width)
+		addAndNorm(s.x, s.inner, &l.norm1, length, width)
+		n.linear(s, s.inner, s.x, &l.up, width)
+		for k, v := range s.inner[:length*n.Inner] {
+			s.inner[k] = gelu(v)
+		}
+		n.linear(s, s.mixed, s.inner, &l.down, n.Inner)
+		addAndNorm(s.x, s.mixed, &l.norm2, length, width)
+	}
+	return n.classify(s.x[:length*width])
+}
+
+// linear sets out to the rows of x times the matrix. Rows of x have k numbers.
+func (n *Network) linear(s *scratch, out, x []float32, m *matrix, k int) {
+	rows, columns := len(s.rowScales), len(m.bias)
+	s.rounded, s.sums = grow(s.rounded, rows*k), grow(s.sums, rows*columns)
+	for r := range rows {
+		s.rowScales[r] = roundRow(s.rounded[r*k:(r+1)*k], x[r*k:(r+1)*k], activationLimit)
+	}
+	multiply(s.sums, s.rounded, m.rows, k)
+	scales, bias := m.scales[:columns], m.bias[:columns]
+	for r, scale := range s.rowScales {
+		to, from := out[r*columns:(r+1)*columns], s.sums[r*columns:(r+1)*columns]
+		for c := range to {
+			to[c] = float32(float32(from[c])*float32(scale*scales[c])) + bias[c]
+		}
+	}
+}
+
+// addAndNorm adds rows to x and normalizes the sums.
+func addAndNorm(x, rows []float32, by *normWeights, length, width int) {
+	for r := range length {
+		row, add := x[r*width:(r+1)*width], rows[r*width:(r+1)*width]
+		for k, v := range add {
+			row[k] += v
+		}
+		layerNorm(row, by.weight, by.bias)
+	}
+}
+
+// attend sets mixed to what the heads of attention collect from s.qkv.
+func (n *Network) attend(s *scratch, length int) {
+	width, size := n.Width, n.Width/n.Heads
+	rows, wide := roundUp(length, rowBlock), roundUp(length, step)
+	s.q, s.k, s.v = grow(s.q, rows*size), grow(s.k, rows*size), grow(s.v, size*wide)
+	s.qScales, s.kScales, s.vScales = grow(s.qScales, rows), grow(s.kScales, rows), grow(s.vScales, size)
+	s.shares, s.row = grow(s.shares, rows*wide), grow(s.row, max(rows, wide))
+	s.sums = grow(s.sums, rows*max(rows, size))
+	root := float32(1 / math.Sqrt(float64(size)))
+	for h := range n.Heads {
+		for r := range rows {
+			row := s.qkv[r*3*width+h*size:]
+			s.qScales[r] = roundRow(s.q[r*size:(r+1)*size], row[:size], attentionLimit) * root
+			s.kScales[r] = roundRow(s.k[r*size:(r+1)*size], row[width:width+size], attentionLimit)
+		}
+		for c := range size {
+			column := s.row[:length]
+			for r := range column {
+				column[r] = s.qkv[r*3*width+2*width+h*size+c]
+			}
+			s.vScales[c] = roundRow(s.v[c*wide:(c+1)*wide], column, attentionLimit) / shareLimit
+		}
+		multiply(s.sums[:rows*rows], s.q, s.k, size)
+		clear(s.shares)
+		for r := range length {
+			row := s.row[:length]
+			for c := range row {
+				row[c] = float32(s.sums[r*rows+c]) * float32(s.qScales[r]*s.kScales[c])
+			}
+			softmax(row)
+			for c, v := range row {
+				s.shares[r*wide+c] = roundToEven(float32(v * shareLimit))
+			}
+		}
+		multiply(s.sums[:rows*size], s.shares, s.v, wide)
+		for r := range rows {
+			to := s.mixed[r*width+h*size:]
+			for c := range size {
+				to[c] = float32(s.sums[r*size+c]) * s.vScales[c]
+			}
+		}
+	}
+}
+
+// classify returns the probabilities of the labels from the first row of x and the mean of all rows.
+func (n *Network) classify(x []float32) (out [5]float64) {
+	width := n.Width
+	input := make([]float64, 2*width)
+	for k := range width {
+		input[k] = float64(x[k])
+		sum := 0.0
+		for r := 0; r < len(x); r += width {
+			sum += float64(x[r+k])
+		}
+		input[width+k] = sum / float64(len(x)/width)
+	}
+	largest := math.Inf(-1)
+	for l := range out {
+		sum := float64(n.headBias[l])
+		for k, v := range input {
+			sum += float64(v * float64(n.head[l*2*width+k]))
+		}
+		out[l] = sum
+		largest = max(largest, sum)
+	}
+	total := 0.0
+	for l, v := range out {
+		out[l] = exp(v - largest)
+		total += out[l]
+	}
+	for l := range out {
+		out[l] /= total
+	}
+	return out
+}

@@ -1,0 +1,210 @@
+package crossencoder
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/engine/judge/reading"
+	"github.com/scf-service/service/internal/regularfile"
+)
+
+// Magic begins a file of weights.
+const Magic = "READER01"
+
+const maxFileBytes = 128 << 20
+
+// Limits on the shape of a network. They keep sums of products within an int32.
+const (
+	maxLayers    = 24
+	maxWidth     = 1024
+	maxInner     = 2048
+	maxHeadWidth = 128
+	maxWords     = 200_000
+	maxPositions = 512
+	minPositions = 64
+)
+
+// header describes a network; it is in its file.
+type header struct {
+	Name            string          `json:"name"`
+	Layers          int             `json:"layers"`
+	Width           int             `json:"width"`
+	Inner           int             `json:"inner"`
+	Heads           int             `json:"heads"`
+	Words           int             `json:"words"`
+	Positions       int             `json:"positions"`
+	Labels          []reading.Label `json:"labels"`
+	VocabularyBytes int             `json:"vocabulary_bytes"`
+}
+
+func (h *header) check() error {
+	switch {
+	case h.Layers < 1 || h.Layers > maxLayers || h.Width < step || h.Width > maxWidth || h.Inner < step || h.Inner > maxInner ||
+		h.Heads < 1 || h.Words < 1 || h.Words > maxWords || h.Positions < minPositions || h.Positions > maxPositions:
+		return errors.New("its network has a shape that this program can't compute")
+	case h.Width%step != 0 || h.Inner%step != 0 || h.Width%h.Heads != 0 || h.Width/h.Heads%step != 0 || h.Width/h.Heads > maxHeadWidth:
+		return fmt.Errorf("its network's widths are not multiples of %d", step)
+	case !slices.Equal(h.Labels, reading.Labels):
+		return fmt.Errorf("its labels are %v, not %v", h.Labels, reading.Labels)
+	}
+	return nil
+}
+
+// matrix holds the weights of a linear layer: rows of whole numbers, each with the value of 1, and a bias for each.
+type matrix struct {
+	rows   []int16
+	scales []float32
+	bias   []float32
+}
+
+type normWeights struct{ weight, bias []float32 }
+
+type layer struct {
+	qkv, out, up, down matrix
+	norm1, norm2       normWeights
+}
+
+// Network is a trained cross-encoder. Its methods may be called concurrently.
+type Network struct {
+	header
+	sha256    string
+	tokenizer *tokenizer
+	words     []int8 // Words rows
+	scales    []float32
+	positions []float32
+	segments  []float32
+	norm      normWeights
+	layers    []layer
+	head      []float32 // a row of 2 × Width for each label
+	headBias  []float32
+}
+
+// SHA256 identifies the weights.
+func (n *Network) SHA256() string { return n.sha256 }
+
+// ReadFile returns the network in a file of weights. Errors name the file.
+func ReadFile(path string) (*Network, error) {
+	file, err := regularfile.Read(path, maxFileBytes)
+	if err == nil {
+		var n *Network
+		if n, err = Parse(file); err == nil {
+			return n, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: %w", path, err)
+}
+
+// Parse returns the network in a file that tools/reader/train.py wrote as reader.bin. The network keeps the slice.
+func Parse(file []byte) (*Network, error) {
+	body := len(file) - sha256.Size
+	if !bytes.HasPrefix(file, []byte(Magic)) {
+		return nil, errors.New("this is not a file of a reader's weights; train.py writes them as reader.bin")
+	}
+	if body < len(Magic)+4 {
+		return nil, errors.New("the file of weights is cut off")
+	}
+	sum := sha256.Sum256(file[:body])
+	if !bytes.Equal(sum[:], file[body:]) {
+		return nil, errors.New("the file of weights is cut off or damaged (its SHA-256 is wrong); copy it again")
+	}
+	n := &Network{sha256: hex.EncodeToString(sum[:])}
+	if err := n.parse(file[len(Magic):body]); err != nil {
+		return nil, fmt.Errorf("the file of weights can't be used: %w", err)
+	}
+	return n, nil
+}
+
+var errCut = errors.New("its tensors don't have the size that its header says")
+
+func (n *Network) parse(data []byte) error {
+	length := int(binary.LittleEndian.Uint32(data))
+	if data = data[4:]; length > len(data) {
+		return errCut
+	}
+	if err := json.Unmarshal(data[:length], &n.header); err != nil {
+		return fmt.Errorf("its header is not valid: %w", err)
+	}
+	if err := n.check(); err != nil {
+		return err
+	}
+	data = data[length:]
+	if n.VocabularyBytes < 0 || n.VocabularyBytes > len(data) || !utf8.Valid(data[:n.VocabularyBytes]) {
+		return errors.New("its vocabulary is not valid")
+	}
+	var err error
+	if n.tokenizer, err = newTokenizer(strings.Split(string(data[:n.VocabularyBytes]), "\n"), n.Words); err != nil {
+		return err
+	}
+	t := tensors{data: data[n.VocabularyBytes:]}
+	n.scales, n.words = t.floats(n.Words), t.bytes(n.Words*n.Width)
+	n.positions, n.segments = t.floats(n.Positions*n.Width), t.floats(2*n.Width)
+	n.norm = t.norm(n.Width)
+	for range n.Layers {
+		n.layers = append(n.layers, layer{
+			qkv: t.matrix(3*n.Width, n.Width), out: t.matrix(n.Width, n.Width), norm1: t.norm(n.Width),
+			up: t.matrix(n.Inner, n.Width), down: t.matrix(n.Width, n.Inner), norm2: t.norm(n.Width),
+		})
+	}
+	n.head, n.headBias = t.floats(len(n.Labels)*2*n.Width), t.floats(len(n.Labels))
+	switch {
+	case t.short || len(t.data) > 0:
+		return errCut
+	case t.invalid:
+		return errors.New("it contains weights that are not numbers")
+	}
+	return nil
+}
+
+// tensors takes tensors from the data of a file. If there are too few, it returns zeros and sets short.
+type tensors struct {
+	data           []byte
+	short, invalid bool
+}
+
+func (t *tensors) takeBytes(n int) []byte {
+	if n > len(t.data) {
+		t.short = true
+		return make([]byte, n)
+	}
+	out := t.data[:n:n]
+	t.data = t.data[n:]
+	return out
+}
+
+func (t *tensors) floats(n int) []float32 {
+	b, out := t.takeBytes(4*n), make([]float32, n)
+	for i := range out {
+		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		t.invalid = t.invalid || !(out[i] > -1e9 && out[i] < 1e9)
+	}
+	return out
+}
+
+func (t *tensors) bytes(n int) []int8 {
+	b, out := t.takeBytes(n), make([]int8, n)
+	for i, v := range b {
+		out[i] = int8(v)
+	}
+	return out
+}
+
+func (t *tensors) matrix(rows, columns int) (m matrix) {
+	m.scales = t.floats(rows)
+	m.rows = make([]int16, rows*columns)
+	for i, v := range t.takeBytes(rows * columns) {
+		m.rows[i] = int16(int8(v))
+	}
+	m.bias = t.floats(rows)
+	return m
+}
+
+func (t *tensors) norm(n int) normWeights { return normWeights{t.floats(n), t.floats(n)} }
