@@ -167,13 +167,13 @@ def unseen_control(e):
 WINDOW, REPEATED = 320, 160  # characters
 
 
-def windows(text):
-    """Splits a passage into runs of sentences of up to WINDOW characters, which begin with the last sentence of the run before if that is
+def windows(text, size=WINDOW):
+    """Splits a passage into runs of sentences of up to size characters, which begin with the last sentence of the run before if that is
     short: a list's introduction, or what "it" refers to. The network reads one at a time. The runner splits in the same way."""
     parts = [p for p in re.split(r"(?<=[.!?;:])[ \t]+|\n+", text.strip()) if p.strip()]
     out, current = [], []
     for p in parts:
-        if current and sum(map(len, current)) + len(p) > WINDOW:
+        if current and sum(map(len, current)) + len(p) > size:
             out.append(" ".join(current))
             current = current[-1:] if len(current) > 1 and len(current[-1]) <= REPEATED else []
         current.append(p)
@@ -186,19 +186,21 @@ def common(a, b):
     return len(set(stems(a)) & set(stems(b)))
 
 
-def with_words(e):
+def with_words(e, size=WINDOW):
     """The window that shows the label."""
     words = " ".join(e.words.split())
-    choices = windows(e.passage)
+    choices = windows(e.passage, size)
     for w in choices:
         if words in " ".join(w.split()):
             return w
     return max(choices, key=lambda w: common(w, words))
 
 
-def training_set(examples, negatives, seed):
-    """For each label the window that shows it and the words on their own, and for each statement some windows of silent passages."""
-    chance = random.Random(seed)
+def training_set(examples, negatives, seed, passes=1, hardest=None):
+    """For each label the window that shows it, a longer run of sentences around it, and the words on their own; and for each statement some
+    windows of silent passages, half of them among those that share most words. With hardest, twice as many windows are drawn, and hardest
+    chooses. Each pass draws other windows; a control's title and the headings are left out at times."""
+    chance = random.Random(f"{seed} {passes}")
     out, silent = [], {}
     for e in examples:
         if e.style != "pairs" and e.label == "silent":
@@ -210,16 +212,23 @@ def training_set(examples, negatives, seed):
             out.append(replace(e, passage=window))
             if len(e.words.split()) >= 4 and len(e.words) < len(window) - 20:
                 out.append(replace(e, passage=e.words))
+            if len(e.passage) > WINDOW:
+                out.append(replace(e, passage=with_words(e, 2 * WINDOW)))
+    drawn = []
     for group in sorted(silent):
-        found = [replace(e, passage=w) for e in silent[group] for w in windows(e.passage)]
+        found = [replace(e, passage=w) for e in silent[group] for w in windows(e.passage, chance.choice((WINDOW, WINDOW, 2 * WINDOW)))]
         scores = Overlap([e.context + e.passage for e in found]).scores(found[0].statement)
         ranked = sorted(range(len(found)), key=lambda i: (-scores[i], i))
-        hard, rest = ranked[:negatives], ranked[negatives:]
-        chosen = chance.sample(hard, min(len(hard), (negatives + 1) // 2)) + chance.sample(rest, min(len(rest), negatives // 2))
-        for e in (found[i] for i in chosen):
-            parts = re.split(r"(?<=[.!?;])\s+", e.passage)
-            out.append(replace(e, passage=chance.choice(parts)) if chance.random() < 0.3 else e)
-    return out
+        n = negatives * (2 if hardest else 1)
+        hard, rest = ranked[:3 * n], ranked[3 * n:]
+        chosen = chance.sample(hard, min(len(hard), (n + 1) // 2)) + chance.sample(rest, min(len(rest), n // 2))
+        drawn += [found[i] for i in chosen]
+    if hardest:
+        drawn = hardest(drawn)
+    for e in drawn:
+        parts = re.split(r"(?<=[.!?;])\s+", e.passage)
+        out.append(replace(e, passage=chance.choice(parts)) if chance.random() < 0.15 else e)
+    return [replace(e, context="") if chance.random() < 0.1 else e for e in out]
 
 
 def tested(examples, one_in):

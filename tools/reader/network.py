@@ -88,7 +88,8 @@ class Layer(nn.Module):
     def forward(self, x, mask, dropout):
         n, length, _ = x.shape
         q, k, v = self.qkv(x).view(n, length, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
-        a = F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).reshape(n, length, WIDTH)
+        shares = (q @ k.transpose(2, 3) * (WIDTH // HEADS) ** -0.5 + mask).softmax(3)  # for short texts faster than PyTorch's own attention
+        a = (shares @ v).transpose(1, 2).reshape(n, length, WIDTH)
         x = self.norm1(x + F.dropout(self.out(a), dropout, self.training))
         return self.norm2(x + F.dropout(self.down(F.gelu(self.up(x))), dropout, self.training))
 
@@ -128,7 +129,7 @@ class CrossEncoder(nn.Module):
         nn.init.zeros_(self.head.bias)
 
     def forward(self, ids, segments, real):
-        mask = real[:, None, None, :]
+        mask = torch.where(real, 0.0, -1e9)[:, None, None, :]
         with torch.set_grad_enabled(torch.is_grad_enabled() and self.frozen == 0):
             x = F.dropout(self.embed(ids, segments), self.dropout, self.training)
         for i, layer in enumerate(self.layers):

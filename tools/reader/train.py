@@ -2,6 +2,7 @@
 """Trains the built-in reader and reports its figures. See README.md."""
 
 import argparse
+import itertools
 import json
 import os
 import random
@@ -55,7 +56,7 @@ def predict(model, encoded, tokens=8192):
     out = torch.zeros(len(encoded), len(LABELS))
     order = sorted(range(len(encoded)), key=lambda i: len(encoded[i][0]))
     for chosen in batches(encoded, tokens, order):
-        out[chosen] = model(*tensors(encoded, chosen))
+        out[chosen] = model(*tensors(encoded, chosen)).float()
     return out
 
 
@@ -96,7 +97,7 @@ def optimizer_for(model, options):
     model.word.weight.requires_grad = not options.freeze_words
     for m in trained:
         groups.append({"params": m.parameters(), "lr": options.rate * 0.9 ** len(model.layers)})
-    return torch.optim.AdamW(groups, weight_decay=0.01)
+    return torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
 
 
 def start(options, tokenizer, write):
@@ -111,40 +112,53 @@ def start(options, tokenizer, write):
         made = synthetic.pairs(options.criteria, options.seed)
         made.sort(key=lambda e: zlib.crc32(repr(e).encode()))
         write(f"\n## First stage: {options.made} of {len(made)} pairs made by rules")
-        train(options, tokenizer, model, 1, made[:options.made], write)
+        train(options, tokenizer, model, 1, lambda _: made[:options.made], write)
         write_safetensors(os.path.join(options.out, "first-stage.safetensors"), dict(model.state_dict()))
     return model
 
 
-def train(options, tokenizer, model, epochs, chosen, write):
+def train(options, tokenizer, model, epochs, chosen, write, save=None):
+    """Trains on chosen(pass) for a number of passes or, with --minutes, for that time. The rate rises and then falls to zero."""
     torch.manual_seed(options.seed)
-    encoded, y = encode(tokenizer, chosen), torch.tensor([LABELS.index(e.label) for e in chosen])
-    weights = class_weights(chosen, options.class_power)
     optimizer = optimizer_for(model, options)
     base_rates = [g["lr"] for g in optimizer.param_groups]
     chance = random.Random(options.seed)
-    shuffled = [epoch_batches(encoded, options.batch_tokens, chance) for _ in range(epochs)]
-    total, step, began, seen = sum(map(len, shuffled)), 0, time.monotonic(), 0
-    for epoch, epoch_order in enumerate(shuffled, 1):
+    began, seen, done, step = time.monotonic(), 0, 0.0, 0
+    for epoch in itertools.count(1):
+        examples = chosen(epoch)
+        encoded, y = encode(tokenizer, examples), torch.tensor([LABELS.index(e.label) for e in examples])
+        weights = class_weights(examples, options.class_power)
+        order = epoch_batches(encoded, options.batch_tokens, chance)
         model.train()
-        loss_sum = 0.0
-        for indices in epoch_order:
-            step += 1
-            factor = min(step / (0.1 * total), max(0.0, (total - step) / (0.9 * total))) if total > 10 else 1.0
+        loss_sum, learned = 0.0, 0
+        for position, indices in enumerate(order):
+            elapsed = (time.monotonic() - began) / 60
+            done = elapsed / options.minutes if options.minutes else (epoch - 1 + position / len(order)) / epochs
+            if done >= 1:
+                break
+            factor = min(done / 0.08, (1 - done) / 0.92)
             for group, rate in zip(optimizer.param_groups, base_rates):
                 group["lr"] = rate * factor
             ids, segments, real = tensors(encoded, indices)
-            loss = F.cross_entropy(model(ids, segments, real), y[indices], weights, label_smoothing=0.05)
+            with torch.autocast("cpu", torch.bfloat16, enabled=options.bf16):
+                logits = model(ids, segments, real)
+            loss = F.cross_entropy(logits.float(), y[indices], weights, label_smoothing=0.05)
             optimizer.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             loss_sum += loss.item() * len(indices)
+            learned += len(indices)
             seen += int(real.sum())
+            step += 1
             if step % 100 == 0:
-                write(f"  batch {step} of {total}, {seen / (time.monotonic() - began):.0f} tokens/s", timed=True)
-        write(f"  epoch {epoch}: loss {loss_sum / len(chosen):.3f}, {seen / (time.monotonic() - began):.0f} tokens/s, "
-              f"{time.monotonic() - began:.0f} s", timed=True)
+                write(f"  batch {step}, {done:.1%}, loss {loss_sum / learned:.3f}, {seen / (time.monotonic() - began):.0f} tokens/s", timed=True)
+        write(f"  pass {epoch}: {learned} of {len(examples)} windows, loss {loss_sum / max(learned, 1):.3f}")
+        write(f"  {seen / (time.monotonic() - began):.0f} tokens/s, {time.monotonic() - began:.0f} s", timed=True)
+        if save:
+            save(epoch)
+        if done >= 1 or not options.minutes and epoch == epochs:
+            return
 
 
 def epoch_batches(encoded, tokens, chance):
@@ -199,6 +213,9 @@ def parse():
     p.add_argument("--name", default="builtin/1")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--epochs", type=int, default=4)
+    p.add_argument("--minutes", type=float, help="train for this time instead of a number of epochs; the weights then differ each time")
+    p.add_argument("--mine", action="store_true", help="draw twice as many silent windows and learn those that are read wrongly")
+    p.add_argument("--bf16", action="store_true", help="multiply in bfloat16; twice as fast on processors with AVX512_BF16")
     p.add_argument("--rate", type=float, default=1e-4)
     p.add_argument("--dropout", type=float, default=0.1)
     p.add_argument("--batch-tokens", type=int, default=2048)
@@ -263,11 +280,31 @@ def main():
 
     first = {k: v.clone() for k, v in model.state_dict().items()}
     for fraction in ([0.25, 0.5] if options.curve else []) + [options.fraction]:
-        part = ex.training_set(ex.groups_fraction(training, fraction), options.negatives, options.seed)
-        write(f"\n## Cross-encoder, {fraction:g} of the statements: {len(part)} training pairs, "
+        some = ex.groups_fraction(training, fraction)
+        part = ex.training_set(some, options.negatives, options.seed)
+        write(f"\n## Cross-encoder, {fraction:g} of the statements: {len(part)} windows a pass, "
               + "  ".join(f"{label} {sum(e.label == label for e in part)}" for label in LABELS))
         model.load_state_dict(first)
-        train(options, tokenizer, model, options.epochs, part, write)
+
+        def hardest(drawn):
+            """Of each statement's windows, those that the network so far reads as least silent, and one in four of the rest."""
+            with torch.autocast("cpu", torch.bfloat16, enabled=options.bf16):
+                silent = predict(model, encode(tokenizer, drawn)).log_softmax(1)[:, SILENT].tolist()
+            groups = {}
+            for i, e in enumerate(drawn):
+                groups.setdefault(e.group, []).append(i)
+            out = []
+            for _, indices in sorted(groups.items()):
+                indices.sort(key=lambda i: silent[i])
+                n = -(-options.negatives * 3 // 4)
+                out += indices[:n] + indices[n::4][:options.negatives - n]
+            return [drawn[i] for i in out]
+
+        def save(epoch):
+            write_safetensors(os.path.join(options.out, f"pass-{epoch}.safetensors"), dict(model.state_dict()))
+
+        train(options, tokenizer, model, options.epochs,
+              lambda epoch: ex.training_set(some, options.negatives, options.seed, epoch, hardest if options.mine else None), write, save)
         logits = read(model, tokenizer, development)
         scale, bias = figures.calibrate(logits, truth, counts)
         fold_calibration(model, scale, bias)
