@@ -210,7 +210,7 @@ func (s *stylesheet) addRule(selectors, block string) {
 			rest = ""
 		}
 		s.count++
-		rule, key, nearest := s.newRule(strings.Join(strings.Fields(selector), " "), properties)
+		rule, key, nearest := s.newRule(strings.Join(strings.FieldsFunc(selector, isCSSSpace), " "), properties)
 		if nearest == "" {
 			s.rules[key] = append(s.rules[key], rule)
 			continue

@@ -8,6 +8,8 @@ import (
 	"golang.org/x/net/html"
 )
 
+func isCSSSpace(r rune) bool { return strings.ContainsRune(" \t\n\r\f", r) }
+
 // compound is a part of a selector that one element has to match.
 type compound struct {
 	keys      []string // what the element has to be: a name, ".class" or "#id"; not all that it may have to be

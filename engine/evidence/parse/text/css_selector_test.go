@@ -13,7 +13,7 @@ import (
 func FuzzSelector(f *testing.F) {
 	for _, selector := range []string{
 		".a", "p.a.b", "#i .a", "div > .b", ".a ul li:first-child i", ".a + .b", ".a ~ p", "[data-x] .b", `[title="a > b"] i`, "*", ":not(.a)",
-		".a:not(div > .b) i", "DIV .a", ".a>.b~i", ` .a	.b `, ".a,.b i", `.\61`, ":root .b", ".a:nth-child(2n + 1)", "+ .a", ".a >", "i:is(.b, .c > i)",
+		".a:not(div > .b) i", "DIV .a", ".a>.b~i", ` .a	.b `, ".a,.b i", `.\61`, ":root .b", ".a:nth-child(2n + 1)", "+ .a", ".a >", "i:is(.b, .c > i)", ".a\v.a",
 	} {
 		f.Add(selector)
 	}
