@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// Reader is a reader whose readings an assessment has: imported from a file, or made by a language model.
+// Reader is a source of readings for an assessment: an imported file, or a language model.
 type Reader struct {
 	OrganizationID string    `json:"organization_id"`
 	AssessmentID   string    `json:"assessment_id"`

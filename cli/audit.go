@@ -93,7 +93,7 @@ func (a *app) verifyOwnChain(ctx context.Context) error {
 	return err
 }
 
-// maxPrintedProblems is the number of problems printed for people.
+// maxPrintedProblems is the maximum number of problems listed as text.
 const maxPrintedProblems = 50
 
 // verifyDataFolder verifies all organizations, records and files of the data folder, or one organization.

@@ -192,9 +192,9 @@ func (a *app) findRequirement(ctx context.Context, version string, m *api.Mappin
 	return nil, nil
 }
 
-func renderMappingTable(p *print.Page, maps []api.Mapping, label func(*api.Mapping) string, title string) {
+func renderMappingTable(p *print.Page, maps []api.Mapping, label func(*api.Mapping) string, labelHeader string) {
 	columns := []print.Column{
-		fixed(title),
+		fixed(labelHeader),
 		fixed("relationship"),
 		number("strength"),
 		column("rationale"),

@@ -126,10 +126,11 @@ func (w workbookImporter[V, I]) importCommand(a *app) *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
 		Use: "import FILE.xlsx", Short: "Import changes from a workbook",
-		Long: fmt.Sprintf(`Imports changes made in the columns with blue headers of a workbook exported with
+		Long: fmt.Sprintf(`Imports changes made in the blue-header columns of a workbook exported with
 'report create --format xlsx'. Preview the changes with --dry-run. If a cell is invalid, or
 its item was changed here since the export, the cell is reported and nothing is imported.
-A workbook of the assessment that this one was created from can be imported too.
+You can also import a workbook exported from the assessment that this assessment was
+created from.
 Each row is one edit, as with 'service %s edit', with the same permissions and rules. Items
 whose rows were deleted from the workbook are unchanged.`, w.commandName()),
 		Example: fmt.Sprintf(

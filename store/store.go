@@ -155,8 +155,8 @@ func createDataFolders(dir string) error {
 	return nil
 }
 
-// tempPrefix begins the names of temporary files. Others in that folder are not ours: a data folder may be a folder that
-// had a subfolder of this name before.
+// tempPrefix begins the names of our temporary files. Files in the temp folder without it are left alone, because the user
+// may have had a subfolder of that name before it became a data folder.
 const tempPrefix = "service-unfinished-"
 
 // tempPath returns the path of a temporary file of a data folder.

@@ -131,7 +131,7 @@ func itemsPage[I any](l *api.List[I], err error) ([]any, api.Pagination, error) 
 	return out, l.Pagination, nil
 }
 
-// itemOrError returns the item of a response.
+// itemOrError converts a typed result to any, with an untyped nil on error.
 func itemOrError[I any](i *I, err error) (any, error) {
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func newCommandLogger(fullScreen bool) *slog.Logger {
 	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: level}))
 }
 
-// systemUser returns the name and address of the operating system's user.
+// systemUser returns the name of the operating system's user, and an email address made from it and the host name.
 func systemUser() (name, email string) {
 	host, err := os.Hostname()
 	if err != nil || host == "" {

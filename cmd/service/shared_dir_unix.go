@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// checkNotShared returns an error if another user of the machine can change a data folder or its direct
-// entries. A folder that doesn't exist yet is created for its user alone.
+// checkNotShared returns an error if another user of the machine can change a data folder, its direct
+// entries, or its parent. It returns nil for a missing folder, which is later created with mode 0700.
 func checkNotShared(dir string) error {
 	parents := []string{filepath.Dir(filepath.Clean(dir))}
 	if target, err := filepath.EvalSymlinks(dir); err == nil {

@@ -127,7 +127,7 @@ func (j *job) addModelAdvice(ctx context.Context, a *pipelineAgent) error {
 	}
 	var answer modelAdvice
 	c := j.service.callModel(ctx, j.by.OrganizationID, j.assessmentID, a.ID, input, &answer, func() rejectedAnswers {
-		return j.removeUnsupportedAdvice(&answer, input, about)
+		return j.removeUnacceptableAnswers(&answer, input, about)
 	})
 	if err := ctx.Err(); err != nil {
 		return err
@@ -177,9 +177,9 @@ var (
 	)
 )
 
-// removeUnsupportedAdvice removes advice that the data does not support, that makes a decision, that could
-// cause damage or that contains instructions.
-func (j *job) removeUnsupportedAdvice(answer *modelAdvice, input modelInput, about map[string]map[string]any) (d rejectedAnswers) {
+// removeUnacceptableAnswers removes advice, or a summary, that the data does not support, that makes a
+// decision, that could cause damage or that contains instructions.
+func (j *job) removeUnacceptableAnswers(answer *modelAdvice, input modelInput, about map[string]map[string]any) (d rejectedAnswers) {
 	all := input.Summary
 	for _, l := range input.Lines {
 		for _, k := range slices.Sorted(maps.Keys(l)) {

@@ -52,13 +52,13 @@ func TestAdviceIsHeldAgainstTheData(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := modelAdvice{Advice: []advice{tc.one}}
-			if d := j.removeUnsupportedAdvice(&got, shown, about); (len(got.Advice) == 1) != tc.fine || (d.rejected == 0) != tc.fine {
+			if d := j.removeUnacceptableAnswers(&got, shown, about); (len(got.Advice) == 1) != tc.fine || (d.rejected == 0) != tc.fine {
 				t.Errorf("%+v: %v", got.Advice, d.reasons)
 			}
 		})
 	}
 	got := modelAdvice{Summary: "All controls are compliant and approved."}
-	if d := j.removeUnsupportedAdvice(&got, shown, about); got.Summary != "" || d.rejected != 1 {
+	if d := j.removeUnacceptableAnswers(&got, shown, about); got.Summary != "" || d.rejected != 1 {
 		t.Errorf("%q stays", got.Summary)
 	}
 }

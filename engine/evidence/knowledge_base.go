@@ -392,7 +392,7 @@ func (s *Service) Stats(ctx context.Context, by api.Caller, _ *api.None) (*api.K
 }
 
 // stats is like Stats. It also returns the number of passages that the remote embedder must not get.
-func (s *Service) stats(ctx context.Context, by api.Caller) (_ *api.KBStats, banned int, err error) {
+func (s *Service) stats(ctx context.Context, by api.Caller) (_ *api.KBStats, bannedPassages int, err error) {
 	out := &api.KBStats{OrganizationID: by.OrganizationID, DocumentsByStatus: map[api.DocumentState]int{}}
 	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
 		var documents []store.Document
@@ -424,16 +424,16 @@ func (s *Service) stats(ctx context.Context, by api.Caller) (_ *api.KBStats, ban
 			return nil
 		}
 		out.Embedder = s.remote.embedder.Name()
-		if documents, banned, err = s.remote.splitBanned(tx, documents); err != nil {
+		if documents, bannedPassages, err = s.remote.splitBanned(tx, documents); err != nil {
 			return err
 		}
 		out.EmbeddingDimensions, out.Embedded, err = countVectors(tx, documents, store.ExternalVectors, out.Embedder)
-		if s.remote.lastError() == nil && out.Embedded > 0 && out.Embedded == out.Chunks-banned {
+		if s.remote.lastError() == nil && out.Embedded > 0 && out.Embedded == out.Chunks-bannedPassages {
 			out.ServedBy = out.Embedder
 		}
 		return err
 	})
-	return out, banned, err
+	return out, bannedPassages, err
 }
 
 // closedAssessments returns the organization's closed assessments. Their documents can't be read again.
@@ -501,14 +501,14 @@ func (s *Service) EmbeddingStatus(ctx context.Context, by api.Caller, _ *api.Non
 	if s.remote.embedder != nil {
 		s.waitForAcceptance(ctx)
 	}
-	stats, banned, err := s.stats(ctx, by)
+	stats, bannedPassages, err := s.stats(ctx, by)
 	if err != nil {
 		return nil, err
 	}
 	out := &api.EmbeddingStatus{
-		RequiredScore: float64(embed.MinScore), Forbidden: banned,
+		RequiredScore: float64(embed.MinScore), Forbidden: bannedPassages,
 		Status: "idle", Embedder: stats.Embedder, Total: stats.Chunks, Embedded: stats.Embedded,
-		Pending: stats.Chunks - stats.Embedded - banned, Failed: stats.DocumentsByStatus[api.DocumentFailed],
+		Pending: stats.Chunks - stats.Embedded - bannedPassages, Failed: stats.DocumentsByStatus[api.DocumentFailed],
 	}
 	out.ServedBy = stats.ServedBy
 	if _, score := s.remote.acceptedScore(); score != nil {

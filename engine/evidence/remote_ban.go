@@ -35,7 +35,7 @@ func (o *remoteEmbedder) isBanned(tx *store.Tx, org, assessment string) (bool, e
 }
 
 // splitBanned returns the documents that the remote embedder may embed, and the number of passages of the others.
-func (o *remoteEmbedder) splitBanned(tx *store.Tx, documents []store.Document) (allowed []store.Document, banned int, err error) {
+func (o *remoteEmbedder) splitBanned(tx *store.Tx, documents []store.Document) (allowed []store.Document, bannedPassages int, err error) {
 	known := map[string]bool{}
 	for _, d := range documents {
 		is, ok := known[d.AssessmentID]
@@ -46,10 +46,10 @@ func (o *remoteEmbedder) splitBanned(tx *store.Tx, documents []store.Document) (
 			known[d.AssessmentID] = is
 		}
 		if is {
-			banned += d.ChunkCount
+			bannedPassages += d.ChunkCount
 		} else {
 			allowed = append(allowed, d)
 		}
 	}
-	return allowed, banned, nil
+	return allowed, bannedPassages, nil
 }

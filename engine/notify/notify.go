@@ -280,7 +280,7 @@ func (s *Service) Test(ctx context.Context, by api.Caller, in *api.WebhookInput)
 	return &d.Delivery, err
 }
 
-// ListDeliveries lists deliveries, newest first.
+// ListDeliveries lists the deliveries of a webhook, newest first.
 func (s *Service) ListDeliveries(ctx context.Context, by api.Caller, in *api.DeliveriesInput) (*api.List[api.Delivery], error) {
 	if _, err := s.Get(ctx, by, &in.WebhookInput); err != nil {
 		return nil, err

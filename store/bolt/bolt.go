@@ -238,9 +238,9 @@ func panickingFunction() string {
 	}
 }
 
-// checkHeaders returns an error if the file was truncated so far that its headers are missing. bbolt reads these when it
+// checkNotTruncated returns an error if the file was truncated so far that its headers are missing. bbolt reads these when it
 // begins a transaction, with locks held, so that a fault can't be recovered there.
-func (db *DB) checkHeaders() error {
+func (db *DB) checkNotTruncated() error {
 	info, err := db.file.Stat()
 	switch {
 	case errors.Is(err, os.ErrClosed):
@@ -258,7 +258,7 @@ func (db *DB) View(ctx context.Context, fn func(kv.KV) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := db.checkHeaders(); err != nil {
+	if err := db.checkNotTruncated(); err != nil {
 		return err
 	}
 	btx, err := db.bolt.Begin(false)

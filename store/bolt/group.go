@@ -77,7 +77,7 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
 // runInGroup runs fn in the open group, or in a new one, and returns that if there is something to commit. The caller
 // holds the token; if fn panics, it is released.
 func (db *DB) runInGroup(ctx context.Context, fn func(kv.KV) error) (_ *group, err error) {
-	if err := db.checkHeaders(); err != nil {
+	if err := db.checkNotTruncated(); err != nil {
 		db.endGroup(err)
 		return nil, err
 	}

@@ -2,7 +2,7 @@ package analysis
 
 import "github.com/scf-service/service/internal/lazyregexp"
 
-// pattern is a regular expression that is tried on much text and rarely matches.
+// pattern is a regular expression that is tried on a lot of text but rarely matches.
 type pattern = lazyregexp.Prefiltered
 
 func compileIgnoringCase(s string) *pattern { return compilePattern(`(?i)` + s) }

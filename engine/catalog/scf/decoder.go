@@ -16,9 +16,9 @@ const maxPayloadBytes = 128 << 20
 // ErrFormat is wrapped by all errors about the content of an encoded snapshot.
 var ErrFormat = errors.New("not a catalog snapshot")
 
-// DecodeSnapshot reads the output of Encode and indexes it as the given version. It returns an error that
+// DecodeSnapshot reads the output of Encode and labels the result with the version as. It returns an error that
 // wraps ErrFormat if data is truncated, damaged, in a newer format, or not a snapshot.
-func DecodeSnapshot(data []byte, v Version) (*Snapshot, error) {
+func DecodeSnapshot(data []byte, as Version) (*Snapshot, error) {
 	payload, err := decompress(data)
 	if err != nil {
 		return nil, err
@@ -32,10 +32,10 @@ func DecodeSnapshot(data []byte, v Version) (*Snapshot, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	if _, err := parseVersionID(v.ID); err != nil {
+	if _, err := parseVersionID(as.ID); err != nil {
 		return nil, err
 	}
-	snapshot, err := NewSnapshot(src, v)
+	snapshot, err := NewSnapshot(src, as)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}

@@ -33,7 +33,7 @@ type textObject struct {
 	isUnderImage bool
 }
 
-// paint is a filled area of a page that may hide text, or that text of the same color may be on.
+// paint is a filled area of a page. It may cover text, or make text of the same color on it invisible.
 type paint struct {
 	at      box
 	order   int

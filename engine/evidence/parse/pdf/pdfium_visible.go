@@ -179,12 +179,12 @@ func (r *objectReader) testVisibility() *visibility {
 			r.setActive(p.handle, false) // decoding it would take long
 		}
 	}
-	without := append([]byte(nil), r.render(bitmap, v)...)
+	without := append([]byte(nil), r.renderPage(bitmap, v)...)
 	for layer := range layers {
 		for _, t := range doubtful {
 			r.setActive(t.handle, t.layer == layer)
 		}
-		v.changed[layer] = changedPixels(without, r.render(bitmap, v))
+		v.changed[layer] = changedPixels(without, r.renderPage(bitmap, v))
 	}
 	return v
 }
@@ -244,8 +244,9 @@ func (r *objectReader) setActive(obj uint64, active bool) {
 
 const bitmapBGRx = 3
 
-// render renders the page and returns its pixels, or nil if that fails. They are valid until the next call.
-func (r *objectReader) render(bitmap uint64, v *visibility) []byte {
+// renderPage renders the page into bitmap and returns its pixels, four bytes each (BGRx), or nil if that fails. They are
+// valid until the next call.
+func (r *objectReader) renderPage(bitmap uint64, v *visibility) []byte {
 	m, w, h := r.m, uint64(v.w), uint64(v.h)
 	left, top := uint64(uint32(-v.x)), uint64(uint32(-v.y))
 	m.call("FPDFBitmap_FillRect", bitmap, 0, 0, w, h, 0xFFFFFFFF)

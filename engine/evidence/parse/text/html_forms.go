@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// replaceControl replaces a form control by a text with its value. look is that of the text around it.
+// replaceControl replaces a form control with its value as text. look is the appearance of the surrounding text.
 func (p *visibilityPass) replaceControl(n *html.Node, look appearance) {
 	value, isBox := controlValue(n)
 	kind := look.unreadKind()

@@ -74,7 +74,8 @@ func ParseRecognizedText(b *document.Builder, text string, locator api.Locator) 
 	return part.Doc.Blocks, nil
 }
 
-// ReadPicture returns the paragraphs of text in a picture of the document. If it can't be read, it is counted.
+// ReadPicture returns the paragraphs of text in a picture of the document. If it can't be read,
+// ReadPicture returns nil and the document counts it as an unread picture.
 func ReadPicture(b *document.Builder, picture []byte, at api.Locator) (paragraphs []string) {
 	recognized, isRead := b.RecognizePicture(picture)
 	if !isRead {

@@ -323,6 +323,7 @@ func satisfiesOperator(operator string, c int) bool {
 	return c >= 0
 }
 
+// eval returns a bool: unlike in Go templates, not the deciding operand.
 func (e logical) eval(x *executor) reflect.Value {
 	left := isTrue(e.left.eval(x))
 	switch {
