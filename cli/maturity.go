@@ -247,11 +247,12 @@ func (a *app) maturityEdit() *cobra.Command {
 	cmd.Flags().StringSliceVar(&in.Body.Reset, "reset", nil, "edited fields to reset to the drafted values, e.g. note; all resets every field")
 	return many.addWhere(cmd, func(cmd *cobra.Command, _ []string) error {
 		in.Body.Level, in.Body.TargetLevel = flagIfChanged(cmd, "level", lvl), flagIfChanged(cmd, "target", target)
-		return editMany(cmd, a, &many, maturityVersions, api.EditMaturityScores, func(version string, selection api.ItemSelection) *api.EditMaturityScoresInput {
+		edit := func(version string, selection api.ItemSelection) *api.EditMaturityScoresInput {
 			out := &api.EditMaturityScoresInput{}
 			out.MaturityVersionID, out.Body.ItemSelection, out.Body.Set = version, selection, in.Body
 			return out
-		})
+		}
+		return editMany(cmd, a, &many, maturityVersions, api.EditMaturityScores, edit)
 	})
 }
 

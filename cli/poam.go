@@ -392,11 +392,12 @@ func (a *app) poamEdit() *cobra.Command {
 	f.StringSliceVar(&b.Reset, "reset", nil, "edited fields to reset to the drafted values, e.g. owner; all resets every field")
 	return many.addWhere(cmd, func(cmd *cobra.Command, _ []string) error {
 		b.Priority = flagIfChanged(cmd, "priority", priority)
-		return editMany(cmd, a, &many, poamVersions, api.EditPOAMItems, func(version string, selection api.ItemSelection) *api.EditPOAMItemsInput {
+		edit := func(version string, selection api.ItemSelection) *api.EditPOAMItemsInput {
 			out := &api.EditPOAMItemsInput{}
 			out.POAMVersionID, out.Body.ItemSelection, out.Body.Set = version, selection, in.Body
 			return out
-		})
+		}
+		return editMany(cmd, a, &many, poamVersions, api.EditPOAMItems, edit)
 	})
 }
 

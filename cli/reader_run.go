@@ -187,18 +187,18 @@ func (r *networkRun) read(ctx context.Context) (*api.Reader, error) {
 	if r.a.interruptHint == "" {
 		r.a.interruptHint = "what was read up to two minutes ago is kept; continue with the same command"
 	}
-	began, kept, done := time.Now(), time.Now(), 0
+	began, kept, done := r.a.Clock(), r.a.Clock(), 0
 	err := r.forEachStatement(func(s *reading.StatementLine) error {
 		n, err := r.readStatement(ctx, s)
 		if err != nil || n == 0 {
 			return err
 		}
 		done += n
-		perPassage := time.Since(began).Seconds() / float64(done)
+		perPassage := r.a.Clock().Sub(began).Seconds() / float64(done)
 		r.a.progress.Update("reading: %d of %s, about %s left", done, prose.Count(left, "passage", "passages"),
 			formatSeconds(perPassage*float64(left-done)))
-		if time.Since(kept) > keepInterval {
-			kept = time.Now()
+		if now := r.a.Clock(); now.Sub(kept) > keepInterval {
+			kept = now
 			_, err = r.importLines(ctx)
 		}
 		return err

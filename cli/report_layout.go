@@ -43,7 +43,8 @@ func checkLayoutFormat(format *string, layout, out string) error {
 		return withHint(usageError("the layout %s makes a %s report, not %s", layout, ofLayout, *format), "leave out --format")
 	}
 	if ext := strings.ToLower(filepath.Ext(out)); out != "" && out != "-" && ext != "."+ofLayout {
-		return withHint(usageError("the layout %s makes a %s report, but --out is %s", layout, ofLayout, out), "end the name of the --out file in .%s", ofLayout)
+		err := usageError("the layout %s makes a %s report, but --out is %s", layout, ofLayout, out)
+		return withHint(err, "end the name of the --out file in .%s", ofLayout)
 	}
 	return nil
 }

@@ -91,7 +91,8 @@ func (a *app) renderReview(p *print.Page, r *api.ReviewSample) {
 // reviewRenderer returns a function that prints what a review by sampling has shown, or nil if none was begun. It is only
 // additional information, so errors are not reported.
 func (a *app) reviewRenderer(ctx context.Context, assessment string) func(*print.Page) {
-	l, err := call(ctx, a, api.ListSoA, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: api.Paging{Limit: 1}})
+	in := &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: api.Paging{Limit: 1}}
+	l, err := call(ctx, a, api.ListSoA, in)
 	if err != nil || len(l.Data) == 0 {
 		return nil
 	}

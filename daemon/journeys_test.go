@@ -219,7 +219,9 @@ func seesNothingThatFails(t *testing.T, h *hands, auditor testCaller, g *gateFix
 	h.signIn(auditor)
 	item := g.newestItem()
 	base := "/assessments/" + g.ids["assessmentId"]
-	for _, path := range []string{"/", base, base + "/soa", base + "/soa/" + item["id"].(string), base + "/documents", base + "/reports", "/settings", "/activity"} {
+	for _, path := range []string{
+		"/", base, base + "/soa", base + "/soa/" + item["id"].(string), base + "/documents", base + "/reports", "/settings", "/activity",
+	} {
 		h.open(path)
 		if forms := h.EvaluateText(`[...document.querySelectorAll("main form[method=post]")].filter(f => !f.querySelector("#comment, [value=verify]")).length`); forms != "0" {
 			t.Errorf("an auditor is offered %s forms at %s", forms, path)
@@ -248,7 +250,8 @@ func approvesWithDiff(t *testing.T, h *hands, approver testCaller, g *gateFixtur
 	h.WaitFor(`[...document.querySelectorAll("ins")].some(e => e.textContent === "Changed before ` + name + `")`)
 	h.press("button[value=approve]")
 	h.WaitFor(`document.querySelector("[role=status]")`)
-	if got := g.owner.must("GET", g.path(api.GetApproval.Path), nil); got.str("status") != "approved" || !strings.Contains(got.text, "approver@example.com") {
+	got := g.owner.must("GET", g.path(api.GetApproval.Path), nil)
+	if got.str("status") != "approved" || !strings.Contains(got.text, "approver@example.com") {
 		t.Errorf("%s: the approval is %s", name, got.text)
 	}
 	h.signIn(g.owner)

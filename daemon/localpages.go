@@ -86,7 +86,7 @@ func NewLocalPages(o LocalPagesOptions) *LocalPages {
 	_, port, _ := strings.Cut(o.Host, ":")
 	// Cookies don't distinguish ports, so the name does.
 	p := &LocalPages{
-		o: o, origins: originChecker{o.Host}, cookie: "service-open-" + port, secret: rand.Text(), key: rand.Text(),
+		o: o, origins: originChecker{o.Host}, cookie: "service-open-" + port, secret: rand.Text(), key: rand.Text(), //nolint:forbidigo // secrets are random
 		open: map[string]time.Time{}, viewed: o.Clock(),
 	}
 	mux := chi.NewMux()

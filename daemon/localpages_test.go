@@ -49,7 +49,8 @@ func TestLocalPages(t *testing.T) {
 		t.Fatalf("the link answers %d %v", started.Code, started.Header())
 	}
 	home := send("GET", "/", "", nil)
-	if home.Code != http.StatusOK || !strings.Contains(home.Body.String(), "There is no assessment yet") || strings.Contains(home.Body.String(), "Sign out") {
+	if text := home.Body.String(); home.Code != http.StatusOK || !strings.Contains(text, "There is no assessment yet") ||
+		strings.Contains(text, "Sign out") {
 		t.Errorf("the start page: %d %s", home.Code, home.Body)
 	}
 	token := formTokenPattern.FindStringSubmatch(send("GET", "/new", "", nil).Body.String())[1]

@@ -102,8 +102,10 @@ func TestDeliverablePages(t *testing.T) {
 		t.Errorf("taking it back: %d %s", rec.Code, rec.Body)
 	}
 	for _, wrong := range []url.Values{
-		{"do": {"edit"}, "version": {g.ids["soaVersionId"]}, "owner": {"X"}}, {"do": {"edit"}, "item": {ids[0][1]}, "version": {g.ids["soaVersionId"]}},
-		{"do": {"edit"}, "item": {"x"}, "version": {g.ids["soaVersionId"]}, "owner": {"X"}}, {"do": {"nothing"}},
+		{"do": {"edit"}, "version": {g.ids["soaVersionId"]}, "owner": {"X"}},
+		{"do": {"edit"}, "item": {ids[0][1]}, "version": {g.ids["soaVersionId"]}},
+		{"do": {"edit"}, "item": {"x"}, "version": {g.ids["soaVersionId"]}, "owner": {"X"}},
+		{"do": {"nothing"}},
 	} {
 		if rec := v.post(table, table, wrong); rec.Code < 400 || rec.Code > 499 {
 			t.Errorf("%v: %d", wrong, rec.Code)

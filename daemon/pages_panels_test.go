@@ -60,14 +60,17 @@ func TestPanels(t *testing.T) {
 		t.Errorf("a wrong scope: %d %s", rec.Code, rec.Body)
 	}
 	ok(send("/settings/webhooks", "do", "create", "url", "https://hooks.example/x", "events", "report.ready"), "not shown again")
-	ok(send("/settings/alerts", "do", "create", "name", "open", "metric", "organization_open_findings", "operator", "gt", "threshold", "2.5"), "")
+	ok(send("/settings/alerts", "do", "create", "name", "open", "metric", "organization_open_findings", "operator", "gt",
+		"threshold", "2.5"), "")
 	ok(send("/settings/members", "do", "invite", "email", "new@example.com", "role", "auditor"), origin+"/link#")
-	ok(send("/settings/integrations", "do", "create", "type", "jira", "name", "Board", "config.url", "https://jira.example", "config.project", "SEC",
+	ok(send("/settings/integrations", "do", "create", "type", "jira", "name", "Board",
+		"config.url", "https://jira.example", "config.project", "SEC",
 		"secret.token", "hidden-token", "config.email", "bot@jira.example", "config.sync_minutes", "7", "config.labels", "a, b"), "")
 	if page := v.page("/settings/integrations", http.StatusOK); !strings.Contains(page, "Board") || strings.Contains(page, "hidden-token") {
 		t.Errorf("the integrations: %s", page)
 	}
-	ok(send(assessment+"/scope", "do", "save", "was.systems", "", "systems", "Shop\nCRM", "was.trait.uses_ai", "unknown", "trait.uses_ai", "false"), "")
+	ok(send(assessment+"/scope", "do", "save", "was.systems", "", "systems", "Shop\nCRM",
+		"was.trait.uses_ai", "unknown", "trait.uses_ai", "false"), "")
 	if page := v.page(assessment+"/scope", http.StatusOK); !strings.Contains(page, "Shop\nCRM") {
 		t.Errorf("the scope: %s", page)
 	}

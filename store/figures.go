@@ -322,8 +322,11 @@ func (tx *Tx) updateFiguresOf(ref assessmentRef, changed figureParts) error {
 		changed figureParts
 		count   func(*Tx, *api.Assessment, *AssessmentFigures) error
 	}{
-		{figuresOfSoA, countSoAItems}, {figuresOfGap | figuresOfState, countFindings}, {figuresOfMaturity, countScores},
-		{figuresOfPOAM, countPOAMItems}, {figuresOfState | figuresOfDocuments, countClosedDocuments},
+		{figuresOfSoA, countSoAItems},
+		{figuresOfGap | figuresOfState, countFindings},
+		{figuresOfMaturity, countScores},
+		{figuresOfPOAM, countPOAMItems},
+		{figuresOfState | figuresOfDocuments, countClosedDocuments},
 	} {
 		if changed&part.changed == 0 && !isNew {
 			continue

@@ -453,7 +453,8 @@ func withAssessmentSyncLog[R any](assessment func(*R) string) Option[R] {
 }
 
 func newItemTable[R any](
-	name string, item func(*R) *api.Item, header func(*R) any, clearHeader func(*R), facts func(*R) []Amount, parts figureParts, more ...Option[R],
+	name string, item func(*R) *api.Item, header func(*R) any, clearHeader func(*R), facts func(*R) []Amount, parts figureParts,
+	more ...Option[R],
 ) *TenantTable[R] {
 	assessment := func(r *R) string { return item(r).AssessmentID }
 	options := slices.Concat(more, []Option[R]{

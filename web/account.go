@@ -9,8 +9,10 @@ var accountPanel = panel{
 			v.notice = "Your password is changed, and your other sessions have ended."
 		}
 		me := v.me
-		facts := []value{words(me.User.Name).labeled("Name"), words(me.User.Email).labeled("Email address"),
-			words(orEmpty(me.Organization)).labeled("Organization")}
+		facts := []value{
+			words(me.User.Name).labeled("Name"), words(me.User.Email).labeled("Email address"),
+			words(orEmpty(me.Organization)).labeled("Organization"),
+		}
 		if me.Role != nil {
 			facts = append(facts, words(label(*me.Role)).labeled("Role"))
 		}

@@ -133,8 +133,10 @@ var timelinePanel = panel{
 		if err != nil {
 			return err
 		}
-		in := api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Paging: v.paging(100), Period: p,
-			Q: v.query("q"), Actor: v.query("actor")}
+		in := api.TimelineInput{
+			AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Paging: v.paging(100), Period: p,
+			Q: v.query("q"), Actor: v.query("actor"),
+		}
 		l, err := do(v, api.GetTimeline, &in)
 		if err != nil {
 			return err
@@ -171,8 +173,10 @@ var searchPanel = panel{
 		for _, a := range assessments.Data {
 			where.Options = append(where.Options, option{a.ID, a.Name})
 		}
-		x := section{Forms: []form{{Get: true, Button: "Search",
-			Fields: []field{textField("q", "Search the documents by meaning").with(q).asKind("search"), where}}}}
+		x := section{Forms: []form{{
+			Get: true, Button: "Search",
+			Fields: []field{textField("q", "Search the documents by meaning").with(q).asKind("search"), where},
+		}}}
 		if q == "" {
 			x.Text = "Describe what you look for, as in: who approves access to production?"
 			s.add(x)

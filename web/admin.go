@@ -24,8 +24,10 @@ var usersPanel = panel{
 			return err
 		}
 		x := section{
-			Columns: []string{"Email address", "Name", "Status", "Platform admin",
-				"Signed in last"}, Empty: "No matching users.", Links: v.more(l.Pagination),
+			Columns: []string{
+				"Email address", "Name", "Status", "Platform admin",
+				"Signed in last",
+			}, Empty: "No matching users.", Links: v.more(l.Pagination),
 			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{
 				textField("q", "Name or address").with(in.Q).asKind("search"), anyOf("status", "Status", in.Status, "active", "banned", "invited"),
 			}}},
@@ -127,8 +129,10 @@ var importsPanel = panel{
 		s.add(section{
 			Title: "Import an SCF workbook", Text: "The workbook is imported completely or not at all, and becomes the active catalog.",
 			Forms: []form{{Button: "Import", Files: true, To: "admin/imports/upload", Fields: []field{
-				{Name: "check", Label: "What to do", Kind: "select",
-					Options: choices(option{"yes", "Only show what would change"}, option{"no", "Import"})},
+				{
+					Name: "check", Label: "What to do", Kind: "select",
+					Options: choices(option{"yes", "Only show what would change"}, option{"no", "Import"}),
+				},
 				{Name: "file", Label: "Workbook (.xlsx)", Kind: "file"},
 			}}},
 		})
@@ -199,8 +203,10 @@ func (v *visit) importCatalog() error {
 				return v.refuse(err, func() error { return importsPanel.render(v, &sheet{}) })
 			}
 			s := &sheet{}
-			s.add(section{Title: "Result", Columns: []string{"File", "When", "Status", "Controls", "Frameworks", "Warnings", "Result"},
-				Rows: []line{importRow(run)}})
+			s.add(section{
+				Title: "Result", Columns: []string{"File", "When", "Status", "Controls", "Frameworks", "Warnings", "Result"},
+				Rows: []line{importRow(run)},
+			})
 			return importsPanel.render(v, s)
 		}
 	}

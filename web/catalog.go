@@ -154,9 +154,14 @@ var frameworksPanel = panel{
 			return err
 		}
 		x := section{
-			Columns: []string{"Framework", "Code", "Publisher", "Requirements",
-				"Mappings"}, Empty: "No matching frameworks.", Links: v.more(l.Pagination),
-			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{textField("q", "Name or code").with(in.Q).asKind("search")}}},
+			Columns: []string{
+				"Framework", "Code", "Publisher", "Requirements",
+				"Mappings",
+			}, Empty: "No matching frameworks.", Links: v.more(l.Pagination),
+			Forms: []form{{
+				Get: true, Button: "Filter", Style: "second",
+				Fields: []field{textField("q", "Name or code").with(in.Q).asKind("search")},
+			}},
 		}
 		for i := range l.Data {
 			f := &l.Data[i]
@@ -202,8 +207,10 @@ var frameworkPanel = panel{
 		}
 		x := section{
 			Title: "Requirements", Columns: []string{"Requirement", "Title"}, Empty: "No matching requirements.", Links: v.more(l.Pagination),
-			Forms: []form{{Get: true, Button: "Filter", Style: "second",
-				Fields: []field{textField("q", "Contains").with(v.query("q")).asKind("search")}}},
+			Forms: []form{{
+				Get: true, Button: "Filter", Style: "second",
+				Fields: []field{textField("q", "Contains").with(v.query("q")).asKind("search")},
+			}},
 		}
 		for i := range l.Data {
 			r := &l.Data[i]
@@ -267,8 +274,10 @@ var crosswalkPanel = panel{
 		if err != nil {
 			return err
 		}
-		x.Links = []link{{Text: "The other way", Href: "catalog/crosswalk?" + url.Values{"framework": {target},
-			"target": {framework}}.Encode()}}
+		x.Links = []link{{Text: "The other way", Href: "catalog/crosswalk?" + url.Values{
+			"framework": {target},
+			"target":    {framework},
+		}.Encode()}}
 		if w.Target == nil {
 			s.add(x)
 			return nil
@@ -307,15 +316,19 @@ var coveragePanel = panel{
 			return err
 		}
 		a := c.Addition
-		s.Sections[0].Links = []link{{Text: "The other way",
-			Href: "catalog/coverage?" + url.Values{"framework": {have}, "have": {framework}}.Encode()}}
+		s.Sections[0].Links = []link{{
+			Text: "The other way",
+			Href: "catalog/coverage?" + url.Values{"framework": {have}, "have": {framework}}.Encode(),
+		}}
 		s.Sections[0].Facts = []value{
 			count(a.RequirementsCovered).labeled("Requirements met"), count(a.RequirementsPartly).labeled("Partly met"),
 			count(a.RequirementsNew).labeled("New"), count(a.SharedControls).labeled("Shared controls"),
 			count(len(a.NewControls)).labeled("New controls"),
 		}
-		x := section{Title: "Controls that it adds", Columns: []string{"Control", "Title"},
-			Empty: "None: its controls are all required already."}
+		x := section{
+			Title: "Controls that it adds", Columns: []string{"Control", "Title"},
+			Empty: "None: its controls are all required already.",
+		}
 		for _, n := range a.NewControls {
 			x.Rows = append(x.Rows, line{Cells: []value{linked(n.ControlCode, controlLink(n.ControlCode)), words(n.ControlTitle)}})
 		}

@@ -40,8 +40,10 @@ var integrationsPanel = panel{
 		types := section{Title: "Add an integration"}
 		chosen, ok := api.FindIntegrationType(v.query("type"))
 		for _, t := range api.IntegrationTypes {
-			types.Facts = append(types.Facts, value{Label: label(t.Type), Text: prose.Capitalize(t.Doc),
-				Href: "settings/integrations?type=" + t.Type})
+			types.Facts = append(types.Facts, value{
+				Label: label(t.Type), Text: prose.Capitalize(t.Doc),
+				Href: "settings/integrations?type=" + t.Type,
+			})
 		}
 		if ok {
 			types.Facts = nil
@@ -119,8 +121,10 @@ func integrationFields(t api.IntegrationType, have *api.Integration) (out []fiel
 		case "bool":
 			x.Kind, x.Options = "select", choices(option{"true", "Yes"}, option{"false", "No"})
 		case "list", "map":
-			x.Hint = strings.TrimSuffix(x.Hint, ".") + ". " + map[string]string{"list": "Separated by commas.",
-				"map": "One name: value per line."}[f.Kind]
+			x.Hint = strings.TrimSuffix(x.Hint, ".") + ". " + map[string]string{
+				"list": "Separated by commas.",
+				"map":  "One name: value per line.",
+			}[f.Kind]
 		}
 		if f.Kind == "map" {
 			x.Kind = "area"
@@ -315,8 +319,10 @@ var emailPanel = panel{
 		if err != nil {
 			return err
 		}
-		x = section{Title: "Emails", Columns: []string{"Subject", "To", "When", "Status", "Problem"}, Empty: "Nothing has been sent yet.",
-			Links: v.more(sent.Pagination)}
+		x = section{
+			Title: "Emails", Columns: []string{"Subject", "To", "When", "Status", "Problem"}, Empty: "Nothing has been sent yet.",
+			Links: v.more(sent.Pagination),
+		}
 		for _, m := range sent.Data {
 			x.Rows = append(x.Rows, line{Cells: []value{
 				words(m.Subject), words(strings.Join(m.To, ", ")), at(m.CreatedAt), tagged(m.Status), words(orEmpty(m.Error)),

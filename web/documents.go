@@ -89,8 +89,10 @@ func (v *visit) uploadDocuments() error {
 		}
 		content := &stoppableReader{reader: part}
 		_, err = do(v, api.UploadDocument, &api.UploadDocumentInput{
-			AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, File: api.UploadFile{Filename: part.FileName(),
-				Content: content}, Path: path,
+			AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, File: api.UploadFile{
+				Filename: part.FileName(),
+				Content:  content,
+			}, Path: path,
 		})
 		content.stop()
 		path = ""
@@ -222,8 +224,13 @@ func (v *visit) renderDocument(page *documentPage, chosen string, start int) err
 	}
 	page.OpensInline = page.MIMEType == "application/pdf"
 	for _, f := range []fact{
-		{"Kind", prose.Label(page.Category)}, {"Size", print.FormatSize(page.SizeBytes)}, {"In force from", orEmpty(page.EffectiveDate)},
-		{"Version", page.DocVersion}, {"Owner", page.Owner}, {"Approved by", page.ApprovedBy}, {"SHA-256", page.SHA256},
+		{"Kind", prose.Label(page.Category)},
+		{"Size", print.FormatSize(page.SizeBytes)},
+		{"In force from", orEmpty(page.EffectiveDate)},
+		{"Version", page.DocVersion},
+		{"Owner", page.Owner},
+		{"Approved by", page.ApprovedBy},
+		{"SHA-256", page.SHA256},
 	} {
 		if f.Text != "" {
 			page.Facts = append(page.Facts, f)

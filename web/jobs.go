@@ -53,8 +53,10 @@ func (v *visit) runRow(r *api.WorkflowRun, name string) line {
 		step = *r.Error
 	}
 	row := line{Cells: []value{
-		linked(name, "assessments/"+r.AssessmentID), words(label(r.WorkflowType)), {Text: label(r.Status), Tone: runTones[r.Status]},
-		{IsBar: true, Percent: r.Progress, Text: fmt.Sprintf("%d%%", r.Progress)}, words(step), at(r.CreatedAt),
+		linked(name, "assessments/"+r.AssessmentID), words(label(r.WorkflowType)),
+		{Text: label(r.Status), Tone: runTones[r.Status]},
+		{IsBar: true, Percent: r.Progress, Text: fmt.Sprintf("%d%%", r.Progress)},
+		words(step), at(r.CreatedAt),
 	}}
 	if v.may("workflow:write") {
 		switch r.Status {
@@ -129,8 +131,10 @@ var jobsPanel = panel{
 			agents := section{Title: "Agents", Columns: []string{"Agent", "Status", "Started", "Problem"}, Empty: "No agent has run yet."}
 			for i := range runs.Data {
 				r := &runs.Data[i]
-				agents.Rows = append(agents.Rows, line{Cells: []value{words(label(r.AgentID)), tagged(r.Status), at(r.CreatedAt),
-					words(orEmpty(r.Error))}})
+				agents.Rows = append(agents.Rows, line{Cells: []value{
+					words(label(r.AgentID)), tagged(r.Status), at(r.CreatedAt),
+					words(orEmpty(r.Error)),
+				}})
 			}
 			s.add(agents)
 		}

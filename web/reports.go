@@ -16,8 +16,10 @@ var (
 	reportTemplates = choices(
 		option{"client", "Client report: the answer, key risks, roadmap"}, option{"executive_summary", "Executive summary, on two pages"},
 		option{"full", "Everything in full"}, option{"soa", "Statement of Applicability"}, option{"gap_analysis", "Gap analysis"},
-		option{"maturity", "Maturity"}, option{"poam", "Plan of action and milestones"}, option{"fedramp_poam",
-			"Plan in the FedRAMP layout (xlsx)"},
+		option{"maturity", "Maturity"}, option{"poam", "Plan of action and milestones"}, option{
+			"fedramp_poam",
+			"Plan in the FedRAMP layout (xlsx)",
+		},
 		option{"emass_poam", "Plan in the eMASS layout (xlsx)"}, option{"assessment_plan", "Assessment plan, for OSCAL tools"},
 		option{"audit_package", "Audit package: a signed zip of reports, evidence and decisions"},
 	)
@@ -54,8 +56,10 @@ var reportsPanel = panel{
 				},
 			}}})
 		}
-		l, err := do(v, api.ListReports, &api.ReportsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Paging: v.paging(50),
-			Sort: "-created_at"})
+		l, err := do(v, api.ListReports, &api.ReportsInput{
+			AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Paging: v.paging(50),
+			Sort: "-created_at",
+		})
 		if err != nil {
 			return err
 		}
@@ -67,7 +71,8 @@ var reportsPanel = panel{
 			r := &l.Data[i]
 			row := line{Cells: []value{
 				words(r.Title), words(optionLabel(reportTemplates, r.Template)), words(optionLabel(reportFormats, r.Format)),
-				{Text: label(r.Status), Tone: reportTones[r.Status]}, words(""), at(r.CreatedAt),
+				{Text: label(r.Status), Tone: reportTones[r.Status]},
+				words(""), at(r.CreatedAt),
 			}}
 			switch r.Status {
 			case "ready":

@@ -106,8 +106,10 @@ var membersPanel = panel{
 		}
 		x := section{
 			Columns: []string{"Email address", "Name", "Role", "Status"}, Empty: "No matching members.",
-			Forms: []form{{Get: true, Button: "Filter", Style: "second",
-				Fields: []field{textField("q", "Name or address").with(in.Q).asKind("search")}}},
+			Forms: []form{{
+				Get: true, Button: "Filter", Style: "second",
+				Fields: []field{textField("q", "Name or address").with(in.Q).asKind("search")},
+			}},
 			Links: v.more(members.Pagination),
 		}
 		for _, m := range members.Data {

@@ -178,9 +178,7 @@ var scopePanel = panel{
 		mayEdit := v.may("scope:write") && a.State != api.StateClosed
 		reasons := section{Title: "Traits", Text: "They decide which controls apply.", Columns: []string{"Trait", "Applies", "Why"}}
 		traits := form{Do: "save", Button: "Save", Title: "Change the scope"}
-		for _, x := range scopeLists(scope) {
-			traits.Fields = append(traits.Fields, x)
-		}
+		traits.Fields = append(traits.Fields, scopeLists(scope)...)
 		for _, name := range api.TraitNames {
 			t, ok := scope.Traits[name]
 			if !ok {
@@ -248,12 +246,22 @@ func scopeLists(scope *api.Scope) []field {
 		name, label string
 		entries     []string
 	}{
-		{"systems", "Systems", scope.Systems}, {"locations", "Locations", scope.Locations}, {"business_units", "Business units",
-			scope.BusinessUnits},
-		{"processes", "Processes", scope.Processes}, {"legal_entities", "Legal entities", scope.LegalEntities}, {"data_types", "Data",
-			scope.DataTypes},
-		{"third_parties", "Third parties", scope.ThirdParties}, {"exclusions", "Exclusions", scope.Exclusions},
-		{"assumptions", "Assumptions", scope.Assumptions}, {"constraints", "Constraints", scope.Constraints},
+		{"systems", "Systems", scope.Systems},
+		{"locations", "Locations", scope.Locations},
+		{
+			"business_units", "Business units",
+			scope.BusinessUnits,
+		},
+		{"processes", "Processes", scope.Processes},
+		{"legal_entities", "Legal entities", scope.LegalEntities},
+		{
+			"data_types", "Data",
+			scope.DataTypes,
+		},
+		{"third_parties", "Third parties", scope.ThirdParties},
+		{"exclusions", "Exclusions", scope.Exclusions},
+		{"assumptions", "Assumptions", scope.Assumptions},
+		{"constraints", "Constraints", scope.Constraints},
 	} {
 		out = append(out, textField(l.name, l.label).asKind("area").with(strings.Join(l.entries, "\n")).hinted("One per line."))
 	}

@@ -34,7 +34,7 @@ func waitForModelServer(ts *testscript.TestScript, neg bool, args []string) {
 		if _, hanging := started.(*modeltest.Server).Requests(); hanging > 0 {
 			return
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // its client is another process
 	}
 	ts.Fatalf("no request hangs")
 }

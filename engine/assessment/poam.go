@@ -320,7 +320,8 @@ func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAM
 		cmp.Or(in.Sort, "priority,poam_code"),
 		poamOrder,
 		store.FilterIf(api.HasFilters(in), func(i *api.POAMItem) bool {
-			return where.Selects(i) && matchesDomainAndControl(i.Item, in.Domain, "") && (in.ControlCode == "" || plan.ClosesControl(i, in.ControlCode)) &&
+			return where.Selects(i) && matchesDomainAndControl(i.Item, in.Domain, "") &&
+				(in.ControlCode == "" || plan.ClosesControl(i, in.ControlCode)) &&
 				(in.Status == "" || i.Status == in.Status) && (in.Severity == "" || i.Severity == in.Severity) &&
 				(in.Priority == 0 || i.Priority == in.Priority) &&
 				(in.Overdue == "" || fmt.Sprint(isOverdue(i, today)) == in.Overdue) &&

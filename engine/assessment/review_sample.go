@@ -176,7 +176,8 @@ func describeReview(v *api.SoAVersion, r *store.ReviewSample, items []api.SoAIte
 		delete(byCode, l.ControlCode)
 		read := isRead(i)
 		line := api.ReviewLine{
-			ItemID: i.ID, ControlCode: i.ControlCode, ControlTitle: i.ControlTitle, ImplementationStatus: i.ImplementationStatus, Confidence: i.Confidence,
+			ItemID: i.ID, ControlCode: i.ControlCode, ControlTitle: i.ControlTitle,
+			ImplementationStatus: i.ImplementationStatus, Confidence: i.Confidence,
 			Reason: cmp.Or(l.LeftOpen, "sample of "+prose.Humanize(l.Stratum)),
 		}
 		if l.LeftOpen != "" {

@@ -99,7 +99,8 @@ func countUnreadEvidence(tx *store.Tx, org, assessment, reader string) (api.Unre
 	if err != nil {
 		return api.UnreadEvidence{}, err
 	}
-	err = eachAmount(facts, tx, org, func(parts []any, n int) { counts.AddPassages(parts[2].(string), n) }, assessment, store.FactUnreadPassages)
+	addPassages := func(parts []any, n int) { counts.AddPassages(parts[2].(string), n) }
+	err = eachAmount(facts, tx, org, addPassages, assessment, store.FactUnreadPassages)
 	if err != nil {
 		return api.UnreadEvidence{}, err
 	}
@@ -131,14 +132,7 @@ func fillSoACounts(out *api.AssessmentSummary, counts []store.SoAItemCount) {
 	}
 }
 
-// describePossibleDeciders describes who may decide on a pending approval.
-func describePossibleDeciders(tx *store.Tx, p api.Approval) (string, error) {
-	one := []api.Approval{p}
-	err := addDelegates(tx, p.OrganizationID, one)
-	return namePossibleDeciders(&one[0]), err
-}
-
-// namePossibleDeciders works like describePossibleDeciders for an approval with its delegates.
+// namePossibleDeciders describes who may decide on a pending approval, which has its delegates.
 func namePossibleDeciders(p *api.Approval) string {
 	who := "an owner or admin"
 	for _, d := range p.Delegates {

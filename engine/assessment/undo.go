@@ -65,7 +65,9 @@ func editDiff(before map[string]json.RawMessage, after any) (from, to map[string
 		from[name] = before[name] // nil if it was absent
 	}
 	for name := range from {
-		to[name] = to[name] // nil if it is absent now
+		if _, ok := to[name]; !ok {
+			to[name] = nil // absent now
+		}
 	}
 	return from, to, nil
 }
@@ -183,7 +185,9 @@ func lastEdit(tx *store.Tx, by api.Caller, assessment string) (*store.Edit, erro
 }
 
 // undo restores the items that an edit changed. Items that were edited since are refused or, with skipEdited, left alone.
-func (k deliverableType[V, I]) undo(tx *store.Tx, by api.Caller, a *api.Assessment, e *store.Edit, dryRun, skipEdited bool) (*api.EditResult, error) {
+func (k deliverableType[V, I]) undo(
+	tx *store.Tx, by api.Caller, a *api.Assessment, e *store.Edit, dryRun, skipEdited bool,
+) (*api.EditResult, error) {
 	v, err := k.getVersion(tx, by.OrganizationID, e.VersionID)
 	if err != nil {
 		return nil, err

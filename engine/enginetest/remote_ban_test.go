@@ -143,7 +143,8 @@ func TestRemoteModelBan(t *testing.T) {
 	if _, err = e.Assessments.GetModelReading(ctx, b.by, &reading.AssessmentInput); !isForbidden(err) {
 		t.Errorf("estimate: %v", err)
 	}
-	if _, err = e.Assessments.DraftSoA(ctx, b.by, &api.DraftSoAInput{AssessmentInput: reading.AssessmentInput, SecondReader: "model"}); !isForbidden(err) {
+	second := &api.DraftSoAInput{AssessmentInput: reading.AssessmentInput, SecondReader: "model"}
+	if _, err = e.Assessments.DraftSoA(ctx, b.by, second); !isForbidden(err) {
 		t.Errorf("second reader: %v", err)
 	}
 	agents := newAgents(e, m)

@@ -31,7 +31,8 @@ func TestReviewBySampling(t *testing.T) {
 		t.Fatalf("%+v, %v", made, err)
 	}
 	none, err := b.Assessments.GetReview(t.Context(), b.by, &in.SoAInput)
-	if err != nil || none.AtMostWrong == nil || none.Wrong != 0 || len(none.Lines) != 0 || !strings.Contains(none.Statement, "with 95 % confidence") {
+	if err != nil || none.AtMostWrong == nil || none.Wrong != 0 || len(none.Lines) != 0 ||
+		!strings.Contains(none.Statement, "with 95 % confidence") {
 		t.Fatalf("%+v, %v", none, err)
 	}
 	planned := api.Planned

@@ -11,9 +11,10 @@ import (
 // ListUsers lists all users, for the platform admin.
 func (s *Service) ListUsers(ctx context.Context, _ api.Caller, in *api.UsersInput) (*api.List[api.User], error) {
 	q := strings.ToLower(in.Q)
-	return store.ListGlobal(ctx, s.db, store.Users, in.Paging, store.PageQuery[api.User]{Filter: store.FilterIf(api.HasFilters(in), func(u *api.User) bool {
+	filter := store.FilterIf(api.HasFilters(in), func(u *api.User) bool {
 		return (in.Status == "" || u.Status == in.Status) && strings.Contains(strings.ToLower(u.Email+" "+u.Name), q)
-	})})
+	})
+	return store.ListGlobal(ctx, s.db, store.Users, in.Paging, store.PageQuery[api.User]{Filter: filter})
 }
 
 func getUser(tx *store.Tx, id string) (api.User, error) {

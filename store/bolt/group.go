@@ -57,7 +57,7 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
 		db.writeToken <- struct{}{}
 		return err
 	}
-	if db.waiting.Load() == 0 || g.members >= maxGroup || time.Since(g.began) > maxGroupTime {
+	if db.waiting.Load() == 0 || g.members >= maxGroup || time.Since(g.began) > maxGroupTime { //nolint:forbidigo // the disk's time
 		db.commitGroup(ctx)
 		db.writeToken <- struct{}{}
 		return g.err
@@ -87,7 +87,8 @@ func (db *DB) runInGroup(ctx context.Context, fn func(kv.KV) error) (_ *group, e
 		if err != nil {
 			return nil, toKVError(db.path, err)
 		}
-		g = &group{bolt: btx, tables: map[string]*table{}, began: time.Now(), done: make(chan struct{})}
+		began := time.Now() //nolint:forbidigo // the disk's time, not the records'
+		g = &group{bolt: btx, tables: map[string]*table{}, began: began, done: make(chan struct{})}
 		db.group = g
 	}
 	t := newTx(ctx, g.bolt)

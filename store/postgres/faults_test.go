@@ -226,7 +226,7 @@ func TestConflicts(t *testing.T) {
 				for range k.Scan("first", kv.Range{}) {
 					return nil
 				}
-				time.Sleep(20 * time.Millisecond)
+				time.Sleep(20 * time.Millisecond) //nolint:forbidigo // keeps the transactions open side by side
 				return k.Put("first", fmt.Append(nil, c), key)
 			})
 			if err != nil {

@@ -176,7 +176,8 @@ func gzipOf(t testing.TB, content string) string {
 }
 
 func TestTarAndGzip(t *testing.T) {
-	archive := tarOf(t, "../p/a.md", "# Doors\n\nDoors are locked.", "p/._a.md", "x", "b.csv", "System,Owner\nCRM,Ann Roe\n", "c.exe", "\x7fELF")
+	archive := tarOf(t, "../p/a.md", "# Doors\n\nDoors are locked.", "p/._a.md", "x", "b.csv", "System,Owner\nCRM,Ann Roe\n",
+		"c.exe", "\x7fELF")
 	for name, tt := range map[string]struct{ raw, want string }{
 		"a.tar":    {archive, "p/a.md\nDoors\nDoors are locked.\nb.csv\nSystem: CRM; Owner: Ann Roe\n"},
 		"a.tgz":    {gzipOf(t, archive), "a.tar\np/a.md\nDoors\nDoors are locked.\nb.csv\nSystem: CRM; Owner: Ann Roe\n"},

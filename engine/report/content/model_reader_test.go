@@ -37,7 +37,8 @@ func TestReportNamesModels(t *testing.T) {
 					t.Errorf("%s: %q is not in %s", method, w, text)
 				}
 			}
-			if strings.Contains(text, lenient) != (len(want) > 0 && want[0] == lenient) || len(want) == 0 && strings.Contains(text, "language model") {
+			if strings.Contains(text, lenient) != (len(want) > 0 && want[0] == lenient) ||
+				len(want) == 0 && strings.Contains(text, "language model") {
 				t.Errorf("%s: %s", method, text)
 			}
 		}

@@ -193,8 +193,11 @@ func TestReaderReadsAnyPassage(t *testing.T) {
 	}
 	s := reading.Statement{Topic: "Backups", Text: "Backups are tested."}
 	passages := []reading.Passage{
-		{}, {Text: strings.Repeat("x", 100_000)}, {Text: strings.Repeat("Week. ", 5_000), HeadingPath: []string{"Policy", "Policy"}},
-		{Title: "Policy", Text: "Backups are tested every month.\nNot every week!\u0301 \u202e中"}, {Text: "\x00\ufffd"},
+		{},
+		{Text: strings.Repeat("x", 100_000)},
+		{Text: strings.Repeat("Week. ", 5_000), HeadingPath: []string{"Policy", "Policy"}},
+		{Title: "Policy", Text: "Backups are tested every month.\nNot every week!\u0301 \u202e中"},
+		{Text: "\x00\ufffd"},
 	}
 	for i := range 100 {
 		passages = append(passages, reading.Passage{Text: strings.Repeat("Backups are tested, ", i) + "every week. Not: every month."})

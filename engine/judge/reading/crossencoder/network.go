@@ -19,7 +19,6 @@ type scratch struct {
 	q, k, v, shares      []int16
 	qScales, kScales     []float32
 	vScales, row         []float32
-	bounds               []float32
 }
 
 func roundUp(n, to int) int { return (n + to - 1) / to * to }
