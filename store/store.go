@@ -72,8 +72,6 @@ type DB struct {
 	changes  changeCounters
 	updates  atomic.Int64 // number of Updates that changed something, or may have
 	notifier changeNotifier
-	// syncRoles caches the sync roles of assessments.
-	syncRoles *Cache[map[[2]string]string]
 	// checkUpdate is Options.CheckUpdate; observeUpdate is set by ObserveUpdates.
 	checkUpdate   func(UpdateStats) error
 	observeUpdate atomic.Pointer[func(time.Duration)]
@@ -128,7 +126,6 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		changes: newChangeCounters(tables.byName), soleWriter: o.Driver == nil,
 		checkUpdate: o.CheckUpdate, files: o.files,
 	}
-	db.syncRoles = NewCache[map[[2]string]string](db, 1, SyncLinks)
 	db.blobs = &Blobs{dir: filepath.Join(o.Dir, dirBlobs), temp: db.tempPath, clock: o.Clock}
 	if err := db.createOrMigrate(ctx); err != nil {
 		return nil, errors.Join(err, driver.Close())

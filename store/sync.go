@@ -191,27 +191,17 @@ func (tx *Tx) MarkChangedForSync(org, assessment, table string, key []byte) {
 	tx.syncChanges[ref] = append(tx.syncChanges[ref], []string{}...)
 }
 
-// syncRole returns the sync role for an assessment, or "" if it is not synced.
+// syncRole returns the sync role for an assessment, or "" if it is not synced. It reads the link each time: a cache would
+// miss one that another transaction of the same group has written.
 func (tx *Tx) syncRole(org, assessment string) (string, error) {
 	if tx.db.tables.byName[SyncLinks.Name()] != SyncLinks.definition() {
 		return "", nil
 	}
-	read := func() (map[[2]string]string, error) {
-		roles := map[[2]string]string{}
-		for l, err := range SyncLinks.AcrossTenants().Scan(tx) {
-			if err != nil {
-				return nil, err
-			}
-			roles[[2]string{l.OrganizationID, l.AssessmentID}] = l.Role
-		}
-		return roles, nil
+	l, err := SyncLinks.Get(tx, org, assessment)
+	if errors.Is(err, ErrNotFound) {
+		return "", nil
 	}
-	if tx.changedTables[SyncLinks.Name()] { // this transaction's own writes count here, but nowhere else yet
-		roles, err := read()
-		return roles[[2]string{org, assessment}], err
-	}
-	roles, err := tx.db.syncRoles.Get("", read)
-	return roles[[2]string{org, assessment}], err
+	return l.Role, err
 }
 
 // recordSyncChange adds a change to the log. old is nil for a new record, fresh for a deleted one.

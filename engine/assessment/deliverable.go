@@ -67,6 +67,7 @@ var (
 		recount: recountDocuments,
 		summarize: func(v *api.SoAVersion, items []api.SoAItem) {
 			v.Reliance, v.ReviewCount = plan.CountReliance(items), plan.CountReview(items)
+			v.LinesOnRepeatedQuote = 0
 			if v.IsReadByModel() {
 				for _, n := range plan.OnRepeatedQuote(items) {
 					if !plan.IsReviewed(&items[n]) {

@@ -201,6 +201,10 @@ func (k deliverableType[V, I]) undo(
 		return nil, api.Conflict("the change was made in version %d of the %s; version %d was made since, so edit the items there instead",
 			head.VersionNumber, k.gate.Title(), n.VersionNumber)
 	}
+	isApproved := head.Status == api.VersionApproved
+	if isApproved && k.gate == api.GatePOAM {
+		return nil, api.Conflict("version %d of the plan was approved with this change, so its dates stand; edit the items instead", head.VersionNumber)
+	}
 	out := newEditResult(k.gate, head, dryRun, head.ItemCount)
 	out.Made = &e.At
 	var changed []I
@@ -215,11 +219,14 @@ func (k deliverableType[V, I]) undo(
 		if err != nil {
 			return nil, err
 		}
-		if hashFields(values, l.Before) != l.After {
+		skip := func() {
 			out.Skipped = append(out.Skipped, api.EditedLine{
 				ItemID: l.ItemID, ControlCode: l.ControlCode, ControlTitle: k.item(&now).ControlTitle, Changes: []api.FieldChange{},
 				EditedSince: stringOrEmpty(k.item(&now).EditedBy),
 			})
+		}
+		if hashFields(values, l.Before) != l.After {
+			skip()
 			continue
 		}
 		then := maps.Clone(values)
@@ -235,6 +242,10 @@ func (k deliverableType[V, I]) undo(
 		before := new(I)
 		if err := json.Unmarshal(b, before); err != nil {
 			return nil, err
+		}
+		if k.validateItem(before) != nil { // other fields have changed since, and forbid the old values
+			skip()
+			continue
 		}
 		line, err := newEditedLine(k.item(&now), values, before, l.Fields)
 		if err != nil {
@@ -256,6 +267,9 @@ func (k deliverableType[V, I]) undo(
 	if _, err := k.applyEdit(tx, by, a, v, undo, changed, func(i *I) ([]string, error) {
 		key, it := k.undoKey(i), *k.item(i)
 		*i = *restored[key]
+		if isApproved && k.clearApproved != nil {
+			k.clearApproved(i)
+		}
 		// The restored item keeps its place, also in a copy.
 		to := k.item(i)
 		to.TenantRecord, to.AssessmentID, to.VersionID, to.Revision = it.TenantRecord, it.AssessmentID, it.VersionID, it.Revision
