@@ -81,7 +81,8 @@ func (s *Session) concludeStatement(d *preparedStatement, hits []retrievedPassag
 			continue
 		}
 		v := passageVerdict{
-			verdict: verdict, coverage: probability(r, r.Label), quote: reading.Quote(hits[i].Text, r.Words), passage: hits[i].analyzedPassage,
+			verdict: verdict, coverage: probability(r, r.Label), passage: hits[i].analyzedPassage,
+			quote: reading.Quote(hits[i].ForReader().Bounded().Text, r.Words),
 		}
 		if limit := cmp.Or(s.staleReason(v.passage, &text.Sentence{}), v.passage.documentLimitation()); limit != "" && verdict == VerdictCovered {
 			v.verdict, v.reason = VerdictPartial, limit

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -68,11 +69,21 @@ func TestConclusions(t *testing.T) {
 	}
 }
 
+// TestQuoteOfInvalidText checks that a text that is not valid UTF-8 is quoted as the reader saw it.
+func TestQuoteOfInvalidText(t *testing.T) {
+	r := shareReader{label: reading.States, n: "1", sure: 0.9, words: "text\ufffd"}
+	j, err := NewSession(allFinder{policy("text\xff.")}, Options{Reader: r}).Evaluate(t.Context(), control("Steps", "Step 1 is done."))
+	if err != nil || j.Statements[0].Verdict != VerdictCovered || len(j.Evidence) != 1 || j.Evidence[0].Quote != r.words {
+		t.Errorf("%+v, %v", j, err)
+	}
+}
+
 // shareReader says of the first n statements what label says, and nothing of the others.
 type shareReader struct {
 	label reading.Label
 	n     string
 	sure  float64
+	words string // that show it; "text" if empty
 }
 
 func (shareReader) Name() string { return "share/1" }
@@ -82,8 +93,8 @@ func (r shareReader) Read(_ context.Context, st reading.Statement, passages []re
 	for i := range out {
 		out[i] = reading.Reading{Label: reading.Silent, Probabilities: map[reading.Label]float64{reading.Silent: 1}}
 		if number := strings.TrimSuffix(strings.TrimPrefix(st.Text, "Step "), " is done."); number <= r.n {
-			rest := reading.Silent
-			out[i] = reading.Reading{Label: r.label, Words: "text", Probabilities: map[reading.Label]float64{r.label: r.sure, rest: 1 - r.sure}}
+			probabilities := map[reading.Label]float64{r.label: r.sure, reading.Silent: 1 - r.sure}
+			out[i] = reading.Reading{Label: r.label, Words: cmp.Or(r.words, "text"), Probabilities: probabilities}
 		}
 	}
 	return out, nil
@@ -96,13 +107,13 @@ func TestConclusionsOfShares(t *testing.T) {
 		ratio  float64
 		want   api.Implementation
 	}{
-		{shareReader{reading.States, "3", 0.9}, 0.6, api.Implemented},
-		{shareReader{reading.Part, "5", 0.9}, 0.5, api.Implemented},
-		{shareReader{reading.States, "2", 0.9}, 0.4, api.PartiallyImplemented},
-		{shareReader{reading.Part, "2", 0.9}, 0.2, api.PartiallyImplemented},
-		{shareReader{reading.Part, "1", 0.9}, 0.1, api.NotEvidenced},
-		{shareReader{reading.Contradicts, "1", 0.9}, 0, api.NotImplemented},
-		{shareReader{reading.Plans, "1", 0.9}, 0, api.Planned},
+		{shareReader{reading.States, "3", 0.9, ""}, 0.6, api.Implemented},
+		{shareReader{reading.Part, "5", 0.9, ""}, 0.5, api.Implemented},
+		{shareReader{reading.States, "2", 0.9, ""}, 0.4, api.PartiallyImplemented},
+		{shareReader{reading.Part, "2", 0.9, ""}, 0.2, api.PartiallyImplemented},
+		{shareReader{reading.Part, "1", 0.9, ""}, 0.1, api.NotEvidenced},
+		{shareReader{reading.Contradicts, "1", 0.9, ""}, 0, api.NotImplemented},
+		{shareReader{reading.Plans, "1", 0.9, ""}, 0, api.Planned},
 	} {
 		j, err := NewSession(allFinder{policy("some text")}, Options{Reader: tc.reader}).Evaluate(context.Background(), c)
 		if err != nil || j.Ratio != tc.ratio || j.Implementation != tc.want {

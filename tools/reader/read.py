@@ -14,7 +14,7 @@ from examples import windows
 from network import LABELS, CrossEncoder, base_folder, read_safetensors
 from wordpiece import WordPiece, context, pair
 
-MAX_WORDS = 2000  # characters
+MIN_WORDS, MAX_WORDS = 4, 4096  # bytes, as the program checks
 
 
 def sentences(window):
@@ -45,9 +45,10 @@ def read_statement(model, tokenizer, line):
             choices = sentences(words)
             if len(choices) > 1:
                 found = probabilities_of(model, tokenizer, statement, [(above, s) for s in choices])[:, label]
+                found[[len(s.encode()) < MIN_WORDS for s in choices]] = 0
                 if found.max() > probabilities[best][label] / 2:
                     words = choices[found.argmax().item()]
-            reading["words"] = words[:MAX_WORDS]
+            reading["words"] = words.encode()[:MAX_WORDS].decode(errors="ignore")
         yield reading
 
 

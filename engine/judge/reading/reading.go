@@ -106,7 +106,7 @@ type Reader interface {
 const (
 	MaxPassageBytes = 16 << 10 // of a passage's text; the rest is not read
 	MaxWordsBytes   = 4 << 10  // of the words of one reading
-	minWordsBytes   = 4        // of the words of one reading, unless they are the whole passage
+	MinWordsBytes   = 4        // of the words of one reading, unless they are the whole passage
 	batchSize       = 64       // passages per call
 	// maxProbabilityError is how far the sum of the probabilities may be from 1.
 	maxProbabilityError = 0.02
@@ -133,7 +133,7 @@ func ReadAll(ctx context.Context, r Reader, s Statement, passages []Passage) (ou
 			return nil, 0, fmt.Errorf("reader %s returned %d readings for %d passages", r.Name(), len(readings), len(batch))
 		}
 		for i, reading := range readings {
-			if reading.IsRead() && reading.Check(batch[i].Text) != nil {
+			if reading.IsRead() && reading.Check(bounded[i].Text) != nil {
 				reading, invalid = Reading{}, invalid+1
 			}
 			out = append(out, reading)
@@ -158,8 +158,8 @@ func (r Reading) Check(passage string) error {
 		return fmt.Errorf("a silent reading quotes no words, but has %q", prose.Truncate(words, 80))
 	case r.Label != Silent && words == "":
 		return fmt.Errorf("the label is %s, but no words are quoted; copy the piece of the passage that shows it", r.Label)
-	case r.Label != Silent && len(words) < min(minWordsBytes, len(strings.TrimSpace(passage))):
-		return fmt.Errorf("the words %q are too short to show anything; quote at least %d characters", words, minWordsBytes)
+	case r.Label != Silent && len(words) < min(MinWordsBytes, len(strings.TrimSpace(passage))):
+		return fmt.Errorf("the words %q are too short to show anything; quote at least %d characters", words, MinWordsBytes)
 	case r.Label != Silent && Quote(passage, words) == "":
 		return fmt.Errorf("the passage doesn't contain the words %q; copy them from it verbatim", prose.Truncate(words, 80))
 	}

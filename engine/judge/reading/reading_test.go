@@ -123,14 +123,18 @@ func TestReadAllBoundsItsInput(t *testing.T) {
 	}
 	passages[3].Text = strings.Repeat("é", 100_000) // one word, cut within a character at an odd limit
 	passages[4].Text = "a\xff\xfe\u202e\u0000b"
+	passages[6].Text = "Restores are tested\xff every month." // the words that the reader sees are in it, with U+FFFD
 	r := &fakeReader{read: func(p reading.Passage) reading.Reading {
-		if !strings.HasPrefix(p.Text, "Backups") {
+		switch {
+		case strings.HasPrefix(p.Text, "Restores"):
+			return reading.Reading{Label: reading.States, Words: p.Text}
+		case !strings.HasPrefix(p.Text, "Backups"):
 			return reading.Reading{Label: reading.States, Words: "an invented quote"}
 		}
 		return reading.Reading{Label: reading.States, Words: "Backups are tested."}
 	}}
 	out, invalid, err := reading.ReadAll(t.Context(), r, reading.Statement{Text: "x"}, passages)
-	if err != nil || len(out) != len(passages) || invalid != 2 || out[3].IsRead() || out[4].IsRead() || !out[5].IsRead() {
+	if err != nil || len(out) != len(passages) || invalid != 2 || out[3].IsRead() || out[4].IsRead() || !out[5].IsRead() || !out[6].IsRead() {
 		t.Errorf("%d readings, %d invalid, %v", len(out), invalid, err)
 	}
 	if r.max > reading.MaxPassageBytes || len(r.calls) < 100 {

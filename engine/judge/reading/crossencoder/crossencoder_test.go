@@ -198,6 +198,8 @@ func TestReaderReadsAnyPassage(t *testing.T) {
 		{Text: strings.Repeat("Week. ", 5_000), HeadingPath: []string{"Policy", "Policy"}},
 		{Title: "Policy", Text: "Backups are tested every month.\nNot every week!\u0301 \u202e中"},
 		{Text: "\x00\ufffd"},
+		{Text: strings.Repeat("中—", 1200)},                 // more bytes than a quote may have
+		{Title: "Policy", Text: "Backups are tested. No."}, // its last sentence is too short for a quote
 	}
 	for i := range 100 {
 		passages = append(passages, reading.Passage{Text: strings.Repeat("Backups are tested, ", i) + "every week. Not: every month."})

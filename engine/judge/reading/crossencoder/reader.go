@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/scf-service/service/engine/judge/reading"
@@ -23,7 +22,6 @@ const (
 	maxPieces          = 192
 	windowRunes        = 320 // of a window, unless its only sentence is longer
 	repeatedRunes      = 160 // of a sentence that is repeated in the next window
-	maxWordsRunes      = 2000
 )
 
 // Reader implements reading.Reader with a network.
@@ -112,11 +110,11 @@ func (r *Reader) Read(ctx context.Context, s reading.Statement, passages []readi
 		out[i].Words = pieces[k].text
 		best := p[label] / 2 // a sentence must show at least half of it
 		for c := ranges[i][0]; c < ranges[i][1]; c++ {
-			if alone[c][label] > best {
-				best, out[i].Words = alone[c][label], sentencesOf[c].text
+			if sentence := sentencesOf[c].text; alone[c][label] > best && len(sentence) >= reading.MinWordsBytes {
+				best, out[i].Words = alone[c][label], sentence
 			}
 		}
-		out[i].Words = firstRunes(out[i].Words, maxWordsRunes)
+		out[i].Words = strings.ToValidUTF8(out[i].Words[:min(len(out[i].Words), reading.MaxWordsBytes)], "")
 	}
 	return out, nil
 }
@@ -224,7 +222,7 @@ func sentences(window string) []string { return split(window, ".!?") }
 func split(text, ends string) (out []string) {
 	start := 0
 	add := func(end int) {
-		if part := text[start:end]; strings.IndexFunc(part, func(r rune) bool { return !unicode.IsSpace(r) }) >= 0 {
+		if part := text[start:end]; strings.TrimSpace(part) != "" {
 			out = append(out, part)
 		}
 	}
@@ -249,14 +247,4 @@ func split(text, ends string) (out []string) {
 	}
 	add(len(text))
 	return out
-}
-
-func firstRunes(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
 }

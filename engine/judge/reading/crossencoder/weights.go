@@ -94,13 +94,14 @@ func (n *Network) SHA256() string { return n.sha256 }
 // ReadFile returns the network in a file of weights. Errors name the file.
 func ReadFile(path string) (*Network, error) {
 	file, err := regularfile.Read(path, maxFileBytes)
-	if err == nil {
-		var n *Network
-		if n, err = Parse(file); err == nil {
-			return n, nil
-		}
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%s: %w", path, err)
+	n, err := Parse(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return n, nil
 }
 
 // Parse returns the network in a file that tools/reader/train.py wrote as reader.bin. The network keeps the slice.
