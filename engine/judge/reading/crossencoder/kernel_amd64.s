@@ -9,6 +9,15 @@
 	VPSHUFD      $0xB1, X, X15 \
 	VPADDD       X15, X, X
 
+// ROW adds the products of 16 numbers of a row of a with those of the two rows of b in Y8 and Y9 to the sums Y and Z, using Y10
+// to Y12.
+#define ROW(A, Y, Z) \
+	VMOVDQU  (A)(AX*1), Y10 \
+	VPMADDWD Y8, Y10, Y11   \
+	VPMADDWD Y9, Y10, Y12   \
+	VPADDD   Y11, Y, Y      \
+	VPADDD   Y12, Z, Z
+
 // func multiplyBlock(out *int32, stride int, a, b *int16, k, n int)
 //
 // Y0 to Y7 hold the sums of 4 rows of a (R8 to R11) with 2 rows of b (SI, R12).
@@ -38,31 +47,15 @@ columns:
 	VPXOR Y7, Y7, Y7
 
 numbers:
-	VMOVDQU  (SI)(AX*1), Y8
-	VMOVDQU  (R12)(AX*1), Y9
-	VMOVDQU  (R8)(AX*1), Y10
-	VPMADDWD Y8, Y10, Y11
-	VPMADDWD Y9, Y10, Y12
-	VPADDD   Y11, Y0, Y0
-	VPADDD   Y12, Y1, Y1
-	VMOVDQU  (R9)(AX*1), Y10
-	VPMADDWD Y8, Y10, Y11
-	VPMADDWD Y9, Y10, Y12
-	VPADDD   Y11, Y2, Y2
-	VPADDD   Y12, Y3, Y3
-	VMOVDQU  (R10)(AX*1), Y10
-	VPMADDWD Y8, Y10, Y11
-	VPMADDWD Y9, Y10, Y12
-	VPADDD   Y11, Y4, Y4
-	VPADDD   Y12, Y5, Y5
-	VMOVDQU  (R11)(AX*1), Y10
-	VPMADDWD Y8, Y10, Y11
-	VPMADDWD Y9, Y10, Y12
-	VPADDD   Y11, Y6, Y6
-	VPADDD   Y12, Y7, Y7
-	ADDQ     $32, AX
-	CMPQ     AX, CX
-	JNE      numbers
+	VMOVDQU (SI)(AX*1), Y8
+	VMOVDQU (R12)(AX*1), Y9
+	ROW(R8, Y0, Y1)
+	ROW(R9, Y2, Y3)
+	ROW(R10, Y4, Y5)
+	ROW(R11, Y6, Y7)
+	ADDQ $32, AX
+	CMPQ AX, CX
+	JNE  numbers
 
 	SUM(Y0, X0)
 	SUM(Y1, X1)

@@ -53,22 +53,22 @@ func (n *Network) probabilities(s *scratch, ids []int32, second int) [5]float64 
 	clear(s.x[length*width:])
 	for i := range n.layers {
 		l := &n.layers[i]
-		n.linear(s, s.qkv, s.x, &l.qkv, width)
+		s.linear(s.qkv, s.x, &l.qkv, width)
 		n.attend(s, length)
-		n.linear(s, s.inner, s.mixed, &l.out, width)
+		s.linear(s.inner, s.mixed, &l.out, width)
 		addAndNorm(s.x, s.inner, &l.norm1, length, width)
-		n.linear(s, s.inner, s.x, &l.up, width)
+		s.linear(s.inner, s.x, &l.up, width)
 		for k, v := range s.inner[:length*n.Inner] {
 			s.inner[k] = gelu(v)
 		}
-		n.linear(s, s.mixed, s.inner, &l.down, n.Inner)
+		s.linear(s.mixed, s.inner, &l.down, n.Inner)
 		addAndNorm(s.x, s.mixed, &l.norm2, length, width)
 	}
 	return n.classify(s.x[:length*width])
 }
 
 // linear sets out to the rows of x times the matrix. Rows of x have k numbers.
-func (n *Network) linear(s *scratch, out, x []float32, m *matrix, k int) {
+func (s *scratch) linear(out, x []float32, m *matrix, k int) {
 	rows, columns := len(s.rowScales), len(m.bias)
 	s.rounded, s.sums = grow(s.rounded, rows*k), grow(s.sums, rows*columns)
 	for r := range rows {
