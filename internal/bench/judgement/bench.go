@@ -162,17 +162,9 @@ func (r *runner) measureSet(ctx context.Context, set *Set) (*SetReport, error) {
 	if err := set.checkDocumentsExist(library.Documents()); err != nil {
 		return nil, err
 	}
-	complete, err := r.judgeLabeledControls(ctx, set, library, "")
+	complete, byRules, err := r.judgeLabeledControls(ctx, set, library, "")
 	if err != nil {
 		return nil, err
-	}
-	var byRules []judge.Judgement
-	if r.Read != nil {
-		rules := *r
-		rules.Read = nil
-		if byRules, err = rules.judgeLabeledControls(ctx, set, library, ""); err != nil {
-			return nil, err
-		}
 	}
 	out := &SetReport{Name: set.Name, Documents: len(library.Documents()), Controls: len(set.Labels)}
 	for i, l := range set.Labels {
@@ -187,7 +179,7 @@ func (r *runner) measureSet(ctx context.Context, set *Set) (*SetReport, error) {
 	if r.Ablate && r.Read == nil {
 		for n, d := range library.Documents() {
 			r.Progress("judge "+set.Name+" without a document", n, len(library.Documents()))
-			without, err := r.judgeLabeledControls(ctx, set, library, d.ID)
+			without, _, err := r.judgeLabeledControls(ctx, set, library, d.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -201,16 +193,17 @@ func (r *runner) measureSet(ctx context.Context, set *Set) (*SetReport, error) {
 }
 
 // judgeLabeledControls judges the labeled controls of a company, in the order of the labels. It leaves out
-// the document with the ID withoutDocumentID, if that is not empty.
+// the document with the ID withoutDocumentID, if that is not empty. If a reader is measured, byRules has the
+// judgments by the rules.
 func (r *runner) judgeLabeledControls(
 	ctx context.Context,
 	set *Set,
 	library *evidence.Library,
 	withoutDocumentID string,
-) ([]judge.Judgement, error) {
+) (judgements, byRules []judge.Judgement, err error) {
 	session, err := library.NewSession(withoutDocumentID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	controls := make([]api.Control, len(set.Labels))
 	for i, l := range set.Labels {
@@ -218,16 +211,20 @@ func (r *runner) judgeLabeledControls(
 	}
 	judging, err := r.prepared.Evaluate(ctx, session, r.judgeOptions())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if r.Read != nil {
+		if byRules, err = judging.EvaluateAll(ctx, controls, runtime.GOMAXPROCS(0)); err != nil {
+			return nil, nil, err
+		}
 		recorded, err := r.record(ctx, set.Name, judging, controls)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		judging.SetReader(reading.Fallback(recorded, r.prepared.RulesReader(r.Today)))
 	}
-	return judging.EvaluateAll(ctx, controls, runtime.GOMAXPROCS(0))
+	judgements, err = judging.EvaluateAll(ctx, controls, runtime.GOMAXPROCS(0))
+	return judgements, byRules, err
 }
 
 // record lets the reader that is measured read for all controls.

@@ -227,7 +227,7 @@ var limitedPacks = []string{
 // TestPerfectReaderReachesCeiling replays labels as the answers of a model through prompt, answer, quotes and verdicts. A perfect
 // reader must reach exactly what a simulation reaches with the labels of the same passages, and one that errs in a fifth of the
 // pairs must come within .02 of a simulation that errs likewise. The truth are the labels of all passages, those included that
-// search doesn't bring.
+// search doesn't find.
 func TestPerfectReaderReachesCeiling(t *testing.T) {
 	trained := newTrainedRunner(t)
 	styles := []string{"w1-bank-policy-*"}

@@ -41,7 +41,7 @@ func TestPublishedPolicies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			judgements, err := r.judgeLabeledControls(t.Context(), set, library, "")
+			judgements, _, err := r.judgeLabeledControls(t.Context(), set, library, "")
 			if err != nil {
 				t.Fatal(err)
 			}
