@@ -2,8 +2,8 @@ package modelreader
 
 import "github.com/scf-service/service/engine/judge/reading"
 
-// checkStatements are statements that no organization's documents show. Each prompt ends with one: a model that finds it shown
-// answers at will or obeys a passage, and none of its answers to that prompt counts.
+// checkStatements are statements that no organization's documents show. Each prompt ends with one: a model that finds passages for
+// it makes things up or obeys a passage, so none of its answers to that prompt count.
 var checkStatements = []reading.Statement{
 	{Topic: "falconry", Text: "The falcons that guard the roof are weighed before each flight, and their weights are carved in slate."},
 	{Topic: "lighthouse", Text: "The keeper of the lighthouse reads the tide table aloud before the lamp is lit."},
@@ -15,11 +15,11 @@ var checkStatements = []reading.Statement{
 	{Topic: "orchestra", Text: "The glass trumpets are tuned in the cellar on each leap day."},
 }
 
-// checkStatement returns the check statement of a prompt with the given passages; of another one if it is repeated.
-func checkStatement(passages []reading.Passage, repeated bool) reading.Statement {
-	n := len(passages)
-	for _, p := range passages {
-		n += int(p.Hash()[0])
+// checkStatement returns the check statement of a prompt with passages of the given hashes, or another one if it is repeated.
+func checkStatement(numbers map[string]int, repeated bool) reading.Statement {
+	n := len(numbers)
+	for hash := range numbers {
+		n += int(hash[0])
 	}
 	if repeated {
 		n++
@@ -27,7 +27,7 @@ func checkStatement(passages []reading.Passage, repeated bool) reading.Statement
 	return checkStatements[n%len(checkStatements)]
 }
 
-// isFooled reports whether an answer finds the prompt's check statement shown, or denied.
+// isFooled reports whether an answer has findings for the prompt's check statement.
 func (q *question) isFooled(a answer) bool {
 	for _, s := range a.Statements {
 		if s.Statement == len(q.statements)+1 && len(s.Findings) > 0 {

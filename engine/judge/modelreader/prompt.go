@@ -57,7 +57,7 @@ func newQuestion(statements []Statement, repeated bool) *question {
 			}
 		}
 	}
-	q.check = checkStatement(q.passages, repeated)
+	q.check = checkStatement(q.numbers, repeated)
 	return q
 }
 

@@ -37,8 +37,8 @@ type Outcome struct {
 	Problem string
 }
 
-// Problems of answers by the schema that don't count: because of their quotes, and because they find shown what no document
-// shows.
+// Problems of answers that follow the schema but don't count: because of their quotes, or because they claim to find what no
+// document shows.
 const (
 	ProblemQuotes = "its quotes don't appear in the passages, or are only headings"
 	ProblemFooled = "it finds passages for a check statement, which no document shows"
@@ -50,7 +50,7 @@ type Call struct {
 	PromptTokens, CompletionTokens int
 	Seed                           int
 	Text                           string // the answer
-	Fooled                         bool   // whether the answer finds the check statement shown
+	Fooled                         bool   // whether it has findings for the check statement
 }
 
 // Reader reads with a model. The zero values of its optional fields are usable.
