@@ -109,7 +109,7 @@ func RecordEvent(tx *store.Tx, by api.Caller, e Event) error {
 	return err
 }
 
-// RecordTimeline writes an event to the assessment's timeline only; its audit records are written apart.
+// RecordTimeline writes an event to the assessment's timeline only; its audit records are written separately.
 func RecordTimeline(tx *store.Tx, by api.Caller, e Event) error {
 	_, err := insertTimeline(tx, by, e)
 	return err

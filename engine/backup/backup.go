@@ -52,7 +52,7 @@ func New(o Options) *Service {
 	}
 	folder := folderIdentity(o.DB.Dir())
 	if f := s.status.Folder; f != "" && f != folder {
-		o.Logger.Info("this data folder is a copy or was moved; backups made before stay, and are not deleted as old ones")
+		o.Logger.Info("this data folder is a copy or was moved; earlier backups are kept, and the schedule never deletes them")
 		s.status = Status{Schedule: s.status.Schedule}
 	}
 	if s.status.Installation == "" {

@@ -523,8 +523,7 @@ func (d *preparedStatement) isMinorDenial(denial, affirmation *passageVerdict) b
 	}
 	byName := generalDenialPattern.MatchString(cur.Text) && d.topicShareIn([]*text.Sentence{cur}) >= 0.9
 	return denial.passage.DocumentID == affirmation.passage.DocumentID && denial.coverage < affirmation.coverage &&
-		!denial.match.deniesOutright &&
-		!byName
+		!denial.match.deniesOutright && !byName
 }
 
 // generalDenialPattern matches the beginning of a sentence that denies something altogether, such as "Nobody" or

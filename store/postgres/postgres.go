@@ -142,7 +142,7 @@ func (db *DB) prepare(ctx context.Context, schema string) error {
 	case err != nil:
 		return toKVError(err)
 	case string(found) != format:
-		return fmt.Errorf("the database has format %.20q, but this program knows %s only: use a newer program", found, format)
+		return fmt.Errorf("the database has format %.20q, but this program supports only %s; use a newer program", found, format)
 	}
 	_, err = db.pool.Exec(ctx, insertEntry, []byte{}, db.writer, db.mark)
 	return toKVError(err)

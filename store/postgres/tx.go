@@ -438,7 +438,7 @@ func (t *tx) commit() error {
 	committed, settleErr := t.db.settleCommit(mark)
 	switch {
 	case settleErr != nil:
-		text := "the connection was lost while saving: look whether the change was saved before you repeat it"
+		text := "the connection was lost while saving; check whether the change was saved before you repeat it"
 		return &databaseError{kind: kv.ErrUnavailable, text: text, cause: errors.Join(err, settleErr)}
 	case committed:
 		return nil
@@ -497,5 +497,5 @@ func (db *DB) reloadMark(cause error) error {
 		return errors.Join(cause, err)
 	}
 	db.mark = found
-	return &databaseError{kind: kv.ErrUnavailable, text: "try again", cause: cause, repeat: true}
+	return &databaseError{kind: kv.ErrUnavailable, text: "an earlier change was saved late; try again", cause: cause, repeat: true}
 }
