@@ -1,9 +1,11 @@
 package llm
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 
 	"github.com/scf-service/service/internal/tracing"
 )
@@ -24,6 +26,14 @@ func (b limitTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	resp.Body = &limitedBody{ReadCloser: resp.Body, remaining: b.maxBytes}
 	return resp, nil
+}
+
+// withoutURL returns an error of an HTTP client without the method and URL that it begins with.
+func withoutURL(err error) error {
+	if e := (*url.Error)(nil); errors.As(err, &e) {
+		return e.Err
+	}
+	return err
 }
 
 type limitedBody struct {

@@ -239,6 +239,15 @@ func TestStatusAndNames(t *testing.T) {
 	if s := m.Status(t.Context()); !s.Ready || s.Digest != "abc" || s.Problem != "" {
 		t.Errorf("%+v", s)
 	}
+	for _, name := range []string{"ollama/q", "openai/q"} {
+		m, err := New(Options{Name: name, Server: "http://127.0.0.1:1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := m.Status(t.Context()); s.Ready || !strings.HasPrefix(s.Problem, "the model's server is not responding: dial tcp") {
+			t.Errorf("%+v", s)
+		}
+	}
 	for o, remote := range map[Options]bool{
 		{Name: "ollama/q"}: false, {Name: "openai/q", Server: "http://[::1]:8000"}: false,
 		{Name: "openai/q", Server: "http://LOCALHOST:1"}:     false,

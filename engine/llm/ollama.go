@@ -110,7 +110,7 @@ func classifyError(err error) error {
 		errors.Is(err, ErrTimeout),
 		errors.Is(err, context.DeadlineExceeded),
 		errors.Is(err, context.Canceled):
-		return err
+		return withoutURL(err)
 	case errors.As(err, &status) && status.StatusCode == http.StatusNotFound && status.ErrorMessage == "":
 		return fmt.Errorf("%w: it answers 404 Not Found", ErrNotReached)
 	case errors.As(err, &status) && status.StatusCode == http.StatusNotFound:

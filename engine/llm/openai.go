@@ -137,7 +137,7 @@ func (o *openAI) callAPI(ctx context.Context, method, path string, in, out any) 
 	}
 	resp, err := o.client.Do(req)
 	if err != nil {
-		return err
+		return withoutURL(err)
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
