@@ -56,7 +56,7 @@ type JudgedSet struct {
 	Evidenced PrecisionRecall `json:"evidenced"`
 	Missing   PrecisionRecall `json:"missing_elements"`
 	Ablation  *AblationResult `json:"ablation,omitempty"`
-	// WithRules compares the model that read with the rules.
+	// WithRules compares the model or network that read with the rules.
 	WithRules *ReaderComparison `json:"with_rules,omitempty"`
 	Confusion [][]int           `json:"confusion"` // indexed by the label, then by the rules' verdict
 	Wrong     []string          `json:"wrong"`
@@ -64,13 +64,13 @@ type JudgedSet struct {
 	Different []JudgedDifference `json:"differences"`
 }
 
-// ReaderComparison counts the controls on which the rules and a model agree and differ, and the verdicts that are as labeled.
+// ReaderComparison counts the controls on which the rules and a reader agree and differ, and the verdicts that are as labeled.
 type ReaderComparison struct {
-	Agree      int `json:"agree"`
-	AgreeRight int `json:"agree_right"`
-	Differ     int `json:"differ"`
-	RulesRight int `json:"rules_right"` // of those on which they differ
-	ModelRight int `json:"model_right"` // of those on which they differ
+	Agree       int `json:"agree"`
+	AgreeRight  int `json:"agree_right"`
+	Differ      int `json:"differ"`
+	RulesRight  int `json:"rules_right"`  // of those on which they differ
+	ReaderRight int `json:"reader_right"` // of those on which they differ
 }
 
 // JudgedDifference is a control for which the verdict differs from the human label. Objectives are numbered
@@ -228,10 +228,14 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 		last := r.Sets[len(r.Sets)-1]
 		renderConfusionTable(p, r, last)
 		if c := last.WithRules; c != nil {
+			reader := "model"
+			if o.Weights != "" {
+				reader = "network"
+			}
 			p.Blank()
 			p.Text(
-				"The rules and the model agree on %d of %d controls: %d of these verdicts are as labeled. Of the %d others, %d of the "+
-					"model's and %d of the rules' are.", c.Agree, c.Agree+c.Differ, c.AgreeRight, c.Differ, c.ModelRight, c.RulesRight,
+				"The rules and the %s agree on %d of %d controls: %d of these verdicts are as labeled. Of the %d others, %d of the "+
+					"%s's and %d of the rules' are.", reader, c.Agree, c.Agree+c.Differ, c.AgreeRight, c.Differ, c.ReaderRight, reader, c.RulesRight,
 			)
 		}
 	}

@@ -185,7 +185,7 @@ func (r *networkRun) read(ctx context.Context) (*api.Reader, error) {
 		}
 	}
 	if r.a.interruptHint == "" {
-		r.a.interruptHint = "what was read up to two minutes ago is kept; continue with the same command"
+		r.a.interruptHint = "readings are kept every two minutes; continue with the same command"
 	}
 	began, kept, done := r.a.Clock(), r.a.Clock(), 0
 	err := r.forEachStatement(func(s *reading.StatementLine) error {
@@ -253,7 +253,7 @@ func (r *networkRun) importLines(ctx context.Context) (*api.Reader, error) {
 		}
 	}
 	if file.Len() == 0 {
-		return nil, runtimeError("there is nothing to read: search brings no passages; add evidence with `service doc add`")
+		return nil, runtimeError("there is nothing to read: search finds no passages; add evidence with `service doc add`")
 	}
 	out, err := call(ctx, r.a, api.ImportReadings, importInput(r.assessment, r.reader.Name(), "readings.jsonl", &file))
 	return out, validationToRuntimeError(err)

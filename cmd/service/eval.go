@@ -197,11 +197,7 @@ func evalJudgement(ctx context.Context, o cli.JudgementOptions) (*cli.JudgementR
 				Recall:    s.Missing.Recall,
 			}, Wrong: append([]string{}, s.Wrong...), Different: []cli.JudgedDifference{},
 		}
-		if c := s.WithRules; c != nil {
-			set.WithRules = &cli.ReaderComparison{
-				Agree: c.Agree, AgreeRight: c.AgreeRight, Differ: c.Differ, RulesRight: c.RulesRight, ModelRight: c.ReaderRight,
-			}
-		}
+		set.WithRules = (*cli.ReaderComparison)(s.WithRules)
 		for _, d := range s.Differences {
 			set.Different = append(set.Different, cli.JudgedDifference{
 				Control: d.Control, Labelled: string(d.Labeled), Judged: string(d.Judged),

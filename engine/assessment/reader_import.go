@@ -123,7 +123,7 @@ func toStored(r reading.Reading) store.PassageReading {
 
 // Limits on readings.
 const (
-	maxReadingsPerStatement = 200 // search brings 20 passages
+	maxReadingsPerStatement = 200 // search finds 20 passages
 	// One transaction writes the readings of at most maxStatementsPerWrite statements, and stops after maxBytesPerWrite.
 	maxStatementsPerWrite = 1000
 	maxBytesPerWrite      = 4 << 20

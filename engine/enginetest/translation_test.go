@@ -133,7 +133,7 @@ func TestMigrationKeepsWhatAModelRead(t *testing.T) {
 	b := &bench{Engine: e, by: localUser(t, e)}
 	reworded := strings.NewReplacer("use a second factor", "use multi-factor authentication")
 	b.importCatalog(t, reworded.Replace(yard1))
-	var others strings.Builder // that search brings instead
+	var others strings.Builder // that search finds instead
 	for n := range 40 {
 		fmt.Fprintf(&others, "# Operators %d\n\nOperators use crane %d when signing in deliveries with a factor of %d.\n\n", n, n, n)
 	}
