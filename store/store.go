@@ -203,7 +203,7 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	})
 }
 
-// Update runs fn and commits its writes, or nothing if fn fails or panics, or ctx ends first. Other
+// Update runs fn and commits its writes, or nothing if fn fails or panics, or if ctx ends before fn returns. Other
 // Updates wait for it, so fn must not start another transaction or do anything slow. A driver may run fn
 // again after a conflict, so its only side effects may be on variables that it sets anew each time.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {

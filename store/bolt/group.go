@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +19,9 @@ import (
 // the token by then, it passes the token on and lines up for it again, behind them. The first that gets it a second time
 // commits, and all return. An Update that nobody waits for commits at once, alone.
 //
-// The functions see what those before them wrote; if one fails, its writes are undone and the others are not concerned.
-// All return only after the commit, and with its error.
+// The functions see what those before them wrote; if one fails, its writes are undone and the others are not affected.
+// All return only after the commit, also those that failed, because their error may follow from what others wrote. If the
+// commit fails, all return its error.
 type group struct {
 	bolt    *bbolt.Tx
 	tables  map[string]*table
@@ -60,7 +62,7 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
 	if db.waiting.Load() == 0 || g.members >= maxGroup || time.Since(g.began) > maxGroupTime { //nolint:forbidigo // the disk's time
 		db.commitGroup(ctx)
 		db.writeToken <- struct{}{}
-		return g.err
+		return cmp.Or(g.err, err)
 	}
 	db.writeToken <- struct{}{}
 	select {
@@ -71,11 +73,11 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
 		}
 		db.writeToken <- struct{}{}
 	}
-	return g.err
+	return cmp.Or(g.err, err)
 }
 
-// runInGroup runs fn in the open group, or in a new one, and returns that if there is something to commit. The caller
-// holds the token; if fn panics, it is released.
+// runInGroup runs fn in the open group, or in a new one, and returns that if there is something to commit, also beside the
+// error of fn. The caller holds the token; if fn panics, it is released.
 func (db *DB) runInGroup(ctx context.Context, fn func(kv.KV) error) (_ *group, err error) {
 	if err := db.checkNotTruncated(); err != nil {
 		db.endGroup(err)
@@ -101,18 +103,19 @@ func (db *DB) runInGroup(ctx context.Context, fn func(kv.KV) error) (_ *group, e
 	case err == nil && t.changed:
 		g.members++
 		return g, nil
-	case err == nil && g.members > 0:
-		return g, nil // it may have read what isn't committed yet
 	case g.members == 0:
 		db.endGroup(nil) // nothing to commit: roll back
+		return nil, err
 	case t.damaged:
 		db.endGroup(err)
-	case t.changed:
+		return nil, err
+	case err != nil && t.changed:
 		if undoErr := t.undo(); undoErr != nil {
 			db.endGroup(undoErr)
+			return nil, err
 		}
 	}
-	return nil, err
+	return g, err // it may have read what isn't committed yet
 }
 
 // runMember runs fn and turns damage of the file into an error. If fn panics, it undoes its writes and releases the token.

@@ -16,7 +16,7 @@ import (
 )
 
 // TestGroups runs many Updates at once, of which some fail, panic, end their goroutine or are canceled. Exactly what succeeded
-// is there afterwards, each once, and what failed left nothing behind.
+// is there afterwards, each once, and what failed left nothing behind. What it read was committed when it returned.
 func TestGroups(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	db, err := bolt.Open(t.Context(), path, bolt.Options{})
@@ -82,6 +82,18 @@ func TestGroups(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		case fate == 0 && !errors.Is(err, undo) || fate == 3 && !errors.Is(err, context.Canceled):
 			t.Errorf("%s with %d: %v", name, fate, err)
+		}
+		if err != nil { // it may have been because of what it read
+			err := db.View(t.Context(), func(k kv.KV) error {
+				n, err := k.Get("counter", []byte("n"))
+				if number > 1 && (n == nil || binary.BigEndian.Uint64(n) < number-1) {
+					t.Errorf("%s read %d, which was not committed when it failed", name, number-1)
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
 		}
 	}
 	var all sync.WaitGroup
