@@ -194,7 +194,7 @@ func (db *DB) createDatabase(ctx context.Context, version int) error {
 }
 
 // applyMigration runs one migration in a transaction, which also stores the new version. If it is the last
-// migration, the transaction then rebuilds the indexes.
+// migration, the transaction then rebuilds the indexes and has the figures of all assessments computed again.
 func (db *DB) applyMigration(ctx context.Context, m Migration, last bool) error {
 	next := db.meta
 	next.Schema, next.Format = m.Version, formatVersion
@@ -204,15 +204,22 @@ func (db *DB) applyMigration(ctx context.Context, m Migration, last bool) error 
 			if err := m.Apply(ctx, tx); err != nil {
 				return err
 			}
+			if err := db.tables.forgetMissingTallies(tx); err != nil {
+				return err
+			}
 		}
 		if err := tx.putMeta(metaKey, next); err != nil {
 			return err
 		}
-		var err error
-		if last {
-			rebuilt, err = db.tables.rebuildStaleIndexes(ctx, tx)
+		if !last {
+			clear(tx.figures) // the last migration has all computed again, from complete tallies
+			return nil
 		}
-		return err
+		var err error
+		if rebuilt, err = db.tables.rebuildStaleIndexes(ctx, tx); err != nil {
+			return err
+		}
+		return tx.markAllFigures()
 	})
 	if err != nil {
 		return err

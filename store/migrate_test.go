@@ -206,6 +206,46 @@ func TestIndexesSettle(t *testing.T) {
 	})
 }
 
+// TestTalliesInMigrations checks that migrations may write to tables whose tallies are missing, and that these are right
+// afterwards, as are those that were there.
+func TestTalliesInMigrations(t *testing.T) {
+	o := options(t.TempDir())
+	key := func(c *control) Key { return K(c.Code) }
+	old, kept := NewTable("controls", key), NewTable("kept", key, CountBy[control]("", 0))
+	o.Schema = Schema{Tables: []AnyTable{old, kept}}
+	db := open(t, o)
+	update(t, db, func(tx *Tx) (err error) {
+		for _, code := range []string{"a", "b", "c"} {
+			err = errors.Join(err, old.Put(tx, &control{Code: code, Weight: 2}), kept.Put(tx, &control{Code: code}))
+		}
+		return err
+	})
+	is(t, "Close", db.Close(), nil)
+
+	counted := NewTable("controls", key, CountBy[control]("", 0),
+		Tally("weights", func(c *control) []Amount { return []Amount{{K(c.Domain), c.Weight}} }))
+	o.Schema.Tables = []AnyTable{counted, kept}
+	o.Schema.Migrations = []Migration{
+		{Version: 1, Name: "delete", Apply: func(_ context.Context, tx *Tx) error {
+			return errors.Join(counted.Delete(tx, "a"), kept.Delete(tx, "a"))
+		}},
+		{Version: 2, Name: "rewrite and add", Apply: func(_ context.Context, tx *Tx) error {
+			return errors.Join(counted.Delete(tx, "b"), tx.RewriteRecords("controls", func(b []byte) ([]byte, error) { return b, nil }),
+				counted.Put(tx, &control{Code: "d", Weight: 3}), kept.Put(tx, &control{Code: "d"}))
+		}},
+	}
+	view(t, open(t, o), func(tx *Tx) error {
+		for _, table := range []*Table[control]{counted, kept} {
+			checkIndexes(t, tx, table)
+			n, err := table.Count(tx)
+			if is(t, "Count", err, nil); table == counted && n != 2 || table == kept && n != 3 {
+				t.Errorf("%s: %d records", table.Name(), n)
+			}
+		}
+		return nil
+	})
+}
+
 // TestRemovedIndex checks that an index which is no longer declared is dropped without building the others again.
 func TestRemovedIndex(t *testing.T) {
 	o := options(t.TempDir())

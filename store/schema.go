@@ -123,6 +123,22 @@ func indexNameFromDescription(description string) string {
 	return name
 }
 
+// forgetMissingTallies drops the changes of numbers of tallies that are still to be built, because that counts them again.
+func (t *tableSet) forgetMissingTallies(tx *Tx) error {
+	for _, d := range t.sorted {
+		var have []string
+		if _, err := tx.getMeta(K("indexes", d.name), &have); err != nil {
+			return err
+		}
+		for _, ix := range d.indexes {
+			if !slices.Contains(have, ix) {
+				tx.forgetTally(indexTableName(d.name, indexNameFromDescription(ix)))
+			}
+		}
+	}
+	return nil
+}
+
 // rebuildStaleIndexes makes the database's indexes match the schema: it rebuilds those of tables with new, changed
 // or stale ones and drops those that are no longer declared. Then it returns an error if there are tables that are
 // not in the schema. rebuilt names the tables with rebuilt indexes.
@@ -147,7 +163,7 @@ func (t *tableSet) rebuildStaleIndexes(ctx context.Context, tx *Tx) (rebuilt []s
 			if isSubset && slices.Contains(d.indexes, ix) {
 				continue
 			}
-			if err := tx.kv.Drop(indexTableName(d.name, indexNameFromDescription(ix))); err != nil {
+			if err := tx.dropIndex(d.name, ix); err != nil {
 				return nil, err
 			}
 		}
@@ -160,11 +176,6 @@ func (t *tableSet) rebuildStaleIndexes(ctx context.Context, tx *Tx) (rebuilt []s
 			return nil, err
 		}
 		rebuilt = append(rebuilt, d.name)
-	}
-	if len(rebuilt) > 0 {
-		if err := tx.markAllFigures(); err != nil {
-			return nil, err
-		}
 	}
 	return rebuilt, t.checkNoUndeclaredTables(tx)
 }

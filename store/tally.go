@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -101,6 +102,11 @@ func (tx *Tx) addToTally(table string, key []byte, n int) {
 		tx.tallies = map[tallyRef]int64{}
 	}
 	tx.tallies[tallyRef{table, string(key)}] += int64(n)
+}
+
+// forgetTally drops the changes of a tally's numbers that aren't written yet.
+func (tx *Tx) forgetTally(table string) {
+	maps.DeleteFunc(tx.tallies, func(ref tallyRef, _ int64) bool { return ref.table == table })
 }
 
 // tallyChange counts a change of a record with these added and removed index entries. old is nil for a new record, fresh

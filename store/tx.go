@@ -224,9 +224,16 @@ func (tx *Tx) dropIndexes(table string) error {
 		return err
 	}
 	for _, ix := range have {
-		if err := tx.kv.Drop(indexTableName(table, indexNameFromDescription(ix))); err != nil {
+		if err := tx.dropIndex(table, ix); err != nil {
 			return err
 		}
 	}
 	return tx.kv.Delete(metaTable, K("indexes", table).b)
+}
+
+// dropIndex drops an index or tally, given its description, with the changes of its numbers that aren't written yet.
+func (tx *Tx) dropIndex(table, description string) error {
+	name := indexTableName(table, indexNameFromDescription(description))
+	tx.forgetTally(name)
+	return tx.kv.Drop(name)
 }
