@@ -229,7 +229,8 @@ var (
 		return r.OrganizationID, K(r.AssessmentID, string(r.Gate), r.Number)
 	}, withAssessmentSyncLog(func(r *CarriedItem) string { return r.AssessmentID }))
 	// Edits holds the changes that people can undo.
-	Edits = newTenantTable("edits", func(r *Edit) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.UserID, r.ID) })
+	Edits = newTenantTable("edits", func(r *Edit) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.UserID, r.ID) },
+		CountBy[Edit]("", 2))
 	// ReviewSamples holds the sample of lines that is read, one per assessment.
 	ReviewSamples = newTenantTable("review_samples", func(r *ReviewSample) (string, Key) { return r.OrganizationID, K(r.AssessmentID) })
 	// Readings holds what a reader says about a statement, by passage: an imported file, or a cache.

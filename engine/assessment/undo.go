@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
 
@@ -32,17 +33,21 @@ func insertEdit(tx *store.Tx, by api.Caller, e *store.Edit) error {
 	if e.UserID == "" || e.UndoOf != "" {
 		return nil // a workflow, or an undo, which is not undone
 	}
-	if err := store.Edits.Insert(tx, by.OrganizationID, e); err != nil {
+	switch err := store.Edits.Insert(tx, by.OrganizationID, e); {
+	case errors.Is(err, store.ErrTooLarge):
+		return api.Invalid("where", "a change of %s is too large to be kept for undo; select fewer", prose.Count(len(e.Lines), "item", "items"))
+	case err != nil:
 		return err
 	}
-	n := 0
-	for old, err := range store.Edits.Scan(tx, by.OrganizationID, store.Prefix(e.AssessmentID, e.UserID), store.Reverse) {
-		if err != nil {
-			return err
+	n, err := store.Edits.Count(tx, by.OrganizationID, e.AssessmentID, e.UserID)
+	if err != nil || n <= maxEditsKept {
+		return err
+	}
+	for oldest, err := range store.Edits.Scan(tx, by.OrganizationID, store.Prefix(e.AssessmentID, e.UserID)) {
+		if err == nil {
+			err = store.Edits.Delete(tx, by.OrganizationID, oldest.AssessmentID, oldest.UserID, oldest.ID)
 		}
-		if n++; n > maxEditsKept {
-			return store.Edits.Delete(tx, by.OrganizationID, old.AssessmentID, old.UserID, old.ID)
-		}
+		return err
 	}
 	return nil
 }
@@ -207,9 +212,8 @@ func (k deliverableType[V, I]) undo(
 	}
 	out := newEditResult(k.gate, head, dryRun, head.ItemCount)
 	out.Made = &e.At
-	var changed []I
-	restored := map[string]*I{} // by control and origin, which a copy in the next version shares
-	fields := map[string][]string{}
+	var changed, restored []I // the same items
+	var fields [][]string
 	for _, l := range e.Lines {
 		now, err := k.items.Get(tx, by.OrganizationID, l.ItemID)
 		if err != nil {
@@ -239,21 +243,20 @@ func (k deliverableType[V, I]) undo(
 		if err != nil {
 			return nil, err
 		}
-		before := new(I)
-		if err := json.Unmarshal(b, before); err != nil {
+		var before I
+		if err := json.Unmarshal(b, &before); err != nil {
 			return nil, err
 		}
-		if k.validateItem(before) != nil { // other fields have changed since, and forbid the old values
+		if k.validateItem(&before) != nil { // other fields have changed since, and forbid the old values
 			skip()
 			continue
 		}
-		line, err := newEditedLine(k.item(&now), values, before, l.Fields)
+		line, err := newEditedLine(k.item(&now), values, &before, l.Fields)
 		if err != nil {
 			return nil, err
 		}
 		out.Lines = append(out.Lines, line)
-		changed = append(changed, now)
-		restored[k.undoKey(&now)], fields[k.undoKey(&now)] = before, l.Fields
+		changed, restored, fields = append(changed, now), append(restored, before), append(fields, l.Fields)
 	}
 	out.MatchedCount = len(e.Lines)
 	if len(out.Skipped) > 0 && (!skipEdited || len(changed) == 0) && !dryRun {
@@ -264,30 +267,24 @@ func (k deliverableType[V, I]) undo(
 	}
 	undo := newEdit(tx, by, a, k.gate)
 	undo.UndoOf = e.ID
-	if _, err := k.applyEdit(tx, by, a, v, undo, changed, func(i *I) ([]string, error) {
-		key, it := k.undoKey(i), *k.item(i)
-		*i = *restored[key]
+	n := -1
+	if _, err := k.applyEdit(tx, by, a, v, undo, changed, func(i *I) ([]string, error) { // called in their order
+		n++
+		it := *k.item(i)
+		*i = restored[n]
 		if isApproved && k.clearApproved != nil {
 			k.clearApproved(i)
 		}
 		// The restored item keeps its place, also in a copy.
 		to := k.item(i)
 		to.TenantRecord, to.AssessmentID, to.VersionID, to.Revision = it.TenantRecord, it.AssessmentID, it.VersionID, it.Revision
-		return fields[key], nil
+		return fields[n], nil
 	}); err != nil {
 		return nil, err
 	}
 	now := tx.Now()
 	e.UndoneAt = &now
 	return out, errors.Join(store.Edits.Put(tx, by.OrganizationID, e), k.recordTimeline(tx, by, undo), k.completeResult(tx, by, out, undo))
-}
-
-// undoKey identifies an item among those of a version and of its copy.
-func (k deliverableType[V, I]) undoKey(i *I) string {
-	if k.originKey == nil {
-		return k.item(i).ControlCode
-	}
-	return k.item(i).ControlCode + "\x00" + k.originKey(i)
 }
 
 func refuseEditedSince(lines []api.EditedLine) error {

@@ -1,10 +1,16 @@
 package enginetest_test
 
 import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine"
+	"github.com/scf-service/service/store"
 )
 
 // TestUndoNamesLinesEditedSince checks that an undo leaves alone what somebody else has edited since, that it is refused without
@@ -61,6 +67,74 @@ func TestUndoNamesLinesEditedSince(t *testing.T) {
 	}
 	if first := b.soaItems(t, a)[0]; orNone(first.Owner) != "Head of IT" || first.Note != nil || orNone(first.EditedBy) != b.by.Actor.Name {
 		t.Errorf("%+v", first.Item)
+	}
+}
+
+// TestUndoOfItemsOfOneControl checks that an undo doesn't confuse items of the same control that nothing else distinguishes,
+// as older plans have. It keeps no more edits than can be undone, and refuses one that is too large to be kept.
+func TestUndoOfItemsOfOneControl(t *testing.T) {
+	e, db, _ := openEngine(t, engine.Options{})
+	b := &bench{e, localUser(t, e)}
+	a := b.assess(t, "lgpd", policy, api.StateSoADrafted).ID
+	items := b.soaItems(t, a)
+	var ids []string
+	err := db.Update(t.Context(), func(tx *store.Tx) error {
+		ids = nil
+		for n, i := range items[:2] {
+			i.ControlCode, i.Note = items[0].ControlCode, new([]string{"first", "second"}[n])
+			ids = append(ids, i.ID)
+			if err := store.SoAItems.Put(tx, b.by.OrganizationID, &i); err != nil {
+				return err
+			}
+		}
+		for n := range 200 {
+			old := &store.Edit{ID: fmt.Sprint("0-", n), OrganizationID: b.by.OrganizationID, AssessmentID: a, UserID: b.by.UserID}
+			if err := store.Edits.Insert(tx, b.by.OrganizationID, old); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := &api.EditSoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: b.latestSoA(t, a).ID}}
+	edit.Body.ItemIDs, edit.Body.Set.Note = ids, api.Some("both")
+	if _, err := b.Assessments.EditSoAItems(t.Context(), b.by, edit); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Assessments.Undo(t.Context(), b.by, &api.UndoInput{AssessmentInput: api.AssessmentInput{AssessmentID: a}}); err != nil {
+		t.Fatal(err)
+	}
+	for n, id := range ids {
+		err := db.Update(t.Context(), func(tx *store.Tx) error {
+			i, err := store.SoAItems.Get(tx, b.by.OrganizationID, id)
+			if want := []string{"first", "second"}[n]; err != nil || orNone(i.Note) != want {
+				t.Errorf("%s, want %s, %v", orNone(i.Note), want, err)
+			}
+			random := make([]byte, 9<<19)
+			_, _ = rand.Read(random)
+			i.Note = new(hex.EncodeToString(random))
+			return store.SoAItems.Put(tx, b.by.OrganizationID, &i)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = db.View(t.Context(), func(tx *store.Tx) error {
+		n, err := store.Edits.Count(tx, b.by.OrganizationID, a, b.by.UserID)
+		oldest, _ := store.Edits.Has(tx, b.by.OrganizationID, a, b.by.UserID, "0-0")
+		if n != 200 || oldest {
+			t.Errorf("%d edits are kept, the oldest: %t", n, oldest)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.Assessments.EditSoAItems(t.Context(), b.by, edit)
+	if e, ok := errors.AsType[*api.Error](err); !ok || e.Code != api.CodeValidation || e.Details[0].Field != "where" {
+		t.Errorf("%v", err)
 	}
 }
 
