@@ -134,6 +134,7 @@ type SoAItem struct {
 	Confidence           float64          `json:"confidence"`
 	Reason               string           `json:"reason" doc:"Reason for the implementation status."`
 	NeedsReview          bool             `json:"needs_review"`
+	ReviewedInBulk       bool             `json:"reviewed_in_bulk,omitempty" doc:"A person has confirmed it only by a filter that selects many items, which doesn't count as reading it; absent otherwise."`
 }
 
 // SecondReading is what a second reader says about a control where it differs from the first, whose verdict counts.

@@ -37,9 +37,9 @@ func whyLeftOpen(i *api.SoAItem) string {
 	return ""
 }
 
-// isRead reports whether a person has read a line and left nothing open.
+// isRead reports whether a person has read a line and left nothing open. Confirming all that a filter selects isn't reading.
 func isRead(i *api.SoAItem) bool {
-	return plan.IsReviewed(i) && i.Applicability != api.Undecided && (i.Carried == nil || !i.Carried.EvidenceChanged)
+	return plan.IsReviewed(i) && !i.ReviewedInBulk && i.Applicability != api.Undecided && (i.Carried == nil || !i.Carried.EvidenceChanged)
 }
 
 // stratumOf returns the stratum of a line: its status, or that it is excluded.
@@ -165,7 +165,7 @@ func describeReview(v *api.SoAVersion, r *store.ReviewSample, items []api.SoAIte
 	for n := range items {
 		byCode[items[n].ControlCode] = &items[n]
 	}
-	strata, sizes, wrongElsewhere := map[string]*sampling.Stratum{}, []int{}, 0
+	strata, sizes, wrongElsewhere, inBulk := map[string]*sampling.Stratum{}, []int{}, 0, 0
 	var open, sample []api.ReviewLine
 	for _, l := range r.Lines {
 		i := byCode[l.ControlCode]
@@ -175,6 +175,9 @@ func describeReview(v *api.SoAVersion, r *store.ReviewSample, items []api.SoAIte
 		}
 		delete(byCode, l.ControlCode)
 		read := isRead(i)
+		if i.ReviewedInBulk {
+			inBulk++
+		}
 		line := api.ReviewLine{
 			ItemID: i.ID, ControlCode: i.ControlCode, ControlTitle: i.ControlTitle,
 			ImplementationStatus: i.ImplementationStatus, Confidence: i.Confidence,
@@ -229,6 +232,10 @@ func describeReview(v *api.SoAVersion, r *store.ReviewSample, items []api.SoAIte
 		out.AtMostWrong = new(max(0, min(out.NotRead, sampling.AtMost(all, out.Wrong)-out.Wrong-wrongElsewhere)))
 	}
 	out.Statement, out.NextStep = reviewStatement(out), nextReviewStep(out)
+	if inBulk > 0 {
+		out.Statement += fmt.Sprintf(" %s only by a filter, which doesn't count as reading.",
+			prose.Count(inBulk, "line was confirmed", "lines were confirmed"))
+	}
 	return out
 }
 

@@ -188,6 +188,9 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 		dropContradictingStatus(d)
 		isNew := newDocuments(read, previous.inputs)
 		for n := range d.items {
+			if matches[n] != nil {
+				d.items[n].ReviewedInBulk = matches[n].ReviewedInBulk
+			}
 			if c := d.items[n].Carried; c != nil && c.EvidenceChanged {
 				d.items[n].NeedsReview = true // a person decided on other evidence
 			}

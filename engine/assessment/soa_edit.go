@@ -19,23 +19,25 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 	if err != nil {
 		return nil, err
 	}
-	return editItem(ctx, s, by, soa, in.SoAItemID, in.Match, changeSoAItem(by, b, redrafted))
+	return editItem(ctx, s, by, soa, in.SoAItemID, in.Match, changeSoAItem(by, b, redrafted, false))
 }
 
 // EditSoAItems applies a user's change to all items that a selection matches.
 func (s *Service) EditSoAItems(ctx context.Context, by api.Caller, in *api.EditSoAItemsInput) (*api.EditResult, error) {
 	b := in.Body.Set
-	return editItems(ctx, s, by, soa, in.SoAVersionID, in.Body.ItemSelection, b.Reset, changeSoAItem(by, b, nil))
+	change := changeSoAItem(by, b, nil, in.Body.Where != "")
+	return editItems(ctx, s, by, soa, in.SoAVersionID, in.Body.ItemSelection, b.Reset, change)
 }
 
 // changeSoAItem returns a function that changes an item and returns the names of the changed fields. redrafted is the item
-// as drafted without the edits that are reset, or nil.
-func changeSoAItem(by api.Caller, b api.SoAItemChange, redrafted *api.SoAItem) func(*api.SoAItem) ([]string, error) {
+// as drafted without the edits that are reset, or nil. inBulk is set if a filter selects the items.
+func changeSoAItem(by api.Caller, b api.SoAItemChange, redrafted *api.SoAItem, inBulk bool) func(*api.SoAItem) ([]string, error) {
 	return func(i *api.SoAItem) ([]string, error) {
 		if err := validateOwner(b.Owner.Value); err != nil {
 			return nil, err
 		}
 		var f changedFields
+		wasRead, stratum := isRead(i), stratumOf(i)
 		wasExcluded := !i.Applicability.IsApplicable()
 		assignField(&f, "applicability", &i.Applicability, b.Applicability)
 		assignField(&f, "inclusion_reasons", &i.InclusionReasons, b.InclusionReasons)
@@ -102,8 +104,11 @@ func changeSoAItem(by api.Caller, b api.SoAItemChange, redrafted *api.SoAItem) f
 				i.ChangedByDocument, i.ChangedFrom = redrafted.ChangedByDocument, redrafted.ChangedFrom
 			}
 		}
-		if b.NeedsReview == nil && slices.ContainsFunc(f, func(name string) bool { return slices.Contains(plan.ReviewFields, name) }) {
-			i.NeedsReview = false
+		if slices.ContainsFunc(f, func(name string) bool { return slices.Contains(plan.ReviewFields, name) }) {
+			if b.NeedsReview == nil {
+				i.NeedsReview = false
+			}
+			i.ReviewedInBulk = inBulk && !wasRead && stratumOf(i) == stratum // else it is decided, not only confirmed
 		}
 		for n, r := range i.InclusionReasons {
 			if slices.Contains(i.InclusionReasons[:n], r) {

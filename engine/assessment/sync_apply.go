@@ -27,7 +27,7 @@ var protectedItemFields = []string{
 
 // derivedFields lists fields that the rules set together with others. They differ between two items only
 // if other fields do.
-var derivedFields = []string{"reason", "needs_review", "edited_fields"}
+var derivedFields = []string{"reason", "needs_review", "reviewed_in_bulk", "edited_fields"}
 
 // derivedLevelFields lists fields that follow from the level of a maturity score. Findings have a field
 // "criteria" as well, but there users write it.

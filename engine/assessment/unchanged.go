@@ -54,6 +54,12 @@ func haveSameInputContent(a, b map[string]string) bool {
 	return maps.Equal(content(a), content(b))
 }
 
+// changedBeside maps fields to those that record a change of them that leaves their value as it is: a later date beside the
+// approved one, or that a person has read a line that only a filter had confirmed.
+var changedBeside = map[string]string{
+	"due_date": "due_changes", "applicability": "reviewed_in_bulk", "implementation_status": "reviewed_in_bulk", "needs_review": "reviewed_in_bulk",
+}
+
 // namesIfAnyChanged returns names if any of the fields changed, and nil otherwise.
 func namesIfAnyChanged[I any](before, after *I, names []string) ([]string, error) {
 	var was, is map[string]json.RawMessage
@@ -67,8 +73,8 @@ func namesIfAnyChanged[I any](before, after *I, names []string) ([]string, error
 		}
 	}
 	if slices.ContainsFunc(names, func(name string) bool {
-		moved := name == "due_date" && !bytes.Equal(was["due_changes"], is["due_changes"]) // an approved date doesn't change
-		return strings.HasPrefix(name, resetPrefix) || moved || !bytes.Equal(was[name], is[name])
+		beside := changedBeside[name]
+		return strings.HasPrefix(name, resetPrefix) || !bytes.Equal(was[name], is[name]) || !bytes.Equal(was[beside], is[beside])
 	}) {
 		return names, nil
 	}

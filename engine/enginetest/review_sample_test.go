@@ -7,8 +7,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// TestReviewBySampling checks that the sample is the same for the same seed, that errors found raise the bound, that a larger
-// sample contains the smaller one, and that a new draft with other verdicts makes it outdated.
+// TestReviewBySampling checks that the sample is the same for the same seed, that confirming lines by a filter isn't reading them, that
+// errors found raise the bound, that a larger sample contains the smaller one, and that a new draft with other verdicts makes it outdated.
 func TestReviewBySampling(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "lgpd", policy, api.StateSoADrafted).ID
@@ -27,6 +27,16 @@ func TestReviewBySampling(t *testing.T) {
 	}
 	read := false
 	edit.Body.Set.NeedsReview = &read
+	byFilter := &api.EditSoAItemsInput{SoAInput: in.SoAInput}
+	byFilter.Body.Where, byFilter.Body.Set = "true", edit.Body.Set
+	if _, err := b.Assessments.EditSoAItems(t.Context(), b.by, byFilter); err != nil {
+		t.Fatal(err)
+	}
+	same, err := b.Assessments.GetReview(t.Context(), b.by, &in.SoAInput)
+	if err != nil || same.SampledLeft != drawn.SampledLeft || same.NotRead != drawn.NotRead || same.Outdated || len(same.Lines) != len(drawn.Lines) ||
+		!strings.Contains(same.Statement, "confirmed only by a filter") {
+		t.Fatalf("%+v, %v", same, err)
+	}
 	if made, err := b.Assessments.EditSoAItems(t.Context(), b.by, edit); err != nil || len(made.Lines) != len(drawn.Lines) {
 		t.Fatalf("%+v, %v", made, err)
 	}
