@@ -206,7 +206,7 @@ func (k deliverableType[V, I]) tryChange(v *V, item, tried *I, change func(*I) (
 	return fields, k.validateItem(tried)
 }
 
-// applyEdit applies a change to items of version v, to one after the other, and returns the changed items. If the version is under review, it is
+// applyEdit applies a change to items of version v, one after the other, and returns the changed items. If the version is under review, it is
 // withdrawn; if it was decided on, the change is made in a copy of it, the next version. Each item has an audit record; the
 // edit e describes what to restore to undo the change.
 func (k deliverableType[V, I]) applyEdit(
