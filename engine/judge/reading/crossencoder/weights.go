@@ -165,7 +165,8 @@ func (n *Network) parse(data []byte) error {
 	return nil
 }
 
-// tensors takes tensors from the data of a file. If there are too few, it returns zeros and sets short.
+// tensors takes tensors from the data of a file. If there is less data than a tensor needs, it returns an empty one and sets short,
+// so a header takes no memory for what the file doesn't have.
 type tensors struct {
 	data           []byte
 	short, invalid bool
@@ -174,7 +175,7 @@ type tensors struct {
 func (t *tensors) takeBytes(n int) []byte {
 	if n > len(t.data) {
 		t.short = true
-		return make([]byte, n)
+		return nil
 	}
 	out := t.data[:n:n]
 	t.data = t.data[n:]
@@ -182,7 +183,8 @@ func (t *tensors) takeBytes(n int) []byte {
 }
 
 func (t *tensors) floats(n int) []float32 {
-	b, out := t.takeBytes(4*n), make([]float32, n)
+	b := t.takeBytes(4 * n)
+	out := make([]float32, len(b)/4)
 	for i := range out {
 		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
 		t.invalid = t.invalid || !(out[i] > -1e9 && out[i] < 1e9)
@@ -191,7 +193,8 @@ func (t *tensors) floats(n int) []float32 {
 }
 
 func (t *tensors) bytes(n int) []int8 {
-	b, out := t.takeBytes(n), make([]int8, n)
+	b := t.takeBytes(n)
+	out := make([]int8, len(b))
 	for i, v := range b {
 		out[i] = int8(v)
 	}
@@ -200,8 +203,9 @@ func (t *tensors) bytes(n int) []int8 {
 
 func (t *tensors) matrix(rows, columns int) (m matrix) {
 	m.scales = t.floats(rows)
-	m.rows = make([]int16, rows*columns)
-	for i, v := range t.takeBytes(rows * columns) {
+	b := t.takeBytes(rows * columns)
+	m.rows = make([]int16, len(b))
+	for i, v := range b {
 		m.rows[i] = int16(int8(v))
 	}
 	m.bias = t.floats(rows)
