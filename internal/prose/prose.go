@@ -46,6 +46,9 @@ func joinLast(words []string, lastSeparator string) string {
 
 // Humanize returns an API value as words: "partially implemented" for partially_implemented, "SoA drafted" for soa_drafted.
 func Humanize[S ~string](value S) string {
+	if p, ok := phrases[string(value)]; ok {
+		return p
+	}
 	words := strings.Split(string(value), "_")
 	for i, w := range words {
 		words[i] = cmp.Or(acronyms[w], w)
@@ -56,8 +59,16 @@ func Humanize[S ~string](value S) string {
 // Label returns an API value as capitalized words.
 func Label[S ~string](value S) string { return Capitalize(Humanize(value)) }
 
-// acronyms holds the spelling of acronyms within values, such as the states of an assessment.
-var acronyms = map[string]string{"soa": "SoA", "poam": "POA&M", "scf": "SCF", "sha256": "SHA-256", "id": "ID"}
+// acronyms holds the spelling of acronyms and names within values, such as the states of an assessment.
+var acronyms = map[string]string{
+	"soa": "SoA", "poam": "POA&M", "scf": "SCF", "sha256": "SHA-256", "id": "ID", "ai": "AI", "api": "API", "url": "URL", "ok": "OK",
+	"smtp": "SMTP", "tls": "TLS", "github": "GitHub", "servicenow": "ServiceNow",
+}
+
+// phrases holds the texts of values whose words alone would mislead.
+var phrases = map[string]string{
+	"has_ot": "has operational technology", "outsources_it": "outsources IT", "handles_cards": "handles payment cards",
+}
 
 // Capitalize returns s with its first letter in upper case.
 func Capitalize(s string) string {

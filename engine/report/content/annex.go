@@ -19,7 +19,7 @@ func (v *Report) annexSection() []block.Block {
 		return nil
 	}
 	var f block.Facts
-	f.Add("Organization", block.UserText(v.Organization.Name))
+	f.Add("Organization", block.UserText(wording.OrDefault(v.client, "not specified")))
 	if s := v.Scope; s != nil {
 		f.AddText("Scope", strings.TrimSpace(wording.OrDefault(s.Description, s.Title)))
 		f.AddList("Locations", s.Locations)

@@ -252,9 +252,13 @@ func (v *Report) postureSection() []block.Block {
 	if v.SoA == nil || len(s.Domains) == 0 {
 		return []block.Block{block.NewPara("empty", "No Statement of Applicability has been drafted yet, so there is no posture to show.")}
 	}
+	order := "weakest first"
+	if v.Story().Weakest != "" {
+		order += fmt.Sprintf("; those with fewer than %d measures, or without evidence on most of them, are last", minComparedControls)
+	}
 	out := []block.Block{
 		block.Heading{ID: v.anchors.assign("posture", "heat"), Text: "By domain"},
-		block.NewPara("", "Each row is a domain, weakest first. "+
+		block.NewPara("", "Each row is a domain, "+order+". "+
 			"The darker a cell, the larger its share of the domain’s measures; the number counts them."),
 		v.statusHeatMap(),
 	}
@@ -668,6 +672,9 @@ func (v *Report) methodSection() []block.Block {
 	for _, note := range v.modelReaderNotes() {
 		add(note)
 	}
+	if note := v.reviewNote(); note != "" {
+		add(note)
+	}
 	add("Documents describe what should be done; practice may differ. Records of practice take precedence over documents.")
 	add("“Too little evidence” does not mean that a measure is missing.")
 	add("Severity combines the weight of a measure, how much of it is missing, and how many requirements depend on it. " +
@@ -677,6 +684,19 @@ func (v *Report) methodSection() []block.Block {
 		add(StarterNotice)
 	}
 	return append(out, l)
+}
+
+// reviewNote says how many verdicts a person reviewed, or returns "" if there are none.
+func (v *Report) reviewNote() string {
+	all := len(v.SoAItems)
+	if v.SoA == nil || all == 0 {
+		return ""
+	}
+	reviewed := all - v.SoA.LinesNotReviewed
+	if reviewed == 0 {
+		return fmt.Sprintf("No person reviewed any of the %s.", prose.Count(all, "verdict", "verdicts"))
+	}
+	return fmt.Sprintf("A person reviewed %s of %s.", prose.GroupThousands(reviewed), prose.Count(all, "verdict", "verdicts"))
 }
 
 // appendicesSection lists the appendices by their letters.

@@ -37,7 +37,10 @@ type Report struct {
 	Template     Template
 	Title        string
 	DraftReasons []string
-	theme        drawing.Theme
+	// client is the name of the organization that the report is about, or "" if it isn't known. The assessment's name stands
+	// in for it in data.
+	client string
+	theme  drawing.Theme
 	// people maps IDs to names, as far as the approvals contain them.
 	people map[string]string
 	// coverage holds the requirements of each framework with their controls.
@@ -65,7 +68,8 @@ func New(src *Source, template, title string, verbatim bool) *Report {
 	}
 	copied := deepCopy(*src, edit)
 	v := &Report{Source: &copied, anchors: newAnchors()}
-	copied.Organization.Name = src.Client()
+	v.client = src.Client()
+	copied.Organization.Name = wording.OrDefault(v.client, src.Assessment.Name)
 	v.Template, _ = FindTemplate(template)
 	v.Title = wording.OrDefault(edit(title), v.Template.Title)
 	v.DraftReasons = copied.draftReasons(v.Template)

@@ -47,11 +47,14 @@ func (v *Report) isBrief() bool { return v.Template.Name == TemplateExecutiveSum
 // DocumentWithoutSections returns the report as a document, but without any sections.
 func (v *Report) DocumentWithoutSections() block.Document {
 	d := block.Document{
-		Title: v.Title, Organization: v.Organization.Name, Assessment: v.Assessment.Name,
+		Title: v.Title, Organization: v.client, Assessment: v.Assessment.Name,
 		Draft: v.DraftReasons, AsOf: wording.TimeOrNotSpecified(v.AsOf), Time: v.AsOf, Tool: v.Tool,
 		Provenance: v.provenanceLine(),
 		Facts:      v.aboutReportFacts(), Versions: v.versionsTable(),
 		Theme: v.theme, Line: v.Brand.Line, Footer: v.Brand.Footer, Logo: v.Brand.Logo,
+	}
+	if d.Organization == d.Assessment {
+		d.Organization = "" // one name is enough
 	}
 	if v.Catalog.IsStarter {
 		d.Notices = append(d.Notices, "STARTER CATALOG. "+StarterNotice)
@@ -215,7 +218,7 @@ func approvalSentence(by, on string, inAdvance bool) string {
 
 func (v *Report) aboutReportFacts() block.Facts {
 	var f block.Facts
-	f.Add("Organization", block.UserText(wording.OrDefault(v.Organization.Name, "not specified")))
+	f.Add("Organization", block.UserText(wording.OrDefault(v.client, "not specified")))
 	f.Add("Assessment", block.UserText(wording.OrDefault(v.Assessment.Name, "not specified")))
 	f.AddText("About", v.Assessment.Description)
 	f.Add("State", block.Text(wording.Label(string(v.Assessment.State))))

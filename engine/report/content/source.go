@@ -55,14 +55,14 @@ type Source struct {
 }
 
 // Client returns the name of the organization that the report is about: the client's name or, if none was given, the
-// name of the organization in the store. The organization of a single user has a name that says nothing to readers; the
-// assessment's name stands in for it.
+// name of the organization in the store. It returns "" for the organization of a single user, whose name says nothing to
+// readers.
 func (s *Source) Client() string {
 	if name := strings.TrimSpace(s.Assessment.ClientName); name != "" {
 		return name
 	}
 	if s.Organization.Slug == api.LocalOrganizationSlug {
-		return s.Assessment.Name
+		return ""
 	}
 	return s.Organization.Name
 }

@@ -37,7 +37,7 @@ type Story struct {
 	// Strongest and Weakest are names of domains; empty if too few were assessed to compare them.
 	Strongest string          `json:"strongest"`
 	Weakest   string          `json:"weakest"`
-	Domains   []DomainProfile `json:"domains"` // weakest first
+	Domains   []DomainProfile `json:"domains"` // weakest first, but if Weakest is set, those that can't be compared last
 	Roadmap   []Quarter       `json:"roadmap"`
 	Effort    Effort          `json:"effort"`
 	// WithoutOwner is the number of open actions that nobody owns.
@@ -453,7 +453,8 @@ func actionTitle(it *api.POAMItem) string {
 	return "Close the gaps in " + title
 }
 
-// addDomainProfiles describes each domain that has applicable controls, weakest first.
+// addDomainProfiles describes each domain that has applicable controls, weakest first. It names the strongest and the weakest
+// one, unless the domains can't be told apart; then those that can't be compared are last.
 func (v *Report) addDomainProfiles(s *Story) {
 	_, counts := countControlStatuses(v.SoAItems)
 	at := map[string]int{}
@@ -503,26 +504,28 @@ func (v *Report) addDomainProfiles(s *Story) {
 	slices.SortStableFunc(s.Domains, func(a, b DomainProfile) int {
 		return cmp.Or(cmp.Compare(a.Score, b.Score), b.Applicable-a.Applicable, cmp.Compare(a.Code, b.Code))
 	})
-	s.Strongest, s.Weakest = compareDomains(s.Domains)
+	var known, rest []DomainProfile
+	for _, d := range s.Domains {
+		if d.isComparable() {
+			known = append(known, d)
+		} else {
+			rest = append(rest, d)
+		}
+	}
+	if n := len(known); n >= 2 && known[0].Score < known[n-1].Score {
+		s.Weakest, s.Strongest = known[0].Name, known[n-1].Name
+		s.Domains = append(known, rest...)
+	}
 }
 
 // minComparedControls is the number of applicable controls from which a domain can be named as the strongest or the
 // weakest one.
 const minComparedControls = 3
 
-// compareDomains returns the names of the strongest and the weakest domain, or "" if the domains can't be told apart.
-// A domain for which nothing is known is not called weak.
-func compareDomains(all []DomainProfile) (strongest, weakest string) {
-	var known []DomainProfile
-	for _, d := range all {
-		if d.Applicable >= minComparedControls && 2*d.Counts[statusNotEvidenced] < d.Applicable+1 {
-			known = append(known, d)
-		}
-	}
-	if len(known) < 2 || known[0].Score == known[len(known)-1].Score {
-		return "", ""
-	}
-	return known[len(known)-1].Name, known[0].Name
+// isComparable reports whether a domain can be called strong or weak: it has enough controls, and evidence on at least half
+// of them.
+func (d *DomainProfile) isComparable() bool {
+	return d.Applicable >= minComparedControls && 2*d.Counts[statusNotEvidenced] <= d.Applicable
 }
 
 // addRoadmap assigns the open plan items to the calendar quarters in which they are due.
@@ -624,7 +627,7 @@ func (v *Report) writeAnswer(s *Story) []string {
 	}
 	first := fmt.Sprintf(
 		"%s can show that %s of the %s that apply%s %s in place and %s partly",
-		s.Client, prose.GroupThousands(p.Implemented), prose.Count(p.Applicable, "measure", "measures"), against,
+		wording.OrDefault(v.client, "The organization"), prose.GroupThousands(p.Implemented), prose.Count(p.Applicable, "measure", "measures"), against,
 		map[bool]string{true: "is", false: "are"}[p.Implemented == 1], prose.GroupThousands(p.Partially),
 	)
 	if p.NotImplemented > 0 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/content"
 	"github.com/scf-service/service/engine/report/reporttest"
 )
@@ -31,6 +32,9 @@ func TestClientReportMergesAndCounts(t *testing.T) {
 				t.Errorf("%d controls: %s lists %d actions and counts %d more, of %d", controls, q.Name, len(q.Actions), q.More, q.Items)
 			}
 		}
+		if story.Weakest != "" && story.Domains[0].Name != story.Weakest {
+			t.Errorf("%d controls: %s is weakest, but %s comes first", controls, story.Weakest, story.Domains[0].Name)
+		}
 		for i := range v.POAMItems {
 			if v.POAMItems[i].IsOpen() {
 				open++
@@ -51,6 +55,26 @@ func TestClientReportMergesAndCounts(t *testing.T) {
 			t.Errorf("%d controls: %d of %d actions, %d of %d findings in %d risks",
 				controls, items, open, merged, needed, len(story.Risks))
 		}
+	}
+}
+
+// TestReportOfUnnamedOrganization checks that a report of a single user that names no client prints the assessment's name once
+// above the text, and that it says how many verdicts a person reviewed.
+func TestReportOfUnnamedOrganization(t *testing.T) {
+	s := reporttest.SampleSource(5)
+	s.Organization.Slug, s.Assessment.ClientName, s.Assessment.Name = api.LocalOrganizationSlug, "", "Acme 2026"
+	for reviewed, want := range map[int]string{0: "No person reviewed any of the 5 verdicts.", 2: "A person reviewed 2 of 5 verdicts."} {
+		s.SoA.LinesNotReviewed = 5 - reviewed
+		text := string(write(t, s, content.TemplateClient, FormatMarkdown))
+		top, _, _ := strings.Cut(text, "As of ")
+		if strings.Count(top, "Acme 2026") != 1 || !strings.Contains(text, "The organization can show") || !strings.Contains(text, want) {
+			t.Errorf("%q is missing in, or the name is not once above\n%s", want, text)
+		}
+	}
+	page := string(write(t, s, content.TemplateClient, FormatHTML))
+	head, _, _ := strings.Cut(page, "As of ")
+	if strings.Contains(head, `class="org"`) || !strings.Contains(head, "<title>Assessment report: Acme 2026") {
+		t.Error(head[strings.Index(head, "<body>"):])
 	}
 }
 

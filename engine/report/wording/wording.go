@@ -59,14 +59,6 @@ func Humanize(value string) string {
 		return "partially supports"
 	case "conflicts":
 		return "conflicts with another passage"
-	case "has_ot":
-		return "has operational technology"
-	case "uses_ai":
-		return "uses AI"
-	case "outsources_it":
-		return "outsources IT"
-	case "handles_cards":
-		return "handles payment cards"
 	}
 	return prose.Humanize(value)
 }

@@ -3,6 +3,7 @@ package pdf
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -127,7 +128,7 @@ func layOutDocument(d block.Document, fallbackFont []byte) (*pdfWriter, error) {
 		missing: map[rune]bool{},
 	}
 	fonts.register(f)
-	f.SetTitle(p.replaceMissingGlyphs(strings.TrimPrefix(d.Organization+": "+d.Title, ": ")), true)
+	f.SetTitle(p.replaceMissingGlyphs(strings.TrimPrefix(cmp.Or(d.Organization, d.Assessment)+": "+d.Title, ": ")), true)
 	f.SetSubject(p.replaceMissingGlyphs(d.Assessment), true)
 	f.SetAuthor(p.replaceMissingGlyphs(d.Organization), true)
 	f.SetKeywords(p.replaceMissingGlyphs(d.Provenance), true)
