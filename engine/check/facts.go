@@ -60,10 +60,10 @@ type Control struct {
 	Status        api.Implementation `json:"status"`
 	// Level is nil if there was no evidence to rate.
 	Level *int `json:"level"`
+	// Decided is set if a person has set the status or the applicability.
+	Decided bool `json:"decided,omitempty"`
 	// OnlyDocument is the name of the document that the status rests on alone, ChangedByDocument of the one
 	// that changed it.
-	// Decided is set if a person has set the status or the applicability.
-	Decided           bool   `json:"decided,omitempty"`
 	OnlyDocument      string `json:"only_document,omitempty"`
 	ChangedByDocument string `json:"changed_by_document,omitempty"`
 }

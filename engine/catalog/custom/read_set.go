@@ -116,7 +116,7 @@ var nonSlugChars = lazyregexp.New(`[^a-z0-9.]+`)
 type customFile struct {
 	Frameworks     []frameworkEntry `yaml:"frameworks"`
 	Controls       []controlEntry   `yaml:"controls"`
-	frameworkEntry `                 yaml:",inline"`
+	frameworkEntry `yaml:",inline"`
 }
 
 type frameworkEntry struct {
@@ -128,7 +128,7 @@ type frameworkEntry struct {
 	SourceURL     *string            `yaml:"source_url"`
 	Requirements  []requirementEntry `yaml:"requirements"`
 	RequirementN  any                `yaml:"requirement_count"`
-	ignoredFields `                   yaml:",inline"`
+	ignoredFields `yaml:",inline"`
 }
 
 // ignoredFields are read-only fields of API records. A file may contain them; they have no effect.
@@ -173,7 +173,7 @@ type controlEntry struct {
 	Maturity      map[string]string   `yaml:"maturity"`
 	Controls      []string            `yaml:"controls"`
 	Requirements  map[string][]string `yaml:"requirements"`
-	ignoredFields `                    yaml:",inline"`
+	ignoredFields `yaml:",inline"`
 }
 
 // Limits of a YAML file: the number of values and their nesting depth.
@@ -299,9 +299,7 @@ func (f frameworkEntry) toBody() api.CustomFrameworkBody {
 
 func (c controlEntry) toBody() api.CustomControlBody {
 	return api.CustomControlBody{
-		Code: strings.ToUpper(
-			strings.TrimSpace(c.Code),
-		),
+		Code:          strings.ToUpper(strings.TrimSpace(c.Code)),
 		Title:         c.Title,
 		Description:   c.Description,
 		Question:      c.Question,

@@ -26,11 +26,11 @@ func (r *Reader) readFlat(b *document.Builder, format *format, name string, cont
 		if err := xml.Unmarshal(raw, &flat); err != nil {
 			return document.DamagedError("", err)
 		}
-		types := ""
+		types := []byte("<Types>")
 		for _, p := range flat.Part {
-			types += fmt.Sprintf("<Override PartName=%q ContentType=%q/>", p.Name, p.Type)
+			types = fmt.Appendf(types, "<Override PartName=%q ContentType=%q/>", p.Name, p.Type)
 		}
-		parts = append(flat.Part, flatPart{Name: "/[Content_Types].xml", content: []byte("<Types>" + types + "</Types>")})
+		parts = append(flat.Part, flatPart{Name: "/[Content_Types].xml", content: append(types, "</Types>"...)})
 	} else {
 		var flat struct {
 			MIME string `xml:"mimetype,attr"`

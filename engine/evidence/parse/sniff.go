@@ -59,7 +59,7 @@ var (
 	formatODS      = newFormat(office.MIMEODS, "an OpenDocument spreadsheet", "odf", ".ods", ".ots")
 	formatODP      = newFormat(office.MIMEODP, "an OpenDocument presentation", "odf", ".odp", ".otp")
 	formatRTF      = newFormat("application/rtf", "RTF", "rtf", ".rtf")
-	formatMail     = newFormat("message/rfc822", "a mail", "mail", ".eml", ".mbox")
+	formatMail     = newFormat("message/rfc822", "an email", "mail", ".eml", ".mbox")
 	formatMHTML    = newFormat("multipart/related", "a saved web page (MHTML)", "mail", ".mht", ".mhtml")
 	formatMsg      = newFormat("application/vnd.ms-outlook", "an Outlook message", "mail", ".msg")
 	formatSigned   = newFormat("application/pkcs7-mime", "signed data", "mail", ".p7m", ".p7s")
@@ -465,8 +465,9 @@ func (f *format) hasExtension(ending string) bool { return slices.Contains(f.ext
 
 // formats lists all supported formats.
 var formats = []*format{
-	formatPDF, formatDocx, formatXlsx, formatPptx, formatODT, formatODS, formatODP, formatRTF, formatMail, formatMsg, formatSigned, formatZip, formatTar, formatGzip,
-	formatFlatODF, formatMHTML, formatHTML, formatXML, formatJSON, formatCSV, formatTSV, formatMarkdown, formatRST, formatYAML,
+	formatPDF, formatDocx, formatXlsx, formatPptx, formatODT, formatODS, formatODP, formatRTF, formatMail, formatMsg, formatSigned,
+	formatZip, formatTar, formatGzip, formatFlatODF, formatMHTML, formatHTML, formatXML, formatJSON, formatCSV, formatTSV,
+	formatMarkdown, formatRST, formatYAML,
 }
 
 // extensionWarning returns a warning if a file's extension doesn't match its detected format. Text formats are

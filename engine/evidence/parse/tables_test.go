@@ -184,6 +184,7 @@ func TestTables(t *testing.T) {
 		"narrow first": {[][]string{{"System", "Owner", "", ""}, {"CRM", "Ann Roe", "", ""}, {"", "", "", ""}, {"Server", "Patch", "Result", "Day"}, {"web1", "kernel", "done", "Monday"}}, "System: CRM; Owner: Ann Roe|Server: web1; Patch: kernel; Result: done; Day: Monday", nil},
 		"footnote":     {[][]string{{"System", "Owner"}, {"CRM", "Ann Roe"}, {"", ""}, {"Prepared by the IT team", ""}}, "System: CRM; Owner: Ann Roe|Prepared by the IT team", nil},
 		"questions":    {[][]string{{"Is access reviewed?", "No"}, {"Are backups tested?", "Yes"}}, "Is access reviewed? No|Are backups tested? Yes", nil},
+		"hyphenated":   {[][]string{{"Go-live", "May"}, {"Sponsor", "Ann Roe"}}, "Go-live: May|Sponsor: Ann Roe", nil},
 		"no answers":   {[][]string{{"Question", "Answer", "Comment"}, {"Is access reviewed?", "", "open"}}, "Question: Is access reviewed?; Answer:; Comment: open", nil},
 	} {
 		for file, write := range tableFormats {

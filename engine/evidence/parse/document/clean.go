@@ -23,7 +23,8 @@ func CleanLine(s string) string {
 }
 
 // programAltPattern matches names of pictures and shapes that programs give them, such as "Picture 1" and "image.png".
-var programAltPattern = lazyregexp.New(`(?i)^(shape|image|picture|graphics?|object|frame|text ?box|bild|grafik|objekt|form|\S+\.(png|jpe?g|gif|svg|bmp|tiff?|emf|wmf))\s*\d*$`)
+var programAltPattern = lazyregexp.New(`(?i)^(shape|image|picture|graphics?|object|frame|text ?box|bild|grafik|objekt|form|` +
+	`\S+\.(png|jpe?g|gif|svg|bmp|tiff?|emf|wmf))\s*\d*$`)
 
 // AlternativeText returns the text that describes a picture for people who can't see it, or "" if a program made it up.
 func AlternativeText(s string) string {

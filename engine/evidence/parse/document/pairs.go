@@ -72,8 +72,8 @@ func haveManyKinds(keys, values []string) bool {
 var labelNouns = func() map[string]bool {
 	m := map[string]bool{}
 	for noun := range strings.FieldsSeq(`address application approver asset author backup backups budget category classification company contact
-		country criticality cycle data date deadline department description email encryption environment frequency go-
-		live hosting id kickoff level location logging manager mfa name number organization owner period phase phone
+		country criticality cycle data date deadline department description email encryption environment frequency
+		go-live hosting id kickoff level location logging manager mfa name number organization owner period phase phone
 		priority process project provider purpose reference region result retention review reviewer role rpo rto scope
 		service sponsor stage state status supplier system test tests time title type users value vendor version`) {
 		m[noun] = true

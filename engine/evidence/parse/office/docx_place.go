@@ -41,7 +41,7 @@ func (a *wordAnchor) setOffset(text string) {
 	}
 }
 
-// vmlAnchor returns where a drawing of the old kind is, from its style without spaces.
+// vmlAnchor returns where a legacy drawing (VML) is, from its style without spaces.
 func vmlAnchor(style string) *wordAnchor {
 	a := &wordAnchor{}
 	if !strings.Contains(style, "position:absolute") {

@@ -130,7 +130,7 @@ type odfWalker struct {
 	inForms  int               // open elements with the controls of forms
 	controls map[string]string // what controls show, by ID
 	control  string            // ID of the list whose options are being read
-	field    *wordField        // the open form field of a word processor's old kind
+	field    *wordField        // the open legacy form field of a word processor
 
 	objects []*document.Builder // embedded documents, held back until the paragraph, table or slide ends
 }
