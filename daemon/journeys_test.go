@@ -76,6 +76,10 @@ func TestJourneys(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	nameless := filepath.Join(t.TempDir(), " ")
+	if err := os.WriteFile(nameless, []byte("# Nameless\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, way := range []struct {
 		name     string
 		width    int
@@ -84,7 +88,7 @@ func TestJourneys(t *testing.T) {
 		b.Emulate("screen", way.width, "light")
 		h := &hands{b, way.keyboard, s.URL}
 		h.signIn(g.owner)
-		createsByDragAndDrop(h, "New by "+way.name, folder)
+		createsByDragAndDrop(h, "New by "+way.name, folder, nameless)
 		editsAndComments(t, h, g, way.name)
 		conflicts(t, h, g, way.name)
 		seesNothingThatFails(t, h, auditor, g)
@@ -94,7 +98,7 @@ func TestJourneys(t *testing.T) {
 
 // createsByDragAndDrop creates an assessment, adds a folder of documents and reaches the review of the Statement of
 // Applicability.
-func createsByDragAndDrop(h *hands, name, folder string) {
+func createsByDragAndDrop(h *hands, name, folder, nameless string) {
 	h.open("/")
 	h.press(`a[href="new"]`)
 	h.WaitFor(`document.title.startsWith("New assessment")`)
@@ -110,6 +114,10 @@ func createsByDragAndDrop(h *hands, name, folder string) {
 	}
 	h.WaitFor(`[...document.querySelectorAll("tbody th a")].length === 2`)
 	h.WaitFor(`!document.body.innerText.includes("still to be read")`)
+	if !h.keyboard { // a file that is refused after the page has shown progress
+		h.DropFiles(nameless)
+		h.WaitFor(`document.querySelector(".queue .why")?.checkVisibility()`)
+	}
 	h.press(`.tabs a:first-child`)
 	h.WaitFor(`document.querySelector("input[value=start]")`)
 	h.press(`form:has(input[value=start]) button`)

@@ -64,15 +64,13 @@ var accountPanel = panel{
 	},
 	actions: map[string]func(*visit, *sheet) error{
 		"end": func(v *visit, _ *sheet) error {
-			_, err := do(v, api.EndMySession, &api.UserSessionInput{SessionID: v.field("id")})
-			return err
+			return call(v, api.EndMySession, &api.UserSessionInput{SessionID: v.field("id")})
 		},
 		"emails": func(v *visit, _ *sheet) error {
 			var in api.PutEmailPreferencesInput
 			approvals, digest := v.field("approvals") == "true", v.field("digest") == "true"
 			in.Body.Approvals, in.Body.Digest = &approvals, &digest
-			_, err := do(v, api.PutEmailPreferences, &in)
-			return err
+			return call(v, api.PutEmailPreferences, &in)
 		},
 	},
 }

@@ -11,6 +11,17 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
+// parseDay returns the beginning of a day that was entered.
+func parseDay(field, text string) (time.Time, error) {
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return day, api.Invalid(field, "%q is not a date; write it as 2027-01-31", text)
+	}
+	return day, nil
+}
+
+func dayEnd(day time.Time) time.Time { return day.Add(24*time.Hour - time.Second) }
+
 // period returns the days that the address names.
 func (v *visit) period() (api.Period, error) {
 	var p api.Period
@@ -19,12 +30,12 @@ func (v *visit) period() (api.Period, error) {
 		if text == "" {
 			continue
 		}
-		day, err := time.Parse(time.DateOnly, text)
+		day, err := parseDay(name, text)
 		if err != nil {
-			return p, api.Invalid(name, "%q is not a date; write it as 2027-01-31", text)
+			return p, err
 		}
 		if name == "until" {
-			day = day.Add(24*time.Hour - time.Second)
+			day = dayEnd(day)
 		}
 		*end = day.Format(time.RFC3339)
 	}
@@ -58,7 +69,7 @@ var activityPanel = panel{
 		}
 		for _, e := range l.Data {
 			x.Rows = append(x.Rows, line{Cells: []value{
-				words(label(strings.ReplaceAll(e.Action, ".", " "))), at(e.At), words(e.Actor.Name), words(label(e.ResourceType)),
+				words(label(strings.ReplaceAll(e.Action, ".", "_"))), at(e.At), words(e.Actor.Name), words(label(e.ResourceType)),
 				tagged(e.Outcome), words(changesText(e.Changes)),
 			}})
 		}
@@ -141,7 +152,7 @@ var timelinePanel = panel{
 		if err != nil {
 			return err
 		}
-		s.Crumbs = assessmentCrumbs(a)
+		s.Crumbs, s.Tabs = assessmentCrumbs(a), assessmentTabs(a, "activity")
 		x := section{
 			Columns: []string{"What", "When", "Who"}, Empty: "No matching entries.", Links: v.more(l.Pagination),
 			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{
@@ -178,7 +189,7 @@ var searchPanel = panel{
 			Fields: []field{textField("q", "Search the documents by meaning").with(q).asKind("search"), where},
 		}}}
 		if q == "" {
-			x.Text = "Describe what you look for, as in: who approves access to production?"
+			x.Text = "Describe what you are looking for, such as: who approves access to production?"
 			s.add(x)
 			return nil
 		}

@@ -25,8 +25,7 @@ var usersPanel = panel{
 		}
 		x := section{
 			Columns: []string{
-				"Email address", "Name", "Status", "Platform admin",
-				"Signed in last",
+				"Email address", "Name", "Status", "Platform admin", "Last sign-in",
 			}, Empty: "No matching users.", Links: v.more(l.Pagination),
 			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{
 				textField("q", "Name or address").with(in.Q).asKind("search"), anyOf("status", "Status", in.Status, "active", "banned", "invited"),
@@ -52,13 +51,9 @@ var usersPanel = panel{
 		"ban": func(v *visit, _ *sheet) error {
 			in := api.BanUserInput{UserID: v.field("id")}
 			in.Body.Reason = v.field("reason")
-			_, err := do(v, api.BanUser, &in)
-			return err
+			return call(v, api.BanUser, &in)
 		},
-		"unban": func(v *visit, _ *sheet) error {
-			_, err := do(v, api.UnbanUser, &api.UserInput{UserID: v.field("id")})
-			return err
-		},
+		"unban": func(v *visit, _ *sheet) error { return call(v, api.UnbanUser, &api.UserInput{UserID: v.field("id")}) },
 		"link": func(v *visit, s *sheet) error {
 			made, err := do(v, api.CreatePasswordLink, &api.UserInput{UserID: v.field("id")})
 			if err != nil {
@@ -78,7 +73,7 @@ var tenantsPanel = panel{
 		if err != nil {
 			return err
 		}
-		x := section{Columns: []string{"Organization", "Short name", "Status", "Created"}, Links: v.more(l.Pagination), Empty: "There is none."}
+		x := section{Columns: []string{"Organization", "Short name", "Status", "Created"}, Links: v.more(l.Pagination), Empty: "There are no organizations."}
 		for i := range l.Data {
 			o := &l.Data[i]
 			row := line{Cells: []value{words(o.Name), words(o.Slug), tagged(o.Status), at(o.CreatedAt)}}
@@ -119,8 +114,7 @@ var tenantsPanel = panel{
 func (v *visit) setTenantStatus(status string) error {
 	in := api.UpdateTenantInput{TenantInput: api.TenantInput{TenantID: v.field("id")}}
 	in.Body.Status = status
-	_, err := do(v, api.UpdateTenant, &in)
-	return err
+	return call(v, api.UpdateTenant, &in)
 }
 
 var importsPanel = panel{

@@ -155,8 +155,7 @@ var frameworksPanel = panel{
 		}
 		x := section{
 			Columns: []string{
-				"Framework", "Code", "Publisher", "Requirements",
-				"Mappings",
+				"Framework", "Code", "Publisher", "Requirements", "Mappings",
 			}, Empty: "No matching frameworks.", Links: v.more(l.Pagination),
 			Forms: []form{{
 				Get: true, Button: "Filter", Style: "second",
@@ -274,10 +273,10 @@ var crosswalkPanel = panel{
 		if err != nil {
 			return err
 		}
-		x.Links = []link{{Text: "The other way", Href: "catalog/crosswalk?" + url.Values{
-			"framework": {target},
-			"target":    {framework},
-		}.Encode()}}
+		x.Links = []link{{
+			Text: "The other way",
+			Href: "catalog/crosswalk?" + url.Values{"framework": {target}, "target": {framework}}.Encode(),
+		}}
 		if w.Target == nil {
 			s.add(x)
 			return nil

@@ -68,8 +68,7 @@ var integrationsPanel = panel{
 			if in.Body.Config, in.Body.Secrets, err = v.readIntegration(t, false); err != nil {
 				return err
 			}
-			_, err = do(v, api.CreateIntegration, &in)
-			return err
+			return call(v, api.CreateIntegration, &in)
 		},
 		"test": func(v *visit, _ *sheet) error {
 			r, err := do(v, api.TestIntegration, &api.IntegrationInput{IntegrationID: v.field("id")})
@@ -90,8 +89,7 @@ var integrationsPanel = panel{
 		"on":  func(v *visit, _ *sheet) error { return v.enableIntegration(true) },
 		"off": func(v *visit, _ *sheet) error { return v.enableIntegration(false) },
 		"delete": func(v *visit, _ *sheet) error {
-			_, err := do(v, api.DeleteIntegration, &api.IntegrationInput{IntegrationID: v.field("id")})
-			return err
+			return call(v, api.DeleteIntegration, &api.IntegrationInput{IntegrationID: v.field("id")})
 		},
 	},
 }
@@ -99,8 +97,7 @@ var integrationsPanel = panel{
 func (v *visit) enableIntegration(on bool) error {
 	in := api.UpdateIntegrationInput{IntegrationInput: api.IntegrationInput{IntegrationID: v.field("id")}}
 	in.Body.Enabled = &on
-	_, err := do(v, api.UpdateIntegration, &in)
-	return err
+	return call(v, api.UpdateIntegration, &in)
 }
 
 // integrationFields returns the fields of a type's settings, with their values. Secrets are never shown.
@@ -267,8 +264,7 @@ var integrationPanel = panel{
 			if in.Body.Config, in.Body.Secrets, err = v.readIntegration(t, true); err != nil {
 				return err
 			}
-			_, err = do(v, api.UpdateIntegration, &in)
-			return err
+			return call(v, api.UpdateIntegration, &in)
 		},
 		"plan":  func(v *visit, _ *sheet) error { return v.resolveLink("plan") },
 		"issue": func(v *visit, _ *sheet) error { return v.resolveLink("issue") },
@@ -278,8 +274,7 @@ var integrationPanel = panel{
 func (v *visit) resolveLink(keep string) error {
 	in := api.ResolveIssueLinkInput{IntegrationInput: api.IntegrationInput{IntegrationID: v.r.PathValue("id")}, LinkID: v.field("id")}
 	in.Body.Keep = keep
-	_, err := do(v, api.ResolveIssueLink, &in)
-	return err
+	return call(v, api.ResolveIssueLink, &in)
 }
 
 func (v *visit) issueLinks(l *api.List[api.IssueLink]) section {
@@ -374,12 +369,10 @@ var templatePanel = panel{
 		"save": func(v *visit, _ *sheet) error {
 			in := api.PutTemplateInput{TemplateInput: api.TemplateInput{TemplateID: v.r.PathValue("id")}}
 			in.Body.Subject, in.Body.Text, in.Body.HTML = v.field("subject"), v.field("text"), v.field("html")
-			_, err := do(v, api.PutEmailTemplate, &in)
-			return err
+			return call(v, api.PutEmailTemplate, &in)
 		},
 		"reset": func(v *visit, _ *sheet) error {
-			_, err := do(v, api.ResetEmailTemplate, &api.TemplateInput{TemplateID: v.r.PathValue("id")})
-			return err
+			return call(v, api.ResetEmailTemplate, &api.TemplateInput{TemplateID: v.r.PathValue("id")})
 		},
 	},
 }

@@ -229,7 +229,7 @@ func (r *row) matches(words []string) bool {
 	return true
 }
 
-// reviewQueue returns the rows that need review, least sure first.
+// reviewQueue returns the rows that need review, least certain first.
 func reviewQueue(rows []row) []row {
 	out := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !r.Review })
 	slices.SortStableFunc(out, func(x, y row) int { return cmp.Compare(x.Confidence, y.Confidence) })

@@ -89,10 +89,8 @@ func (v *visit) uploadDocuments() error {
 		}
 		content := &stoppableReader{reader: part}
 		_, err = do(v, api.UploadDocument, &api.UploadDocumentInput{
-			AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, File: api.UploadFile{
-				Filename: part.FileName(),
-				Content:  content,
-			}, Path: path,
+			AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Path: path,
+			File: api.UploadFile{Filename: part.FileName(), Content: content},
 		})
 		content.stop()
 		path = ""

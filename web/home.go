@@ -141,6 +141,8 @@ type assessmentPage struct {
 	Approvals []api.Approval
 	// Runs are the workflow runs that have not ended.
 	Runs []api.WorkflowRun
+	// MayUpload is set if there are no documents yet, and the visitor may add some.
+	MayUpload bool
 	// Start is the button that starts the workflow, and Target the next state; "" if the visitor may not.
 	Start  string
 	Target api.State
@@ -210,8 +212,10 @@ func (v *visit) showAssessment() error {
 	if page.Runs, err = v.liveRuns(a.ID); err != nil {
 		return err
 	}
-	if len(page.Runs) == 0 && a.State != api.StateClosed {
-		if v.may("workflow:write") && a.Counts.Documents > 0 && !a.State.HasReached(api.StateReportGenerated) {
+	if a.Counts.Documents == 0 {
+		page.MayUpload = v.may("document:write") && a.State != api.StateClosed
+	} else if len(page.Runs) == 0 && a.State != api.StateClosed {
+		if v.may("workflow:write") && !a.State.HasReached(api.StateReportGenerated) {
 			page.Start = "Draft everything up to the next decision"
 		}
 		if v.may("assessment:transition") && len(page.Status.NextStates) > 0 && len(page.Status.BlockedBy) == 0 {

@@ -146,12 +146,10 @@ var jobsPanel = panel{
 
 var runActions = map[string]func(*visit, *sheet) error{
 	"cancel": func(v *visit, _ *sheet) error {
-		_, err := do(v, api.CancelWorkflow, &api.WorkflowInput{WorkflowRunID: v.field("id")})
-		return err
+		return call(v, api.CancelWorkflow, &api.WorkflowInput{WorkflowRunID: v.field("id")})
 	},
 	"resume": func(v *visit, _ *sheet) error {
-		_, err := do(v, api.ResumeWorkflow, &api.WorkflowInput{WorkflowRunID: v.field("id")})
-		return err
+		return call(v, api.ResumeWorkflow, &api.WorkflowInput{WorkflowRunID: v.field("id")})
 	},
 }
 

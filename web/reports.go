@@ -16,10 +16,8 @@ var (
 	reportTemplates = choices(
 		option{"client", "Client report: the answer, key risks, roadmap"}, option{"executive_summary", "Executive summary, on two pages"},
 		option{"full", "Everything in full"}, option{"soa", "Statement of Applicability"}, option{"gap_analysis", "Gap analysis"},
-		option{"maturity", "Maturity"}, option{"poam", "Plan of action and milestones"}, option{
-			"fedramp_poam",
-			"Plan in the FedRAMP layout (xlsx)",
-		},
+		option{"maturity", "Maturity"}, option{"poam", "Plan of action and milestones"},
+		option{"fedramp_poam", "Plan in the FedRAMP layout (xlsx)"},
 		option{"emass_poam", "Plan in the eMASS layout (xlsx)"}, option{"assessment_plan", "Assessment plan, for OSCAL tools"},
 		option{"audit_package", "Audit package: a signed zip of reports, evidence and decisions"},
 	)
@@ -51,14 +49,13 @@ var reportsPanel = panel{
 				Do: "generate", Button: "Generate", Fields: []field{
 					{Name: "template", Label: "Report", Kind: "select", Options: reportTemplates},
 					{Name: "format", Label: "Format", Kind: "select", Options: reportFormats},
-					textField("title", "Title").hinted("The usual one, if empty."),
-					yesNoChoice("appendices", "Bind the details into a client report as appendices", false),
+					textField("title", "Title").hinted("The default title, if empty."),
+					yesNoChoice("appendices", "Add the details to a client report as appendices", false),
 				},
 			}}})
 		}
 		l, err := do(v, api.ListReports, &api.ReportsInput{
-			AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Paging: v.paging(50),
-			Sort: "-created_at",
+			AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Paging: v.paging(50), Sort: "-created_at",
 		})
 		if err != nil {
 			return err
@@ -100,8 +97,7 @@ var reportsPanel = panel{
 			in := api.CreateReportInput{AssessmentInput: api.AssessmentInput{AssessmentID: v.r.PathValue("id")}}
 			in.Body.Template, in.Body.Format, in.Body.Title = v.field("template"), v.field("format"), v.field("title")
 			in.Body.WithAppendices = v.field("appendices") == "true" && in.Body.Template == "client"
-			_, err := do(v, api.CreateReport, &in)
-			return err
+			return call(v, api.CreateReport, &in)
 		},
 		"verify": func(v *visit, _ *sheet) error {
 			r, err := do(v, api.VerifyReport, &api.VerifyReportInput{ReportID: v.field("id")})

@@ -48,7 +48,7 @@ var organizationPanel = panel{
 		if !v.may("member:write") {
 			return nil
 		}
-		second := yesNoChoice("second_person", "Somebody other than its authors has to decide on a version", o.RequiresSecondPerson())
+		second := yesNoChoice("second_person", "A second person decides", o.RequiresSecondPerson())
 		s.add(section{Title: "Rules for decisions", Forms: []form{{
 			Do: "rules", Button: "Save", Fields: []field{
 				second.hinted("If yes, nobody can approve what they submitted or edited, not even with an API key. Only an owner can turn it off."),
@@ -67,14 +67,12 @@ var organizationPanel = panel{
 			on := v.field("second_person") == "true"
 			in := api.UpdateTenantInput{TenantInput: api.TenantInput{TenantID: v.org().OrgID}}
 			in.Body.RequireSecondPerson = &on
-			_, err := do(v, api.UpdateTenant, &in)
-			return err
+			return call(v, api.UpdateTenant, &in)
 		},
 		"name": func(v *visit, _ *sheet) error {
 			in := api.UpdateTenantInput{TenantInput: api.TenantInput{TenantID: v.org().OrgID}}
 			in.Body.Name, in.Body.Slug = v.field("name"), v.field("slug")
-			_, err := do(v, api.UpdateTenant, &in)
-			return err
+			return call(v, api.UpdateTenant, &in)
 		},
 	},
 }
@@ -88,12 +86,12 @@ func yesOrNo(b bool) string {
 
 // roleNotes says what each role is for.
 var roleNotes = map[api.Role]string{
-	api.RoleOwner:    "everything, including deleting assessments and turning off rules",
-	api.RoleAdmin:    "everything but deleting assessments: people, keys, integrations, work and decisions",
-	api.RoleApprover: "reads and comments, and decides on what is submitted",
-	api.RoleMember:   "works on assessments, without deciding",
-	api.RoleAuditor:  "reads everything, exports and comments",
-	api.RoleViewer:   "reads",
+	api.RoleOwner:    "Everything, including deleting assessments and turning off rules",
+	api.RoleAdmin:    "Everything but deleting assessments: people, keys, integrations, work and decisions",
+	api.RoleApprover: "Reads and comments, and decides on what is submitted",
+	api.RoleMember:   "Works on assessments, without deciding",
+	api.RoleAuditor:  "Reads everything, exports and comments",
+	api.RoleViewer:   "Reads assessments",
 }
 
 var membersPanel = panel{
@@ -163,8 +161,7 @@ var membersPanel = panel{
 		"suspend": func(v *visit, _ *sheet) error { return v.updateMember("", "suspended") },
 		"restore": func(v *visit, _ *sheet) error { return v.updateMember("", "active") },
 		"remove": func(v *visit, _ *sheet) error {
-			_, err := do(v, api.RemoveMember, &api.MemberInput{OrgInput: v.org(), MemberID: v.field("id")})
-			return err
+			return call(v, api.RemoveMember, &api.MemberInput{OrgInput: v.org(), MemberID: v.field("id")})
 		},
 	},
 }
@@ -172,22 +169,17 @@ var membersPanel = panel{
 func (v *visit) updateMember(role api.Role, status string) error {
 	in := api.UpdateMemberInput{MemberInput: api.MemberInput{OrgInput: v.org(), MemberID: v.field("id")}}
 	in.Body.Role, in.Body.Status = role, status
-	_, err := do(v, api.UpdateMember, &in)
-	return err
+	return call(v, api.UpdateMember, &in)
 }
 
-// dayEnd returns the end of the day that a field names, or nil if it is empty.
-func (v *visit) dayEnd(name string) (*time.Time, error) {
+// enteredDayEnd returns the end of the day in a field, or the zero time if the field is empty.
+func (v *visit) enteredDayEnd(name string) (time.Time, error) {
 	text := v.field(name)
 	if text == "" {
-		return nil, nil
+		return time.Time{}, nil
 	}
-	day, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		return nil, api.Invalid(name, "%q is not a date; write it as 2027-01-31", text)
-	}
-	day = day.Add(24*time.Hour - time.Second)
-	return &day, nil
+	day, err := parseDay(name, text)
+	return dayEnd(day), err
 }
 
 var delegationsPanel = panel{
@@ -231,6 +223,10 @@ var delegationsPanel = panel{
 		}
 		gate := anyOf("gate", "Decides on", "", api.Gates...)
 		gate.Options[0].Label = "All four deliverables"
+		if len(to.Options) == 0 {
+			s.add(section{Title: "Delegate your decisions", Text: "You are the only active member; invite somebody first."})
+			return nil
+		}
 		s.add(section{Title: "Delegate your decisions", Forms: []form{{
 			Do: "delegate", Button: "Delegate",
 			Fields: []field{to, gate, textField("until", "Until").asKind("date").required(), textField("reason", "Reason")},
@@ -240,30 +236,23 @@ var delegationsPanel = panel{
 	actions: map[string]func(*visit, *sheet) error{
 		"delegate": func(v *visit, _ *sheet) error {
 			var in api.CreateDelegationInput
-			until, err := v.dayEnd("until")
-			if err != nil || until == nil {
-				return cmpError(err, "until", "choose until when")
+			until, err := v.enteredDayEnd("until")
+			if err != nil {
+				return err
 			}
-			in.Body.DelegateID, in.Body.ExpiresAt, in.Body.Reason = v.field("delegate"), *until, v.field("reason")
+			if until.IsZero() {
+				return api.Invalid("until", "choose the last day")
+			}
+			in.Body.DelegateID, in.Body.ExpiresAt, in.Body.Reason = v.field("delegate"), until, v.field("reason")
 			if g := v.field("gate"); g != "" {
 				in.Body.Gates = []api.Gate{api.Gate(g)}
 			}
-			_, err = do(v, api.CreateDelegation, &in)
-			return err
+			return call(v, api.CreateDelegation, &in)
 		},
 		"revoke": func(v *visit, _ *sheet) error {
-			_, err := do(v, api.RevokeDelegation, &api.DelegationInput{DelegationID: v.field("id")})
-			return err
+			return call(v, api.RevokeDelegation, &api.DelegationInput{DelegationID: v.field("id")})
 		},
 	},
-}
-
-// cmpError returns err, or a refusal of a field that is empty.
-func cmpError(err error, field, message string) error {
-	if err != nil {
-		return err
-	}
-	return api.Invalid(field, "%s", message)
 }
 
 var keysPanel = panel{
@@ -294,7 +283,7 @@ var keysPanel = panel{
 				Do: "create", Button: "Create", Fields: []field{
 					textField("name", "Name").required(),
 					textField("scopes", "Scopes").with("assessment:read, report:read").required().
-						hinted("Separated by commas, as in document:write. * is everything but deciding and managing keys, which have to be named."),
+						hinted("Separated by commas, such as document:write. * is everything but deciding and managing keys, which have to be named."),
 					textField("expires", "Expires").asKind("date").hinted("Never, if empty."),
 				},
 			}}})
@@ -304,9 +293,12 @@ var keysPanel = panel{
 	actions: map[string]func(*visit, *sheet) error{
 		"create": func(v *visit, s *sheet) error {
 			var in api.CreateAPIKeyInput
-			var err error
-			if in.Body.ExpiresAt, err = v.dayEnd("expires"); err != nil {
+			expires, err := v.enteredDayEnd("expires")
+			if err != nil {
 				return err
+			}
+			if !expires.IsZero() {
+				in.Body.ExpiresAt = &expires
 			}
 			in.Body.Name, in.Body.Scopes = v.field("name"), v.list("scopes")
 			made, err := do(v, api.CreateAPIKey, &in)
@@ -325,13 +317,12 @@ var keysPanel = panel{
 			return nil
 		},
 		"revoke": func(v *visit, _ *sheet) error {
-			_, err := do(v, api.RevokeAPIKey, &api.APIKeyInput{KeyID: v.field("id")})
-			return err
+			return call(v, api.RevokeAPIKey, &api.APIKeyInput{KeyID: v.field("id")})
 		},
 	},
 }
 
-const eventsHint = "Separated by commas, as in approval.requested, report.ready. All events, if empty."
+const eventsHint = "Separated by commas, such as approval.requested, report.ready. All events, if empty."
 
 var webhooksPanel = panel{
 	path: "settings/webhooks", title: "Webhooks", group: &settingsPages,
@@ -397,8 +388,7 @@ var webhooksPanel = panel{
 		"on":  func(v *visit, _ *sheet) error { return v.enableWebhook(true) },
 		"off": func(v *visit, _ *sheet) error { return v.enableWebhook(false) },
 		"delete": func(v *visit, _ *sheet) error {
-			_, err := do(v, api.DeleteWebhook, &api.WebhookInput{WebhookID: v.field("id")})
-			return err
+			return call(v, api.DeleteWebhook, &api.WebhookInput{WebhookID: v.field("id")})
 		},
 	},
 }
@@ -416,8 +406,7 @@ func switchName(on bool) string { return "Turn " + toggle(on) }
 func (v *visit) enableWebhook(on bool) error {
 	in := api.UpdateWebhookInput{WebhookInput: api.WebhookInput{WebhookID: v.field("id")}}
 	in.Body.Enabled = &on
-	_, err := do(v, api.UpdateWebhook, &in)
-	return err
+	return call(v, api.UpdateWebhook, &in)
 }
 
 var webhookPanel = panel{
@@ -439,10 +428,9 @@ var webhookPanel = panel{
 	},
 	actions: map[string]func(*visit, *sheet) error{
 		"again": func(v *visit, _ *sheet) error {
-			_, err := do(v, api.Redeliver, &api.DeliveryInput{
+			return call(v, api.Redeliver, &api.DeliveryInput{
 				WebhookInput: api.WebhookInput{WebhookID: v.r.PathValue("id")}, DeliveryID: v.field("id"),
 			})
-			return err
 		},
 	},
 }
@@ -500,12 +488,16 @@ var alertsPanel = panel{
 		if err != nil {
 			return err
 		}
-		metric := field{Name: "metric", Label: "Metric", Kind: "select"}
+		var own, others []option
 		for _, m := range metrics {
-			if !slices.ContainsFunc(metric.Options, func(o option) bool { return o.Value == m.Name }) {
-				metric.Options = append(metric.Options, option{m.Name, prose.Humanize(m.Name)})
+			if o := (option{m.Name, prose.Label(m.Name)}); strings.HasPrefix(m.Name, "organization_") {
+				own = append(own, o)
+			} else {
+				others = append(others, o)
 			}
 		}
+		// A metric is listed once for each combination of its labels.
+		metric := field{Name: "metric", Label: "Metric", Kind: "select", Options: slices.Compact(append(own, others...))}
 		s.add(section{Title: "Add a rule", Forms: []form{{
 			Do: "create", Button: "Add", Fields: []field{
 				textField("name", "Name").required(), metric,
@@ -524,14 +516,12 @@ var alertsPanel = panel{
 			if err := json.Unmarshal([]byte(v.field("threshold")), &in.Body.Threshold); err != nil {
 				return api.Invalid("threshold", "%q is not a number", v.field("threshold"))
 			}
-			_, err := do(v, api.CreateAlert, &in)
-			return err
+			return call(v, api.CreateAlert, &in)
 		},
 		"on":  func(v *visit, _ *sheet) error { return v.enableAlert(true) },
 		"off": func(v *visit, _ *sheet) error { return v.enableAlert(false) },
 		"delete": func(v *visit, _ *sheet) error {
-			_, err := do(v, api.DeleteAlert, &api.AlertInput{AlertID: v.field("id")})
-			return err
+			return call(v, api.DeleteAlert, &api.AlertInput{AlertID: v.field("id")})
 		},
 	},
 }
@@ -553,6 +543,5 @@ func numberOrEmpty(f *float64) string {
 func (v *visit) enableAlert(on bool) error {
 	in := api.UpdateAlertInput{AlertInput: api.AlertInput{AlertID: v.field("id")}}
 	in.Body.Enabled = &on
-	_, err := do(v, api.UpdateAlert, &in)
-	return err
+	return call(v, api.UpdateAlert, &in)
 }

@@ -337,7 +337,7 @@ func (v *visit) complain(err error, show func() error) error {
 	if e.Code == api.CodeInternal {
 		return err
 	}
-	v.status, v.complaint = e.HTTPStatus(), sentence(e.Message)
+	v.status, v.complaint, v.notice = e.HTTPStatus(), sentence(e.Message), ""
 	return show()
 }
 
@@ -389,6 +389,12 @@ func WriteStopping(w http.ResponseWriter, r *http.Request) {
 // do calls an operation for the visitor.
 func do[I, O any](v *visit, op api.Op[I, O], in *I) (*O, error) {
 	return client.Do(v.r.Context(), v.client, op, in)
+}
+
+// call calls an operation whose answer is not needed.
+func call[I, O any](v *visit, op api.Op[I, O], in *I) error {
+	_, err := do(v, op, in)
+	return err
 }
 
 // all returns all records of a list. The input's paging is set with setPaging.

@@ -36,9 +36,9 @@ var newAssessmentPanel = panel{
 			return err
 		}
 		second, third := first, first
-		second.Name, second.Label, second.Options = "framework2", "A second framework", append(choices(option{"", "None"}),
-			first.Options[1:]...)
-		third.Name, third.Label, third.Options = "framework3", "A third framework", second.Options
+		more := append(choices(option{"", "None"}), first.Options[1:]...)
+		second.Name, second.Label, second.Options = "framework2", "A second framework", more
+		third.Name, third.Label, third.Options = "framework3", "A third framework", more
 		earlier := field{Name: "from", Label: "Continue an earlier assessment", Kind: "select", Options: choices(option{"", "No"})}
 		l, err := do(v, api.ListAssessments, &api.AssessmentsInput{Paging: api.Paging{Limit: api.MaxListLimit}, Sort: "-updated_at"})
 		if err != nil {
@@ -49,8 +49,8 @@ var newAssessmentPanel = panel{
 		}
 		s.Crumbs = []link{{Text: "Home"}}
 		s.add(section{Forms: []form{{Do: "create", Button: "Create, then add documents", Fields: []field{
-			textField("name", "Name").required().hinted("As in Acme 2027."), textField("client",
-				"Organization that is assessed").hinted("It is named on reports."),
+			textField("name", "Name").required().hinted("For example, Acme 2027."),
+			textField("client", "Organization that is assessed").hinted("It is named on reports."),
 			first, second, third, textField("due", "Due").asKind("date"), earlier,
 		}}}})
 		return nil
@@ -155,11 +155,6 @@ func (v *visit) answerScript(err error) error {
 	return err
 }
 
-func call[I, O any](v *visit, op api.Op[I, O], in *I) error {
-	_, err := do(v, op, in)
-	return err
-}
-
 var scopePanel = panel{
 	path: "assessments/{id}/scope", title: "Scope",
 	show: func(v *visit, s *sheet) error {
@@ -248,16 +243,10 @@ func scopeLists(scope *api.Scope) []field {
 	}{
 		{"systems", "Systems", scope.Systems},
 		{"locations", "Locations", scope.Locations},
-		{
-			"business_units", "Business units",
-			scope.BusinessUnits,
-		},
+		{"business_units", "Business units", scope.BusinessUnits},
 		{"processes", "Processes", scope.Processes},
 		{"legal_entities", "Legal entities", scope.LegalEntities},
-		{
-			"data_types", "Data",
-			scope.DataTypes,
-		},
+		{"data_types", "Data", scope.DataTypes},
 		{"third_parties", "Third parties", scope.ThirdParties},
 		{"exclusions", "Exclusions", scope.Exclusions},
 		{"assumptions", "Assumptions", scope.Assumptions},
