@@ -1,11 +1,11 @@
 package cli
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // gateNouns maps each gate to the name of the command for its deliverable.
@@ -43,7 +43,7 @@ func formatPercent(p *float64) string {
 	if p == nil {
 		return "not available yet"
 	}
-	return fmt.Sprintf("%.1f%%", *p)
+	return prose.Decimal(*p) + "%"
 }
 
 // formatPercentWithFormula returns a percentage followed by the formula that it was calculated with.
@@ -58,7 +58,7 @@ func formatScore(p *float64) string {
 	if p == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%.2f", *p)
+	return prose.Decimal(*p)
 }
 
 func yesNo(b bool) string {

@@ -510,7 +510,7 @@ func (o *overview) renderTotals(p *draw.Page) {
 	if s.Controls > 0 {
 		p.AddTitle("Coverage")
 		if s.CompliancePct != nil {
-			p.AddText(draw.Plain, fmt.Sprintf("%.1f%%  %s", *s.CompliancePct, s.ComplianceFormula))
+			p.AddText(draw.Plain, prose.Decimal(*s.CompliancePct)+"%  "+s.ComplianceFormula)
 		}
 		for _, b := range []struct {
 			word api.Implementation
@@ -545,7 +545,7 @@ func (o *overview) renderTotals(p *draw.Page) {
 		p.AddText(style, fmt.Sprintf("%d open, %d overdue, %d completed of %d", plan.Open, plan.Overdue, plan.Completed, plan.Items))
 	}
 	if s.MaturityAvg != nil {
-		p.AddTitle("Maturity %.2f of 5", *s.MaturityAvg)
+		p.AddTitle("Maturity %s of 5", prose.Decimal(*s.MaturityAvg))
 		if m := o.data.maturity; m != nil {
 			for _, d := range m.Domains {
 				if d.WeightedMean != nil {
@@ -553,7 +553,7 @@ func (o *overview) renderTotals(p *draw.Page) {
 						draw.Line{
 							{Text: fmt.Sprintf("%-5s", d.DomainCode)},
 							{Text: draw.Bar(*d.WeightedMean, 5, min(20, p.Width()/3)), Style: draw.Blue},
-							{Text: fmt.Sprintf(" %.2f  ", *d.WeightedMean)},
+							{Text: " " + prose.Decimal(*d.WeightedMean) + "  "},
 							{Text: d.DomainName, Style: draw.Dim},
 						},
 					)

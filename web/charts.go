@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // radar is a chart of the maturity of domains: one axis each, from 0 in the middle to level 5. Points are coordinates
@@ -61,10 +62,10 @@ func (v *visit) maturityByDomain(assessmentID string) ([]domainRow, *radar, erro
 		if d.Mean == nil {
 			continue
 		}
-		row := domainRow{Code: d.DomainCode, Name: d.DomainName, Mean: fmt.Sprintf("%.1f", *d.Mean), Percent: int(*d.Mean * 20)}
+		row := domainRow{Code: d.DomainCode, Name: d.DomainName, Mean: prose.Decimal(*d.Mean), Percent: int(*d.Mean * 20)}
 		target := 0.0
 		if d.TargetMean != nil {
-			target, row.Target = *d.TargetMean, fmt.Sprintf("%.1f", *d.TargetMean)
+			target, row.Target = *d.TargetMean, prose.Decimal(*d.TargetMean)
 		}
 		rows, means, targets = append(rows, row), append(means, *d.Mean), append(targets, target)
 	}

@@ -30,6 +30,9 @@ func GroupThousands(n int) string {
 	return sign + s
 }
 
+// Decimal formats a figure, such as a mean or a percentage, with one decimal. All such figures are shown this way.
+func Decimal(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
+
 // JoinAnd lists words as "a, b and c".
 func JoinAnd(words []string) string { return joinLast(words, " and ") }
 

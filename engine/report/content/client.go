@@ -56,14 +56,14 @@ func (v *Report) answerTiles() block.Facts {
 	f := block.Facts{Tiles: true}
 	f.Add("Overall", block.Text(prose.Capitalize(p.Rating)))
 	if p.CompliancePct != nil {
-		f.Add("Shown in place", block.Text(wording.Decimal(*p.CompliancePct)+"%"))
+		f.Add("Shown in place", block.Text(prose.Decimal(*p.CompliancePct)+"%"))
 	}
 	if p.Maturity != nil {
 		label := "Maturity (of 5)"
 		if p.Target != nil {
-			label = "Maturity; target " + wording.Decimal(*p.Target)
+			label = "Maturity; target " + prose.Decimal(*p.Target)
 		}
-		f.Add(label, block.Text(wording.Decimal(*p.Maturity)))
+		f.Add(label, block.Text(prose.Decimal(*p.Maturity)))
 	}
 	if v.Gap != nil {
 		f.Add("Critical and high findings", block.Number(p.Critical+p.High))
@@ -277,9 +277,9 @@ func (v *Report) postureSection() []block.Block {
 // maturityMessage returns what the radar chart shows, as its title.
 func (v *Report) maturityMessage() string {
 	m := v.MaturitySummary.Overall
-	s := fmt.Sprintf("Maturity is %s of 5", wording.Decimal(*m.Mean))
+	s := fmt.Sprintf("Maturity is %s of 5", prose.Decimal(*m.Mean))
 	if m.TargetMean != nil {
-		s += ", the target " + wording.Decimal(*m.TargetMean)
+		s += ", the target " + prose.Decimal(*m.TargetMean)
 	}
 	if far := v.maturityGaps(); len(far) > 0 {
 		s += "; " + wording.OrDefault(far[0].DomainName, far[0].DomainCode) + " is furthest from it"
@@ -320,8 +320,8 @@ func (v *Report) maturityGapTable() block.Table {
 		name := wording.OrDefault(d.DomainName, v.domainLabel(d.DomainCode))
 		row := domainMaturityRow(d, name)
 		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
-			block.UserText(name), block.Text(wording.Decimal(*d.Mean)), block.Text(wording.Decimal(*d.TargetMean)),
-			block.Text(wording.Decimal(*d.TargetMean - *d.Mean)), row.Cells[len(row.Cells)-1],
+			block.UserText(name), block.Text(prose.Decimal(*d.Mean)), block.Text(prose.Decimal(*d.TargetMean)),
+			block.Text(prose.Decimal(*d.TargetMean - *d.Mean)), row.Cells[len(row.Cells)-1],
 		}})
 	}
 	if more := len(gaps) - maxMaturityGaps; more > 0 {
@@ -358,9 +358,9 @@ func (v *Report) profileCard(d *DomainProfile) block.Card {
 	var f block.Facts
 	line := fmt.Sprintf("%s: %s.", prose.Count(d.Applicable, "measure applies", "measures apply"), strings.Join(counts, ", "))
 	if d.Maturity != nil {
-		line += fmt.Sprintf(" Maturity %s", wording.Decimal(*d.Maturity))
+		line += fmt.Sprintf(" Maturity %s", prose.Decimal(*d.Maturity))
 		if d.Target != nil {
-			line += ", target " + wording.Decimal(*d.Target)
+			line += ", target " + prose.Decimal(*d.Target)
 		}
 		line += "."
 	}

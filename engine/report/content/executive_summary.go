@@ -144,7 +144,7 @@ func (v *Report) describeControls() string {
 		)
 	}
 	if v.Summary.CompliancePct != nil {
-		s += fmt.Sprintf(" Overall compliance is %s%%", wording.Decimal(*v.Summary.CompliancePct))
+		s += fmt.Sprintf(" Overall compliance is %s%%", prose.Decimal(*v.Summary.CompliancePct))
 		if v.Summary.ComplianceFormula != "" {
 			s += ", calculated as " + strings.TrimSuffix(v.Summary.ComplianceFormula, ".")
 		}
@@ -202,15 +202,15 @@ func (v *Report) describeMaturity() string {
 		return "Maturity could not be rated because no control has evidence to rate."
 	}
 	s := fmt.Sprintf("Average maturity is %s out of 5, based on the %s of %s with evidence",
-		wording.Decimal(*m.Overall.Mean), prose.GroupThousands(m.Overall.Assessed), prose.Count(m.Overall.Controls, "control", "controls"))
+		prose.Decimal(*m.Overall.Mean), prose.GroupThousands(m.Overall.Assessed), prose.Count(m.Overall.Controls, "control", "controls"))
 	if m.Overall.TargetMean != nil {
-		s += "; the target is " + wording.Decimal(*m.Overall.TargetMean)
+		s += "; the target is " + prose.Decimal(*m.Overall.TargetMean)
 	}
 	s += "."
 	if weak := weakestDomains(m.Domains, 3); len(weak) > 0 && len(m.Domains) > 1 {
 		names := make([]string, len(weak))
 		for i, d := range weak {
-			names[i] = fmt.Sprintf("%s (%s)", wording.OrDefault(d.DomainName, v.domainLabel(d.DomainCode)), wording.Decimal(*d.Mean))
+			names[i] = fmt.Sprintf("%s (%s)", wording.OrDefault(d.DomainName, v.domainLabel(d.DomainCode)), prose.Decimal(*d.Mean))
 		}
 		s += " It is lowest in " + prose.JoinAnd(names) + "."
 	}

@@ -112,11 +112,11 @@ func domainMaturityRow(d api.DomainMaturity, name string) block.Row {
 	b := &block.Bar{Label: name + ": not assessed", Max: float64(maxLevel), Mark: -1}
 	if d.Mean != nil {
 		b.Parts = []block.BarPart{{Fill: "level", Value: *d.Mean}}
-		b.Label = fmt.Sprintf("%s: %s of 5", name, wording.Decimal(*d.Mean))
+		b.Label = fmt.Sprintf("%s: %s of 5", name, prose.Decimal(*d.Mean))
 	}
 	if d.TargetMean != nil {
 		b.Mark = *d.TargetMean
-		b.Label += ", target " + wording.Decimal(*d.TargetMean)
+		b.Label += ", target " + prose.Decimal(*d.TargetMean)
 	}
 	lowest := "–"
 	if d.Minimum != nil {
@@ -124,7 +124,7 @@ func domainMaturityRow(d api.DomainMaturity, name string) block.Row {
 	}
 	target := "–"
 	if d.TargetMean != nil {
-		target = wording.Decimal(*d.TargetMean)
+		target = prose.Decimal(*d.TargetMean)
 	}
 	title := block.Cell{{Text: name, UserText: true}}
 	if d.DomainCode != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/drawing"
-	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // radarAxes is the maximum number of axes in a radar chart. Readers could not tell more of them apart.
@@ -111,9 +111,9 @@ func radarChart(domains []api.DomainMaturity) (block.Picture, bool) {
 		l = drawing.FitLabel(l, 70)
 		l.FullText = m.DomainName
 		d.Add(l)
-		s := fmt.Sprintf("%s %s: %s of 5", m.DomainCode, m.DomainName, wording.Decimal(*m.Mean))
+		s := fmt.Sprintf("%s %s: %s of 5", m.DomainCode, m.DomainName, prose.Decimal(*m.Mean))
 		if m.TargetMean != nil {
-			s += ", target " + wording.Decimal(*m.TargetMean)
+			s += ", target " + prose.Decimal(*m.TargetMean)
 		}
 		descriptions = append(descriptions, s)
 	}

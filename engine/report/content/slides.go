@@ -245,7 +245,7 @@ func (v *Report) maturitySlide() Slide {
 		chart.Rows = append(chart.Rows, workbook.ChartRow{
 			Name: prose.Truncate(name, 26), Values: []*float64{roundedPointer(d.Mean), roundedPointer(d.TargetMean)},
 		})
-		text = append(text, fmt.Sprintf("%s %s of 5", name, wording.Decimal(*d.Mean)))
+		text = append(text, fmt.Sprintf("%s %s of 5", name, prose.Decimal(*d.Mean)))
 	}
 	out.Chart, out.ChartText = &chart, strings.Join(text, "; ")+"."
 	return out

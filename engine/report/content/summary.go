@@ -9,6 +9,7 @@ import (
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/wording"
 	"github.com/scf-service/service/internal/lazyregexp"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // maxTopFindings is the maximum number of findings in the summary. The gap analysis section contains all of
@@ -54,14 +55,14 @@ func (v *Report) keyFigureTiles() block.Facts {
 		f.Add("Controls in the catalog", block.Number(v.Catalog.Counts.Controls))
 	}
 	if v.Summary.CompliancePct != nil {
-		f.Add("Compliance", block.Text(wording.Decimal(*v.Summary.CompliancePct)+"%"))
+		f.Add("Compliance", block.Text(prose.Decimal(*v.Summary.CompliancePct)+"%"))
 	}
 	if v.Gap != nil {
 		f.Add("Findings", block.Number(len(v.Findings)))
 		f.Add("Critical or high", block.Number(countGrave(v.Findings)))
 	}
 	if m := v.MaturitySummary; m != nil && m.Overall.Mean != nil {
-		f.Add("Maturity (of 5)", block.Text(wording.Decimal(*m.Overall.Mean)))
+		f.Add("Maturity (of 5)", block.Text(prose.Decimal(*m.Overall.Mean)))
 	}
 	if v.POAM != nil {
 		f.Add("Open plan items", block.Number(v.openActions()))

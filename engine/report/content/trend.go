@@ -98,7 +98,7 @@ func (t *Trend) describe() string {
 	s := fmt.Sprintf("since %s (%s), %s improved and %s slipped", t.Earlier, t.AsOf,
 		prose.Count(len(t.Improved), "measure", "measures"), prose.GroupThousands(len(t.Slipped)))
 	if a, b := t.CompliancePct[0], t.CompliancePct[1]; a != nil && b != nil {
-		s += fmt.Sprintf("; shown in place went from %s%% to %s%%", wording.Decimal(*a), wording.Decimal(*b))
+		s += fmt.Sprintf("; shown in place went from %s%% to %s%%", prose.Decimal(*a), prose.Decimal(*b))
 	}
 	if t.Added+t.Removed > 0 {
 		s += fmt.Sprintf("; %s new in scope and %s no longer",
@@ -165,7 +165,7 @@ func (v *Report) trendSection() []block.Block {
 		if p == nil {
 			return "–"
 		}
-		return wording.Decimal(*p) + unit
+		return prose.Decimal(*p) + unit
 	}
 	row("Shown in place", pct(t.CompliancePct[0], "%"), pct(t.CompliancePct[1], "%"))
 	row("Maturity (of 5)", pct(t.Maturity[0], ""), pct(t.Maturity[1], ""))

@@ -73,15 +73,12 @@ func Percent(part, whole int) string {
 	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(whole))
 }
 
-// Decimal formats a figure, such as a mean or a percentage, with one decimal. Reports show all such figures this way.
-func Decimal(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
-
 // MeanOrNotAssessed formats a mean, which is nil if nothing was assessed.
 func MeanOrNotAssessed(f *float64) string {
 	if f == nil {
 		return "not assessed"
 	}
-	return Decimal(*f)
+	return prose.Decimal(*f)
 }
 
 // LowerFirst returns s with its first letter in lower case, as within a sentence.
