@@ -24,6 +24,7 @@
       const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
       if (!answer.ok || answer.redirected || entering()) return;
       const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
+      for (const kept of main.querySelectorAll("[data-kept]")) next.querySelector("#" + kept.id)?.replaceWith(kept);
       main.replaceChildren(...next.childNodes);
       localTimes(main);
     };
@@ -49,7 +50,7 @@
     let added = 0, refused = 0, running = 0, paused = 0;
     const tell = () => {
       state.textContent = `${added} added, ${refused} refused, ${waiting.length + running} to go` +
-        (paused > Date.now() ? "; waiting a moment, because that were many files in a minute" : "");
+        (paused > Date.now() ? "; waiting a moment, because there were too many files in a minute" : "");
     };
     const enqueue = (file, path) => {
       queue.hidden = false;
