@@ -185,6 +185,14 @@ func RateLimited(seconds int) *Error {
 // retried, or 0 for other errors.
 func (e *Error) RetryAfter() int { return e.retryAfter }
 
+// Unavailable returns an INTERNAL_ERROR with the status 503: something that the service needs is not available, and the request
+// may be repeated after this many seconds.
+func Unavailable(seconds int, format string, args ...any) *Error {
+	e := Internal(format, args...)
+	e.status, e.retryAfter = http.StatusServiceUnavailable, seconds
+	return e
+}
+
 // RequestLimit returns the number of requests per minute that the server allows, or 0 if unknown.
 func (e *Error) RequestLimit() int { return e.requestLimit }
 

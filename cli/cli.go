@@ -40,6 +40,8 @@ type Target struct {
 	// Embedder is an embedding model used in addition to the built-in one, given as ollama/NAME or
 	// openai/NAME. EmbedderURL is the URL of its server.
 	Embedder, EmbedderURL string
+	// Store is as in ServeOptions.
+	Store string
 	// AllowSharedData permits opening a data folder that other users of the machine can change.
 	AllowSharedData bool
 	// InsecureHTTP allows unencrypted http:// connections to other machines.

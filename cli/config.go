@@ -143,6 +143,7 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 	}
 	a.flags.Embedder, a.flags.EmbedderURL = v.GetString("embedder"), v.GetString("embedder-url")
 	a.config = v
+	a.flags.Store = a.configuredSetting("store")
 	shared, err := parseSharedData(a.configuredSettingValues(allowSharedData))
 	if err != nil {
 		return err

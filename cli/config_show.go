@@ -179,15 +179,19 @@ func (a *app) settingFromContext(key string) (string, bool) {
 
 // redactPassword returns a URL with its password masked. Other values are returned unchanged.
 func redactPassword(value string) string {
-	if !strings.Contains(value, "@") {
+	if !strings.Contains(value, "@") && !strings.Contains(value, "password=") {
 		return value
 	}
 	u, err := url.Parse(value)
 	if err != nil && strings.Contains(value, "://") {
 		return hiddenValue // it can't be parsed, so hide all of it
 	}
-	if err != nil || u.User == nil {
+	if err != nil || u.User == nil && !u.Query().Has("password") {
 		return value
+	}
+	if q := u.Query(); q.Has("password") {
+		q.Set("password", "xxxxx")
+		u.RawQuery = q.Encode()
 	}
 	return u.Redacted()
 }

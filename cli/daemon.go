@@ -24,6 +24,8 @@ import (
 type ServeOptions struct {
 	// Data is the folder of the store; empty for the default folder.
 	Data string
+	// Store is the URL of the database, postgres://…; empty for a file in the data folder.
+	Store string
 	// Embedder and EmbedderURL are as in a Target.
 	Embedder, EmbedderURL string
 	// Listen holds addresses as host:port or unix:/path. If it is empty, the daemon uses the sockets
@@ -90,6 +92,7 @@ const (
 // (SERVICE_TLS_CERT for tls-cert) or the configuration file.
 var daemonSettings = []struct{ key, usage, byDefault string }{
 	{"listen", "address to listen on: host:port or unix:/path; repeat for several", DefaultListen},
+	{"store", "database for all records, postgres://USER@HOST/DATABASE, instead of a file in the data folder", ""},
 	{"tls-cert", "certificate chain, PEM; reloaded when it changes or on SIGHUP", ""},
 	{"tls-key", "private key of the certificate, PEM", ""},
 	{"public-url", "public URL of the service, if it differs from the listen address", ""},
@@ -149,10 +152,16 @@ several values with commas) and a key of the configuration file. For containers,
 SERVICE_ADMIN_EMAIL, SERVICE_ADMIN_PASSWORD (or SERVICE_ADMIN_PASSWORD_FILE) and
 SERVICE_ORG create the first admin and organization at startup, if there are none.
 
+With --store, the records are in PostgreSQL, and several daemons can share them, each with a
+data folder of its own. The password belongs in a file (passfile=FILE in the URL, in the
+format of .pgpass), in PGPASSWORD, or in SERVICE_STORE, not in the flag, which other users of
+the machine can see. Commands without a daemon read SERVICE_STORE too.
+
 The rate limit categories are ` + formatRateCategories() + `.`,
 		Example: `  service daemon
   service daemon --listen 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem
   service daemon --listen unix:/run/service/web.sock --public-url https://grc.acme.example
+  service daemon --store 'postgres://grc@db.internal/grc?sslmode=verify-full'
   service daemon --backup-every 24h --backup-to /backup --backup-keep 14
   service daemon --rate-limit default=600 --rate-limit search=0 --log-format json`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runDaemon(cmd) },
@@ -219,6 +228,7 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 	}
 	o = ServeOptions{
 		Data:          a.flags.Data,
+		Store:         firstValue("store"),
 		Embedder:      a.flags.Embedder,
 		EmbedderURL:   a.flags.EmbedderURL,
 		Listen:        a.daemonSettingValues(cmd, "listen"),
@@ -233,6 +243,9 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 		),
 		AllowedHosts:    a.daemonSettingValues(cmd, "allowed-host"),
 		ShutdownTimeout: defaultShutdownTimeout,
+	}
+	if err := validateStore(o.Store, cmd.Flags().Changed("store")); err != nil {
+		return o, err
 	}
 	for _, l := range o.Listen {
 		if err := validateListenAddress("listen", l); err != nil {
@@ -314,6 +327,32 @@ func (a *app) daemonSettingValues(cmd *cobra.Command, key string) []string {
 		return splitCommas(all)
 	}
 	return a.configuredSettingValues(key)
+}
+
+// configuredSetting returns the value of a setting with one value, or "".
+func (a *app) configuredSetting(key string) string {
+	if v := a.configuredSettingValues(key); len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+// validateStore checks the URL of a database. A flag must not contain a password. Errors don't contain the URL, because it
+// may contain one.
+func validateStore(address string, isFlag bool) error {
+	if address == "" {
+		return nil
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return usageError("--store is not the URL of a database; write it as postgres://USER@HOST/DATABASE?sslmode=verify-full")
+	}
+	if _, has := u.User.Password(); isFlag && (has || u.Query().Has("password")) {
+		return usageError("--store contains a password, which other users of this machine could see in the list of processes; " +
+			"put it in a file and its path in the URL (passfile=FILE, in the format HOST:PORT:DATABASE:USER:PASSWORD), " +
+			"in the variable PGPASSWORD, or the whole URL in SERVICE_STORE")
+	}
+	return nil
 }
 
 // configuredSettingValues returns the values of a setting from its environment variable or, if that isn't

@@ -9,6 +9,19 @@ import (
 	"github.com/scf-service/service/store"
 )
 
+// retryUnavailableAfter is how many seconds a client is asked to wait before it repeats a request that failed because the
+// database or the files were not available.
+const retryUnavailableAfter = 5
+
+// unavailableMessage returns what a caller sees of an ErrUnavailable: without its cause, which names hosts of the operator.
+func unavailableMessage(err error) string {
+	var known interface{ PublicMessage() string }
+	if errors.As(err, &known) {
+		return known.PublicMessage()
+	}
+	return store.ErrUnavailable.Error()
+}
+
 // ToAPIError converts an error to the one the caller sees. Internal errors stay hidden behind a
 // general message; damage and a full disk do not.
 func ToAPIError(err error) *api.Error {
@@ -27,6 +40,8 @@ func ToAPIError(err error) *api.Error {
 		return api.Internal("%v; previously stored data is unchanged", err).WithCause(err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
 		return api.Internal("the disk is full; free some space and try again: %v", err).WithCause(err)
+	case errors.Is(err, store.ErrUnavailable):
+		return api.Unavailable(retryUnavailableAfter, "%s", unavailableMessage(err)).WithCause(err)
 	case errors.Is(err, store.ErrClosed):
 		return api.Internal("the program is shutting down; try again").WithCause(err)
 	case errors.Is(err, context.Canceled):

@@ -284,7 +284,13 @@ func (a *backupWriter) takeSnapshot(ctx context.Context, path string) error {
 	err := files.WriteTemp(path, 0o600, func(w io.Writer) (err error) {
 		counted := &countingWriter{w: w}
 		err = a.db.View(ctx, func(tx *Tx) (err error) {
-			if a.manifest.Tables, err = writeRecords(ctx, tx.kv.driver, counted, check); err != nil {
+			records := tx.kv.driver
+			if tx.kv.withoutTotal {
+				if records, err = computeTotal(ctx, records); err != nil {
+					return err
+				}
+			}
+			if a.manifest.Tables, err = writeRecords(ctx, records, counted, check); err != nil {
 				return err
 			}
 			return a.readReferences(tx)

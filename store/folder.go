@@ -61,6 +61,15 @@ func missingDatabaseError(dir, trace string) error {
 		ErrCorrupt, filepath.Join(dir, fileDatabase), trace)
 }
 
+// emptyDatabaseError returns the error of an empty database in a folder that had another one.
+func (db *DB) emptyDatabaseError(trace string) error {
+	if db.soleWriter {
+		return missingDatabaseError(db.dir, trace)
+	}
+	return fmt.Errorf("%w: the database is empty, but %s in %s shows that this folder belongs to another one; choose a new data folder, "+
+		"or copy the records to the database with `service store copy`", ErrExists, trace, db.dir)
+}
+
 // openDatabase opens service.db, or creates it in an unused folder.
 func openDatabase(ctx context.Context, o Options) (*bolt.DB, error) {
 	path := filepath.Join(o.Dir, fileDatabase)
@@ -97,6 +106,17 @@ func openDatabase(ctx context.Context, o Options) (*bolt.DB, error) {
 	return driver, nil
 }
 
+// prepareSharedFolder creates the folders that a store needs beside a database elsewhere. It refuses a folder with a
+// database of its own, whose files belong to that.
+func prepareSharedFolder(dir string) error {
+	path := filepath.Join(dir, fileDatabase)
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%w: %s has a database of its own, %s, but another one was given; choose another data folder, or leave out that database",
+			ErrExists, dir, fileDatabase)
+	}
+	return createDataFolders(dir)
+}
+
 const maxIDSize = 1 << 10 // bytes of fileID
 
 // checkOrWriteFolderID returns an error if the database belongs to another folder, as its ID shows. If the
@@ -110,6 +130,10 @@ func (db *DB) checkOrWriteFolderID() error {
 	case id == db.meta.ID:
 		return nil
 	case id != "":
+		if !db.soleWriter {
+			return fmt.Errorf("%w: the data folder %s belongs to another database: its ID is %q, and %s contains %.80q; choose another data folder, "+
+				"or, if you moved the records there on purpose, delete that file", ErrExists, db.dir, db.meta.ID, path, id)
+		}
 		return fmt.Errorf("%w: %s is the database of another data folder, or an older one of this folder: its ID is %q, and %s contains %.80q; put back this folder's own "+
 			"database or restore a backup of the whole folder; if you exchanged the database on purpose, delete %[4]s",
 			ErrCorrupt, filepath.Join(db.dir, fileDatabase), db.meta.ID, path, id)

@@ -63,7 +63,7 @@ func incrementUUID(id string) (string, bool) {
 
 // saveLastID stores the last issued ID if this transaction issued one.
 func (tx *Tx) saveLastID() error {
-	if !tx.idIssued {
+	if !tx.idIssued || !tx.db.soleWriter { // several writers would be in conflict over it; their clocks are the database's
 		return nil
 	}
 	return tx.putMeta(lastIDKey, tx.db.idGenerator.lastIssued())

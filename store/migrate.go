@@ -33,10 +33,14 @@ func (db *DB) createOrMigrate(ctx context.Context) error {
 	want := db.schema.Version()
 	if fresh {
 		if trace := traceOfDatabase(db.dir); trace != "" {
-			return missingDatabaseError(db.dir, trace)
+			return db.emptyDatabaseError(trace)
 		}
-		if err := db.createDatabase(ctx, want); err != nil {
+		created, err := db.createDatabase(ctx, want)
+		if err != nil {
 			return err
+		}
+		if !created { // by another process meanwhile
+			return db.createOrMigrate(ctx)
 		}
 		return db.checkOrWriteFolderID()
 	}
@@ -58,7 +62,11 @@ func (db *DB) createOrMigrate(ctx context.Context) error {
 	case db.meta.Schema == want && current:
 		return nil
 	case db.meta.Schema == want:
-		return db.applyMigration(ctx, Migration{Version: want}, true)
+		err := db.applyMigration(ctx, Migration{Version: want}, true)
+		if errors.Is(err, errMigratedMeanwhile) {
+			return db.createOrMigrate(ctx)
+		}
+		return err
 	}
 	if _, err := db.backUpBefore(ctx, fmt.Sprintf("schema-%d", want)); err != nil {
 		return err
@@ -67,7 +75,10 @@ func (db *DB) createOrMigrate(ctx context.Context) error {
 		if m.Version <= db.meta.Schema {
 			continue
 		}
-		if err := db.applyMigration(ctx, m, m.Version == want); err != nil {
+		switch err := db.applyMigration(ctx, m, m.Version == want); {
+		case errors.Is(err, errMigratedMeanwhile):
+			return db.createOrMigrate(ctx)
+		case err != nil:
 			return fmt.Errorf("migration %d (%s) failed, the database stays at %d: %w", m.Version, m.Name, db.meta.Schema, err)
 		}
 		db.log.InfoContext(ctx, "migrated", "schema", m.Version, "name", m.Name)
@@ -147,7 +158,7 @@ func (db *DB) loadMeta(ctx context.Context) (fresh, current bool, err error) {
 		if db.meta.Format < formatWithPlainBlobs {
 			return nil
 		}
-		if _, found, err := tx.kv.total(); err != nil || !found {
+		if _, found, err := tx.kv.total(); db.soleWriter && (err != nil || !found) {
 			return cmp.Or(err, fmt.Errorf("%s: %w; restore a backup", filepath.Join(db.dir, fileDatabase), errWrongTotal))
 		}
 		if db.meta.Format == formatVersion && db.meta.Schema == db.schema.Version() {
@@ -176,22 +187,29 @@ func (db *DB) loadUncheckedMeta(tx *Tx) bool {
 	return true
 }
 
-// createDatabase initializes a new database.
-func (db *DB) createDatabase(ctx context.Context, version int) error {
+// createDatabase initializes a new database. created is false if another process has done so meanwhile.
+func (db *DB) createDatabase(ctx context.Context, version int) (created bool, err error) {
 	// Two random IDs have more entropy than a seal needs.
 	m := databaseMeta{Format: formatVersion, Schema: version, Created: db.clock().UTC(), Secret: db.newID() + db.newID(), ID: db.newID()}
-	err := db.Update(ctx, func(tx *Tx) error {
+	err = db.Update(ctx, func(tx *Tx) error {
+		exists, err := tx.getMeta(metaKey, &databaseMeta{})
+		if created = !exists; err != nil || exists {
+			return err
+		}
 		if err := tx.putMeta(metaKey, m); err != nil {
 			return err
 		}
-		_, err := db.tables.rebuildStaleIndexes(ctx, tx)
+		_, err = db.tables.rebuildStaleIndexes(ctx, tx)
 		return err
 	})
-	if err == nil {
+	if err == nil && created {
 		db.meta = m
 	}
-	return err
+	return created, err
 }
+
+// errMigratedMeanwhile is the error of applyMigration if another process has migrated the database.
+var errMigratedMeanwhile = errors.New("another process has migrated the database")
 
 // applyMigration runs one migration in a transaction, which also stores the new version. If it is the last
 // migration, the transaction then rebuilds the indexes and has the figures of all assessments computed again.
@@ -200,6 +218,13 @@ func (db *DB) applyMigration(ctx context.Context, m Migration, last bool) error 
 	next.Schema, next.Format = m.Version, formatVersion
 	var rebuilt []string
 	err := db.Update(ctx, func(tx *Tx) error {
+		var now databaseMeta
+		if _, err := tx.getMeta(metaKey, &now); err != nil {
+			return err
+		}
+		if now.Schema != db.meta.Schema {
+			return errMigratedMeanwhile
+		}
 		if m.Apply != nil {
 			if err := m.Apply(ctx, tx); err != nil {
 				return err

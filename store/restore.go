@@ -475,6 +475,9 @@ func (u *unpacked) copyRecords(ctx context.Context, to Driver) error {
 				return err
 			}
 			for r, err := range allRecords(source) {
+				if err == nil && isTotal(r.Table, r.Key) {
+					continue
+				}
 				if err == nil {
 					err = target.Put(r.Table, r.Key, r.Value)
 				}

@@ -36,7 +36,7 @@ type Options struct {
 	// CheckUpdate, if set, is called before each Update commits; its error undoes the Update. It is for tests.
 	CheckUpdate func(UpdateStats) error
 
-	// Driver stores the tables instead of service.db in Dir. The store closes it.
+	// Driver stores the tables instead of service.db in Dir. Other processes may use the same database. The store closes it.
 	Driver Driver
 
 	files disk.Files // of backups and restores, for tests
@@ -115,7 +115,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if driver == nil {
 		driver, err = openDatabase(ctx, o)
 	} else {
-		err = createDataFolders(o.Dir)
+		err = prepareSharedFolder(o.Dir)
 	}
 	if err != nil {
 		return nil, errors.Join(err, closeDriver(o.Driver))
@@ -262,7 +262,7 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 }
 
 func (db *DB) newTx(ctx context.Context, k kv.KV, writable bool) *Tx {
-	return &Tx{ctx: ctx, kv: checkedKV{driver: k}, db: db, now: db.clock(), writable: writable}
+	return &Tx{ctx: ctx, kv: checkedKV{driver: k, withoutTotal: !db.soleWriter}, db: db, now: db.clock(), writable: writable}
 }
 
 // Close waits for running transactions and releases the data folder.

@@ -313,6 +313,10 @@ func restoreBackup(ctx context.Context, target cli.Target, o cli.ReadBackupOptio
 			return nil, err
 		}
 	}
+	if target.Store != "" {
+		return nil, errors.New("a backup is restored to a data folder, but SERVICE_STORE or the configuration file names a database; " +
+			"unset it, restore to a new folder with --data, and copy the records from there to an empty database")
+	}
 	before := replacedFiles(dir)
 	m, err := store.Restore(ctx, o.Path, storeOptions(dir, newCommandLogger(false)), r)
 	if errors.Is(err, store.ErrLocked) {

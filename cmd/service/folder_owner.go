@@ -52,6 +52,7 @@ type folderOwner struct {
 func openFolder(
 	ctx context.Context,
 	dir, socket string,
+	at storage,
 	log *slog.Logger,
 	embedder embedderConfig,
 	web daemon.Options,
@@ -60,7 +61,7 @@ func openFolder(
 	if err != nil {
 		return nil, err
 	}
-	db, err := store.Open(ctx, storeOptions(dir, log))
+	db, clock, err := at.open(ctx, dir, log)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +89,7 @@ func openFolder(
 		engine.Options{
 			DB:          db,
 			Logger:      log,
-			Clock:       time.Now,
+			Clock:       clock,
 			Version:     programVersion(),
 			CacheDir:    cacheDir(),
 			Build:       buildID(),
@@ -111,7 +112,7 @@ func openFolder(
 	}
 	o := &folderOwner{db: db, engine: eng, log: log}
 	o.process.Store(&cli.Process{PID: os.Getpid(), Version: programVersion(), Data: dir, Listen: []string{}, StartedAt: time.Now().UTC()})
-	web.Engine, web.Logger, web.Clock, web.NewID = eng, log, time.Now, newID
+	web.Engine, web.Logger, web.Clock, web.NewID = eng, log, clock, newID
 	o.server, err = daemon.New(web)
 	if err == nil {
 		err = eng.Start(lasting)

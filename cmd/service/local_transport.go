@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -24,8 +22,9 @@ import (
 // answered before that process ends. If no connection can be made, this process opens the folder
 // itself.
 type localTransport struct {
-	dir string
-	log *slog.Logger
+	dir     string
+	log     *slog.Logger
+	storage storage
 	// embedder is used if this process opens the folder.
 	embedder embedderConfig
 	// allowShared is true if the folder may be one that other users can change.
@@ -52,7 +51,7 @@ func newLocalTransport(target cli.Target) (*localTransport, error) {
 		return nil, err
 	}
 	return &localTransport{
-		dir: dir, log: newCommandLogger(target.FullScreen), embedder: embedderConfig{target.Embedder, target.EmbedderURL},
+		dir: dir, storage: storage{target.Store}, log: newCommandLogger(target.FullScreen), embedder: embedderConfig{target.Embedder, target.EmbedderURL},
 		allowShared: target.AllowSharedData,
 	}, nil
 }
@@ -89,21 +88,21 @@ func (l *localTransport) dialOrOpen(ctx context.Context) (net.Conn, *folderOwner
 		}
 		err := store.ErrLocked
 		if release, lockErr := filelock.TryLock(l.dir); !errors.Is(lockErr, filelock.ErrLocked) {
-			l.owner, err = openFolder(ctx, l.dir, socket, l.log, l.embedder, daemon.Options{})
+			l.owner, err = openFolder(ctx, l.dir, socket, l.storage, l.log, l.embedder, daemon.Options{})
 			release()
 		}
 		if err == nil {
 			return nil, l.owner, nil
 		}
 		if !errors.Is(err, store.ErrLocked) {
-			return nil, nil, explainOpenError(l.dir, err)
+			return nil, nil, l.storage.explainOpenError(l.dir, err)
 		}
 		now := time.Now()
 		if next, err := os.Stat(socket); err == nil && !isFileUnchanged(holder, next) {
 			holder, deadline = next, now.Add(openTimeout) // another process has it by now
 		}
 		if now.After(deadline) || now.After(began.Add(contentionTimeout)) {
-			return nil, nil, explainOpenError(l.dir, err)
+			return nil, nil, l.storage.explainOpenError(l.dir, err)
 		}
 		select {
 		case <-ctx.Done():
@@ -115,21 +114,6 @@ func (l *localTransport) dialOrOpen(ctx context.Context) (net.Conn, *folderOwner
 
 func isFileUnchanged(a, b os.FileInfo) bool {
 	return a != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime())
-}
-
-func explainOpenError(dir string, err error) error {
-	switch {
-	case errors.Is(err, store.ErrLocked):
-		return fmt.Errorf(
-			"another process has the data folder %s open but doesn't respond; if a new version was just started, it may be "+
-				"upgrading the database, or a backup may be being restored: wait some minutes; otherwise stop it, or choose another folder with --data: %w",
-			dir,
-			err,
-		)
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, store.ErrReadOnly):
-		return fmt.Errorf("the data folder %s is not writable; choose another with --data or SERVICE_DATA: %w", dir, err)
-	}
-	return fmt.Errorf("opening the data folder %s: %w", dir, err)
 }
 
 // maxAttempts is the maximum number of times a request is sent if its response breaks off.

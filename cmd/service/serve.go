@@ -85,7 +85,7 @@ func runDaemon(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInf
 		return err
 	}
 	defer flushTraces(web.Tracer)
-	own, err := openFolderWhenFree(ctx, dir, log, embedderConfig{o.Embedder, o.EmbedderURL}, web)
+	own, err := openFolderWhenFree(ctx, dir, storage{o.Store}, log, embedderConfig{o.Embedder, o.EmbedderURL}, web)
 	if err != nil {
 		return err
 	}
@@ -177,6 +177,7 @@ func servedByError(dir string, p *cli.Process) error {
 func openFolderWhenFree(
 	ctx context.Context,
 	dir string,
+	at storage,
 	log *slog.Logger,
 	embedder embedderConfig,
 	web daemon.Options,
@@ -186,14 +187,14 @@ func openFolderWhenFree(
 		err := store.ErrLocked
 		var o *folderOwner
 		if release, lockErr := filelock.TryLock(dir); !errors.Is(lockErr, filelock.ErrLocked) {
-			o, err = openFolder(ctx, dir, socketPath(dir), log, embedder, web)
+			o, err = openFolder(ctx, dir, socketPath(dir), at, log, embedder, web)
 			release()
 		}
 		if err == nil {
 			return o, nil
 		}
 		if !errors.Is(err, store.ErrLocked) {
-			return nil, explainOpenError(dir, err)
+			return nil, at.explainOpenError(dir, err)
 		}
 		p, queryErr := findFolderProcess(ctx, dir)
 		if queryErr == nil && p != nil {
@@ -207,7 +208,7 @@ func openFolderWhenFree(
 			}
 		}
 		if time.Now().After(deadline) {
-			return nil, explainOpenError(dir, err)
+			return nil, at.explainOpenError(dir, err)
 		}
 		select {
 		case <-ctx.Done():

@@ -27,7 +27,7 @@ func newDaemons(t *testing.T) *daemons {
 	d := &daemons{clock: &clock{}}
 	d.at.Store(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).Unix())
 	dir := t.TempDir()
-	driver, err := bolt.Open(t.Context(), filepath.Join(dir, "service.db"), bolt.Options{Logger: enginetest.WarningLogger()})
+	driver, err := bolt.Open(t.Context(), filepath.Join(dir, "shared.db"), bolt.Options{Logger: enginetest.WarningLogger()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,9 @@ type databaseError struct {
 
 func (e *databaseError) Error() string { return e.text + " (" + e.cause.Error() + ")" }
 
+// PublicMessage returns the error without its cause.
+func (e *databaseError) PublicMessage() string { return e.text }
+
 func (e *databaseError) Unwrap() []error { return []error{e.kind, e.cause} }
 
 // toKVError returns an error of pgx as one of package kv.

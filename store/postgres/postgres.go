@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -57,6 +58,8 @@ type DB struct {
 	writer, mark []byte
 	transactions uint64 // number of marks made
 
+	clockOffset atomic.Int64 // nanoseconds; see Now
+
 	closing sync.Once
 	closed  chan struct{}
 	// retryFor is how long a transaction is repeated after conflicts, or while the database can't be reached.
@@ -89,6 +92,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		pool.Close()
 		return nil, err
 	}
+	go db.followClock()
 	return db, nil
 }
 
@@ -143,6 +147,9 @@ func (db *DB) prepare(ctx context.Context, schema string) error {
 		return toKVError(err)
 	case string(found) != format:
 		return fmt.Errorf("the database has format %.20q, but this program supports only %s; use a newer program", found, format)
+	}
+	if err := db.compareClocks(ctx); err != nil {
+		return err
 	}
 	_, err = db.pool.Exec(ctx, insertEntry, []byte{}, db.writer, db.mark)
 	return toKVError(err)

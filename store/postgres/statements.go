@@ -21,6 +21,7 @@ const (
 	commit      = `COMMIT`
 	rollback    = `ROLLBACK`
 
+	selectTime   = `SELECT clock_timestamp()`
 	selectValue  = `SELECT value FROM entries WHERE tbl = $1 AND key = $2`
 	selectTables = `SELECT key FROM entries WHERE tbl = ''::bytea AND key >= 't'::bytea AND key < 'u'::bytea ORDER BY key`
 

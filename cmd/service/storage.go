@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/scf-service/service/internal/filelock"
+	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/store/postgres"
+)
+
+// storage says where the records are stored. The zero value is the data folder.
+type storage struct {
+	database string // URL of a PostgreSQL database
+}
+
+// open opens the store, and returns it with the clock of its records. Several processes may use one database, but not one
+// data folder.
+func (s storage) open(ctx context.Context, dir string, log *slog.Logger) (*store.DB, func() time.Time, error) {
+	o := storeOptions(dir, log)
+	if s.database == "" {
+		db, err := store.Open(ctx, o)
+		return db, o.Clock, err
+	}
+	unlock, err := lockSharedFolder(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	driver, err := postgres.Open(ctx, postgres.Options{URL: s.database, Logger: log})
+	if err != nil {
+		unlock()
+		return nil, nil, err
+	}
+	o.Driver, o.Clock = &unlockingDriver{DB: driver, unlock: unlock}, driver.Now
+	o.NewID = func() string { return newIDAt(driver.Now()) }
+	db, err := store.Open(ctx, o)
+	return db, o.Clock, err
+}
+
+// unlockingDriver releases the data folder when the database is closed.
+type unlockingDriver struct {
+	*postgres.DB
+	unlock func()
+}
+
+func (d *unlockingDriver) Close() error {
+	defer d.unlock()
+	return d.DB.Close()
+}
+
+// lockSharedFolder locks the data folder of a process that uses a database elsewhere, as the file of a database would be
+// locked. On systems without locks it does nothing.
+func lockSharedFolder(dir string) (unlock func(), err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "service.lock")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		return nil, err
+	}
+	unlock, err = filelock.TryLock(path)
+	if errors.Is(err, filelock.ErrLocked) {
+		return nil, store.ErrLocked
+	}
+	return unlock, nil
+}
+
+// newIDAt returns a new ID whose time is that of the database's clock, so that the IDs of several processes are in order.
+func newIDAt(now time.Time) string {
+	id := uuid.Must(uuid.NewV7())
+	for i, ms := 5, now.UnixMilli(); i >= 0; i, ms = i-1, ms>>8 {
+		id[i] = byte(ms)
+	}
+	return id.String()
+}
+
+// name returns the name of the database in messages, without a password.
+func (s storage) name() string {
+	u, err := url.Parse(s.database)
+	if err != nil {
+		return "given with --store"
+	}
+	return u.Scheme + "://" + u.Host + u.Path
+}
+
+func (s storage) explainOpenError(dir string, err error) error {
+	switch {
+	case errors.Is(err, store.ErrLocked):
+		return fmt.Errorf(
+			"another process has the data folder %s open but doesn't respond; if a new version was just started, it may be "+
+				"upgrading the database, or a backup may be being restored: wait some minutes; otherwise stop it, or choose another folder with --data: %w",
+			dir,
+			err,
+		)
+	case errors.Is(err, store.ErrUnavailable):
+		return fmt.Errorf("opening the database %s: check that it is running and that host, port, user, password and TLS settings are right: %w", s.name(), err)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, store.ErrReadOnly) && s.database == "":
+		return fmt.Errorf("the data folder %s is not writable; choose another with --data or SERVICE_DATA: %w", dir, err)
+	case s.database != "":
+		return fmt.Errorf("opening the database %s: %w", s.name(), err)
+	}
+	return fmt.Errorf("opening the data folder %s: %w", dir, err)
+}

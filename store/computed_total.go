@@ -1,0 +1,62 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"iter"
+
+	"github.com/scf-service/service/store/kv"
+)
+
+// computedTotal is a KV of a database without a total checksum that reads as if it had one, so that its backups and copies
+// are like those of any other.
+type computedTotal struct {
+	kv.KV
+	stored []byte // the value under totalKey
+}
+
+// computeTotal reads the whole database, but for a total that an earlier program may have left there.
+func computeTotal(ctx context.Context, k kv.KV) (computedTotal, error) {
+	var sum totalChecker
+	n := 0
+	for r, err := range allRecords(k) {
+		if err != nil {
+			return computedTotal{}, err
+		}
+		if n++; n%1024 == 0 && ctx.Err() != nil {
+			return computedTotal{}, ctx.Err()
+		}
+		sum.Pair(r.Table, r.Key, r.Value)
+	}
+	value := binary.BigEndian.AppendUint64(nil, sum.total)
+	return computedTotal{KV: k, stored: appendChecksum(newCheckedTable(metaTable), totalKey.b, value)}, nil
+}
+
+// Scan implements kv.KV for ascending ranges without bounds.
+func (c computedTotal) Scan(table string, r kv.Range) iter.Seq2[kv.Pair, error] {
+	if table != metaTable {
+		return c.KV.Scan(table, r)
+	}
+	return func(yield func(kv.Pair, error) bool) {
+		total := kv.Pair{Key: totalKey.b, Value: c.stored}
+		passed := false
+		for p, err := range c.KV.Scan(table, r) {
+			if err == nil && isTotal(table, p.Key) {
+				continue
+			}
+			if err == nil && !passed && bytes.Compare(p.Key, total.Key) > 0 {
+				passed = true
+				if !yield(total, nil) {
+					return
+				}
+			}
+			if !yield(p, err) || err != nil {
+				return
+			}
+		}
+		if !passed {
+			yield(total, nil)
+		}
+	}
+}
