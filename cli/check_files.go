@@ -119,7 +119,7 @@ func (a *app) checkResultPaths(outputs []check.Output, o checkOptions) error {
 		if out.Path == "" || isDevice && len(o.outputs) > 0 {
 			continue
 		}
-		if err := a.checkReplaceable(out.Path, o.force); err != nil {
+		if err := a.checkReplaceable(out.Path, "", o.force); err != nil {
 			return err
 		}
 	}
@@ -136,7 +136,7 @@ func (a *app) writeOutputFile(ctx context.Context, path string, text []byte) err
 		_, err = interruptible(ctx, func() (int, error) { return 0, os.WriteFile(path, text, 0o644) })
 	default:
 		if err = writeFileAtomically(path, 0o644, func(w io.Writer) error { _, err := w.Write(text); return err }); err == nil {
-			a.rememberWritten(path)
+			a.rememberWritten(path, "")
 		}
 	}
 	if err != nil {

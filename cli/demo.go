@@ -150,7 +150,7 @@ func (a *app) findWritableReportPath(path string) (string, error) {
 		if n > 1 {
 			candidate = fmt.Sprintf("%s-%d%s", stem, n, ext)
 		}
-		if _, err := os.Lstat(candidate); os.IsNotExist(err) || a.isUnmodifiedOutput(candidate) {
+		if _, err := os.Lstat(candidate); os.IsNotExist(err) || a.isUnmodifiedOutput(candidate, "") {
 			if n > 1 {
 				a.progress.Notice("%s was not written by this program; the report goes to %s", path, candidate)
 			}

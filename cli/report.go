@@ -88,9 +88,6 @@ func (a *app) reportCreate() *cobra.Command {
 			if !cmd.Flags().Changed("template") {
 				body.Template = defaultReportTemplate(body.Format)
 			}
-			if err := a.rejectUnusableOutputPath(out, force); err != nil {
-				return err
-			}
 			if layout != "" {
 				var err error
 				if body.Layout, err = a.readLayout(layout, body.Format); err != nil {
@@ -106,6 +103,9 @@ func (a *app) reportCreate() *cobra.Command {
 			}
 			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
+				return err
+			}
+			if err := a.rejectUnusableReportPath(out, one.ID, force); err != nil {
 				return err
 			}
 			if body.Compare != "" {
@@ -174,7 +174,7 @@ func (a *app) saveAppendices(ctx context.Context, assessment, dir string, force 
 	}
 	for _, x := range api.ReportAppendices {
 		path := filepath.Join(dir, x.Filename())
-		if err := a.rejectUnusableOutputPath(path, force); err != nil {
+		if err := a.rejectUnusableReportPath(path, assessment, force); err != nil {
 			return err
 		}
 		title := "Appendix " + x.Letter + ": " + x.Title
@@ -268,17 +268,23 @@ func (a *app) downloadReport(ctx context.Context, r *api.Report, path string, fo
 	if err != nil {
 		return err
 	}
-	return a.saveDownload(f, path, force)
+	return a.saveReportFile(f, r.AssessmentID, path, force)
 }
 
 // rejectUnusableOutputPath returns an error if a file can't be written to path: because its folder is not
 // writable, because path is not a regular file, or, unless force is set, because the existing file was not
 // written by this program.
 func (a *app) rejectUnusableOutputPath(path string, force bool) error {
+	return a.rejectUnusableReportPath(path, "", force)
+}
+
+// rejectUnusableReportPath is like rejectUnusableOutputPath, for a report on an assessment: unless force is set, it also
+// returns an error if the existing file is not an unmodified report on the same assessment.
+func (a *app) rejectUnusableReportPath(path, assessment string, force bool) error {
 	if path == "" || path == "-" {
 		return nil
 	}
-	if err := a.checkReplaceable(path, force); err != nil {
+	if err := a.checkReplaceable(path, assessment, force); err != nil {
 		return err
 	}
 	if err := checkFolderWritable(filepath.Dir(path)); err != nil {
@@ -288,16 +294,20 @@ func (a *app) rejectUnusableOutputPath(path string, force bool) error {
 }
 
 // checkReplaceable returns an error if path exists but is not a regular file, or, unless force is set, if it
-// is a file that this program did not write.
-func (a *app) checkReplaceable(path string, force bool) error {
+// is a file that this program did not write or, for a report, not as a report on the same assessment.
+func (a *app) checkReplaceable(path, assessment string, force bool) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() { // renaming over a device would replace it with a file
 		return withHint(runtimeError("%s is not a regular file", path), "give a file name, or - for stdout")
 	}
-	if _, err := os.Lstat(path); err == nil && !force && !a.isUnmodifiedOutput(path) {
-		return withHint(runtimeError("%s already exists", path), "give another name, or use --force to overwrite it")
+	if _, err := os.Lstat(path); err != nil || force || a.isUnmodifiedOutput(path, assessment) {
+		return nil
 	}
-	return nil
+	err = runtimeError("%s already exists", path)
+	if assessment != "" {
+		err = runtimeError("%s already exists and is not an unmodified report on this assessment", path)
+	}
+	return withHint(err, "give another name, or use --force to overwrite it")
 }
 
 // checkFolderWritable creates and removes a file in a folder, to find out before a long operation whether its
@@ -312,12 +322,17 @@ func checkFolderWritable(dir string) error {
 
 // saveDownload writes a download to a file atomically, or to stdout if path is "-".
 func (a *app) saveDownload(f *api.File, path string, force bool) error {
+	return a.saveReportFile(f, "", path, force)
+}
+
+// saveReportFile is like saveDownload, for a report on an assessment.
+func (a *app) saveReportFile(f *api.File, assessment, path string, force bool) error {
 	defer f.Content.Close()
 	if path == "-" {
 		_, err := io.Copy(a.Stdout, f.Content)
 		return err
 	}
-	if err := a.rejectUnusableOutputPath(path, force); err != nil {
+	if err := a.rejectUnusableReportPath(path, assessment, force); err != nil {
 		return err
 	}
 	err := writeFileAtomically(path, 0o644, func(w io.Writer) error { _, err := io.Copy(w, f.Content); return err })
@@ -328,7 +343,7 @@ func (a *app) saveDownload(f *api.File, path string, force bool) error {
 		}
 		return runtimeError("can't write %s: %w", path, err)
 	}
-	a.rememberWritten(path)
+	a.rememberWritten(path, assessment)
 	a.progress.Done("wrote %s", path)
 	return nil
 }
@@ -416,11 +431,11 @@ func (a *app) reportDownload() *cobra.Command {
 		Long:    "Saves a report under its own name or the one given with --out. Existing files are\noverwritten only with --force.",
 		Example: "  service report download ID\n  service report download ID --out board.html",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := call(cmd.Context(), a, api.DownloadReport, &api.ReportInput{ReportID: args[0]})
+			r, err := call(cmd.Context(), a, api.GetReport, &api.ReportInput{ReportID: args[0]})
 			if err != nil {
 				return err
 			}
-			return a.saveDownload(f, downloadPath(out, f.Filename, args[0]), force)
+			return a.downloadReport(cmd.Context(), r, downloadPath(out, r.Filename, args[0]), force)
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "the file, or - for stdout (default: the report's own name)")

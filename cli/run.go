@@ -130,6 +130,11 @@ func (a *app) addFilesAndAdvance(
 	o runOptions,
 	started time.Time,
 ) error {
+	for _, r := range o.reports {
+		if err := a.rejectUnusableReportPath(r, one.ID, o.force); err != nil {
+			return err
+		}
+	}
 	a.rememberAssessment(one.ID)
 	a.rememberFolderAssessment(resolveFirstFolder(paths), one.ID)
 	setResumeHint := func(words string) {

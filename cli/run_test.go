@@ -254,6 +254,7 @@ func demoWorld(t *testing.T) *world {
 		id := idOf(i + 1)
 		one := api.Report{
 			TenantRecord: api.TenantRecord{Record: api.Record{ID: someID}},
+			AssessmentID: id,
 			Template:     "full",
 			Format:       "html",
 			Status:       "ready",
@@ -334,9 +335,8 @@ func TestReportFiles(t *testing.T) {
 	}
 	// A file name sent by the server can't lead out of this folder.
 	t.Chdir(dir)
-	w.fake.on["GET /reports/"+someID+"/download"] = func(rw http.ResponseWriter, _ *http.Request) bool {
-		rw.Header().Set("Content-Disposition", `attachment; filename="../../evil.html"`)
-		_, _ = rw.Write([]byte("x"))
+	w.fake.on["GET /reports/"+someID] = func(rw http.ResponseWriter, _ *http.Request) bool {
+		write(rw, 200, api.Report{TenantRecord: api.TenantRecord{Record: api.Record{ID: someID}}, Filename: "../../evil.html"})
 		return true
 	}
 	w.want(w.run("report", "download", someID), 0, "wrote evil.html")

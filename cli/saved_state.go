@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/internal/regularfile"
@@ -167,14 +168,22 @@ func copyFileMode(f *os.File, path string) error {
 	return nil
 }
 
-// isUnmodifiedOutput reports whether the program wrote the file and nobody has modified it since.
-func (a *app) isUnmodifiedOutput(path string) bool {
-	want, err := regularfile.Read(a.hashRecord(path), sha256.Size*2)
+// maxHashRecord is the maximum size of a record of a written file.
+const maxHashRecord = 1 << 10
+
+// isUnmodifiedOutput reports whether the program wrote the file and nobody has modified it since. For a report, source is
+// the assessment that it is to be replaced from, and must be the one that it was made from; otherwise it is "".
+func (a *app) isUnmodifiedOutput(path, source string) bool {
+	record, err := regularfile.Read(a.hashRecord(path), maxHashRecord)
 	if err != nil {
 		return false
 	}
+	want, from, _ := strings.Cut(string(record), " ")
+	if source != "" && from != source {
+		return false
+	}
 	got, err := hashFile(path)
-	return err == nil && got == string(want)
+	return err == nil && got == want
 }
 
 // maxHashRecords is the maximum number of written files whose hash is remembered.
@@ -192,10 +201,11 @@ func (a *app) hashRecord(path string) string {
 	return filepath.Join(a.StateDir, "written", hex.EncodeToString(name[:]))
 }
 
-// rememberWritten records the hash of a file that the program wrote. It ignores errors.
-func (a *app) rememberWritten(path string) {
+// rememberWritten records the hash of a file that the program wrote and, for a report, the assessment it was made from.
+// It ignores errors.
+func (a *app) rememberWritten(path, source string) {
 	if sum, err := hashFile(path); err == nil {
-		saveInLimitedFolder(a.hashRecord(path), []byte(sum), maxHashRecords)
+		saveInLimitedFolder(a.hashRecord(path), []byte(strings.TrimSpace(sum+" "+source)), maxHashRecords)
 	}
 }
 

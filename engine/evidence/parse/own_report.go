@@ -23,6 +23,8 @@ var (
 		" service ", "service check: ", "service/check/", "OUTCOME", "check_name: ", " - policy: ", ", catalog ", "takes the place",
 		"policy_sha256", ",control_code",
 	}
+	// originComment is the beginning of the comment that ends a report made with a template of the user's own.
+	originComment = "<!-- Written by service "
 	// exportColumns lists pairs of columns that identify this program's CSV and JSON exports, which carry no other
 	// mark of origin.
 	exportColumns = [][]string{{"control_code", "version_status"}, {"control_code", "version_id"}, {"policy_sha256", "fingerprint"}}

@@ -226,6 +226,9 @@ func readText(b *document.Builder, format *format, content io.ReaderAt, size int
 	if strings.TrimSpace(decoded) == "" {
 		return document.NewError(document.ErrEmpty, "", "it contains no text")
 	}
+	if strings.Contains(decoded, originComment) && originPattern.MatchString(decoded) {
+		return errOwnReport
+	}
 	// Readers hold each line as a string: a header of 16 bytes and the text.
 	if err := b.ReserveMemory(size + 16*int64(strings.Count(decoded, "\n"))); err != nil {
 		return err

@@ -66,6 +66,17 @@ var inclusionReasonColumns = []struct {
 	{"Risk", []string{"risk"}},
 }
 
+// describeInclusion returns the reasons for including a control, such as "law, risk".
+func describeInclusion(reasons []string) string {
+	var out []string
+	for _, c := range inclusionReasonColumns {
+		if slices.ContainsFunc(reasons, func(x string) bool { return slices.Contains(c.values, x) }) {
+			out = append(out, strings.ToLower(c.header))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
 // annexInclusion returns whether a requirement's controls apply ("Yes", "No" or "Undecided"), and those that do.
 func annexInclusion(r requirementCoverage) (included string, applicable []*api.SoAItem) {
 	for _, it := range r.items {

@@ -12,11 +12,7 @@ import (
 func (v *Report) ItemFields(layoutName string) (out []workbook.Fields) {
 	switch layoutName {
 	case TemplateSoA:
-		for i := range v.SoAItems {
-			it := &v.SoAItems[i]
-			out = append(out, v.withDerivedItemFields(workbook.SoAFields(it), &it.Item, api.GateSoA, it.Evidence))
-		}
-		return out
+		return v.soaItemFields()
 	case TemplateGapAnalysis:
 		for i := range v.Findings {
 			it := &v.Findings[i]
@@ -40,6 +36,32 @@ func (v *Report) ItemFields(layoutName string) (out []workbook.Fields) {
 			out,
 			v.withFindingDerivedFields(v.withDerivedItemFields(workbook.POAMItemFields(it), &it.Item, api.GatePOAM, nil), it, found[it.FindingID]),
 		)
+	}
+	return out
+}
+
+// soaItemFields returns the fields of the items of the Statement of Applicability, in the order of the Annex A controls that
+// they implement if ISO 27001 is assessed. Items that implement none follow.
+func (v *Report) soaItemFields() (out []workbook.Fields) {
+	controls := map[*api.SoAItem][]string{}
+	var order []*api.SoAItem
+	rows, _ := annexAControls(v.coverage)
+	for _, r := range rows {
+		for _, it := range r.items {
+			if controls[it] == nil {
+				order = append(order, it)
+			}
+			controls[it] = append(controls[it], r.code)
+		}
+	}
+	for i := range v.SoAItems {
+		if it := &v.SoAItems[i]; controls[it] == nil {
+			order = append(order, it)
+		}
+	}
+	for _, it := range order {
+		f := v.withDerivedItemFields(workbook.SoAFields(it), &it.Item, api.GateSoA, it.Evidence)
+		out = append(out, f.WithOverride(func(field string) (string, bool) { return joinLines(controls[it]), field == "annex_a" }))
 	}
 	return out
 }

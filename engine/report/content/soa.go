@@ -240,11 +240,7 @@ func (v *Report) soaTable(domain string, from, to int) block.Table {
 		it := &v.SoAItems[i]
 		applies := block.Text(wording.Label(string(it.Applicability)))
 		if len(it.InclusionReasons) > 0 {
-			reasons := make([]string, len(it.InclusionReasons))
-			for j, r := range it.InclusionReasons {
-				reasons[j] = wording.Humanize(r)
-			}
-			applies = applies.With(block.Span{Text: " (" + strings.Join(reasons, ", ") + ")"})
+			applies = applies.With(block.Span{Text: " (" + describeInclusion(it.InclusionReasons) + ")"})
 		}
 		if it.NeedsReview {
 			applies = applies.With(block.Span{Text: " "}, block.Span{Text: "Needs review", Badge: "draft"})

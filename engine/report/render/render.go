@@ -54,7 +54,9 @@ func Write(ctx context.Context, w io.Writer, src *content.Source, r Request) err
 	var err error
 	switch {
 	case r.CustomTemplate != "":
-		err = usertemplate.Write(ctx, out, v.LayoutData(), r.CustomTemplate, r.Format)
+		if err = usertemplate.Write(ctx, out, v.LayoutData(), r.CustomTemplate, r.Format); err == nil {
+			_, err = fmt.Fprintf(out, "\n<!-- Written by %s. -->\n", v.Tool) // by which the reader of evidence recognizes it
+		}
 	case r.Layout != nil:
 		err = officelayout.Write(ctx, out, r.Layout, r.Format, v)
 	default:

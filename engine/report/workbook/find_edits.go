@@ -312,9 +312,37 @@ func (f *editFinder) findCellEdits(g *grid, r gridRow, columns []int, columnInde
 				f.addProblem(place, "%s: %s", c.Header, wrong)
 				continue
 			}
-			row.Edits = append(row.Edits, edit)
+			if len(c.Members) == 0 {
+				row.Edits = append(row.Edits, edit)
+			} else if !slices.ContainsFunc(row.Edits, func(e Edit) bool { return e.Field == c.Field }) {
+				all := f.membersIn(r, columnIndex, c.Field, row.exported)
+				edit.NewValue, edit.JSONValue = strings.Join(all, "\n"), all
+				row.Edits = append(row.Edits, edit)
+			}
 		}
 	}
+}
+
+// membersIn returns the values of a list that the yes/no columns of a row answer. If a column is missing in the sheet, the
+// exported answer counts.
+func (f *editFinder) membersIn(r gridRow, columnIndex map[int]int, field string, exported exportedItem) []string {
+	out := []string{}
+	for i, c := range f.layout.Columns {
+		if c.Field != field || len(c.Members) == 0 {
+			continue
+		}
+		yes := exported.cells[i] == fingerprint(c.labelFor("yes"))
+		for column, n := range columnIndex {
+			if n == i {
+				answer, _ := c.parseChoice(f.normalizeCellValue(c, r.cells[column]))
+				yes = answer == "yes"
+			}
+		}
+		if yes {
+			out = append(out, c.Members[0])
+		}
+	}
+	return out
 }
 
 func parenthesizedSuffix(why string) string {

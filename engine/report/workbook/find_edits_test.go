@@ -115,6 +115,42 @@ func formatFindings(rows []ChangedRow, problems []Problem, notes []string) strin
 	return b.String()
 }
 
+func TestReasonsForInclusion(t *testing.T) {
+	l := layout(t, "soa")
+	it := &api.SoAItem{Applicability: api.Applicable, InclusionReasons: []string{"legal", "framework"}}
+	it.ID, it.ControlCode, it.Revision = "id-1", "IAC-06", 4
+	sheet := l.Pages[0].Name
+	column := func(header string) string {
+		name, err := excelize.ColumnNumberToName(1 + slices.IndexFunc(l.Columns, func(c Column) bool { return c.Header == header }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	b := editWorkbook(t, bookOf(t, l, []Fields{SoAFields(it)}), func(f *excelize.File) error {
+		for header, want := range map[string]string{
+			"Included: law": "Yes", "Included: contract": "No", "Included: best practice": "Yes", "Included: risk": "No",
+		} {
+			if got, err := f.GetCellValue(sheet, column(header)+"2"); err != nil || got != want {
+				t.Errorf("%s: %q, want %q (%v)", header, got, want, err)
+			}
+		}
+		return errors.Join(f.SetCellValue(sheet, column("Included: law")+"2", "no"), f.SetCellValue(sheet, column("Included: risk")+"2", "Yes"))
+	})
+	rows, problems, notes := edits(t, b, l)
+	want := sheet + "!" + column("Included: law") + `2 id-1 r4 inclusion_reasons="best_practice\nrisk" [best_practice risk]` + "\n"
+	if got := formatFindings(rows, problems, notes); got != want {
+		t.Fatalf("got %swant %s", got, want)
+	}
+	if !rows[0].IsUnchangedElsewhere(SoAFields(it)) || rows[0].IsApplied(SoAFields(it)) {
+		t.Error("the row is taken for changed elsewhere, or for applied")
+	}
+	it.InclusionReasons = []string{"contractual"}
+	if rows[0].IsUnchangedElsewhere(SoAFields(it)) {
+		t.Error("a change elsewhere is not seen")
+	}
+}
+
 const open, closed = "Open POA&M Items", "Closed POA&M Items"
 
 func TestEdits(t *testing.T) {

@@ -56,6 +56,9 @@ type Column struct {
 	// API value in plain words is used. If two are written alike, import chooses the first.
 	Values []string          `yaml:"values"`
 	Labels map[string]string `yaml:"words"`
+	// Members makes this yes/no column an answer about a field that is a list: yes if the list has one of these values, of
+	// which an import adds the first. The column is empty if the list is.
+	Members []string `yaml:"members"`
 	// Min and Max limit a number.
 	Min float64 `yaml:"min"`
 	Max float64 `yaml:"max"`
@@ -137,6 +140,10 @@ func (l Layout) pageIndex(status string) int {
 
 // formatValue returns the text that a cell shows for a value.
 func (c Column) formatValue(value string) string {
+	if len(c.Members) > 0 && value != "" {
+		all := strings.Split(value, "\n")
+		value = formatYesNo(slices.ContainsFunc(c.Members, func(m string) bool { return slices.Contains(all, m) }))
+	}
 	switch c.Kind {
 	case KindChoice:
 		return c.labelFor(value)

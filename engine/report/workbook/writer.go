@@ -22,6 +22,8 @@ import (
 // Properties specifies the properties of a workbook, such as its title.
 type Properties struct {
 	Title, Subject, Creator string
+	// Provenance states the IDs and hashes of the data.
+	Provenance string
 	// Assessment is the assessment's ID; importing into another assessment is rejected.
 	Assessment string
 	// AsOf is the date of the data; the file contains no other date.
@@ -55,11 +57,14 @@ func NewWriter(props Properties) (*Writer, error) {
 		when = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
 	stamp := when.UTC().Format("2006-01-02T15:04:05Z")
+	status := "Final"
+	if props.DraftMark != "" {
+		status = "Draft"
+	}
+	plain := wording.ReplaceControlCharacters
 	err := b.file.SetDocProps(&excelize.DocProperties{
-		Title: wording.ReplaceControlCharacters(
-			props.Title,
-		), Subject: wording.ReplaceControlCharacters(props.Subject), Creator: wording.ReplaceControlCharacters(props.Creator),
-		LastModifiedBy: wording.ReplaceControlCharacters(props.Creator), Created: stamp, Modified: stamp,
+		Title: plain(props.Title), Subject: plain(props.Subject), Creator: plain(props.Creator), LastModifiedBy: plain(props.Creator),
+		Keywords: plain(props.Provenance), ContentStatus: status, Created: stamp, Modified: stamp,
 	})
 	if err == nil {
 		b.styles, err = newStyles(b.file, props.Theme)

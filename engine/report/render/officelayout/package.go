@@ -328,7 +328,11 @@ func mayHavePlaceholders(format, mediaType string) bool {
 
 // readRelations reads the relationships of a part.
 func (l *Layout) readRelations(name string) ([]relation, error) {
-	root, err := l.readTree(opc.RelationshipsPart(name))
+	return l.readRelationsPart(opc.RelationshipsPart(name))
+}
+
+func (l *Layout) readRelationsPart(name string) ([]relation, error) {
+	root, err := l.readTree(name)
 	if root == nil || err != nil {
 		return nil, err
 	}
@@ -506,7 +510,7 @@ func (l *Layout) Write(ctx context.Context, w io.Writer, data *content.LayoutDat
 	if x.err != nil {
 		return x.err
 	}
-	return l.writePackage(w, made, x.images.files, deck)
+	return l.writePackage(w, data, made, x.images.files, deck)
 }
 
 // mediaFolders are the folders of pictures by format.
@@ -529,7 +533,7 @@ func (x *executor) fill(p *part) *part {
 }
 
 // writePackage writes the file: the parts that were filled in, and all others unchanged.
-func (l *Layout) writePackage(w io.Writer, made []*part, media []mediaFile, deck *deckChange) error {
+func (l *Layout) writePackage(w io.Writer, data *content.LayoutData, made []*part, media []mediaFile, deck *deckChange) error {
 	changed := maps.Clone(l.replaced) // nil for a part that is left out
 	var extra []string                // new parts, in order
 	put := func(name string, b []byte) {
@@ -565,7 +569,11 @@ func (l *Layout) writePackage(w io.Writer, made []*part, media []mediaFile, deck
 	for _, m := range media {
 		put(path.Join(mediaFolders[l.format], m.name), m.data)
 	}
-	changed[typesPart] = l.withTypes(len(media) > 0, deck)
+	properties, err := l.addProperties(data, put)
+	if err != nil {
+		return err
+	}
+	changed[typesPart] = l.withTypes(len(media) > 0, deck, properties)
 	return writeZip(w, l.file, changed, extra)
 }
 
@@ -600,8 +608,9 @@ func beforeEnd(file, inserted []byte) ([]byte, error) {
 	return slices.Concat(file[:at], inserted, file[at:]), nil
 }
 
-// withTypes returns the list of media types for the document.
-func (l *Layout) withTypes(hasImages bool, deck *deckChange) []byte {
+// withTypes returns the list of media types for the document. properties is the name of a part with properties that was
+// added, or "".
+func (l *Layout) withTypes(hasImages bool, deck *deckChange, properties string) []byte {
 	var b strings.Builder
 	known := false
 	l.types.walk(func(n *node) bool {
@@ -611,6 +620,9 @@ func (l *Layout) withTypes(hasImages bool, deck *deckChange) []byte {
 	const namespace = ` xmlns="http://schemas.openxmlformats.org/package/2006/content-types"`
 	if hasImages && !known {
 		b.WriteString(`<Default` + namespace + ` Extension="png" ContentType="image/png"/>`)
+	}
+	if properties != "" {
+		b.WriteString(`<Override` + namespace + ` PartName="/` + properties + `" ContentType="` + typeCustomProperties + `"/>`)
 	}
 	var gone map[string]bool
 	if deck != nil {

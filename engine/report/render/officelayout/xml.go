@@ -19,16 +19,17 @@ const (
 
 // namespaces maps each namespace to the prefix that this package uses for it.
 var namespaces = map[string]string{
-	"http://schemas.openxmlformats.org/wordprocessingml/2006/main":           "w",
-	"http://schemas.openxmlformats.org/drawingml/2006/main":                  "a",
-	"http://schemas.openxmlformats.org/presentationml/2006/main":             "p",
-	"http://schemas.openxmlformats.org/officeDocument/2006/relationships":    "r",
-	"http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing": "wp",
-	"http://schemas.openxmlformats.org/drawingml/2006/picture":               "pic",
-	"http://schemas.openxmlformats.org/package/2006/relationships":           "rel",
-	"http://schemas.openxmlformats.org/package/2006/content-types":           "ct",
-	"http://purl.oclc.org/ooxml/wordprocessingml/main":                       "strict",
-	"http://purl.oclc.org/ooxml/presentationml/main":                         "strict",
+	"http://schemas.openxmlformats.org/wordprocessingml/2006/main":            "w",
+	"http://schemas.openxmlformats.org/drawingml/2006/main":                   "a",
+	"http://schemas.openxmlformats.org/presentationml/2006/main":              "p",
+	"http://schemas.openxmlformats.org/officeDocument/2006/relationships":     "r",
+	"http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing":  "wp",
+	"http://schemas.openxmlformats.org/drawingml/2006/picture":                "pic",
+	"http://schemas.openxmlformats.org/package/2006/relationships":            "rel",
+	"http://schemas.openxmlformats.org/package/2006/content-types":            "ct",
+	"http://schemas.openxmlformats.org/officeDocument/2006/custom-properties": "custom",
+	"http://purl.oclc.org/ooxml/wordprocessingml/main":                        "strict",
+	"http://purl.oclc.org/ooxml/presentationml/main":                          "strict",
 }
 
 // node is an element, text, or something of our own in the tree of a part. An element keeps the bytes of its tags.

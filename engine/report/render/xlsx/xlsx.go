@@ -23,6 +23,7 @@ func Write(w io.Writer, v *content.Report) error {
 		Title:      d.Title,
 		Subject:    d.Assessment,
 		Creator:    d.Tool,
+		Provenance: d.Provenance,
 		Assessment: v.Assessment.ID,
 		AsOf:       d.Time,
 		DraftMark:  mark,
