@@ -3,7 +3,6 @@ package parse
 import (
 	"archive/zip"
 	"slices"
-	"strings"
 
 	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/internal/lazyregexp"
@@ -12,17 +11,11 @@ import (
 var (
 	// originPattern matches text that shows that a report, in any format, was written by this program. It includes
 	// the results of `service check`.
-	originPattern = lazyregexp.New(`\b(?:[Ww]ritten by:?|tool:|name: written-by; ns: \S+; value:) service v?\d+\.\d+\.\d+` +
+	originPattern = lazyregexp.NewPrefiltered(`\b(?:[Ww]ritten by:?|tool:|name: written-by; ns: \S+; value:) service v?\d+\.\d+\.\d+` +
 		`|\bservice check: (?:PASS|FAIL)\b|\bservice/check/|\bOUTCOME +RULE +CONTROL +SEVERITY\b` +
 		`|\bcheck_name: gap/[A-Z]|\bok \d+ - policy: |\bchecked +the (?:folder|assessment) .* against .*, catalog ` +
 		`|The policy takes the place of an assessment plan\.` +
 		`|\bfingerprint,policy,policy_sha256\b|\bid,version,version_status,control_code\b|\bversion_id,revision,control_id,control_code\b`)
-	// originHints lists strings. Every match of originPattern contains at least one of them, and searching for them
-	// first is much faster.
-	originHints = []string{
-		" service ", "service check: ", "service/check/", "OUTCOME", "check_name: ", " - policy: ", ", catalog ", "takes the place",
-		"policy_sha256", ",control_code",
-	}
 	// originComment is the beginning of the comment that ends a report made with a template of the user's own.
 	originComment = "<!-- Written by service "
 	// exportColumns lists pairs of columns that identify this program's CSV and JSON exports, which carry no other
@@ -55,6 +48,5 @@ func hasOrigin(b document.Block) bool {
 			return true
 		}
 	}
-	hasHint := slices.ContainsFunc(originHints, func(hint string) bool { return strings.Contains(b.Text, hint) })
-	return hasHint && originPattern.MatchString(b.Text)
+	return originPattern.MatchString(b.Text)
 }

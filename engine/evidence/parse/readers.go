@@ -5,7 +5,7 @@ package parse
 var readerVersions = map[string]int{
 	"pdf": 2, "docx": 3, "xlsx": 2, "pptx": 2, "odf": 3, "rtf": 3, "mail": 3, "zip": 1, "picture": 1,
 	"html": 3, "xml": 1, "json": 1, "csv": 2, "markdown": 2, "rst": 1, "yaml": 1, "plain": 2,
-	readerOfFacts: 3, readerOfPassages: 1, readerOfUnknown: 2,
+	readerOfFacts: 4, readerOfPassages: 1, readerOfUnknown: 2,
 }
 
 // The readers that belong to no format.

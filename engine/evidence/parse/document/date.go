@@ -77,6 +77,17 @@ func FindDate(s string) (t time.Time, ok, ambiguous bool) {
 	return time.Time{}, false, false
 }
 
+// IsDate reports whether a text is nothing but a date.
+func IsDate(s string) bool {
+	fields := strings.Fields(s)
+	if len(fields) == 0 || len(fields) > 4 || len(s) > 30 {
+		return false
+	}
+	_, startsWithMonth := months[strings.ToLower(strings.TrimRight(fields[0], ".,"))]
+	_, ok, _ := FindDate(s)
+	return ok && (startsWithMonth || fields[0][0] >= '0' && fields[0][0] <= '9')
+}
+
 // newDate returns a date if it is valid and its year is plausible for a policy.
 func newDate(y, m, d int) (time.Time, bool) {
 	if y < 1970 || y > 2199 || m < 1 || m > 12 || d < 1 {

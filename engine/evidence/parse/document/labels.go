@@ -46,8 +46,9 @@ var factKeys = map[FactKind][]string{
 		"goedgekeurd op",
 	},
 	FactRevised: {
-		"last updated", "last_updated", "last modified", "updated", "last update", "date", "document date",
-		"issue date", "date issued", "issued", "publication date", "published", "release date",
+		"last updated", "last modified", "updated", "last update", "date", "document date",
+		"issue date", "date issued", "date of issue", "date of revision", "date of last revision",
+		"date of publication", "issued", "publication date", "published", "release date",
 		"revision date", "last revised", "revised", "last reviewed", "last review", "last review date",
 		"review date", "date of last review", "version date", "date of version",
 		"stand", "datum", "letzte aktualisierung", "letzte änderung", "letzte überprüfung", "ausgabedatum",
@@ -81,9 +82,11 @@ var factKeys = map[FactKind][]string{
 		"release",
 	},
 	FactOwner: {
-		"owner", "document owner", "policy owner", "process owner", "procedure owner", "owned by",
+		"owner", "document owner", "policy owner", "process owner", "procedure owner", "standard owner",
+		"plan owner", "charter owner", "guideline owner", "manual owner", "owned by",
 		"responsible owner", "policy holder", "owner(s)", "document custodian", "custodian", "responsible",
-		"accountable", "eigentümer", "dokumenteneigner", "dokumentenverantwortlicher", "verantwortlich",
+		"accountable", "responsible person", "person responsible", "document manager", "maintained by",
+		"eigentümer", "dokumenteneigner", "dokumentenverantwortlicher", "verantwortlich",
 		"verantwortlicher", "inhaber",
 		"propriétaire", "propriétaire du document", "responsable", "propietario", "propietario del documento",
 		"proprietário", "responsável", "proprietario", "responsabile", "eigenaar", "documenteigenaar",
@@ -99,6 +102,11 @@ var factKeys = map[FactKind][]string{
 		"approving authority",
 		"approval authority",
 		"signed off by",
+		"adopted by",
+		"endorsed by",
+		"ratified by",
+		"authorised signatory",
+		"authorized signatory",
 		"freigegeben durch",
 		"freigegeben von",
 		"genehmigt durch",
@@ -110,7 +118,10 @@ var factKeys = map[FactKind][]string{
 		"approvato da",
 		"goedgekeurd door",
 	},
-	FactTitle: {"title", "document title", "policy title", "policy name", "document name", "titel", "titre", "título", "titolo"},
+	FactTitle: {
+		"title", "document title", "policy title", "policy name", "document name", "title of document", "name of document",
+		"titel", "titre", "título", "titolo",
+	},
 }
 
 var factByKey = func() map[string]FactKind {
@@ -123,9 +134,18 @@ var factByKey = func() map[string]FactKind {
 	return m
 }()
 
+// maxFactKey is the maximum size of a label in bytes, with marks around it.
+const maxFactKey = 60
+
 // FactKindOf returns the kind of fact that a label such as "Owner" introduces.
 func FactKindOf(key string) (FactKind, bool) {
-	key = strings.ToLower(strings.Trim(key, " :*_#\t\u00a0"))
+	if len(key) > maxFactKey {
+		return 0, false
+	}
+	key = strings.ReplaceAll(strings.ToLower(strings.Trim(key, " :*_#\t\u00a0")), "_", " ")
 	kind, ok := factByKey[key]
+	if at := strings.IndexAny(key, "/("); !ok && at > 0 { // "Version / date", "Owner (role)"
+		kind, ok = factByKey[strings.TrimSpace(key[:at])]
+	}
 	return kind, ok
 }

@@ -35,6 +35,7 @@ func readFacts(d *document.Document, metadata []document.Fact) {
 	}
 	head := d.Blocks[:min(len(d.Blocks), factBlocks)]
 	f.scanBlocks(head)
+	f.scanLabelLines(head)
 	f.scanOpeningSentences(d.Blocks[:min(len(d.Blocks), mastheadBlocks)])
 	f.scanFurniture(d.Furniture[:min(len(d.Furniture), factBlocks)])
 	warnIfNotInForce(d, d.Blocks[:min(len(d.Blocks), mastheadBlocks)], d.Furniture[:min(len(d.Furniture), factBlocks)])
@@ -79,17 +80,70 @@ func (f *factCollector) scanFurniture(blocks []document.Block) {
 	}
 	f.scanPairs(texts)
 	f.scanBlocks(blocks)
+	for _, text := range texts {
+		f.scanRunningLine(text)
+	}
 }
 
-// scanPairs reads facts from texts of which a key may precede its value.
-func (f *factCollector) scanPairs(texts []string) {
-	for i := 0; i+1 < len(texts); i++ {
-		_, isKey := document.FactKindOf(texts[i])
-		if isKey && !isColumnName(texts[i+1]) {
-			f.recordFact(texts[i], texts[i+1])
-			i++
+// maxLabelLine is the maximum size in bytes of a line of a cover page that holds only a key, or only its value.
+const maxLabelLine = 60
+
+// scanLabelLines reads facts from short paragraphs, as on a cover page, of which a key precedes its value. A single such
+// pair may be two labels of an empty form.
+func (f *factCollector) scanLabelLines(blocks []document.Block) {
+	var texts []string
+	read := func() {
+		pairs := 0
+		for i := 0; i+1 < len(texts); i++ {
+			if _, isKey := document.FactKindOf(texts[i]); isKey && !isColumnName(texts[i+1]) {
+				pairs++
+			}
+		}
+		if pairs > 1 {
+			f.scanPairs(texts)
+		}
+		texts = nil
+	}
+	for _, b := range blocks {
+		if b.Kind == document.Paragraph && len(b.Text) <= maxLabelLine && !strings.HasSuffix(b.Text, ".") {
+			texts = append(texts, b.Text)
+		} else {
+			read()
 		}
 	}
+	read()
+}
+
+// scanPairs reads facts from texts of which a key may precede its value. Several keys may precede as many values, as
+// where each text is a cell and the keys are the names of the columns.
+func (f *factCollector) scanPairs(texts []string) {
+	for i := 0; i+1 < len(texts); i++ {
+		if _, isKey := document.FactKindOf(texts[i]); !isKey || strings.Contains(texts[i], "__") { // a line to write on
+			continue
+		}
+		if !isColumnName(texts[i+1]) {
+			f.recordFact(texts[i], texts[i+1])
+			i++
+			continue
+		}
+		keys := indexOrLen(texts[i:], func(s string) bool { return !isColumnName(s) })
+		values := indexOrLen(texts[i+keys:], isColumnName)
+		if values < keys || values > keys && keys < 3 {
+			continue
+		}
+		for n := range keys {
+			f.recordFact(texts[i+n], texts[i+keys+n])
+		}
+		i += 2*keys - 1
+	}
+}
+
+// indexOrLen returns the index of the first text that matches, or the number of texts.
+func indexOrLen(texts []string, match func(string) bool) int {
+	if i := slices.IndexFunc(texts, match); i >= 0 {
+		return i
+	}
+	return len(texts)
 }
 
 // scanRow reads facts from a row such as "Version | 1.2 | Owner | CISO", or from a row below a header of such
@@ -107,6 +161,9 @@ func (f *factCollector) scanRow(b document.Block) {
 	if slices.Equal(b.Header, b.Cells) {
 		return // the header itself
 	}
+	if f.scanRoleRow(b) {
+		return
+	}
 	var version, date string
 	var known int
 	for i, h := range b.Header {
@@ -122,7 +179,7 @@ func (f *factCollector) scanRow(b document.Block) {
 			}
 		}
 	}
-	if known == 2 && looksLikeVersion(version) {
+	if known == 2 && (looksLikeVersion(version) || revisionLetterPattern.MatchString(version)) {
 		if isDateNotBefore(date, f.historyDate) {
 			f.historyVersion, f.historyDate = version, date
 		}
@@ -130,7 +187,7 @@ func (f *factCollector) scanRow(b document.Block) {
 	}
 	// A row of facts under a header counts only if each column is a known key.
 	for _, h := range b.Header {
-		if _, ok := document.FactKindOf(h); !ok && h != "" {
+		if _, ok := document.FactKindOf(h); !ok && h != "" && !signOffPattern.MatchString(h) {
 			return
 		}
 	}
@@ -140,6 +197,34 @@ func (f *factCollector) scanRow(b document.Block) {
 		}
 	}
 }
+
+// scanRoleRow reads a row of a table that lists who has which role for a document, and since when: "Role | Name | Date".
+// It reports whether the row is of such a table.
+func (f *factCollector) scanRoleRow(b document.Block) bool {
+	if len(b.Header) < 2 || len(b.Cells) < 2 || !roleColumnPattern.MatchString(b.Header[0]) || !nameColumnPattern.MatchString(b.Header[1]) {
+		return false
+	}
+	kind, _ := document.FactKindOf(b.Cells[0])
+	if kind == document.FactOwner || kind == document.FactApprovedBy || kind == document.FactApproved {
+		f.recordFact(b.Cells[0], b.Cells[1])
+	}
+	if kind == document.FactApprovedBy || kind == document.FactApproved {
+		for i, h := range b.Header[:min(len(b.Header), len(b.Cells))] {
+			if kind, _ := document.FactKindOf(h); kind == document.FactRevised || kind == document.FactApproved {
+				f.recordFact("approval date", b.Cells[i])
+			}
+		}
+	}
+	return true
+}
+
+var (
+	// signOffPattern matches columns beside "Approved by" in a table of those who worked on a document.
+	signOffPattern        = lazyregexp.New(`(?i)^(?:(?:prepared|written|drafted|created|reviewed|checked|verified|released) by|author|reviewer)$`)
+	revisionLetterPattern = lazyregexp.New(`^[A-Z]$`)
+	roleColumnPattern     = lazyregexp.New(`(?i)^(?:role|function|responsibility|action|step)$`)
+	nameColumnPattern     = lazyregexp.New(`(?i)^(?:names?|persons?|who|by)$`)
+)
 
 // scanCells reads facts from the cells of a row without column names.
 func (f *factCollector) scanCells(cells []string) {
@@ -175,7 +260,8 @@ var columnNamePattern = lazyregexp.New(
 // isColumnName reports whether a cell is a key or another name of a column, and so no value of a key beside it.
 func isColumnName(cell string) bool {
 	cell = strings.Trim(cell, " :*_")
-	_, isKey := document.FactKindOf(cell)
+	key, _, _ := strings.Cut(cell, ":") // "Owner: Ann Roe" is a fact of its own
+	_, isKey := document.FactKindOf(key)
 	return isKey || columnNamePattern.MatchString(cell)
 }
 
@@ -193,42 +279,83 @@ func isDateNotBefore(a, b string) bool {
 var (
 	// titleVersionPattern matches a title with the version at its end: "Supplier Access Standard version 4.2".
 	titleVersionPattern = lazyregexp.New(`^[^.:;|]{0,60}\b(?i:policy|standard|procedure|plan|guidelines?|process|manual|handbook|charter|framework|rules|` +
-		`statement|register|concept)(?: ?[,–-])? \(?(?i:version |ver\. |rev\. |v)(\d[\d.]*)\)?$`)
+		`statement|register|concept)(?: (?:of|for|on) [\p{L} ]{3,40})?(?: ?[,–-])? \(?(?:[A-Z]{1,6}[./-]?\d*, )?(?i:version |ver\. |rev\. |v)(\d[\d.]*)\)?$`)
 	// dashedFactPattern matches a key and its value with a dash between them: "Document owner – Head of IT".
 	dashedFactPattern = lazyregexp.New(`^(\p{L}[\p{L} ]{2,30}) [–—-] ((?:\p{Lu}|\d)\S*(?: \S+){0,5})$`)
+	// leaderPattern matches the dots that lead from a key to its value.
+	leaderPattern = lazyregexp.New(`\s*(?:\.{3,}|…+)\s*`)
+	// versionAlonePattern matches a part of a line that is only a version: "v2.1".
+	versionAlonePattern = lazyregexp.New(`^(?i:v|ver\. ?|rev\.? ?|issue |edition |release )(\d[\d.]*)$`)
 )
+
+// factLeads are words that introduce the value of a fact without a colon.
+var factLeads = []string{
+	"version ", "effective date ", "effective from ", "effective as of ",
+	"effective ", "in force from ", "in force since ", "valid from ", "last updated on ", "last updated ",
+	"approved by ", "gültig ab ", "stand ",
+	"en vigueur depuis le ", "rev. ", "revision ",
+}
 
 // scanLine reads facts from a line: "Key: value", several of them with separators, or "Version 1.2".
 func (f *factCollector) scanLine(s string) {
 	if len(s) > 600 {
 		return
 	}
-	if m := titleVersionPattern.FindStringSubmatch(s); m != nil {
-		f.recordFact("version", m[1])
-	}
-	if m := dashedFactPattern.FindStringSubmatch(s); m != nil {
-		f.recordFact(m[1], m[2])
-	}
-	for _, part := range splitFacts(s) {
-		if key, value, ok := strings.Cut(part, ":"); ok {
-			if kind, _ := document.FactKindOf(key); kind != document.FactTitle { // any form has a line "Title: "
-				f.recordFact(key, value)
-			}
-			continue
+	if end := s[max(0, len(s)-1):]; end == ")" || end >= "0" && end <= "9" {
+		if m := titleVersionPattern.FindStringSubmatch(s); m != nil {
+			f.recordFact("version", m[1])
 		}
-		lower := strings.ToLower(part)
-		for _, lead := range []string{
-			"version ", "effective date ", "effective from ", "effective as of ",
-			"effective ", "last updated on ", "last updated ", "approved by ", "gültig ab ", "stand ",
-			"en vigueur depuis le ", "rev. ", "revision ",
-		} {
-			if rest, ok := strings.CutPrefix(lower, lead); ok && len(part) < 80 {
-				value := part[len(part)-len(rest):]
-				if strings.HasPrefix(lead, "approved") || len(strings.Fields(value)) <= 4 {
-					f.recordFact(lead, value)
-				}
-				break
+	}
+	if strings.Contains(s, " – ") || strings.Contains(s, " — ") || strings.Contains(s, " - ") {
+		if m := dashedFactPattern.FindStringSubmatch(s); m != nil {
+			f.recordFact(m[1], m[2])
+		}
+	}
+	if strings.Contains(s, "...") || strings.Contains(s, "…") {
+		s = leaderPattern.ReplaceAllString(s, ": ")
+	}
+	hadVersion := f.version != ""
+	parts := splitFacts(s)
+	for i, part := range parts {
+		f.scanPart(part)
+		// "Version 1.5. Owner – Head of Networks": a dash may separate a key from its value, too.
+		if at := strings.LastIndex(part, ". "); i+1 < len(parts) && len(parts[i+1]) < 80 {
+			f.recordFact(part[at+1:], parts[i+1])
+		}
+	}
+	if hadVersion || f.version == "" || len(parts) < 2 {
+		return
+	}
+	for _, part := range parts { // a date beside the version
+		if document.IsDate(part) {
+			f.recordFact("date", part)
+		}
+	}
+}
+
+// scanPart reads a fact from a part of a line.
+func (f *factCollector) scanPart(part string) {
+	if key, value, ok := strings.Cut(part, ":"); ok {
+		if kind, _ := document.FactKindOf(key); kind != document.FactTitle { // any form has a line "Title: "
+			f.recordFact(key, value)
+		}
+		return
+	}
+	if len(part) >= 80 {
+		return
+	}
+	if m := versionAlonePattern.FindStringSubmatch(part); m != nil {
+		f.recordFact("version", m[1])
+		return
+	}
+	lower := strings.ToLower(part)
+	for _, lead := range factLeads {
+		if rest, ok := strings.CutPrefix(lower, lead); ok {
+			value := part[len(part)-len(rest):]
+			if strings.HasPrefix(lead, "approved") || len(strings.Fields(value)) <= 4 {
+				f.recordFact(lead, value)
 			}
+			break
 		}
 	}
 }
@@ -245,14 +372,31 @@ func splitFacts(s string) []string {
 			if cut < 0 {
 				break
 			}
-			out = append(out, strings.TrimSpace(p[:cut]))
+			out = append(out, splitAtSlashes(strings.TrimSpace(p[:cut]))...)
 			p = strings.TrimSpace(p[cut:])
 		}
 		if p != "" {
-			out = append(out, p)
+			out = append(out, splitAtSlashes(p)...)
 		}
 	}
 	return out
+}
+
+// slashedFactPattern matches what follows a slash between two facts, rather than between two names.
+var slashedFactPattern = lazyregexp.New(` / (?:(?i:version|ver\.|rev\.|revision|issue|effective|valid from|owner|approved by)\b|v?\d)`)
+
+// splitAtSlashes splits a part of a line at the slashes before a fact: "DRP-01 / Version 1.4 / 12 May 2026".
+func splitAtSlashes(p string) []string {
+	if !strings.Contains(p, " / ") {
+		return []string{p}
+	}
+	var out []string
+	from := 0
+	for _, m := range slashedFactPattern.FindAllStringIndex(p, -1) {
+		out = append(out, p[from:m[0]])
+		from = m[0] + len(" / ")
+	}
+	return append(out, p[from:])
 }
 
 // findInnerKey returns the index at which a known key begins after other words in p, as in "Example Ltd Version:
@@ -276,187 +420,4 @@ func findInnerKey(p string) int {
 		}
 	}
 	return -1
-}
-
-// recordFact stores a value if its key is known and the value is suitable for it.
-func (f *factCollector) recordFact(key, value string) {
-	kind, ok := document.FactKindOf(key)
-	if !ok {
-		return
-	}
-	value = valueEndPattern.ReplaceAllString(strings.Trim(document.CleanLine(value), " :*_|"), "")
-	if value == "" || len(value) > maxFactValue || isPlaceholder(value) {
-		return
-	}
-	person := sentenceEndPattern.ReplaceAllString(value, "$1")
-	date, isDate, ambiguous := document.FindDate(value)
-	if ambiguous {
-		f.doc.AddWarning("The date " + value + " can be read as day/month or month/day; it was not used as a date of the document.")
-		return
-	}
-	switch kind {
-	case document.FactEffective:
-		setDateIfUnset(&f.effective, date, isDate)
-	case document.FactApproved:
-		if setDateIfUnset(&f.approved, date, isDate); !isDate && !dutyPattern.MatchString(person) {
-			setTextIfUnset(&f.approver, person)
-		}
-	case document.FactRevised:
-		setDateIfUnset(&f.revised, date, isDate)
-	case document.FactVersion:
-		if v := extractVersion(value); v != "" {
-			setTextIfUnset(&f.version, strings.TrimRight(v, "."))
-		}
-	case document.FactOwner:
-		if !isDate {
-			setTextIfUnset(&f.owner, person)
-		}
-	case document.FactApprovedBy:
-		if !isDate && !dutyPattern.MatchString(person) {
-			setTextIfUnset(&f.approver, person)
-		}
-	case document.FactTitle:
-		setTextIfUnset(&f.doc.Title, value)
-	}
-}
-
-// mastheadPattern matches the start of a line that gives metadata in sentences, such as "Version 3.1, in force
-// since 2 March 2026. Approved by Ann Roe." or "Procedure OPS-12, version 2". In plain text, a title in capitals
-// may precede it.
-var mastheadPattern = lazyregexp.New(
-	`^\W{0,4}(?:\p{Lu}[\p{Lu}\d ,&/–-]{3,80} )?(?:(?i:version|draft|revision|rev\.|issue) v?\d|` +
-		`(?i:in force|valid from|effective|in kraft|gültig ab|approved (?:by|on))\b|` +
-		`(?i:policy|procedure|standard|guideline|rules|plan|process|document|reference|ref\.)(?i: no\.?)?:? ` +
-		`[A-Z][A-Za-z]{0,7}(?:[-./ ]?[A-Z0-9][\w.-]*){1,4}[.,;])`,
-)
-
-var (
-	versionPattern   = lazyregexp.New(`(?i)(?:^\W{0,4}|[,;.(]\s*)(?:version|draft|revision|rev\.|issue) (v?\d[\w.]*)`)
-	effectivePattern = lazyregexp.New(
-		`(?i)\b(?:(?:in force|valid|effective) (?:since|from|as of|as from|on)|in force,?|effective,?|in kraft seit|` +
-			`gültig (?:ab|seit)) +(\d[^;]{6,30}|\p{L}{3,10} \d[^;]{5,20})`,
-	)
-	dateAfterVersionPattern = lazyregexp.New(
-		`(?i)(?:^\W{0,4}|[,;.(]\s*)(?:version|revision|rev\.|issue) v?\d[\w.]*(?:,| of| dated| -| –)? +\(?` +
-			`(\d{1,4}[^;,)]{6,20}|\p{L}{3,10} \d[^;)]{5,20})`,
-	)
-	approvedByPattern = lazyregexp.New(
-		`(?i)\b(?:approved by|freigegeben (?:von|durch)|genehmigt (?:von|durch)) ((?:\b(?:dr|prof|mr|mrs|ms|jr|sr|[a-z])\.|[^.;|]){2,120})`,
-	)
-	approvedOnPattern  = lazyregexp.New(`(?i)\bapproved (?:by [^.;|]{2,80} )?on (\d[^;]{6,30}|\p{L}{3,10} \d[^;]{5,20})`)
-	approvalDateSuffix = lazyregexp.New(`(?i)[,(]? *(?:\bon\b|\bam\b)? *\(?\d.*$`)
-)
-
-// scanOpeningSentences reads facts from sentences in the first lines of a document, such as "Version 3.1, in
-// force since 2 March 2026."
-func (f *factCollector) scanOpeningSentences(blocks []document.Block) {
-	for _, b := range blocks {
-		if b.Kind == document.TableRow || b.Kind == document.Line {
-			continue
-		}
-		for _, line := range strings.Split(b.Text, "\n") {
-			if len(line) > 300 || !mastheadPattern.MatchString(line) {
-				continue
-			}
-			for _, one := range []struct {
-				key string
-				in  *lazyregexp.Regexp
-			}{
-				{"version", versionPattern},
-				{"effective", effectivePattern},
-				{"revision date", dateAfterVersionPattern},
-				{"approval date", approvedOnPattern},
-				{"approved by", approvedByPattern},
-			} {
-				if m := one.in.FindStringSubmatch(line); m != nil {
-					value := m[1]
-					if one.in == approvedByPattern {
-						value = approvalDateSuffix.ReplaceAllString(value, "")
-					}
-					f.recordFact(one.key, strings.TrimRight(value, ".,"))
-				}
-			}
-		}
-	}
-}
-
-// valueEndPattern matches what follows a value on its line: another key, whether it is known or not, or a page number.
-var valueEndPattern = lazyregexp.New(`[.,;]?(?:\s+\p{Lu}[\p{L}-]{2,20}(?: \p{L}[\p{L}-]{1,15})?:\s.*|` +
-	`[\s(-]+(?:[Pp]age|[Ss]eite|[Pp]\.) \d+\b.*)$`)
-
-// sentenceEndPattern matches the end of a person's or role's name that is followed by another sentence, and that
-// sentence. It doesn't match after abbreviations, as in "Dr. Roe" and "J. Roe".
-var sentenceEndPattern = lazyregexp.New(`([\p{Ll}\d)]{3,}|\b[A-Z]{2,})\. +\p{Lu}.*$`)
-
-// dutyPattern matches the verb of a duty: "the CIO must approve the plan" doesn't name an approver.
-var dutyPattern = lazyregexp.New(`(?i)\b(?:must|shall|should|will|needs? to|has to|have to)\b`)
-
-func setDateIfUnset(to **time.Time, t time.Time, ok bool) {
-	if ok && *to == nil {
-		*to = &t
-	}
-}
-
-func setTextIfUnset(to *string, v string) {
-	if *to == "" {
-		*to = v
-	}
-}
-
-// promptPattern matches placeholders and prompts left over from a template or a form.
-var promptPattern = lazyregexp.New(
-	`(?i)^(?:tb[dac]|to be (?:determined|decided|defined|confirmed|completed|added|announced)|n/?a|none|unknown|` +
-		`not (?:assigned|set|known)|pending|[-–—?…._x]+|(?:click|tap|click or tap)(?: or tap)? here\b.*|` +
-		`(?:please )?(?:enter|insert|type|choose|select|add|provide|specify|fill in|complete)\b.*|` +
-		`dd[./ -]mm[./ -]yy(?:yy)?|yyyy[./ -]mm[./ -]dd|mm[./ -]dd[./ -]yy(?:yy)?|` +
-		`[\[<{«].*[\]>}»])$`,
-)
-
-// isPlaceholder reports whether a value is a placeholder left over from a template, such as "TBD" or "[name]".
-func isPlaceholder(v string) bool { return promptPattern.MatchString(v) }
-
-// extractVersion returns the version in a value such as "v1.2 (draft)" or "1.2 – 3 May 2026", or "" if there is
-// none.
-func extractVersion(v string) string {
-	for _, w := range strings.Fields(v) {
-		w = strings.Trim(w, ",;()")
-		if looksLikeVersion(w) {
-			return strings.TrimLeft(w, "vV")
-		}
-	}
-	return ""
-}
-
-func looksLikeVersion(w string) bool {
-	w = strings.TrimLeft(w, "vV")
-	if w == "" || len(w) > 20 || w[0] < '0' || w[0] > '9' {
-		return false
-	}
-	if _, isDate, _ := document.FindDate(w); isDate && strings.Count(w, ".") != 1 {
-		return len(w) <= 7 // 2026.1.1 is a software version, 12.01.2026 a date
-	}
-	for _, r := range w {
-		if !(r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' || r >= 'a' && r <= 'z') {
-			return false
-		}
-	}
-	return true
-}
-
-// notInForcePattern matches what a document that is a draft or no longer in force says about itself at its start.
-var notInForcePattern = lazyregexp.New(
-	`(?im)^\W{0,4}(?:(?:(?:document )?status\W{1,3})?` +
-		`(?:draft|superseded|withdrawn|repealed|rescinded|obsolete|no longer in force)\b[^\n]{0,60}$|` +
-		`this (?:document|policy|version|standard|procedure|guideline|plan|edition) (?:is|has been|was) (?:a draft|` +
-		`(?:hereby )?(?:superseded|withdrawn|replaced|repealed|rescinded|retired|obsolete)|no longer (?:in force|valid))[^\n]{0,60})`,
-)
-
-// warnIfNotInForce adds a warning with the words in which the document says that it is not in force.
-func warnIfNotInForce(d *document.Document, parts ...[]document.Block) {
-	for _, b := range slices.Concat(parts...) {
-		if words := notInForcePattern.FindString(b.Text); words != "" && (b.Kind != document.TableRow || len(b.Cells) <= 2) {
-			d.AddWarning(document.NotInForceWarning + ": “" + document.CleanLine(words) + "”.")
-			return
-		}
-	}
 }

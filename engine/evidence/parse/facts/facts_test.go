@@ -151,6 +151,67 @@ func TestFacts(t *testing.T) {
 			"Approved by: Click or tap here to enter text.\n\nOwner: Insert name\n\nVersion: [x]\n\nEffective date: DD/MM/YYYY\n\nText.",
 			wanted{},
 		},
+		"sentences about the policy": {
+			"p.md",
+			"# P\n\nThis is version 2.3 of the policy. It has been in force since 1 February 2026 and is owned by the Head of IT. The Board approved it " +
+				"on 20 January 2026.\n",
+			wanted{documenttest.Date(2026, 2, 1), "2.3", "the Head of IT", "Board"},
+		},
+		"approved on and by": {
+			"p.md",
+			"# P\n\nThis policy was approved by the Board of Directors on 12 December 2025 and applies from 1 January 2026. The CISO is responsible for " +
+				"this policy. Version 6.0.\n",
+			wanted{documenttest.Date(2026, 1, 1), "6.0", "CISO", "the Board of Directors"},
+		},
+		"came into force": {
+			"p.md",
+			"# P\n\nVersion 5 came into force on 2026-02-28. Document owner is Lena Brandt, CISO. It was approved by the Steering Group.\n",
+			wanted{documenttest.Date(2026, 2, 28), "5", "Lena Brandt, CISO", "the Steering Group"},
+		},
+		"owns and enters": {
+			"p.md",
+			"# P\n\nThe HR Director owns this procedure. It entered into force on 3 February 2026.\n",
+			wanted{documenttest.Date(2026, 2, 3), "", "HR Director", ""},
+		},
+		"sentences about other things": {
+			"p.md",
+			"# P\n\nThis policy describes how exceptions are approved by the risk owner, and which laptops are owned by the company.\n\n" +
+				"This plan takes effect on any failure of 3 hours. Changes are logged and approved by the CAB.\n\nThe CTO is responsible for this server.\n",
+			wanted{},
+		},
+		"edition": {
+			"p.md",
+			"# P\n\nReference SP-9, edition 3, dated 4 May 2026. Responsible: Head of IT. Signed off by the Board.\n",
+			wanted{documenttest.Date(2026, 5, 4), "3", "Head of IT", "the Board"},
+		},
+		"version alone":           {"p.md", "# P\n\nv3.2 | In force from 1 July 2026 | Owner: CISO\n", wanted{documenttest.Date(2026, 7, 1), "3.2", "CISO", ""}},
+		"slashes":                 {"p.md", "# P\n\nNo. DRP-01 / Version 1.4 / 12 May 2026\n\nApproved by: CEO / COO\n", wanted{documenttest.Date(2026, 5, 12), "1.4", "", "CEO / COO"}},
+		"version with its date":   {"p.md", "# P\n\nCurrent version: 2.4 of 17 March 2026. Owner – Head of IT.\n", wanted{documenttest.Date(2026, 3, 17), "2.4", "Head of IT", ""}},
+		"approver with a date":    {"p.txt", "Approved by: Risk Committee, 10 March 2026\n\nText.", wanted{documenttest.Date(2026, 3, 10), "", "", "Risk Committee"}},
+		"status with a date":      {"p.txt", "Status: approved 11.05.2026 by the ISMS board\n\nText.", wanted{documenttest.Date(2026, 5, 11), "", "", "the ISMS board"}},
+		"leader dots":             {"p.txt", "Document control\nVersion ...... 1.2\nOwner ........ Head of IT\nDate ......... 2 February 2026\n", wanted{documenttest.Date(2026, 2, 2), "1.2", "Head of IT", ""}},
+		"labels on their lines":   {"p.md", "# P\n\nVersion\n\n2.5\n\nOwner\n\nCISO\n\nDate\n\n3 March 2026\n", wanted{documenttest.Date(2026, 3, 3), "2.5", "CISO", ""}},
+		"labels of an empty form": {"p.md", "# P\n\nReported by:\n\nOwner:\n\nDescription\n\nApproved by: ____\n\nEffective date: pending\n", wanted{}},
+		"front matter": {
+			"p.md", "---\nversion: 1.8\napproved_by: CHRO\neffective_date: 2026-02-20\n---\n# P\n\nText.\n",
+			wanted{documenttest.Date(2026, 2, 20), "1.8", "", "CHRO"},
+		},
+		"keys with more": {
+			"p.md", "# P\n\n| | |\n|---|---|\n| Version / date | 3.1 / 4 May 2026 |\n| Owner (role) | CISO |\n| Approved by / on | CEO, 2 May 2026 |\n",
+			wanted{documenttest.Date(2026, 5, 2), "3.1", "CISO", "CEO"},
+		},
+		"roles": {
+			"p.md", "# P\n\n| Role | Name | Date |\n|---|---|---|\n| Owner | Dana Wu | 2 May 2026 |\n| Approver | Omar Haddad | 5 May 2026 |\n",
+			wanted{documenttest.Date(2026, 5, 5), "", "Dana Wu", "Omar Haddad"},
+		},
+		"who signed": {
+			"p.md", "# P\n\n| Prepared by | Reviewed by | Approved by |\n|---|---|---|\n| A. Lind | B. Moe | C. Roe |\n| 12 May 2026 | 13 May 2026 | 14 May 2026 |\n",
+			wanted{documenttest.Date(2026, 5, 14), "", "", "C. Roe"},
+		},
+		"letters as revisions": {
+			"p.md", "# P\n\n| Rev. | Date | Change |\n|---|---|---|\n| C | 4 May 2026 | final |\n| B | 3 April 2026 | comments |\n",
+			wanted{documenttest.Date(2026, 5, 4), "C", "", ""},
+		},
 		"prose is no key": {"p.txt", "The owner: whoever made it. Version control is used.\n\nText.", wanted{}},
 	} {
 		d := parsetest.Read(t, tt.file, []byte(tt.text))
@@ -173,6 +234,20 @@ func TestFactsInPageHeader(t *testing.T) {
 	}
 }
 
+// The cells of a header's table may be the names of columns, and then the values below them.
+func TestFactsInPageHeaderColumns(t *testing.T) {
+	b := document.NewBuilder(t.Context(), document.Options{})
+	for _, text := range []string{
+		"Date", "Owner", "Approved by", "2026-04-30", "Security Lead", "CTO", "Printed copies are not controlled. KC-1 Version 3.4 Approval: see minutes",
+	} {
+		b.Doc.Furniture = append(b.Doc.Furniture, document.Block{Kind: document.Paragraph, Text: text})
+	}
+	d := facts.Complete(b, "p.docx")
+	if d.Version != "3.4" || d.Owner != "Security Lead" || d.ApprovedBy != "CTO" || !reflect.DeepEqual(d.EffectiveDate, documenttest.Date(2026, 4, 30)) {
+		t.Errorf("version %q, owner %q, approver %q, date %v", d.Version, d.Owner, d.ApprovedBy, d.EffectiveDate)
+	}
+}
+
 func TestTitleLineInAForm(t *testing.T) {
 	if d := parsetest.Read(t, "leaver form.txt", []byte("Name: Ann\n\nTitle: Dr.\n\nText.")); d.Title != "leaver form" {
 		t.Errorf("the title is %q", d.Title)
@@ -186,6 +261,14 @@ func TestDocumentNotInForce(t *testing.T) {
 		"# Access\n\nThis standard was repealed on 1 May.\n\nAccess is reviewed.":      true,
 		"# Access\n\nStatus: draft\n\nAccess is reviewed.":                             true,
 		"# Access\n\nThis policy replaces version 2.\n\nAccess is reviewed.":           false,
+		"# Access\n\nArchived. Do not use.":                                            true,
+		"# Access\n\nNo longer valid from 31 December 2025.":                           true,
+		"# Access\n\nDocument status: In review":                                       true,
+		"# Access\n\nFOR REVIEW ONLY – NOT APPROVED":                                   true,
+		"# Access\n\nObsolete hardware is destroyed. Expired keys are changed.":        false,
+		"# Access\n\nDraft contracts, final and withdrawn ones are kept.":              false,
+		"# Access\n\nThis standard is not applicable to visitors.":                     false,
+		"# Access\n\n- granted by the owner\n- revoked by the team":                    false,
 		"# Access\n\nWithdrawal of access takes a day.":                                false,
 		"# Access\n\nThis policy is in force. Superseded documents are kept 10 years.": false,
 	} {

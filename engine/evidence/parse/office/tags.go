@@ -22,7 +22,7 @@ type tagScanner struct {
 	tag  []byte // without its brackets
 }
 
-func newTagScanner(r io.Reader) *tagScanner { return &tagScanner{r: bufio.NewReaderSize(r, 1<<16)} }
+func newTagScanner(r io.Reader) *tagScanner { return &tagScanner{r: bufio.NewReaderSize(r, 1<<13)} }
 
 // next goes to the next tag; at the end of the part it returns io.EOF.
 func (s *tagScanner) next() error {
@@ -57,6 +57,13 @@ func (s *tagScanner) endsTag(start int, quote byte) (open byte, ends bool) {
 	switch {
 	case len(s.tag) >= maxTag:
 		return 0, true
+	case s.tag[0] != '!':
+		if quote == 0 && bytes.IndexByte(s.tag[start:], '\'') < 0 {
+			if bytes.Count(s.tag[start:], []byte{'"'})%2 == 1 {
+				return '"', false
+			}
+			return 0, true
+		}
 	case bytes.HasPrefix(s.tag, []byte("!--")):
 		return 0, len(s.tag) > 5 && bytes.HasSuffix(s.tag, []byte("-->"))
 	case bytes.HasPrefix(s.tag, []byte("![CDATA[")):
@@ -88,25 +95,39 @@ func (s *tagScanner) readThrough(to *[]byte, delimiter byte) error {
 // name returns the local name of the tag's element, and whether the tag ends it, begins it, or both.
 func (s *tagScanner) name() (name string, begins, ends bool) {
 	tag, closing := bytes.CutPrefix(s.tag, []byte("/"))
-	n := bytes.IndexAny(tag, " \t\r\n/")
-	if n < 0 {
-		n = len(tag)
+	from := 0
+	for i, c := range tag {
+		if c == ':' && from == 0 {
+			from = i + 1
+		} else if c <= ' ' || c == '/' {
+			tag = tag[:i]
+			break
+		}
 	}
-	tag = tag[:n]
-	if colon := bytes.IndexByte(tag, ':'); colon >= 0 {
-		tag = tag[colon+1:]
-	}
+	tag = tag[from:]
 	return string(tag), !closing, closing || bytes.HasSuffix(s.tag, []byte("/"))
 }
 
 // attr returns an attribute of the tag by its name, or by ":name" if it has a prefix. It returns "" if the tag
 // doesn't have it.
-func (s *tagScanner) attr(name string) string {
+func (s *tagScanner) attr(name string) (value string) {
+	s.eachAttr(func(key, raw []byte) bool {
+		if string(key) != name && (name[0] != ':' || !bytes.HasSuffix(key, []byte(name))) {
+			return true
+		}
+		value = html.UnescapeString(string(raw))
+		return false
+	})
+	return value
+}
+
+// eachAttr calls visit with the name and the escaped value of each attribute of the tag, until visit returns false.
+func (s *tagScanner) eachAttr(visit func(key, raw []byte) bool) {
 	rest := s.tag
 	for {
 		equals := bytes.IndexByte(rest, '=')
 		if equals < 0 {
-			return ""
+			return
 		}
 		key := bytes.TrimSpace(rest[:equals])
 		if space := bytes.LastIndexAny(key, " \t\r\n"); space >= 0 {
@@ -114,14 +135,11 @@ func (s *tagScanner) attr(name string) string {
 		}
 		rest = bytes.TrimLeft(rest[equals+1:], " \t\r\n")
 		if len(rest) == 0 {
-			return ""
+			return
 		}
 		end := bytes.IndexByte(rest[1:], rest[0])
-		if end < 0 {
-			return ""
-		}
-		if string(key) == name || name[0] == ':' && bytes.HasSuffix(key, []byte(name)) {
-			return html.UnescapeString(string(rest[1 : 1+end]))
+		if end < 0 || !visit(key, rest[1:1+end]) {
+			return
 		}
 		rest = rest[end+2:]
 	}

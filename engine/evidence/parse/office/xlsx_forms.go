@@ -85,7 +85,7 @@ func (c *sheetControl) setPlace() bool {
 func (c *sheetCells) readControls(x *excelize.File) error {
 	values := map[string]sheetControl{} // by ID of the part, then by ID of the shape
 	shapes, hasValues, activeX := "", false, map[string]bool{}
-	for _, r := range readRelations(c.w.z, c.sheet.part) {
+	for _, r := range c.relations {
 		target := r.resolveTarget(c.sheet.part)
 		switch kind := path.Base(r.Type); {
 		case r.TargetMode == "External":

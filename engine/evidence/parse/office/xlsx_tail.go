@@ -19,14 +19,15 @@ import (
 
 const (
 	maxMerged = 100_000
-	maxEndTag = 40 // bytes of the tag that ends the cells
+	maxMark   = 40 // bytes of the tag that ends the cells, and of what else is searched for
 )
 
 // mergedRange is a range of cells that are merged into its first one.
 type mergedRange struct{ firstColumn, firstRow, lastColumn, lastRow int }
 
 // readTail reads what a file has after the cells of the sheet: merged ranges, and the header and footer of its pages.
-// The part is searched for it as bytes, which takes little time.
+// The part is searched for it as bytes, which takes little time. If no cell can be hidden, it ends the reading of c, so
+// that the tags of the cells aren't read a second time.
 func (c *sheetCells) readTail() error {
 	if c.part == nil {
 		return nil
@@ -36,22 +37,26 @@ func (c *sheetCells) readTail() error {
 		return err
 	}
 	defer r.Close()
-	mark := []byte("sheetData>")
-	buffer, n := make([]byte, 1<<16), 0
+	canHide, inCells := c.w.canHideCells(), false
+	buffer, n := make([]byte, 1<<14), 0
 	for {
 		more, err := r.Read(buffer[n:])
 		n += more
-		for at := 0; at < n; {
-			next := bytes.Index(buffer[at:n], mark)
-			if next < 0 {
-				break
+		from, to, end := 0, n, endOfCells(buffer[:n])
+		if end > 0 {
+			to = bytes.LastIndexByte(buffer[:end], '<')
+		}
+		if !inCells {
+			if from = bytes.Index(buffer[:to], []byte("sheetData")); from < 0 {
+				from = to
 			}
-			at += next + len(mark)
-			// The prefix of a namespace may be between the slash and the name.
-			if tag := buffer[bytes.LastIndexByte(buffer[:at], '<')+1 : at]; len(tag) > 0 && tag[0] == '/' {
-				c.readTailTags(newTagScanner(io.MultiReader(bytes.NewReader(bytes.Clone(buffer[at:n])), r)))
-				return nil
-			}
+			inCells = from < to
+		}
+		canHide = canHide || containsAny(buffer[:to], hidingMarks) || containsAny(buffer[from:to], cellMarks)
+		if end > 0 {
+			c.ended = !canHide
+			c.readTailTags(newTagScanner(io.MultiReader(bytes.NewReader(bytes.Clone(buffer[end:n])), r)))
+			return nil
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -59,10 +64,37 @@ func (c *sheetCells) readTail() error {
 		if err != nil {
 			return err
 		}
-		if n > maxEndTag {
-			n = copy(buffer, buffer[n-maxEndTag:n])
+		if n > maxMark {
+			n = copy(buffer, buffer[n-maxMark:n])
 		}
 	}
+}
+
+// endOfCells returns where the tag ends that ends the cells of a sheet, or 0.
+func endOfCells(piece []byte) int {
+	mark := []byte("sheetData>")
+	for at := 0; ; {
+		next := bytes.Index(piece[at:], mark)
+		if next < 0 {
+			return 0
+		}
+		at += next + len(mark)
+		// The prefix of a namespace may be between the slash and the name.
+		if tag := piece[bytes.LastIndexByte(piece[:at], '<')+1 : at]; len(tag) > 0 && tag[0] == '/' {
+			return at
+		}
+	}
+}
+
+// hidingMarks are in each sheet that has hidden rows, columns or pieces of text; cellMarks are in the cells of each that
+// has a formula without a value, or is written in an unusual way.
+var (
+	hidingMarks = []string{"hidden", "zeroHeight", `ht="0`, "ht='0", `width="0`, "width='0", "rPr"}
+	cellMarks   = []string{"f></", "/></", "v></v", "v/>", ":row", ">\n", ">\r", "> "}
+)
+
+func containsAny(piece []byte, marks []string) bool {
+	return slices.ContainsFunc(marks, func(mark string) bool { return bytes.Contains(piece, []byte(mark)) })
 }
 
 func (c *sheetCells) readTailTags(s *tagScanner) {

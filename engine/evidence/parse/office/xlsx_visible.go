@@ -2,11 +2,13 @@ package office
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/xml"
 	"html"
 	"io"
 	"math"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -287,14 +289,19 @@ func (w *workbook) readStyles(part string) error {
 	return nil
 }
 
-func (w *workbook) look(format string) cellLook {
-	if i, err := strconv.Atoi(format); err == nil && i >= 0 && i < len(w.looks) {
-		return w.looks[i]
-	}
-	if len(w.looks) > 0 && format == "" {
-		return w.looks[0]
+// look returns how the cell format with an index shows values.
+func (w *workbook) look(format int) cellLook {
+	if format >= 0 && format < len(w.looks) {
+		return w.looks[format]
 	}
 	return cellLook{fill: "FFFFFF"}
+}
+
+// canHideCells reports whether a cell format or a formatted piece of a string may hide text.
+func (w *workbook) canHideCells() bool {
+	return len(w.strings) > 0 || slices.ContainsFunc(w.looks, func(l cellLook) bool {
+		return l.symbolFont != "" || l.unreadKind(true) != "" || l.unreadKind(false) != ""
+	})
 }
 
 // runReader collects the pieces of a formatted string.
@@ -372,6 +379,7 @@ type sheetCells struct {
 	w         *workbook
 	sheet     workbookSheet
 	name      string
+	relations []relation
 	part      io.ReadCloser
 	tags      *tagScanner
 	row       int // that was begun, from 1
@@ -393,7 +401,8 @@ func (w *workbook) openCells(name string) (*sheetCells, error) {
 	if c.sheet.part == "" || zipfile.FindPart(w.z, c.sheet.part) == nil {
 		return c, nil
 	}
-	for _, r := range readRelations(w.z, c.sheet.part) {
+	c.relations = readRelations(w.z, c.sheet.part)
+	for _, r := range c.relations {
 		c.hasTables = c.hasTables || strings.HasSuffix(r.Type, "/table")
 	}
 	part, err := zipfile.OpenPart(w.z, c.sheet.part, zipfile.MaxPart)
@@ -492,11 +501,7 @@ func (c *sheetCells) readRow(n int, cells []string, count bool) {
 		return
 	}
 	column := 0
-	var cell struct {
-		kind, format         string
-		hasFormula, hasValue bool
-		value                string
-	}
+	var cell sheetCell
 	runs := runReader{w: c.w}
 	for c.tags.next() == nil {
 		name, begins, ends := c.tags.name()
@@ -508,17 +513,16 @@ func (c *sheetCells) readRow(n int, cells []string, count bool) {
 			return
 		case name == "c" && begins:
 			column++
-			if x, _, err := excelize.CellNameToCoordinates(c.tags.attr("r")); err == nil {
-				column = x
-			}
-			cell.kind, cell.format, cell.value = c.tags.attr("t"), c.tags.attr("s"), ""
-			cell.hasFormula, cell.hasValue = false, false
+			cell.begin(c.tags, &column)
 			runs.runs = runs.runs[:0:0]
 		case name == "f" && begins:
 			cell.hasFormula = true
 		case name == "v" && !begins:
-			cell.value, cell.hasValue = string(c.tags.text), len(c.tags.text) > 0 || cell.kind == "str"
-		case name != "c":
+			cell.hasValue = len(c.tags.text) > 0 || cell.isText
+			if cell.isShared {
+				cell.shared = parseDigits(bytes.TrimSpace(c.tags.text))
+			}
+		case name != "c" && name != "v" && name != "f":
 			runs.tag(c.tags)
 		}
 		if name != "c" || !ends {
@@ -535,22 +539,83 @@ func (c *sheetCells) readRow(n int, cells []string, count bool) {
 			continue
 		}
 		formatted := runs.formatted()
-		if cell.kind == "s" {
-			if i, err := strconv.Atoi(strings.TrimSpace(cell.value)); err == nil {
-				formatted = c.w.strings[i]
-			}
+		if cell.isShared {
+			formatted = c.w.strings[cell.shared]
 		}
-		isNumber := cell.kind == "" || cell.kind == "n"
 		look := c.w.look(cell.format)
 		if c.hasTables && look.hasNoFill {
 			look.fill = ""
 		}
-		text, kind := visibleText(cells[column-1], formatted, look, isNumber)
+		text, kind := visibleText(cells[column-1], formatted, look, cell.isNumber)
 		if cells[column-1] = text; kind != "" && count {
 			c.w.b.Doc.AddNotRead(kind, 1, at())
 		}
 	}
 	c.ended = true
+}
+
+// sheetCell is what the tags of a cell say about it.
+type sheetCell struct {
+	format               int // index of its cell format
+	isNumber, isText     bool
+	isShared             bool // its text is a shared string
+	shared               int  // the index of that; -1 if unknown
+	hasFormula, hasValue bool
+}
+
+// begin reads the attributes of the cell whose tag is next. It sets the column if the tag has it.
+func (c *sheetCell) begin(s *tagScanner, column *int) {
+	*c = sheetCell{isNumber: true, shared: -1}
+	s.eachAttr(func(key, raw []byte) bool {
+		switch string(key) {
+		case "r":
+			if n := columnOf(raw); n > 0 {
+				*column = n
+			}
+		case "t":
+			kind := string(raw)
+			c.isNumber, c.isText, c.isShared = kind == "n" || kind == "", kind == "str", kind == "s"
+		case "s":
+			c.format = parseDigits(raw)
+		}
+		return true
+	})
+}
+
+// columnOf returns the number of the column of a cell such as "AB12", from 1, or 0 if it is none.
+func columnOf(cell []byte) int {
+	n := 0
+	for i, c := range cell {
+		switch {
+		case c >= 'a' && c <= 'z':
+			c -= 'a' - 'A'
+		case c >= '0' && c <= '9' && i > 0:
+			if n > excelize.MaxColumns {
+				return 0
+			}
+			return n
+		}
+		if c < 'A' || c > 'Z' || i >= 3 {
+			return 0
+		}
+		n = n*26 + int(c-'A') + 1
+	}
+	return 0
+}
+
+// parseDigits returns a number of up to nine digits, or -1.
+func parseDigits(raw []byte) int {
+	if len(raw) == 0 || len(raw) > 9 {
+		return -1
+	}
+	n := 0
+	for _, c := range raw {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
 }
 
 // visibleText returns the visible part of a cell's text, and the api.Unread… kind of the rest.
@@ -606,7 +671,7 @@ func (c *sheetCells) isFiltered(row int) (bool, error) {
 		if err := scanTags(c.w.b, c.w.z, c.sheet.part, visit); err != nil {
 			return false, err
 		}
-		for _, r := range readRelations(c.w.z, c.sheet.part) {
+		for _, r := range c.relations {
 			if strings.HasSuffix(r.Type, "/table") && r.TargetMode != "External" {
 				if err := scanTags(c.w.b, c.w.z, r.resolveTarget(c.sheet.part), visit); err != nil {
 					return false, err
@@ -628,7 +693,7 @@ func (c *sheetCells) isFiltered(row int) (bool, error) {
 // readBeside counts comments, pictures, charts and embedded files of a sheet, and reads its text boxes.
 func (c *sheetCells) readBeside() error {
 	b, at := c.w.b, api.Locator{Sheet: c.name}
-	for _, r := range readRelations(c.w.z, c.sheet.part) {
+	for _, r := range c.relations {
 		target := r.resolveTarget(c.sheet.part)
 		if r.TargetMode == "External" {
 			continue

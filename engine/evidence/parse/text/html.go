@@ -56,23 +56,30 @@ func removeFormatting(text string) string {
 	var sb strings.Builder
 	open := map[atom.Atom][]string{} // by element: the tag written for each open one
 	renamed := 0                     // open elements with another name
+	var raw []byte
 	for {
 		kind := z.Next()
 		if kind == html.ErrorToken {
 			return sb.String()
 		}
-		raw := string(z.Raw())
+		raw = append(raw[:0], z.Raw()...) // what follows may change it
 		if kind != html.StartTagToken && kind != html.EndTagToken && kind != html.SelfClosingTagToken {
-			sb.WriteString(raw)
+			sb.Write(raw)
 			continue
 		}
-		t := z.Token()
+		name, hasMore := z.TagName()
+		t := html.Token{DataAtom: atom.Lookup(name)}
 		switch t.DataAtom {
 		case atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small, atom.Strike, atom.Strong,
 			atom.Tt, atom.U:
 		default:
-			sb.WriteString(raw)
+			sb.Write(raw)
 			continue
+		}
+		for hasMore {
+			var key, value []byte
+			key, value, hasMore = z.TagAttr()
+			t.Attr = append(t.Attr, html.Attribute{Key: string(key), Val: string(value)})
 		}
 		stack := open[t.DataAtom]
 		if kind == html.EndTagToken {
@@ -98,7 +105,7 @@ func removeFormatting(text string) string {
 			}
 		case renamed < maxOpenFormatting && (hasStyles || hasAttr(&html.Node{Attr: t.Attr}, "style") || hasAttr(&html.Node{Attr: t.Attr},
 			"color") || hasAttr(&html.Node{Attr: t.Attr}, "face")):
-			tag = formattingPrefix + t.Data
+			tag = formattingPrefix + t.DataAtom.String()
 			t.Data, t.Type = tag, html.StartTagToken
 			sb.WriteString(t.String())
 			renamed++

@@ -1,0 +1,35 @@
+package facts
+
+import (
+	"slices"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// notInForcePattern matches what a document that is a draft or no longer in force says about itself at its start: a
+// status, such a word alone or with by whom, since when or what for, or a sentence. "Obsolete hardware is destroyed" is none.
+var notInForcePattern = lazyregexp.NewPrefiltered(
+	`(?im)^\W{0,4}(?:(?:document )?status\W{1,3}(?:` + outOfForce + `|(?:in|under|for) review|in preparation|pending|proposed|to be approved)\b[^\n]{0,60}$|` +
+		`for (?:review|comments?|discussion) only\b[^\n]{0,60}$|` +
+		outOfForce + `(?:\W*$|\s*[.:;(–—-][^\n]{0,60}$|(?:,? (?:and )?(?:by|on|since|as of|from|for|per|see|replaced|use|do not)\b| in (?:\p{L}+ )?\d{4}\b| v?\d)[^\n]{0,60}$)|` +
+		`this (?:[\p{L}-]+ ){0,4}?(?:document|policy|version|standard|procedure|guideline|plan|edition|manual|handbook|rules|process)s? ` +
+		`(?:is|are|has been|have been|was|were|has) (?:a draft|(?:hereby |now |been )?` + outOfForce + `|replaced)\b[^\n]{0,60})`,
+)
+
+// outOfForce matches the words for a document that is not in force.
+const outOfForce = `(?:draft|superseded|withdrawn|repealed|rescinded|revoked|obsolete|archived|retired|expired|cancell?ed|discontinued|` +
+	`no longer (?:in force|valid|applicable|in use|effective)|not (?:yet )?(?:in force|approved)|not yet (?:valid|effective))`
+
+// warnIfNotInForce adds a warning with the words in which the document says that it is not in force.
+func warnIfNotInForce(d *document.Document, parts ...[]document.Block) {
+	for _, b := range slices.Concat(parts...) {
+		if b.Kind == document.ListItem || b.Kind == document.TableRow && len(b.Cells) > 2 {
+			continue
+		}
+		if words := notInForcePattern.FindString(b.Text); words != "" {
+			d.AddWarning(document.NotInForceWarning + ": “" + document.CleanLine(words) + "”.")
+			return
+		}
+	}
+}
