@@ -31,8 +31,8 @@ type CommentsInput struct {
 	Mentions   string `query:"mentions" doc:"Only comments that mention this email address, as in @ada@acme.example."`
 }
 
-// DoesMention reports whether the comment mentions a user, by "@" and the email address.
-func (c *Comment) DoesMention(email string) bool {
+// Mentions reports whether the comment mentions a user, by "@" and the email address.
+func (c *Comment) Mentions(email string) bool {
 	text, name := strings.ToLower(c.Text), "@"+strings.ToLower(email)
 	for {
 		at := strings.Index(text, name)

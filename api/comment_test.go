@@ -8,7 +8,7 @@ func TestDoesMention(t *testing.T) {
 		"@ada@acme.example.org": false, "@ada@acme.examples": false, "@ada@acme.example-x": false,
 		"@ada@acme.examples and @ada@acme.example": true, "": false,
 	} {
-		if c := (&Comment{Text: text}); c.DoesMention("ada@acme.example") != want {
+		if c := (&Comment{Text: text}); c.Mentions("ada@acme.example") != want {
 			t.Errorf("%q: not %t", text, want)
 		}
 	}

@@ -78,12 +78,12 @@ func (c *UnreadCounts) AddPassages(language string, n int) {
 }
 
 // Evidence adds up the unread languages, without those that a language model has read.
-func (c *UnreadCounts) Evidence(read ...string) UnreadEvidence {
+func (c *UnreadCounts) Evidence(readLanguages ...string) UnreadEvidence {
 	out := UnreadEvidence{DocumentsRead: c.Documents, UnreadLanguages: []UnreadLanguage{}}
 	for _, set := range c.sets {
 		isUnread := false
 		for _, language := range set.languages {
-			if slices.Contains(read, language) {
+			if slices.Contains(readLanguages, language) {
 				continue
 			}
 			isUnread = true
@@ -106,7 +106,7 @@ func (c *UnreadCounts) Evidence(read ...string) UnreadEvidence {
 }
 
 // CountUnreadEvidence adds up the unread languages of documents, without those that a language model has read.
-func CountUnreadEvidence(documents []Document, read ...string) UnreadEvidence {
+func CountUnreadEvidence(documents []Document, readLanguages ...string) UnreadEvidence {
 	var counts UnreadCounts
 	for i := range documents {
 		d := &documents[i]
@@ -121,7 +121,7 @@ func CountUnreadEvidence(documents []Document, read ...string) UnreadEvidence {
 		}
 		counts.AddDocuments(languages, 1)
 	}
-	return counts.Evidence(read...)
+	return counts.Evidence(readLanguages...)
 }
 
 // Note describes the unread evidence in a sentence. It returns "" if there is none.

@@ -103,11 +103,11 @@ func nameFirst(codes []string) string {
 	return named
 }
 
-func formatCount(n int, one, many string) string {
+func formatCount(n int, singular, plural string) string {
 	if n == 1 {
-		return "1 " + one
+		return "1 " + singular
 	}
-	return fmt.Sprintf("%d %s", n, many)
+	return fmt.Sprintf("%d %s", n, plural)
 }
 
 // SoAItem is one control's row in the Statement of Applicability.

@@ -74,9 +74,9 @@ type SyncPeer struct {
 }
 
 // TrustCommand returns the command line that trusts the key again. It identifies the key by its
-// fingerprint, because the other side may have chosen the name.
-func (p *SyncPeer) TrustCommand(may string) string {
-	return "service sync trust " + p.Fingerprint + " --may " + may
+// fingerprint, because the other side decisionFlag have chosen the name.
+func (p *SyncPeer) TrustCommand(decisionFlag string) string {
+	return "service sync trust " + p.Fingerprint + " --may " + decisionFlag
 }
 
 // BundleKey returns the name and fingerprint of the peer's key.

@@ -124,7 +124,7 @@ func (a *app) followAgentRun(ctx context.Context, id string) error {
 			if err := a.out.Print(r, func(p *print.Page) { renderAgentRun(p, r) }); err != nil {
 				return err
 			}
-			return runtimeError("the run has %s: %s", r.Status, orEmpty(r.Error))
+			return runtimeError("the run has %s: %s", r.Status, orZero(r.Error))
 		}
 		if err := sleep(ctx, a.pollInterval()); err != nil {
 			return err
@@ -219,7 +219,7 @@ func renderAgentRun(p *print.Page, r *api.AgentRun) {
 		field("prompt or rules", r.PromptVersion),
 		field("tokens", formatTokens(r.Tokens)),
 		field("created", print.FormatTime(r.CreatedAt)),
-		field("error", orEmpty(r.Error)),
+		field("error", orZero(r.Error)),
 		field("id", r.ID),
 	)
 }

@@ -53,7 +53,7 @@ func (a *app) approvalList() *cobra.Command {
 				}
 				return []string{
 					string(one.Gate), fmt.Sprint(one.VersionNumber), one.DisplayStatus(), print.FormatTime(one.RequestedAt),
-					decided, formatTimePtr(one.DecidedAt), orEmpty(one.Reason), one.ID,
+					decided, formatTimePtr(one.DecidedAt), orZero(one.Reason), one.ID,
 				}
 			}, "No approvals match.")
 		},
@@ -85,31 +85,31 @@ func (a *app) approvalShow() *cobra.Command {
 	}
 }
 
-func renderApproval(p *print.Page, one *api.Approval) {
-	p.Title("Approval of the %s, version %d: %s", one.Gate.Title(), one.VersionNumber, one.DisplayStatus())
+func renderApproval(p *print.Page, approval *api.Approval) {
+	p.Title("Approval of the %s, version %d: %s", approval.Gate.Title(), approval.VersionNumber, approval.DisplayStatus())
 	decided := ""
-	if one.DecidedBy != nil {
-		decided = one.Decider() + ", " + formatTimePtr(one.DecidedAt)
+	if approval.DecidedBy != nil {
+		decided = approval.Decider() + ", " + formatTimePtr(approval.DecidedAt)
 	}
 	may := ""
-	if one.Status == api.ApprovalPending {
-		may = joinFirst(append([]string{"owners", "admins"}, formatDelegates(one)...), 12)
+	if approval.Status == api.ApprovalPending {
+		may = joinFirst(append([]string{"owners", "admins"}, formatDelegates(approval)...), 12)
 	}
 	p.Fields(
-		field("requested by", one.RequestedBy.Name+", "+print.FormatTime(one.RequestedAt)),
+		field("requested by", approval.RequestedBy.Name+", "+print.FormatTime(approval.RequestedAt)),
 		field("decided by", decided),
-		field("bundle key", formatBundleKey(one.BundleKey)),
-		field("remote's key", formatBundleKey(one.RemoteKey)),
+		field("bundle key", formatBundleKey(approval.BundleKey)),
+		field("remote's key", formatBundleKey(approval.RemoteKey)),
 		field("may decide", may),
-		field("reason", orEmpty(one.Reason)),
-		field("content", "sha256 "+one.TargetSHA256),
-		field("version", one.TargetID),
-		field("id", one.ID),
+		field("reason", orZero(approval.Reason)),
+		field("content", "sha256 "+approval.TargetSHA256),
+		field("version", approval.TargetID),
+		field("id", approval.ID),
 	)
-	if one.Changes != nil {
-		p.ListItem(0, "%s", one.Changes.Summary())
+	if approval.Changes != nil {
+		p.ListItem(0, "%s", approval.Changes.Summary())
 	}
-	for _, w := range one.Warnings {
+	for _, w := range approval.Warnings {
 		p.ListItem(0, "%s", w)
 	}
 }
@@ -339,9 +339,15 @@ func (a *app) rejectAndPrint(ctx context.Context, approvalID, reason string) err
 	})
 }
 
-func (a *app) printDecision(one *api.Approval, renderNext func(*print.Page)) error {
-	return a.out.Print(one, func(p *print.Page) {
-		p.Text("The %s, version %d, was %s by %s.", one.Gate.Title(), one.VersionNumber, one.Status, cmp.Or(one.Decider(), "you"))
+func (a *app) printDecision(approval *api.Approval, renderNext func(*print.Page)) error {
+	return a.out.Print(approval, func(p *print.Page) {
+		p.Text(
+			"The %s, version %d, was %s by %s.",
+			approval.Gate.Title(),
+			approval.VersionNumber,
+			approval.Status,
+			cmp.Or(approval.Decider(), "you"),
+		)
 		renderNext(p)
 	})
 }

@@ -107,26 +107,26 @@ func (a *app) assessShow() *cobra.Command {
 	}
 }
 
-func renderAssessment(p *print.Page, one *api.Assessment) {
-	p.Title("%s", one.Name)
-	c := one.Counts
+func renderAssessment(p *print.Page, assessment *api.Assessment) {
+	p.Title("%s", assessment.Name)
+	c := assessment.Counts
 	p.Fields(
-		field("client", one.ClientName),
-		field("description", one.Description),
-		field("from", formatCarriedFrom(one.CarriedFrom)),
-		field("state", fmt.Sprintf("%s (%d%%)", one.State, one.Progress)),
-		field("frameworks", strings.Join(one.Frameworks, ", ")),
-		field("due", string(orEmpty(one.DueDate))),
+		field("client", assessment.ClientName),
+		field("description", assessment.Description),
+		field("from", formatCarriedFrom(assessment.CarriedFrom)),
+		field("state", fmt.Sprintf("%s (%d%%)", assessment.State, assessment.Progress)),
+		field("frameworks", strings.Join(assessment.Frameworks, ", ")),
+		field("due", string(orZero(assessment.DueDate))),
 		field("contains", strings.Join([]string{
 			prose.Count(c.Documents, "document", "documents"), prose.Count(c.Chunks, "passage", "passages"),
 			prose.Count(c.SoAItems, "SoA item", "SoA items"), prose.Count(c.Findings, "finding", "findings"),
 			prose.Count(c.POAMItems, "POA&M item", "POA&M items"),
 		}, ", ")),
-		field("created", joinNonEmpty(print.FormatTime(one.CreatedAt), one.CreatedBy)),
-		field("changed", print.FormatTime(one.UpdatedAt)),
-		field("closed", formatTimePtr(one.ClosedAt)),
-		field("catalog", one.SCFVersionID),
-		field("id", one.ID),
+		field("created", joinNonEmpty(print.FormatTime(assessment.CreatedAt), assessment.CreatedBy)),
+		field("changed", print.FormatTime(assessment.UpdatedAt)),
+		field("closed", formatTimePtr(assessment.ClosedAt)),
+		field("catalog", assessment.SCFVersionID),
+		field("id", assessment.ID),
 	)
 }
 
@@ -358,7 +358,7 @@ func (a *app) assessCreate() *cobra.Command {
 			if err != nil {
 				return a.withFrameworkHint(err)
 			}
-			a.noteOddAssessment(cmd.Context(), one)
+			a.warnAboutOddAssessment(cmd.Context(), one)
 			a.rememberAssessment(one.ID)
 			return a.out.Print(one, func(p *print.Page) { renderAssessment(p, one) })
 		},
@@ -374,18 +374,18 @@ func (a *app) assessCreate() *cobra.Command {
 	return cmd
 }
 
-// noteOddAssessment notes that another open assessment has the same name, or that the due date has passed.
-func (a *app) noteOddAssessment(ctx context.Context, one *api.Assessment) {
-	if one.DueDate != nil && *one.DueDate < api.DateOf(one.UpdatedAt) {
-		a.printNotice("The due date %s has passed; change it with `%s`.", *one.DueDate, a.suggestedCommandLine("assess update --due DATE"))
+// warnAboutOddAssessment notes that another open assessment has the same name, or that the due date has passed.
+func (a *app) warnAboutOddAssessment(ctx context.Context, assessment *api.Assessment) {
+	if assessment.DueDate != nil && *assessment.DueDate < api.DateOf(assessment.UpdatedAt) {
+		a.printNotice("The due date %s has passed; change it with `%s`.", *assessment.DueDate, a.suggestedCommandLine("assess update --due DATE"))
 	}
 	l, err := fetchAll(ctx, a, api.ListAssessments, &api.AssessmentsInput{})
 	if err != nil {
 		return // only a note
 	}
 	for _, other := range l.Data {
-		if other.ID != one.ID && other.ClosedAt == nil && strings.EqualFold(other.Name, one.Name) {
-			a.printNotice("Another open assessment is also named %q; in commands, name this one by its ID: %s", one.Name, one.ID)
+		if other.ID != assessment.ID && other.ClosedAt == nil && strings.EqualFold(other.Name, assessment.Name) {
+			a.printNotice("Another open assessment is also named %q; in commands, name this one by its ID: %s", assessment.Name, assessment.ID)
 			return
 		}
 	}
@@ -417,7 +417,7 @@ func (a *app) assessUpdate() *cobra.Command {
 				return err
 			}
 			if cmd.Flags().Changed("due") || cmd.Flags().Changed("name") {
-				a.noteOddAssessment(cmd.Context(), one)
+				a.warnAboutOddAssessment(cmd.Context(), one)
 			}
 			return a.out.Print(one, func(p *print.Page) { renderAssessment(p, one) })
 		},

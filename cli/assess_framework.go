@@ -47,7 +47,7 @@ func (a *app) changeFrameworksCommand(verb, short string, set func(*api.ChangeFr
 	return cmd
 }
 
-func (a *app) changeFrameworks(ctx context.Context, one *api.Assessment, in *api.ChangeFrameworksInput) error {
+func (a *app) changeFrameworks(ctx context.Context, assessment *api.Assessment, in *api.ChangeFrameworksInput) error {
 	a.progress.Start("draft what is new")
 	c, err := call(ctx, a, api.ChangeFrameworks, in)
 	a.progress.Done("")
@@ -55,7 +55,7 @@ func (a *app) changeFrameworks(ctx context.Context, one *api.Assessment, in *api
 		return a.withFrameworkHint(err)
 	}
 	return a.out.Print(c, func(p *print.Page) {
-		title := one.Name + ": " + strings.Join(c.FrameworkCodes, ", ")
+		title := assessment.Name + ": " + strings.Join(c.FrameworkCodes, ", ")
 		if c.DryRun {
 			title += " (dry run: nothing was changed)"
 		}

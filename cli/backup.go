@@ -497,7 +497,7 @@ missing when the backup was made, the rest is restored, and the exit code is 1.`
 
 // confirmRestore asks before existing data is replaced, and refuses a folder in use before anything
 // is read.
-func (a *app) confirmRestore(ctx context.Context, target Target, sure bool) error {
+func (a *app) confirmRestore(ctx context.Context, target Target, skipPrompt bool) error {
 	if a.ResolvePaths == nil {
 		return nil
 	}
@@ -515,7 +515,7 @@ func (a *app) confirmRestore(ctx context.Context, target Target, sure bool) erro
 	if at.Unused {
 		return nil
 	}
-	return a.confirm(sure, "replace the data in "+at.Data)
+	return a.confirm(skipPrompt, "replace the data in "+at.Data)
 }
 
 func (a *app) renderRestoredBackup(p *print.Page, r *RestoredBackup) {

@@ -49,7 +49,7 @@ func (a *app) catalogVersions() *cobra.Command {
 				return []string{
 					v.Label, v.Status, yesNo(v.IsStarter), fmt.Sprint(c.Controls), fmt.Sprint(c.Domains),
 					fmt.Sprint(c.Frameworks), fmt.Sprint(c.Requirements), fmt.Sprint(c.Mappings),
-					print.FormatDay(v.ImportedAt), orEmpty(v.SourceFilename),
+					print.FormatDay(v.ImportedAt), orZero(v.SourceFilename),
 				}
 			}, "")
 		},
@@ -70,7 +70,7 @@ func (a *app) catalogDomains(version *string) *cobra.Command {
 				all,
 				[]print.Column{fixed("domain"), fixed("name"), number("controls"), wrapped("principle")},
 				func(d api.Domain) []string {
-					return []string{d.Code, d.Name, fmt.Sprint(d.ControlCount), orEmpty(d.Principle)}
+					return []string{d.Code, d.Name, fmt.Sprint(d.ControlCount), orZero(d.Principle)}
 				},
 				"",
 			)
@@ -92,7 +92,7 @@ func (a *app) printControls(ctx context.Context, in api.ControlsInput, l listFla
 		if c.Weight != nil {
 			weight = fmt.Sprint(*c.Weight)
 		}
-		return []string{c.Code, c.Title, weight, orEmpty(c.CSFFunction), c.Description}
+		return []string{c.Code, c.Title, weight, orZero(c.CSFFunction), c.Description}
 	}, "No controls match.")
 }
 
@@ -180,12 +180,12 @@ func renderControl(p *print.Page, c *api.Control, hazardTitles map[string]string
 	}
 	p.Blank()
 	p.Fields(
-		field("question", orEmpty(c.Question)),
+		field("question", orZero(c.Question)),
 		field("domain", c.DomainCode),
 		field("weight", weight),
 		field("applies to", strings.Join(c.Applicability, ", ")),
-		field("function", orEmpty(c.CSFFunction)),
-		field("cadence", orEmpty(c.Cadence)),
+		field("function", orZero(c.CSFFunction)),
+		field("cadence", orZero(c.Cadence)),
 		field("applies only if", strings.Join(c.Traits, ", ")),
 		field("tags", strings.Join(c.Tags, ", ")),
 		field("id", c.ID),
@@ -195,7 +195,7 @@ func renderControl(p *print.Page, c *api.Control, hazardTitles map[string]string
 		objectives = append(objectives, joinNonEmpty(o.Code, o.Text))
 	}
 	for _, r := range c.EvidenceRequests {
-		requests = append(requests, joinNonEmpty(orEmpty(r.Code), r.Artifact, orEmpty(r.Description)))
+		requests = append(requests, joinNonEmpty(orZero(r.Code), r.Artifact, orZero(r.Description)))
 	}
 	for _, l := range sortedKeys(c.Maturity) {
 		levels = append(levels, l+": "+c.Maturity[l])
@@ -261,7 +261,7 @@ to frameworks; it overrides the built-in mapping and is stored with the version.
 				return err
 			}
 			if run.Status == api.ImportFailed {
-				return runtimeError("nothing was imported: %s", orEmpty(run.Error))
+				return runtimeError("nothing was imported: %s", orZero(run.Error))
 			}
 			return nil
 		},
@@ -292,7 +292,7 @@ func (a *app) renderImportRun(p *print.Page, r *api.ImportRun) {
 		field("columns", formatColumnCounts(s)),
 		field("objectives", numberOrEmpty(s.AssessmentObjectives)),
 		field("evidence requests", numberOrEmpty(s.EvidenceRequests)),
-		field("error", orEmpty(r.Error)),
+		field("error", orZero(r.Error)),
 		field("run", r.ID),
 	)
 	renderMappingDocuments(p, r.Documents)

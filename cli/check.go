@@ -176,14 +176,14 @@ func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error 
 	if err := rejectOverlappingFiles(p, o, outputs); err != nil {
 		return err
 	}
-	if err := a.checkInputsInEvidence(cmd, args, p); err != nil {
+	if err := a.recordInputsInEvidence(cmd, args, p); err != nil {
 		return err
 	}
 	if err := a.checkResultPaths(outputs, o); err != nil {
 		return err
 	}
 	asked := *p
-	if err := p.ValidateAndSetDefault(); err != nil {
+	if err := p.ValidateAndSetDefaults(); err != nil {
 		return err
 	}
 	if p.IsDefault && (o.writeBaseline || o.writeThreshold) || o.writeThreshold && lacksCriteriaOtherThanThreshold(asked) {

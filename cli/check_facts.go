@@ -34,14 +34,14 @@ func (a *app) gatherAssessmentFacts(ctx context.Context, ref string) (*check.Fac
 
 // readCheckRecords reads the records of an assessment that a check needs, including the newest version of
 // each deliverable.
-func (a *app) readCheckRecords(ctx context.Context, one *api.Assessment) (*check.Records, error) {
-	r := &check.Records{Assessment: *one, Versions: map[api.Gate]*api.DeliverableVersion{}}
-	catalog, err := call(ctx, a, api.GetVersion, &api.VersionInput{SCFVersionID: one.SCFVersionID})
+func (a *app) readCheckRecords(ctx context.Context, assessment *api.Assessment) (*check.Records, error) {
+	r := &check.Records{Assessment: *assessment, Versions: map[api.Gate]*api.DeliverableVersion{}}
+	catalog, err := call(ctx, a, api.GetVersion, &api.VersionInput{SCFVersionID: assessment.SCFVersionID})
 	if err != nil {
 		return nil, err
 	}
 	r.Catalog = *catalog
-	newest := api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: api.Paging{Limit: 1}}
+	newest := api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment.ID}, Paging: api.Paging{Limit: 1}}
 	if l, err := call(ctx, a, api.ListSoA, &newest); err != nil {
 		return nil, err
 	} else if len(l.Data) > 0 {
@@ -87,7 +87,7 @@ func (a *app) readCheckRecords(ctx context.Context, one *api.Assessment) (*check
 		return nil, err
 	}
 	r.Approvals = approvals.Data
-	r.Documents, err = a.listDocuments(ctx, one.ID)
+	r.Documents, err = a.listDocuments(ctx, assessment.ID)
 	return r, err
 }
 

@@ -120,10 +120,10 @@ func findIgnoredPolicies(folders []string) (out []check.InputInEvidence) {
 	return out
 }
 
-// checkInputsInEvidence records which input files of the check (baseline, waivers, threshold) are inside an
+// recordInputsInEvidence records which input files of the check (baseline, waivers, threshold) are inside an
 // evidence folder. It returns an error if the name of such a file comes from a policy outside the evidence,
 // because that policy's author did not mean to let the evidence decide.
-func (a *app) checkInputsInEvidence(cmd *cobra.Command, args []string, p *check.Policy) error {
+func (a *app) recordInputsInEvidence(cmd *cobra.Command, args []string, p *check.Policy) error {
 	folders := a.checkedFolders(args, p)
 	isPolicyInEvidence := len(p.InEvidence) > 0
 	for _, one := range []struct{ kind, path string }{{"baseline", p.Baseline}, {"waivers", p.Waivers}, {"threshold", p.Threshold}} {

@@ -75,7 +75,7 @@ func (a *app) commentList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer a.noteMoreResults(len(all.Data), all.Pagination)
+			defer a.printMoreResultsNotice(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				for i := range all.Data {
 					c := &all.Data[i]

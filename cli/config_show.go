@@ -155,7 +155,7 @@ var originNames = map[origin]string{
 
 // settingFromContext returns the value that the selected context has for a setting, and whether that value
 // takes effect.
-func (a *app) settingFromContext(key string) (string, bool) {
+func (a *app) settingFromContext(key string) (value string, isEffective bool) {
 	c := a.context
 	if c == nil {
 		return "", false

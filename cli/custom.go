@@ -119,8 +119,8 @@ func (a *app) customFrameworkShow() *cobra.Command {
 				func(p *print.Page, f *api.CustomFramework) {
 					p.Title("%s  %s", f.Code, f.Name)
 					p.Fields(
-						field("title", orEmpty(f.Title)),
-						field("publisher", orEmpty(f.Publisher)),
+						field("title", orZero(f.Title)),
+						field("publisher", orZero(f.Publisher)),
 						field("not in the catalog", strings.Join(f.Unresolved, ", ")),
 						field("changed", joinNonEmpty(print.FormatTime(f.UpdatedAt), f.UpdatedBy)),
 					)
@@ -134,7 +134,7 @@ func (a *app) customFrameworkShow() *cobra.Command {
 							for _, x := range r.Relations {
 								controls = append(controls, joinNonEmpty(x.Control, x.Relationship))
 							}
-							return []string{r.Code, orEmpty(r.Title), strings.Join(controls, ", ")}
+							return []string{r.Code, orZero(r.Title), strings.Join(controls, ", ")}
 						},
 					)
 				},

@@ -67,16 +67,16 @@ func (d deliverable[V]) versionBeforeEdit(ctx context.Context, a *app) *api.Deli
 	return d.header(v)
 }
 
-// noteEditEffect notes that an edit withdrew a version from review, or created the next version. before is the newest
+// printEditEffect notes that an edit withdrew a version from review, or created the next version. before is the newest
 // version before the edit, or nil.
-func (a *app) noteEditEffect(before *api.DeliverableVersion, was, is *api.Item, g api.Gate) {
+func (a *app) printEditEffect(before *api.DeliverableVersion, itemBefore, itemAfter *api.Item, g api.Gate) {
 	submit := a.suggestedCommandLine(gateCommandName(g) + " submit")
 	switch {
 	case before == nil:
-	case is.VersionID != before.ID:
+	case itemAfter.VersionID != before.ID:
 		a.printNotice("Version %d of the %s remains %s. The change is in the next version, a draft: submit it with `%s`.",
 			before.VersionNumber, g.Title(), prose.Humanize(before.Status), submit)
-	case before.Status == api.VersionUnderReview && is.Revision != was.Revision:
+	case before.Status == api.VersionUnderReview && itemAfter.Revision != itemBefore.Revision:
 		a.printNotice("This withdrew version %d of the %s from review, and its pending approval is void: submit it again with `%s`.",
 			before.VersionNumber, g.Title(), submit)
 	}
@@ -132,7 +132,7 @@ func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 					prose.Humanize(h.Status),
 					fmt.Sprint(h.ItemCount),
 					print.FormatTime(h.CreatedAt),
-					orEmpty(h.ApprovedBy),
+					orZero(h.ApprovedBy),
 					h.Method,
 					h.ID,
 				}
@@ -166,8 +166,8 @@ func (d deliverable[V]) draftCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// draftWith returns a draft function for a deliverable that has no reader of its own.
-func draftWith[V any](
+// newDraftFunc returns a draft function for a deliverable that has no reader of its own.
+func newDraftFunc[V any](
 	op api.Op[api.AssessmentInput, V],
 ) func(ctx context.Context, a *app, assessment string, reader readerFlags) (*V, error) {
 	return func(ctx context.Context, a *app, assessment string, _ readerFlags) (*V, error) {

@@ -88,7 +88,7 @@ const (
 // classify returns the status of a file, and the document that matches it, if any. A file without a document
 // at its path counts as a new version of a document with the same name if both names are unique and the
 // document did not come from a folder.
-func (m *fileMatcher) classify(f sourceFile, sha256Sum string) (fileStatus, *api.Document) {
+func (m *fileMatcher) classify(f sourceFile, sha256Sum string) (status fileStatus, matching *api.Document) {
 	if i, ok := m.bySHA[sha256Sum]; ok {
 		d := &m.docs[i]
 		if d.Path == f.Path || d.Path != "" && m.filePaths[d.Path] >= max(1, len(m.byPath[d.Path])) {
@@ -329,8 +329,8 @@ Missing files are listed; their documents are kept unless --remove is given.`,
 				if err != nil {
 					return err
 				}
-				refreshDocuments(got.Added, all)
-				refreshDocuments(got.Replaced, all)
+				replaceWithCurrent(got.Added, all)
+				replaceWithCurrent(got.Replaced, all)
 			}
 			if got.ChangedEvidence, err = a.evidenceChangesSince(ctx, one.ID, before); err != nil {
 				return err
@@ -365,9 +365,9 @@ func (a *app) timeAfterNewestEvent(ctx context.Context, assessment string) (time
 	return l.Data[0].At.Add(time.Nanosecond), nil
 }
 
-// refreshDocuments replaces each element of docs with the document in current that has the same ID, if there
+// replaceWithCurrent replaces each element of docs with the document in current that has the same ID, if there
 // is one.
-func refreshDocuments(docs, current []api.Document) {
+func replaceWithCurrent(docs, current []api.Document) {
 	for i, d := range docs {
 		if at := slices.IndexFunc(current, func(x api.Document) bool { return x.ID == d.ID }); at >= 0 {
 			docs[i] = current[at]

@@ -159,7 +159,7 @@ func (a *app) docList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer a.noteMoreResults(len(all.Data), all.Pagination)
+			defer a.printMoreResultsNotice(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				renderDocumentTable(p, all.Data)
 				if hasGivenFilterFlags(cmd) {
@@ -208,7 +208,7 @@ func renderDocument(p *print.Page, d *api.Document) {
 		field("title", d.Title),
 		field("category", d.Category),
 		field("version", d.DocVersion),
-		field("effective", string(orEmpty(d.EffectiveDate))),
+		field("effective", string(orZero(d.EffectiveDate))),
 		field("owner", d.Owner),
 		field("approved by", d.ApprovedBy),
 		field("language", d.Language),
@@ -216,7 +216,7 @@ func renderDocument(p *print.Page, d *api.Document) {
 		field("size", print.FormatSize(d.SizeBytes)),
 		field("type", d.MIMEType),
 		field("status", prose.Humanize(d.Status)+outdated),
-		field("error", orEmpty(d.Error)),
+		field("error", orZero(d.Error)),
 		field("warnings", strings.Join(d.Warnings, "\n")),
 		field("not read", api.DescribeNotRead(d.NotRead)),
 		field("passages", fmt.Sprint(d.ChunkCount)),
@@ -246,7 +246,7 @@ func (a *app) docStatus() *cobra.Command {
 						field("status", prose.Humanize(s.Status)),
 						field("stage", fmt.Sprintf("%s (%d%%)", s.Stage, s.Progress)),
 						field("passages", fmt.Sprint(s.ChunkCount)),
-						field("error", orEmpty(s.Error)),
+						field("error", orZero(s.Error)),
 					)
 				},
 			)
@@ -275,7 +275,7 @@ func (a *app) docChunks() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer a.noteMoreResults(len(all.Data), all.Pagination)
+			defer a.printMoreResultsNotice(len(all.Data), all.Pagination)
 			duplicates, err := a.describeDuplicatedChunks(cmd.Context(), d.AssessmentID, all.Data)
 			if err != nil {
 				return err

@@ -101,7 +101,7 @@ func editMany[V, I any](
 	if err != nil {
 		return err
 	}
-	a.noteEditEffect(head, &api.Item{}, &api.Item{VersionID: out.VersionID, Revision: 1}, d.gate)
+	a.printEditEffect(head, &api.Item{}, &api.Item{VersionID: out.VersionID, Revision: 1}, d.gate)
 	return a.out.Print(out, func(p *print.Page) {
 		renderEdit(p, out, "changed")
 		p.Command(a.suggestedCommandLine("undo"))

@@ -100,7 +100,7 @@ func (a *app) printEmail(e *api.Email) error {
 			e.Recipients,
 			[]print.Column{fixed("to"), fixed("status"), column("error")},
 			func(r api.EmailRecipient) []string {
-				return []string{r.Address, r.Status, orEmpty(r.Error)}
+				return []string{r.Address, r.Status, orZero(r.Error)}
 			},
 		)
 	})
@@ -127,7 +127,7 @@ func (a *app) emailList() *cobra.Command {
 					strings.Join(e.To, ", "),
 					e.Subject,
 					e.Status,
-					orEmpty(e.Error),
+					orZero(e.Error),
 					print.FormatTime(e.CreatedAt),
 					e.ID,
 				}

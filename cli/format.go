@@ -21,18 +21,18 @@ func formatTimePtr(t *time.Time) string {
 }
 
 // formatByline returns when and by whom something was done, or "" if at is nil.
-func formatByline(at *time.Time, who *string) string {
+func formatByline(at *time.Time, name *string) string {
 	if at == nil {
 		return ""
 	}
-	if who == nil {
+	if name == nil {
 		return print.FormatTime(*at)
 	}
-	return print.FormatTime(*at) + ", by " + *who
+	return print.FormatTime(*at) + ", by " + *name
 }
 
-// orEmpty returns the value of a pointer, or the zero value if it is nil.
-func orEmpty[T any](p *T) (v T) {
+// orZero returns the value of a pointer, or the zero value if it is nil.
+func orZero[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
 	}

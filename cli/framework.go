@@ -36,7 +36,7 @@ func (a *app) catalogFrameworks(version *string) *cobra.Command {
 				return []string{
 					f.Code,
 					name,
-					orEmpty(f.Jurisdiction),
+					orZero(f.Jurisdiction),
 					fmt.Sprint(f.RequirementCount),
 					fmt.Sprint(f.MappingCount),
 				}
@@ -70,7 +70,7 @@ func (a *app) catalogRequirements(version *string) *cobra.Command {
 				all,
 				[]print.Column{fixed("requirement"), column("title"), column("text")},
 				func(r api.Requirement) []string {
-					return []string{r.Code, orEmpty(r.Title), orEmpty(r.Text)}
+					return []string{r.Code, orZero(r.Title), orZero(r.Text)}
 				},
 				"",
 			)

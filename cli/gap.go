@@ -13,7 +13,7 @@ import (
 )
 
 var gapVersions = deliverable[api.GapVersion]{
-	gate: api.GateGapAnalysis, listOp: api.ListGap, draft: draftWith(api.DraftGap),
+	gate: api.GateGapAnalysis, listOp: api.ListGap, draft: newDraftFunc(api.DraftGap),
 	submit: func(ctx context.Context, a *app, id string) (*api.GapVersion, error) {
 		return call(ctx, a, api.SubmitGap, &api.GapInput{GapVersionID: id})
 	},
@@ -75,16 +75,16 @@ func (a *app) findFinding(ctx context.Context, ref string) (*api.Finding, error)
 		func(f *api.Finding) string { return f.Condition },
 	)
 	if err != nil && !slices.ContainsFunc(l.Data, func(f api.Finding) bool { return isSameCode(f.ControlCode, ref) }) {
-		if why := a.explainMissingFinding(ctx, ref); why != nil {
+		if why := a.missingFindingError(ctx, ref); why != nil {
 			return nil, why
 		}
 	}
 	return f, err
 }
 
-// explainMissingFinding returns an error that explains why a control has no finding, or nil if it is not in
+// missingFindingError returns an error that explains why a control has no finding, or nil if it is not in
 // the Statement of Applicability.
-func (a *app) explainMissingFinding(ctx context.Context, control string) error {
+func (a *app) missingFindingError(ctx context.Context, control string) error {
 	i, err := a.findSoAItem(ctx, control)
 	if err != nil {
 		return nil
@@ -208,9 +208,9 @@ func renderFinding(p *print.Page, f *api.Finding) {
 		field("cause", f.Cause),
 		field("effect", f.Effect),
 		field("recommendation", f.Recommendation),
-		field("owner", orEmpty(f.Owner)),
-		field("due", string(orEmpty(f.DueDate))),
-		field("note", orEmpty(f.Note)),
+		field("owner", orZero(f.Owner)),
+		field("due", string(orZero(f.DueDate))),
+		field("note", orZero(f.Note)),
 		field("confidence", print.FormatConfidence(f.Confidence, f.IsStatusOverruled())),
 		field("source", f.Source),
 	)
@@ -235,7 +235,7 @@ func (a *app) gapListFindings() *cobra.Command {
 			if err != nil {
 				return a.withFilterHint(err)
 			}
-			defer a.noteMoreResults(len(all.Data), all.Pagination)
+			defer a.printMoreResultsNotice(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				renderTable(p, all.Data, []print.Column{
 					fixed("control"),
@@ -248,7 +248,7 @@ func (a *app) gapListFindings() *cobra.Command {
 				}, func(f api.Finding) []string {
 					return []string{
 						f.ControlCode, string(f.Severity), prose.Humanize(f.Status), f.ControlTitle,
-						joinFirst(f.MissingElements, 2), fmt.Sprint(len(f.Evidence)), orEmpty(f.Owner),
+						joinFirst(f.MissingElements, 2), fmt.Sprint(len(f.Evidence)), orZero(f.Owner),
 					}
 				})
 				renderTextIfEmpty(p, len(all.Data), "No findings match.")
@@ -333,7 +333,7 @@ func (a *app) gapEdit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.noteEditEffect(before, &current.Item, &f.Item, api.GateGapAnalysis)
+			a.printEditEffect(before, &current.Item, &f.Item, api.GateGapAnalysis)
 			var line *api.SoAItem
 			if b.Status != nil && f.Source != "manual" {
 				line, _ = a.findSoAItem(cmd.Context(), f.ControlCode) // the edit has succeeded, so an error here is not reported

@@ -101,8 +101,8 @@ func (l *listFlags) addFlags(cmd *cobra.Command, defaultLimit int) {
 	}
 }
 
-// noteMoreResults prints a notice if a list was cut off.
-func (a *app) noteMoreResults(shown int, p api.Pagination) {
+// printMoreResultsNotice prints a notice if a list was cut off.
+func (a *app) printMoreResultsNotice(shown int, p api.Pagination) {
 	if a.out.IsHumanReadable() && p.HasMore {
 		a.printNotice("showing %d of %d; use --limit 0 to show all", shown, p.Total)
 	}

@@ -116,7 +116,7 @@ func (a *app) integrationList() *cobra.Command {
 					r.Name,
 					r.Type,
 					yesNo(r.Enabled),
-					orEmpty(r.LastStatus),
+					orZero(r.LastStatus),
 					formatTimePtr(r.LastStatusAt),
 					r.ID,
 				}

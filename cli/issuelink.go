@@ -69,7 +69,7 @@ func (a *app) printIssueLinks(list *api.List[api.IssueLink]) error {
 	return printList(a, list, columns, func(l api.IssueLink) []string {
 		return []string{
 			l.POAMCode, l.ControlCode, l.IssueKey, prose.Humanize(l.Status), formatIssueState(&l.Item),
-			formatIssueState(l.Issue), orEmpty(l.Message), l.IssueURL, l.ID,
+			formatIssueState(l.Issue), orZero(l.Message), l.IssueURL, l.ID,
 		}
 	}, "No plan items have issues.")
 }

@@ -126,9 +126,9 @@ func embedderLabel(name string) string {
 }
 
 // countOrEmpty formats a count with its noun, or returns "" for zero.
-func countOrEmpty(n int, one, many string) string {
+func countOrEmpty(n int, singular, plural string) string {
 	if n == 0 {
 		return ""
 	}
-	return prose.Count(n, one, many)
+	return prose.Count(n, singular, plural)
 }

@@ -105,7 +105,7 @@ func (a *app) runLogin(cmd *cobra.Command, args []string, o loginOptions) error 
 			return runtimeError("%s did not start a session; check that the address is a service server", c.Server)
 		}
 	}
-	role, err := a.resolveUserAndOrganization(ctx, &c, a.requestedOrganization(cmd))
+	role, err := a.setUserAndOrganization(ctx, &c, a.requestedOrganization(cmd))
 	if err != nil {
 		return withLoginHint(err, link != "")
 	}
@@ -309,7 +309,7 @@ func (a *app) acceptOneTimeLink(ctx context.Context, token string, o loginOption
 	}
 	purpose := "a new password for " + link.Email
 	if link.Purpose == "invite" {
-		purpose = fmt.Sprintf("invitation for %s to %s, as %s", link.Email, orEmpty(link.Organization), orEmpty(link.Role))
+		purpose = fmt.Sprintf("invitation for %s to %s, as %s", link.Email, orZero(link.Organization), orZero(link.Role))
 	}
 	a.progress.Notice("%s; valid until %s", purpose, print.FormatTime(link.ExpiresAt))
 	prompt := "new password, at least 12 characters: "
@@ -357,9 +357,9 @@ func (a *app) requestedOrganization(cmd *cobra.Command) string {
 	return ""
 }
 
-// resolveUserAndOrganization fetches the signed-in user and determines the organization to work in. It
+// setUserAndOrganization fetches the signed-in user and determines the organization to work in. It
 // records both in c.
-func (a *app) resolveUserAndOrganization(ctx context.Context, c *contexts.Context, organization string) (*api.Role, error) {
+func (a *app) setUserAndOrganization(ctx context.Context, c *contexts.Context, organization string) (*api.Role, error) {
 	me, err := call(ctx, a, api.GetMe, &api.None{})
 	if err != nil {
 		return nil, err
@@ -368,7 +368,7 @@ func (a *app) resolveUserAndOrganization(ctx context.Context, c *contexts.Contex
 		c.ExpiresAt = me.ExpiresAt
 	}
 	role, had := me.Role, c.OrganizationID
-	c.OrganizationID, c.Organization = orEmpty(me.OrganizationID), orEmpty(me.Organization)
+	c.OrganizationID, c.Organization = orZero(me.OrganizationID), orZero(me.Organization)
 	if organization == "" && (had == "" || had == c.OrganizationID || c.Credential == contexts.APIKey) {
 		return role, nil
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 var maturityVersions = deliverable[api.MaturityVersion]{
-	gate: api.GateMaturity, listOp: api.ListMaturity, draft: draftWith(api.DraftMaturity),
+	gate: api.GateMaturity, listOp: api.ListMaturity, draft: newDraftFunc(api.DraftMaturity),
 	submit: func(ctx context.Context, a *app, id string) (*api.MaturityVersion, error) {
 		return call(ctx, a, api.SubmitMaturity, &api.MaturityInput{MaturityVersionID: id})
 	},
@@ -129,7 +129,7 @@ func renderScore(p *print.Page, s *api.MaturityScore) {
 		field("reason", s.Rationale),
 		field("this level requires", s.Criteria),
 		field("next level requires", s.NextCriteria),
-		field("note", orEmpty(s.Note)),
+		field("note", orZero(s.Note)),
 		field("confidence", print.FormatConfidence(s.Confidence, s.IsLevelOverruled())),
 	)
 	renderEvidence(p, s.Evidence)
@@ -179,7 +179,7 @@ func (a *app) maturityListScores() *cobra.Command {
 			if err != nil {
 				return a.withFilterHint(err)
 			}
-			defer a.noteMoreResults(len(all.Data), all.Pagination)
+			defer a.printMoreResultsNotice(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				renderTable(p, all.Data, []print.Column{
 					fixed("control"), column("title"), number("level"), number("target"), optional(number("quotes")),
@@ -236,7 +236,7 @@ func (a *app) maturityEdit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.noteEditEffect(before, &was.Item, &out.Item, api.GateMaturity)
+			a.printEditEffect(before, &was.Item, &out.Item, api.GateMaturity)
 			return a.out.Print(out, func(p *print.Page) { renderScore(p, out) })
 		},
 	}

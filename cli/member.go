@@ -54,7 +54,7 @@ func (a *app) memberList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer a.noteMoreResults(len(all.Data), all.Pagination)
+			defer a.printMoreResultsNotice(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				renderTable(p, all.Data, []print.Column{
 					fixed("email"), column("name"), fixed("role"), fixed("status"), optional(column("since")),
@@ -116,7 +116,7 @@ func (a *app) renderOneTimeLink(p *print.Page, path string) {
 }
 
 // findMember returns the member with the given id, email address or name.
-func (a *app) findMember(ctx context.Context, ref string) (api.MemberInput, *api.Member, error) {
+func (a *app) findMember(ctx context.Context, ref string) (input api.MemberInput, member *api.Member, _ error) {
 	org, err := a.currentOrganization(ctx)
 	if err != nil {
 		return api.MemberInput{}, nil, err

@@ -71,12 +71,12 @@ func (a *app) renderMigration(p *print.Page, name string, m *api.Migration) {
 	for _, f := range m.Frameworks {
 		switch f.Status {
 		case "renamed":
-			p.Text("Framework %s is now called %s.", f.Code, orEmpty(f.ToCode))
+			p.Text("Framework %s is now called %s.", f.Code, orZero(f.ToCode))
 		case "missing":
 			p.Text(
 				"Framework %s is missing: %s. Drop it with `%s`.",
 				f.Code,
-				orEmpty(f.Message),
+				orZero(f.Message),
 				a.suggestedCommandLine("assess migrate --drop-framework "+f.Code),
 			)
 		case "dropped":

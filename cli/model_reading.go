@@ -16,7 +16,7 @@ const secondsPerReading = 15
 
 // readWithModel lets the language model read what it has not read yet, and returns the name of its reader. It shows first
 // what that takes, and asks if that is more than the user's limits allow without asking.
-func (a *app) readWithModel(ctx context.Context, assessment string, yes bool) (string, error) {
+func (a *app) readWithModel(ctx context.Context, assessment string, yes bool) (readerName string, _ error) {
 	a.progress.Start("searching for passages")
 	r, err := call(ctx, a, api.GetModelReading, &api.AssessmentInput{AssessmentID: assessment})
 	a.progress.Done("")

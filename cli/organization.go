@@ -153,7 +153,7 @@ shown only once; they change it with ` + "`service password`" + `. Requires a pl
 				}
 				p.Fields(
 					field("owner", made.Owner.Email),
-					field("password", orEmpty(made.OwnerPassword)),
+					field("password", orZero(made.OwnerPassword)),
 					field("api key", key),
 				)
 				if key != "" || made.OwnerPassword != nil {

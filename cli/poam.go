@@ -14,7 +14,7 @@ import (
 )
 
 var poamVersions = deliverable[api.POAMVersion]{
-	gate: api.GatePOAM, listOp: api.ListPOAM, draft: draftWith(api.DraftPOAM),
+	gate: api.GatePOAM, listOp: api.ListPOAM, draft: newDraftFunc(api.DraftPOAM),
 	submit: func(ctx context.Context, a *app, id string) (*api.POAMVersion, error) {
 		return call(ctx, a, api.SubmitPOAM, &api.POAMInput{POAMVersionID: id})
 	},
@@ -121,7 +121,7 @@ func (a *app) poamShow() *cobra.Command {
 }
 
 func poamSummaryFields(s *api.POAMSummary) []print.Field {
-	due := joinNonEmpty(string(orEmpty(s.FirstDue)), "to", string(orEmpty(s.LastDue)))
+	due := joinNonEmpty(string(orZero(s.FirstDue)), "to", string(orZero(s.LastDue)))
 	if s.FirstDue == nil {
 		due = ""
 	}
@@ -172,15 +172,15 @@ func renderPOAMItem(p *print.Page, i *api.POAMItem) {
 		field("priority", fmt.Sprint(i.Priority)),
 		field("effort", prose.Humanize(i.Effort)),
 		field("status", prose.Humanize(i.Status)),
-		field("risk accepted until", string(orEmpty(i.RiskAcceptedUntil))),
-		field("owner", orEmpty(i.Owner)),
+		field("risk accepted until", string(orZero(i.RiskAcceptedUntil))),
+		field("owner", orZero(i.Owner)),
 		field("suggested role", i.OwnerRole),
 		field("due", string(i.DueDate)),
 		field("moved to", formatLastDueDateChange(i.DueChanges)),
 		field("after", strings.Join(i.Dependencies, ", ")),
-		field("resources", orEmpty(i.Resources)),
-		field("vendor", orEmpty(i.VendorDependency)),
-		field("comments", orEmpty(i.Comments)),
+		field("resources", orZero(i.Resources)),
+		field("vendor", orZero(i.VendorDependency)),
+		field("comments", orZero(i.Comments)),
 	)
 	if i.FindingID == "" {
 		p.Text("The gap analysis no longer has this gap; the item is kept as a record of the work.")
@@ -238,7 +238,7 @@ func (a *app) poamListItems() *cobra.Command {
 			if len(all.Data) == 0 && in.ControlCode != "" {
 				none = a.explainUnplannedControl(cmd.Context(), in, none)
 			}
-			defer a.noteMoreResults(len(all.Data), all.Pagination)
+			defer a.printMoreResultsNotice(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				renderTable(p, all.Data, []print.Column{
 					fixed("code"), fixed("control"),
@@ -250,7 +250,7 @@ func (a *app) poamListItems() *cobra.Command {
 					optional(column("status")),
 				}, func(i api.POAMItem) []string {
 					return []string{
-						i.POAMCode, i.ControlCode, string(i.Severity), i.CorrectiveAction, orEmpty(i.Owner),
+						i.POAMCode, i.ControlCode, string(i.Severity), i.CorrectiveAction, orZero(i.Owner),
 						string(i.CurrentDueDate()), prose.Humanize(i.Effort), prose.Humanize(i.Status),
 					}
 				})
@@ -352,7 +352,7 @@ func (a *app) poamEdit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.noteEditEffect(before, &was.Item, &i.Item, api.GatePOAM)
+			a.printEditEffect(before, &was.Item, &i.Item, api.GatePOAM)
 			l := &api.List[api.POAMItem]{}
 			if b.DueDate != nil {
 				if l, err = fetchAll(
@@ -370,7 +370,7 @@ func (a *app) poamEdit() *cobra.Command {
 					a.renderUnmovedMilestones(p, i)
 					renderDependencyConflicts(p, i, l)
 				}
-				if b.Status != nil && i.Status == "completed" && orEmpty(i.Comments) == "" {
+				if b.Status != nil && i.Status == "completed" && orZero(i.Comments) == "" {
 					p.Blank()
 					p.Text("No comment names the evidence of completion. Acceptance criteria: %s", joinFirst(i.AcceptanceCriteria, 3))
 					p.Command(a.suggestedCommandLine("poam edit " + i.POAMCode + " --comments 'Evidence: …'"))

@@ -16,16 +16,16 @@ const maxStdinLine = 8 << 10
 
 // readStdinLine reads the next line of stdin. what describes the expected content in error
 // messages.
-func (a *app) readStdinLine(what string) (string, error) {
+func (a *app) readStdinLine(subject string) (string, error) {
 	line, err := a.bufferedStdin().ReadSlice('\n')
 	text := strings.TrimRight(string(line), "\r\n")
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
-		return "", usageError("the line on stdin for %s is longer than %d bytes", what, maxStdinLine)
+		return "", usageError("the line on stdin for %s is longer than %d bytes", subject, maxStdinLine)
 	case err != nil && !errors.Is(err, io.EOF):
 		return "", runtimeError("can't read stdin: %w", err)
 	case text == "":
-		return "", usageError("stdin has no line for %s", what)
+		return "", usageError("stdin has no line for %s", subject)
 	}
 	return text, nil
 }

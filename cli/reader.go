@@ -208,9 +208,9 @@ func (a *app) chosenReader(flag string) string {
 	return a.config.GetString("reader")
 }
 
-// draftSoAReadBy drafts the Statement of Applicability with the chosen reader. It imports a file of readings first, and lets
+// readAndDraftSoA drafts the Statement of Applicability with the chosen reader. It imports a file of readings first, and lets
 // a language model or a network read first.
-func (a *app) draftSoAReadBy(ctx context.Context, assessment string, flags readerFlags) (*api.SoAVersion, error) {
+func (a *app) readAndDraftSoA(ctx context.Context, assessment string, flags readerFlags) (*api.SoAVersion, error) {
 	reader := a.chosenReader(flags.name)
 	if reader == api.ModelReader {
 		name, err := a.readWithModel(ctx, assessment, flags.yes)

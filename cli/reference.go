@@ -69,7 +69,7 @@ func (a *app) catalogHazards(version *string, kind string) *cobra.Command {
 					fixed(one), optional(column("group")), column("title"), optional(column("function")),
 					column("description"),
 				}, func(h api.Hazard) []string {
-					return []string{h.Code, orEmpty(h.Group), h.Title, orEmpty(h.CSFFunction), orEmpty(h.Description)}
+					return []string{h.Code, orZero(h.Group), h.Title, orZero(h.CSFFunction), orZero(h.Description)}
 				})
 				renderTextIfEmpty(p, len(all.Data), "This version has no %s catalog.", one)
 			})
@@ -99,7 +99,7 @@ func (a *app) catalogEvidenceRequests(version *string) *cobra.Command {
 				all,
 				[]print.Column{fixed("request"), column("artifact"), optional(column("area")), column("controls")},
 				func(e api.EvidenceItem) []string {
-					return []string{orEmpty(e.Code), e.Artifact, orEmpty(e.Area), joinFirst(e.ControlCodes, 6)}
+					return []string{orZero(e.Code), e.Artifact, orZero(e.Area), joinFirst(e.ControlCodes, 6)}
 				},
 				"This version lists no evidence requests.",
 			)
@@ -125,7 +125,7 @@ func (a *app) catalogPrinciples(version *string) *cobra.Command {
 			return printList(a, all, []print.Column{
 				fixed("#"), column("principle"), column("controls"), optional(column("description")),
 			}, func(e api.Principle) []string {
-				return []string{e.Number, e.Name, joinFirst(e.ControlCodes, 6), orEmpty(e.Description)}
+				return []string{e.Number, e.Name, joinFirst(e.ControlCodes, 6), orZero(e.Description)}
 			}, "This version has no privacy management principles.")
 		},
 	}
@@ -160,7 +160,7 @@ frameworks use the code, prefix it with the framework.`,
 			}
 			return a.out.PrintPage(func(p *print.Page) {
 				if q != nil {
-					p.Title("%s  %s  %s", q.FrameworkCode, q.Code, orEmpty(q.Title))
+					p.Title("%s  %s  %s", q.FrameworkCode, q.Code, orZero(q.Title))
 					if q.Text != nil {
 						p.Text("%s", *q.Text)
 						p.Blank()
@@ -205,7 +205,7 @@ func renderMappingTable(p *print.Page, maps []api.Mapping, label func(*api.Mappi
 		if m.Strength != nil {
 			strength = fmt.Sprint(*m.Strength)
 		}
-		return []string{label(&m), orEmpty(m.Relationship), strength, orEmpty(m.Rationale), m.Source}
+		return []string{label(&m), orZero(m.Relationship), strength, orZero(m.Rationale), m.Source}
 	})
 }
 
@@ -239,7 +239,7 @@ func labelCodes(codes []string, titles map[string]string) []string {
 func renderImportedControlDetails(p *print.Page, c *api.Control) {
 	var compensating, solutions []string
 	for _, k := range c.CompensatingControls {
-		compensating = append(compensating, joinNonEmpty(k.ControlCode, orEmpty(k.Name))+prefixColon(orEmpty(k.Justification)))
+		compensating = append(compensating, joinNonEmpty(k.ControlCode, orZero(k.Name))+prefixColon(orZero(k.Justification)))
 	}
 	for _, size := range []string{"any", "micro_small", "small", "medium", "large", "enterprise"} {
 		if text := c.Solutions[size]; text != "" {

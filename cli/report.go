@@ -222,7 +222,7 @@ func (a *app) generateReport(ctx context.Context, assessment string, body api.Re
 		return nil, err
 	}
 	if r.Status == "failed" {
-		return nil, runtimeError("the report could not be created: %s", orEmpty(r.Error))
+		return nil, runtimeError("the report could not be created: %s", orZero(r.Error))
 	}
 	return r, nil
 }
@@ -365,7 +365,7 @@ func renderReport(p *print.Page, r *api.Report) {
 		field("file", r.Filename+", "+print.FormatSize(r.SizeBytes)),
 		field("sha256", r.SHA256),
 		field("created", joinNonEmpty(print.FormatTime(r.CreatedAt), r.CreatedBy)),
-		field("error", orEmpty(r.Error)),
+		field("error", orZero(r.Error)),
 		field("id", r.ID),
 	)
 }

@@ -91,7 +91,7 @@ func (a *app) printReportVerification(v *api.ReportVerification) error {
 				v.Changed,
 				[]print.Column{fixed("changed since"), wrapped("was"), wrapped("is")},
 				func(c api.SourceChange) []string {
-					return []string{prose.Humanize(c.Name), orEmpty(c.Previous), orEmpty(c.Current)}
+					return []string{prose.Humanize(c.Name), orZero(c.Previous), orZero(c.Current)}
 				},
 			)
 		}

@@ -123,7 +123,7 @@ func (a *app) runAssessment(ctx context.Context, paths []string, o runOptions) e
 // addFilesAndAdvance adds the files, advances the assessment and prints the result.
 func (a *app) addFilesAndAdvance(
 	ctx context.Context,
-	one *api.Assessment,
+	assessment *api.Assessment,
 	paths []string,
 	files []sourceFile,
 	skippedFiles []skippedFile,
@@ -131,14 +131,18 @@ func (a *app) addFilesAndAdvance(
 	started time.Time,
 ) error {
 	for _, r := range o.reports {
-		if err := a.rejectUnusableReportPath(r, one.ID, o.force); err != nil {
+		if err := a.rejectUnusableReportPath(r, assessment.ID, o.force); err != nil {
 			return err
 		}
 	}
-	a.rememberAssessment(one.ID)
-	a.rememberFolderAssessment(resolveFirstFolder(paths), one.ID)
+	a.rememberAssessment(assessment.ID)
+	a.rememberFolderAssessment(resolveFirstFolder(paths), assessment.ID)
 	setResumeHint := func(words string) {
-		a.interruptHint = fmt.Sprintf("progress is saved in the assessment %q; continue with `%s`", one.Name, a.suggestedCommandLine(words))
+		a.interruptHint = fmt.Sprintf(
+			"progress is saved in the assessment %q; continue with `%s`",
+			assessment.Name,
+			a.suggestedCommandLine(words),
+		)
 	}
 	var late, imported int
 	if len(files) > 0 {
@@ -146,19 +150,19 @@ func (a *app) addFilesAndAdvance(
 		for _, p := range paths { // repeat the paths, or files not yet imported would be silently skipped
 			again += " " + shellQuote(p)
 		}
-		setResumeHint(again + " --name " + shellQuote(one.Name))
-		got, err := a.syncDocumentsWithFolders(ctx, one.ID, paths, files, skippedFiles, "", false)
+		setResumeHint(again + " --name " + shellQuote(assessment.Name))
+		got, err := a.syncDocumentsWithFolders(ctx, assessment.ID, paths, files, skippedFiles, "", false)
 		if err != nil {
 			return err
 		}
 		skippedFiles, imported = got.Skipped, got.documentCount()
 		a.printMissingNotices(got)
-		if one.State.HasReached(api.StateSoADrafted) {
+		if assessment.State.HasReached(api.StateSoADrafted) {
 			late = got.changedCount()
 		}
 	}
 	if len(paths) > 0 && imported == 0 {
-		if err := a.requireDocuments(ctx, one.ID, skippedFiles); err != nil {
+		if err := a.requireDocuments(ctx, assessment.ID, skippedFiles); err != nil {
 			return err
 		}
 	}
@@ -166,26 +170,26 @@ func (a *app) addFilesAndAdvance(
 	for _, l := range skippedFiles {
 		a.progress.Notice("skipped: %s: %s", l.Name, l.Reason)
 	}
-	moveErr := a.advanceAssessment(ctx, one.ID, o)
+	moveErr := a.advanceAssessment(ctx, assessment.ID, o)
 	if moveErr != nil && exitCode(moveErr) != exitApproval {
 		return moveErr
 	}
 	var written []string
 	if moveErr == nil {
 		for _, r := range o.reports {
-			if err := a.generateReportFile(ctx, one.ID, api.ReportBody{}, r, o.force); err != nil {
+			if err := a.generateReportFile(ctx, assessment.ID, api.ReportBody{}, r, o.force); err != nil {
 				return err
 			}
 			written = append(written, r)
 		}
 	}
-	out, err := a.fetchRunResult(ctx, one.ID, skippedFiles, started)
+	out, err := a.fetchRunResult(ctx, assessment.ID, skippedFiles, started)
 	if err != nil {
 		return err
 	}
 	out.Reports, out.lateDocuments = written, late
 	if moveErr == nil && out.Status.State == api.StateReportGenerated && o.until.HasReached(api.StateReportGenerated) {
-		moveErr = a.laterVersionError(ctx, one.ID, out.Status)
+		moveErr = a.laterVersionError(ctx, assessment.ID, out.Status)
 	}
 	if moveErr == nil {
 		out.renderFooter = func(p *print.Page) { a.renderNextSteps(p, out.Status) }
@@ -285,8 +289,8 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, fileCo
 }
 
 // isCarriedFrom reports whether an assessment was created from the one with the given name or ID.
-func isCarriedFrom(one *api.Assessment, from string) bool {
-	return one.CarriedFrom != nil && (one.CarriedFrom.Name == from || one.CarriedFrom.AssessmentID == from)
+func isCarriedFrom(assessment *api.Assessment, from string) bool {
+	return assessment.CarriedFrom != nil && (assessment.CarriedFrom.Name == from || assessment.CarriedFrom.AssessmentID == from)
 }
 
 func (a *app) createAssessment(ctx context.Context, name string, o runOptions) (*api.Assessment, error) {
@@ -371,7 +375,7 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 		}
 		if st.NextStates[0] == api.StateSoADrafted && (a.chosenReader(o.reader.name) != "" || o.reader.second) {
 			a.progress.Start(move.Work)
-			if _, err := a.draftSoAReadBy(ctx, id, o.reader); err != nil { // the move keeps this draft
+			if _, err := a.readAndDraftSoA(ctx, id, o.reader); err != nil { // the move keeps this draft
 				return validationToRuntimeError(err)
 			}
 		}

@@ -153,7 +153,7 @@ func (o *runResult) renderUnreadFiles(a *app, p *print.Page) {
 	}
 	for _, d := range o.Documents {
 		if d.Status == api.DocumentFailed {
-			lines = append(lines, d.Filename+": "+orEmpty(d.Error))
+			lines = append(lines, d.Filename+": "+orZero(d.Error))
 		}
 	}
 	if len(lines) == 0 {

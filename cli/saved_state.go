@@ -174,7 +174,7 @@ const maxHashRecord = 1 << 10
 // isUnmodifiedOutput reports whether the program wrote the file and nobody has modified it since. For a report, source is
 // the assessment that it is to be replaced from, and must be the one that it was made from; otherwise it is "".
 func (a *app) isUnmodifiedOutput(path, source string) bool {
-	record, err := regularfile.Read(a.hashRecord(path), maxHashRecord)
+	record, err := regularfile.Read(a.hashRecordPath(path), maxHashRecord)
 	if err != nil {
 		return false
 	}
@@ -189,10 +189,10 @@ func (a *app) isUnmodifiedOutput(path, source string) bool {
 // maxHashRecords is the maximum number of written files whose hash is remembered.
 const maxHashRecords = 5000
 
-// hashRecord returns the path of the file that records the hash of what the program last wrote to path. It
+// hashRecordPath returns the path of the file that records the hash of what the program last wrote to path. It
 // returns "" if there is no state folder. Each path has its own record, so that concurrent commands don't
 // overwrite each other's.
-func (a *app) hashRecord(path string) string {
+func (a *app) hashRecordPath(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil || a.StateDir == "" {
 		return ""
@@ -205,7 +205,7 @@ func (a *app) hashRecord(path string) string {
 // It ignores errors.
 func (a *app) rememberWritten(path, source string) {
 	if sum, err := hashFile(path); err == nil {
-		saveInLimitedFolder(a.hashRecord(path), []byte(strings.TrimSpace(sum+" "+source)), maxHashRecords)
+		saveInLimitedFolder(a.hashRecordPath(path), []byte(strings.TrimSpace(sum+" "+source)), maxHashRecords)
 	}
 }
 

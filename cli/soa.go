@@ -16,7 +16,7 @@ import (
 var soaVersions = deliverable[api.SoAVersion]{
 	gate: api.GateSoA, listOp: api.ListSoA,
 	draft: func(ctx context.Context, a *app, assessment string, reader readerFlags) (*api.SoAVersion, error) {
-		return a.draftSoAReadBy(ctx, assessment, reader)
+		return a.readAndDraftSoA(ctx, assessment, reader)
 	},
 	submit: func(ctx context.Context, a *app, id string) (*api.SoAVersion, error) {
 		return call(ctx, a, api.SubmitSoA, &api.SoAInput{SoAVersionID: id})
@@ -194,8 +194,8 @@ func renderSoAItem(p *print.Page, i *api.SoAItem) {
 		field("reason", i.Reason),
 		field("evidence", print.FormatCoverage(i)),
 		field("check", i.RelianceNote()),
-		field("owner", orEmpty(i.Owner)),
-		field("note", orEmpty(i.Note)),
+		field("owner", orZero(i.Owner)),
+		field("note", orZero(i.Note)),
 		field("confidence", print.FormatConfidence(i.Confidence, i.IsStatusOverruled())),
 		field("needs review", yesNo(i.NeedsReview)))
 	if len(i.Statements) > 0 {
@@ -236,7 +236,7 @@ func renderSoATable(p *print.Page, items []api.SoAItem) {
 	}, func(i api.SoAItem) []string {
 		return []string{
 			i.ControlCode, i.ControlTitle, prose.Humanize(i.Applicability), prose.Humanize(i.ImplementationStatus),
-			prose.Humanize(i.EvidenceCoverage), fmt.Sprint(len(i.Evidence)), fmt.Sprint(i.RestsOnDocuments), orEmpty(i.Owner), i.RelianceNote(),
+			prose.Humanize(i.EvidenceCoverage), fmt.Sprint(len(i.Evidence)), fmt.Sprint(i.RestsOnDocuments), orZero(i.Owner), i.RelianceNote(),
 		}
 	})
 }
@@ -266,7 +266,7 @@ func (a *app) soaItems() *cobra.Command {
 			if err != nil {
 				return a.withFilterHint(err)
 			}
-			defer a.noteMoreResults(len(items.Data), items.Pagination)
+			defer a.printMoreResultsNotice(len(items.Data), items.Pagination)
 			return a.out.Print(items, func(p *print.Page) {
 				renderSoATable(p, items.Data)
 				renderTextIfEmpty(p, len(items.Data), "No matching items.")
@@ -319,17 +319,17 @@ the next one; editing one under review voids the pending approval.`,
 			}
 			before := soaVersions.versionBeforeEdit(cmd.Context(), a)
 			out, err := call(cmd.Context(), a, api.UpdateSoAItem, &in)
-			if e, is := errors.AsType[*api.Error](err); is && orEmpty(in.Body.Rationale) == "" && len(e.Details) == 1 &&
+			if e, is := errors.AsType[*api.Error](err); is && orZero(in.Body.Rationale) == "" && len(e.Details) == 1 &&
 				e.Details[0].Field == "rationale" {
 				return withHint(err, "add --rationale '…'")
 			}
 			if err != nil {
 				return err
 			}
-			a.noteEditEffect(before, &i.Item, &out.Item, api.GateSoA)
+			a.printEditEffect(before, &i.Item, &out.Item, api.GateSoA)
 			return a.out.Print(out, func(p *print.Page) {
 				renderSoAItem(p, out)
-				if orEmpty(in.Body.ImplementationStatus) == api.Implemented && out.CoverageRatio == 0 && orEmpty(out.Note) == "" {
+				if orZero(in.Body.ImplementationStatus) == api.Implemented && out.CoverageRatio == 0 && orZero(out.Note) == "" {
 					p.Blank()
 					p.Text("No supporting evidence is linked and there is no note. To record where you saw it:")
 					p.Command(a.suggestedCommandLine("soa edit " + out.ControlCode + " --note 'Seen in …'"))

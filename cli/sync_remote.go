@@ -106,7 +106,10 @@ func (a *app) switchToLocalDataFolder() {
 
 // connectRemote connects to a server, either as the user who is signed in there or with the API key in token.
 // The caller must call the returned function to disconnect.
-func (a *app) connectRemote(ctx context.Context, server, organization, token string) (*client.Client, func() error, error) {
+func (a *app) connectRemote(
+	ctx context.Context,
+	server, organization, token string,
+) (remote *client.Client, disconnect func() error, _ error) {
 	server = strings.TrimRight(server, "/")
 	t := Target{Server: server, Organization: organization, Token: token, CA: a.flags.CA, InsecureHTTP: a.flags.InsecureHTTP}
 	if token == "" {
@@ -570,7 +573,7 @@ func (a *app) syncConflicts() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer a.noteMoreResults(len(got.Data), got.Pagination)
+			defer a.printMoreResultsNotice(len(got.Data), got.Pagination)
 			return a.out.Print(got, func(p *print.Page) {
 				for i := range got.Data {
 					renderConflict(p, &got.Data[i])

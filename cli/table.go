@@ -30,7 +30,7 @@ func optional(c print.Column) print.Column {
 func printList[T any](
 	a *app, list *api.List[T], columns []print.Column, row func(T) []string, emptyText string, args ...any,
 ) error {
-	defer a.noteMoreResults(len(list.Data), list.Pagination)
+	defer a.printMoreResultsNotice(len(list.Data), list.Pagination)
 	return a.out.Print(list, func(p *print.Page) {
 		renderTable(p, list.Data, columns, row)
 		renderTextIfEmpty(p, len(list.Data), emptyText, args...)

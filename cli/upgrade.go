@@ -131,7 +131,7 @@ newest, and 1 if there is a newer one or the release's checksums contradict each
 			switch {
 			case u.Problem != "":
 				return &exitError{code: exitVerdict, err: errors.New(u.Problem), hint: "don't install it; report it to the publisher"}
-			case orEmpty(u.Newer):
+			case orZero(u.Newer):
 				return &exitError{
 					code: exitVerdict,
 					err:  fmt.Errorf("%s is available; this is %s", u.Latest, u.Current),
@@ -314,7 +314,7 @@ func renderUpgrade(p *print.Page, u *upgradeInfo) {
 		field("provenance", u.Provenance),
 	)
 	p.Fields(fields...)
-	if !orEmpty(u.Newer) && u.Newer != nil {
+	if !orZero(u.Newer) && u.Newer != nil {
 		return
 	}
 	p.Title("To upgrade")

@@ -48,7 +48,7 @@ func (a *app) userList() *cobra.Command {
 					u.Status,
 					admin,
 					formatTimePtr(u.LastSignInAt),
-					orEmpty(u.BanReason),
+					orZero(u.BanReason),
 					u.ID,
 				}
 			}, "No matching users.")

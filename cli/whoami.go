@@ -79,8 +79,8 @@ func (a *app) renderWhoami(p *print.Page, w *whoamiResult) {
 	p.Fields(
 		field("user", name),
 		field("at", where),
-		field("context", orEmpty(w.Context)),
-		field("organization", formatOrganization(orEmpty(w.Organization), w.Role)),
+		field("context", orZero(w.Context)),
+		field("organization", formatOrganization(orZero(w.Organization), w.Role)),
 		field("platform admin", admin),
 		field("until", until),
 		field("permissions", strings.Join(permissions, ", ")),

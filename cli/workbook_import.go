@@ -204,7 +204,7 @@ func (w workbookImporter[V, I]) planEdits(
 	v *V,
 	book *workbook.Workbook,
 	exported *workbook.ExportInfo,
-) ([]itemEdit[I], *workbookImport, error) {
+) (edits []itemEdit[I], summary *workbookImport, _ error) {
 	items, err := w.listItems(ctx, a, w.header(v).ID)
 	if err != nil {
 		return nil, nil, err
@@ -273,7 +273,7 @@ func (w workbookImporter[V, I]) planEdits(
 
 // findRowItem returns the item that a row belongs to: the one with the row's ID or, in a newer version, the
 // only one that still has the exported content. If there is none, it returns the reason.
-func (w workbookImporter[V, I]) findRowItem(items []I, row *workbook.ChangedRow) (*I, string) {
+func (w workbookImporter[V, I]) findRowItem(items []I, row *workbook.ChangedRow) (item *I, problem string) {
 	if at := slices.IndexFunc(items, func(i I) bool { return w.item(&i).ID == row.Item }); at >= 0 {
 		return &items[at], ""
 	}

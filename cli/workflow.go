@@ -105,7 +105,7 @@ func (a *app) workflowList() *cobra.Command {
 			}, func(r api.WorkflowRun) []string {
 				return []string{
 					r.WorkflowType, prose.Humanize(r.Status), fmt.Sprintf("%d%%", r.Progress), prose.Humanize(r.CurrentStep),
-					print.FormatTime(r.CreatedAt), orEmpty(r.WaitingFor) + orEmpty(r.Error), r.ID,
+					print.FormatTime(r.CreatedAt), orZero(r.WaitingFor) + orZero(r.Error), r.ID,
 				}
 			}, "No matching runs. Start one with `%s`.", a.suggestedCommandLine("workflow start"))
 		},
@@ -365,25 +365,25 @@ func (a *app) printRunAndExitError(run *api.WorkflowRun) error {
 	case api.RunApproval:
 		return &exitError{
 			code: exitApproval,
-			err:  errors.New(orEmpty(run.WaitingFor)),
+			err:  errors.New(orZero(run.WaitingFor)),
 			hint: fmt.Sprintf(
 				"decide with `%s` or `%s`; the workflow then continues, follow it with `%s`",
 				a.suggestedCommandLine(
-					"approval approve "+orEmpty(run.ApprovalID),
+					"approval approve "+orZero(run.ApprovalID),
 				),
-				a.suggestedCommandLine("approval reject "+orEmpty(run.ApprovalID)+" --reason '…'"),
+				a.suggestedCommandLine("approval reject "+orZero(run.ApprovalID)+" --reason '…'"),
 				a.suggestedCommandLine("workflow watch"),
 			),
 		}
 	case api.RunInput:
 		return &exitError{
 			code: exitApproval,
-			err:  errors.New(orEmpty(run.WaitingFor)),
+			err:  errors.New(orZero(run.WaitingFor)),
 			hint: fmt.Sprintf("then `%s`", a.suggestedCommandLine("workflow signal continue")),
 		}
 	case api.RunFailed:
 		return withHint(
-			runtimeError("the workflow failed: %s", orEmpty(run.Error)),
+			runtimeError("the workflow failed: %s", orZero(run.Error)),
 			"retry the step with `%s`",
 			a.suggestedCommandLine("workflow resume"),
 		)
@@ -417,10 +417,10 @@ func (a *app) renderWorkflowRun(p *print.Page, run *api.WorkflowRun) {
 		begins = print.FormatTime(*run.NotBefore)
 	}
 	p.Fields(
-		field("waits for", orEmpty(run.WaitingFor)),
-		field("approval", orEmpty(run.ApprovalID)),
+		field("waits for", orZero(run.WaitingFor)),
+		field("approval", orZero(run.ApprovalID)),
 		field("not before", begins),
-		field("error", orEmpty(run.Error)),
+		field("error", orZero(run.Error)),
 		field("started", joinNonEmpty(print.FormatTime(run.CreatedAt), run.StartedBy.Name)),
 		field("ended", formatTimePtr(run.CompletedAt)),
 		field("id", run.ID),

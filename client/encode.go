@@ -104,7 +104,7 @@ func formatValue(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-func (p *requestParts) encodeBody(op *api.Operation) (io.Reader, string, error) {
+func (p *requestParts) encodeBody(op *api.Operation) (body io.Reader, contentType string, _ error) {
 	if op.Form == api.Upload {
 		return p.encodeUpload()
 	}
@@ -120,7 +120,7 @@ func (p *requestParts) encodeBody(op *api.Operation) (io.Reader, string, error) 
 
 // encodeUpload returns the form of an upload and its content type. The file is streamed, not held in
 // memory.
-func (p *requestParts) encodeUpload() (io.Reader, string, error) {
+func (p *requestParts) encodeUpload() (body io.Reader, contentType string, _ error) {
 	if p.file == nil || p.file.Content == nil {
 		return nil, "", api.Invalid("file", "no file to upload")
 	}

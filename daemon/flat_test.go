@@ -101,7 +101,7 @@ func TestReadsAreFlat(t *testing.T) {
 				req.AddCookie(&http.Cookie{Name: api.SessionCookie, Value: owner.cookie})
 				req.Header.Set("x-service-tenant-id", owner.org)
 				rec := httptest.NewRecorder()
-				w.net.ServeHTTP(rec, req.WithContext(store.CountReads(req.Context(), &reads)))
+				w.net.ServeHTTP(rec, req.WithContext(store.WithReadCounter(req.Context(), &reads)))
 				if rec.Code != http.StatusOK {
 					return // it needs more than IDs
 				}

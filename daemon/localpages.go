@@ -90,9 +90,9 @@ func NewLocalPages(o LocalPagesOptions) *LocalPages {
 		open: map[string]time.Time{}, viewed: o.Clock(),
 	}
 	mux := chi.NewMux()
-	mux.Use(middleware.GetHead, middleware.Compress(5, "text/html", "text/css", "text/javascript"), p.protect)
-	mux.Get(openPath, p.start)
-	mux.Post(pagePath, p.report)
+	mux.Use(middleware.GetHead, middleware.Compress(5, "text/html", "text/css", "text/javascript"), p.requireSession)
+	mux.Get(openPath, p.exchangeLinkForSession)
+	mux.Post(pagePath, p.recordPageOpenOrClosed)
 	p.site = web.RegisterPages(mux, web.Options{
 		Logger: o.Logger, Clock: o.Clock, Transport: withoutRoute{o.Transport}, SessionCookie: p.cookie, IsLocal: true, Stopping: o.Stopping,
 		BaseURL:    func(*http.Request) string { return "http://" + o.Host },
@@ -120,8 +120,8 @@ func (p *LocalPages) isSignedIn(r *http.Request) bool {
 	return err == nil && subtle.ConstantTimeCompare([]byte(c.Value), []byte(p.secret)) == 1
 }
 
-// protect serves pages only to the browser that was started with the link.
-func (p *LocalPages) protect(next http.Handler) http.Handler {
+// requireSession serves pages only to the browser that was started with the link.
+func (p *LocalPages) requireSession(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !p.origins.allows(r):
@@ -141,8 +141,8 @@ func (p *LocalPages) protect(next http.Handler) http.Handler {
 	})
 }
 
-// start exchanges the key of the link for the session.
-func (p *LocalPages) start(w http.ResponseWriter, r *http.Request) {
+// exchangeLinkForSession exchanges the key of the link for the session.
+func (p *LocalPages) exchangeLinkForSession(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	valid := p.key != "" && subtle.ConstantTimeCompare([]byte(r.URL.Query().Get("key")), []byte(p.key)) == 1
 	if valid {
@@ -164,8 +164,8 @@ func (p *LocalPages) start(w http.ResponseWriter, r *http.Request) {
 // maxPages is the number of open pages that are counted.
 const maxPages = 1000
 
-// report notes that a page is open, or was closed.
-func (p *LocalPages) report(w http.ResponseWriter, r *http.Request) {
+// recordPageOpenOrClosed notes that a page is open, or was closed.
+func (p *LocalPages) recordPageOpenOrClosed(w http.ResponseWriter, r *http.Request) {
 	id, now := r.URL.Query().Get("id"), p.o.Clock()
 	p.mu.Lock()
 	defer p.mu.Unlock()

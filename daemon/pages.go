@@ -32,10 +32,10 @@ func (s *Server) mountPages(setupCode string) *web.Site {
 		Logger:      s.log,
 		Clock:       s.clock,
 		Unsubscribe: s.engine.Mail.Unsubscribe,
-		Calls:       s.callsOfPage,
+		Calls:       s.newPageCallHandler,
 		FirstRun:    s.firstRun(setupCode),
-		CountView:   s.countPage(pageViews),
-		CountFile:   s.countPage(pageFiles),
+		CountView:   s.newPageLimiter(pageViews),
+		CountFile:   s.newPageLimiter(pageFiles),
 		BaseURL:     s.baseURL,
 		Stopping:    s.engine.StreamsClosed(),
 		StreamBody: func(w http.ResponseWriter, r *http.Request) {
@@ -55,8 +55,8 @@ func (s *Server) baseURL(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// countPage returns a function that counts what a user does on pages, and returns an error if it was too much.
-func (s *Server) countPage(category api.RateCategory) func(http.ResponseWriter, *http.Request, string) error {
+// newPageLimiter returns a function that counts what a user does on pages, and returns an error if it was too much.
+func (s *Server) newPageLimiter(category api.RateCategory) func(http.ResponseWriter, *http.Request, string) error {
 	return func(w http.ResponseWriter, r *http.Request, userID string) error {
 		return s.limiter.countAndLimitRequest(r.Context(), w, "page "+userID, category)
 	}
@@ -74,7 +74,7 @@ func (s *Server) firstRun(code string) *web.FirstRun {
 			return !has, err
 		},
 		Calls: func(w http.ResponseWriter, r *http.Request) http.Handler {
-			return asLocalUser(s.callsOfPage(w, r))
+			return asLocalUser(s.newPageCallHandler(w, r))
 		},
 	}
 }
@@ -86,10 +86,10 @@ func isPageCall(ctx context.Context) bool {
 	return call
 }
 
-// callsOfPage returns the handler for the operations that a page calls to answer r. A call has the address,
+// newPageCallHandler returns the handler for the operations that a page calls to answer r. A call has the address,
 // the device and the trace ID of r, and the cookies that it sets are sent with w. It counts as one of the
 // service's own pages: rejectForeignPages has checked the origin of r.
-func (s *Server) callsOfPage(w http.ResponseWriter, r *http.Request) http.Handler {
+func (s *Server) newPageCallHandler(w http.ResponseWriter, r *http.Request) http.Handler {
 	return http.HandlerFunc(func(inner http.ResponseWriter, call *http.Request) {
 		ctx := context.WithValue(call.Context(), pageCallKey{}, true)
 		ctx = context.WithValue(ctx, chi.RouteCtxKey, (*chi.Context)(nil)) // otherwise the route of r would be used

@@ -166,7 +166,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		Categorize:     judge.GuessCategory,
 		// Evidence can't import the deliverables, so passage changes are connected here.
 		OnPassagesChanged: func(tx *store.Tx, by caller, doc *api.Document, changed func(passage string) (bool, error)) error {
-			return e.Assessments.MarkLinesForReview(tx, by, doc, changed)
+			return e.Assessments.MarkItemsForReview(tx, by, doc, changed)
 		},
 	})
 	if err != nil {
@@ -250,7 +250,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		Open:         e.Webhooks.Open,
 		PublicURL:    o.PublicURL,
 		Delegates:    assessment.DelegatesFor,
-		OverdueLines: overdueLines,
+		OverdueLines: overdueItemLines,
 		Tracer:       o.Tracer,
 		NewTicker:    e.newTicker,
 	})

@@ -93,11 +93,11 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, in *api.Health
 		check("secrets", func() (string, error) { return e.checkSecrets(ctx) })
 		check("records", func() (string, error) {
 			c, err := e.db.CheckRecords(ctx)
-			return damageFound(c, c.Damaged, err)
+			return damageResult(c, c.Damaged, err)
 		})
 		check("files", func() (string, error) {
 			c, err := e.db.CheckFiles(ctx, store.FileCheckOptions{Sample: sampledFiles})
-			return damageFound(c, len(c.Problems), err)
+			return damageResult(c, len(c.Problems), err)
 		})
 	}
 	return out, nil
@@ -124,8 +124,8 @@ func (e *Engine) checkSecrets(ctx context.Context) (string, error) {
 	return prose.Count(n, "secret", "secrets") + ", none unreadable", nil
 }
 
-// damageFound returns the result of a check as text, or as an error if anything is damaged.
-func damageFound(c fmt.Stringer, damaged int, err error) (string, error) {
+// damageResult returns the result of a check as text, or as an error if anything is damaged.
+func damageResult(c fmt.Stringer, damaged int, err error) (string, error) {
 	switch {
 	case damaged > 0 && err != nil:
 		err = fmt.Errorf("%s; %w", c, err)

@@ -140,8 +140,8 @@ func (e *Engine) alertMetrics(ctx context.Context, org string) ([]api.Metric, er
 	return all, err
 }
 
-// overdueLines returns the lines of the daily email about overdue items.
-func overdueLines(tx *store.Tx, org string, today api.Date) ([]string, error) {
+// overdueItemLines returns the lines of the daily email about overdue items.
+func overdueItemLines(tx *store.Tx, org string, today api.Date) ([]string, error) {
 	late, err := assessment.ListOverdue(tx, org, today)
 	if err != nil {
 		return nil, err

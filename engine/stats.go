@@ -37,7 +37,7 @@ type pendingWork struct{ deliveries, failing, paused, running int }
 func (e *Engine) countPendingWork(ctx context.Context) (w pendingWork, err error) {
 	err = e.db.View(ctx, func(tx *store.Tx) error {
 		w = pendingWork{}
-		webhooks, err := store.Webhooks.Tally("sums").AcrossTenants(tx)
+		webhooks, err := store.Webhooks.Tally("sums").SumsAcrossTenants(tx)
 		if err != nil {
 			return err
 		}

@@ -105,7 +105,7 @@ func (l *connection) readLoop(in *bufio.Reader) {
 }
 
 // parseMessage parses a line, or returns what is wrong with it.
-func parseMessage(line []byte) (jsonrpc.Message, *jsonrpc.Error) {
+func parseMessage(line []byte) (message jsonrpc.Message, problem *jsonrpc.Error) {
 	switch {
 	case nestingDepth(line) > maxNesting:
 		return nil, &jsonrpc.Error{

@@ -98,9 +98,9 @@ type BackupDamage struct {
 	Examples []string `json:"examples"`
 }
 
-// add counts one more in n, and names it if it is one of the first.
-func (d *BackupDamage) add(n *int, format string, args ...any) {
-	if *n++; len(d.Examples) < maxDamageKinds {
+// add counts one more in count, and names it if it is one of the first.
+func (d *BackupDamage) add(count *int, format string, args ...any) {
+	if *count++; len(d.Examples) < maxDamageKinds {
 		d.Examples = append(d.Examples, fmt.Sprintf(format, args...))
 	}
 }
@@ -122,8 +122,8 @@ func (d BackupDamage) String() string {
 	return strings.Join(parts, ", ") + "; such as " + strings.Join(d.Examples, ", ")
 }
 
-// Records returns the number of records, not counting index entries.
-func (m Manifest) Records() int64 { return countRecords(m.Tables) }
+// RecordCount returns the number of records, not counting index entries.
+func (m Manifest) RecordCount() int64 { return countRecords(m.Tables) }
 
 // BackupOptions configure a backup.
 type BackupOptions struct {

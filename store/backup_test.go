@@ -245,7 +245,7 @@ func TestEncryptedBackup(t *testing.T) {
 		t.Errorf("without an identity: %+v", m)
 	}
 	m, err = ReadManifest(t.Context(), path, mine)
-	if is(t, "ReadManifest", err, nil); !m.Encrypted || m.Records() < 5 || !m.Created.Equal(day) {
+	if is(t, "ReadManifest", err, nil); !m.Encrypted || m.RecordCount() < 5 || !m.Created.Equal(day) {
 		t.Errorf("with the identity: %+v", m)
 	}
 	_, err = ReadManifest(t.Context(), path, other)
@@ -300,7 +300,8 @@ func TestVerifyBackup(t *testing.T) {
 		if last[0] != last[1] || last[0] == 0 {
 			t.Errorf("progress ended at %v", last)
 		}
-		if v.Records() != made.Records() || v.Records() < 2 || checked < int(v.Records()) || v.Schema != ServiceSchema.Version() ||
+		if v.RecordCount() != made.RecordCount() || v.RecordCount() < 2 || checked < int(v.RecordCount()) ||
+			v.Schema != ServiceSchema.Version() ||
 			v.DatabaseID != db.meta.ID {
 			t.Errorf("made %+v, verified %+v with %d records", made, v, checked)
 		}
@@ -581,7 +582,7 @@ func TestFormat1Backup(t *testing.T) {
 	is(t, "ReadFile", err, nil)
 	is(t, "WriteFile", os.WriteFile(f.path, b[:len(b)-checksumFrameSize], 0o600), nil)
 	v, err := VerifyBackup(t.Context(), f.path, options(t.TempDir()), ReadOptions{})
-	if is(t, "VerifyBackup", err, nil); v.Records() < 21 || v.BlobCount != 1 || v.BlobBytes != 8 {
+	if is(t, "VerifyBackup", err, nil); v.RecordCount() < 21 || v.BlobCount != 1 || v.BlobBytes != 8 {
 		t.Errorf("verified %+v", v)
 	}
 	o := options(t.TempDir())

@@ -130,24 +130,24 @@ func (b *Blobs) moveIntoPlace(temp string, blob Blob) error {
 
 // OpenFileOf works like Open for the blob of a record, such as document "policy.md". An error names the record and
 // says what to do; a missing file is ErrCorrupt.
-func (b *Blobs) OpenFileOf(ctx context.Context, record, sha string) (io.ReadSeekCloser, int64, error) {
+func (b *Blobs) OpenFileOf(ctx context.Context, recordName, sha string) (io.ReadSeekCloser, int64, error) {
 	f, size, err := b.Open(ctx, sha)
-	return f, size, nameRecord(record, err)
+	return f, size, addRecordName(recordName, err)
 }
 
 // VerifyFileOf returns the errors of OpenFileOf. Call it for all files that a streamed response includes before the
 // response begins: later errors only abort it.
-func (b *Blobs) VerifyFileOf(ctx context.Context, record, sha string) error {
-	return nameRecord(record, b.Verify(ctx, sha))
+func (b *Blobs) VerifyFileOf(ctx context.Context, recordName, sha string) error {
+	return addRecordName(recordName, b.Verify(ctx, sha))
 }
 
-func nameRecord(record string, err error) error {
+func addRecordName(name string, err error) error {
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return fmt.Errorf("%w: the file of %s is missing from the data folder; restore a backup, or delete it and add it again",
-			ErrCorrupt, record)
+			ErrCorrupt, name)
 	case err != nil:
-		return fmt.Errorf("%s: %w", record, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }

@@ -151,8 +151,8 @@ func (c *checkedKV) Scan(table string, r kv.Range) iter.Seq2[kv.Pair, error] {
 	return c.driver.Scan(table, r)
 }
 
-// value verifies the value of a pair from Scan, and returns it without its checksum.
-func (c *checkedKV) value(table string, p kv.Pair) ([]byte, error) {
+// verifiedValue verifies the value of a pair from Scan, and returns it without its checksum.
+func (c *checkedKV) verifiedValue(table string, p kv.Pair) ([]byte, error) {
 	return verifyChecksum(c.checkedTable(table), p.Key, p.Value)
 }
 
@@ -272,7 +272,7 @@ func (f *damageFinder) Pair(table string, key, stored []byte) {
 	}
 	f.Checked++
 	if _, err := verifyChecksum(f.table, key, stored); err != nil {
-		f.add(table, fmt.Sprintf("%s %s (table %s)", recordName(table), Key{b: key}, table))
+		f.add(table, fmt.Sprintf("%s %s (table %s)", recordKindLabel(table), Key{b: key}, table))
 	}
 }
 

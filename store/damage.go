@@ -17,7 +17,7 @@ type DamagedRecordError struct {
 
 func (e *DamagedRecordError) Error() string {
 	return fmt.Sprintf("%v: the checksum of %s %s (table %s) is wrong; run `service doctor` to see everything that is damaged, "+
-		"then restore a backup", ErrCorrupt, recordName(e.Table), e.Key, e.Table)
+		"then restore a backup", ErrCorrupt, recordKindLabel(e.Table), e.Key, e.Table)
 }
 
 // Is matches ErrCorrupt.
@@ -25,7 +25,7 @@ func (e *DamagedRecordError) Is(target error) bool { return target == ErrCorrupt
 
 // Record returns the record's kind and ID without its organization, for example: passage "0199…".
 func (e *DamagedRecordError) Record() string {
-	name := recordName(e.Table)
+	name := recordKindLabel(e.Table)
 	parts, err := e.Key.Parts()
 	switch {
 	case err != nil || len(parts) == 0:
@@ -67,8 +67,8 @@ var recordNames = map[string]string{
 	metaTable:  "description of the database", sequencesTable: "counter",
 }
 
-// recordName returns the name that users see for a record of a table, or for an entry of an index.
-func recordName(table string) string {
+// recordKindLabel returns the name that users see for a record of a table, or for an entry of an index.
+func recordKindLabel(table string) string {
 	table, _, index := strings.Cut(table, ".")
 	name := cmp.Or(recordNames[table], "record")
 	if index {

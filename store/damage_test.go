@@ -424,7 +424,7 @@ func TestFolderWithoutDatabase(t *testing.T) {
 					put(t, dir, f, "content")
 				}
 				prepare(t, dir)
-				if unused := IsUnused(dir); unused != (tt.trace == "" && how == "missing") {
+				if unused := HoldsNoData(dir); unused != (tt.trace == "" && how == "missing") {
 					t.Errorf("IsUnused: %v", unused)
 				}
 				for range 2 { // refused or used, also the second time

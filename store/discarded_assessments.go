@@ -19,10 +19,10 @@ type DiscardedRecords struct {
 // discardBatch is the number of records deleted in one transaction.
 const discardBatch = 1_000
 
-// DiscardAssessment ends the syncing of an assessment and leaves the deletion of its items, history and
+// DiscardAssessmentData ends the syncing of an assessment and leaves the deletion of its items, history and
 // packs to DB.DeleteDiscarded. The caller deletes the assessment, its versions and everything else
 // that appears in lists.
-func DiscardAssessment(tx *Tx, org, assessment string, versionIDs []string) error {
+func DiscardAssessmentData(tx *Tx, org, assessment string, versionIDs []string) error {
 	return discardRecords(tx, &DiscardedRecords{OrganizationID: org, AssessmentID: assessment, Deleted: true, VersionIDs: versionIDs})
 }
 
@@ -74,7 +74,7 @@ func (d *DiscardedRecords) deleteSome(tx *Tx) error {
 	if d.Deleted {
 		for _, version := range d.VersionIDs {
 			for _, remove := range []func(*Tx, string, string) (int, error){
-				deleteSomeItems(SoAItems), deleteSomeItems(Findings), deleteSomeItems(MaturityScores), deleteSomeItems(POAMItems),
+				newItemDeleter(SoAItems), newItemDeleter(Findings), newItemDeleter(MaturityScores), newItemDeleter(POAMItems),
 			} {
 				if n, err := remove(tx, org, version); n > 0 || err != nil {
 					return err
@@ -98,9 +98,9 @@ func (d *DiscardedRecords) deleteSome(tx *Tx) error {
 	return err
 }
 
-// deleteSomeItems returns a function that deletes up to discardBatch items of a version and returns their
+// newItemDeleter returns a function that deletes up to discardBatch items of a version and returns their
 // number.
-func deleteSomeItems[R any](t *TenantTable[R]) func(tx *Tx, org, version string) (int, error) {
+func newItemDeleter[R any](t *TenantTable[R]) func(tx *Tx, org, version string) (int, error) {
 	return func(tx *Tx, org, version string) (int, error) {
 		var keys []Key
 		for r, err := range t.By("version").Scan(tx, org, Prefix(version)) {

@@ -54,7 +54,7 @@ func TestDeleteDiscarded(t *testing.T) {
 	if timeline, log, items := count("stays"); timeline != n || log != 0 || items != n {
 		t.Errorf("without sync it has %d, %d, %d records", timeline, log, items)
 	}
-	update(t, db, func(tx *Tx) error { return DiscardAssessment(tx, "one", "gone", []string{"version of gone"}) })
+	update(t, db, func(tx *Tx) error { return DiscardAssessmentData(tx, "one", "gone", []string{"version of gone"}) })
 	if err := db.DeleteDiscarded(t.Context()); err != nil {
 		t.Fatal(err)
 	}

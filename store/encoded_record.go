@@ -293,7 +293,7 @@ func ScanEncoded[R any](tx *Tx, b TenantIndexView[R], org string, cached []*Enco
 		if err != nil {
 			return nil, err
 		}
-		value, err := tx.kv.value(in.tableName(), p)
+		value, err := tx.kv.verifiedValue(in.tableName(), p)
 		if err != nil {
 			return nil, err
 		}

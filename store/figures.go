@@ -232,10 +232,10 @@ func movesBetweenOpenAndClosed(old, fresh *api.Assessment) bool {
 	return fresh == nil || wasClosed != (fresh.State == api.StateClosed)
 }
 
-// markFigures notes that an assessment's figures have to be brought up to date. old is nil for a new record, fresh for a
+// markFiguresStale notes that an assessment's figures have to be brought up to date. old is nil for a new record, fresh for a
 // deleted one.
-func (s *untypedTable) markFigures(tx *Tx, primary []byte, old, fresh any) {
-	if s.figures == nil || !tx.hasFigures() {
+func (s *untypedTable) markFiguresStale(tx *Tx, primary []byte, old, fresh any) {
+	if s.figures == nil || !tx.hasFiguresTable() {
 		return
 	}
 	id, parts := s.figures(old, fresh)
@@ -244,29 +244,31 @@ func (s *untypedTable) markFigures(tx *Tx, primary []byte, old, fresh any) {
 	if parts == 0 || err != nil || !ok {
 		return
 	}
-	tx.markAssessment(assessmentRef{name, id}, parts)
+	tx.markFiguresOfAssessmentStale(assessmentRef{name, id}, parts)
 }
 
-func (tx *Tx) markAssessment(a assessmentRef, parts figureParts) {
+func (tx *Tx) markFiguresOfAssessmentStale(a assessmentRef, parts figureParts) {
 	if tx.figures == nil {
 		tx.figures = map[assessmentRef]figureParts{}
 	}
 	tx.figures[a] |= parts
 }
 
-// hasFigures reports whether the database has the table Figures; those of some tests don't.
-func (tx *Tx) hasFigures() bool { return tx.db.tables.byName[Figures.Name()] == Figures.definition() }
+// hasFiguresTable reports whether the database has the table Figures; those of some tests don't.
+func (tx *Tx) hasFiguresTable() bool {
+	return tx.db.tables.byName[Figures.Name()] == Figures.definition()
+}
 
-// markAllFigures has the figures of all assessments computed again.
-func (tx *Tx) markAllFigures() error {
-	if !tx.hasFigures() {
+// markAllFiguresStale has the figures of all assessments computed again.
+func (tx *Tx) markAllFiguresStale() error {
+	if !tx.hasFiguresTable() {
 		return nil
 	}
 	for a, err := range Assessments.AcrossTenants().Scan(tx) {
 		if err != nil {
 			return err
 		}
-		tx.markAssessment(assessmentRef{a.OrganizationID, a.ID}, allFigures)
+		tx.markFiguresOfAssessmentStale(assessmentRef{a.OrganizationID, a.ID}, allFigures)
 	}
 	return nil
 }
@@ -425,7 +427,7 @@ func countClosedDocuments(tx *Tx, a *api.Assessment, f *AssessmentFigures) error
 // GapBaseline returns the newest gap analysis of an assessment, and the one that its gaps are compared with to find new
 // ones: the last approved one or, if none is approved, the first. A gap therefore stays new across drafts until it is
 // fixed or an analysis containing it is approved. Both are "" if the assessment has at most one, or is closed.
-func GapBaseline(tx *Tx, a *api.Assessment) (newest, before string, err error) {
+func GapBaseline(tx *Tx, a *api.Assessment) (newest, baseline string, err error) {
 	if a.State == api.StateClosed {
 		return "", "", nil
 	}
@@ -433,15 +435,15 @@ func GapBaseline(tx *Tx, a *api.Assessment) (newest, before string, err error) {
 		if err != nil {
 			return "", "", err
 		}
-		newest, before = cmp.Or(newest, v.ID), v.ID
+		newest, baseline = cmp.Or(newest, v.ID), v.ID
 		if v.ApprovedAt != nil {
 			break
 		}
 	}
-	if newest == before {
+	if newest == baseline {
 		return "", "", nil
 	}
-	return newest, before, nil
+	return newest, baseline, nil
 }
 
 // countNewFindings counts the gaps that are new or more severe than any gap the control had in the baseline.

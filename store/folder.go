@@ -25,8 +25,8 @@ const (
 	dirTemp    = "tmp"
 )
 
-// IsUnused reports whether a data folder holds no data, though it may exist and contain other files.
-func IsUnused(dir string) bool {
+// HoldsNoData reports whether a data folder holds no data, though it may exist and contain other files.
+func HoldsNoData(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, fileDatabase))
 	return errors.Is(err, fs.ErrNotExist) && traceOfDatabase(dir) == ""
 }

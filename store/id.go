@@ -39,7 +39,7 @@ func (i *idGenerator) lastIssued() string {
 const counterDigits = 12
 
 // incrementUUID returns the next UUID, or false if id is not a UUID.
-func incrementUUID(id string) (string, bool) {
+func incrementUUID(id string) (next string, ok bool) {
 	if len(id) != 36 || id[14] != '7' {
 		return "", false
 	}

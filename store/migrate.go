@@ -138,7 +138,7 @@ func (db *DB) addChecksums(ctx context.Context) error {
 // loadMeta reads the description of the database. fresh reports whether the database is empty, and current
 // whether its indexes match the schema; current is only valid if the database has the program's own
 // version.
-func (db *DB) loadMeta(ctx context.Context) (fresh, current bool, err error) {
+func (db *DB) loadMeta(ctx context.Context) (isEmpty, indexesCurrent bool, err error) {
 	err = db.View(ctx, func(tx *Tx) error {
 		found, err := tx.getMeta(metaKey, &db.meta)
 		if errors.Is(err, ErrCorrupt) && db.loadUncheckedMeta(tx) {
@@ -152,7 +152,7 @@ func (db *DB) loadMeta(ctx context.Context) (fresh, current bool, err error) {
 			if err == nil && len(names) > 0 {
 				err = fmt.Errorf("%w: the database holds %s but not its own description", ErrUnknownTable, names[0])
 			}
-			fresh = true
+			isEmpty = true
 			return err
 		}
 		if db.meta.Format < formatWithPlainBlobs {
@@ -162,14 +162,14 @@ func (db *DB) loadMeta(ctx context.Context) (fresh, current bool, err error) {
 			return cmp.Or(err, fmt.Errorf("%s: %w; restore a backup", filepath.Join(db.dir, fileDatabase), errWrongTotal))
 		}
 		if db.meta.Format == formatVersion && db.meta.Schema == db.schema.Version() {
-			current, err = db.tables.areIndexesCurrent(tx)
-			if !current {
+			indexesCurrent, err = db.tables.areIndexesCurrent(tx)
+			if !indexesCurrent {
 				err = nil // applyMigration will return it again
 			}
 		}
 		return err
 	})
-	return fresh, current, err
+	return isEmpty, indexesCurrent, err
 }
 
 // loadUncheckedMeta reads the description of a database that was written before records had checksums, and
@@ -244,7 +244,7 @@ func (db *DB) applyMigration(ctx context.Context, m Migration, last bool) error 
 		if rebuilt, err = db.tables.rebuildStaleIndexes(ctx, tx); err != nil {
 			return err
 		}
-		return tx.markAllFigures()
+		return tx.markAllFiguresStale()
 	})
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func checkIndexes[R any](t testing.TB, tx *Tx, table *Table[R]) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			value, err := tx.kv.value(ix.table, p)
+			value, err := tx.kv.verifiedValue(ix.table, p)
 			is(t, "Value", err, nil)
 			value, err = primaryOfEntry(p.Key, value)
 			is(t, "primaryOfEntry", err, nil)

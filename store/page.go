@@ -119,7 +119,7 @@ func (s *untypedTable) page(tx *Tx, q untypedQuery) (page Page[any], err error) 
 	in := scanOptions{prefix: q.Prefix, reverse: q.Reverse}
 	total, isKept := -1, q.SkipTotal
 	if !q.SkipTotal && (q.match == nil || q.Hidden != nil) {
-		if total, isKept, err = order.keptCount(tx, q.Prefix); err != nil {
+		if total, isKept, err = order.countFromTally(tx, q.Prefix); err != nil {
 			return page, err
 		}
 		if q.Hidden != nil {

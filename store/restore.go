@@ -89,7 +89,7 @@ func restore(ctx context.Context, path string, o Options, ro ReadOptions) (_ Man
 	if err := o.files.SyncTree(u.dir); err != nil {
 		return r.manifest, err
 	}
-	return r.manifest, u.replace(ctx, release)
+	return r.manifest, u.moveIntoDataFolder(ctx, release)
 }
 
 // VerifyBackup reads a whole backup and restores it, from nothing but the file, into a temporary folder in
@@ -296,8 +296,8 @@ func readMeta(k kv.KV) (m databaseMeta, err error) {
 	return m, nil
 }
 
-// replace moves the unpacked data into the data folder. After an error, it restores what was there.
-func (u *unpacked) replace(ctx context.Context, release func()) (err error) {
+// moveIntoDataFolder moves the unpacked data into the data folder. After an error, it restores what was there.
+func (u *unpacked) moveIntoDataFolder(ctx context.Context, release func()) (err error) {
 	var undo []func()
 	defer func() {
 		for _, f := range slices.Backward(undo) {

@@ -83,8 +83,8 @@ func (s *untypedTable) findTally(name string) *tally {
 	return nil
 }
 
-// countOf returns the tally that counts the keys of an order by the fewest parts, but at least so many; nil if none.
-func (s *untypedTable) countOf(order string, parts int) *tally {
+// findCountTally returns the tally that counts the keys of an order by the fewest parts, but at least so many; nil if none.
+func (s *untypedTable) findCountTally(order string, parts int) *tally {
 	for _, y := range s.tallies {
 		if y.amounts == nil && y.order == order && y.parts >= parts {
 			return y
@@ -129,7 +129,7 @@ func (s *untypedTable) tallyChange(tx *Tx, primary []byte, old, fresh any, added
 		}
 		if y.order == "" {
 			if (old == nil) != (fresh == nil) {
-				if err := y.count(tx, primary, fresh != nil); err != nil {
+				if err := y.updateCount(tx, primary, fresh != nil); err != nil {
 					return err
 				}
 			}
@@ -137,14 +137,14 @@ func (s *untypedTable) tallyChange(tx *Tx, primary []byte, old, fresh any, added
 		}
 		for _, e := range added {
 			if e.index == y.order {
-				if err := y.count(tx, e.key, true); err != nil {
+				if err := y.updateCount(tx, e.key, true); err != nil {
 					return err
 				}
 			}
 		}
 		for _, e := range removed {
 			if e.index == y.order {
-				if err := y.count(tx, e.key, false); err != nil {
+				if err := y.updateCount(tx, e.key, false); err != nil {
 					return err
 				}
 			}
@@ -153,8 +153,8 @@ func (s *untypedTable) tallyChange(tx *Tx, primary []byte, old, fresh any, added
 	return nil
 }
 
-// count adds 1 to the number for a key of the order, or subtracts 1.
-func (y *tally) count(tx *Tx, key []byte, add bool) error {
+// updateCount adds 1 to the number for a key of the order, or subtracts 1.
+func (y *tally) updateCount(tx *Tx, key []byte, add bool) error {
 	n, err := lengthOfParts(key, y.parts)
 	if err != nil {
 		return err
@@ -271,8 +271,8 @@ func decodeTally(table string, key, value []byte) (int64, error) {
 	return int64(n), nil
 }
 
-// keptCount returns the number of keys with a prefix in an order if a tally counts them.
-func (o orderedTable) keptCount(tx *Tx, prefix Key) (n int, kept bool, err error) {
+// countFromTally returns the number of keys with a prefix in an order if a tally counts them.
+func (o orderedTable) countFromTally(tx *Tx, prefix Key) (n int, kept bool, err error) {
 	order := ""
 	if o.ix != nil {
 		order = o.ix.name
@@ -285,7 +285,7 @@ func (o orderedTable) keptCount(tx *Tx, prefix Key) (n int, kept bool, err error
 		}
 		rest = rest[size:]
 	}
-	y := o.countOf(order, have)
+	y := o.findCountTally(order, have)
 	if y == nil || o.err != nil || prefix.err != nil {
 		return 0, false, nil
 	}
@@ -327,7 +327,7 @@ func (tx *Tx) scanTally(y *tally, in scanOptions) iter.Seq2[Amount, error] {
 			var n int64
 			var value []byte
 			if err == nil {
-				value, err = tx.kv.value(y.table, p)
+				value, err = tx.kv.verifiedValue(y.table, p)
 			}
 			if err == nil {
 				n, err = decodeTally(y.table, p.Key, value)
@@ -376,9 +376,9 @@ func (v TallyView[R]) Get(tx *Tx, org string, key ...any) (int, error) {
 	return int(n), err
 }
 
-// AcrossTenants returns the sums over all organizations by the first part of the key, a text. It reads the numbers of
+// SumsAcrossTenants returns the sums over all organizations by the first part of the key, a text. It reads the numbers of
 // those that have any.
-func (v TallyView[R]) AcrossTenants(tx *Tx) (map[string]int, error) {
+func (v TallyView[R]) SumsAcrossTenants(tx *Tx) (map[string]int, error) {
 	y, err := v.find(tx)
 	if err != nil {
 		return nil, err

@@ -158,7 +158,7 @@ func (tx *Tx) RewriteRecords(table string, change func(old []byte) ([]byte, erro
 		key := slices.Clone(p.Key)
 		var mark byte
 		var old, fresh []byte
-		value, err := tx.kv.value(table, p)
+		value, err := tx.kv.verifiedValue(table, p)
 		if err == nil {
 			value, err = tx.joinRecord(key, value)
 		}
@@ -206,7 +206,7 @@ func (tx *Tx) RenameTable(from, to string) error {
 		if err != nil {
 			return err
 		}
-		value, err := tx.kv.value(from, p)
+		value, err := tx.kv.verifiedValue(from, p)
 		if err == nil {
 			err = tx.kv.Put(to, slices.Clone(p.Key), value)
 		}

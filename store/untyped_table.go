@@ -274,15 +274,15 @@ func (s *untypedTable) writeEncoded(tx *Tx, r any, checkExisting func(exists boo
 	if err := putIndexEntries(tx, added); err != nil {
 		return err
 	}
-	return s.recordChange(tx, k.b, old, r, added, removed)
+	return s.updateDerivedData(tx, k.b, old, r, added, removed)
 }
 
-// recordChange updates what is derived from a changed record. old is nil for a new record, fresh for a deleted one.
-func (s *untypedTable) recordChange(tx *Tx, primary []byte, old, fresh any, added, removed []indexEntry) error {
+// updateDerivedData updates what is derived from a changed record. old is nil for a new record, fresh for a deleted one.
+func (s *untypedTable) updateDerivedData(tx *Tx, primary []byte, old, fresh any, added, removed []indexEntry) error {
 	if err := s.tallyChange(tx, primary, old, fresh, added, removed); err != nil {
 		return err
 	}
-	s.markFigures(tx, primary, old, fresh)
+	s.markFiguresStale(tx, primary, old, fresh)
 	return s.recordSyncChange(tx, primary, old, fresh)
 }
 
@@ -300,7 +300,7 @@ func (s *untypedTable) deleteRecord(tx *Tx, primary []byte, r any) error {
 	if err := tx.kv.Delete(s.def.name, primary); err != nil {
 		return err
 	}
-	return s.recordChange(tx, primary, r, nil, nil, entries)
+	return s.updateDerivedData(tx, primary, r, nil, nil, entries)
 }
 
 // indexEntry is one key in one index.
@@ -491,7 +491,7 @@ func (o orderedTable) scanPairs(tx *Tx, in scanOptions) iter.Seq2[kv.Pair, error
 
 // decodePair decodes a pair from scanPairs into its record.
 func (o orderedTable) decodePair(tx *Tx, p kv.Pair) (scannedRecord, error) {
-	value, err := tx.kv.value(o.tableName(), p)
+	value, err := tx.kv.verifiedValue(o.tableName(), p)
 	if err != nil {
 		return scannedRecord{}, err
 	}
@@ -520,7 +520,7 @@ func (o orderedTable) decode(tx *Tx, key, value []byte) (scannedRecord, error) {
 
 // count returns the number of keys that begin with prefix: it is kept, or else counted without reading records.
 func (o orderedTable) count(tx *Tx, prefix []any) (int, error) {
-	n, kept, err := o.keptCount(tx, K(prefix...))
+	n, kept, err := o.countFromTally(tx, K(prefix...))
 	if kept || err != nil {
 		return n, err
 	}

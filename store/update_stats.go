@@ -45,8 +45,9 @@ func (db *DB) ObserveUpdates(f func(time.Duration)) { db.observeUpdate.Store(&f)
 
 type readsKey struct{}
 
-// CountReads returns a context with which View counts in n what it reads: values by key, and pairs of scans. It is for tests.
-func CountReads(ctx context.Context, n *atomic.Int64) context.Context {
+// WithReadCounter returns a context with which View counts in n what it reads: values by key, and pairs of scans. It is
+// for tests.
+func WithReadCounter(ctx context.Context, n *atomic.Int64) context.Context {
 	return context.WithValue(ctx, readsKey{}, n)
 }
 

@@ -83,9 +83,9 @@ func newApp(ctx context.Context, o Options) *App {
 	a.schedule = func(d time.Duration, f func() tea.Cmd) tea.Cmd {
 		return tea.Tick(d, func(time.Time) tea.Msg { return completedWork{apply: f} })
 	}
-	a.stack = []screen{newAssessments(a)}
+	a.stack = []screen{newAssessmentsScreen(a)}
 	if o.Assessment != nil {
-		a.stack = append(a.stack, newOverview(a, *o.Assessment))
+		a.stack = append(a.stack, newOverviewScreen(a, *o.Assessment))
 	}
 	return a
 }
@@ -268,7 +268,7 @@ func (a *App) globalActions() []action.Action {
 		{
 			Keys: []string{"?"},
 			Help: "shows every key of the screen, and why a key is disabled",
-			Do:   func() tea.Cmd { return a.push(newHelp(a)) },
+			Do:   func() tea.Cmd { return a.push(newHelpScreen(a)) },
 		},
 		{Keys: []string{"ctrl+r"}, Help: "reloads the screen; if the connection was lost, retries immediately", Do: a.retryAndReload},
 		{Keys: []string{"ctrl+l"}, Help: "redraws the screen", Do: func() tea.Cmd { return tea.ClearScreen }},

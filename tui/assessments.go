@@ -16,8 +16,8 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-// newAssessments returns the screen that lists the assessments.
-func newAssessments(a *App) *table {
+// newAssessmentsScreen returns the screen that lists the assessments.
+func newAssessmentsScreen(a *App) *table {
 	t := &table{
 		app: a, label: "Assessments", parentTitle: "service",
 		emptyText: "No assessments yet.\n\nCreate one from a folder of documents with `service assess run DIR`; see a full " +
@@ -62,7 +62,7 @@ func newAssessments(a *App) *table {
 				Label:          "open",
 				DisabledReason: off,
 				Help:           "opens the assessment",
-				Do:             func() tea.Cmd { return a.push(newOverview(a, *one)) },
+				Do:             func() tea.Cmd { return a.push(newOverviewScreen(a, *one)) },
 			},
 		}
 	}
@@ -82,11 +82,11 @@ func newAssessments(a *App) *table {
 	)
 }
 
-// newTimeline returns the screen that lists an assessment's events.
-func newTimeline(a *App, one api.Assessment) *table {
-	t := &table{app: a, label: "Timeline", parentTitle: one.Name, emptyText: "No events yet."}
+// newTimelineScreen returns the screen that lists an assessment's events.
+func newTimelineScreen(a *App, assessment api.Assessment) *table {
+	t := &table{app: a, label: "Timeline", parentTitle: assessment.Name, emptyText: "No events yet."}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
-		l, err := call(ctx, c, api.GetTimeline, &api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
+		l, err := call(ctx, c, api.GetTimeline, &api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment.ID}, Paging: p})
 		if err != nil {
 			return nil, api.Pagination{}, err
 		}
@@ -117,8 +117,8 @@ func newTimeline(a *App, one api.Assessment) *table {
 // formatShortTime formats a time without its year; the result is eleven cells wide.
 func formatShortTime(t time.Time) string { return t.UTC().Format("01-02 15:04") }
 
-// newAudit returns the screen that lists the organization's audit trail.
-func newAudit(a *App) *table {
+// newAuditScreen returns the screen that lists the organization's audit trail.
+func newAuditScreen(a *App) *table {
 	t := &table{app: a, label: "Audit trail", emptyText: "No records yet."}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
 		l, err := call(ctx, c, api.ListAuditEvents, &api.AuditInput{Paging: p})

@@ -61,7 +61,7 @@ func BenchmarkOpenFromEngine(b *testing.B) {
 			b.StopTimer()
 			s := fresh()
 			b.StartTimer()
-			s.run(s.app.push(newOverview(s.app, *a)))
+			s.run(s.app.push(newOverviewScreen(s.app, *a)))
 			if s.app.View() == "" || s.app.topScreen().(*overview).data == nil {
 				b.Fatal("nothing read")
 			}

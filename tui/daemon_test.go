@@ -145,7 +145,7 @@ func TestAgainstADaemon(t *testing.T) {
 // openOverview returns an interface on an assessment's overview.
 func openOverview(t testing.TB, c Caller, a *api.Assessment) *stage {
 	s := stageOn(t, c, nil)
-	s.run(s.app.push(newOverview(s.app, *a)))
+	s.run(s.app.push(newOverviewScreen(s.app, *a)))
 	return s
 }
 

@@ -42,8 +42,8 @@ type decisionSubject struct {
 	comments  []api.Comment
 }
 
-func newDecision(a *App, one api.Assessment, k *deliverableType) *decision {
-	return &decision{app: a, assessment: one, kind: k}
+func newDecisionScreen(a *App, assessment api.Assessment, k *deliverableType) *decision {
+	return &decision{app: a, assessment: assessment, kind: k}
 }
 
 func (d *decision) name() string { return "Decision" }
@@ -311,15 +311,15 @@ func (d *decision) renderSubject(p *draw.Page) {
 	}
 }
 
-// newApprovals returns the screen that lists an assessment's approvals.
-func newApprovals(a *App, one api.Assessment) *table {
-	t := &table{app: a, label: "Approvals", parentTitle: one.Name, emptyText: "No approvals requested yet."}
+// newApprovalsScreen returns the screen that lists an assessment's approvals.
+func newApprovalsScreen(a *App, assessment api.Assessment) *table {
+	t := &table{app: a, label: "Approvals", parentTitle: assessment.Name, emptyText: "No approvals requested yet."}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
 		l, err := call(
 			ctx,
 			c,
 			api.ListApprovals,
-			&api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p},
+			&api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment.ID}, Paging: p},
 		)
 		if err != nil {
 			return nil, api.Pagination{}, err
@@ -376,7 +376,7 @@ func newApprovals(a *App, one api.Assessment) *table {
 		}
 		return []action.Action{{
 			Keys: []string{"enter", "A"}, Label: "decide", DisabledReason: off, Help: "opens the version under review, to approve or reject it",
-			Do: func() tea.Cmd { return a.push(newDecision(a, one, deliverableTypeFor(x.Gate))) },
+			Do: func() tea.Cmd { return a.push(newDecisionScreen(a, assessment, deliverableTypeFor(x.Gate))) },
 		}}
 	}
 	return t.withColumns(

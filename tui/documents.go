@@ -14,15 +14,15 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-// newDocuments returns the screen that lists an assessment's documents.
-func newDocuments(a *App, one api.Assessment) *table {
-	t := &table{app: a, label: "Documents", parentTitle: one.Name, emptyText: "No documents yet; add some with `service doc add`."}
+// newDocumentsScreen returns the screen that lists an assessment's documents.
+func newDocumentsScreen(a *App, assessment api.Assessment) *table {
+	t := &table{app: a, label: "Documents", parentTitle: assessment.Name, emptyText: "No documents yet; add some with `service doc add`."}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
 		l, err := call(
 			ctx,
 			c,
 			api.ListDocuments,
-			&api.DocumentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p},
+			&api.DocumentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment.ID}, Paging: p},
 		)
 		if err != nil {
 			return nil, api.Pagination{}, err
@@ -94,7 +94,7 @@ func newDocuments(a *App, one api.Assessment) *table {
 				Label:          "passages",
 				DisabledReason: off,
 				Help:           "opens the document's passages",
-				Do:             func() tea.Cmd { return a.push(newPassages(a, d.ID, d.Filename, "", nil)) },
+				Do:             func() tea.Cmd { return a.push(newPassagesScreen(a, d.ID, d.Filename, "", nil)) },
 			},
 		}
 	}
@@ -125,7 +125,7 @@ type passages struct {
 	hasPosition bool
 }
 
-func newPassages(a *App, documentID, filename, chunkID string, quotes []string) *passages {
+func newPassagesScreen(a *App, documentID, filename, chunkID string, quotes []string) *passages {
 	return &passages{app: a, document: documentID, filename: filename, chunk: chunkID, quotes: quotes}
 }
 
@@ -344,7 +344,7 @@ func (v *review) passageActions(noItemReason string) []action.Action {
 			Help:           "opens the source document at the selected quote, highlighted",
 			Do: func() tea.Cmd {
 				e := all[min(v.quoteIndex, len(all)-1)]
-				return v.app.push(newPassages(v.app, e.DocumentID, e.Filename, e.ChunkID, []string{e.Quote}))
+				return v.app.push(newPassagesScreen(v.app, e.DocumentID, e.Filename, e.ChunkID, []string{e.Quote}))
 			},
 		},
 		{Keys: []string{"]"}, DisabledReason: off, Help: "selects the next quote", Do: turn(1)},

@@ -21,7 +21,7 @@ type help struct {
 	scroll int
 }
 
-func newHelp(a *App) screen {
+func newHelpScreen(a *App) screen {
 	if h, is := a.topScreen().(*help); is { // help on help shows the same
 		a.stack = a.stack[:len(a.stack)-1]
 		return h
@@ -76,22 +76,22 @@ func KeyReference() string {
 			"program,\nwith the reason if a key can't be used now.\n",
 	)
 	action.WriteMarkdownTable(&b, "Everywhere", a.globalActions())
-	screens := []screen{newAssessments(a), newOverview(a, one)}
+	screens := []screen{newAssessmentsScreen(a), newOverviewScreen(a, one)}
 	for _, g := range api.Gates {
 		screens = append(screens, a.reviewFor(one, g))
 	}
 	screens = append(
 		screens,
-		newDecision(a, one, deliverableTypeFor(api.GateSoA)),
-		newApprovals(a, one),
-		newDocuments(a, one),
-		newPassages(a, "", "", "", nil),
-		newSearch(a, one),
-		newWorkflows(a, one),
-		newAgentRuns(a, one),
-		newConflicts(a, one),
-		newTimeline(a, one),
-		newAudit(a),
+		newDecisionScreen(a, one, deliverableTypeFor(api.GateSoA)),
+		newApprovalsScreen(a, one),
+		newDocumentsScreen(a, one),
+		newPassagesScreen(a, "", "", "", nil),
+		newSearchScreen(a, one),
+		newWorkflowsScreen(a, one),
+		newAgentRunsScreen(a, one),
+		newConflictsScreen(a, one),
+		newTimelineScreen(a, one),
+		newAuditScreen(a),
 	)
 	for _, s := range screens {
 		action.WriteMarkdownTable(&b, s.name(), s.actions())

@@ -39,7 +39,9 @@ type overviewData struct {
 	sync *api.SyncStatus
 }
 
-func newOverview(a *App, one api.Assessment) *overview { return &overview{app: a, assessment: one} }
+func newOverviewScreen(a *App, assessment api.Assessment) *overview {
+	return &overview{app: a, assessment: assessment}
+}
 
 func (o *overview) name() string  { return "Overview" }
 func (o *overview) title() string { return o.assessment.Name }
@@ -63,14 +65,14 @@ func (o *overview) menuItems() []menuItem {
 			},
 		)
 	}
-	return append(out, menuItem{key: "5", title: "Approvals", open: func() screen { return newApprovals(a, o.assessment) }},
-		menuItem{key: "6", title: "Documents", open: func() screen { return newDocuments(a, o.assessment) }},
-		menuItem{key: "7", title: "Search", open: func() screen { return newSearch(a, o.assessment) }},
-		menuItem{key: "8", title: "Workflow runs", open: func() screen { return newWorkflows(a, o.assessment) }},
-		menuItem{key: "9", title: "Agent runs", open: func() screen { return newAgentRuns(a, o.assessment) }},
-		menuItem{key: "0", title: "Timeline", open: func() screen { return newTimeline(a, o.assessment) }},
-		menuItem{key: "c", title: "Sync conflicts", open: func() screen { return newConflicts(a, o.assessment) }},
-		menuItem{key: "a", title: "Audit trail", open: func() screen { return newAudit(a) }})
+	return append(out, menuItem{key: "5", title: "Approvals", open: func() screen { return newApprovalsScreen(a, o.assessment) }},
+		menuItem{key: "6", title: "Documents", open: func() screen { return newDocumentsScreen(a, o.assessment) }},
+		menuItem{key: "7", title: "Search", open: func() screen { return newSearchScreen(a, o.assessment) }},
+		menuItem{key: "8", title: "Workflow runs", open: func() screen { return newWorkflowsScreen(a, o.assessment) }},
+		menuItem{key: "9", title: "Agent runs", open: func() screen { return newAgentRunsScreen(a, o.assessment) }},
+		menuItem{key: "0", title: "Timeline", open: func() screen { return newTimelineScreen(a, o.assessment) }},
+		menuItem{key: "c", title: "Sync conflicts", open: func() screen { return newConflictsScreen(a, o.assessment) }},
+		menuItem{key: "a", title: "Audit trail", open: func() screen { return newAuditScreen(a) }})
 }
 
 func (o *overview) load() tea.Cmd {
@@ -197,14 +199,14 @@ func (o *overview) actions() []action.Action {
 			DisabledReason: o.decideBlockedReason(),
 			Help:           "opens the pending decision, to approve or reject it",
 			Do: func() tea.Cmd {
-				return a.push(newDecision(a, o.assessment, deliverableTypeFor(o.data.pending[0].Gate)))
+				return a.push(newDecisionScreen(a, o.assessment, deliverableTypeFor(o.data.pending[0].Gate)))
 			},
 		},
 		action.Action{
 			Keys:  []string{"/"},
 			Label: "search",
 			Help:  "searches the documents",
-			Do:    func() tea.Cmd { return a.push(newSearch(a, o.assessment)) },
+			Do:    func() tea.Cmd { return a.push(newSearchScreen(a, o.assessment)) },
 		},
 	)
 	for _, w := range items {
@@ -363,7 +365,7 @@ func (o *overview) drawMenu(w int) []draw.Line {
 }
 
 // menuItemAt returns the menu entry at a line.
-func (o *overview) menuItemAt(y int) (int, bool) {
+func (o *overview) menuItemAt(y int) (index int, found bool) {
 	n := 2 * len(deliverableTypes())
 	at := y / 2
 	if y >= n {

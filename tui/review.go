@@ -41,13 +41,13 @@ type review struct {
 }
 
 // reviewFor returns the review of a deliverable; it is created once per program run.
-func (a *App) reviewFor(one api.Assessment, g api.Gate) *review {
-	key := one.ID + "/" + string(g)
+func (a *App) reviewFor(assessment api.Assessment, g api.Gate) *review {
+	key := assessment.ID + "/" + string(g)
 	if v := a.reviews[key]; v != nil {
-		v.assessment = one
+		v.assessment = assessment
 		return v
 	}
-	v := &review{app: a, kind: deliverableTypeFor(g), assessment: one, byKey: map[string]*row{}, histories: map[string]*itemHistory{}}
+	v := &review{app: a, kind: deliverableTypeFor(g), assessment: assessment, byKey: map[string]*row{}, histories: map[string]*itemHistory{}}
 	v.list = list.List{Columns: v.kind.columns, Source: v, Expression: v.compileFilter}
 	a.reviews[key] = v
 	return v
@@ -325,9 +325,9 @@ func (v *review) selectedRows() []*row {
 }
 
 // goToNextOpenItem moves to the next item that needs attention.
-func (v *review) goToNextOpenItem(back bool) {
+func (v *review) goToNextOpenItem(backward bool) {
 	v.scroll, v.quoteIndex = 0, 0
-	if !v.selectNextOpenItem(back) {
+	if !v.selectNextOpenItem(backward) {
 		v.app.setStatus("there are none %s", v.kind.openLabel)
 	}
 }
@@ -338,6 +338,6 @@ func (v *review) selectMostUrgentItem() bool {
 	return v.kind.isDisputed != nil && v.list.MoveToNext(isUrgent, false) || v.selectNextOpenItem(false)
 }
 
-func (v *review) selectNextOpenItem(back bool) bool {
-	return v.list.MoveToNext(func(i int) bool { return v.kind.isOpen(v.rows[i]) }, back)
+func (v *review) selectNextOpenItem(backward bool) bool {
+	return v.list.MoveToNext(func(i int) bool { return v.kind.isOpen(v.rows[i]) }, backward)
 }

@@ -165,7 +165,7 @@ func (v *review) actions() []action.Action {
 			Label:          "decide",
 			DisabledReason: v.decideBlockedReason(),
 			Help:           "opens the version under review, to approve or reject it",
-			Do:             func() tea.Cmd { return v.app.push(newDecision(v.app, v.assessment, v.kind)) },
+			Do:             func() tea.Cmd { return v.app.push(newDecisionScreen(v.app, v.assessment, v.kind)) },
 		},
 	)
 	return append(out, movementActions(v.moveCursorOrScroll)...)

@@ -30,12 +30,12 @@ func runStatusStyle(status string) draw.Style {
 	return draw.Yellow
 }
 
-// newWorkflows returns the screen that lists an assessment's workflow runs. It follows active runs.
-func newWorkflows(a *App, one api.Assessment) *table {
+// newWorkflowsScreen returns the screen that lists an assessment's workflow runs. It follows active runs.
+func newWorkflowsScreen(a *App, assessment api.Assessment) *table {
 	t := &table{
 		app:         a,
 		label:       "Workflow runs",
-		parentTitle: one.Name,
+		parentTitle: assessment.Name,
 		emptyText:   "No workflow runs yet. Press s to start one that runs the assessment up to the next decision.",
 	}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
@@ -43,7 +43,7 @@ func newWorkflows(a *App, one api.Assessment) *table {
 			ctx,
 			c,
 			api.ListWorkflows,
-			&api.WorkflowsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p},
+			&api.WorkflowsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment.ID}, Paging: p},
 		)
 		if err != nil {
 			return nil, api.Pagination{}, err
@@ -99,7 +99,7 @@ func newWorkflows(a *App, one api.Assessment) *table {
 				Label: "start",
 				Help:  "starts a workflow that runs the assessment up to the next decision",
 				Do: func() tea.Cmd {
-					in := api.AssessmentInput{AssessmentID: one.ID}
+					in := api.AssessmentInput{AssessmentID: assessment.ID}
 					return t.runAndReload(
 						"started",
 						func(ctx context.Context) error { _, err := call(ctx, a.Caller, api.StartLifecycle, &in); return err },
@@ -216,9 +216,9 @@ type agentRun struct {
 	output *api.AgentOutput
 }
 
-// newAgentRuns returns the screen that lists an assessment's agent runs. It follows active runs.
-func newAgentRuns(a *App, one api.Assessment) *table {
-	t := &table{app: a, label: "Agent runs", parentTitle: one.Name, emptyText: "No agent runs yet. Start one with `service agent run`."}
+// newAgentRunsScreen returns the screen that lists an assessment's agent runs. It follows active runs.
+func newAgentRunsScreen(a *App, assessment api.Assessment) *table {
+	t := &table{app: a, label: "Agent runs", parentTitle: assessment.Name, emptyText: "No agent runs yet. Start one with `service agent run`."}
 	// The details of an ended run never change.
 	ended := map[string]*agentRun{}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
@@ -226,7 +226,7 @@ func newAgentRuns(a *App, one api.Assessment) *table {
 			ctx,
 			c,
 			api.ListAssessmentAgentRuns,
-			&api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p},
+			&api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment.ID}, Paging: p},
 		)
 		if err != nil {
 			return nil, api.Pagination{}, err

@@ -45,26 +45,26 @@ func checkFits(t testing.TB, a *App) {
 func screens(s *stage) map[string]screen {
 	a, one := s.app, s.fake.one
 	out := map[string]screen{
-		"assessments": newAssessments(
+		"assessments": newAssessmentsScreen(
 			a,
 		),
-		"overview":  newOverview(a, one),
-		"decision":  newDecision(a, one, deliverableTypeFor(api.GateSoA)),
-		"approvals": newApprovals(a, one),
-		"documents": newDocuments(a, one),
-		"passages": newPassages(
+		"overview":  newOverviewScreen(a, one),
+		"decision":  newDecisionScreen(a, one, deliverableTypeFor(api.GateSoA)),
+		"approvals": newApprovalsScreen(a, one),
+		"documents": newDocumentsScreen(a, one),
+		"passages": newPassagesScreen(
 			a,
 			"d1",
 			"policy.docx",
 			"c1",
 			[]string{"Access rights"},
 		),
-		"search":    newSearch(a, one),
-		"workflows": newWorkflows(a, one),
-		"agents":    newAgentRuns(a, one),
-		"conflicts": newConflicts(a, one),
-		"timeline":  newTimeline(a, one),
-		"audit":     newAudit(a),
+		"search":    newSearchScreen(a, one),
+		"workflows": newWorkflowsScreen(a, one),
+		"agents":    newAgentRunsScreen(a, one),
+		"conflicts": newConflictsScreen(a, one),
+		"timeline":  newTimelineScreen(a, one),
+		"audit":     newAuditScreen(a),
 	}
 	for _, g := range api.Gates {
 		out[string(g)] = a.reviewFor(one, g)

@@ -31,8 +31,8 @@ type search struct {
 // typingDelay is the pause in typing after which a search is sent.
 const typingDelay = 200 * time.Millisecond
 
-func newSearch(a *App, one api.Assessment) *search {
-	return &search{app: a, assessment: one, field: input.New("", false)}
+func newSearchScreen(a *App, assessment api.Assessment) *search {
+	return &search{app: a, assessment: assessment, field: input.New("", false)}
 }
 
 func (s *search) name() string  { return "Search" }
@@ -53,7 +53,7 @@ func (s *search) actions() []action.Action {
 	return []action.Action{
 		{Keys: []string{"enter"}, Label: "open", DisabledReason: off, Help: "opens the document at the passage", Do: func() tea.Cmd {
 			h := s.selectedHit()
-			return s.app.push(newPassages(s.app, h.DocumentID, h.Filename, h.ChunkID, h.Highlights))
+			return s.app.push(newPassagesScreen(s.app, h.DocumentID, h.Filename, h.ChunkID, h.Highlights))
 		}},
 		{Keys: []string{"up"}, Label: "up", Help: "up one line", Do: func() tea.Cmd { s.cursor = max(0, s.cursor-1); return nil }},
 		{Keys: []string{"down"}, Label: "down", Help: "down one line", Do: func() tea.Cmd {

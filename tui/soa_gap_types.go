@@ -203,7 +203,7 @@ func newSoAType() *deliverableType {
 
 // exclusionReasonField returns the field and the prompt for the reason why a control is excluded, or
 // empty strings if it isn't.
-func exclusionReasonField(applicability string) (string, string) {
+func exclusionReasonField(applicability string) (field, prompt string) {
 	switch a := api.Applicability(applicability); a {
 	case api.NotApplicable, api.OutOfScope:
 		return "rationale", "why is it " + prose.Humanize(a) + "? The Statement of Applicability will state it."

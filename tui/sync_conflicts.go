@@ -40,15 +40,15 @@ var gateByTable = map[string]api.Gate{
 	"poam_items":      api.GatePOAM,
 }
 
-func newConflicts(a *App, one api.Assessment) *conflicts {
-	c := &conflicts{assessment: one, rejectedValues: map[string]string{}}
+func newConflictsScreen(a *App, assessment api.Assessment) *conflicts {
+	c := &conflicts{assessment: assessment, rejectedValues: map[string]string{}}
 	t := &table{
-		app: a, label: "Sync conflicts", parentTitle: one.Name, renderRecord: c.renderConflict, extraActions: c.conflictActions,
+		app: a, label: "Sync conflicts", parentTitle: assessment.Name, renderRecord: c.renderConflict, extraActions: c.conflictActions,
 		emptyText: "No open conflicts. If the same field was changed in the clone and on the remote, choose between both " +
 			"values here. Press w to show resolved conflicts as well.",
 	}
 	t.fetch = func(ctx context.Context, caller Caller, p api.Paging) ([]entry, api.Pagination, error) {
-		in := &api.SyncConflictsInput{Paging: p, AssessmentID: one.ID, Status: "open"}
+		in := &api.SyncConflictsInput{Paging: p, AssessmentID: assessment.ID, Status: "open"}
 		if c.showDecided.Load() {
 			in.Status = ""
 		}
@@ -364,23 +364,23 @@ func (c *conflicts) showResolutions(resolved map[string]*api.SyncConflict, total
 }
 
 // promptValue asks for another value: from the field's choices if it has any, otherwise as text.
-func (c *conflicts) promptValue(one *api.SyncConflict) tea.Cmd {
-	title := prose.Capitalize(strings.TrimSpace(prose.Humanize(one.Field) + " of " + one.Label))
+func (c *conflicts) promptValue(conflict *api.SyncConflict) tea.Cmd {
+	title := prose.Capitalize(strings.TrimSpace(prose.Humanize(conflict.Field) + " of " + conflict.Label))
 	set := func(v json.RawMessage) tea.Cmd {
-		in := &api.ResolveSyncInput{SyncConflictInput: api.SyncConflictInput{ConflictID: one.ID}}
+		in := &api.ResolveSyncInput{SyncConflictInput: api.SyncConflictInput{ConflictID: conflict.ID}}
 		in.Body.Choice, in.Body.Value = "value", v
 		return c.sendResolutions([]*api.ResolveSyncInput{in})
 	}
-	at := conflictField(one)
+	at := conflictField(conflict)
 	now := ""
-	if isNonNullJSON(one.Remote.Value) {
-		now = sideValueText(one.Remote)
+	if isNonNullJSON(conflict.Remote.Value) {
+		now = sideValueText(conflict.Remote)
 	}
 	choices := []string(nil)
 	if at != nil {
 		choices = at.choices
 		if at.form == formBool {
-			choices, now = []string{"true", "false"}, string(one.Remote.Value)
+			choices, now = []string{"true", "false"}, string(conflict.Remote.Value)
 		}
 	}
 	if len(choices) > 0 {
@@ -398,8 +398,8 @@ func (c *conflicts) promptValue(one *api.SyncConflict) tea.Cmd {
 		}
 		return nil
 	}
-	isText := at != nil || isTextConflict(one)
-	if text, is := c.rejectedValues[one.ID]; is {
+	isText := at != nil || isTextConflict(conflict)
+	if text, is := c.rejectedValues[conflict.ID]; is {
 		now = text
 	}
 	q := &textPrompt{app: c.app, title: title, field: input.New(now, at == nil || at.form == formLongText), allowEditor: true}
@@ -419,7 +419,7 @@ func (c *conflicts) promptValue(one *api.SyncConflict) tea.Cmd {
 			c.app.setStatus("%s", why)
 			return nil
 		}
-		c.rejectedValues[one.ID] = text
+		c.rejectedValues[conflict.ID] = text
 		switch {
 		case at != nil:
 			return set(at.encodeJSON(text))
@@ -434,9 +434,9 @@ func (c *conflicts) promptValue(one *api.SyncConflict) tea.Cmd {
 }
 
 // isTextConflict reports whether a conflict's values are strings.
-func isTextConflict(one *api.SyncConflict) bool {
+func isTextConflict(conflict *api.SyncConflict) bool {
 	texts := 0
-	for _, s := range []api.SyncSide{one.Remote, one.Clone, one.Base} {
+	for _, s := range []api.SyncSide{conflict.Remote, conflict.Clone, conflict.Base} {
 		var text string
 		switch {
 		case !isNonNullJSON(s.Value):

@@ -349,7 +349,7 @@ func replacedFiles(dir string) (out []string) {
 
 func backupContents(m store.Manifest) *cli.BackupContents {
 	return &cli.BackupContents{
-		Created: m.Created, Schema: m.Schema, Records: m.Records(), Blobs: m.BlobCount,
+		Created: m.Created, Schema: m.Schema, Records: m.RecordCount(), Blobs: m.BlobCount,
 		HasBlobs: m.Blobs, HasKeys: slices.Contains(m.Files, secretKeyFile), UnusedBlobs: m.UnusedBlobs, Damage: m.Damage.String(),
 	}
 }

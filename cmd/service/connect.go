@@ -15,7 +15,7 @@ import (
 
 // connect connects a command to an engine: to the server in target if there is one, otherwise to the
 // process that has the data folder open, otherwise to an engine in this process.
-func connect(ctx context.Context, target cli.Target) (*client.Client, func() error, error) {
+func connect(ctx context.Context, target cli.Target) (engineClient *client.Client, disconnect func() error, _ error) {
 	if target.Server != "" {
 		return newServerClient(target)
 	}

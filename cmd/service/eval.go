@@ -91,9 +91,11 @@ func readWorkbook(ctx context.Context, path string) (*scf.Source, error) {
 }
 
 // modelForEval returns the name of the model of a data folder, and a function that reads with it and counts what that takes.
-func modelForEval(ctx context.Context, dataFolder string, use *api.ModelUse) (
-	string, func(context.Context, []modelreader.Statement) ([]modelreader.Outcome, error), error,
-) {
+func modelForEval(
+	ctx context.Context,
+	dataFolder string,
+	use *api.ModelUse,
+) (name string, read func(context.Context, []modelreader.Statement) ([]modelreader.Outcome, error), _ error) {
 	dir, err := resolveDataDir(dataFolder)
 	if err != nil {
 		return "", nil, err

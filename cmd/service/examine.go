@@ -27,7 +27,7 @@ func dataLocations(dataFolder string) cli.Paths {
 	if err != nil {
 		dir = dataFolder
 	}
-	return cli.Paths{Data: dir, Socket: socketPath(dir), State: stateDir(), Cache: cacheDir(), Unused: store.IsUnused(dir)}
+	return cli.Paths{Data: dir, Socket: socketPath(dir), State: stateDir(), Cache: cacheDir(), Unused: store.HoldsNoData(dir)}
 }
 
 // examineMachine checks this machine for `doctor`. It leaves no files behind.

@@ -31,7 +31,7 @@ func modelChoicePath(dir string) string { return filepath.Join(dir, modelFile) }
 
 // loadModel returns the model of a data folder: from SERVICE_MODEL and SERVICE_MODEL_SERVER if set,
 // otherwise the stored choice, or nil for the built-in rules. It also returns what the model may use.
-func loadModel(dir string) (*llm.Model, api.ModelLimits, error) {
+func loadModel(dir string) (model *llm.Model, limits api.ModelLimits, _ error) {
 	c, err := readModelChoice(dir)
 	if err != nil {
 		return nil, c.Limits, err

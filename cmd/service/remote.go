@@ -21,7 +21,7 @@ import (
 const rateLimitWait = 90 * time.Second
 
 // newServerClient returns a client for the target server.
-func newServerClient(target cli.Target) (*client.Client, func() error, error) {
+func newServerClient(target cli.Target) (serverClient *client.Client, disconnect func() error, _ error) {
 	transport, err := serverTransport(target.CA)
 	if err != nil {
 		return nil, nil, err

@@ -16,7 +16,7 @@ import (
 )
 
 // openFile opens a file and returns its size.
-func openFile(ctx context.Context, path string) (*regularfile.File, int64, error) {
+func openFile(ctx context.Context, path string) (file *regularfile.File, size int64, _ error) {
 	f, err := regularfile.Open(ctx, path, regularfile.NoLimit)
 	if err != nil {
 		return nil, 0, err

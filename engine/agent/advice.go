@@ -67,7 +67,7 @@ func proposalSubject(p map[string]any) string {
 
 // buildModelInput returns the part of the run that the model is shown, shortened to what it can process,
 // and the proposals by subject.
-func (j *job) buildModelInput(a *pipelineAgent) (modelInput, map[string]map[string]any) {
+func (j *job) buildModelInput(a *pipelineAgent) (input modelInput, proposalsBySubject map[string]map[string]any) {
 	l := modelInput{Agent: a.ID, Summary: j.output.Summary, Lines: []map[string]any{}, Passages: []passage{}}
 	about, size := map[string]map[string]any{}, 0
 	for _, p := range j.output.Proposals {

@@ -14,9 +14,9 @@ import (
 // but never more lenient, so a text that argues for a good verdict gains nothing. If a text
 // contains instructions to its reader, only the rules' verdict counts.
 
-// keepQuoted returns the lines that occur in the texts, ignoring case and white space, and counts the
+// keepQuotedLines returns the lines that occur in the texts, ignoring case and white space, and counts the
 // others in d as rejected.
-func keepQuoted(d *rejectedAnswers, label string, lines []string, texts ...string) []string {
+func keepQuotedLines(d *rejectedAnswers, label string, lines []string, texts ...string) []string {
 	hay := normalizeText(strings.Join(texts, "\n"))
 	out := []string{}
 	for _, l := range lines {
@@ -115,7 +115,7 @@ func sharesLongWord(a, b string) bool {
 
 func newIncidentCorrector(module, logs string) func(m, r *api.IncidentTriage, _ analysis.Controls) rejectedAnswers {
 	return func(m, r *api.IncidentTriage, _ analysis.Controls) (d rejectedAnswers) {
-		m.AffectedAssetsIdentified = keepQuoted(&d, "the asset", m.AffectedAssetsIdentified, module, logs)
+		m.AffectedAssetsIdentified = keepQuotedLines(&d, "the asset", m.AffectedAssetsIdentified, module, logs)
 		for _, a := range r.AffectedAssetsIdentified {
 			if !slices.Contains(m.AffectedAssetsIdentified, a) {
 				m.AffectedAssetsIdentified = append(m.AffectedAssetsIdentified, a)
@@ -139,7 +139,7 @@ func newIncidentCorrector(module, logs string) func(m, r *api.IncidentTriage, _ 
 		}
 		m.ImmediateContainmentActions = append(
 			slices.Clone(r.ImmediateContainmentActions),
-			dropDangerous(&d, m.ImmediateContainmentActions)...)
+			dropDangerousLines(&d, m.ImmediateContainmentActions)...)
 		return d
 	}
 }
@@ -171,7 +171,7 @@ func newRiskCorrector(texts ...string) func(m, r *api.RiskTranslation, _ analysi
 
 func newVendorCorrector(vendor, contract string) func(m, r *api.VendorScan, _ analysis.Controls) rejectedAnswers {
 	return func(m, r *api.VendorScan, _ analysis.Controls) (d rejectedAnswers) {
-		m.DataSubprocessorsListed = keepQuoted(&d, "the sub-processor", m.DataSubprocessorsListed, contract)
+		m.DataSubprocessorsListed = keepQuotedLines(&d, "the sub-processor", m.DataSubprocessorsListed, contract)
 		for _, s := range r.DataSubprocessorsListed {
 			if !slices.ContainsFunc(m.DataSubprocessorsListed, func(x string) bool {
 				return strings.Contains(normalizeText(x), normalizeText(s)) || strings.Contains(normalizeText(s), normalizeText(x))
@@ -211,7 +211,7 @@ var dangerousPattern = lazyregexp.New(
 	`(?i)rm\s+-[a-z]*[rf]|mkfs|dd\s+if=|:\(\)\s*\{|\|\s*(?:ba|z)?sh\b|drop\s+(?:table|database)|format\s+c:|chmod\s+-?R?\s*777|base64\s+-d|delete-bucket\b|terminate-instances|--no-verify|disable.{0,20}(?:log|audit|mfa|firewall)`,
 )
 
-func dropDangerous(d *rejectedAnswers, lines []string) []string {
+func dropDangerousLines(d *rejectedAnswers, lines []string) []string {
 	out := []string{}
 	for _, l := range lines {
 		d.claims++
@@ -237,7 +237,7 @@ func newRemediationCorrector(gap map[string]any, architecture string) func(m, r 
 		about := fmt.Sprint(gap["missing_elements"], " ", gap["auditor_notes"], " ", architecture)
 		add := func(what string, to, lines []string, fits func(string) bool) []string {
 			to = slices.Clone(to)
-			for _, l := range dropDangerous(&d, lines) {
+			for _, l := range dropDangerousLines(&d, lines) {
 				switch {
 				case !fits(l):
 					d.reject("the %s %q is unrelated to the gap", what, l)

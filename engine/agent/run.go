@@ -215,7 +215,7 @@ func (s *Service) finishRun(ctx context.Context, by api.Caller, id string, out *
 		if isFinished(r.Status) {
 			return errRunFinished
 		}
-		return recordEnd(tx, by, r, out, failure)
+		return storeRunEnd(tx, by, r, out, failure)
 	})
 	if errors.Is(err, errRunFinished) || api.IsCode(err, api.CodeNotFound) { // its assessment was deleted
 		return nil
@@ -223,8 +223,8 @@ func (s *Service) finishRun(ctx context.Context, by api.Caller, id string, out *
 	return err
 }
 
-// recordEnd writes the end of a run: status, output and event.
-func recordEnd(tx *store.Tx, by api.Caller, r *api.AgentRun, out *api.AgentOutput, failure error) error {
+// storeRunEnd writes the end of a run: status, output and event.
+func storeRunEnd(tx *store.Tx, by api.Caller, r *api.AgentRun, out *api.AgentOutput, failure error) error {
 	r.CompletedAt = ptr(tx.Now())
 	if r.StartedAt == nil {
 		r.StartedAt = r.CompletedAt
@@ -336,7 +336,7 @@ func (s *Service) Complete(ctx context.Context, by api.Caller, in *api.CompleteR
 			return api.Conflict("the run is already %s", r.Status)
 		}
 		r.Model = "manual"
-		err := recordEnd(tx, by, r, &out, nil)
+		err := storeRunEnd(tx, by, r, &out, nil)
 		finished = *r
 		return err
 	})

@@ -48,7 +48,7 @@ type submission struct {
 
 // submit puts a version under review and requests its approval, which is valid only for the current
 // content hash.
-func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assessment, v *V, how submission) error {
+func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assessment, v *V, options submission) error {
 	head := k.version(v)
 	switch head.Status {
 	case api.VersionDraft:
@@ -81,16 +81,16 @@ func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assess
 	approval := api.Approval{
 		TenantRecord: newTenantRecord(tx, by), AssessmentID: a.ID, Gate: k.gate, TargetID: head.ID, TargetSHA256: head.ContentSHA256,
 		VersionNumber: head.VersionNumber, Status: api.ApprovalPending, RequestedBy: by.Actor, RequestedByUserID: by.UserID, RequestedAt: now,
-		SubmittedInAdvance: how.inAdvance,
+		SubmittedInAdvance: options.inAdvance,
 	}
-	approval.ID = cmp.Or(how.approvalID, approval.ID)
+	approval.ID = cmp.Or(options.approvalID, approval.ID)
 	var err error
 	if approval.Changes, err = k.changesSinceApproved(tx, a, head.ID); err != nil {
 		return err
 	}
 	head.Status, head.SubmittedAt, head.ApprovalID, head.UpdatedAt = api.VersionUnderReview, &now, &approval.ID, now
 	summary := fmt.Sprintf("submitted %s version %d for review", k.gate.Title(), head.VersionNumber)
-	if how.inAdvance {
+	if options.inAdvance {
 		summary += ", in advance"
 	}
 	return errors.Join(store.Approvals.Insert(tx, by.OrganizationID, &approval), k.saveVersionAndArtifact(tx, by, v),
@@ -98,7 +98,7 @@ func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assess
 			Type: string(k.gate) + ".submitted", AssessmentID: a.ID,
 			Summary:      summary,
 			ResourceType: string(k.gate), ResourceID: head.ID,
-			Data: map[string]any{"approval_id": approval.ID, "content_sha256": head.ContentSHA256, "in_advance": how.inAdvance},
+			Data: map[string]any{"approval_id": approval.ID, "content_sha256": head.ContentSHA256, "in_advance": options.inAdvance},
 		}),
 		audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: "approval.requested", AssessmentID: a.ID, Summary: "approval of the " + k.gate.Title() + " was requested",
@@ -176,12 +176,12 @@ func differInRequirementsOnly(a, b []byte) (bool, error) {
 
 // submitAndMoveAssessment is like submit. If the assessment is in the drafted state of this deliverable,
 // it also moves it to the review state. It doesn't if the version was drafted early or corrected later.
-func (k deliverableType[V, I]) submitAndMoveAssessment(tx *store.Tx, by api.Caller, v *V, how submission) error {
+func (k deliverableType[V, I]) submitAndMoveAssessment(tx *store.Tx, by api.Caller, v *V, options submission) error {
 	a, err := getAssessment(tx, by, k.version(v).AssessmentID)
 	if err != nil {
 		return err
 	}
-	if err := k.submit(tx, by, &a, v, how); err != nil || a.State != k.draftedState {
+	if err := k.submit(tx, by, &a, v, options); err != nil || a.State != k.draftedState {
 		return err
 	}
 	step, _ := a.State.NextMove()
@@ -233,7 +233,7 @@ func voidPendingApprovals(tx *store.Tx, by api.Caller, versionID, why string) er
 	return nil
 }
 
-func pendingApproval(tx *store.Tx, org, assessment string, gate api.Gate) (api.Approval, bool, error) {
+func pendingApproval(tx *store.Tx, org, assessment string, gate api.Gate) (pending api.Approval, found bool, _ error) {
 	for p, err := range store.Approvals.By("assessment").Scan(tx, org, store.Prefix(assessment), store.Reverse) {
 		if err != nil {
 			return p, false, err
@@ -414,17 +414,17 @@ func (s *Service) decideApproval(
 	approvalID string,
 	verdict api.ApprovalStatus,
 	reason *string,
-	how *api.VersionDecision,
+	decision *api.VersionDecision,
 ) (*api.Approval, error) {
 	var p api.Approval
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if p, err = getApproval(tx, by, approvalID); err != nil {
 			return err
 		}
-		if err := checkReviewedHash(&p, how); err != nil && p.Status == api.ApprovalPending {
+		if err := checkReviewedHash(&p, decision); err != nil && p.Status == api.ApprovalPending {
 			return err
 		}
-		return recordDecision(tx, by, &p, verdict, reason, how != nil && how.InAdvance)
+		return carryOutDecision(tx, by, &p, verdict, reason, decision != nil && decision.InAdvance)
 	})
 	if errors.Is(err, errContentChanged) {
 		return nil, s.voidAndReportStaleApproval(ctx, by, approvalID)
@@ -451,9 +451,9 @@ func (s *Service) voidAndReportStaleApproval(ctx context.Context, by api.Caller,
 	return api.ApprovalRequired(p.Gate, p.ID, "the %s changed after its approval was requested; submit it again", p.Gate.Title())
 }
 
-// recordDecision stores a decision: it updates the approval and the version and, after a rejection,
+// carryOutDecision stores a decision: it updates the approval and the version and, after a rejection,
 // returns the assessment to the drafted state. inAdvance marks a decision made without looking at the version.
-func recordDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.ApprovalStatus, reason *string, inAdvance bool) error {
+func carryOutDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.ApprovalStatus, reason *string, inAdvance bool) error {
 	if by.Actor.Type == api.ActorWorkflow || by.UserID == "" {
 		return api.Forbidden("only a person can decide at a gate")
 	}
@@ -630,7 +630,7 @@ func approveVersion[V, I any](
 		if err := checkReviewedHash(&p, d); err != nil {
 			return err
 		}
-		if err := recordDecision(tx, by, &p, api.ApprovalApproved, decisionComment(d), d != nil && d.InAdvance); err != nil {
+		if err := carryOutDecision(tx, by, &p, api.ApprovalApproved, decisionComment(d), d != nil && d.InAdvance); err != nil {
 			return err
 		}
 		v, err = k.getVersion(tx, by.OrganizationID, versionID)

@@ -160,7 +160,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 		}
 		summary := "created " + name
 		if b.From != "" {
-			if err := carryFrom(tx, by, &out, b.From, snap); err != nil {
+			if err := carryFromEarlierAssessment(tx, by, &out, b.From, snap); err != nil {
 				return err
 			}
 			summary += " from " + out.CarriedFrom.Name
@@ -479,13 +479,13 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 			func() error {
 				var versions []string
 				for _, gate := range api.Gates {
-					ids, err := deliverables[gate].deleteVersions(tx, org, a.ID)
+					ids, err := deliverables[gate].deleteVersionsKeepingItems(tx, org, a.ID)
 					if err != nil {
 						return err
 					}
 					versions = append(versions, ids...)
 				}
-				return store.DiscardAssessment(tx, org, a.ID, versions)
+				return store.DiscardAssessmentData(tx, org, a.ID, versions)
 			},
 			func() error {
 				return purgeByAssessment(tx, store.Scopes, org, a.ID, func(r *api.Scope) string { return r.ID })

@@ -49,8 +49,8 @@ func TestVersionCacheEvictsTheOldestOfAGate(t *testing.T) {
 		k.put(cachedVersion{gate: api.GateSoA, id: id, lines: id, size: 1})
 	}
 	k.put(cachedVersion{gate: api.GatePOAM, id: "p", lines: "p", size: 1})
-	if k.cachedLines(api.GateSoA, "1") != nil || k.cachedLines(api.GateSoA, "2") != "2" ||
-		k.cachedLines(api.GateSoA, "") != "3" {
+	if k.cachedItems(api.GateSoA, "1") != nil || k.cachedItems(api.GateSoA, "2") != "2" ||
+		k.cachedItems(api.GateSoA, "") != "3" {
 		t.Error("the oldest version of the gate should be gone, and only that")
 	}
 	k.put(cachedVersion{gate: api.GateGapAnalysis, id: "big", lines: "big", size: maxVersionCacheBytes})

@@ -32,8 +32,8 @@ func carriedFrameworks(from, to *scf.Snapshot, source *api.Assessment) ([]string
 	return refs, nil
 }
 
-// carryFrom copies into a new assessment what people decided in an earlier one of the same organization.
-func carryFrom(tx *store.Tx, by api.Caller, a *api.Assessment, sourceID string, snap *scf.Snapshot) error {
+// carryFromEarlierAssessment copies into a new assessment what people decided in an earlier one of the same organization.
+func carryFromEarlierAssessment(tx *store.Tx, by api.Caller, a *api.Assessment, sourceID string, snap *scf.Snapshot) error {
 	source, err := getAssessment(tx, by, sourceID)
 	if err != nil {
 		return err
@@ -289,8 +289,8 @@ func restsOnEvidence(fields []string) bool {
 	})
 }
 
-// checkCarriedEvidence marks a carried decision whose evidence has changed since. evidence is that of the new draft.
-func checkCarriedEvidence(it *api.Item, evidence []api.Evidence) {
+// markCarriedIfEvidenceChanged marks a carried decision whose evidence has changed since. evidence is that of the new draft.
+func markCarriedIfEvidenceChanged(it *api.Item, evidence []api.Evidence) {
 	if it.Carried == nil {
 		return
 	}

@@ -179,7 +179,7 @@ func (d *draft[I]) addEditedControl(code string) {
 
 // carryEdits copies the fields that users edited from previous items to the matching items of the draft,
 // and records the affected controls. It returns the previous item for each item, as matchItems does.
-func carryEdits[V, I any](k deliverableType[V, I], d *draft[I], previous []I, copyField func(to, from *I, field string)) []*I {
+func carryEdits[V, I any](k deliverableType[V, I], d *draft[I], previous []I, copyField func(to, from *I, field string)) (continued []*I) {
 	matches := k.matchItems(d.items, previous)
 	for n, from := range matches {
 		if from == nil {
@@ -195,7 +195,7 @@ func carryEdits[V, I any](k deliverableType[V, I], d *draft[I], previous []I, co
 		to := k.item(&d.items[n])
 		to.EditedBy, to.EditedFields, to.Carried = k.item(from).EditedBy, k.item(from).EditedFields, k.item(from).Carried
 		if k.evidence != nil {
-			checkCarriedEvidence(to, k.evidence(&d.items[n]))
+			markCarriedIfEvidenceChanged(to, k.evidence(&d.items[n]))
 		}
 		d.addEditedControl(to.ControlCode)
 	}

@@ -30,7 +30,7 @@ func (s *Service) AddComment(ctx context.Context, by api.Caller, in *api.AddComm
 			return err
 		}
 		out = api.Comment{TenantRecord: newTenantRecord(tx, by), AssessmentID: a.ID, Author: by.Actor, Text: text}
-		if err := resolveCommentTarget(tx, by, in, &a, &out); err != nil {
+		if err := setCommentTarget(tx, by, in, &a, &out); err != nil {
 			return err
 		}
 		target := "the " + out.Gate.Title()
@@ -51,8 +51,8 @@ func TextHash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// resolveCommentTarget sets which deliverable, item or approval the comment refers to.
-func resolveCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, a *api.Assessment, c *api.Comment) error {
+// setCommentTarget sets which deliverable, item or approval the comment refers to.
+func setCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, a *api.Assessment, c *api.Comment) error {
 	b := in.Body
 	c.Gate = b.Gate
 	if b.ReplyTo != "" {
@@ -154,7 +154,7 @@ func (s *Service) ListComments(ctx context.Context, by api.Caller, in *api.Comme
 		Filter: store.FilterIf(api.HasFilters(in), func(c *api.Comment) bool {
 			return (in.Gate == "" || c.Gate == in.Gate) && (in.Item == "" || c.Item != nil && strings.EqualFold(*c.Item, in.Item)) &&
 				(in.ApprovalID == "" || c.ApprovalID != nil && *c.ApprovalID == in.ApprovalID) &&
-				(in.Mentions == "" || c.DoesMention(in.Mentions))
+				(in.Mentions == "" || c.Mentions(in.Mentions))
 		}),
 	})
 }

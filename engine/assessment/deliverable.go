@@ -64,12 +64,12 @@ var (
 			}
 			clearReliance(i)
 		},
-		recount: recountDocuments,
+		recount: correctReliedOnDocuments,
 		summarize: func(v *api.SoAVersion, items []api.SoAItem) {
 			v.Reliance, v.ReviewCount = plan.CountReliance(items), plan.CountReview(items)
 			v.LinesOnRepeatedQuote = 0
 			if v.IsReadByModel() {
-				for _, n := range plan.OnRepeatedQuote(items) {
+				for _, n := range plan.ItemsOnRepeatedQuotes(items) {
 					if !plan.IsReviewed(&items[n]) {
 						v.LinesOnRepeatedQuote++
 					}
@@ -137,7 +137,7 @@ type deliverable interface {
 	validateCarried(item json.RawMessage) error
 	collectEditedControls(tx *store.Tx, a *api.Assessment, controls map[string]bool) error
 	findUnapprovedNewest(tx *store.Tx, a *api.Assessment) (*api.Outdated, error)
-	deleteVersions(tx *store.Tx, org, assessment string) ([]string, error)
+	deleteVersionsKeepingItems(tx *store.Tx, org, assessment string) ([]string, error)
 	undo(tx *store.Tx, by api.Caller, a *api.Assessment, e *store.Edit, dryRun, skipEdited bool) (*api.EditResult, error)
 }
 
@@ -207,7 +207,7 @@ func (k deliverableType[V, I]) approvedVersion(tx *store.Tx, a *api.Assessment) 
 
 // approvedOrNewestVersion returns the version that the next deliverable is based on: the approved one
 // or, if none is approved, the newest.
-func (k deliverableType[V, I]) approvedOrNewestVersion(tx *store.Tx, a *api.Assessment) (V, bool, error) {
+func (k deliverableType[V, I]) approvedOrNewestVersion(tx *store.Tx, a *api.Assessment) (version V, found bool, _ error) {
 	if v, ok, err := k.approvedVersion(tx, a); ok || err != nil {
 		return v, ok, err
 	}
@@ -273,9 +273,9 @@ func (k deliverableType[V, I]) readItems(tx *store.Tx, org, version string) (out
 	return out, nil
 }
 
-// deleteVersions deletes the versions of an assessment and returns their IDs. Their items stay in the
+// deleteVersionsKeepingItems deletes the versions of an assessment and returns their IDs. Their items stay in the
 // store, where nothing finds them without a version.
-func (k deliverableType[V, I]) deleteVersions(tx *store.Tx, org, assessment string) (ids []string, err error) {
+func (k deliverableType[V, I]) deleteVersionsKeepingItems(tx *store.Tx, org, assessment string) (ids []string, err error) {
 	for v, err := range k.versions.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
 		if err != nil {
 			return nil, err
@@ -362,13 +362,13 @@ type draft[I any] struct {
 // insertNextVersion stores a draft as the next version, and marks the previous version as superseded
 // unless it was decided on.
 func (k deliverableType[V, I]) insertNextVersion(tx *store.Tx, by api.Caller, a *api.Assessment, d draft[I]) (V, error) {
-	v, _, err := k.insertVersionWithLines(tx, by, a, d)
+	v, _, err := k.insertNextVersionReturningItems(tx, by, a, d)
 	return v, err
 }
 
-// insertVersionWithLines is like insertNextVersion and also returns the stored items, sorted by control
+// insertNextVersionReturningItems is like insertNextVersion and also returns the stored items, sorted by control
 // code.
-func (k deliverableType[V, I]) insertVersionWithLines(
+func (k deliverableType[V, I]) insertNextVersionReturningItems(
 	tx *store.Tx,
 	by api.Caller,
 	a *api.Assessment,
@@ -492,8 +492,8 @@ func addAuthor(head *api.DeliverableVersion, by api.Caller) {
 	}
 }
 
-// recordEdit records who changed which fields of an item.
-func recordEdit(tx *store.Tx, by api.Caller, it *api.Item, fields []string) {
+// markEdited records who changed which fields of an item.
+func markEdited(tx *store.Tx, by api.Caller, it *api.Item, fields []string) {
 	it.Revision++
 	it.UpdatedAt = tx.Now()
 	it.EditedBy = &by.Actor.Name
@@ -517,7 +517,9 @@ func recordEdit(tx *store.Tx, by api.Caller, it *api.Item, fields []string) {
 const resetPrefix = "-"
 
 // cutResetPrefix returns the name of the field to reset, or false if name doesn't request a reset.
-func cutResetPrefix(name string) (string, bool) { return strings.CutPrefix(name, resetPrefix) }
+func cutResetPrefix(name string) (field string, isReset bool) {
+	return strings.CutPrefix(name, resetPrefix)
+}
 
 // addResets adds the edited fields that are to be reset to their automatic values. The name "all" stands
 // for every edited field.

@@ -58,7 +58,7 @@ func editItem[V, I any](
 			return err
 		}
 		out = edited[0]
-		return k.recordTimeline(tx, by, e)
+		return k.recordEditInTimeline(tx, by, e)
 	})
 	return &out, err
 }
@@ -124,7 +124,7 @@ func editItems[V, I any](
 			tried := items[n]
 			fields, err := k.tryChange(&v, &items[n], &tried, change)
 			if err != nil {
-				return nameItem(err, it)
+				return addItemToError(err, it)
 			}
 			if len(fields) == 0 {
 				continue
@@ -148,7 +148,7 @@ func editItems[V, I any](
 		if _, err := k.applyEdit(tx, by, &a, v, e, selected, change); err != nil {
 			return err
 		}
-		return errors.Join(k.recordTimeline(tx, by, e), k.completeResult(tx, by, out, e))
+		return errors.Join(k.recordEditInTimeline(tx, by, e), k.completeResult(tx, by, out, e))
 	})
 	return out, err
 }
@@ -174,8 +174,8 @@ func (k deliverableType[V, I]) completeResult(tx *store.Tx, by api.Caller, out *
 	return nil
 }
 
-// nameItem adds to a validation error which item it concerns.
-func nameItem(err error, it *api.Item) error {
+// addItemToError adds to a validation error which item it concerns.
+func addItemToError(err error, it *api.Item) error {
 	e, ok := errors.AsType[*api.Error](err)
 	if !ok || strings.Contains(e.Message, it.ControlCode) {
 		return err
@@ -206,9 +206,9 @@ func (k deliverableType[V, I]) tryChange(v *V, item, tried *I, change func(*I) (
 	return fields, k.validateItem(tried)
 }
 
-// applyEdit applies a change to items of version v, one after the other, and returns the changed items. If the version is under review, it is
-// withdrawn; if it was decided on, the change is made in a copy of it, the next version. Each item has an audit record; the
-// edit e describes what to restore to undo the change.
+// applyEdit applies a change to items of version v, one after the other, and returns the changed items. If the version
+// is under review, it is withdrawn; if it was decided on, the change is made in a copy of it, the next version. Each
+// item has an audit record; the edit e describes what to restore to undo the change.
 func (k deliverableType[V, I]) applyEdit(
 	tx *store.Tx,
 	by api.Caller,
@@ -238,13 +238,13 @@ func (k deliverableType[V, I]) applyEdit(
 		}
 		fields, err := change(&items[n])
 		if err != nil {
-			return nil, nameItem(err, k.item(&before))
+			return nil, addItemToError(err, k.item(&before))
 		}
 		if it := k.item(&items[n]); e.UndoOf != "" { // who edited which fields is restored too
 			it.Revision++
 			it.UpdatedAt = tx.Now()
 		} else {
-			recordEdit(tx, by, it, fields)
+			markEdited(tx, by, it, fields)
 		}
 		line, err := newEditLine(k.item(&items[n]), was, &items[n], fields)
 		if err != nil {
@@ -264,8 +264,8 @@ func (k deliverableType[V, I]) applyEdit(
 	return items, errors.Join(k.saveVersionAndArtifact(tx, by, &v), insertEdit(tx, by, e))
 }
 
-// recordTimeline writes an edit to the timeline as one event; the audit trail has a record of each item.
-func (k deliverableType[V, I]) recordTimeline(tx *store.Tx, by api.Caller, e *store.Edit) error {
+// recordEditInTimeline writes an edit to the timeline as one event; the audit trail has a record of each item.
+func (k deliverableType[V, I]) recordEditInTimeline(tx *store.Tx, by api.Caller, e *store.Edit) error {
 	first, what := e.Lines[0], e.Lines[0].ControlCode
 	if n := len(e.Lines); n > 1 {
 		what = fmt.Sprintf("%d items", n)
@@ -305,7 +305,7 @@ func (k deliverableType[V, I]) eventType(e *store.Edit) string {
 func (k deliverableType[V, I]) recordItemChange(tx *store.Tx, by api.Caller, it *api.Item, fields []string, more map[string]any) error {
 	e := &store.Edit{AssessmentID: it.AssessmentID, Gate: k.gate, VersionID: it.VersionID}
 	e.Lines = []store.EditLine{{ItemID: it.ID, ControlCode: it.ControlCode, Fields: fields}}
-	return errors.Join(k.recordTimeline(tx, by, e), k.auditItemChange(tx, by, it, fields, e, more))
+	return errors.Join(k.recordEditInTimeline(tx, by, e), k.auditItemChange(tx, by, it, fields, e, more))
 }
 
 // auditItemChange writes an audit record for a user's change of item fields, with more data if given.

@@ -13,10 +13,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// MarkLinesForReview handles a document with passages that were changed or deleted. Items of a draft
+// MarkItemsForReview handles a document with passages that were changed or deleted. Items of a draft
 // Statement of Applicability that rely on such passages are marked for review, and the timeline lists
 // the affected items of all deliverables. Submitted and approved versions are left unchanged.
-func (s *Service) MarkLinesForReview(tx *store.Tx, by api.Caller, doc *api.Document, changed func(passage string) (bool, error)) error {
+func (s *Service) MarkItemsForReview(tx *store.Tx, by api.Caller, doc *api.Document, changed func(passage string) (bool, error)) error {
 	a, err := store.Assessments.Get(tx, by.OrganizationID, doc.AssessmentID)
 	if err != nil {
 		return err

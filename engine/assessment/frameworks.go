@@ -40,7 +40,7 @@ func (s *Service) ChangeFrameworks(ctx context.Context, by api.Caller, in *api.C
 	if err != nil {
 		return nil, err
 	}
-	d, err := withStoredEdits(ctx, s, &c.after, soa, c.keepOtherLines(made))
+	d, err := withStoredEdits(ctx, s, &c.after, soa, c.keepOtherItems(made))
 	if err != nil {
 		return nil, err
 	}
@@ -88,26 +88,26 @@ func (s *Service) planFrameworkChange(
 	if err != nil {
 		return nil, err
 	}
-	added, removed, err := c.resolve(snap, add, remove)
+	added, removed, err := c.setFrameworks(snap, add, remove)
 	if err != nil {
 		return nil, err
 	}
 	c.result = &api.FrameworkChange{AssessmentID: a.ID, FrameworkCodes: c.after.Frameworks}
-	if c.result.Added, err = frameworkParts(snap, added); err != nil {
+	if c.result.Added, err = countFrameworkParts(snap, added); err != nil {
 		return nil, err
 	}
-	if c.result.Removed, err = frameworkParts(snap, removed); err != nil {
+	if c.result.Removed, err = countFrameworkParts(snap, removed); err != nil {
 		return nil, err
 	}
 	decided, err := s.controlsWithUserEdits(ctx, by, a)
 	if err != nil {
 		return nil, err
 	}
-	return c, c.compareControls(snap, decided)
+	return c, c.fillControlChanges(snap, decided)
 }
 
-// frameworkParts counts the requirements and controls of frameworks.
-func frameworkParts(snap *scf.Snapshot, codes []string) ([]api.FrameworkPart, error) {
+// countFrameworkParts counts the requirements and controls of frameworks.
+func countFrameworkParts(snap *scf.Snapshot, codes []string) ([]api.FrameworkPart, error) {
 	out := []api.FrameworkPart{}
 	for _, code := range codes {
 		c, err := snap.Coverage(code)
@@ -131,8 +131,8 @@ func requireNotClone(tx *store.Tx, a *api.Assessment) error {
 	return err
 }
 
-// resolve sets the frameworks after the change and returns the codes of those added and removed.
-func (c *frameworkChange) resolve(snap *scf.Snapshot, add, remove []string) (added, removed []string, err error) {
+// setFrameworks sets the frameworks after the change and returns the codes of those added and removed.
+func (c *frameworkChange) setFrameworks(snap *scf.Snapshot, add, remove []string) (added, removed []string, err error) {
 	ids, codes, err := resolveFrameworks(snap, add)
 	if err != nil {
 		return nil, nil, err
@@ -183,8 +183,8 @@ func (c *frameworkChange) resolve(snap *scf.Snapshot, add, remove []string) (add
 	return added, removed, nil
 }
 
-// compareControls fills the result with the controls that are added and removed, and counts those whose requirements change.
-func (c *frameworkChange) compareControls(snap *scf.Snapshot, decided map[string]bool) error {
+// fillControlChanges fills the result with the controls that are added and removed, and counts those whose requirements change.
+func (c *frameworkChange) fillControlChanges(snap *scf.Snapshot, decided map[string]bool) error {
 	before, had, err := frameworkControls(snap, &c.before)
 	if err != nil {
 		return err
@@ -213,9 +213,9 @@ func (c *frameworkChange) compareControls(snap *scf.Snapshot, decided map[string
 	return nil
 }
 
-// keepOtherLines returns a draft in which only the lines of controls that the previous version lacks are new. The
+// keepOtherItems returns a draft in which only the lines of controls that the previous version lacks are new. The
 // others are that version's lines with the requirements of the new frameworks.
-func (c *frameworkChange) keepOtherLines(made draft[api.SoAItem]) draft[api.SoAItem] {
+func (c *frameworkChange) keepOtherItems(made draft[api.SoAItem]) draft[api.SoAItem] {
 	mergeEdits := made.mergePrevious
 	made.mergePrevious = func(d *draft[api.SoAItem], previous *previousVersion[api.SoAItem]) {
 		mergeEdits(d, previous)

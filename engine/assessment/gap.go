@@ -271,7 +271,7 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 	if err != nil {
 		return nil, err
 	}
-	change, err := s.changeFinding(by, b, redrafted, func(*api.Finding) *api.SoAItem { return soaItem })
+	change, err := s.newFindingChange(by, b, redrafted, func(*api.Finding) *api.SoAItem { return soaItem })
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +298,7 @@ func (s *Service) EditFindings(ctx context.Context, by api.Caller, in *api.EditF
 			return nil, err
 		}
 	}
-	change, err := s.changeFinding(by, b, nil, func(i *api.Finding) *api.SoAItem {
+	change, err := s.newFindingChange(by, b, nil, func(i *api.Finding) *api.SoAItem {
 		if i.Source == sourceManual {
 			return nil
 		}
@@ -310,10 +310,10 @@ func (s *Service) EditFindings(ctx context.Context, by api.Caller, in *api.EditF
 	return editItems(ctx, s, by, gap, in.GapVersionID, in.Body.ItemSelection, b.Reset, change)
 }
 
-// changeFinding returns a function that changes a finding and returns the names of the changed fields. redrafted is the
+// newFindingChange returns a function that changes a finding and returns the names of the changed fields. redrafted is the
 // finding as drafted without the edits that are reset, or nil; soaItem returns the item of the Statement of Applicability
 // that a finding is based on, or nil.
-func (s *Service) changeFinding(
+func (s *Service) newFindingChange(
 	by api.Caller,
 	b api.FindingChange,
 	redrafted *api.Finding,
@@ -344,7 +344,7 @@ func (s *Service) changeFinding(
 		assignField(&f, "cause", &i.Cause, b.Cause)
 		assignField(&f, "effect", &i.Effect, b.Effect)
 		assignField(&f, "recommendation", &i.Recommendation, b.Recommendation)
-		f.addIf("owner", emptyAsNone(b.Owner).AssignIfSet(&i.Owner))
+		f.addIf("owner", emptyAsNull(b.Owner).AssignIfSet(&i.Owner))
 		f.addIf("note", b.Note.AssignIfSet(&i.Note))
 		f.addIf("due_date", b.DueDate.AssignIfSet(&i.DueDate))
 		return f, resetFields(&f, &i.Item, b.Reset, i, redrafted, func(to, from *api.Finding, field string) {

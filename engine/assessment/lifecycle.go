@@ -194,7 +194,7 @@ func addReadingStatus(tx *store.Tx, a *api.Assessment, out *api.AssessmentStatus
 			return err
 		}
 		notRead = append(notRead, d.NotRead...)
-		if evidence.Record(&d).Outdated && a.State != api.StateClosed {
+		if evidence.ToAPIDocument(&d).Outdated && a.State != api.StateClosed {
 			out.OutdatedDocuments++
 		}
 	}
@@ -531,7 +531,7 @@ func writeDraft[V, I any](
 	rules := d
 	d = rules.withEdits(&previous)
 	cache := &s.draftCaches.getOrCreate(a.ID).versions
-	if d.encoded, err = k.encodeItems(ctx, d.items, k.cachedLines(cache, "")); err != nil {
+	if d.encoded, err = k.encodeItems(ctx, d.items, k.cachedItems(cache, "")); err != nil {
 		return nil, err
 	}
 	var v V
@@ -569,12 +569,12 @@ func writeDraft[V, I any](
 		if k.version(&last).Status != api.VersionApproved {
 			supersededID = k.version(&last).ID // nothing is based on it any more
 		}
-		v, lines, err = k.insertVersionWithLines(tx, by, &a, d)
+		v, lines, err = k.insertNextVersionReturningItems(tx, by, &a, d)
 		return err
 	})
 	if err == nil && lines != nil {
 		cache.remove(supersededID)
-		k.cacheLines(cache, k.version(&v).ID, lines)
+		k.cacheItems(cache, k.version(&v).ID, lines)
 	}
 	return &v, err
 }

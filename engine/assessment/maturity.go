@@ -52,15 +52,15 @@ func (s *Service) draftMaturityFrom(
 		return score, true, nil
 	})
 	d.mergePrevious = func(d *draft[api.MaturityScore], old *previousVersion[api.MaturityScore]) {
-		mergeScoreEdits(d, old, snap)
+		mergeScoreEditsAndPreviousLevels(d, old, snap)
 	}
 	return d, err
 }
 
-// mergeScoreEdits carries over users' edits and sets each control's previous level. This is the level in
+// mergeScoreEditsAndPreviousLevels carries over users' edits and sets each control's previous level. This is the level in
 // the previous version or, if no level has changed since that version, the previous level recorded
 // there.
-func mergeScoreEdits(d *draft[api.MaturityScore], previous *previousVersion[api.MaturityScore], snap *scf.Snapshot) {
+func mergeScoreEditsAndPreviousLevels(d *draft[api.MaturityScore], previous *previousVersion[api.MaturityScore], snap *scf.Snapshot) {
 	matches := carryEdits(maturity, d, previous.items, func(to, from *api.MaturityScore, field string) {
 		copyScoreField(to, from, field)
 		if c, err := snap.Control(to.ControlCode); field == "level" && err == nil {
@@ -179,7 +179,7 @@ func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.Update
 	if err != nil {
 		return nil, err
 	}
-	change := changeScore(by, b, redrafted, func(*api.MaturityScore) *api.Control { return control })
+	change := newScoreChange(by, b, redrafted, func(*api.MaturityScore) *api.Control { return control })
 	return editItem(ctx, s, by, maturity, in.MaturityScoreID, in.Match, change)
 }
 
@@ -198,7 +198,7 @@ func (s *Service) EditMaturityScores(ctx context.Context, by api.Caller, in *api
 		return nil, err
 	}
 	b := in.Body.Set
-	change := changeScore(by, b, nil, func(i *api.MaturityScore) *api.Control {
+	change := newScoreChange(by, b, nil, func(i *api.MaturityScore) *api.Control {
 		if c, err := snap.Control(i.ControlCode); err == nil {
 			return &c
 		}
@@ -207,9 +207,9 @@ func (s *Service) EditMaturityScores(ctx context.Context, by api.Caller, in *api
 	return editItems(ctx, s, by, maturity, in.MaturityVersionID, in.Body.ItemSelection, b.Reset, change)
 }
 
-// changeScore returns a function that changes a score and returns the names of the changed fields. redrafted is the score
+// newScoreChange returns a function that changes a score and returns the names of the changed fields. redrafted is the score
 // as drafted without the edits that are reset, or nil; controlOf returns the control of a score, or nil.
-func changeScore(
+func newScoreChange(
 	by api.Caller,
 	b api.MaturityScoreChange,
 	redrafted *api.MaturityScore,

@@ -58,12 +58,12 @@ func TestPreviousLevels(t *testing.T) {
 	}
 	before := previousVersion[api.MaturityScore]{items: []api.MaturityScore{item("A-1", 3, &two), item("A-2", 1, nil)}}
 	same := draft[api.MaturityScore]{items: []api.MaturityScore{item("A-1", 3, nil), item("A-2", 1, nil)}}
-	mergeScoreEdits(&same, &before, nil)
+	mergeScoreEditsAndPreviousLevels(&same, &before, nil)
 	if p := same.items[0].PreviousLevel; p == nil || *p != two || same.items[1].PreviousLevel != nil {
 		t.Errorf("same levels: previous level %v", p)
 	}
 	other := draft[api.MaturityScore]{items: []api.MaturityScore{item("A-1", 3, nil), item("A-2", 2, nil)}}
-	mergeScoreEdits(&other, &before, nil)
+	mergeScoreEditsAndPreviousLevels(&other, &before, nil)
 	if p := other.items[0].PreviousLevel; p == nil || *p != three || *other.items[1].PreviousLevel != 1 {
 		t.Errorf("other levels: previous level %v", p)
 	}

@@ -33,7 +33,7 @@ const modelReaderPrefix = api.ModelReader + "."
 func (s *Service) RequireNoRemoteBan(ctx context.Context, org, assessment string, m Model) error {
 	by, err := s.remoteModelBan(ctx, org, assessment)
 	if err == nil && by != "" && m.Status(ctx).Remote {
-		err = forbiddenModel(by, m.Name())
+		err = forbiddenModelError(by, m.Name())
 	}
 	return err
 }
@@ -47,7 +47,7 @@ func (s *Service) remoteModelBan(ctx context.Context, org, assessment string) (b
 	return by, err
 }
 
-func forbiddenModel(by, model string) error {
+func forbiddenModelError(by, model string) error {
 	return api.Forbidden("%s forbids models on other machines, where %s runs; use a model on this machine", by, model).WithDetails(
 		api.ErrorDetail{Field: api.NoRemoteModel, Message: "set by " + by},
 	)
@@ -61,7 +61,7 @@ func (s *Service) modelStatus(ctx context.Context, org, assessment string) (*llm
 	st := s.model.Status(ctx)
 	if st.Remote {
 		if by, err := s.remoteModelBan(ctx, org, assessment); err != nil || by != "" {
-			return nil, cmp.Or(err, forbiddenModel(by, st.Model))
+			return nil, cmp.Or(err, forbiddenModelError(by, st.Model))
 		}
 	}
 	if !st.Ready {
@@ -119,7 +119,7 @@ func shortDigest(digest string) string {
 }
 
 // readAllWithModel returns the name of the reader of the language model in use, after it has read what is left.
-func (s *Service) readAllWithModel(ctx context.Context, by api.Caller, assessment string) (string, error) {
+func (s *Service) readAllWithModel(ctx context.Context, by api.Caller, assessment string) (reader string, _ error) {
 	in := api.ReadWithModelInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}}
 	in.Body.Seconds = maxStepSeconds
 	for {

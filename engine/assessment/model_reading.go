@@ -114,7 +114,7 @@ func (s *Service) ReadWithModel(ctx context.Context, by api.Caller, in *api.Read
 			err = finishErr
 		}
 		if err != nil {
-			return nil, r.explain(err)
+			return nil, r.toUserError(err)
 		}
 		return r.report(), nil
 	}
@@ -130,8 +130,8 @@ func (r *modelRun) restart(ctx context.Context) (*modelRun, error) {
 	return next, nil
 }
 
-// explain turns the error that ended a reading into one for the user.
-func (r *modelRun) explain(err error) error {
+// toUserError turns the error that ended a reading into one for the user.
+func (r *modelRun) toUserError(err error) error {
 	var known *api.Error
 	if errors.As(err, &known) || errors.Is(err, context.Canceled) {
 		return err
@@ -154,7 +154,7 @@ func (s *Service) newModelRun(ctx context.Context, by api.Caller, assessment str
 		if r.reader, r.out.Note, err = findModelReader(tx, by.OrganizationID, assessment, st); err != nil {
 			return err
 		}
-		if r.rate, err = modelRate(tx, by.OrganizationID, st.Model); err != nil {
+		if r.rate, err = secondsPerToken(tx, by.OrganizationID, st.Model); err != nil {
 			return err
 		}
 		for one, err := range store.Readings.Scan(tx, by.OrganizationID, store.Prefix(assessment, r.reader.Name)) {
@@ -181,7 +181,7 @@ func (s *Service) newModelRun(ctx context.Context, by api.Caller, assessment str
 		return nil, err
 	}
 	r.addTask("", traits, known, withheld, seen)
-	err = s.evaluateForReader(ctx, by, assessment, func(_ *api.Assessment, j *Evaluation, controls []api.Control) error {
+	err = s.evaluateByRules(ctx, by, assessment, func(_ *api.Assessment, j *Evaluation, controls []api.Control) error {
 		for _, c := range controls {
 			if isToRead(c) {
 				r.addUntranslated(judge.ReaderStatements(c), j.translated)
@@ -216,7 +216,8 @@ func (s *Service) controlsToRead(ctx context.Context, by api.Caller, assessment 
 	}, nil
 }
 
-// addTask adds what is left to read for a control or the traits. Passages that address their reader are withheld from the model.
+// addTask adds what is left to read for a control or the traits. Passages that address their reader are withheld from
+// the model.
 func (r *modelRun) addTask(
 	control string, candidates []judge.Candidates, known map[string]map[string]bool, withheld, seen map[string]bool,
 ) {
@@ -254,8 +255,8 @@ func (r *modelRun) addTask(
 	}
 }
 
-// modelRate returns the seconds per token that a model took in the organization's assessments, or 0.
-func modelRate(tx *store.Tx, org, model string) (float64, error) {
+// secondsPerToken returns the seconds per token that a model took in the organization's assessments, or 0.
+func secondsPerToken(tx *store.Tx, org, model string) (float64, error) {
 	seconds, tokens := 0.0, 0
 	for have, err := range store.Readers.Scan(tx, org) {
 		if err != nil {
@@ -278,7 +279,7 @@ func (r *modelRun) read(ctx context.Context) error {
 		reader := modelreader.Reader{
 			Model: r.s.model, ContextTokens: r.s.modelLimits.ContextTokens,
 			Before: func(tokens int) error { return r.reserve(ctx, tokens) },
-			After:  func(c modelreader.Call) error { calls = append(calls, c); return r.count(ctx, c) },
+			After:  func(c modelreader.Call) error { calls = append(calls, c); return r.countAnswer(ctx, c) },
 		}
 		outcomes, err := reader.Read(ctx, r.tasks[i].statements)
 		if errors.Is(err, errStopped) {
@@ -303,7 +304,7 @@ func (r *modelRun) reserve(ctx context.Context, tokens int) error {
 	if r.status.Remote {
 		by, err := r.s.remoteModelBan(ctx, r.by.OrganizationID, r.reader.AssessmentID)
 		if err != nil || by != "" {
-			return cmp.Or(err, forbiddenModel(by, r.status.Model))
+			return cmp.Or(err, forbiddenModelError(by, r.status.Model))
 		}
 	}
 	r.mu.Lock()
@@ -326,8 +327,8 @@ func (r *modelRun) reserve(ctx context.Context, tokens int) error {
 	return errStopped
 }
 
-// count counts an answer, and returns an error if it comes from another model than the reader's.
-func (r *modelRun) count(ctx context.Context, c modelreader.Call) error {
+// countAnswer counts an answer, and returns an error if it comes from another model than the reader's.
+func (r *modelRun) countAnswer(ctx context.Context, c modelreader.Call) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.used = r.used.Add(api.ModelUse{
@@ -361,8 +362,8 @@ func (r *modelRun) count(ctx context.Context, c modelreader.Call) error {
 	return cmp.Or(err, fmt.Errorf("%w: it answers as %q, not as %q", errOtherModel, cmp.Or(served, m.Name), cmp.Or(m.ServedModel, m.Name)))
 }
 
-// keepAnswers stores what the model said about a control. Controls without any valid answer are stored only when another one has
-// got one: a model that can't follow the schema at all ends the reading.
+// keepAnswers stores what the model said about a control. Controls without any valid answer are stored only when
+// another one has got one: a model that can't follow the schema at all ends the reading.
 func (r *modelRun) keepAnswers(ctx context.Context, task *modelTask, outcomes []modelreader.Outcome, calls []modelreader.Call) error {
 	isAnswered := false
 	for _, o := range outcomes {
@@ -425,7 +426,7 @@ func (r *modelRun) store(ctx context.Context, task *modelTask, outcomes []modelr
 			return err
 		}
 		for i, st := range task.statements {
-			if err := addReadings(tx, &next, st, outcomes[i]); err != nil {
+			if err := storeReadingsAndCount(tx, &next, st, outcomes[i]); err != nil {
 				return err
 			}
 		}
@@ -457,8 +458,8 @@ func (r *modelRun) store(ctx context.Context, task *modelTask, outcomes []modelr
 	return nil
 }
 
-// addReadings adds the readings of a statement to those that are stored, and to the figures of the reader.
-func addReadings(tx *store.Tx, reader *api.Reader, st modelreader.Statement, o modelreader.Outcome) error {
+// storeReadingsAndCount adds the readings of a statement to those that are stored, and to the figures of the reader.
+func storeReadingsAndCount(tx *store.Tx, reader *api.Reader, st modelreader.Statement, o modelreader.Outcome) error {
 	key := store.K(reader.AssessmentID, reader.Name, st.ID())
 	stored, err := store.Readings.Get(tx, reader.OrganizationID, key)
 	switch {
@@ -471,7 +472,7 @@ func addReadings(tx *store.Tx, reader *api.Reader, st modelreader.Statement, o m
 	case err != nil:
 		return err
 	default:
-		if err := xorHash(&reader.SHA256, &stored); err != nil {
+		if err := toggleHash(&reader.SHA256, &stored); err != nil {
 			return err
 		}
 	}
@@ -487,15 +488,15 @@ func addReadings(tx *store.Tx, reader *api.Reader, st modelreader.Statement, o m
 	if o.Problem != "" {
 		reader.Model.Unanswered++
 	}
-	if err := xorHash(&reader.SHA256, &stored); err != nil {
+	if err := toggleHash(&reader.SHA256, &stored); err != nil {
 		return err
 	}
 	return store.Readings.Put(tx, reader.OrganizationID, &stored)
 }
 
-// xorHash adds the hash of a statement's readings to that of all, or removes it: the order in which statements are read
+// toggleHash adds the hash of a statement's readings to that of all, or removes it: the order in which statements are read
 // must not matter.
-func xorHash(all *string, r *store.StatementReadings) error {
+func toggleHash(all *string, r *store.StatementReadings) error {
 	b, err := json.Marshal(r)
 	if err != nil {
 		return err

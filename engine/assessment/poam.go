@@ -91,7 +91,7 @@ func (s *Service) draftPOAMFrom(
 	})
 	basis := make(map[string]plan.Basis, len(findings))
 	for n := range findings {
-		basis[findings[n].ID] = plan.NewBasis(&findings[n], today)
+		basis[findings[n].ID] = plan.NewDueDateBasis(&findings[n], today)
 	}
 	d.mergePrevious = func(d *draft[api.POAMItem], before *previousVersion[api.POAMItem]) {
 		old := *before
@@ -143,7 +143,10 @@ func (s *Service) draftPOAMFrom(
 
 // maturityTargets returns the maturity goals by control code, with the version they are from. Both are
 // empty if there is no maturity assessment.
-func (s *Service) maturityTargets(ctx context.Context, a *api.Assessment) (map[string]plan.MaturityGoal, *api.MaturityVersion, error) {
+func (s *Service) maturityTargets(
+	ctx context.Context,
+	a *api.Assessment,
+) (goals map[string]plan.MaturityGoal, version *api.MaturityVersion, _ error) {
 	var scores []api.MaturityScore
 	var v api.MaturityVersion
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -350,7 +353,7 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 	if err != nil {
 		return nil, err
 	}
-	change, err := s.changePOAMItem(by, b, redrafted, func(*api.POAMItem) *api.POAMItem { return approved })
+	change, err := s.newPOAMItemChange(by, b, redrafted, func(*api.POAMItem) *api.POAMItem { return approved })
 	if err != nil {
 		return nil, err
 	}
@@ -379,17 +382,17 @@ func (s *Service) EditPOAMItems(ctx context.Context, by api.Caller, in *api.Edit
 	if err != nil {
 		return nil, err
 	}
-	change, err := s.changePOAMItem(by, b, nil, func(i *api.POAMItem) *api.POAMItem { return findApprovedMatch(approved, i) })
+	change, err := s.newPOAMItemChange(by, b, nil, func(i *api.POAMItem) *api.POAMItem { return findApprovedMatch(approved, i) })
 	if err != nil {
 		return nil, err
 	}
 	return editItems(ctx, s, by, poam, in.POAMVersionID, in.Body.ItemSelection, b.Reset, change)
 }
 
-// changePOAMItem returns a function that changes an item of the plan and returns the names of the changed fields. redrafted
+// newPOAMItemChange returns a function that changes an item of the plan and returns the names of the changed fields. redrafted
 // is the item as drafted without the edits that are reset, or nil; approvedOf returns the approved item that an item
 // continues, or nil.
-func (s *Service) changePOAMItem(
+func (s *Service) newPOAMItemChange(
 	by api.Caller,
 	b api.POAMItemChange,
 	redrafted *api.POAMItem,
@@ -411,7 +414,7 @@ func (s *Service) changePOAMItem(
 		assignField(&f, "corrective_action", &i.CorrectiveAction, b.CorrectiveAction)
 		assignField(&f, "priority", &i.Priority, b.Priority)
 		assignField(&f, "effort", &i.Effort, b.Effort)
-		f.addIf("owner", emptyAsNone(b.Owner).AssignIfSet(&i.Owner))
+		f.addIf("owner", emptyAsNull(b.Owner).AssignIfSet(&i.Owner))
 		f.addIf("resources", b.Resources.AssignIfSet(&i.Resources))
 		var approved *api.POAMItem
 		if b.DueDate != nil || b.Milestones != nil {

@@ -43,7 +43,7 @@ func streamLines[A, L any](ctx context.Context, name string, items []A, toLine f
 // of the organization, each with the passages that search finds for it.
 func (s *Service) ExportReaderStatements(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.File, error) {
 	var all []judge.Candidates
-	err := s.evaluateForReader(ctx, by, in.AssessmentID, func(_ *api.Assessment, j *Evaluation, controls []api.Control) error {
+	err := s.evaluateByRules(ctx, by, in.AssessmentID, func(_ *api.Assessment, j *Evaluation, controls []api.Control) error {
 		for _, c := range controls {
 			all = append(all, j.Candidates(c.Code)...)
 		}
@@ -73,7 +73,8 @@ func (s *Service) ExportReaderStatements(ctx context.Context, by api.Caller, in 
 	}), nil
 }
 
-// ExportReadings returns a file with the readings of a reader, in the format of ImportReadings, ordered by statement and passage.
+// ExportReadings returns a file with the readings of a reader, in the format of ImportReadings, ordered by statement
+// and passage.
 func (s *Service) ExportReadings(ctx context.Context, by api.Caller, in *api.ReaderInput) (*api.File, error) {
 	var all []reading.Line
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -101,9 +102,9 @@ func (s *Service) ExportReadings(ctx context.Context, by api.Caller, in *api.Rea
 	return streamLines(ctx, "readings.jsonl", all, func(l *reading.Line) reading.Line { return *l }), nil
 }
 
-// evaluateForReader calls use with the evaluation of the assessment's evidence by the rules, and with its controls
+// evaluateByRules calls use with the evaluation of the assessment's evidence by the rules, and with its controls
 // in the order of their codes.
-func (s *Service) evaluateForReader(
+func (s *Service) evaluateByRules(
 	ctx context.Context,
 	by api.Caller,
 	assessment string,
@@ -239,7 +240,7 @@ func readDecisions(tx *store.Tx, org, assessment string) (out []decision, err er
 			continue
 		}
 		before, after := e.Changes["status_before"], e.Changes["status_after"]
-		if e.Action != string(api.GateSoA)+".item_changed" || before == nil || !changesReview(e.Changes["fields"]) {
+		if e.Action != string(api.GateSoA)+".item_changed" || before == nil || !includesReviewField(e.Changes["fields"]) {
 			continue
 		}
 		i, err := store.SoAItems.Get(tx, org, e.ResourceID)
@@ -266,8 +267,8 @@ func toText(v any) string {
 	return s
 }
 
-// changesReview reports whether the fields of an audit event include one that counts as a review.
-func changesReview(fields any) bool {
+// includesReviewField reports whether the fields of an audit event include one that counts as a review.
+func includesReviewField(fields any) bool {
 	all, _ := fields.([]any)
 	return slices.ContainsFunc(all, func(f any) bool { return slices.Contains(plan.ReviewFields, toText(f)) })
 }

@@ -36,7 +36,7 @@ func (s *Service) ImportReadings(ctx context.Context, by api.Caller, in *api.Imp
 		name: in.Name, statements: map[string]bool{}, passages: map[string]string{},
 		lines: map[[2]string]int{}, readings: map[string]*store.StatementReadings{},
 	}
-	err := s.evaluateForReader(ctx, by, in.AssessmentID, func(a *api.Assessment, j *Evaluation, controls []api.Control) error {
+	err := s.evaluateByRules(ctx, by, in.AssessmentID, func(a *api.Assessment, j *Evaluation, controls []api.Control) error {
 		for _, c := range controls {
 			for _, st := range j.Candidates(c.Code) {
 				f.statements[st.Statement.ID()] = f.statements[st.Statement.ID()] || len(st.Passages) > 0

@@ -78,19 +78,19 @@ type documentCopies struct {
 	repeats   map[string]bool // whether the document repeats the passage with a hash, where that is known
 }
 
-// refresh forgets documents that have been changed or deleted.
-func (c *copyFinder) refresh() {
+// forgetChangedDocuments forgets documents that have been changed or deleted.
+func (c *copyFinder) forgetChangedDocuments() {
 	maps.DeleteFunc(c.documents, func(id string, d *documentCopies) bool { return !slices.Equal(d.slots, c.query.DocumentSlots(id)) })
 }
 
 // isRepeated reports whether a document contains nearly the same passage as a quote.
 func (c *copyFinder) isRepeated(quote *api.Evidence, document string) bool {
-	d := c.indexed(document)
+	d := c.loadOrIndex(document)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	result, known := d.repeats[quote.SHA256]
 	if !known {
-		from := c.indexed(quote.DocumentID)
+		from := c.loadOrIndex(quote.DocumentID)
 		n, exists := from.positions[quote.ChunkID]
 		result = exists && d.index.Contains(from.index, n)
 		d.repeats[quote.SHA256] = result
@@ -98,7 +98,7 @@ func (c *copyFinder) isRepeated(quote *api.Evidence, document string) bool {
 	return result
 }
 
-func (c *copyFinder) indexed(document string) *documentCopies {
+func (c *copyFinder) loadOrIndex(document string) *documentCopies {
 	c.mu.Lock()
 	d := c.documents[document]
 	if d == nil {
@@ -141,9 +141,9 @@ func ingestedDocumentKeys(docs []api.Document) string {
 	return strings.Join(keys, " ")
 }
 
-// newDocuments returns a function that reports whether a document is new or has changed since a version
+// newDocumentPredicate returns a function that reports whether a document is new or has changed since a version
 // with the given inputs was drafted. If the inputs list no documents, no document counts as new.
-func newDocuments(documents map[string]api.Document, inputs map[string]string) func(id string) bool {
+func newDocumentPredicate(documents map[string]api.Document, inputs map[string]string) func(id string) bool {
 	list, known := inputs[documentKeysInput]
 	old := strings.Fields(list)
 	return func(id string) bool {
@@ -172,7 +172,7 @@ func markReliance(i, previous *api.SoAItem, quotes []api.Evidence, previousAppro
 	// is gone: another with the same content may have replaced it.
 	before, changedBy := previous.ImplementationStatus, ""
 	if previous.ChangedByDocument != "" && !previousApproved {
-		before, changedBy = previous.ChangedFrom, currentName(previous, quotes)
+		before, changedBy = previous.ChangedFrom, currentDocumentName(previous, quotes)
 	}
 	if i.ImplementationStatus == before {
 		return
@@ -189,9 +189,9 @@ func clearReliance(i *api.SoAItem) {
 	i.RestsOnDocuments, i.OnlyDocument, i.ChangedByDocument, i.ChangedFrom = 0, "", "", ""
 }
 
-// currentName returns the current name of the document that changed the previous verdict, because it may
+// currentDocumentName returns the current name of the document that changed the previous verdict, because it may
 // have been renamed.
-func currentName(previous *api.SoAItem, quotes []api.Evidence) string {
+func currentDocumentName(previous *api.SoAItem, quotes []api.Evidence) string {
 	for _, e := range quotes {
 		if slices.ContainsFunc(previous.Evidence, func(p api.Evidence) bool {
 			return p.Filename == previous.ChangedByDocument && p.DocumentID == e.DocumentID
@@ -218,10 +218,10 @@ func onlyNewDocument(quotes []api.Evidence, previous *api.SoAItem, isNew func(do
 	return added[0].Filename
 }
 
-// recountDocuments corrects how many documents, and which one, an item received from a clone claims to
+// correctReliedOnDocuments corrects how many documents, and which one, an item received from a clone claims to
 // rely on. It recognizes copies only if both are quoted. The clone's claim about which document changed
 // the verdict is kept, because checking it would require drafting again.
-func recountDocuments(i *api.SoAItem) {
+func correctReliedOnDocuments(i *api.SoAItem) {
 	all := decidingQuotes(i)
 	quotes := independentQuotes(i, func(quote *api.Evidence, document string) bool {
 		return slices.ContainsFunc(all, func(o api.Evidence) bool {

@@ -130,13 +130,13 @@ func TestNewDocuments(t *testing.T) {
 	old := []api.Document{read("same", "1"), read("edited", "2"), read("deleted", "3")}
 	now := map[string]api.Document{"same": read("same", "1"), "edited": read("edited", "4"), "again": read("again", "3")}
 	for id := range now {
-		if got := newDocuments(now, map[string]string{documentKeysInput: ingestedDocumentKeys(old)})(id); got != (id != "same") {
+		if got := newDocumentPredicate(now, map[string]string{documentKeysInput: ingestedDocumentKeys(old)})(id); got != (id != "same") {
 			t.Errorf("%s: new %v", id, got)
 		}
-		if newDocuments(now, map[string]string{"documents": "x"})(id) {
+		if newDocumentPredicate(now, map[string]string{"documents": "x"})(id) {
 			t.Errorf("%s is new to a version that doesn't list its documents", id)
 		}
-		if !newDocuments(now, map[string]string{documentKeysInput: ""})(id) {
+		if !newDocumentPredicate(now, map[string]string{documentKeysInput: ""})(id) {
 			t.Errorf("%s isn't new to a version without documents", id)
 		}
 	}
@@ -149,7 +149,7 @@ func TestRecountDocuments(t *testing.T) {
 			Applicability: api.Applicable, ImplementationStatus: api.Implemented, RestsOnDocuments: claimed, OnlyDocument: "unquoted.md",
 			Evidence: []api.Evidence{quote("a", "1", "supports"), quote("b", "1", "supports"), quote("c", "3", "supports")},
 		}
-		if recountDocuments(i); i.RestsOnDocuments != want {
+		if correctReliedOnDocuments(i); i.RestsOnDocuments != want {
 			t.Errorf("of %d claimed documents %d remain, not %d", claimed, i.RestsOnDocuments, want)
 		}
 		if only := i.OnlyDocument; (only == "a.md") != (want == 1) || only != "" && want != 1 {

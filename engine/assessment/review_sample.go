@@ -37,8 +37,9 @@ func whyLeftOpen(i *api.SoAItem) string {
 	return ""
 }
 
-// isRead reports whether a person has read a line and left nothing open. Confirming all that a filter selects isn't reading.
-func isRead(i *api.SoAItem) bool {
+// isFullyReviewed reports whether a person has read a line and left nothing open. Confirming all that a filter selects
+// isn't reading.
+func isFullyReviewed(i *api.SoAItem) bool {
 	return plan.IsReviewed(i) && !i.ReviewedInBulk && i.Applicability != api.Undecided && (i.Carried == nil || !i.Carried.EvidenceChanged)
 }
 
@@ -70,7 +71,7 @@ func (s *Service) DrawReview(ctx context.Context, by api.Caller, in *api.DrawRev
 				OrganizationID: by.OrganizationID, AssessmentID: a.ID, Seed: in.Body.Seed, DrawnAt: tx.Now(), DrawnBy: by.Actor.Name,
 			}
 			for n := range items {
-				if i := &items[n]; !isRead(i) {
+				if i := &items[n]; !isFullyReviewed(i) {
 					r.Lines = append(r.Lines, store.ReviewSampleLine{ControlCode: i.ControlCode, Stratum: stratumOf(i), LeftOpen: whyLeftOpen(i)})
 				}
 			}
@@ -174,7 +175,7 @@ func describeReview(v *api.SoAVersion, r *store.ReviewSample, items []api.SoAIte
 			continue
 		}
 		delete(byCode, l.ControlCode)
-		read := isRead(i)
+		read := isFullyReviewed(i)
 		if i.ReviewedInBulk {
 			inBulk++
 		}
@@ -215,7 +216,7 @@ func describeReview(v *api.SoAVersion, r *store.ReviewSample, items []api.SoAIte
 		}
 	}
 	for _, i := range byCode { // drafted since
-		out.Outdated = out.Outdated || !isRead(i)
+		out.Outdated = out.Outdated || !isFullyReviewed(i)
 	}
 	leastSureFirst := func(a, b api.ReviewLine) int {
 		return cmp.Or(cmp.Compare(a.Confidence, b.Confidence), cmp.Compare(a.ControlCode, b.ControlCode))

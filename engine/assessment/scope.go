@@ -109,7 +109,11 @@ func (s *Service) traitCandidates(ctx context.Context, by api.Caller, assessment
 
 // detectTraits returns what the documents say about each trait, and the number of documents. If reader is "", the reader of the
 // newest Statement of Applicability reads.
-func (s *Service) detectTraits(ctx context.Context, by api.Caller, assessment, reader string) (map[string]api.Trait, int, error) {
+func (s *Service) detectTraits(
+	ctx context.Context,
+	by api.Caller,
+	assessment, reader string,
+) (_ map[string]api.Trait, documents int, _ error) {
 	session, err := s.evidence.OpenSession(ctx, by, assessment)
 	if err != nil {
 		return nil, 0, err

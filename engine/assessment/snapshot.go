@@ -63,7 +63,7 @@ func (s *Service) Snapshot(ctx context.Context, by api.Caller, id string) (*Snap
 			if err != nil {
 				return err
 			}
-			d.Documents = append(d.Documents, *evidence.Record(&doc))
+			d.Documents = append(d.Documents, *evidence.ToAPIDocument(&doc))
 		}
 		scope, err := store.Scopes.By("assessment").Get(tx, org, id)
 		if err == nil {

@@ -59,17 +59,17 @@ func frameworkControls(snap *scf.Snapshot, a *api.Assessment) ([]api.Control, ma
 // draftSoA drafts an item for every control, with its applicability from the scope and its status from
 // the evidence.
 func (s *Service) draftSoA(ctx context.Context, by api.Caller, a *api.Assessment) (draft[api.SoAItem], error) {
-	return s.draftSoAReadBy(chosenReaders{})(ctx, by, a)
+	return s.newDraftFuncForReaders(chosenReaders{})(ctx, by, a)
 }
 
-// draftSoAReadBy is like draftSoA with chosen readers.
-func (s *Service) draftSoAReadBy(reader chosenReaders) draftFunc[api.SoAItem] {
-	return s.draftSoAIgnoringInclusion("", nil, reader)
+// newDraftFuncForReaders is like draftSoA with chosen readers.
+func (s *Service) newDraftFuncForReaders(reader chosenReaders) draftFunc[api.SoAItem] {
+	return s.newDraftFuncIgnoringInclusion("", nil, reader)
 }
 
-// draftSoAIgnoringInclusion returns a function that drafts the Statement of Applicability. If resetNames
+// newDraftFuncIgnoringInclusion returns a function that drafts the Statement of Applicability. If resetNames
 // contains "applicability", it drafts as if no user had marked the item itemID as applicable.
-func (s *Service) draftSoAIgnoringInclusion(itemID string, resetNames []string, reader chosenReaders) draftFunc[api.SoAItem] {
+func (s *Service) newDraftFuncIgnoringInclusion(itemID string, resetNames []string, reader chosenReaders) draftFunc[api.SoAItem] {
 	if !slices.Contains(resetNames, "applicability") && !slices.Contains(resetNames, "all") {
 		itemID = ""
 	}
@@ -186,7 +186,7 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 	d.mergePrevious = func(d *draft[api.SoAItem], previous *previousVersion[api.SoAItem]) {
 		matches := carryEdits(soa, d, previous.items, copySoAField)
 		dropContradictingStatus(d)
-		isNew := newDocuments(read, previous.inputs)
+		isNew := newDocumentPredicate(read, previous.inputs)
 		for n := range d.items {
 			if matches[n] != nil {
 				d.items[n].ReviewedInBulk = matches[n].ReviewedInBulk
@@ -299,7 +299,7 @@ func (s *Service) draftSoAItems(
 	unreadLanguages := api.CountUnreadEvidence(slices.Collect(maps.Values(documents)), evaluation.languagesRead()...).Note()
 	items, quotes := make([]api.SoAItem, len(controls)), make([][]api.Evidence, len(controls))
 	var unread, statements atomic.Int64
-	evaluation.copies.refresh()
+	evaluation.copies.forgetChangedDocuments()
 	err := forEachParallel(ctx, len(controls), func(ctx context.Context, n int) error {
 		c := controls[n]
 		inclusion := judge.Inclusion{Owners: owners, UnreadLanguages: unreadLanguages, FrameworkNames: names}
@@ -323,7 +323,7 @@ func (s *Service) draftSoAItems(
 		return nil
 	})
 	if evaluation.reader.isModel() {
-		for _, n := range plan.OnRepeatedQuote(items) {
+		for _, n := range plan.ItemsOnRepeatedQuotes(items) {
 			items[n].NeedsReview = true
 		}
 	}
@@ -408,7 +408,7 @@ func (s *Service) DraftSoA(ctx context.Context, by api.Caller, in *api.DraftSoAI
 			return nil, err
 		}
 	}
-	return s.draftNextSoA(ctx, by, in.AssessmentID, s.draftSoAReadBy(readers))
+	return s.draftNextSoA(ctx, by, in.AssessmentID, s.newDraftFuncForReaders(readers))
 }
 
 func (s *Service) draftNextSoA(
@@ -516,7 +516,7 @@ func (s *Service) ApproveSoA(ctx context.Context, by api.Caller, in *api.DecideS
 // checkSoASubmittable returns an error if items violate validation rules of severity "error".
 func checkSoASubmittable(items []api.SoAItem) error {
 	var details []api.ErrorDetail
-	for _, issue := range checkSoARules(items) {
+	for _, issue := range findSoAIssues(items) {
 		if issue.Severity == "error" {
 			details = append(details, api.ErrorDetail{Field: issue.ControlCode, Message: issue.Message})
 		}
@@ -546,7 +546,7 @@ func (s *Service) ValidateSoA(ctx context.Context, by api.Caller, in *api.SoAInp
 			return err
 		}
 		gone, err := staleSourceIssues(tx, &v, items)
-		out.Issues = append(gone, checkSoARules(items)...)
+		out.Issues = append(gone, findSoAIssues(items)...)
 		return err
 	})
 	for _, i := range out.Issues {
@@ -629,7 +629,7 @@ var soaRules = []struct {
 	}},
 }
 
-func checkSoARules(items []api.SoAItem) []api.ValidationIssue {
+func findSoAIssues(items []api.SoAItem) []api.ValidationIssue {
 	out := []api.ValidationIssue{}
 	for n := range items {
 		for _, r := range soaRules {

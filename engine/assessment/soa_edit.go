@@ -14,36 +14,36 @@ import (
 // UpdateSoAItem applies a user's change to an item.
 func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.UpdateSoAItemInput) (*api.SoAItem, error) {
 	b := in.Body
-	drafter := s.draftSoAIgnoringInclusion(in.SoAItemID, b.Reset, chosenReaders{})
+	drafter := s.newDraftFuncIgnoringInclusion(in.SoAItemID, b.Reset, chosenReaders{})
 	redrafted, err := draftItemWithoutEdits(ctx, s, by, soa, in.SoAItemID, b.Reset, drafter)
 	if err != nil {
 		return nil, err
 	}
-	return editItem(ctx, s, by, soa, in.SoAItemID, in.Match, changeSoAItem(by, b, redrafted, false))
+	return editItem(ctx, s, by, soa, in.SoAItemID, in.Match, newSoAItemChange(by, b, redrafted, false))
 }
 
 // EditSoAItems applies a user's change to all items that a selection matches.
 func (s *Service) EditSoAItems(ctx context.Context, by api.Caller, in *api.EditSoAItemsInput) (*api.EditResult, error) {
 	b := in.Body.Set
-	change := changeSoAItem(by, b, nil, in.Body.Where != "")
+	change := newSoAItemChange(by, b, nil, in.Body.Where != "")
 	return editItems(ctx, s, by, soa, in.SoAVersionID, in.Body.ItemSelection, b.Reset, change)
 }
 
-// changeSoAItem returns a function that changes an item and returns the names of the changed fields. redrafted is the item
+// newSoAItemChange returns a function that changes an item and returns the names of the changed fields. redrafted is the item
 // as drafted without the edits that are reset, or nil. inBulk is set if a filter selects the items.
-func changeSoAItem(by api.Caller, b api.SoAItemChange, redrafted *api.SoAItem, inBulk bool) func(*api.SoAItem) ([]string, error) {
+func newSoAItemChange(by api.Caller, b api.SoAItemChange, redrafted *api.SoAItem, inBulk bool) func(*api.SoAItem) ([]string, error) {
 	return func(i *api.SoAItem) ([]string, error) {
 		if err := validateOwner(b.Owner.Value); err != nil {
 			return nil, err
 		}
 		var f changedFields
-		wasRead, stratum := isRead(i), stratumOf(i)
+		wasRead, stratum := isFullyReviewed(i), stratumOf(i)
 		wasExcluded := !i.Applicability.IsApplicable()
 		assignField(&f, "applicability", &i.Applicability, b.Applicability)
 		assignField(&f, "inclusion_reasons", &i.InclusionReasons, b.InclusionReasons)
 		assignField(&f, "rationale", &i.Rationale, b.Rationale)
 		assignField(&f, "implementation_status", &i.ImplementationStatus, b.ImplementationStatus)
-		f.addIf("owner", emptyAsNone(b.Owner).AssignIfSet(&i.Owner))
+		f.addIf("owner", emptyAsNull(b.Owner).AssignIfSet(&i.Owner))
 		f.addIf("note", b.Note.AssignIfSet(&i.Note))
 		assignField(&f, "needs_review", &i.NeedsReview, b.NeedsReview)
 		if b.Applicability != nil && isExcludedByDecision(i) && !slices.Contains(append(i.EditedFields, f...), "rationale") {

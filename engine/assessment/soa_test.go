@@ -10,7 +10,7 @@ import (
 
 // rulesBroken returns the names of the rules that items break.
 func rulesBroken(items ...api.SoAItem) (names []string) {
-	for _, i := range checkSoARules(items) {
+	for _, i := range findSoAIssues(items) {
 		names = append(names, i.Rule)
 	}
 	return names

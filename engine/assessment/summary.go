@@ -58,7 +58,7 @@ func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, erro
 		if v.DecisiveDocuments != nil {
 			out.Reliance = v.Reliance
 		}
-		out.CompliancePct, out.ComplianceFormula = compliance(figures.SoAItems)
+		out.CompliancePct, out.ComplianceFormula = compliancePercent(figures.SoAItems)
 	}
 	if out.UnreadEvidence, err = countUnreadEvidence(tx, org, a.ID, reader); err != nil {
 		return nil, err
@@ -93,18 +93,18 @@ func countUnreadEvidence(tx *store.Tx, org, assessment, reader string) (api.Unre
 	if counts.Documents, err = facts.Get(tx, org, assessment, store.FactRead); err != nil {
 		return api.UnreadEvidence{}, err
 	}
-	err = eachAmount(facts, tx, org, func(parts []any, n int) {
+	err = forEachAmount(facts, tx, org, func(parts []any, n int) {
 		counts.AddDocuments(strings.Split(parts[2].(string), ","), n)
 	}, assessment, store.FactUnreadSets)
 	if err != nil {
 		return api.UnreadEvidence{}, err
 	}
 	addPassages := func(parts []any, n int) { counts.AddPassages(parts[2].(string), n) }
-	err = eachAmount(facts, tx, org, addPassages, assessment, store.FactUnreadPassages)
+	err = forEachAmount(facts, tx, org, addPassages, assessment, store.FactUnreadPassages)
 	if err != nil {
 		return api.UnreadEvidence{}, err
 	}
-	read, err := readLanguages(tx, org, reader, counts.Evidence().UnreadLanguages)
+	read, err := languagesReadBy(tx, org, reader, counts.Evidence().UnreadLanguages)
 	return counts.Evidence(read...), err
 }
 

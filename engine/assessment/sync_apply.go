@@ -90,7 +90,7 @@ func ApplySyncedDecision(
 	if p.TargetSHA256 != decidedSHA256 {
 		return api.ApprovalRequired(p.Gate, p.ID, "the %s differs from the content that was decided on", p.Gate.Title())
 	}
-	if err := recordDecision(tx, by, &p, verdict, reason, inAdvance); errors.Is(err, errContentChanged) {
+	if err := carryOutDecision(tx, by, &p, verdict, reason, inAdvance); errors.Is(err, errContentChanged) {
 		return api.ApprovalRequired(p.Gate, p.ID, "the %s changed after its approval was requested", p.Gate.Title())
 	} else if err != nil {
 		return err

@@ -24,14 +24,14 @@ func ReadTotals(tx *store.Tx, org string) (Totals, error) {
 		AssessmentsByState: map[api.State]int{}, FindingsBySeverity: map[api.Severity]int{}, OpenGaps: map[api.Severity]int{},
 		NewGaps: map[api.Severity]int{},
 	}
-	err := eachAmount(store.Assessments.Tally("count_by_state"), tx, org, func(parts []any, n int) {
+	err := forEachAmount(store.Assessments.Tally("count_by_state"), tx, org, func(parts []any, n int) {
 		out.AssessmentsByState[api.State(parts[0].(string))] = n
 	})
 	if err != nil {
 		return out, err
 	}
 	sums := store.Figures.Tally("sums")
-	err = eachAmount(sums, tx, org, func(parts []any, n int) {
+	err = forEachAmount(sums, tx, org, func(parts []any, n int) {
 		severity := api.Severity(parts[2].(string))
 		out.FindingsBySeverity[severity] += n
 		if parts[1].(bool) {
@@ -41,7 +41,7 @@ func ReadTotals(tx *store.Tx, org string) (Totals, error) {
 	if err != nil {
 		return out, err
 	}
-	err = eachAmount(sums, tx, org, func(parts []any, n int) { out.NewGaps[api.Severity(parts[1].(string))] = n }, store.SumNewFindings)
+	err = forEachAmount(sums, tx, org, func(parts []any, n int) { out.NewGaps[api.Severity(parts[1].(string))] = n }, store.SumNewFindings)
 	if err != nil {
 		return out, err
 	}
@@ -49,15 +49,15 @@ func ReadTotals(tx *store.Tx, org string) (Totals, error) {
 		return out, err
 	}
 	var items []store.SoAItemCount
-	err = eachAmount(sums, tx, org, func(parts []any, n int) {
+	err = forEachAmount(sums, tx, org, func(parts []any, n int) {
 		items = append(items, store.SoAItemCount{Applicable: parts[1].(bool), Status: api.Implementation(parts[2].(string)), N: n})
 	}, store.SumSoAItems)
-	out.CompliancePct, out.ComplianceFormula = compliance(items)
+	out.CompliancePct, out.ComplianceFormula = compliancePercent(items)
 	return out, err
 }
 
-// compliance is plan.CompliancePercent of counted items.
-func compliance(counts []store.SoAItemCount) (pct *float64, formula string) {
+// compliancePercent is plan.CompliancePercent of counted items.
+func compliancePercent(counts []store.SoAItemCount) (pct *float64, formula string) {
 	var assessed, full, partly int
 	for _, c := range counts {
 		if !c.Applicable || c.Status == api.NotAssessed || c.Status == "" {
@@ -101,7 +101,7 @@ func CountOverdue(tx *store.Tx, org string, today api.Date) (overdue int, err er
 // before a day.
 func CountDocuments(tx *store.Tx, org string, staleBefore api.Date) (byStatus map[api.DocumentState]int, stale int, err error) {
 	byStatus = map[api.DocumentState]int{}
-	err = eachAmount(store.Documents.Tally("sums"), tx, org, func(parts []any, n int) {
+	err = forEachAmount(store.Documents.Tally("sums"), tx, org, func(parts []any, n int) {
 		byStatus[api.DocumentState(parts[1].(string))] = n
 	}, store.SumDocumentStates)
 	if err != nil {
@@ -114,14 +114,14 @@ func CountDocuments(tx *store.Tx, org string, staleBefore api.Date) (byStatus ma
 			}
 		}
 	}
-	if err := eachAmount(store.Documents.Tally("sums"), tx, org, count(1), store.SumDocumentDates); err != nil {
+	if err := forEachAmount(store.Documents.Tally("sums"), tx, org, count(1), store.SumDocumentDates); err != nil {
 		return nil, 0, err
 	}
-	return byStatus, stale, eachAmount(store.Figures.Tally("sums"), tx, org, count(-1), store.SumClosedDocuments)
+	return byStatus, stale, forEachAmount(store.Figures.Tally("sums"), tx, org, count(-1), store.SumClosedDocuments)
 }
 
-// eachAmount calls visit with the key parts and amounts of a tally under a prefix.
-func eachAmount[R any](t store.TallyView[R], tx *store.Tx, org string, visit func(parts []any, n int), prefix ...any) error {
+// forEachAmount calls visit with the key parts and amounts of a tally under a prefix.
+func forEachAmount[R any](t store.TallyView[R], tx *store.Tx, org string, visit func(parts []any, n int), prefix ...any) error {
 	for a, err := range t.Scan(tx, org, store.Prefix(prefix...)) {
 		if err != nil {
 			return err

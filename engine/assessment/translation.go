@@ -78,7 +78,7 @@ func (r *modelRun) translate(ctx context.Context) error {
 	digest := ""
 	reader := modelreader.Reader{
 		Model: r.s.model, Before: func(tokens int) error { return r.reserve(ctx, tokens) },
-		After: func(c modelreader.Call) error { digest = c.Digest; return r.count(ctx, c) },
+		After: func(c modelreader.Call) error { digest = c.Digest; return r.countAnswer(ctx, c) },
 	}
 	for _, code := range slices.Sorted(maps.Keys(r.untranslated)) {
 		for len(r.untranslated[code]) > 0 && !r.isOver() {
@@ -139,9 +139,9 @@ func (j *Evaluation) languagesRead() (out []string) {
 	return out
 }
 
-// readLanguages returns the languages of evidence that a reader reads: if it is a model, those that statements were
+// languagesReadBy returns the languages of evidence that a reader reads: if it is a model, those that statements were
 // translated into.
-func readLanguages(tx *store.Tx, org, reader string, unread []api.UnreadLanguage) (out []string, err error) {
+func languagesReadBy(tx *store.Tx, org, reader string, unread []api.UnreadLanguage) (out []string, err error) {
 	if !strings.HasPrefix(reader, modelReaderPrefix) {
 		return nil, nil
 	}

@@ -106,7 +106,10 @@ func newEditedLine(it *api.Item, before map[string]json.RawMessage, after any, f
 	line := api.EditedLine{ItemID: it.ID, ControlCode: it.ControlCode, ControlTitle: it.ControlTitle, Changes: []api.FieldChange{}}
 	for _, name := range slices.Sorted(maps.Keys(from)) {
 		if name == "due_changes" { // a later date beside the approved one
-			line.Changes = append(line.Changes, api.FieldChange{Field: "due_date", From: currentDueDate(before), To: currentDueDate(withFields(before, to))})
+			line.Changes = append(
+				line.Changes,
+				api.FieldChange{Field: "due_date", From: currentDueDate(before), To: currentDueDate(withFields(before, to))},
+			)
 		} else if slices.Contains(fields, name) || slices.Contains(fields, resetPrefix+name) {
 			line.Changes = append(line.Changes, api.FieldChange{Field: name, From: fieldText(from[name]), To: fieldText(to[name])})
 		}
@@ -186,7 +189,10 @@ func lastEdit(tx *store.Tx, by api.Caller, assessment string) (*store.Edit, erro
 			}
 		}
 	}
-	return nil, api.Conflict("there is no change of yours to undo in this assessment; the last %d can be undone, one after the other", maxEditsKept)
+	return nil, api.Conflict(
+		"there is no change of yours to undo in this assessment; the last %d can be undone, one after the other",
+		maxEditsKept,
+	)
 }
 
 // undo restores the items that an edit changed. Items that were edited since are refused or, with skipEdited, left alone.
@@ -208,7 +214,10 @@ func (k deliverableType[V, I]) undo(
 	}
 	isApproved := head.Status == api.VersionApproved
 	if isApproved && k.gate == api.GatePOAM {
-		return nil, api.Conflict("version %d of the plan was approved with this change, so its dates stand; edit the items instead", head.VersionNumber)
+		return nil, api.Conflict(
+			"version %d of the plan was approved with this change, so its dates stand; edit the items instead",
+			head.VersionNumber,
+		)
 	}
 	out := newEditResult(k.gate, head, dryRun, head.ItemCount)
 	out.Made = &e.At
@@ -284,7 +293,11 @@ func (k deliverableType[V, I]) undo(
 	}
 	now := tx.Now()
 	e.UndoneAt = &now
-	return out, errors.Join(store.Edits.Put(tx, by.OrganizationID, e), k.recordTimeline(tx, by, undo), k.completeResult(tx, by, out, undo))
+	return out, errors.Join(
+		store.Edits.Put(tx, by.OrganizationID, e),
+		k.recordEditInTimeline(tx, by, undo),
+		k.completeResult(tx, by, out, undo),
+	)
 }
 
 func refuseEditedSince(lines []api.EditedLine) error {

@@ -34,8 +34,8 @@ func validateOwner(name *string) error {
 	return nil
 }
 
-// emptyAsNone returns null in place of an empty name.
-func emptyAsNone(name api.Opt[string]) api.Opt[string] {
+// emptyAsNull returns null in place of an empty name.
+func emptyAsNull(name api.Opt[string]) api.Opt[string] {
 	if name.Value != nil && *name.Value == "" {
 		name.Value = nil
 	}

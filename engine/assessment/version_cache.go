@@ -68,9 +68,9 @@ func (k *versionCache) remove(versionID string) {
 	k.evictFirst(func(at int) bool { return k.entries[at].id == versionID })
 }
 
-// cachedLines returns the cached items of the version with the given ID or, if versionID is empty, of
+// cachedItems returns the cached items of the version with the given ID or, if versionID is empty, of
 // the gate's most recently used version. It returns nil if nothing is cached.
-func (k *versionCache) cachedLines(gate api.Gate, versionID string) any {
+func (k *versionCache) cachedItems(gate api.Gate, versionID string) any {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, one := range slices.Backward(k.entries) {
@@ -81,8 +81,8 @@ func (k *versionCache) cachedLines(gate api.Gate, versionID string) any {
 	return nil
 }
 
-// cacheLines caches the items of a version, in order.
-func (k deliverableType[V, I]) cacheLines(cache *versionCache, versionID string, lines []*store.EncodedRecord[I]) {
+// cacheItems caches the items of a version, in order.
+func (k deliverableType[V, I]) cacheItems(cache *versionCache, versionID string, lines []*store.EncodedRecord[I]) {
 	size := 0
 	for _, l := range lines {
 		size += l.MemorySize()
@@ -90,10 +90,10 @@ func (k deliverableType[V, I]) cacheLines(cache *versionCache, versionID string,
 	cache.put(cachedVersion{gate: k.gate, id: versionID, lines: lines, size: size})
 }
 
-// cachedLines returns the cached items of a version, in order. If version is empty, it returns those of
+// cachedItems returns the cached items of a version, in order. If version is empty, it returns those of
 // the most recently used version. It returns nil if nothing is cached.
-func (k deliverableType[V, I]) cachedLines(cache *versionCache, versionID string) []*store.EncodedRecord[I] {
-	lines, _ := cache.cachedLines(k.gate, versionID).([]*store.EncodedRecord[I])
+func (k deliverableType[V, I]) cachedItems(cache *versionCache, versionID string) []*store.EncodedRecord[I] {
+	lines, _ := cache.cachedItems(k.gate, versionID).([]*store.EncodedRecord[I])
 	return lines
 }
 
@@ -101,11 +101,11 @@ func (k deliverableType[V, I]) cachedLines(cache *versionCache, versionID string
 // and must not be modified.
 func (k deliverableType[V, I]) readItemsCached(tx *store.Tx, s *Service, a *api.Assessment, version string) ([]I, error) {
 	cache := &s.draftCaches.getOrCreate(a.ID).versions
-	lines, err := store.ScanEncoded(tx, k.items.By("version"), a.OrganizationID, k.cachedLines(cache, version), version)
+	lines, err := store.ScanEncoded(tx, k.items.By("version"), a.OrganizationID, k.cachedItems(cache, version), version)
 	if err != nil {
 		return nil, err
 	}
-	k.cacheLines(cache, version, lines)
+	k.cacheItems(cache, version, lines)
 	items := make([]I, len(lines))
 	for n, l := range lines {
 		items[n] = l.Record

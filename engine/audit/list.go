@@ -63,8 +63,8 @@ func (s *Service) appendEntry(ctx context.Context, by api.Caller, e Entry) error
 
 // MatchesAction reports whether an action matches want: "soa.approved", or "soa." for all that
 // begin with it. An empty want matches all.
-func MatchesAction(want, have string) bool {
-	return matchesOrAny(want, have) || strings.HasSuffix(want, ".") && strings.HasPrefix(have, want)
+func MatchesAction(want, action string) bool {
+	return matchesOrAny(want, action) || strings.HasSuffix(want, ".") && strings.HasPrefix(action, want)
 }
 
 // MatchesActor reports whether an actor's ID or part of its name matches want.

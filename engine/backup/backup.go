@@ -245,8 +245,8 @@ func (s *Service) saveScheduled(r *Record) error {
 
 // drill restores the backup at path into an empty folder, from that file alone.
 func (s *Service) drill(ctx context.Context, path string, identities []age.Identity) *Drill {
-	v, err := Verify(ctx, path, s.DB.TrialOptions(), store.ReadOptions{Identities: identities})
-	d := &Drill{At: s.Clock().UTC(), Passed: err == nil, Records: v.Records(), Files: v.BlobCount}
+	v, err := Verify(ctx, path, s.DB.TrialRestoreOptions(), store.ReadOptions{Identities: identities})
+	d := &Drill{At: s.Clock().UTC(), Passed: err == nil, Records: v.RecordCount(), Files: v.BlobCount}
 	if err != nil {
 		d.Problem = err.Error()
 	}
@@ -256,7 +256,7 @@ func (s *Service) drill(ctx context.Context, path string, identities []age.Ident
 // withDrillKey adds a key to recipients that exists only for the drill, in memory: the encrypted file
 // itself is restored, no unencrypted copy is written, and afterwards nobody has the key. Without
 // recipients there is none.
-func withDrillKey(recipients []age.Recipient) ([]age.Recipient, []age.Identity, error) {
+func withDrillKey(recipients []age.Recipient) (extended []age.Recipient, drillKey []age.Identity, _ error) {
 	if len(recipients) == 0 {
 		return nil, nil, nil
 	}

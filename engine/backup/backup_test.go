@@ -250,7 +250,7 @@ func TestDeleteOld(t *testing.T) {
 // same folder: each copy only deletes its own.
 func (f *fixture) expectRestoredCopyDeletesOnlyItsOwn() {
 	f.t.Helper()
-	o := f.DB.TrialOptions()
+	o := f.DB.TrialRestoreOptions()
 	o.Dir = f.t.TempDir()
 	if _, err := store.Restore(f.t.Context(), f.Status().Last.Path, o, store.ReadOptions{}); err != nil {
 		f.t.Fatal(err)
@@ -279,7 +279,7 @@ func TestCopiedFolder(t *testing.T) {
 	const first, second, third = "service-2026-11-22T100000Z.bak", "service-2026-11-23T100000Z.bak", "service-2026-11-23T100001Z.bak"
 	f.plan.Keep = 1
 	f.runIfDue(0)
-	o := f.DB.TrialOptions()
+	o := f.DB.TrialRestoreOptions()
 	o.Dir = filepath.Join(t.TempDir(), "copy")
 	if err := errors.Join(f.DB.Close(), os.CopyFS(o.Dir, os.DirFS(f.DB.Dir()))); err != nil {
 		t.Fatal(err)
@@ -329,7 +329,7 @@ func TestDamagedData(t *testing.T) {
 	const first = "service-2026-11-22T100000Z.bak"
 	f.expect(f.runIfDue(0), first)
 	f.expectSummary(LevelFailed, `last drill failed: the data is damaged: 1 problem, such as Acme: document "policy.md": the file is missing`)
-	v, err := Verify(t.Context(), filepath.Join(f.plan.Dir, first), f.DB.TrialOptions(), store.ReadOptions{})
+	v, err := Verify(t.Context(), filepath.Join(f.plan.Dir, first), f.DB.TrialRestoreOptions(), store.ReadOptions{})
 	if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(v.Damage.String(), "damaged files (left out): 1") {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -392,12 +392,12 @@ func TestEncryptedBackups(t *testing.T) {
 		f.runIfDue(24 * time.Hour)
 		f.expectSummary(LevelOK, "last drill passed")
 		path := f.Status().Last.Path
-		if _, err := Verify(t.Context(), path, f.DB.TrialOptions(), store.ReadOptions{}); !errors.Is(err, store.ErrEncrypted) {
+		if _, err := Verify(t.Context(), path, f.DB.TrialRestoreOptions(), store.ReadOptions{}); !errors.Is(err, store.ErrEncrypted) {
 			t.Errorf("without a key: %v", err)
 		}
 		read := store.ReadOptions{Identities: []age.Identity{one.identity}}
-		v, err := Verify(t.Context(), path, f.DB.TrialOptions(), read)
-		if err != nil || v.Records() != f.Status().Last.Drill.Records || len(v.Organizations) != 1 || v.Organizations[0] != "Acme" {
+		v, err := Verify(t.Context(), path, f.DB.TrialRestoreOptions(), read)
+		if err != nil || v.RecordCount() != f.Status().Last.Drill.Records || len(v.Organizations) != 1 || v.Organizations[0] != "Acme" {
 			t.Errorf("with the key: %+v, %v", v, err)
 		}
 	}

@@ -203,7 +203,7 @@ func (s *Service) saveMappingRevision(
 	}
 	if run.VersionID != nil || run.DryRun {
 		if run.VersionID == nil {
-			if err := attachDiff(snap, src, run.StartedAt, run); err != nil {
+			if err := setRunDiff(snap, src, run.StartedAt, run); err != nil {
 				return err
 			}
 		}
@@ -214,7 +214,7 @@ func (s *Service) saveMappingRevision(
 	}
 	revised := *src
 	revised.Label = fmt.Sprintf("%s+strm.%d", label, revisions+1)
-	if err := attachDiff(snap, &revised, run.StartedAt, run); err != nil {
+	if err := setRunDiff(snap, &revised, run.StartedAt, run); err != nil {
 		return err
 	}
 	_, err = s.saveAndActivateVersion(ctx, versionEntry{
@@ -232,8 +232,8 @@ func (s *Service) saveMappingRevision(
 	return err
 }
 
-// attachDiff sets run.Diff to the differences between a source and the catalog version that it revises.
-func attachDiff(snap *scf.Snapshot, src *scf.Source, at time.Time, run *api.ImportRun) error {
+// setRunDiff sets run.Diff to the differences between a source and the catalog version that it revises.
+func setRunDiff(snap *scf.Snapshot, src *scf.Source, at time.Time, run *api.ImportRun) error {
 	candidate, err := scf.NewSnapshot(src, scf.Version{ID: snap.Version().ID, ImportedAt: at})
 	if err != nil {
 		return err

@@ -65,9 +65,9 @@ func FindCustomRevision(tx *store.Tx, organization, sha256Hex string) (revision 
 	return 0, false, nil
 }
 
-// ReceiveCustom stores the custom frameworks and controls that an assessment from another installation uses.
+// StoreReceivedCustom stores the custom frameworks and controls that an assessment from another installation uses.
 // They are stored as a revision of their own. The organization's latest revision remains the latest.
-func (s *Service) ReceiveCustom(ctx context.Context, by api.Caller, content []byte) error {
+func (s *Service) StoreReceivedCustom(ctx context.Context, by api.Caller, content []byte) error {
 	if err := by.Require(api.SCFImport); err != nil {
 		return err
 	}

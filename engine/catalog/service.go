@@ -183,9 +183,9 @@ func (s *Service) saveAndActivateVersion(ctx context.Context, e versionEntry) (*
 	return snap, err
 }
 
-// ReceiveSnapshot stores a catalog version received as snapshot bytes from another installation,
+// StoreReceivedSnapshot stores a catalog version received as snapshot bytes from another installation,
 // and returns its id. It replaces no other version.
-func (s *Service) ReceiveSnapshot(ctx context.Context, by api.Caller, snapshot []byte) (string, error) {
+func (s *Service) StoreReceivedSnapshot(ctx context.Context, by api.Caller, snapshot []byte) (string, error) {
 	if err := by.Require(api.SCFImport); err != nil {
 		return "", err
 	}

@@ -55,14 +55,14 @@ func TestRules(t *testing.T) {
 // that cannot fail would be useless.
 func TestEmptyPolicyUsesDefault(t *testing.T) {
 	p := &Policy{}
-	if err := p.ValidateAndSetDefault(); err != nil || p.FailOn != api.SeverityHigh || !p.IsDefault {
+	if err := p.ValidateAndSetDefaults(); err != nil || p.FailOn != api.SeverityHigh || !p.IsDefault {
 		t.Errorf("%+v, %v", p, err)
 	}
 	p = &Policy{RequireApproved: []api.Gate{api.GateSoA}}
-	if err := p.ValidateAndSetDefault(); err != nil || p.FailOn != "" {
+	if err := p.ValidateAndSetDefaults(); err != nil || p.FailOn != "" {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if err := (&Policy{FailOnNew: api.SeverityLow}).ValidateAndSetDefault(); err == nil {
+	if err := (&Policy{FailOnNew: api.SeverityLow}).ValidateAndSetDefaults(); err == nil {
 		t.Error("fail-on-new without a baseline compares with nothing")
 	}
 }

@@ -70,8 +70,8 @@ func (d *Diff) formatText() []byte {
 	return []byte(b.String())
 }
 
-// withDecided returns all changes, those that a person decided last and with that as their kind.
-func (d *Diff) withDecided() []api.GapChange {
+// changesWithDecidedLast returns all changes, those that a person decided last and with that as their kind.
+func (d *Diff) changesWithDecidedLast() []api.GapChange {
 	out := slices.Clone(d.Changes)
 	for _, c := range d.Decided {
 		c.Change = "decided"
@@ -100,7 +100,7 @@ func (d *Diff) formatMarkdown() string {
 		escapeMarkdown(d.After),
 		escapeMarkdown(d.Policy.Describe()),
 	)
-	all := d.withDecided()
+	all := d.changesWithDecidedLast()
 	for i, c := range all {
 		if i == 0 {
 			b.WriteString("\n| | control | before | after |\n|---|---|---|---|\n")
@@ -126,7 +126,7 @@ func (d *Diff) formatCSV() ([]byte, error) {
 	w := csv.NewWriter(&out)
 	w.UseCRLF = true
 	_ = w.Write([]string{"change", "control", "title", "severity", "before", "after"}) // errors are reported by w.Error
-	for _, c := range d.withDecided() {
+	for _, c := range d.changesWithDecidedLast() {
 		_ = w.Write(
 			[]string{string(c.Change), escapeFormula(c.ControlCode), escapeFormula(c.ControlTitle), string(c.Severity), c.Before, c.After},
 		)

@@ -125,15 +125,15 @@ func (j *evaluation) computeFigures() {
 }
 
 // addRuleResult adds the outcome of a rule.
-func (j *evaluation) addRuleResult(id, subject string, out Outcome, format string, args ...any) {
-	r := RuleResult{Rule: id, Subject: subject, Outcome: out, Message: fmt.Sprintf(format, args...)}
+func (j *evaluation) addRuleResult(id, subject string, outcome Outcome, format string, args ...any) {
+	r := RuleResult{Rule: id, Subject: subject, Outcome: outcome, Message: fmt.Sprintf(format, args...)}
 	j.result.Rules = append(j.result.Rules, r)
 }
 
 // addIssue adds an issue that is not a gap.
-func (j *evaluation) addIssue(id, subject string, out Outcome, place Place, format string, args ...any) {
+func (j *evaluation) addIssue(id, subject string, outcome Outcome, place Place, format string, args ...any) {
 	j.result.Issues = append(j.result.Issues, Issue{
-		Rule: id, Outcome: out, Title: findRule(id).Title, Message: fmt.Sprintf(format, args...), Fix: findRule(id).Fix,
+		Rule: id, Outcome: outcome, Title: findRule(id).Title, Message: fmt.Sprintf(format, args...), Fix: findRule(id).Fix,
 		Place: place, Fingerprint: fingerprint(id, subject),
 	})
 }

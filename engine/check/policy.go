@@ -353,9 +353,9 @@ func ParsePolicy(data []byte, file string) (*Policy, error) {
 	return p, nil
 }
 
-// ValidateAndSetDefault checks that the settings are consistent, and applies the default if nothing is required,
+// ValidateAndSetDefaults checks that the settings are consistent, and applies the default if nothing is required,
 // since a check that can't fail would be useless.
-func (p *Policy) ValidateAndSetDefault() error {
+func (p *Policy) ValidateAndSetDefaults() error {
 	if p.FailOnNew != "" && p.Baseline == "" {
 		return inputErrorf("", 0, "fail-on-new needs a baseline: add --baseline FILE, written by --write-baseline")
 	}

@@ -113,7 +113,7 @@ func (r *Result) CountIssues(o Outcome) (n int) {
 
 // MissingAnalysisMessage returns a message and true if an analysis that the policy refers to does not
 // exist yet. There is no verdict on the evidence then.
-func (r *Result) MissingAnalysisMessage() (string, bool) {
+func (r *Result) MissingAnalysisMessage() (message string, isMissing bool) {
 	for _, one := range r.Rules {
 		if one.Rule == ruleNoAnalysis && one.Outcome == Failed {
 			return one.Message, true

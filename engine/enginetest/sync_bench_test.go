@@ -227,7 +227,7 @@ func (d *syncEngine) timed(t testing.TB, home *syncEngine, id string, s *spent) 
 		mustSucceed(t, err)
 		ack := &api.AcknowledgeSyncInput{AssessmentID: id}
 		ack.Body.Counter = p.Counter
-		_, err = d.Sync.Acknowledge(t.Context(), d.by, ack)
+		_, err = d.Sync.RecordBatchReceived(t.Context(), d.by, ack)
 		mustSucceed(t, err)
 		sent += len(p.Data)
 	}

@@ -80,7 +80,7 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 	if err != nil {
 		return nil, err
 	}
-	return Record(&doc), nil
+	return ToAPIDocument(&doc), nil
 }
 
 func (s *Service) checkAssessmentOpen(ctx context.Context, by api.Caller, assessment string) error {
@@ -135,7 +135,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.DocumentsInpu
 	if err != nil {
 		return nil, err
 	}
-	return api.MapList(l, func(d *store.Document) api.Document { return *Record(d) }), nil
+	return api.MapList(l, func(d *store.Document) api.Document { return *ToAPIDocument(d) }), nil
 }
 
 func (s *Service) checkAssessmentExists(ctx context.Context, by api.Caller, assessment string) error {
@@ -153,19 +153,21 @@ func (s *Service) getDocument(ctx context.Context, by api.Caller, id string) (do
 	return doc, err
 }
 
-// Record returns the record of a document as users see it.
-func Record(d *store.Document) *api.Document {
-	d.Outdated = isOutdated(d)
+// ToAPIDocument returns the record of a document as users see it.
+func ToAPIDocument(d *store.Document) *api.Document {
+	d.Outdated = needsRereading(d)
 	return &d.Document
 }
 
-// isOutdated reports whether a document would be read differently today.
-func isOutdated(d *store.Document) bool { return !isPending(d.Status) && !parse.IsCurrent(d.Readers) }
+// needsRereading reports whether a document would be read differently today.
+func needsRereading(d *store.Document) bool {
+	return !isPending(d.Status) && !parse.IsCurrent(d.Readers)
+}
 
 // Get returns a document's record.
 func (s *Service) Get(ctx context.Context, by api.Caller, in *api.DocumentInput) (*api.Document, error) {
 	doc, err := s.getDocument(ctx, by, in.DocumentID)
-	return Record(&doc), err
+	return ToAPIDocument(&doc), err
 }
 
 var stageProgress = map[string]int{"queued": 0, "parse": 10, "chunk": 50, "embed": 60, "index": 90, "done": 100}
@@ -202,8 +204,8 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DocumentInp
 		return nil, err
 	}
 	s.indexes.remove(doc.AssessmentID)
-	s.cleanUp(ctx)
-	s.updateDuplicates(ctx, by.OrganizationID, doc.AssessmentID)
+	s.deleteDiscardedAndLog(ctx)
+	s.markDuplicatesIfIdleAndLog(ctx, by.OrganizationID, doc.AssessmentID)
 	return &api.None{}, nil
 }
 
@@ -231,7 +233,7 @@ func (s *Service) Purge(tx *store.Tx, by api.Caller, assessment string) error {
 // DeletePurged deletes the passages and other hidden records that deleted assessments left behind. If that
 // fails, it is retried at the next start.
 func (s *Service) DeletePurged(ctx context.Context) {
-	s.cleanUp(ctx)
+	s.deleteDiscardedAndLog(ctx)
 	if err := s.db.DeleteDiscarded(context.WithoutCancel(ctx)); err != nil {
 		s.log.Warn("deleting records of a deleted assessment failed; the next start retries", "error", err)
 	}
@@ -269,7 +271,7 @@ func (s *Service) Reprocess(ctx context.Context, by api.Caller, in *api.Document
 		return errors.Join(store.Documents.Put(tx, by.OrganizationID, &doc), endRead(tx, by.OrganizationID, doc.ID),
 			audit.Append(tx, by, audit.Entry{Action: "document.reprocessed", ResourceType: "document", ResourceID: doc.ID}))
 	})
-	return Record(&doc), err
+	return ToAPIDocument(&doc), err
 }
 
 // ListDocumentChunks lists a document's passages in document order.

@@ -64,7 +64,7 @@ func (s *Service) EmbedForImport(
 		return nil, err
 	}
 	out.passages = *p
-	return out, s.stage(ctx, &doc, &out.passages)
+	return out, s.stagePassages(ctx, &doc, &out.passages)
 }
 
 // ReleaseImports deletes what was staged for documents that were not saved, and the passages that saved
@@ -75,7 +75,7 @@ func (s *Service) ReleaseImports(ctx context.Context, docs []*ImportedDocument) 
 			s.staging.remove(&d.passages)
 		}
 	}
-	s.cleanUp(ctx)
+	s.deleteDiscardedAndLog(ctx)
 }
 
 // ReparseForImport parses the file of a document that was read elsewhere as if it had been uploaded here. The
@@ -127,7 +127,7 @@ func (s *Service) ReparseForImport(
 		return nil, 0, ctx.Err()
 	}
 	if err != nil {
-		return failedImport(doc, err), len(received), nil
+		return newFailedImport(doc, err), len(received), nil
 	}
 	copyParsedMetadata(&doc, parsed, s.categorize)
 	doc.Status, doc.Error, doc.ChunkCount = api.DocumentIngested, nil, len(chunks)
@@ -154,16 +154,16 @@ func (s *Service) ReparseForImport(
 	defer cancel()
 	a, err = s.EmbedForImport(limited, org, version, doc, records)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		return failedImport(doc, document.TimeoutError(parsed.TimeLimit)), len(received), nil
+		return newFailedImport(doc, document.TimeoutError(parsed.TimeLimit)), len(received), nil
 	}
 	return a, unmatched, err
 }
 
-// failedImport returns an import that only records why the document's file can't be read here.
-func failedImport(doc store.Document, cause error) *ImportedDocument {
+// newFailedImport returns an import that only records why the document's file can't be read here.
+func newFailedImport(doc store.Document, cause error) *ImportedDocument {
 	reason := cause.Error()
 	doc.Status, doc.Error, doc.ChunkCount, doc.Embedder = api.DocumentFailed, &reason, 0, ""
-	doc.Readers = parse.AnyReader()
+	doc.Readers = parse.ReadersOfFailedDocument()
 	return &ImportedDocument{Document: doc}
 }
 
@@ -285,7 +285,7 @@ func (s *Service) DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Documen
 		return err
 	}
 	if notify {
-		if err := s.notifyChanged(tx, by, doc, allPassages); err != nil {
+		if err := s.notifyChanged(tx, by, doc, isAnyPassage); err != nil {
 			return err
 		}
 	}

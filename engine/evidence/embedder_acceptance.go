@@ -43,10 +43,10 @@ type digester interface {
 	Digest(ctx context.Context) (string, error)
 }
 
-// acceptRemoteEmbedder tests the remote embedder unless the stored result still applies. Its error wraps errRefused if
+// testRemoteEmbedderIfNeeded tests the remote embedder unless the stored result still applies. Its error wraps errRefused if
 // the embedder failed, and is otherwise the embedder's or the store's. If the model behind the name has changed,
 // vectors of the old one are deleted.
-func (s *Service) acceptRemoteEmbedder(ctx context.Context) error {
+func (s *Service) testRemoteEmbedderIfNeeded(ctx context.Context) error {
 	o := s.remote
 	select {
 	case o.testing <- struct{}{}:
@@ -55,7 +55,7 @@ func (s *Service) acceptRemoteEmbedder(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if at, score := o.acceptedScore(); score != nil && s.clock().Sub(at) < acceptanceTTL {
-		return refuse(o.embedder, *score)
+		return refusalIfTooWeak(o.embedder, *score)
 	}
 	now, err := s.identifyRemoteModel(ctx)
 	if err != nil {
@@ -80,23 +80,23 @@ func (s *Service) acceptRemoteEmbedder(ctx context.Context) error {
 		s.log.Info("tested the embedding model", "embedder", now.Embedder, "digest", now.Digest, "score", float64(now.Score))
 	}
 	o.setAcceptedScore(s.clock(), now.Score)
-	return refuse(o.embedder, now.Score)
+	return refusalIfTooWeak(o.embedder, now.Score)
 }
 
-// waitForAcceptance tests the remote embedder if that hasn't been done since the start, or waits a moment for the test.
-func (s *Service) waitForAcceptance(ctx context.Context) {
+// testRemoteEmbedderOrWait tests the remote embedder if that hasn't been done since the start, or waits a moment for the test.
+func (s *Service) testRemoteEmbedderOrWait(ctx context.Context) {
 	if _, score := s.remote.acceptedScore(); score != nil || s.remote.lastError() != nil {
 		return
 	}
 	limited, cancel := context.WithTimeout(ctx, acceptanceWait)
 	defer cancel()
-	if err := s.acceptRemoteEmbedder(limited); err != nil && limited.Err() == nil {
+	if err := s.testRemoteEmbedderIfNeeded(limited); err != nil && limited.Err() == nil {
 		s.remote.setError(err)
 	}
 }
 
-// refuse returns the error for an embedder with a score, or nil if it passed.
-func refuse(e embed.Embedder, score embed.Score) error {
+// refusalIfTooWeak returns the error for an embedder with a score, or nil if it passed.
+func refusalIfTooWeak(e embed.Embedder, score embed.Score) error {
 	if score >= embed.MinScore {
 		return nil
 	}

@@ -129,7 +129,7 @@ func (s *Service) Start(ctx context.Context) error {
 				return err
 			}
 			if isPending(d.Status) {
-				if err := s.enqueue(tx, job{d.OrganizationID, d.ID}); err != nil {
+				if err := s.enqueuePending(tx, job{d.OrganizationID, d.ID}); err != nil {
 					return err
 				}
 			}
@@ -138,9 +138,9 @@ func (s *Service) Start(ctx context.Context) error {
 	})
 }
 
-// enqueue queues a pending document. If an earlier attempt to read it did not finish, it is queued as a suspect,
+// enqueuePending queues a pending document. If an earlier attempt to read it did not finish, it is queued as a suspect,
 // which is read only after all others.
-func (s *Service) enqueue(tx *store.Tx, j job) error {
+func (s *Service) enqueuePending(tx *store.Tx, j job) error {
 	n, err := unfinishedReads(tx, j.organization, j.document)
 	switch {
 	case err != nil:

@@ -93,7 +93,7 @@ func (s *Service) enqueueIfMissing(ctx context.Context, j job) error {
 	if s.queue.isActive(j) {
 		return nil
 	}
-	return s.db.View(ctx, func(tx *store.Tx) error { return s.enqueue(tx, j) })
+	return s.db.View(ctx, func(tx *store.Tx) error { return s.enqueuePending(tx, j) })
 }
 
 // pendingDocuments returns the documents of an assessment that are queued or being read.
@@ -118,7 +118,7 @@ func (s *Service) pendingDocuments(ctx context.Context, by api.Caller, assessmen
 func (s *Service) ingest(ctx context.Context, j job) (err error) {
 	doc, err := s.setStage(ctx, j, "parse", beginRead)
 	if errors.Is(err, errTooManyAttempts) {
-		return s.failDocument(ctx, j, &doc, err)
+		return s.recordFailureAndMarkDuplicates(ctx, j, &doc, err)
 	}
 	if errors.Is(err, store.ErrNotFound) || (err == nil && !isPending(doc.Status)) {
 		return nil // deleted meanwhile, or read by another worker
@@ -141,7 +141,7 @@ func (s *Service) ingest(ctx context.Context, j job) (err error) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return s.failDocument(ctx, j, &doc, err)
+		return s.recordFailureAndMarkDuplicates(ctx, j, &doc, err)
 	}
 	remaining := parsed.TimeLimit - s.clock().Sub(began)
 	embedder, err := s.embedderForReading(ctx, j, &doc)
@@ -152,7 +152,7 @@ func (s *Service) ingest(ctx context.Context, j job) (err error) {
 	defer cancel()
 	if err := s.embedAndSave(limited, j, &doc, parsed, chunks, embedder); err != nil {
 		if ctx.Err() == nil && limited.Err() != nil {
-			return s.failDocument(ctx, j, &doc, document.TimeoutError(parsed.TimeLimit))
+			return s.recordFailureAndMarkDuplicates(ctx, j, &doc, document.TimeoutError(parsed.TimeLimit))
 		}
 		return err
 	}
@@ -204,8 +204,8 @@ func (s *Service) embedAndSave(
 	return s.replacePassages(ctx, j, doc.SHA256, parsed, chunks, vectors, embedder.Name())
 }
 
-// failDocument records why a document can't be read, and marks duplicates if no other document is pending.
-func (s *Service) failDocument(ctx context.Context, j job, doc *store.Document, cause error) error {
+// recordFailureAndMarkDuplicates records why a document can't be read, and marks duplicates if no other document is pending.
+func (s *Service) recordFailureAndMarkDuplicates(ctx context.Context, j job, doc *store.Document, cause error) error {
 	return errors.Join(
 		s.recordFailure(ctx, j, doc.SHA256, cause),
 		s.markDuplicatesIfIdle(ctx, j.organization, doc.AssessmentID),
@@ -230,9 +230,9 @@ func (s *Service) markDuplicatesIfIdle(ctx context.Context, org, assessment stri
 	return s.markDuplicates(ctx, org, assessment)
 }
 
-// updateDuplicates is like markDuplicatesIfIdle, but only logs errors, since the change that requires it has
+// markDuplicatesIfIdleAndLog is like markDuplicatesIfIdle, but only logs errors, since the change that requires it has
 // already been made.
-func (s *Service) updateDuplicates(ctx context.Context, org, assessment string) {
+func (s *Service) markDuplicatesIfIdleAndLog(ctx context.Context, org, assessment string) {
 	if err := s.markDuplicatesIfIdle(ctx, org, assessment); err != nil {
 		s.log.Warn("marking duplicate passages failed; the next document retries", "assessment_id", assessment, "error", err)
 	}
@@ -289,19 +289,19 @@ func (s *Service) recordFailure(ctx context.Context, j job, sha256 string, cause
 		reason := cause.Error()
 		if doc.ChunkCount > 0 {
 			by := ingestionCaller(j.organization)
-			if err := errors.Join(s.discardPassages(tx, &doc), s.notifyChanged(tx, by, &doc, allPassages)); err != nil {
+			if err := errors.Join(s.discardPassages(tx, &doc), s.notifyChanged(tx, by, &doc, isAnyPassage)); err != nil {
 				return err
 			}
 		}
 		doc.Status, doc.Stage, doc.Error, doc.ChunkCount, doc.UpdatedAt = api.DocumentFailed, "done", &reason, 0, tx.Now()
-		doc.Readers = parse.AnyReader()
+		doc.Readers = parse.ReadersOfFailedDocument()
 		return errors.Join(store.Documents.Put(tx, j.organization, &doc), endRead(tx, j.organization, j.document),
 			audit.RecordAndPublishEvent(tx, ingestionCaller(j.organization), audit.Event{
 				Type: "document.failed", AssessmentID: doc.AssessmentID, Summary: doc.Filename + " could not be read: " + reason,
 				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "error": reason},
 			}))
 	})
-	s.cleanUp(ctx)
+	s.deleteDiscardedAndLog(ctx)
 	return err
 }
 
@@ -364,7 +364,7 @@ func (s *Service) trySavePassages(
 		return false, err
 	}
 	if len(p.packs) > 1 {
-		if err := s.stage(ctx, &basis, p); err != nil {
+		if err := s.stagePassages(ctx, &basis, p); err != nil {
 			return false, err
 		}
 	}
@@ -387,7 +387,7 @@ func (s *Service) trySavePassages(
 			}
 		}
 		if err := errors.Join(
-			s.activate(tx, &doc, p),
+			s.activatePassages(tx, &doc, p),
 			store.Documents.Put(tx, j.organization, &doc),
 			endRead(tx, j.organization, j.document),
 		); err != nil {
@@ -400,7 +400,7 @@ func (s *Service) trySavePassages(
 			Data: map[string]any{"filename": doc.Filename, "chunks": len(chunks)},
 		})
 	})
-	s.release(ctx, p)
+	s.releasePassages(ctx, p)
 	return done, err
 }
 
@@ -428,8 +428,8 @@ func (s *Service) notifyChanged(tx *store.Tx, by api.Caller, doc *store.Document
 	return s.onPassagesChanged(tx, by, &doc.Document, changed)
 }
 
-// allPassages makes notifyChanged report all passages of a document.
-func allPassages(string) (bool, error) { return true, nil }
+// isAnyPassage makes notifyChanged report all passages of a document.
+func isAnyPassage(string) (bool, error) { return true, nil }
 
 // trimName trims trailing punctuation from the name of a person or role.
 func trimName(s string) string { return strings.TrimRight(s, " .;,") }

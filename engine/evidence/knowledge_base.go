@@ -404,7 +404,7 @@ func (s *Service) stats(ctx context.Context, by api.Caller) (_ *api.KBStats, ban
 			if err != nil {
 				return err
 			}
-			if isOutdated(&d) && !closed[d.AssessmentID] {
+			if needsRereading(&d) && !closed[d.AssessmentID] {
 				out.OutdatedDocuments++
 			}
 			out.Documents++
@@ -499,7 +499,7 @@ func countVectors(
 // EmbeddingStatus returns the progress of embedding the organization's passages.
 func (s *Service) EmbeddingStatus(ctx context.Context, by api.Caller, _ *api.None) (*api.EmbeddingStatus, error) {
 	if s.remote.embedder != nil {
-		s.waitForAcceptance(ctx)
+		s.testRemoteEmbedderOrWait(ctx)
 	}
 	stats, bannedPassages, err := s.stats(ctx, by)
 	if err != nil {

@@ -71,7 +71,7 @@ func assignPassageIDs(previous []api.Chunk, chunks []chunk.Chunk, newID func(sha
 			bySHA[c.SHA256] = same[1:]
 		}
 	}
-	matchEdited(previous, chunks, ids, claimed, claim)
+	matchEditedPassages(previous, chunks, ids, claimed, claim)
 	occurrences := map[string]int{}
 	for i, c := range chunks {
 		for ids[i] == "" { // all earlier occurrences of the hash are in use
@@ -85,10 +85,10 @@ func assignPassageIDs(previous []api.Chunk, chunks []chunk.Chunk, newID func(sha
 	return ids
 }
 
-// matchEdited pairs each new passage that has no ID yet with the unclaimed previous passage that shares the most
+// matchEditedPassages pairs each new passage that has no ID yet with the unclaimed previous passage that shares the most
 // words with it. In a large document, only passages under the same headings are compared. The total work is
 // limited by maxWordComparisons.
-func matchEdited(previous []api.Chunk, chunks []chunk.Chunk, ids []string, claimed []bool, claim func(chunk, of int)) {
+func matchEditedPassages(previous []api.Chunk, chunks []chunk.Chunk, ids []string, claimed []bool, claim func(chunk, of int)) {
 	var fresh []int
 	for i := range chunks {
 		if ids[i] == "" {

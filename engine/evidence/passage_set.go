@@ -70,14 +70,14 @@ func (p *preparedPassages) writeBatch(tx *store.Tx, doc *store.Document, set int
 	})
 }
 
-// stage writes the passages to a new set that no document uses yet. The caller must call activate or release.
-func (s *Service) stage(ctx context.Context, doc *store.Document, p *preparedPassages) error {
+// stagePassages writes the passages to a new set that no document uses yet. The caller must call activate or release.
+func (s *Service) stagePassages(ctx context.Context, doc *store.Document, p *preparedPassages) error {
 	for part := range p.packs {
 		set := p.set
 		err := s.db.Update(ctx, func(tx *store.Tx) error {
 			return tx.WithoutSyncLog(func() (err error) { // the sync log records only that a set becomes current
 				if part == 0 {
-					if set, err = s.newSet(tx, doc, p); err != nil {
+					if set, err = s.newPassageSet(tx, doc, p); err != nil {
 						return err
 					}
 				}
@@ -85,7 +85,7 @@ func (s *Service) stage(ctx context.Context, doc *store.Document, p *preparedPas
 			})
 		})
 		if p.set = set; err != nil {
-			s.release(ctx, p)
+			s.releasePassages(ctx, p)
 			return err
 		}
 	}
@@ -93,9 +93,9 @@ func (s *Service) stage(ctx context.Context, doc *store.Document, p *preparedPas
 	return nil
 }
 
-// newSet returns the number of a new set for p. It lists the set as discarded, but the set isn't deleted before
+// newPassageSet returns the number of a new set for p. It lists the set as discarded, but the set isn't deleted before
 // p is released.
-func (s *Service) newSet(tx *store.Tx, doc *store.Document, p *preparedPassages) (int64, error) {
+func (s *Service) newPassageSet(tx *store.Tx, doc *store.Document, p *preparedPassages) (int64, error) {
 	set, err := tx.NextSequence(passageSetSequence)
 	if err != nil {
 		return 0, err
@@ -106,9 +106,9 @@ func (s *Service) newSet(tx *store.Tx, doc *store.Document, p *preparedPassages)
 	return set, store.DiscardedPassages.Insert(tx, doc.OrganizationID, &row)
 }
 
-// activate makes the prepared passages the document's current ones. If they were not staged, which is allowed
+// activatePassages makes the prepared passages the document's current ones. If they were not staged, which is allowed
 // for up to one batch, it writes them. The caller must save the document's record.
-func (s *Service) activate(tx *store.Tx, doc *store.Document, p *preparedPassages) error {
+func (s *Service) activatePassages(tx *store.Tx, doc *store.Document, p *preparedPassages) error {
 	if p.set == 0 {
 		n, err := store.Chunks.By("position").Count(tx, doc.OrganizationID, doc.AssessmentID, doc.Passages().Key())
 		switch {
@@ -143,16 +143,16 @@ func (s *Service) discardPassages(tx *store.Tx, doc *store.Document) error {
 	return err
 }
 
-// release ends the use of prepared passages. It deletes them if they were not activated; otherwise, it deletes
+// releasePassages ends the use of prepared passages. It deletes them if they were not activated; otherwise, it deletes
 // those that they replaced.
-func (s *Service) release(ctx context.Context, p *preparedPassages) {
+func (s *Service) releasePassages(ctx context.Context, p *preparedPassages) {
 	s.staging.remove(p)
-	s.cleanUp(ctx)
+	s.deleteDiscardedAndLog(ctx)
 }
 
-// cleanUp deletes the passage sets that no document uses. Failures are only logged; the next document or start
+// deleteDiscardedAndLog deletes the passage sets that no document uses. Failures are only logged; the next document or start
 // retries.
-func (s *Service) cleanUp(ctx context.Context) {
+func (s *Service) deleteDiscardedAndLog(ctx context.Context) {
 	if err := s.deleteDiscarded(context.WithoutCancel(ctx)); err != nil {
 		s.log.Warn("deleting passages that are no longer used failed; it is retried later", "error", err)
 	}

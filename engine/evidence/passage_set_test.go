@@ -43,7 +43,7 @@ func TestPassagesAreReplacedWhole(t *testing.T) {
 	activate := func(p *preparedPassages) {
 		t.Helper()
 		err := db.Update(ctx, func(tx *store.Tx) error {
-			if err := s.activate(tx, &doc, p); err != nil {
+			if err := s.activatePassages(tx, &doc, p); err != nil {
 				return err
 			}
 			doc.ChunkCount = len(p.chunks)
@@ -93,7 +93,7 @@ func TestPassagesAreReplacedWhole(t *testing.T) {
 	activate(preparedTexts(t, &doc, "small", 3))
 	check("a small document", "small", 3, 3)
 	large := preparedTexts(t, &doc, "large", 600)
-	if err := s.stage(ctx, &doc, large); err != nil {
+	if err := s.stagePassages(ctx, &doc, large); err != nil {
 		t.Fatal(err)
 	}
 	check("while a large version is written", "small", 3, 603)
@@ -104,17 +104,17 @@ func TestPassagesAreReplacedWhole(t *testing.T) {
 	check("after a crash", "small", 3, 3)
 	ending, end := context.WithCancel(ctx)
 	db.ObserveUpdates(func(time.Duration) { end() })
-	if err := s.stage(ending, &doc, preparedTexts(t, &doc, "large", 600)); !errors.Is(err, context.Canceled) {
+	if err := s.stagePassages(ending, &doc, preparedTexts(t, &doc, "large", 600)); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	check("after the time was over between two batches", "small", 3, 3)
 	large = preparedTexts(t, &doc, "large", 600)
-	if err := s.stage(ctx, &doc, large); err != nil {
+	if err := s.stagePassages(ctx, &doc, large); err != nil {
 		t.Fatal(err)
 	}
 	activate(large)
 	check("a large document", "large", 600, 603)
-	s.release(ctx, large)
+	s.releasePassages(ctx, large)
 	check("and nothing else", "large", 600, 600)
 	activate(preparedTexts(t, &doc, "short", 5))
 	check("a small version of it", "short", 5, 605)

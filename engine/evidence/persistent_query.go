@@ -67,7 +67,7 @@ func (x *PersistentQuery) PassageAt(slot int) (api.Chunk, api.Document) {
 }
 
 func (x *PersistentQuery) addOrReplaceDocument(d api.Document, chunks []api.Chunk, passages []search.Passage) error {
-	slots, err := x.Put(d.ID, passages...)
+	slots, err := x.ReplaceDocument(d.ID, passages...)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (x *PersistentQuery) removeDocument(document string) error {
 	delete(x.documents, document)
 	delete(x.records, document)
 	delete(x.slots, document)
-	_, err := x.Put(document)
+	_, err := x.ReplaceDocument(document)
 	return err
 }
 

@@ -80,7 +80,7 @@ func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessm
 		setLanguages(&d, out.passages[id])
 		p, err := preparePassages(&d, chunks[id], vectors)
 		if err == nil {
-			err = s.stage(ctx, &d, p)
+			err = s.stagePassages(ctx, &d, p)
 		}
 		if err == nil {
 			err = out.index.Put(out.passages[id]...)
@@ -106,8 +106,8 @@ func (s *Service) FinishReembedding(ctx context.Context, by api.Caller, r *Reemb
 			s.staging.remove(p)
 		}
 	}
-	s.cleanUp(ctx)
-	s.updateDuplicates(context.WithoutCancel(ctx), by.OrganizationID, r.assessmentID) // marks set after the copy are lost
+	s.deleteDiscardedAndLog(ctx)
+	s.markDuplicatesIfIdleAndLog(context.WithoutCancel(ctx), by.OrganizationID, r.assessmentID) // marks set after the copy are lost
 }
 
 // storedPassages returns an assessment's passages by document, with their vectors.
@@ -149,7 +149,7 @@ func (s *Service) SaveReembedding(tx *store.Tx, by api.Caller, r *Reembedding) e
 			continue
 		}
 		if d.Embedder = r.embedderName; p.set != 0 {
-			if err := s.activate(tx, &d, p); err != nil {
+			if err := s.activatePassages(tx, &d, p); err != nil {
 				return err
 			}
 		}

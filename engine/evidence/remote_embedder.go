@@ -104,7 +104,7 @@ func (s *Service) refreshRemoteVectors(ctx context.Context) error {
 	if err := s.deleteRemoteVectors(ctx, func(v *store.Vector) bool { return v.Embedder != s.remote.embedder.Name() }); err != nil {
 		return err
 	}
-	if err := s.acceptRemoteEmbedder(ctx); err != nil {
+	if err := s.testRemoteEmbedderIfNeeded(ctx); err != nil {
 		return err
 	}
 	s.remote.setError(nil)
@@ -276,7 +276,7 @@ func (s *Service) prepareRemoteQuery(
 	org, assessment string,
 	builtin *embed.Model,
 	question string,
-) (preparedQuery, bool, error) {
+) (query preparedQuery, isPrepared bool, _ error) {
 	o := s.remote
 	if o.embedder == nil || o.lastError() != nil {
 		return preparedQuery{}, false, nil
@@ -298,7 +298,7 @@ func (s *Service) prepareRemoteQuery(
 	limited, cancel := context.WithTimeout(ctx, remoteQueryTimeout)
 	defer cancel()
 	var vectors [][]float32
-	if err = s.acceptRemoteEmbedder(limited); err == nil {
+	if err = s.testRemoteEmbedderIfNeeded(limited); err == nil {
 		vectors, err = o.embedder.Embed(limited, []string{question})
 	}
 	if err != nil {

@@ -55,7 +55,7 @@ func (s *Service) createKey(ctx context.Context, by api.Caller, body api.APIKeyB
 	if hasPassed(body.ExpiresAt, s.clock()) {
 		return nil, api.Invalid("expires_at", "the expiry date is in the past")
 	}
-	if err := checkScopes(by, scopes); err != nil {
+	if err := requireOwnScopes(by, scopes); err != nil {
 		return nil, err
 	}
 	var out *api.NewAPIKey
@@ -66,8 +66,8 @@ func (s *Service) createKey(ctx context.Context, by api.Caller, body api.APIKeyB
 	return out, err
 }
 
-// checkScopes returns an error for scopes beyond the caller's own.
-func checkScopes(by api.Caller, scopes []string) error {
+// requireOwnScopes returns an error for scopes beyond the caller's own.
+func requireOwnScopes(by api.Caller, scopes []string) error {
 	for _, scope := range scopes {
 		// "*" follows the user's permissions; a scope given by name must be the caller's.
 		if p := api.Permission(scope); scope != api.AnyScope && !by.May(p) &&
@@ -108,9 +108,9 @@ func insertKey(tx *store.Tx, by api.Caller, ownerID string, body api.APIKeyBody)
 	return &api.NewAPIKey{APIKey: key.APIKey, Key: api.APIKeyPrefix + secret}, err
 }
 
-// revocableKey returns a key that the caller may revoke: one of their own, or any key if the caller is an
+// getRevocableKey returns a key that the caller may revoke: one of their own, or any key if the caller is an
 // owner.
-func revocableKey(tx *store.Tx, by api.Caller, id string) (store.APIKey, error) {
+func getRevocableKey(tx *store.Tx, by api.Caller, id string) (store.APIKey, error) {
 	key, err := store.APIKeys.Get(tx, by.OrganizationID, id)
 	if err != nil {
 		return key, store.ToNotFound(err, "API key", id)
@@ -124,7 +124,7 @@ func revocableKey(tx *store.Tx, by api.Caller, id string) (store.APIKey, error) 
 // RevokeAPIKey revokes a key immediately. Repeating it changes nothing.
 func (s *Service) RevokeAPIKey(ctx context.Context, by api.Caller, in *api.APIKeyInput) (*api.None, error) {
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		key, err := revocableKey(tx, by, in.KeyID)
+		key, err := getRevocableKey(tx, by, in.KeyID)
 		if err != nil || key.RevokedAt != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ func (s *Service) RotateAPIKey(ctx context.Context, by api.Caller, in *api.Rotat
 	}
 	var out *api.NewAPIKey
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		key, err := revocableKey(tx, by, in.KeyID)
+		key, err := getRevocableKey(tx, by, in.KeyID)
 		if err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func (s *Service) RotateAPIKey(ctx context.Context, by api.Caller, in *api.Rotat
 			return api.Conflict("the key %q is revoked; create a new one", key.Name)
 		}
 		if by.Scopes != nil { // the owner may have fewer permissions by now, which limits the key anyway
-			if err := checkScopes(by, key.Scopes); err != nil {
+			if err := requireOwnScopes(by, key.Scopes); err != nil {
 				return err
 			}
 		}

@@ -178,7 +178,7 @@ func (s *Service) extendSession(ctx context.Context, secretHash string) (have st
 }
 
 // RenewedUntil returns the new expiry of the session and true if this request extended it.
-func (p Principal) RenewedUntil() (time.Time, bool) {
+func (p Principal) RenewedUntil() (expiry time.Time, wasRenewed bool) {
 	if !p.extended {
 		return time.Time{}, false
 	}

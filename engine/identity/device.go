@@ -27,10 +27,10 @@ func (s *Service) addDeviceToken(u *api.SignedInUser) {
 	}
 }
 
-// knownDevice returns the ID of the browser that a token was given to, or "" if the token is invalid, has
+// recognizeDevice returns the ID of the browser that a token was given to, or "" if the token is invalid, has
 // expired or belongs to another account. The token is decrypted even if there is no such account, so that
 // the response time does not reveal that.
-func (s *Service) knownDevice(token, userID string) string {
+func (s *Service) recognizeDevice(token, userID string) string {
 	if token == "" {
 		return ""
 	}

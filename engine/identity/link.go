@@ -199,7 +199,7 @@ func activateMembership(tx *store.Tx, l store.OneTimeLink, by api.Caller) error 
 
 // checkPassword checks the password of a user who has one.
 func (s *Service) checkPassword(ctx context.Context, user api.User, hash, password string, by api.Caller) error {
-	from := guesser{account: user.Email, address: by.Address, device: s.knownDevice(by.DeviceToken, user.ID)}
+	from := guesser{account: user.Email, address: by.Address, device: s.recognizeDevice(by.DeviceToken, user.ID)}
 	right, err := s.verifyPassword(ctx, from, password, hash)
 	if err != nil || right {
 		return err

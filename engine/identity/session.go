@@ -37,7 +37,7 @@ func (s *Service) SignIn(ctx context.Context, by api.Caller, in *api.SignInInput
 	if user.Status != statusActive {
 		password.Hash = "" // no password matches
 	}
-	from := guesser{account: email, address: by.Address, device: s.knownDevice(by.DeviceToken, user.ID)}
+	from := guesser{account: email, address: by.Address, device: s.recognizeDevice(by.DeviceToken, user.ID)}
 	right, err := s.verifyPassword(ctx, from, in.Body.Password, password.Hash)
 	if err != nil {
 		return nil, err

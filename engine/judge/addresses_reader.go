@@ -60,14 +60,14 @@ func AddressesReader(p Passage) bool {
 }
 
 func addressesReader(s string) bool {
-	plain := asModelReads(s)
+	plain := toPlainLetters(s)
 	return modelAddressPattern.MatchString(plain) || disguisedPattern.MatchString(plain) ||
 		slices.ContainsFunc(text.Analyze(plain, 0).Sentences, func(s text.Sentence) bool { return s.Instruction })
 }
 
-// asModelReads returns a text in plain letters: without invisible characters, and with compatibility forms, such as full-width
-// and mathematical letters, replaced.
-func asModelReads(s string) string {
+// toPlainLetters returns a text in plain letters: without invisible characters, and with compatibility forms, such as
+// full-width and mathematical letters, replaced.
+func toPlainLetters(s string) string {
 	return norm.NFKC.String(strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector) && !unicode.IsSpace(r) {
 			return -1

@@ -51,7 +51,7 @@ func (w controlStatements) prepareStatements(c api.Control) []*preparedStatement
 	names := newAnchorGroups(criteria.ControlAnchors(c.Code))
 	for i, statement := range w.statements {
 		out[i] = newPreparedStatement(statement, topic)
-		out[i].question = w.question(c, statement)
+		out[i].question = w.readingStatement(c, statement)
 		if says, ours := criteria.CriterionAnchors(c.Code, statement); ours || w.hasOwnCriteria {
 			out[i].controlAnchors, out[i].statementAnchors = names, newAnchorGroups(says)
 			out[i].wording = text.NewWording(criteria.CriterionWording(c.Code, statement))

@@ -28,7 +28,7 @@ func traitPhrase(name string) string {
 // Deprecated controls don't apply. Otherwise, a control, or its part that concerns premises, is excluded only
 // because a user set a trait to "false". If a trait is unknown or was only detected in documents, the control
 // stays included, and the reason says so.
-func DetermineApplicability(c api.Control, traits map[string]api.Trait) (api.Applicability, string) {
+func DetermineApplicability(c api.Control, traits map[string]api.Trait) (applicability api.Applicability, reason string) {
 	if c.IsDeprecated {
 		return api.NotApplicable, "The catalog marks this control as deprecated."
 	}

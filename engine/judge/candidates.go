@@ -20,13 +20,13 @@ func ReaderStatements(c api.Control) []reading.Statement {
 	w := newControlStatements(c)
 	out := make([]reading.Statement, len(w.statements))
 	for i, st := range w.statements {
-		out[i] = w.question(c, st)
+		out[i] = w.readingStatement(c, st)
 	}
 	return out
 }
 
-// question returns a statement of a control as a reader sees it.
-func (w controlStatements) question(c api.Control, statement string) reading.Statement {
+// readingStatement returns a statement of a control as a reader sees it.
+func (w controlStatements) readingStatement(c api.Control, statement string) reading.Statement {
 	return reading.Statement{ControlCode: c.Code, Topic: w.topic, Text: statement}
 }
 

@@ -9,11 +9,11 @@ import (
 // Categories lists the document categories that GuessCategory returns.
 var Categories = append(
 	[]string{"policy", "procedure", "standard", "plan", "register", "record", "log", "report", "contract", "template", "other"},
-	otherKinds()...,
+	uninformativeCategories()...,
 )
 
-// otherKinds returns the categories of documents that show little or nothing of what the organization does.
-func otherKinds() (out []string) {
+// uninformativeCategories returns the categories of documents that show little or nothing of what the organization does.
+func uninformativeCategories() (out []string) {
 	for _, k := range documentKinds {
 		if k.limit != showsAll {
 			out = append(out, k.category)

@@ -47,7 +47,11 @@ var verdictOfLabel = map[reading.Label]string{
 }
 
 // readPassages reads passages for a statement with the session's reader.
-func (s *Session) readPassages(ctx context.Context, d *preparedStatement, hits []retrievedPassage) ([]reading.Reading, int, error) {
+func (s *Session) readPassages(
+	ctx context.Context,
+	d *preparedStatement,
+	hits []retrievedPassage,
+) (readings []reading.Reading, invalid int, _ error) {
 	passages := make([]reading.Passage, len(hits))
 	for i, h := range hits {
 		passages[i] = h.Passage.ForReader()
@@ -82,7 +86,7 @@ func (s *Session) concludeStatement(d *preparedStatement, hits []retrievedPassag
 		}
 		v := passageVerdict{
 			verdict: verdict, coverage: probability(r, r.Label), passage: hits[i].analyzedPassage,
-			quote: reading.Quote(hits[i].ForReader().Bounded().Text, r.Words),
+			quote: reading.FindQuote(hits[i].ForReader().Bounded().Text, r.Words),
 		}
 		if limit := cmp.Or(s.staleReason(v.passage, &text.Sentence{}), v.passage.documentLimitation()); limit != "" && verdict == VerdictCovered {
 			v.verdict, v.reason = VerdictPartial, limit
@@ -98,7 +102,7 @@ func (s *Session) concludeStatement(d *preparedStatement, hits []retrievedPassag
 	case f.verdict == VerdictMissing:
 		f.score = RoundToThousandths(silence)
 	}
-	f.setOperation(s)
+	f.setShownInOperation(s)
 	return f
 }
 
@@ -141,16 +145,16 @@ func (f *statementVerdict) decideByReadings(verdicts []passageVerdict) {
 	f.selectQuotes(verdicts)
 }
 
-// setOperation records whether a recent record supports the statement.
-func (f *statementVerdict) setOperation(s *Session) {
+// setShownInOperation records whether a recent record supports the statement.
+func (f *statementVerdict) setShownInOperation(s *Session) {
 	for _, r := range f.quoted {
 		supports := r.verdict == VerdictCovered || r.verdict == VerdictPartial
 		f.hasOperation = f.hasOperation || supports && r.passage.isRecord() && s.isRecentOrUndated(r.passage, &text.Sentence{})
 	}
 }
 
-// concludeReadings concludes the verdict on a control from those on its statements.
-func concludeReadings(source api.StatementSource, verdicts []statementVerdict) Judgement {
+// concludeControlFromReadings concludes the verdict on a control from those on its statements.
+func concludeControlFromReadings(source api.StatementSource, verdicts []statementVerdict) Judgement {
 	j := Judgement{StatementsFrom: source}
 	n := make(map[string]int)
 	certainty := 0.0

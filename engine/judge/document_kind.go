@@ -204,8 +204,8 @@ var ownDocumentPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:polic(?:y|ies)|procedures?|handbook|charter|directive|register|inventory|minutes|log|plan|audit report|risk assessment|runbook|playbook|guidelines?|rules)\b`,
 )
 
-// limitOf returns what passages of a document category can show.
-func limitOf(category string) kindLimit {
+// limitOfCategory returns what passages of a document category can show.
+func limitOfCategory(category string) kindLimit {
 	if i := slices.IndexFunc(documentKinds, func(k documentKind) bool { return k.category == strings.ToLower(category) }); i >= 0 {
 		return documentKinds[i].limit
 	}
@@ -214,7 +214,7 @@ func limitOf(category string) kindLimit {
 
 // silenceReason returns why a passage can show nothing about a statement, whatever it says, or "".
 func (c *analyzedPassage) silenceReason(d *preparedStatement) string {
-	limit := limitOf(c.category)
+	limit := limitOfCategory(c.category)
 	switch _, outside := c.disclaimer(); {
 	case limit == showsNothing, limit == showsTraining && !d.mentions("train") && !d.mentions("aware"):
 		return fmt.Sprintf("%s is of a kind that shows nothing of what the organization does: %s", c.documentName(), c.category)

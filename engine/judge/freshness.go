@@ -156,10 +156,10 @@ func (f *documentStatus) addPassage(p Passage) {
 		}
 	}
 	section := strings.Join(p.HeadingPath, "\n")
-	if p.Locator.LineStart > 0 && text.Disowns(p.Text) {
+	if p.Locator.LineStart > 0 && text.DisclaimsFollowingText(p.Text) {
 		f.disclaimers = append(f.disclaimers, sectionDisclaimer{section: section, line: p.Locator.LineStart, outside: true})
 	}
-	if outside, undone := text.OpenList(p.Text); p.Locator.LineStart > 0 && (outside || undone) {
+	if outside, undone := text.ReadOpenList(p.Text); p.Locator.LineStart > 0 && (outside || undone) {
 		f.disclaimers = append(f.disclaimers, sectionDisclaimer{section: section, line: p.Locator.LineStart, list: true, outside: outside})
 	}
 	const brackets = "[<{$"

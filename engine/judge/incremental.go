@@ -162,7 +162,7 @@ func (l *IncrementalEvaluator) Evaluate(ctx context.Context, code string) (Judge
 	}
 	if l.options.Reader != nil {
 		if !same {
-			d.judgement = concludeReadings(b.statementTexts.source, all)
+			d.judgement = concludeControlFromReadings(b.statementTexts.source, all)
 		}
 		d.done = true
 		return d.judgement, nil

@@ -146,7 +146,7 @@ func (s *Session) loadOrAnalyzePassage(ctx context.Context, p Passage) (*passage
 func (s *Session) analyzePassage(p Passage) *passageAnalysis {
 	c := &passageAnalysis{Analysis: text.Analyze(p.Text, s.currentYear), category: p.Category}
 	for _, heading := range p.HeadingPath {
-		outside, undone := text.DisclaimingHeading(heading)
+		outside, undone := text.ReadDisclaimingHeading(heading)
 		if outside {
 			c.Sentences = nil
 		}

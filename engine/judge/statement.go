@@ -110,7 +110,7 @@ func objectivesUnlessInDescription(c api.Control) []string {
 // criteria for its code are used only if its texts or question share a concept with the criteria's topic, its
 // title shares one with the criteria, or its description shares two. The code alone proves nothing, because
 // catalog versions reassign codes. A control described in plain words is taken literally.
-func matchingOwnCriteria(c api.Control) (criteria.Entry, bool) {
+func matchingOwnCriteria(c api.Control) (entry criteria.Entry, found bool) {
 	e, ok := criteria.Lookup(c.Code)
 	if !ok || !frameworkStylePattern.MatchString(c.Description) {
 		return criteria.Entry{}, false

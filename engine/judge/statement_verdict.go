@@ -56,7 +56,7 @@ func (s *Session) Evaluate(ctx context.Context, c api.Control) (Judgement, error
 		all = append(all, f)
 	}
 	if s.options.Reader != nil {
-		return concludeReadings(w.source, all), nil
+		return concludeControlFromReadings(w.source, all), nil
 	}
 	no, plan, err := s.judgeWholeControl(ctx, c, w)
 	if err != nil {

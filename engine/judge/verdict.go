@@ -195,7 +195,7 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 		}
 	}
 	if !d.isProhibition() && relevant && m.confirmsAbsence(false) &&
-		(inFailureTable && r.coverage >= coverFailing || r.coverage >= coverDenied && c.RecordsFailure(i, c.isRecord())) {
+		(inFailureTable && r.coverage >= coverFailing || r.coverage >= coverDenied && c.DescribesUnremediedFailure(i, c.isRecord())) {
 		r.recordsFailure, r.inFailureTable = true, inFailureTable
 		return decideAs(VerdictPartial, "A record shows that it failed.")
 	}
@@ -412,7 +412,7 @@ func (c *analyzedPassage) documentLimitation() string {
 	if c.status.sampleWords != "" {
 		return fmt.Sprintf("The document is an example that hasn't been adapted: %q.", c.status.sampleWords)
 	}
-	if limitOf(c.category) != showsAll {
+	if limitOfCategory(c.category) != showsAll {
 		return fmt.Sprintf("The document is of a kind that shows a part at most: %s.", c.category)
 	}
 	if name := c.nameIfMarketing(); name != "" {
@@ -467,7 +467,7 @@ var preambleWordPattern = lazyregexp.NewPrefiltered(
 
 // deniesMatch reports whether sentence i of c denies the concepts that it has in common with the statement. It
 // also returns a suffix for the reason, which may be empty.
-func deniesMatch(d *preparedStatement, c *analyzedPassage, i int, m match) (string, bool) {
+func deniesMatch(d *preparedStatement, c *analyzedPassage, i int, m match) (reasonSuffix string, denies bool) {
 	cur := &c.Sentences[i]
 	if cur.DeniedForPeople != 0 && cur.DeniedForPeople == cur.Denied && d.isAboutRestriction() {
 		return "", false // "nobody has standing access" doesn't deny a restriction

@@ -135,7 +135,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateWebho
 			URL: address, Events: events, Description: strings.TrimSpace(in.Body.Description), Enabled: in.Body.Enabled == nil || *in.Body.Enabled,
 		}}
 		out.Webhook = w.Webhook
-		return errors.Join(store.Webhooks.Insert(tx, by.OrganizationID, &w), auditChange(tx, by, "webhook.created", &w))
+		return errors.Join(store.Webhooks.Insert(tx, by.OrganizationID, &w), recordChangeInAudit(tx, by, "webhook.created", &w))
 	})
 	if err != nil {
 		return nil, err
@@ -143,9 +143,9 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateWebho
 	return out, nil
 }
 
-// auditChange writes an audit record of a change. Of the URL, it records only the host, which contains
+// recordChangeInAudit writes an audit record of a change. Of the URL, it records only the host, which contains
 // no secret.
-func auditChange(tx *store.Tx, by api.Caller, action string, w *store.Webhook) error {
+func recordChangeInAudit(tx *store.Tx, by api.Caller, action string, w *store.Webhook) error {
 	return audit.Append(tx, by, audit.Entry{
 		Action: action, ResourceType: "webhook", ResourceID: w.ID,
 		Changes: map[string]any{"host": urlHost(w.URL), "events": w.Events, "enabled": w.Enabled},
@@ -203,7 +203,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateWebho
 			w.Enabled, w.FailedInRow = *in.Body.Enabled, 0
 		}
 		w.UpdatedAt = tx.Now()
-		return errors.Join(store.Webhooks.Update(tx, by.OrganizationID, &w), auditChange(tx, by, "webhook.updated", &w))
+		return errors.Join(store.Webhooks.Update(tx, by.OrganizationID, &w), recordChangeInAudit(tx, by, "webhook.updated", &w))
 	})
 	return &w.Webhook, err
 }
@@ -218,7 +218,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.WebhookInpu
 		return errors.Join(
 			delivery.DeleteReceiverDeliveries(tx, by.OrganizationID, w.ID),
 			store.Webhooks.Delete(tx, by.OrganizationID, w.ID),
-			auditChange(tx, by, "webhook.deleted", &w),
+			recordChangeInAudit(tx, by, "webhook.deleted", &w),
 		)
 	})
 }
@@ -240,7 +240,7 @@ func (s *Service) RotateSecret(ctx context.Context, by api.Caller, in *api.Webho
 		until := tx.Now().Add(secretOverlap)
 		w.PreviousSealed, w.PreviousUntil, w.Sealed, w.UpdatedAt = w.Sealed, &until, sealed, tx.Now()
 		out.Webhook = w.Webhook
-		return errors.Join(store.Webhooks.Update(tx, by.OrganizationID, &w), auditChange(tx, by, "webhook.rotated", &w))
+		return errors.Join(store.Webhooks.Update(tx, by.OrganizationID, &w), recordChangeInAudit(tx, by, "webhook.rotated", &w))
 	})
 	if err != nil {
 		return nil, err
@@ -275,13 +275,13 @@ func (s *Service) Test(ctx context.Context, by api.Caller, in *api.WebhookInput)
 			return err
 		}
 		d.SingleAttempt = true
-		return errors.Join(store.Deliveries.Insert(tx, by.OrganizationID, &d), auditChange(tx, by, "webhook.tested", &w))
+		return errors.Join(store.Deliveries.Insert(tx, by.OrganizationID, &d), recordChangeInAudit(tx, by, "webhook.tested", &w))
 	})
 	return &d.Delivery, err
 }
 
-// ListDeliveries lists the deliveries of a webhook, newest first.
-func (s *Service) ListDeliveries(ctx context.Context, by api.Caller, in *api.DeliveriesInput) (*api.List[api.Delivery], error) {
+// ListWebhookDeliveries lists the deliveries of a webhook, newest first.
+func (s *Service) ListWebhookDeliveries(ctx context.Context, by api.Caller, in *api.DeliveriesInput) (*api.List[api.Delivery], error) {
 	if _, err := s.Get(ctx, by, &in.WebhookInput); err != nil {
 		return nil, err
 	}
@@ -299,7 +299,7 @@ func (s *Service) Redeliver(ctx context.Context, by api.Caller, in *api.Delivery
 		if d, err = delivery.Requeue(tx, by.OrganizationID, w.ID, in.DeliveryID); err != nil {
 			return err
 		}
-		return auditChange(tx, by, "webhook.redelivered", &w)
+		return recordChangeInAudit(tx, by, "webhook.redelivered", &w)
 	})
 	return &d.Delivery, err
 }

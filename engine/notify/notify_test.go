@@ -137,7 +137,7 @@ func (h *fixture) round() {
 
 func (h *fixture) deliveries(id string) []api.Delivery {
 	h.t.Helper()
-	l, err := h.ListDeliveries(h.t.Context(), h.by, &api.DeliveriesInput{WebhookInput: api.WebhookInput{WebhookID: id}})
+	l, err := h.ListWebhookDeliveries(h.t.Context(), h.by, &api.DeliveriesInput{WebhookInput: api.WebhookInput{WebhookID: id}})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -442,7 +442,7 @@ func TestTenants(t *testing.T) {
 	_, e2 := h.RotateSecret(t.Context(), stranger, &id)
 	_, e3 := h.Delete(t.Context(), stranger, &id)
 	_, e4 := h.Test(t.Context(), stranger, &id)
-	_, e5 := h.ListDeliveries(t.Context(), stranger, &api.DeliveriesInput{WebhookInput: id})
+	_, e5 := h.ListWebhookDeliveries(t.Context(), stranger, &api.DeliveriesInput{WebhookInput: id})
 	_, e6 := h.Update(t.Context(), stranger, &api.UpdateWebhookInput{WebhookInput: id})
 	for i, err := range []error{e1, e2, e3, e4, e5, e6} {
 		if !api.IsCode(err, api.CodeNotFound) {

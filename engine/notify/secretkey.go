@@ -24,7 +24,7 @@ func (s *Service) GetSecretKey(ctx context.Context, _ api.Caller, _ *api.None) (
 	out := &api.SecretKey{Location: place, KeyID: ids[0], OldKeyIDs: ids[1:], Unreadable: []string{}}
 	return out, s.DB.View(ctx, func(tx *store.Tx) error {
 		out.Encrypted, out.EncryptedOld, out.Unreadable = 0, 0, []string{}
-		return s.forEachSealed(tx, func(what string, sealed *[]byte) error {
+		return s.forEachSealedSecret(tx, func(what string, sealed *[]byte) error {
 			_, old, err := s.Box.Reseal(*sealed)
 			switch {
 			case errors.Is(err, secretbox.ErrUnknownKey):
@@ -45,7 +45,7 @@ func (s *Service) GetSecretKey(ctx context.Context, _ api.Caller, _ *api.None) (
 func (s *Service) CheckSecrets(ctx context.Context) (n int, unreadable []string, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		n, unreadable = 0, nil
-		return s.forEachSealed(tx, func(what string, sealed *[]byte) error {
+		return s.forEachSealedSecret(tx, func(what string, sealed *[]byte) error {
 			n++
 			_, err := s.Box.Open(*sealed)
 			if errors.Is(err, secretbox.ErrUnknownKey) {
@@ -147,7 +147,7 @@ func (s *Service) resealOneBatch(ctx context.Context) (hasMore bool, err error) 
 			done++
 			return nil
 		}
-		err := s.forEachSealed(tx, again, func(record any) error {
+		err := s.forEachSealedSecret(tx, again, func(record any) error {
 			if done == 0 {
 				return nil
 			}
@@ -196,10 +196,14 @@ func (s *Service) resealOneBatch(ctx context.Context) (hasMore bool, err error) 
 	return hasMore, err
 }
 
-// forEachSealed calls visit for each encrypted secret, and then recordDone with the record that contains
+// forEachSealedSecret calls visit for each encrypted secret, and then recordDone with the record that contains
 // it. It must cover every table with encrypted secrets; otherwise, those secrets are lost with the old
 // key.
-func (s *Service) forEachSealed(tx *store.Tx, visit func(what string, sealed *[]byte) error, recordDone func(record any) error) error {
+func (s *Service) forEachSealedSecret(
+	tx *store.Tx,
+	visit func(what string, sealed *[]byte) error,
+	recordDone func(record any) error,
+) error {
 	if recordDone == nil {
 		recordDone = func(any) error { return nil }
 	}

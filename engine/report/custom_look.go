@@ -76,7 +76,7 @@ func decodeOfficeLayout(text string) ([]byte, error) {
 	if len(file) > api.MaxOfficeLayoutBytes {
 		return nil, api.Invalid(
 			"layout", "the layout is too large (%s; the maximum is %s); make its pictures smaller",
-			wording.ByteSize(int64(len(file))), wording.ByteSize(api.MaxOfficeLayoutBytes),
+			wording.FormatByteSize(int64(len(file))), wording.FormatByteSize(api.MaxOfficeLayoutBytes),
 		)
 	}
 	return file, nil

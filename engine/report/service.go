@@ -169,11 +169,11 @@ func (s *Service) renderAndStoreReport(
 		return nil, err
 	}
 	if b.Template == content.TemplateClient && b.Compare == "" {
-		if b.Compare, err = s.findEarlier(ctx, by, &src.Assessment); err != nil {
+		if b.Compare, err = s.findEarlierAssessment(ctx, by, &src.Assessment); err != nil {
 			return nil, err
 		}
 	}
-	if err := s.addEarlier(ctx, by, src, b); err != nil {
+	if err := s.addEarlierAssessment(ctx, by, src, b); err != nil {
 		return nil, err
 	}
 	var buf bytes.Buffer
@@ -230,9 +230,9 @@ func (s *Service) renderAndStoreReport(
 	return &out, err
 }
 
-// findEarlier returns the ID of the newest assessment of the same client, against the same frameworks and catalog, that is
-// older than a, or "" if there is none.
-func (s *Service) findEarlier(ctx context.Context, by api.Caller, a *api.Assessment) (id string, err error) {
+// findEarlierAssessment returns the ID of the newest assessment of the same client, against the same frameworks and
+// catalog, that is older than a, or "" if there is none.
+func (s *Service) findEarlierAssessment(ctx context.Context, by api.Caller, a *api.Assessment) (id string, err error) {
 	if a.ClientName == "" {
 		return "", nil
 	}
@@ -253,9 +253,9 @@ func (s *Service) findEarlier(ctx context.Context, by api.Caller, a *api.Assessm
 	return id, err
 }
 
-// addEarlier adds the assessment that a request compares with to src. It returns an error if the template supports neither
-// a comparison nor appendices, but the request asks for them.
-func (s *Service) addEarlier(ctx context.Context, by api.Caller, src *content.Source, b api.ReportBody) error {
+// addEarlierAssessment adds the assessment that a request compares with to src. It returns an error if the template
+// supports neither a comparison nor appendices, but the request asks for them.
+func (s *Service) addEarlierAssessment(ctx context.Context, by api.Caller, src *content.Source, b api.ReportBody) error {
 	if b.WithAppendices && b.Template != content.TemplateClient {
 		return api.Invalid("with_appendices", "only a report with the template client has appendices, not %s", b.Template)
 	}

@@ -118,7 +118,7 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	}
 	if r.ComparedWith != "" {
 		compared := api.ReportBody{Template: r.Template, ReportAppearance: api.ReportAppearance{Compare: r.ComparedWith}}
-		if err := s.addEarlier(ctx, by, src, compared); err != nil && !api.IsCode(err, api.CodeNotFound) {
+		if err := s.addEarlierAssessment(ctx, by, src, compared); err != nil && !api.IsCode(err, api.CodeNotFound) {
 			return nil, err
 		}
 	}

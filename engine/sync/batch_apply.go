@@ -216,7 +216,7 @@ func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) erro
 	case l.Op == opDelete && !exists:
 		return nil
 	case !exists:
-		return r.recordConflict(tx, r.newDeletionConflict(t, l, l.Record), false)
+		return r.recordConflict(tx, r.newEditDeletionConflict(t, l, l.Record), false)
 	case l.Op == opDelete:
 		return r.deleteDocument(tx, t, l, &old)
 	}
@@ -234,7 +234,7 @@ func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) erro
 			conflict := &api.SyncConflict{
 				Kind: api.ConflictField, Table: t.name, RecordID: old.ID, Label: old.Filename, Field: "sha256",
 				Message: old.Filename + " was replaced by two people with different files",
-				Base:    conflictSide(c.From),
+				Base:    newConflictSide(c.From),
 				Remote:  r.remoteSide(tx, t, l.Key, "sha256", f["sha256"], old.UpdatedAt),
 				Clone:   r.cloneSide(l, c.To),
 			}
@@ -334,7 +334,7 @@ func (r *batchApplier) deleteDocument(tx *store.Tx, t *table, l *changeLine, old
 		return err
 	}
 	if stringFromJSON(l.Record["sha256"]) != old.SHA256 {
-		c := r.newDeletionConflict(t, l, nil)
+		c := r.newEditDeletionConflict(t, l, nil)
 		c.Label, c.Remote = old.Filename, r.remoteSide(tx, t, l.Key, "sha256", f["sha256"], old.UpdatedAt)
 		c.Message = old.Filename + " was deleted offline but replaced here"
 		return r.recordConflict(tx, c, false)
@@ -426,7 +426,7 @@ func (r *batchApplier) applyVersion(tx *store.Tx, t *table, l *changeLine, chang
 	}
 	return r.recordConflict(tx, &api.SyncConflict{
 		Kind: api.ConflictVersion, Table: t.name, RecordID: id, Label: t.gate.Title(), Field: "version_number",
-		Base: conflictSide(nil), Remote: conflictSide(nil), Clone: r.cloneSide(l, l.Record["version_number"]),
+		Base: newConflictSide(nil), Remote: newConflictSide(nil), Clone: r.cloneSide(l, l.Record["version_number"]),
 		Message: fmt.Sprintf(
 			"a version of the %s was created both here and offline; the offline version is now the latest, the other is kept as the previous one",
 			t.gate.Title(),
@@ -456,15 +456,15 @@ func (r *batchApplier) applyItem(tx *store.Tx, t *table, l *changeLine, changedV
 		if err != nil || c == nil {
 			return err
 		}
-		conflict := r.newDeletionConflict(t, l, nil)
-		conflict.RecordID, conflict.Label, conflict.Field, conflict.Base = c.RecordID, c.Label, c.Field, conflictSide(c.Base)
+		conflict := r.newEditDeletionConflict(t, l, nil)
+		conflict.RecordID, conflict.Label, conflict.Field, conflict.Base = c.RecordID, c.Label, c.Field, newConflictSide(c.Base)
 		conflict.Remote = r.remoteSide(tx, t, l.Key, c.Field, c.Here, time.Time{})
 		conflict.Message = c.Label + " was deleted offline but changed here"
 		return r.recordConflict(tx, conflict, false)
 	}
 	conflicts, err := assessment.Synced(t.gate).ApplyChanges(tx, r.by, r.batch.AssessmentID, recordIDFromKey(l.Key), l.Fields)
 	if api.IsCode(err, api.CodeNotFound) {
-		c := r.newDeletionConflict(t, l, nil)
+		c := r.newEditDeletionConflict(t, l, nil)
 		b, failed := json.Marshal(l.Fields)
 		c.Clone = r.cloneSide(l, b)
 		return errors.Join(failed, r.recordConflict(tx, c, false))
@@ -529,15 +529,15 @@ func (r *batchApplier) applyAction(tx *store.Tx, l *changeLine) error {
 	return err
 }
 
-// recordRefusal stores a rejected change as a conflict, with the reason.
-func (r *batchApplier) recordRefusal(tx *store.Tx, l *changeLine, reason *api.Error) error {
+// storeRefusedChange stores a rejected change as a conflict, with the reason.
+func (r *batchApplier) storeRefusedChange(tx *store.Tx, l *changeLine, reason *api.Error) error {
 	c := &api.SyncConflict{
 		Kind:     api.ConflictRefused,
 		Table:    l.Table,
 		RecordID: recordIDFromKey(l.Key),
 		Message:  reason.Message,
-		Base:     conflictSide(nil),
-		Remote:   conflictSide(nil),
+		Base:     newConflictSide(nil),
+		Remote:   newConflictSide(nil),
 	}
 	whole := false
 	switch l.Op {
@@ -610,7 +610,7 @@ func (r *batchApplier) saveVoidApproval(tx *store.Tx, l *changeLine, reason stri
 	}, reason)
 }
 
-func conflictSide(v json.RawMessage) api.SyncSide {
+func newConflictSide(v json.RawMessage) api.SyncSide {
 	if len(v) == 0 {
 		v = json.RawMessage("null")
 	}
@@ -620,7 +620,7 @@ func conflictSide(v json.RawMessage) api.SyncSide {
 // cloneSide returns the clone's side of a conflict, with the user who pushed as the author and the time
 // recorded by the clone.
 func (r *batchApplier) cloneSide(l *changeLine, v json.RawMessage) api.SyncSide {
-	s := conflictSide(v)
+	s := newConflictSide(v)
 	s.By = r.by.Actor.Name
 	if !l.At.IsZero() {
 		at := l.At.UTC()
@@ -631,7 +631,7 @@ func (r *batchApplier) cloneSide(l *changeLine, v json.RawMessage) api.SyncSide 
 
 // remoteSide returns the remote's side of a conflict: the current value, and who last set it and when.
 func (r *batchApplier) remoteSide(tx *store.Tx, t *table, key []byte, field string, v json.RawMessage, defaultTime time.Time) api.SyncSide {
-	s := conflictSide(v)
+	s := newConflictSide(v)
 	row, err := store.SyncLogEntries.Get(tx, r.target.org, r.batch.AssessmentID, t.name, key)
 	if st, ok := row.Fields[field]; err == nil && ok {
 		s.By, s.At = st.By, &st.At
@@ -651,7 +651,7 @@ func (r *batchApplier) recordFieldConflicts(tx *store.Tx, t *table, l *changeLin
 		if err := r.recordConflict(tx, &api.SyncConflict{
 			Kind: api.ConflictField, Table: t.name, RecordID: c.RecordID, Label: c.Label, Field: c.Field,
 			Message: fmt.Sprintf("%s of %s was changed here and offline", prose.Humanize(c.Field), c.Label),
-			Base:    conflictSide(c.Base), Remote: r.remoteSide(tx, t, key, c.Field, c.Here, time.Time{}), Clone: r.cloneSide(l, c.There),
+			Base:    newConflictSide(c.Base), Remote: r.remoteSide(tx, t, key, c.Field, c.Here, time.Time{}), Clone: r.cloneSide(l, c.There),
 		}, false); err != nil {
 			return err
 		}
@@ -659,12 +659,12 @@ func (r *batchApplier) recordFieldConflicts(tx *store.Tx, t *table, l *changeLin
 	return nil
 }
 
-// newDeletionConflict returns the conflict between an edit on one side and a deletion on the other.
-func (r *batchApplier) newDeletionConflict(t *table, l *changeLine, record fields) *api.SyncConflict {
+// newEditDeletionConflict returns the conflict between an edit on one side and a deletion on the other.
+func (r *batchApplier) newEditDeletionConflict(t *table, l *changeLine, record fields) *api.SyncConflict {
 	b, _ := encodeFields(record)
 	return &api.SyncConflict{
 		Kind: api.ConflictDelete, Table: t.name, RecordID: recordIDFromKey(l.Key), Label: t.displayName(l.Record),
-		Base: conflictSide(nil), Remote: conflictSide(nil), Clone: r.cloneSide(l, b),
+		Base: newConflictSide(nil), Remote: newConflictSide(nil), Clone: r.cloneSide(l, b),
 		Message: "changed offline but deleted here",
 	}
 }

@@ -30,7 +30,7 @@ type bundleWriter struct {
 	memoryParts [][]byte
 }
 
-func (p *bundleWriter) addInMemoryPart(kind string, data []byte) {
+func (p *bundleWriter) addPart(kind string, data []byte) {
 	p.manifest.AddPart(kind, data)
 	p.memoryParts = append(p.memoryParts, data)
 }
@@ -72,15 +72,15 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 	}
 	var files []string
 	if st.Role == store.SyncRoleClone {
-		files, err = s.packBatch(ctx, by, p, st)
+		files, err = s.addBatchToBundle(ctx, by, p, st)
 	} else {
-		files, err = s.packChangesAndRegisterClone(ctx, by, p, peer, in)
+		files, err = s.addChangesAndRegisterClone(ctx, by, p, peer, in)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if in.Body.IncludeCatalog {
-		if err := s.packCatalog(ctx, by, p); err != nil {
+		if err := s.addCatalogToBundle(ctx, by, p); err != nil {
 			return nil, err
 		}
 	}
@@ -114,7 +114,7 @@ func (s *Service) findBundleRecipient(
 	ctx context.Context,
 	by api.Caller,
 	in *api.WriteSyncBundleInput,
-) (*api.SyncPeer, *bundle.Key, error) {
+) (peer *api.SyncPeer, key *bundle.Key, _ error) {
 	var p api.SyncPeer
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		org, id := by.OrganizationID, in.Body.PeerID
@@ -129,7 +129,7 @@ func (s *Service) findBundleRecipient(
 			if p, err = store.SyncPeers.Get(tx, org, id); err != nil {
 				return store.ToNotFound(err, "peer", id)
 			}
-			return requireCurrent(tx, &p)
+			return requireTrustNotExpired(tx, &p)
 		}
 		n := 0
 		for one, err := range store.SyncPeers.Scan(tx, org) {
@@ -141,7 +141,7 @@ func (s *Service) findBundleRecipient(
 		}
 		switch n {
 		case 1:
-			return requireCurrent(tx, &p)
+			return requireTrustNotExpired(tx, &p)
 		case 0:
 			return api.Conflict(
 				"no keys are trusted yet; get the other side's key, compare its fingerprint with them, then run `service sync trust`",
@@ -180,8 +180,8 @@ func (s *Service) linkAsCloneOfPeer(
 	return s.linkAsClone(ctx, by, in, peer.ID)
 }
 
-// packBatch adds the clone's unsent changes to the bundle.
-func (s *Service) packBatch(ctx context.Context, by api.Caller, p *bundleWriter, st *api.SyncStatus) ([]string, error) {
+// addBatchToBundle adds the clone's unsent changes to the bundle.
+func (s *Service) addBatchToBundle(ctx context.Context, by api.Caller, p *bundleWriter, st *api.SyncStatus) ([]string, error) {
 	b, err := s.prepareBatch(ctx, by, st.AssessmentID, false, bundleBudget)
 	if err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func (s *Service) packBatch(ctx context.Context, by api.Caller, p *bundleWriter,
 	m.Since, m.AnchorSequence, m.AnchorHash = st.Since, st.AnchorSequence, st.AnchorHash
 	if b.ChangeCount > 0 {
 		m.Counter, m.More = b.Counter, b.More
-		p.addInMemoryPart(bundle.Batch, b.Data)
+		p.addPart(bundle.Batch, b.Data)
 	}
 	return b.Files, s.DB.View(ctx, func(tx *store.Tx) error {
 		a, err := store.Assessments.Get(tx, by.OrganizationID, st.AssessmentID)
@@ -201,9 +201,9 @@ func (s *Service) packBatch(ctx context.Context, by api.Caller, p *bundleWriter,
 	})
 }
 
-// packChangesAndRegisterClone adds the changes that the peer's clone doesn't have yet. If the peer has
+// addChangesAndRegisterClone adds the changes that the peer's clone doesn't have yet. If the peer has
 // no clone, it registers one first.
-func (s *Service) packChangesAndRegisterClone(
+func (s *Service) addChangesAndRegisterClone(
 	ctx context.Context,
 	by api.Caller,
 	p *bundleWriter,
@@ -263,7 +263,7 @@ func (s *Service) packChangesAndRegisterClone(
 		if count += len(page.Data); page.More && page.ChangeCount == 0 || count > bundle.MaxMemoryBytes/2 {
 			break // the rest goes into the next bundle
 		}
-		p.addInMemoryPart(bundle.Changes, page.Data)
+		p.addPart(bundle.Changes, page.Data)
 		files = append(files, page.Files...)
 		ask.Since, m.More = int(page.Next), page.More
 	}
@@ -280,9 +280,9 @@ func peerReplica(tx *store.Tx, org, id string, peer *api.SyncPeer) (store.SyncRe
 	return store.SyncReplica{}, nil
 }
 
-// packCatalog adds the content of the catalog version and of the custom frameworks and controls to the
+// addCatalogToBundle adds the content of the catalog version and of the custom frameworks and controls to the
 // bundle.
-func (s *Service) packCatalog(ctx context.Context, by api.Caller, p *bundleWriter) error {
+func (s *Service) addCatalogToBundle(ctx context.Context, by api.Caller, p *bundleWriter) error {
 	f, size, err := s.DB.Blobs().Open(ctx, p.manifest.CatalogSHA256)
 	if err != nil {
 		return err
@@ -298,12 +298,12 @@ func (s *Service) packCatalog(ctx context.Context, by api.Caller, p *bundleWrite
 	if err != nil {
 		return err
 	}
-	p.addInMemoryPart(bundle.Catalog, data)
+	p.addPart(bundle.Catalog, data)
 	if p.manifest.CustomSHA256 == "" {
 		return nil
 	}
 	if data, err = s.readCustomContent(ctx, by, p.manifest.AssessmentID); err == nil {
-		p.addInMemoryPart(bundle.Custom, data)
+		p.addPart(bundle.Custom, data)
 	}
 	return err
 }

@@ -108,7 +108,7 @@ func (u *bundleImporter) loadTrustedKey(ctx context.Context, fingerprint string)
 func (u *bundleImporter) checkBundleFitsAssessment(tx *store.Tx) error {
 	org, m := u.by.OrganizationID, u.manifest
 	u.out.AlreadyImported = false
-	if err := requireCurrent(tx, u.peer); err != nil {
+	if err := requireTrustNotExpired(tx, u.peer); err != nil {
 		return err
 	}
 	l, err := store.SyncLinks.Get(tx, org, m.AssessmentID)
@@ -358,7 +358,7 @@ func (u *bundleImporter) ensureCatalog(ctx context.Context) error {
 		u.out.Notes = append(u.out.Notes, "the assessment's custom frameworks and controls would be imported")
 		return nil
 	}
-	return u.service.Catalog.ReceiveCustom(ctx, u.by, u.customCatalog)
+	return u.service.Catalog.StoreReceivedCustom(ctx, u.by, u.customCatalog)
 }
 
 func (u *bundleImporter) importCatalog(ctx context.Context) error {
@@ -420,7 +420,7 @@ func (u *bundleImporter) applyToClone(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := u.acknowledgeBatch(ctx, result); err != nil {
+	if err := u.recordBatchReceived(ctx, result); err != nil {
 		return err
 	}
 	if err := u.service.recordPendingFiles(ctx, u.by, id, u.files...); err != nil {
@@ -472,8 +472,8 @@ func (u *bundleImporter) requireDecisionsPermitted(ctx context.Context, files []
 	)
 }
 
-// acknowledgeBatch records that the remote has received the clone's last batch, and reports the result.
-func (u *bundleImporter) acknowledgeBatch(ctx context.Context, result *api.PushedSync) error {
+// recordBatchReceived records that the remote has received the clone's last batch, and reports the result.
+func (u *bundleImporter) recordBatchReceived(ctx context.Context, result *api.PushedSync) error {
 	if u.manifest.Counter == 0 {
 		return nil
 	}
@@ -487,7 +487,7 @@ func (u *bundleImporter) acknowledgeBatch(ctx context.Context, result *api.Pushe
 	}
 	in := &api.AcknowledgeSyncInput{AssessmentID: u.manifest.AssessmentID}
 	in.Body.Counter = u.manifest.Counter
-	if _, err := u.service.Acknowledge(ctx, u.by, in); err != nil {
+	if _, err := u.service.RecordBatchReceived(ctx, u.by, in); err != nil {
 		return err
 	}
 	u.out.Applied, u.out.Conflicts, u.out.Notes = result.Applied, result.Conflicts, append(u.out.Notes, result.Notes...)
@@ -555,7 +555,7 @@ func (u *bundleImporter) recordImported(ctx context.Context) error {
 				return nil // a concurrent import was faster
 			}
 			l.Imported, l.ImportedSum, l.PeerID = m.Serial, u.sha256Hex, u.peer.ID
-			return errors.Join(store.SyncLinks.Put(tx, org, &l), u.auditImported(tx))
+			return errors.Join(store.SyncLinks.Put(tx, org, &l), u.recordImportInAudit(tx))
 		}
 		rep, err := store.SyncReplicas.Get(tx, org, m.AssessmentID, m.ReplicaID)
 		if err != nil {
@@ -565,11 +565,11 @@ func (u *bundleImporter) recordImported(ctx context.Context) error {
 			return nil
 		}
 		rep.Imported, rep.ImportedSum, rep.PeerID, rep.Since, rep.SeenAt = m.Serial, u.sha256Hex, u.peer.ID, m.Since, tx.Now()
-		return errors.Join(store.SyncReplicas.Put(tx, org, &rep), pruneReadDeletions(tx, org, m.AssessmentID), u.auditImported(tx))
+		return errors.Join(store.SyncReplicas.Put(tx, org, &rep), pruneReadDeletions(tx, org, m.AssessmentID), u.recordImportInAudit(tx))
 	})
 }
 
-func (u *bundleImporter) auditImported(tx *store.Tx) error {
+func (u *bundleImporter) recordImportInAudit(tx *store.Tx) error {
 	m := u.manifest
 	return audit.Append(tx, u.by, audit.Entry{
 		Action: "sync.bundle_imported", ResourceType: "sync_peer", ResourceID: u.peer.ID,

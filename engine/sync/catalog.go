@@ -87,7 +87,7 @@ func (s *Service) UploadCatalog(ctx context.Context, by api.Caller, in *api.Uplo
 	if err != nil || have != nil {
 		return out, err
 	}
-	_, err = s.Catalog.ReceiveSnapshot(ctx, by, data)
+	_, err = s.Catalog.StoreReceivedSnapshot(ctx, by, data)
 	return out, err
 }
 
@@ -97,11 +97,11 @@ func (s *Service) UploadCustomFrameworks(ctx context.Context, by api.Caller, in 
 	if err != nil {
 		return nil, err
 	}
-	return out, s.Catalog.ReceiveCustom(ctx, by, data)
+	return out, s.Catalog.StoreReceivedCustom(ctx, by, data)
 }
 
 // readUploadAndHash returns the content of an uploaded file, and its hash.
-func readUploadAndHash(in *api.UploadSyncCatalogInput) ([]byte, *api.SyncFiles, error) {
+func readUploadAndHash(in *api.UploadSyncCatalogInput) (content []byte, uploaded *api.SyncFiles, _ error) {
 	data, err := io.ReadAll(io.LimitReader(in.File.Content, maxBlobSize+1))
 	sum := sha256.Sum256(data)
 	return data, &api.SyncFiles{SHA256: []string{hex.EncodeToString(sum[:])}}, err

@@ -66,8 +66,8 @@ const maxDocuments = 500
 // connection doesn't time out while they are parsed.
 var pageBudget = fileBudget{lines: pageSize, documents: 50, files: math.MaxInt64}
 
-// reserve subtracts a line of the given size from the budget. It returns false if the line doesn't fit.
-func (r *fileBudget) reserve(l *changeLine, size int) bool {
+// reserveLine subtracts a line of the given size from the budget. It returns false if the line doesn't fit.
+func (r *fileBudget) reserveLine(l *changeLine, size int) bool {
 	if l.Table == store.Documents.Name() && l.Op != opDelete && len(l.Record["size_bytes"]) > 0 {
 		n := int64(intFromJSON(l.Record["size_bytes"]))
 		if n > r.files || r.documents == 0 {
@@ -128,7 +128,7 @@ func collectChanges(tx *store.Tx, org string, l *store.SyncLink, budget fileBudg
 		)
 	})
 	for i := range all {
-		if !budget.reserve(&all[i].line, all[i].size) {
+		if !budget.reserveLine(&all[i].line, all[i].size) {
 			b.file.More = true
 			break
 		}
@@ -179,14 +179,14 @@ func describeChange(tx *store.Tx, org string, row *store.SyncLogEntry) (*ordered
 	}
 	if was == nil && t.kind == remoteTable {
 		one.entry.CloneOnly = true
-		if err := t.fillAction(tx, org, f, one); err != nil {
+		if err := t.setAction(tx, org, f, one); err != nil {
 			return nil, err
 		}
 		return one, nil
 	}
 	switch {
 	case t.kind == contentTable || t.kind == itemTable || t.kind == writeOnceTable:
-		if err := t.fillEdit(one, is, was, exists); err != nil {
+		if err := t.setEdit(one, is, was, exists); err != nil {
 			return nil, err
 		}
 	case t.kind == versionTable && was == nil:
@@ -205,8 +205,8 @@ func describeChange(tx *store.Tx, org string, row *store.SyncLogEntry) (*ordered
 	return one, nil
 }
 
-// fillEdit describes the change of a record that was added, changed or deleted since the base version.
-func (t *table) fillEdit(change *orderedChange, current, base fields, exists bool) error {
+// setEdit describes the change of a record that was added, changed or deleted since the base version.
+func (t *table) setEdit(change *orderedChange, current, base fields, exists bool) error {
 	switch {
 	case !exists:
 		change.line.Op, change.line.Record = opDelete, base
@@ -250,9 +250,9 @@ func (t *table) fillEdit(change *orderedChange, current, base fields, exists boo
 	return nil
 }
 
-// fillAction sets the line of a record that only the clone has to the action that the remote replays,
+// setAction sets the line of a record that only the clone has to the action that the remote replays,
 // such as a transition.
-func (t *table) fillAction(tx *store.Tx, org string, f fields, change *orderedChange) error {
+func (t *table) setAction(tx *store.Tx, org string, f fields, change *orderedChange) error {
 	change.line = changeLine{Op: opTouch, At: change.line.At, By: change.line.By}
 	change.rank, change.order = rankAction, stringFromJSON(f["id"])
 	if t.name == store.LifecycleEvents.Name() {

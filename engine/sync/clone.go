@@ -51,7 +51,7 @@ func (s *Service) linkAsClone(ctx context.Context, by api.Caller, in *api.Attach
 				b.Account,
 				old.Account,
 			)
-			return errors.Join(store.SyncLinks.Put(tx, org, &old), auditAttached(tx, by, b.AssessmentID, b.Server, b.ReplicaID))
+			return errors.Join(store.SyncLinks.Put(tx, org, &old), recordAttachmentInAudit(tx, by, b.AssessmentID, b.Server, b.ReplicaID))
 		case err == nil && old.Role == store.SyncRoleClone:
 			return api.Conflict(
 				"the assessment is already a clone of %s; run `service sync` to sync it or `service sync detach` to detach it",
@@ -76,7 +76,7 @@ func (s *Service) linkAsClone(ctx context.Context, by api.Caller, in *api.Attach
 		return errors.Join(
 			store.SyncLinks.Insert(tx, org, &l),
 			markAllChanged(tx, org, b.AssessmentID, exists),
-			auditAttached(tx, by, b.AssessmentID, b.Server, b.ReplicaID),
+			recordAttachmentInAudit(tx, by, b.AssessmentID, b.Server, b.ReplicaID),
 		)
 	})
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Service) linkAsClone(ctx context.Context, by api.Caller, in *api.Attach
 	return s.Status(ctx, by, &api.SyncInput{AssessmentID: b.AssessmentID})
 }
 
-func auditAttached(tx *store.Tx, by api.Caller, id, server, replica string) error {
+func recordAttachmentInAudit(tx *store.Tx, by api.Caller, id, server, replica string) error {
 	return audit.Append(
 		tx,
 		by,
@@ -223,9 +223,9 @@ func (s *Service) prepareBatch(
 	return out, nil
 }
 
-// Acknowledge records that the remote has received the batch. Its records are the base for merging until
+// RecordBatchReceived records that the remote has received the batch. Its records are the base for merging until
 // the clone pulls the result.
-func (s *Service) Acknowledge(ctx context.Context, by api.Caller, in *api.AcknowledgeSyncInput) (*api.SyncStatus, error) {
+func (s *Service) RecordBatchReceived(ctx context.Context, by api.Caller, in *api.AcknowledgeSyncInput) (*api.SyncStatus, error) {
 	org, id := by.OrganizationID, in.AssessmentID
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
 		l, err := linkWithRole(tx, org, id, store.SyncRoleClone)

@@ -144,7 +144,7 @@ func (s *Service) heldBatchPeer(ctx context.Context, by api.Caller, k *api.Bundl
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		trusted, err := store.SyncPeers.By("fingerprint").Get(tx, by.OrganizationID, k.Fingerprint)
 		if err == nil {
-			if err = requireCurrent(tx, &trusted); err == nil {
+			if err = requireTrustNotExpired(tx, &trusted); err == nil {
 				p = trusted
 			}
 		}
@@ -267,7 +267,7 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.SyncInput) 
 			}
 		}
 		if l.Role == store.SyncRoleRemote {
-			return addReplicas(tx, org, id, out)
+			return addReplicasToStatus(tx, org, id, out)
 		}
 		out.Server, out.OrganizationID, out.ReplicaID, out.Account, out.Since = l.Server, l.RemoteOrganization, l.ReplicaID, l.Account, l.Since
 		out.AnchorSequence, out.AnchorHash = l.AnchorSequence, l.AnchorHash
@@ -281,12 +281,12 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.SyncInput) 
 		if !l.SyncedAt.IsZero() {
 			out.SyncedAt = &l.SyncedAt
 		}
-		return addUnsent(tx, org, id, out)
+		return addUnsentToStatus(tx, org, id, out)
 	})
 	return out, err
 }
 
-func addReplicas(tx *store.Tx, org, id string, out *api.SyncStatus) error {
+func addReplicasToStatus(tx *store.Tx, org, id string, out *api.SyncStatus) error {
 	for r, err := range store.SyncReplicas.Scan(tx, org, store.Prefix(id)) {
 		if err != nil {
 			return err
@@ -307,8 +307,8 @@ func addReplicas(tx *store.Tx, org, id string, out *api.SyncStatus) error {
 	return nil
 }
 
-// addUnsent adds to the status the number of changes that the clone has not sent, and a list of them.
-func addUnsent(tx *store.Tx, org, id string, out *api.SyncStatus) error {
+// addUnsentToStatus adds to the status the number of changes that the clone has not sent, and a list of them.
+func addUnsentToStatus(tx *store.Tx, org, id string, out *api.SyncStatus) error {
 	for row, err := range store.SyncLogEntries.Scan(tx, org, store.Prefix(id)) {
 		if err != nil {
 			return err

@@ -228,12 +228,12 @@ func accountForKey(tx *store.Tx, by api.Caller, email, currentUserID string) (ap
 
 const actionPeerTrusted = "sync.peer_trusted"
 
-// maxAuditRecordsForClock limits the number of audit records that requireCurrent reads.
+// maxAuditRecordsForClock limits the number of audit records that requireTrustNotExpired reads.
 const maxAuditRecordsForClock = 1_000
 
-// requireCurrent returns an error if the trust in the key has expired. Setting the clock back doesn't
+// requireTrustNotExpired returns an error if the trust in the key has expired. Setting the clock back doesn't
 // extend it, because the latest time in the audit trail since then also counts.
-func requireCurrent(tx *store.Tx, p *api.SyncPeer) error {
+func requireTrustNotExpired(tx *store.Tx, p *api.SyncPeer) error {
 	now, n := tx.Now(), 0
 	for rec, err := range store.Audit.Scan(tx, p.OrganizationID, store.Reverse) {
 		if err != nil {
@@ -290,13 +290,13 @@ func (s *Service) DistrustPeer(ctx context.Context, by api.Caller, in *api.SyncP
 // peerCaller returns the account that the peer acts as, limited to what the peer's key may submit, with
 // the trace ID and address of the importing request. If that account is no longer a member with the
 // given permission, ok is false, and the importing user is returned with the same limits.
-func peerCaller(tx *store.Tx, by api.Caller, p *api.SyncPeer, right api.Permission) (as api.Caller, ok bool, err error) {
+func peerCaller(tx *store.Tx, by api.Caller, p *api.SyncPeer, permission api.Permission) (as api.Caller, ok bool, err error) {
 	by.Peer = p
-	if p.UserID == by.UserID && by.Scopes == nil && by.Role.May(right) {
+	if p.UserID == by.UserID && by.Scopes == nil && by.Role.May(permission) {
 		return by, true, nil
 	}
 	m, err := store.Memberships.Get(tx, p.UserID, by.OrganizationID)
-	if errors.Is(err, store.ErrNotFound) || err == nil && (m.Status != "active" || !m.Role.May(right)) {
+	if errors.Is(err, store.ErrNotFound) || err == nil && (m.Status != "active" || !m.Role.May(permission)) {
 		return by, false, nil
 	}
 	if err != nil {

@@ -291,7 +291,7 @@ func (r *batchApplier) applyLines(tx *store.Tx) error {
 		err := r.applyLine(tx, l, sealed)
 		var apiErr *api.Error
 		if errors.As(err, &apiErr) && apiErr.Code != api.CodeInternal {
-			err = r.recordRefusal(tx, l, apiErr)
+			err = r.storeRefusedChange(tx, l, apiErr)
 		}
 		if err != nil {
 			return fmt.Errorf("change %d of batch %d: %w", i+1, r.batch.Counter, err)

@@ -202,7 +202,7 @@ func (r *batchApplier) removeUnsupportedQuotes(tx *store.Tx, t *table, l *change
 	}
 	c := &api.SyncConflict{
 		Kind: api.ConflictRefused, Table: t.name, RecordID: recordIDFromKey(l.Key), Label: t.displayName(l.Record), Field: name,
-		Base: conflictSide(nil), Remote: conflictSide(nil), Clone: r.cloneSide(l, b),
+		Base: newConflictSide(nil), Remote: newConflictSide(nil), Clone: r.cloneSide(l, b),
 		Message: fmt.Sprintf("%d "+what, len(out.removed), t.displayName(l.Record)),
 	}
 	r.addNote("%s", c.Message)

@@ -148,16 +148,16 @@ func (s *Service) ReadChanges(ctx context.Context, by api.Caller, in *api.Change
 	if in.DryRun == "true" {
 		return out, nil
 	}
-	return out, s.recordProgress(ctx, by, in)
+	return out, s.recordCloneProgress(ctx, by, in)
 }
 
 // progressInterval is the minimum time between two updates of a clone's SeenAt if it has read
 // nothing new.
 const progressInterval = time.Minute
 
-// recordProgress stores how far a clone has read, and prunes log entries of deletions that all clones
+// recordCloneProgress stores how far a clone has read, and prunes log entries of deletions that all clones
 // have read.
-func (s *Service) recordProgress(ctx context.Context, by api.Caller, in *api.ChangesSyncInput) error {
+func (s *Service) recordCloneProgress(ctx context.Context, by api.Caller, in *api.ChangesSyncInput) error {
 	org := by.OrganizationID
 	var rep store.SyncReplica
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -283,7 +283,7 @@ func readChanges(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput, budget *
 			return nil, err
 		}
 		if l != nil {
-			if !budget.reserve(l, n) {
+			if !budget.reserveLine(l, n) {
 				f.More = true
 				break
 			}
@@ -316,7 +316,7 @@ func historyMismatchError() error {
 }
 
 // lastAuditRecord returns the sequence number and hash of the organization's last audit record.
-func lastAuditRecord(tx *store.Tx, org string) (uint64, string, error) {
+func lastAuditRecord(tx *store.Tx, org string) (sequence uint64, hash string, _ error) {
 	for rec, err := range store.Audit.Scan(tx, org, store.Reverse) {
 		return rec.Sequence, rec.Hash, err
 	}

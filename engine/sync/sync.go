@@ -38,8 +38,8 @@ type Options struct {
 // Catalogs is the part of the catalog service used by this package.
 type Catalogs interface {
 	SnapshotWithCustom(ctx context.Context, organization, version string, own int) (*scf.Snapshot, error)
-	ReceiveSnapshot(ctx context.Context, by api.Caller, snapshot []byte) (string, error)
-	ReceiveCustom(ctx context.Context, by api.Caller, content []byte) error
+	StoreReceivedSnapshot(ctx context.Context, by api.Caller, snapshot []byte) (string, error)
+	StoreReceivedCustom(ctx context.Context, by api.Caller, content []byte) error
 }
 
 // Documents stores documents that another installation parsed. ReparseForImport parses the file again
@@ -160,7 +160,7 @@ func (s *Service) loadImportTarget(
 
 // requireCatalog returns the local catalog version and the custom revision with the given content. If
 // one is missing, the error explains how to transfer it.
-func requireCatalog(tx *store.Tx, org, snapshotSHA256, customSHA256 string) (*store.CatalogVersion, int, error) {
+func requireCatalog(tx *store.Tx, org, snapshotSHA256, customSHA256 string) (version *store.CatalogVersion, customRevision int, _ error) {
 	v, err := findCatalogVersion(tx, snapshotSHA256)
 	if err != nil {
 		return nil, 0, err

@@ -61,11 +61,11 @@ func (stubServices) SnapshotWithCustom(context.Context, string, string, int) (*s
 	return nil, nil
 }
 
-func (stubServices) ReceiveCustom(context.Context, api.Caller, []byte) error {
+func (stubServices) StoreReceivedCustom(context.Context, api.Caller, []byte) error {
 	return errors.New("not here")
 }
 
-func (stubServices) ReceiveSnapshot(context.Context, api.Caller, []byte) (string, error) {
+func (stubServices) StoreReceivedSnapshot(context.Context, api.Caller, []byte) (string, error) {
 	return "", errors.New("not here")
 }
 
@@ -321,7 +321,7 @@ func (s *site) push(data []byte) (*api.PushedSync, error) {
 func (s *site) acknowledge(counter int64) error {
 	in := &api.AcknowledgeSyncInput{AssessmentID: assessmentID}
 	in.Body.Counter = counter
-	_, err := s.sy.Acknowledge(context.Background(), s.localCaller, in)
+	_, err := s.sy.RecordBatchReceived(context.Background(), s.localCaller, in)
 	return err
 }
 

@@ -10,11 +10,11 @@ import (
 )
 
 // Count returns a number with the matching form of its noun: "1 passage", "1,468 controls".
-func Count(n int, one, many string) string {
+func Count(n int, singular, plural string) string {
 	if n == 1 {
-		return "1 " + one
+		return "1 " + singular
 	}
-	return GroupThousands(n) + " " + many
+	return GroupThousands(n) + " " + plural
 }
 
 // GroupThousands formats a number with thousands separators.

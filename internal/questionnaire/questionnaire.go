@@ -103,9 +103,9 @@ var options = map[string]Answer{
 	"in progress": Planned, "partly": Other, "partial": Other, "partially": Other, "in part": Other,
 }
 
-// ParseOption returns the answer that a column with this name stands for, such as "No" in a table with a column for each
+// AnswerOfColumn returns the answer that a column with this name stands for, such as "No" in a table with a column for each
 // answer, or None.
-func ParseOption(name string) Answer {
+func AnswerOfColumn(name string) Answer {
 	if len(name) > 30 {
 		return None
 	}
@@ -116,7 +116,7 @@ func ParseOption(name string) Answer {
 func IsMark(value string) bool { return markPattern.MatchString(strings.TrimSpace(value)) }
 
 // WithoutLabel returns an answer without a label such as "A:", and whether it has one.
-func WithoutLabel(text string) (string, bool) {
+func WithoutLabel(text string) (rest string, hadLabel bool) {
 	if m := labelPattern.FindStringIndex(text + " "); m != nil {
 		return text[min(m[1], len(text)):], true
 	}
@@ -216,8 +216,8 @@ func isTicked(box string) bool {
 var questionPattern = lazyregexp.New(`(?i)^\W*(?:q(?:uestion)?\s*\d*\s*[:.)]|` +
 	`(?:\d[\d.]*\s+)?(?:is|are|was|were|has|have|does|do|did|can|will)\s+\S+\s.*[?:]\W*$)`)
 
-// Asks reports whether a text ends in a question, so that an answer may follow.
-func Asks(text string) bool {
+// EndsInQuestion reports whether a text ends in a question, so that an answer may follow.
+func EndsInQuestion(text string) bool {
 	text = strings.TrimRight(text, " *_\"'”)")
 	return strings.HasSuffix(text, "?") || questionPattern.MatchString(text)
 }

@@ -51,8 +51,8 @@ func TestColumns(t *testing.T) {
 			t.Errorf("%q: %v", name, got)
 		}
 	}
-	if ParseOption("No") != No || ParseOption("N/A") != Unanswered || ParseOption("Owner") != None || ParseOption("No.") != None ||
-		ParseOption("In part?") != Other || ParseOption("-") != None ||
+	if AnswerOfColumn("No") != No || AnswerOfColumn("N/A") != Unanswered || AnswerOfColumn("Owner") != None || AnswerOfColumn("No.") != None ||
+		AnswerOfColumn("In part?") != Other || AnswerOfColumn("-") != None ||
 		!IsMark("x") || !IsMark("☒") || IsMark("12") || IsMark("1") || IsMark("☐") || IsMark("") {
 		t.Error("options")
 	}
@@ -63,7 +63,7 @@ func TestAsks(t *testing.T) {
 		"Is it tested?": true, "Q: Describe the tests.": true, "Is it tested:": true, "3.1 Are tests done, and how often?": true,
 		"It is tested.": false, "Tests are done": false, "Quality is checked.": false,
 	} {
-		if got := Asks(text); got != want {
+		if got := EndsInQuestion(text); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

@@ -176,7 +176,7 @@ func (b *Box) Open(sealed []byte) ([]byte, error) {
 }
 
 // openWithIndex decrypts a secret and returns the index of its key; 0 is the current key.
-func (b *Box) openWithIndex(sealed []byte) ([]byte, int, error) {
+func (b *Box) openWithIndex(sealed []byte) (plain []byte, keyIndex int, _ error) {
 	boxes, err := b.loadCiphers()
 	if err != nil {
 		return nil, 0, err
@@ -193,7 +193,7 @@ func (b *Box) openWithIndex(sealed []byte) ([]byte, int, error) {
 
 // Reseal encrypts a secret again with the current key. It returns false if the secret already was
 // encrypted with that key.
-func (b *Box) Reseal(sealed []byte) ([]byte, bool, error) {
+func (b *Box) Reseal(sealed []byte) (resealed []byte, changed bool, _ error) {
 	secret, by, err := b.openWithIndex(sealed)
 	if err != nil || by == 0 {
 		return sealed, false, err

@@ -134,7 +134,7 @@ func (db *DB) runMember(t *tx, fn func(kv.KV) error) (err error) {
 		}
 		db.writeToken <- struct{}{}
 	}()
-	err = db.callMember(t, fn)
+	err = db.callConvertingDamage(t, fn)
 	if err == nil {
 		err = t.ctx.Err()
 	}
@@ -142,8 +142,8 @@ func (db *DB) runMember(t *tx, fn func(kv.KV) error) (err error) {
 	return err
 }
 
-// callMember calls fn. Damage of the file that it meets is an error.
-func (db *DB) callMember(t *tx, fn func(kv.KV) error) (err error) {
+// callConvertingDamage calls fn. Damage of the file that it meets is an error.
+func (db *DB) callConvertingDamage(t *tx, fn func(kv.KV) error) (err error) {
 	finished := false
 	defer func() { t.damaged = !finished }()
 	defer catchDamage(db.path, &err)
@@ -190,8 +190,8 @@ type journalEntry struct {
 	key, value []byte // nil key: the table was created; nil value: the key was new
 }
 
-// note notes the value of a key before it is changed.
-func (t *tx) note(tb *table, key []byte) {
+// rememberForUndo notes the value of a key before it is changed.
+func (t *tx) rememberForUndo(tb *table, key []byte) {
 	if t.journal == nil {
 		return
 	}

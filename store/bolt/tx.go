@@ -131,7 +131,7 @@ func (t *tx) Put(name string, key, value []byte) error {
 			t.journal.entries = append(t.journal.entries, journalEntry{table: name})
 		}
 	}
-	t.note(tb, key)
+	t.rememberForUndo(tb, key)
 	if value == nil {
 		value = []byte{} // because nil means missing to Get
 	}
@@ -156,7 +156,7 @@ func (t *tx) Delete(name string, key []byte) error {
 	if tb.bucket == nil {
 		return nil
 	}
-	t.note(tb, key)
+	t.rememberForUndo(tb, key)
 	tb.changes++
 	tb.deleted = true
 	t.changed = true
@@ -191,7 +191,7 @@ func (t *tx) Drop(name string) error {
 			if err != nil {
 				return err
 			}
-			t.note(tb, p.Key)
+			t.rememberForUndo(tb, p.Key)
 		}
 	}
 	t.changed = true

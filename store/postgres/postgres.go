@@ -88,7 +88,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		retryFor: retryFor,
 	}
 	db.writeToken <- struct{}{}
-	if err := db.retry(ctx, time.Now(), func() error { return db.prepare(ctx, schema) }); err != nil {
+	if err := db.retry(ctx, time.Now(), func() error { return db.prepareSchema(ctx, schema) }); err != nil {
 		pool.Close()
 		return nil, err
 	}
@@ -133,14 +133,14 @@ func parseURL(text string) (*pgxpool.Config, string, error) {
 	return config, schema, nil
 }
 
-// prepare creates what is missing, checks the format and inserts the mark of this DB.
-func (db *DB) prepare(ctx context.Context, schema string) error {
-	found, err := db.read(ctx, []byte("v"))
+// prepareSchema creates what is missing, checks the format and inserts the mark of this DB.
+func (db *DB) prepareSchema(ctx context.Context, schema string) error {
+	found, err := db.readInternal(ctx, []byte("v"))
 	if code := sqlState(err); code == "42P01" || code == "3F000" || err == nil && found == nil { // no table, schema or format
-		if err := db.create(ctx, schema); err != nil {
+		if err := db.createSchema(ctx, schema); err != nil {
 			return err
 		}
-		found, err = db.read(ctx, []byte("v"))
+		found, err = db.readInternal(ctx, []byte("v"))
 	}
 	switch {
 	case err != nil:
@@ -155,7 +155,7 @@ func (db *DB) prepare(ctx context.Context, schema string) error {
 	return toKVError(err)
 }
 
-func (db *DB) create(ctx context.Context, schema string) error {
+func (db *DB) createSchema(ctx context.Context, schema string) error {
 	_, err := db.pool.Exec(ctx, createEntries)
 	if sqlState(err) == "3F000" {
 		if _, err := db.pool.Exec(ctx, createSchema+pgx.Identifier{schema}.Sanitize()); err != nil {
@@ -169,8 +169,8 @@ func (db *DB) create(ctx context.Context, schema string) error {
 	return toKVError(err)
 }
 
-// read returns the value of a key of the table without a name, or nil.
-func (db *DB) read(ctx context.Context, key []byte) ([]byte, error) {
+// readInternal returns the value of a key of the table without a name, or nil.
+func (db *DB) readInternal(ctx context.Context, key []byte) ([]byte, error) {
 	var value []byte
 	err := db.pool.QueryRow(ctx, selectValue, []byte{}, key).Scan(&value)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -285,7 +285,7 @@ func (db *DB) settleCommit(mark []byte) (committed bool, err error) {
 		if _, err := db.pool.Exec(ctx, replaceMark, db.writer, mark, replacement); err != nil {
 			return toKVError(err)
 		}
-		found, err = db.read(ctx, db.writer)
+		found, err = db.readInternal(ctx, db.writer)
 		return toKVError(err)
 	})
 	switch {

@@ -109,7 +109,7 @@ func (t *tx) send(queue func(*pgx.Batch)) error {
 func (t *tx) run(queue func(*pgx.Batch)) error {
 	err := t.send(queue)
 	if err != nil {
-		t.failed = t.orCancelled(err)
+		t.failed = t.preferContextError(err)
 		return t.failed
 	}
 	return nil
@@ -152,12 +152,12 @@ func (t *tx) Get(table string, key []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.keepRead(at, value)
+	t.cacheForNextGet(at, value)
 	return value, nil
 }
 
-// keepRead keeps a value for the next Get. The store gets a record before it is changed, and again to change it.
-func (t *tx) keepRead(at tableAndKey, value []byte) {
+// cacheForNextGet keeps a value for the next Get. The store gets a record before it is changed, and again to change it.
+func (t *tx) cacheForNextGet(at tableAndKey, value []byte) {
 	size := len(at.key) + len(value)
 	if t.reads == nil || t.readBytes+size > maxReadBytes {
 		t.reads, t.readBytes = map[tableAndKey][]byte{}, 0
@@ -370,7 +370,7 @@ func (t *tx) readPage(s *scan) error {
 	s.atEnd = len(s.page) < s.size && size < maxPageBytes
 	if t.writable {
 		for _, p := range s.page { // they are likely to be changed
-			t.keepRead(tableAndKey{s.table, string(p.Key)}, p.Value)
+			t.cacheForNextGet(tableAndKey{s.table, string(p.Key)}, p.Value)
 		}
 	}
 	s.size = min(2*s.size, largestPage)
@@ -380,7 +380,7 @@ func (t *tx) readPage(s *scan) error {
 	return nil
 }
 
-func (s *scan) statement() (string, []any) {
+func (s *scan) statement() (sql string, args []any) {
 	start, end := s.Start, s.End
 	switch {
 	case s.last != nil && s.Reverse:
@@ -432,7 +432,7 @@ func (t *tx) commit() error {
 	case sqlState(err) == "23502": // the mark is not as expected: an earlier outcome was unknown
 		return t.db.reloadMark(err)
 	case !changed || isOutcomeKnown(err) || errors.As(err, new(*notSentError)):
-		return t.orCancelled(err)
+		return t.preferContextError(err)
 	}
 	t.endConnection()
 	committed, settleErr := t.db.settleCommit(mark)
@@ -443,11 +443,11 @@ func (t *tx) commit() error {
 	case committed:
 		return nil
 	}
-	return t.orCancelled(err)
+	return t.preferContextError(err)
 }
 
-// orCancelled returns the error of the context in place of the one that its end has caused.
-func (t *tx) orCancelled(err error) error {
+// preferContextError returns the error of the context in place of the one that its end has caused.
+func (t *tx) preferContextError(err error) error {
 	if ended := t.ctx.Err(); ended != nil {
 		return ended
 	}
@@ -492,7 +492,7 @@ func (t *tx) endConnection() {
 func (db *DB) reloadMark(cause error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 	defer cancel()
-	found, err := db.read(ctx, db.writer)
+	found, err := db.readInternal(ctx, db.writer)
 	if err != nil || found == nil {
 		return errors.Join(cause, err)
 	}

@@ -107,7 +107,7 @@ func (l *List) Filter() string { return l.filter }
 func (l *List) VisibleRows() []int { return l.visible }
 
 // CurrentRow returns the row under the cursor, or false if there is none.
-func (l *List) CurrentRow() (int, bool) {
+func (l *List) CurrentRow() (row int, ok bool) {
 	if l.cursor < 0 || l.cursor >= len(l.visible) {
 		return 0, false
 	}
@@ -143,11 +143,11 @@ func (l *List) MoveToEdge(last bool) {
 }
 
 // MoveToNext moves to the next matching row, wrapping around; it returns false if there is none.
-func (l *List) MoveToNext(match func(row int) bool, back bool) bool {
+func (l *List) MoveToNext(match func(row int) bool, backward bool) bool {
 	n := len(l.visible)
 	for i := 1; i <= n; i++ {
 		at := (l.cursor + i) % n
-		if back {
+		if backward {
 			at = (l.cursor - i + 2*n) % n
 		}
 		if match(l.visible[at]) {

@@ -52,4 +52,4 @@ func emptyIfNil(values []string) []string {
 }
 
 // clamp limits n to the range from least to most.
-func clamp(n, least, most float64) float64 { return max(least, min(most, n)) }
+func clamp(n, lowest, highest float64) float64 { return max(lowest, min(highest, n)) }

@@ -87,7 +87,9 @@ var blockers = []criterion{
 
 // AssessDPIA assesses the risk that remains in a project after the measures it names, and whether
 // it may proceed from a technical point of view. The result is a draft; people decide.
-func AssessDPIA(_ context.Context, description string, ropa map[string]any, controls Controls) (*api.DPIAAssessment, Indicators) {
+func AssessDPIA(
+	_ context.Context, description string, ropa map[string]any, controls Controls,
+) (assessment *api.DPIAAssessment, indicators Indicators) {
 	var signs Indicators
 	t := parseText(description)
 	out := &api.DPIAAssessment{AnalysisMetadata: newAnalysisMetadata(), IsDraft: true, MitigatingControlsRequired: []string{}}
@@ -152,7 +154,7 @@ func AssessDPIA(_ context.Context, description string, ropa map[string]any, cont
 	if len(stop) > 0 {
 		out.Justification += " It can't proceed as described: " + strings.Join(stop, ", ") + "."
 	}
-	if noteNonEnglishText(&out.Limitations, &signs, description) {
+	if addNonEnglishLimitation(&out.Limitations, &signs, description) {
 		out.IsApprovedTechnically = false
 		if out.ResidualRiskLevel == "low" {
 			out.ResidualRiskLevel = "medium"
@@ -195,5 +197,5 @@ func measuresToRequest(missing []measure, stopReasons []string, level string, ma
 		}
 		out = append(out, line)
 	}
-	return uniqueStrings(out, 20)
+	return firstUnique(out, 20)
 }

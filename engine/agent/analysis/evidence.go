@@ -276,7 +276,7 @@ func highestTimesPerYear(s string) float64 {
 // EvaluateEvidence judges whether a description of evidence meets a requirement. The description must
 // confirm every element of the requirement; statements that are negated, only planned or left blank do not
 // count.
-func EvaluateEvidence(_ context.Context, requirement, description string) (*api.EvidenceEvaluation, Indicators) {
+func EvaluateEvidence(_ context.Context, requirement, description string) (evaluation *api.EvidenceEvaluation, indicators Indicators) {
 	var signs Indicators
 	out := &api.EvidenceEvaluation{AnalysisMetadata: newAnalysisMetadata()}
 	required := splitElements(requirement)
@@ -304,7 +304,7 @@ func EvaluateEvidence(_ context.Context, requirement, description string) (*api.
 	}
 	out.MissingElements = emptyIfNil(out.MissingElements)
 	out.IsCompliant = len(required) > 0 && met == len(required)
-	if noteNonEnglishText(&out.Limitations, &signs, requirement, description) && out.IsCompliant {
+	if addNonEnglishLimitation(&out.Limitations, &signs, requirement, description) && out.IsCompliant {
 		out.IsCompliant, met = false, 0
 		for _, e := range required { // a denial would not have been recognized
 			out.MissingElements = append(out.MissingElements, e.text+" (the rules only read English)")

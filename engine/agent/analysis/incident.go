@@ -150,7 +150,7 @@ func (t *triage) recordAttack(severity int, vector string) {
 
 // TriageIncident uses log lines to tell a real incident from noise: what was attempted and, above all, whether
 // it succeeded.
-func TriageIncident(_ context.Context, module, logs string) (*api.IncidentTriage, Indicators) {
+func TriageIncident(_ context.Context, module, logs string) (result *api.IncidentTriage, indicators Indicators) {
 	logs = sanitizeAndTruncate(logs)
 	lines := strings.Split(logs, "\n")
 	t := &triage{}
@@ -300,7 +300,7 @@ func affectedAssets(module string, lines []string) []string {
 			}
 		}
 	}
-	return uniqueStrings(out, 25)
+	return firstUnique(out, 25)
 }
 
 func containmentActions(t *triage, intruder string, out *api.IncidentTriage) []string {
@@ -313,7 +313,7 @@ func containmentActions(t *triage, intruder string, out *api.IncidentTriage) []s
 	if where == "" {
 		where = "the system"
 	}
-	sources := uniqueStrings(externalAddressesInSigns(t), 5)
+	sources := firstUnique(externalAddressesInSigns(t), 5)
 	switch t.vector {
 	case "brute_force", "account_compromise", "credential_theft", "phishing":
 		if t.severity >= 2 {

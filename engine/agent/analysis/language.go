@@ -6,9 +6,9 @@ import "github.com/scf-service/service/internal/language"
 const UnreadableNotice = "The text seems to be in a language other than English. The rules only read English, so a person who " +
 	"speaks the language has to review this."
 
-// noteNonEnglishText adds the limitation if any text is in an unsupported language, and reports
+// addNonEnglishLimitation adds the limitation if any text is in an unsupported language, and reports
 // whether one is.
-func noteNonEnglishText(limits *[]string, signs *Indicators, texts ...string) bool {
+func addNonEnglishLimitation(limits *[]string, signs *Indicators, texts ...string) bool {
 	for _, s := range texts {
 		if language.IsForeign(language.Detect(s)) {
 			*limits = append(*limits, UnreadableNotice)

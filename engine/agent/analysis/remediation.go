@@ -402,7 +402,7 @@ func PlanRemediation(
 	evidence map[string]any,
 	architecture string,
 	controls Controls,
-) (*api.RemediationPlan, Indicators) {
+) (plan *api.RemediationPlan, indicators Indicators) {
 	var signs Indicators
 	out := &api.RemediationPlan{
 		AnalysisMetadata:        newAnalysisMetadata(),
@@ -465,10 +465,10 @@ func PlanRemediation(
 		return out, signs
 	}
 	out.SprintActionItems = append(
-		uniqueStrings(out.SprintActionItems, 40),
+		firstUnique(out.SprintActionItems, 40),
 		"Collect the new evidence and evaluate it against the requirement again.",
 	)
-	out.DevopsCommandsSuggested = uniqueStrings(out.DevopsCommandsSuggested, 40)
+	out.DevopsCommandsSuggested = firstUnique(out.DevopsCommandsSuggested, 40)
 	switch {
 	case grave >= 3:
 		weight = 4
@@ -519,7 +519,7 @@ func reportedGaps(evidence map[string]any) []string {
 			}
 		}
 	}
-	return uniqueStrings(out, 40)
+	return firstUnique(out, 40)
 }
 
 // recommendationFor returns the first recommendation that matches a gap, or nil; the list goes from

@@ -114,7 +114,7 @@ var (
 
 // TranslateRisk expresses a technical risk in executive terms with its urgency: a base value
 // adjusted for exposure, impact and time pressure found in the text.
-func TranslateRisk(_ context.Context, description, category, business string) (*api.RiskTranslation, Indicators) {
+func TranslateRisk(_ context.Context, description, category, business string) (translation *api.RiskTranslation, indicators Indicators) {
 	var signs Indicators
 	d, b := parseText(description), parseText(business)
 	all := parsedText{body: d.body + " . " + b.body, clauses: append(append([]string{}, d.clauses...), b.clauses...)}
@@ -143,7 +143,7 @@ func TranslateRisk(_ context.Context, description, category, business string) (*
 		urgency = min(urgency, minCriticalUrgency-1)
 	}
 	answer := newAnalysisMetadata()
-	if noteNonEnglishText(&answer.Limitations, &signs, description, business) {
+	if addNonEnglishLimitation(&answer.Limitations, &signs, description, business) {
 		urgency = max(urgency, 34)
 	}
 	urgency = clamp(urgency, 3, 99)
@@ -235,7 +235,7 @@ func regulatoryImpact(all parsedText, category string, signs *Indicators) string
 	if len(names) == 0 {
 		return "Nothing in the description points to a specific law; have counsel confirm this for the category " + category + "."
 	}
-	return strings.Join(uniqueStrings(names, 5), "; ") + "."
+	return strings.Join(firstUnique(names, 5), "; ") + "."
 }
 
 func boardRecommendation(band string, reasons []string) string {

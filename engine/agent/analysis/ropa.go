@@ -158,7 +158,7 @@ var controlRules = []struct {
 
 // AnalyzeRoPA analyzes the description of a processing activity: its risk, its possible legal basis and
 // the controls it requires.
-func AnalyzeRoPA(_ context.Context, description string, controls Controls) (*api.RoPAAnalysis, Indicators) {
+func AnalyzeRoPA(_ context.Context, description string, controls Controls) (analysis *api.RoPAAnalysis, indicators Indicators) {
 	var signs Indicators
 	t := parseText(description)
 	out := &api.RoPAAnalysis{AnalysisMetadata: newAnalysisMetadata(), RequiredControls: []api.RequiredControl{}}
@@ -175,7 +175,7 @@ func AnalyzeRoPA(_ context.Context, description string, controls Controls) (*api
 	default:
 		out.SuggestedRiskLevel = "low"
 	}
-	if noteNonEnglishText(&out.Limitations, &signs, description) && out.SuggestedRiskLevel == "low" {
+	if addNonEnglishLimitation(&out.Limitations, &signs, description) && out.SuggestedRiskLevel == "low" {
 		out.SuggestedRiskLevel = "medium"
 	}
 	out.IsDPIARequired = points >= 2 || marks[automatedDecisions.name] || marks[specialCategories.name] && !mentionsMembershipList(t)

@@ -73,9 +73,9 @@ func splitTrimmed(s string, at *lazyregexp.Regexp) []string {
 }
 
 // findAffirmedClause returns the first clause that matches without denying or merely announcing it.
-func (t parsedText) findAffirmedClause(what *pattern) (string, bool) {
+func (t parsedText) findAffirmedClause(p *pattern) (clause string, found bool) {
 	for _, c := range t.clauses {
-		if at := what.FindStringIndex(c); at != nil && !isNegated(c, at) && !announcementPattern.MatchString(c) {
+		if at := p.FindStringIndex(c); at != nil && !isNegated(c, at) && !announcementPattern.MatchString(c) {
 			return c, true
 		}
 	}
@@ -83,8 +83,8 @@ func (t parsedText) findAffirmedClause(what *pattern) (string, bool) {
 }
 
 // findMention returns the first match in the text, even if the text denies what it mentions.
-func (t parsedText) findMention(what *pattern) (string, bool) {
-	m := what.FindString(t.body)
+func (t parsedText) findMention(p *pattern) (mention string, found bool) {
+	m := p.FindString(t.body)
 	return m, m != ""
 }
 
@@ -109,20 +109,20 @@ func countWords(s string) int { return len(strings.Fields(s)) }
 
 // truncate returns a text on one line, cut at a character boundary to at most the given number of bytes.
 // If anything was cut, "…" is appended to it.
-func truncate(s string, most int) string {
+func truncate(s string, maxBytes int) string {
 	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= most {
+	if len(s) <= maxBytes {
 		return s
 	}
-	s = s[:most]
+	s = s[:maxBytes]
 	for !utf8.ValidString(s) {
 		s = s[:len(s)-1]
 	}
 	return s + "…"
 }
 
-// uniqueStrings removes duplicates and returns at most limit values.
-func uniqueStrings(values []string, limit int) []string {
+// firstUnique removes duplicates and returns at most limit values.
+func firstUnique(values []string, limit int) []string {
 	out := []string{}
 	for _, s := range values {
 		if s != "" && !slices.Contains(out, s) && len(out) < limit {

@@ -102,11 +102,11 @@ var redFlags = []contractTerm{
 }
 
 // ScanVendorContract returns what a contract says about data protection, and what it lacks.
-func ScanVendorContract(_ context.Context, vendor, contract string) (*api.VendorScan, Indicators) {
+func ScanVendorContract(_ context.Context, vendor, contract string) (scan *api.VendorScan, indicators Indicators) {
 	var signs Indicators
 	t := parseText(contract)
 	out := &api.VendorScan{AnalysisMetadata: newAnalysisMetadata(), DataSubprocessorsListed: []string{}, RedFlagsForNegotiation: []string{}}
-	noteNonEnglishText(&out.Limitations, &signs, contract)
+	addNonEnglishLimitation(&out.Limitations, &signs, contract)
 	for _, o := range t.instructions {
 		signs.add("order", o, "ignored: an instruction to the reader, not a contract term")
 	}
@@ -153,7 +153,7 @@ func ScanVendorContract(_ context.Context, vendor, contract string) (*api.Vendor
 	if m := breachDeadline.FindStringSubmatch(t.body); m != nil && isLaterThan72Hours(m[1], m[2]) {
 		flag("Breach notification is too late: within " + m[1] + " " + m[2] + ", while the controller has 72 hours.")
 	}
-	out.RedFlagsForNegotiation = uniqueStrings(out.RedFlagsForNegotiation, 30)
+	out.RedFlagsForNegotiation = firstUnique(out.RedFlagsForNegotiation, 30)
 	out.IsDPACompliant = has == len(processorTerms)
 	return out, signs
 }
@@ -258,5 +258,5 @@ func findSubprocessors(s string) []string {
 			out = append(out, strings.TrimRight(strings.TrimSpace(c), ".,"))
 		}
 	}
-	return uniqueStrings(out, 100)
+	return firstUnique(out, 100)
 }

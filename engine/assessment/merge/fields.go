@@ -146,7 +146,7 @@ func mergeObjects(base, here, there json.RawMessage) (json.RawMessage, bool) {
 
 // chooseChangedValue merges one value, which is nil where it is absent: it returns the value of the side
 // that changed it. It returns false if both sides changed it differently.
-func chooseChangedValue(base, here, there json.RawMessage) (json.RawMessage, bool) {
+func chooseChangedValue(base, here, there json.RawMessage) (chosen json.RawMessage, ok bool) {
 	switch {
 	case bytes.Equal(here, there), bytes.Equal(base, there):
 		return here, true

@@ -57,7 +57,7 @@ func (r *catalogReader) readAll() (*scf.Source, error) {
 	}
 	r.src.Risks, r.src.Threats = r.doc.Risks, r.doc.Threats
 	slices.SortFunc(r.src.Mappings, scf.CompareMappings)
-	r.src.CountContents()
+	r.src.SetContentStatistics()
 	r.src.Statistics.Warnings = len(r.src.Warnings)
 	return r.src, nil
 }

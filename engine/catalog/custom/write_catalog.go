@@ -31,7 +31,7 @@ func WriteCatalog(src *scf.Source) ([]byte, error) {
 		)
 	}
 	for i := range src.Controls {
-		doc.Controls = append(doc.Controls, fromControl(&src.Controls[i], ids))
+		doc.Controls = append(doc.Controls, toDocumentControl(&src.Controls[i], ids))
 	}
 	for i := range src.Mappings {
 		addMapping(&doc.Controls[src.Mappings[i].Control], src, &src.Mappings[i])
@@ -55,7 +55,7 @@ func uniqueEvidenceIDs(all []scf.EvidenceRequest) []string {
 	return ids
 }
 
-func fromControl(c *scf.Control, evidenceIDs []string) control {
+func toDocumentControl(c *scf.Control, evidenceIDs []string) control {
 	out := control{
 		Code:          c.Code,
 		Title:         c.Title,

@@ -128,7 +128,7 @@ func Read(data []byte, base *scf.Source) (*scf.Source, error) {
 		return nil, err
 	}
 	src.SHA256, src.Filename = sum, ""
-	src.CountContents()
+	src.SetContentStatistics()
 	src.Statistics.Warnings = len(src.Warnings)
 	return src, nil
 }

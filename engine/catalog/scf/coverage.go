@@ -57,10 +57,10 @@ func (s *Snapshot) Coverage(framework string) (api.Coverage, error) {
 }
 
 // CoverageAddition returns what a framework adds to others, and to those they include, that are met already.
-func (s *Snapshot) CoverageAddition(framework string, have []string) (*api.CoverageAddition, error) {
+func (s *Snapshot) CoverageAddition(framework string, metFrameworks []string) (*api.CoverageAddition, error) {
 	out := &api.CoverageAddition{Have: []string{}, NewControls: []api.FrameworkControl{}}
 	required := make([]bool, len(s.src.Controls))
-	for _, ref := range have {
+	for _, ref := range metFrameworks {
 		all, err := s.FrameworkWithIncluded(ref)
 		if err != nil {
 			return nil, err

@@ -45,7 +45,7 @@ func IsCustomControlCode(code string) bool {
 // catalog itself has a framework with the same code as one of the organization's, "-custom" is appended to
 // the code of the latter. Mappings to controls and requirements that this version doesn't have are left out.
 // They are returned, keyed by the code of the framework or control that contains them.
-func (s *Snapshot) WithCustom(c *Custom) (*Snapshot, map[string][]string, error) {
+func (s *Snapshot) WithCustom(c *Custom) (merged *Snapshot, missing map[string][]string, _ error) {
 	m := newCustomMerge(s, c)
 	for i := range c.Controls {
 		m.addControl(&c.Controls[i])

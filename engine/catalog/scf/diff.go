@@ -82,7 +82,7 @@ func (s *Snapshot) hasFrameworkCode(code string) bool {
 	return ok && s.src.Frameworks[i].Code == code
 }
 
-func compareControls(from, to *Control) (api.ControlChange, bool) {
+func compareControls(from, to *Control) (change api.ControlChange, differs bool) {
 	c := api.ControlChange{
 		Code: to.Code, FromTitle: from.Title, ToTitle: to.Title,
 		Renamed: CollapseSpaces(from.Title) != CollapseSpaces(to.Title),

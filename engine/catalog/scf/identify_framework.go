@@ -53,7 +53,7 @@ func (s *Snapshot) FrameworkIndex(ref string) (int, error) { return s.findFramew
 
 // frameworkByRequirements returns the framework whose requirements best match the codes, if it is clearly
 // better than all others.
-func (s *Snapshot) frameworkByRequirements(codes []string) (int, bool) {
+func (s *Snapshot) frameworkByRequirements(codes []string) (index int, found bool) {
 	const fewest, enough, ahead = 5, 0.6, 0.1
 	wanted := make(map[string]bool, len(codes))
 	for _, c := range codes {

@@ -201,9 +201,9 @@ func (s *Source) Counts() api.CatalogCounts {
 	return n
 }
 
-// CountContents sets those import statistics that can be derived from the source's contents. The importer has
+// SetContentStatistics sets those import statistics that can be derived from the source's contents. The importer has
 // to set the others: the facts about the imported file and the number of warnings.
-func (s *Source) CountContents() {
+func (s *Source) SetContentStatistics() {
 	n, st := s.Counts(), &s.Statistics
 	st.Controls, st.Domains, st.Frameworks = n.Controls, n.Domains, n.Frameworks
 	st.Requirements, st.Mappings = n.Requirements, n.Mappings

@@ -202,7 +202,7 @@ func (b *catalogBuilder) resolveRequirementsAndMappings() error {
 			}
 		}
 	}
-	src.CountContents()
+	src.SetContentStatistics()
 	src.Statistics.Warnings = len(src.Warnings)
 	return nil
 }

@@ -18,7 +18,7 @@ func MergeIntoFramework(
 	frameworkIndex int,
 	doc *Document,
 	record api.MappingDocument,
-) (*scf.Source, api.MappingDocument, []api.ImportWarning) {
+) (merged *scf.Source, completed api.MappingDocument, warnings []api.ImportWarning) {
 	o := &overlay{base: base, framework: frameworkIndex, doc: doc, record: record, warnings: slices.Clone(doc.Warnings)}
 	o.record.FrameworkCode = base.Frameworks[frameworkIndex].Code
 	o.record.FocalDocument, o.record.Release = doc.FocalDocument, doc.Release

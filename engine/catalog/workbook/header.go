@@ -96,7 +96,7 @@ func classifyHeader(header string) mainColumn {
 		m := compensationHeader.FindStringSubmatch(h)
 		c.role, c.name, c.level = roleCompensating, m[1]+m[4], int((m[2] + m[3])[0]-'0')
 	case has("possible solutions"):
-		c.role, c.name = roleSolution, companySize(h)
+		c.role, c.name = roleSolution, companySizeInHeader(h)
 	case has("identify minimum compliance"):
 		c.role, c.name = roleBaseline, "minimum-compliance"
 	case has("identify discretionary security"):
@@ -127,7 +127,7 @@ func classifyHeader(header string) mainColumn {
 	return c
 }
 
-func companySize(h string) string {
+func companySizeInHeader(h string) string {
 	for _, size := range []struct{ word, name string }{
 		{"micro", "micro_small"}, {"small", "small"}, {"medium", "medium"}, {"large", "large"}, {"enterprise", "enterprise"},
 	} {

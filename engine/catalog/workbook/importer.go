@@ -103,7 +103,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (src *scf.S
 }
 
 // openWorkbook checks an archive and unpacks it.
-func openWorkbook(r io.ReaderAt, size int64, limits Limits) (*workbookReader, []string, error) {
+func openWorkbook(r io.ReaderAt, size int64, limits Limits) (book *workbookReader, warnings []string, _ error) {
 	parts, notes, err := inspectArchive(r, size, limits)
 	if err != nil {
 		return nil, nil, err
@@ -317,7 +317,7 @@ func (im *importer) setReleaseLabel(o Options) {
 }
 
 func (im *importer) countStatistics() {
-	im.src.CountContents()
+	im.src.SetContentStatistics()
 	st := &im.src.Statistics // warnings, cells and unknown columns have been counted while reading
 	st.Sheets, st.Columns, st.Sources = len(im.book.parts), len(im.columns)-im.headerlessColumns, len(im.sources)
 	st.FormulaCells = im.main.survey.formulas

@@ -176,7 +176,7 @@ func (g *grouper) cutOpenQuestion(u unit) []unit {
 			!slices.Equal(last.headingPath, u.headingPath) {
 			return nil
 		}
-		if questionnaire.Asks(last.text) || n == 1 && isAnswer(u.text) && !isAnswer(last.text) {
+		if questionnaire.EndsInQuestion(last.text) || n == 1 && isAnswer(u.text) && !isAnswer(last.text) {
 			question := slices.Clone(units[len(units)-n:])
 			g.current.units = units[:len(units)-n]
 			g.current.size -= size - u.tokens

@@ -115,7 +115,7 @@ func splitWords(text string, limit int) []string {
 		// a seventh of a token.
 		for window := 32 * limit; EstimateTokens(w[:min(len(w), window)]) > limit; {
 			flush()
-			head := firstTokens(w, limit)
+			head := prefixOfTokens(w, limit)
 			out = append(out, head)
 			w = w[len(head):]
 		}
@@ -133,8 +133,8 @@ func splitWords(text string, limit int) []string {
 	return out
 }
 
-// firstTokens returns a prefix of w of about limit tokens, but at least one character.
-func firstTokens(w string, limit int) string {
+// prefixOfTokens returns a prefix of w of about limit tokens, but at least one character.
+func prefixOfTokens(w string, limit int) string {
 	n := 0
 	for i := range w {
 		if n == limit && i > 0 { // a character is at most one token

@@ -88,7 +88,7 @@ func (l *learner) trainBatch(queryIndexes []int, rate float64) {
 	blas32.Gemm(blas.NoTrans, blas.Trans, 1/temperature, queries, docs, 0, logits)
 	parallelRanges(b, func(from, to int) {
 		for i := from; i < to; i++ {
-			softmaxError(logits.Data[i*n:(i+1)*n], l.set.queries[queryIndexes[i]].targets, at, 1/float32(b))
+			replaceWithSoftmaxError(logits.Data[i*n:(i+1)*n], l.set.queries[queryIndexes[i]].targets, at, 1/float32(b))
 		}
 	})
 	dQueries := blas32.General{Rows: b, Cols: d, Stride: d, Data: l.dQueries[:b*d]}
@@ -164,9 +164,9 @@ func (l *learner) computeUnitVectors(terms [][]weighted, to, length []float32) {
 	})
 }
 
-// softmaxError replaces logits with (softmax − targets) · share. The weight of targets that were not chosen is
+// replaceWithSoftmaxError replaces logits with (softmax − targets) · share. The weight of targets that were not chosen is
 // distributed over the others.
-func softmaxError(logits []float32, targets []target, at []int, share float32) {
+func replaceWithSoftmaxError(logits []float32, targets []target, at []int, share float32) {
 	largest := logits[0]
 	for _, x := range logits {
 		largest = max(largest, x)

@@ -20,8 +20,10 @@ const (
 	readerOfAny = "any"
 )
 
-// AnyReader returns what is recorded as the readers of a document that couldn't be read.
-func AnyReader() map[string]int { return map[string]int{readerOfAny: readerVersion(readerOfAny)} }
+// ReadersOfFailedDocument returns what is recorded as the readers of a document that couldn't be read.
+func ReadersOfFailedDocument() map[string]int {
+	return map[string]int{readerOfAny: readerVersion(readerOfAny)}
+}
 
 func readerVersion(name string) int {
 	if name != readerOfAny {

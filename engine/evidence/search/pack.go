@@ -208,7 +208,7 @@ func (x *Index) loadPacks(packs iter.Seq2[Packed, error], rows chan<- packedRows
 		if u.Failed || dims != 0 && x.vectors.dims != 0 && dims != x.vectors.dims {
 			return ErrPack
 		}
-		vectors.to = x.vectors.reserve(n, dims)
+		vectors.to = x.vectors.addRows(n, dims)
 		rows <- vectors
 		first := len(x.slots)
 		m := x.newFilterRow(Passage{AssessmentID: p.AssessmentID, DocumentID: p.DocumentID, Category: p.Category, Date: p.Date})
@@ -283,8 +283,8 @@ func (r *packedRows) copyToRows() {
 	}
 }
 
-// reserve adds n rows and returns them, split at the boundaries of blocks.
-func (f *flatVectors) reserve(n, dims int) (parts [][]float32) {
+// addRows adds n rows and returns them, split at the boundaries of blocks.
+func (f *flatVectors) addRows(n, dims int) (parts [][]float32) {
 	from := f.count
 	f.count += n
 	if dims == 0 {

@@ -213,9 +213,9 @@ func (s *PersistentQueries) PassageCount() int { return len(s.passages) - s.remo
 // RemovedCount returns the number of removed passages, whose slots are not reused.
 func (s *PersistentQueries) RemovedCount() int { return s.removedCount }
 
-// Put replaces the passages of a document. If there are none, the document is removed. It returns the slots of
+// ReplaceDocument replaces the passages of a document. If there are none, the document is removed. It returns the slots of
 // the passages, in order.
-func (s *PersistentQueries) Put(document string, passages ...Passage) ([]int, error) {
+func (s *PersistentQueries) ReplaceDocument(document string, passages ...Passage) ([]int, error) {
 	for _, p := range passages {
 		if p.ID == "" {
 			return nil, fmt.Errorf("%w: it has no id", ErrPassage)

@@ -80,7 +80,7 @@ func TestStandingIsAsIfFilledAtOnce(t *testing.T) {
 				}
 			}
 			documents[name] = ps
-			if _, err := s.Put(name, ps...); err != nil {
+			if _, err := s.ReplaceDocument(name, ps...); err != nil {
 				t.Fatal(err)
 			}
 			fresh, err := NewPersistentQueries(scale, asked, 5)
@@ -94,7 +94,7 @@ func TestStandingIsAsIfFilledAtOnce(t *testing.T) {
 			slices.Sort(names)
 			rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 			for _, n := range names {
-				if _, err := fresh.Put(n, documents[n]...); err != nil {
+				if _, err := fresh.ReplaceDocument(n, documents[n]...); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -80,7 +80,7 @@ func (q *question) readings(a answer, i int) (out []reading.Reading, dropped int
 			dropped++
 			continue
 		}
-		if before, twice := found[f.Passage]; !twice || weaker(before.Label, r.Label) {
+		if before, twice := found[f.Passage]; !twice || losesTo(before.Label, r.Label) {
 			found[f.Passage] = r
 		}
 	}
@@ -95,9 +95,9 @@ func (q *question) readings(a answer, i int) (out []reading.Reading, dropped int
 	return out, dropped, true
 }
 
-// weaker reports whether the label before loses to the label after, if a model gives both to one passage: the one
+// losesTo reports whether the label before loses to the label after, if a model gives both to one passage: the one
 // that is less favorable to the organization counts.
-func weaker(before, after reading.Label) bool {
+func losesTo(before, after reading.Label) bool {
 	order := []reading.Label{reading.States, reading.Part, reading.Plans, reading.Contradicts}
 	return slices.Index(order, before) < slices.Index(order, after)
 }
@@ -106,7 +106,7 @@ func weaker(before, after reading.Label) bool {
 // and invisible characters. It returns "" if the text doesn't contain it.
 func matchQuote(text, quote string) string {
 	quote = strings.TrimSpace(quote)
-	if exact := reading.Quote(text, quote); exact != "" {
+	if exact := reading.FindQuote(text, quote); exact != "" {
 		return exact
 	}
 	wanted, _ := skeleton(quote)
@@ -125,7 +125,7 @@ func matchQuote(text, quote string) string {
 
 // skeleton returns the characters of a text that a copy has to keep, and for each byte the offset in text of the character
 // that it comes from.
-func skeleton(text string) (string, []int) {
+func skeleton(text string) (letters string, offsets []int) {
 	var out strings.Builder
 	var starts []int
 	for i, r := range text {

@@ -57,7 +57,7 @@ func newQuestion(statements []Statement, repeated bool) *question {
 			}
 		}
 	}
-	q.check = checkStatement(q.numbers, repeated)
+	q.check = newCheckStatement(q.numbers, repeated)
 	return q
 }
 
@@ -110,8 +110,8 @@ func (q *question) request(repeated bool) llm.Request {
 
 func maxAnswerTokens(statements int) int { return baseAnswerTokens + answerTokensStatement*statements }
 
-// size returns the length of a request in bytes.
-func size(r llm.Request) int { return len(r.System) + len(r.User) + len(r.Schema) }
+// requestSize returns the length of a request in bytes.
+func requestSize(r llm.Request) int { return len(r.System) + len(r.User) + len(r.Schema) }
 
 // oneLine returns a text with white space as single spaces and without invisible characters.
 func oneLine(s string) string { return strings.Join(strings.Fields(visible(s)), " ") }

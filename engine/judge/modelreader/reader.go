@@ -117,7 +117,7 @@ func (r *Reader) Estimate(statements []Statement) (e Estimate) {
 	const usualAnswerTokens = 60
 	for _, part := range r.split(statements) {
 		e.Calls++
-		e.PromptTokens += size(newQuestion(part, false).request(false)) / usualBytesPerToken
+		e.PromptTokens += requestSize(newQuestion(part, false).request(false)) / usualBytesPerToken
 		e.CompletionTokens += 20 + usualAnswerTokens*len(part)
 	}
 	return e
@@ -130,7 +130,7 @@ func (r *Reader) split(statements []Statement) [][]Statement {
 		context = DefaultContextTokens
 	}
 	limit := (context - maxAnswerTokens(len(statements))) * bytesPerToken
-	if size(newQuestion(statements, true).request(true)) <= limit {
+	if requestSize(newQuestion(statements, true).request(true)) <= limit {
 		return [][]Statement{statements}
 	}
 	a, b, ok := halve(statements)
@@ -234,7 +234,7 @@ func (r *Reader) send(ctx context.Context, request llm.Request, isFooled func(an
 	pause, fooled := firstPause, false
 	for try := 1; ; try++ {
 		if r.Before != nil {
-			if err := r.Before(size(request)/bytesPerToken + request.MaxTokens); err != nil {
+			if err := r.Before(requestSize(request)/bytesPerToken + request.MaxTokens); err != nil {
 				return "", err
 			}
 		}

@@ -162,8 +162,8 @@ func TestSplit(t *testing.T) {
 					pairs[s.ID()+p.Hash()]++
 				}
 			}
-			if q := newQuestion(part, true).request(true); size(q)/bytesPerToken+q.MaxTokens > context {
-				t.Errorf("context %d: a prompt of %d bytes and an answer of %d tokens", context, size(q), q.MaxTokens)
+			if q := newQuestion(part, true).request(true); requestSize(q)/bytesPerToken+q.MaxTokens > context {
+				t.Errorf("context %d: a prompt of %d bytes and an answer of %d tokens", context, requestSize(q), q.MaxTokens)
 			}
 		}
 		if len(pairs) != 160 {

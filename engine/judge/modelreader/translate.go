@@ -47,7 +47,7 @@ func EstimateTranslation(language string, statements []string) (e Estimate) {
 	for ; len(statements) > 0; statements = statements[min(TranslationBatch, len(statements)):] {
 		r := translationRequest(language, statements[:min(TranslationBatch, len(statements))], 0)
 		e.Calls++
-		e.PromptTokens += size(r) / usualBytesPerToken
+		e.PromptTokens += requestSize(r) / usualBytesPerToken
 		e.CompletionTokens += len(r.User) / bytesPerToken
 	}
 	return e

@@ -71,8 +71,9 @@ func resultRank(r api.Result) int {
 	return slices.Index([]api.Result{api.Met, api.ResultNotApplic, api.PartiallyMet, api.ResultNoEvid, api.NotMet}, r)
 }
 
-func causesOrUser(now, was api.Finding, causes []string) []string {
-	if now.Source == "manual" || was.Source == "manual" || !slices.Equal(now.EditedFields, was.EditedFields) && len(now.EditedFields) > 0 {
+func causesOrUser(now, before api.Finding, causes []string) []string {
+	if now.Source == "manual" || before.Source == "manual" ||
+		!slices.Equal(now.EditedFields, before.EditedFields) && len(now.EditedFields) > 0 {
 		return []string{"user"}
 	}
 	if len(causes) == 0 {

@@ -22,7 +22,7 @@ func DraftFinding(
 	item api.SoAItem,
 	implementationByCode map[string]api.Implementation,
 	frameworkNames map[string]string,
-) (api.Finding, bool) {
+) (finding api.Finding, hasGap bool) {
 	if !IsAssessed(&item) || item.ImplementationStatus == api.Implemented && item.EvidenceCoverage == api.CoverageStrong {
 		return api.Finding{}, false
 	}
@@ -43,7 +43,7 @@ func DraftFinding(
 	if f.StatusSetBy = userWhoSetStatus(item); f.StatusSetBy != "" {
 		f.MissingElements = stripNotes(f.MissingElements)
 	}
-	rateFindingSeverity(&f, item)
+	setFindingSeverity(&f, item)
 	f.Condition = describeCondition(item)
 	f.Cause = describeCause(item)
 	f.Effect = describeEffect(c, item)
@@ -51,9 +51,9 @@ func DraftFinding(
 	return f, true
 }
 
-// rateFindingSeverity sets a finding's severity points from what its item lacks, and also its severity unless a
+// setFindingSeverity sets a finding's severity points from what its item lacks, and also its severity unless a
 // user set that.
-func rateFindingSeverity(f *api.Finding, item api.SoAItem) {
+func setFindingSeverity(f *api.Finding, item api.SoAItem) {
 	missing, who := 1-item.CoverageRatio, userWhoSetStatus(item)
 	if who != "" {
 		missing = missingShareByStatus(item)
@@ -81,7 +81,7 @@ func RewriteForStatusOverride(f *api.Finding, item api.SoAItem, userName string)
 	if userWhoSetStatus(item) != "" {
 		f.MissingElements = stripNotes(f.MissingElements)
 	}
-	rateFindingSeverity(f, item)
+	setFindingSeverity(f, item)
 	if !f.IsManual("condition") {
 		f.Condition = describeCondition(item)
 	}

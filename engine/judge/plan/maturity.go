@@ -108,7 +108,7 @@ func mentionsMetrics(quote string) bool {
 	return metricPattern.MatchString(quote) || strings.Contains(quote, "%") && percentPattern.MatchString(quote)
 }
 
-func rateImplementedMaturity(item api.SoAItem) (int, string) {
+func rateImplementedMaturity(item api.SoAItem) (level int, rationale string) {
 	if item.EvidenceCoverage != api.CoverageStrong {
 		return 2, fmt.Sprintf(
 			"Level 2: implemented, but the evidence is %s; level 3 requires evidence for all of it.",

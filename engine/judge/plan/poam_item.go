@@ -55,7 +55,7 @@ func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, today api.
 	if err != nil {
 		return item
 	}
-	days := windowFor(fnd.Severity, action, fnd.RequirementCodes).last
+	days := daysAllowedFor(fnd.Severity, action, fnd.RequirementCodes).last
 	item.DueDate = lastWorkdayWithin(now, days)
 	if due := fnd.DueDate; due != nil { // set by a user
 		if daysBetween(today, *due) > 0 {

@@ -22,7 +22,7 @@ func OrderAndNumberItems(items []api.POAMItem, today api.Date, basis map[string]
 	out := sortItems(items, func(it *api.POAMItem) urgency { return newUrgency(it, basis[it.FindingID]) }, urgency.compare)
 	waits := findDependencies(out)
 	out, waits = sortByDependencies(out, waits)
-	spreadDueDates(out, today, basis)
+	assignDueDates(out, today, basis)
 	postponeDependents(out, waits, basis)
 	digits := max(3, len(fmt.Sprint(len(out))))
 	for i := range out {
@@ -174,7 +174,7 @@ func findDependencies(items []api.POAMItem) [][]int {
 // sortByDependencies moves prerequisites before the items that depend on them and otherwise keeps the order.
 // There should be no cycles, since parent codes are shorter than child codes. If there is one, it is broken
 // where it is detected.
-func sortByDependencies(items []api.POAMItem, dependencies [][]int) ([]api.POAMItem, [][]int) {
+func sortByDependencies(items []api.POAMItem, dependencies [][]int) (sorted []api.POAMItem, sortedDependencies [][]int) {
 	place := make([]int, len(items))
 	for i := range place {
 		place[i] = -1

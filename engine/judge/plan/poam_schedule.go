@@ -21,8 +21,8 @@ type Basis struct {
 	SetByUser bool
 }
 
-// NewBasis returns the basis of the item that a finding leads to.
-func NewBasis(f *api.Finding, today api.Date) Basis {
+// NewDueDateBasis returns the basis of the item that a finding leads to.
+func NewDueDateBasis(f *api.Finding, today api.Date) Basis {
 	b := Basis{Points: f.SeverityPoints, SetByUser: f.DueDate != nil}
 	if !b.SetByUser {
 		b.Stated, _ = statedTiming(f, today)
@@ -41,9 +41,9 @@ var windows = map[api.Severity]window{
 // maxCMMCDays is the number of days within which 32 CFR 170.21 requires the items of a plan to be closed.
 const maxCMMCDays = 180
 
-// windowFor returns the days within which an item is due. Asking for evidence takes half the time, because it shows what is
-// left to do.
-func windowFor(severity api.Severity, action string, codes api.RequirementCodes) window {
+// daysAllowedFor returns the days within which an item is due. Asking for evidence takes half the time, because it
+// shows what is left to do.
+func daysAllowedFor(severity api.Severity, action string, codes api.RequirementCodes) window {
 	w, ok := windows[severity]
 	if !ok {
 		w = windows[api.SeverityLow]
@@ -62,9 +62,9 @@ func windowFor(severity api.Severity, action string, codes api.RequirementCodes)
 // effortWeights are the relative amounts of work by which dates are spread.
 var effortWeights = map[string]int{"small": 1, "medium": 4, "large": 10, "extra_large": 20}
 
-// spreadDueDates spreads the due dates of items of the same severity over the days allowed for it, in their order and by
+// assignDueDates spreads the due dates of items of the same severity over the days allowed for it, in their order and by
 // their effort. Dates that a user set or the evidence states are kept.
-func spreadDueDates(items []api.POAMItem, today api.Date, basis map[string]Basis) {
+func assignDueDates(items []api.POAMItem, today api.Date, basis map[string]Basis) {
 	now, err := today.Time()
 	if err != nil {
 		return
@@ -76,7 +76,7 @@ func spreadDueDates(items []api.POAMItem, today api.Date, basis map[string]Basis
 	total, done := map[group]int{}, map[group]int{}
 	groupOf := func(it *api.POAMItem) (g group, ok bool) {
 		b := basis[it.FindingID]
-		g = group{it.Severity, windowFor(it.Severity, it.ActionType, it.RequirementCodes)}
+		g = group{it.Severity, daysAllowedFor(it.Severity, it.ActionType, it.RequirementCodes)}
 		return g, !b.SetByUser && b.Stated == "" && it.Status == "open"
 	}
 	for i := range items {
@@ -165,7 +165,7 @@ func statedTiming(f *api.Finding, today api.Date) (due api.Date, from *api.Evide
 		e := &f.Evidence[i]
 		var all []api.Date
 		if e.Stance == "plans" {
-			all = statedDates(e.Quote)
+			all = datesStatedIn(e.Quote)
 		}
 		for _, m := range noMoneyPattern.FindAllStringSubmatch(e.Quote, -1) {
 			quarter, _ := strconv.Atoi(m[1])
@@ -182,8 +182,8 @@ func statedTiming(f *api.Finding, today api.Date) (due api.Date, from *api.Evide
 	return due, from
 }
 
-// statedDates returns the dates in a passage. Of a month or quarter, it returns the last working day.
-func statedDates(quote string) (out []api.Date) {
+// datesStatedIn returns the dates in a passage. Of a month or quarter, it returns the last working day.
+func datesStatedIn(quote string) (out []api.Date) {
 	month := func(name string) time.Month {
 		t, _ := time.Parse("January", name) // in any case
 		return t.Month()

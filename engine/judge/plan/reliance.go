@@ -42,9 +42,9 @@ func CountReview(items []api.SoAItem) api.ReviewCount {
 // maxControlsPerQuote is the number of controls that one quote of a language model may plausibly cover.
 const maxControlsPerQuote = 6
 
-// OnRepeatedQuote returns the positions of the applicable items that are supported by a quote that supports more than
+// ItemsOnRepeatedQuotes returns the positions of the applicable items that are supported by a quote that supports more than
 // maxControlsPerQuote items.
-func OnRepeatedQuote(items []api.SoAItem) (out []int) {
+func ItemsOnRepeatedQuotes(items []api.SoAItem) (out []int) {
 	lines := map[string][]int{} // by quote
 	for n := range items {
 		if !items[n].Applicability.IsApplicable() {

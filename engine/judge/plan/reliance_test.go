@@ -51,10 +51,10 @@ func TestOnRepeatedQuote(t *testing.T) {
 		items = append(items, api.SoAItem{Applicability: api.Applicable})
 		items[n].Evidence = []api.Evidence{same, same, {Quote: fmt.Sprint(n), Stance: "supports"}, {Quote: "Not done.", Stance: "denies"}}
 	}
-	if got := OnRepeatedQuote(items); len(got) != len(items) {
+	if got := ItemsOnRepeatedQuotes(items); len(got) != len(items) {
 		t.Errorf("%v of %d", got, len(items))
 	}
-	if got := OnRepeatedQuote(items[1:]); len(got) != 0 {
+	if got := ItemsOnRepeatedQuotes(items[1:]); len(got) != 0 {
 		t.Errorf("%v", got)
 	}
 }

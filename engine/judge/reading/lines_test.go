@@ -47,7 +47,7 @@ func FuzzReadings(f *testing.F) {
 	f.Add(`{"label":"part","words":" "}`, "\xffx\u2003y")
 	f.Fuzz(func(t *testing.T, file, passage string) {
 		_ = reading.ParseLines(strings.NewReader(file), func(_ int, l reading.Line) error {
-			if l.Reading.Check(passage) == nil && l.Label != reading.Silent && !strings.Contains(passage, reading.Quote(passage, l.Words)) {
+			if l.Reading.Check(passage) == nil && l.Label != reading.Silent && !strings.Contains(passage, reading.FindQuote(passage, l.Words)) {
 				t.Errorf("quote %q is not in %q", l.Words, passage)
 			}
 			return nil

@@ -160,7 +160,7 @@ func (r Reading) Check(passage string) error {
 		return fmt.Errorf("the label is %s, but no words are quoted; copy the piece of the passage that shows it", r.Label)
 	case r.Label != Silent && len(words) < min(MinWordsBytes, len(strings.TrimSpace(passage))):
 		return fmt.Errorf("the words %q are too short to show anything; quote at least %d characters", words, MinWordsBytes)
-	case r.Label != Silent && Quote(passage, words) == "":
+	case r.Label != Silent && FindQuote(passage, words) == "":
 		return fmt.Errorf("the passage doesn't contain the words %q; copy them from it verbatim", prose.Truncate(words, 80))
 	}
 	return nil
@@ -197,9 +197,9 @@ func (r Reading) checkProbabilities() error {
 	return nil
 }
 
-// Quote returns the piece of a text that equals words, except for white space. It returns "" if the
+// FindQuote returns the piece of a text that equals words, except for white space. It returns "" if the
 // text doesn't contain them.
-func Quote(text, words string) string {
+func FindQuote(text, words string) string {
 	wanted := strings.Join(strings.Fields(words), " ")
 	if wanted == "" {
 		return ""

@@ -21,7 +21,7 @@ func TestQuote(t *testing.T) {
 		{"Backups are tested.", " ", ""},
 		{"", "x", ""},
 	} {
-		if got := reading.Quote(tc.text, tc.words); got != tc.want {
+		if got := reading.FindQuote(tc.text, tc.words); got != tc.want {
 			t.Errorf("Quote(%q, %q) = %q, want %q", tc.text, tc.words, got, tc.want)
 		}
 	}

@@ -123,7 +123,7 @@ func Analyze(text string, currentYear int) *Analysis {
 		all = append(all, words...)
 	}
 	a.paddedWords, a.IsEnglish = joinPadded(all), isEnglishOrUnknown(text)
-	applyAnswersToQuestions(a)
+	mergeAnswersIntoQuestions(a)
 	applyRejectionsToProposals(a)
 	a.applyDisclaimers()
 	a.markFailureTables()

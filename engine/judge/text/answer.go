@@ -13,9 +13,9 @@ const (
 	maxAnswerBytes   = 60
 )
 
-// answer applies the answer to a question, or to a statement that a form asks to confirm. A question states nothing by
+// applyAnswer applies the answer to a question, or to a statement that a form asks to confirm. A question states nothing by
 // itself.
-func (s *Sentence) answer(a questionnaire.Answer, words string, asked bool) {
+func (s *Sentence) applyAnswer(a questionnaire.Answer, words string, asked bool) {
 	switch a {
 	case questionnaire.No:
 		s.Denied, s.affirmedStems = 1<<s.ClauseCount-1, hashStems(nil)
@@ -61,7 +61,7 @@ func (s *Sentence) readRowAnswer(row string, words []word, currentYear int) {
 		if a == questionnaire.Planned {
 			planned = value
 		}
-		option := questionnaire.ParseOption(name)
+		option := questionnaire.AnswerOfColumn(name)
 		answersCell := afterStatement && name == "" && bareAnswerPattern.MatchString(value)
 		states := len(cellWords) >= minQuestionWords && hasVerb(cellWords)
 		afterStatement = name == "" && states
@@ -101,7 +101,7 @@ func (s *Sentence) readRowAnswer(row string, words []word, currentYear int) {
 			answer = questionnaire.No
 		}
 	}
-	s.answer(answer, planned, false)
+	s.applyAnswer(answer, planned, false)
 }
 
 // attributeColumnPattern matches the names of columns whose "yes" or "no" describes the question.
@@ -158,7 +158,7 @@ var trailingAnswerPattern = lazyregexp.New(`(?i)(?:\s[–—-]|:)\s+((?:no|n/a|n
 func (s *Sentence) readInlineAnswer(text string, words []word) {
 	if subject, a := questionnaire.ParseChoice(text); a != questionnaire.None && len(splitWords(text[:subject])) > 1 {
 		s.Placeholder = ""
-		s.answer(a, text[subject:], s.Question || questionnaire.Asks(text[:subject]))
+		s.applyAnswer(a, text[subject:], s.Question || questionnaire.EndsInQuestion(text[:subject]))
 		return
 	}
 	if questionnaire.IsUnticked(text) {
@@ -167,7 +167,7 @@ func (s *Sentence) readInlineAnswer(text string, words []word) {
 	}
 	if i := strings.LastIndexByte(text, '?'); i >= 0 && len(text)-i < maxAnswerBytes {
 		rest := strings.Trim(text[i+1:], " :-–—*_")
-		s.answer(questionnaire.Parse(rest), rest, true)
+		s.applyAnswer(questionnaire.Parse(rest), rest, true)
 		return
 	}
 	if !strings.ContainsAny(text[max(0, len(text)-maxAnswerBytes/2):], ":-–—") {
@@ -176,7 +176,7 @@ func (s *Sentence) readInlineAnswer(text string, words []word) {
 	if m := trailingAnswerPattern.FindStringSubmatchIndex(text); m != nil {
 		before := wordsWithin(words, 0, m[0])
 		if len(before) >= minQuestionWords && hasAuxiliaryOrModal(before) {
-			s.answer(questionnaire.Parse(text[m[2]:]), text[m[2]:], questionnaire.Asks(text[:m[0]]+":"))
+			s.applyAnswer(questionnaire.Parse(text[m[2]:]), text[m[2]:], questionnaire.EndsInQuestion(text[:m[0]]+":"))
 		}
 	}
 }
@@ -184,9 +184,9 @@ func (s *Sentence) readInlineAnswer(text string, words []word) {
 // bareAnswerPattern matches a line that can only be the answer to the line above.
 var bareAnswerPattern = lazyregexp.New(`(?i)^\W*(?:no|n|n/?a|not applicable|not yet)\W*$`)
 
-// applyAnswersToQuestions applies an answer to the question or statement before it. The answer may consist of choices,
+// mergeAnswersIntoQuestions applies an answer to the question or statement before it. The answer may consist of choices,
 // each on a line of its own.
-func applyAnswersToQuestions(a *Analysis) {
+func mergeAnswersIntoQuestions(a *Analysis) {
 	for i := 1; i < len(a.Sentences); i++ {
 		q, s := &a.Sentences[i-1], &a.Sentences[i]
 		if q.IsTableRow || s.IsTableRow {
@@ -199,10 +199,10 @@ func applyAnswersToQuestions(a *Analysis) {
 			o.Stance, o.LeadIndex, o.MissingThings = Stance{Fragment: true, Choices: true, ClauseCount: o.ClauseCount}, -1, nil
 			end++
 		}
-		asked := q.Question || q.LeadIndex < 0 && questionnaire.Asks(q.Text)
+		asked := q.Question || q.LeadIndex < 0 && questionnaire.EndsInQuestion(q.Text)
 		if end > i {
 			if answer := questionnaire.Parse(choice); !isChoice(q.Text) {
-				q.answer(answer, choice, asked)
+				q.applyAnswer(answer, choice, asked)
 				q.end = a.Sentences[end-1].end // the quote has both
 			}
 			i = end - 1
@@ -218,16 +218,16 @@ func applyAnswersToQuestions(a *Analysis) {
 		case !asked:
 			if answer > questionnaire.Other && !q.Fragment &&
 				(labelled || bareAnswerPattern.MatchString(s.Text) && strings.ContainsRune(a.Text[q.end:s.start], '\n')) {
-				q.answer(answer, s.Text, false)
+				q.applyAnswer(answer, s.Text, false)
 			}
 		case answer != questionnaire.None:
-			q.answer(answer, s.Text, true)
+			q.applyAnswer(answer, s.Text, true)
 			q.end = s.end
 		case s.AnswersNo || strings.HasPrefix(first, "not ") || strings.HasPrefix(first, "never") ||
 			strings.HasPrefix(first, "no") && (len(first) == 2 || strings.ContainsAny(first[2:3], " .,;|")):
-			q.answer(questionnaire.No, s.Text, true)
+			q.applyAnswer(questionnaire.No, s.Text, true)
 		case strings.HasPrefix(first, "yes"):
-			q.answer(questionnaire.Yes, s.Text, true)
+			q.applyAnswer(questionnaire.Yes, s.Text, true)
 		}
 	}
 }

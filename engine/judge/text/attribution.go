@@ -13,7 +13,7 @@ import (
 // for, imagined or conditional. The words of a frame are of a few kinds, whatever it says in detail:
 //
 //	<matrix clause> that | whether | : | " <sentence>     unassertedClauseStart
-//	<adverbial>, <sentence>                               adverbialUnasserts
+//	<adverbial>, <sentence>                               isUnassertingAdverbial
 //	<sentence> <retraction>                               retractionPattern
 //
 // The same kinds of words in headings, introductions and neighboring sentences apply to whole sections
@@ -90,11 +90,11 @@ func readAttribution(s *Stance, text string, words []word, currentYear int) {
 		return
 	}
 	from, to := 0, len(words)
-	if !adverbialUnasserts(text, words, currentYear) {
+	if !isUnassertingAdverbial(text, words, currentYear) {
 		from = unassertedClauseStart(text, words)
 	}
 	if from < 0 {
-		if isWordSalad(text, words) || retractionPattern.MatchString(text) || quotedSpeech(text) {
+		if isWordSalad(text, words) || retractionPattern.MatchString(text) || isMostlyQuotedSpeech(text) {
 			s.unassert(words)
 		}
 		return
@@ -103,7 +103,7 @@ func readAttribution(s *Stance, text string, words []word, currentYear int) {
 		s.Organization = name // which may be the organization itself
 		return
 	}
-	if oneOf(words[0].text, "no", "nobody", "none", "nothing") && s.Denied&1 != 0 {
+	if isOneOf(words[0].text, "no", "nobody", "none", "nothing") && s.Denied&1 != 0 {
 		s.Denied = 1<<s.ClauseCount - 1 // "no record shows that …" denies it
 		return
 	}
@@ -139,7 +139,7 @@ func unassertedClauseStart(text string, words []word) int {
 	for i := 1; i < len(words) && i <= maxMatrixWords; i++ {
 		gap := text[words[i-1].end:words[i].start]
 		that, colon := words[i].text == "that", strings.ContainsAny(gap, ":") || strings.Contains(gap, `"`)
-		loose := oneOf(words[i].text, "whether", "if", "why", "how", "where", "which", "to")
+		loose := isOneOf(words[i].text, "whether", "if", "why", "how", "where", "which", "to")
 		if !that && !colon && !loose {
 			if strings.ContainsAny(gap, ";") {
 				return -1
@@ -173,7 +173,7 @@ func isUnassertingMatrix(text string, matrix []word, complementizer string, that
 	}
 	negated := has(negationWords) || slices.ContainsFunc(matrix, func(w word) bool { return strings.HasSuffix(w.text, "n't") }) ||
 		has(farWords)
-	self := selfWords[first] && first != "our" || first == "this" || internalSubject(matrix)
+	self := selfWords[first] && first != "our" || first == "this" || isInternalSubject(matrix)
 	predicate := near(factVerbs, 4) || near(reportVerbs, 4) || near(opinionVerbs, 5) || near(falseWords, 4) || near(opinionNouns, 2)
 	switch {
 	case colon && len(matrix) > maxLabelWords:
@@ -196,7 +196,7 @@ func isUnassertingMatrix(text string, matrix []word, complementizer string, that
 	case negated && near(truthWords, 2):
 		return false // "it is not the case that" denies what follows
 	case negated && predicate:
-		return !slices.ContainsFunc(matrix, func(w word) bool { return oneOf(w.text, "doubt", "accept", "exception", "exceptions") }) ||
+		return !slices.ContainsFunc(matrix, func(w word) bool { return isOneOf(w.text, "doubt", "accept", "exception", "exceptions") }) ||
 			first == "we" && has(falseWords) && !hasWord(matrix, "no")
 	case near(toldWords, 3) && near(listenerWords, 1):
 		return true // "they told us that"
@@ -213,7 +213,7 @@ func isUnassertingMatrix(text string, matrix []word, complementizer string, that
 	case has(rivalNouns) && predicate, has(organizationPlurals) && predicate && !self:
 		return true
 	case near(reportVerbs, 6) && !self &&
-		(has(outsiderNouns) || has(lawNouns) || isNamedOrganization(text, matrix) || otherOrganization(matrix)):
+		(has(outsiderNouns) || has(lawNouns) || isNamedOrganization(text, matrix) || namesOtherOrganization(matrix)):
 		return true
 	case usedToBePattern.MatchString(text[:matrix[len(matrix)-1].end]):
 		return true
@@ -245,8 +245,8 @@ var (
 	helpedNouns      = wordSet("client clients customer customers you companies organizations organisations businesses")
 )
 
-// internalSubject reports whether the subject of a matrix clause speaks for the organization: "the policy states".
-func internalSubject(matrix []word) bool {
+// isInternalSubject reports whether the subject of a matrix clause speaks for the organization: "the policy states".
+func isInternalSubject(matrix []word) bool {
 	our := false
 	for _, w := range matrix {
 		our = our || w.text == "our"
@@ -264,8 +264,8 @@ func internalSubject(matrix []word) bool {
 	return our
 }
 
-// otherOrganization reports whether words name an organization other than the documents' own: "a previous employer".
-func otherOrganization(words []word) bool {
+// namesOtherOrganization reports whether words name an organization other than the documents' own: "a previous employer".
+func namesOtherOrganization(words []word) bool {
 	for i, w := range words {
 		if organizationPlurals[w.text] && !slices.ContainsFunc(words, func(w word) bool { return w.text == "our" || w.text == "group" }) {
 			return true
@@ -328,7 +328,7 @@ func Organizations(text string) (names []string) {
 func OrganizationName(legalName string) string {
 	fields := strings.Fields(strings.ToLower(strings.NewReplacer(",", " ", ".", " ").Replace(legalName)))
 	fields = fields[:len(fields)-1]
-	for len(fields) > 1 && oneOf(fields[0], "the", "at", "in", "by", "of", "for", "with", "security", "about", "and", "between") {
+	for len(fields) > 1 && isOneOf(fields[0], "the", "at", "in", "by", "of", "for", "with", "security", "about", "and", "between") {
 		fields = fields[1:]
 	}
 	return strings.Join(fields, " ")
@@ -355,8 +355,8 @@ var colonLabelPattern = lazyregexp.NewPrefiltered(
 		`[^:]*\b(?:explanation on the back|\(invented\)|invented|fictional|made up))$`,
 )
 
-// quotedSpeech reports whether most of a sentence is somebody's speech in quotation marks.
-func quotedSpeech(text string) bool {
+// isMostlyQuotedSpeech reports whether most of a sentence is somebody's speech in quotation marks.
+func isMostlyQuotedSpeech(text string) bool {
 	if strings.Count(text, `"`)+strings.Count(text, "“")+strings.Count(text, "”") < 2 {
 		return false
 	}
@@ -380,7 +380,7 @@ func quotedSpeech(text string) bool {
 		return false
 	}
 	words := splitWords(outside)
-	if len(words) == 0 || internalSubject(words) {
+	if len(words) == 0 || isInternalSubject(words) {
 		return false
 	}
 	return slices.ContainsFunc(words, func(w word) bool { return speechVerbs[w.text] || falseWords[w.text] })
@@ -394,9 +394,9 @@ var usedToBePattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:it|there|we|they|staff|everybody|everyone|things?) used to\b|\b(?:was|were) once\b|\bhad (?:a|the) (?:rule|policy|habit|custom)\b|\b(?:predecessors?|ancestors|forerunner)\b`,
 )
 
-// adverbialUnasserts reports whether the adverbial before the first comma puts the sentence into another place,
+// isUnassertingAdverbial reports whether the adverbial before the first comma puts the sentence into another place,
 // another time or an imagined world: "at our competitor, …", "until 2019, …", "in theory, …".
-func adverbialUnasserts(text string, words []word, currentYear int) bool {
+func isUnassertingAdverbial(text string, words []word, currentYear int) bool {
 	first := words[0].text
 	if speculativeAdverbs[first] {
 		return true
@@ -419,20 +419,20 @@ func adverbialUnasserts(text string, words []word, currentYear int) bool {
 	}
 	switch first {
 	case "in", "at", "within", "inside", "throughout", "for", "with", "among", "across", "by", "where", "on", "over", "like":
-		self := slices.ContainsFunc(words[comma:], func(w word) bool { return oneOf(w.text, "we", "our") })
-		return oneOf(first, "in", "across", "within", "throughout") && industryNouns[prefix[len(prefix)-1].text] && !self ||
-			has(imaginedNouns) && !hasWord(prefix, "this") || has(rivalNouns) || otherOrganization(prefix) ||
+		self := slices.ContainsFunc(words[comma:], func(w word) bool { return isOneOf(w.text, "we", "our") })
+		return isOneOf(first, "in", "across", "within", "throughout") && industryNouns[prefix[len(prefix)-1].text] && !self ||
+			has(imaginedNouns) && !hasWord(prefix, "this") || has(rivalNouns) || namesOtherOrganization(prefix) ||
 			isNamedOrganization(text, prefix) && first != "with" && first != "by" && first != "for" && !self ||
 			first == "where" && slices.ContainsFunc(prefix, func(w word) bool { return w.text == "i" }) ||
 			first != "with" && first != "by" && pastTimePattern.MatchString(text[:words[comma-1].end])
 	case "according":
-		return !internalSubject(prefix)
+		return !isInternalSubject(prefix)
 	case "until", "till", "before", "prior", "up", "from", "during", "back", "years", "decades", "long", "once":
 		return isPastPeriod(text[:words[comma-1].end], prefix, currentYear) || first == "once" && has(resourceNouns)
 	case "if", "when", "provided", "assuming", "as", "should", "after":
 		return has(resourceNouns) && !hasWord(prefix, "incident")
 	case "were", "had":
-		return oneOf(wordAt(words, 1), "we", "they", "it", "there", "i")
+		return isOneOf(wordAt(words, 1), "we", "they", "it", "there", "i")
 	}
 	return openingPattern.MatchString(text) || futureTimePattern.MatchString(text[:words[comma-1].end])
 }
@@ -444,7 +444,7 @@ var futureTimePattern = lazyregexp.NewPrefiltered(
 
 // isInsideName reports whether the comma before word i belongs to a company's name ("Contoso, Inc.").
 func isInsideName(text string, words []word, i int) bool {
-	return oneOf(words[i].text, "inc", "ltd", "llc", "gmbh", "plc", "corp") || i > 1 && words[i].start == words[i-1].end
+	return isOneOf(words[i].text, "inc", "ltd", "llc", "gmbh", "plc", "corp") || i > 1 && words[i].start == words[i-1].end
 }
 
 // openingPattern matches the beginnings of sentences about imagined or past states without a comma.
@@ -464,7 +464,7 @@ func isPastPeriod(adverbial string, words []word, currentYear int) bool {
 	if pastPeriodPattern.MatchString(lower) {
 		return true
 	}
-	if !oneOf(words[0].text, "until", "till", "prior", "up", "from", "before", "during") {
+	if !isOneOf(words[0].text, "until", "till", "prior", "up", "from", "before", "during") {
 		return false
 	}
 	for _, w := range words[1:] {

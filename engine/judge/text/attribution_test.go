@@ -85,7 +85,7 @@ func TestOpenList(t *testing.T) {
 		"No exception is made to the following rules:\n\n- Backups are tested.":            {false, false},
 		"None of the following is in place:\n\n- Backups are tested.\n\nThis is the rest.": {false, false},
 	} {
-		if outside, undone := OpenList(text); outside != want[0] || undone != want[1] {
+		if outside, undone := ReadOpenList(text); outside != want[0] || undone != want[1] {
 			t.Errorf("%q: %v %v, want %v", text, outside, undone, want)
 		}
 	}

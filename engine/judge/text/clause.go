@@ -41,7 +41,7 @@ func startsPredicate(words []word, i int, clause uint8) bool {
 			return false
 		}
 	case "that":
-		if before := wordAt(words, i-1); !oneOf(before, "sure", "ensure", "ensures", "ensuring") ||
+		if before := wordAt(words, i-1); !isOneOf(before, "sure", "ensure", "ensures", "ensuring") ||
 			!hasPredicateAhead(words, i+1) {
 			return false
 		}
@@ -70,7 +70,7 @@ func hasPredicateAhead(words []word, i int) bool {
 		switch w := words[k].text; {
 		case auxiliaryVerbs[w] || modalVerbs[w] || strings.HasSuffix(w, "n't"):
 			return true
-		case conditionalWords[w] || contrastWords[w] || oneOf(w, "and", "or", "to", "that"):
+		case conditionalWords[w] || contrastWords[w] || isOneOf(w, "and", "or", "to", "that"):
 			return false
 		}
 	}
@@ -85,7 +85,7 @@ func startsCondition(words []word, i int) bool {
 	case !conditionalWords[w]:
 		return false
 	case w == "once":
-		return !oneOf(next, "a", "per", "every", "each", "in")
+		return !isOneOf(next, "a", "per", "every", "each", "in")
 	case w == "should":
 		return i == 0 || urgencyAdverbs[wordAt(words, i-1)] // "earlier should the law change"
 	case w == "provided":

@@ -128,9 +128,9 @@ func (a *Concept) FindIn(s *Sentence) (Term, bool) {
 }
 
 // CountSharedConcepts returns the number of concepts that occur in both texts, not counting general ones.
-func CountSharedConcepts(one, other string) (n int) {
-	target := sentenceFromWords(splitWords(other))
-	for _, a := range Concepts(one) {
+func CountSharedConcepts(textA, textB string) (n int) {
+	target := newSentenceWithoutStance(splitWords(textB))
+	for _, a := range Concepts(textA) {
 		if _, there := a.FindIn(target); there && a.Weight > WeightGeneral {
 			n++
 		}
@@ -172,8 +172,8 @@ func IsUninformativeConcept(conceptID uint64) bool { return emptyConcepts()[conc
 // IsDocumentNoun reports whether a concept is a kind of document.
 func IsDocumentNoun(conceptID uint64) bool { return documentNouns()[conceptID] }
 
-// sentenceFromWords returns a sentence that consists of words and has no stance.
-func sentenceFromWords(words []word) *Sentence {
+// newSentenceWithoutStance returns a sentence that consists of words and has no stance.
+func newSentenceWithoutStance(words []word) *Sentence {
 	s := &Sentence{Terms: extractTerms(words, Stance{}), stems: hashStems(words)}
 	s.termFilter = newBloomFilter(s.Terms)
 	return s

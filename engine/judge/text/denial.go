@@ -20,7 +20,7 @@ func isDiscontinued(words []word, i int) bool {
 	switch w {
 	case "stopped", "ceased", "discontinued", "abandoned", "paused", "suspended", "cancelled", "canceled", "quit":
 		return auxiliaryVerbs[before] || before == "we" || before == "they" || i > 0 && words[i-1].clause != words[i].clause ||
-			(w == "stopped" || w == "ceased") && oneOf(next, "", "in", "since", "on")
+			(w == "stopped" || w == "ceased") && isOneOf(next, "", "in", "since", "on")
 	case "decided":
 		return next == "against" // "decided against penetration tests"
 	case "ignored", "neglected", "overlooked":
@@ -60,7 +60,7 @@ func isInIdentifyingClause(words []word, i int) bool {
 			whose := subject == 0 || subject == 2 && determiners[wordAt(words, k+1)] ||
 				subject == 1 && wordAt(words, i-1) == "does" &&
 					!strings.HasSuffix(wordAt(words, k+1), "s") // a name, not the verb of "that leaves"
-			return k > 0 && whose && !reportingVerbs[stemOf(before)] && !oneOf(before, "so", "is", "note", "fact", "rule", "case")
+			return k > 0 && whose && !reportingVerbs[stemOf(before)] && !isOneOf(before, "so", "is", "note", "fact", "rule", "case")
 		}
 		if !auxiliaryVerbs[words[k].text] && !strings.HasSuffix(words[k].text, "ly") {
 			if subject++; k == i-1 {
@@ -126,7 +126,7 @@ func isSegregationRule(words []word, i int) bool {
 func isAccessRestriction(words []word, i int) bool {
 	subject, verb := wordAt(words, i-2), wordAt(words, i+1)
 	if wordAt(words, i-1) != "do" && wordAt(words, i-1) != "does" ||
-		!oneOf(verb, "receive", "get", "have", "hold") {
+		!isOneOf(verb, "receive", "get", "have", "hold") {
 		return false
 	}
 	return subject != "" && subject != "we" && !pronouns[subject] &&
@@ -140,7 +140,7 @@ func isIndirectQuestion(words []word, i int) bool {
 	switch firstWordOfClause(words, words[i].clause) {
 	case "what", "why", "how", "whether":
 		prev := wordAt(words, i-1)
-		return words[i].clause > 0 || i+1 == len(words) || oneOf(prev, "do", "does", "did")
+		return words[i].clause > 0 || i+1 == len(words) || isOneOf(prev, "do", "does", "did")
 	}
 	return false
 }
@@ -175,7 +175,7 @@ func isDefinition(words []word, i int) bool {
 		return false
 	}
 	for k := i + 1; k < len(words) && k <= i+6; k++ {
-		if oneOf(words[k].text, "sense", "meaning", "purposes") && wordAt(words, k+1) == "of" {
+		if isOneOf(words[k].text, "sense", "meaning", "purposes") && wordAt(words, k+1) == "of" {
 			return true
 		}
 	}
@@ -225,7 +225,7 @@ func isInQualifyingRelativeClause(words []word, i int) bool {
 func isNoMoreThan(words []word, i int) bool {
 	seenMore := false
 	for k := i + 1; k < len(words) && words[k].clause == words[i].clause; k++ {
-		seenMore = seenMore || oneOf(words[k].text, "more", "further", "greater")
+		seenMore = seenMore || isOneOf(words[k].text, "more", "further", "greater")
 		if seenMore && (words[k].text == "than" || words[k].text == "beyond") {
 			return true
 		}
@@ -257,10 +257,10 @@ func (s *Stance) limitOtherDenials(words []word) {
 			continue
 		}
 		first := i
-		for oneOf(wordAt(words, first), "and", "but", "all", "the", "any") {
+		for isOneOf(wordAt(words, first), "and", "but", "all", "the", "any") {
 			first++
 		}
-		if o := wordAt(words, first); oneOf(o, "other", "others", "rest", "remaining", "remainder") {
+		if o := wordAt(words, first); isOneOf(o, "other", "others", "rest", "remaining", "remainder") {
 			s.Limit = cmp.Or(s.Limit, o+" not")
 		}
 	}
@@ -397,7 +397,7 @@ func (s *Sentence) DeniedCells() (cells []*Sentence, bare bool) {
 		case len(cellWords) < minCellWords:
 			bare = true
 		default:
-			cells = append(cells, sentenceFromWords(cellWords))
+			cells = append(cells, newSentenceWithoutStance(cellWords))
 		}
 	}
 	return cells, bare
@@ -411,7 +411,7 @@ func deniesPronoun(words []word, i int) bool {
 	for end+1 < len(words) && words[end+1].clause == words[i].clause {
 		end++
 	}
-	return end-i <= 3 && oneOf(words[end].text, "it", "them", "so")
+	return end-i <= 3 && isOneOf(words[end].text, "it", "them", "so")
 }
 
 // prepositions are words that introduce another noun.

@@ -33,7 +33,7 @@ func refersToPrevious(words []word, clause uint8) bool {
 		if w.clause != clause || i > maxRetractionWords {
 			return false
 		}
-		if next := wordAt(words, i+1); prepositions[w.text] && oneOf(next, "it", "this", "that", "them") {
+		if next := wordAt(words, i+1); prepositions[w.text] && isOneOf(next, "it", "this", "that", "them") {
 			return !hasFollowingNoun(words, i+1)
 		}
 	}
@@ -60,7 +60,7 @@ func (s *Stance) prohibitUntilCondition(words []word) {
 	for i := 1; i < len(words); i++ {
 		w := words[i]
 		before := uint64(1) << words[i-1].clause
-		if oneOf(w.text, "before", "until", "unless") && s.Denied&1 != 0 && w.clause > 1 && startsWithNoWho(words) &&
+		if isOneOf(w.text, "before", "until", "unless") && s.Denied&1 != 0 && w.clause > 1 && startsWithNoWho(words) &&
 			clauseHasParticiple(words, w.clause) {
 			s.Denied &^= 1 // "no supplier who holds data, or who connects to us, is signed before …"
 			s.Prohibited |= 1
@@ -72,7 +72,7 @@ func (s *Stance) prohibitUntilCondition(words []word) {
 		// The precondition has to be an event: "no tests before release" remains a denial, and so does
 		// "no assessment was carried out before the system was introduced".
 		reportsLack := clauseHas(words, words[i-1].clause, "was", "were") && namesSafeguard(words, words[i-1].clause, 0)
-		if subject && !reportsLack && oneOf(w.text, "before", "until", "unless") && clauseHasParticiple(words, w.clause) {
+		if subject && !reportsLack && isOneOf(w.text, "before", "until", "unless") && clauseHasParticiple(words, w.clause) {
 			s.Denied &^= before
 			s.Prohibited |= before
 			s.prohibitJoinedNoClauses(words, words[i-1].clause)
@@ -114,7 +114,7 @@ func hasPassiveDenial(words []word, clause uint8) bool {
 // startsWithNo reports whether a clause begins with "no", "and no", "or no" or "nor no".
 func startsWithNo(words []word, clause uint8) bool {
 	i := slices.IndexFunc(words, func(w word) bool { return w.clause == clause })
-	if first := wordAt(words, i); oneOf(first, "and", "or", "nor") {
+	if first := wordAt(words, i); isOneOf(first, "and", "or", "nor") {
 		i++
 	}
 	return wordAt(words, i) == "no"

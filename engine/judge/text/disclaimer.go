@@ -62,17 +62,17 @@ var (
 	negationPattern  = lazyregexp.NewPrefiltered(`(?i)\b(?:none|nothing|not|n't|never|no)\b`)
 )
 
-// DisclaimingHeading returns whether a heading is above what isn't about the organization or isn't fact (outside), and
+// ReadDisclaimingHeading returns whether a heading is above what isn't about the organization or isn't fact (outside), and
 // whether it is above what isn't done (undone).
-func DisclaimingHeading(heading string) (outside, undone bool) {
+func ReadDisclaimingHeading(heading string) (outside, undone bool) {
 	if len(heading) > 100 {
 		return false, false
 	}
 	return outsideHeadingPattern.MatchString(heading), undoneHeadingPattern.MatchString(heading)
 }
 
-// Disowns reports whether a sentence disowns what follows in its section.
-func Disowns(sentence string) bool { return forwardPattern.MatchString(sentence) }
+// DisclaimsFollowingText reports whether a sentence disowns what follows in its section.
+func DisclaimsFollowingText(sentence string) bool { return forwardPattern.MatchString(sentence) }
 
 // applyDisclaimers applies headings, introductions and neighboring sentences that say that a passage's sentences aren't
 // about the organization, aren't fact or aren't done.
@@ -96,7 +96,7 @@ func (a *Analysis) applyDisclaimers() {
 			s.unassertAll()
 		}
 		if s.headingIndex >= 0 {
-			outside, undone := DisclaimingHeading(a.Sentences[s.headingIndex].Text)
+			outside, undone := ReadDisclaimingHeading(a.Sentences[s.headingIndex].Text)
 			if outside {
 				s.unassertAll()
 			}
@@ -137,9 +137,9 @@ func startsWithSpeechVerb(text string) bool {
 	return speechVerbs[word] && word == strings.ToLower(word)
 }
 
-// OpenList returns what the introduction to a list that reaches to the end of a text, and may continue after it, says of
+// ReadOpenList returns what the introduction to a list that reaches to the end of a text, and may continue after it, says of
 // the list: that its items aren't about the organization or aren't fact (outside), or aren't done (undone).
-func OpenList(text string) (outside, undone bool) {
+func ReadOpenList(text string) (outside, undone bool) {
 	if !strings.Contains(text, ":") {
 		return false, false
 	}
@@ -161,7 +161,7 @@ func OpenList(text string) (outside, undone bool) {
 
 func (s *Sentence) introducesOutsideItems() bool {
 	return s.IsUnasserted() || forwardPattern.MatchString(s.Text) ||
-		otherOrganization(splitWords(s.Text)) && negationPattern.MatchString(s.Text)
+		namesOtherOrganization(splitWords(s.Text)) && negationPattern.MatchString(s.Text)
 }
 
 func (s *Sentence) introducesUndoneItems() bool {
@@ -218,7 +218,7 @@ func isWordSalad(text string, words []word) bool {
 			capitals++
 		}
 	}
-	return brokenPairs(text, words) >= 2 || len(words) >= minJoinedWords*len(strings.Fields(text)) || isStringOfNouns(text, words) ||
+	return countBrokenPairs(text, words) >= 2 || len(words) >= minJoinedWords*len(strings.Fields(text)) || isStringOfNouns(text, words) ||
 		capitals == len(words) && !hasAuxiliaryOrModal(words) && len(words) <= 40 && !strings.ContainsAny(text, ",:;|") ||
 		literaturePattern.MatchString(text) || citationPattern.MatchString(text) ||
 		contactLinePattern.MatchString(text) && !hasVerb(words) && countStopWords(words) <= maxContactStopWords
@@ -236,8 +236,8 @@ func countStopWords(words []word) (n int) {
 	return n
 }
 
-// brokenPairs returns the number of adjacent words that can't follow each other in a sentence.
-func brokenPairs(text string, words []word) int {
+// countBrokenPairs returns the number of adjacent words that can't follow each other in a sentence.
+func countBrokenPairs(text string, words []word) int {
 	n := 0
 	for i, w := range words {
 		next := ""
@@ -266,15 +266,15 @@ var (
 func isBrokenPair(w, next string) bool {
 	switch {
 	case articles[w]:
-		return articles[next] || joiningWords[next] || finiteVerbs[next] || oneOf(next, "", "with", "by", "for", "that", "when")
+		return articles[next] || joiningWords[next] || finiteVerbs[next] || isOneOf(next, "", "with", "by", "for", "that", "when")
 	case joiningWords[w]:
 		return finiteVerbs[next] || joiningWords[next] && w != "from"
-	case oneOf(w, "must", "shall"):
-		return articles[next] || joiningWords[next] || oneOf(next, "is", "are", "was", "were", "must", "shall", "and")
-	case oneOf(w, "and", "or"):
-		return oneOf(next, "and", "or", "")
-	case oneOf(w, "is", "are"):
-		return oneOf(next, "is", "are", "must", "shall", "have", "has")
+	case isOneOf(w, "must", "shall"):
+		return articles[next] || joiningWords[next] || isOneOf(next, "is", "are", "was", "were", "must", "shall", "and")
+	case isOneOf(w, "and", "or"):
+		return isOneOf(next, "and", "or", "")
+	case isOneOf(w, "is", "are"):
+		return isOneOf(next, "is", "are", "must", "shall", "have", "has")
 	}
 	return next == "be" && !beforeBe[w] && !strings.HasSuffix(w, "ly")
 }
@@ -308,7 +308,7 @@ func (a *Analysis) unassertWordSalad() {
 		if s := &a.Sentences[i]; !s.IsTableRow {
 			sentences++
 			words := splitWords(s.Text)
-			if brokenPairs(s.Text, words) > 0 {
+			if countBrokenPairs(s.Text, words) > 0 {
 				broken++
 			}
 			if isStringOfNouns(s.Text, words) {

@@ -25,9 +25,9 @@ var (
 	)
 )
 
-// RecordsFailure reports whether sentence i describes a failure that was not remedied. Outside of records, the
+// DescribesUnremediedFailure reports whether sentence i describes a failure that was not remedied. Outside of records, the
 // sentence must contain a year.
-func (a *Analysis) RecordsFailure(i int, isRecord bool) bool {
+func (a *Analysis) DescribesUnremediedFailure(i int, isRecord bool) bool {
 	cur := &a.Sentences[i]
 	if cur.IsTableRow || cur.Mandatory || cur.Conditional&1|cur.Hypothetical|cur.Denied|cur.Prohibited != 0 || cur.PlanWords != "" ||
 		cur.Hedge != "" ||
@@ -40,7 +40,7 @@ func (a *Analysis) RecordsFailure(i int, isRecord bool) bool {
 		!targetPattern.MatchString(text) {
 		text = a.Text[a.Sentences[i-1].start:cur.end] // "Target: 100 % of staff. Reached: 57 %."
 	}
-	if !failurePattern.MatchString(text) && !missesTarget(text) || remediedPattern.MatchString(text) {
+	if !failurePattern.MatchString(text) && !isTargetMissed(text) || remediedPattern.MatchString(text) {
 		return false
 	}
 	if n := i + 1; n < len(a.Sentences) && !a.Sentences[n].IsTableRow && !a.Sentences[n].Item {

@@ -66,7 +66,7 @@ const minCompliantPercent = 80 // percent; a share of at least this is not a fai
 // findFailedColumns reports whether a table row says that something was not done, failed or missed its target.
 // It returns the names of the columns that say so, or none if the whole row failed.
 func findFailedColumns(row string) (columns []string, failed bool) {
-	failed = missesTarget(row)
+	failed = isTargetMissed(row)
 	for _, c := range splitCells(row) {
 		if c.value == c.start {
 			continue

@@ -71,21 +71,21 @@ func parseFigure(number, unit string) (value float64, isShare, ok bool) {
 	return value * hours, false, hours > 0
 }
 
-// findSubmatch returns the submatches of pattern in text. It doesn't run the pattern if text lacks requiredText,
+// findSubmatchIfContains returns the submatches of pattern in text. It doesn't run the pattern if text lacks requiredText,
 // which every match contains.
-func findSubmatch(pattern *lazyregexp.Regexp, text, requiredText string) []string {
+func findSubmatchIfContains(pattern *lazyregexp.Regexp, text, requiredText string) []string {
 	if !strings.Contains(text, requiredText) {
 		return nil
 	}
 	return pattern.FindStringSubmatch(text)
 }
 
-// missesTarget reports whether a text states a longer time, or a worse share, than its target.
-func missesTarget(text string) bool {
+// isTargetMissed reports whether a text states a longer time, or a worse share, than its target.
+func isTargetMissed(text string) bool {
 	if !strings.ContainsAny(text, "0123456789") {
 		return false
 	}
-	if m := findSubmatch(againstTargetPattern, text, "against"); m != nil {
+	if m := findSubmatchIfContains(againstTargetPattern, text, "against"); m != nil {
 		actual, _ := strconv.Atoi(m[1])
 		target, _ := strconv.Atoi(m[3])
 		if m[2] == "%" {
@@ -93,7 +93,7 @@ func missesTarget(text string) bool {
 		}
 		return actual > target
 	}
-	if m := findSubmatch(shareTargetPattern, text, "arget"); m != nil {
+	if m := findSubmatchIfContains(shareTargetPattern, text, "arget"); m != nil {
 		actual, _ := strconv.Atoi(m[1])
 		target, _ := strconv.Atoi(m[2])
 		if lessIsBetterPattern.MatchString(text) {

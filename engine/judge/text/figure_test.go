@@ -37,7 +37,7 @@ func TestMissesTarget(t *testing.T) {
 		"The limit of 10 working days was kept: tickets were closed after 4 working days": false,
 		"The agreed limit is 10 working days; the median was 3 weeks.":                    true,
 	} {
-		if got := missesTarget(text); got != want {
+		if got := isTargetMissed(text); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

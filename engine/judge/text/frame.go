@@ -36,8 +36,8 @@ var (
 	)
 )
 
-// readReversedMeaning detects expressions that reverse the meaning of a whole sentence.
-func readReversedMeaning(s *Stance, text string, words []word) {
+// markReversedMeaning detects expressions that reverse the meaning of a whole sentence.
+func markReversedMeaning(s *Stance, text string, words []word) {
 	if s.IsTableRow {
 		return
 	}

@@ -98,7 +98,7 @@ func (s *Stance) markHarmlessDenials(words []word) {
 				break
 			}
 			harmless = w.clause == words[min(i+1, len(words)-1)].clause && isHarmlessAbsence(words, i+1, isExistence)
-		case oneOf(w.text, "none", "nobody", "nothing"):
+		case isOneOf(w.text, "none", "nobody", "nothing"):
 			rest := skipToPredicate(words[i+1:])
 			if w.text == "nothing" && unwantedAdjectives[wordAt(rest, 0)] {
 				rest = rest[1:]
@@ -164,9 +164,9 @@ func nounPhraseEnd(words []word, from int) int {
 	end := from
 	for end < len(words) && words[end].clause == words[from].clause {
 		w := words[end].text
-		if auxiliaryVerbs[w] || modalVerbs[w] || relativePronouns[w] || prepositions[w] || oneOf(w, "and", "or", "so", "yet") ||
+		if auxiliaryVerbs[w] || modalVerbs[w] || relativePronouns[w] || prepositions[w] || isOneOf(w, "and", "or", "so", "yet") ||
 			end > from &&
-				(eventParticiples[w] || badStates[w] || mishapVerbs[w] || oneOf(w, "regarding", "concerning", "involving", "arising")) {
+				(eventParticiples[w] || badStates[w] || mishapVerbs[w] || isOneOf(w, "regarding", "concerning", "involving", "arising")) {
 			break
 		}
 		end++
@@ -178,7 +178,7 @@ func nounPhraseEnd(words []word, from int) int {
 // set if the sentence only denies that the thing exists ("there is no …", "we have no …"), without a predicate
 // for it ("no … was found").
 func isHarmlessAbsence(words []word, from int, isExistence bool) bool {
-	if next := wordAt(words, from); oneOf(next, "any", "a", "an") {
+	if next := wordAt(words, from); isOneOf(next, "any", "a", "an") {
 		from++
 	}
 	if from >= len(words) {

@@ -147,7 +147,7 @@ func (l *lexicon) concept(key string) string {
 
 // longestPhrase returns the concept of the longest phrase that begins at words[i], and the number of words in
 // the phrase. If there is none, it returns "" and 0.
-func (l *lexicon) longestPhrase(words []word, i int) (string, int) {
+func (l *lexicon) longestPhrase(words []word, i int) (concept string, length int) {
 	for _, p := range l.phrases[words[i].stem] {
 		if i+len(p.stems) > len(words) {
 			continue

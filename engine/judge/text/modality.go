@@ -10,7 +10,7 @@ func readModality(s *Stance, text string, words []word) {
 			continue // part of a column name
 		}
 		switch {
-		case oneOf(w.text, "must", "shall", "mandatory", "required", "requires", "enforced", "obliged"):
+		case isOneOf(w.text, "must", "shall", "mandatory", "required", "requires", "enforced", "obliged"):
 			s.Mandatory = true
 		case hedgeWords[w.text] && wordAt(words, i+1) != "not" && (s.Conditional|s.Denied)&(1<<w.clause) == 0:
 			// "may not" and "no visitor may" prohibit, "may only" restricts; "should an incident
@@ -19,13 +19,13 @@ func readModality(s *Stance, text string, words []word) {
 				s.Mandatory = true
 				continue
 			}
-			if w.text == "should" && i == 0 || oneOf(w.text, "may", "might", "could") && isVerbOfSubordinateClause(words, i) {
+			if w.text == "should" && i == 0 || isOneOf(w.text, "may", "might", "could") && isVerbOfSubordinateClause(words, i) {
 				continue
 			}
 			weak = w.text
-		case oneOf(w.text, "possible", "feasible", "practicable", "practical"):
+		case isOneOf(w.text, "possible", "feasible", "practicable", "practical"):
 			for k := i - 1; k >= 0 && k >= i-4 && words[k].text != "not"; k-- {
-				if p := words[k].text; oneOf(p, "where", "if", "when", "wherever", "whenever", "reasonably", "extent") {
+				if p := words[k].text; isOneOf(p, "where", "if", "when", "wherever", "whenever", "reasonably", "extent") {
 					weak = p + " " + w.text
 				}
 			}
@@ -72,5 +72,5 @@ func isInColumnName(text string, w word) bool {
 // hold personal data").
 func isVerbOfSubordinateClause(words []word, i int) bool {
 	p := wordAt(words, i-1)
-	return oneOf(p, "that", "which", "who", "as", "they", "it")
+	return isOneOf(p, "that", "which", "who", "as", "they", "it")
 }

@@ -17,7 +17,7 @@ func (s *Stance) readNegatedClauses(words []word) {
 		if startsHypothetical(words, i) {
 			s.Hypothetical |= bit
 		}
-		if oneOf(w.text, "but", "instead", "however") ||
+		if isOneOf(w.text, "but", "instead", "however") ||
 			(i > 0 && s.AfterBut&(bit>>1) != 0 && words[i-1].clause != w.clause && !contrastWords[w.text]) {
 			s.AfterBut |= bit
 		}
@@ -53,11 +53,11 @@ func (s *Stance) readNegativeWord(words []word, i int) {
 		} else {
 			s.Denied |= bit
 		}
-	case oneOf(w.text, "not", "never", "cannot", "can't"):
+	case isOneOf(w.text, "not", "never", "cannot", "can't"):
 		s.readNot(words, i)
 	case w.text == "no":
 		s.readNo(words, i)
-	case oneOf(w.text, "none", "neither", "nobody", "nothing"):
+	case isOneOf(w.text, "none", "neither", "nobody", "nothing"):
 		s.readNobody(words, i)
 	case w.text == "without" && (next == "which" || next == "whom"):
 		// "A change without which the service fails" identifies the change.
@@ -69,9 +69,9 @@ func (s *Stance) readNegativeWord(words []word, i int) {
 		if first := firstWordOfClause(words, w.clause); w.clause > 0 && (first == w.text || first == "on") {
 			s.Discontinued |= bit >> 1 // "log reviews: paused since May"
 		}
-	case w.text == "few" && !oneOf(wordAt(words, i-1), "a", "the", "last", "every") && !oneOf(wordAt(words, i+1), "days", "minutes"):
+	case w.text == "few" && !isOneOf(wordAt(words, i-1), "a", "the", "last", "every") && !isOneOf(wordAt(words, i+1), "days", "minutes"):
 		s.Rare |= bit
-	case oneOf(w.text, "rarely", "seldom", "hardly", "scarcely", "barely"):
+	case isOneOf(w.text, "rarely", "seldom", "hardly", "scarcely", "barely"):
 		s.Rare |= bit
 	case w.text == "exempt" && auxiliaryVerbs[prev] && s.Denied&bit == 0:
 		s.Exempt |= bit
@@ -100,7 +100,7 @@ func (s *Stance) readNot(words []word, i int) {
 	if nonDenyingWords[next] {
 		return
 	}
-	if oneOf(next, "all", "every", "always") {
+	if isOneOf(next, "all", "every", "always") {
 		s.Limit = "not " + next
 		return
 	}
@@ -187,7 +187,7 @@ func (s *Stance) readNo(words []word, i int) {
 		s.Prohibited |= bit // "the branch is protected: no direct pushes"
 	case isInClauseAfterEverything(words, i):
 		// "Everything that no rule allows is dropped" identifies what is dropped.
-	case oneOf(next, "exceptions", "exception", "case", "circumstances"):
+	case isOneOf(next, "exceptions", "exception", "case", "circumstances"):
 	case clauseHasModal(words, w.clause):
 		s.Prohibited |= bit
 	case next != "one" && w.clause > 0 && words[i-1].clause != w.clause && verbs[firstWordOfClause(words, w.clause-1)] &&

@@ -211,7 +211,7 @@ func readPatterns(s *Stance, text string, words []word, currentYear int) {
 	s.ReportsPast = possible&triggersPastEvent != 0 && pastEventPattern.MatchString(text) ||
 		s.AnswersYes && isoDatePattern.MatchString(text)
 	s.StillPresent = stillActivePattern.MatchString(text)
-	readReversedMeaning(s, text, words)
+	markReversedMeaning(s, text, words)
 	readAttribution(s, text, words, currentYear)
 	if s.IsTableRow {
 		s.readNegativeCells(text, words)

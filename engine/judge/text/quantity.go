@@ -88,7 +88,7 @@ func parseQuantitiesAndYears(text string, words []word) ([]Quantity, []int) {
 		unit := strings.TrimSuffix(w.text, "s")
 		hours, ok := timeUnits[unit]
 		prev, before := wordAt(words, i-1), wordAt(words, i-2)
-		if calendarAdjectives[prev] && oneOf(before, "every", "each", "per", "a", "an") {
+		if calendarAdjectives[prev] && isOneOf(before, "every", "each", "per", "a", "an") {
 			prev, before = before, wordAt(words, i-3) // "each calendar year", "once a business year"
 		}
 		switch {
@@ -99,14 +99,14 @@ func parseQuantitiesAndYears(text string, words []word) ([]Quantity, []int) {
 					out = append(out, Quantity{value: n, unit: words[k].stem})
 				}
 			}
-		case oneOf(prev, "every", "each", "per") || (prev == "a" || prev == "an") && (before == "once" || before == "twice"):
+		case isOneOf(prev, "every", "each", "per") || (prev == "a" || prev == "an") && (before == "once" || before == "twice"):
 			if before == "twice" || prev == "per" && wordAt(words, i-2) == "twice" {
 				hours /= 2
 			}
 			if hours >= day {
 				out = append(out, Quantity{value: hours, unit: "hour", recurring: true})
 			}
-		case oneOf(prev, "business", "working", "calendar"):
+		case isOneOf(prev, "business", "working", "calendar"):
 			if n, isNumber := parseNumber(before); isNumber {
 				out = append(out, Quantity{value: n * hours, unit: "hour", recurring: wordAt(words, i-3) == "every"})
 			}
@@ -142,7 +142,7 @@ func parseNumber(w string) (float64, bool) {
 
 // ReasonIfLessFrequent reports whether got is weaker than want because something recurs less often or has a
 // longer time limit. If so, it also returns the reason as text.
-func ReasonIfLessFrequent(want, got []Quantity) (string, bool) {
+func ReasonIfLessFrequent(want, got []Quantity) (reason string, isLessFrequent bool) {
 	for _, w := range want {
 		if w.unit != "hour" {
 			continue

@@ -74,7 +74,7 @@ func rowWithoutColumnNames(row string, rowSentence *Sentence) *Sentence {
 	for i := range words {
 		words[i].clause = 0
 	}
-	return sentenceFromWords(words)
+	return newSentenceWithoutStance(words)
 }
 
 // WithoutColumnNames returns the content of a table row without its column names. It returns any other sentence

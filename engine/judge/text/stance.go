@@ -195,14 +195,14 @@ func startsHypothetical(words []word, i int) bool {
 // laptops".
 func statesExemption(words []word, i int) bool {
 	w := words[i].text
-	if !oneOf(w, "not", "doesn't", "don't") {
+	if !isOneOf(w, "not", "doesn't", "don't") {
 		return false
 	}
 	if after := wordAt(words, i+2); wordAt(words, i+1) == "covered" &&
 		(after == "here" || (after == "by" || after == "in") && wordAt(words, i+3) == "this") {
 		return true
 	}
-	if next := wordAt(words, i+1); oneOf(next, "cover", "address", "extend") {
+	if next := wordAt(words, i+1); isOneOf(next, "cover", "address", "extend") {
 		for k := i - 1; k >= 0 && k >= i-3; k-- {
 			if documentNouns()[ConceptID(words[k].text)] {
 				return wordAt(words, k-1) == "this" || wordAt(words, k-1) == "the"
@@ -212,7 +212,7 @@ func statesExemption(words []word, i int) bool {
 	} else if next != "apply" {
 		return false
 	}
-	if after := wordAt(words, i+3); oneOf(after, "any", "anyone", "anybody", "all", "everyone") {
+	if after := wordAt(words, i+3); isOneOf(after, "any", "anyone", "anybody", "all", "everyone") {
 		return false // "does not apply to anyone" is a denial
 	}
 	switch wordAt(words, i+2) {
@@ -244,14 +244,14 @@ func negatesStatementAboutData(words []word, i int) bool {
 // isImperative reports whether the word at i begins a command: "don't share passwords", but not "don't have
 // any", in which the subject is omitted.
 func isImperative(words []word, i int) bool {
-	for i > 0 && words[i-1].clause == words[i].clause && oneOf(words[i-1].text, "and", "or", "please", "so") {
+	for i > 0 && words[i-1].clause == words[i].clause && isOneOf(words[i-1].text, "and", "or", "please", "so") {
 		i--
 	}
 	if i > 0 && words[i-1].clause == words[i].clause {
 		return false
 	}
 	for _, w := range words[i:] {
-		if w.clause == words[i].clause && oneOf(w.text, "have", "yet", "currently", "any") {
+		if w.clause == words[i].clause && isOneOf(w.text, "have", "yet", "currently", "any") {
 			return false
 		}
 	}
@@ -312,7 +312,7 @@ func isNobodyInRelativeClause(words []word, i int) bool {
 func spreadDenialToRelativeClauses(s *Stance, words []word) {
 	for i := 1; i < len(words); i++ {
 		w := words[i]
-		if oneOf(w.text, "which", "who", "whom", "whose", "because") && w.clause > 0 &&
+		if isOneOf(w.text, "which", "who", "whom", "whose", "because") && w.clause > 0 &&
 			words[i-1].clause != w.clause &&
 			s.Denied&(1<<(w.clause-1)) != 0 {
 			s.Denied |= 1 << w.clause

@@ -20,11 +20,11 @@ func (s *Sentence) DeniesOnlyForThingsOutside(concepts ...[]Concept) bool {
 			continue
 		}
 		first := slices.IndexFunc(words, func(o word) bool { return o.clause == w.clause })
-		if prev := wordAt(words, i-1); oneOf(prev, "have", "has", "had") && i-1 > first {
+		if prev := wordAt(words, i-1); isOneOf(prev, "have", "has", "had") && i-1 > first {
 			return namesThingsOutside(s.Text, words[first:i-1], concepts)
 		}
 		for k := i + 2; k < len(words) && words[k].clause == w.clause && k <= i+maxSubsetWords; k++ {
-			if p := words[k].text; oneOf(p, "of", "for", "on", "in") {
+			if p := words[k].text; isOneOf(p, "of", "for", "on", "in") {
 				end := k + 1
 				for end < len(words) && words[end].clause == w.clause && end <= k+maxSubsetWords {
 					end++
@@ -42,7 +42,7 @@ const maxSubsetWords = 4 // words that name the things, and words between "no" a
 // organization as a whole.
 func namesThingsOutside(text string, words []word, concepts [][]Concept) bool {
 	if len(words) < 2 ||
-		!oneOf(words[0].text, "the", "these", "those", "two", "some") {
+		!isOneOf(words[0].text, "the", "these", "those", "two", "some") {
 		return false
 	}
 	things := 0

@@ -266,5 +266,5 @@ so some such than that the their theirs them themselves then there thereby there
 under until up upon us very via was wasn't we were weren't what when where whether which while who whom whose why will with within without won't would
 yet you your yours shall every everyone including include includes e.g i.e well order case cases way ways set sets`)
 
-// oneOf reports whether w is one of the options.
-func oneOf(w string, options ...string) bool { return slices.Contains(options, w) }
+// isOneOf reports whether w is one of the options.
+func isOneOf(w string, options ...string) bool { return slices.Contains(options, w) }

@@ -140,12 +140,12 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAlert
 			Record:         api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()},
 			OrganizationID: by.OrganizationID,
 		}
-		return errors.Join(store.AlertRules.Insert(tx, by.OrganizationID, &r), auditChange(tx, by, "alert_rule.created", &r))
+		return errors.Join(store.AlertRules.Insert(tx, by.OrganizationID, &r), recordChangeInAudit(tx, by, "alert_rule.created", &r))
 	})
 	return &r.AlertRule, err
 }
 
-func auditChange(tx *store.Tx, by api.Caller, action string, r *store.AlertRule) error {
+func recordChangeInAudit(tx *store.Tx, by api.Caller, action string, r *store.AlertRule) error {
 	return audit.Append(tx, by, audit.Entry{
 		Action: action, ResourceType: "alert_rule", ResourceID: r.ID,
 		Changes: map[string]any{"name": r.Name, "metric": r.Metric, "operator": r.Operator, "threshold": r.Threshold, "enabled": r.Enabled},
@@ -182,7 +182,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAlert
 		if !r.Enabled || before.Metric != r.Metric || before.Operator != r.Operator || before.Threshold != r.Threshold {
 			r.State, r.PendingSince, r.Value, r.LastNotified = api.AlertOK, nil, nil, nil
 		}
-		return errors.Join(store.AlertRules.Update(tx, by.OrganizationID, &r), auditChange(tx, by, "alert_rule.updated", &r))
+		return errors.Join(store.AlertRules.Update(tx, by.OrganizationID, &r), recordChangeInAudit(tx, by, "alert_rule.updated", &r))
 	})
 	return &r.AlertRule, err
 }
@@ -200,7 +200,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AlertInput)
 		if err != nil {
 			return err
 		}
-		return errors.Join(store.AlertRules.Delete(tx, by.OrganizationID, r.ID), auditChange(tx, by, "alert_rule.deleted", &r))
+		return errors.Join(store.AlertRules.Delete(tx, by.OrganizationID, r.ID), recordChangeInAudit(tx, by, "alert_rule.deleted", &r))
 	})
 }
 

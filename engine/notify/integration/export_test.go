@@ -6,11 +6,11 @@ func (s *Service) Checked(kind string, config map[string]any, secrets map[string
 	if err != nil {
 		return nil, err
 	}
-	kept, err := checkConfig(s.Guard, t, config)
+	kept, err := normalizeConfig(s.Guard, t, config)
 	if err != nil {
 		return nil, err
 	}
-	given, err := checkSecrets(s.Guard, t, secrets)
+	given, err := normalizeSecrets(s.Guard, t, secrets)
 	if err != nil {
 		return nil, err
 	}

@@ -115,9 +115,9 @@ func (s *Service) Get(ctx context.Context, by api.Caller, in *api.IntegrationInp
 	return &r.Integration, err
 }
 
-// auditChange writes an audit record of a change. It contains only the names of the changed settings and
+// recordChangeInAudit writes an audit record of a change. It contains only the names of the changed settings and
 // secrets, not their values.
-func auditChange(tx *store.Tx, by api.Caller, action string, r *store.Integration) error {
+func recordChangeInAudit(tx *store.Tx, by api.Caller, action string, r *store.Integration) error {
 	return audit.Append(tx, by, audit.Entry{Action: action, ResourceType: "integration", ResourceID: r.ID, Changes: map[string]any{
 		"type": r.Type, "name": r.Name, "enabled": r.Enabled, "events": r.Events,
 		"config": slices.Sorted(maps.Keys(r.Config)), "secrets": r.SecretsSet,
@@ -187,15 +187,15 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateInteg
 	if err != nil {
 		return nil, err
 	}
-	name, err := checkName(b.Name)
+	name, err := normalizeName(b.Name)
 	if err != nil {
 		return nil, err
 	}
-	config, err := checkConfig(s.Guard, t, b.Config)
+	config, err := normalizeConfig(s.Guard, t, b.Config)
 	if err != nil {
 		return nil, err
 	}
-	secrets, err := checkSecrets(s.Guard, t, b.Secrets)
+	secrets, err := normalizeSecrets(s.Guard, t, b.Secrets)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +238,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateInteg
 			r.NextSyncAt = &now
 		}
 		return firstError(checkSingleMailServer(tx, &r), func() error {
-			return errors.Join(store.Integrations.Insert(tx, by.OrganizationID, &r), auditChange(tx, by, "integration.created", &r))
+			return errors.Join(store.Integrations.Insert(tx, by.OrganizationID, &r), recordChangeInAudit(tx, by, "integration.created", &r))
 		})
 	})
 	return &r.Integration, err
@@ -257,9 +257,9 @@ func firstError(err error, next ...func() error) error {
 	return err
 }
 
-func checkName(name string) (string, error) {
+func normalizeName(name string) (string, error) {
 	name = strings.TrimSpace(name)
-	if _, err := checkText("name", name); err != nil || name == "" {
+	if _, err := textOf("name", name); err != nil || name == "" {
 		return "", invalidFieldError("name", "a name without line breaks is required")
 	}
 	return name, nil
@@ -296,7 +296,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateInteg
 		}
 		r = now
 		return firstError(checkSingleMailServer(tx, &r), func() error {
-			return errors.Join(store.Integrations.Update(tx, by.OrganizationID, &r), auditChange(tx, by, "integration.updated", &r))
+			return errors.Join(store.Integrations.Update(tx, by.OrganizationID, &r), recordChangeInAudit(tx, by, "integration.updated", &r))
 		})
 	})
 	return &r.Integration, err
@@ -310,7 +310,7 @@ func (s *Service) applyChanges(r *store.Integration, in *api.UpdateIntegrationIn
 		return err
 	}
 	if b.Name != nil {
-		if r.Name, err = checkName(*b.Name); err != nil {
+		if r.Name, err = normalizeName(*b.Name); err != nil {
 			return err
 		}
 	}
@@ -328,10 +328,10 @@ func (s *Service) applyChanges(r *store.Integration, in *api.UpdateIntegrationIn
 		merged = map[string]any{}
 	}
 	maps.Copy(merged, b.Config)
-	if r.Config, err = checkConfig(s.Guard, t, merged); err != nil {
+	if r.Config, err = normalizeConfig(s.Guard, t, merged); err != nil {
 		return err
 	}
-	given, err := checkSecrets(s.Guard, t, b.Secrets)
+	given, err := normalizeSecrets(s.Guard, t, b.Secrets)
 	if err != nil {
 		return err
 	}
@@ -378,7 +378,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.Integration
 		return errors.Join(
 			delivery.DeleteReceiverDeliveries(tx, by.OrganizationID, r.ID),
 			store.Integrations.Delete(tx, by.OrganizationID, r.ID),
-			auditChange(tx, by, "integration.deleted", &r),
+			recordChangeInAudit(tx, by, "integration.deleted", &r),
 		)
 	})
 }
@@ -409,7 +409,7 @@ func (s *Service) Test(ctx context.Context, by api.Caller, in *api.IntegrationIn
 			return err
 		}
 		setLastStatus(&now, out.CheckedAt, out.OK, out.Message)
-		return errors.Join(store.Integrations.Update(tx, by.OrganizationID, &now), auditChange(tx, by, "integration.tested", &now))
+		return errors.Join(store.Integrations.Update(tx, by.OrganizationID, &now), recordChangeInAudit(tx, by, "integration.tested", &now))
 	})
 }
 

@@ -125,7 +125,7 @@ func (s *Service) uploadExport(ctx context.Context, set *settings, r *store.Inte
 }
 
 // openExport returns the file to upload for an event and its name below the assessment's prefix.
-func (s *Service) openExport(ctx context.Context, r *store.Integration, payload *delivery.Payload) (*api.File, string, error) {
+func (s *Service) openExport(ctx context.Context, r *store.Integration, payload *delivery.Payload) (file *api.File, name string, _ error) {
 	data, _ := payload.Data.(map[string]any)
 	if payload.Type == "report.ready" {
 		sha, _ := data["sha256"].(string)

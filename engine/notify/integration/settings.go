@@ -122,8 +122,8 @@ func findIntegrationType(name string) (api.IntegrationType, error) {
 	return t, nil
 }
 
-// checkConfig validates the fields of a config and returns it in the form in which it is stored.
-func checkConfig(g netguard.Guard, t api.IntegrationType, config map[string]any) (map[string]any, error) {
+// normalizeConfig validates the fields of a config and returns it in the form in which it is stored.
+func normalizeConfig(g netguard.Guard, t api.IntegrationType, config map[string]any) (map[string]any, error) {
 	out := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(config)) {
 		f, known := findField(t.Config, name)
@@ -133,7 +133,7 @@ func checkConfig(g netguard.Guard, t api.IntegrationType, config map[string]any)
 		if config[name] == nil {
 			continue
 		}
-		v, err := checkValue(g, "config."+name, f, config[name])
+		v, err := normalizeValue(g, "config."+name, f, config[name])
 		if err != nil {
 			return nil, err
 		}
@@ -159,7 +159,7 @@ func unknownFieldError(where, name, kind string, all []api.IntegrationField) err
 	return invalidFieldError(where+"."+netguard.SanitizeLine(name), "not a field of %s%s; %s", kind, didYouMean(name, names), takes)
 }
 
-func checkValue(g netguard.Guard, at string, f api.IntegrationField, v any) (any, error) {
+func normalizeValue(g netguard.Guard, at string, f api.IntegrationField, v any) (any, error) {
 	switch f.Kind {
 	case "number":
 		n, is := v.(float64)
@@ -182,7 +182,7 @@ func checkValue(g netguard.Guard, at string, f api.IntegrationField, v any) (any
 		}
 		out := []any{}
 		for i, one := range all {
-			text, err := checkText(fmt.Sprintf("%s[%d]", at, i), one)
+			text, err := textOf(fmt.Sprintf("%s[%d]", at, i), one)
 			if err != nil {
 				return nil, err
 			}
@@ -196,10 +196,10 @@ func checkValue(g netguard.Guard, at string, f api.IntegrationField, v any) (any
 		}
 		out := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(all)) {
-			if _, err := checkText(at+" (a name)", name); err != nil || name == "" {
+			if _, err := textOf(at+" (a name)", name); err != nil || name == "" {
 				return nil, invalidFieldError(at, "%q is not a valid name", netguard.SanitizeLine(name))
 			}
-			text, err := checkText(at+"."+netguard.SanitizeLine(name), all[name])
+			text, err := textOf(at+"."+netguard.SanitizeLine(name), all[name])
 			if err != nil {
 				return nil, err
 			}
@@ -207,15 +207,15 @@ func checkValue(g netguard.Guard, at string, f api.IntegrationField, v any) (any
 		}
 		return out, nil
 	}
-	text, err := checkText(at, v)
+	text, err := textOf(at, v)
 	if err != nil {
 		return nil, err
 	}
-	return checkTextKind(g, at, f, strings.TrimSpace(text))
+	return normalizeTextOfKind(g, at, f, strings.TrimSpace(text))
 }
 
-// checkTextKind validates a string according to the field's kind.
-func checkTextKind(g netguard.Guard, at string, f api.IntegrationField, text string) (any, error) {
+// normalizeTextOfKind validates a string according to the field's kind.
+func normalizeTextOfKind(g netguard.Guard, at string, f api.IntegrationField, text string) (any, error) {
 	switch f.Kind {
 	case "url":
 		checked, err := g.CheckURL(at, text)
@@ -243,7 +243,7 @@ func checkTextKind(g netguard.Guard, at string, f api.IntegrationField, text str
 	return text, nil
 }
 
-func checkText(at string, v any) (string, error) {
+func textOf(at string, v any) (string, error) {
 	text, is := v.(string)
 	switch {
 	case !is:
@@ -256,8 +256,8 @@ func checkText(at string, v any) (string, error) {
 	return text, nil
 }
 
-// checkSecrets validates new secrets. An empty value means that the stored secret is to be removed.
-func checkSecrets(g netguard.Guard, t api.IntegrationType, secrets map[string]string) (map[string]string, error) {
+// normalizeSecrets validates new secrets. An empty value means that the stored secret is to be removed.
+func normalizeSecrets(g netguard.Guard, t api.IntegrationType, secrets map[string]string) (map[string]string, error) {
 	out := map[string]string{}
 	if len(secrets) > maxPairs {
 		return nil, invalidFieldError("secrets", "at most %d secrets are allowed", maxPairs)

@@ -586,7 +586,7 @@ func (s *Service) ListLinks(ctx context.Context, by api.Caller, in *api.IssueLin
 
 // ResolveLink resolves a conflict in favor of one side and then syncs at once.
 func (s *Service) ResolveLink(ctx context.Context, by api.Caller, in *api.ResolveIssueLinkInput) (*api.IssueLink, error) {
-	if err := s.applyResolution(ctx, by, in); err != nil {
+	if err := s.recordResolution(ctx, by, in); err != nil {
 		return nil, err
 	}
 	r, err := s.loadIntegration(ctx, by.OrganizationID, in.IntegrationID)
@@ -606,9 +606,9 @@ func (s *Service) ResolveLink(ctx context.Context, by api.Caller, in *api.Resolv
 	return &l.IssueLink, err
 }
 
-// applyResolution records the losing side's value as the last one both sides agreed on, so that the next
+// recordResolution records the losing side's value as the last one both sides agreed on, so that the next
 // sync sees a change only on the winning side.
-func (s *Service) applyResolution(ctx context.Context, by api.Caller, in *api.ResolveIssueLinkInput) error {
+func (s *Service) recordResolution(ctx context.Context, by api.Caller, in *api.ResolveIssueLinkInput) error {
 	defer s.lockSync(in.IntegrationID)()
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		r, err := getIntegration(tx, by.OrganizationID, in.IntegrationID)

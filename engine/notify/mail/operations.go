@@ -126,11 +126,11 @@ type templateRecord struct {
 	record api.EmailTemplate
 }
 
-// loadWording returns a template's text as the organization has set it, or the built-in one.
-func (s *Service) loadWording(tx *store.Tx, org string, k templateType) (templateRecord, error) {
+// loadTemplateText returns a template's text as the organization has set it, or the built-in one.
+func (s *Service) loadTemplateText(tx *store.Tx, org string, k templateType) (templateRecord, error) {
 	t, err := store.EmailTemplates.Get(tx, org, k.id)
 	if errors.Is(err, store.ErrNotFound) {
-		w := builtInWording(k.id)
+		w := builtInTemplateText(k.id)
 		return templateRecord{
 			w,
 			api.EmailTemplate{ID: k.id, Subject: w.subject, Text: w.text, HTML: w.html, Variables: k.variableNames()},
@@ -147,7 +147,7 @@ func (s *Service) ListTemplates(ctx context.Context, by api.Caller, in *api.Pagi
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		all = nil
 		for i, k := range templateTypes {
-			w, err := s.loadWording(tx, by.OrganizationID, k)
+			w, err := s.loadTemplateText(tx, by.OrganizationID, k)
 			if err != nil {
 				return err
 			}
@@ -169,7 +169,7 @@ func (s *Service) GetTemplate(ctx context.Context, by api.Caller, in *api.Templa
 	}
 	var w templateRecord
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		w, err = s.loadWording(tx, by.OrganizationID, k)
+		w, err = s.loadTemplateText(tx, by.OrganizationID, k)
 		return err
 	})
 	return &w.record, err
@@ -236,7 +236,7 @@ func (s *Service) Preview(ctx context.Context, by api.Caller, in *api.PreviewTem
 	}
 	var w templateRecord
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		if w, err = s.loadWording(tx, by.OrganizationID, k); err != nil {
+		if w, err = s.loadTemplateText(tx, by.OrganizationID, k); err != nil {
 			return err
 		}
 		if _, ok := given[organization.name]; !ok {

@@ -87,7 +87,7 @@ func (s *Service) renderTemplate(tx *store.Tx, org string, k templateType, given
 		}
 		values[organization.name] = o.Name
 	}
-	w, err := s.loadWording(tx, org, k)
+	w, err := s.loadTemplateText(tx, org, k)
 	if err != nil {
 		return nil, err
 	}

@@ -193,9 +193,9 @@ type templateText struct{ subject, text, html string }
 //go:embed words
 var builtInFiles embed.FS
 
-// builtInWording returns a template's built-in text. Its file contains the subject, an empty line and
+// builtInTemplateText returns a template's built-in text. Its file contains the subject, an empty line and
 // the text; the HTML is in a separate file.
-func builtInWording(id string) templateText {
+func builtInTemplateText(id string) templateText {
 	text, err := builtInFiles.ReadFile("words/" + id + ".txt")
 	if err != nil {
 		panic("mail: " + err.Error()) // embedded, so it always exists

@@ -26,7 +26,7 @@ func (v *Report) annexSection() []block.Block {
 	}
 	f.AddList("Standards", v.frameworkNames())
 	st := v.approvalStatus(api.GateSoA)
-	f.Add("Version", block.Text(fmt.Sprintf("%d of %s", v.SoA.VersionNumber, wording.LongDate(v.SoA.CreatedAt))))
+	f.Add("Version", block.Text(fmt.Sprintf("%d of %s", v.SoA.VersionNumber, wording.FormatLongDate(v.SoA.CreatedAt))))
 	if st.approved {
 		f.Add("Approved", block.UserText(v.describeApproval(st)))
 	} else {
@@ -156,7 +156,7 @@ func (v *Report) annexJustification(r requirementCoverage, included string, appl
 	if len(documents) > 0 {
 		shown := documents[:min(len(documents), maxAnnexDocuments)]
 		text = fmt.Sprintf("%s in %s%s.",
-			prose.Count(passages, "passage", "passages"), strings.Join(shown, "; "), moreOf(len(documents)-len(shown)))
+			prose.Count(passages, "passage", "passages"), strings.Join(shown, "; "), formatMore(len(documents)-len(shown)))
 	}
 	c := block.UserText(text).With(block.Span{Text: " Controls: "})
 	return c.With(v.controlLinks(r.items)...)

@@ -47,8 +47,8 @@ func NormalizeLogo(file []byte) ([]byte, error) {
 		return nil, api.Invalid(
 			"logo",
 			"the logo is too large (%s; the maximum is %s); save a smaller version",
-			wording.ByteSize(int64(len(file))),
-			wording.ByteSize(MaxLogoBytes),
+			wording.FormatByteSize(int64(len(file))),
+			wording.FormatByteSize(MaxLogoBytes),
 		)
 	}
 	cfg, kind, err := image.DecodeConfig(bytes.NewReader(file))

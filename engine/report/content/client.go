@@ -69,7 +69,7 @@ func (v *Report) answerTiles() block.Facts {
 		f.Add("Critical and high findings", block.Number(p.Critical+p.High))
 	}
 	if v.POAM != nil {
-		f.Add("Open actions", block.Number(v.openActions()))
+		f.Add("Open actions", block.Number(v.countOpenActions()))
 	}
 	return f
 }
@@ -103,7 +103,7 @@ func (v *Report) postureTable() block.Table {
 			continue
 		}
 		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
-			block.Text(r.name), block.Number(r.n), block.Text(wording.Percent(r.n, p.Applicable)),
+			block.Text(r.name), block.Number(r.n), block.Text(wording.FormatPercent(r.n, p.Applicable)),
 			{{Bar: &block.Bar{
 				Label: fmt.Sprintf("%s: %d", r.name, r.n), Parts: []block.BarPart{{Fill: string(r.status), Value: float64(r.n)}},
 				Max: float64(p.Applicable), Mark: -1,
@@ -222,7 +222,7 @@ func (v *Report) riskCard(r *KeyRisk) block.Card {
 				wording.OrDefault(string(r.FirstDue), "an open date"), wording.OrDefault(string(r.LastDue), "an open date")))
 		}
 	}
-	f.AddText("Behind it", fmt.Sprintf("%s: %s", prose.Count(len(r.Controls), "finding", "findings"), firstCodes(r.Controls, 12)))
+	f.AddText("Behind it", fmt.Sprintf("%s: %s", prose.Count(len(r.Controls), "finding", "findings"), formatFirstCodes(r.Controls, 12)))
 	c.Blocks = append(c.Blocks, f)
 	return c
 }
@@ -235,15 +235,15 @@ func describeStep(step, owner string, due api.Date) string {
 // citation returns the document and place of a passage, in parentheses.
 func citation(e api.Evidence) string {
 	s := wording.OrDefault(e.DocumentTitle, e.Filename)
-	if at := wording.Locator(e.Locator); at != "" {
+	if at := wording.FormatLocator(e.Locator); at != "" {
 		s += ", " + at
 	}
 	return "(" + s + ")"
 }
 
-// firstCodes lists the first n codes and the number of others.
-func firstCodes(codes []string, n int) string {
-	return strings.Join(codes[:min(n, len(codes))], ", ") + moreOf(len(codes)-n)
+// formatFirstCodes lists the first n codes and the number of others.
+func formatFirstCodes(codes []string, n int) string {
+	return strings.Join(codes[:min(n, len(codes))], ", ") + formatMore(len(codes)-n)
 }
 
 // postureSection shows where the company stands: by domain as a heat map, and its maturity against the target.
@@ -352,7 +352,7 @@ func (v *Report) profileCard(d *DomainProfile) block.Card {
 	counts := []string{}
 	for _, o := range coverageStatuses {
 		if n := d.Counts[o]; n > 0 && o != statusExcluded {
-			counts = append(counts, fmt.Sprintf("%s %s", prose.GroupThousands(n), strings.ToLower(readerStatus(o))))
+			counts = append(counts, fmt.Sprintf("%s %s", prose.GroupThousands(n), strings.ToLower(plainStatusName(o))))
 		}
 	}
 	var f block.Facts
@@ -366,10 +366,10 @@ func (v *Report) profileCard(d *DomainProfile) block.Card {
 	}
 	f.AddText("Where it stands", line)
 	if n := d.Counts[statusImplemented]; n > 0 {
-		f.AddText("In place", nameSome(d.InPlace, 3)+moreOf(n-len(d.InPlace)))
+		f.AddText("In place", quoteFirstNames(d.InPlace, 3)+formatMore(n-len(d.InPlace)))
 	}
 	if len(d.Missing) > 0 {
-		f.AddText("To do", nameSome(d.Missing, 3))
+		f.AddText("To do", quoteFirstNames(d.Missing, 3))
 	}
 	if a := d.NextAction; a != nil {
 		f.AddText("Next", describeStep(a.Title+" ("+a.Code+")", a.Owner, a.Due))
@@ -378,8 +378,8 @@ func (v *Report) profileCard(d *DomainProfile) block.Card {
 	return c
 }
 
-// readerStatus returns a status in words for readers who don't know the method.
-func readerStatus(o coverageStatus) string {
+// plainStatusName returns a status in words for readers who don't know the method.
+func plainStatusName(o coverageStatus) string {
 	switch o {
 	case statusImplemented:
 		return "In place"
@@ -432,7 +432,7 @@ func (v *Report) standardsSection() []block.Block {
 				}
 			}
 			t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
-				requirementCell(r), block.Badge(string(r.status), readerStatus(r.status)), block.Text(firstCodes(codes, 6)),
+				requirementCell(r), block.Badge(string(r.status), plainStatusName(r.status)), block.Text(formatFirstCodes(codes, 6)),
 			}})
 		}
 		out = append(out, block.Heading{ID: v.anchors.assign("standard", fc.framework.Code), Text: name}, t)
@@ -455,7 +455,7 @@ func (v *Report) roadmapSection() []block.Block {
 	}
 	out := []block.Block{
 		block.NewPara("", fmt.Sprintf("%s open, with an effort of about %s. %s",
-			prose.Count(v.openActions(), "action remains", "actions remain"), s.Effort, effortAssumption)),
+			prose.Count(v.countOpenActions(), "action remains", "actions remain"), s.Effort, effortAssumption)),
 		v.roadmapPicture(),
 		v.roadmapTable(),
 	}

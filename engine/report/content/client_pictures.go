@@ -19,7 +19,7 @@ func (v *Report) statusHeatMap() block.Picture {
 	columns := []coverageStatus{statusImplemented, statusPartly, statusPlanned, statusMissing, statusNotEvidenced}
 	d := drawing.Drawing{Title: s.describeExtremes(), Width: drawing.Width}
 	for i, o := range columns {
-		name := readerStatus(o)
+		name := plainStatusName(o)
 		if o == statusNotEvidenced {
 			name = "No evidence"
 		}
@@ -49,7 +49,7 @@ func (v *Report) statusHeatMap() block.Picture {
 					X: x + cell/2, Y: y + 13.5, Size: drawing.SmallLabelSize, Text: prose.GroupThousands(n), Anchor: drawing.Middle,
 					Color: drawing.TextColorOn(shade), Bold: true,
 				})
-				parts = append(parts, fmt.Sprintf("%d %s", n, strings.ToLower(readerStatus(o))))
+				parts = append(parts, fmt.Sprintf("%d %s", n, strings.ToLower(plainStatusName(o))))
 			}
 		}
 		descriptions = append(descriptions, one.Name+": "+strings.Join(parts, ", "))
@@ -72,7 +72,7 @@ func (v *Report) roadmapPicture() block.Picture {
 	}
 	d := drawing.Drawing{
 		Title: fmt.Sprintf("%s of %s fall due in %s",
-			prose.GroupThousands(s.Roadmap[at].Items), prose.Count(v.openActions(), "action", "actions"), s.Roadmap[at].Name),
+			prose.GroupThousands(s.Roadmap[at].Items), prose.Count(v.countOpenActions(), "action", "actions"), s.Roadmap[at].Name),
 		Width: drawing.Width,
 	}
 	var keys []drawing.LegendKey

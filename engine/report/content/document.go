@@ -201,17 +201,17 @@ func (v *Report) describeApproval(st approvalStatus) string {
 
 // approvalSentence says who approved and when. If the approval was given in advance, it says so, because nobody had seen
 // the content then.
-func approvalSentence(by, on string, inAdvance bool) string {
+func approvalSentence(approver, date string, inAdvance bool) string {
 	s := "Approved"
 	if inAdvance {
 		s += " in advance, unseen,"
-		by = strings.Replace(by, " (in advance)", "", 1)
+		approver = strings.Replace(approver, " (in advance)", "", 1)
 	}
-	if by != "" {
-		s += " by " + by
+	if approver != "" {
+		s += " by " + approver
 	}
-	if on != "" {
-		s += " on " + on
+	if date != "" {
+		s += " on " + date
 	}
 	return s + "."
 }
@@ -350,7 +350,7 @@ func evidenceBlocks(all []api.Evidence) []block.Block {
 		q.Items = append(q.Items, block.Quote{
 			Text:     e.Quote,
 			Document: wording.OrDefault(e.DocumentTitle, e.Filename),
-			Place:    wording.Locator(e.Locator),
+			Place:    wording.FormatLocator(e.Locator),
 			Headings: strings.Join(e.HeadingPath, " › "),
 			Stance:   wording.Humanize(e.Stance),
 			Supports: e.Statement,

@@ -136,7 +136,7 @@ func (v *Report) documentsSection() []block.Block {
 			block.UserText(wording.OrDefault(d.DocVersion, "–")),
 			block.NoBreak(wording.OrDefault(wording.OrEmpty(d.EffectiveDate), "–")),
 			block.Text(pages),
-			block.Text(wording.ByteSize(d.SizeBytes)),
+			block.Text(wording.FormatByteSize(d.SizeBytes)),
 			block.Badge(class, wording.Label(string(d.Status))),
 			block.Mono(d.SHA256),
 		}, Detail: detail})

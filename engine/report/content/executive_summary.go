@@ -60,7 +60,7 @@ func (v *Report) describeSubject() string {
 		subject = "The assessment “" + v.Assessment.Name + "”"
 	}
 	s := fmt.Sprintf("%s examines compliance with %s using the controls of %s, as of %s.",
-		subject, against, v.CatalogName(), wording.LongDate(v.AsOf))
+		subject, against, v.CatalogName(), wording.FormatLongDate(v.AsOf))
 	switch {
 	case read+len(unread) == 0 && len(v.removedCitedDocuments()) == 0:
 		s += " No documents have been provided as evidence."
@@ -127,7 +127,7 @@ func (v *Report) describeControls() string {
 				fmt.Sprintf(
 					"%s (%s) %s",
 					prose.GroupThousands(all[o]),
-					wording.Percent(all[o], in),
+					wording.FormatPercent(all[o], in),
 					strings.ToLower(o.displayName())+map[bool]string{true: " implemented"}[o == statusPartly],
 				),
 			)
@@ -140,7 +140,7 @@ func (v *Report) describeControls() string {
 		s += fmt.Sprintf(
 			" For %s (%s) there was too little evidence to judge, which does not mean they are not implemented.",
 			prose.GroupThousands(n),
-			wording.Percent(n, in),
+			wording.FormatPercent(n, in),
 		)
 	}
 	if v.Summary.CompliancePct != nil {
@@ -276,7 +276,7 @@ func (v *Report) describePlan() string {
 // formatLongDate formats a date as in running text, with the name of the month.
 func formatLongDate(d api.Date) string {
 	if t, ok := parseDate(d); ok {
-		return wording.LongDate(t)
+		return wording.FormatLongDate(t)
 	}
 	return string(d)
 }

@@ -206,7 +206,7 @@ func relatedPassagesCell(all []api.Evidence) block.Cell {
 	var at []string
 	for _, e := range all {
 		p := wording.OrDefault(e.DocumentTitle, e.Filename)
-		where := wording.Locator(e.Locator)
+		where := wording.FormatLocator(e.Locator)
 		if n := len(e.HeadingPath); where == "" && n > 0 {
 			where = "“" + e.HeadingPath[n-1] + "”"
 		}

@@ -74,7 +74,7 @@ func (v *Report) withDerivedItemFields(f workbook.Fields, it *api.Item, g api.Ga
 		case "domain":
 			return v.domainLabel(it.DomainCode), true
 		case "requirements":
-			return wording.Requirements(it.RequirementCodes), true
+			return wording.FormatRequirements(it.RequirementCodes), true
 		case "evidence":
 			return formatEvidence(evidence), true
 		case "edited_by":

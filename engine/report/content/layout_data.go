@@ -12,8 +12,8 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// LayoutData is the data with which a user's own layout is filled in: the report in its JSON form, and the lists, figures and pictures
-// that a document for a client is made of, ready to print.
+// LayoutData is the data with which a user's own layout is filled in: the report in its JSON form, and the lists,
+// figures and pictures that a document for a client is made of, ready to print.
 type LayoutData struct {
 	*Data
 	Client           LayoutClient      `json:"client"`
@@ -259,7 +259,7 @@ func (v *Report) layoutFigures() LayoutFigures {
 		Planned: p.Planned, NotImplemented: p.NotImplemented, NotEvidenced: p.NotEvidenced,
 		NotAssessed: all[statusNotAssessed], Excluded: p.Excluded,
 		CompliancePct: p.CompliancePct, Findings: len(v.Findings), Critical: p.Critical, High: p.High,
-		Maturity: p.Maturity, MaturityTarget: p.Target, OpenPlanItems: v.openActions(),
+		Maturity: p.Maturity, MaturityTarget: p.Target, OpenPlanItems: v.countOpenActions(),
 	}
 	for i := range v.Findings {
 		switch v.Findings[i].Severity {
@@ -298,14 +298,14 @@ func (v *Report) layoutFinding(f *api.Finding) LayoutFinding {
 	owner, due, item := v.ownerAndDueDate(f)
 	out := LayoutFinding{
 		Severity: f.Severity, ControlCode: f.ControlCode, ControlTitle: f.ControlTitle, Domain: v.domainName(f.DomainCode),
-		Result: f.Result, GapType: f.GapType, Requirements: wording.Requirements(f.RequirementCodes),
+		Result: f.Result, GapType: f.GapType, Requirements: wording.FormatRequirements(f.RequirementCodes),
 		Condition: f.Condition, Criteria: f.Criteria, Cause: f.Cause, Effect: f.Effect,
 		Recommendation: f.Recommendation, MissingElements: f.MissingElements, Owner: owner, DueDate: due, PlanItem: item,
 		Note: wording.OrEmpty(f.Note), Evidence: []LayoutQuote{},
 	}
 	for _, e := range f.Evidence {
 		out.Evidence = append(out.Evidence, LayoutQuote{
-			Quote: e.Quote, Document: wording.OrDefault(e.DocumentTitle, e.Filename), Place: wording.Locator(e.Locator),
+			Quote: e.Quote, Document: wording.OrDefault(e.DocumentTitle, e.Filename), Place: wording.FormatLocator(e.Locator),
 			Stance: wording.Humanize(e.Stance),
 		})
 	}

@@ -135,7 +135,7 @@ func domainMaturityRow(d api.DomainMaturity, name string) block.Row {
 		weighted = wording.MeanOrNotAssessed(d.WeightedMean)
 	}
 	return block.Row{Cells: []block.Cell{
-		title, block.Number(d.Controls), block.Text(fmt.Sprintf("%s (%s)", prose.GroupThousands(d.Assessed), wording.Percent(d.Assessed,
+		title, block.Number(d.Controls), block.Text(fmt.Sprintf("%s (%s)", prose.GroupThousands(d.Assessed), wording.FormatPercent(d.Assessed,
 			d.Controls))),
 		block.Text(wording.MeanOrNotAssessed(d.Mean)), block.Text(weighted), block.Text(lowest), block.Text(target),
 		{{Bar: b}},

@@ -40,8 +40,8 @@ var rootCauses = []rootCause{
 	causeUnknown:      {"Too little evidence to judge", "Ask the owner for evidence; put in place what turns out to be missing."},
 }
 
-// rootCauseOf returns the index of a finding's root cause.
-func rootCauseOf(f *api.Finding) int {
+// rootCauseIndex returns the index of a finding's root cause.
+func rootCauseIndex(f *api.Finding) int {
 	switch {
 	case f.Status == api.NotEvidenced:
 		return causeUnknown
@@ -76,7 +76,7 @@ func (v *Report) rootCauseTable() block.Table {
 		findings, grave, actions := 0, 0, map[string]bool{}
 		for i := range v.Findings {
 			f := &v.Findings[i]
-			if rootCauseOf(f) != n {
+			if rootCauseIndex(f) != n {
 				continue
 			}
 			findings++
@@ -106,7 +106,7 @@ func (v *Report) findingsByCause(show func(i int) bool) (out []block.Block) {
 		at := map[string]int{}
 		for i := range v.Findings {
 			f := &v.Findings[i]
-			if rootCauseOf(f) != n || !show(i) {
+			if rootCauseIndex(f) != n || !show(i) {
 				continue
 			}
 			key := fmt.Sprint(i)

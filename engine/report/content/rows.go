@@ -25,7 +25,7 @@ func makeRows[T any](items []T, row func(*T) []string) iter.Seq[[]string] {
 var leadingColumns = []string{"id", "version", "version_status", "control_code", "control_title", "domain", "requirements"}
 
 func leadingCells(it *api.Item, d *api.DeliverableVersion) []string {
-	c := []string{it.ID, "", "", it.ControlCode, it.ControlTitle, it.DomainCode, wording.Requirements(it.RequirementCodes)}
+	c := []string{it.ID, "", "", it.ControlCode, it.ControlTitle, it.DomainCode, wording.FormatRequirements(it.RequirementCodes)}
 	if d != nil {
 		c[1], c[2] = strconv.Itoa(d.VersionNumber), string(d.Status)
 	}
@@ -58,7 +58,7 @@ func (v *Report) CSVRows() (header []string, items iter.Seq[[]string]) {
 	return v.poamRows()
 }
 
-func (v *Report) soaRows() ([]string, iter.Seq[[]string]) {
+func (v *Report) soaRows() (header []string, rows iter.Seq[[]string]) {
 	head := csvColumns(
 		"applicability",
 		"inclusion_reasons",
@@ -105,7 +105,7 @@ func (v *Report) soaRows() ([]string, iter.Seq[[]string]) {
 	})
 }
 
-func (v *Report) gapRows() ([]string, iter.Seq[[]string]) {
+func (v *Report) gapRows() (header []string, rows iter.Seq[[]string]) {
 	head := csvColumns(
 		"in_catalog",
 		"severity",
@@ -158,7 +158,7 @@ func (v *Report) gapRows() ([]string, iter.Seq[[]string]) {
 	})
 }
 
-func (v *Report) maturityRows() ([]string, iter.Seq[[]string]) {
+func (v *Report) maturityRows() (header []string, rows iter.Seq[[]string]) {
 	head := csvColumns(
 		"assessed",
 		"level",
@@ -205,7 +205,7 @@ func (v *Report) maturityRows() ([]string, iter.Seq[[]string]) {
 	})
 }
 
-func (v *Report) poamRows() ([]string, iter.Seq[[]string]) {
+func (v *Report) poamRows() (header []string, rows iter.Seq[[]string]) {
 	head := csvColumns(
 		"poam_code",
 		"finding_id",
@@ -278,7 +278,7 @@ func formatEvidence(all []api.Evidence) string {
 			b.WriteString("\n\n")
 		}
 		where := []string{wording.OrDefault(e.Filename, e.DocumentTitle)}
-		for _, s := range []string{wording.Locator(e.Locator), strings.Join(e.HeadingPath, " › "), e.SHA256, e.Stance} {
+		for _, s := range []string{wording.FormatLocator(e.Locator), strings.Join(e.HeadingPath, " › "), e.SHA256, e.Stance} {
 			if s != "" {
 				where = append(where, s)
 			}

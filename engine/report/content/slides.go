@@ -74,8 +74,8 @@ func PlainCells(texts ...string) (out []SlideCell) {
 	return out
 }
 
-// shorten returns the first sentence of a text, at most as long as fits into a cell.
-func shorten(s string) string {
+// shortenForCell returns the first sentence of a text, at most as long as fits into a cell.
+func shortenForCell(s string) string {
 	return prose.Truncate(strings.TrimSuffix(FirstSentence(s), " …"), slideText)
 }
 
@@ -96,7 +96,7 @@ func (v *Report) coverSlide() Slide {
 	if v.Assessment.Name != v.Story().Client {
 		out.Texts = append(out.Texts, SlideText{Text: v.Assessment.Name})
 	}
-	out.Texts = append(out.Texts, SlideText{Text: wording.LongDate(v.AsOf)})
+	out.Texts = append(out.Texts, SlideText{Text: wording.FormatLongDate(v.AsOf)})
 	if v.Brand.Line != "" {
 		out.Texts = append(out.Texts, SlideText{Text: v.Brand.Line})
 	}
@@ -136,7 +136,7 @@ func (v *Report) postureSlide() Slide {
 	shown := coverageStatuses[:5]
 	chart := newStatusChart("Controls by domain and status", "Domain", shown)
 	for i, o := range shown {
-		chart.Series[i].Name = readerStatus(o)
+		chart.Series[i].Name = plainStatusName(o)
 	}
 	var text []string
 	for _, d := range s.Domains[:min(slideDomains, len(s.Domains))] {
@@ -172,7 +172,7 @@ func (v *Report) riskSlides() (out []Slide) {
 				{Text: fmt.Sprintf("%d. %s", r.Number, r.Title), Strong: true},
 				{Text: wording.Label(string(r.Severity)), Fill: drawing.FillOrDefault(string(r.Severity)), Strong: true},
 				{Text: prose.Truncate(prose.Capitalize(r.Consequence), slideText)},
-				{Text: shorten(wording.OrDefault(r.FirstStep, "–"))},
+				{Text: shortenForCell(wording.OrDefault(r.FirstStep, "–"))},
 				{Text: prose.Truncate(wording.OrDefault(r.Owner, "open"), 60)},
 			})
 		}
@@ -259,7 +259,7 @@ func (v *Report) frameworkSlide() Slide {
 	}
 	chart := v.coverageChart()
 	for i, o := range coverageStatuses {
-		chart.Series[i].Name = readerStatus(o)
+		chart.Series[i].Name = plainStatusName(o)
 	}
 	chart.Rows = chart.Rows[:min(slideDomains, len(chart.Rows))]
 	best, text := v.coverage[0], []string{}
@@ -335,7 +335,7 @@ func (v *Report) roadmapSlide() Slide {
 		t.Rows = append(t.Rows, []SlideCell{{Text: q.Name, Strong: true}, {Text: strings.Join(first, "\n")}, {Text: q.Effort.String()}})
 		text = append(text, fmt.Sprintf("%s: %s", q.Name, prose.Count(q.Items, "action", "actions")))
 	}
-	open := v.openActions()
+	open := v.countOpenActions()
 	out := Slide{
 		Title: fmt.Sprintf("%s take about %s", prose.Count(open, "open action", "open actions"), s.Effort),
 		Chart: &chart, Columns: true, ChartText: strings.Join(text, "; ") + ".", Table: t,
@@ -383,7 +383,7 @@ func (v *Report) examinedSlide() Slide {
 	}
 	if names := v.silentDomains(); len(names) > 0 {
 		shown := names[:min(8, len(names))]
-		add("No evidence was provided for: ", "%s%s.", strings.Join(shown, ", "), moreOf(len(names)-len(shown)))
+		add("No evidence was provided for: ", "%s%s.", strings.Join(shown, ", "), formatMore(len(names)-len(shown)))
 	}
 	return out
 }
@@ -400,18 +400,18 @@ func (v *Report) decisionSlide() Slide {
 			due = ", by " + formatLongDate(r.StepDue)
 		}
 		out.Texts = append(out.Texts, SlideText{
-			Lead: r.Title + ": ", Text: shorten(r.FirstStep) + " (" + wording.OrDefault(r.Owner, "owner open") + due + ")", Bullet: true,
+			Lead: r.Title + ": ", Text: shortenForCell(r.FirstStep) + " (" + wording.OrDefault(r.Owner, "owner open") + due + ")", Bullet: true,
 		})
 	}
-	if v.approvedNothing() {
+	if v.isNothingApproved() {
 		out.Texts = append(out.Texts, SlideText{Text: "Nothing in these slides has been approved yet."})
 	}
 	out.Small = fmt.Sprintf("Appendices: %s. Written by %s.", appendixList(s.Appendices), v.Tool)
 	return out
 }
 
-// approvedNothing reports whether no deliverable of the report is approved.
-func (v *Report) approvedNothing() bool {
+// isNothingApproved reports whether no deliverable of the report is approved.
+func (v *Report) isNothingApproved() bool {
 	return !slices.ContainsFunc(v.Template.Gates, func(g api.Gate) bool { return v.approvalStatus(g).approved })
 }
 

@@ -406,7 +406,7 @@ func describeRiskCause(missing, partly, unknown []string) string {
 		}
 		s := prose.Count(len(all), one, many)
 		if named > 0 {
-			s += " (" + nameSome(all, named) + ")"
+			s += " (" + quoteFirstNames(all, named) + ")"
 		}
 		parts = append(parts, s)
 	}
@@ -420,17 +420,17 @@ func describeRiskCause(missing, partly, unknown []string) string {
 	return prose.JoinAnd(parts)
 }
 
-// nameSome returns the first n names in quotation marks, and the number of others.
-func nameSome(all []string, n int) string {
+// quoteFirstNames returns the first n names in quotation marks, and the number of others.
+func quoteFirstNames(all []string, n int) string {
 	var out []string
 	for _, s := range all[:min(n, len(all))] {
 		out = append(out, "“"+strings.TrimRight(s, ".")+"”")
 	}
-	return strings.Join(out, ", ") + moreOf(len(all)-n)
+	return strings.Join(out, ", ") + formatMore(len(all)-n)
 }
 
-// moreOf returns how many more there are, to follow a list, or "" if n is not positive.
-func moreOf(n int) string {
+// formatMore returns how many more there are, to follow a list, or "" if n is not positive.
+func formatMore(n int) string {
 	if n <= 0 {
 		return ""
 	}
@@ -604,7 +604,8 @@ func (s *Story) writeHeadline() string {
 	return h + " overall"
 }
 
-// describeExtremes names the strongest and the weakest domain. If they can't be told apart, it returns "Where each domain stands".
+// describeExtremes names the strongest and the weakest domain. If they can't be told apart, it returns "Where each
+// domain stands".
 func (s *Story) describeExtremes() string {
 	if s.Strongest == "" {
 		return "Where each domain stands"
@@ -638,7 +639,7 @@ func (v *Report) writeAnswer(s *Story) []string {
 	}
 	if p.NotEvidenced > 0 {
 		first += fmt.Sprintf("; for %s (%s) there is too little evidence to say",
-			prose.GroupThousands(p.NotEvidenced), wording.Percent(p.NotEvidenced, p.Applicable))
+			prose.GroupThousands(p.NotEvidenced), wording.FormatPercent(p.NotEvidenced, p.Applicable))
 	}
 	out := []string{first + "." + v.evidenceLimits()}
 	if len(s.Risks) > 0 {
@@ -647,13 +648,13 @@ func (v *Report) writeAnswer(s *Story) []string {
 			names = append(names, wording.LowerFirst(r.Title))
 		}
 		out = append(out, fmt.Sprintf("Top risks: %s; in the worst case, %s.",
-			prose.JoinAnd(names), s.Risks[worstNamed(s.Risks)].Consequence))
+			prose.JoinAnd(names), s.Risks[worstEvidencedRisk(s.Risks)].Consequence))
 	} else {
 		out = append(out, v.explainNoRisks())
 	}
-	if n := v.openActions(); n > 0 {
+	if n := v.countOpenActions(); n > 0 {
 		third := fmt.Sprintf("Closing the gaps takes %s and about %s", prose.Count(n, "action", "actions"), s.Effort)
-		if last := v.lastDue(); last != "" {
+		if last := v.lastDueDate(); last != "" {
 			third += ", until " + formatLongDate(last)
 		}
 		out = append(out, third+".")
@@ -673,12 +674,12 @@ func (v *Report) explainNoRisks() string {
 	return "The evidence shows no gap that needs action."
 }
 
-// worstNamed returns the index of the first risk that has findings the evidence shows, or 0.
-func worstNamed(risks []KeyRisk) int {
+// worstEvidencedRisk returns the index of the first risk that has findings the evidence shows, or 0.
+func worstEvidencedRisk(risks []KeyRisk) int {
 	return max(0, slices.IndexFunc(risks, func(r KeyRisk) bool { return r.Shown > 0 }))
 }
 
-func (v *Report) openActions() (n int) {
+func (v *Report) countOpenActions() (n int) {
 	for i := range v.POAMItems {
 		if v.POAMItems[i].IsOpen() {
 			n++
@@ -687,7 +688,7 @@ func (v *Report) openActions() (n int) {
 	return n
 }
 
-func (v *Report) lastDue() (last api.Date) {
+func (v *Report) lastDueDate() (last api.Date) {
 	for i := range v.POAMItems {
 		if v.POAMItems[i].IsOpen() {
 			last = max(last, v.POAMItems[i].CurrentDueDate())
@@ -701,7 +702,7 @@ func (v *Report) writeDecision(s *Story) string {
 	if v.POAM == nil {
 		return "Have the assessment completed: there is no plan yet to decide on."
 	}
-	open := v.openActions()
+	open := v.countOpenActions()
 	if open == 0 {
 		return "Confirm that the remaining risks are accepted; the plan has no open action."
 	}

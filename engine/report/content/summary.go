@@ -65,7 +65,7 @@ func (v *Report) keyFigureTiles() block.Facts {
 		f.Add("Maturity (of 5)", block.Text(prose.Decimal(*m.Overall.Mean)))
 	}
 	if v.POAM != nil {
-		f.Add("Open plan items", block.Number(v.openActions()))
+		f.Add("Open plan items", block.Number(v.countOpenActions()))
 	}
 	return f
 }
@@ -85,7 +85,7 @@ func (v *Report) severityTable() block.Table {
 	}}
 	for _, s := range api.Severities {
 		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
-			block.Badge(string(s), wording.Label(string(s))), block.Number(by[s]), block.Text(wording.Percent(by[s], len(v.Findings))),
+			block.Badge(string(s), wording.Label(string(s))), block.Number(by[s]), block.Text(wording.FormatPercent(by[s], len(v.Findings))),
 			{
 				{
 					Bar: &block.Bar{

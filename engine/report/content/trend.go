@@ -48,7 +48,7 @@ func (v *Report) newTrend() *Trend {
 		return nil
 	}
 	t := &Trend{
-		Earlier: e.Assessment.Name, AsOf: wording.LongDate(e.AsOf), Improved: []Change{}, Slipped: []Change{},
+		Earlier: e.Assessment.Name, AsOf: wording.FormatLongDate(e.AsOf), Improved: []Change{}, Slipped: []Change{},
 		CompliancePct:  [2]*float64{e.Summary.CompliancePct, v.Summary.CompliancePct},
 		CriticalOrHigh: [2]int{countGrave(e.Findings), countGrave(v.Findings)},
 	}
@@ -80,7 +80,7 @@ func (v *Report) newTrend() *Trend {
 			continue
 		}
 		c := Change{
-			ControlCode: now.ControlCode, ControlTitle: now.ControlTitle, Before: readerStatus(a), After: readerStatus(b),
+			ControlCode: now.ControlCode, ControlTitle: now.ControlTitle, Before: plainStatusName(a), After: plainStatusName(b),
 			Why: v.whyChanged(was, now),
 		}
 		if statusRank[b] < statusRank[a] {
@@ -108,17 +108,17 @@ func (t *Trend) describe() string {
 }
 
 // whyChanged returns why the status of a control differs, as far as the two assessments show.
-func (v *Report) whyChanged(was, now *api.SoAItem) string {
-	if now.IsStatusOverruled() {
+func (v *Report) whyChanged(before, after *api.SoAItem) string {
+	if after.IsStatusOverruled() {
 		return "A person set the status."
 	}
-	if was.IsStatusOverruled() {
+	if before.IsStatusOverruled() {
 		return "The status was set by a person before, and follows from the evidence now."
 	}
-	if name := newDocument(now.Evidence, v.Documents, v.Earlier.Documents); name != "" {
+	if name := newDocumentName(after.Evidence, v.Documents, v.Earlier.Documents); name != "" {
 		return "New evidence: " + name + "."
 	}
-	if name := newDocument(was.Evidence, v.Earlier.Documents, v.Documents); name != "" {
+	if name := newDocumentName(before.Evidence, v.Earlier.Documents, v.Documents); name != "" {
 		return "No longer provided, or changed: " + name + "."
 	}
 	if v.Catalog.ID != v.Earlier.Catalog.ID {
@@ -130,9 +130,9 @@ func (v *Report) whyChanged(was, now *api.SoAItem) string {
 	return "The same documents, read together with others."
 }
 
-// newDocument returns the name of the first document cited as evidence whose bytes are not among the other documents, or
+// newDocumentName returns the name of the first document cited as evidence whose bytes are not among the other documents, or
 // "" if there is none. own are the documents that the evidence is from.
-func newDocument(evidence []api.Evidence, own, other []api.Document) string {
+func newDocumentName(evidence []api.Evidence, own, other []api.Document) string {
 	for i := range evidence {
 		at := slices.IndexFunc(own, func(d api.Document) bool { return d.ID == evidence[i].DocumentID })
 		if at < 0 {

@@ -113,7 +113,7 @@ const missingGlyph = '□'
 const emUnits = 1000
 
 // lookUpGlyph returns the index of the glyph for a character and the glyph's advance width in ems.
-func lookUpGlyph(f *sfnt.Font, buf *sfnt.Buffer, r rune) (sfnt.GlyphIndex, float64) {
+func lookUpGlyph(f *sfnt.Font, buf *sfnt.Buffer, r rune) (glyph sfnt.GlyphIndex, advance float64) {
 	i, err := f.GlyphIndex(buf, r)
 	if err != nil || i == 0 {
 		if i, err = f.GlyphIndex(buf, missingGlyph); err != nil {

@@ -172,7 +172,7 @@ func TestHTMLShowsEveryText(t *testing.T) {
 			for _, e := range all {
 				has("a quote", e.Quote)
 				has("a hash", e.SHA256)
-				has("a place", wording.Locator(e.Locator))
+				has("a place", wording.FormatLocator(e.Locator))
 			}
 		}
 		for i := range s.SoAItems {

@@ -66,7 +66,7 @@ func Humanize(value string) string {
 // Label returns the text that is shown for an API value, with an initial capital.
 func Label(value string) string { return prose.Capitalize(Humanize(value)) }
 
-func Percent(part, whole int) string {
+func FormatPercent(part, whole int) string {
 	if whole == 0 {
 		return "0%"
 	}
@@ -111,7 +111,7 @@ func TimeOrNotSpecified(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-func LongDate(t time.Time) string {
+func FormatLongDate(t time.Time) string {
 	if t.IsZero() {
 		return "an unspecified date"
 	}
@@ -134,8 +134,8 @@ func OrDefault(s, fallback string) string {
 	return s
 }
 
-// Locator returns a description of a location in a document, such as its page and lines.
-func Locator(l api.Locator) string {
+// FormatLocator returns a description of a location in a document, such as its page and lines.
+func FormatLocator(l api.Locator) string {
 	var p []string
 	if l.Page > 0 {
 		p = append(p, "page "+strconv.Itoa(l.Page))
@@ -158,8 +158,8 @@ func Locator(l api.Locator) string {
 	return strings.Join(p, ", ")
 }
 
-// ByteSize formats a number of bytes in a readable unit.
-func ByteSize(n int64) string {
+// FormatByteSize formats a number of bytes in a readable unit.
+func FormatByteSize(n int64) string {
 	switch {
 	case n >= 1<<20:
 		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
@@ -169,8 +169,8 @@ func ByteSize(n int64) string {
 	return prose.Count(int(n), "byte", "bytes")
 }
 
-// Requirements returns requirement codes as a single line, grouped by framework. The frameworks are sorted.
-func Requirements(codes api.RequirementCodes) string {
+// FormatRequirements returns requirement codes as a single line, grouped by framework. The frameworks are sorted.
+func FormatRequirements(codes api.RequirementCodes) string {
 	var out []string
 	for _, f := range slices.Sorted(maps.Keys(codes)) {
 		if len(codes[f]) > 0 {

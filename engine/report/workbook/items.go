@@ -117,7 +117,7 @@ func countWrappedLines(text string, width float64) float64 {
 
 // itemCell returns the cell for an item's value in a column, and the text that an import will read if the
 // cell is left unchanged.
-func (b *Writer) itemCell(c Column, f Fields, sheet, at string) (excelize.Cell, string) {
+func (b *Writer) itemCell(c Column, f Fields, sheet, at string) (cell excelize.Cell, importText string) {
 	style := b.styles.fixed
 	switch {
 	case !c.HasField():

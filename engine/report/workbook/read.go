@@ -218,7 +218,7 @@ func (b *workbookReader) readRelations(name, folder string) (map[string]relation
 
 // walkXMLTokens calls each for every XML token of a part. It returns an error if elements are nested too
 // deeply.
-func (b *workbookReader) walkXMLTokens(name string, data []byte, each func(t xml.Token) error) error {
+func (b *workbookReader) walkXMLTokens(name string, data []byte, visit func(t xml.Token) error) error {
 	dec := xml.NewDecoder(bytes.NewReader(data))
 	depth := 0
 	for n := 0; ; n++ {
@@ -247,7 +247,7 @@ func (b *workbookReader) walkXMLTokens(name string, data []byte, each func(t xml
 				return unreadableErrorf("its part %s is damaged: an end tag has no start tag", name)
 			}
 		}
-		if err := each(t); err != nil {
+		if err := visit(t); err != nil {
 			return err
 		}
 	}

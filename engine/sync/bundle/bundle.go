@@ -231,7 +231,7 @@ type partReader struct {
 
 // Open decrypts a bundle and verifies its manifest. lookupKey returns the trusted key with the given
 // fingerprint, or nil if there is none.
-func Open(r io.Reader, mine *SecretKey, lookupKey func(fingerprint string) (*Key, error)) (*Reader, error) {
+func Open(r io.Reader, recipientKey *SecretKey, lookupKey func(fingerprint string) (*Key, error)) (*Reader, error) {
 	in := bufio.NewReaderSize(r, 2*maxHeader)
 	head, err := in.Peek(maxHeader)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -243,15 +243,15 @@ func Open(r io.Reader, mine *SecretKey, lookupKey func(fingerprint string) (*Key
 	if !bytes.Contains(head, []byte("\n--- ")) {
 		return nil, damagedError("it is truncated, or its header is too long")
 	}
-	plain, err := age.Decrypt(in, mine.identity)
+	plain, err := age.Decrypt(in, recipientKey.identity)
 	var other *age.NoIdentityMatchError
 	switch {
 	case errors.As(err, &other):
 		return nil, api.Invalid(
 			"file",
 			"the bundle is for another organization or for a replaced key: the key here is %s (%s); ask for a bundle written for this key",
-			mine.Name,
-			mine.Fingerprint(),
+			recipientKey.Name,
+			recipientKey.Fingerprint(),
 		)
 	case err != nil:
 		return nil, damagedError("%v", err)
@@ -274,7 +274,7 @@ func Open(r io.Reader, mine *SecretKey, lookupKey func(fingerprint string) (*Key
 	}
 	sum := sha256.Sum256(manifest)
 	b.Sum = hex.EncodeToString(sum[:])
-	return b, b.decodeAndVerify(manifest, signature, mine, lookupKey)
+	return b, b.decodeAndVerify(manifest, signature, recipientKey, lookupKey)
 }
 
 // readFull fills the buffer with decrypted content.
@@ -286,7 +286,7 @@ func (b *Reader) readFull(to []byte) error {
 }
 
 // decodeAndVerify decodes the manifest and checks its sender, signature and recipient.
-func (b *Reader) decodeAndVerify(manifest, signature []byte, mine *SecretKey, lookupKey func(string) (*Key, error)) error {
+func (b *Reader) decodeAndVerify(manifest, signature []byte, recipientKey *SecretKey, lookupKey func(string) (*Key, error)) error {
 	m := &b.Manifest
 	if err := json.Unmarshal(manifest, m); err != nil {
 		return damagedError("%v", err)
@@ -304,7 +304,7 @@ func (b *Reader) decodeAndVerify(manifest, signature []byte, mine *SecretKey, lo
 		)
 	case !ed25519.Verify(from.verifyKey, signedBytes(manifest), signature):
 		return api.Invalid("file", "the bundle claims to be from %s, but the signature is not theirs", from.Name)
-	case m.Recipient != mine.Fingerprint() || m.RecipientOrganization != mine.Organization:
+	case m.Recipient != recipientKey.Fingerprint() || m.RecipientOrganization != recipientKey.Organization:
 		return api.Invalid("file", "%s wrote the bundle for another organization", from.Name)
 	}
 	return m.validate()

@@ -217,7 +217,7 @@ func (r *runner) judgeLabeledControls(
 		if byRules, err = judging.EvaluateAll(ctx, controls, runtime.GOMAXPROCS(0)); err != nil {
 			return nil, nil, err
 		}
-		recorded, err := r.record(ctx, set.Name, judging, controls)
+		recorded, err := r.readAllWithMeasuredReader(ctx, set.Name, judging, controls)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -227,8 +227,13 @@ func (r *runner) judgeLabeledControls(
 	return judgements, byRules, err
 }
 
-// record lets the reader that is measured read for all controls.
-func (r *runner) record(ctx context.Context, set string, e *assessment.Evaluation, controls []api.Control) (*modelreader.Recorded, error) {
+// readAllWithMeasuredReader lets the reader that is measured read for all controls.
+func (r *runner) readAllWithMeasuredReader(
+	ctx context.Context,
+	set string,
+	e *assessment.Evaluation,
+	controls []api.Control,
+) (*modelreader.Recorded, error) {
 	recorded := &modelreader.Recorded{}
 	for n, c := range controls {
 		r.Progress("read for "+set, n, len(controls))

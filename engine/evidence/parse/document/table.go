@@ -53,7 +53,7 @@ func answerColumns(header []string) []bool {
 	var out []bool
 	yes, no := false, false
 	for i, h := range header {
-		option := questionnaire.ParseOption(h)
+		option := questionnaire.AnswerOfColumn(h)
 		yes, no = yes || option == questionnaire.Yes, no || option == questionnaire.No
 		if option != questionnaire.None || questionnaire.IsColumn(h) {
 			if out == nil {
@@ -64,7 +64,7 @@ func answerColumns(header []string) []bool {
 	}
 	if yes && no {
 		for i, h := range header {
-			out[i] = out[i] || questionnaire.ParseOption(h) != questionnaire.None
+			out[i] = out[i] || questionnaire.AnswerOfColumn(h) != questionnaire.None
 		}
 	}
 	return out
@@ -118,7 +118,7 @@ func (t *TableWriter) AddRow(cells []string, locator api.Locator) {
 		filled = filled || cells[i] != ""
 	}
 	if !filled {
-		t.addBreak()
+		t.endGroupOfRows()
 		return
 	}
 	if t.headerKnown {
@@ -131,8 +131,8 @@ func (t *TableWriter) AddRow(cells []string, locator api.Locator) {
 	}
 }
 
-// addBreak ends the rows that belong together.
-func (t *TableWriter) addBreak() {
+// endGroupOfRows ends the rows that belong together.
+func (t *TableWriter) endGroupOfRows() {
 	if !t.headerKnown {
 		rows := 0
 		for _, r := range t.pending {

@@ -290,7 +290,7 @@ func (d *docxReader) readBody(name string) error {
 	w := &wordWalker{d: d, name: name}
 	w.onParagraph = func(p *wordPara) {
 		d.writeParagraphBlock(p)
-		for _, text := range d.textsBeside(p) {
+		for _, text := range d.textsOfMedia(p) {
 			d.b.AddBlock(document.Block{Kind: document.Paragraph, Text: text, Locator: api.Locator{Page: d.page}})
 		}
 		d.addEmbedded(p.embedded)
@@ -354,8 +354,8 @@ func (d *docxReader) nextListNumber(p *wordPara, st docxStyle) string {
 	return d.numbering.nextNumber(id, level)
 }
 
-// textsBeside returns the texts of a paragraph's pictures, diagrams and charts.
-func (d *docxReader) textsBeside(p *wordPara) []string {
+// textsOfMedia returns the texts of a paragraph's pictures, diagrams and charts.
+func (d *docxReader) textsOfMedia(p *wordPara) []string {
 	here := api.Locator{Page: d.page}
 	texts := p.beside
 	for _, id := range p.pictures {

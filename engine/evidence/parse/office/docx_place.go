@@ -27,7 +27,7 @@ func (a *wordAnchor) start(e xml.StartElement) bool {
 	case "posOffset":
 		a.inOffset = true
 	case "extent":
-		a.size = [2]float64{number(e, "cx") / emuPerPoint, number(e, "cy") / emuPerPoint}
+		a.size = [2]float64{floatAttr(e, "cx") / emuPerPoint, floatAttr(e, "cy") / emuPerPoint}
 	default:
 		return false
 	}

@@ -301,8 +301,8 @@ func (w *wordWalker) startVisibility(e xml.StartElement) {
 	}
 }
 
-// noteDeletion follows tracked deletions, whose content the walker skips.
-func (w *wordWalker) noteDeletion(e xml.StartElement) {
+// trackDeletion follows tracked deletions, whose content the walker skips.
+func (w *wordWalker) trackDeletion(e xml.StartElement) {
 	var box *wordBox
 	if n := len(w.boxes); n > 0 {
 		box = &w.boxes[n-1]

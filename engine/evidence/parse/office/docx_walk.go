@@ -109,7 +109,7 @@ func (w *wordWalker) appendCharData(text []byte) error {
 
 // isSkipped reports whether an element's text is not part of the current document.
 func (w *wordWalker) isSkipped(e xml.StartElement) bool {
-	w.noteDeletion(e)
+	w.trackDeletion(e)
 	switch e.Name.Local {
 	case "del",
 		"moveFrom",
@@ -193,7 +193,7 @@ func (w *wordWalker) startElement(e xml.StartElement, depth int) {
 	if p == nil {
 		return
 	}
-	w.noteMedia(p, e)
+	w.countMedia(p, e)
 	switch e.Name.Local {
 	case "pStyle":
 		p.style = attrValue(e, "val")
@@ -295,7 +295,7 @@ func (w *wordWalker) endParagraph() {
 		for _, n := range p.notes {
 			t.cell = append(t.cell, w.d.notes[n])
 		}
-		t.cell = append(t.cell, w.d.textsBeside(p)...)
+		t.cell = append(t.cell, w.d.textsOfMedia(p)...)
 		w.embedded = append(w.embedded, p.embedded...)
 		return
 	}
@@ -315,8 +315,8 @@ func (w *wordWalker) endRow(t *wordTable) {
 	}
 }
 
-// noteMedia counts pictures, charts and embedded files, and finds texts that belong to them.
-func (w *wordWalker) noteMedia(p *wordPara, e xml.StartElement) {
+// countMedia counts pictures, charts and embedded files, and finds texts that belong to them.
+func (w *wordWalker) countMedia(p *wordPara, e xml.StartElement) {
 	if w.drawingHidden || w.direct.vanish == flagOn {
 		return
 	}

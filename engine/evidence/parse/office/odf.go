@@ -170,7 +170,7 @@ type odfTable struct {
 }
 
 func (w *odfWalker) appendCharData(text []byte) error {
-	if w.skipDepth > 0 || len(w.texts) == 0 || w.isUnread(text) {
+	if w.skipDepth > 0 || len(w.texts) == 0 || w.countIfUnread(text) {
 		return nil
 	}
 	if bytes.IndexByte(text, '\xEF') >= 0 {
@@ -361,7 +361,7 @@ func (w *odfWalker) endElement(e xml.EndElement, _ int) {
 		if n := len(w.texts); n > 0 {
 			text := document.AlternativeText(w.texts[n-1].text.String())
 			w.texts = w.texts[:n-1]
-			w.addBeside(text)
+			w.addTextsOfPicture(text)
 		}
 	case "note":
 		w.footnoteDepth = max(0, w.footnoteDepth-1)

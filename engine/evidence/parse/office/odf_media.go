@@ -14,8 +14,8 @@ import (
 
 const maxODFNesting = 3 // embedded documents in embedded documents
 
-// addBeside adds texts that belong to a picture, after the open paragraph.
-func (w *odfWalker) addBeside(texts ...string) {
+// addTextsOfPicture adds texts that belong to a picture, after the open paragraph.
+func (w *odfWalker) addTextsOfPicture(texts ...string) {
 	if len(w.texts) > 0 {
 		w.after = append(w.after, document.NonEmptyCells(texts)...)
 		return
@@ -31,7 +31,7 @@ func (w *odfWalker) readMedia(kind string, e xml.StartElement) {
 	switch e.Name.Local {
 	case "image":
 		if !strings.HasPrefix(href, "ObjectReplacements/") { // the picture of an object that is read or counted
-			w.addBeside(pictureTexts(w.b, w.z, w.folder+href, w.locator())...)
+			w.addTextsOfPicture(pictureTexts(w.b, w.z, w.folder+href, w.locator())...)
 		}
 	case "object":
 		w.readObject(w.folder + path.Clean(href) + "/")
@@ -82,7 +82,7 @@ func (w *odfWalker) readObject(folder string) {
 		if len(labels) > 0 {
 			titles = append(titles, strings.Join(labels, ", "))
 		}
-		w.addBeside(titles...)
+		w.addTextsOfPicture(titles...)
 	case format == "" || w.nesting >= maxODFNesting:
 		w.b.Doc.AddNotRead(api.UnreadEmbeddedFile, 1, w.locator())
 	default:

@@ -283,8 +283,8 @@ func (w *odfWalker) endVisibility(name string) {
 	}
 }
 
-// isUnread reports whether text isn't visible, and counts it: once per paragraph and kind.
-func (w *odfWalker) isUnread(text []byte) bool {
+// countIfUnread reports whether text isn't visible, and counts it: once per paragraph and kind.
+func (w *odfWalker) countIfUnread(text []byte) bool {
 	if len(w.looks) == 0 {
 		return false
 	}

@@ -63,8 +63,8 @@ type slideMaster struct {
 
 var shapeElements = []string{"sp", "pic", "graphicFrame", "grpSp", "cxnSp"}
 
-// master reads a layout, a master or the presentation.
-func (p *pptxReader) master(part string) *slideMaster {
+// readMaster reads a layout, a master or the presentation.
+func (p *pptxReader) readMaster(part string) *slideMaster {
 	if m := p.masters[part]; m != nil {
 		return m
 	}
@@ -97,7 +97,7 @@ func (p *pptxReader) parentsOf(slide string, relations []relation) []*slideMaste
 		master = relatedPart(layout, "/slideMaster", readRelations(p.z, layout))
 		p.masterOf[layout] = master
 	}
-	return []*slideMaster{p.master(layout), p.master(master), p.master(p.main)}
+	return []*slideMaster{p.readMaster(layout), p.readMaster(master), p.readMaster(p.main)}
 }
 
 // endsPathWith reports whether the innermost open elements are names, outermost first.
@@ -157,7 +157,7 @@ func (s *slideWalker) startVisibility(e xml.StartElement) {
 	case name == "clrMap" && s.master != nil:
 		s.master.isDark = strings.HasPrefix(attrValue(e, "bg1"), "dk")
 	case name == "sldSz":
-		s.p.width, s.p.height = number(e, "cx"), number(e, "cy")
+		s.p.width, s.p.height = floatAttr(e, "cx"), floatAttr(e, "cy")
 	case shape == nil:
 	case name == "cNvPr":
 		shape.isHidden = shape.isHidden || attrValue(e, "hidden") == "1" || attrValue(e, "hidden") == "true"
@@ -167,17 +167,17 @@ func (s *slideWalker) startVisibility(e xml.StartElement) {
 		shape.at = &slideRect{}
 	case shape.at == nil:
 	case name == "off":
-		shape.at.x, shape.at.y = number(e, "x"), number(e, "y")
+		shape.at.x, shape.at.y = floatAttr(e, "x"), floatAttr(e, "y")
 	case name == "ext" && s.endsPathWith("xfrm"):
-		shape.at.width, shape.at.height = number(e, "cx"), number(e, "cy")
+		shape.at.width, shape.at.height = floatAttr(e, "cx"), floatAttr(e, "cy")
 	case name == "chOff":
-		shape.inside.x, shape.inside.y = number(e, "x"), number(e, "y")
+		shape.inside.x, shape.inside.y = floatAttr(e, "x"), floatAttr(e, "y")
 	case name == "chExt":
-		shape.inside.width, shape.inside.height = number(e, "cx"), number(e, "cy")
+		shape.inside.width, shape.inside.height = floatAttr(e, "cx"), floatAttr(e, "cy")
 	}
 }
 
-func number(e xml.StartElement, name string) float64 {
+func floatAttr(e xml.StartElement, name string) float64 {
 	v, err := strconv.ParseFloat(attrValue(e, name), 64)
 	if err != nil {
 		return 0

@@ -346,7 +346,7 @@ func (r *rtfReader) putText(s string) {
 	g := r.currentGroup()
 	switch g.dest {
 	case rtfBody, rtfMark, rtfAside, rtfNote:
-		if r.isUnread(s) {
+		if r.countIfUnread(s) {
 			return
 		}
 		font := ""

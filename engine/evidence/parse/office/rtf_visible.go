@@ -143,8 +143,8 @@ func (r *rtfReader) unreadKind() string {
 	return ""
 }
 
-// isUnread reports whether text isn't visible, and counts it: once per paragraph and kind.
-func (r *rtfReader) isUnread(text string) bool {
+// countIfUnread reports whether text isn't visible, and counts it: once per paragraph and kind.
+func (r *rtfReader) countIfUnread(text string) bool {
 	if !r.kindKnown {
 		r.kind, r.kindKnown = r.unreadKind(), true
 	}

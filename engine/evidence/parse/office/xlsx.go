@@ -125,7 +125,7 @@ func readSheet(b *document.Builder, x *excelize.File, w *workbook, sheet string)
 	}
 	seen.addOtherControls(t)
 	t.Finish()
-	if err := seen.readBeside(); err != nil {
+	if err := seen.readDrawingsAndComments(); err != nil {
 		return err
 	}
 	return b.Err()

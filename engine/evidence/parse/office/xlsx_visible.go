@@ -312,7 +312,7 @@ type runReader struct {
 	inPhonetic bool
 }
 
-func (r *runReader) tag(s *tagScanner) {
+func (r *runReader) readTag(s *tagScanner) {
 	name, begins, ends := s.name()
 	switch {
 	case name == "rPh":
@@ -340,9 +340,9 @@ func (r *runReader) tag(s *tagScanner) {
 	}
 }
 
-// formatted returns the pieces if one has a format that may hide it; otherwise nil, because the string looks like
+// runsIfFormatted returns the pieces if one has a format that may hide it; otherwise nil, because the string looks like
 // its cell.
-func (r *runReader) formatted() []stringRun {
+func (r *runReader) runsIfFormatted() []stringRun {
 	for _, run := range r.runs {
 		if run.isStyled {
 			return r.runs
@@ -360,11 +360,11 @@ func (w *workbook) readStrings(part string) error {
 	return scanTags(w.b, w.z, part, func(s *tagScanner) bool {
 		switch name, begins, ends := s.name(); {
 		case name != "si":
-			r.tag(s)
+			r.readTag(s)
 		case begins && !ends:
 			r.runs = r.runs[:0:0]
 		default:
-			if runs := r.formatted(); runs != nil {
+			if runs := r.runsIfFormatted(); runs != nil {
 				w.strings[index] = runs
 			}
 			index++
@@ -523,7 +523,7 @@ func (c *sheetCells) readRow(n int, cells []string, count bool) {
 				cell.shared = parseDigits(bytes.TrimSpace(c.tags.text))
 			}
 		case name != "c" && name != "v" && name != "f":
-			runs.tag(c.tags)
+			runs.readTag(c.tags)
 		}
 		if name != "c" || !ends {
 			continue
@@ -538,7 +538,7 @@ func (c *sheetCells) readRow(n int, cells []string, count bool) {
 		if column < 1 || column > len(cells) || cells[column-1] == "" {
 			continue
 		}
-		formatted := runs.formatted()
+		formatted := runs.runsIfFormatted()
 		if cell.isShared {
 			formatted = c.w.strings[cell.shared]
 		}
@@ -690,8 +690,8 @@ func (c *sheetCells) isFiltered(row int) (bool, error) {
 	return false, nil
 }
 
-// readBeside counts comments, pictures, charts and embedded files of a sheet, and reads its text boxes.
-func (c *sheetCells) readBeside() error {
+// readDrawingsAndComments counts comments, pictures, charts and embedded files of a sheet, and reads its text boxes.
+func (c *sheetCells) readDrawingsAndComments() error {
 	b, at := c.w.b, api.Locator{Sheet: c.name}
 	for _, r := range c.relations {
 		target := r.resolveTarget(c.sheet.part)

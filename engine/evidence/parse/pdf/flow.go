@@ -57,7 +57,7 @@ func textKeyIgnoringNumbers(s string) string {
 }
 
 func (f *flowWriter) writeBlocks() {
-	f.measure()
+	f.measureBodyText()
 	for i, p := range f.pages {
 		f.writePage(p)
 		f.pages[i] = nil
@@ -69,9 +69,9 @@ func (f *flowWriter) writeBlocks() {
 	f.endTable()
 }
 
-// measure determines the size and spacing of body text, the sizes of headings, and the lines that are repeated
+// measureBodyText determines the size and spacing of body text, the sizes of headings, and the lines that are repeated
 // on several pages.
-func (f *flowWriter) measure() {
+func (f *flowWriter) measureBodyText() {
 	f.repeatCounts = map[string]int{}
 	weight := map[float64]int{}
 	for _, p := range f.pages {

@@ -194,7 +194,7 @@ func isAnswer(label string) bool {
 	case "implemented", "in place", "in use", "compliant", "ja", "nein", "teilweise", "oui", "non", "sí", "si", "sì", "não", "sim", "nee":
 		return true
 	}
-	return questionnaire.ParseOption(label) != questionnaire.None || questionnaire.Parse(label) != questionnaire.None
+	return questionnaire.AnswerOfColumn(label) != questionnaire.None || questionnaire.Parse(label) != questionnaire.None
 }
 
 func joinWords(words []word) string {
@@ -223,7 +223,7 @@ func (p *pageContent) labelLeft(f formField, printed []word, reach float64) []wo
 			from = max(from, o.at.x1)
 		}
 	}
-	return lineOf(printed, func(w word) bool { return f.isBeside(w) && w.x0 >= from-1 && w.x1 <= f.at.x0+0.3*w.height() })
+	return lastLineMatching(printed, func(w word) bool { return f.isBeside(w) && w.x0 >= from-1 && w.x1 <= f.at.x0+0.3*w.height() })
 }
 
 // labelRight returns the words that begin right of a check box and follow one another.
@@ -234,7 +234,7 @@ func (p *pageContent) labelRight(f formField, printed []word) []word {
 			to = min(to, o.at.x0)
 		}
 	}
-	words := lineOf(printed, func(w word) bool { return f.isBeside(w) && w.x0 >= f.at.x1-0.3*w.height() && w.x1 <= to+1 })
+	words := lastLineMatching(printed, func(w word) bool { return f.isBeside(w) && w.x0 >= f.at.x1-0.3*w.height() && w.x1 <= to+1 })
 	end := f.at.x1
 	for i, w := range words {
 		limit := 1.2 * w.height()
@@ -251,13 +251,13 @@ func (p *pageContent) labelRight(f formField, printed []word) []word {
 
 // labelAbove returns the words of the line right above a field.
 func (p *pageContent) labelAbove(f formField, printed []word) []word {
-	return lineOf(printed, func(w word) bool {
+	return lastLineMatching(printed, func(w word) bool {
 		return !w.turn.isVertical() && w.x1 > f.at.x0 && w.x0 < f.at.x1 && w.y1 <= f.at.y0+0.3*w.height() && f.at.y0-w.y1 < 0.8*w.height()
 	})
 }
 
-// lineOf returns the words that satisfy a condition and are on the line of the last of them, from left to right.
-func lineOf(words []word, matches func(word) bool) []word {
+// lastLineMatching returns the words that satisfy a condition and are on the line of the last of them, from left to right.
+func lastLineMatching(words []word, matches func(word) bool) []word {
 	var found []word
 	for _, w := range words {
 		if matches(w) {

@@ -76,8 +76,8 @@ type pageContent struct {
 	rotation     int // clockwise quarter turns for display
 }
 
-// unread records content that was not read.
-func (p *pageContent) unread(kind string) { p.notRead = append(p.notRead, kind) }
+// countUnread records content that was not read.
+func (p *pageContent) countUnread(kind string) { p.notRead = append(p.notRead, kind) }
 
 // toDisplayBox converts a rectangle from page space to the displayed page.
 func (p *pageContent) toDisplayBox(left, bottom, right, top float64) box {

@@ -185,9 +185,9 @@ func (m *pdfiumDocument) call(name string, args ...uint64) uint64 {
 	return m.callFunction(m.ctx, name, args...)
 }
 
-// get calls a function that returns at once, such as one for a property of a character or object. A call that can be
+// callQuick calls a function that returns at once, such as one for a property of a character or object. A call that can be
 // interrupted costs a goroutine, several times as much. Callers check m.ctx between pages.
-func (m *pdfiumDocument) get(name string, args ...uint64) uint64 {
+func (m *pdfiumDocument) callQuick(name string, args ...uint64) uint64 {
 	return m.callFunction(m.shortContext, name, args...)
 }
 

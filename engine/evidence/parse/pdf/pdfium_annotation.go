@@ -81,10 +81,10 @@ func (r *pageReader) readAnnotation(annotation uint64) (isDrawn bool) {
 		}
 		return false
 	}
-	contents := strings.TrimSpace(m.callForText("FPDFAnnot_GetStringValue", annotation, m.key("Contents")))
+	contents := strings.TrimSpace(m.callForText("FPDFAnnot_GetStringValue", annotation, m.keyAddress("Contents")))
 	if isHidden {
 		if contents != "" {
-			r.out.unread(api.UnreadHiddenText)
+			r.out.countUnread(api.UnreadHiddenText)
 		}
 		return false
 	}
@@ -106,7 +106,7 @@ func (r *pageReader) readAnnotation(annotation uint64) (isDrawn bool) {
 		return hasAppearance
 	}
 	if contents != "" && subtype != strikeOutAnnotation {
-		r.out.unread(api.UnreadComment)
+		r.out.countUnread(api.UnreadComment)
 	}
 	return hasAppearance && subtype != noteAnnotation
 }
@@ -120,7 +120,7 @@ func (r *pageReader) addStruckAreas(annotation uint64, whole box) {
 		r.out.struckAreas = append(r.out.struckAreas, whole)
 	}
 	for i := range min(count, maxAreas) {
-		if m.get("FPDFAnnot_GetAttachmentPoints", annotation, uint64(i), uint64(m.scratch)) == 0 {
+		if m.callQuick("FPDFAnnot_GetAttachmentPoints", annotation, uint64(i), uint64(m.scratch)) == 0 {
 			continue
 		}
 		corner := func(at uint32) box { return pointBox(r.out.toDisplayPoint(m.readFloat(at), m.readFloat(at+4))) }
@@ -128,8 +128,8 @@ func (r *pageReader) addStruckAreas(annotation uint64, whole box) {
 	}
 }
 
-// key returns the address of a key of a dictionary in the module's memory.
-func (m *pdfiumDocument) key(name string) uint64 {
+// keyAddress returns the address of a key of a dictionary in the module's memory.
+func (m *pdfiumDocument) keyAddress(name string) uint64 {
 	if at, ok := m.keys[name]; ok {
 		return at
 	}
@@ -142,5 +142,5 @@ func (m *pdfiumDocument) key(name string) uint64 {
 }
 
 func (m *pdfiumDocument) annotationHas(annotation uint64, name string) bool {
-	return m.call("FPDFAnnot_HasKey", annotation, m.key(name)) != 0
+	return m.call("FPDFAnnot_HasKey", annotation, m.keyAddress(name)) != 0
 }

@@ -77,20 +77,20 @@ func (r *pageReader) readField(annotation uint64, at box, isHidden bool) {
 	if f.value = strings.TrimSpace(f.value); !isHidden {
 		r.out.fields = append(r.out.fields, f)
 	} else if f.kind == textField && f.value != "" || f.isOn {
-		r.out.unread(api.UnreadHiddenText)
+		r.out.countUnread(api.UnreadHiddenText)
 	}
 }
 
 // isChecked reports whether a check box or radio button is on.
 func (r *pageReader) isChecked(annotation uint64) bool {
 	m := r.m
-	if state := m.callForText("FPDFAnnot_GetStringValue", annotation, m.key("AS")); state != "" {
+	if state := m.callForText("FPDFAnnot_GetStringValue", annotation, m.keyAddress("AS")); state != "" {
 		return state != "Off"
 	}
 	if m.call("FPDFAnnot_IsChecked", m.form, annotation) != 0 {
 		return true
 	}
-	value := m.callForText("FPDFAnnot_GetStringValue", annotation, m.key("V"))
+	value := m.callForText("FPDFAnnot_GetStringValue", annotation, m.keyAddress("V"))
 	return value != "" && value != "Off"
 }
 

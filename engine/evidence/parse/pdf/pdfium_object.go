@@ -49,9 +49,9 @@ type pageImage struct {
 // readObjects reads the objects of the page.
 func (r *pageReader) readObjects() *objectReader {
 	o := &objectReader{pageReader: r, left: maxPageObjects}
-	count := int(int32(r.m.get("FPDFPage_CountObjects", r.page)))
+	count := int(int32(r.m.callQuick("FPDFPage_CountObjects", r.page)))
 	for i := 0; i < count && o.left > 0 && r.m.err == nil; i++ {
-		o.readObject(r.m.get("FPDFPage_GetObject", r.page, uint64(i)), matrix{a: 1, d: 1}, 0)
+		o.readObject(r.m.callQuick("FPDFPage_GetObject", r.page, uint64(i)), matrix{a: 1, d: 1}, 0)
 	}
 	return o
 }
@@ -61,14 +61,14 @@ func (r *objectReader) readObject(obj uint64, outer matrix, depth int) {
 	if r.left--; obj == 0 || r.left < 0 {
 		return
 	}
-	kind := m.get("FPDFPageObj_GetType", obj)
+	kind := m.callQuick("FPDFPageObj_GetType", obj)
 	switch kind {
 	case textType:
 		r.addText(obj, outer, depth)
 		return
 	case shadingType:
 		if at, ok := r.bounds(obj, outer); ok {
-			r.paints = append(r.paints, paint{at: at, order: r.order()})
+			r.paints = append(r.paints, paint{at: at, order: r.objectNumber()})
 		}
 		return
 	case pathType, formType, imageType:
@@ -76,7 +76,7 @@ func (r *objectReader) readObject(obj uint64, outer matrix, depth int) {
 		return
 	}
 	t := outer
-	if m.get("FPDFPageObj_GetMatrix", obj, uint64(m.scratch)) != 0 {
+	if m.callQuick("FPDFPageObj_GetMatrix", obj, uint64(m.scratch)) != 0 {
 		t = m.readMatrix().multiply(outer)
 	}
 	switch kind {
@@ -90,21 +90,21 @@ func (r *objectReader) readObject(obj uint64, outer matrix, depth int) {
 		if at, ok := r.bounds(obj, outer); ok {
 			r.out.pictures = append(r.out.pictures, at)
 			r.images = append(r.images, pageImage{obj, at})
-			r.paints = append(r.paints, paint{at: at, order: r.order(), isImage: true})
+			r.paints = append(r.paints, paint{at: at, order: r.objectNumber(), isImage: true})
 		}
 	case formType:
 		if depth >= maxFormDepth {
 			return
 		}
-		count := int(int32(m.get("FPDFFormObj_CountObjects", obj)))
+		count := int(int32(m.callQuick("FPDFFormObj_CountObjects", obj)))
 		for i := 0; i < count && r.left > 0 && m.err == nil; i++ {
-			r.readObject(m.get("FPDFFormObj_GetObject", obj, uint64(i)), t, depth+1)
+			r.readObject(m.callQuick("FPDFFormObj_GetObject", obj, uint64(i)), t, depth+1)
 		}
 	}
 }
 
-// order returns the number of the current object.
-func (r *objectReader) order() int { return maxPageObjects - r.left }
+// objectNumber returns the number of the current object.
+func (r *objectReader) objectNumber() int { return maxPageObjects - r.left }
 
 func (m *pdfiumDocument) readMatrix() matrix {
 	return matrix{
@@ -115,7 +115,7 @@ func (m *pdfiumDocument) readMatrix() matrix {
 // bounds returns the rectangle of the displayed page that an object covers.
 func (r *objectReader) bounds(obj uint64, outer matrix) (box, bool) {
 	m, at := r.m, uint64(r.m.scratch)
-	if m.get("FPDFPageObj_GetBounds", obj, at, at+4, at+8, at+12) == 0 {
+	if m.callQuick("FPDFPageObj_GetBounds", obj, at, at+4, at+8, at+12) == 0 {
 		return box{}, false
 	}
 	return r.toDisplay(box{x0: m.readFloat(0), y0: m.readFloat(4), x1: m.readFloat(8), y1: m.readFloat(12)}, outer), true
@@ -130,7 +130,7 @@ func (r *objectReader) toDisplay(b box, outer matrix) box {
 // colorOf returns a color of an object. It returns false for patterns and shadings.
 func (r *objectReader) colorOf(name string, obj uint64) (c color.NRGBA, ok bool) {
 	m, at := r.m, uint64(r.m.scratch)
-	if m.get(name, obj, at, at+4, at+8, at+12) == 0 {
+	if m.callQuick(name, obj, at, at+4, at+8, at+12) == 0 {
 		return c, false
 	}
 	raw, ok := m.mem.Read(m.scratch, 16)
@@ -144,7 +144,7 @@ func (r *objectReader) colorOf(name string, obj uint64) (c color.NRGBA, ok bool)
 func (r *objectReader) addPaint(obj uint64, outer matrix) {
 	const thin = 2 // points
 	m, at := r.m, uint64(r.m.scratch)
-	if m.get("FPDFPath_GetDrawMode", obj, at, at+4) == 0 {
+	if m.callQuick("FPDFPath_GetDrawMode", obj, at, at+4) == 0 {
 		return
 	}
 	if mode, _ := m.mem.ReadUint32Le(m.scratch); mode == 0 {
@@ -155,7 +155,7 @@ func (r *objectReader) addPaint(obj uint64, outer matrix) {
 		return
 	}
 	fill, ok := r.colorOf("FPDFPageObj_GetFillColor", obj)
-	r.paints = append(r.paints, paint{at: b, order: r.order(), isLight: ok && brightness(fill) > lightBrightness})
+	r.paints = append(r.paints, paint{at: b, order: r.objectNumber(), isLight: ok && brightness(fill) > lightBrightness})
 }
 
 // readPathRules reads the straight horizontal and vertical lines of a path: strokes, thin filled
@@ -163,23 +163,23 @@ func (r *objectReader) addPaint(obj uint64, outer matrix) {
 func (r *pageReader) readPathRules(obj uint64, t matrix) {
 	const line, bezier, move = 0, 1, 2
 	m := r.m
-	count := int(int32(m.get("FPDFPath_CountSegments", obj)))
+	count := int(int32(m.callQuick("FPDFPath_CountSegments", obj)))
 	var x, y, startX, startY float64
 	for i := 0; i < min(count, 4000) && m.err == nil && len(r.out.rules) <= maxPageRules; i++ {
-		seg := m.get("FPDFPath_GetPathSegment", obj, uint64(i))
-		if seg == 0 || m.get("FPDFPathSegment_GetPoint", seg, uint64(m.scratch), uint64(m.scratch)+4) == 0 {
+		seg := m.callQuick("FPDFPath_GetPathSegment", obj, uint64(i))
+		if seg == 0 || m.callQuick("FPDFPathSegment_GetPoint", seg, uint64(m.scratch), uint64(m.scratch)+4) == 0 {
 			continue
 		}
 		px, py := t.apply(m.readFloat(0), m.readFloat(4))
 		px, py = r.out.toDisplayPoint(px, py)
-		switch m.get("FPDFPathSegment_GetType", seg) {
+		switch m.callQuick("FPDFPathSegment_GetType", seg) {
 		case move:
 			startX, startY = px, py
 		case line:
 			r.out.addRule(x, y, px, py)
 		}
 		x, y = px, py
-		if m.get("FPDFPathSegment_GetClose", seg) != 0 {
+		if m.callQuick("FPDFPathSegment_GetClose", seg) != 0 {
 			r.out.addRule(x, y, startX, startY)
 			x, y = startX, startY
 		}

@@ -62,7 +62,7 @@ func (r *pageReader) readWords(objects *objectReader) error {
 		if chars != nil {
 			c = rune(chars[i])
 		} else {
-			c = rune(uint32(m.get("FPDFText_GetUnicode", text, uint64(i))))
+			c = rune(uint32(m.callQuick("FPDFText_GetUnicode", text, uint64(i))))
 		}
 		if m.err != nil {
 			return m.documentError(formatPage(r.out.number))
@@ -71,7 +71,7 @@ func (r *pageReader) readWords(objects *objectReader) error {
 			continue
 		}
 		several := ""
-		if (c < ' ' || c > '~') && m.get("FPDFText_HasUnicodeMapError", text, uint64(i)) == 1 {
+		if (c < ' ' || c > '~') && m.callQuick("FPDFText_HasUnicodeMapError", text, uint64(i)) == 1 {
 			if several = m.glyphText(r.fontName(text, i), int(c)); several == "" {
 				c = noUnicode
 			}
@@ -79,14 +79,14 @@ func (r *pageReader) readWords(objects *objectReader) error {
 			b.endWord()
 			continue
 		}
-		if m.get("FPDFText_GetLooseCharBox", text, uint64(i), uint64(m.scratch)) == 0 {
+		if m.callQuick("FPDFText_GetLooseCharBox", text, uint64(i), uint64(m.scratch)) == 0 {
 			continue
 		}
 		// FS_RECTF: left, top, right, bottom.
 		g := r.out.toDisplayBox(m.readFloat(0), m.readFloat(12), m.readFloat(8), m.readFloat(4))
 		isShown := true
 		if v.objects != nil {
-			t := v.objects[m.get("FPDFText_GetTextObject", text, uint64(i))]
+			t := v.objects[m.callQuick("FPDFText_GetTextObject", text, uint64(i))]
 			isShown = t == nil || !t.isDoubtful || t.unseen != seen || v.shows(t, g)
 			if t != b.object {
 				b.setObject(t, isShown)
@@ -94,7 +94,7 @@ func (r *pageReader) readWords(objects *objectReader) error {
 		}
 		typefaceOf := func() typeface {
 			t := fonts.typefaceOfChar(i, g)
-			t.hasNoUnicode = c <= '~' && several == "" && m.get("FPDFText_HasUnicodeMapError", text, uint64(i)) == 1
+			t.hasNoUnicode = c <= '~' && several == "" && m.callQuick("FPDFText_HasUnicodeMapError", text, uint64(i)) == 1
 			return t
 		}
 		if several == "" {
@@ -150,13 +150,13 @@ type typefaces struct {
 
 func (f *typefaces) typefaceOfChar(i int, g box) typeface {
 	m, at := f.r.m, uint64(i)
-	object := m.get("FPDFText_GetTextObject", f.text, at)
+	object := m.callQuick("FPDFText_GetTextObject", f.text, at)
 	if object != 0 && object == f.object {
 		return f.last
 	}
-	t := typeface{size: math.Float64frombits(m.get("FPDFText_GetFontSize", f.text, at))}
+	t := typeface{size: math.Float64frombits(m.callQuick("FPDFText_GetFontSize", f.text, at))}
 	angle := 0.0
-	if m.get("FPDFText_GetMatrix", f.text, at, uint64(m.scratch)) != 0 {
+	if m.callQuick("FPDFText_GetMatrix", f.text, at, uint64(m.scratch)) != 0 {
 		t.size *= math.Hypot(m.readFloat(8), m.readFloat(12))
 		angle = math.Atan2(m.readFloat(4), m.readFloat(0))
 		if m.readFloat(0)*m.readFloat(12) < 0 {
@@ -170,7 +170,7 @@ func (f *typefaces) typefaceOfChar(i int, g box) typeface {
 	if t.base = g.y1 - 0.2*t.size; t.turn.isVertical() {
 		t.base = (g.x0 + g.x1) / 2
 	}
-	if m.get("FPDFText_GetCharOrigin", f.text, at, uint64(m.scratch), uint64(m.scratch)+8) != 0 {
+	if m.callQuick("FPDFText_GetCharOrigin", f.text, at, uint64(m.scratch), uint64(m.scratch)+8) != 0 {
 		x, _ := m.mem.ReadFloat64Le(m.scratch)
 		y, _ := m.mem.ReadFloat64Le(m.scratch + 8)
 		if x, y = f.r.out.toDisplayPoint(x, y); t.turn.isVertical() {
@@ -198,7 +198,7 @@ func (m *pdfiumDocument) glyphText(font string, code int) string {
 // fontName returns the name of a character's font, or "".
 func (r *pageReader) fontName(text uint64, i int) string {
 	m := r.m
-	n := uint32(m.get("FPDFText_GetFontInfo", text, uint64(i), uint64(m.scratch), 256, uint64(m.scratch)+256))
+	n := uint32(m.callQuick("FPDFText_GetFontInfo", text, uint64(i), uint64(m.scratch), 256, uint64(m.scratch)+256))
 	if m.err != nil || n == 0 || n > 256 {
 		return ""
 	}

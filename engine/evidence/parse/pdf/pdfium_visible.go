@@ -20,12 +20,12 @@ const (
 // addText records a text object and whether it can be seen.
 func (r *objectReader) addText(obj uint64, outer matrix, depth int) {
 	const stroke, invisible, clip = 1, 3, 7
-	t := &textObject{handle: obj, order: r.order()}
+	t := &textObject{handle: obj, order: r.objectNumber()}
 	r.texts = append(r.texts, t)
 	at, ok := r.bounds(obj, outer)
 	t.at = at
 	fill, hasFill := r.colorOf("FPDFPageObj_GetFillColor", obj)
-	switch mode := r.m.get("FPDFTextObj_GetTextRenderMode", obj); {
+	switch mode := r.m.callQuick("FPDFTextObj_GetTextRenderMode", obj); {
 	case mode == invisible:
 		t.unseen = notPainted
 		return
@@ -43,16 +43,16 @@ func (r *objectReader) addText(obj uint64, outer matrix, depth int) {
 		return
 	}
 	t.isDoubtful = t.isDoubtful || !ok || depth > 0 || !hasFill || fill.A < math.MaxUint8 || brightness(fill) > darkBrightness ||
-		r.m.get("FPDFPageObj_HasTransparency", obj) != 0 || r.isInLayer(obj) || r.isClipped(obj, at)
+		r.m.callQuick("FPDFPageObj_HasTransparency", obj) != 0 || r.isInLayer(obj) || r.isClipped(obj, at)
 }
 
 // isInLayer reports whether an object is optional content.
 func (r *objectReader) isInLayer(obj uint64) bool {
-	count := r.m.get("FPDFPageObj_CountMarks", obj)
+	count := r.m.callQuick("FPDFPageObj_CountMarks", obj)
 	for i := range min(count, 100) {
-		mark := r.m.get("FPDFPageObj_GetMark", obj, i)
+		mark := r.m.callQuick("FPDFPageObj_GetMark", obj, i)
 		size := uint64(r.m.scratch) + 16
-		if r.m.get("FPDFPageObjMark_GetName", mark, uint64(r.m.scratch), 16, size) == 0 {
+		if r.m.callQuick("FPDFPageObjMark_GetName", mark, uint64(r.m.scratch), 16, size) == 0 {
 			continue
 		}
 		if raw, ok := r.m.mem.Read(r.m.scratch, 6); ok && string(raw) == "O\x00C\x00\x00\x00" {
@@ -66,8 +66,8 @@ func (r *objectReader) isInLayer(obj uint64) bool {
 func (r *objectReader) isClipped(obj uint64, at box) bool {
 	const line, maxPaths, maxSegments = 0, 10, 8
 	m := r.m
-	clip := m.get("FPDFPageObj_GetClipPath", obj)
-	count := int(int32(m.get("FPDFClipPath_CountPaths", clip)))
+	clip := m.callQuick("FPDFPageObj_GetClipPath", obj)
+	count := int(int32(m.callQuick("FPDFClipPath_CountPaths", clip)))
 	if clip == 0 || count <= 0 {
 		return false
 	}
@@ -77,15 +77,15 @@ func (r *objectReader) isClipped(obj uint64, at box) bool {
 	// Fonts are higher than their letters: the cells of a table may cut that off.
 	margin := 0.2 * min(at.height(), at.x1-at.x0)
 	for i := range count {
-		segments := int(int32(m.get("FPDFClipPath_CountPathSegments", clip, uint64(i))))
+		segments := int(int32(m.callQuick("FPDFClipPath_CountPathSegments", clip, uint64(i))))
 		if segments < 4 || segments > maxSegments {
 			return true
 		}
 		var area box
 		var last [2]float64
 		for k := range segments {
-			seg := m.get("FPDFClipPath_GetPathSegment", clip, uint64(i), uint64(k))
-			if seg == 0 || m.get("FPDFPathSegment_GetPoint", seg, uint64(m.scratch), uint64(m.scratch)+4) == 0 {
+			seg := m.callQuick("FPDFClipPath_GetPathSegment", clip, uint64(i), uint64(k))
+			if seg == 0 || m.callQuick("FPDFPathSegment_GetPoint", seg, uint64(m.scratch), uint64(m.scratch)+4) == 0 {
 				return true
 			}
 			x, y := r.out.toDisplayPoint(m.readFloat(0), m.readFloat(4))
@@ -103,8 +103,8 @@ func (r *objectReader) isClipped(obj uint64, at box) bool {
 	return false
 }
 
-// checkPaints marks text as doubtful if something is painted over it, or if dark text is on something that isn't light.
-func (r *objectReader) checkPaints() {
+// markDoubtfulText marks text as doubtful if something is painted over it, or if dark text is on something that isn't light.
+func (r *objectReader) markDoubtfulText() {
 	tooMany := len(r.texts)*len(r.paints) > maxComparisons
 	for _, t := range r.texts {
 		for _, p := range r.paints {
@@ -140,7 +140,7 @@ type visibility struct {
 // testVisibility renders the page with and without the text that may be invisible. Where this makes no difference, nobody
 // sees the text, whatever the reason: its color, a clipping path, a layer that is off, or something painted over it.
 func (r *objectReader) testVisibility() *visibility {
-	r.checkPaints()
+	r.markDoubtfulText()
 	v := &visibility{}
 	var doubtful []*textObject
 	isAllSeen := true
@@ -239,7 +239,7 @@ func (r *objectReader) setActive(obj uint64, active bool) {
 	if active {
 		flag = 1
 	}
-	r.m.get("FPDFPageObj_SetIsActive", obj, flag)
+	r.m.callQuick("FPDFPageObj_SetIsActive", obj, flag)
 }
 
 const bitmapBGRx = 3
@@ -288,8 +288,8 @@ func (v *visibility) shows(t *textObject, g box) bool {
 	}
 	const inset = 0.1 // the letters beside it may be visible
 	dx, dy := inset*(g.x1-g.x0), inset*g.height()
-	x0, x1 := v.pixels(g.x0+dx, g.x1-dx, v.x, v.w)
-	y0, y1 := v.pixels(g.y0+dy, g.y1-dy, v.y, v.h)
+	x0, x1 := v.pixelRange(g.x0+dx, g.x1-dx, v.x, v.w)
+	y0, y1 := v.pixelRange(g.y0+dy, g.y1-dy, v.y, v.h)
 	for y := y0; y < y1; y++ {
 		for x := x0; x < x1; x++ {
 			if changed[y*v.w+x] {
@@ -300,8 +300,8 @@ func (v *visibility) shows(t *textObject, g box) bool {
 	return false
 }
 
-// pixels returns the range of pixels between two points that are in the rendered area.
-func (v *visibility) pixels(from, to float64, start, length int) (first, end int) {
+// pixelRange returns the range of pixels between two points that are in the rendered area.
+func (v *visibility) pixelRange(from, to float64, start, length int) (first, end int) {
 	first = int(max(math.Floor(from*v.scale)-float64(start), 0))
 	end = int(min(math.Floor(to*v.scale)-float64(start)+1, float64(length)))
 	return first, end

@@ -40,12 +40,12 @@ func (r *Reader) Read(b *document.Builder, content io.ReaderAt, size int64) erro
 			return err
 		}
 		err = readPages(b, doc, flow)
-		if d, ok := doc.(attachedFiles); ok && (err == nil || hasNoText(err)) {
+		if d, ok := doc.(attachedFiles); ok && (err == nil || isNoTextError(err)) {
 			files = d.attachedFiles()
 		}
 		return err
 	})
-	if err != nil && (len(files) == 0 || !hasNoText(err)) {
+	if err != nil && (len(files) == 0 || !isNoTextError(err)) {
 		return err
 	}
 	// They are read when the document is closed, because a PDF among them needs an instance of the engine too.
@@ -58,8 +58,8 @@ func (r *Reader) Read(b *document.Builder, content io.ReaderAt, size int64) erro
 	return nil
 }
 
-// hasNoText reports whether an error says that a document's pages have no text.
-func hasNoText(err error) bool {
+// isNoTextError reports whether an error says that a document's pages have no text.
+func isNoTextError(err error) bool {
 	return errors.Is(err, document.ErrEmpty) || errors.Is(err, document.ErrNoTextLayer)
 }
 

@@ -70,7 +70,7 @@ func newStylesheet(sheets []string) *stylesheet {
 		within: map[string]map[string][]cssRule{}, open: map[string]bool{}, cascades: map[string]map[string]string{},
 	}
 	for _, css := range sheets {
-		s.add(removeCSSComments(css), 0)
+		s.addCSS(removeCSSComments(css), 0)
 	}
 	return s
 }
@@ -89,8 +89,8 @@ func removeCSSComments(css string) string {
 	}
 }
 
-// add adds the rules of a sheet or of a block in it.
-func (s *stylesheet) add(css string, depth int) {
+// addCSS adds the rules of a sheet or of a block in it.
+func (s *stylesheet) addCSS(css string, depth int) {
 	for css != "" && depth < maxCSSDepth && s.count < maxCSSRules {
 		end := indexCSS(css, "{;}")
 		if end < 0 {
@@ -115,7 +115,7 @@ func (s *stylesheet) add(css string, depth int) {
 		case !strings.HasPrefix(name, "@"):
 			s.addRule(prelude, block)
 		case name == "@media" && matchesScreen(condition), name == "@supports" && !strings.HasPrefix(condition, "not"), name == "@layer":
-			s.add(block, depth+1)
+			s.addCSS(block, depth+1)
 		}
 	}
 }

@@ -35,14 +35,14 @@ func splitSelector(selector string) []compound {
 			part.isSibling = true
 			parts, rest = append(parts, compound{}), strings.TrimLeft(rest[1:], " ")
 		case '[':
-			rest = rest[1+closing(rest[1:], '[', ']'):]
+			rest = rest[1+indexAfterClosing(rest[1:], '[', ']'):]
 		case ':', '*':
 			n := strings.IndexAny(rest[1:], " >+~.#[:(") + 1
 			if n == 0 {
 				n = len(rest)
 			}
 			if rest = rest[n:]; strings.HasPrefix(rest, "(") {
-				rest = rest[1+closing(rest[1:], '(', ')'):]
+				rest = rest[1+indexAfterClosing(rest[1:], '(', ')'):]
 			}
 		default:
 			n := strings.IndexAny(rest[1:], " >+~.#[:") + 1
@@ -59,8 +59,8 @@ func splitSelector(selector string) []compound {
 	return parts
 }
 
-// closing returns the index after a bracket that closes an open one; the length if there is none.
-func closing(s string, opens, closes byte) int {
+// indexAfterClosing returns the index after a bracket that closes an open one; the length if there is none.
+func indexAfterClosing(s string, opens, closes byte) int {
 	depth := 1
 	var quote byte
 	for i := range len(s) {

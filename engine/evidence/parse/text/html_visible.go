@@ -64,11 +64,11 @@ type visibilityPass struct {
 // reader need not check. It counts pictures and embedded pages, too.
 func removeInvisible(b *document.Builder, root *html.Node) error {
 	p := &visibilityPass{b: b, css: newStylesheet(styleTexts(root))}
-	return p.visit(root, pageLook())
+	return p.visit(root, defaultAppearance())
 }
 
-// pageLook returns the appearance of text on a page without styles.
-func pageLook() appearance {
+// defaultAppearance returns the appearance of text on a page without styles.
+func defaultAppearance() appearance {
 	return appearance{background: color.RGBA{255, 255, 255, 255}, color: color.RGBA{0, 0, 0, 255}}
 }
 

@@ -158,7 +158,7 @@ func (m *mdReader) readBlocks(parent ast.Node, depth int) {
 }
 
 func (m *mdReader) readBlock(n ast.Node, depth int) {
-	if _, isHTML := n.(*ast.HTMLBlock); !isHTML && m.skipInvisible(m.locatorFor(n)) {
+	if _, isHTML := n.(*ast.HTMLBlock); !isHTML && m.countIfInvisible(m.locatorFor(n)) {
 		return
 	}
 	switch n := n.(type) {
@@ -225,7 +225,7 @@ func (m *mdReader) inlineText(n ast.Node) string {
 		}
 		switch n := n.(type) {
 		case *ast.Text:
-			if !m.skipInvisible(at) {
+			if !m.countIfInvisible(at) {
 				sb.Write(n.Segment.Value(m.src))
 			}
 			if n.SoftLineBreak() || n.HardLineBreak() {

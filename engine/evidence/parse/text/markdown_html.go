@@ -28,17 +28,17 @@ func (m *mdReader) prepareHTML(body string) {
 	m.visibility = &visibilityPass{b: m.b, css: newStylesheet(m.styles)}
 }
 
-// look returns how text looks in the open elements.
-func (m *mdReader) look() appearance {
+// currentAppearance returns how text looks in the open elements.
+func (m *mdReader) currentAppearance() appearance {
 	if n := len(m.open); n > 0 {
 		return m.open[n-1].look
 	}
-	return pageLook()
+	return defaultAppearance()
 }
 
-// skipInvisible reports whether nobody sees text in the open elements, and counts it.
-func (m *mdReader) skipInvisible(at api.Locator) bool {
-	look := m.look()
+// countIfInvisible reports whether nobody sees text in the open elements, and counts it.
+func (m *mdReader) countIfInvisible(at api.Locator) bool {
+	look := m.currentAppearance()
 	kind := look.unreadKind()
 	if kind != "" && !*look.counted {
 		m.b.Doc.AddNotRead(kind, 1, at)
@@ -57,7 +57,7 @@ func (m *mdReader) readTags(raw string, at api.Locator, sb *strings.Builder) {
 		case html.ErrorToken:
 			return
 		case html.TextToken:
-			if strings.TrimSpace(t.Data) == "" || !m.skipInvisible(at) {
+			if strings.TrimSpace(t.Data) == "" || !m.countIfInvisible(at) {
 				sb.WriteString(t.Data)
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
@@ -82,7 +82,7 @@ func (m *mdReader) readTags(raw string, at api.Locator, sb *strings.Builder) {
 // openElement opens the element of a tag, or writes the text of an element without content, such as a check box.
 func (m *mdReader) openElement(t html.Token, isClosed bool, sb *strings.Builder) {
 	n := &html.Node{Type: html.ElementNode, DataAtom: t.DataAtom, Data: t.Data, Attr: t.Attr}
-	outer := m.look()
+	outer := m.currentAppearance()
 	if len(m.open) > 0 {
 		n.Parent = m.open[len(m.open)-1].node
 	}

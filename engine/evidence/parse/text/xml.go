@@ -60,11 +60,11 @@ func ReadXML(b *document.Builder, text string) error {
 			if len(x.open) >= maxNestingDepth {
 				return document.NewError(document.ErrDamaged, fmt.Sprintf("line %d", x.currentLine()), "nested deeper than %d", maxNestingDepth)
 			}
-			x.start(t)
+			x.openElement(t)
 		case xml.CharData:
 			x.addText(string(t))
 		case xml.EndElement:
-			x.end()
+			x.closeElement()
 		}
 	}
 	return b.Err()
@@ -72,7 +72,7 @@ func ReadXML(b *document.Builder, text string) error {
 
 func (x *xmlReader) currentLine() int { return 1 + x.newlines.countBefore(int(x.dec.InputOffset())) }
 
-func (x *xmlReader) start(t xml.StartElement) {
+func (x *xmlReader) openElement(t xml.StartElement) {
 	e := &xmlElement{name: t.Name.Local, line: x.currentLine()}
 	for _, a := range t.Attr {
 		if a.Name.Space == "xmlns" || a.Name.Local == "xmlns" || a.Name.Local == "schemaLocation" || strings.TrimSpace(a.Value) == "" {
@@ -100,9 +100,9 @@ func (x *xmlReader) addText(s string) {
 	e.text.WriteString(s)
 }
 
-// end closes the innermost element: a value, or a sentence with marked words, becomes a value of the element
+// closeElement closes the innermost element: a value, or a sentence with marked words, becomes a value of the element
 // around it; anything else is written as a row.
-func (x *xmlReader) end() {
+func (x *xmlReader) closeElement() {
 	depth := len(x.open)
 	if depth == 0 {
 		return

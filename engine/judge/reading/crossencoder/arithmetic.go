@@ -5,8 +5,8 @@ import "math"
 // The functions of this file give the same bits on every processor: they use only operations that IEEE 754 rounds exactly, and
 // convert each product before it is added, so that no compiler fuses the two.
 
-// roundRow sets out to the numbers of x as whole numbers of at most limit, and returns the value of 1. The rest of out is 0.
-func roundRow(out []int16, x []float32, limit float32) float32 {
+// quantizeRow sets out to the numbers of x as whole numbers of at most limit, and returns the value of 1. The rest of out is 0.
+func quantizeRow(out []int16, x []float32, limit float32) float32 {
 	largest := float32(1e-12)
 	for _, v := range x {
 		if v < 0 {
@@ -31,8 +31,8 @@ func roundToEven(v float32) int16 {
 	return int16(int32(math.Float32bits(v+bias)) - 0x4B400000)
 }
 
-// exp returns eˣ for x of at most 0, with a relative error below 1e-9.
-func exp(x float64) float64 {
+// expNonPositive returns eˣ for x of at most 0, with a relative error below 1e-9.
+func expNonPositive(x float64) float64 {
 	if x < -700 {
 		return 0
 	}
@@ -53,7 +53,7 @@ func softmax(x []float32) {
 	}
 	sum := 0.0
 	for i, v := range x {
-		e := exp(float64(v - largest))
+		e := expNonPositive(float64(v - largest))
 		x[i] = float32(e)
 		sum += e
 	}
@@ -88,7 +88,7 @@ const (
 
 // geluTable holds x Φ(x), where Φ is the share of a normal distribution below x, found by Simpson's rule.
 var geluTable = func() (table [2*geluLimit*geluSteps + 2]float32) {
-	density := func(x float64) float64 { return exp(-float64(x*x)/2) / math.Sqrt(2*math.Pi) }
+	density := func(x float64) float64 { return expNonPositive(-float64(x*x)/2) / math.Sqrt(2*math.Pi) }
 	const half = geluLimit * geluSteps
 	share := 0.5
 	for i := range half + 1 {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestAgreesWithTraining compares the network with what PyTorch computed after a training: the folder of the environment variable
-// SERVICE_READER_OUT has reader.bin and expected.jsonl.
+// TestAgreesWithTraining compares the network with what PyTorch computed after a training: the folder of the
+// environment variable SERVICE_READER_OUT has reader.bin and expected.jsonl.
 func TestAgreesWithTraining(t *testing.T) {
 	folder := os.Getenv("SERVICE_READER_OUT")
 	if folder == "" {
@@ -43,7 +43,7 @@ func TestAgreesWithTraining(t *testing.T) {
 		}
 		best := [5]float64{silent: 2}
 		for _, w := range windows(e.Passage) {
-			ids, second := n.pair(e.Statement, piece{e.Context, w})
+			ids, second := n.encodePair(e.Statement, piece{e.Context, w})
 			tokens += len(ids)
 			if p := n.probabilities(&s, ids, second); p[silent] < best[silent] {
 				best = p

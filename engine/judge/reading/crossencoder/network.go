@@ -53,26 +53,26 @@ func (n *Network) probabilities(s *scratch, ids []int32, second int) [5]float64 
 	clear(s.x[length*width:])
 	for i := range n.layers {
 		l := &n.layers[i]
-		s.linear(s.qkv, s.x, &l.qkv, width)
+		s.multiplyByWeights(s.qkv, s.x, &l.qkv, width)
 		n.attend(s, length)
-		s.linear(s.inner, s.mixed, &l.out, width)
-		addAndNorm(s.x, s.inner, &l.norm1, length, width)
-		s.linear(s.inner, s.x, &l.up, width)
+		s.multiplyByWeights(s.inner, s.mixed, &l.out, width)
+		addAndNormalize(s.x, s.inner, &l.norm1, length, width)
+		s.multiplyByWeights(s.inner, s.x, &l.up, width)
 		for k, v := range s.inner[:length*n.Inner] {
 			s.inner[k] = gelu(v)
 		}
-		s.linear(s.mixed, s.inner, &l.down, n.Inner)
-		addAndNorm(s.x, s.mixed, &l.norm2, length, width)
+		s.multiplyByWeights(s.mixed, s.inner, &l.down, n.Inner)
+		addAndNormalize(s.x, s.mixed, &l.norm2, length, width)
 	}
 	return n.classify(s.x[:length*width])
 }
 
-// linear sets out to the rows of x times the matrix. Rows of x have k numbers.
-func (s *scratch) linear(out, x []float32, m *matrix, k int) {
+// multiplyByWeights sets out to the rows of x times the matrix. Rows of x have k numbers.
+func (s *scratch) multiplyByWeights(out, x []float32, m *matrix, k int) {
 	rows, columns := len(s.rowScales), len(m.bias)
 	s.rounded, s.sums = grow(s.rounded, rows*k), grow(s.sums, rows*columns)
 	for r := range rows {
-		s.rowScales[r] = roundRow(s.rounded[r*k:(r+1)*k], x[r*k:(r+1)*k], activationLimit)
+		s.rowScales[r] = quantizeRow(s.rounded[r*k:(r+1)*k], x[r*k:(r+1)*k], activationLimit)
 	}
 	multiply(s.sums, s.rounded, m.rows, k)
 	scales, bias := m.scales[:columns], m.bias[:columns]
@@ -84,8 +84,8 @@ func (s *scratch) linear(out, x []float32, m *matrix, k int) {
 	}
 }
 
-// addAndNorm adds rows to x and normalizes the sums.
-func addAndNorm(x, rows []float32, by *normWeights, length, width int) {
+// addAndNormalize adds rows to x and normalizes the sums.
+func addAndNormalize(x, rows []float32, by *normWeights, length, width int) {
 	for r := range length {
 		row, add := x[r*width:(r+1)*width], rows[r*width:(r+1)*width]
 		for k, v := range add {
@@ -107,15 +107,15 @@ func (n *Network) attend(s *scratch, length int) {
 	for h := range n.Heads {
 		for r := range rows {
 			row := s.qkv[r*3*width+h*size:]
-			s.qScales[r] = roundRow(s.q[r*size:(r+1)*size], row[:size], attentionLimit) * root
-			s.kScales[r] = roundRow(s.k[r*size:(r+1)*size], row[width:width+size], attentionLimit)
+			s.qScales[r] = quantizeRow(s.q[r*size:(r+1)*size], row[:size], attentionLimit) * root
+			s.kScales[r] = quantizeRow(s.k[r*size:(r+1)*size], row[width:width+size], attentionLimit)
 		}
 		for c := range size {
 			column := s.row[:length]
 			for r := range column {
 				column[r] = s.qkv[r*3*width+2*width+h*size+c]
 			}
-			s.vScales[c] = roundRow(s.v[c*wide:(c+1)*wide], column, attentionLimit) / shareLimit
+			s.vScales[c] = quantizeRow(s.v[c*wide:(c+1)*wide], column, attentionLimit) / shareLimit
 		}
 		multiply(s.sums[:rows*rows], s.q, s.k, size)
 		clear(s.shares)
@@ -162,7 +162,7 @@ func (n *Network) classify(x []float32) (out [5]float64) {
 	}
 	total := 0.0
 	for l, v := range out {
-		out[l] = exp(v - largest)
+		out[l] = expNonPositive(v - largest)
 		total += out[l]
 	}
 	for l := range out {

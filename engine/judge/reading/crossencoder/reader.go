@@ -57,7 +57,7 @@ func (r *Reader) Read(ctx context.Context, s reading.Statement, passages []readi
 	var pieces []piece
 	var owners []int
 	for i, p := range passages {
-		above := headings(p)
+		above := titleAndHeadings(p)
 		for _, w := range windows(p.Text) {
 			pieces, owners = append(pieces, piece{above, w}), append(owners, i)
 		}
@@ -144,7 +144,7 @@ func (r *Reader) probabilities(ctx context.Context, statement string, pieces []p
 		group.Go(func() {
 			var s scratch
 			for i := range next {
-				ids, second := r.network.pair(statement, pieces[i])
+				ids, second := r.network.encodePair(statement, pieces[i])
 				out[i] = r.network.probabilities(&s, ids, second)
 			}
 		})
@@ -160,9 +160,9 @@ func (r *Reader) probabilities(ctx context.Context, statement string, pieces []p
 	return out, ctx.Err()
 }
 
-// pair returns the word pieces of a statement and a piece of a passage, and where the second begins. Long parts are cut at
-// their end.
-func (n *Network) pair(statement string, p piece) (ids []int32, second int) {
+// encodePair returns the word pieces of a statement and a piece of a passage, and where the second begins. Long parts
+// are cut at their end.
+func (n *Network) encodePair(statement string, p piece) (ids []int32, second int) {
 	t := n.tokenizer
 	ids = append([]int32{t.first}, t.encode(statement, maxStatementPieces)...)
 	ids = append(ids, t.end)
@@ -175,8 +175,8 @@ func (n *Network) pair(statement string, p piece) (ids []int32, second int) {
 	return append(ids[:min(len(ids), limit)], t.end), second
 }
 
-// headings returns the title of a passage's document and the headings above it, without repeats.
-func headings(p reading.Passage) string {
+// titleAndHeadings returns the title of a passage's document and the headings above it, without repeats.
+func titleAndHeadings(p reading.Passage) string {
 	var parts []string
 	for _, h := range append([]string{p.Title}, p.HeadingPath...) {
 		h = strings.TrimSpace(h)
@@ -195,7 +195,7 @@ func headings(p reading.Passage) string {
 func windows(text string) (out []string) {
 	var current []string
 	size := 0
-	for _, part := range split(strings.TrimSpace(text), ".!?;:") {
+	for _, part := range splitAtEnds(strings.TrimSpace(text), ".!?;:") {
 		length := utf8.RuneCountInString(part)
 		if len(current) > 0 && size+length > windowRunes {
 			out = append(out, strings.Join(current, " "))
@@ -216,10 +216,10 @@ func windows(text string) (out []string) {
 }
 
 // sentences returns the sentences of a window.
-func sentences(window string) []string { return split(window, ".!?") }
+func sentences(window string) []string { return splitAtEnds(window, ".!?") }
 
-// split cuts a text at line breaks, and at spaces and tabs after one of the ends. It leaves out parts without text.
-func split(text, ends string) (out []string) {
+// splitAtEnds cuts a text at line breaks, and at spaces and tabs after one of the ends. It leaves out parts without text.
+func splitAtEnds(text, ends string) (out []string) {
 	start := 0
 	add := func(end int) {
 		if part := text[start:end]; strings.TrimSpace(part) != "" {

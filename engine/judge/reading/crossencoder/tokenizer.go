@@ -91,7 +91,7 @@ func forEachWord(text string, use func(string) bool) {
 		return use(w)
 	}
 	for piece := range strings.FieldsFuncSeq(text, isSpace) {
-		for _, r := range norm.NFD.String(strings.Map(simplify, piece)) {
+		for _, r := range norm.NFD.String(strings.Map(foldRune, piece)) {
 			switch {
 			case unicode.Is(unicode.Mn, r):
 			case isPunctuation(r) || isIdeograph(r):
@@ -114,8 +114,8 @@ func isSpace(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Zs, r)
 }
 
-// simplify returns a rune in lower case, or -1 to leave it out.
-func simplify(r rune) rune {
+// foldRune returns a rune in lower case, or -1 to leave it out.
+func foldRune(r rune) rune {
 	if r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs) {
 		return -1
 	}

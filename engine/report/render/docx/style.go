@@ -43,8 +43,8 @@ func mergeStyles(file []byte, builtin string) (*customStyles, error) {
 	if len(file) > api.MaxStyleBytes {
 		return nil, refuse(
 			"the style document is too large (%s; the maximum is %s)",
-			wording.ByteSize(int64(len(file))),
-			wording.ByteSize(api.MaxStyleBytes),
+			wording.FormatByteSize(int64(len(file))),
+			wording.FormatByteSize(api.MaxStyleBytes),
 		)
 	}
 	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))

@@ -14,12 +14,12 @@ var loadingFields = []string{
 	"MACROBUTTON", "AUTOTEXT",
 }
 
-// checkActive refuses a part with fields or actions that load or run something.
-func (l *compiler) checkActive(root *node) error {
+// rejectActiveContent refuses a part with fields or actions that load or run something.
+func (l *compiler) rejectActiveContent(root *node) error {
 	for _, instruction := range fieldInstructions(root) {
 		word, _, _ := strings.Cut(strings.TrimSpace(instruction), " ")
 		if slices.Contains(loadingFields, strings.ToUpper(word)) {
-			return refuse(
+			return refusalError(
 				"%s of the layout contains the field %s, which loads something or runs a program; replace it with its result (Ctrl+Shift+F9)",
 				l.part.title, prose.Truncate(strings.TrimSpace(instruction), 80),
 			)
@@ -27,10 +27,10 @@ func (l *compiler) checkActive(root *node) error {
 	}
 	var err error
 	root.walk(func(n *node) bool {
-		if n.is("a:hlinkClick", "a:hlinkHover", "a:hlinkMouseOver") && strings.HasPrefix(n.attr("action"), "ppaction://") {
+		if n.hasName("a:hlinkClick", "a:hlinkHover", "a:hlinkMouseOver") && strings.HasPrefix(n.attr("action"), "ppaction://") {
 			action, _, _ := strings.Cut(strings.TrimPrefix(n.attr("action"), "ppaction://"), "?")
 			if slices.Contains([]string{"macro", "program", "ole", "hlinkfile", "hlinkpres"}, action) {
-				err = refuse("%s of the layout has a button that runs or opens something (%s); remove the action", l.part.title, action)
+				err = refusalError("%s of the layout has a button that runs or opens something (%s); remove the action", l.part.title, action)
 			}
 		}
 		return err == nil
@@ -51,9 +51,9 @@ func visitFields(root *node, done func(string), text func(n *node, around []*fie
 	var visit func(n *node)
 	visit = func(n *node) {
 		switch {
-		case n.is("w:fldSimple"):
+		case n.hasName("w:fldSimple"):
 			done(n.attr("instr"))
-		case n.is("w:fldChar"):
+		case n.hasName("w:fldChar"):
 			switch last := len(open) - 1; n.attr("fldCharType") {
 			case "begin":
 				if len(open) < 50 {
@@ -69,14 +69,14 @@ func visitFields(root *node, done func(string), text func(n *node, around []*fie
 					open = open[:last]
 				}
 			}
-		case n.is("w:instrText"):
+		case n.hasName("w:instrText"):
 			if last := len(open) - 1; last >= 0 && !open[last].result {
 				open[last].instruction.WriteString(n.allText())
 			} else {
 				done(n.allText())
 			}
 			return
-		case n.is("w:t"):
+		case n.hasName("w:t"):
 			text(n, open)
 			return
 		}
@@ -113,9 +113,9 @@ func insideContents(root *node) map[*node]bool {
 	var begins []*node
 	root.walk(func(n *node) bool {
 		switch {
-		case n.is("w:fldChar") && n.attr("fldCharType") == "begin":
+		case n.hasName("w:fldChar") && n.attr("fldCharType") == "begin":
 			begins = append(begins, n)
-		case n.is("w:instrText") && len(begins) > 0 && strings.HasPrefix(strings.ToUpper(strings.TrimSpace(n.allText())), "TOC"):
+		case n.hasName("w:instrText") && len(begins) > 0 && strings.HasPrefix(strings.ToUpper(strings.TrimSpace(n.allText())), "TOC"):
 			b := begins[len(begins)-1]
 			b.start = setAttr(b.start, b.prefix+"dirty", "true")
 		}

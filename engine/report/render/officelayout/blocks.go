@@ -112,14 +112,14 @@ func (l *compiler) buildBlock(o openBlock, end *node) {
 		l.addError(o.node, o.node.tag.source, "it is not closed", "")
 		return
 	}
-	if parent.is("w:tr", "a:tr") {
+	if parent.hasName("w:tr", "a:tr") {
 		from = topmost(parent)
 		parent, to = from.parent, from
 	}
 	rows := false
 	for _, limit := range []struct{ tag, child *node }{{o.node, from}, {end, to}} {
 		at := innermost(limit.tag, limit.child)
-		rows = at.is("w:tr", "a:tr")
+		rows = at.hasName("w:tr", "a:tr")
 		if message := describeMisplacedBlock(limit.tag, at); message != "" {
 			l.addError(limit.tag, limit.tag.tag.source, message, "put both ends in one paragraph, one table, or in paragraphs of one text")
 			return
@@ -193,13 +193,13 @@ func describeMisplacedBlock(tagNode, n *node) string {
 		return ""
 	}
 	switch {
-	case n.is("w:p", "a:p", "w:tr", "a:tr"):
+	case n.hasName("w:p", "a:p", "w:tr", "a:tr"):
 		return ""
-	case n.is("w:tbl", "p:graphicFrame"):
+	case n.hasName("w:tbl", "p:graphicFrame"):
 		return "one end of the block is inside a table and the other outside"
-	case n.is("p:sp"):
+	case n.hasName("p:sp"):
 		return "one end of the block is in one text box and the other in another"
-	case n.is("w:hyperlink", "w:fldSimple"):
+	case n.hasName("w:hyperlink", "w:fldSimple"):
 		return "one end of the block is inside a link or field and the other outside"
 	}
 	return "one end of the block is inside a content control, change or frame and the other outside"
@@ -207,10 +207,10 @@ func describeMisplacedBlock(tagNode, n *node) string {
 
 // containsOnlyBlockTags reports whether a paragraph or row contains nothing but tags of blocks.
 func containsOnlyBlockTags(n *node) bool {
-	alone := n.is("w:p", "a:p", "w:tr", "a:tr")
+	alone := n.hasName("w:p", "a:p", "w:tr", "a:tr")
 	n.walk(func(c *node) bool {
 		if c.isText() && strings.TrimSpace(c.text) != "" || c.tag != nil && !c.tag.isBlock() ||
-			c.is("w:drawing", "w:pict", "w:object", "w:sectPr", "w:br", "a:br") {
+			c.hasName("w:drawing", "w:pict", "w:object", "w:sectPr", "w:br", "a:br") {
 			alone = false
 		}
 		return alone

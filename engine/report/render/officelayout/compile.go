@@ -131,7 +131,7 @@ func (l *compiler) compileNode(out *program, n *node) {
 
 func (l *compiler) compileText(out *program, n *node) {
 	switch {
-	case l.optional > 0 && n.parent.is("w:t", "a:t"):
+	case l.optional > 0 && n.parent.hasName("w:t", "a:t"):
 		out.add(literalText(n.text))
 	case n.start != "":
 		out.add(raw(n.start))
@@ -142,30 +142,32 @@ func (l *compiler) compileText(out *program, n *node) {
 
 // compileElement compiles an element with everything below it.
 func (l *compiler) compileElement(out *program, n *node) {
-	if l.optional > 0 && n.is("w:drawing", "w:pict", "w:object", "w:fldChar", "w:fldSimple", "w:br", "w:sym", "a:fld", "m:oMath", "w:sectPr") {
+	if l.optional > 0 &&
+		n.hasName("w:drawing", "w:pict", "w:object", "w:fldChar", "w:fldSimple", "w:br", "w:sym", "a:fld", "m:oMath", "w:sectPr") {
 		out.add(visible{})
 	}
 	switch {
-	case n.is("w:bookmarkStart", "w:bookmarkEnd", "w:commentRangeStart", "w:commentRangeEnd") && n.end == "":
+	case n.hasName("w:bookmarkStart", "w:bookmarkEnd", "w:commentRangeStart", "w:commentRangeEnd") && n.end == "":
 		out.add(firstRoundOnly(n.start))
 		return
-	case n.is("a:extLst") && n.parent.is("a:tr"):
+	case n.hasName("a:extLst") && n.parent.hasName("a:tr"):
 		return // the number of the row, which must not be repeated; PowerPoint gives a new one
-	case n.is("wp:docPr"):
+	case n.hasName("wp:docPr"):
 		out.add(drawingTag{l.withoutImageTag(n)})
 		l.compileChildren(out, n)
 		out.add(raw(n.end))
 		return
-	case n.is("w:drawing", "p:pic"):
+	case n.hasName("w:drawing", "p:pic"):
 		if l.compilePicture(out, n) {
 			return
 		}
-	case n.is("p:sp"):
+	case n.hasName("p:sp"):
 		if l.compilePictureBox(out, n) {
 			return
 		}
 	}
-	holder := n.hadBlockTag && n.find("w:sectPr") == nil || n.is("w:tbl") && hasBlocks(n) || n.is("p:graphicFrame") && hasDynamicTable(n)
+	holder := n.hadBlockTag && n.find("w:sectPr") == nil || n.hasName("w:tbl") && hasBlocks(n) ||
+		n.hasName("p:graphicFrame") && hasDynamicTable(n)
 	body := out
 	var inner program
 	if holder {
@@ -173,11 +175,11 @@ func (l *compiler) compileElement(out *program, n *node) {
 		body = &inner
 	}
 	body.add(raw(n.start))
-	if n.is("w:tc", "w:txbxContent", "w:hdr", "w:ftr", "w:footnote", "w:endnote", "a:txBody", "p:txBody") && hasBlocks(n) {
+	if n.hasName("w:tc", "w:txbxContent", "w:hdr", "w:ftr", "w:footnote", "w:endnote", "a:txBody", "p:txBody") && hasBlocks(n) {
 		var content program
 		l.compileChildren(&content, n)
 		paragraphPrefix := n.prefix
-		if n.is("p:txBody") {
+		if n.hasName("p:txBody") {
 			paragraphPrefix = "a:"
 			if p := n.find("a:bodyPr"); p != nil {
 				paragraphPrefix = p.prefix
@@ -197,7 +199,7 @@ func (l *compiler) compileElement(out *program, n *node) {
 // hasBlocks reports whether the children of n include blocks, or paragraphs, rows or tables that may be left out.
 func hasBlocks(n *node) bool {
 	for _, c := range n.children {
-		if c.block != nil || c.hadBlockTag || c.is("w:tbl") && hasBlocks(c) {
+		if c.block != nil || c.hadBlockTag || c.hasName("w:tbl") && hasBlocks(c) {
 			return true
 		}
 	}
@@ -258,7 +260,7 @@ func (l *compiler) lineBreakXML(n *node) string {
 	switch {
 	case t == nil:
 		return " "
-	case t.is("w:t"):
+	case t.hasName("w:t"):
 		return t.end + "<" + t.prefix + "br/>" + t.start
 	}
 	run, format := t.parent, ""
@@ -405,7 +407,7 @@ func (l *compiler) parseLoop(n *node, t *tag) (*eachItem, scopeType) {
 		return fail(err)
 	}
 	p.lists = true
-	list, err := p.primary()
+	list, err := p.parsePrimary()
 	p.lists = false
 	if err != nil {
 		return fail(err)
@@ -424,7 +426,7 @@ func (l *compiler) parseLoop(n *node, t *tag) (*eachItem, scopeType) {
 			}
 		case "where":
 			p.scopes = append(slices.Clip(l.scopes), item)
-			if out.where, err = p.or(); err != nil {
+			if out.where, err = p.parseOr(); err != nil {
 				return fail(err)
 			}
 		case "limit":

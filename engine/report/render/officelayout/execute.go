@@ -65,12 +65,12 @@ func (x *executor) countSteps(n int) bool {
 	x.steps += n
 	switch {
 	case x.steps > maxSteps:
-		x.err = stopped("it takes more than %d steps; look for loops within loops over long lists", maxSteps)
+		x.err = stopError("it takes more than %d steps; look for loops within loops over long lists", maxSteps)
 	case x.finished+x.out.Len() > maxOutput:
-		x.err = stopped("it prints more than %s; look for loops within loops over long lists", wording.ByteSize(maxOutput))
+		x.err = stopError("it prints more than %s; look for loops within loops over long lists", wording.FormatByteSize(maxOutput))
 	case before>>12 != x.steps>>12:
 		if err := x.ctx.Err(); errors.Is(err, context.DeadlineExceeded) {
-			x.err = stopped("it takes longer than %v", maxDuration)
+			x.err = stopError("it takes longer than %v", maxDuration)
 		} else if err != nil {
 			x.err = err
 		}
@@ -78,7 +78,7 @@ func (x *executor) countSteps(n int) bool {
 	return x.err == nil
 }
 
-func stopped(format string, args ...any) error {
+func stopError(format string, args ...any) error {
 	return api.Invalid("layout", "the layout was stopped: %s", fmt.Sprintf(format, args...))
 }
 

@@ -95,7 +95,7 @@ func parseExpression(s *schema, scopes []scopeType, text string) (expression, er
 	if err != nil {
 		return nil, err
 	}
-	e, err := p.pipeline()
+	e, err := p.parsePipeline()
 	if err == nil && len(p.tokens) > 0 {
 		err = fmt.Errorf("“%s” does not belong there", p.tokens[0])
 	}
@@ -167,19 +167,19 @@ func (p *parser) nextToken() string {
 	return t
 }
 
-// accept takes the next token if it is one of the given ones.
-func (p *parser) accept(all ...string) (string, bool) {
+// acceptToken takes the next token if it is one of the given ones.
+func (p *parser) acceptToken(all ...string) (string, bool) {
 	if !slices.Contains(all, p.peek()) {
 		return "", false
 	}
 	return p.nextToken(), true
 }
 
-// pipeline = or { "|" filter [ argument ] }.
-func (p *parser) pipeline() (expression, error) {
-	e, err := p.or()
+// parsePipeline = or { "|" filter [ argument ] }.
+func (p *parser) parsePipeline() (expression, error) {
+	e, err := p.parseOr()
 	for err == nil {
-		if _, ok := p.accept("|"); !ok {
+		if _, ok := p.acceptToken("|"); !ok {
 			break
 		}
 		name := p.nextToken()
@@ -204,21 +204,21 @@ func (p *parser) pipeline() (expression, error) {
 	return e, err
 }
 
-func (p *parser) or() (expression, error) {
+func (p *parser) parseOr() (expression, error) {
 	if p.depth++; p.depth > maxExpressionDepth {
 		return nil, errors.New("it is nested too deeply")
 	}
 	defer func() { p.depth-- }()
-	return p.chain("or", "||", p.and)
+	return p.parseChain("or", "||", p.parseAnd)
 }
 
-func (p *parser) and() (expression, error) { return p.chain("and", "&&", p.not) }
+func (p *parser) parseAnd() (expression, error) { return p.parseChain("and", "&&", p.parseNot) }
 
-// chain reads one or more operands with an operator, which has two spellings, between them.
-func (p *parser) chain(operator, symbol string, operand func() (expression, error)) (expression, error) {
+// parseChain reads one or more operands with an operator, which has two spellings, between them.
+func (p *parser) parseChain(operator, symbol string, operand func() (expression, error)) (expression, error) {
 	e, err := operand()
 	for err == nil {
-		if _, ok := p.accept(operator, symbol); !ok {
+		if _, ok := p.acceptToken(operator, symbol); !ok {
 			break
 		}
 		var right expression
@@ -228,21 +228,21 @@ func (p *parser) chain(operator, symbol string, operand func() (expression, erro
 	return e, err
 }
 
-func (p *parser) not() (expression, error) {
-	if _, ok := p.accept("not", "!"); ok {
+func (p *parser) parseNot() (expression, error) {
+	if _, ok := p.acceptToken("not", "!"); ok {
 		if p.depth++; p.depth > maxExpressionDepth {
 			return nil, errors.New("it is nested too deeply")
 		}
-		e, err := p.not()
+		e, err := p.parseNot()
 		p.depth--
 		return logical{"not", e, nil}, err
 	}
-	e, err := p.primary()
+	e, err := p.parsePrimary()
 	if err != nil {
 		return nil, err
 	}
-	if operator, ok := p.accept("==", "!=", "<", ">", "<=", ">=", "="); ok {
-		right, err := p.primary()
+	if operator, ok := p.acceptToken("==", "!=", "<", ">", "<=", ">=", "="); ok {
+		right, err := p.parsePrimary()
 		if err != nil {
 			return nil, err
 		}
@@ -259,17 +259,17 @@ func (p *parser) not() (expression, error) {
 	return e, nil
 }
 
-func (p *parser) primary() (expression, error) {
+func (p *parser) parsePrimary() (expression, error) {
 	t := p.nextToken()
 	switch {
 	case t == "":
 		return nil, errors.New("a value is missing")
 	case t == "(":
-		e, err := p.pipeline()
+		e, err := p.parsePipeline()
 		if err != nil {
 			return nil, err
 		}
-		if _, ok := p.accept(")"); !ok {
+		if _, ok := p.acceptToken(")"); !ok {
 			return nil, errors.New("a parenthesis is not closed")
 		}
 		return e, nil
@@ -284,17 +284,17 @@ func (p *parser) primary() (expression, error) {
 	if r, _ := utf8.DecodeRuneInString(t); !unicode.IsLetter(r) && !strings.ContainsRune("@._", r) {
 		return nil, fmt.Errorf("“%s” is not a value", t)
 	}
-	return p.path(t)
+	return p.parsePath(t)
 }
 
-// isPlain reports whether a type is neither a list nor something with fields.
-func isPlain(t reflect.Type) bool {
+// isScalarType reports whether a type is neither a list nor something with fields.
+func isScalarType(t reflect.Type) bool {
 	k := dereferenceType(t).Kind()
 	return k != reflect.Slice && k != reflect.Map && !isRecord(dereferenceType(t))
 }
 
-// path resolves a name: a field of the innermost item that has it, or outside of all loops of the report.
-func (p *parser) path(text string) (expression, error) {
+// parsePath resolves a name: a field of the innermost item that has it, or outside of all loops of the report.
+func (p *parser) parsePath(text string) (expression, error) {
 	scope := len(p.scopes) - 1
 	rest := strings.TrimPrefix(text, ".") // as in layouts for HTML and Markdown
 	explicit := false
@@ -335,7 +335,7 @@ func (p *parser) path(text string) (expression, error) {
 			if !isRecord(t) {
 				continue
 			}
-			if _, typ, ok := p.schema.field(t, first); ok && !(p.lists && i > 0 && isPlain(typ)) {
+			if _, typ, ok := p.schema.field(t, first); ok && !(p.lists && i > 0 && isScalarType(typ)) {
 				scope, found = i, true
 			}
 		}

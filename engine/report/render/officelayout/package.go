@@ -96,7 +96,7 @@ func (p *part) addRelation(kind, target string) string {
 	return id
 }
 
-func refuse(format string, args ...any) error { return api.Invalid("layout", format, args...) }
+func refusalError(format string, args ...any) error { return api.Invalid("layout", format, args...) }
 
 // Read reads and compiles a layout; format is docx or pptx. It returns a VALIDATION_ERROR if the file can't be used
 // at all; Problems returns the errors in its placeholders.
@@ -147,28 +147,28 @@ func (l *Layout) Err() error {
 	if n > shown {
 		all = append(all, fmt.Sprintf("and %d more", n-shown))
 	}
-	return refuse(
+	return refusalError(
 		"the layout has %s. %s. `service report lint FILE` lists all",
 		prose.Count(n, "error", "errors"), strings.Join(all, ". "),
 	)
 }
 
 func (l *Layout) refuseMacros() error {
-	return refuse("the layout contains macros, which are never run or passed on; save it without macros, as .%s", l.format)
+	return refusalError("the layout contains macros, which are never run or passed on; save it without macros, as .%s", l.format)
 }
 
 // open reads the directory of the file within its limits.
 func (l *Layout) open(file []byte) error {
 	kind := map[string]string{"docx": "Word document (.docx)", "pptx": "PowerPoint presentation (.pptx)"}[l.format]
 	if bytes.HasPrefix(file, []byte("\xd0\xcf\x11\xe0")) {
-		return refuse("the layout is protected by a password or in the format of before 2007; save it as a %s without a password", kind)
+		return refusalError("the layout is protected by a password or in the format of before 2007; save it as a %s without a password", kind)
 	}
 	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
-		return refuse("the layout is not a %s: %v", kind, err)
+		return refusalError("the layout is not a %s: %v", kind, err)
 	}
 	if len(z.File) > maxFileParts {
-		return refuse("the layout contains more than %d parts", maxFileParts)
+		return refusalError("the layout contains more than %d parts", maxFileParts)
 	}
 	var packed, unpacked uint64
 	for _, f := range z.File {
@@ -176,18 +176,21 @@ func (l *Layout) open(file []byte) error {
 			continue
 		}
 		if strings.ContainsAny(f.Name, `\:`) || path.Clean("/"+f.Name) != "/"+f.Name {
-			return refuse("the layout contains a part with the unusable name %q", f.Name)
+			return refusalError("the layout contains a part with the unusable name %q", f.Name)
 		}
 		if strings.HasPrefix(path.Base(strings.ToLower(f.Name)), "vba") { // even if nothing refers to it
 			return l.refuseMacros()
 		}
 		if l.byName[strings.ToLower(f.Name)] != nil {
-			return refuse("the layout contains the part %q twice", f.Name)
+			return refusalError("the layout contains the part %q twice", f.Name)
 		}
 		l.byName[strings.ToLower(f.Name)] = f
 		packed, unpacked = packed+f.CompressedSize64, unpacked+f.UncompressedSize64
 		if packed > uint64(len(file)) || unpacked > maxUnpacked {
-			return refuse("the layout unpacks to more than %s, or its parts overlap; make its pictures smaller", wording.ByteSize(maxUnpacked))
+			return refusalError(
+				"the layout unpacks to more than %s, or its parts overlap; make its pictures smaller",
+				wording.FormatByteSize(maxUnpacked),
+			)
 		}
 	}
 	l.file = z
@@ -205,16 +208,16 @@ func (l *Layout) read(name string) ([]byte, error) {
 	}
 	r, err := f.Open()
 	if err != nil {
-		return nil, refuse("%s in the layout can't be read: %v", name, err)
+		return nil, refusalError("%s in the layout can't be read: %v", name, err)
 	}
 	defer r.Close()
 	most := min(maxPartBytes, l.budget)
 	b, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
 	if err != nil {
-		return nil, refuse("%s in the layout is damaged: %v; save the file again", name, err)
+		return nil, refusalError("%s in the layout is damaged: %v; save the file again", name, err)
 	}
 	if len(b) > most {
-		return nil, refuse("%s in the layout is too large, or all parts together are", name)
+		return nil, refusalError("%s in the layout is too large, or all parts together are", name)
 	}
 	l.budget -= len(b)
 	return b, nil
@@ -228,7 +231,7 @@ func (l *Layout) readTree(name string) (*node, error) {
 	}
 	n, err := parsePart(b, &l.nodes)
 	if err != nil {
-		return nil, refuse("%s in the layout can't be read: %v", name, err)
+		return nil, refusalError("%s in the layout can't be read: %v", name, err)
 	}
 	return n, nil
 }
@@ -261,7 +264,7 @@ func (l *Layout) readTypes() error {
 		return err
 	}
 	if types == nil {
-		return refuse("the layout is not a document of Word or PowerPoint: it has no %s", typesPart)
+		return refusalError("the layout is not a document of Word or PowerPoint: it has no %s", typesPart)
 	}
 	l.types = types
 	titles := map[string]bool{}
@@ -273,17 +276,17 @@ func (l *Layout) readTypes() error {
 		case strings.Contains(strings.ToLower(kind), "macro") || strings.Contains(strings.ToLower(kind), "vbaproject"):
 			err = l.refuseMacros()
 		case strings.Contains(strings.ToLower(kind), "activex") || strings.Contains(kind, "oleObject"):
-			err = refuse("the layout contains an embedded program object (%s); replace it with a picture", name)
-		case n.is("ct:Override") && isMain:
+			err = refusalError("the layout contains an embedded program object (%s); replace it with a picture", name)
+		case n.hasName("ct:Override") && isMain:
 			if l.main != "" {
-				err = refuse("the layout has two main documents, %s and %s", l.main, name)
+				err = refusalError("the layout has two main documents, %s and %s", l.main, name)
 			}
 			l.main = name
 			if to != "" {
 				n.start = setAttr(n.start, "ContentType", to)
 			}
 		}
-		if mayHavePlaceholders(l.format, kind) && n.is("ct:Override") && !titles[name] && l.byName[strings.ToLower(name)] != nil {
+		if mayHavePlaceholders(l.format, kind) && n.hasName("ct:Override") && !titles[name] && l.byName[strings.ToLower(name)] != nil {
 			titles[name] = true
 			l.parts = append(l.parts, &part{name: name, title: partTitle(name)})
 		}
@@ -293,7 +296,7 @@ func (l *Layout) readTypes() error {
 		return err
 	}
 	if l.main == "" || l.byName[strings.ToLower(l.main)] == nil {
-		return refuse("the layout is not a %s file; give a file with that ending, saved by Word, PowerPoint or LibreOffice", l.format)
+		return refusalError("the layout is not a %s file; give a file with that ending, saved by Word, PowerPoint or LibreOffice", l.format)
 	}
 	// The document first, and notes after the slides, whose scope they share.
 	slices.SortStableFunc(l.parts, func(a, b *part) int {
@@ -338,7 +341,7 @@ func (l *Layout) readRelationsPart(name string) ([]relation, error) {
 	}
 	var out []relation
 	root.walk(func(n *node) bool {
-		if n.is("rel:Relationship") {
+		if n.hasName("rel:Relationship") {
 			out = append(out, newRelation(n))
 		}
 		return true
@@ -360,7 +363,7 @@ func (l *Layout) checkRelations() error {
 		var relations []relation
 		var dropped []*node
 		root.walk(func(n *node) bool {
-			if !n.is("rel:Relationship") || err != nil {
+			if !n.hasName("rel:Relationship") || err != nil {
 				return err == nil
 			}
 			r := newRelation(n)
@@ -372,14 +375,14 @@ func (l *Layout) checkRelations() error {
 				err = l.refuseMacros()
 			case slices.Contains([]string{"oleObject", "control", "aFChunk", "subDocument", "frame", "activeXControlBinary"}, kind),
 				kind == "package" && !strings.Contains(source, "/charts/"):
-				err = refuse("%s of the layout embeds another file (%s); replace it with a picture or text", partTitle(source), r.target)
+				err = refusalError("%s of the layout embeds another file (%s); replace it with a picture or text", partTitle(source), r.target)
 			case r.external && kind != "hyperlink":
-				err = refuse(
+				err = refusalError(
 					"%s of the layout loads %s from outside when it is opened; insert it into the file instead of linking it",
 					partTitle(source), prose.Truncate(r.target, 100),
 				)
 			case r.external && !isWebLink(r.target):
-				err = refuse(
+				err = refusalError(
 					"%s of the layout has a link to %s; links may lead to http, https and mailto",
 					partTitle(source), prose.Truncate(r.target, 100),
 				)
@@ -421,7 +424,7 @@ func (l *Layout) dropAttachedTemplate(relationsName, source string, root *node, 
 		return err
 	}
 	settings.walk(func(n *node) bool {
-		n.children = slices.DeleteFunc(n.children, func(c *node) bool { return c.is("w:attachedTemplate") })
+		n.children = slices.DeleteFunc(n.children, func(c *node) bool { return c.hasName("w:attachedTemplate") })
 		return true
 	})
 	l.replaced[source] = []byte(originalXML(settings))
@@ -451,7 +454,7 @@ func (l *Layout) compile() error {
 		case p.name == l.main:
 			p.title = "document"
 		}
-		if err := c.checkActive(tree); err != nil {
+		if err := c.rejectActiveContent(tree); err != nil {
 			return err
 		}
 		setPlaces(tree)
@@ -614,7 +617,7 @@ func (l *Layout) withTypes(hasImages bool, deck *deckChange, properties string) 
 	var b strings.Builder
 	known := false
 	l.types.walk(func(n *node) bool {
-		known = known || n.is("ct:Default") && strings.EqualFold(n.attr("Extension"), "png")
+		known = known || n.hasName("ct:Default") && strings.EqualFold(n.attr("Extension"), "png")
 		return true
 	})
 	const namespace = ` xmlns="http://schemas.openxmlformats.org/package/2006/content-types"`
@@ -634,7 +637,7 @@ func (l *Layout) withTypes(hasImages bool, deck *deckChange, properties string) 
 	root := *l.types
 	root.children = slices.Clone(root.children)
 	for i, c := range root.children {
-		if c.is("ct:Types") {
+		if c.hasName("ct:Types") {
 			list := *c
 			list.children = slices.DeleteFunc(slices.Clone(c.children), func(n *node) bool {
 				return gone[strings.TrimPrefix(n.attr("PartName"), "/")]

@@ -138,13 +138,13 @@ func (b frameBox) centered(p *placedImage) (x, y, w, h int) {
 func (l *compiler) parseImageArguments(n *node, t *tag) (image expression, width float64) {
 	p, err := newParser(l.schema, l.scopes, t.rest)
 	if err == nil {
-		image, err = p.primary()
+		image, err = p.parsePrimary()
 	}
 	if err == nil && dereferenceType(image.typ()) != imageType {
 		err = &unknownName{"it is not a picture", "pictures are logo and the fields of charts, such as {{image charts.heat_map}}"}
 	}
 	if err == nil && len(p.tokens) > 0 {
-		width, err = p.pictureWidth()
+		width, err = p.parsePictureWidth()
 	}
 	if err != nil {
 		l.addParseError(n, t.source, err)
@@ -154,8 +154,8 @@ func (l *compiler) parseImageArguments(n *node, t *tag) (image expression, width
 	return image, width
 }
 
-// pictureWidth reads the width of a picture, such as "width 12".
-func (p *parser) pictureWidth() (float64, error) {
+// parsePictureWidth reads the width of a picture, such as "width 12".
+func (p *parser) parsePictureWidth() (float64, error) {
 	if p.nextToken() != "width" {
 		return 0, errors.New("after the picture, only its width can follow, such as: width 12 (in centimeters)")
 	}
@@ -243,7 +243,7 @@ func (l *compiler) withoutImageTag(n *node) string {
 // report's picture, scaled to fit. It returns false for other pictures.
 func (l *compiler) compilePicture(out *program, n *node) bool {
 	properties := n.find("wp:docPr")
-	if n.is("p:pic") {
+	if n.hasName("p:pic") {
 		properties = n.find("p:cNvPr")
 	}
 	t := imagePlaceholder(properties)
@@ -254,7 +254,7 @@ func (l *compiler) compilePicture(out *program, n *node) bool {
 	image, _ := l.parseImageArguments(n, t)
 	blip, extent := n.find("a:blip"), n.find("wp:extent")
 	var offset *node
-	if n.is("p:pic") {
+	if n.hasName("p:pic") {
 		extent = nil
 		if f := n.find("a:xfrm"); f != nil {
 			offset, extent = f.child("a:off"), f.child("a:ext")
@@ -288,19 +288,19 @@ func (l *compiler) compilePictureFrame(out *program, n *node) {
 	case n.isText():
 		out.add(raw(n.start))
 		return
-	case n.is("wp:docPr", "p:cNvPr", "pic:cNvPr"):
+	case n.hasName("wp:docPr", "p:cNvPr", "pic:cNvPr"):
 		out.add(frameTag{n.start, "properties"})
-	case n.is("wp:extent"), n.is("a:ext") && n.parent.is("a:xfrm"):
+	case n.hasName("wp:extent"), n.hasName("a:ext") && n.parent.hasName("a:xfrm"):
 		out.add(frameTag{n.start, "size"})
-	case n.is("a:off") && n.parent.parent.is("p:spPr"):
+	case n.hasName("a:off") && n.parent.parent.hasName("p:spPr"):
 		out.add(frameTag{n.start, "position"})
-	case n.is("a:blip"):
+	case n.hasName("a:blip"):
 		out.add(frameTag{n.start, n.attrName("embed")})
 		if n.end != "" {
 			out.add(raw(n.end)) // without its effects, and without the vector image that it may also have
 		}
 		return
-	case n.is("a:srcRect"):
+	case n.hasName("a:srcRect"):
 		return // the crop of the picture that is replaced
 	default:
 		out.add(raw(n.start))
@@ -381,7 +381,7 @@ func (l *compiler) compilePictureBox(out *program, n *node) bool {
 		switch {
 		case c.tag != nil && c.tag.kind == tagImage && found == nil:
 			found = c
-		case c.tag != nil, c.isText() && c.parent.is("a:t") && strings.TrimSpace(c.text) != "":
+		case c.tag != nil, c.isText() && c.parent.hasName("a:t") && strings.TrimSpace(c.text) != "":
 			alone = false
 		}
 		return alone

@@ -14,32 +14,32 @@ func setPlaces(root *node) {
 	var visit func(n *node, where string)
 	visit = func(n *node, where string) {
 		switch {
-		case n.is("w:tbl", "a:tbl"):
+		case n.hasName("w:tbl", "a:tbl"):
 			tables++
 			table := fmt.Sprintf("table %d", tables)
 			rows := 0
 			for _, r := range n.children {
-				if !r.is("w:tr", "a:tr") {
+				if !r.hasName("w:tr", "a:tr") {
 					continue
 				}
 				rows++
 				columns := 0
 				for _, c := range r.children {
-					if c.is("w:tc", "a:tc") {
+					if c.hasName("w:tc", "a:tc") {
 						columns++
 						visit(c, fmt.Sprintf("%s, row %d, column %d", joinPlace(where, table), rows, columns))
 					}
 				}
 			}
 			return
-		case n.is("p:sp", "p:pic", "p:graphicFrame"):
+		case n.hasName("p:sp", "p:pic", "p:graphicFrame"):
 			if name := n.find("p:cNvPr"); name != nil {
 				where = joinPlace(where, fmt.Sprintf("shape “%s”", prose.Truncate(name.attr("name"), 60)))
 			}
 			paragraphs = 0
-		case n.is("w:txbxContent"):
+		case n.hasName("w:txbxContent"):
 			where = joinPlace(where, "text box")
-		case n.is("w:p", "a:p"):
+		case n.hasName("w:p", "a:p"):
 			if !strings.Contains(where, "row ") {
 				paragraphs++
 				where = joinPlace(where, fmt.Sprintf("paragraph %d", paragraphs))

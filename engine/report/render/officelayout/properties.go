@@ -41,7 +41,7 @@ func (l *Layout) addProperties(data *content.LayoutData, put func(string, []byte
 	}
 	highest := 1
 	list.setChildren(slices.DeleteFunc(slices.Clone(list.children), func(n *node) bool {
-		if !n.is("custom:property") {
+		if !n.hasName("custom:property") {
 			return n.isText()
 		}
 		for _, p := range ours {

@@ -42,7 +42,7 @@ func (l *Layout) readSlides() error {
 	}
 	var broken error
 	root.walk(func(n *node) bool {
-		if !n.is("p:sldId") {
+		if !n.hasName("p:sldId") {
 			return true
 		}
 		id := relationOf(n)
@@ -52,7 +52,7 @@ func (l *Layout) readSlides() error {
 			found = find(opc.ResolveTarget(l.main, relations[at].target))
 		}
 		if found == nil {
-			broken = refuse("the presentation lists a slide (%s) that the file does not contain; save it again", id)
+			broken = refusalError("the presentation lists a slide (%s) that the file does not contain; save it again", id)
 			return false
 		}
 		s := &slide{part: found, relationID: id, number: len(l.slides) + 1}
@@ -162,7 +162,7 @@ type addedPart struct {
 }
 
 // fillSlides fills in the slides: repeated ones once for each item, without those that are omitted.
-func (l *Layout) fillSlides(x *executor) ([]*part, *deckChange) {
+func (l *Layout) fillSlides(x *executor) (filled []*part, change *deckChange) {
 	var out []*part
 	d := &deckChange{removed: map[string]bool{}}
 	changed := false
@@ -206,9 +206,9 @@ func (l *Layout) fillSlides(x *executor) ([]*part, *deckChange) {
 				added := addedPart{one.name, "slide", id, slices.Clone(one.relations)}
 				if notes != nil {
 					notes.name = path.Join(path.Dir(s.notes.name), fmt.Sprintf("notesSlide%d.xml", highest))
-					retarget(added.relations, relNotes, "../notesSlides/"+path.Base(notes.name))
+					setRelationTarget(added.relations, relNotes, "../notesSlides/"+path.Base(notes.name))
 					ofNotes := addedPart{notes.name, "notesSlide", "", slices.Clone(notes.relations)}
-					retarget(ofNotes.relations, relSlide, "../slides/"+path.Base(one.name))
+					setRelationTarget(ofNotes.relations, relSlide, "../slides/"+path.Base(one.name))
 					d.added = append(d.added, ofNotes)
 				}
 				d.added = append(d.added, added)
@@ -229,14 +229,14 @@ func (l *Layout) fillSlides(x *executor) ([]*part, *deckChange) {
 	for _, s := range l.slides {
 		for _, r := range s.part.relations {
 			if r.kind == relSlide && !d.removed[s.part.name] && d.removed[opc.ResolveTarget(s.part.name, r.target)] {
-				x.err = refuse("slide %d links to a slide that this report leaves out; remove the link", s.number)
+				x.err = refusalError("slide %d links to a slide that this report leaves out; remove the link", s.number)
 			}
 		}
 	}
 	return out, d
 }
 
-func retarget(all []relation, kind, to string) {
+func setRelationTarget(all []relation, kind, to string) {
 	for i := range all {
 		if all[i].kind == kind {
 			all[i].target = to
@@ -258,12 +258,12 @@ func (d *deckChange) apply(l *Layout, put func(string, []byte)) error {
 	highest := 256
 	var first *node
 	root.walk(func(n *node) bool {
-		if n.is("p:sldId") {
+		if n.hasName("p:sldId") {
 			if id, err := strconv.Atoi(idOf(n)); err == nil {
 				highest = max(highest, id)
 			}
 		}
-		if n.is("p:sldIdLst") {
+		if n.hasName("p:sldIdLst") {
 			first = n
 		}
 		return true
@@ -281,7 +281,7 @@ func (d *deckChange) apply(l *Layout, put func(string, []byte)) error {
 	if first != nil {
 		byRelation := map[string]*node{}
 		for _, c := range first.children {
-			if c.is("p:sldId") {
+			if c.hasName("p:sldId") {
 				byRelation[relationOf(c)] = c
 			}
 		}
@@ -301,7 +301,7 @@ func (d *deckChange) apply(l *Layout, put func(string, []byte)) error {
 	// Sections and custom shows list slides by number; PowerPoint calls a file broken in which they are wrong.
 	root.walk(func(n *node) bool {
 		n.children = slices.DeleteFunc(n.children, func(c *node) bool {
-			return c.is("p:custShowLst") || c.is("p:ext") && strings.EqualFold(c.attr("uri"), "{521415D9-36F7-43E2-AB2F-B90AF26B5E84}")
+			return c.hasName("p:custShowLst") || c.hasName("p:ext") && strings.EqualFold(c.attr("uri"), "{521415D9-36F7-43E2-AB2F-B90AF26B5E84}")
 		})
 		return true
 	})
@@ -312,7 +312,7 @@ func (d *deckChange) apply(l *Layout, put func(string, []byte)) error {
 	}
 	relations.walk(func(n *node) bool {
 		n.children = slices.DeleteFunc(n.children, func(c *node) bool {
-			return c.is("rel:Relationship") && d.removed[opc.ResolveTarget(l.main, c.attr("Target"))]
+			return c.hasName("rel:Relationship") && d.removed[opc.ResolveTarget(l.main, c.attr("Target"))]
 		})
 		return true
 	})

@@ -87,7 +87,7 @@ func (l *compiler) extractTags(root *node) {
 	contents := insideContents(root)
 	var paragraphs []*node
 	root.walk(func(n *node) bool {
-		if n.is("w:p", "a:p") {
+		if n.hasName("w:p", "a:p") {
 			paragraphs = append(paragraphs, n)
 		}
 		return true
@@ -143,9 +143,9 @@ func textsOf(p *node) (out []*node) {
 	visit = func(n *node) {
 		for _, c := range n.children {
 			switch {
-			case c.is("w:p", "a:p", "a:fld"):
-			case c.is("w:t", "a:t"):
-				if c.parent.is("w:r", "a:r") {
+			case c.hasName("w:p", "a:p", "a:fld"):
+			case c.hasName("w:t", "a:t"):
+				if c.parent.hasName("w:r", "a:r") {
 					out = append(out, c)
 				}
 			default:
@@ -200,7 +200,7 @@ func (l *compiler) extractFromParagraph(p *node, contents map[*node]bool) {
 		add(at, end)
 		t.setChildren(parts)
 		t.start, t.end = "<"+t.prefix+"t>", "</"+t.prefix+"t>"
-		if t.is("w:t") {
+		if t.hasName("w:t") {
 			t.start = "<" + t.prefix + `t xml:space="preserve">`
 		}
 	}
@@ -217,7 +217,7 @@ func (l *compiler) extractFromParagraph(p *node, contents map[*node]bool) {
 func splitRuns(holder *node) {
 	var out []*node
 	for _, c := range holder.children {
-		if c.is("w:r", "a:r") && hasBlockTag(c) {
+		if c.hasName("w:r", "a:r") && hasBlockTag(c) {
 			out = append(out, splitRun(c)...)
 		} else {
 			out = append(out, c)
@@ -252,12 +252,12 @@ func splitRun(r *node) (out []*node) {
 		current = newRun()
 	}
 	for _, c := range r.children {
-		if c.is("w:rPr", "a:rPr") {
+		if c.hasName("w:rPr", "a:rPr") {
 			format = c
 			current = newRun()
 			continue
 		}
-		if !c.is("w:t", "a:t") {
+		if !c.hasName("w:t", "a:t") {
 			current.children = append(current.children, c)
 			continue
 		}

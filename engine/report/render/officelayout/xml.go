@@ -55,8 +55,8 @@ type node struct {
 
 func (n *node) isText() bool { return n.name == "" && n.tag == nil && n.block == nil && !n.raw }
 
-// is reports whether the element has one of the names.
-func (n *node) is(names ...string) bool {
+// hasName reports whether the element has one of the names.
+func (n *node) hasName(names ...string) bool {
 	return slices.Contains(names, n.name)
 }
 
@@ -86,7 +86,7 @@ func (n *node) child(name string) *node {
 // ancestor returns the closest element around n that has one of the names, or nil.
 func (n *node) ancestor(names ...string) *node {
 	for p := n.parent; p != nil; p = p.parent {
-		if p.is(names...) {
+		if p.hasName(names...) {
 			return p
 		}
 	}

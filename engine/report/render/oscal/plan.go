@@ -229,7 +229,9 @@ func (w *oscalWriter) toImplementedRequirement(it *api.SoAItem) models.Implement
 		p.add(
 			"evidence",
 			strings.Join(
-				strings.Fields("“"+e.Quote+"” "+wording.OrDefault(e.DocumentTitle, e.Filename)+" "+wording.Locator(e.Locator)+" SHA-256 "+e.SHA256),
+				strings.Fields(
+					"“"+e.Quote+"” "+wording.OrDefault(e.DocumentTitle, e.Filename)+" "+wording.FormatLocator(e.Locator)+" SHA-256 "+e.SHA256,
+				),
 				" ",
 			),
 		)

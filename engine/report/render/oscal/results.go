@@ -233,7 +233,7 @@ func (w *oscalWriter) toObservation(it *api.Item, kind, description string, evid
 		e := &evidence[i]
 		var p properties
 		p.add("document", wording.OrDefault(e.DocumentTitle, e.Filename))
-		p.add("place", wording.Locator(e.Locator))
+		p.add("place", wording.FormatLocator(e.Locator))
 		p.add("headings", strings.Join(e.HeadingPath, " › "))
 		p.add("reading", wording.Humanize(e.Stance))
 		p.add("supports", e.Statement)

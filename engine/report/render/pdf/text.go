@@ -103,7 +103,7 @@ const missingGlyph = '□'
 
 // resolveGlyph returns the font and character with which r is drawn. They are nil and 0 if r is not drawn by
 // itself, as in the case of combining marks.
-func (p *pdfWriter) resolveGlyph(preferred *face, r rune) (*face, rune) {
+func (p *pdfWriter) resolveGlyph(preferred *face, r rune) (usedFace *face, drawn rune) {
 	if preferred.runeWidthOrNegative(r) >= 0 {
 		return preferred, r
 	}

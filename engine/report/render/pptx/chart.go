@@ -21,8 +21,8 @@ var patterns = map[drawing.Hatch]string{
 	drawing.Vertical: "ltVert", drawing.SparseDotted: "pct5",
 }
 
-// chart adds a chart with a workbook of its numbers, which PowerPoint opens to edit it.
-func (x *slideWriter) chart(s *content.Slide, in box) error {
+// addChart adds a chart with a workbook of its numbers, which PowerPoint opens to edit it.
+func (x *slideWriter) addChart(s *content.Slide, in box) error {
 	c := s.Chart
 	x.charts++
 	n := x.charts
@@ -39,12 +39,12 @@ func (x *slideWriter) chart(s *content.Slide, in box) error {
 	)
 	x.addXML(
 		fmt.Sprintf("ppt/charts/_rels/chart%d.xml.rels", n), "",
-		relations([3]string{"rId1", "package", fmt.Sprintf("../embeddings/chart%d.xlsx", n)}),
+		relationsXML([3]string{"rId1", "package", fmt.Sprintf("../embeddings/chart%d.xlsx", n)}),
 	)
 	fmt.Fprintf(&x.shapes, `<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id="%d" name="Chart" descr="%s"/><p:cNvGraphicFramePr/>`+
 		`<p:nvPr/></p:nvGraphicFramePr><p:xfrm><a:off x="%d" y="%d"/><a:ext cx="%d" cy="%d"/></p:xfrm><a:graphic><a:graphicData uri="%s">`+
 		`<c:chart xmlns:c="%s" r:id="%s"/></a:graphicData></a:graphic></p:graphicFrame>`,
-		x.nextID(), esc(c.Title+". "+s.ChartText), in.x, in.y, in.w, in.h, nsChart, nsChart, id)
+		x.nextID(), escapeXML(c.Title+". "+s.ChartText), in.x, in.y, in.w, in.h, nsChart, nsChart, id)
 	return nil
 }
 
@@ -82,9 +82,9 @@ func (x *slideWriter) chartWorkbook(c *workbook.Chart) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// fill returns the fill of a series: a color with the pattern that belongs to it.
-func (x *writer) fill(n drawing.ColorName) string {
-	color := x.colorOf(n)
+// fillXML returns the fill of a series: a color with the pattern that belongs to it.
+func (x *writer) fillXML(n drawing.ColorName) string {
+	color := x.colorPlaceholder(n)
 	if pattern := patterns[drawing.HatchOf(n)]; pattern != "" {
 		return `<a:pattFill prst="` + pattern + `"><a:fgClr><a:srgbClr val="{soft}"/></a:fgClr><a:bgClr><a:srgbClr val="` + color +
 			`"/></a:bgClr></a:pattFill>`
@@ -92,7 +92,7 @@ func (x *writer) fill(n drawing.ColorName) string {
 	return `<a:solidFill><a:srgbClr val="` + color + `"/></a:solidFill>`
 }
 
-func chartText(size int, color string) string {
+func chartTextXML(size int, color string) string {
 	return fmt.Sprintf(`<c:txPr><a:bodyPr/><a:lstStyle/><a:p><a:pPr><a:defRPr sz="%d"><a:solidFill><a:srgbClr val="%s"/></a:solidFill>`+
 		`</a:defRPr></a:pPr><a:endParaRPr lang="en-US"/></a:p></c:txPr>`, size, color)
 }
@@ -104,7 +104,7 @@ func (x *writer) chartXML(c *workbook.Chart, columns bool) string {
 	for i, s := range c.Series {
 		column, _ := excelize.ColumnNumberToName(i + 2)
 		fmt.Fprintf(&series, `<c:ser><c:idx val="%d"/><c:order val="%d"/><c:tx><c:strRef><c:f>%s!$%s$1</c:f><c:strCache>`+
-			`<c:ptCount val="1"/><c:pt idx="0"><c:v>%s</c:v></c:pt></c:strCache></c:strRef></c:tx>`, i, i, chartSheet, column, esc(s.Name))
+			`<c:ptCount val="1"/><c:pt idx="0"><c:v>%s</c:v></c:pt></c:strCache></c:strRef></c:tx>`, i, i, chartSheet, column, escapeXML(s.Name))
 		if radar {
 			dash := ""
 			if i > 0 {
@@ -112,20 +112,20 @@ func (x *writer) chartXML(c *workbook.Chart, columns bool) string {
 			}
 			fmt.Fprintf(&series, `<c:spPr><a:ln w="31750"><a:solidFill><a:srgbClr val="%s"/></a:solidFill>%s</a:ln></c:spPr><c:marker>`+
 				`<c:symbol val="%s"/></c:marker>`,
-				x.colorOf(s.Color), dash, map[bool]string{true: "circle", false: "none"}[i == 0])
+				x.colorPlaceholder(s.Color), dash, map[bool]string{true: "circle", false: "none"}[i == 0])
 		} else {
 			fmt.Fprintf(&series, `<c:spPr>%s<a:ln w="6350"><a:solidFill><a:srgbClr val="{paper}"/></a:solidFill></a:ln></c:spPr>`+
-				`<c:invertIfNegative val="0"/>`, x.fill(s.Color))
+				`<c:invertIfNegative val="0"/>`, x.fillXML(s.Color))
 			// A number on a patterned fill needs a ground of its own.
 			fmt.Fprintf(&series, `<c:dLbls><c:numFmt formatCode="0;;;" sourceLinked="0"/><c:spPr><a:solidFill><a:srgbClr val="{paper}">`+
 				`<a:alpha val="75000"/></a:srgbClr></a:solidFill></c:spPr>%s<c:showLegendKey val="0"/><c:showVal val="1"/>`+
 				`<c:showCatName val="0"/><c:showSerName val="0"/><c:showPercent val="0"/><c:showBubbleSize val="0"/></c:dLbls>`,
-				chartText(900, "{ink}"))
+				chartTextXML(900, "{ink}"))
 		}
 		fmt.Fprintf(&series, `<c:cat><c:strRef><c:f>%s!$A$2:$A$%d</c:f><c:strCache><c:ptCount val="%d"/>`,
 			chartSheet, len(c.Rows)+1, len(c.Rows))
 		for j, r := range c.Rows {
-			fmt.Fprintf(&series, `<c:pt idx="%d"><c:v>%s</c:v></c:pt>`, j, esc(r.Name))
+			fmt.Fprintf(&series, `<c:pt idx="%d"><c:v>%s</c:v></c:pt>`, j, escapeXML(r.Name))
 		}
 		fmt.Fprintf(&series, `</c:strCache></c:strRef></c:cat><c:val><c:numRef><c:f>%s!$%s$2:$%s$%d</c:f><c:numCache>`+
 			`<c:formatCode>General</c:formatCode><c:ptCount val="%d"/>`, chartSheet, column, column, len(c.Rows)+1, len(c.Rows))
@@ -163,15 +163,15 @@ func (x *writer) chartXML(c *workbook.Chart, columns bool) string {
 		`<c:axPos val="` + category + `"/>` +
 		map[bool]string{true: grid}[radar] + `<c:numFmt formatCode="General" sourceLinked="0"/><c:majorTickMark val="none"/>` +
 		`<c:minorTickMark val="none"/><c:tickLblPos val="nextTo"/>` +
-		chartText(1100, "{ink}") + `<c:crossAx val="1002"/><c:crosses val="autoZero"/><c:auto val="1"/><c:lblAlgn val="ctr"/>` +
+		chartTextXML(1100, "{ink}") + `<c:crossAx val="1002"/><c:crosses val="autoZero"/><c:auto val="1"/><c:lblAlgn val="ctr"/>` +
 		`<c:lblOffset val="100"/><c:noMultiLvlLbl val="0"/></c:catAx>` +
 		`<c:valAx><c:axId val="1002"/><c:scaling><c:orientation val="minMax"/>` + limit + `</c:scaling><c:delete val="0"/>` +
 		`<c:axPos val="` + value + `"/>` + grid +
 		`<c:numFmt formatCode="0" sourceLinked="0"/><c:majorTickMark val="none"/><c:minorTickMark val="none"/><c:tickLblPos val="nextTo"/>` +
 		`<c:spPr><a:ln><a:noFill/></a:ln></c:spPr>` +
-		chartText(1000, "{soft}") + `<c:crossAx val="1001"/><c:crosses val="` + crosses + `"/>` +
+		chartTextXML(1000, "{soft}") + `<c:crossAx val="1001"/><c:crosses val="` + crosses + `"/>` +
 		map[bool]string{true: `<c:majorUnit val="1"/>`}[radar] + `</c:valAx></c:plotArea>` +
-		`<c:legend><c:legendPos val="b"/><c:overlay val="0"/>` + chartText(1100, "{ink}") + `</c:legend><c:plotVisOnly val="1"/>` +
+		`<c:legend><c:legendPos val="b"/><c:overlay val="0"/>` + chartTextXML(1100, "{ink}") + `</c:legend><c:plotVisOnly val="1"/>` +
 		`<c:dispBlanksAs val="gap"/></c:chart>` +
 		`<c:externalData r:id="rId1"><c:autoUpdate val="0"/></c:externalData></c:chartSpace>`
 }

@@ -102,16 +102,16 @@ const (
 	typePrefix = "application/vnd.openxmlformats-officedocument.presentationml."
 )
 
-// esc escapes text for XML. Characters that XML doesn't allow become U+FFFD. Braces are kept from being read as the
+// escapeXML escapes text for XML. Characters that XML doesn't allow become U+FFFD. Braces are kept from being read as the
 // names of colors.
-func esc(s string) string {
+func escapeXML(s string) string {
 	var b bytes.Buffer
 	_ = xml.EscapeText(&b, []byte(s)) // a buffer doesn't fail
 	return strings.NewReplacer("{", "&#123;", "}", "&#125;").Replace(b.String())
 }
 
-// relations returns a part of relationships; each is an id, a type without its prefix, and a target.
-func relations(all ...[3]string) string {
+// relationsXML returns a part of relationships; each is an id, a type without its prefix, and a target.
+func relationsXML(all ...[3]string) string {
 	var b strings.Builder
 	b.WriteString(`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`)
 	for _, r := range all {
@@ -124,8 +124,8 @@ func relations(all ...[3]string) string {
 	return b.String() + `</Relationships>`
 }
 
-// footer returns the line at the bottom of each slide.
-func (x *writer) footer() string {
+// footerText returns the line at the bottom of each slide.
+func (x *writer) footerText() string {
 	d := &x.doc.Frame
 	parts := []string{d.Organization}
 	if d.Title != d.Organization {
@@ -142,7 +142,7 @@ func (x *writer) footer() string {
 
 // addFrame adds the theme, the master and its two layouts: a title slide, and a title with room below.
 func (x *writer) addFrame() {
-	x.addXML("_rels/.rels", "", relations(
+	x.addXML("_rels/.rels", "", relationsXML(
 		[3]string{"rId1", "officeDocument", "ppt/presentation.xml"},
 		[3]string{"rId2", "http://schemas.openxmlformats.org/package/2006/relationships/metadata/core-properties", "docProps/core.xml"},
 		[3]string{"rId3", "extended-properties", "docProps/app.xml"},
@@ -150,18 +150,23 @@ func (x *writer) addFrame() {
 	x.addXML("docProps/app.xml", "application/vnd.openxmlformats-officedocument.extended-properties+xml",
 		`<Properties xmlns="http://schemas.openxmlformats.org/officeDocument/2006/extended-properties">`+
 			`<Application>service</Application></Properties>`)
-	x.addXML("docProps/core.xml", "application/vnd.openxmlformats-package.core-properties+xml", x.coreProperties())
+	x.addXML("docProps/core.xml", "application/vnd.openxmlformats-package.core-properties+xml", x.corePropertiesXML())
 	x.addXML("ppt/theme/theme1.xml", "application/vnd.openxmlformats-officedocument.theme+xml", themeXML)
-	footer := textBox(90, "Footer", box{margin, 6_450_000, 10_800_000, 280_000}, 1000, "{soft}", "l", plainParagraph(x.footer())) +
+	footer := textBoxXML(90, "Footer", box{margin, 6_450_000, 10_800_000, 280_000}, 1000, "{soft}", "l", plainParagraph(x.footerText())) +
 		`<p:sp><p:nvSpPr><p:cNvPr id="91" name="Slide number"/><p:cNvSpPr txBox="1"/><p:nvPr userDrawn="1"/></p:nvSpPr><p:spPr>` +
-		box{slideWidth - margin - 900_000, 6_450_000, 900_000, 280_000}.xfrm() + `<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr>` +
+		box{
+			slideWidth - margin - 900_000,
+			6_450_000,
+			900_000,
+			280_000,
+		}.xfrmXML() + `<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr>` +
 		`<p:txBody><a:bodyPr lIns="0" rIns="0" tIns="0" bIns="0" anchor="ctr"/><a:lstStyle/><a:p><a:pPr algn="r"/>` +
 		`<a:fld id="{B6F15528-21DE-4FAA-801E-634DDDAF4B2B}" type="slidenum"><a:rPr lang="en-US" sz="1000"><a:solidFill>` +
 		`<a:srgbClr val="{soft}"/></a:solidFill></a:rPr><a:t>1</a:t></a:fld></a:p></p:txBody></p:sp>`
-	title := placeholder(2, "Title", "title", box{margin, 330_000, contentWidth, 900_000}, "")
+	title := placeholderXML(2, "Title", "title", box{margin, 330_000, contentWidth, 900_000}, "")
 	x.addXML("ppt/slideMasters/slideMaster1.xml", typePrefix+"slideMaster+xml",
 		`<p:sldMaster `+namespaces+`><p:cSld>`+
-			`<p:bg><p:bgPr><a:solidFill><a:srgbClr val="{paper}"/></a:solidFill><a:effectLst/></p:bgPr></p:bg>`+shapeTree(title)+`</p:cSld>`+
+			`<p:bg><p:bgPr><a:solidFill><a:srgbClr val="{paper}"/></a:solidFill><a:effectLst/></p:bgPr></p:bg>`+shapeTreeXML(title)+`</p:cSld>`+
 			`<p:clrMap bg1="lt1" tx1="dk1" bg2="lt2" tx2="dk2" accent1="accent1" accent2="accent2" accent3="accent3" accent4="accent4"`+
 			` accent5="accent5" accent6="accent6" hlink="hlink" folHlink="folHlink"/>`+
 			`<p:sldLayoutIdLst><p:sldLayoutId id="2147483649" r:id="rId1"/><p:sldLayoutId id="2147483650" r:id="rId2"/></p:sldLayoutIdLst>`+
@@ -169,25 +174,25 @@ func (x *writer) addFrame() {
 			`<a:srgbClr val="{accent}"/></a:solidFill><a:latin typeface="+mj-lt"/></a:defRPr></a:lvl1pPr></p:titleStyle>`+
 			`<p:bodyStyle><a:lvl1pPr><a:defRPr sz="1600"/></a:lvl1pPr></p:bodyStyle><p:otherStyle><a:lvl1pPr><a:defRPr sz="1600"/>`+
 			`</a:lvl1pPr></p:otherStyle></p:txStyles></p:sldMaster>`)
-	x.addXML("ppt/slideMasters/_rels/slideMaster1.xml.rels", "", relations(
+	x.addXML("ppt/slideMasters/_rels/slideMaster1.xml.rels", "", relationsXML(
 		[3]string{"rId1", "slideLayout", "../slideLayouts/slideLayout1.xml"},
 		[3]string{"rId2", "slideLayout", "../slideLayouts/slideLayout2.xml"},
 		[3]string{"rId3", "theme", "../theme/theme1.xml"},
 	))
 	const coverTitle = `<a:lvl1pPr><a:defRPr sz="4000" b="1"/></a:lvl1pPr>`
-	cover := filledBox(80, "Band", box{0, 0, 260_000, slideHeight}, "{accent}") +
-		filledBox(81, "Line", box{260_000, 0, 60_000, slideHeight}, "{band}") +
-		placeholder(2, "Title", "ctrTitle", box{coverLeft, 2_250_000, 10_600_000, 1_300_000}, coverTitle) + footer
+	cover := filledBoxXML(80, "Band", box{0, 0, 260_000, slideHeight}, "{accent}") +
+		filledBoxXML(81, "Line", box{260_000, 0, 60_000, slideHeight}, "{band}") +
+		placeholderXML(2, "Title", "ctrTitle", box{coverLeft, 2_250_000, 10_600_000, 1_300_000}, coverTitle) + footer
 	for i, l := range []struct{ kind, name, shapes string }{
 		{"title", "Title slide", cover},
-		{"titleOnly", "Title and content", filledBox(81, "Line", box{margin, 1_270_000, contentWidth, 22_000}, "{band}") + title + footer},
+		{"titleOnly", "Title and content", filledBoxXML(81, "Line", box{margin, 1_270_000, contentWidth, 22_000}, "{band}") + title + footer},
 	} {
 		x.addXML(fmt.Sprintf("ppt/slideLayouts/slideLayout%d.xml", i+1), typePrefix+"slideLayout+xml",
-			`<p:sldLayout `+namespaces+` type="`+l.kind+`" preserve="1"><p:cSld name="`+l.name+`">`+shapeTree(l.shapes)+`</p:cSld>`+
+			`<p:sldLayout `+namespaces+` type="`+l.kind+`" preserve="1"><p:cSld name="`+l.name+`">`+shapeTreeXML(l.shapes)+`</p:cSld>`+
 				`<p:clrMapOvr><a:masterClrMapping/></p:clrMapOvr></p:sldLayout>`)
 		x.addXML(
 			fmt.Sprintf("ppt/slideLayouts/_rels/slideLayout%d.xml.rels", i+1), "",
-			relations([3]string{"rId1", "slideMaster", "../slideMasters/slideMaster1.xml"}),
+			relationsXML([3]string{"rId1", "slideMaster", "../slideMasters/slideMaster1.xml"}),
 		)
 	}
 	if len(x.doc.Frame.Logo) > 0 {
@@ -195,8 +200,8 @@ func (x *writer) addFrame() {
 	}
 }
 
-// coreProperties returns the properties that file managers show, with what the slides were made from.
-func (x *writer) coreProperties() string {
+// corePropertiesXML returns the properties that file managers show, with what the slides were made from.
+func (x *writer) corePropertiesXML() string {
 	d := &x.doc.Frame
 	status := "Final"
 	if len(d.Draft) > 0 {
@@ -209,9 +214,9 @@ func (x *writer) coreProperties() string {
 	b := `<cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties"` +
 		` xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/"` +
 		` xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">` +
-		`<dc:title>` + esc(d.Title) + `</dc:title><dc:subject>` + esc(d.Assessment) + `</dc:subject>` +
-		`<dc:creator>` + esc(d.Tool) + `</dc:creator>` +
-		`<dc:description>` + esc("Written by "+d.Tool+", as of "+d.AsOf+". Sources: "+strings.Join(sources, "; ")) + `</dc:description>` +
+		`<dc:title>` + escapeXML(d.Title) + `</dc:title><dc:subject>` + escapeXML(d.Assessment) + `</dc:subject>` +
+		`<dc:creator>` + escapeXML(d.Tool) + `</dc:creator>` +
+		`<dc:description>` + escapeXML("Written by "+d.Tool+", as of "+d.AsOf+". Sources: "+strings.Join(sources, "; ")) + `</dc:description>` +
 		`<cp:contentStatus>` + status + `</cp:contentStatus><dc:language>en</dc:language>`
 	if d.Time.Year() > 1900 {
 		at := d.Time.UTC().Format(time.RFC3339)
@@ -234,7 +239,7 @@ func (x *writer) addPresentation() {
 		`<p:presentation `+namespaces+` saveSubsetFonts="1"><p:sldMasterIdLst><p:sldMasterId id="2147483648" r:id="rId1"/>`+
 			`</p:sldMasterIdLst><p:sldIdLst>`+ids.String()+
 			fmt.Sprintf(`</p:sldIdLst><p:sldSz cx="%d" cy="%d"/><p:notesSz cx="6858000" cy="9144000"/></p:presentation>`, slideWidth, slideHeight))
-	x.addXML("ppt/_rels/presentation.xml.rels", "", relations(all...))
+	x.addXML("ppt/_rels/presentation.xml.rels", "", relationsXML(all...))
 }
 
 // themeXML has the colors of the report and fonts that every office program has.
@@ -260,5 +265,7 @@ const (
 	themeEffect = `<a:effectStyle><a:effectLst/></a:effectStyle>`
 )
 
-// colorOf returns a color as the name that addXML replaces; text on a fill has a name of its own.
-func (x *writer) colorOf(n drawing.ColorName) string { return x.doc.Frame.Theme.Color(n).HexDigits() }
+// colorPlaceholder returns a color as the name that addXML replaces; text on a fill has a name of its own.
+func (x *writer) colorPlaceholder(n drawing.ColorName) string {
+	return x.doc.Frame.Theme.Color(n).HexDigits()
+}

@@ -25,7 +25,7 @@ const (
 // box is a rectangle on a slide, in EMUs.
 type box struct{ x, y, w, h int }
 
-func (b box) xfrm() string {
+func (b box) xfrmXML() string {
 	return fmt.Sprintf(`<a:xfrm><a:off x="%d" y="%d"/><a:ext cx="%d" cy="%d"/></a:xfrm>`, b.x, b.y, b.w, b.h)
 }
 
@@ -44,23 +44,23 @@ type paragraph struct {
 // plainParagraph returns a paragraph of text in one format.
 func plainParagraph(text string) paragraph { return paragraph{runs: []run{{text: text}}} }
 
-// shapeTree returns the shapes of a slide.
-func shapeTree(shapes string) string {
+// shapeTreeXML returns the shapes of a slide.
+func shapeTreeXML(shapes string) string {
 	return `<p:spTree><p:nvGrpSpPr><p:cNvPr id="1" name=""/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr><a:xfrm>` +
 		`<a:off x="0" y="0"/><a:ext cx="0" cy="0"/><a:chOff x="0" y="0"/><a:chExt cx="0" cy="0"/></a:xfrm></p:grpSpPr>` +
 		shapes + `</p:spTree>`
 }
 
-// placeholder returns a title of the master or a layout, which the titles of slides take their place and format from.
-func placeholder(id int, name, kind string, b box, style string) string {
+// placeholderXML returns a title of the master or a layout, which the titles of slides take their place and format from.
+func placeholderXML(id int, name, kind string, b box, style string) string {
 	return fmt.Sprintf(`<p:sp><p:nvSpPr><p:cNvPr id="%d" name="%s"/><p:cNvSpPr><a:spLocks noGrp="1"/></p:cNvSpPr><p:nvPr>`+
-		`<p:ph type="%s"/></p:nvPr></p:nvSpPr><p:spPr>%s<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr>`, id, name, kind, b.xfrm()) +
+		`<p:ph type="%s"/></p:nvPr></p:nvSpPr><p:spPr>%s<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr>`, id, name, kind, b.xfrmXML()) +
 		`<p:txBody><a:bodyPr lIns="0" rIns="0" tIns="0" bIns="0" anchor="b"><a:normAutofit/></a:bodyPr>` +
 		`<a:lstStyle>` + style + `</a:lstStyle><a:p><a:r><a:rPr lang="en-US"/><a:t>Title</a:t></a:r></a:p></p:txBody></p:sp>`
 }
 
-// title returns the title of a slide.
-func title(kind, text string) string {
+// titleXML returns the title of a slide.
+func titleXML(kind, text string) string {
 	return `<p:sp><p:nvSpPr><p:cNvPr id="2" name="Title"/><p:cNvSpPr><a:spLocks noGrp="1"/></p:cNvSpPr><p:nvPr>` +
 		`<p:ph type="` + kind + `"/></p:nvPr></p:nvSpPr><p:spPr/>` +
 		`<p:txBody><a:bodyPr/><a:lstStyle/>` + paragraphXML(plainParagraph(text), 0, "", "") + `</p:txBody></p:sp>`
@@ -103,14 +103,14 @@ func paragraphXML(p paragraph, size int, color, align string) string {
 			if color != "" {
 				b.WriteString(`<a:solidFill><a:srgbClr val="` + color + `"/></a:solidFill>`)
 			}
-			b.WriteString(`</a:rPr><a:t>` + esc(line) + `</a:t></a:r>`)
+			b.WriteString(`</a:rPr><a:t>` + escapeXML(line) + `</a:t></a:r>`)
 		}
 	}
 	return b.String() + `</a:p>`
 }
 
-// textBox returns a text box with paragraphs of one size, in hundredths of a point.
-func textBox(id int, name string, at box, size int, color, align string, all ...paragraph) string {
+// textBoxXML returns a text box with paragraphs of one size, in hundredths of a point.
+func textBoxXML(id int, name string, at box, size int, color, align string, all ...paragraph) string {
 	anchor := "t"
 	if name == "Footer" {
 		anchor = "ctr"
@@ -119,7 +119,7 @@ func textBox(id int, name string, at box, size int, color, align string, all ...
 	fmt.Fprintf(&b, `<p:sp><p:nvSpPr><p:cNvPr id="%d" name="%s"/><p:cNvSpPr txBox="1"/><p:nvPr/></p:nvSpPr>`+
 		`<p:spPr>%s<a:prstGeom prst="rect"><a:avLst/></a:prstGeom><a:noFill/></p:spPr><p:txBody>`+
 		`<a:bodyPr wrap="square" lIns="0" rIns="0" tIns="0" bIns="0" anchor="%s"><a:normAutofit/></a:bodyPr><a:lstStyle/>`,
-		id, name, at.xfrm(), anchor)
+		id, name, at.xfrmXML(), anchor)
 	for _, p := range all {
 		b.WriteString(paragraphXML(p, size, color, align))
 	}
@@ -129,10 +129,10 @@ func textBox(id int, name string, at box, size int, color, align string, all ...
 	return b.String() + `</p:txBody></p:sp>`
 }
 
-func filledBox(id int, name string, at box, color string) string {
+func filledBoxXML(id int, name string, at box, color string) string {
 	return fmt.Sprintf(`<p:sp><p:nvSpPr><p:cNvPr id="%d" name="%s"/><p:cNvSpPr/><p:nvPr userDrawn="1"/></p:nvSpPr>`+
 		`<p:spPr>%s<a:prstGeom prst="rect"><a:avLst/></a:prstGeom><a:solidFill><a:srgbClr val="%s"/></a:solidFill><a:ln><a:noFill/></a:ln>`+
-		`</p:spPr><p:txBody><a:bodyPr/><a:lstStyle/><a:p><a:endParaRPr lang="en-US"/></a:p></p:txBody></p:sp>`, id, name, at.xfrm(), color)
+		`</p:spPr><p:txBody><a:bodyPr/><a:lstStyle/><a:p><a:endParaRPr lang="en-US"/></a:p></p:txBody></p:sp>`, id, name, at.xfrmXML(), color)
 }
 
 // slideWriter collects the shapes and relationships of a slide.
@@ -156,19 +156,19 @@ func (x *writer) addSlide(index int, s *content.Slide) error {
 		layout, kind = "slideLayout1.xml", "ctrTitle"
 	}
 	w.relations = append(w.relations, [3]string{"rId1", "slideLayout", "../slideLayouts/" + layout})
-	w.shapes.WriteString(title(kind, s.Title))
+	w.shapes.WriteString(titleXML(kind, s.Title))
 	var err error
 	if s.Cover {
-		w.cover(s)
+		w.writeCover(s)
 	} else {
-		err = w.content(s)
+		err = w.writeContent(s)
 	}
 	if err != nil {
 		return err
 	}
 	x.addXML(fmt.Sprintf("ppt/slides/slide%d.xml", index+1), typePrefix+"slide+xml",
-		`<p:sld `+namespaces+`><p:cSld>`+shapeTree(w.shapes.String())+`</p:cSld><p:clrMapOvr><a:masterClrMapping/></p:clrMapOvr></p:sld>`)
-	x.addXML(fmt.Sprintf("ppt/slides/_rels/slide%d.xml.rels", index+1), "", relations(w.relations...))
+		`<p:sld `+namespaces+`><p:cSld>`+shapeTreeXML(w.shapes.String())+`</p:cSld><p:clrMapOvr><a:masterClrMapping/></p:clrMapOvr></p:sld>`)
+	x.addXML(fmt.Sprintf("ppt/slides/_rels/slide%d.xml.rels", index+1), "", relationsXML(w.relations...))
 	return nil
 }
 
@@ -186,36 +186,36 @@ func toParagraphs(all []content.SlideText, after int) (out []paragraph) {
 	return out
 }
 
-// cover writes the first slide.
-func (x *slideWriter) cover(s *content.Slide) {
+// writeCover writes the first slide.
+func (x *slideWriter) writeCover(s *content.Slide) {
 	if w, h := x.doc.Frame.FitLogo(3_000_000, 1_100_000); w > 0 {
 		x.relations = append(x.relations, [3]string{"rId2", "image", "../media/logo.png"})
 		fmt.Fprintf(&x.shapes, `<p:pic><p:nvPicPr><p:cNvPr id="%d" name="Logo" descr="%s"/><p:cNvPicPr><a:picLocks noChangeAspect="1"/>`+
 			`</p:cNvPicPr><p:nvPr/></p:nvPicPr><p:blipFill><a:blip r:embed="rId2"/><a:stretch><a:fillRect/></a:stretch></p:blipFill>`+
 			`<p:spPr>%s<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr></p:pic>`,
-			x.nextID(), esc("Logo of "+x.doc.Frame.Organization), box{coverLeft, 700_000, int(w), int(h)}.xfrm())
+			x.nextID(), escapeXML("Logo of "+x.doc.Frame.Organization), box{coverLeft, 700_000, int(w), int(h)}.xfrmXML())
 	}
 	below := box{coverLeft, 3_700_000, 10_600_000, 1_500_000}
-	x.shapes.WriteString(textBox(x.nextID(), "Subtitle", below, 2000, "{ink}", "l", toParagraphs(s.Texts, 6)...))
+	x.shapes.WriteString(textBoxXML(x.nextID(), "Subtitle", below, 2000, "{ink}", "l", toParagraphs(s.Texts, 6)...))
 	if s.Small != "" {
 		bottom := box{coverLeft, 5_350_000, 10_600_000, 950_000}
-		x.shapes.WriteString(textBox(x.nextID(), "Note", bottom, 1200, "{bad}", "l", plainParagraph(s.Small)))
+		x.shapes.WriteString(textBoxXML(x.nextID(), "Note", bottom, 1200, "{bad}", "l", plainParagraph(s.Small)))
 	}
 }
 
-// content writes everything below the title.
-func (x *slideWriter) content(s *content.Slide) error {
+// writeContent writes everything below the title.
+func (x *slideWriter) writeContent(s *content.Slide) error {
 	room := box{margin, contentTop, contentWidth, contentBottom - contentTop}
 	if s.Small != "" {
 		lines := textLines(s.Small, 1000, contentWidth)
 		h := lines * 165_000
 		bottom := box{margin, contentBottom - h, contentWidth, h}
-		x.shapes.WriteString(textBox(x.nextID(), "Note", bottom, 1000, "{soft}", "l", plainParagraph(s.Small)))
+		x.shapes.WriteString(textBoxXML(x.nextID(), "Note", bottom, 1000, "{soft}", "l", plainParagraph(s.Small)))
 		room.h -= h + gap/2
 	}
 	if len(s.Tiles) > 0 {
 		const high = 1_080_000
-		x.tiles(s.Tiles, box{room.x, room.y, room.w, high})
+		x.writeTiles(s.Tiles, box{room.x, room.y, room.w, high})
 		room.y, room.h = room.y+high+2*gap, room.h-high-2*gap
 	}
 	side := room
@@ -228,7 +228,7 @@ func (x *slideWriter) content(s *content.Slide) error {
 		if !s.Columns && s.Chart.Type != workbook.ChartRadar { // few bars need not be thick
 			at.h = min(at.h, 1_300_000+600_000*len(s.Chart.Rows))
 		}
-		if err := x.chart(s, at); err != nil {
+		if err := x.addChart(s, at); err != nil {
 			return err
 		}
 	}
@@ -243,11 +243,11 @@ func (x *slideWriter) content(s *content.Slide) error {
 		} else {
 			size = fitText(s.Texts, size, side)
 		}
-		x.shapes.WriteString(textBox(x.nextID(), "Text", box{side.x, side.y, side.w, h}, size, "{ink}", "l", toParagraphs(s.Texts, 8)...))
+		x.shapes.WriteString(textBoxXML(x.nextID(), "Text", box{side.x, side.y, side.w, h}, size, "{ink}", "l", toParagraphs(s.Texts, 8)...))
 		side.y, side.h = side.y+h+gap, side.h-h-gap
 	}
 	if s.Table != nil {
-		x.table(s.Table, side)
+		x.writeTable(s.Table, side)
 	}
 	return nil
 }
@@ -290,8 +290,8 @@ func textHeight(all []content.SlideText, size, width int) (h int) {
 // linesHeight returns the height of lines of text with the given size.
 func linesHeight(lines, size int) int { return lines * size * emuPerPoint / 100 * 12 / 10 }
 
-// tiles writes key figures side by side.
-func (x *slideWriter) tiles(all []content.SlideTile, in box) {
+// writeTiles writes key figures side by side.
+func (x *slideWriter) writeTiles(all []content.SlideTile, in box) {
 	w := (in.w - gap*(len(all)-1)) / len(all)
 	for i, t := range all {
 		at := box{in.x + i*(w+gap), in.y, w, in.h}
@@ -304,7 +304,7 @@ func (x *slideWriter) tiles(all []content.SlideTile, in box) {
 			`<a:solidFill><a:srgbClr val="{rule}"/></a:solidFill></a:ln></p:spPr><p:txBody>`+
 			`<a:bodyPr lIns="140000" rIns="100000" tIns="60000" bIns="60000" anchor="ctr"><a:normAutofit/></a:bodyPr>`+
 			`<a:lstStyle/>%s%s</p:txBody></p:sp>`,
-			x.nextID(), i+1, at.xfrm(),
+			x.nextID(), i+1, at.xfrmXML(),
 			paragraphXML(paragraph{runs: []run{{t.Value, true}}}, size, "{accent}", "l"),
 			paragraphXML(plainParagraph(t.Label), 1200, "{soft}", "l"))
 	}
@@ -313,8 +313,8 @@ func (x *slideWriter) tiles(all []content.SlideTile, in box) {
 // tableSizes are the sizes of text in tables, in hundredths of a point, the preferred one first.
 var tableSizes = []int{1400, 1300, 1200, 1100, 1000, 900}
 
-// table writes a table, in the largest text that fits.
-func (x *slideWriter) table(t *content.SlideTable, in box) {
+// writeTable writes a table, in the largest text that fits.
+func (x *slideWriter) writeTable(t *content.SlideTable, in box) {
 	sum := 0
 	for _, w := range t.Widths {
 		sum += w
@@ -361,8 +361,8 @@ func (x *slideWriter) table(t *content.SlideTable, in box) {
 				align = "ctr"
 			}
 			if c.Fill != "" {
-				fill = `<a:solidFill><a:srgbClr val="` + x.colorOf(c.Fill) + `"/></a:solidFill>`
-				color = x.colorOf(drawing.TextColorOn(c.Fill))
+				fill = `<a:solidFill><a:srgbClr val="` + x.colorPlaceholder(c.Fill) + `"/></a:solidFill>`
+				color = x.colorPlaceholder(drawing.TextColorOn(c.Fill))
 			}
 			if head {
 				color, fill = "{soft}", `<a:solidFill><a:srgbClr val="{panel}"/></a:solidFill>`

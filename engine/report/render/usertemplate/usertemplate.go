@@ -73,7 +73,7 @@ func (b *templateBudget) spendSteps(n int) error {
 func (b *templateBudget) functions() map[string]any {
 	bounded := func(s string, err error) (string, error) {
 		if err == nil && len(s) > maxTemplateText {
-			err = fmt.Errorf("text longer than %s", wording.ByteSize(maxTemplateText))
+			err = fmt.Errorf("text longer than %s", wording.FormatByteSize(maxTemplateText))
 		}
 		return s, errors.Join(err, b.spendSteps(len(s)/16))
 	}
@@ -89,7 +89,7 @@ func (b *templateBudget) functions() map[string]any {
 			}
 		}
 		if n > maxTemplateText {
-			return fmt.Errorf("text longer than %s", wording.ByteSize(maxTemplateText))
+			return fmt.Errorf("text longer than %s", wording.FormatByteSize(maxTemplateText))
 		}
 		return b.spendSteps(n / 16)
 	}
@@ -257,8 +257,8 @@ func parseTemplate(b *templateBudget, source, format string) (customTemplate, er
 		return nil, api.Invalid(
 			"layout",
 			"the template has %s; it must be UTF-8 text of at most %s",
-			wording.ByteSize(int64(len(source))),
-			wording.ByteSize(MaxTemplateBytes),
+			wording.FormatByteSize(int64(len(source))),
+			wording.FormatByteSize(MaxTemplateBytes),
 		)
 	}
 	for _, name := range []string{tickName, enterName, leaveName, mdName} {
@@ -371,7 +371,7 @@ type limitedWriter struct {
 
 func (l *limitedWriter) Write(p []byte) (int, error) {
 	if l.left -= len(p); l.left < 0 {
-		return 0, templateLimitError("it prints more than " + wording.ByteSize(maxTemplateOutput))
+		return 0, templateLimitError("it prints more than " + wording.FormatByteSize(maxTemplateOutput))
 	}
 	n, err := l.w.Write(p)
 	if err != nil {
