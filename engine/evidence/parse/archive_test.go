@@ -221,7 +221,25 @@ func TestFlatDocuments(t *testing.T) {
 		`<pkg:xmlData><w:document xmlns:w="w"><w:body><w:p><w:r><w:t>Doors are locked.</w:t></w:r><w:r><w:rPr><w:strike/></w:rPr><w:t>quagga</w:t>` +
 		`</w:r></w:p></w:body></w:document></pkg:xmlData></pkg:part><pkg:part pkg:name="/word/a.png" pkg:contentType="p"><pkg:binaryData>aGVs
 bG8=</pkg:binaryData></pkg:part></pkg:package>`
+	word := `<?xml version="1.0"?><?mso-application progid="Word.Document"?><w:wordDocument xmlns:w="http://schemas.microsoft.com/office/word/2003/wordml" ` +
+		`xmlns:aml="a" xmlns:wx="x"><w:styles><w:style w:type="paragraph" w:styleId="S"><w:name w:val="old"/><w:rPr><w:strike/></w:rPr></w:style></w:styles>` +
+		`<w:body><wx:sect><w:p><w:r><w:t>Doors are locked.</w:t></w:r><aml:annotation w:type="Word.Comment"><aml:content><w:p><w:r><w:t>quagga</w:t></w:r></w:p>` +
+		`</aml:content></aml:annotation><aml:annotation w:type="Word.Deletion"><aml:content><w:r><w:delText>quagga</w:delText></w:r></aml:content></aml:annotation>` +
+		`</w:p><w:p><w:pPr><w:pStyle w:val="S"/></w:pPr><w:r><w:t>quagga</w:t></w:r></w:p></wx:sect></w:body></w:wordDocument>`
+	excel := `<?xml version="1.0"?><?mso-application progid="Excel.Sheet"?><Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet" ` +
+		`xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet" xmlns:x="x"><Styles><Style ss:ID="s"><Font ss:StrikeThrough="1"/></Style><Style ss:ID="t" ` +
+		`ss:Parent="s"/></Styles><Worksheet ss:Name="Keys"><Table><Column/><Column ss:Index="3" ss:Hidden="1"/><Row><Cell><Data ss:Type="String">Key</Data></Cell>` +
+		`<Cell><Data>Holder</Data></Cell><Cell><Data>quagga</Data></Cell><Cell><Data>Since</Data></Cell></Row><Row ss:Index="4"><Cell><Data>K-7</Data></Cell><Cell ` +
+		`ss:Index="2"><ss:Data><B>Night</B> &amp; day<S> quagga</S></ss:Data><Comment><Data>quagga</Data></Comment></Cell><Cell ss:Index="4" ss:Formula="=1"/></Row>` +
+		`<Row ss:Hidden="1"><Cell><Data>quagga</Data></Cell></Row><Row><Cell ss:StyleID="t"><Data>quagga</Data></Cell><Cell><Data>Ann</Data></Cell></Row></Table>` +
+		`</Worksheet><Worksheet ss:Name="Off"><Table><Row><Cell><Data>quagga</Data></Cell></Row></Table><x:WorksheetOptions><x:Visible>SheetHidden</x:Visible>` +
+		`</x:WorksheetOptions></Worksheet></Workbook>`
 	for name, tt := range map[string]struct{ raw, want, unread string }{
+		"a.doc": {word, "Doors are locked.\n", "1 comment, 1 deleted text, 1 struck-through text"},
+		"a.xls": {
+			excel, "Keys\nKey: K-7; Holder: Night & day\nHolder: Ann\n",
+			"1 hidden column, 1 comment, 1 formula without a stored value, 1 hidden row, 1 struck-through text, 1 hidden sheet",
+		},
 		"a.fodt": {
 			odf("text", `<text:p>Doors are locked. <text:span text:style-name="x">quagga</text:span><draw:frame><draw:image><office:binary-data>aGVsbG8=`+
 				`</office:binary-data></draw:image></draw:frame></text:p>`), "Doors are locked.\nVersion: 2.1\n", "1 struck-through text, 1 picture",
@@ -251,6 +269,8 @@ func FuzzArchive(f *testing.F) {
 	f.Add(encryptedZip(f))
 	f.Add([]byte(tarOf(f, "a.txt", "b", "c.gz", gzipOf(f, "d"))))
 	f.Add([]byte(`<pkg:package xmlns:pkg="http://schemas.microsoft.com/office/2006/xmlPackage"><pkg:part pkg:name="/mimetype"><pkg:binaryData>eA==`))
+	f.Add([]byte(`<Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet"><Worksheet><Table><Row Index="2"><Cell Index="3"><Data>x<B>y</B></Data></Cell>`))
+	f.Add([]byte(`<w:wordDocument xmlns:w="http://schemas.microsoft.com/office/word/2003/wordml"><w:body><w:p><w:r><w:t>x</w:t></w:r></w:p></w:body></w:wordDocument>`))
 	f.Add([]byte(`<o:document xmlns:o="urn:oasis:names:tc:opendocument:xmlns:office:1.0" o:mimetype="application/vnd.oasis.opendocument.text">x</o:document>`))
 	f.Fuzz(func(t *testing.T, raw []byte) { parsetest.CheckReadInvariants(t, "a.zip", raw) })
 }

@@ -7,6 +7,8 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/scf-service/service/engine/evidence/parse/document"
@@ -31,6 +33,20 @@ func (r *Reader) readFlat(b *document.Builder, format *format, name string, cont
 			types = fmt.Appendf(types, "<Override PartName=%q ContentType=%q/>", p.Name, p.Type)
 		}
 		parts = append(flat.Part, flatPart{Name: "/[Content_Types].xml", content: append(types, "</Types>"...)})
+	} else if format == formatWord2003 {
+		var flat struct {
+			Styles flatXML `xml:"styles"`
+			Body   flatXML `xml:"body"`
+		}
+		if err := xml.Unmarshal(raw, &flat); err != nil {
+			return document.DamagedError("", err)
+		}
+		parts = []flatPart{
+			{Name: "[Content_Types].xml", content: []byte("<Types>" + formatDocx.mime + ".main+xml</Types>")},
+			{Name: "word/document.xml", content: slices.Concat([]byte("<w:document><w:body>"), flat.Body.Content, []byte("</w:body></w:document>"))},
+			{Name: "word/_rels/document.xml.rels", content: []byte(`<Relationships><Relationship Id="s" Type="/styles" Target="styles.xml"/></Relationships>`)},
+			{Name: "word/styles.xml", content: slices.Concat([]byte("<w:styles>"), flat.Styles.Content, []byte("</w:styles>"))},
+		}
 	} else {
 		var flat struct {
 			MIME string `xml:"mimetype,attr"`
@@ -53,18 +69,22 @@ func (r *Reader) readFlat(b *document.Builder, format *format, name string, cont
 	if err := z.Close(); err != nil {
 		return err
 	}
+	name = strings.TrimSuffix(name, path.Ext(name)) // which is that of XML
 	return r.readInto(b, name, bytes.NewReader(packed.Bytes()), int64(packed.Len()))
+}
+
+// flatXML is the content of an element, with its tags.
+type flatXML struct {
+	Content []byte `xml:",innerxml"`
 }
 
 // flatPart is a part of a document that is saved as one XML file.
 type flatPart struct {
-	Name string `xml:"name,attr"`
-	Type string `xml:"contentType,attr"`
-	XML  struct {
-		Content []byte `xml:",innerxml"`
-	} `xml:"xmlData"`
-	Binary  string `xml:"binaryData"`
-	content []byte // if it is neither
+	Name    string  `xml:"name,attr"`
+	Type    string  `xml:"contentType,attr"`
+	XML     flatXML `xml:"xmlData"`
+	Binary  string  `xml:"binaryData"`
+	content []byte  // if it is neither
 }
 
 func (p flatPart) writeTo(z *zip.Writer) error {

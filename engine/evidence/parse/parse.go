@@ -166,7 +166,9 @@ func (r *Reader) readInto(b *document.Builder, name string, content io.ReaderAt,
 		err = r.readTar(b, content, size)
 	case formatGzip:
 		err = r.readGzip(b, name, content, size)
-	case formatFlatOPC, formatFlatODF:
+	case formatTNEF:
+		err = mail.ReadTNEF(b, content, size)
+	case formatFlatOPC, formatFlatODF, formatWord2003:
 		err = r.readFlat(b, format, name, content, size)
 	case formatMsg:
 		err = mail.ReadOutlook(b, content, size)

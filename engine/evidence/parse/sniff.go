@@ -55,28 +55,31 @@ var (
 		"application/vnd.openxmlformats-officedocument.presentationml.presentation",
 		"a PowerPoint presentation", "pptx", ".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm",
 	)
-	formatODT      = newFormat(office.MIMEODT, "an OpenDocument text", "odf", ".odt", ".ott")
-	formatODS      = newFormat(office.MIMEODS, "an OpenDocument spreadsheet", "odf", ".ods", ".ots")
-	formatODP      = newFormat(office.MIMEODP, "an OpenDocument presentation", "odf", ".odp", ".otp")
-	formatRTF      = newFormat("application/rtf", "RTF", "rtf", ".rtf")
-	formatMail     = newFormat("message/rfc822", "an email", "mail", ".eml", ".mbox")
-	formatMHTML    = newFormat("multipart/related", "a saved web page (MHTML)", "mail", ".mht", ".mhtml")
-	formatMsg      = newFormat("application/vnd.ms-outlook", "an Outlook message", "mail", ".msg")
-	formatSigned   = newFormat("application/pkcs7-mime", "signed data", "mail", ".p7m", ".p7s")
-	formatZip      = newFormat("application/zip", "a zip archive", "zip", ".zip")
-	formatTar      = newFormat("application/x-tar", "a tar archive", "zip", ".tar")
-	formatGzip     = newFormat("application/gzip", "a gzip archive", "zip", ".gz", ".tgz")
-	formatFlatODF  = newFormat("application/vnd.oasis.opendocument", "an OpenDocument file in XML", "odf", ".fodt", ".fods", ".fodp")
-	formatFlatOPC  = newFormat("application/vnd.ms-package", "an Office document in XML (Flat OPC)", "zip")
-	formatHTML     = newTextFormat("text/html", "HTML", "html", text.ReadHTML, ".html", ".htm", ".xhtml")
-	formatXML      = newTextFormat("application/xml", "XML", "xml", text.ReadXML, ".xml")
-	formatJSON     = newTextFormat("application/json", "JSON", "json", text.ReadJSON, ".json", ".jsonl", ".ndjson")
-	formatCSV      = newTextFormat("text/csv", "CSV", "csv", text.ReadCSV, ".csv")
-	formatTSV      = newTextFormat(text.MIMETSV, "TSV", "csv", text.ReadCSV, ".tsv", ".tab")
-	formatMarkdown = newTextFormat("text/markdown", "Markdown", "markdown", text.ReadMarkdown, ".md", ".markdown")
-	formatRST      = newTextFormat("text/x-rst", "reStructuredText", "rst", text.ReadRST, ".rst", ".rest")
-	formatYAML     = newTextFormat("application/yaml", "YAML", "yaml", text.ReadYAML, ".yaml", ".yml")
-	formatPlain    = newTextFormat("text/plain", "plain text", "plain", text.ReadPlain)
+	formatODT       = newFormat(office.MIMEODT, "an OpenDocument text", "odf", ".odt", ".ott")
+	formatODS       = newFormat(office.MIMEODS, "an OpenDocument spreadsheet", "odf", ".ods", ".ots")
+	formatODP       = newFormat(office.MIMEODP, "an OpenDocument presentation", "odf", ".odp", ".otp")
+	formatRTF       = newFormat("application/rtf", "RTF", "rtf", ".rtf")
+	formatMail      = newFormat("message/rfc822", "an email", "mail", ".eml", ".mbox")
+	formatMHTML     = newFormat("multipart/related", "a saved web page (MHTML)", "mail", ".mht", ".mhtml")
+	formatMsg       = newFormat("application/vnd.ms-outlook", "an Outlook message", "mail", ".msg")
+	formatTNEF      = newFormat("application/vnd.ms-tnef", "a message of Outlook (TNEF)", "mail", ".dat", ".tnef")
+	formatSigned    = newFormat("application/pkcs7-mime", "signed data", "mail", ".p7m", ".p7s")
+	formatZip       = newFormat("application/zip", "a zip archive", "zip", ".zip")
+	formatTar       = newFormat("application/x-tar", "a tar archive", "zip", ".tar")
+	formatGzip      = newFormat("application/gzip", "a gzip archive", "zip", ".gz", ".tgz")
+	formatFlatODF   = newFormat("application/vnd.oasis.opendocument", "an OpenDocument file in XML", "odf", ".fodt", ".fods", ".fodp")
+	formatFlatOPC   = newFormat("application/vnd.ms-package", "an Office document in XML (Flat OPC)", "zip")
+	formatSheet2003 = newTextFormat("application/vnd.ms-excel+xml", "an Excel workbook in XML (2003)", "xlsx", office.ReadSheet2003, ".xml", ".xls")
+	formatWord2003  = newFormat("application/vnd.ms-word+xml", "a Word document in XML (2003)", "docx", ".xml", ".doc")
+	formatHTML      = newTextFormat("text/html", "HTML", "html", text.ReadHTML, ".html", ".htm", ".xhtml")
+	formatXML       = newTextFormat("application/xml", "XML", "xml", text.ReadXML, ".xml")
+	formatJSON      = newTextFormat("application/json", "JSON", "json", text.ReadJSON, ".json", ".jsonl", ".ndjson")
+	formatCSV       = newTextFormat("text/csv", "CSV", "csv", text.ReadCSV, ".csv")
+	formatTSV       = newTextFormat(text.MIMETSV, "TSV", "csv", text.ReadCSV, ".tsv", ".tab")
+	formatMarkdown  = newTextFormat("text/markdown", "Markdown", "markdown", text.ReadMarkdown, ".md", ".markdown")
+	formatRST       = newTextFormat("text/x-rst", "reStructuredText", "rst", text.ReadRST, ".rst", ".rest")
+	formatYAML      = newTextFormat("application/yaml", "YAML", "yaml", text.ReadYAML, ".yaml", ".yml")
+	formatPlain     = newTextFormat("text/plain", "plain text", "plain", text.ReadPlain)
 )
 
 // unsupportedFormats lists the signatures of well-known unsupported formats, with error messages.
@@ -93,7 +96,6 @@ var unsupportedFormats = []struct {
 	{"7z\xbc\xaf\x27\x1c", document.ErrUnsupported, "it is a 7z archive; unpack it and add its files"},
 	{"Rar!\x1a\x07", document.ErrUnsupported, "it is a RAR archive; unpack it and add its files"},
 	{"SQLite format 3\x00", document.ErrUnsupported, "it is a database"},
-	{"\x78\x9f\x3e\x22", document.ErrUnsupported, "it is a winmail.dat file of Outlook (TNEF); save the attachments in Outlook and add them"},
 	{"\x4c\x00\x00\x00\x01\x14\x02\x00", document.ErrUnsupported, "it is a Windows shortcut; add the file that it leads to"},
 }
 
@@ -150,6 +152,8 @@ func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 		return sniffOLE(content, size)
 	case bytes.HasPrefix(bytes.TrimLeft(head, "\ufeff \t\r\n"), []byte(`{\rtf`)):
 		return formatRTF, nil
+	case bytes.HasPrefix(head, []byte("\x78\x9f\x3e\x22")):
+		return formatTNEF, nil
 	case mail.IsCMS(head):
 		return formatSigned, nil
 	}
@@ -237,8 +241,8 @@ type xmlDialect struct {
 var xmlDialects = []xmlDialect{
 	{"http://schemas.microsoft.com/office/2006/xmlPackage", formatFlatOPC, ""},
 	{"urn:oasis:names:tc:opendocument:xmlns:office:1.0", formatFlatODF, ""},
-	{"urn:schemas-microsoft-com:office:spreadsheet", nil, "it is an Excel workbook in XML (2003); save it as .xlsx"},
-	{"http://schemas.microsoft.com/office/word/2003/wordml", nil, "it is a Word document in XML (2003); save it as .docx"},
+	{"urn:schemas-microsoft-com:office:spreadsheet", formatSheet2003, ""},
+	{"http://schemas.microsoft.com/office/word/2003/wordml", formatWord2003, ""},
 	{"http://www.w3.org/2000/svg", nil, "it is a drawing (SVG); save it as PDF"},
 }
 

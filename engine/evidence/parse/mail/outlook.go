@@ -134,8 +134,12 @@ func (m *msgReader) readMessage(in *cfb.Entry, headBytes, depth int) (*mailMessa
 		}
 		l.body, l.isHTML = decodeCodePage(raw, page), raw != nil
 	}
-	if strings.TrimSpace(l.body) == "" && in.Child("__substg1.0_"+propRTF+typeBinary) != nil {
-		m.b.Warn("The text of the email is only available as compressed RTF, which is not supported; save the email as .eml or PDF.")
+	if strings.TrimSpace(l.body) == "" {
+		raw, err := m.readStream(in, propRTF, typeBinary)
+		if err != nil {
+			return nil, err
+		}
+		l.addRTF(raw)
 	}
 	return l, m.readAttachments(in, l, page, depth)
 }

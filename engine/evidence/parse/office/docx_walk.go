@@ -126,6 +126,15 @@ func (w *wordWalker) isSkipped(e xml.StartElement) bool {
 		"numberingChange",
 		"cellDel":
 		return true
+	case "annotation": // of Word 2003; other kinds enclose insertions, deletions and bookmarks
+		switch attrValue(e, "type") {
+		case "Word.Comment":
+			w.d.b.Doc.AddNotRead(api.UnreadComment, 1, w.locator())
+			return true
+		case "Word.Deletion":
+			w.d.b.Doc.AddNotRead(api.UnreadDeletedText, 1, w.locator())
+			return true
+		}
 	case "rt": // how the letters of a ruby are pronounced
 		w.d.b.Doc.AddNotRead(api.UnreadRuby, 1, w.locator())
 		return true
