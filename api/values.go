@@ -3,12 +3,6 @@ package api
 // Each named string type lists its possible values in an order users expect. Decoding, the OpenAPI
 // document and its examples are derived from these lists.
 
-// Values returns the 22 states, in order.
-func (State) Values() []State { return States() }
-
-// Values returns the four gates, in the order in which an assessment reaches them.
-func (Gate) Values() []Gate { return Gates }
-
 // Values returns the statuses of a version.
 func (VersionStatus) Values() []VersionStatus {
 	return []VersionStatus{VersionDraft, VersionUnderReview, VersionApproved, VersionRejected, VersionSuperseded}

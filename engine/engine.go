@@ -18,7 +18,7 @@ import (
 	"github.com/scf-service/service/engine/archive"
 	"github.com/scf-service/service/engine/assessment"
 	"github.com/scf-service/service/engine/audit"
-	"github.com/scf-service/service/engine/backup"
+	"github.com/scf-service/service/engine/backupschedule"
 	"github.com/scf-service/service/engine/catalog"
 	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/engine/evidence/embed"
@@ -33,7 +33,7 @@ import (
 	"github.com/scf-service/service/engine/notify/mail"
 	"github.com/scf-service/service/engine/report"
 	syncing "github.com/scf-service/service/engine/sync"
-	"github.com/scf-service/service/engine/workflow"
+	"github.com/scf-service/service/engine/workflowrun"
 	"github.com/scf-service/service/internal/netguard"
 	"github.com/scf-service/service/internal/secretbox"
 	"github.com/scf-service/service/internal/tracing"
@@ -94,7 +94,7 @@ type Engine struct {
 	Assessments *assessment.Service
 	Reports     *report.Service
 	Agents      *agent.Service
-	Workflows   *workflow.Service
+	Workflows   *workflowrun.Service
 	Archives    *archive.Service
 	Webhooks    *notify.Service
 	Sync        *syncing.Service
@@ -103,7 +103,7 @@ type Engine struct {
 	Mail         *mail.Service
 	Alerts       *alert.Service
 	// Backups are for the operator only; no operation of the API uses them.
-	Backups *backup.Service
+	Backups *backupschedule.Service
 
 	// processMetrics returns the metrics of the process, which a front end counts.
 	processMetrics atomic.Pointer[func() ([]api.Metric, error)]
@@ -135,7 +135,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		}
 	}
 	e.Audit = audit.New(o.DB)
-	e.Backups = backup.New(backup.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, NewTicker: e.newTicker})
+	e.Backups = backupschedule.New(backupschedule.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, NewTicker: e.newTicker})
 	e.Identity = identity.New(identity.Options{
 		DB: o.DB, Clock: o.Clock, LocalName: o.LocalName, LocalEmail: o.LocalEmail, Box: o.Box, WeakHashes: o.WeakHashes,
 		// Identity can't import mail, so invitations are connected here.
@@ -196,8 +196,8 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 			Font:           o.ReportFont,
 		},
 	)
-	e.Workflows = workflow.New(
-		workflow.Options{
+	e.Workflows = workflowrun.New(
+		workflowrun.Options{
 			DB:          o.DB,
 			Assessments: e.Assessments,
 			Evidence:    e.Evidence,

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/backup"
+	"github.com/scf-service/service/engine/backupschedule"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
@@ -167,7 +167,7 @@ func (e *Engine) checkBackups(by api.Caller) (string, error) {
 	if !by.Local {
 		detail = s.Public
 	}
-	if s.Level == backup.LevelWarning || s.Level == backup.LevelFailed {
+	if s.Level == backupschedule.LevelWarning || s.Level == backupschedule.LevelFailed {
 		return "", errors.New(detail)
 	}
 	return detail, nil

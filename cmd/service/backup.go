@@ -24,7 +24,7 @@ import (
 	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/cli/contexts"
 	"github.com/scf-service/service/client"
-	"github.com/scf-service/service/engine/backup"
+	"github.com/scf-service/service/engine/backupschedule"
 	"github.com/scf-service/service/internal/regularfile"
 	"github.com/scf-service/service/internal/secretbox"
 	"github.com/scf-service/service/store"
@@ -268,7 +268,7 @@ func verifyBackup(ctx context.Context, o cli.ReadBackupOptions) (*cli.BackupVeri
 		return nil, err
 	}
 	out := &cli.BackupVerification{Path: o.Path, Organizations: []string{}}
-	v, err := backup.Verify(ctx, o.Path, storeOptions(cmp.Or(o.TempDir, os.TempDir()), newCommandLogger(false)), r)
+	v, err := backupschedule.Verify(ctx, o.Path, storeOptions(cmp.Or(o.TempDir, os.TempDir()), newCommandLogger(false)), r)
 	out.Encrypted = v.Encrypted
 	out.Organizations = append(out.Organizations, v.Organizations...)
 	if v.Format != 0 {
@@ -371,7 +371,7 @@ func listBackups(ctx context.Context, dir string) (out []cli.BackupFile, err err
 			return nil, ctx.Err()
 		}
 		b := cli.BackupFile{Path: path, Size: info.Size(), Encrypted: m.Encrypted}
-		r, recordErr := backup.ReadRecord(path)
+		r, recordErr := backupschedule.ReadRecord(path)
 		switch {
 		case err != nil && r == nil && filepath.Ext(path) != ".bak":
 			continue // not a backup
@@ -402,7 +402,7 @@ func createdOrZero(b cli.BackupFile) time.Time {
 }
 
 // backupSchedule converts the daemon's backup settings to a schedule, or returns nil if there are none.
-func backupSchedule(o *cli.BackupSchedule) (*backup.Schedule, error) {
+func backupSchedule(o *cli.BackupSchedule) (*backupschedule.Schedule, error) {
 	if o == nil {
 		return nil, nil
 	}
@@ -410,5 +410,5 @@ func backupSchedule(o *cli.BackupSchedule) (*backup.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &backup.Schedule{Dir: o.Dir, Every: o.Every, Keep: o.Keep, Recipients: recipients}, nil
+	return &backupschedule.Schedule{Dir: o.Dir, Every: o.Every, Keep: o.Keep, Recipients: recipients}, nil
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/engine"
-	"github.com/scf-service/service/engine/backup"
+	"github.com/scf-service/service/engine/backupschedule"
 	"github.com/scf-service/service/engine/evidence/ocr"
 	"github.com/scf-service/service/engine/evidence/parse/pdf"
 	"github.com/scf-service/service/internal/secretbox"
@@ -173,7 +173,7 @@ func examineDaemon(ctx context.Context, at cli.Paths) cli.Diagnostic {
 
 // examineBackups checks the status that the daemon and `service backup` have stored about backups.
 func examineBackups(at cli.Paths) cli.Diagnostic {
-	status, err := backup.ReadStatus(at.Data)
+	status, err := backupschedule.ReadStatus(at.Data)
 	if err != nil {
 		return cli.Diagnostic{
 			Component: "backup", State: cli.DiagnosticWarning, Detail: err.Error(), Remedy: "delete the file; the next backup creates it again",

@@ -34,13 +34,13 @@ engine            → lower
 engine/agent      → engine/llm engine/agent/analysis engine/report engine/assessment engine/judge engine/judge/text engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
 
 engine/sync       → engine/report engine/assessment engine/assessment/merge engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/prose
-engine/workflow   → engine/report engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing
+engine/workflowrun → engine/report engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing
 engine/notify/alert → engine/notify/mail engine/catalog/scf engine/audit store api
 engine/notify     → engine/notify/integration engine/notify/delivery engine/audit store api internal/netguard internal/secretbox internal/tracing internal/lazyregexp internal/editdistance
 engine/notify/integration → engine/notify/delivery engine/audit store api internal/netguard internal/secretbox internal/tracing internal/lazyregexp internal/editdistance internal/prose
 engine/notify/delivery → engine/audit store api internal/netguard internal/secretbox internal/tracing internal/lazyregexp
 engine/notify/mail → engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
-engine/backup     → engine/audit store internal/regularfile internal/prose
+engine/backupschedule → engine/audit store internal/regularfile internal/prose
 engine/archive    → engine/assessment engine/audit store api internal/prose
 engine/report     → engine/report/render engine/report/content engine/report/wording engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
 engine/report/render → engine/report/content engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/catalog/oscal engine/catalog/custom api internal/lazyregexp internal/editdistance internal/opc internal/prose

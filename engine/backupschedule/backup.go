@@ -1,9 +1,9 @@
-// Package backup writes backups of the whole store, on request and on a schedule, and restores each
+// Package backupschedule writes backups of the whole store, on request and on a schedule, and restores each
 // scheduled one into an empty folder to prove that it can be restored.
 //
 // A backup covers every organization. Therefore no operation of the API may call this package: only
 // the process that has the data folder open does, for its operator.
-package backup
+package backupschedule
 
 import (
 	"context"

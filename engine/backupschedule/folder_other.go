@@ -1,6 +1,6 @@
 //go:build !linux
 
-package backup
+package backupschedule
 
 // creationTime always returns "" on this system.
 func creationTime(string) string { return "" }

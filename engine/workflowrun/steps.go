@@ -1,10 +1,11 @@
-package workflow
+package workflowrun
 
 import (
 	"context"
 	"fmt"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/api/lifecycle"
 	"github.com/scf-service/service/store"
 )
 
@@ -39,7 +40,7 @@ var readDocumentsStep = step{
 
 // lifecycleSteps returns one step per transition up to a state, named after its target state.
 func lifecycleSteps(last api.State) (out []step) {
-	for _, m := range api.Moves {
+	for _, m := range lifecycle.Moves {
 		out = append(out, step{name: string(m.To), title: m.Work, targetState: m.To, run: makeTransition})
 		if m.To == last {
 			break

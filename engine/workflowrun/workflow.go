@@ -1,4 +1,4 @@
-// Package workflow executes assessments automatically, step by step, up to each decision that
+// Package workflowrun executes assessments automatically, step by step, up to each decision that
 // only a user can make, and continues after it.
 //
 // A run is a record in the store. Each step is recorded before and after it is executed. Its
@@ -12,7 +12,7 @@
 //	   └────────┘  └─▶ waiting_for_approval, waiting_for_input ──decision, signal──▶ running
 //
 // A workflow makes no decisions: it acts as a workflow actor, which no gate accepts.
-package workflow
+package workflowrun
 
 import (
 	"context"
