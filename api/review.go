@@ -49,6 +49,9 @@ type DrawReviewInput struct {
 // DefaultReviewSize is the size of a sample that shows, if none of its lines is wrong, that at most 5 percent are.
 const DefaultReviewSize = 59
 
+// MaxReviewSize is the largest size of a sample.
+const MaxReviewSize = 5000
+
 // Operations on the review by sampling.
 var (
 	DrawReview = Post[DrawReviewInput, ReviewSample](

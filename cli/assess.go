@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -574,6 +575,7 @@ func (a *app) confirm(skipPrompt bool, action string) error {
 	fmt.Fprintf(a.Stderr, "%s? [y/N] ", print.SafeLine(action))
 	answer, err := a.bufferedStdin().ReadString('\n')
 	if errors.Is(err, context.Canceled) {
+		a.interruptHint = cmp.Or(a.interruptHint, "nothing was changed")
 		return err
 	}
 	if w := strings.ToLower(strings.TrimSpace(answer)); w != "y" && w != "yes" {

@@ -20,6 +20,9 @@ func (a *app) currentAssessment(ctx context.Context) (*api.Assessment, error) {
 	}
 	if id := a.readSavedState().LastAssessments[a.savedStateKey()]; id != "" {
 		got, err := call(ctx, a, api.GetAssessment, &api.AssessmentInput{AssessmentID: id})
+		if err == nil {
+			a.defaultAssessment = got.Name
+		}
 		if err == nil || !api.IsCode(err, api.CodeNotFound) {
 			return got, err
 		}
@@ -45,6 +48,14 @@ func (a *app) currentAssessment(ctx context.Context) (*api.Assessment, error) {
 		a.suggestedCommandLine("assess use ID"),
 		a.suggestedCommandLine("assess list"),
 	)
+}
+
+// printDefaultAssessment names, once, the assessment that a command changes, if the user did not.
+func (a *app) printDefaultAssessment() {
+	if a.defaultAssessment != "" && !a.flags.quiet {
+		a.printNotice("assessment: %s", a.defaultAssessment)
+	}
+	a.defaultAssessment = ""
 }
 
 // assessmentNotFoundError is returned if no assessment has the given ID or name.

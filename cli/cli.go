@@ -159,6 +159,8 @@ type app struct {
 	targetErr, settingsErr error
 	// origins records where each setting comes from.
 	origins map[string]origin
+	// defaultAssessment is the name of the most recently used assessment if the command works on it because none was named.
+	defaultAssessment string
 	// interruptHint tells the user what is kept and how to continue if the run is interrupted now.
 	interruptHint string
 	// helpErr is an error that occurred while showing help.

@@ -227,20 +227,17 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 		return ""
 	}
 	o = ServeOptions{
-		Data:          a.flags.Data,
-		Store:         firstValue("store"),
-		Embedder:      a.flags.Embedder,
-		EmbedderURL:   a.flags.EmbedderURL,
-		Listen:        a.daemonSettingValues(cmd, "listen"),
-		MetricsListen: firstValue("metrics-listen"),
-		TraceEndpoint: firstValue("trace-endpoint"),
-		TLSCert:       firstValue("tls-cert"),
-		TLSKey:        firstValue("tls-key"),
-		PublicURL:     strings.TrimSuffix(firstValue("public-url"), "/"),
-		WebOrigins: a.daemonSettingValues(
-			cmd,
-			"web-origin",
-		),
+		Data:            a.flags.Data,
+		Store:           firstValue("store"),
+		Embedder:        a.flags.Embedder,
+		EmbedderURL:     a.flags.EmbedderURL,
+		Listen:          a.daemonSettingValues(cmd, "listen"),
+		MetricsListen:   firstValue("metrics-listen"),
+		TraceEndpoint:   firstValue("trace-endpoint"),
+		TLSCert:         firstValue("tls-cert"),
+		TLSKey:          firstValue("tls-key"),
+		PublicURL:       strings.TrimSuffix(firstValue("public-url"), "/"),
+		WebOrigins:      a.daemonSettingValues(cmd, "web-origin"),
 		AllowedHosts:    a.daemonSettingValues(cmd, "allowed-host"),
 		ShutdownTimeout: defaultShutdownTimeout,
 	}

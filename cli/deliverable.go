@@ -67,16 +67,30 @@ func (d deliverable[V]) versionBeforeEdit(ctx context.Context, a *app) *api.Deli
 	return d.header(v)
 }
 
-// printEditEffect notes that an edit withdrew a version from review, or created the next version. before is the newest
-// version before the edit, or nil.
-func (a *app) printEditEffect(before *api.DeliverableVersion, itemBefore, itemAfter *api.Item, g api.Gate) {
+// versionBeforeEdit returns the newest version of the gate's deliverable, or nil if it can't be read.
+func (a *app) versionBeforeEdit(ctx context.Context, g api.Gate) *api.DeliverableVersion {
+	switch g {
+	case api.GateSoA:
+		return soaVersions.versionBeforeEdit(ctx, a)
+	case api.GateGapAnalysis:
+		return gapVersions.versionBeforeEdit(ctx, a)
+	case api.GateMaturity:
+		return maturityVersions.versionBeforeEdit(ctx, a)
+	}
+	return poamVersions.versionBeforeEdit(ctx, a)
+}
+
+// printEditEffect notes which assessment was edited, and that the edit withdrew a version from review or created the next
+// version. before is the newest version before the edit, or nil; versionID is the version with the edited items.
+func (a *app) printEditEffect(before *api.DeliverableVersion, versionID string, changed bool, g api.Gate) {
+	a.printDefaultAssessment()
 	submit := a.suggestedCommandLine(gateCommandName(g) + " submit")
 	switch {
 	case before == nil:
-	case itemAfter.VersionID != before.ID:
+	case versionID != before.ID:
 		a.printNotice("Version %d of the %s remains %s. The change is in the next version, a draft: submit it with `%s`.",
 			before.VersionNumber, g.Title(), prose.Humanize(before.Status), submit)
-	case before.Status == api.VersionUnderReview && itemAfter.Revision != itemBefore.Revision:
+	case before.Status == api.VersionUnderReview && changed:
 		a.printNotice("This withdrew version %d of the %s from review, and its pending approval is void: submit it again with `%s`.",
 			before.VersionNumber, g.Title(), submit)
 	}

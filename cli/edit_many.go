@@ -64,12 +64,14 @@ func editMany[V, I any](
 		changes = changes || f.Changed && f.Name != "where" && f.Name != "dry-run" && f.Name != "yes"
 	})
 	if !changes {
-		return withHint(usageError("`%s` needs at least one change", cmd.CommandPath()), "`%s --help` lists what can be changed", cmd.CommandPath())
+		return withHint(usageError("`%s` needs at least one change", cmd.CommandPath()),
+			"`%s --help` lists what can be changed", cmd.CommandPath())
 	}
 	v, err := d.fetchNewestVersion(cmd.Context(), a)
 	if err != nil {
 		return err
 	}
+	a.printDefaultAssessment()
 	head := d.header(v)
 	selection := api.ItemSelection{Where: f.where, DryRun: true}
 	preview, err := call(cmd.Context(), a, op, input(head.ID, selection))
@@ -97,11 +99,12 @@ func editMany[V, I any](
 		return err
 	}
 	selection.DryRun, selection.ContentSHA256 = false, preview.ContentSHA256
+	a.interruptHint = "either all of these items were changed or none; run the same command again"
 	out, err := call(cmd.Context(), a, op, input(head.ID, selection))
 	if err != nil {
 		return err
 	}
-	a.printEditEffect(head, &api.Item{}, &api.Item{VersionID: out.VersionID, Revision: 1}, d.gate)
+	a.printEditEffect(head, out.VersionID, true, d.gate)
 	return a.out.Print(out, func(p *print.Page) {
 		renderEdit(p, out, "changed")
 		p.Command(a.suggestedCommandLine("undo"))
@@ -135,7 +138,7 @@ func renderEdit(p *print.Page, r *api.EditResult, verb string) {
 	}
 	p.Title("%s, version %d: %s %s", prose.Capitalize(r.Gate.Title()), r.VersionNumber, prose.Count(len(r.Lines), "item", "items"), verb)
 	for _, l := range r.Lines[:min(len(r.Lines), maxEditedLines)] {
-		p.ListItem(0, "%s %s: %s", l.ControlCode, l.ControlTitle, formatChanges(l.Changes))
+		p.ListItem(0, "%s %s: %s", l.ControlCode, l.ControlTitle, formatChanges(l.Changes, r.Made != nil))
 	}
 	if more := len(r.Lines) - maxEditedLines; more > 0 {
 		p.ListItem(0, "and %d more (list all with -o json)", more)
@@ -158,9 +161,13 @@ func formatEditor(name string) string {
 	return "(by " + name + ")"
 }
 
-func formatChanges(all []api.FieldChange) string {
-	if len(all) == 0 {
-		return "as drafted, and kept from now on"
+// formatChanges describes what changed in an item. Without a change of values, only what new drafts do with it has changed.
+func formatChanges(all []api.FieldChange, isUndo bool) string {
+	switch {
+	case len(all) == 0 && isUndo:
+		return "same values; new drafts may change them again"
+	case len(all) == 0:
+		return "same values; new drafts will keep them"
 	}
 	out := make([]string, len(all))
 	for n, c := range all {
@@ -204,13 +211,17 @@ does not bring back an approval.`,
 
 // undo undoes the last change. In a terminal, it shows it first and asks.
 func (a *app) undo(ctx context.Context, in *api.UndoInput, yes bool) error {
-	if a.Interactive && !yes && !in.Body.DryRun {
-		look := *in
-		look.Body.DryRun = true
-		preview, err := call(ctx, a, api.Undo, &look)
-		if err != nil {
-			return err
-		}
+	look := *in
+	look.Body.DryRun = true
+	preview, err := call(ctx, a, api.Undo, &look)
+	if err != nil {
+		return err
+	}
+	a.printDefaultAssessment()
+	if in.Body.DryRun {
+		return a.out.Print(preview, func(p *print.Page) { renderEdit(p, preview, "would be as before") })
+	}
+	if a.Interactive && !yes {
 		if err := a.previewOnStderr(func(p *print.Page) { renderEdit(p, preview, "will be as before") }); err != nil {
 			return err
 		}
@@ -220,16 +231,16 @@ func (a *app) undo(ctx context.Context, in *api.UndoInput, yes bool) error {
 			}
 		}
 	}
+	before := a.versionBeforeEdit(ctx, preview.Gate)
+	a.interruptHint = fmt.Sprintf("the whole change was undone or nothing was; `%s` shows which change is next",
+		a.suggestedCommandLine("undo --dry-run"))
 	out, err := call(ctx, a, api.Undo, in)
-	if e := api.AsError(err); err != nil && strings.Contains(e.Message, "edited since") {
+	if err != nil && len(preview.Skipped) > 0 && len(preview.Lines) > 0 && !in.Body.SkipEdited {
 		return withHint(err, "undo the rest with --skip-edited")
 	}
 	if err != nil {
 		return err
 	}
-	verb := "as before"
-	if in.Body.DryRun {
-		verb = "would be as before"
-	}
-	return a.out.Print(out, func(p *print.Page) { renderEdit(p, out, verb) })
+	a.printEditEffect(before, out.VersionID, true, out.Gate)
+	return a.out.Print(out, func(p *print.Page) { renderEdit(p, out, "as before") })
 }

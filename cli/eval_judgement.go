@@ -154,7 +154,8 @@ DIR contains labels.csv and a folder evidence, or subfolders that do:
 	cmd.Flags().StringVar(&o.Workbook, "scf", "", "SCF workbook with the controls (default: the starter catalog)")
 	cmd.Flags().StringVar(&today, "today", "", "date to judge on (default: the date of the labels, 2026-11-20)")
 	cmd.Flags().BoolVar(&o.Ablate, "ablation", true, "also judge without each single document")
-	cmd.Flags().StringVar(&reader, "reader", "", "rules; or, without --ablation, model for the language model in use or a file of weights (default: rules)")
+	cmd.Flags().StringVar(&reader, "reader", "",
+		"rules; or, without --ablation, model for the language model in use or a file of weights (default: rules)")
 	cmd.Flags().BoolVar(&o.LabelsOnly, "labels-only", false, "conclude from the rules' labels alone, as from those of any other reader")
 	return cmd
 }

@@ -333,7 +333,7 @@ func (a *app) gapEdit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.printEditEffect(before, &current.Item, &f.Item, api.GateGapAnalysis)
+			a.printEditEffect(before, f.VersionID, f.Revision != current.Revision, api.GateGapAnalysis)
 			var line *api.SoAItem
 			if b.Status != nil && f.Source != "manual" {
 				line, _ = a.findSoAItem(cmd.Context(), f.ControlCode) // the edit has succeeded, so an error here is not reported

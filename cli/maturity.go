@@ -236,7 +236,7 @@ func (a *app) maturityEdit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.printEditEffect(before, &was.Item, &out.Item, api.GateMaturity)
+			a.printEditEffect(before, out.VersionID, out.Revision != was.Revision, api.GateMaturity)
 			return a.out.Print(out, func(p *print.Page) { renderScore(p, out) })
 		},
 	}

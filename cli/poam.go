@@ -352,7 +352,7 @@ func (a *app) poamEdit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.printEditEffect(before, &was.Item, &i.Item, api.GatePOAM)
+			a.printEditEffect(before, i.VersionID, i.Revision != was.Revision, api.GatePOAM)
 			l := &api.List[api.POAMItem]{}
 			if b.DueDate != nil {
 				if l, err = fetchAll(

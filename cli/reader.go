@@ -193,7 +193,8 @@ func addReaderFlag(cmd *cobra.Command, reader *readerFlags) {
 		&reader.name, "reader", "",
 		"rules, model, the name of a reader, or a file of readings or weights (default: the newest version's reader)",
 	)
-	f.BoolVar(&reader.second, "second-reader", false, "have the language model read as well, and show where it differs; this changes no status")
+	f.BoolVar(&reader.second, "second-reader", false,
+		"have the language model read as well, and show where it differs; this changes no status")
 	f.BoolVarP(&reader.yes, "yes", "y", false, "let a model read without asking first")
 }
 

@@ -326,7 +326,7 @@ the next one; editing one under review voids the pending approval.`,
 			if err != nil {
 				return err
 			}
-			a.printEditEffect(before, &i.Item, &out.Item, api.GateSoA)
+			a.printEditEffect(before, out.VersionID, out.Revision != i.Revision, api.GateSoA)
 			return a.out.Print(out, func(p *print.Page) {
 				renderSoAItem(p, out)
 				if orZero(in.Body.ImplementationStatus) == api.Implemented && out.CoverageRatio == 0 && orZero(out.Note) == "" {

@@ -21,6 +21,9 @@ it says how many of the lines that you have not read are wrong at most, with 95 
 confidence, and whether to read more. The first call draws the sample.`,
 		Example: "  service soa review\n  service soa edit IAC-06 --reviewed\n  service soa review --sample 100",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if n := in.Body.Size; n < 1 || n > api.MaxReviewSize {
+				return usageError("--sample must be between 1 and %d, not %d", api.MaxReviewSize, n)
+			}
 			id, err := soaVersions.fetchNewestVersionID(cmd.Context(), a)
 			if err != nil {
 				return err
@@ -33,7 +36,8 @@ confidence, and whether to read more. The first call draws the sample.`,
 			return a.out.Print(r, func(p *print.Page) { a.renderReview(p, r) })
 		},
 	}
-	cmd.Flags().IntVar(&in.Body.Size, "sample", 0, fmt.Sprintf("lines in the sample (default %d); a larger one contains the one before", api.DefaultReviewSize))
+	cmd.Flags().IntVar(&in.Body.Size, "sample", api.DefaultReviewSize,
+		"lines in the sample, rounded up for each status; a larger one contains the one before")
 	cmd.Flags().IntVar(&in.Body.Seed, "seed", 0, "seed of the sample")
 	return cmd
 }
@@ -59,7 +63,8 @@ func (a *app) renderReview(p *print.Page, r *api.ReviewSample) {
 	p.Title("Review of the Statement of Applicability, version %d", r.VersionNumber)
 	p.Fields(
 		field("left open", fmt.Sprintf("%d, of which %d to read", r.MustRead, r.MustReadLeft)),
-		field("sample", fmt.Sprintf("%d of %d other lines, of which %d to read and %d were wrong", r.Sampled, r.Population, r.SampledLeft, r.Wrong)),
+		field("sample", fmt.Sprintf("%d of %d other lines, of which %d to read and %d were wrong",
+			r.Sampled, r.Population, r.SampledLeft, r.Wrong)),
 		field("drawn", joinNonEmpty(print.FormatTime(r.DrawnAt), "by", r.DrawnBy, fmt.Sprintf("(seed %d)", r.Seed))),
 	)
 	p.Blank()

@@ -41,8 +41,9 @@ func (v *review) actions() []action.Action {
 		action.Action{
 			Keys:  []string{"/"},
 			Label: "filter",
-			Help:  "filters as you type: the code, title, requirements and fields must contain all words; or = and an expression, such as =confidence < 0.5",
-			Do:    v.startFilter,
+			Help: "filters as you type: the code, title, requirements and fields must contain all words; " +
+				"or = and an expression, such as =confidence < 0.5",
+			Do: v.startFilter,
 		},
 	)
 	for i := range v.kind.attrs {

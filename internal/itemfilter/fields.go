@@ -14,6 +14,7 @@ type field[I any] struct {
 	names   []string // the first is the usual one
 	value   func(*I) any
 	allowed []string // all values that a text can have; nil if any
+	isCode  bool     // whether it is a code, in capitals, which filters may write in any case
 }
 
 // optional returns a text that may be absent.
@@ -54,9 +55,9 @@ func fieldsOf[I any]() []field[I] {
 // commonFields returns the fields of all items. item returns the common part of one.
 func commonFields[I any](item func(*I) *api.Item, more ...field[I]) []field[I] {
 	return append([]field[I]{
-		{names: []string{"control", "control_code"}, value: func(i *I) any { return item(i).ControlCode }},
+		{names: []string{"control", "control_code"}, isCode: true, value: func(i *I) any { return item(i).ControlCode }},
 		{names: []string{"title", "control_title"}, value: func(i *I) any { return item(i).ControlTitle }},
-		{names: []string{"domain", "domain_code"}, value: func(i *I) any { return item(i).DomainCode }},
+		{names: []string{"domain", "domain_code"}, isCode: true, value: func(i *I) any { return item(i).DomainCode }},
 		{names: []string{"frameworks"}, value: func(i *I) any { return slices.Sorted(maps.Keys(item(i).RequirementCodes)) }},
 		{names: []string{"requirements"}, value: func(i *I) any {
 			all := []string{}

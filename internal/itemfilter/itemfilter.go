@@ -51,7 +51,7 @@ func Compile[I any](text string) (*Filter[I], error) {
 		return nil, check.err
 	}
 	f.program, err = expr.Compile(text, expr.Env(f.values(new(I))), expr.AsBool(), expr.DisableAllBuiltins(), expr.EnableBuiltin("lower"),
-		expr.EnableBuiltin("len"), expr.MaxNodes(maxNodes))
+		expr.EnableBuiltin("len"), expr.MaxNodes(maxNodes), expr.Patch(codePatcher[I]{&check}))
 	if err != nil {
 		return nil, invalid("%s", describe(err))
 	}
@@ -158,16 +158,40 @@ func (c *checker[I]) visitBinary(n *ast.BinaryNode) {
 		if f == nil || len(f.allowed) == 0 || n.Operator != "==" && n.Operator != "!=" && n.Operator != "in" {
 			continue
 		}
-		values := []ast.Node{side[1]}
-		if list, ok := side[1].(*ast.ArrayNode); ok {
-			values = list.Nodes
-		}
-		for _, value := range values {
+		for _, value := range valuesOf(side[1]) {
 			if text, ok := value.(*ast.StringNode); ok && !slices.Contains(f.allowed, text.Value) {
 				c.fail(text, "%s is never %q; it is one of %s", f.names[0], text.Value, strings.Join(f.allowed, ", "))
 			}
 		}
 	}
+}
+
+// codePatcher puts the texts with which codes are compared in capitals.
+type codePatcher[I any] struct{ fields *checker[I] }
+
+// Visit implements ast.Visitor.
+func (p codePatcher[I]) Visit(node *ast.Node) {
+	n, ok := (*node).(*ast.BinaryNode)
+	if !ok || n.Operator == "matches" {
+		return
+	}
+	for _, side := range [][2]ast.Node{{n.Left, n.Right}, {n.Right, n.Left}} {
+		if f := p.fields.find(side[0]); f != nil && f.isCode {
+			for _, value := range valuesOf(side[1]) {
+				if text, ok := value.(*ast.StringNode); ok {
+					text.Value = strings.ToUpper(text.Value)
+				}
+			}
+		}
+	}
+}
+
+// valuesOf returns the elements of a list, or else the value itself.
+func valuesOf(n ast.Node) []ast.Node {
+	if list, ok := n.(*ast.ArrayNode); ok {
+		return list.Nodes
+	}
+	return []ast.Node{n}
 }
 
 func (c *checker[I]) fail(n ast.Node, format string, args ...any) {

@@ -30,6 +30,10 @@ func TestSoAFilters(t *testing.T) {
 		`control matches "^IAC-0[1-6]$" && edited && edited_by == "Ada"`:  true,
 		`control startsWith "BCD" || carried`:                             false,
 		`quotes == 0 && !disagreement`:                                    true,
+		`control == "iac-06" && "Iac" == domain`:                          true,
+		`control in ["iac-06", "bcd-11"] && control startsWith "iac"`:     true,
+		`domain not in ["iac"]`:                                           false,
+		`edited_by == "ADA"`:                                              false,
 	} {
 		f, err := itemfilter.Compile[api.SoAItem](filter)
 		if err != nil {
