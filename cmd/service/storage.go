@@ -97,7 +97,7 @@ func (s storage) explainOpenError(dir string, err error) error {
 	case errors.Is(err, store.ErrLocked):
 		return fmt.Errorf(
 			"another process has the data folder %s open but doesn't respond; if a new version was just started, it may be "+
-				"upgrading the database, or a backup may be being restored: wait some minutes; otherwise stop it, or choose another folder with --data: %w",
+				"upgrading the database or restoring a backup: wait some minutes; otherwise stop it, or choose another folder with --data: %w",
 			dir,
 			err,
 		)
