@@ -19,6 +19,7 @@ func TestRuby(t *testing.T) {
 		"a.odt": documenttest.ODF(t, "text", `<text:p>規程の<text:ruby><text:ruby-base>審査</text:ruby-base><text:ruby-text>しんさ</text:ruby-text></text:ruby>`+
 			`は毎年</text:p>`, nil),
 	} {
+		addExample(kindBeside, file, "ruby")
 		doc := parsetest.Read(t, file, raw)
 		if got := allText(doc); !strings.Contains(got, "規程の審査は毎年\n") {
 			t.Errorf("%s: %q", file, got)
@@ -135,6 +136,7 @@ func TestBesideText(t *testing.T) {
 			"1 embedded file",
 		},
 	} {
+		addExample(kindBeside, tt.file, tt.name)
 		doc := parsetest.Read(t, tt.file, tt.raw)
 		got := allText(doc)
 		if !strings.Contains(got, "Before") || !strings.Contains(got, tt.want) || api.DescribeNotRead(doc.NotRead) != tt.unread ||

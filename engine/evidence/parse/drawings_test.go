@@ -100,6 +100,7 @@ func TestBesideTextInOtherPlaces(t *testing.T) {
 			"word/chart.xml": wordChart, "word/_rels/document.xml.rels": `<Relationships><Relationship Id="c1" Type="http://x/chart" Target="chart.xml"/></Relationships>`,
 		}), "Before Failed logins", "1 chart"},
 	} {
+		addExample(kindBeside, tt.file, name)
 		doc := parsetest.Read(t, tt.file, tt.raw)
 		if got := strings.Join(strings.Fields(allText(doc)), " "); got != tt.want && name != "itself" {
 			t.Errorf("%s: read %q, want %q", name, got, tt.want)

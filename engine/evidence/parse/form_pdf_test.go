@@ -110,6 +110,7 @@ func TestPDFForms(t *testing.T) {
 			"Logs are kept: for one year",
 		},
 	} {
+		addExample(kindForms, "a.pdf", name)
 		doc := parsetest.Read(t, "a.pdf", tt.raw)
 		if got := strings.TrimSpace(allText(doc)); got != tt.want || len(doc.NotRead) > 0 {
 			t.Errorf("%s: read %q, want %q; not read: %s", name, got, tt.want, api.DescribeNotRead(doc.NotRead))
@@ -179,6 +180,7 @@ func TestPDFAnnotations(t *testing.T) {
 		"drawn line":        {all + "/Subtype /Line /L [72 504 125 504]", "72 504 m 125 504 l S", "", "1 struck-through text"},
 		"covering square":   {all + "/Subtype /Square", "1 g 60 490 340 30 re f", "", "1 hidden text"},
 	} {
+		addExample(kindBeside, "a.pdf", name)
 		raw := pdfOf(pdfPage{
 			content: pdfText("72", "500", "The page.") + pdfText("72", "100", "The end."), form: tt.form,
 			annotations: "<< /Type /Annot " + tt.annotation + " >>",

@@ -189,6 +189,7 @@ func TestForms(t *testing.T) {
 			"Locked?", "1 form field",
 		},
 	} {
+		addExample(kindForms, tt.file, tt.name)
 		doc := parsetest.Read(t, tt.file, tt.raw)
 		if got := strings.TrimSpace(allText(doc)); got != tt.want || api.DescribeNotRead(doc.NotRead) != tt.unread {
 			t.Errorf("%s, %s: %q, not read: %q", tt.file, tt.name, got, api.DescribeNotRead(doc.NotRead))

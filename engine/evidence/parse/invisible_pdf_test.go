@@ -126,6 +126,7 @@ func TestInvisiblePDF(t *testing.T) {
 		}
 		doc := parsetest.Read(t, "a.pdf", pdfOf(pages...))
 		for i, way := range names {
+			addExample(kindUnseen, "a.pdf", way+" in "+container)
 			got := pageText(doc, i+1)
 			for _, want := range []string{"Before", "Seen.", "After"} {
 				if !strings.Contains(got, want) {

@@ -27,6 +27,7 @@ func (m matrix) check(t *testing.T) {
 			if m.isAbsent(way, container) {
 				continue
 			}
+			addExample(kindUnseen, m.file, way+" in "+container)
 			doc := parsetest.Read(t, m.file, m.build(t, container, way, hidden))
 			got := allText(doc)
 			for _, want := range []string{"Before", "seen", "After"} {

@@ -9,6 +9,10 @@ import (
 	"io"
 	"strings"
 
+	_ "golang.org/x/image/bmp"  // to read its dimensions
+	_ "golang.org/x/image/tiff" // to read its dimensions
+	_ "golang.org/x/image/webp" // to read its dimensions
+
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/engine/evidence/parse/text"

@@ -11,6 +11,7 @@ import (
 	"image"
 	"image/png"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/scf-service/service/api"
@@ -136,6 +137,7 @@ func TestPicturesInDocuments(t *testing.T) {
 		"a.rtf":  []byte(`{\rtf1 Before{\*\shppict` + hexOf(shot) + `}{\nonshppict` + hexOf(shot) + `}\par ` + hexOf(logo) + hexOf(photo) + hexOf(shot) + `\par}`),
 		"a.html": []byte(`<!doctype html><p>Before` + data(shot) + data(logo) + data(photo) + data(shot) + `</p>`),
 	} {
+		addExample(kindBeside, file, "pictures")
 		doc, err := readWith(t, says, file, raw)
 		if err != nil {
 			t.Errorf("%s: %v", file, err)
@@ -162,4 +164,43 @@ func picture(t *testing.T, width, height int) []byte {
 		t.Fatal(err)
 	}
 	return buf.Bytes()
+}
+
+// FuzzPicture reads pictures, by themselves and in a document: no program gets one that claims to have more pixels than
+// allowed, and whatever it answers is read.
+func FuzzPicture(f *testing.F) {
+	for _, raw := range [][]byte{
+		hugePNG(), []byte("GIF89a\xff\xff\xff\xff\x00\x00\x00;"), []byte("BM\x1a\x00\x00\x00\x00\x00\x00\x00\x1a\x00\x00\x00\x0c\x00\x00\x00\x01\x00\x01\x00"),
+		[]byte("II*\x00\x08\x00\x00\x00"), []byte("\xff\xd8\xff\xc0\x00\x0b\x08\xff\xff\xff\xff\x01\x01\x11\x00"),
+		[]byte("RIFF\x1a\x00\x00\x00WEBPVP8 \x0e\x00\x00\x00"),
+	} {
+		f.Add(raw, "MFA SETTINGS\n\nfor all users\f")
+	}
+	reader := sync.OnceValue(func() *parse.Reader {
+		r, err := parse.New(parse.Options{OCR: eye{func(p []byte) (string, error) {
+			picture, words, _ := bytes.Cut(p, []byte("\x00words\x00"))
+			if c, _, err := image.DecodeConfig(bytes.NewReader(picture)); err == nil && c.Width*c.Height > 100<<20 {
+				panic("too many pixels")
+			}
+			return string(words), nil
+		}}})
+		if err != nil {
+			panic(err)
+		}
+		return r
+	})
+	f.Fuzz(func(t *testing.T, raw []byte, words string) {
+		raw = append(raw[:len(raw):len(raw)], "\x00words\x00"+words...)
+		page := []byte(`<!doctype html><p>Before<img src="data:image/png;base64,` + base64.StdEncoding.EncodeToString(raw) + `">`)
+		for name, raw := range map[string][]byte{"a.png": raw, "a.html": page} {
+			doc, err := reader().Read(context.Background(), name, bytes.NewReader(raw), int64(len(raw)))
+			var own *document.Error
+			switch {
+			case err != nil && (!errors.As(err, &own) || errors.Is(err, document.ErrTimeout) || strings.Contains(err.Error(), "unexpectedly")):
+				t.Fatalf("%s: %v", name, err)
+			case err == nil && len(doc.Blocks)+len(doc.Furniture) == 0:
+				t.Fatalf("%s: an empty success", name)
+			}
+		}
+	})
 }

@@ -77,6 +77,7 @@ func TestPDFTableHeaders(t *testing.T) {
 		for _, content := range tt.pages {
 			pages = append(pages, pdfPage{content: content})
 		}
+		addExample(kindTables, "a.pdf", name)
 		if got := tableRows(parsetest.Read(t, "a.pdf", pdfOf(pages...))); got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}

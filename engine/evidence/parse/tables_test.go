@@ -192,6 +192,7 @@ func TestTables(t *testing.T) {
 			if raw == nil {
 				continue
 			}
+			addExample(kindTables, file, name)
 			var got []string
 			for _, b := range parsetest.Read(t, file, raw).Blocks {
 				if b.Kind != document.Heading {

@@ -83,7 +83,7 @@ var sentenceFacts = []struct {
 // force since 2 March 2026."
 func (f *factCollector) scanOpeningSentences(blocks []document.Block) {
 	for _, b := range blocks {
-		if b.Kind == document.TableRow || b.Kind == document.Line {
+		if b.Kind == document.Line || b.Kind == document.TableRow && (b.Header != nil || document.CountFilled(b.Cells) > 1) {
 			continue
 		}
 		for _, line := range strings.Split(b.Text, "\n") {

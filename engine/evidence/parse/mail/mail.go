@@ -222,6 +222,8 @@ func (l *mailMessage) addBodyOrAttachment(s string, html bool) {
 		l.body, l.isHTML = s, html
 	case l.isHTML == html:
 		l.body += "\n\n" + s
+	case html:
+		l.attachments = append(l.attachments, attachment{"text.html", []byte(s)})
 	default:
 		l.attachments = append(l.attachments, attachment{"text", []byte(s)})
 	}

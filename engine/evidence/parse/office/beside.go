@@ -121,40 +121,69 @@ func countControl(b *document.Builder, name string, at api.Locator) {
 	}
 }
 
-// sheetHeaderParts are the codes that begin the left, middle and right part of a sheet's header, and those of fields.
-var sheetHeaderParts = strings.NewReplacer(
-	"&L", "\n", "&C", "\n", "&R", "\n", "&P", "", "&N", "", "&D", "", "&T", "", "&F", "", "&A", "", "&Z", "",
-	"&G", "", "&B", "", "&I", "", "&U", "", "&E", "", "&S", "", "&X", "", "&Y", "", "&&", "&",
-)
+// sheetHeader reads the codes of a sheet's header or footer.
+type sheetHeader struct {
+	text                    strings.Builder
+	struck, white, tiny     bool
+	struckTexts, otherTexts int  // pieces that aren't visible
+	isCounted               bool // the piece that isn't visible
+}
 
-// sheetHeaderTexts returns the texts of a sheet's header or footer.
-func sheetHeaderTexts(code string) (out []string) {
-	var sb strings.Builder
+// sheetHeaderTexts returns the texts of a sheet's header or footer, and counts those that aren't visible.
+func sheetHeaderTexts(b *document.Builder, code string, at api.Locator) (out []string) {
+	h := &sheetHeader{}
 	for i := 0; i < len(code); i++ {
 		if code[i] != '&' || i+1 == len(code) {
-			sb.WriteByte(code[i])
+			h.addByte(code[i])
 			continue
 		}
-		switch next := code[i+1]; {
-		case next == '"': // a font
-			if n := strings.IndexByte(code[i+2:], '"'); n >= 0 {
-				i += n + 2
+		i++
+		switch c := code[i]; {
+		case c == '&':
+			h.addByte('&')
+		case c == 'L' || c == 'C' || c == 'R': // the part on the left, in the middle or on the right
+			h.text.WriteByte('\n')
+			h.struck, h.white, h.tiny, h.isCounted = false, false, false, false
+		case c == 'S':
+			h.struck, h.isCounted = !h.struck, false
+		case c == '"': // a font
+			if n := strings.IndexByte(code[i+1:], '"'); n >= 0 {
+				i += n + 1
 			}
-		case next == 'K': // a color
-			i = min(i+7, len(code)-1)
-		case next >= '0' && next <= '9': // a size
+		case c == 'K': // a color: red, green and blue, or one of the theme
+			end := min(i+7, len(code))
+			h.white, h.isCounted = strings.EqualFold(code[i+1:end], "FFFFFF") || code[i+1:end] == "00+000", false
+			i = end - 1
+		case c >= '0' && c <= '9': // a size
+			from := i
 			for i+1 < len(code) && code[i+1] >= '0' && code[i+1] <= '9' {
 				i++
 			}
-		default:
-			sb.WriteString(code[i : i+2])
-			i++
+			h.tiny, h.isCounted = isTinySize(code[from:i+1]), false
 		}
 	}
-	for line := range strings.SplitSeq(sheetHeaderParts.Replace(sb.String()), "\n") {
+	b.Doc.AddNotRead(api.UnreadStruckText, h.struckTexts, at)
+	b.Doc.AddNotRead(api.UnreadHiddenText, h.otherTexts, at)
+	for line := range strings.SplitSeq(h.text.String(), "\n") {
 		if line = document.CleanLine(line); line != "" {
 			out = append(out, line)
 		}
 	}
 	return out
+}
+
+// addByte adds a byte of the text, or counts the piece that it begins if that isn't visible.
+func (h *sheetHeader) addByte(c byte) {
+	switch {
+	case !h.struck && !h.white && !h.tiny:
+		h.text.WriteByte(c)
+		return
+	case c == ' ' || h.isCounted:
+		return
+	case h.struck:
+		h.struckTexts++
+	default:
+		h.otherTexts++
+	}
+	h.isCounted = true
 }

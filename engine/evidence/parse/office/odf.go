@@ -59,8 +59,9 @@ func readODFContent(b *document.Builder, z *zip.Reader, folder, format string, n
 	if err := walkXML(b, z, w.name, w); err != nil {
 		return err
 	}
-	if w.format == MIMEODT {
+	if w.format == MIMEODT || w.format == MIMEODS {
 		aside := newWalker("styles.xml", newODFStyles())
+		aside.styles.pageStyles = w.styles.pageStyles
 		aside.asideOnly = true
 		if err := walkXML(b, z, aside.name, aside); err != nil {
 			return err
@@ -193,6 +194,20 @@ var odfSkipped = map[string]bool{
 	"binary-data":     true,
 }
 
+// isUnusedHeader reports whether an element is a page's header or footer that isn't shown, or a field in one of a sheet:
+// spreadsheet programs write a header with the name of the sheet, and a style for printed reports, into each file.
+func (w *odfWalker) isUnusedHeader(e xml.StartElement) bool {
+	switch name := e.Name.Local; name {
+	case "header", "footer", "header-left", "footer-left", "header-first", "footer-first":
+		return attrValue(e, "display") == "false"
+	case "master-page":
+		return w.format == MIMEODS && len(w.styles.pageStyles) > 0 && !w.styles.pageStyles[attrValue(e, "name")]
+	case "sheet-name", "page-number", "page-count", "date", "time", "title", "file-name":
+		return w.format == MIMEODS && w.asideDepth > 0
+	}
+	return false
+}
+
 func (w *odfWalker) startElement(e xml.StartElement, _ int) {
 	name := e.Name.Local
 	if kind := odfUnreadElements[name]; kind != "" && (w.skipDepth == 0 || name == "deletion") && (!w.asideOnly || w.asideDepth > 0) {
@@ -201,7 +216,7 @@ func (w *odfWalker) startElement(e xml.StartElement, _ int) {
 	if w.skipDepth == 0 && w.startForm(e) {
 		return
 	}
-	if w.skipDepth > 0 || odfSkipped[name] || w.startVisibility(e) {
+	if w.skipDepth > 0 || odfSkipped[name] || w.isUnusedHeader(e) || w.startVisibility(e) {
 		w.skipDepth++
 		return
 	}

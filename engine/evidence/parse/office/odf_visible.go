@@ -40,12 +40,16 @@ type odfStyles struct {
 	parents  map[odfStyleKey]string
 	open     odfStyleKey // the style being defined
 	pageSize [2]float64  // in points, of the largest page
+	// pageStyles are those of the sheets.
+	pageStyles map[string]bool
 	// resolved are the formats with what they inherit; it is emptied when a style is defined.
 	resolved map[odfStyleKey]odfFormat
 }
 
 func newODFStyles() *odfStyles {
-	return &odfStyles{formats: map[odfStyleKey]odfFormat{}, parents: map[odfStyleKey]string{}, resolved: map[odfStyleKey]odfFormat{}}
+	return &odfStyles{
+		pageStyles: map[string]bool{}, formats: map[odfStyleKey]odfFormat{}, parents: map[odfStyleKey]string{}, resolved: map[odfStyleKey]odfFormat{},
+	}
 }
 
 // startElement follows the definitions of styles. Those of the content replace equally named ones of the whole
@@ -61,6 +65,9 @@ func (s *odfStyles) startElement(e xml.StartElement) {
 	case "style", "default-style":
 		s.open = odfStyleKey{attrValue(e, "family"), attrValue(e, "name")}
 		clear(s.resolved)
+		if page := attrValue(e, "master-page-name"); page != "" && s.open.family == "table" && len(s.pageStyles) < maxODFStyles {
+			s.pageStyles[page] = true
+		}
 		if len(s.formats) < maxODFStyles {
 			s.formats[s.open] = odfFormat{}
 			s.parents[s.open] = attrValue(e, "parent-style-name")

@@ -100,22 +100,28 @@ func (m *mdReader) openElement(t html.Token, isClosed bool, sb *strings.Builder)
 		}
 		look.removed, look.counted = true, new(true)
 	}
-	if kind == "" {
-		m.visibility.countMedia(n)
-	}
 	switch t.DataAtom {
-	case atom.Input:
+	case atom.Input, atom.Img: // they are replaced by their text
 		around := &html.Node{Type: html.ElementNode, DataAtom: atom.Span, Data: "span"}
 		n.Parent = nil
 		around.AppendChild(n)
-		m.visibility.replaceControl(n, outer)
+		if t.DataAtom == atom.Input {
+			m.visibility.replaceControl(n, outer)
+		} else if kind == "" {
+			m.visibility.countMedia(n)
+		}
 		for c := range around.Descendants() {
 			if c.Type == html.TextNode {
 				sb.WriteString(c.Data)
 			}
 		}
 		return
-	case atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img, atom.Link, atom.Meta, atom.Source, atom.Track, atom.Wbr:
+	}
+	if kind == "" {
+		m.visibility.countMedia(n)
+	}
+	switch t.DataAtom {
+	case atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Link, atom.Meta, atom.Source, atom.Track, atom.Wbr:
 		return
 	}
 	if !isClosed && len(m.open) < maxMarkdownTags {
@@ -185,10 +191,22 @@ func (m *mdReader) isComplete(raw string) bool {
 			probe.openElement(t, false, new(strings.Builder))
 		case html.EndTagToken:
 			n := len(probe.open)
+			for n > 0 && probe.open[n-1].node.Data != t.Data && endsByItself(probe.open[n-1].node.DataAtom) {
+				n--
+			}
 			if n == 0 || probe.open[n-1].node.Data != t.Data {
 				return false
 			}
 			probe.closeElements(n - 1)
 		}
 	}
+}
+
+// endsByItself reports whether an element may end without an end tag, where the element around it ends.
+func endsByItself(a atom.Atom) bool {
+	switch a {
+	case atom.P, atom.Li, atom.Td, atom.Th, atom.Tr, atom.Tbody, atom.Thead, atom.Tfoot, atom.Dt, atom.Dd, atom.Option:
+		return true
+	}
+	return false
 }
