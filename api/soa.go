@@ -209,7 +209,7 @@ type SoAItemsInput struct {
 	Disagreement         string           `query:"disagreement" enum:"true,false" doc:"Whether a second reader says something else."`
 	Q                    string           `query:"q" doc:"Part of the control, the rationale or the reason."`
 	Where                string           `query:"where" maxLength:"2000" doc:"Only items that this filter selects, e.g. domain == 'IAC' && confidence < 0.5."`
-	Sort                 string           `query:"sort" sort:"control_code,domain_code,applicability,implementation_status,evidence_coverage,owner,confidence,updated_at" doc:"Sort order; prefix a field with - for descending."`
+	Sort                 string           `query:"sort" sort:"control_code,domain_code,applicability,implementation_status,evidence_coverage,owner,confidence,disagreement,updated_at" doc:"Sort order; prefix a field with - for descending."`
 }
 
 // SoAItemInput identifies an item of the Statement of Applicability.

@@ -247,7 +247,8 @@ func (a *app) soaItems() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "items", Aliases: []string{"list"}, Short: "List the items of the newest version",
-		Long: "Lists one line per control. Filters are combined: an item must match all of them.",
+		Long: `Lists one line per control. Filters are combined: an item must match all of them.
+--needs-review and --disagreement list first what the readers disagree on, then the least sure.`,
 		Example: "  service soa items --domain IAC\n  service soa items --status not_evidenced -o csv > open.csv\n" +
 			"  service soa items --needs-review\n  service soa items --requirement A.8.5",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -261,6 +262,9 @@ func (a *app) soaItems() *cobra.Command {
 			}
 			if disagreement {
 				in.Disagreement = "true"
+			}
+			if in.Sort == "" && (review || disagreement) {
+				in.Sort = "disagreement,confidence,control_code"
 			}
 			items, err := fetchList(cmd.Context(), a, api.ListSoAItems, &in, l)
 			if err != nil {

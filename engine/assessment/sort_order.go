@@ -37,6 +37,7 @@ var (
 		},
 		store.SortBy[api.SoAItem]{Name: "owner", Value: func(i *api.SoAItem) any { return ownerSortKey(i.Owner) }},
 		store.SortBy[api.SoAItem]{Name: "confidence", Value: func(i *api.SoAItem) any { return toThousandths(i.Confidence) }},
+		store.SortBy[api.SoAItem]{Name: "disagreement", Value: disagreementRank},
 	)
 	findingOrder = append(commonSortOrders(func(f *api.Finding) *api.Item { return &f.Item }),
 		store.SortBy[api.Finding]{Name: "severity", Value: func(f *api.Finding) any { return -f.Severity.Rank() }},
@@ -68,6 +69,18 @@ func commonSortOrders[I any](item func(*I) *api.Item) []store.SortBy[I] {
 		{Name: "domain_code", Value: func(i *I) any { return item(i).DomainCode }},
 		{Name: "updated_at", Value: func(i *I) any { return item(i).UpdatedAt }},
 	}
+}
+
+// disagreementRank returns a rank that puts first the lines for which a second reader has another status, and then those on
+// whose requirements it differs.
+func disagreementRank(i *api.SoAItem) any {
+	switch {
+	case i.SecondReading == nil:
+		return 2
+	case i.SecondReading.ImplementationStatus == i.ImplementationStatus:
+		return 1
+	}
+	return 0
 }
 
 func toThousandths(share float64) int { return int(share*1000 + 0.5) }
