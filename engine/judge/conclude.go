@@ -72,7 +72,7 @@ func (p Passage) ForReader() reading.Passage {
 // concludeStatement concludes the verdict on a statement from the readings of its passages.
 func (s *Session) concludeStatement(d *preparedStatement, hits []retrievedPassage, readings []reading.Reading) statementVerdict {
 	f := statementVerdict{statement: d}
-	silence, unread := 1.0, 0
+	silence, unread, refused := 1.0, 0, ""
 	var verdicts []passageVerdict
 	for i, r := range readings {
 		if !r.IsRead() {
@@ -80,14 +80,17 @@ func (s *Session) concludeStatement(d *preparedStatement, hits []retrievedPassag
 			continue
 		}
 		verdict := verdictOfLabel[r.Label]
-		if verdict == "" || hits[i].silenceReason(d) != "" {
+		if verdict == "" {
 			silence = min(silence, probability(r, reading.Silent))
 			continue
 		}
-		v := passageVerdict{
-			verdict: verdict, coverage: probability(r, r.Label), passage: hits[i].analyzedPassage,
-			quote: reading.FindQuote(hits[i].ForReader().Bounded().Text, r.Words),
+		quote := reading.FindQuote(hits[i].ForReader().Bounded().Text, r.Words)
+		if why := cmp.Or(hits[i].silenceReason(d), s.unassertedReason(d, hits[i].analyzedPassage, r.Label, quote)); why != "" {
+			silence = min(silence, probability(r, reading.Silent))
+			refused = cmp.Or(refused, fmt.Sprintf("Not counted: %s, because %s.", shortQuote(text.CollapseSpace(quote)), why))
+			continue
 		}
+		v := passageVerdict{verdict: verdict, coverage: probability(r, r.Label), passage: hits[i].analyzedPassage, quote: quote}
 		if limit := cmp.Or(s.staleReason(v.passage, &text.Sentence{}), v.passage.documentLimitation()); limit != "" && verdict == VerdictCovered {
 			v.verdict, v.reason = VerdictPartial, limit
 		}
@@ -100,7 +103,7 @@ func (s *Session) concludeStatement(d *preparedStatement, hits []retrievedPassag
 	case f.unread:
 		f.reason = fmt.Sprintf("The reader has not read %d of the %d passages found for it, and the others don't show it.", unread, len(hits))
 	case f.verdict == VerdictMissing:
-		f.score = RoundToThousandths(silence)
+		f.score, f.reason = RoundToThousandths(silence), cmp.Or(refused, f.reason)
 	}
 	f.setShownInOperation(s)
 	return f

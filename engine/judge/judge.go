@@ -42,7 +42,7 @@ import (
 
 // RulesVersion names the rule set. It changes whenever the same evidence may be judged differently,
 // and is recorded in the Method of every version.
-const RulesVersion = "builtin/21"
+const RulesVersion = "builtin/22"
 
 // Passage is a search result: a piece of a document.
 type Passage struct {

@@ -75,6 +75,16 @@ func (a *Analysis) Quote(from, to int) string {
 	return CollapseSpace(a.Text[start:end])
 }
 
+// SentencesWithin returns the sentences of which a part is in the text from one byte offset up to another.
+func (a *Analysis) SentencesWithin(from, to int) (out []*Sentence) {
+	for i := range a.Sentences {
+		if s := &a.Sentences[i]; s.start < to && from < s.end {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // Heading returns the heading above a sentence within the passage, or "" if there is none.
 func (a *Analysis) Heading(s *Sentence) string {
 	if s.headingIndex < 0 {

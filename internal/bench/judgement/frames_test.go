@@ -16,7 +16,10 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/modelreader"
+	"github.com/scf-service/service/engine/llm"
 	"github.com/scf-service/service/examples/judged"
+	"github.com/scf-service/service/internal/testutil/modeltest"
 )
 
 // Frames are templates around ordinary policy sentences: with most, the sentences no longer state what the
@@ -159,25 +162,37 @@ func lowerFirst(s string) string {
 	return s
 }
 
-// judgeDocument returns the verdicts on controls if a document and aboutOrganization are the only ones.
-func (r *runner) judgeDocument(ctx context.Context, file, text string, controls []api.Control) ([]judge.Judgement, error) {
+// judgeDocument returns the verdicts on controls if a document and aboutOrganization are the only ones: by the rules and, if a
+// reader is measured, by it.
+func (r *runner) judgeDocument(
+	ctx context.Context, file, text string, controls []api.Control,
+) (byRules, byReader []judge.Judgement, err error) {
 	folder := fstest.MapFS{file: {Data: []byte(text)}}
 	for name, about := range aboutOrganization {
 		folder[name] = &fstest.MapFile{Data: []byte(about)}
 	}
 	library, err := evidence.ReadLibrary(ctx, folder, r.model, judge.GuessCategory)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	session, err := library.NewSession("")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	judging, err := r.prepared.Evaluate(ctx, session, judge.Options{Today: r.Today})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return judging.EvaluateAll(ctx, controls, 2)
+	if byRules, err = judging.EvaluateAll(ctx, controls, 2); err != nil || r.Read == nil {
+		return byRules, nil, err
+	}
+	recorded, err := r.readAllWithMeasuredReader(ctx, file, judging, controls)
+	if err != nil {
+		return nil, nil, err
+	}
+	judging.SetReader(recorded)
+	byReader, err = judging.EvaluateAll(ctx, controls, 2)
+	return byRules, byReader, err
 }
 
 // trainedRunner is shared by the tests, because training takes as long as judging.
@@ -214,6 +229,11 @@ func (r *frameResult) add(v api.Implementation) {
 	}
 }
 
+// leavesEvidence reports whether more than a few lines are evidenced.
+func (r frameResult) leavesEvidence() bool {
+	return float64(r.implemented+r.partial) > maxEvidencedLines*float64(r.lines)
+}
+
 // frameControls returns the controls that sentences are about, in their order.
 func (r *runner) frameControls(t *testing.T, all []controlSentences) (out []api.Control) {
 	t.Helper()
@@ -227,13 +247,16 @@ func (r *runner) frameControls(t *testing.T, all []controlSentences) (out []api.
 	return out
 }
 
-// measureFrame judges the document that a frame makes of sentences.
-func (r *runner) measureFrame(t *testing.T, f frame, all []controlSentences, controls []api.Control) (out frameResult) {
+// measureFrame judges the document that a frame makes of sentences, by the rules and by the reader that is measured, if any.
+func (r *runner) measureFrame(t *testing.T, f frame, all []controlSentences, controls []api.Control) (out, byReader frameResult) {
 	t.Helper()
 	text := f.fill(all)
-	verdicts, err := r.judgeDocument(t.Context(), f.file, text, controls)
+	verdicts, others, err := r.judgeDocument(t.Context(), f.file, text, controls)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, j := range others {
+		byReader.add(j.Implementation)
 	}
 	for i, j := range verdicts {
 		out.add(j.Implementation)
@@ -247,7 +270,7 @@ func (r *runner) measureFrame(t *testing.T, f frame, all []controlSentences, con
 	if name := os.Getenv("FRAME"); name == f.name && !f.test {
 		t.Logf("%.1500s", text)
 	}
-	return out
+	return out, byReader
 }
 
 // maxEvidencedLines is the share of lines that a frame may leave evidenced.
@@ -260,21 +283,33 @@ var (
 	maxImplementedByKind = [2]int{0, 2}
 )
 
+// What a model that overlooks frames is believed in: at most so many frames, and at least so many lines that are the
+// organization's own (docs/models.md).
+const (
+	maxCredulousFrames = 8
+	minCredulousOwn    = 518
+)
+
 // TestFrames measures how many frames leave their sentences evidence although they are not the organization's own
 // statements.
 func TestFrames(t *testing.T) {
-	r := newTrainedRunner(t)
 	sentences := readControlSentences(t)
+	r := newTrainedRunner(t).withCredulousModel(sentences)
 	controls := r.frameControls(t, sentences)
 	type count struct{ frames, evidenced, implemented int }
+	credulous := count{}
 	halves := map[string]map[bool]*count{}
 	further := readFrames(t, "frames/further.txt")
 	for i := range further {
 		further[i].test = false
 	}
 	for _, f := range append(readFrames(t, "frames/frames.txt"), further...) {
-		n := r.measureFrame(t, f, sentences, controls)
-		bad := float64(n.implemented+n.partial) > maxEvidencedLines*float64(n.lines)
+		n, byModel := r.measureFrame(t, f, sentences, controls)
+		bad := n.leavesEvidence()
+		if credulous.frames++; byModel.leavesEvidence() {
+			credulous.evidenced++
+			t.Logf("the credulous model is believed: %s | %s %+v", f.group, f.name, byModel)
+		}
 		for _, group := range []string{f.group, "all"} {
 			if halves[group] == nil {
 				halves[group] = map[bool]*count{false: {}, true: {}}
@@ -303,6 +338,10 @@ func TestFrames(t *testing.T) {
 		d, e := halves[g][false], halves[g][true]
 		t.Logf("%-22s development: %d of %d frames leave lines evidenced; test: %d of %d", g, d.evidenced, d.frames, e.evidenced, e.frames)
 	}
+	t.Logf("a model that overlooks frames: %d of %d leave lines evidenced", credulous.evidenced, credulous.frames)
+	if credulous.evidenced > maxCredulousFrames {
+		t.Errorf("a model that overlooks frames is believed in %d, want at most %d", credulous.evidenced, maxCredulousFrames)
+	}
 	all := halves["all"]
 	t.Logf("mostly implemented: development %d, test %d", all[false].implemented, all[true].implemented)
 	for test, floor := range map[bool]int{false: maxEvidencedFrames[0], true: maxEvidencedFrames[1]} {
@@ -314,12 +353,14 @@ func TestFrames(t *testing.T) {
 
 // TestOwnFrames measures whether sentences remain evidence in frames that leave them the organization's own.
 func TestOwnFrames(t *testing.T) {
-	r := newTrainedRunner(t)
 	sentences := readControlSentences(t)
+	r := newTrainedRunner(t).withCredulousModel(sentences)
 	controls := r.frameControls(t, sentences)
 	var halves [2]frameResult
+	believed := 0
 	for _, f := range readFrames(t, "frames/own.txt") {
-		n := r.measureFrame(t, f, sentences, controls)
+		n, byModel := r.measureFrame(t, f, sentences, controls)
+		believed += byModel.implemented + byModel.partial
 		h := &halves[0]
 		if f.test {
 			h = &halves[1]
@@ -327,6 +368,10 @@ func TestOwnFrames(t *testing.T) {
 			t.Logf("%-28s %+v", f.name, n)
 		}
 		h.implemented, h.partial, h.other, h.lines = h.implemented+n.implemented, h.partial+n.partial, h.other+n.other, h.lines+n.lines
+	}
+	t.Logf("a model that overlooks frames is believed in %d of %d lines", believed, halves[0].lines+halves[1].lines)
+	if believed < minCredulousOwn {
+		t.Errorf("a model's readings of the organization's own sentences count in %d lines, want %d", believed, minCredulousOwn)
 	}
 	for i, name := range []string{"development", "test"} {
 		h := halves[i]
@@ -344,7 +389,7 @@ func TestOtherDocumentKinds(t *testing.T) {
 	var halves [2]frameResult
 	var kinds [2]int
 	for _, f := range readFrames(t, "genres/documents.txt") {
-		verdicts, err := r.judgeDocument(t.Context(), f.file, f.template, r.controlList)
+		verdicts, _, err := r.judgeDocument(t.Context(), f.file, f.template, r.controlList)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -371,4 +416,41 @@ func TestOtherDocumentKinds(t *testing.T) {
 			t.Errorf("%s: documents of other kinds implement %d lines, want at most %d", name, halves[i].implemented, maxImplementedByKind[i])
 		}
 	}
+}
+
+// credulousModel finds the ordinary sentences about a control, whatever is around them, to state all that the control asks for.
+type credulousModel struct {
+	quotes map[string][]string // sentences by statement
+}
+
+// withCredulousModel returns a runner that also lets a credulousModel read.
+func (r *runner) withCredulousModel(all []controlSentences) *runner {
+	m := credulousModel{map[string][]string{}}
+	for _, c := range all {
+		for _, st := range judge.ReaderStatements(r.controls[c.control]) {
+			for _, s := range c.sentences {
+				m.quotes[st.Text] = append(m.quotes[st.Text], s, strings.TrimSuffix(lowerFirst(s), "."))
+			}
+		}
+	}
+	with := *r
+	with.Read = (&modelreader.Reader{Model: m}).Read
+	return &with
+}
+
+// Chat implements modelreader.Model.
+func (m credulousModel) Chat(_ context.Context, r llm.Request) (llm.Answer, error) {
+	p := modeltest.ParsePrompt(r.User)
+	findings := make([][]modeltest.Finding, len(p.Statements))
+	for i, s := range p.Statements {
+		for k, text := range p.Passages {
+			for _, quote := range m.quotes[s] {
+				if strings.Contains(text, quote) {
+					findings[i] = append(findings[i], modeltest.Finding{Passage: k + 1, Label: "states", Quote: quote})
+					break
+				}
+			}
+		}
+	}
+	return llm.Answer{Text: modeltest.Answer(findings)}, nil
 }

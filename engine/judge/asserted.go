@@ -1,0 +1,76 @@
+package judge
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/engine/judge/reading"
+	"github.com/scf-service/service/engine/judge/text"
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// askingPattern matches a step in which somebody asks something: "the lodge asks whether the person was sent".
+var askingPattern = lazyregexp.New(`(?i)\basks? (?:whether|if)\b`)
+
+// unassertedReason returns why words of a passage, which a reader took for something about a statement, are nothing that the
+// organization asserts of itself, or "". Readers that overlook it would take what is reported, imagined, asked or another
+// organization's for its practice. Claims are also refused under a heading that denies them.
+func (s *Session) unassertedReason(d *preparedStatement, c *analyzedPassage, label reading.Label, words string) string {
+	if !c.IsEnglish || words == "" {
+		return ""
+	}
+	isClaim := label == reading.States || label == reading.Part
+	if disclaimed, _ := c.disclaimer(); disclaimed && isClaim {
+		return "it follows a sentence that says that this isn't done"
+	}
+	for _, heading := range c.HeadingPath {
+		// one that names two subjects may also be about the organization: "What we promised and what the law wants"
+		if outside, _ := text.ReadDisclaimingHeading(heading); outside && !strings.Contains(heading, " and ") {
+			return "it is under a heading of what isn't the organization's practice"
+		}
+	}
+	reason := ""
+	for from := 0; ; {
+		at := strings.Index(c.Analysis.Text[from:], words)
+		if at < 0 {
+			return reason
+		}
+		at += from
+		sentences := c.SentencesWithin(at, at+len(words))
+		if len(sentences) == 0 {
+			return ""
+		}
+		for _, cur := range sentences {
+			if reason = s.unassertedSentenceReason(d, c, label, cur, words); reason == "" {
+				return "" // it is asserted here
+			}
+		}
+		from = at + 1
+	}
+}
+
+func (s *Session) unassertedSentenceReason(d *preparedStatement, c *analyzedPassage, label reading.Label, cur *text.Sentence, words string) string {
+	lead := c.LeadInOrSelf(cur)
+	switch isClaim := label == reading.States || label == reading.Part; {
+	case cur.Instruction:
+		return "it tells its reader what to conclude"
+	case s.namesOtherOrganization(d, c, cur):
+		return "it is about another organization"
+	case label == reading.Contradicts: // the other reasons spare the organization a denial
+	case cur.Question && strings.HasSuffix(cur.Text, "?"):
+		return "it is a question"
+	case cur.IsUnasserted() && !askingPattern.MatchString(cur.Text) || lead != cur && lead.IsUnasserted():
+		return "it is reported, imagined or conditional, not asserted"
+	case isClaim && (cur.Disclaimed || c.undone) && cur.Denied == 0, isClaim && lead != cur && lead.Denied != 0 && !d.isProhibition():
+		return "it is under a heading or introduction that says that it isn't done"
+	case isClaim && (cur.IsTableRow && cur.AnswersNo || cur.Denied == 1<<cur.ClauseCount-1) && leavesOutDenial(words):
+		return "the words leave out that this is denied"
+	}
+	return ""
+}
+
+// leavesOutDenial reports whether words of a sentence that denies something deny nothing themselves: "all doors are locked",
+// of "It is not true that all doors are locked".
+func leavesOutDenial(words string) bool {
+	return !slices.ContainsFunc(text.Analyze(words, 0).Sentences, func(s text.Sentence) bool { return s.Denied != 0 || s.AnswersNo })
+}
