@@ -18,7 +18,7 @@ var descriptions = map[string]string{
 	"import-scf-workbook": "The workbook is imported completely or not at all; errors name the cells concerned. The " +
 		"imported version becomes the active one.",
 	"dry-run-scf-workbook": "Makes no changes. `diff` shows what would change.",
-	"update-tenant":        "Changes what is given. Only an owner can turn off `require_second_person`.",
+	"update-tenant":        "Changes what is given. Only an owner can turn off `require_second_person` and `no_remote_model`.",
 	"invite-member":        "The invitation is accepted through a single-use link.",
 	"create-api-key": "The key is shown in this response only. It has the scopes it names, and never more " +
 		"permissions than its creator has at the time.",

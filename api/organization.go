@@ -45,6 +45,7 @@ type UpdateTenantInput struct {
 		Slug                string         `json:"slug,omitempty" maxLength:"63"`
 		Status              string         `json:"status,omitempty" enum:"active,suspended"`
 		RequireSecondPerson *bool          `json:"require_second_person,omitempty" doc:"Whether somebody other than its authors has to decide on a version; changes only this setting."`
+		NoRemoteModel       *bool          `json:"no_remote_model,omitempty" doc:"Whether language models on other machines are forbidden to read the organization's evidence; changes only this setting."`
 		Settings            map[string]any `json:"settings,omitempty" doc:"Replaces all settings."`
 	}
 }

@@ -93,6 +93,8 @@ type StartWorkflowInput struct {
 	Body struct {
 		WorkflowType string     `json:"workflow_type" enum:"full_assessment,ingest,gap_refresh,report"`
 		StartAt      *time.Time `json:"start_at,omitempty" doc:"Not before this time."`
+		// StopForReview is set if people submit the drafts.
+		StopForReview bool `json:"stop_for_review,omitempty" doc:"Waits at each draft until a person has submitted it, instead of submitting it unseen."`
 	}
 }
 

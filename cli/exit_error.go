@@ -183,7 +183,7 @@ func (a *app) hintFor(err error) string {
 		if i := slices.IndexFunc(e.Details, func(d api.ErrorDetail) bool { return d.Field == api.NoRemoteModel }); i >= 0 {
 			lift := "`" + a.suggestedCommandLine("assess update --no-remote-model=false") + "`"
 			if strings.HasSuffix(e.Details[i].Message, "the organization") {
-				lift = "an owner's change of the setting " + api.NoRemoteModel
+				lift = "an owner's `" + a.suggestedCommandLine("org update --no-remote-model=false") + "`"
 			}
 			return "choose one with `service model use ollama/MODEL`; " + lift + " lifts the ban"
 		}

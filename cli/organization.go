@@ -173,11 +173,13 @@ shown only once; they change it with ` + "`service password`" + `. Requires a pl
 
 func (a *app) orgUpdate() *cobra.Command {
 	var name, slug, status string
-	var secondPerson bool
+	var secondPerson, noRemoteModel bool
 	cmd := &cobra.Command{
 		Use: "update [ORG]", Short: "Change an organization's name, slug, status or rules",
 		Long: `Changes an organization (default: the current one). With --second-person, whoever
-submitted or edited a version can't decide on it; only an owner can turn that off.
+submitted or edited a version can't decide on it. With --no-remote-model, no text of
+its documents goes to a language model on another machine. Only an owner can turn
+these off.
 Only a platform admin can suspend and reactivate an organization.`,
 		Example: "  service org update --name 'Acme Europe SE'\n  service org update --second-person\n" +
 			"  service org update acme-europe --status suspended",
@@ -195,6 +197,7 @@ Only a platform admin can suspend and reactivate an organization.`,
 				return usageError("--name is empty")
 			}
 			in.Body.RequireSecondPerson = flagIfChanged(cmd, "second-person", secondPerson)
+			in.Body.NoRemoteModel = flagIfChanged(cmd, "no-remote-model", noRemoteModel)
 			if one, err = call(cmd.Context(), a, api.UpdateTenant, in); err != nil {
 				return err
 			}
@@ -205,6 +208,7 @@ Only a platform admin can suspend and reactivate an organization.`,
 	f.StringVar(&name, "name", "", "the new name")
 	f.StringVar(&slug, "slug", "", "the new slug: lowercase letters, digits and hyphens")
 	f.BoolVar(&secondPerson, "second-person", false, "require that somebody other than its authors decides on a version")
+	f.BoolVar(&noRemoteModel, "no-remote-model", false, "forbid language models on other machines to read the documents")
 	addChoiceFlag(f, &status, "status", []string{"active", "suspended"}, "active or suspended")
 	return cmd
 }

@@ -480,6 +480,8 @@ type WorkflowRun struct {
 	WaitSnapshot string `json:"wait_snapshot,omitempty"`
 	// HasSignal is true if there is a signal that the run has not processed.
 	HasSignal bool `json:"has_signal,omitempty"`
+	// StopForReview is set if the run waits for people to submit its drafts.
+	StopForReview bool `json:"stop_for_review,omitempty"`
 }
 
 // RunStarter is the person or key that started a run.

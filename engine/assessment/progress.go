@@ -21,6 +21,8 @@ type Progress struct {
 	// ReturnReason is why the assessment returned to its drafted state without having been
 	// resubmitted; empty if it didn't.
 	ReturnReason string
+	// ReadyForReview is the gate of the draft that the next move submits; "" if it submits none.
+	ReadyForReview api.Gate
 	// SoAVersionID and SoAStatus describe the newest Statement of Applicability; empty if there is
 	// none.
 	SoAVersionID string
@@ -50,8 +52,17 @@ func (s *Service) Progress(ctx context.Context, by api.Caller, id string) (st Pr
 		if move.Gate != "" {
 			return st.fillGateError(tx, by, &a, move.Gate)
 		}
-		st.ReturnReason, err = unresolvedReturnReason(tx, &a)
-		return err
+		if st.ReturnReason, err = unresolvedReturnReason(tx, &a); err != nil {
+			return err
+		}
+		if gate := gateAfterDraft(a.State); gate != "" {
+			head, err := deliverables[gate].newestHeader(tx, by.OrganizationID, id)
+			if err == nil && head != nil && head.Status == api.VersionDraft {
+				st.ReadyForReview = gate
+			}
+			return err
+		}
+		return nil
 	})
 	return st, err
 }

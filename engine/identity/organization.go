@@ -85,14 +85,19 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 			return api.Invalid("slug", "a slug may contain only lower-case letters, digits and hyphens, e.g. acme-europe")
 		}
 		settings := in.Body.Settings
-		if on := in.Body.RequireSecondPerson; on != nil {
+		for name, on := range map[string]*bool{
+			api.RequireSecondPerson: in.Body.RequireSecondPerson, api.NoRemoteModel: in.Body.NoRemoteModel,
+		} {
+			if on == nil {
+				continue
+			}
 			if settings == nil {
 				settings = maps.Clone(org.Settings)
 			}
 			if settings == nil {
 				settings = map[string]any{}
 			}
-			settings[api.RequireSecondPerson] = *on
+			settings[name] = *on
 		}
 		if settings != nil {
 			for _, name := range []string{api.RequireSecondPerson, api.NoRemoteModel} {

@@ -68,6 +68,9 @@ func makeTransition(ctx context.Context, s *Service, by api.Caller, run *store.W
 		// The user may still be editing: submitting or a signal shows that they are done.
 		return newWaitForInputError("it was returned (%s): revise it and submit it for review", st.ReturnReason)
 	}
+	if run.StopForReview && st.ReadyForReview != "" {
+		return newWaitForInputError("the %s is drafted: review it, then submit it", st.ReadyForReview.Title())
+	}
 	in := &api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: run.AssessmentID}}
 	in.Body.TargetState, in.Body.Reason = p.targetState, fmt.Sprintf("step of the %s workflow", run.WorkflowType)
 	in.Body.InAdvance = true // nobody has seen what the step submits
@@ -120,7 +123,7 @@ func submitSoAAndAwaitApproval(ctx context.Context, s *Service, by api.Caller, r
 	case api.VersionRejected:
 		return newWaitForInputError("the Statement of Applicability was rejected: revise it and submit it for review")
 	}
-	if stepNamed(run, p.name).Attempts > 1 && !run.HasSignal {
+	if run.StopForReview || stepNamed(run, p.name).Attempts > 1 && !run.HasSignal {
 		return newWaitForInputError("the Statement of Applicability is being revised: submit it for review")
 	}
 	if _, err := s.assessments.SubmitSoA(ctx, by, &api.SoAInput{SoAVersionID: st.SoAVersionID}); err != nil {

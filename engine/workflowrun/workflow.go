@@ -110,7 +110,8 @@ func (s *Service) StartRun(ctx context.Context, by api.Caller, in *api.StartWork
 		}
 		now := tx.Now()
 		run = store.WorkflowRun{
-			Starter: store.RunStarter{UserID: by.UserID, TraceID: by.TraceID, Trace: tracing.Current(ctx).String()},
+			Starter:       store.RunStarter{UserID: by.UserID, TraceID: by.TraceID, Trace: tracing.Current(ctx).String()},
+			StopForReview: in.Body.StopForReview,
 			WorkflowRun: api.WorkflowRun{
 				TenantRecord: api.TenantRecord{
 					Record:         api.Record{ID: tx.NewID(), CreatedAt: now, UpdatedAt: now},
