@@ -132,6 +132,35 @@ func TestPagesInABrowser(t *testing.T) {
 	b.WaitFor(`document.body.classList.contains("scripted")`)
 	b.Press(".", 190)
 	b.WaitFor(`document.querySelector("tr.at .dot")`)
+	// On a wide screen, the item is shown beside the table, and a quote in its document.
+	b.EvaluateText(`window.same = true`)
+	b.Press("Enter", 13)
+	b.WaitFor(`document.querySelector(".beside .pager")`)
+	first := b.EvaluateText(`location.hash`)
+	b.Press("j", 74)
+	b.WaitFor("location.hash !== `" + first + "` && document.querySelector('.beside h2').textContent.includes(document.querySelector('tr.at a').textContent)")
+	beside := func(name string) {
+		t.Helper()
+		for _, scheme := range []string{"dark", "light"} {
+			b.Emulate("screen", 1440, scheme)
+			b.Screenshot(pictures, name+"-"+scheme)
+			accessible(name + ", " + scheme)
+		}
+		if bad := b.BadLayout(); bad != "" {
+			t.Errorf("%s: %s", name, bad)
+		}
+	}
+	beside("item-beside-table")
+	b.EvaluateText(`[...document.querySelectorAll("table.items tbody tr")].find(r => r.textContent.includes("Weak")).click()`)
+	b.WaitFor(`document.querySelector(".beside .quote")`)
+	b.Press("p", 80)
+	b.WaitFor(`document.querySelector(".beside .chosen mark")`)
+	beside("passage-beside-table")
+	if b.EvaluateText(`window.same`) != "true" {
+		t.Error("the table was loaded again")
+	}
+	b.Press("Escape", 27)
+	b.WaitFor(`document.getElementById("beside").hidden && document.activeElement.matches("tr.at a")`)
 }
 
 // TestEmailPages checks that an invalid token unsubscribes nobody.

@@ -1,8 +1,11 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"io"
 	"maps"
 	"net/url"
 	"slices"
@@ -12,6 +15,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
 	"github.com/scf-service/service/internal/prose"
 )
 
@@ -38,6 +42,42 @@ type tablePage struct {
 	Edited bool
 	// First is the item to review first.
 	First string
+}
+
+// rowView is a row and what the visitor may do with it.
+type rowView struct {
+	row
+	Noun    string
+	MayEdit bool
+}
+
+// View returns a row for its template.
+func (p *tablePage) View(r row) rowView { return rowView{r, p.Noun, p.MayEdit} }
+
+// Consequence returns what a change does to the decision on the version, or "".
+func (p *tablePage) Consequence() string { return consequence(p.Version) }
+
+// consequence returns what a change of an item does to the decision on its version, or "" for a draft.
+func consequence(version *api.DeliverableVersion) string {
+	switch version.Status {
+	case api.VersionDraft:
+		return ""
+	case api.VersionUnderReview:
+		return fmt.Sprintf("Version %d is under review. A change withdraws it from review.", version.VersionNumber)
+	}
+	return fmt.Sprintf("Version %d is %s. A change starts a new version, which needs a new decision.",
+		version.VersionNumber, prose.Humanize(version.Status))
+}
+
+// ExportLink returns the address of the rows shown, as CSV.
+func (p *tablePage) ExportLink() string {
+	q := url.Values{}
+	for name, value := range map[string]string{"q": p.Query, "status": p.Status} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	return strings.TrimSuffix(p.Noun+"/export.csv?"+q.Encode(), "?")
 }
 
 // SortLink returns the address of the table sorted by a column; by the same column again, it is descending.
@@ -93,7 +133,6 @@ func (v *visit) showDeliverable() error {
 		return err
 	}
 	page.Total = len(rows)
-	words := strings.Fields(strings.ToLower(page.Query))
 	for _, r := range rows {
 		if r.Review {
 			page.Review++
@@ -102,10 +141,8 @@ func (v *visit) showDeliverable() error {
 		if !slices.ContainsFunc(page.Statuses, func(c cell) bool { return c.Text == status.Text }) {
 			page.Statuses = append(page.Statuses, status)
 		}
-		if (page.Status == "" || page.Status == status.Text) && r.matches(words) {
-			page.Rows = append(page.Rows, r)
-		}
 	}
+	page.Rows = k.filter(rows, page.Query, page.Status)
 	slices.SortFunc(page.Statuses, compareCells)
 	if queue := reviewQueue(rows); len(queue) > 0 {
 		page.First = queue[0].ID
@@ -210,6 +247,48 @@ func (r *row) column(n int) cell {
 
 func compareCells(x, y cell) int {
 	return cmp.Or(cmp.Compare(x.Rank, y.Rank), strings.Compare(x.Text, y.Text))
+}
+
+// filter returns the rows that contain the words of a query and have a status, if they are not "".
+func (k *kind) filter(rows []row, query, status string) (out []row) {
+	words := strings.Fields(strings.ToLower(query))
+	for _, r := range rows {
+		if (status == "" || status == r.Cells[k.Status].Text) && r.matches(words) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// exportRows sends the rows that the address selects as CSV, with the fields of the API.
+func (v *visit) exportRows() error {
+	k, a, err := v.findDeliverable()
+	if err != nil {
+		return err
+	}
+	version, rows, err := v.readRows(k, a.ID)
+	if err != nil {
+		return err
+	}
+	if version == nil {
+		return api.NotFound("version", k.Noun)
+	}
+	rows = k.filter(rows, v.query("q"), v.query("status"))
+	wanted := map[string]bool{}
+	for _, r := range rows {
+		wanted[r.ID] = (r.Review || !v.r.URL.Query().Has("review")) && (r.Disputed || !v.r.URL.Query().Has("disputed"))
+	}
+	records, err := k.records(v, version.ID, wanted)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := (&print.Output{W: &b, Format: "csv"}).PrintRecord(api.List[any]{Data: records}); err != nil {
+		return err
+	}
+	return v.sendFile(&api.File{
+		Filename: a.Name + " " + k.Noun + ".csv", ContentType: "text/csv; charset=utf-8", Content: io.NopCloser(&b),
+	}, false)
 }
 
 // matches reports whether the row contains all words, which are in lower case, ignoring its case.

@@ -216,7 +216,7 @@ func (v *visit) showAssessment() error {
 		page.MayUpload = v.may("document:write") && a.State != api.StateClosed
 	} else if len(page.Runs) == 0 && a.State != api.StateClosed {
 		if v.may("workflow:write") && !a.State.HasReached(api.StateReportGenerated) {
-			page.Start = "Draft everything up to the next decision"
+			page.Start = "Draft up to the next review"
 		}
 		if v.may("assessment:transition") && len(page.Status.NextStates) > 0 && len(page.Status.BlockedBy) == 0 {
 			page.Target = page.Status.NextStates[0]

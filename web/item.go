@@ -19,10 +19,12 @@ type itemPage struct {
 	Assessment *api.Assessment
 	Version    *api.DeliverableVersion
 	// Code is the control's code, or the plan item's.
-	Code         string
-	Facts        []fact
-	Statements   []api.Statement
-	Evidence     []api.Evidence
+	Code       string
+	Facts      []fact
+	Statements []api.Statement
+	Evidence   []api.Evidence
+	// Second is what a second reader says, if it disagrees.
+	Second       *api.SecondReading
 	Missing      []string
 	MissingTitle string
 	Fields       []field
@@ -39,7 +41,9 @@ type itemPage struct {
 	// Saved is set after a change that can be undone.
 	Saved bool
 	// Previous and Next are the IDs of the neighbors in the table, or "".
-	Previous, Next      string
+	Previous, Next string
+	// Row is the item's row in the table; nil if its version is not the newest.
+	Row                 *rowView
 	MayEdit, MayComment bool
 	Conflict            bool
 	// CommentText is the comment that was not accepted.
@@ -172,7 +176,9 @@ func (v *visit) readItem() (*itemPage, error) {
 	if page.Version, rows, err = v.readRows(k, a.ID); err != nil {
 		return nil, err
 	}
+	mayEdit := v.may(k.Write) && a.State != api.StateClosed
 	if at := slices.IndexFunc(rows, func(r row) bool { return r.ID == page.ID }); at >= 0 {
+		page.Row = &rowView{rows[at], k.Noun, mayEdit}
 		if at > 0 {
 			page.Previous = rows[at-1].ID
 		}
@@ -188,7 +194,7 @@ func (v *visit) readItem() (*itemPage, error) {
 	page.Comments, err = all(v, api.ListComments, &api.CommentsInput{
 		AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Gate: k.Gate, Item: page.Code,
 	})
-	page.MayEdit = v.may(k.Write) && page.Version != nil && page.VersionID == page.Version.ID && a.State != api.StateClosed
+	page.MayEdit = mayEdit && page.Version != nil && page.VersionID == page.Version.ID
 	page.MayComment = v.may(api.CommentWrite)
 	if err != nil {
 		return nil, err

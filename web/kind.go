@@ -26,7 +26,9 @@ type kind struct {
 	// rows returns the items in the order of the controls, or only those changed after a time, newest first; nil
 	// if those are too many.
 	rows func(v *visit, versionID string, after time.Time) ([]row, error)
-	item func(v *visit, id string) (*itemPage, error)
+	// records returns the items with the given IDs, as the API has them.
+	records func(v *visit, versionID string, ids map[string]bool) ([]any, error)
+	item    func(v *visit, id string) (*itemPage, error)
 	// change sends a patch of the item, and returns the ID of the changed item: another one if the version was
 	// no longer a draft.
 	change func(v *visit, id string, match api.Match, patch []byte) (string, error)
@@ -46,7 +48,9 @@ type row struct {
 	// Review is set if the item needs review, and Confidence is how sure the automatic verdict is.
 	Review     bool
 	Confidence float64
-	Updated    time.Time
+	// Disputed is set if a second reader disagrees.
+	Disputed bool
+	Updated  time.Time
 }
 
 // cell is a value in a table: Tone is the API's value if it is shown as a tag, and Rank its place in the
@@ -93,6 +97,10 @@ var kinds = []kind{
 			in := api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}, Sort: sortFor(after)}
 			return rowsOf(v, api.ListSoAItems, &in, after, soaRow)
 		},
+		records: func(v *visit, id string, ids map[string]bool) ([]any, error) {
+			in := api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}}
+			return recordsOf(v, api.ListSoAItems, &in, ids, func(x *api.SoAItem) string { return x.ID })
+		},
 		item: func(v *visit, id string) (*itemPage, error) {
 			return itemOf(v, api.GetSoAItem, &api.SoAItemInput{SoAItemID: id}, soaItemPage)
 		},
@@ -123,6 +131,10 @@ var kinds = []kind{
 			in := api.FindingsInput{GapInput: api.GapInput{GapVersionID: id}, FindingFilter: api.FindingFilter{Sort: sortFor(after)}}
 			return rowsOf(v, api.ListFindings, &in, after, findingRow)
 		},
+		records: func(v *visit, id string, ids map[string]bool) ([]any, error) {
+			in := api.FindingsInput{GapInput: api.GapInput{GapVersionID: id}}
+			return recordsOf(v, api.ListFindings, &in, ids, func(x *api.Finding) string { return x.ID })
+		},
 		item: func(v *visit, id string) (*itemPage, error) {
 			return itemOf(v, api.GetFinding, &api.FindingInput{FindingID: id}, findingPage)
 		},
@@ -151,6 +163,10 @@ var kinds = []kind{
 		rows: func(v *visit, id string, after time.Time) ([]row, error) {
 			in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, Sort: sortFor(after)}
 			return rowsOf(v, api.ListMaturityScores, &in, after, scoreRow)
+		},
+		records: func(v *visit, id string, ids map[string]bool) ([]any, error) {
+			in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}}
+			return recordsOf(v, api.ListMaturityScores, &in, ids, func(x *api.MaturityScore) string { return x.ID })
 		},
 		item: func(v *visit, id string) (*itemPage, error) {
 			return itemOf(v, api.GetMaturityScore, &api.MaturityScoreInput{MaturityScoreID: id}, scorePage)
@@ -181,6 +197,10 @@ var kinds = []kind{
 		rows: func(v *visit, id string, after time.Time) ([]row, error) {
 			in := api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}, Sort: sortFor(after)}
 			return rowsOf(v, api.ListPOAMItems, &in, after, planItemRow)
+		},
+		records: func(v *visit, id string, ids map[string]bool) ([]any, error) {
+			in := api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}}
+			return recordsOf(v, api.ListPOAMItems, &in, ids, func(x *api.POAMItem) string { return x.ID })
 		},
 		item: func(v *visit, id string) (*itemPage, error) {
 			return itemOf(v, api.GetPOAMItem, &api.POAMItemInput{POAMItemID: id}, planItemPage)
@@ -250,6 +270,17 @@ func rowsOf[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, after time.Tim
 	return rows[:n], nil
 }
 
+// recordsOf returns the items of a list that have one of the IDs.
+func recordsOf[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, ids map[string]bool, id func(*T) string) (out []any, err error) {
+	items, err := all(v, op, in)
+	for i := range items {
+		if ids[id(&items[i])] {
+			out = append(out, items[i])
+		}
+	}
+	return out, err
+}
+
 func mapRows[T any](items []T, toRow func(*T) row) []row {
 	out := make([]row, len(items))
 	for i := range items {
@@ -287,7 +318,7 @@ func editOf[I any](v *visit, op api.Op[I, api.EditResult], in *I, body any, set 
 func soaRow(i *api.SoAItem) row {
 	return row{
 		ID: i.ID, Revision: i.Revision, Updated: i.UpdatedAt, Code: i.ControlCode, Title: i.ControlTitle,
-		Review: i.NeedsReview, Confidence: i.Confidence,
+		Review: i.NeedsReview, Confidence: i.Confidence, Disputed: i.SecondReading != nil,
 		Cells: []cell{
 			tagCell(i.ImplementationStatus), tagCell(i.Applicability), tagCell(i.EvidenceCoverage),
 			textCell(i.Owner), numberCell(fmt.Sprintf("%.2f", i.Confidence), i.Confidence),
@@ -302,6 +333,7 @@ func soaItemPage(i *api.SoAItem) *itemPage {
 	})
 	return &itemPage{
 		Item: i.Item, Code: i.ControlCode, Statements: i.Statements, Evidence: i.Evidence, Missing: missing, Review: i.NeedsReview,
+		Second: i.SecondReading,
 		Facts: []fact{
 			{"Reason", i.Reason},
 			{"Evidence", print.FormatCoverage(i)},
@@ -340,7 +372,6 @@ func findingPage(f *api.Finding) *itemPage {
 			{"Result", prose.Label(f.Result)},
 			{"Type", prose.Label(f.GapType)},
 			{"Severity", f.SeverityReason},
-			{"Condition", f.Condition},
 			{"Criteria", f.Criteria},
 			{"Cause", f.Cause},
 			{"Effect", f.Effect},
@@ -349,6 +380,7 @@ func findingPage(f *api.Finding) *itemPage {
 		Fields: []field{
 			enumChoice("status", "Status", f.Status),
 			enumChoice("severity", "Severity", f.Severity),
+			{Name: "condition", Label: "Condition", Kind: "area", Value: f.Condition},
 			{Name: "recommendation", Label: "Recommendation", Kind: "area", Value: f.Recommendation},
 			{Name: "owner", Label: "Owner", Kind: "line", Value: orEmpty(f.Owner), Nullable: true},
 			{Name: "due_date", Label: "Due date", Kind: "date", Value: orEmpty(f.DueDate), Nullable: true},
@@ -405,7 +437,6 @@ func planItemPage(i *api.POAMItem) *itemPage {
 			{"Control", i.ControlCode + " " + i.ControlTitle},
 			{"Weakness", i.Weakness},
 			{"Severity", prose.Label(i.Severity)},
-			{"Effort", prose.Label(i.Effort)},
 			{"Role", i.OwnerRole},
 			{"Milestones", milestones(i.Milestones)},
 		},
@@ -414,10 +445,15 @@ func planItemPage(i *api.POAMItem) *itemPage {
 			{Name: "corrective_action", Label: "Corrective action", Kind: "area", Value: i.CorrectiveAction},
 			{Name: "owner", Label: "Owner", Kind: "line", Value: orEmpty(i.Owner), Nullable: true},
 			{Name: "due_date", Label: "Due date", Kind: "date", Value: string(i.CurrentDueDate())},
-			{Name: "comments", Label: "Comments", Kind: "area", Value: orEmpty(i.Comments), Nullable: true},
+			{Name: "priority", Label: "Priority", Kind: "number", Value: strconv.Itoa(i.Priority), IsNumber: true},
+			choice("effort", "Effort", i.Effort, efforts),
+			{Name: "comments", Label: "Note", Prefix: "item-", Kind: "area", Value: orEmpty(i.Comments), Nullable: true},
 		},
 	}
 }
+
+// efforts are the values that the effort of a plan's item can have.
+var efforts = []string{"small", "medium", "large", "extra_large"}
 
 func milestones(list []api.Milestone) (out string) {
 	for i := range list {

@@ -54,6 +54,12 @@ var organizationPanel = panel{
 				second.hinted("If yes, nobody can approve what they submitted or edited, not even with an API key. Only an owner can turn it off."),
 			},
 		}}})
+		ban := yesNoChoice("no_remote_model", "No language model on another machine", o.Settings[api.NoRemoteModel] == true)
+		s.add(section{Title: "Rules for evidence", Forms: []form{{
+			Do: "models", Button: "Save", Fields: []field{
+				ban.hinted("If yes, no text of your documents is sent to a model on another machine. Only an owner can turn it off."),
+			},
+		}}})
 		s.add(section{Title: "Name", Forms: []form{{
 			Do: "name", Button: "Save", Fields: []field{
 				textField("name", "Name").with(o.Name).required(),
@@ -67,6 +73,12 @@ var organizationPanel = panel{
 			on := v.field("second_person") == "true"
 			in := api.UpdateTenantInput{TenantInput: api.TenantInput{TenantID: v.org().OrgID}}
 			in.Body.RequireSecondPerson = &on
+			return call(v, api.UpdateTenant, &in)
+		},
+		"models": func(v *visit, _ *sheet) error {
+			on := v.field("no_remote_model") == "true"
+			in := api.UpdateTenantInput{TenantInput: api.TenantInput{TenantID: v.org().OrgID}}
+			in.Body.NoRemoteModel = &on
 			return call(v, api.UpdateTenant, &in)
 		},
 		"name": func(v *visit, _ *sheet) error {
@@ -423,10 +435,25 @@ var webhookPanel = panel{
 		}
 		s.Crumbs = []link{{Text: "Home"}, {Text: "Settings", Href: "settings"}, {Text: "Webhooks", Href: "settings/webhooks"}}
 		s.Lead = h.URL
+		if v.may("webhook:write") {
+			s.add(section{Title: "Change the webhook", Forms: []form{{
+				Do: "save", Button: "Save", Fields: []field{
+					textField("url", "Address").asKind("url").with(h.URL).required(),
+					textField("events", "Events").with(strings.Join(h.Events, ", ")).hinted(eventsHint),
+					textField("description", "Description").with(h.Description),
+				},
+			}}})
+		}
 		s.add(deliveries(v, l, v.may("webhook:write")))
 		return nil
 	},
 	actions: map[string]func(*visit, *sheet) error{
+		"save": func(v *visit, _ *sheet) error {
+			in := api.UpdateWebhookInput{WebhookInput: api.WebhookInput{WebhookID: v.r.PathValue("id")}}
+			url, events, description := v.field("url"), append([]string{}, v.list("events")...), v.field("description")
+			in.Body.URL, in.Body.Events, in.Body.Description = &url, &events, &description
+			return call(v, api.UpdateWebhook, &in)
+		},
 		"again": func(v *visit, _ *sheet) error {
 			return call(v, api.Redeliver, &api.DeliveryInput{
 				WebhookInput: api.WebhookInput{WebhookID: v.r.PathValue("id")}, DeliveryID: v.field("id"),

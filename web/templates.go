@@ -22,18 +22,19 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 		panic("web: " + err.Error()) // the templates are embedded
 	}
 	functions := template.FuncMap{
-		"label":    label,
-		"words":    func(s any) string { return prose.Humanize(text(s)) },
-		"lower":    strings.ToLower,
-		"cite":     print.FormatCitation,
-		"place":    func(l api.Locator) string { return print.FormatLocation(nil, l) },
-		"where":    print.FormatLocation,
-		"time":     print.FormatTime,
-		"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"count":    prose.Count,
-		"changes":  changesText,
-		"percent":  func(p *float64) int { return int(*p + 0.5) },
-		"sentence": func(s any) string { return sentence(text(s)) },
+		"label":       label,
+		"consequence": consequence,
+		"words":       func(s any) string { return prose.Humanize(text(s)) },
+		"lower":       strings.ToLower,
+		"cite":        print.FormatCitation,
+		"place":       func(l api.Locator) string { return print.FormatLocation(nil, l) },
+		"where":       print.FormatLocation,
+		"time":        print.FormatTime,
+		"iso":         func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"count":       prose.Count,
+		"changes":     changesText,
+		"percent":     func(p *float64) int { return int(*p + 0.5) },
+		"sentence":    func(s any) string { return sentence(text(s)) },
 	}
 	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))
 	for _, e := range entries {

@@ -86,7 +86,7 @@ func (v *visit) changeAssessment() error {
 	switch v.field("do") {
 	case "start":
 		start := api.StartWorkflowInput{AssessmentInput: in}
-		start.Body.WorkflowType = api.WorkflowFull
+		start.Body.WorkflowType, start.Body.StopForReview = api.WorkflowFull, true // nothing is submitted unseen
 		_, err = do(v, api.StartWorkflow, &start)
 	case "move":
 		move := api.TransitionInput{AssessmentInput: in}

@@ -153,30 +153,95 @@
     open();
   }
 
+  // The item, on its own page or beside the table.
+  const beside = document.getElementById("beside");
+  const item = () => (beside ? !beside.hidden && beside : document.querySelector(".pager") && main) || null;
+  let quote = -1;
+  const choose = (within, n) => {
+    const quotes = within.querySelectorAll(".quote");
+    quotes[quote]?.classList.remove("at");
+    quote = Math.max(0, Math.min(quotes.length - 1, n));
+    quotes[quote]?.classList.add("at");
+    quotes[quote]?.scrollIntoView({ block: "nearest" });
+  };
+  const copy = (text) => navigator.clipboard?.writeText(text).then(() => announce("Copied."), () => announce("The browser does not allow to copy."));
+  const announce = (text) => {
+    let said = document.getElementById("said");
+    if (!said) {
+      said = Object.assign(document.createElement("p"), { id: "said", className: "notice good" });
+      said.setAttribute("role", "status");
+      main.append(said);
+    }
+    said.textContent = text;
+    clearTimeout(said.timer);
+    said.timer = setTimeout(() => said.remove(), 4000);
+  };
+  const itemFields = {
+    s: "#implementation_status, #status", a: "#applicability", v: "#severity", o: "#owner", n: "#note, #item-comments", d: "#due_date",
+    e: "#rationale, #recommendation, #corrective_action", l: "#level", t: "#target_level", i: "#priority", f: "#effort", c: "#condition",
+  };
+  const focusOn = (within, selector) => {
+    const field = within.querySelector(selector);
+    field?.focus();
+    return !!field;
+  };
+  // itemKey does what a key does with an item, and returns whether there was something to do.
+  const itemKey = (key) => {
+    const within = item();
+    if (!within) return false;
+    const quotes = within.querySelectorAll(".quote"), past = within.querySelector("#history");
+    switch (key) {
+      case "]": choose(within, quote + 1); return true;
+      case "[": choose(within, quote - 1); return true;
+      case "p": quotes[Math.max(0, quote)]?.querySelector("a").click(); return !!quotes.length;
+      case "h":
+        if (past) past.open = !past.open;
+        past?.scrollIntoView({ block: "nearest" });
+        return true;
+      case "E": {
+        const longest = [...within.querySelectorAll(".edit textarea")].sort((x, y) => y.value.length - x.value.length)[0];
+        if (longest) longest.rows = 14;
+        longest?.focus();
+        return !!longest;
+      }
+      case "!": within.querySelector(".edit .notice.bad")?.scrollIntoView({ block: "center" }); return true;
+      case "Y": copy((within.querySelector(".about") || within).innerText); return true;
+      case "u": {
+        const undo = within.querySelector("#item-undo");
+        undo?.click();
+        return !!undo;
+      }
+    }
+    return Object.hasOwn(itemFields, key) && focusOn(within, itemFields[key]);
+  };
+
   // Tables: filter as you type, sort, and move by the keys of the terminal interface.
   const table = document.querySelector("table.items");
   const body = table && table.tBodies[0];
   if (body) {
     document.body.classList.add("scripted");
-    const q = document.getElementById("q"), status = document.getElementById("status");
-    let rows = [...body.rows].map((tr) => ({ tr, text: tr.textContent.toLowerCase(), status: tr.cells[2].textContent.trim() }));
-    let at = -1, asked = 0;
+    const q = document.getElementById("q"), status = document.getElementById("filter-status"), left = document.getElementById("left");
+    const many = document.getElementById("many"), box = document.getElementById("many-box"), problem = document.getElementById("problem");
+    const noun = location.pathname.split("/").pop();
+    const read = (tr) => ({ tr, text: tr.textContent.toLowerCase(), status: tr.cells[2].textContent.trim(), id: tr.querySelector("th a").getAttribute("href").slice(noun.length + 1) });
+    let rows = [...body.rows].map(read);
+    let at = -1, asked = 0, only = "";
     const filter = () => {
       asked = 0;
       const words = q.value.toLowerCase().split(/\s+/).filter(Boolean);
       let shown = 0;
       for (const r of rows) {
-        const ok = (!status.value || r.status === status.value) && words.every((w) => r.text.includes(w));
-        if (r.tr.hidden === ok) r.tr.hidden = !ok;
+        const ok = (!status.value || r.status === status.value) && words.every((w) => r.text.includes(w)) && (!only || r.tr.querySelector(only));
+        if (r.tr.hidden === !!ok) r.tr.hidden = !ok;
         if (ok) shown++;
       }
       document.getElementById("shown").textContent = shown + " of " + rows.length;
       document.getElementById("none").hidden = shown > 0;
-      mark(-1);
+      if (rows[at]?.tr.hidden) mark(-1);
     };
     const soon = () => { if (!asked) asked = requestAnimationFrame(filter); };
     const mark = (to) => {
-      if (rows[at]) rows[at].tr.classList.remove("at");
+      rows[at]?.tr.classList.remove("at");
       at = to;
       if (!rows[at]) return;
       const { tr } = rows[at];
@@ -184,10 +249,24 @@
       tr.querySelector("a").focus({ preventScroll: true });
       tr.scrollIntoView({ block: "nearest" });
     };
+    // go marks a row, and shows its item if one is shown beside the table.
+    let follow = 0;
+    const go = (n) => {
+      if (!rows[n] || n !== at && !mayLeave()) return;
+      mark(n);
+      clearTimeout(follow);
+      if (!beside.hidden) follow = setTimeout(() => rows[at] && rows[at].id !== shownID && open(at), 120); // none for rows that are only passed
+    };
     const move = (by) => {
       let n = at;
       do n += by; while (rows[n] && rows[n].tr.hidden);
-      if (rows[n]) mark(n);
+      go(n);
+    };
+    const seek = (by) => {
+      for (let step = 1, n = at; step <= rows.length; step++) {
+        n = (n + by + rows.length) % rows.length;
+        if (!rows[n].tr.hidden && rows[n].tr.querySelector(".dot")) return go(n);
+      }
     };
     // The server has filtered by what is in the address; without it, every row is here.
     if (new URLSearchParams(location.search).toString().replace(/(sort|desc)=[^&]*&?/g, "") === "") {
@@ -199,11 +278,8 @@
       status.addEventListener("change", () => q.form.submit());
       document.body.classList.remove("scripted");
     }
-    table.tHead.addEventListener("click", (event) => {
-      const th = event.target.closest("th");
-      if (!th || event.ctrlKey || event.metaKey) return;
-      event.preventDefault();
-      const n = th.cellIndex, down = th.getAttribute("aria-sort") === "ascending";
+    const sort = (th, down) => {
+      const n = th.cellIndex, current = rows[at];
       for (const other of table.tHead.rows[0].cells) other.setAttribute("aria-sort", "none");
       th.setAttribute("aria-sort", down ? "descending" : "ascending");
       const key = (r) => ({ rank: +r.tr.cells[n].dataset.rank || 0, text: r.tr.cells[n].textContent });
@@ -211,7 +287,14 @@
       keyed.sort(([x], [y]) => (x.rank - y.rank || (x.text < y.text ? -1 : x.text > y.text ? 1 : 0)) * (down ? -1 : 1));
       rows = keyed.map(([, r]) => r);
       body.append(...rows.map((r) => r.tr));
-      at = -1;
+      at = rows.indexOf(current);
+    };
+    const modified = (event) => event.ctrlKey || event.metaKey || event.shiftKey || event.button;
+    table.tHead.addEventListener("click", (event) => {
+      const th = event.target.closest("th");
+      if (!th || modified(event)) return;
+      event.preventDefault();
+      sort(th, th.getAttribute("aria-sort") === "ascending");
     });
     // What was filtered is kept when the reader comes back from an item.
     const kept = "filter " + location.pathname;
@@ -221,31 +304,181 @@
       filter();
     }
     addEventListener("pagehide", () => sessionStorage.setItem(kept, JSON.stringify([q.value, status.value])));
+    const download = document.querySelector("a.export");
+    download.addEventListener("click", () => {
+      const asks = new URLSearchParams({ q: q.value, status: status.value });
+      if (only) asks.set(only === ".dot" ? "review" : "disputed", "1");
+      download.search = asks;
+    });
 
-    const many = document.getElementById("many"), box = document.getElementById("many-box"), problem = document.getElementById("problem");
+    // Wide screens show the item beside the table, which stays where it is.
+    const wide = matchMedia("(min-width: 75rem)");
+    let shownID = "", loads = 0, sending = false;
+    wide.addEventListener("change", () => { if (!wide.matches && !beside.hidden) close(); });
+    const changed = (e) => e.matches("select") ? e.selectedIndex !== Math.max(0, [...e.options].findIndex((o) => o.defaultSelected))
+      : e.matches("textarea, input:not([type=hidden])") && e.value !== e.defaultValue;
+    const unsaved = () => !beside.hidden && (!!beside.querySelector(".edit .notice.bad, .lost") || [...beside.querySelectorAll("form")].some((f) => [...f.elements].some(changed)));
+    const mayLeave = () => !unsaved() || confirm("What you entered for this item is not saved. Go on without it?");
+    addEventListener("beforeunload", (event) => { if (unsaved() && !sending) event.preventDefault(); });
+    const complain = (text) => {
+      const lost = Object.assign(document.createElement("p"), { className: "notice bad lost", textContent: text });
+      lost.setAttribute("role", "alert");
+      beside.querySelector(".lost")?.remove();
+      beside.querySelector(".beside-bar").after(lost);
+      beside.scrollTop = 0;
+    };
+    const button = (text, act) => {
+      const b = Object.assign(document.createElement("button"), { type: "button", className: "plain", textContent: text });
+      b.addEventListener("click", act);
+      return b;
+    };
+    const close = () => {
+      if (!mayLeave()) return;
+      loads++;
+      keepPlace(() => { beside.hidden = true; });
+      beside.replaceChildren();
+      shownID = "";
+      history.replaceState(history.state, "", location.pathname + location.search);
+      rows[at]?.tr.querySelector("a").focus({ preventScroll: true });
+    };
+    // keepPlace changes the page, and leaves the marked row where it is on the screen.
+    const keepPlace = (change) => {
+      const top = () => rows[at]?.tr.getBoundingClientRect().top;
+      const was = top();
+      change();
+      if (was !== undefined) scrollBy(0, top() - was);
+    };
+    // load shows a page beside the table: that of an item, of a passage, or the answer to a form on one of these.
+    const load = async (url, form) => {
+      if (form && sending) return;
+      const mine = ++loads;
+      sending = !!form;
+      const answer = await fetch(url, {
+        method: form ? "POST" : "GET", body: form && new URLSearchParams(new FormData(form)), headers: { Accept: "text/html" },
+      }).catch(() => null);
+      const text = answer ? await answer.text().catch(() => "") : "";
+      if (form && answer?.status === 401) return form.submit(); // to sign in again without losing what was entered
+      sending = false;
+      if (mine !== loads) return;
+      const next = new DOMParser().parseFromString(text, "text/html").getElementById("main");
+      const isItem = !!next?.querySelector(".pager");
+      if (!isItem && !next?.querySelector(".original")) {
+        if (!form) return location.assign(url);
+        return complain(next?.querySelector(".notice.bad, h1 ~ p")?.textContent || "It could not be sent. Try again.");
+      }
+      for (const [name, attribute] of [["a", "href"], ["form", "action"]]) {
+        for (const e of next.querySelectorAll(`${name}[${attribute}]`)) e.setAttribute(attribute, new URL(e.getAttribute(attribute), answer.url));
+      }
+      const title = document.createElement("h2"), h1 = next.querySelector("h1"), bar = document.createElement("p");
+      title.append(...h1.childNodes);
+      h1.replaceWith(title);
+      next.querySelector(".crumbs")?.remove();
+      localTimes(next);
+      bar.className = "beside-bar buttons";
+      if (!isItem) bar.append(button("← Back to the item", () => load(noun + "/" + shownID)));
+      bar.append(Object.assign(document.createElement("a"), { href: answer.url, textContent: "Open as a page" }), button("Close", close));
+      keepPlace(() => { beside.hidden = false; });
+      beside.replaceChildren(bar, ...next.childNodes);
+      beside.scrollTop = 0;
+      quote = -1;
+      const chosen = beside.querySelector(".chosen");
+      if (chosen) beside.scrollTop = chosen.offsetTop - beside.clientHeight / 3;
+      if (isItem) update(new URL(answer.url).pathname.split("/").pop());
+    };
+    // update brings the row of the item shown up to date.
+    const update = (id) => {
+      shownID = id;
+      history.replaceState(history.state, "", "#" + id);
+      const row = beside.querySelector("template"), fresh = row?.content.querySelector("tr"), n = rows.findIndex((r) => r.id === id);
+      row?.remove();
+      if (n < 0) return location.reload(); // the change began a new version, whose items are others
+      const counted = beside.querySelector("#item-left");
+      if (left) left.textContent = counted ? counted.textContent : 0;
+      if (!fresh) return;
+      const tr = document.importNode(fresh, true), old = rows[n].tr;
+      if (many) check({ tr }).checked = check(rows[n]).checked;
+      tr.hidden = old.hidden;
+      tr.className = old.className;
+      const focused = old.contains(document.activeElement);
+      old.replaceWith(tr);
+      rows[n] = read(tr);
+      if (focused) tr.querySelector("a").focus({ preventScroll: true });
+    };
+    const open = (n) => load(rows[n].tr.querySelector("th a").href);
+    body.addEventListener("click", (event) => {
+      const tr = event.target.closest("tr"), inLink = event.target.closest("a");
+      if (!wide.matches || modified(event) || event.target.closest("input") || !inLink && String(getSelection())) return;
+      event.preventDefault();
+      const n = rows.findIndex((r) => r.tr === tr);
+      if (n !== at && !mayLeave()) return;
+      mark(n);
+      if (rows[n].id !== shownID) open(n);
+      else if (inLink) beside.focus();
+    });
+    beside.addEventListener("submit", (event) => {
+      event.preventDefault();
+      event.stopPropagation();
+      if (event.submitter?.id === "accept") accept(rows.filter((r) => r.id === shownID));
+      else load(event.target.action, event.target);
+    });
+    beside.addEventListener("click", (event) => {
+      const a = event.target.closest("a");
+      if (!a || modified(event)) return;
+      const path = new URL(a.href).pathname;
+      if (a.rel === "next") move(1);
+      else if (a.rel === "prev") move(-1);
+      else if (a.id === "item-review") seek(1);
+      else if (path.includes("/passages/") || path.includes("/documents/") && !path.endsWith("/file") && beside.querySelector(".original")) load(a.href);
+      else return;
+      event.preventDefault();
+    });
+    document.getElementById("review")?.addEventListener("click", (event) => {
+      if (!wide.matches || modified(event)) return;
+      event.preventDefault();
+      const confidence = [...table.tHead.rows[0].cells].find((th) => th.textContent.trim() === "Confidence");
+      if (confidence) sort(confidence, false);
+      at = -1;
+      for (const r of rows) r.tr.classList.remove("at");
+      seek(1);
+      if (rows[at]) open(at);
+    });
+
     const check = (r) => r.tr.querySelector("input[type=checkbox]");
     const marked = () => many ? rows.filter((r) => check(r).checked) : [];
-    const counted = () => { if (many) document.getElementById("chosen").textContent = marked().length + " chosen."; };
-    body.addEventListener("change", counted);
-    const seek = (by) => {
-      for (let step = 1, n = at; step <= rows.length; step++) {
-        n = (n + by + rows.length) % rows.length;
-        if (!rows[n].tr.hidden && rows[n].tr.querySelector(".dot")) return mark(n);
-      }
+    const counted = () => {
+      if (!many) return;
+      const n = marked().length;
+      document.getElementById("chosen").textContent = n ? "– " + n + " chosen" : "";
+      box.classList.toggle("some", n > 0);
     };
-    const accept = async () => {
-      const chosen = marked().length ? marked() : rows[at] ? [rows[at]] : [];
-      if (!chosen.length || !many || !many.querySelector("button[value=accept]")) return;
+    const toggleAll = () => {
+      const shown = rows.filter((r) => !r.tr.hidden), on = shown.some((r) => !check(r).checked);
+      for (const r of shown) check(r).checked = on;
+      counted();
+    };
+    if (many) {
+      body.addEventListener("change", counted);
+      const all = document.getElementById("choose-all");
+      all.hidden = false;
+      all.addEventListener("click", toggleAll);
+    }
+    let agreed = false;
+    const accept = async (chosen) => {
+      if (!chosen.length || !many?.querySelector("button[value=accept]")) return;
+      const { consequence } = many.dataset;
+      if (consequence && !agreed && !(agreed = confirm(consequence + " Accept anyway?"))) return;
       const form = new URLSearchParams({ csrf: many.elements.csrf.value, version: many.elements.version.value, do: "accept" });
-      for (const r of chosen) form.append("item", check(r).value);
+      for (const r of chosen) form.append("item", r.id);
       if (chosen.length === 1) form.set("revision", chosen[0].tr.dataset.revision);
-      const answer = await fetch(many.action, { method: "POST", headers: { Accept: "text/plain" }, body: form });
-      problem.hidden = answer.status === 204;
+      const answer = await fetch(many.action, { method: "POST", headers: { Accept: "text/plain" }, body: form }).catch(() => null);
+      problem.hidden = answer?.status === 204;
       if (!problem.hidden) {
-        problem.textContent = answer.status === 401 ? "Your session has ended: reload the page." : await answer.text();
+        problem.textContent = !answer ? "It could not be sent. Try again." : answer.status === 401 ? "Your session has ended: reload the page." : await answer.text();
+        if (!beside.hidden) complain(problem.textContent);
         return;
       }
-      const left = document.getElementById("left");
+      if (consequence && many.dataset.status !== "under_review") return location.reload(); // the change began a new version
+      delete many.dataset.consequence;
       for (const r of chosen) {
         const dot = r.tr.querySelector(".dot");
         if (dot && left) left.textContent -= 1;
@@ -255,7 +488,9 @@
       }
       counted();
       document.getElementById("undo").form.hidden = false;
+      const was = at;
       seek(1);
+      if (at === was && !beside.hidden) open(at); // none is left
     };
     const edit = (names) => {
       const field = names.split(" ").map((n) => document.getElementById("many-" + n)).find(Boolean);
@@ -267,69 +502,71 @@
     };
     const fields = {
       s: "implementation_status status", a: "applicability", v: "severity", o: "owner", n: "note comments", d: "due_date", e: "rationale", l: "level",
+      t: "target_level",
     };
-    const shown = () => rows.filter((r) => !r.tr.hidden);
-    let onlyReview = false;
     const acts = {
       j: () => move(1), ArrowDown: () => move(1), k: () => move(-1), ArrowUp: () => move(-1), ".": () => seek(1), ",": () => seek(-1),
-      Home: () => { mark(-1); move(1); }, End: () => { at = rows.length; move(-1); }, G: () => acts.End(),
+      Home: () => { at = -1; move(1); }, End: () => { at = rows.length; move(-1); }, G: () => acts.End(),
       "/": () => { q.focus(); q.select(); },
-      w: () => { onlyReview = !onlyReview; for (const r of rows) r.tr.hidden = onlyReview && !r.tr.querySelector(".dot"); },
+      w: () => { only = only === ".dot" ? "" : ".dot"; filter(); },
+      D: () => { only = only === ".differs" ? "" : ".differs"; filter(); },
+      x: () => download.click(),
+      Y: () => rows[at] && copy([...rows[at].tr.cells].map((c) => c.textContent.trim()).join("\t")),
+      A: () => document.getElementById("decide")?.click(),
+      S: () => document.getElementById("submit")?.focus(),
+      Escape: () => {
+        if (many && marked().length) { for (const r of marked()) check(r).checked = false; counted(); } else if (!beside.hidden) close();
+        else if (only) { only = ""; filter(); }
+      },
     };
     if (many) Object.assign(acts, {
-      y: accept,
+      y: () => accept(marked().length ? marked() : rows[at] ? [rows[at]] : []),
       " ": () => { if (rows[at]) check(rows[at]).checked = !check(rows[at]).checked; counted(); move(1); },
-      "*": () => { const on = shown().some((r) => !check(r).checked); for (const r of shown()) check(r).checked = on; counted(); },
-      Escape: () => { for (const r of marked()) check(r).checked = false; counted(); },
-      u: () => document.getElementById("undo").click(),
-      S: () => document.getElementById("submit")?.focus(),
+      "*": toggleAll,
+      u: () => { const undo = document.getElementById("undo"); if (!undo.form.hidden) undo.click(); },
     });
     document.addEventListener("keydown", (event) => {
-      if (event.target === q && event.key === "Escape") { q.value = ""; filter(); q.blur(); }
-      if (event.target === q && event.key === "Enter") { move(1); event.preventDefault(); }
+      if (event.target === q && event.key === "Escape") { q.value = ""; filter(); q.blur(); return; }
+      if (event.target === q && event.key === "Enter") { at = -1; move(1); event.preventDefault(); return; }
+      if (event.key === "Escape" && beside.contains(event.target) && typing(event)) { event.target.blur(); rows[at]?.tr.querySelector("a").focus({ preventScroll: true }); return; }
       if (typing(event)) return;
-      const act = acts[event.key] || many && fields[event.key] && (() => edit(fields[event.key]));
-      if (!act) return;
-      act();
+      const chosen = marked().length > 0, field = many && Object.hasOwn(fields, event.key);
+      const act = Object.hasOwn(acts, event.key) && acts[event.key];
+      if (!(act && event.key !== "Y" && event.key !== "u") && !(field && chosen) && itemKey(event.key)) return event.preventDefault();
+      if (act) act();
+      else if (field) edit(fields[event.key]);
+      else return;
+      event.preventDefault();
+    });
+    // A link to an item in its table, as the address has one while an item is shown.
+    const linkedTo = rows.findIndex((r) => r.id === location.hash.slice(1));
+    if (linkedTo >= 0) {
+      mark(linkedTo);
+      if (wide.matches) open(linkedTo);
+    }
+  } else {
+    document.addEventListener("keydown", (event) => {
+      if (typing(event)) return;
+      const press = { j: "a[rel=next]", k: "a[rel=prev]", y: "#accept", ".": "#item-review", A: "#decide" };
+      const e = Object.hasOwn(press, event.key) && document.querySelector(press[event.key]);
+      if (e) e.click();
+      else if (!itemKey(event.key)) return;
       event.preventDefault();
     });
   }
 
-  // Items: the keys of the terminal interface.
-  const quotes = [...document.querySelectorAll(".quote")];
-  let quote = -1;
-  const choose = (n) => {
-    quotes[quote]?.classList.remove("at");
-    quote = Math.max(0, Math.min(quotes.length - 1, n));
-    quotes[quote]?.classList.add("at");
-    quotes[quote]?.scrollIntoView({ block: "nearest" });
-  };
-  document.addEventListener("keydown", (event) => {
-    if (typing(event) || table) return;
-    const past = document.getElementById("history");
-    const keys = {
-      j: "a[rel=next]", k: "a[rel=prev]", y: "#accept", ".": "#review", u: "#undo", s: "#implementation_status, #status", a: "#applicability",
-      v: "#severity", o: "#owner", n: "#note", d: "#due_date", e: "#rationale, #recommendation", l: "#level",
-    };
-    if (event.key === "]") choose(quote + 1);
-    if (event.key === "[") choose(quote - 1);
-    if (event.key === "p" && quotes.length) quotes[Math.max(0, quote)].querySelector("a").click();
-    if (event.key === "h" && past) { past.open = !past.open; past.scrollIntoView({ block: "nearest" }); }
-    const e = Object.hasOwn(keys, event.key) && document.querySelector(keys[event.key]);
-    if (!e) return;
-    e.focus();
-    if (/^(A|BUTTON)$/.test(e.tagName)) e.click();
-    event.preventDefault();
-  });
-
   // ? shows the keys of the page.
-  const help = table ? {
-    "j k": "down and up", "/": "filter", ". ,": "next and previous to review", y: "accept the item, or all chosen", "space *": "choose the item, or all shown",
-    "s a v l o n d e": "change status, applicability, severity, level, owner, note, due date or rationale of the chosen", u: "undo",
-    w: "only those to review", Enter: "open", Esc: "clear the filter or the choice", S: "to the button that submits",
-  } : {
-    "j k": "next and previous item", ".": "next to review", y: "accept and go on", "s a v l o n d e": "change a field", "[ ]": "choose a quote",
-    p: "open the quote in its document", h: "history", u: "undo",
+  const help = {
+    ...table ? {
+      "j k": "down and up", Enter: "open the item, beside the table on a wide screen", Esc: "back to the table; clear the choice or the filter; close the item",
+      "/": "filter", w: "only those to review", D: "only those on which the second reader disagrees (≠)", ". ,": "next and previous to review",
+      y: "accept the item, or all chosen", "space *": "choose the item, or all shown", x: "export what is shown as CSV", S: "to the button that submits",
+      A: "open the decision",
+    } : { "j k": "next and previous item", ".": "next to review", y: "accept and go on" },
+    "s a v o n d e l t i f c": "change status, applicability, severity, owner, note, due date, rationale or recommendation or action, level, target level, priority, effort or condition" +
+      (table ? " of the chosen, or of the item shown" : ""),
+    E: "edit the item's longest text", "[ ]": "choose a quote of the item", p: "open the quote in its document", h: "history of the item",
+    Y: "copy the item", "!": "to what somebody else changed meanwhile", u: "undo",
   };
   document.addEventListener("keydown", (event) => {
     if (event.key !== "?" || typing(event) || !(table || document.querySelector(".pager"))) return;
@@ -351,23 +588,22 @@
   });
 
   // Comments: @ suggests people.
-  const comment = document.getElementById("comment"), people = document.querySelector(".people");
-  if (comment && people) {
-    comment.addEventListener("input", () => {
-      const begun = /@([^\s@]*)$/.exec(comment.value.slice(0, comment.selectionStart));
-      let shown = 0;
-      people.hidden = !begun;
-      for (const li of people.children) li.hidden = !begun || !li.textContent.toLowerCase().includes(begun[1].toLowerCase()) || ++shown > 6;
-    });
-    people.addEventListener("click", (event) => {
-      const chosen = event.target.closest("button");
-      if (!chosen) return;
-      const end = comment.selectionStart;
-      comment.setRangeText(chosen.value + " ", comment.value.lastIndexOf("@", end - 1) + 1, end, "end");
-      people.hidden = true;
-      comment.focus();
-    });
-  }
+  main.addEventListener("input", (event) => {
+    const comment = event.target, people = comment.id === "comment" && comment.form.querySelector(".people");
+    if (!people) return;
+    const begun = /@([^\s@]*)$/.exec(comment.value.slice(0, comment.selectionStart));
+    let shown = 0;
+    people.hidden = !begun;
+    for (const li of people.children) li.hidden = !begun || !li.textContent.toLowerCase().includes(begun[1].toLowerCase()) || ++shown > 6;
+  });
+  main.addEventListener("click", (event) => {
+    const chosen = event.target.closest(".people button"), people = chosen && chosen.closest(".people");
+    if (!chosen) return;
+    const { comment } = chosen.form.elements, end = comment.selectionStart;
+    comment.setRangeText(chosen.value + " ", comment.value.lastIndexOf("@", end - 1) + 1, end, "end");
+    people.hidden = true;
+    comment.focus();
+  });
 
   function typing(event) {
     return event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);

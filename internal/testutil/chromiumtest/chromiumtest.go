@@ -109,6 +109,13 @@ func (b *Browser) readMessage() message {
 	if err := json.Unmarshal(raw[:len(raw)-1], &m); err != nil {
 		b.t.Fatal(err)
 	}
+	if m.Method == "Page.javascriptDialogOpening" { // confirmed, as the page would wait for it
+		b.lastID++
+		raw, _ := json.Marshal(map[string]any{
+			"id": b.lastID, "method": "Page.handleJavaScriptDialog", "params": map[string]any{"accept": true}, "sessionId": b.session,
+		})
+		_, _ = b.pipeIn.Write(append(raw, 0))
+	}
 	if m.Method == "Network.requestWillBeSent" {
 		var p struct {
 			Request struct {
@@ -133,6 +140,7 @@ func (b *Browser) Call(method string, params, out any) {
 func (b *Browser) tryCall(method string, params, out any) error {
 	b.t.Helper()
 	b.lastID++
+	id := b.lastID
 	raw, err := json.Marshal(map[string]any{"id": b.lastID, "method": method, "params": orEmptyObject(params), "sessionId": b.session})
 	if b.session == "" {
 		raw, err = json.Marshal(map[string]any{"id": b.lastID, "method": method, "params": orEmptyObject(params)})
@@ -145,7 +153,7 @@ func (b *Browser) tryCall(method string, params, out any) error {
 	}
 	for {
 		m := b.readMessage()
-		if m.ID != b.lastID {
+		if m.ID != id {
 			continue
 		}
 		if m.Error != nil {
