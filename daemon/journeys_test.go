@@ -121,8 +121,8 @@ func createsByDragAndDrop(h *hands, name, folder, nameless string) {
 	h.press(`.tabs a:first-child`)
 	h.WaitFor(`document.querySelector("input[value=start]")`)
 	h.press(`form:has(input[value=start]) button`)
-	h.WaitFor(`document.querySelector("[aria-current=step]")?.textContent.includes("Applicability") && document.body.innerText.includes("Waiting for approval")`)
-	h.press(`.tabs a[href$="/soa"]`)
+	h.WaitFor(`document.querySelector("[aria-current=step]")?.textContent.includes("Applicability") && document.body.innerText.includes("review it, then submit it")`)
+	h.press(`a.button[href$="/soa"]`)
 	h.WaitFor(`document.querySelector("table.items tbody tr")`)
 	if h.keyboard {
 		h.Press(".", 190)

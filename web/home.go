@@ -146,11 +146,15 @@ type assessmentPage struct {
 	// Start is the button that starts the workflow, and Target the next state; "" if the visitor may not.
 	Start  string
 	Target api.State
+	// Review is the deliverable that is drafted and waits for a person to review and submit it; nil for none.
+	Review *kind
 	// Coverage and Severities are the bars of the charts.
 	Coverage, Severities []bar
 	// Domains is the maturity of the domains, and Radar its chart; nil if there are fewer than three.
 	Domains []domainRow
 	Radar   *radar
+	// Trend compares it with earlier assessments; nil if there are none.
+	Trend *trend
 }
 
 // bar is a bar of a chart: a number and its part of the whole in percent.
@@ -206,13 +210,13 @@ func (v *visit) showAssessment() error {
 		}
 		page.Steps = append(page.Steps, step{s.name, is})
 	}
-	if move, ok := a.State.NextMove(); ok {
-		page.Next = move.Work
-	}
+	page.Next = page.Status.NextStep()
 	if page.Runs, err = v.liveRuns(a.ID); err != nil {
 		return err
 	}
-	if a.Counts.Documents == 0 {
+	if gate := page.Status.ReadyForReview; gate != nil && a.State != api.StateClosed {
+		page.Review = kindOf(*gate)
+	} else if a.Counts.Documents == 0 {
 		page.MayUpload = v.may("document:write") && a.State != api.StateClosed
 	} else if len(page.Runs) == 0 && a.State != api.StateClosed {
 		if v.may("workflow:write") && !a.State.HasReached(api.StateReportGenerated) {
@@ -244,6 +248,9 @@ func (v *visit) showAssessment() error {
 		}
 	}
 	if page.Domains, page.Radar, err = v.maturityByDomain(a.ID); err != nil {
+		return err
+	}
+	if page.Trend, err = v.trendOf(a); err != nil {
 		return err
 	}
 	v.tabs, v.live = assessmentTabs(a, ""), "assessments/"+a.ID+"/events"

@@ -58,6 +58,7 @@ func TestScripts(t *testing.T) {
 			"model-wait":   waitForModelServer,
 			"mails":        writeMails,
 			"weights":      writeWeights,
+			"page":         openPage,
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond == "long" {

@@ -375,7 +375,12 @@
       next.querySelector(".crumbs")?.remove();
       localTimes(next);
       bar.className = "beside-bar buttons";
-      if (!isItem) bar.append(button("← Back to the item", () => load(noun + "/" + shownID)));
+      const accepts = next.querySelector("#accept")?.form;
+      if (accepts) bar.append(accepts);
+      if (!isItem) {
+        bar.append(button("← Back to the item", () => load(noun + "/" + shownID)));
+        for (const e of next.querySelectorAll("form, details")) e.remove();
+      }
       bar.append(Object.assign(document.createElement("a"), { href: answer.url, textContent: "Open as a page" }), button("Close", close));
       keepPlace(() => { beside.hidden = false; });
       beside.replaceChildren(bar, ...next.childNodes);
@@ -391,7 +396,10 @@
       history.replaceState(history.state, "", "#" + id);
       const row = beside.querySelector("template"), fresh = row?.content.querySelector("tr"), n = rows.findIndex((r) => r.id === id);
       row?.remove();
-      if (n < 0) return location.reload(); // the change began a new version, whose items are others
+      if (n < 0) { // the change began a new version, whose items are others
+        sessionStorage.setItem("said", "Saved in a new version.");
+        return location.reload();
+      }
       const counted = beside.querySelector("#item-left");
       if (left) left.textContent = counted ? counted.textContent : 0;
       if (!fresh) return;
@@ -538,6 +546,9 @@
       else return;
       event.preventDefault();
     });
+    const said = sessionStorage.getItem("said");
+    if (said) announce(said);
+    sessionStorage.removeItem("said");
     // A link to an item in its table, as the address has one while an item is shown.
     const linkedTo = rows.findIndex((r) => r.id === location.hash.slice(1));
     if (linkedTo >= 0) {
