@@ -116,7 +116,7 @@ func widePages(ids map[string]string) []struct {
 		{"maturity", base + "/maturity", append(me, at, at+"/maturity?limit=1")},
 		{"poam", base + "/poam", append(me, at, at+"/poam?limit=1")},
 		{"soa filtered", base + "/soa?q=backups&sort=6", nil},
-		{"item", base + "/soa/" + ids["item"], append(me, at, "/api/v1/soa-items/"+ids["item"], at+"/soa?limit=1", at+"/comments")},
+		{"item", base + "/soa/" + ids["item"], append(me, at, "/api/v1/soa/items/"+ids["item"], at+"/soa?limit=1", at+"/comments")},
 		{"decision", "/approvals/" + ids["approval"], append(me, "/api/v1/approvals/"+ids["approval"], at)},
 		{"reports", base + "/reports", nil},
 		{"scope", base + "/scope", nil},
@@ -138,6 +138,7 @@ func BenchmarkPages(b *testing.B) {
 		req := httptest.NewRequest("GET", origin+path, nil)
 		if !strings.HasPrefix(path, "/api/") {
 			req.Header.Set("Accept", "text/html")
+			req.Header.Set("Accept-Encoding", "gzip")
 		}
 		req.Header.Set("Cookie", api.SessionCookie+"="+v.cookies[api.SessionCookie])
 		req.Header.Set(api.TenantHeader, owner.org)
@@ -149,19 +150,23 @@ func BenchmarkPages(b *testing.B) {
 	}
 	for _, page := range widePages(ids) {
 		b.Run(page.name+"/page", func(b *testing.B) {
+			began := cpuTime(b)
 			for b.Loop() {
 				get(page.path)
 			}
+			b.ReportMetric(float64(cpuTime(b)-began)/float64(time.Millisecond)/float64(b.N), "cpu-ms/op")
 		})
 		if page.calls == nil {
 			continue
 		}
 		b.Run(page.name+"/calls", func(b *testing.B) {
+			began := cpuTime(b)
 			for b.Loop() {
 				for _, call := range page.calls {
 					get(call)
 				}
 			}
+			b.ReportMetric(float64(cpuTime(b)-began)/float64(time.Millisecond)/float64(b.N), "cpu-ms/op")
 		})
 	}
 }

@@ -41,6 +41,10 @@ func TestDeliverablePages(t *testing.T) {
 		t.Errorf("without a gap analysis: %s", empty)
 	}
 	v.page("/assessments/"+g.ids["assessmentId"]+"/nothing", http.StatusNotFound)
+	if csv := v.page(table+"?csv=1&q=data", http.StatusOK); !strings.HasPrefix(csv, "id,") || strings.Count(csv, "\n") <
+		strings.Count(some, `<th scope="row">`) {
+		t.Errorf("as CSV: %s", csv)
+	}
 
 	item := table + "/" + g.ids["soaItemId"]
 	form := func() url.Values {

@@ -86,7 +86,6 @@ func RegisterPages(r Router, o Options) *Site {
 		"POST /assessments/{id}/documents":                (*visit).uploadDocuments,
 		"GET /assessments/{id}/{noun}":                    (*visit).showDeliverable,
 		"GET /assessments/{id}/{noun}/{item}":             (*visit).showItem,
-		"GET /assessments/{id}/{noun}/export.csv":         (*visit).exportRows,
 		"POST /assessments/{id}/{noun}/{item}":            (*visit).changeItem,
 		"GET /assessments/{id}/passages/{chunk}":          (*visit).showPassage,
 		"GET /assessments/{id}":                           (*visit).showAssessment,

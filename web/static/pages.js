@@ -306,7 +306,7 @@
     addEventListener("pagehide", () => sessionStorage.setItem(kept, JSON.stringify([q.value, status.value])));
     const download = document.querySelector("a.export");
     download.addEventListener("click", () => {
-      const asks = new URLSearchParams({ q: q.value, status: status.value });
+      const asks = new URLSearchParams({ csv: 1, q: q.value, status: status.value });
       if (only) asks.set(only === ".dot" ? "review" : "disputed", "1");
       download.search = asks;
     });
