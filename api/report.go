@@ -19,6 +19,7 @@ type Report struct {
 	Sources        map[string]string `json:"sources" doc:"Sources of the report: version ids and content hashes."`
 	Draft          bool              `json:"draft" doc:"A source was not approved; every page is marked as a draft."`
 	WithAppendices bool              `json:"with_appendices,omitempty"`
+	Paper          string            `json:"paper,omitempty" doc:"Size of the pages if it is not A4: letter."`
 	ComparedWith   string            `json:"compared_with,omitempty" doc:"Id of the earlier assessment that the report compares with."`
 	Error          *string           `json:"error"`
 	CreatedBy      string            `json:"created_by"`
@@ -43,6 +44,7 @@ type ReportAppearance struct {
 	Title string `json:"title,omitempty" maxLength:"300"`
 	// WithAppendices and Compare apply to the template client.
 	WithAppendices bool   `json:"with_appendices,omitempty" doc:"Bind the appendices into a report with the template client."`
+	Paper          string `json:"paper,omitempty" enum:"a4,letter" doc:"Size of the pages of pdf, docx and xlsx; the default is a4."`
 	Compare        string `json:"compare,omitempty" maxLength:"100" doc:"Id of an earlier assessment; a report with the template client says what improved, what slipped, and why. By default, the newest finished one of the same client, frameworks and catalog."`
 	Layout         string `json:"layout,omitempty" maxLength:"4000000" doc:"A layout of your own, filled in with the report's data: for docx and pptx a document in base64, for html and md a Go template."`
 	Style          string `json:"style,omitempty" maxLength:"2800000" doc:"A DOCX in base64 that supplies the styles of a docx report."`

@@ -148,6 +148,7 @@ func (a *app) reportCreate() *cobra.Command {
 	)
 	f.StringVar(&body.Title, "title", "", "report title")
 	f.BoolVar(&body.WithAppendices, "with-appendices", false, "bind the appendices into the report (template client)")
+	addChoiceFlag(f, &body.Paper, "paper", []string{"a4", "letter"}, "paper of pdf, docx and xlsx: a4 (default) or letter")
 	f.StringVar(&appendices, "appendices", "", "save the appendices as separate files in this folder (template client)")
 	f.StringVar(&body.Compare, "compare", "", "an earlier assessment; the report says what improved and what slipped (template client)")
 	f.StringVar(&layout, "layout", "", "your own Word document or presentation with placeholders, or Go template for html and md")

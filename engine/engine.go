@@ -58,6 +58,9 @@ type Options struct {
 	// ReportFont is a TrueType font for characters missing from the built-in fonts of PDF reports;
 	// nil means none.
 	ReportFont func() ([]byte, error)
+	// InstalledFonts returns functions that load the machine's fonts to use where that one is not set, or lacks a
+	// character; nil means none.
+	InstalledFonts func() []func() ([]byte, error)
 	// LocalName and LocalEmail identify the local user of the machine.
 	LocalName, LocalEmail string
 	// WeakHashes hashes passwords at the lowest cost. It protects nothing and is for tests only.
@@ -194,6 +197,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 			Clock:          o.Clock,
 			ProgramVersion: "service " + o.Version,
 			Font:           o.ReportFont,
+			InstalledFonts: o.InstalledFonts,
 		},
 	)
 	e.Workflows = workflowrun.New(

@@ -23,3 +23,34 @@ func loadReportFont() ([]byte, error) {
 	}
 	return data, nil
 }
+
+// cjkFonts are TrueType fonts with Chinese, Japanese or Korean characters, in the order in which reports try them, where
+// systems install them.
+var cjkFonts = []string{
+	"/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf",
+	"/usr/share/fonts/google-droid-sans-fonts/DroidSansFallbackFull.ttf",
+	"/usr/share/fonts/droid/DroidSansFallbackFull.ttf",
+	"/usr/share/fonts/truetype/wqy/wqy-microhei.ttc",
+	"/usr/share/fonts/truetype/wqy/wqy-zenhei.ttc",
+	"/usr/share/fonts/truetype/arphic/uming.ttc",
+	"/usr/share/fonts/opentype/ipafont-gothic/ipag.ttf",
+	"/usr/share/fonts/truetype/takao-gothic/TakaoGothic.ttf",
+	"/usr/share/fonts/truetype/nanum/NanumGothic.ttf",
+	"/usr/share/fonts/truetype/unfonts-core/UnDotum.ttf",
+	"/Library/Fonts/Arial Unicode.ttf",
+	"/System/Library/Fonts/Supplemental/Arial Unicode.ttf",
+	"/System/Library/Fonts/STHeiti Light.ttc",
+	`C:\Windows\Fonts\msyh.ttc`,
+	`C:\Windows\Fonts\simsun.ttc`,
+	`C:\Windows\Fonts\msgothic.ttc`,
+	`C:\Windows\Fonts\malgun.ttf`,
+}
+
+// installedFonts returns functions that load the fonts of the machine with Chinese, Japanese or Korean characters. They
+// fail for fonts that are not installed.
+func installedFonts() (out []func() ([]byte, error)) {
+	for _, path := range cjkFonts {
+		out = append(out, func() ([]byte, error) { return regularfile.Read(path, maxFont) })
+	}
+	return out
+}

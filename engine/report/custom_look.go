@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"slices"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/render"
@@ -37,6 +38,9 @@ func checkCustomLook(b api.ReportBody) error {
 		if err := usertemplate.CheckSyntax(b.Layout, b.Format); err != nil {
 			return err
 		}
+	}
+	if b.Paper != "" && (b.Layout != "" || !slices.Contains([]string{render.FormatPDF, render.FormatDOCX, render.FormatXLSX}, b.Format)) {
+		return api.Invalid("paper", "the paper can be chosen for pdf, docx and xlsx reports without a layout")
 	}
 	if b.Style != "" && b.Format != render.FormatDOCX {
 		return api.Invalid("style", "styles only apply to docx reports, not to %s", b.Format)

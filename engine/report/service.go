@@ -44,6 +44,9 @@ type Options struct {
 	// Font returns a TrueType font for characters missing from the built-in PDF fonts; nil if there
 	// is none.
 	Font func() ([]byte, error)
+	// InstalledFonts returns functions that load the machine's fonts to use for what Font lacks, in order; nil
+	// for none.
+	InstalledFonts func() []func() ([]byte, error)
 }
 
 // Service implements the report operations of the API.
@@ -218,7 +221,7 @@ func (s *Service) renderAndStoreReport(
 			},
 			AssessmentID: assessmentID, Title: title, Format: b.Format, Template: b.Template, Status: "ready",
 			Filename: hyphenatedBaseName(src.Assessment.Name, b.Template) + ending, SizeBytes: blob.Size, SHA256: blob.SHA256,
-			WithAppendices: b.WithAppendices, ComparedWith: b.Compare,
+			WithAppendices: b.WithAppendices, Paper: savedPaper(b.Paper), ComparedWith: b.Compare,
 			Sources: addCustomLookHashes(reportSources(src, template), b), Draft: content.IsDraft(src, template), CreatedBy: by.Actor.Name,
 		}
 		return errors.Join(store.Reports.Insert(tx, by.OrganizationID, &out), assessment.RecordReportArtifact(tx, by, &out),
@@ -229,6 +232,9 @@ func (s *Service) renderAndStoreReport(
 	})
 	return &out, err
 }
+
+// savedPaper returns the paper as a report records it: "" for A4, which is the default.
+func savedPaper(requested string) string { return strings.TrimPrefix(requested, "a4") }
 
 // findEarlierAssessment returns the ID of the newest assessment of the same client, against the same frameworks and
 // catalog, that is older than a, or "" if there is none.
@@ -294,7 +300,7 @@ func (s *Service) renderFile(ctx context.Context, by api.Caller, src *content.So
 
 // toRenderRequest converts a request body to a render.Request. For a PDF, it adds the fallback font.
 func (s *Service) toRenderRequest(b api.ReportBody) (r render.Request, err error) {
-	r = render.Request{Template: b.Template, Format: b.Format, Title: b.Title, WithAppendices: b.WithAppendices}
+	r = render.Request{Template: b.Template, Format: b.Format, Title: b.Title, WithAppendices: b.WithAppendices, Paper: b.Paper}
 	if isOfficeLayout(b) {
 		r.Layout, err = decodeOfficeLayout(b.Layout)
 	} else {
@@ -309,7 +315,10 @@ func (s *Service) toRenderRequest(b api.ReportBody) (r render.Request, err error
 		}
 	}
 	if b.Format == render.FormatPDF && s.Font != nil {
-		r.Font, err = s.Font()
+		r.Fonts.Named, err = s.Font()
+	}
+	if b.Format == render.FormatPDF && s.InstalledFonts != nil {
+		r.Fonts.Installed = s.InstalledFonts()
 	}
 	return r, err
 }

@@ -165,7 +165,7 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	}
 	out.Outcome = "differs"
 	out.Message = "The file is authentic. The versions it lists are unchanged, but other content has changed since, " +
-		"such as a document record, an approval or a name, so the reproduced report differs."
+		"such as a document record, an approval, a name or an installed font, so the reproduced report differs."
 	return out, nil
 }
 
@@ -195,7 +195,7 @@ func (s *Service) rerenderedHashes(ctx context.Context, src *content.Source, r *
 	}
 	for _, title := range titles {
 		request, err := s.toRenderRequest(api.ReportBody{
-			Template: r.Template, Format: r.Format, ReportAppearance: api.ReportAppearance{Title: title, WithAppendices: r.WithAppendices},
+			Template: r.Template, Format: r.Format, ReportAppearance: api.ReportAppearance{Title: title, WithAppendices: r.WithAppendices, Paper: r.Paper},
 		})
 		if err != nil {
 			return nil, err

@@ -36,9 +36,25 @@ type Document struct {
 	Time  time.Time
 	Tool  string
 	Theme drawing.Theme
+	// Paper is the size of the pages in formats that have pages.
+	Paper Paper
 	// Line is shown on the title page and Footer at the bottom of each page; Logo is a PNG.
 	Line, Footer string
 	Logo         []byte
+}
+
+// Paper is a size of paper: A4, or Letter.
+type Paper string
+
+// Letter is the paper of North America; everything else is A4.
+const Letter Paper = "letter"
+
+// Size returns the width and height of an upright page in points.
+func (p Paper) Size() (width, height float64) {
+	if p == Letter {
+		return 612, 792
+	}
+	return 595.28, 841.89
 }
 
 // Section is a chapter of a report. Links can refer to it by its ID.

@@ -36,6 +36,7 @@ type Report struct {
 	*Source
 	Template     Template
 	Title        string
+	Paper        block.Paper
 	DraftReasons []string
 	// client is the name of the organization that the report is about, or "" if it isn't known. The assessment's name stands
 	// in for it in data.

@@ -51,7 +51,7 @@ func (v *Report) DocumentWithoutSections() block.Document {
 		Draft: v.DraftReasons, AsOf: wording.TimeOrNotSpecified(v.AsOf), Time: v.AsOf, Tool: v.Tool,
 		Provenance: v.provenanceLine(),
 		Facts:      v.aboutReportFacts(), Versions: v.versionsTable(),
-		Theme: v.theme, Line: v.Brand.Line, Footer: v.Brand.Footer, Logo: v.Brand.Logo,
+		Theme: v.theme, Paper: v.Paper, Line: v.Brand.Line, Footer: v.Brand.Footer, Logo: v.Brand.Logo,
 	}
 	if d.Organization == d.Assessment {
 		d.Organization = "" // one name is enough

@@ -44,7 +44,7 @@ func supportsEveryTemplate(content.Template) bool { return true }
 // formats lists the formats in the order in which the documentation describes them.
 var formats = []format{
 	{FormatPDF, "application/pdf", ".pdf", func(w io.Writer, v *content.Report, r Request) error {
-		return pdf.Write(w, v.Document(), r.Font)
+		return pdf.Write(w, v.Document(), r.Fonts)
 	}, supportsEveryTemplate},
 	{FormatHTML, "text/html; charset=utf-8", ".html", func(w io.Writer, v *content.Report, _ Request) error {
 		return html.Write(w, v.Document())

@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/image/font/gofont/gomedium"
 
 	"github.com/scf-service/service/engine/report/content"
+	"github.com/scf-service/service/engine/report/render/pdf"
 	"github.com/scf-service/service/engine/report/reporttest"
 	"github.com/scf-service/service/internal/testutil/longtest"
 	"github.com/scf-service/service/internal/testutil/programtest"
@@ -106,9 +108,27 @@ func TestPDFFonts(t *testing.T) {
 		context.Background(),
 		&b,
 		s,
-		Request{Template: content.TemplateExecutiveSummary, Format: FormatPDF, Font: gomedium.TTF},
+		Request{Template: content.TemplateExecutiveSummary, Format: FormatPDF, Fonts: pdf.Fonts{Named: gomedium.TTF}},
 	); err != nil {
 		t.Fatal(err)
+	}
+	// Installed fonts are tried in order; those that can't be used, or lack the character, are passed over.
+	loads := 0
+	load := func(data []byte, err error) func() ([]byte, error) {
+		return func() ([]byte, error) { loads++; return data, err }
+	}
+	s.Assessment.Name = "a \u2191" // an arrow, which no built-in font of these tests lacks
+	request := Request{Template: content.TemplateExecutiveSummary, Format: FormatPDF, Fonts: pdf.Fonts{Installed: []func() ([]byte, error){
+		load(nil, errors.New("not installed")), load([]byte("hello"), nil), load(gomedium.TTF, nil),
+	}}}
+	b.Reset()
+	if err := Write(t.Context(), &b, s, request); err != nil || loads != 0 {
+		t.Errorf("%d fonts were loaded although none was needed: %v", loads, err)
+	}
+	s.Assessment.Name = "監査"
+	b.Reset()
+	if err := Write(t.Context(), &b, s, request); err != nil || loads != 3 {
+		t.Errorf("%d fonts were tried, want 3: %v", loads, err)
 	}
 	for name, font := range map[string][]byte{
 		"no font":             []byte("hello, I am no font"),
@@ -119,7 +139,7 @@ func TestPDFFonts(t *testing.T) {
 			context.Background(),
 			&b,
 			s,
-			Request{Template: content.TemplateExecutiveSummary, Format: FormatPDF, Font: font},
+			Request{Template: content.TemplateExecutiveSummary, Format: FormatPDF, Fonts: pdf.Fonts{Named: font}},
 		); err == nil || !strings.Contains(err.Error(), "font") {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -12,8 +12,10 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/content"
 	"github.com/scf-service/service/engine/report/render/officelayout"
+	"github.com/scf-service/service/engine/report/render/pdf"
 	"github.com/scf-service/service/engine/report/render/usertemplate"
 )
 
@@ -22,8 +24,10 @@ type Request struct {
 	Template, Format, Title string
 	// WithAppendices binds the appendices into a report for a client.
 	WithAppendices bool
-	// Font is an optional TrueType font for characters missing from the built-in PDF fonts.
-	Font []byte
+	// Paper is the size of the pages: letter, or else A4.
+	Paper string
+	// Fonts are for characters missing from the built-in PDF fonts.
+	Fonts pdf.Fonts
 	// CustomTemplate is a user's Go template for HTML or Markdown; if empty, the built-in one is
 	// used.
 	CustomTemplate string
@@ -46,6 +50,7 @@ func Write(ctx context.Context, w io.Writer, src *content.Source, r Request) err
 		return err
 	}
 	v := content.New(src, r.Template, r.Title, r.Format == FormatJSON)
+	v.Paper = block.Paper(r.Paper)
 	if r.WithAppendices {
 		v.BindAppendices()
 	}

@@ -29,6 +29,8 @@ type Properties struct {
 	// AsOf is the date of the data; the file contains no other date.
 	AsOf  time.Time
 	Theme drawing.Theme
+	// Letter sets up pages of that size instead of A4.
+	Letter bool
 	// Footer is printed at the bottom of each page.
 	Footer string
 	// DraftMark is printed at the top of each page, such as DRAFT.
@@ -368,9 +370,14 @@ func (b *Writer) setPageLayout(name string, columns int) error {
 	if b.properties.Footer != "" {
 		footer = "&C" + truncateRunes(strings.ReplaceAll(b.properties.Footer, "&", "&&"), 180) // a footer is limited to 255 characters
 	}
-	fit, a4 := columns <= 12, 9 // wider sheets are printed across several pages
+	const a4, letter = 9, 1
+	paper := a4
+	if b.properties.Letter {
+		paper = letter
+	}
+	fit := columns <= 12 // wider sheets are printed across several pages
 	return errors.Join(
-		b.file.SetPageLayout(name, &excelize.PageLayoutOptions{Orientation: &landscape, FitToWidth: &wide, FitToHeight: &tall, Size: &a4}),
+		b.file.SetPageLayout(name, &excelize.PageLayoutOptions{Orientation: &landscape, FitToWidth: &wide, FitToHeight: &tall, Size: &paper}),
 		b.file.SetSheetProps(name, &excelize.SheetPropsOptions{FitToPage: &fit}),
 		b.file.SetHeaderFooter(name, &excelize.HeaderFooterOptions{OddHeader: escaped, OddFooter: "&L&A" + footer + "&RPage &P of &N"}),
 	)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -33,6 +34,7 @@ type docxWriter struct {
 	bookmarks     map[string]string
 	bookmarkCount int
 	textWidth     int // in twentieths of a point
+	paper         block.Paper
 	theme         drawing.Theme
 	// images holds the image parts of the package, in order.
 	images         []docxImage
@@ -43,13 +45,14 @@ type docxWriter struct {
 	err      error
 }
 
-// The page: A4 with margins of 2 cm, in twentieths of a point.
-const (
-	docxPageWidth  = 11906
-	docxPageHeight = 16838
-	docxMargin     = 1134
-	docxTextWidth  = docxPageWidth - 2*docxMargin
-)
+// docxMargin is the margin of a page, 2 cm, in twentieths of a point.
+const docxMargin = 1134
+
+// pageSize returns the size of a page in twentieths of a point.
+func pageSize(p block.Paper) (width, height int) {
+	w, h := p.Size()
+	return int(math.Round(w * 20)), int(math.Round(h * 20))
+}
 
 // styledParts lists the parts of the package that refer to styles.
 var styledParts = map[string]bool{"word/document.xml": true, "word/header1.xml": true, "word/footer1.xml": true}
@@ -80,7 +83,8 @@ func WriteBlocks(w io.Writer, d block.Document) error {
 // writePackage writes the parts of a Word document; writeBody writes the body.
 func writePackage(w io.Writer, d block.Document, style []byte, writeBody func(*docxWriter, *block.Document)) error {
 	z := zip.NewWriter(w)
-	x := &docxWriter{bookmarks: map[string]string{}, textWidth: docxTextWidth, theme: d.Theme}
+	pageWidth, _ := pageSize(d.Paper)
+	x := &docxWriter{bookmarks: map[string]string{}, textWidth: pageWidth - 2*docxMargin, paper: d.Paper, theme: d.Theme}
 	type part struct {
 		name  string
 		write func(*bufio.Writer)
@@ -200,11 +204,12 @@ func (x *docxWriter) startBody() {
 
 // endBody writes the page size, margins, header and footer, and ends the document.
 func (x *docxWriter) endBody() {
+	width, height := pageSize(x.paper)
 	x.writeRawXML(`<w:sectPr><w:headerReference w:type="default" r:id="rId4"/><w:footerReference w:type="default" r:id="rId5"/>`)
 	x.writeRawXMLf(
 		`<w:pgSz w:w="%d" w:h="%d"/><w:pgMar w:top="1418" w:right="%d" w:bottom="1247" w:left="%d" w:header="567" w:footer="510" w:gutter="0"/></w:sectPr></w:body></w:document>`,
-		docxPageWidth,
-		docxPageHeight,
+		width,
+		height,
 		docxMargin,
 		docxMargin,
 	)

@@ -38,11 +38,15 @@ func (x *docxWriter) writeRelations(b *bufio.Writer) {
 // EMUPerUnit is the number of EMUs per drawing unit; an inch has 914,400 EMUs.
 const EMUPerUnit = 8890
 
-// The largest size of a picture that fits on a page, in EMUs.
-const (
-	maxEMUWidth  = docxTextWidth * 635
-	maxEMUHeight = 8600000
-)
+// emuPerTwip is the number of EMUs per twentieth of a point.
+const emuPerTwip = 635
+
+// maxPictureSize returns the largest size of a picture that fits on a page with its title, in EMUs.
+func (x *docxWriter) maxPictureSize() (width, height float64) {
+	const margins = 3290 // above and below, with the title
+	_, h := pageSize(x.paper)
+	return float64(x.textWidth * emuPerTwip), float64((h - margins) * emuPerTwip)
+}
 
 // writePicture writes a drawing as an image. If the document already contains the same drawing, for example
 // in the summary, both share one image file.
@@ -83,7 +87,8 @@ const MaxImageDescription = 2000
 func (x *docxWriter) placeImage(image int, title, text string, width, height float64) {
 	x.imageCount++
 	n := x.imageCount
-	scale := min(1, maxEMUWidth/width, maxEMUHeight/height)
+	maxWidth, maxHeight := x.maxPictureSize()
+	scale := min(1, maxWidth/width, maxHeight/height)
 	cx, cy := int(width*scale), int(height*scale)
 	x.writeRawXML(`<w:p><w:pPr><w:pStyle w:val="Picture"/></w:pPr><w:r><w:drawing><wp:inline distT="0" distB="0" distL="0" distR="0">`)
 	x.writeRawXMLf(`<wp:extent cx="%d" cy="%d"/><wp:docPr id="%d" name="Picture %d" descr="`, cx, cy, n, n)

@@ -15,15 +15,16 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// Dimensions of a page (A4, portrait) in points.
+// Margins of a page in points.
 const (
-	pdfWidth  = 595.28
-	pdfHeight = 841.89
-	pdfLeft   = 48.0
-	pdfRight  = pdfWidth - 48
-	pdfTop    = 62.0
-	pdfBottom = pdfHeight - 54
+	pdfLeft         = 48.0
+	pdfTop          = 62.0
+	pdfBottomMargin = 54.0
 )
+
+// pageRight returns the position of the right margin, and bottom that of the lower one.
+func (p *pdfWriter) pageRight() float64 { return p.width - pdfLeft }
+func (p *pdfWriter) bottom() float64    { return p.height - pdfBottomMargin }
 
 // pdfWriter lays out a document in one pass. Page numbers and link targets are known only at the end, so they
 // are then added to the pages already drawn.
@@ -33,8 +34,9 @@ type pdfWriter struct {
 	theme drawing.Theme
 	doc   *block.Document
 
-	cursorY     float64
-	left, right float64
+	width, height float64 // of a page
+	cursorY       float64
+	left, right   float64
 	// strips holds the panels and rules drawn at the side of all content.
 	strips []strip
 	// openTableHeads draws the headers of the open tables at the top of a new page.
@@ -45,6 +47,8 @@ type pdfWriter struct {
 	contentsEntries []contentsEntry
 	// missing holds the characters that no font has.
 	missing map[rune]bool
+	// installed loads the fonts that have not been tried yet.
+	installed []func() ([]byte, error)
 
 	current struct { // the page's current graphics state
 		page  int
@@ -81,18 +85,17 @@ type strip struct {
 	fill        drawing.ColorName
 }
 
-// Write writes a report as a PDF with a table of contents, bookmarks and links. fallbackFont is an optional
-// TrueType font for characters that the built-in fonts don't have. A character that no font has is shown as a
-// box and listed on the last page.
-func Write(w io.Writer, d block.Document, fallbackFont []byte) (err error) {
-	if fallbackFont != nil {
+// Write writes a report as a PDF with a table of contents, bookmarks and links. A character that no font has is shown
+// as a box and listed on the last page.
+func Write(w io.Writer, d block.Document, fonts Fonts) (err error) {
+	if fonts.Named != nil {
 		defer func() { // the library does not validate font tables
 			if r := recover(); r != nil {
 				err = fmt.Errorf("the font for reports can't be used: %v", r)
 			}
 		}()
 	}
-	p, err := layOutDocument(d, fallbackFont)
+	p, err := layOutDocument(d, fonts)
 	if err != nil {
 		return err
 	}
@@ -100,12 +103,13 @@ func Write(w io.Writer, d block.Document, fallbackFont []byte) (err error) {
 }
 
 // layOutDocument lays out all pages of a document.
-func layOutDocument(d block.Document, fallbackFont []byte) (*pdfWriter, error) {
-	fonts, err := newFontSet(fallbackFont)
+func layOutDocument(d block.Document, other Fonts) (*pdfWriter, error) {
+	fonts, err := newFontSet(other.Named)
 	if err != nil {
 		return nil, err
 	}
-	f := fpdf.NewCustom(&fpdf.InitType{UnitStr: "pt", Size: fpdf.SizeType{Wd: pdfWidth, Ht: pdfHeight}})
+	width, height := d.Paper.Size()
+	f := fpdf.NewCustom(&fpdf.InitType{UnitStr: "pt", Size: fpdf.SizeType{Wd: width, Ht: height}})
 	f.SetCompression(true)
 	f.SetCatalogSort(true)
 	asOf := d.Time
@@ -118,20 +122,22 @@ func layOutDocument(d block.Document, fallbackFont []byte) (*pdfWriter, error) {
 	f.SetMargins(0, 0, 0)
 	f.SetLang("en")
 	p := &pdfWriter{
-		file:    f,
-		fonts:   fonts,
-		theme:   d.Theme,
-		doc:     &d,
-		left:    pdfLeft,
-		right:   pdfRight,
-		anchors: map[string]pagePosition{},
-		missing: map[rune]bool{},
+		file:      f,
+		fonts:     fonts,
+		installed: other.Installed,
+		theme:     d.Theme,
+		doc:       &d,
+		width:     width,
+		height:    height,
+		left:      pdfLeft,
+		right:     width - pdfLeft,
+		anchors:   map[string]pagePosition{},
+		missing:   map[rune]bool{},
 	}
 	fonts.register(f)
 	f.SetTitle(p.replaceMissingGlyphs(strings.TrimPrefix(cmp.Or(d.Organization, d.Assessment)+": "+d.Title, ": ")), true)
 	f.SetSubject(p.replaceMissingGlyphs(d.Assessment), true)
 	f.SetAuthor(p.replaceMissingGlyphs(d.Organization), true)
-	f.SetKeywords(p.replaceMissingGlyphs(d.Provenance), true)
 	f.SetCreator(p.replaceMissingGlyphs(d.Tool), true)
 	p.drawFrontPage()
 	for i := range d.Sections {
@@ -141,10 +147,19 @@ func layOutDocument(d block.Document, fallbackFont []byte) (*pdfWriter, error) {
 	p.drawAboutChapter()
 	p.drawMissingGlyphNote()
 	p.drawHeadersAndResolveLinks()
+	f.SetKeywords(p.replaceMissingGlyphs(d.Provenance+p.describeFallbacks()), true)
 	if err := f.Error(); err != nil {
 		return nil, fmt.Errorf("lay out pages: %w", err)
 	}
 	return p, nil
+}
+
+// describeFallbacks names the fonts of the machine that the report uses, for its properties.
+func (p *pdfWriter) describeFallbacks() (s string) {
+	for _, f := range p.fonts.fallbacks {
+		s += "; font=" + f.fullName()
+	}
+	return s
 }
 
 // newPage starts a new page. If this splits tables, it repeats their headers.
@@ -164,15 +179,15 @@ func (p *pdfWriter) newPage() {
 func (p *pdfWriter) drawWatermark() {
 	p.file.SetAlpha(0.07, "Normal")
 	p.file.TransformBegin()
-	p.file.TransformRotate(35, pdfWidth/2, pdfHeight/2)
-	p.drawText(pdfWidth/2-195, pdfHeight/2+40, p.fonts.bold, 120, drawing.Bad, "DRAFT")
+	p.file.TransformRotate(35, p.width/2, p.height/2)
+	p.drawText(p.width/2-195, p.height/2+40, p.fonts.bold, 120, drawing.Bad, "DRAFT")
 	p.file.TransformEnd()
 	p.file.SetAlpha(1, "Normal")
 }
 
 // ensureSpace starts a new page if the current one has no room for a block of height h.
 func (p *pdfWriter) ensureSpace(h float64) {
-	if p.cursorY+min(h, pdfBottom-pdfTop) > pdfBottom {
+	if p.cursorY+min(h, p.bottom()-pdfTop) > p.bottom() {
 		p.newPage()
 	}
 }
@@ -180,7 +195,7 @@ func (p *pdfWriter) ensureSpace(h float64) {
 // reserveHeight reserves an area of height h and returns the y position of its top. It starts a new page if
 // necessary.
 func (p *pdfWriter) reserveHeight(h float64) float64 {
-	if p.cursorY+h > pdfBottom && p.cursorY > pdfTop {
+	if p.cursorY+h > p.bottom() && p.cursorY > pdfTop {
 		p.newPage()
 	}
 	y := p.cursorY
@@ -194,8 +209,8 @@ func (p *pdfWriter) reserveHeight(h float64) float64 {
 
 // addSpaceUnlessAtTop adds vertical space. At the top of a page, it does nothing.
 func (p *pdfWriter) addSpaceUnlessAtTop(h float64) {
-	if p.cursorY+h > pdfBottom {
-		p.cursorY = pdfBottom // the next content starts a page
+	if p.cursorY+h > p.bottom() {
+		p.cursorY = p.bottom() // the next content starts a page
 		return
 	}
 	if p.cursorY > pdfTop {
@@ -251,9 +266,9 @@ func (p *pdfWriter) drawFrontPage() {
 	d := p.doc
 	p.newPage()
 	p.setFillColor(drawing.Accent)
-	p.file.Rect(0, 0, pdfWidth, 190, "F")
+	p.file.Rect(0, 0, p.width, 190, "F")
 	p.setFillColor(drawing.Band)
-	p.file.Rect(0, 190, pdfWidth, 5, "F")
+	p.file.Rect(0, 190, p.width, 5, "F")
 	right := p.right - p.drawLogo()
 	y := 62.0
 	for _, l := range []struct {
@@ -285,7 +300,7 @@ func (p *pdfWriter) drawFrontPage() {
 	}
 	if len(d.Front) > 0 {
 		p.drawBlocks(d.Front)
-		p.cursorY = pdfBottom // what follows starts a page
+		p.cursorY = p.bottom() // what follows starts a page
 	}
 	if !d.Brief {
 		if len(d.Front) > 0 {
@@ -303,7 +318,7 @@ func (p *pdfWriter) drawLogo() float64 {
 		return 0
 	}
 	const pad, top = 8.0, 40.0
-	x := pdfRight - w - 2*pad
+	x := p.pageRight() - w - 2*pad
 	p.setFillColor(drawing.Paper)
 	p.file.Rect(x, top, w+2*pad, h+2*pad, "F")
 	p.file.RegisterImageOptionsReader("logo", fpdf.ImageOptions{ImageType: "PNG"}, bytes.NewReader(p.doc.Logo))
@@ -400,7 +415,7 @@ func (p *pdfWriter) startChapter(blocks []block.Block) {
 			break
 		}
 	}
-	if room := pdfBottom - p.cursorY; room < max(need, chapterShare*(pdfBottom-pdfTop)) {
+	if room := p.bottom() - p.cursorY; room < max(need, chapterShare*(p.bottom()-pdfTop)) {
 		p.newPage()
 		return
 	}
@@ -494,20 +509,20 @@ func (p *pdfWriter) drawHeaderFooter(n, last int) {
 		}
 		return l[0]
 	}
-	width := (pdfRight - pdfLeft) * 0.8
+	width := (p.pageRight() - pdfLeft) * 0.8
 	if n > 1 {
 		p.drawLine(one(strings.TrimPrefix(p.doc.Organization+", "+p.doc.Assessment, ", "), width), pdfLeft, 30, 10)
-		p.drawRule(pdfLeft, 44, pdfRight, 44, 0.5, drawing.Rule)
+		p.drawRule(pdfLeft, 44, p.pageRight(), 44, 0.5, drawing.Rule)
 	}
 	if len(p.doc.Draft) > 0 && n > 1 {
-		p.drawText(pdfRight-p.fonts.bold.textWidth("DRAFT", 9), 38, p.fonts.bold, 9, drawing.Bad, "DRAFT")
+		p.drawText(p.pageRight()-p.fonts.bold.textWidth("DRAFT", 9), 38, p.fonts.bold, 9, drawing.Bad, "DRAFT")
 	}
-	foot := pdfHeight - 34
-	p.drawRule(pdfLeft, foot-4, pdfRight, foot-4, 0.5, drawing.Rule)
+	foot := p.height - 34
+	p.drawRule(pdfLeft, foot-4, p.pageRight(), foot-4, 0.5, drawing.Rule)
 	p.drawLine(one(p.doc.Title+", as of "+p.doc.AsOf+". Written by "+p.doc.Tool+".", width), pdfLeft, foot, 10)
 	if p.doc.Footer != "" {
-		p.drawLine(one(p.doc.Footer, pdfRight-pdfLeft), pdfLeft, foot+10, 10)
+		p.drawLine(one(p.doc.Footer, p.pageRight()-pdfLeft), pdfLeft, foot+10, 10)
 	}
 	number := fmt.Sprintf("Page %d of %d", n, last)
-	p.drawText(pdfRight-p.fonts.regular.textWidth(number, size), foot+7.2, p.fonts.regular, size, soft, number)
+	p.drawText(p.pageRight()-p.fonts.regular.textWidth(number, size), foot+7.2, p.fonts.regular, size, soft, number)
 }

@@ -18,7 +18,7 @@ func TestPDFLinks(t *testing.T) {
 		for _, k := range content.Templates {
 			v := content.New(s, k.Name, "", false)
 			d := v.Document()
-			p, err := layOutDocument(d, nil)
+			p, err := layOutDocument(d, Fonts{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +38,7 @@ func TestPDFLinks(t *testing.T) {
 
 // TestPDFStaysOnThePage checks that lines are not wider than their column and lose no text, whatever the texts.
 func TestPDFStaysOnThePage(t *testing.T) {
-	p, err := layOutDocument(block.Document{Time: reporttest.HostileSource().AsOf}, nil)
+	p, err := layOutDocument(block.Document{Time: reporttest.HostileSource().AsOf}, Fonts{})
 	if err != nil {
 		t.Fatal(err)
 	}

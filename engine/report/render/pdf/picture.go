@@ -58,7 +58,7 @@ const pictureTitleHeight = 16.0
 
 // pictureScale returns the number of points per drawing unit for a picture.
 func (p *pdfWriter) pictureScale(b block.Picture) float64 {
-	return min(0.74, (p.right-p.left)/b.Width, (pdfBottom-pdfTop-pictureTitleHeight)/b.Height)
+	return min(0.74, (p.right-p.left)/b.Width, (p.bottom()-pdfTop-pictureTitleHeight)/b.Height)
 }
 
 // drawPicture draws a picture across the available width. A table next to it contains the same data.

@@ -77,7 +77,7 @@ func (p *pdfWriter) headAndFirstRowHeight(t block.Table, widths []float64) float
 			first += 40
 		}
 	}
-	return 60 + min(first, maxUnbrokenRow)
+	return 60 + min(first, p.maxUnbrokenRow())
 }
 
 // Column widths are determined from the first sampledRows rows. In those, no word narrower than
@@ -173,8 +173,8 @@ func (p *pdfWriter) drawTableHead(t block.Table, widths []float64) {
 	}
 }
 
-// maxUnbrokenRow is the maximum height of a row that must not be split across pages.
-const maxUnbrokenRow = (pdfBottom - pdfTop) * 0.3
+// maxUnbrokenRow returns the maximum height of a row that must not be split across pages.
+func (p *pdfWriter) maxUnbrokenRow() float64 { return (p.bottom() - pdfTop) * 0.3 }
 
 // layOutCells breaks the text in a row's cells into lines. It returns the cells and the height of the row.
 func (p *pdfWriter) layOutCells(r block.Row, widths []float64) (cells []pdfCell, height float64) {
@@ -205,7 +205,7 @@ func (p *pdfWriter) drawRow(t block.Table, widths []float64, r block.Row) {
 	if len(r.Detail) > 0 {
 		height += 40
 	}
-	if height > maxUnbrokenRow {
+	if height > p.maxUnbrokenRow() {
 		height = step * 4
 	}
 	p.ensureSpace(height)
@@ -238,7 +238,7 @@ func (p *pdfWriter) drawRow(t block.Table, widths []float64, r block.Row) {
 		})
 		p.addSpaceUnlessAtTop(3)
 	}
-	if p.cursorY < pdfBottom {
+	if p.cursorY < p.bottom() {
 		p.drawRule(p.left, p.cursorY, p.right, p.cursorY, 0.4, drawing.Rule)
 	}
 }

@@ -33,12 +33,12 @@ type face struct {
 // fontSet holds the fonts used in a report.
 type fontSet struct {
 	regular, bold, italic, mono *face
-	fallback                    *face // for characters that these lack; nil for none
+	fallbacks                   []*face // for characters that these lack
 }
 
-// newFontSet loads the fonts. Fonts cache lookups, so each report has a set of its own.
-func newFontSet(fallbackFont []byte) (fontSet, error) {
-	var s fontSet
+// newFontSet loads the fonts. Fonts cache lookups, so each report has a set of its own. named is an optional font for
+// other characters.
+func newFontSet(named []byte) (s fontSet, err error) {
 	for _, f := range []struct {
 		to   **face
 		name string
@@ -48,29 +48,37 @@ func newFontSet(fallbackFont []byte) (fontSet, error) {
 		{&s.bold, "strong", gobold.TTF},
 		{&s.italic, "slanted", goitalic.TTF},
 		{&s.mono, "code", gomono.TTF},
-		{&s.fallback, "other", fallbackFont},
 	} {
-		if len(f.data) == 0 {
-			continue
+		if *f.to, err = newFace(f.name, f.data); err != nil {
+			return s, err
 		}
-		parsed, err := sfnt.Parse(f.data)
-		if err == nil && string(f.data[:4]) == "OTTO" {
-			err = errors.New("it has PostScript outlines")
-		}
+	}
+	if len(named) > 0 {
+		other, err := newFallback("other", named)
 		if err != nil {
 			return s, fmt.Errorf("the report font can't be used; provide a TrueType font (.ttf): %w", err)
 		}
-		*f.to = &face{name: f.name, data: f.data, font: parsed, widths: map[rune]float64{}}
+		s.fallbacks = append(s.fallbacks, other)
 	}
 	return s, nil
 }
 
-func (s fontSet) register(f *fpdf.Fpdf) {
-	for _, x := range []*face{s.regular, s.bold, s.italic, s.mono, s.fallback} {
-		if x != nil {
-			f.AddUTF8FontFromBytes(x.name, "", slices.Clone(x.data)) // the library modifies the data while subsetting the font
-		}
+func newFace(name string, data []byte) (*face, error) {
+	parsed, err := sfnt.Parse(data)
+	if err == nil && string(data[:4]) == "OTTO" {
+		err = errors.New("it has PostScript outlines")
 	}
+	return &face{name: name, data: data, font: parsed, widths: map[rune]float64{}}, err
+}
+
+func (s fontSet) register(f *fpdf.Fpdf) {
+	for _, x := range append([]*face{s.regular, s.bold, s.italic, s.mono}, s.fallbacks...) {
+		x.register(f)
+	}
+}
+
+func (f *face) register(file *fpdf.Fpdf) {
+	file.AddUTF8FontFromBytes(f.name, "", slices.Clone(f.data)) // the library modifies the data while subsetting the font
 }
 
 // runeWidthOrNegative returns the width of a character in ems, or a negative number if the font doesn't have
@@ -110,10 +118,11 @@ func (p *pdfWriter) resolveGlyph(preferred *face, r rune) (usedFace *face, drawn
 	if p.fonts.regular.runeWidthOrNegative(r) >= 0 {
 		return p.fonts.regular, r
 	}
-	if o := p.fonts.fallback; o != nil && o.runeWidthOrNegative(r) >= 0 {
+	isMark := unicode.In(r, unicode.Mn, unicode.Cf, unicode.Variation_Selector)
+	if o := p.fallbackFor(r, !isMark); o != nil {
 		return o, r
 	}
-	if unicode.In(r, unicode.Mn, unicode.Cf, unicode.Variation_Selector) {
+	if isMark {
 		return nil, 0 // combining marks and joiners have no glyph of their own
 	}
 	p.missing[r] = true
@@ -438,7 +447,7 @@ func (p *pdfWriter) drawMissingGlyphNote() {
 	p.addSpaceUnlessAtTop(10)
 	p.drawNotice(
 		"This file's fonts lack some characters, which are shown as "+string(missingGlyph)+": "+strings.Join(codes, ", ")+more+
-			". The HTML report shows them all; an operator can configure a TrueType font with these characters (SERVICE_REPORT_FONT).",
+			". The HTML report shows them all; install a TrueType font with these characters, or name one in SERVICE_REPORT_FONT.",
 		nil,
 		drawing.Warn,
 		drawing.WarnGround,

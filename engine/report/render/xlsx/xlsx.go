@@ -24,6 +24,7 @@ func Write(w io.Writer, v *content.Report) error {
 		Subject:    d.Assessment,
 		Creator:    d.Tool,
 		Provenance: d.Provenance,
+		Letter:     d.Paper == block.Letter,
 		Assessment: v.Assessment.ID,
 		AsOf:       d.Time,
 		DraftMark:  mark,
