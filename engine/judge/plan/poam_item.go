@@ -208,8 +208,12 @@ func describeFirstStep(c api.Control, f api.Finding, action string) string {
 	if len(f.MissingElements) > 0 {
 		subject = strings.TrimRight(judge.StripNote(f.MissingElements[0]), ".")
 	}
+	step := firstSteps[action]
+	if action == "implement" && f.Owner != nil {
+		step = "agree on a date and a budget with the owner, starting with"
+	}
 	return fmt.Sprintf("First step: %s: “%s”. Proof: %s. Usual owner: %s.",
-		firstSteps[action], subject, strings.TrimRight(proof, "."), domainForCode(c.Code).role)
+		step, subject, strings.TrimRight(proof, "."), domainForCode(c.Code).role)
 }
 
 // firstSteps holds the beginning of the first step of each action; what it concerns follows.

@@ -220,7 +220,8 @@ func (q Quote) Source() Cell {
 	add(", under ", q.Headings)
 	add(". Assessment: ", q.Stance)
 	add(". Concerns: ", strings.TrimSuffix(q.Supports, "."))
-	c = append(c, Span{Text: ". Score " + q.Score + "."})
+	add(". Score ", q.Score)
+	c = append(c, Span{Text: "."})
 	if q.SHA256 != "" {
 		c = append(c, Span{Text: " SHA-256 "}, Span{Text: q.SHA256, Mono: true})
 	}

@@ -28,6 +28,9 @@ func (v *Report) answerBlocks() []block.Block {
 	if s.Posture.Applicable > 0 {
 		out = append(out, v.postureTable())
 	}
+	if names := v.approvedByPeople(); len(names) > 0 {
+		out = append(out, block.NewPara("empty", "Approved: "+strings.Join(names, "; ")+"."))
+	}
 	if names := v.approvedInAdvance(); len(names) > 0 {
 		out = append(out, block.NewPara("empty", "Approved in advance, before anyone had seen the content: "+prose.JoinAnd(names)+"."))
 	}
@@ -37,6 +40,23 @@ func (v *Report) answerBlocks() []block.Block {
 // labeledPara returns a paragraph that begins with a label in bold.
 func labeledPara(class, label, text string) block.Para {
 	return block.Para{Class: class, Text: block.Cell{{Text: label, Strong: true}, {Text: " " + text, UserText: true}}}
+}
+
+// approvedByPeople returns the deliverables that someone approved after they were drafted, each with who did and when.
+func (v *Report) approvedByPeople() (out []string) {
+	for _, g := range v.Template.Gates {
+		if st := v.approvalStatus(g); st.approved && !st.inAdvance() {
+			s := g.Title()
+			if by := v.approverName(st); by != "" {
+				s += " by " + by
+			}
+			if on := wording.ISODateOrEmpty(approvedAt(st)); on != "" {
+				s += " on " + on
+			}
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // approvedInAdvance returns the names of the deliverables whose approval was given in advance.
@@ -55,8 +75,12 @@ func (v *Report) answerTiles() block.Facts {
 	p := s.Posture
 	f := block.Facts{Tiles: true}
 	f.Add("Overall", block.Text(prose.Capitalize(p.Rating)))
-	if p.CompliancePct != nil {
-		f.Add("Shown in place", block.Text(prose.Decimal(*p.CompliancePct)+"%"))
+	if p.Applicable > 0 {
+		label := "In place"
+		if p.Partially > 0 {
+			label += fmt.Sprintf("; a further %s partly", wording.FormatPercent(p.Partially, p.Applicable))
+		}
+		f.Add(label, block.Text(wording.FormatPercent(p.Implemented, p.Applicable)))
 	}
 	if p.Maturity != nil {
 		label := "Maturity (of 5)"
@@ -214,6 +238,7 @@ func (v *Report) riskCard(r *KeyRisk) block.Card {
 	}
 	if r.Actions > 0 {
 		f.AddText("First step", describeStep(r.FirstStep, r.Owner, r.StepDue))
+		f.AddText("Why this date", r.dateReason)
 		if r.Proof != "" {
 			f.AddText("Proof of success", r.Proof+".")
 		}
@@ -665,7 +690,7 @@ func (v *Report) methodSection() []block.Block {
 			"The assessment compares the documents provided with what an assessor looks for in each measure of %s. "+
 				"A measure counts as in place only if passages of valid documents show it; "+
 				"a draft, a plan or an outdated text does not suffice. Every verdict quotes its passages.", v.CatalogName())),
-		block.NewPara("", postureRule),
+		block.NewPara("", postureRule+v.describeScore()),
 	}
 	var l block.List
 	add := func(s string) { l.Items = append(l.Items, block.UserText(s)) }
@@ -699,14 +724,22 @@ func (v *Report) reviewNote() string {
 	return fmt.Sprintf("A person reviewed %s of %s.", prose.GroupThousands(reviewed), prose.Count(all, "verdict", "verdicts"))
 }
 
+// describeScore says what the share is that the overall rating follows from.
+func (v *Report) describeScore() string {
+	if pct := v.Story().Posture.CompliancePct; pct != nil {
+		return fmt.Sprintf(" That share is %s%% here.", prose.Decimal(*pct))
+	}
+	return ""
+}
+
 // appendicesSection lists the appendices by their letters.
 func (v *Report) appendicesSection() []block.Block {
 	t := block.Table{Caption: "Appendices", Columns: []block.Column{
 		{Name: "Appendix", Width: 3},
-		{Name: "Title", Width: 8},
+		{Name: "Title", Width: 7},
 		{Name: "Lines", Width: 2, Number: true},
-		{Name: "Content", Width: 12},
-		{Name: "Where", Width: 6},
+		{Name: "Content", Width: 10},
+		{Name: "Where", Width: 9},
 	}}
 	for _, a := range v.Story().Appendices {
 		where := block.Text(a.filename)

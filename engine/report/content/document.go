@@ -9,6 +9,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/lazyregexp"
 	"github.com/scf-service/service/internal/prose"
 )
 
@@ -256,7 +257,7 @@ func (v *Report) versionsTable() block.Table {
 	t := block.Table{Caption: "Versions this report is based on", Columns: []block.Column{
 		{Name: "Deliverable", Width: 5},
 		{Name: "Version", Width: 3, Number: true},
-		{Name: "Status", Width: 5},
+		{Name: "Status", Width: 6},
 		{Name: "Items", Width: 2, Number: true},
 		{Name: "Prepared by", Width: 4},
 		{Name: "Approved by", Width: 4},
@@ -340,8 +341,30 @@ func (v *Report) itemCount(g api.Gate) int {
 	return len(v.POAMItems)
 }
 
+// isForClients reports whether the report, or appendix, is for readers who don't know the method. It leaves out scores,
+// confidences and what the rules found wanting in a passage, which the full report has.
+func (v *Report) isForClients() bool {
+	return slices.Contains([]string{TemplateClient, TemplateExecutiveSummary, TemplateSoA, TemplateGapAnalysis}, v.Template.Name)
+}
+
+// missingElements returns what a control lacks. For clients, it leaves out in which words the closest passage differs.
+func (v *Report) missingElements(all []string) []string {
+	if !v.isForClients() {
+		return all
+	}
+	out := make([]string, len(all))
+	for i, s := range all {
+		out[i] = differencePattern.ReplaceAllString(s, "(in part)")
+	}
+	return out
+}
+
+// differencePattern matches the note on an element of which a passage says something.
+var differencePattern = lazyregexp.New(
+	`\(in part: (?:related, but doesn't mention|covers part of it, but doesn't mention|the heading is relevant)[^()]*\)`)
+
 // evidenceBlocks returns a quote for each passage of evidence.
-func evidenceBlocks(all []api.Evidence) []block.Block {
+func (v *Report) evidenceBlocks(all []api.Evidence) []block.Block {
 	if len(all) == 0 {
 		return nil
 	}
@@ -355,8 +378,10 @@ func evidenceBlocks(all []api.Evidence) []block.Block {
 			Stance:   wording.Humanize(e.Stance),
 			Supports: e.Statement,
 			SHA256:   e.SHA256,
-			Score:    fmt.Sprintf("%.2f", e.Score),
 		})
+		if !v.isForClients() {
+			q.Items[len(q.Items)-1].Score = fmt.Sprintf("%.2f", e.Score)
+		}
 	}
 	return []block.Block{q}
 }
@@ -370,7 +395,7 @@ func (v *Report) unquotedEvidenceBlocks(code string, all []api.Evidence, parts .
 			quoted[e.SHA256+"\x00"+e.Quote] = true
 		}
 	}
-	return evidenceBlocks(slices.DeleteFunc(slices.Clone(all), func(e api.Evidence) bool { return quoted[e.SHA256+"\x00"+e.Quote] }))
+	return v.evidenceBlocks(slices.DeleteFunc(slices.Clone(all), func(e api.Evidence) bool { return quoted[e.SHA256+"\x00"+e.Quote] }))
 }
 
 // formatConfidence formats a confidence as a percentage. If overridden is set, it adds that a user has

@@ -171,8 +171,10 @@ func (v *Report) findingCard(i int) block.Card {
 	d.AddText("Cause", f.Cause)
 	d.AddText("Effect", f.Effect)
 	d.AddText("Recommendation", f.Recommendation)
-	d.AddList("Missing elements", f.MissingElements)
-	d.AddText("Why this severity", f.SeverityReason)
+	d.AddList("Missing elements", v.missingElements(f.MissingElements))
+	if !v.isForClients() {
+		d.AddText("Why this severity", f.SeverityReason)
+	}
 	d.AddText("Owner", wording.OrEmpty(f.Owner))
 	if f.DueDate != nil {
 		d.Add("Due", block.Text(wording.OrEmpty(f.DueDate)))
@@ -183,7 +185,7 @@ func (v *Report) findingCard(i int) block.Card {
 	d.AddText("Note", wording.OrEmpty(f.Note))
 	if f.Source == "manual" {
 		d.Add("Source", block.Text("added manually"))
-	} else {
+	} else if !v.isForClients() || f.IsStatusOverruled() {
 		d.Add("Confidence", block.Text(formatConfidence(f.Confidence, f.IsStatusOverruled())))
 	}
 	if !f.InCatalog {
@@ -194,7 +196,7 @@ func (v *Report) findingCard(i int) block.Card {
 	if len(f.Evidence) == 0 {
 		c.Blocks = append(c.Blocks, block.NewPara("empty", "No supporting passage was found."))
 	}
-	c.Blocks = append(c.Blocks, evidenceBlocks(f.Evidence)...)
+	c.Blocks = append(c.Blocks, v.evidenceBlocks(f.Evidence)...)
 	return c
 }
 

@@ -71,7 +71,7 @@ func (v *Report) traitsTable() block.Table {
 				block.Text(wording.Label(trait.Source)),
 				block.Prose(trait.Reason),
 			},
-			Detail: evidenceBlocks(trait.Evidence),
+			Detail: v.evidenceBlocks(trait.Evidence),
 		})
 	}
 	return t

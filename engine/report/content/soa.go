@@ -297,11 +297,13 @@ func (v *Report) soaDetail(it *api.SoAItem) []block.Block {
 	if it.Applicability.IsApplicable() {
 		if finding.Ref == "" || it.ImplementationStatus != api.NotEvidenced {
 			f.AddText("Why this status", it.Reason)
-			f.Add("Confidence", block.Text(formatConfidence(it.Confidence, it.IsStatusOverruled())))
+			if !v.isForClients() || it.IsStatusOverruled() {
+				f.Add("Confidence", block.Text(formatConfidence(it.Confidence, it.IsStatusOverruled())))
+			}
 		}
 		f.AddText("Check", prose.Capitalize(it.RelianceNote()))
 		if finding.Ref == "" {
-			f.AddList("Not found", it.MissingElements)
+			f.AddList("Not found", v.missingElements(it.MissingElements))
 		} else {
 			finding.Text = "what is missing"
 			f.Add("Gap", block.Cell{finding})

@@ -84,6 +84,7 @@ type KeyRisk struct {
 	// priority is described by FirstStep, StepDue, Proof and Owner.
 	Actions     int      `json:"actions"`
 	firstAction string   // FirstStep without how to begin
+	dateReason  string   // where the evidence states the date of the first step
 	FirstStep   string   `json:"first_step"`
 	Proof       string   `json:"proof"`
 	Owner       string   `json:"owner"`
@@ -369,7 +370,7 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int) KeyRisk {
 	r.Cause = describeRiskCause(missing, partly, unknown)
 	if first != nil {
 		r.firstAction, r.Owner, r.StepDue, r.LastDue = actionTitle(first), ownerName(first), first.CurrentDueDate(), last
-		r.FirstStep = r.firstAction
+		r.FirstStep, r.dateReason = r.firstAction, wording.OrEmpty(first.Resources)
 		if _, step, ok := strings.Cut(first.CorrectiveAction, "First step: "); ok {
 			step, _, _ = strings.Cut(step, " Proof: ")
 			r.FirstStep += ". To begin, " + strings.TrimRight(step, ".")
@@ -626,11 +627,15 @@ func (v *Report) writeAnswer(s *Story) []string {
 	if against != "" {
 		against = " for " + against
 	}
+	client := wording.OrDefault(v.client, "The organization")
 	first := fmt.Sprintf(
 		"%s can show that %s of the %s that apply%s %s in place and %s partly",
-		wording.OrDefault(v.client, "The organization"), prose.GroupThousands(p.Implemented), prose.Count(p.Applicable, "measure", "measures"), against,
+		client, prose.GroupThousands(p.Implemented), prose.Count(p.Applicable, "measure", "measures"), against,
 		map[bool]string{true: "is", false: "are"}[p.Implemented == 1], prose.GroupThousands(p.Partially),
 	)
+	if p.Implemented+p.Partially == 0 {
+		first = fmt.Sprintf("%s can show none of the %s that apply%s", client, prose.Count(p.Applicable, "measure", "measures"), against)
+	}
 	if p.NotImplemented > 0 {
 		first += fmt.Sprintf("; its own documents say that %s not in place", prose.Count(p.NotImplemented, "is", "are"))
 	}
@@ -647,13 +652,22 @@ func (v *Report) writeAnswer(s *Story) []string {
 		for _, r := range s.Risks[:min(3, len(s.Risks))] {
 			names = append(names, wording.LowerFirst(r.Title))
 		}
-		out = append(out, fmt.Sprintf("Top risks: %s; in the worst case, %s.",
-			prose.JoinAnd(names), s.Risks[worstEvidencedRisk(s.Risks)].Consequence))
+		if rs := s.Risks; len(rs) == 1 && len(rs[0].Includes) > 0 {
+			out = append(out, fmt.Sprintf("The main risk is that nobody knows: %s can't be ruled out, and an auditor, a customer or an insurer "+
+				"may not accept what can't be shown.", prose.Count(len(rs[0].Includes), "business risk", "business risks")))
+		} else {
+			out = append(out, fmt.Sprintf("Top risks: %s; in the worst case, %s.",
+				prose.JoinAnd(names), rs[worstEvidencedRisk(rs)].Consequence))
+		}
 	} else {
 		out = append(out, v.explainNoRisks())
 	}
 	if n := v.countOpenActions(); n > 0 {
 		third := fmt.Sprintf("Closing the gaps takes %s and about %s", prose.Count(n, "action", "actions"), s.Effort)
+		if asks := v.evidenceRequests(); 2*asks > n {
+			third = fmt.Sprintf("The plan has %s with an effort of about %s: %s only for evidence of what may already be done",
+				prose.Count(n, "action", "actions"), s.Effort, prose.Count(asks, "asks", "ask"))
+		}
 		if last := v.lastDueDate(); last != "" {
 			third += ", until " + formatLongDate(last)
 		}
@@ -682,6 +696,16 @@ func worstEvidencedRisk(risks []KeyRisk) int {
 func (v *Report) countOpenActions() (n int) {
 	for i := range v.POAMItems {
 		if v.POAMItems[i].IsOpen() {
+			n++
+		}
+	}
+	return n
+}
+
+// evidenceRequests returns the number of open actions that ask only for evidence.
+func (v *Report) evidenceRequests() (n int) {
+	for i := range v.POAMItems {
+		if it := &v.POAMItems[i]; it.IsOpen() && it.ActionType == "collect_evidence" {
 			n++
 		}
 	}

@@ -98,7 +98,7 @@ func (t *Trend) describe() string {
 	s := fmt.Sprintf("since %s (%s), %s improved and %s slipped", t.Earlier, t.AsOf,
 		prose.Count(len(t.Improved), "measure", "measures"), prose.GroupThousands(len(t.Slipped)))
 	if a, b := t.CompliancePct[0], t.CompliancePct[1]; a != nil && b != nil {
-		s += fmt.Sprintf("; shown in place went from %s%% to %s%%", prose.Decimal(*a), prose.Decimal(*b))
+		s += fmt.Sprintf("; the share in place, with half of those partly in place, went from %s%% to %s%%", prose.Decimal(*a), prose.Decimal(*b))
 	}
 	if t.Added+t.Removed > 0 {
 		s += fmt.Sprintf("; %s new in scope and %s no longer",
@@ -167,7 +167,7 @@ func (v *Report) trendSection() []block.Block {
 		}
 		return prose.Decimal(*p) + unit
 	}
-	row("Shown in place", pct(t.CompliancePct[0], "%"), pct(t.CompliancePct[1], "%"))
+	row("In place, with half of those partly", pct(t.CompliancePct[0], "%"), pct(t.CompliancePct[1], "%"))
 	row("Maturity (of 5)", pct(t.Maturity[0], ""), pct(t.Maturity[1], ""))
 	row("Critical and high findings", prose.GroupThousands(t.CriticalOrHigh[0]), prose.GroupThousands(t.CriticalOrHigh[1]))
 	out = append(out, f)
