@@ -40,8 +40,8 @@ type Target struct {
 	// Embedder is an embedding model used in addition to the built-in one, given as ollama/NAME or
 	// openai/NAME. EmbedderURL is the URL of its server.
 	Embedder, EmbedderURL string
-	// Store is as in ServeOptions.
-	Store string
+	// Store and Blobs are as in ServeOptions.
+	Store, Blobs string
 	// AllowSharedData permits opening a data folder that other users of the machine can change.
 	AllowSharedData bool
 	// InsecureHTTP allows unencrypted http:// connections to other machines.
@@ -78,6 +78,8 @@ type Options struct {
 	SetLogLevel func(ctx context.Context, data, level string) (*Process, error)
 	// Backups writes and restores backups of the data folder; nil if the build does not support it.
 	Backups *Backups
+	// CopyStore copies an installation to an empty place and compares both.
+	CopyStore func(ctx context.Context, from, to StorePlace, progress func(records, files int64)) (*CopiedStore, error)
 	// EvalRetrieval measures the search on a benchmark folder; nil if the build does not support it.
 	EvalRetrieval func(ctx context.Context, o RetrievalOptions) (*RetrievalReport, error)
 	// EvalJudgement measures the rules on labeled documents; nil if the build does not support it.

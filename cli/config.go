@@ -143,7 +143,7 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 	}
 	a.flags.Embedder, a.flags.EmbedderURL = v.GetString("embedder"), v.GetString("embedder-url")
 	a.config = v
-	a.flags.Store = a.configuredSetting("store")
+	a.flags.Store, a.flags.Blobs = a.configuredSetting("store"), a.configuredSetting("blobs")
 	shared, err := parseSharedData(a.configuredSettingValues(allowSharedData))
 	if err != nil {
 		return err

@@ -26,6 +26,8 @@ type ServeOptions struct {
 	Data string
 	// Store is the URL of the database, postgres://…; empty for a file in the data folder.
 	Store string
+	// Blobs is the URL of a bucket for documents and reports, s3://…; empty for files in the data folder.
+	Blobs string
 	// Embedder and EmbedderURL are as in a Target.
 	Embedder, EmbedderURL string
 	// Listen holds addresses as host:port or unix:/path. If it is empty, the daemon uses the sockets
@@ -93,6 +95,7 @@ const (
 var daemonSettings = []struct{ key, usage, byDefault string }{
 	{"listen", "address to listen on: host:port or unix:/path; repeat for several", DefaultListen},
 	{"store", "database for all records, postgres://USER@HOST/DATABASE, instead of a file in the data folder", ""},
+	{"blobs", "bucket for documents and reports, s3://BUCKET/PREFIX?endpoint=https://HOST, instead of files in the data folder", ""},
 	{"tls-cert", "certificate chain, PEM; reloaded when it changes or on SIGHUP", ""},
 	{"tls-key", "private key of the certificate, PEM", ""},
 	{"public-url", "public URL of the service, if it differs from the listen address", ""},
@@ -152,16 +155,18 @@ several values with commas) and a key of the configuration file. For containers,
 SERVICE_ADMIN_EMAIL, SERVICE_ADMIN_PASSWORD (or SERVICE_ADMIN_PASSWORD_FILE) and
 SERVICE_ORG create the first admin and organization at startup, if there are none.
 
-With --store, the records are in PostgreSQL, and several daemons can share them, each with a
-data folder of its own. The password belongs in a file (passfile=FILE in the URL, in the
-format of .pgpass), in PGPASSWORD, or in SERVICE_STORE, not in the flag, which other users of
-the machine can see. Commands without a daemon read SERVICE_STORE too.
+With --store, the records are in PostgreSQL, and with --blobs, the files in a bucket, so that
+several daemons can share them, each with a data folder of its own. The database's password
+belongs in a file (passfile=FILE in the URL, in the format of .pgpass), in PGPASSWORD, or in
+SERVICE_STORE, not in the flag, which other users of the machine can see; the bucket's
+credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile of AWS. Commands
+without a daemon use SERVICE_STORE and SERVICE_BLOBS too.
 
 The rate limit categories are ` + formatRateCategories() + `.`,
 		Example: `  service daemon
   service daemon --listen 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem
   service daemon --listen unix:/run/service/web.sock --public-url https://grc.acme.example
-  service daemon --store 'postgres://grc@db.internal/grc?sslmode=verify-full'
+  service daemon --store 'postgres://grc@db.internal/grc?sslmode=verify-full' --blobs s3://acme-grc
   service daemon --backup-every 24h --backup-to /backup --backup-keep 14
   service daemon --rate-limit default=600 --rate-limit search=0 --log-format json`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runDaemon(cmd) },
@@ -229,6 +234,7 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 	o = ServeOptions{
 		Data:            a.flags.Data,
 		Store:           firstValue("store"),
+		Blobs:           firstValue("blobs"),
 		Embedder:        a.flags.Embedder,
 		EmbedderURL:     a.flags.EmbedderURL,
 		Listen:          a.daemonSettingValues(cmd, "listen"),
@@ -243,6 +249,9 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 	}
 	if err := validateStore(o.Store, cmd.Flags().Changed("store")); err != nil {
 		return o, err
+	}
+	if o.Blobs != "" && o.Store == "" {
+		return o, usageError("--blobs needs --store: a data folder with its own database has its files beside it")
 	}
 	for _, l := range o.Listen {
 		if err := validateListenAddress("listen", l); err != nil {

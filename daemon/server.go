@@ -74,6 +74,7 @@ func New(o Options) (*Server, error) {
 		limiter: newRateLimiter(o.Clock, o.RateLimits),
 		metrics: newMetrics(o.Engine), hosts: newHostFilter(o), publicURL: o.PublicURL, proxies: o.Proxies, tracer: o.Tracer,
 	}
+	s.limiter.exchange = o.Engine.ExchangeRequestCounts()
 	for _, address := range append(slices.Clone(o.Origins), o.PublicURL) {
 		if address == "" {
 			continue

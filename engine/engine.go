@@ -302,6 +302,9 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err := e.Evidence.Start(ctx); err != nil {
 		return err
 	}
+	if !e.db.IsSoleWriter() {
+		e.background.Go(func() { e.adoptPeriodically(ctx) })
+	}
 	e.Webhooks.Start(ctx)
 	e.Integrations.Start(ctx)
 	e.Alerts.Start(ctx)

@@ -20,7 +20,9 @@ func (e *Engine) deleteExpiredPeriodically(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticks:
-			e.deleteExpired(ctx)
+			if e.db.IsLeader() {
+				e.deleteExpired(ctx)
+			}
 		}
 	}
 }

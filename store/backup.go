@@ -368,7 +368,7 @@ func (a *backupWriter) listBlobs(ctx context.Context) error {
 				return nil
 			}
 		}
-		size, err := a.db.blobs.Size(sha)
+		size, err := a.db.blobs.Size(ctx, sha)
 		if err != nil {
 			return a.describeBlobError(sha, err)
 		}
@@ -450,7 +450,7 @@ func (a *backupWriter) writeEntries(ctx context.Context, snapshot string) error 
 
 // addBlob adds a blob to the backup and verifies it at the same time.
 func (a *backupWriter) addBlob(ctx context.Context, b Blob) error {
-	f, size, err := a.db.blobs.openUnverified(b.SHA256)
+	f, size, err := a.db.blobs.openUnverified(ctx, b.SHA256)
 	if err != nil {
 		return a.describeBlobError(b.SHA256, err)
 	}

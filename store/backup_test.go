@@ -54,7 +54,7 @@ func TestBackup(t *testing.T) {
 
 	// Later changes are not in it.
 	update(t, db, func(tx *Tx) error { return controls.Put(tx, &control{Code: "later"}) })
-	is(t, "Delete", db.Blobs().Delete(blob.SHA256), nil)
+	is(t, "Delete", db.Blobs().Delete(t.Context(), blob.SHA256), nil)
 	_, err = Restore(t.Context(), path, o, ReadOptions{})
 	is(t, "Restore while open", err, ErrLocked)
 	is(t, "Close", db.Close(), nil)

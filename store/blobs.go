@@ -32,6 +32,8 @@ type Blobs struct {
 	temp  func() string
 	clock func() time.Time
 	files disk.Files // of Put
+	// objects holds the blobs instead of dir; nil if they are files.
+	objects Objects
 
 	// A backup holds backupLock, and a Put holds putLock, for reading, so that no blob disappears
 	// meanwhile. Removing a blob takes both for writing, backupLock first. They are two locks so that
@@ -75,6 +77,12 @@ func (b *Blobs) put(ctx context.Context, r io.Reader, limit int64, want string) 
 	})
 	if err != nil {
 		return Blob{}, err
+	}
+	if b.objects != nil {
+		if err := b.upload(ctx, temp, blob); err != nil {
+			return Blob{}, err
+		}
+		return blob, nil
 	}
 	if err := b.moveIntoPlace(temp, blob); err != nil {
 		return Blob{}, errors.Join(disk.ClassifyError(err), os.Remove(temp))
@@ -144,7 +152,7 @@ func (b *Blobs) VerifyFileOf(ctx context.Context, recordName, sha string) error 
 func addRecordName(name string, err error) error {
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return fmt.Errorf("%w: the file of %s is missing from the data folder; restore a backup, or delete it and add it again",
+		return fmt.Errorf("%w: the file of %s is missing from the data folder or the bucket; restore a backup, or delete it and add it again",
 			ErrCorrupt, name)
 	case err != nil:
 		return fmt.Errorf("%s: %w", name, err)
@@ -165,7 +173,7 @@ func (b *Blobs) Verify(ctx context.Context, sha string) error {
 // if the content no longer matches its hash. The caller closes the content, which stays readable even if
 // the blob is deleted meanwhile.
 func (b *Blobs) Open(ctx context.Context, sha string) (io.ReadSeekCloser, int64, error) {
-	f, size, err := b.openUnverified(sha)
+	f, size, err := b.openUnverified(ctx, sha)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -185,7 +193,7 @@ func verifyBlob(ctx context.Context, sha string, r io.Reader) error {
 		return err
 	}
 	if hex.EncodeToString(h.Sum(nil)) != sha {
-		return fmt.Errorf("%w: the content of %s/%s/%s in the data folder was changed; restore a backup"+
+		return fmt.Errorf("%w: the content of %s/%s/%s in the data folder or the bucket was changed; restore a backup"+
 			", or delete what it belongs to and create it again",
 			ErrCorrupt, dirBlobs, sha[:2], sha[2:])
 	}
@@ -193,35 +201,50 @@ func verifyBlob(ctx context.Context, sha string, r io.Reader) error {
 }
 
 // openUnverified returns a blob's content, which the caller has to compare with the hash, and its size.
-func (b *Blobs) openUnverified(sha string) (io.ReadSeekCloser, int64, error) {
+func (b *Blobs) openUnverified(ctx context.Context, sha string) (io.ReadSeekCloser, int64, error) {
 	path, err := b.path(sha)
 	if err != nil {
 		return nil, 0, err
 	}
-	f, err := regularfile.OpenFile(path, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, 0, toBlobError(sha, err)
+	var f *os.File
+	var stored io.ReadSeekCloser
+	if b.objects != nil {
+		if f, err = b.download(ctx, sha); err != nil {
+			return nil, 0, err
+		}
+		stored = temporaryFile{f}
+	} else {
+		if f, err = regularfile.OpenFile(path, os.O_RDONLY, 0); err != nil {
+			return nil, 0, toBlobError(sha, err)
+		}
+		stored = f
 	}
 	content, isCompressed, err := decompressBlob(f)
 	if err != nil {
-		return nil, 0, errors.Join(err, f.Close())
+		return nil, 0, errors.Join(err, stored.Close())
 	}
 	if sum := sha256.Sum256(content); isCompressed && hex.EncodeToString(sum[:]) == sha {
-		return memoryFile{bytes.NewReader(content)}, int64(len(content)), f.Close()
+		return memoryFile{bytes.NewReader(content)}, int64(len(content)), stored.Close()
 	}
 	info, err := f.Stat()
-	if err != nil {
-		return nil, 0, errors.Join(err, f.Close())
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
 	}
-	return f, info.Size(), nil
+	if err != nil {
+		return nil, 0, errors.Join(err, stored.Close())
+	}
+	return stored, info.Size(), nil
 }
 
 // Size returns the size of a blob's content, or ErrNotFound. Unlike Open, it does not verify the blob: the size of a damaged
 // one may be wrong.
-func (b *Blobs) Size(sha string) (int64, error) {
+func (b *Blobs) Size(ctx context.Context, sha string) (int64, error) {
 	path, err := b.path(sha)
 	if err != nil {
 		return 0, err
+	}
+	if b.objects != nil {
+		return b.objectSize(ctx, sha)
 	}
 	f, err := regularfile.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -232,10 +255,13 @@ func (b *Blobs) Size(sha string) (int64, error) {
 }
 
 // Delete removes a blob, or returns ErrNotFound. It waits for a running backup.
-func (b *Blobs) Delete(sha string) error {
+func (b *Blobs) Delete(ctx context.Context, sha string) error {
 	path, err := b.path(sha)
 	if err != nil {
 		return err
+	}
+	if b.objects != nil {
+		return b.trash(ctx, sha)
 	}
 	defer b.lockForRemoval()()
 	if err := os.Remove(path); err != nil {
@@ -250,6 +276,9 @@ func (b *Blobs) Delete(sha string) error {
 // is still to come.
 func (b *Blobs) DeleteUnused(ctx context.Context, isUsed func(sha string) bool, olderThan time.Duration) (deleted []string, err error) {
 	limit := b.clock().Add(-olderThan)
+	if b.objects != nil {
+		return b.trashUnused(ctx, isUsed, limit)
+	}
 	kept, err := b.blobsOfReplacedDatabases()
 	if err != nil {
 		return nil, err
@@ -291,6 +320,14 @@ func (b *Blobs) deleteIfOlder(sha string, cutoff time.Time) (bool, error) {
 // ForEach calls fn with the hash of every blob in name order, until it returns an error. Something else with the name of
 // a blob, such as a folder, is a damaged blob.
 func (b *Blobs) ForEach(ctx context.Context, fn func(sha string) error) error {
+	if b.objects != nil {
+		return b.objects.List(ctx, "", func(name string, _ time.Time) error {
+			if sha, ok := blobOfObject(name); ok {
+				return fn(sha)
+			}
+			return nil
+		})
+	}
 	folders, err := os.ReadDir(b.dir) // sorted
 	if err != nil {
 		return err

@@ -72,16 +72,16 @@ func TestBlobs(t *testing.T) {
 	for _, bad := range []string{"", "..", "../../service.db", strings.Repeat("A", 64), strings.Repeat("a", 63), strings.Repeat("/", 64)} {
 		_, _, err := b.Open(t.Context(), bad)
 		is(t, "Open "+bad, err, ErrBadKey)
-		is(t, "Delete "+bad, b.Delete(bad), ErrBadKey)
+		is(t, "Delete "+bad, b.Delete(t.Context(), bad), ErrBadKey)
 	}
 	_, _, err = b.Open(t.Context(), strings.Repeat("0a", 32))
 	is(t, "Open of none", err, ErrNotFound)
 	is(t, "Verify of none", b.Verify(t.Context(), strings.Repeat("0a", 32)), ErrNotFound)
-	is(t, "Delete of none", b.Delete(strings.Repeat("0a", 32)), ErrNotFound)
+	is(t, "Delete of none", b.Delete(t.Context(), strings.Repeat("0a", 32)), ErrNotFound)
 
 	f, _, err := b.Open(t.Context(), blob.SHA256)
 	is(t, "Open", err, nil)
-	is(t, "Delete", b.Delete(blob.SHA256), nil)
+	is(t, "Delete", b.Delete(t.Context(), blob.SHA256), nil)
 	_, err = f.Seek(3, io.SeekStart)
 	is(t, "Seek", err, nil)
 	rest, err := io.ReadAll(f)

@@ -75,7 +75,7 @@ func TestCompressedBlobs(t *testing.T) {
 		if size := info.Size(); c.compressed != (size < blob.Size/2) || size > blob.Size {
 			t.Errorf("%s: %d bytes are stored in %d", name, blob.Size, size)
 		}
-		if size, err := db.Blobs().Size(blob.SHA256); err != nil || size != blob.Size {
+		if size, err := db.Blobs().Size(t.Context(), blob.SHA256); err != nil || size != blob.Size {
 			t.Errorf("%s: size %d, %v, want %d", name, size, err, blob.Size)
 		}
 		if !c.compressed {
@@ -100,7 +100,7 @@ func TestBlobRanges(t *testing.T) {
 	f, size, err := db.Blobs().Open(t.Context(), blob.SHA256)
 	is(t, "Open", err, nil)
 	defer f.Close()
-	is(t, "Delete", db.Blobs().Delete(blob.SHA256), nil)
+	is(t, "Delete", db.Blobs().Delete(t.Context(), blob.SHA256), nil)
 	for _, from := range []int64{99_000, 10, 0, 50_000, 99_999, 100_000} {
 		_, err := f.Seek(from, io.SeekStart)
 		is(t, "Seek", err, nil)
@@ -157,7 +157,7 @@ func TestDamagedCompressedBlob(t *testing.T) {
 		if is(t, what, err, ErrCorrupt); !strings.Contains(err.Error(), blob.SHA256[2:]) {
 			t.Fatalf("%s: not named in %v", what, err)
 		}
-		_, err = db.Blobs().Size(blob.SHA256)
+		_, err = db.Blobs().Size(t.Context(), blob.SHA256)
 		is(t, what, err, nil)
 	}
 	for i := range stored {

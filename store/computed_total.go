@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// computedTotal is a KV of a database without a total checksum that reads as if it had one, so that its backups and copies
-// are like those of any other.
+// computedTotal is a KV of a database without a total checksum that reads as if it had one, and none of the records of running
+// processes, so that its backups and copies are like those of any other.
 type computedTotal struct {
 	kv.KV
 	stored []byte // the value under totalKey
@@ -23,6 +23,9 @@ func computeTotal(ctx context.Context, k kv.KV) (computedTotal, error) {
 	for r, err := range allRecords(k) {
 		if err != nil {
 			return computedTotal{}, err
+		}
+		if r.Table == metaTable && isProcessMeta(r.Key) {
+			continue
 		}
 		if n++; n%1024 == 0 && ctx.Err() != nil {
 			return computedTotal{}, ctx.Err()
@@ -42,7 +45,7 @@ func (c computedTotal) Scan(table string, r kv.Range) iter.Seq2[kv.Pair, error] 
 		total := kv.Pair{Key: totalKey.b, Value: c.stored}
 		passed := false
 		for p, err := range c.KV.Scan(table, r) {
-			if err == nil && isTotal(table, p.Key) {
+			if err == nil && (isTotal(table, p.Key) || isProcessMeta(p.Key)) {
 				continue
 			}
 			if err == nil && !passed && bytes.Compare(p.Key, total.Key) > 0 {

@@ -13,6 +13,7 @@
 //
 //	_meta            "database" → format, schema version; "indexes", table → what is built;
 //	                 "total" → combined checksum of all pairs
+//	                 "process", ID and "leader" → of processes that share the database (processes.go)
 //	_sequences       name → last number given
 //	_outbox          sequence → event
 //	_outbox_readers  consumer → last sequence acknowledged

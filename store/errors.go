@@ -9,7 +9,7 @@ import (
 
 // Errors of the store, to be checked with errors.Is.
 var (
-	ErrNotFound      = errors.New("not found")
+	ErrNotFound      = kv.ErrNotFound
 	ErrExists        = errors.New("already exists")
 	ErrBadCursor     = errors.New("the cursor does not belong to this list; start again without it")
 	ErrNoTenant      = errors.New("the organization is missing")

@@ -106,7 +106,7 @@ func openDatabase(ctx context.Context, o Options) (*bolt.DB, error) {
 	return driver, nil
 }
 
-// prepareSharedFolder creates the folders that a store needs beside a database elsewhere. It refuses a folder with a
+// prepareSharedFolder creates the folders that a store needs beside a database elsewhere. No other process may use dir. It refuses a folder with a
 // database of its own, whose files belong to that.
 func prepareSharedFolder(dir string) error {
 	path := filepath.Join(dir, fileDatabase)
@@ -114,7 +114,10 @@ func prepareSharedFolder(dir string) error {
 		return fmt.Errorf("%w: %s has a database of its own, %s, but another one was given; choose another data folder, or leave out that database",
 			ErrExists, dir, fileDatabase)
 	}
-	return createDataFolders(dir)
+	if err := createDataFolders(dir); err != nil {
+		return err
+	}
+	return disk.ClassifyError(deleteTempFiles(filepath.Join(dir, dirTemp)))
 }
 
 const maxIDSize = 1 << 10 // bytes of fileID

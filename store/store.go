@@ -39,6 +39,9 @@ type Options struct {
 	// Driver stores the tables instead of service.db in Dir. Other processes may use the same database. The store closes it.
 	Driver Driver
 
+	// Objects holds the blobs instead of files in Dir.
+	Objects Objects
+
 	files disk.Files // of backups and restores, for tests
 }
 
@@ -77,6 +80,7 @@ type DB struct {
 	observeUpdate atomic.Pointer[func(time.Duration)]
 	// soleWriter is true if nobody else writes to this database while it is open.
 	soleWriter bool
+	processes  processes
 }
 
 // databaseMeta is the record that describes the database itself.
@@ -126,11 +130,15 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		changes: newChangeCounters(tables.byName), soleWriter: o.Driver == nil,
 		checkUpdate: o.CheckUpdate, files: o.files,
 	}
-	db.blobs = &Blobs{dir: filepath.Join(o.Dir, dirBlobs), temp: db.tempPath, clock: o.Clock}
+	db.blobs = &Blobs{dir: filepath.Join(o.Dir, dirBlobs), temp: db.tempPath, clock: o.Clock, objects: o.Objects}
 	if err := db.createOrMigrate(ctx); err != nil {
 		return nil, errors.Join(err, driver.Close())
 	}
 	if err := db.View(ctx, db.loadLastID); err != nil {
+		return nil, errors.Join(err, driver.Close())
+	}
+	db.processes.id = o.NewID()
+	if err := db.joinProcesses(ctx); err != nil {
 		return nil, errors.Join(err, driver.Close())
 	}
 	return db, nil
@@ -221,7 +229,10 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 		began = tx.now
 		tx.changedTables = map[string]bool{}
 		defer func() { tx.ended = true }()
-		err := fn(tx)
+		err := tx.checkNotMigrated()
+		if err == nil {
+			err = fn(tx)
+		}
 		if err == nil && len(tx.syncChanges) > 0 {
 			err = tx.writeSyncLog()
 		}
@@ -266,4 +277,7 @@ func (db *DB) newTx(ctx context.Context, k kv.KV, writable bool) *Tx {
 }
 
 // Close waits for running transactions and releases the data folder.
-func (db *DB) Close() error { return db.driver.Close() }
+func (db *DB) Close() error {
+	db.leaveProcesses()
+	return db.driver.Close()
+}

@@ -438,6 +438,9 @@ type scannedRecord struct {
 //
 //go:noinline // else it is compiled for each table again
 func (o orderedTable) scanRecords(tx *Tx, options ...ScanOption) iter.Seq2[scannedRecord, error] {
+	if ahead, ok := tx.kv.driver.(kv.Prefetcher); ok && o.ix != nil && !tx.writable {
+		return o.scanAhead(tx, ahead, newScanOptions(options))
+	}
 	return func(yield func(scannedRecord, error) bool) {
 		for p, err := range o.scanPairs(tx, newScanOptions(options)) {
 			var out scannedRecord
@@ -448,6 +451,56 @@ func (o orderedTable) scanRecords(tx *Tx, options ...ScanOption) iter.Seq2[scann
 				return
 			}
 		}
+	}
+}
+
+const (
+	firstAhead   = 16 // records that scanAhead reads at once at first
+	largestAhead = 256
+)
+
+// scanAhead is scanRecords of an index in a View, where no entry can change meanwhile: it reads the records of several entries
+// at once.
+func (o orderedTable) scanAhead(tx *Tx, driver kv.Prefetcher, in scanOptions) iter.Seq2[scannedRecord, error] {
+	return func(yield func(scannedRecord, error) bool) {
+		var entries []kv.Pair
+		size := firstAhead
+		yieldAll := func() bool {
+			var keys [][]byte
+			for _, p := range entries {
+				value, err := tx.kv.verifiedValue(o.tableName(), p)
+				if err == nil {
+					value, err = primaryOfEntry(p.Key, value)
+				}
+				if err == nil && len(value) > 0 && len(value) <= kv.MaxKey { // decodePair returns the error
+					keys = append(keys, value)
+				}
+			}
+			if err := driver.Prefetch(o.def.name, keys); err != nil {
+				yield(scannedRecord{}, fmt.Errorf("%s: %w", o.def.name, err))
+				return false
+			}
+			for _, p := range entries {
+				out, err := o.decodePair(tx, p)
+				if !yield(out, err) || err != nil {
+					return false
+				}
+			}
+			entries, size = entries[:0], min(2*size, largestAhead)
+			return true
+		}
+		for p, err := range o.scanPairs(tx, in) {
+			if err != nil {
+				if yieldAll() {
+					yield(scannedRecord{}, err)
+				}
+				return
+			}
+			if entries = append(entries, p); len(entries) == size && !yieldAll() {
+				return
+			}
+		}
+		yieldAll()
 	}
 }
 

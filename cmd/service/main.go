@@ -40,6 +40,7 @@ func run() int {
 		FindProcess:      findFolderProcess,
 		SetLogLevel:      setDaemonLogLevel,
 		Backups:          backups,
+		CopyStore:        copyStore,
 		EvalRetrieval:    evalRetrieval,
 		EvalAnalyses:     evalAnalyses,
 		SelectModel:      saveModelChoice,

@@ -11,6 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/scf-service/service/internal/testutil/longtest"
+	"github.com/scf-service/service/internal/testutil/postgrestest"
+	"github.com/scf-service/service/internal/testutil/s3test"
 	"github.com/scf-service/service/internal/testutil/testdir"
 	"github.com/scf-service/service/internal/testutil/updatelimit"
 	"github.com/scf-service/service/internal/testutil/weightstest"
@@ -18,8 +20,9 @@ import (
 
 // TestMain runs the test binary as the program in scripts and in tests that start processes.
 func TestMain(m *testing.M) {
+	s3test.ServeIfStarted()
 	checkUpdate = updatelimit.Check
-	testscript.Main(m, map[string]func(){"service": func() { os.Exit(run()) }})
+	testscript.Main(postgrestest.Stopping{M: m}, map[string]func(){"service": func() { os.Exit(run()) }})
 }
 
 // writeWeights writes a file of weights of a network that reads at random.
@@ -73,6 +76,28 @@ func TestScripts(t *testing.T) {
 			env.Setenv("SERVICE_KEYRING", "off") // do not use the keyring of whoever runs the tests
 			// All scripts share the compiled PDF reader.
 			env.Setenv("XDG_CACHE_HOME", cache)
+			return nil
+		},
+	})
+}
+
+// TestPostgresScripts runs the scripts that need a PostgreSQL database and a bucket.
+func TestPostgresScripts(t *testing.T) {
+	server := s3test.Start(t)
+	cache := testdir.CacheFolder(t.TempDir())
+	postgrestest.NewURL(t) // starts the server, or skips the test
+	testscript.Run(t, testscript.Params{
+		Dir: "../../testscripts/postgres",
+		Setup: func(env *testscript.Env) error {
+			for name, value := range map[string]string{
+				"HOME": filepath.Join(env.WorkDir, "home"), "GOGC": gcPercent, "SERVICE_KEYRING": "off", "XDG_CACHE_HOME": cache,
+				"AWS_ACCESS_KEY_ID": os.Getenv("AWS_ACCESS_KEY_ID"), "AWS_SECRET_ACCESS_KEY": os.Getenv("AWS_SECRET_ACCESS_KEY"),
+				"STORE": postgrestest.NewURL(t), "STORE2": postgrestest.NewURL(t),
+				"BLOBS": server.Address("files", filepath.Base(env.WorkDir)), "BLOBS2": server.Address("copies", filepath.Base(env.WorkDir)),
+				"S3": server.Query(),
+			} {
+				env.Setenv(name, value)
+			}
 			return nil
 		},
 	})

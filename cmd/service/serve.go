@@ -85,7 +85,7 @@ func runDaemon(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInf
 		return err
 	}
 	defer flushTraces(web.Tracer)
-	own, err := openFolderWhenFree(ctx, dir, storage{o.Store}, log, embedderConfig{o.Embedder, o.EmbedderURL}, web)
+	own, err := openFolderWhenFree(ctx, dir, storage{o.Store, o.Blobs}, log, embedderConfig{o.Embedder, o.EmbedderURL}, web)
 	if err != nil {
 		return err
 	}

@@ -13,14 +13,17 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/internal/filelock"
 	"github.com/scf-service/service/store"
 	"github.com/scf-service/service/store/postgres"
+	"github.com/scf-service/service/store/s3"
 )
 
-// storage says where the records are stored. The zero value is the data folder.
+// storage says where records and files are stored. The zero value is the data folder.
 type storage struct {
 	database string // URL of a PostgreSQL database
+	bucket   string // URL of a bucket for files; only with a database
 }
 
 // open opens the store, and returns it with the clock of its records. Several processes may use one database, but not one
@@ -35,6 +38,12 @@ func (s storage) open(ctx context.Context, dir string, log *slog.Logger) (*store
 	if err != nil {
 		return nil, nil, err
 	}
+	if s.bucket != "" {
+		if o.Objects, err = s3.Open(ctx, s.bucket, os.Getenv); err != nil {
+			unlock()
+			return nil, nil, &bucketError{err}
+		}
+	}
 	driver, err := postgres.Open(ctx, postgres.Options{URL: s.database, Logger: log})
 	if err != nil {
 		unlock()
@@ -45,6 +54,11 @@ func (s storage) open(ctx context.Context, dir string, log *slog.Logger) (*store
 	db, err := store.Open(ctx, o)
 	return db, o.Clock, err
 }
+
+// bucketError is an error of opening the bucket.
+type bucketError struct{ error }
+
+func (e *bucketError) Unwrap() error { return e.error }
 
 // unlockingDriver releases the data folder when the database is closed.
 type unlockingDriver struct {
@@ -93,7 +107,10 @@ func (s storage) name() string {
 }
 
 func (s storage) explainOpenError(dir string, err error) error {
+	var bucket *bucketError
 	switch {
+	case errors.As(err, &bucket):
+		return fmt.Errorf("opening the bucket for files: %w", err)
 	case errors.Is(err, store.ErrLocked):
 		return fmt.Errorf(
 			"another process has the data folder %s open but doesn't respond; if a new version was just started, it may be "+
@@ -109,4 +126,66 @@ func (s storage) explainOpenError(dir string, err error) error {
 		return fmt.Errorf("opening the database %s: %w", s.name(), err)
 	}
 	return fmt.Errorf("opening the data folder %s: %w", dir, err)
+}
+
+// openPlace returns a place to copy from or to, and a function that releases it.
+func openPlace(ctx context.Context, at cli.StorePlace, log *slog.Logger) (p store.Place, release func() error, err error) {
+	release = func() error { return nil }
+	if p.Dir = at.Data; p.Dir != "" {
+		if p.Dir, err = resolveDataDir(at.Data); err != nil {
+			return p, release, err
+		}
+	}
+	if at.Store == "" {
+		return p, release, nil
+	}
+	unlock := func() {}
+	if p.Dir != "" {
+		if unlock, err = lockSharedFolder(p.Dir); err != nil {
+			return p, release, err
+		}
+	}
+	var driver *postgres.DB
+	if at.Blobs != "" {
+		p.Objects, err = s3.Open(ctx, at.Blobs, os.Getenv)
+	}
+	if err == nil {
+		driver, err = postgres.Open(ctx, postgres.Options{URL: at.Store, Logger: log})
+	}
+	if err != nil {
+		unlock()
+		return p, release, err
+	}
+	p.Driver = driver
+	return p, func() error { defer unlock(); return driver.Close() }, nil
+}
+
+// copyStore copies an installation.
+func copyStore(ctx context.Context, from, to cli.StorePlace, progress func(records, files int64)) (_ *cli.CopiedStore, err error) {
+	log := newCommandLogger(false)
+	o := store.CopyOptions{Clock: time.Now, NewID: newID, Progress: progress}
+	for _, one := range []struct {
+		at cli.StorePlace
+		to *store.Place
+	}{{from, &o.From}, {to, &o.To}} {
+		p, release, err := openPlace(ctx, one.at, log)
+		if err != nil {
+			return nil, storage{database: one.at.Store}.explainOpenError(one.at.Data, err)
+		}
+		*one.to = p
+		defer func() { err = errors.Join(err, release()) }()
+	}
+	if from.Store == "" {
+		if release, lockErr := filelock.TryLock(o.From.Dir); !errors.Is(lockErr, filelock.ErrLocked) {
+			defer release()
+		}
+	}
+	s, err := store.Copy(ctx, o)
+	if errors.Is(err, store.ErrLocked) {
+		return nil, fmt.Errorf("stop the daemon and other commands that use the source or the target: %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &cli.CopiedStore{Records: s.Records, Bytes: s.Bytes, Files: s.Files}, nil
 }

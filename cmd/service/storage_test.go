@@ -27,7 +27,7 @@ func TestNameOfStore(t *testing.T) {
 		"postgres://grc:secret@db.internal:5433/grc?sslmode=require&password=secret": "postgres://db.internal:5433/grc",
 		"postgres://grc:se cret@db": "given with --store",
 	} {
-		if got := (storage{address}).name(); got != want {
+		if got := (storage{database: address}).name(); got != want {
 			t.Errorf("%s: %q, want %q", address, got, want)
 		}
 	}

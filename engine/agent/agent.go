@@ -87,7 +87,11 @@ func (s *Service) FailAbandonedRuns(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				if !isFinished(r.Status) {
+				elsewhere, err := tx.IsClaimedElsewhere(claimOfRun(r.ID))
+				if err != nil {
+					return err
+				}
+				if !isFinished(r.Status) && !elsewhere && !s.isRunning(r.ID) {
 					unfinished = append(unfinished, r)
 				}
 			}
@@ -104,6 +108,12 @@ func (s *Service) FailAbandonedRuns(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func (s *Service) isRunning(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running[id] != nil
 }
 
 // Close stops the running work and waits for it to end.

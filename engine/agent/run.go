@@ -91,7 +91,8 @@ func (s *Service) createRun(ctx context.Context, by api.Caller, b api.StartRunBo
 		}
 		run = newRun(tx, by, a.ID, b.AssessmentID, input)
 		run.Model, run.PromptVersion = analysis.Model, judge.RulesVersion
-		return errors.Join(store.AgentRuns.Insert(tx, by.OrganizationID, &run),
+		_, err := tx.Claim(claimOfRun(run.ID))
+		return errors.Join(err, store.AgentRuns.Insert(tx, by.OrganizationID, &run),
 			audit.Append(tx, by, audit.Entry{
 				Action: "agent_run.started", ResourceType: "agent_run", ResourceID: run.ID,
 				Changes: map[string]any{"agent_id": a.ID, "assessment_id": b.AssessmentID},
@@ -102,6 +103,9 @@ func (s *Service) createRun(ctx context.Context, by api.Caller, b api.StartRunBo
 	}
 	return &run, s.launchRun(by, run, a, b, tracing.Current(ctx))
 }
+
+// claimOfRun names the execution of a run among the processes that share a database.
+func claimOfRun(id string) string { return "agent run " + id }
 
 func newRun(tx *store.Tx, by api.Caller, agent, assessment, inputSHA256 string) api.AgentRun {
 	r := api.AgentRun{
@@ -225,6 +229,9 @@ func (s *Service) finishRun(ctx context.Context, by api.Caller, id string, out *
 
 // storeRunEnd writes the end of a run: status, output and event.
 func storeRunEnd(tx *store.Tx, by api.Caller, r *api.AgentRun, out *api.AgentOutput, failure error) error {
+	if err := tx.Release(claimOfRun(r.ID)); err != nil {
+		return err
+	}
 	r.CompletedAt = ptr(tx.Now())
 	if r.StartedAt == nil {
 		r.StartedAt = r.CompletedAt

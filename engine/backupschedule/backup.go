@@ -109,7 +109,7 @@ func (s *Service) runSchedule(ctx context.Context, o *Schedule) {
 	ticks, stop := s.NewTicker(checkInterval)
 	defer stop()
 	for {
-		if s.isDue(o) {
+		if s.DB.IsLeader() && s.isDue(o) {
 			s.runScheduled(ctx, o)
 		}
 		select {

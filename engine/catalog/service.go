@@ -82,17 +82,19 @@ func New(db *store.DB, clock func() time.Time, options ...Option) *Service {
 // new version becomes active only if there is no imported one.
 func (s *Service) EnsureStarterEdition(ctx context.Context) error {
 	sum := starter.EditionSHA256()
-	var have bool
-	err := s.db.View(ctx, func(tx *store.Tx) error {
-		for v, err := range store.CatalogVersions.Scan(tx) {
-			if err != nil {
-				return err
+	isStored := func() (have bool, err error) {
+		err = s.db.View(ctx, func(tx *store.Tx) error {
+			for v, err := range store.CatalogVersions.Scan(tx) {
+				if err != nil {
+					return err
+				}
+				have = have || (v.IsStarter && v.SourceSHA256 != nil && *v.SourceSHA256 == sum)
 			}
-			have = have || (v.IsStarter && v.SourceSHA256 != nil && *v.SourceSHA256 == sum)
-		}
-		return nil
-	})
-	if err != nil || have {
+			return nil
+		})
+		return have, err
+	}
+	if have, err := isStored(); err != nil || have {
 		return err
 	}
 	src, err := starter.Load()
@@ -100,7 +102,11 @@ func (s *Service) EnsureStarterEdition(ctx context.Context) error {
 		return err
 	}
 	src.SHA256 = sum
-	_, err = s.saveAndActivateVersion(ctx, versionEntry{src: src})
+	if _, err = s.saveAndActivateVersion(ctx, versionEntry{src: src}); err != nil {
+		if have, _ := isStored(); have { // another process on the same database was faster
+			return nil
+		}
+	}
 	return err
 }
 

@@ -312,7 +312,7 @@ func TestDeepHealthCheck(t *testing.T) {
 		!strings.Contains(got.Detail, sha) {
 		t.Errorf("with a truncated file: %+v", got)
 	}
-	if err := db.Blobs().Delete(sha); err != nil {
+	if err := db.Blobs().Delete(t.Context(), sha); err != nil {
 		t.Fatal(err)
 	}
 	if got := check()["files"]; got.OK || !strings.Contains(got.Detail, sha) {

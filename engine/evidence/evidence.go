@@ -123,15 +123,26 @@ func (s *Service) Start(ctx context.Context) error {
 	if s.remote.embedder != nil {
 		s.queue.workers.Go(func() { s.runRemoteEmbedding(ctx) })
 	}
+	return s.EnqueueUnread(ctx)
+}
+
+// EnqueueUnread queues the documents that are waiting to be read and that no other running process reads.
+func (s *Service) EnqueueUnread(ctx context.Context) error {
 	return s.db.View(ctx, func(tx *store.Tx) error {
 		for d, err := range store.Documents.AcrossTenants().Scan(tx) {
 			if err != nil {
 				return err
 			}
-			if isPending(d.Status) {
-				if err := s.enqueuePending(tx, job{d.OrganizationID, d.ID}); err != nil {
-					return err
-				}
+			j := job{d.OrganizationID, d.ID}
+			if !isPending(d.Status) || s.queue.isActive(j) {
+				continue
+			}
+			elsewhere, err := tx.IsClaimedElsewhere(claimOfReading(d.ID))
+			if err == nil && !elsewhere {
+				err = s.enqueuePending(tx, j)
+			}
+			if err != nil {
+				return err
 			}
 		}
 		return nil

@@ -65,7 +65,7 @@ func (s *Service) ingestSafely(ctx context.Context, j job) (err error) {
 // error if something else prevents that, such as a full disk; calling WaitForDocuments again retries.
 func (s *Service) WaitForDocuments(ctx context.Context, by api.Caller, assessment string) error {
 	for first := true; ; first = false {
-		finished := s.queue.nextFinished()
+		finished, changed := s.queue.nextFinished(), s.changedElsewhere()
 		waiting, err := s.pendingDocuments(ctx, by, assessment)
 		if err != nil || len(waiting) == 0 {
 			return err
@@ -84,8 +84,17 @@ func (s *Service) WaitForDocuments(ctx context.Context, by api.Caller, assessmen
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-finished:
+		case <-changed:
 		}
 	}
+}
+
+// changedElsewhere returns a channel that is closed after a change if other processes may read documents; otherwise nil.
+func (s *Service) changedElsewhere() <-chan struct{} {
+	if s.db.IsSoleWriter() {
+		return nil
+	}
+	return s.db.Changed()
 }
 
 // enqueueIfMissing queues a pending document again if it isn't queued or being read, even if it failed before.
@@ -120,7 +129,7 @@ func (s *Service) ingest(ctx context.Context, j job) (err error) {
 	if errors.Is(err, errTooManyAttempts) {
 		return s.recordFailureAndMarkDuplicates(ctx, j, &doc, err)
 	}
-	if errors.Is(err, store.ErrNotFound) || (err == nil && !isPending(doc.Status)) {
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, errReadElsewhere) || (err == nil && !isPending(doc.Status)) {
 		return nil // deleted meanwhile, or read by another worker
 	}
 	if err != nil {
@@ -130,7 +139,9 @@ func (s *Service) ingest(ctx context.Context, j job) (err error) {
 		if err == nil {
 			return
 		}
-		undo := func(tx *store.Tx) error { return undoBeginRead(tx, j.organization, j.document) }
+		undo := func(tx *store.Tx) error {
+			return errors.Join(undoBeginRead(tx, j.organization, j.document), tx.Release(claimOfReading(j.document)))
+		}
 		err = errors.Join(err, s.db.Update(context.WithoutCancel(ctx), undo))
 	}()
 	began := s.clock()

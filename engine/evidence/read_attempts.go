@@ -10,6 +10,12 @@ import (
 // again.
 const maxReadAttempts = 2
 
+// errReadElsewhere is the error of beginRead if another process reads the document.
+var errReadElsewhere = errors.New("another process reads the document")
+
+// claimOfReading names the reading of a document among the processes that share a database.
+func claimOfReading(document string) string { return "reading document " + document }
+
 var errTooManyAttempts = errors.New("reading it stopped the program twice, so it won't be retried automatically; " +
 	"convert or split the file, or try once more with `service doc reprocess`")
 
@@ -19,6 +25,13 @@ func beginRead(tx *store.Tx, org, document string) error {
 	n, err := unfinishedReads(tx, org, document)
 	if err != nil {
 		return err
+	}
+	claimed, err := tx.Claim(claimOfReading(document))
+	if err != nil {
+		return err
+	}
+	if !claimed {
+		return errReadElsewhere
 	}
 	if n >= maxReadAttempts {
 		return errTooManyAttempts
@@ -35,14 +48,14 @@ func unfinishedReads(tx *store.Tx, org, document string) (int, error) {
 // endRead deletes the count of attempts to read a document once it has been read or can't be read for a known
 // reason.
 func endRead(tx *store.Tx, org, document string) error {
-	return ignoreMissing(store.UnfinishedReads.Delete(tx, org, document))
+	return errors.Join(ignoreMissing(store.UnfinishedReads.Delete(tx, org, document)), tx.Release(claimOfReading(document)))
 }
 
 // undoBeginRead removes the last attempt from the count, because it neither finished nor crashed the program.
 func undoBeginRead(tx *store.Tx, org, document string) error {
 	n, err := unfinishedReads(tx, org, document)
 	if err != nil || n <= 1 {
-		return errors.Join(err, endRead(tx, org, document))
+		return errors.Join(err, ignoreMissing(store.UnfinishedReads.Delete(tx, org, document)))
 	}
 	return store.UnfinishedReads.Put(tx, org, &store.ReadAttempts{OrganizationID: org, DocumentID: document, Count: n - 1})
 }

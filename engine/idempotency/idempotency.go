@@ -7,6 +7,7 @@
 package idempotency
 
 import (
+	"cmp"
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
@@ -104,6 +105,11 @@ func (s *Service) Begin(ctx context.Context, r Request) (recorded *Response, fin
 		delete(s.inProgress, name)
 	}
 	recorded, err = s.claimOrGetRecorded(ctx, r)
+	for errors.Is(err, errInProgressElsewhere) {
+		if err = s.waitForOthers(ctx); err == nil {
+			recorded, err = s.claimOrGetRecorded(ctx, r)
+		}
+	}
 	if err != nil || recorded != nil {
 		release()
 		return recorded, nil, err
@@ -114,6 +120,26 @@ func (s *Service) Begin(ctx context.Context, r Request) (recorded *Response, fin
 	}, nil
 }
 
+// errInProgressElsewhere is the error of claimOrGetRecorded if another process executes the same request.
+var errInProgressElsewhere = errors.New("another process executes this request")
+
+// claim names the execution of the request among the processes that share a database.
+func (r Request) claim() string {
+	return "request " + hashKey(r.OrganizationID+"\x00"+r.Operation+"\x00"+r.Key)
+}
+
+// waitForOthers waits until another process has changed something, or for a second.
+func (s *Service) waitForOthers(ctx context.Context) error {
+	select {
+	case <-s.db.Changed():
+		return nil
+	case <-time.After(time.Second):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // claimOrGetRecorded records that a request is in progress, or returns its response if it was already
 // executed.
 func (s *Service) claimOrGetRecorded(ctx context.Context, r Request) (recorded *Response, err error) {
@@ -121,6 +147,9 @@ func (s *Service) claimOrGetRecorded(ctx context.Context, r Request) (recorded *
 		stored, err := store.IdempotentReplies.Get(tx, r.OrganizationID, r.Operation, hashKey(r.Key))
 		switch {
 		case errors.Is(err, store.ErrNotFound), err == nil && !tx.Now().Before(stored.ExpiresAt):
+			if _, err := tx.Claim(r.claim()); err != nil {
+				return err
+			}
 			return store.IdempotentReplies.Put(tx, &store.IdempotentReply{
 				OrganizationID: r.OrganizationID, Operation: r.Operation, Secret: hashKey(r.Key),
 				Fingerprint: r.Fingerprint, ExpiresAt: tx.Now().Add(retention),
@@ -130,6 +159,9 @@ func (s *Service) claimOrGetRecorded(ctx context.Context, r Request) (recorded *
 		case stored.Fingerprint != r.Fingerprint:
 			return api.Invalid(api.IdempotencyHeader, "this idempotency key was used for another request; use a new one")
 		case !stored.Done:
+			if elsewhere, err := tx.IsClaimedElsewhere(r.claim()); err != nil || elsewhere {
+				return cmp.Or(err, errInProgressElsewhere)
+			}
 			return api.Conflict(
 				"a request with this idempotency key was started and its outcome is unknown: check whether it was executed, and if " +
 					"not, send it again with a new key",
@@ -151,6 +183,9 @@ func (s *Service) storeOrForgetResponse(ctx context.Context, r Request, a *Respo
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		stored, err := store.IdempotentReplies.Get(tx, r.OrganizationID, r.Operation, hashKey(r.Key))
+		if err == nil {
+			err = tx.Release(r.claim())
+		}
 		if err != nil {
 			return fmt.Errorf("reading the request's record: %w", err)
 		}

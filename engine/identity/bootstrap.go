@@ -11,13 +11,15 @@ import (
 // calls change nothing, so that changes made by users, such as a new password, outlive the
 // configuration.
 func (s *Service) EnsureAdminWithEmail(ctx context.Context, organization, email, password string) (made bool, err error) {
-	known := false
-	err = s.db.View(ctx, func(tx *store.Tx) error {
-		_, err := userByEmail(tx, normalizeEmail(email))
-		known, err = foundFromError(err)
-		return err
-	})
-	if err != nil || known {
+	isKnown := func() (known bool, err error) {
+		err = s.db.View(ctx, func(tx *store.Tx) error {
+			_, err := userByEmail(tx, normalizeEmail(email))
+			known, err = foundFromError(err)
+			return err
+		})
+		return known, err
+	}
+	if known, err := isKnown(); err != nil || known {
 		return false, err
 	}
 	in := &api.NewOrganizationInput{}
@@ -25,7 +27,11 @@ func (s *Service) EnsureAdminWithEmail(ctx context.Context, organization, email,
 	if err := validatePassword("SERVICE_ADMIN_PASSWORD", password); err != nil {
 		return false, err
 	}
-	_, err = s.CreateOrganization(ctx, api.Caller{Actor: api.Actor{Type: api.ActorUser, Name: "configuration"}}, in)
+	if _, err = s.CreateOrganization(ctx, api.Caller{Actor: api.Actor{Type: api.ActorUser, Name: "configuration"}}, in); err != nil {
+		if known, _ := isKnown(); known { // another process on the same database was faster
+			return false, nil
+		}
+	}
 	return err == nil, err
 }
 

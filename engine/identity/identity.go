@@ -56,7 +56,7 @@ const maxCached = 10_000
 
 // New returns a Service.
 func New(o Options) *Service {
-	return &Service{
+	s := &Service{
 		db:             o.DB,
 		clock:          o.Clock,
 		localName:      o.LocalName,
@@ -80,7 +80,18 @@ func New(o Options) *Service {
 			store.Delegations,
 		),
 	}
+	if !o.DB.IsSoleWriter() {
+		s.throttle.exchange = func(own map[string]int) (map[string]int, error) {
+			ctx, cancel := context.WithTimeout(context.Background(), shareTimeout)
+			defer cancel()
+			return o.DB.ExchangeCounts(ctx, "failed sign-ins", 0, own)
+		}
+	}
+	return s
 }
+
+// shareTimeout is how long a sign-in waits for the failures that other processes have counted.
+const shareTimeout = 2 * time.Second
 
 // The states of users, memberships and organizations.
 const (

@@ -10,12 +10,17 @@ import (
 
 // throttle slows down wrong guesses. Failures are counted per pair of account and network, and less
 // strictly per network, so that a stranger can't lock an account's owner out. It is kept in memory: it
-// limits a rate, and a restart takes longer than a wait.
+// limits a rate, and a restart takes longer than a wait. Processes on the same database share their counts.
 type throttle struct {
 	clock func() time.Time
 
+	// exchange makes failures known to other processes on the same database, and returns theirs; nil if there are none.
+	exchange func(own map[string]int) (map[string]int, error)
+
 	mu    sync.Mutex
 	tries map[string]*failures
+	// others are the failures that other processes have counted.
+	others map[string]*failures
 }
 
 type failures struct {
@@ -28,6 +33,8 @@ const (
 	failureTTL = 15 * time.Minute
 	// maxEntries is the maximum number of entries in memory; the oldest are evicted.
 	maxEntries = 100_000
+	// maxShared is the maximum number of entries that other processes get.
+	maxShared = 5_000
 )
 
 // guessLimit is one of the limits on guessing: the key that failures are counted under, how many are
@@ -80,6 +87,7 @@ func newThrottle(clock func() time.Time) *throttle {
 
 // refuseIfTooSoon returns a RATE_LIMITED error if an attempt comes too soon after failed ones.
 func (t *throttle) refuseIfTooSoon(g guesser) error {
+	t.share()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	wait := time.Duration(0)
@@ -93,8 +101,16 @@ func (t *throttle) refuseIfTooSoon(g guesser) error {
 }
 
 func (t *throttle) remainingWait(now time.Time, l guessLimit) time.Duration {
-	f := t.tries[l.key]
-	if f == nil || f.count < l.free || now.Sub(f.last) > failureTTL {
+	f := failures{}
+	for _, known := range []*failures{t.tries[l.key], t.others[l.key]} {
+		if known != nil && now.Sub(known.last) <= failureTTL {
+			f.count += known.count
+			if known.last.After(f.last) {
+				f.last = known.last
+			}
+		}
+	}
+	if f.count < l.free {
 		return 0
 	}
 	pause := l.maxWait
@@ -119,6 +135,37 @@ func (t *throttle) recordFailure(g guesser) {
 		}
 		f.count++
 		f.last = now
+	}
+}
+
+// share exchanges failures with other processes. Without an answer, this one counts alone.
+func (t *throttle) share() {
+	if t.exchange == nil {
+		return
+	}
+	own := map[string]int{}
+	t.mu.Lock()
+	now := t.clock()
+	for key, f := range t.tries {
+		if now.Sub(f.last) <= failureTTL && len(own) < maxShared {
+			own[key] = f.count
+		}
+	}
+	t.mu.Unlock()
+	theirs, err := t.exchange(own)
+	if err != nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before := t.others
+	t.others = map[string]*failures{}
+	for key, n := range theirs {
+		f := before[key]
+		if f == nil || n > f.count {
+			f = &failures{count: n, last: now}
+		}
+		t.others[key] = f
 	}
 }
 

@@ -87,7 +87,7 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 	if err := s.verifyFiles(ctx, by.OrganizationID, in.AssessmentID, files); err != nil {
 		return nil, err
 	}
-	if err := s.addFileParts(p, files); err != nil {
+	if err := s.addFileParts(ctx, p, files); err != nil {
 		return nil, err
 	}
 	if err := s.assignSerial(ctx, by, p, peer); err != nil {
@@ -309,14 +309,14 @@ func (s *Service) addCatalogToBundle(ctx context.Context, by api.Caller, p *bund
 }
 
 // addFileParts adds the files of documents to the manifest.
-func (s *Service) addFileParts(p *bundleWriter, files []string) error {
+func (s *Service) addFileParts(ctx context.Context, p *bundleWriter, files []string) error {
 	seen := map[string]bool{}
 	for _, sha := range files {
 		if seen[sha] {
 			continue
 		}
 		seen[sha] = true
-		size, err := s.DB.Blobs().Size(sha) // they are verified when they are written
+		size, err := s.DB.Blobs().Size(ctx, sha) // they are verified when they are written
 		if err != nil {
 			return err
 		}

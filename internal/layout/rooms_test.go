@@ -232,7 +232,7 @@ var homes = map[string][]string{
 	"github.com/jackc/pgx/v5":               {"store/postgres"},
 	"github.com/klippa-app/go-pdfium":       {"engine/evidence/parse/pdf"},
 	"github.com/jhillyerd/enmime/v2":        {"engine/evidence/parse/mail"},
-	"github.com/minio/minio-go/v7":          {"store", "engine/notify/integration"},
+	"github.com/minio/minio-go/v7":          {"store/s3", "engine/notify/integration"},
 	"github.com/ollama/ollama":              {"engine/llm", "engine/evidence/embed/remote", "internal/testutil/ollamatest"},
 	"github.com/owenrumney/go-sarif/v3":     {"engine/check"},
 	"github.com/philippgille/chromem-go":    {"engine/evidence/search"},

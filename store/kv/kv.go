@@ -18,6 +18,7 @@ const (
 )
 
 var (
+	ErrNotFound   = errors.New("not found") // of a file; a key that doesn't exist is no error
 	ErrLocked     = errors.New("the database is in use by another process")
 	ErrDiskFull   = errors.New("the disk is full")
 	ErrReadOnly   = errors.New("the data is not writable")
@@ -73,6 +74,12 @@ type KV interface {
 
 	// Drop removes a table with all its keys. It is not an error if the table does not exist.
 	Drop(table string) error
+}
+
+// Prefetcher is implemented by a KV for which each read is a round trip.
+type Prefetcher interface {
+	// Prefetch reads the values of many keys of a table at once, for calls of Get that follow.
+	Prefetch(table string, keys [][]byte) error
 }
 
 // Pair is a key with its value. Both are valid only as long as a result of KV.Get is.

@@ -1,8 +1,11 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // clockInterval is the time between two comparisons of this machine's clock with that of the database.
@@ -22,6 +25,24 @@ func (db *DB) compareClocks(ctx context.Context) error {
 	ours := began.Add(time.Since(began) / 2)
 	db.clockOffset.Store(int64(theirs.Sub(ours.Round(0))))
 	return nil
+}
+
+// ChangesByOthers returns a text that changes when another process has committed a transaction: the marks of all others.
+func (db *DB) ChangesByOthers(ctx context.Context) (string, error) {
+	rows, err := db.pool.Query(ctx, selectMarks)
+	if err != nil {
+		return "", toKVError(err)
+	}
+	var all bytes.Buffer
+	var key, value []byte
+	_, err = pgx.ForEachRow(rows, []any{&key, &value}, func() error {
+		if !bytes.Equal(key, db.writer) {
+			all.Write(key)
+			all.Write(value)
+		}
+		return nil
+	})
+	return all.String(), toKVError(err)
 }
 
 // followClock compares the clocks from time to time, until the DB is closed.

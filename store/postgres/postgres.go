@@ -136,9 +136,15 @@ func parseURL(text string) (*pgxpool.Config, string, error) {
 // prepareSchema creates what is missing, checks the format and inserts the mark of this DB.
 func (db *DB) prepareSchema(ctx context.Context, schema string) error {
 	found, err := db.readInternal(ctx, []byte("v"))
-	if code := sqlState(err); code == "42P01" || code == "3F000" || err == nil && found == nil { // no table, schema or format
+	if code := sqlState(err); code == "42P01" || code == "3F000" { // no table or schema
 		if err := db.createSchema(ctx, schema); err != nil {
 			return err
+		}
+		found, err = db.readInternal(ctx, []byte("v"))
+	}
+	if err == nil && found == nil { // an administrator may have created the table
+		if _, err := db.pool.Exec(ctx, insertEntry, []byte{}, []byte("v"), []byte(format)); err != nil {
+			return toKVError(err)
 		}
 		found, err = db.readInternal(ctx, []byte("v"))
 	}
@@ -162,9 +168,6 @@ func (db *DB) createSchema(ctx context.Context, schema string) error {
 			return toKVError(err)
 		}
 		_, err = db.pool.Exec(ctx, createEntries)
-	}
-	if err == nil {
-		_, err = db.pool.Exec(ctx, insertEntry, []byte{}, []byte("v"), []byte(format))
 	}
 	return toKVError(err)
 }

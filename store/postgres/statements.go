@@ -23,6 +23,14 @@ const (
 
 	selectTime   = `SELECT clock_timestamp()`
 	selectValue  = `SELECT value FROM entries WHERE tbl = $1 AND key = $2`
+	selectValues = `SELECT key, value FROM entries WHERE tbl = $1 AND key = ANY($2::bytea[])`
+
+	selectMarks = `SELECT key, value FROM entries WHERE tbl = ''::bytea AND key >= 'w'::bytea AND key < 'x'::bytea ORDER BY key`
+
+	// The keys next to one that doesn't exist.
+	selectKeyBefore = `SELECT key FROM entries WHERE tbl = $1 AND key < $2 ORDER BY key DESC LIMIT 1`
+	selectKeyAfter  = `SELECT key FROM entries WHERE tbl = $1 AND key > $2 ORDER BY key LIMIT 1`
+
 	selectTables = `SELECT key FROM entries WHERE tbl = ''::bytea AND key >= 't'::bytea AND key < 'u'::bytea ORDER BY key`
 
 	scanUp         = `SELECT key, value FROM entries WHERE tbl = $1 AND key >= $3 AND key < $4 ORDER BY key LIMIT $2`

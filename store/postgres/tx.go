@@ -48,6 +48,46 @@ type tx struct {
 
 	reads     map[tableAndKey][]byte
 	readBytes int
+	// gaps are ranges of tables without keys in the database. Most keys that an Update reads are those of new records and
+	// index entries, which come in groups.
+	gaps map[string][]gap
+}
+
+// gap is a range between two neighboring keys of a table, without both: nil is before the first key or after the last one.
+type gap struct{ after, before []byte }
+
+func (g gap) contains(key []byte) bool {
+	return bytes.Compare(key, g.after) > 0 && (g.before == nil || bytes.Compare(key, g.before) < 0)
+}
+
+// maxGaps limits the gaps kept for a table.
+const maxGaps = 64
+
+// isInGap reports whether a key is known not to be in the database.
+func (t *tx) isInGap(table string, key []byte) bool {
+	for _, g := range slices.Backward(t.gaps[table]) { // the last one first
+		if g.contains(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// expectGap makes the next Get of a key that doesn't exist look for a gap.
+func (t *tx) expectGap(table string) {
+	if t.gaps == nil {
+		t.gaps = map[string][]gap{}
+	}
+	t.gaps[table] = nil
+}
+
+// addGap adds a gap. The oldest is dropped when there are too many.
+func (t *tx) addGap(table string, g gap) {
+	all := t.gaps[table]
+	if len(all) == maxGaps {
+		all = slices.Delete(all, 0, 1)
+	}
+	t.gaps[table] = append(all, g)
 }
 
 type tableAndKey struct{ table, key string }
@@ -139,21 +179,83 @@ func (t *tx) Get(table string, key []byte) ([]byte, error) {
 	if value, known := t.reads[at]; known {
 		return value, nil
 	}
-	var value []byte
-	err := t.run(func(b *pgx.Batch) {
-		b.Queue(selectValue, []byte(table), key).Query(func(rows pgx.Rows) error {
-			value = nil
+	if t.isInGap(table, key) {
+		return nil, nil
+	}
+	var value, after, before []byte
+	one := func(to *[]byte) func(pgx.Rows) error {
+		return func(rows pgx.Rows) error {
+			*to = nil
 			if rows.Next() {
-				return rows.Scan(&value)
+				return rows.Scan(to)
+			}
+			return nil
+		}
+	}
+	// After one key that doesn't exist, others near it are likely.
+	_, missed := t.gaps[table]
+	probe := t.writable && missed
+	err := t.run(func(b *pgx.Batch) {
+		b.Queue(selectValue, []byte(table), key).Query(one(&value))
+		if probe {
+			b.Queue(selectKeyBefore, []byte(table), key).Query(one(&after))
+			b.Queue(selectKeyAfter, []byte(table), key).Query(one(&before))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case value == nil && probe:
+		t.addGap(table, gap{after, before})
+		return nil, nil
+	case value == nil && t.writable:
+		t.expectGap(table)
+	}
+	t.cacheForNextGet(at, value)
+	return value, nil
+}
+
+// Prefetch implements kv.Prefetcher.
+func (t *tx) Prefetch(table string, keys [][]byte) error {
+	if err := t.checkUsable(false); err != nil {
+		return err
+	}
+	var unknown [][]byte
+	for _, key := range keys {
+		if err := kv.CheckKey(table, key); err != nil {
+			return err
+		}
+		w := t.writes[table]
+		_, known := t.reads[tableAndKey{table, string(key)}]
+		if !known && !t.isInGap(table, key) && (w == nil || !w.dropped && w.byKey[string(key)] == nil) {
+			unknown = append(unknown, key)
+		}
+	}
+	if len(unknown) < 2 { // Get does as well
+		return nil
+	}
+	found := map[string][]byte{}
+	err := t.run(func(b *pgx.Batch) {
+		b.Queue(selectValues, []byte(table), unknown).Query(func(rows pgx.Rows) error {
+			clear(found)
+			for rows.Next() {
+				var p kv.Pair
+				if err := rows.Scan(&p.Key, &p.Value); err != nil {
+					return err
+				}
+				found[string(p.Key)] = p.Value
 			}
 			return nil
 		})
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t.cacheForNextGet(at, value)
-	return value, nil
+	for _, key := range unknown {
+		t.cacheForNextGet(tableAndKey{table, string(key)}, found[string(key)])
+	}
+	return nil
 }
 
 // cacheForNextGet keeps a value for the next Get. The store gets a record before it is changed, and again to change it.
@@ -215,7 +317,7 @@ func (t *tx) countWrite(size int) error {
 
 func (t *tx) forgetWrites() {
 	t.writes, t.writeCount, t.writeBytes = map[string]*tableWrites{}, 0, 0
-	t.reads, t.readBytes = nil, 0
+	t.reads, t.readBytes, t.gaps = nil, 0, nil
 	t.flushes++
 }
 

@@ -73,6 +73,9 @@ func (s *Service) Start(ctx context.Context) {
 				return
 			case <-ticks:
 			}
+			if !s.DB.IsLeader() {
+				continue // another process evaluates them
+			}
 			if err := s.EvaluateAll(ctx); err != nil && ctx.Err() == nil {
 				s.Logger.Warn("alert rules could not be evaluated", "error", err)
 			}

@@ -187,7 +187,9 @@ func (l *Dispatcher) Start(ctx context.Context) {
 		defer stopTicks()
 		for {
 			changed := l.DB.Changed()
-			if err := l.RunOnce(ctx); err != nil && ctx.Err() == nil {
+			if !l.DB.IsLeader() {
+				// another process sends
+			} else if err := l.RunOnce(ctx); err != nil && ctx.Err() == nil {
 				l.Logger.Warn("delivering events failed", "error", err)
 			}
 			select {

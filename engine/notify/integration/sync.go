@@ -36,6 +36,9 @@ func (s *Service) Start(ctx context.Context) {
 				return
 			case <-ticks:
 			}
+			if !s.DB.IsLeader() {
+				continue // another process syncs
+			}
 			if err := s.SyncDue(ctx); err != nil && ctx.Err() == nil {
 				s.Logger.Warn("syncing plans and issues failed", "error", err)
 			}

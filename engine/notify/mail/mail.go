@@ -89,7 +89,9 @@ func (s *Service) Start(ctx context.Context) {
 		defer stopTicks()
 		for last := false; ; {
 			changed := s.DB.Changed()
-			if err := s.runOnce(ctx); err != nil && ctx.Err() == nil {
+			if !s.DB.IsLeader() {
+				// another process sends
+			} else if err := s.runOnce(ctx); err != nil && ctx.Err() == nil {
 				s.Logger.Warn("sending emails failed", "error", err)
 			}
 			if last {

@@ -39,13 +39,19 @@ var (
 )
 
 // Main runs the tests of a package, and then stops the shared server. Call it in TestMain.
-func Main(m *testing.M) {
-	code := m.Run()
+func Main(m *testing.M) { os.Exit(Stopping{m}.Run()) }
+
+// Stopping runs the tests of a package like testing.M, and then stops the shared server.
+type Stopping struct{ *testing.M }
+
+// Run runs the tests and returns the exit code.
+func (s Stopping) Run() int {
+	code := s.M.Run()
 	if shared != nil {
 		shared.stop("immediate")
 		_ = os.RemoveAll(shared.folder)
 	}
-	os.Exit(code)
+	return code
 }
 
 // NewURL returns the address of a new schema on the shared server, which is started by the first call. Where PostgreSQL is not

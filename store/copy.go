@@ -1,0 +1,341 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/scf-service/service/store/bolt"
+	"github.com/scf-service/service/store/internal/disk"
+	"github.com/scf-service/service/store/kv"
+)
+
+// Place is where a store is: a data folder with its own database, or a database elsewhere.
+type Place struct {
+	// Dir is the data folder. Beside a Driver, it holds the blobs unless there are Objects.
+	Dir     string
+	Driver  Driver // nil for service.db in Dir; the caller closes it
+	Objects Objects
+}
+
+// CopyOptions are the options of Copy.
+type CopyOptions struct {
+	From, To Place
+	Clock    func() time.Time
+	NewID    func() string
+	// Progress, if set, is called from time to time with the number of records and files copied or compared.
+	Progress func(records, files int64)
+}
+
+// CopySummary says what Copy has copied and compared.
+type CopySummary struct {
+	Records int64 `json:"records"` // index entries included
+	Bytes   int64 `json:"bytes"`   // of keys and values
+	Files   int64 `json:"files"`
+}
+
+// Limits of one transaction of a copy.
+const (
+	copyBatchRecords = 5000
+	copyBatchBytes   = 3 << 20
+)
+
+// Copy copies all files and records of a store that no process has open to an empty place, and compares them there. The
+// records that make the target usable are written last: after an interruption, it can't be opened. Errors: ErrExists if the
+// target isn't empty, ErrLocked if the source or the target is in use, ErrCorrupt.
+func Copy(ctx context.Context, o CopyOptions) (s CopySummary, err error) {
+	from := o.From.Driver
+	if from == nil {
+		if HoldsNoData(o.From.Dir) {
+			return s, fmt.Errorf("%w: there is no data in the source %s", ErrNotFound, o.From.Dir)
+		}
+		file, err := bolt.Open(ctx, filepath.Join(o.From.Dir, fileDatabase), bolt.Options{LockTimeout: time.Second, NewChecker: newTotalChecker})
+		if err != nil {
+			return s, fmt.Errorf("opening the source: %w", err)
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		from = file
+	}
+	if err := checkCopySource(ctx, from, o.Clock()); err != nil {
+		return s, err
+	}
+	if err := o.To.checkEmpty(ctx); err != nil {
+		return s, err
+	}
+	c := copier{CopyOptions: o, summary: &s}
+	if err := c.copyFiles(ctx); err != nil {
+		return s, fmt.Errorf("copying the files: %w", err)
+	}
+	err = from.View(ctx, func(source kv.KV) error {
+		if o.To.Driver == nil {
+			return c.copyToFile(ctx, source)
+		}
+		if err := c.copyToDriver(ctx, source); err != nil {
+			return err
+		}
+		return o.To.Driver.View(ctx, func(target kv.KV) error { return c.compare(ctx, source, target) })
+	})
+	return s, err
+}
+
+// checkCopySource returns an error if the source can't be copied.
+func checkCopySource(ctx context.Context, from Driver, now time.Time) error {
+	return from.View(ctx, func(k kv.KV) error {
+		tx := &Tx{ctx: ctx, kv: checkedKV{driver: k}, db: &DB{}, now: now}
+		var meta databaseMeta
+		found, err := tx.getMeta(metaKey, &meta)
+		switch {
+		case err != nil:
+			return fmt.Errorf("reading the source: %w", err)
+		case !found:
+			return fmt.Errorf("%w: the source is empty", ErrNotFound)
+		case meta.Format != formatVersion:
+			return fmt.Errorf("%w: the source has format %d; open it once with this program", ErrOldFormat, meta.Format)
+		}
+		r, err := newScanOptions([]ScanOption{Prefix("process")}).toRange()
+		if err != nil {
+			return err
+		}
+		for p, err := range k.Scan(metaTable, r) {
+			if err != nil {
+				return err
+			}
+			var record processRecord
+			if _, err := tx.getMeta(Key{b: bytes.Clone(p.Key)}, &record); err != nil {
+				return err
+			}
+			if now.Before(record.Until) {
+				return fmt.Errorf("%w: a daemon uses the source; stop all of them, or wait until %s if one was killed", ErrLocked, record.Until.UTC().Format(time.TimeOnly))
+			}
+		}
+		return nil
+	})
+}
+
+// checkEmpty returns ErrExists unless the place has no records.
+func (p Place) checkEmpty(ctx context.Context) error {
+	if p.Driver == nil {
+		if !HoldsNoData(p.Dir) {
+			return fmt.Errorf("%w: the target %s is not empty; choose a new folder", ErrExists, p.Dir)
+		}
+		return createDataFolders(p.Dir)
+	}
+	if p.Objects == nil {
+		if err := prepareSharedFolder(p.Dir); err != nil {
+			return err
+		}
+	}
+	return p.Driver.View(ctx, func(k kv.KV) error {
+		names, err := k.Tables()
+		if err != nil || len(names) == 0 {
+			return err
+		}
+		for p, err := range k.Scan(metaTable, kv.Range{}) {
+			if err != nil || bytes.Equal(p.Key, metaKey.b) {
+				return errors.Join(fmt.Errorf("%w: the target database is not empty; choose another schema with ?schema=NAME", ErrExists), err)
+			}
+		}
+		return fmt.Errorf("%w: the target database contains a part of an interrupted copy; drop its schema, or choose another with ?schema=NAME", ErrExists)
+	})
+}
+
+func (p Place) blobs(o *CopyOptions) *Blobs {
+	return &Blobs{
+		dir: filepath.Join(p.Dir, dirBlobs), objects: p.Objects, clock: o.Clock,
+		temp: func() string {
+			if p.Dir == "" {
+				return filepath.Join(os.TempDir(), tempPrefix+o.NewID())
+			}
+			return tempPath(p.Dir, o.NewID())
+		},
+	}
+}
+
+type copier struct {
+	CopyOptions
+	summary  *CopySummary
+	reported int64
+}
+
+func (c *copier) report() {
+	if done := c.summary.Records + c.summary.Files; c.Progress != nil && done-c.reported >= 1000 {
+		c.reported = done
+		c.Progress(c.summary.Records, c.summary.Files)
+	}
+}
+
+// copyFiles copies all blobs, whose content is compared with their hashes on both sides.
+func (c *copier) copyFiles(ctx context.Context) error {
+	from, to := c.From.blobs(&c.CopyOptions), c.To.blobs(&c.CopyOptions)
+	return from.ForEach(ctx, func(sha string) error {
+		f, size, err := from.Open(ctx, sha)
+		if err != nil {
+			return err
+		}
+		_, err = to.put(ctx, f, size, sha)
+		if err = errors.Join(err, f.Close()); err == nil {
+			err = to.Verify(ctx, sha)
+		}
+		c.summary.Files++
+		c.report()
+		return err
+	})
+}
+
+// copiedRecords yields the records to copy in order, without those of running processes, the total, and the description of the
+// database, which is yielded last. It counts them.
+func (c *copier) copiedRecords(ctx context.Context, source kv.KV) iter.Seq2[kv.Record, error] {
+	return func(yield func(kv.Record, error) bool) {
+		var description kv.Record
+		for r, err := range allRecords(source) {
+			if err == nil && c.summary.Records%1024 == 0 {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(kv.Record{}, err)
+				return
+			}
+			if !isCopied(r.Table, r.Key) {
+				continue
+			}
+			c.summary.Records++
+			c.summary.Bytes += int64(len(r.Key) + len(r.Value))
+			c.report()
+			if r.Table == metaTable && bytes.Equal(r.Key, metaKey.b) {
+				description = kv.Record{Table: r.Table, Pair: kv.Pair{Key: bytes.Clone(r.Key), Value: bytes.Clone(r.Value)}}
+				continue
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
+		if description.Key != nil {
+			yield(description, nil)
+		}
+	}
+}
+
+func isCopied(table string, key []byte) bool {
+	return table != metaTable || !isTotal(table, key) && !isProcessMeta(key) && !bytes.Equal(key, lastIDKey.b)
+}
+
+// copyToDriver copies the records in batches.
+func (c *copier) copyToDriver(ctx context.Context, source kv.KV) error {
+	var batch []kv.Record
+	size := 0
+	write := func() error {
+		err := c.To.Driver.Update(ctx, func(target kv.KV) error {
+			for _, r := range batch {
+				if err := target.Put(r.Table, r.Key, r.Value); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		batch, size = batch[:0], 0
+		return err
+	}
+	for r, err := range c.copiedRecords(ctx, source) {
+		if err != nil {
+			return err
+		}
+		isDescription := r.Table == metaTable && bytes.Equal(r.Key, metaKey.b)
+		if len(batch) == copyBatchRecords || size > copyBatchBytes || isDescription {
+			if err := write(); err != nil {
+				return err
+			}
+		}
+		batch = append(batch, kv.Record{Table: r.Table, Pair: kv.Pair{Key: bytes.Clone(r.Key), Value: bytes.Clone(r.Value)}})
+		size += len(r.Key) + len(r.Value)
+	}
+	return write()
+}
+
+// copyToFile writes the records to a new file, compares it, and gives it its name.
+func (c *copier) copyToFile(ctx context.Context, source kv.KV) error {
+	temp := tempPath(c.To.Dir, c.NewID())
+	defer os.Remove(temp)
+	withTotal := func(yield func(kv.Record, error) bool) {
+		var sum totalChecker
+		for r, err := range c.copiedRecords(ctx, source) {
+			if err == nil {
+				sum.Pair(r.Table, r.Key, r.Value)
+				r.Key, r.Value = bytes.Clone(r.Key), bytes.Clone(r.Value) // Load keeps them
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+		value := appendChecksum(newCheckedTable(metaTable), totalKey.b, binary.BigEndian.AppendUint64(nil, sum.total))
+		yield(kv.Record{Table: metaTable, Pair: kv.Pair{Key: totalKey.b, Value: value}}, nil)
+	}
+	if err := bolt.Load(ctx, temp, withTotal); err != nil {
+		return err
+	}
+	file, err := bolt.Open(ctx, temp, bolt.Options{NewChecker: newTotalChecker})
+	if err != nil {
+		return err
+	}
+	err = file.View(ctx, func(target kv.KV) error { return c.compare(ctx, source, target) })
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return disk.ClassifyError(errors.Join(syncFile(temp), disk.RenameDurably(temp, filepath.Join(c.To.Dir, fileDatabase))))
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// compare compares all copied records with their source.
+func (c *copier) compare(ctx context.Context, source, target kv.KV) error {
+	copied := func(k kv.KV) iter.Seq2[kv.Record, error] {
+		return func(yield func(kv.Record, error) bool) {
+			for r, err := range allRecords(k) {
+				if err == nil && !isCopied(r.Table, r.Key) {
+					continue
+				}
+				if !yield(r, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+	next, stop := iter.Pull2(copied(target))
+	defer stop()
+	n := int64(0)
+	for want, err := range copied(source) {
+		if err != nil {
+			return err
+		}
+		if n++; n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		got, err, ok := next()
+		switch {
+		case err != nil:
+			return err
+		case !ok || got.Table != want.Table || !bytes.Equal(got.Key, want.Key) || !bytes.Equal(got.Value, want.Value):
+			return fmt.Errorf("%w: the copy differs from the source at %s %s (table %s); delete it and copy again",
+				ErrCorrupt, recordKindLabel(want.Table), Key{b: bytes.Clone(want.Key)}, want.Table)
+		}
+	}
+	if extra, err, ok := next(); err != nil || ok {
+		return errors.Join(fmt.Errorf("%w: the copy has the additional record %s (table %s); delete it and copy again",
+			ErrCorrupt, Key{b: bytes.Clone(extra.Key)}, extra.Table), err)
+	}
+	if n != c.summary.Records {
+		return fmt.Errorf("%w: %d records were copied, but %d compared", ErrCorrupt, c.summary.Records, n)
+	}
+	return nil
+}

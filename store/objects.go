@@ -1,0 +1,166 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/store/internal/disk"
+)
+
+// Objects is a bucket that holds the blobs of several processes, instead of files in a data folder of each:
+//
+//	ab/cdef…        a blob, as it would be stored in a file
+//	trash/ab/cdef…  a blob that was deleted because nothing referred to it
+//
+// A process may put a blob again, and refer to it, at the moment when another one deletes it. A deleted blob is
+// therefore kept in the trash for a while, where reading it finds it.
+type Objects interface {
+	// Put stores a file, whose content has contentSize bytes once it is decompressed.
+	Put(ctx context.Context, name string, file *os.File, contentSize int64) error
+	// Get writes an object to w, or returns ErrNotFound.
+	Get(ctx context.Context, name string, w io.Writer) error
+	// Stat returns when an object was put and the size of its content, -1 if unknown, or ErrNotFound.
+	Stat(ctx context.Context, name string) (put time.Time, contentSize int64, err error)
+	// Copy copies an object, or returns ErrNotFound.
+	Copy(ctx context.Context, from, to string) error
+	// Delete removes an object. It is not an error if it doesn't exist.
+	Delete(ctx context.Context, name string) error
+	// List calls fn with the names of objects that begin with prefix, in order, until it returns an error.
+	List(ctx context.Context, prefix string, fn func(name string, put time.Time) error) error
+}
+
+const (
+	trashPrefix = "trash/"
+	// trashPeriod is how long a deleted blob is kept in the trash.
+	trashPeriod = 7 * 24 * time.Hour
+)
+
+// objectName returns the name of a blob's object.
+func objectName(sha string) string { return sha[:2] + "/" + sha[2:] }
+
+// blobOfObject returns the hash of the blob that an object holds, or false if it is something else.
+func blobOfObject(name string) (sha string, ok bool) {
+	if len(name) < 3 || name[2] != '/' {
+		return "", false
+	}
+	sha = name[:2] + name[3:]
+	return sha, isSHA256(sha)
+}
+
+// upload stores a finished file as the object of a blob, and removes the file.
+func (b *Blobs) upload(ctx context.Context, temp string, blob Blob) error {
+	f, err := os.Open(temp)
+	if err != nil {
+		return err
+	}
+	err = b.objects.Put(ctx, objectName(blob.SHA256), f, blob.Size)
+	return errors.Join(err, f.Close(), os.Remove(temp))
+}
+
+// download returns the object of a blob as a temporary file, which is removed when it is closed.
+func (b *Blobs) download(ctx context.Context, sha string) (*os.File, error) {
+	f, err := os.OpenFile(b.temp(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, disk.ClassifyError(err)
+	}
+	err = b.objects.Get(ctx, objectName(sha), f)
+	if errors.Is(err, ErrNotFound) {
+		if err = b.untrash(ctx, sha); err == nil {
+			err = b.objects.Get(ctx, objectName(sha), f)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(nameBlob(sha, err), f.Close(), os.Remove(f.Name()))
+	}
+	return f, nil
+}
+
+// untrash puts a blob back that was deleted meanwhile.
+func (b *Blobs) untrash(ctx context.Context, sha string) error {
+	return b.objects.Copy(ctx, trashPrefix+objectName(sha), objectName(sha))
+}
+
+func nameBlob(sha string, err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return fmt.Errorf("blob %s: %w", sha, ErrNotFound)
+	}
+	return err
+}
+
+// temporaryFile is a file that is removed when it is closed.
+type temporaryFile struct{ *os.File }
+
+func (f temporaryFile) Close() error { return errors.Join(f.File.Close(), os.Remove(f.Name())) }
+
+// objectSize returns the size of a blob's content.
+func (b *Blobs) objectSize(ctx context.Context, sha string) (int64, error) {
+	_, size, err := b.objects.Stat(ctx, objectName(sha))
+	if errors.Is(err, ErrNotFound) {
+		if err = b.untrash(ctx, sha); err == nil {
+			_, size, err = b.objects.Stat(ctx, objectName(sha))
+		}
+	}
+	if err != nil || size >= 0 {
+		return size, nameBlob(sha, err)
+	}
+	f, err := b.download(ctx, sha) // another program has put it there
+	if err != nil {
+		return 0, err
+	}
+	defer temporaryFile{f}.Close()
+	return contentSize(f, sha)
+}
+
+// trash deletes a blob, but keeps it in the trash for trashPeriod.
+func (b *Blobs) trash(ctx context.Context, sha string) error {
+	if err := b.objects.Copy(ctx, objectName(sha), trashPrefix+objectName(sha)); err != nil {
+		return nameBlob(sha, err)
+	}
+	return b.objects.Delete(ctx, objectName(sha))
+}
+
+// emptyTrash deletes what has been in the trash for long. A blob that is used again is put back.
+func (b *Blobs) emptyTrash(ctx context.Context, isUsed func(sha string) bool) error {
+	before := b.clock().Add(-trashPeriod)
+	return b.objects.List(ctx, trashPrefix, func(name string, put time.Time) error {
+		sha, ok := blobOfObject(strings.TrimPrefix(name, trashPrefix))
+		if !ok || !put.Before(before) {
+			return nil
+		}
+		if isUsed(sha) {
+			if _, _, err := b.objects.Stat(ctx, objectName(sha)); errors.Is(err, ErrNotFound) {
+				err = b.untrash(ctx, sha)
+				if err != nil {
+					return err
+				}
+			} else if err != nil {
+				return err
+			}
+		}
+		return b.objects.Delete(ctx, name)
+	})
+}
+
+// trashUnused is DeleteUnused for objects.
+func (b *Blobs) trashUnused(ctx context.Context, isUsed func(sha string) bool, before time.Time) (trashed []string, err error) {
+	err = b.objects.List(ctx, "", func(name string, put time.Time) error {
+		sha, ok := blobOfObject(name)
+		if !ok || isUsed(sha) || !put.Before(before) {
+			return nil
+		}
+		if err := b.trash(ctx, sha); err != nil {
+			return err
+		}
+		trashed = append(trashed, sha)
+		return nil
+	})
+	if err != nil {
+		return trashed, err
+	}
+	return trashed, b.emptyTrash(ctx, isUsed)
+}

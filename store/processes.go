@@ -1,0 +1,274 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Processes that share a database know of one another by these records in _meta, which a database with a sole writer
+// doesn't have:
+//
+//	"process", ID   until when the process is regarded as running; each renews its own
+//	"leader"        ID of the process that does the work which only one of them may do
+//	"claim", work   ID of the process that does a piece of work, such as reading a document
+//	"counts", name, ID  numbers that the process shares with the others (shared_counts.go)
+const (
+	heartbeatInterval = 5 * time.Second
+	// aliveFor is how long a process is regarded as running after a heartbeat: longer than a database is restarted.
+	aliveFor = 20 * time.Second
+	// watchInterval is the time between two checks for changes by other processes.
+	watchInterval = 500 * time.Millisecond
+)
+
+type processRecord struct {
+	Until time.Time `json:"until"`
+}
+
+var leaderKey = K("leader")
+
+func processKey(id string) Key { return K("process", id) }
+
+// isProcessMeta reports whether a key of _meta belongs to running processes rather than to the data.
+func isProcessMeta(key []byte) bool {
+	parts, err := Key{b: key}.Parts()
+	return err == nil && len(parts) > 0 && (parts[0] == "process" || parts[0] == "leader" || parts[0] == "claim" || parts[0] == "counts")
+}
+
+// A driver whose database several processes use can implement changeWatcher.
+type changeWatcher interface {
+	// ChangesByOthers returns a text that is different once another process has written something.
+	ChangesByOthers(ctx context.Context) (string, error)
+}
+
+// processes is what a DB knows of the processes that share its database.
+type processes struct {
+	id       string
+	isLeader atomic.Bool
+	// confirmed is when this process last renewed its record, in Unix nanoseconds.
+	confirmed atomic.Int64
+	stop      context.CancelFunc
+	running   sync.WaitGroup
+
+	mu      sync.Mutex
+	counted map[string]bool // names of ExchangeCounts with numbers
+}
+
+// ProcessID identifies the open store among all that share the database.
+func (db *DB) ProcessID() string { return db.processes.id }
+
+// IsLeader reports whether this process is the one to do the work that only one of those sharing the database may do, such as
+// sending what is in the outbox. A sole writer always is.
+func (db *DB) IsLeader() bool {
+	if db.soleWriter {
+		return true
+	}
+	confirmed := time.Unix(0, db.processes.confirmed.Load())
+	// Others take over once the record has expired; this process stops before that.
+	return db.processes.isLeader.Load() && db.clock().Sub(confirmed) < aliveFor-heartbeatInterval
+}
+
+// IsRunning reports whether the process with an ID is running, as far as is known.
+func (tx *Tx) IsRunning(process string) (bool, error) {
+	if process == tx.db.processes.id {
+		return true, nil
+	}
+	if tx.db.soleWriter || process == "" {
+		return false, nil
+	}
+	var r processRecord
+	found, err := tx.getMeta(processKey(process), &r)
+	return found && tx.now.Before(r.Until), err
+}
+
+// joinProcesses makes this process known to the others, and keeps it so until leaveProcesses is called.
+func (db *DB) joinProcesses(ctx context.Context) error {
+	if db.soleWriter {
+		return nil
+	}
+	if err := db.heartbeat(ctx); err != nil {
+		return err
+	}
+	ctx, db.processes.stop = context.WithCancel(context.WithoutCancel(ctx))
+	db.processes.running.Go(func() { db.keepAlive(ctx) })
+	if w, ok := db.driver.(changeWatcher); ok {
+		db.processes.running.Go(func() { db.watchOthers(ctx, w) })
+	}
+	return nil
+}
+
+func (db *DB) keepAlive(ctx context.Context) {
+	ticks := time.NewTicker(heartbeatInterval)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+		if err := db.heartbeat(ctx); err != nil && ctx.Err() == nil {
+			db.log.WarnContext(ctx, "renewing the record of this process failed", "error", err)
+		}
+	}
+}
+
+// heartbeat renews the record of this process, and makes it the leader if there is none.
+func (db *DB) heartbeat(ctx context.Context) error {
+	var isLeader bool
+	var at time.Time
+	err := db.Update(ctx, func(tx *Tx) error {
+		at = tx.now
+		var leader string
+		if _, err := tx.getMeta(leaderKey, &leader); err != nil {
+			return err
+		}
+		running, err := tx.IsRunning(leader)
+		if err != nil {
+			return err
+		}
+		if isLeader = leader == db.processes.id || !running; isLeader && leader != db.processes.id {
+			if err := tx.removeEndedProcesses(); err != nil {
+				return err
+			}
+			if err := tx.putMeta(leaderKey, db.processes.id); err != nil {
+				return err
+			}
+		}
+		return tx.putMeta(processKey(db.processes.id), processRecord{Until: at.Add(aliveFor)})
+	})
+	if err != nil {
+		return err
+	}
+	db.processes.confirmed.Store(at.UnixNano())
+	if db.processes.isLeader.Swap(isLeader) != isLeader && isLeader {
+		db.log.InfoContext(ctx, "this process sends events and emails, and does other work of which only one process takes care")
+		db.notifier.notify()
+	}
+	return nil
+}
+
+// removeEndedProcesses removes the records of processes that were killed a while ago.
+func (tx *Tx) removeEndedProcesses() error {
+	var ended []Key
+	r, err := newScanOptions([]ScanOption{Prefix("process")}).toRange()
+	if err != nil {
+		return err
+	}
+	for p, err := range tx.kv.Scan(metaTable, r) {
+		if err != nil {
+			return err
+		}
+		k := Key{b: append([]byte(nil), p.Key...)}
+		var r processRecord
+		if _, err := tx.getMeta(k, &r); err != nil {
+			return err
+		}
+		if r.Until.Before(tx.now.Add(-time.Hour)) {
+			ended = append(ended, k)
+		}
+	}
+	for _, k := range ended {
+		if err := tx.kv.Delete(metaTable, k.b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leaveProcesses lets others take over at once.
+func (db *DB) leaveProcesses() {
+	if db.processes.stop == nil {
+		return
+	}
+	db.processes.stop()
+	db.processes.running.Wait()
+	db.processes.stop = nil
+	ctx, cancel := context.WithTimeout(context.Background(), heartbeatInterval)
+	defer cancel()
+	_ = db.Update(ctx, func(tx *Tx) error { // otherwise the record expires
+		var leader string
+		if _, err := tx.getMeta(leaderKey, &leader); err != nil {
+			return err
+		}
+		if leader == db.processes.id {
+			if err := tx.kv.Delete(metaTable, leaderKey.b); err != nil {
+				return err
+			}
+		}
+		return tx.kv.Delete(metaTable, processKey(db.processes.id).b)
+	})
+}
+
+// watchOthers wakes those who wait for changes when another process has written something.
+func (db *DB) watchOthers(ctx context.Context, w changeWatcher) {
+	ticks := time.NewTicker(watchInterval)
+	defer ticks.Stop()
+	last, err := w.ChangesByOthers(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+		var now string
+		if now, err = w.ChangesByOthers(ctx); err == nil && now != last {
+			last = now
+			db.notifier.notify()
+		}
+	}
+}
+
+// checkNotMigrated returns an error if a newer program has migrated the database since it was opened: this one would write
+// records in a form that is no longer valid.
+func (tx *Tx) checkNotMigrated() error {
+	if tx.db.soleWriter || tx.db.meta.Secret == "" { // or it is being created
+		return nil
+	}
+	var now databaseMeta
+	found, err := tx.getMeta(metaKey, &now)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return errors.New("the database was emptied by someone else")
+	case now.Schema > tx.db.schema.Version() || now.Format > formatVersion:
+		return fmt.Errorf("%w: it was migrated by a newer program while this one was running; update and restart this one",
+			&NewerSchemaError{Database: now.Schema, Program: tx.db.schema.Version()})
+	}
+	return nil
+}
+
+// Claim records that this process does a piece of work. claimed is false if another running process does it.
+func (tx *Tx) Claim(work string) (claimed bool, err error) {
+	if tx.db.soleWriter {
+		return true, nil
+	}
+	elsewhere, err := tx.IsClaimedElsewhere(work)
+	if err != nil || elsewhere {
+		return false, err
+	}
+	return true, tx.putMeta(K("claim", work), tx.db.processes.id)
+}
+
+// IsClaimedElsewhere reports whether another running process does a piece of work.
+func (tx *Tx) IsClaimedElsewhere(work string) (bool, error) {
+	if tx.db.soleWriter {
+		return false, nil
+	}
+	var holder string
+	if found, err := tx.getMeta(K("claim", work), &holder); err != nil || !found || holder == tx.db.processes.id {
+		return false, err
+	}
+	return tx.IsRunning(holder)
+}
+
+// Release removes the claim of a piece of work that is done.
+func (tx *Tx) Release(work string) error {
+	if tx.db.soleWriter {
+		return nil
+	}
+	return tx.kv.Delete(metaTable, K("claim", work).b)
+}

@@ -1,0 +1,173 @@
+package store
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/scf-service/service/internal/testutil/postgrestest"
+	"github.com/scf-service/service/store/postgres"
+)
+
+// openShared opens the same database for several processes with one clock.
+func openShared(t *testing.T, n int) (all []*DB, now *time.Time) {
+	t.Helper()
+	url := postgrestest.NewURL(t)
+	start := day
+	now = &start
+	for range n {
+		driver, err := postgres.Open(t.Context(), postgres.Options{URL: url})
+		is(t, "postgres.Open", err, nil)
+		o := options(t.TempDir())
+		o.Driver, o.Clock = driver, func() time.Time { return *now }
+		all = append(all, open(t, o))
+	}
+	return all, now
+}
+
+// stopBackground stops the heartbeats, so that the test alone makes them.
+func stopBackground(all []*DB) {
+	for _, db := range all {
+		db.processes.stop()
+		db.processes.running.Wait()
+	}
+}
+
+func leaders(all []*DB) (found []int) {
+	for i, db := range all {
+		if db.IsLeader() {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+func TestLeader(t *testing.T) {
+	all, now := openShared(t, 3)
+	stopBackground(all)
+	if got := leaders(all); len(got) != 1 || got[0] != 0 {
+		t.Fatalf("the leaders are %v", got)
+	}
+	// It is killed: it stops before another one takes over.
+	*now = now.Add(aliveFor - heartbeatInterval)
+	if got := leaders(all); len(got) != 0 {
+		t.Errorf("the leaders are %v, although the only one has not renewed its record", got)
+	}
+	is(t, "heartbeat", all[2].heartbeat(t.Context()), nil)
+	if got := leaders(all); len(got) != 0 {
+		t.Errorf("the leaders are %v, although the last one's record has not expired", got)
+	}
+	*now = now.Add(heartbeatInterval + time.Second)
+	is(t, "heartbeat", all[2].heartbeat(t.Context()), nil)
+	if got := leaders(all); len(got) != 1 || got[0] != 2 {
+		t.Errorf("the leaders are %v", got)
+	}
+	is(t, "heartbeat of the last one", all[0].heartbeat(t.Context()), nil)
+	if got := leaders(all); len(got) != 1 {
+		t.Errorf("the leaders are %v", got)
+	}
+	// One that stops leaves at once.
+	is(t, "Close", all[2].Close(), nil)
+	is(t, "heartbeat", all[1].heartbeat(t.Context()), nil)
+	if got := leaders(all[:2]); len(got) != 1 || got[0] != 1 {
+		t.Errorf("the leaders are %v", got)
+	}
+}
+
+func TestClaims(t *testing.T) {
+	all, now := openShared(t, 2)
+	stopBackground(all)
+	claim := func(db *DB, want bool) {
+		t.Helper()
+		update(t, db, func(tx *Tx) error {
+			got, err := tx.Claim("document 1")
+			if got != want {
+				t.Errorf("claimed: %t", got)
+			}
+			return err
+		})
+	}
+	claim(all[0], true)
+	claim(all[0], true)
+	claim(all[1], false)
+	*now = now.Add(aliveFor + time.Second) // the first one is killed
+	is(t, "heartbeat", all[1].heartbeat(t.Context()), nil)
+	claim(all[1], true)
+	update(t, all[1], func(tx *Tx) error { return tx.Release("document 1") })
+	is(t, "heartbeat", all[0].heartbeat(t.Context()), nil)
+	claim(all[0], true)
+}
+
+func TestExchangeCounts(t *testing.T) {
+	all, now := openShared(t, 3)
+	stopBackground(all)
+	exchange := func(db *DB, period int64, own map[string]int, want int) {
+		t.Helper()
+		others, err := db.ExchangeCounts(t.Context(), "requests", period, own)
+		is(t, "ExchangeCounts", err, nil)
+		if others["a"] != want {
+			t.Errorf("others have %d, want %d", others["a"], want)
+		}
+	}
+	exchange(all[0], 7, map[string]int{"a": 3, "b": 1}, 0)
+	exchange(all[1], 7, map[string]int{"a": 4}, 3)
+	exchange(all[2], 7, nil, 7)
+	exchange(all[0], 8, map[string]int{"a": 1}, 0)
+	exchange(all[2], 8, nil, 1)
+	exchange(all[0], 8, nil, 0)
+	exchange(all[2], 8, nil, 0)
+	exchange(all[2], 7, nil, 4)
+	*now = now.Add(aliveFor + time.Second) // the others are killed
+	is(t, "heartbeat", all[2].heartbeat(t.Context()), nil)
+	exchange(all[2], 7, nil, 0)
+}
+
+// TestChangesOfOthers checks that a process notices what another has written, and that one whose program is older than the
+// records refuses to write.
+func TestChangesOfOthers(t *testing.T) {
+	all, _ := openShared(t, 2)
+	changed := all[1].Changed()
+	update(t, all[0], func(tx *Tx) error { return controls.Put(tx, &control{Code: "a"}) })
+	select {
+	case <-changed:
+	case <-time.After(time.Minute):
+		t.Fatal("another process's change was not noticed")
+	}
+	update(t, all[0], func(tx *Tx) error {
+		next := all[0].meta
+		next.Schema++
+		return tx.putMeta(metaKey, next)
+	})
+	is(t, "an older program", all[1].Update(t.Context(), func(tx *Tx) error { return controls.Put(tx, &control{Code: "b"}) }), ErrNewerSchema)
+}
+
+// TestOpenTogether opens an empty database in several processes at the same time.
+func TestOpenTogether(t *testing.T) {
+	url := postgrestest.NewURL(t)
+	const n = 4
+	var opened [n]*DB
+	errs := make(chan error, n)
+	for i := range n {
+		o := options(t.TempDir())
+		go func() {
+			driver, err := postgres.Open(context.WithoutCancel(t.Context()), postgres.Options{URL: url})
+			if err == nil {
+				o.Driver = driver
+				opened[i], err = Open(context.WithoutCancel(t.Context()), o)
+			}
+			errs <- err
+		}()
+	}
+	for range n {
+		is(t, "Open", <-errs, nil)
+	}
+	if t.Failed() {
+		return
+	}
+	for _, db := range opened {
+		if db.meta.ID != opened[0].meta.ID {
+			t.Errorf("the database has the IDs %s and %s", db.meta.ID, opened[0].meta.ID)
+		}
+		is(t, "Close", db.Close(), nil)
+	}
+}
