@@ -27,6 +27,10 @@ const (
 	fairColumn = 28
 )
 
+// maxPadding is the width to which the cells of a column are padded where the page has no width, such as in a file: one long
+// file name doesn't move the columns of all other rows.
+const maxPadding = 80
+
 // columnGap is the number of spaces between columns.
 const columnGap = 2
 
@@ -56,6 +60,11 @@ func (p *Page) Table(columns []Column, rows [][]string) {
 		}
 	}
 	shrinkColumns(columns, widths, p.width)
+	if p.width < 1 {
+		for i := range widths {
+			widths[i] = min(widths[i], maxPadding)
+		}
+	}
 	titles := make([]string, len(columns))
 	for i, c := range columns {
 		titles[i] = strings.ToUpper(c.Title)
@@ -140,7 +149,9 @@ func (p *Page) writeRow(columns []Column, widths []int, cells []string, style fu
 	lines := make([][]string, len(columns))
 	height := 1
 	for i, c := range columns {
-		if c.Wrap {
+		if p.width < 1 {
+			lines[i] = cells[i : i+1]
+		} else if c.Wrap {
 			lines[i] = Wrap(cells[i], widths[i])
 		} else {
 			lines[i] = []string{Truncate(cells[i], widths[i])}

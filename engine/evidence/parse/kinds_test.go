@@ -234,7 +234,7 @@ func TestFactsOfAllFormats(t *testing.T) {
 			}
 			addExample(kindFacts, file, name)
 			d := parsetest.Read(t, file, write(t, append(lines, "Rights of access are reviewed.")))
-			got, want := fmt.Sprint(d.Version, "|", strings.TrimPrefix(d.Owner, "the "), "|", d.ApprovedBy, "|", d.EffectiveDate),
+			got, want := fmt.Sprint(d.Version, "|", d.Owner, "|", d.ApprovedBy, "|", d.EffectiveDate),
 				fmt.Sprint("1.4|Head of IT|Mara Lind, CTO|", documenttest.Date(2026, 5, 20))
 			if name == "prompts" {
 				want = "|||<nil>"

@@ -47,7 +47,7 @@ func (f *factCollector) recordFact(key, value string) {
 
 // personIn returns the person, role or body in a value, without a date after it, or "" if there is none.
 func personIn(value string, hasDate bool) string {
-	person := sentenceEndPattern.ReplaceAllString(value, "$1")
+	person := sentenceEndPattern.ReplaceAllString(strings.TrimPrefix(value, "the "), "$1")
 	if hasDate {
 		person = dateSuffixPattern.ReplaceAllString(person, "")
 	}
