@@ -2,6 +2,7 @@ package parse_test
 
 import (
 	"encoding/base64"
+	"errors"
 	"flag"
 	"fmt"
 	"html"
@@ -414,5 +415,24 @@ func TestTablesODT(t *testing.T) {
 		if got := allText(doc); !strings.Contains(got, tt.want) {
 			t.Errorf("%s: no %q in %q", name, tt.want, got)
 		}
+	}
+}
+
+// Dates that Excel shows in the order of each computer are read in one that can't be misread.
+func TestShortDates(t *testing.T) {
+	raw := documenttest.Workbook(t, func(x *excelize.File) {
+		for i, format := range []int{14, 22, 15} {
+			style, err := x.NewStyle(&excelize.Style{NumFmt: format})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cell := fmt.Sprintf("A%d", 2*i+1)
+			if err := errors.Join(x.SetCellValue("Sheet1", cell, 46115.5), x.SetCellStyle("Sheet1", cell, cell, style)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if got := allText(parsetest.Read(t, "a.xlsx", raw)); got != "Sheet1\n2026-04-03\n2026-04-03 12:00\n3-Apr-26\n" {
+		t.Errorf("read %q", got)
 	}
 }

@@ -28,7 +28,8 @@ func ReadXlsx(b *document.Builder, content io.ReaderAt, size int64) error {
 	}
 	x, err := excelize.OpenReader(
 		io.NewSectionReader(content, 0, size),
-		excelize.Options{UnzipSizeLimit: zipfile.MaxUnpacked, UnzipXMLSizeLimit: 16 << 20},
+		// Short dates look different on each computer; only one order of their parts can't be misread.
+		excelize.Options{UnzipSizeLimit: zipfile.MaxUnpacked, UnzipXMLSizeLimit: 16 << 20, ShortDatePattern: "yyyy-mm-dd"},
 	)
 	if err != nil {
 		if errors.Is(err, excelize.ErrWorkbookPassword) || errors.Is(err, excelize.ErrWorkbookFileFormat) {
