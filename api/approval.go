@@ -52,8 +52,8 @@ type Approval struct {
 // ApprovedInAdvance begins the reason of an approval that was given before the approver saw the content.
 const ApprovedInAdvance = "approved in advance"
 
-// IsInAdvance reports whether the approval was given before the approver saw the content.
-func (p *Approval) IsInAdvance() bool {
+// WasGivenInAdvance reports whether the approval was given before the approver saw the content.
+func (p *Approval) WasGivenInAdvance() bool {
 	return p.Status == ApprovalApproved && (p.InAdvance || p.Reason != nil && strings.HasPrefix(*p.Reason, ApprovedInAdvance))
 }
 

@@ -98,7 +98,7 @@ func (o Opt[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.Value) }
 
 // AssignIfSet sets *dst to the field's value, or to nil if the value is null, and returns true. If the
 // field is absent, it leaves *dst unchanged and returns false.
-func (o Opt[T]) AssignIfSet(dst **T) bool {
+func (o Opt[T]) AssignIfSet(dst **T) (assigned bool) {
 	if o.Set {
 		*dst = o.Value
 	}

@@ -2,32 +2,32 @@ package api
 
 import "time"
 
-// ReviewSample describes the review of a Statement of Applicability by sampling: which lines to read, and what follows for
+// ReviewSample describes the review of a Statement of Applicability by sampling: which items to read, and what follows for
 // those that nobody reads.
 type ReviewSample struct {
 	AssessmentID  string       `json:"assessment_id"`
-	SoAVersionID  string       `json:"soa_version_id" doc:"The version that the lines below are from."`
+	SoAVersionID  string       `json:"soa_version_id" doc:"The version that the items below are from."`
 	VersionNumber int          `json:"version_number"`
 	DrawnAt       time.Time    `json:"drawn_at"`
 	DrawnBy       string       `json:"drawn_by"`
-	Seed          int          `json:"seed" doc:"With the same seed and lines, the same sample is drawn."`
+	Seed          int          `json:"seed" doc:"With the same seed and items, the same sample is drawn."`
 	Outdated      bool         `json:"outdated" doc:"Lines that nobody has read have another status than when the sample was drawn: draw again."`
 	MustRead      int          `json:"must_read" doc:"Lines that the draft leaves open; each has to be read."`
 	MustReadLeft  int          `json:"must_read_left"`
-	Population    int          `json:"population" doc:"The other lines that nobody had read when the sample was drawn."`
+	Population    int          `json:"population" doc:"The other items that nobody had read when the sample was drawn."`
 	Sampled       int          `json:"sampled" doc:"Lines of the population in the sample."`
 	SampledLeft   int          `json:"sampled_left"`
 	Wrong         int          `json:"wrong" doc:"Lines of the sample whose status or applicability a person changed."`
 	NotRead       int          `json:"not_read" doc:"Lines of the population that nobody has read."`
-	AtMostWrong   *int         `json:"at_most_wrong" doc:"Maximum number of wrong lines among those that nobody has read, with this confidence; null until the sample is read."`
+	AtMostWrong   *int         `json:"at_most_wrong" doc:"Maximum number of wrong items among those that nobody has read, with this confidence; null until the sample is read."`
 	Confidence    float64      `json:"confidence"`
 	Statement     string       `json:"statement" doc:"What follows from the sample, in a sentence."`
 	NextStep      string       `json:"next_step" doc:"What to read next, and when to enlarge the sample."`
 	SuggestedSize int          `json:"suggested_size" doc:"Size of a sample after which at most 5 percent are wrong if it has no further errors."`
-	Lines         []ReviewLine `json:"lines" doc:"The lines still to be read, least sure first: those left open, then the sample."`
+	Lines         []ReviewLine `json:"lines" doc:"The items still to be read, least sure first: those left open, then the sample."`
 }
 
-// ReviewLine is a line to read in a review by sampling.
+// ReviewLine is an item to read in a review by sampling.
 type ReviewLine struct {
 	ItemID               string         `json:"item_id"`
 	ControlCode          string         `json:"control_code"`
@@ -37,7 +37,7 @@ type ReviewLine struct {
 	Reason               string         `json:"reason" doc:"Why it has to be read."`
 }
 
-// DrawReviewInput is the input for drawing a sample of the lines that nobody has read.
+// DrawReviewInput is the input for drawing a sample of the items that nobody has read.
 type DrawReviewInput struct {
 	SoAInput
 	Body struct {
@@ -46,7 +46,7 @@ type DrawReviewInput struct {
 	}
 }
 
-// DefaultReviewSize is the size of a sample that shows, if none of its lines is wrong, that at most 5 percent are.
+// DefaultReviewSize is the size of a sample that shows, if none of its items is wrong, that at most 5 percent are.
 const DefaultReviewSize = 59
 
 // MaxReviewSize is the largest size of a sample.
@@ -56,7 +56,7 @@ const MaxReviewSize = 5000
 var (
 	DrawReview = Post[DrawReviewInput, ReviewSample](
 		"draw-review-sample", "/soa/{soaVersionId}/review-sample", "soa:write", tagScope,
-		"Draw a sample of lines to read",
+		"Draw a sample of items to read",
 	)
 	GetReview = Get[SoAInput, ReviewSample](
 		"get-review-sample", "/soa/{soaVersionId}/review-sample", "soa:read", tagScope,

@@ -36,7 +36,7 @@ func (v *SoAVersion) Warnings() []string {
 func (v *ReviewCount) Warnings(itemCount int) (out []string) {
 	if n := v.LinesNotReviewed; n > 0 {
 		out = append(out, fmt.Sprintf("%d of %s not reviewed by a person, of which %d are marked for review.",
-			n, formatCount(itemCount, "line was", "lines were"), v.LinesToReview))
+			n, formatCount(itemCount, "item was", "items were"), v.LinesToReview))
 	}
 	if w := v.RepeatedQuoteWarning(); w != "" {
 		out = append(out, w)
@@ -58,7 +58,7 @@ func (v *ReviewCount) RepeatedQuoteWarning() string {
 		return ""
 	}
 	return fmt.Sprintf("The model supports %s with quotes that it also uses for many other controls; they are marked for review: check "+
-		"that the quotes show each of them.", formatCount(v.LinesOnRepeatedQuote, "line", "lines"))
+		"that the quotes show each of them.", formatCount(v.LinesOnRepeatedQuote, "item", "items"))
 }
 
 // Reliance describes how many verdicts depend on a single document, and which documents matter most.

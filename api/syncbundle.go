@@ -74,7 +74,7 @@ type SyncPeer struct {
 }
 
 // TrustCommand returns the command line that trusts the key again. It identifies the key by its
-// fingerprint, because the other side decisionFlag have chosen the name.
+// fingerprint, because the other side may have chosen the name.
 func (p *SyncPeer) TrustCommand(decisionFlag string) string {
 	return "service sync trust " + p.Fingerprint + " --may " + decisionFlag
 }

@@ -16,7 +16,7 @@ func (a *app) assessFramework() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "framework", Short: "Add or remove frameworks of an assessment",
 		Long: `Changes the frameworks of the assessment at any time before it is closed. Only controls
-that it didn't have are drafted; all other lines, edits and approved versions stay as
+that it didn't have are drafted; all other items, edits and approved versions stay as
 they are. A new version needs a new approval.`,
 		Example: "  service assess framework add hipaa --dry-run\n  service assess framework remove soc2-tsc",
 	}, a.changeFrameworksCommand("add", "Add frameworks and draft their controls",
@@ -81,7 +81,7 @@ func (a *app) changeFrameworks(ctx context.Context, assessment *api.Assessment, 
 			p.Blank()
 			p.Text("Version %d of the Statement of Applicability is drafted, with %s. Only new controls were judged; all other verdicts "+
 				"are as before, also those of the %s with more or fewer requirements. Review it, then:", c.Version.VersionNumber,
-				prose.Count(c.Version.ItemCount, "item", "items"), prose.Count(c.RequirementsChanged, "line", "lines"))
+				prose.Count(c.Version.ItemCount, "item", "items"), prose.Count(c.RequirementsChanged, "item", "items"))
 			p.Command(a.suggestedCommandLine("soa submit"))
 		}
 	})

@@ -119,7 +119,7 @@ var daemonSettings = []struct{ key, usage, byDefault string }{
 const allowSharedData = "allow-shared-data"
 
 // parseSharedData parses the values of the setting allow-shared-data, which is false by default.
-func parseSharedData(values []string) (bool, error) {
+func parseSharedData(values []string) (isAllowed bool, _ error) {
 	if len(values) == 0 {
 		return false, nil
 	}

@@ -389,7 +389,7 @@ func (a *app) docReprocess() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "reprocess [DOCUMENT]", Short: "Read one document, or all of them, again",
 		Long: `Reads a document again, all documents of the assessment, or those that an older version of the
-program read and this one would read differently. The next draft uses what was read; lines
+program read and this one would read differently. The next draft uses what was read; items
 that you decided keep their quotes.`,
 		Example: "  service doc reprocess scan.pdf\n  service doc reprocess --outdated",
 		RunE: func(cmd *cobra.Command, args []string) error {

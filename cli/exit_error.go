@@ -87,7 +87,7 @@ func exitCode(err error) int {
 }
 
 // reportError prints an error with its details and hint to stderr and returns the exit code.
-func (a *app) reportError(ctx context.Context, err error) int {
+func (a *app) reportError(ctx context.Context, err error) (code int) {
 	a.progress.Done("")
 	if err == nil {
 		return exitOK

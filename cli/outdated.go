@@ -104,7 +104,7 @@ func (a *app) approvalWarningsRenderer(ctx context.Context, assessment, versionI
 			for _, w := range reliance {
 				p.ListItem(0, "%s", w)
 			}
-			p.Text("To list the lines:")
+			p.Text("To list the items:")
 			p.Command(a.suggestedCommandLine("soa validate"))
 		}
 		a.renderOutdatedDeliverables(p, st)

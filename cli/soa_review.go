@@ -14,10 +14,10 @@ import (
 func (a *app) soaReview() *cobra.Command {
 	var in api.DrawReviewInput
 	cmd := &cobra.Command{
-		Use: "review", Short: "Review by sampling: which lines to read, and what follows for the others",
-		Long: `Lists the lines to read, least sure first: those that the draft leaves open, and a random
+		Use: "review", Short: "Review by sampling: which items to read, and what follows for the others",
+		Long: `Lists the items to read, least sure first: those that the draft leaves open, and a random
 sample of the others by status. After reading them, with ` + "`soa edit`" + ` or ` + "`soa edit --reviewed`" + `,
-it says how many of the lines that you have not read are wrong at most, with 95 %
+it says how many of the items that you have not read are wrong at most, with 95 %
 confidence, and whether to read more. The first call draws the sample.`,
 		Example: "  service soa review\n  service soa edit IAC-06 --reviewed\n  service soa review --sample 100",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -37,7 +37,7 @@ confidence, and whether to read more. The first call draws the sample.`,
 		},
 	}
 	cmd.Flags().IntVar(&in.Body.Size, "sample", api.DefaultReviewSize,
-		"lines in the sample, rounded up for each status; a larger one contains the one before")
+		"items in the sample, rounded up for each status; a larger one contains the one before")
 	cmd.Flags().IntVar(&in.Body.Seed, "seed", 0, "seed of the sample")
 	return cmd
 }
@@ -56,14 +56,14 @@ func (a *app) fetchOrDrawReview(ctx context.Context, in *api.DrawReviewInput, dr
 	return call(ctx, a, api.DrawReview, in)
 }
 
-// maxReviewLines is the number of lines to read that a page lists.
+// maxReviewLines is the number of items to read that a page lists.
 const maxReviewLines = 20
 
 func (a *app) renderReview(p *print.Page, r *api.ReviewSample) {
 	p.Title("Review of the Statement of Applicability, version %d", r.VersionNumber)
 	p.Fields(
 		field("left open", fmt.Sprintf("%d, of which %d to read", r.MustRead, r.MustReadLeft)),
-		field("sample", fmt.Sprintf("%d of %d other lines, of which %d to read and %d were wrong",
+		field("sample", fmt.Sprintf("%d of %d other items, of which %d to read and %d were wrong",
 			r.Sampled, r.Population, r.SampledLeft, r.Wrong)),
 		field("drawn", joinNonEmpty(print.FormatTime(r.DrawnAt), "by", r.DrawnBy, fmt.Sprintf("(seed %d)", r.Seed))),
 	)
@@ -88,7 +88,7 @@ func (a *app) renderReview(p *print.Page, r *api.ReviewSample) {
 		p.Text("and %d more (list all with -o json)", more)
 	}
 	p.Blank()
-	p.Text("Read a line with its evidence, and confirm or change it:")
+	p.Text("Read an item with its evidence, and confirm or change it:")
 	p.Command(a.suggestedCommandLine("soa show " + r.Lines[0].ControlCode))
 	p.Command(a.suggestedCommandLine("soa edit " + r.Lines[0].ControlCode + " --reviewed"))
 }
@@ -107,6 +107,6 @@ func (a *app) reviewRenderer(ctx context.Context, assessment string) func(*print
 	}
 	return func(p *print.Page) {
 		p.Blank()
-		p.Text("Review by sampling: %s `%s` shows the lines to read.", r.Statement, a.suggestedCommandLine("soa review"))
+		p.Text("Review by sampling: %s `%s` shows the items to read.", r.Statement, a.suggestedCommandLine("soa review"))
 	}
 }

@@ -176,7 +176,7 @@ whose rows were deleted from the workbook are unchanged.`, w.commandName()),
 	return cmd
 }
 
-func readWorkbook(ctx context.Context, path string) (*workbook.Workbook, *workbook.ExportInfo, error) {
+func readWorkbook(ctx context.Context, path string) (parsed *workbook.Workbook, exported *workbook.ExportInfo, _ error) {
 	f, err := openFile(ctx, path, api.MaxUploadBytes)
 	if err != nil {
 		return nil, nil, err

@@ -69,12 +69,12 @@ func (c *Client) Me(ctx context.Context) (*api.Me, error) {
 
 // FindOrganization finds an organization by ID, slug or name, ignoring case. If the name is ambiguous, the
 // VALIDATION_ERROR lists the matching slugs; if nothing matches, it lists all slugs.
-func FindOrganization(mine []api.MyOrganization, idOrName string) (*api.MyOrganization, error) {
+func FindOrganization(memberOf []api.MyOrganization, idOrName string) (*api.MyOrganization, error) {
 	idOrName = strings.TrimSpace(idOrName)
 	var named []*api.MyOrganization
 	var slugs, all []string
-	for i := range mine {
-		o := &mine[i]
+	for i := range memberOf {
+		o := &memberOf[i]
 		if o.ID == idOrName || strings.EqualFold(o.Slug, idOrName) {
 			return o, nil
 		}

@@ -186,7 +186,7 @@ func firstEnumValue(t reflect.Type) (reflect.Value, bool) {
 
 // assignValue sets dst to src if their kinds allow it. If dst is a pointer, an api.Opt or a list, it sets
 // what dst contains.
-func assignValue(dst, src reflect.Value) bool {
+func assignValue(dst, src reflect.Value) (assigned bool) {
 	t := dst.Type()
 	switch {
 	case src.Type().AssignableTo(t):

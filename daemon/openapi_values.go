@@ -267,7 +267,7 @@ var exampleFields = map[string]any{
 	"EditResult.skipped": nil, "EditedLine.edited_since": nil, "skip_edited": false, "UndoInput.edit_id": nil, "made": nil,
 	"drawn_at": nil, "drawn_by": "Ada Byron", "must_read": 14, "must_read_left": 0, "population": 180, "sampled": 61, "sampled_left": 0,
 	"ReviewSample.wrong": 1, "not_read": 119, "at_most_wrong": 12, "ReviewSample.confidence": 0.95, "suggested_size": 93, "DrawReviewInput.size": 59,
-	"DrawReviewInput.seed": 0, "outdated": false, "ReviewSample.statement": "Of 119 lines you have not read, at most 12 are wrong, with 95 % confidence.",
+	"DrawReviewInput.seed": 0, "outdated": false, "ReviewSample.statement": "Of 119 items you have not read, at most 12 are wrong, with 95 % confidence.",
 	"ReviewSample.next_step": "A sample of 93 without further errors would show less.", "ReviewLine.reason": "sample of partially implemented",
 	"DiffLine.item": "IAC-06", "DiffLine.field": "owner", "DiffLine.from": "", "DiffLine.to": "Head of IT",
 	"DiffLine.text": "~ IAC-06 owner: (nothing) → Head of IT", "added": 0, "removed": 0, "changed": 1, "Last-Event-ID": "7",

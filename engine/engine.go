@@ -314,7 +314,7 @@ func (e *Engine) Start(ctx context.Context) error {
 // StopStreams ends open-ended responses, so that a stopping server does not wait for them.
 func (e *Engine) StopStreams() { e.Workflows.CloseStreams() }
 
-// StreamsClosed is closed when open-ended responses have to end.
+// StreamsClosed returns a channel that is closed when open-ended responses have to end.
 func (e *Engine) StreamsClosed() <-chan struct{} { return e.Workflows.StreamsClosed() }
 
 // PretrainEmbedders trains the embedder of the active catalog version, and of versions imported
@@ -332,7 +332,7 @@ func (e *Engine) PretrainEmbedders(ctx context.Context) error {
 
 // TrimCaches evicts entries that have not been used recently and reports whether that freed memory.
 // It is called at a fixed interval; everything evicted can be recreated.
-func (e *Engine) TrimCaches() bool {
+func (e *Engine) TrimCaches() (freedMemory bool) {
 	passages, drafts := e.Evidence.TrimCaches(), e.Assessments.TrimCaches()
 	return passages > 0 || drafts
 }

@@ -76,7 +76,7 @@ func (e *Engine) Stats() Stats {
 	if last := e.Backups.Status().Last; last != nil {
 		f.LastBackup, f.DrillPassed = last.Created, last.Drill != nil && last.Drill.Passed
 	}
-	f.BackupFailures = e.Backups.Failures()
+	f.BackupFailures = e.Backups.FailureCount()
 	f.DiskFree, f.DiskKnown = store.DiskFree(e.db.Dir())
 	return f
 }

@@ -138,7 +138,7 @@ func (b *Blobs) moveIntoPlace(temp string, blob Blob) error {
 
 // OpenFileOf works like Open for the blob of a record, such as document "policy.md". An error names the record and
 // says what to do; a missing file is ErrCorrupt.
-func (b *Blobs) OpenFileOf(ctx context.Context, recordName, sha string) (io.ReadSeekCloser, int64, error) {
+func (b *Blobs) OpenFileOf(ctx context.Context, recordName, sha string) (content io.ReadSeekCloser, length int64, _ error) {
 	f, size, err := b.Open(ctx, sha)
 	return f, size, addRecordName(recordName, err)
 }
@@ -172,7 +172,7 @@ func (b *Blobs) Verify(ctx context.Context, sha string) error {
 // Open returns a blob's content and size. The error is ErrNotFound if there is no such blob, or ErrCorrupt
 // if the content no longer matches its hash. The caller closes the content, which stays readable even if
 // the blob is deleted meanwhile.
-func (b *Blobs) Open(ctx context.Context, sha string) (io.ReadSeekCloser, int64, error) {
+func (b *Blobs) Open(ctx context.Context, sha string) (content io.ReadSeekCloser, length int64, _ error) {
 	f, size, err := b.openUnverified(ctx, sha)
 	if err != nil {
 		return nil, 0, err
@@ -298,7 +298,7 @@ func (b *Blobs) DeleteUnused(ctx context.Context, isUsed func(sha string) bool, 
 
 // deleteIfOlder deletes a blob that was last put before cutoff. It checks that while it holds the lock,
 // because the same content may have been put again meanwhile.
-func (b *Blobs) deleteIfOlder(sha string, cutoff time.Time) (bool, error) {
+func (b *Blobs) deleteIfOlder(sha string, cutoff time.Time) (deleted bool, _ error) {
 	path, err := b.path(sha)
 	if err != nil {
 		return false, err

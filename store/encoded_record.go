@@ -186,7 +186,7 @@ func (s *untypedTable) encodeInsertion(tx *Tx, in *insertion, packs *[]*newPack)
 
 // encodeShared encodes a record that shares an entry. It returns false if the entry's pack doesn't exist, for
 // example because the transaction that wrote it failed.
-func (s *untypedTable) encodeShared(tx *Tx, in *insertion) (bool, error) {
+func (s *untypedTable) encodeShared(tx *Tx, in *insertion) (isEncoded bool, _ error) {
 	key, err := packKey(in.primary, in.shared.pack)
 	if err != nil {
 		return false, err

@@ -174,7 +174,7 @@ func (db *DB) loadMeta(ctx context.Context) (isEmpty, indexesCurrent bool, err e
 
 // loadUncheckedMeta reads the description of a database that was written before records had checksums, and
 // reports whether it is one.
-func (db *DB) loadUncheckedMeta(tx *Tx) bool {
+func (db *DB) loadUncheckedMeta(tx *Tx) (isUnchecked bool) {
 	b, err := tx.kv.driver.Get(metaTable, metaKey.b)
 	if err != nil || len(b) == 0 || b[0] != markJSON {
 		return false

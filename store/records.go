@@ -119,7 +119,7 @@ type EditLine struct {
 	After       string                     `json:"after"`  // hash of these fields after the change
 }
 
-// ReviewSample records which lines of a Statement of Applicability are read in a review by sampling.
+// ReviewSample records which items of a Statement of Applicability are read in a review by sampling.
 type ReviewSample struct {
 	OrganizationID string             `json:"organization_id"`
 	AssessmentID   string             `json:"assessment_id"`

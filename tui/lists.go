@@ -28,7 +28,7 @@ func moveCursor(l *list.List, direction string) {
 
 // handleFilterKey handles a key while a filter is typed; it returns false if the key doesn't belong
 // to it.
-func handleFilterKey(f **input.Field, l *list.List, k tea.KeyMsg, onMove func()) bool {
+func handleFilterKey(f **input.Field, l *list.List, k tea.KeyMsg, onMove func()) (handled bool) {
 	if *f == nil {
 		return false
 	}
@@ -52,7 +52,7 @@ func handleFilterKey(f **input.Field, l *list.List, k tea.KeyMsg, onMove func())
 }
 
 // clearFilterOrMarks clears the filter or else the marks; it returns false if there are none.
-func clearFilterOrMarks(l *list.List) bool {
+func clearFilterOrMarks(l *list.List) (cleared bool) {
 	switch {
 	case l.Filter() != "":
 		l.SetFilter("")

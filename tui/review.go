@@ -333,11 +333,11 @@ func (v *review) goToNextOpenItem(backward bool) {
 }
 
 // selectMostUrgentItem moves to the next item that needs attention, first to those on which a second reader disagrees.
-func (v *review) selectMostUrgentItem() bool {
+func (v *review) selectMostUrgentItem() (found bool) {
 	isUrgent := func(i int) bool { return v.kind.isOpen(v.rows[i]) && v.kind.isDisputed(v.rows[i]) }
 	return v.kind.isDisputed != nil && v.list.MoveToNext(isUrgent, false) || v.selectNextOpenItem(false)
 }
 
-func (v *review) selectNextOpenItem(backward bool) bool {
+func (v *review) selectNextOpenItem(backward bool) (found bool) {
 	return v.list.MoveToNext(func(i int) bool { return v.kind.isOpen(v.rows[i]) }, backward)
 }

@@ -231,7 +231,7 @@ const historyDelay = 150 * time.Millisecond
 
 // stepBack returns from the item to the list or, in the list, clears the filter or the marks. It returns
 // false if there was nothing to do.
-func (v *review) stepBack() bool {
+func (v *review) stepBack() (steppedBack bool) {
 	if v.detailFocused {
 		v.detailFocused = false
 		return true

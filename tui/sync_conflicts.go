@@ -498,7 +498,7 @@ func (a *App) syncWithRemote(assessmentID string, done func() tea.Cmd) tea.Cmd {
 }
 
 // formatSyncStatus describes an assessment's sync status, or returns "" if it is not synced.
-func formatSyncStatus(st *api.SyncStatus) (string, draw.Style) {
+func formatSyncStatus(st *api.SyncStatus) (text string, textStyle draw.Style) {
 	if st == nil || st.Role == "none" || st.Role == "" {
 		return "", draw.Plain
 	}

@@ -216,7 +216,7 @@ func (t *table) actions() []action.Action {
 	return append(out, movementActions(t.moveCursorOrScroll)...)
 }
 
-func (t *table) stepBack() bool {
+func (t *table) stepBack() (steppedBack bool) {
 	if t.detailFocused {
 		t.detailFocused = false
 		return true

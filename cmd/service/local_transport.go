@@ -67,7 +67,7 @@ func (l *localTransport) openOrConnect(ctx context.Context) error {
 
 // dialOrOpen returns a connection to the process that has the folder open. If there is none, this process
 // opens the folder, and its owner is returned.
-func (l *localTransport) dialOrOpen(ctx context.Context) (net.Conn, *folderOwner, error) {
+func (l *localTransport) dialOrOpen(ctx context.Context) (connection net.Conn, owner *folderOwner, _ error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.owner != nil {

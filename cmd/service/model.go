@@ -109,7 +109,7 @@ func changeModelLimits(dataFolder string, change func(*api.ModelLimits)) (*api.M
 
 // loadAgentModel returns the model for the engine, or nil if there is none: a nil interface, not a nil
 // *llm.Model.
-func loadAgentModel(dir string) (agent.Model, api.ModelLimits, error) {
+func loadAgentModel(dir string) (loaded agent.Model, modelLimits api.ModelLimits, _ error) {
 	m, limits, err := loadModel(dir)
 	if m == nil || err != nil {
 		return nil, limits, err

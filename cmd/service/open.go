@@ -136,7 +136,7 @@ func isWorkingIn(ctx context.Context, c *client.Client) bool {
 }
 
 // startBrowser opens an address in the user's browser, and reports whether there is one.
-func startBrowser(address string) bool {
+func startBrowser(address string) (started bool) {
 	name, args := "xdg-open", []string{address}
 	switch runtime.GOOS {
 	case "windows":

@@ -97,7 +97,7 @@ func (s *Service) auditAndReadContents(
 	ctx context.Context,
 	by api.Caller,
 	assessmentID, action string,
-) (*archiveContents, *audit.Signer, error) {
+) (contents *archiveContents, archiveSigner *audit.Signer, _ error) {
 	signer, err := audit.LoadSigner(ctx, s.DB)
 	if err != nil {
 		return nil, nil, err

@@ -100,7 +100,7 @@ func setCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, a *a
 		return err
 	}
 	if code == "" {
-		return api.Invalid("item", "version %d of the %s has no line %q; give a control's code", head.VersionNumber, c.Gate.Title(), b.Item)
+		return api.Invalid("item", "version %d of the %s has no item %q; give a control's code", head.VersionNumber, c.Gate.Title(), b.Item)
 	}
 	c.Item = &code
 	return nil

@@ -66,7 +66,7 @@ var (
 		},
 		recount: correctReliedOnDocuments,
 		summarize: func(v *api.SoAVersion, items []api.SoAItem) {
-			v.Reliance, v.ReviewCount = plan.CountReliance(items), plan.CountReview(items)
+			v.Reliance, v.ReviewCount = plan.CountReliance(items), plan.CountUnreviewed(items)
 			v.LinesOnRepeatedQuote = 0
 			if v.IsReadByModel() {
 				for _, n := range plan.ItemsOnRepeatedQuotes(items) {
@@ -171,7 +171,7 @@ func (k deliverableType[V, I]) newestHeader(tx *store.Tx, org, assessment string
 
 // readNewest returns the version with the highest number and its items. The version is nil if there is
 // none.
-func (k deliverableType[V, I]) readNewest(tx *store.Tx, org, assessment string) (*V, []I, error) {
+func (k deliverableType[V, I]) readNewest(tx *store.Tx, org, assessment string) (newest *V, newestItems []I, _ error) {
 	v, ok, err := k.newestVersion(tx, org, assessment)
 	if err != nil || !ok {
 		return nil, nil, err

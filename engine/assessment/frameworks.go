@@ -14,7 +14,7 @@ import (
 )
 
 // ChangeFrameworks adds and removes frameworks of an assessment that isn't closed. If the Statement of Applicability
-// has been drafted, it drafts the next version: the controls that are new are judged, all other lines stay as they are.
+// has been drafted, it drafts the next version: the controls that are new are judged, all other items stay as they are.
 // Older versions don't change, so that an approval covers what it covered before.
 func (s *Service) ChangeFrameworks(ctx context.Context, by api.Caller, in *api.ChangeFrameworksInput) (*api.FrameworkChange, error) {
 	defer s.locks.lock(in.AssessmentID)()
@@ -213,7 +213,7 @@ func (c *frameworkChange) fillControlChanges(snap *scf.Snapshot, decided map[str
 	return nil
 }
 
-// keepOtherItems returns a draft in which only the lines of controls that the previous version lacks are new. The
+// keepOtherItems returns a draft in which only the items of controls that the previous version lacks are new. The
 // others are that version's lines with the requirements of the new frameworks.
 func (c *frameworkChange) keepOtherItems(made draft[api.SoAItem]) draft[api.SoAItem] {
 	mergeEdits := made.mergePrevious

@@ -159,7 +159,7 @@ func redraftIfInputsChanged[V, I any](
 	k deliverableType[V, I],
 	currentInputs inputsFunc,
 	makeDraft draftFunc[I],
-) (bool, error) {
+) (redrafted bool, _ error) {
 	wantedInputs, err := currentInputs(ctx, by, a)
 	if err != nil {
 		return false, err

@@ -17,10 +17,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// acceptedShare is the share of wrong lines beyond which a larger sample is suggested.
+// acceptedShare is the share of wrong items beyond which a larger sample is suggested.
 const acceptedShare = 0.05
 
-// whyLeftOpen returns why the draft doesn't decide a line, so that a person has to read it, or "".
+// whyLeftOpen returns why the draft doesn't decide an item, so that a person has to read it, or "".
 func whyLeftOpen(i *api.SoAItem) string {
 	switch {
 	case i.Applicability == api.Undecided:
@@ -37,13 +37,13 @@ func whyLeftOpen(i *api.SoAItem) string {
 	return ""
 }
 
-// isFullyReviewed reports whether a person has read a line and left nothing open. Confirming all that a filter selects
+// isFullyReviewed reports whether a person has read an item and left nothing open. Confirming all that a filter selects
 // isn't reading.
 func isFullyReviewed(i *api.SoAItem) bool {
 	return plan.IsReviewed(i) && !i.ReviewedInBulk && i.Applicability != api.Undecided && (i.Carried == nil || !i.Carried.EvidenceChanged)
 }
 
-// stratumOf returns the stratum of a line: its status, or that it is excluded.
+// stratumOf returns the stratum of an item: its status, or that it is excluded.
 func stratumOf(i *api.SoAItem) string {
 	if !i.Applicability.IsApplicable() {
 		return string(i.Applicability)
@@ -51,7 +51,7 @@ func stratumOf(i *api.SoAItem) string {
 	return string(i.ImplementationStatus)
 }
 
-// DrawReview draws a sample of the lines of the newest version that nobody has read, or enlarges the one that is being read.
+// DrawReview draws a sample of the items of the newest version that nobody has read, or enlarges the one that is being read.
 func (s *Service) DrawReview(ctx context.Context, by api.Caller, in *api.DrawReviewInput) (*api.ReviewSample, error) {
 	var out *api.ReviewSample
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -76,25 +76,25 @@ func (s *Service) DrawReview(ctx context.Context, by api.Caller, in *api.DrawRev
 				}
 			}
 		} else if in.Body.Seed != 0 && in.Body.Seed != r.Seed {
-			return api.Conflict("a sample with the seed %d is being read; another seed would choose lines after seeing results", r.Seed)
+			return api.Conflict("a sample with the seed %d is being read; another seed would choose items after seeing results", r.Seed)
 		}
 		size := cmp.Or(in.Body.Size, api.DefaultReviewSize)
 		if size < r.Size {
-			return api.Conflict("the sample that is being read has %d lines; it can only be enlarged", r.Size)
+			return api.Conflict("the sample that is being read has %d items; it can only be enlarged", r.Size)
 		}
 		r.Size = size
 		markSampled(&r)
 		out = describeReview(&v, &r, items)
 		return errors.Join(store.ReviewSamples.Put(tx, by.OrganizationID, &r), audit.RecordEvent(tx, by, audit.Event{
 			Type: "soa.review_sampled", AssessmentID: a.ID,
-			Summary:      fmt.Sprintf("drew %s to read of %d in the Statement of Applicability", prose.Count(out.Sampled, "line", "lines"), out.Population),
+			Summary:      fmt.Sprintf("drew %s to read of %d in the Statement of Applicability", prose.Count(out.Sampled, "item", "items"), out.Population),
 			ResourceType: "soa", ResourceID: v.ID, Data: map[string]any{"size": r.Size, "seed": r.Seed, "population": out.Population},
 		}))
 	})
 	return out, err
 }
 
-// markSampled marks the lines of the sample: of each stratum the first in an order that only the seed decides.
+// markSampled marks the items of the sample: of each stratum the first in an order that only the seed decides.
 func markSampled(r *store.ReviewSample) {
 	members := map[string][]string{}
 	for _, l := range r.Lines {
@@ -235,23 +235,23 @@ func describeReview(v *api.SoAVersion, r *store.ReviewSample, items []api.SoAIte
 	out.Statement, out.NextStep = reviewStatement(out), nextReviewStep(out)
 	if inBulk > 0 {
 		out.Statement += fmt.Sprintf(" %s only by a filter, which doesn't count as reading.",
-			prose.Count(inBulk, "line was confirmed", "lines were confirmed"))
+			prose.Count(inBulk, "item was confirmed", "items were confirmed"))
 	}
 	return out
 }
 
 func reviewStatement(r *api.ReviewSample) string {
-	found := fmt.Sprintf("Of the %s in the sample, %d had a wrong status or applicability.", prose.Count(r.Sampled, "line", "lines"), r.Wrong)
+	found := fmt.Sprintf("Of the %s in the sample, %d had a wrong status or applicability.", prose.Count(r.Sampled, "item", "items"), r.Wrong)
 	switch {
 	case r.Outdated:
 		return "The draft has changed since the sample was drawn, so nothing follows from it."
 	case r.SampledLeft > 0:
-		return fmt.Sprintf("%d of the %s in the sample are still to be read; what follows for the other lines is known then.",
-			r.SampledLeft, prose.Count(r.Sampled, "line", "lines"))
+		return fmt.Sprintf("%d of the %s in the sample are still to be read; what follows for the other items is known then.",
+			r.SampledLeft, prose.Count(r.Sampled, "item", "items"))
 	case r.NotRead == 0:
-		return "Every line was read."
+		return "Every item was read."
 	}
-	return fmt.Sprintf("Of %s you have not read, at most %d %s wrong, with %.0f %% confidence. %s", prose.Count(r.NotRead, "line", "lines"),
+	return fmt.Sprintf("Of %s you have not read, at most %d %s wrong, with %.0f %% confidence. %s", prose.Count(r.NotRead, "item", "items"),
 		*r.AtMostWrong, isOrAre(*r.AtMostWrong), 100*r.Confidence, found)
 }
 
@@ -267,15 +267,15 @@ func nextReviewStep(r *api.ReviewSample) string {
 	case r.Outdated:
 		return "Draw a new sample."
 	case r.MustReadLeft > 0:
-		return fmt.Sprintf("Read the %s that the draft leaves open, then the sample.", prose.Count(r.MustReadLeft, "line", "lines"))
+		return fmt.Sprintf("Read the %s that the draft leaves open, then the sample.", prose.Count(r.MustReadLeft, "item", "items"))
 	case r.SampledLeft > 0:
 		return "Read the rest of the sample, least sure first."
 	case r.NotRead == 0:
 		return ""
 	case float64(*r.AtMostWrong) > acceptedShare*float64(r.NotRead) && r.SuggestedSize >= r.Population:
-		return "That is more than 5 %, and only reading every line would show less: read on where the errors were found."
+		return "That is more than 5 %, and only reading every item would show less: read on where the errors were found."
 	case float64(*r.AtMostWrong) > acceptedShare*float64(r.NotRead) && r.SuggestedSize > r.Sampled:
 		return fmt.Sprintf("That is more than 5 %%. A sample of %d without further errors would show less.", r.SuggestedSize)
 	}
-	return "Enough was read for 5 %. Read more if a line of little importance would matter, or if the errors found have a common cause."
+	return "Enough was read for 5 %. Read more if an item of little importance would matter, or if the errors found have a common cause."
 }

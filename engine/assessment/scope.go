@@ -527,7 +527,7 @@ func ApplyScopeChanges(
 	assessment, scopeID string,
 	changes map[string]merge.Change,
 	protectedFields []string,
-) ([]merge.Conflict, *api.Scope, error) {
+) (unmerged []merge.Conflict, result *api.Scope, _ error) {
 	sc, err := store.Scopes.By("assessment").Get(tx, by.OrganizationID, assessment)
 	if errors.Is(err, store.ErrNotFound) {
 		sc, err = api.Scope{TenantRecord: newTenantRecord(tx, by), AssessmentID: assessment, VersionNumber: 1, CreatedBy: by.Actor.Name}, nil

@@ -32,7 +32,9 @@ func hashJSON(v any) (string, error) {
 
 // frameworkControls returns the controls that the assessment's frameworks map to, each with its
 // requirement codes. Without frameworks, it returns all controls of the catalog.
-func frameworkControls(snap *scf.Snapshot, a *api.Assessment) ([]api.Control, map[string]api.RequirementCodes, error) {
+func frameworkControls(
+	snap *scf.Snapshot, a *api.Assessment,
+) (controls []api.Control, codesByControl map[string]api.RequirementCodes, _ error) {
 	all, err := snap.Controls(scf.ControlFilter{})
 	if err != nil {
 		return nil, nil, err
@@ -288,7 +290,7 @@ func (s *Service) draftSoAItems(
 	traits map[string]api.Trait,
 	included map[string]*api.SoAItem,
 	inputs map[string]string,
-) ([]api.SoAItem, [][]api.Evidence, error) {
+) (drafted []api.SoAItem, decidingQuotes [][]api.Evidence, _ error) {
 	owners := map[string]string{}
 	for _, d := range documents {
 		if judge.IsNamedOwner(d.Owner) && !d.IsNotInForce() {

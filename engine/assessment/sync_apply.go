@@ -167,7 +167,7 @@ func (k deliverableType[V, I]) findChangeTarget(tx *store.Tx, by api.Caller, a *
 	)
 	if at < 0 {
 		return v, item, api.Conflict(
-			"version %d of the %s is no longer the newest, and the newest has no line %s",
+			"version %d of the %s is no longer the newest, and the newest has no item %s",
 			k.version(&v).VersionNumber,
 			k.gate.Title(),
 			k.item(&item).ControlCode,
@@ -274,7 +274,7 @@ func (k deliverableType[V, I]) AddItem(tx *store.Tx, by api.Caller, assessment s
 	}
 	if head.Status != api.VersionDraft {
 		return api.Conflict(
-			"version %d of the %s is %s; lines can't be added",
+			"version %d of the %s is %s; items can't be added",
 			head.VersionNumber,
 			k.gate.Title(),
 			prose.Humanize(head.Status),
@@ -313,7 +313,7 @@ func (k deliverableType[V, I]) DeleteItem(
 	}
 	if head := k.version(&v); head.Status != api.VersionDraft {
 		return nil, api.Conflict(
-			"version %d of the %s is %s; lines can't be removed",
+			"version %d of the %s is %s; items can't be removed",
 			head.VersionNumber,
 			k.gate.Title(),
 			prose.Humanize(head.Status),

@@ -56,7 +56,7 @@ func ReadTotals(tx *store.Tx, org string) (Totals, error) {
 	return out, err
 }
 
-// compliancePercent is plan.CompliancePercent of counted items.
+// compliancePercent returns what plan.CompliancePercent does, for counted items.
 func compliancePercent(counts []store.SoAItemCount) (pct *float64, formula string) {
 	var assessed, full, partly int
 	for _, c := range counts {

@@ -301,8 +301,8 @@ func (s *Service) Status() Status {
 	return s.status
 }
 
-// Failures returns how many scheduled backups and drills have failed since the start.
-func (s *Service) Failures() int {
+// FailureCount returns how many scheduled backups and drills have failed since the start.
+func (s *Service) FailureCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failures

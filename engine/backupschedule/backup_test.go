@@ -169,7 +169,7 @@ func TestFailedBackup(t *testing.T) {
 	if _, err := os.Stat(filepath.Dir(f.plan.Dir)); err == nil {
 		t.Error("a folder was created")
 	}
-	if f.isDue(f.plan) || f.Failures() != 1 {
+	if f.isDue(f.plan) || f.FailureCount() != 1 {
 		t.Error("it is tried again at once, or not counted")
 	}
 	f.plan.Dir = t.TempDir()
@@ -241,8 +241,8 @@ func TestDeleteOld(t *testing.T) {
 		f.runIfDue(day),
 		append(others, "service-2026-11-24T100000Z.bak", "service-2026-11-26T100000Z.bak", "service-2026-11-27T100000Z.bak")...,
 	)
-	if f.Failures() != 3 {
-		t.Errorf("%d failures", f.Failures())
+	if f.FailureCount() != 3 {
+		t.Errorf("%d failures", f.FailureCount())
 	}
 }
 

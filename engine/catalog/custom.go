@@ -81,7 +81,7 @@ func (s *Service) updateCustom(
 	action string,
 	dryRun bool,
 	change func(*customDraft) error,
-) (int, error) {
+) (revision int, _ error) {
 	for range maxChangeAttempts {
 		var old store.CustomCatalog
 		head, err := s.withLatestRevision(ctx, by.OrganizationID, func(head int) (err error) {

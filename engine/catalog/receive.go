@@ -35,7 +35,7 @@ func CustomContent(tx *store.Tx, organization string, revision int) (content []b
 	return encodeCustomContent(&rec)
 }
 
-func encodeCustomContent(rec *store.CustomCatalog) ([]byte, string, error) {
+func encodeCustomContent(rec *store.CustomCatalog) (encoded []byte, sha256Hex string, _ error) {
 	if len(rec.Frameworks) == 0 && len(rec.Controls) == 0 {
 		return nil, "", nil
 	}

@@ -225,7 +225,7 @@ func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, n
 	old, err := store.Documents.Get(tx, doc.OrganizationID, doc.ID)
 	if err == nil {
 		if notify {
-			err = s.notifyChanged(tx, by, &doc, a.changesPassage(tx, &old))
+			err = s.notifyChanged(tx, by, &doc, a.newChangedPassagePredicate(tx, &old))
 		}
 		err = errors.Join(err, s.discardPassages(tx, &old))
 	}
@@ -245,9 +245,9 @@ func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, n
 	return errors.Join(store.Documents.Put(tx, doc.OrganizationID, &doc), endRead(tx, doc.OrganizationID, doc.ID))
 }
 
-// changesPassage returns a function that reports whether a passage of the document's previous version has
+// newChangedPassagePredicate returns a function that reports whether a passage of the document's previous version has
 // changed or no longer exists.
-func (a *ImportedDocument) changesPassage(tx *store.Tx, old *store.Document) func(passage string) (bool, error) {
+func (a *ImportedDocument) newChangedPassagePredicate(tx *store.Tx, old *store.Document) func(passage string) (bool, error) {
 	now := map[string]string{}
 	for _, c := range a.passages.chunks {
 		now[c.ID] = c.SHA256

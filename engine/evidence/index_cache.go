@@ -89,4 +89,4 @@ func (x *indexCache) evictIdle() (evicted int) {
 
 // TrimCaches evicts indexes that have not been used recently and returns the number of passages in them. It is
 // meant to be called at a fixed interval; an index is evicted after more than maxIdleTrims calls without use.
-func (s *Service) TrimCaches() int { return s.indexes.evictIdle() }
+func (s *Service) TrimCaches() (evictedPassages int) { return s.indexes.evictIdle() }

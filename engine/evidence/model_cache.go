@@ -18,7 +18,9 @@ import (
 
 // trainOrLoadCached trains a model on a catalog. The starter catalog is the same in every data folder, so its
 // model is also cached outside of them; models of other catalogs are stored only in their data folder.
-func (s *Service) trainOrLoadCached(ctx context.Context, snap *scf.Snapshot, progress func(done, total int)) (*embed.Model, []byte, error) {
+func (s *Service) trainOrLoadCached(
+	ctx context.Context, snap *scf.Snapshot, progress func(done, total int),
+) (trained *embed.Model, encoded []byte, _ error) {
 	corpus := trainingCorpus(snap.Source())
 	file := ""
 	if snap.Version().IsStarter && s.modelCacheDir != "" {

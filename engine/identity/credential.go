@@ -139,7 +139,7 @@ func storeErrorOr(err error, refused *api.Error) error {
 
 // markUseIfDue reports whether a use should be recorded now. It returns false if this process
 // recorded one recently, so that many concurrent requests write once.
-func (s *Service) markUseIfDue(id string, every time.Duration) bool {
+func (s *Service) markUseIfDue(id string, every time.Duration) (isDue bool) {
 	now := s.clock()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -40,7 +40,7 @@ func (s *Session) judgeDenial(
 	from int,
 	r passageVerdict,
 	reasonSuffix string,
-) (passageVerdict, bool) {
+) (result passageVerdict, isConcerned bool) {
 	m, fullCoverage := r.match, r.coverage
 	cur := r.sentence()
 	decideAs := func(verdict, reason string) (passageVerdict, bool) {

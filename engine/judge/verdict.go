@@ -162,7 +162,7 @@ func (c *passageAnalysis) isUninformativeSentence(i int) bool {
 
 // judgeWindow returns the verdict that is based on the window ending with sentence i. It checks for denials,
 // failures and plans before support. It returns false if the window proves nothing either way.
-func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i int, m match) (passageVerdict, bool) {
+func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i int, m match) (result passageVerdict, isProof bool) {
 	c := h.analyzedPassage
 	cur := &c.Sentences[i]
 	r := passageVerdict{

@@ -29,7 +29,9 @@ const (
 // A material control (weight 10) is at least medium, and at least high if half of it or more is
 // missing. The points are rounded to hundredths; the last result explains the rating with all
 // numbers.
-func RateSeverity(weight int, missingShare float64, requirements int, status api.Implementation) (api.Severity, float64, string) {
+func RateSeverity(
+	weight int, missingShare float64, requirements int, status api.Implementation,
+) (rating api.Severity, pointSum float64, explanation string) {
 	weight = min(10, max(0, weight))
 	if math.IsNaN(missingShare) {
 		missingShare = 1

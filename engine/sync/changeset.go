@@ -67,7 +67,7 @@ const maxDocuments = 500
 var pageBudget = fileBudget{lines: pageSize, documents: 50, files: math.MaxInt64}
 
 // reserveLine subtracts a line of the given size from the budget. It returns false if the line doesn't fit.
-func (r *fileBudget) reserveLine(l *changeLine, size int) bool {
+func (r *fileBudget) reserveLine(l *changeLine, size int) (fits bool) {
 	if l.Table == store.Documents.Name() && l.Op != opDelete && len(l.Record["size_bytes"]) > 0 {
 		n := int64(intFromJSON(l.Record["size_bytes"]))
 		if n > r.files || r.documents == 0 {

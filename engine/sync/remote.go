@@ -325,7 +325,7 @@ func lastAuditRecord(tx *store.Tx, org string) (sequence uint64, hash string, _ 
 
 // newStateLine returns a change line with a record's current state, or nil for a document that is still
 // being processed.
-func newStateLine(tx *store.Tx, org string, t *table, row *store.SyncLogEntry) (*changeLine, int, error) {
+func newStateLine(tx *store.Tx, org string, t *table, row *store.SyncLogEntry) (line *changeLine, lineSize int, _ error) {
 	l := &changeLine{Op: opPut, Table: t.name, Key: row.Key, Sequence: row.Sequence, By: row.By, At: row.At}
 	f, exists, err := t.read(tx, org, row.Key)
 	if err != nil {

@@ -217,7 +217,7 @@ func (s *Service) recordWaitOrFailure(ctx context.Context, run *store.WorkflowRu
 		message := apiErr.Message
 		st.Error = &message
 		r.Failures++
-		if s.isTemporary(apiErr) && r.Failures < maxFailures {
+		if s.isTemporaryError(apiErr) && r.Failures < maxFailures {
 			wait := retryDelay(r.Failures)
 			until := tx.Now().Add(wait)
 			r.Status, r.NotBefore, r.WaitSince = api.RunPending, &until, tx.Now()
@@ -244,8 +244,8 @@ func (s *Service) recordWaitOrFailure(ctx context.Context, run *store.WorkflowRu
 	})
 }
 
-// isTemporary reports whether an error may disappear on a retry.
-func (s *Service) isTemporary(err *api.Error) bool {
+// isTemporaryError reports whether an error may disappear on a retry.
+func (s *Service) isTemporaryError(err *api.Error) bool {
 	return err.Code == api.CodeInternal || err.Code == api.CodeRateLimit
 }
 

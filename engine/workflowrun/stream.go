@@ -47,7 +47,7 @@ func (s *Service) Watch(ctx context.Context, by api.Caller, in *api.WorkflowEven
 // CloseStreams ends all streams, so that they do not delay a server's shutdown.
 func (s *Service) CloseStreams() { s.closeOnce.Do(func() { close(s.streamsClosed) }) }
 
-// StreamsClosed is closed when streams have to end.
+// StreamsClosed returns a channel that is closed when streams have to end.
 func (s *Service) StreamsClosed() <-chan struct{} { return s.streamsClosed }
 
 // streamRun writes the run after each change until it has ended.

@@ -97,7 +97,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 }
 
 // parseURL returns the settings of the pool and the name of the schema.
-func parseURL(text string) (*pgxpool.Config, string, error) {
+func parseURL(text string) (poolConfig *pgxpool.Config, schemaName string, _ error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
 		// Without the text, which may contain a password.

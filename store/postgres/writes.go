@@ -22,7 +22,7 @@ type write struct {
 }
 
 // set replaces the write of a key, and returns how many more bytes are held.
-func (w *tableWrites) set(key, value []byte) int {
+func (w *tableWrites) set(key, value []byte) (addedBytes int) {
 	if old := w.byKey[string(key)]; old != nil {
 		grown := len(value) - len(old.value)
 		old.value = value
@@ -119,5 +119,5 @@ func (t *tx) queueWrites(b *pgx.Batch) {
 	}
 }
 
-// tableKey is the key under which a table is listed.
+// tableKey returns the key under which a table is listed.
 func tableKey(name string) []byte { return append([]byte("t"), name...) }

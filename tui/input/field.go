@@ -66,7 +66,7 @@ func (f *Field) insert(text string) {
 }
 
 // HandleKey handles a key; it returns false if the key has no meaning here.
-func (f *Field) HandleKey(k tea.KeyMsg) bool {
+func (f *Field) HandleKey(k tea.KeyMsg) (handled bool) {
 	switch k.Type {
 	case tea.KeyRunes, tea.KeySpace:
 		if k.Alt && !k.Paste {

@@ -118,7 +118,7 @@ func (l *List) CurrentRow() (row int, ok bool) {
 func (l *List) CursorPosition() int { return min(l.cursor+1, len(l.visible)) }
 
 // MoveToID moves the cursor to the row with an id.
-func (l *List) MoveToID(id string) bool {
+func (l *List) MoveToID(id string) (found bool) {
 	for i, row := range l.visible {
 		if l.Source.ID(row) == id {
 			l.cursor = i
@@ -143,7 +143,7 @@ func (l *List) MoveToEdge(last bool) {
 }
 
 // MoveToNext moves to the next matching row, wrapping around; it returns false if there is none.
-func (l *List) MoveToNext(match func(row int) bool, backward bool) bool {
+func (l *List) MoveToNext(match func(row int) bool, backward bool) (found bool) {
 	n := len(l.visible)
 	for i := 1; i <= n; i++ {
 		at := (l.cursor + i) % n
@@ -225,7 +225,7 @@ func (l *List) MarkedOrCurrentRows() []int {
 }
 
 // MoveToLine moves the cursor to the y-th drawn line; it returns false if there is no row.
-func (l *List) MoveToLine(y int) bool {
+func (l *List) MoveToLine(y int) (found bool) {
 	at := l.top + y
 	if y < 0 || at >= len(l.visible) {
 		return false

@@ -8,7 +8,7 @@ const UnreadableNotice = "The text seems to be in a language other than English.
 
 // addNonEnglishLimitation adds the limitation if any text is in an unsupported language, and reports
 // whether one is.
-func addNonEnglishLimitation(limits *[]string, signs *Indicators, texts ...string) bool {
+func addNonEnglishLimitation(limits *[]string, signs *Indicators, texts ...string) (added bool) {
 	for _, s := range texts {
 		if language.IsForeign(language.Detect(s)) {
 			*limits = append(*limits, UnreadableNotice)

@@ -177,7 +177,7 @@ func (in *inspector) visit(tok json.Token) error {
 }
 
 // visitKey processes tok if it is the key of an object, or returns false if it isn't.
-func (in *inspector) visitKey(tok json.Token) (bool, error) {
+func (in *inspector) visitKey(tok json.Token) (isKey bool, _ error) {
 	n := len(in.stack)
 	if n == 0 || in.stack[n-1].keys == nil || in.stack[n-1].expectsValue {
 		return false, nil

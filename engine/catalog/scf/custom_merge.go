@@ -260,7 +260,7 @@ func (m *customMerge) addControlMappings(b *api.CustomControlBody) {
 
 // officialFramework returns the code of the framework in the catalog itself that has the given code or name,
 // if there is one.
-func (s *Snapshot) officialFramework(ref string) (string, bool) {
+func (s *Snapshot) officialFramework(ref string) (frameworkCode string, found bool) {
 	for _, code := range []string{ref, strings.ToLower(ref), FrameworkCode(ref)} {
 		if i, ok := s.frameworks[code]; ok {
 			return s.src.Frameworks[i].Code, true

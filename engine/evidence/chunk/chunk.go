@@ -60,7 +60,7 @@ func Split(doc *document.Document, opt Options) []Chunk {
 	for u := range units(doc.Blocks, opt) {
 		if g.add(u); len(g.chunks) >= opt.MaxChunks {
 			doc.Warnings = append([]string{fmt.Sprintf(
-				"only its first %s passages are used; split it into several files to have the rest read", withThousands(opt.MaxChunks),
+				"only its first %s passages are used; split it into several files to have the rest read", formatThousands(opt.MaxChunks),
 			)}, doc.Warnings...)
 			return g.chunks
 		}
@@ -70,12 +70,12 @@ func Split(doc *document.Document, opt Options) []Chunk {
 	return g.chunks
 }
 
-// withThousands formats n with commas as thousands separators.
-func withThousands(n int) string {
+// formatThousands formats n with commas as thousands separators.
+func formatThousands(n int) string {
 	if n < 1000 {
 		return strconv.Itoa(n)
 	}
-	return fmt.Sprintf("%s,%03d", withThousands(n/1000), n%1000)
+	return fmt.Sprintf("%s,%03d", formatThousands(n/1000), n%1000)
 }
 
 // EstimateTokens estimates the number of language model tokens in a text. Long words and words with digits or

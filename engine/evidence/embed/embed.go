@@ -69,7 +69,7 @@ func scaleVector(alpha float32, x []float32) {
 
 // normalize scales x to length 1 and returns its original length. If x is zero or too short for float32, it
 // becomes zero and normalize returns 0.
-func normalize(x []float32) float32 {
+func normalize(x []float32) (originalLength float32) {
 	const shortest = 1e-12
 	n := float32(math.Sqrt(float64(dot(x, x))))
 	if n < shortest {

@@ -69,7 +69,7 @@ func fromFixed(n int16) float32 { return float32(n) / maxFixed }
 
 // normalizeAndRound scales v to length 1 and rounds its numbers. It returns false if v is zero. A vector that was
 // already rounded doesn't change by a single bit.
-func normalizeAndRound(v []float32) bool {
+func normalizeAndRound(v []float32) (isNonZero bool) {
 	if isRounded(v) {
 		return true
 	}
@@ -135,7 +135,7 @@ func (f *flatVectors) computeDots(to, v []float32, from int) {
 
 // normalize scales v to length 1. It returns false if v is zero. A vector that was already scaled doesn't change by
 // a single bit.
-func normalize(v []float32) bool {
+func normalize(v []float32) (isNonZero bool) {
 	var sum float64
 	for _, x := range v {
 		sum += float64(x) * float64(x)
@@ -172,7 +172,7 @@ func (c chromemIndex) put(id string, vector []float32) {
 
 func (c chromemIndex) remove(id string) { _ = c.collection.Delete(context.Background(), nil, nil, id) }
 
-func (c chromemIndex) nearestTo(ctx context.Context, vector []float32, n int) ([]string, float32, bool, error) {
+func (c chromemIndex) nearestTo(ctx context.Context, vector []float32, n int) (nearest []string, last float32, complete bool, _ error) {
 	n = min(n, c.collection.Count())
 	if n == 0 {
 		return nil, 0, true, nil

@@ -319,7 +319,7 @@ func coverageBy(q *question, h *indexedPassage) (sum float32) {
 
 // offerSlot adds a passage to a question's answers if it is good enough, and reports whether the answers
 // changed.
-func (s *PersistentQueries) offerSlot(q *question, slot int, cosine, covered float32) bool {
+func (s *PersistentQueries) offerSlot(q *question, slot int, cosine, covered float32) (changed bool) {
 	fused := wordsOnlyDeviations * float64(covered)
 	if q.vector != nil {
 		if cosine == 0 && covered == 0 {

@@ -52,7 +52,7 @@ func countNonStopStems(units []words.Token) (map[string]int, int) {
 	return counts, total
 }
 
-func (p *postings) add(slot int, units []words.Token) float32 {
+func (p *postings) add(slot int, units []words.Token) (length float32) {
 	p.unpackAll()
 	counts, total := countNonStopStems(units)
 	for stem, n := range counts {

@@ -77,7 +77,7 @@ const (
 )
 
 // Read returns one outcome per statement. It returns an error if the model can't be asked at all, or if Before or After
-// do; answers that are not valid are no error.
+// do; invalid answers are not errors.
 func (r *Reader) Read(ctx context.Context, statements []Statement) ([]Outcome, error) {
 	out := make([]Outcome, len(statements))
 	at := map[string]int{}

@@ -122,7 +122,7 @@ func newCodeKey(code string) codeKey {
 
 func compareCodes(a, b string) int { return newCodeKey(a).compare(newCodeKey(b)) }
 
-func splitCode(code string) (string, []int) {
+func splitCode(code string) (domainPart string, numbers []int) {
 	prefix, rest, _ := strings.Cut(code, "-")
 	var n []int
 	for p := range strings.SplitSeq(rest, ".") {

@@ -16,9 +16,9 @@ const maxDecisiveDocuments = 10
 // don't.
 var ReviewFields = []string{"applicability", "implementation_status", "needs_review"}
 
-// CountReview counts the items that nobody has reviewed, and lists the controls that are implemented without
+// CountUnreviewed counts the items that nobody has reviewed, and lists the controls that are implemented without
 // supporting evidence.
-func CountReview(items []api.SoAItem) api.ReviewCount {
+func CountUnreviewed(items []api.SoAItem) api.ReviewCount {
 	out := api.ReviewCount{ImplementedWithoutEvidence: []string{}, CarriedToConfirm: []string{}}
 	for n := range items {
 		i := &items[n]

@@ -104,19 +104,19 @@ func startsWithLabel(text string, words []word) bool {
 	return false
 }
 
-// clauseMatches reports whether test returns true for any word of a clause.
-func clauseMatches(words []word, clause uint8, test func(w string) bool) bool {
+// clauseHasMatch reports whether test returns true for any word of a clause.
+func clauseHasMatch(words []word, clause uint8, test func(w string) bool) bool {
 	return slices.ContainsFunc(words, func(w word) bool { return w.clause == clause && test(w.text) })
 }
 
 // clauseHasAny reports whether a clause contains a word in set.
 func clauseHasAny(words []word, clause uint8, set map[string]bool) bool {
-	return clauseMatches(words, clause, func(w string) bool { return set[w] })
+	return clauseHasMatch(words, clause, func(w string) bool { return set[w] })
 }
 
 // clauseHas reports whether a clause contains one of the words in options.
 func clauseHas(words []word, clause uint8, options ...string) bool {
-	return clauseMatches(words, clause, func(w string) bool { return slices.Contains(options, w) })
+	return clauseHasMatch(words, clause, func(w string) bool { return slices.Contains(options, w) })
 }
 
 // clauseHasModal reports whether a clause contains a modal verb.
@@ -131,12 +131,12 @@ func clauseHasAuxiliary(words []word, clause uint8) bool {
 
 // clauseHasAuxiliaryOrModal reports whether a clause contains an auxiliary or modal verb.
 func clauseHasAuxiliaryOrModal(words []word, clause uint8) bool {
-	return clauseMatches(words, clause, func(w string) bool { return auxiliaryVerbs[w] || modalVerbs[w] })
+	return clauseHasMatch(words, clause, func(w string) bool { return auxiliaryVerbs[w] || modalVerbs[w] })
 }
 
 // clauseHasParticiple reports whether a clause contains a past participle other than "been".
 func clauseHasParticiple(words []word, clause uint8) bool {
-	return clauseMatches(words, clause, func(w string) bool { return isPastParticiple(w) && w != "been" })
+	return clauseHasMatch(words, clause, func(w string) bool { return isPastParticiple(w) && w != "been" })
 }
 
 // clauseHasOtherVerb reports whether the clause of the word at i contains another auxiliary or modal verb, or

@@ -136,7 +136,7 @@ func (s *Stance) markHarmlessDenials(words []word) {
 				next += 2
 			}
 			harmless = isHarmlessAbsence(words, next, true) &&
-				!clauseMatches(words, w.clause, func(w string) bool { return objectStems[stemOf(w)] })
+				!clauseHasMatch(words, w.clause, func(w string) bool { return objectStems[stemOf(w)] })
 		default:
 			continue
 		}

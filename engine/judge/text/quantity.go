@@ -74,7 +74,7 @@ var (
 )
 
 // parseQuantitiesAndYears returns the quantities and the years in a sentence.
-func parseQuantitiesAndYears(text string, words []word) ([]Quantity, []int) {
+func parseQuantitiesAndYears(text string, words []word) (quantities []Quantity, statedYears []int) {
 	var out []Quantity
 	for i, w := range words {
 		if v, ok := frequencyAdverbs[w.text]; ok {

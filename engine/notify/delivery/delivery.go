@@ -378,7 +378,7 @@ func (l *Dispatcher) dueDeliveries(tx *store.Tx, r *Receiver) (due []store.Deliv
 
 // attemptDelivery tries once to deliver and records the result. It returns true if the delivery
 // succeeded and that was recorded.
-func (l *Dispatcher) attemptDelivery(ctx context.Context, k ReceiverKind, d *store.Delivery) bool {
+func (l *Dispatcher) attemptDelivery(ctx context.Context, k ReceiverKind, d *store.Delivery) (delivered bool) {
 	began := l.Clock()
 	// The trace ID is not sent to the receiver, which is not trusted; the event ID links the two.
 	ctx, span := l.Tracer.Start(

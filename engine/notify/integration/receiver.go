@@ -19,7 +19,7 @@ import (
 // Name returns the receiver kind's name.
 func (*Service) Name() string { return "integration" }
 
-// planEvents are the events after which plan and issues are synced at once.
+// planEvents lists the events that cause plans and issues to be synced at once.
 var planEvents = []string{"poam.approved", "poam.drafted"}
 
 // eventFilter returns a function that reports whether an integration subscribes to an event type.

@@ -208,7 +208,9 @@ func (s *Service) activeMembersWithRole(tx *store.Tx, org string, matches func(a
 
 // QueueInvitation queues an invitation email in the transaction that creates the invitation. It returns
 // false if no email will be sent.
-func (s *Service) QueueInvitation(tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time) (bool, error) {
+func (s *Service) QueueInvitation(
+	tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time,
+) (queued bool, _ error) {
 	if _, err := parseAddress(email); err != nil {
 		return false, nil
 	}

@@ -47,7 +47,7 @@ type Mail struct {
 
 // Queue queues an email in the transaction that makes the change it is about. It returns false if there is
 // no mail server or the email was already queued.
-func (s *Service) Queue(tx *store.Tx, org string, m Mail) (bool, error) {
+func (s *Service) Queue(tx *store.Tx, org string, m Mail) (queued bool, _ error) {
 	if len(m.To) == 0 {
 		return false, nil
 	}

@@ -58,9 +58,9 @@ func (s *Source) approvalStatus(g api.Gate) approvalStatus {
 	return st
 }
 
-// inAdvance reports whether the approval was given before anyone had seen the content.
-func (st approvalStatus) inAdvance() bool {
-	return st.approved && st.approval != nil && st.approval.IsInAdvance()
+// wasGivenInAdvance reports whether the approval was given before anyone had seen the content.
+func (st approvalStatus) wasGivenInAdvance() bool {
+	return st.approved && st.approval != nil && st.approval.WasGivenInAdvance()
 }
 
 // describeStatus returns a version's status in words that can follow "is".

@@ -45,7 +45,7 @@ func labeledPara(class, label, text string) block.Para {
 // approvedByPeople returns the deliverables that someone approved after they were drafted, each with who did and when.
 func (v *Report) approvedByPeople() (out []string) {
 	for _, g := range v.Template.Gates {
-		if st := v.approvalStatus(g); st.approved && !st.inAdvance() {
+		if st := v.approvalStatus(g); st.approved && !st.wasGivenInAdvance() {
 			s := g.Title()
 			if by := v.approverName(st); by != "" {
 				s += " by " + by
@@ -62,7 +62,7 @@ func (v *Report) approvedByPeople() (out []string) {
 // approvedInAdvance returns the names of the deliverables whose approval was given in advance.
 func (v *Report) approvedInAdvance() (names []string) {
 	for _, g := range v.Template.Gates {
-		if v.approvalStatus(g).inAdvance() {
+		if v.approvalStatus(g).wasGivenInAdvance() {
 			names = append(names, g.Title())
 		}
 	}

@@ -197,7 +197,7 @@ func (v *Report) withApprovalNote(s block.Section, g api.Gate) block.Section {
 
 // describeApproval says who approved a version and when.
 func (v *Report) describeApproval(st approvalStatus) string {
-	return approvalSentence(v.approverName(st), wording.ISODateOrEmpty(approvedAt(st)), st.inAdvance())
+	return approvalSentence(v.approverName(st), wording.ISODateOrEmpty(approvedAt(st)), st.wasGivenInAdvance())
 }
 
 // approvalSentence says who approved and when. If the approval was given in advance, it says so, because nobody had seen
@@ -286,7 +286,7 @@ func (v *Report) versionsTable() block.Table {
 			continue
 		}
 		status := block.Badge("approved", "Approved")
-		if st.inAdvance() {
+		if st.wasGivenInAdvance() {
 			status = block.Badge("draft", "Approved in advance")
 		}
 		switch {
@@ -320,7 +320,7 @@ func (v *Report) briefVersionsTable() block.Table {
 		if st.approved {
 			line = fmt.Sprintf("%s %d, approved %s",
 				prose.Capitalize(g.Title()), st.version.VersionNumber, wording.ISODateOrEmpty(approvedAt(st)))
-			if st.inAdvance() {
+			if st.wasGivenInAdvance() {
 				line += " in advance"
 			}
 		}

@@ -27,7 +27,7 @@ func (v *Report) modelReaderNotes() (out []string) {
 			"of the rules; each rests on words that are verbatim in the documents. Another model may read them differently.", first))
 	}
 	if second != "" {
-		out = append(out, fmt.Sprintf("A language model, %s, read the passages as a second reader. It changed no status; lines on which it "+
+		out = append(out, fmt.Sprintf("A language model, %s, read the passages as a second reader. It changed no status; items on which it "+
 			"disagreed were marked for review.", second))
 	}
 	return out

@@ -21,7 +21,7 @@ type LegendKey struct {
 
 // AddLegend adds a legend between the positions left and right, on as many lines as it needs. It returns the
 // y position below the legend.
-func (d *Drawing) AddLegend(keys []LegendKey, left, y, right float64) float64 {
+func (d *Drawing) AddLegend(keys []LegendKey, left, y, right float64) (bottomY float64) {
 	if len(keys) == 0 {
 		return y
 	}

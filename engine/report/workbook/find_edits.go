@@ -171,7 +171,7 @@ func (f *editFinder) findSheetEdits(g *grid) {
 // matchHeaderRow returns, for each column of the sheet, the index of the layout's column with the same
 // header. It returns false if the row is not the layout's header: a header has the key column and at least
 // half of all columns, and no other layout fits better.
-func (f *editFinder) matchHeaderRow(g *grid, r gridRow) (map[int]int, bool) {
+func (f *editFinder) matchHeaderRow(g *grid, r gridRow) (indexes map[int]int, isHeader bool) {
 	columnIndex, found := map[int]int{}, map[int]bool{}
 	var unknown []int
 	for column, c := range r.cells {

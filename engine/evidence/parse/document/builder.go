@@ -124,7 +124,7 @@ func (b *Builder) Warn(format string, args ...any) {
 }
 
 // consumeBudget deducts a block from the document's budget and reports whether reading may continue.
-func (b *Builder) consumeBudget(blk *Block) bool {
+func (b *Builder) consumeBudget(blk *Block) (mayContinue bool) {
 	if b.err != nil {
 		return false
 	}

@@ -534,7 +534,7 @@ func FindHeaderRow(rows []Row) int {
 		if !mayBeHeader(r, widest) {
 			continue
 		}
-		if looksLikeHeader(r.Cells) && !asksAndAnswers(rows[i:]) {
+		if looksLikeHeader(r.Cells) && !startsWithQuestionAndAnswer(rows[i:]) {
 			return i
 		}
 		return -1
@@ -557,9 +557,9 @@ func mayBeHeader(r Row, widest int) bool {
 	return n > 1 && n*10 >= widest*6
 }
 
-// asksAndAnswers reports whether the first row is a question with its answer, or a question like those below it, rather
+// startsWithQuestionAndAnswer reports whether the first row is a question with its answer, or a question like those below it, rather
 // than a header.
-func asksAndAnswers(rows []Row) bool {
+func startsWithQuestionAndAnswer(rows []Row) bool {
 	for column, c := range rows[0].Cells {
 		if !strings.HasSuffix(c, "?") || strings.Count(c, " ") < 2 {
 			continue

@@ -200,7 +200,7 @@ func (f *factCollector) scanRow(b document.Block) {
 
 // scanRoleRow reads a row of a table that lists who has which role for a document, and since when: "Role | Name | Date".
 // It reports whether the row is of such a table.
-func (f *factCollector) scanRoleRow(b document.Block) bool {
+func (f *factCollector) scanRoleRow(b document.Block) (isRoleRow bool) {
 	if len(b.Header) < 2 || len(b.Cells) < 2 || !roleColumnPattern.MatchString(b.Header[0]) || !nameColumnPattern.MatchString(b.Header[1]) {
 		return false
 	}

@@ -18,8 +18,8 @@ type wordAnchor struct {
 
 const emuPerPoint = 12700
 
-// start follows an element of a drawing's place, and returns false for others.
-func (a *wordAnchor) start(e xml.StartElement) bool {
+// startElement follows an element of a drawing's place, and returns false for others.
+func (a *wordAnchor) startElement(e xml.StartElement) (isAnchorElement bool) {
 	switch a.inOffset = false; e.Name.Local {
 	case "positionH", "positionV":
 		a.axis = strings.Index("HV", e.Name.Local[len("position"):])

@@ -260,7 +260,7 @@ func (w *wordWalker) startVisibility(e xml.StartElement) {
 		w.drawingHidden, w.shapeFill, w.anchor = false, "", nil
 	case name == "anchor":
 		w.anchor = &wordAnchor{}
-	case w.anchor != nil && w.anchor.start(e):
+	case w.anchor != nil && w.anchor.startElement(e):
 		if name == "extent" {
 			w.drawingHidden = w.drawingHidden || w.d.isOffPage(w.anchor)
 		}

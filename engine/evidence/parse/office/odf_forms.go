@@ -13,7 +13,7 @@ const maxControls = 10_000
 
 // startForm tracks form fields and controls, whose values are stored separately from their position. It returns true
 // for an element that needs no further processing.
-func (w *odfWalker) startForm(e xml.StartElement) bool {
+func (w *odfWalker) startForm(e xml.StartElement) (isFinished bool) {
 	name := e.Name.Local
 	switch {
 	case name == "forms":
@@ -49,7 +49,7 @@ func (w *odfWalker) startForm(e xml.StartElement) bool {
 }
 
 // endForm reports whether the element that ends is part of a form.
-func (w *odfWalker) endForm(name string) bool {
+func (w *odfWalker) endForm(name string) (isFormElement bool) {
 	switch {
 	case name == "forms" && w.inForms > 0:
 		w.inForms--

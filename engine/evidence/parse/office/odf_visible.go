@@ -193,7 +193,7 @@ var odfFamilies = map[string]string{
 
 // startVisibility tracks the properties that determine whether the following text is visible. It returns true for an
 // element that isn't shown at all.
-func (w *odfWalker) startVisibility(e xml.StartElement) bool {
+func (w *odfWalker) startVisibility(e xml.StartElement) (isHidden bool) {
 	w.styles.startElement(e)
 	name := e.Name.Local
 	family, ok := odfFamilies[name]
@@ -344,7 +344,7 @@ func (t *odfTable) addColumn(e xml.StartElement) {
 
 // removeHidden empties the cells of hidden columns of the row that ends, and counts each column once. It returns true
 // if the row itself is hidden.
-func (w *odfWalker) removeHidden(t *odfTable) bool {
+func (w *odfWalker) removeHidden(t *odfTable) (isRowHidden bool) {
 	if t.isRowHidden {
 		if t.rowFilled {
 			w.b.Doc.AddNotRead(api.UnreadHiddenRow, min(t.repeat, maxRowRepeat), w.cellLocator(strconv.Itoa(t.row)+":"+strconv.Itoa(t.row)))

@@ -8,7 +8,7 @@ import (
 )
 
 // readFormWord executes a control word of a form field, if it is one.
-func (r *rtfReader) readFormWord(word string, v int) bool {
+func (r *rtfReader) readFormWord(word string, v int) (isFormWord bool) {
 	if word == "formfield" {
 		r.form = &wordField{}
 		r.currentGroup().dest, r.currentGroup().starred = rtfIgnored, false

@@ -19,7 +19,7 @@ var rtfUnreadWords = map[string]string{"objdata": api.UnreadEmbeddedFile, "annot
 
 // startMedia begins a picture, or a property of a picture or shape, and counts what isn't read. It returns false for
 // other control words.
-func (r *rtfReader) startMedia(word string, value int) bool {
+func (r *rtfReader) startMedia(word string, value int) (isMediaWord bool) {
 	g := r.currentGroup()
 	switch {
 	case word == "pict" && g.dest != rtfIgnored:

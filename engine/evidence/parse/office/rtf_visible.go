@@ -27,7 +27,7 @@ type rtfStyleFormat struct {
 }
 
 // setFormat executes a control word of the formatting, if it is one.
-func (r *rtfReader) setFormat(word string, v int, on bool) bool {
+func (r *rtfReader) setFormat(word string, v int, on bool) (isFormatWord bool) {
 	g := r.currentGroup()
 	set := flagOff
 	if on {

@@ -145,8 +145,8 @@ func (s *tagScanner) eachAttr(visit func(key, raw []byte) bool) {
 	}
 }
 
-// isOn reports whether an attribute is true.
-func (s *tagScanner) isOn(name string) bool {
+// isAttrOn reports whether an attribute is true.
+func (s *tagScanner) isAttrOn(name string) bool {
 	v := s.attr(name)
 	return v == "1" || v == "true"
 }

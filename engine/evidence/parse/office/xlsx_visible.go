@@ -331,7 +331,7 @@ func (r *runReader) readTag(s *tagScanner) {
 	case name == "rPr":
 		r.runs[len(r.runs)-1].isStyled = true
 	case name == "strike":
-		r.runs[len(r.runs)-1].isStruck = s.attr("val") == "" || s.isOn("val")
+		r.runs[len(r.runs)-1].isStruck = s.attr("val") == "" || s.isAttrOn("val")
 	case name == "sz":
 		r.runs[len(r.runs)-1].isTiny = isTinySize(s.attr("val"))
 	case name == "color":
@@ -428,7 +428,7 @@ func (c *sheetCells) nextRow() {
 			return
 		}
 		switch name, begins, _ := c.tags.name(); {
-		case name == "col" && begins && (c.tags.isOn("hidden") || c.tags.attr("width") == "0"):
+		case name == "col" && begins && (c.tags.isAttrOn("hidden") || c.tags.attr("width") == "0"):
 			first, errFirst := strconv.Atoi(c.tags.attr("min"))
 			last, errLast := strconv.Atoi(c.tags.attr("max"))
 			if errFirst == nil && errLast == nil && len(c.columns) < document.MaxColumns {
@@ -440,7 +440,7 @@ func (c *sheetCells) nextRow() {
 			} else {
 				c.row++
 			}
-			c.rowHidden = c.tags.isOn("hidden") || c.tags.attr("ht") == "0"
+			c.rowHidden = c.tags.isAttrOn("hidden") || c.tags.attr("ht") == "0"
 			return
 		case name == "sheetData" && !begins:
 			c.ended = true
@@ -450,7 +450,7 @@ func (c *sheetCells) nextRow() {
 
 // removeUnread empties the cells of row n that aren't visible, and counts them. It returns false if the whole row
 // isn't.
-func (c *sheetCells) removeUnread(n int, cells []string) (bool, error) {
+func (c *sheetCells) removeUnread(n int, cells []string) (isRowVisible bool, _ error) {
 	visible, filled := true, document.CountFilled(cells) > 0
 	for !c.ended {
 		if c.row == 0 {
@@ -662,7 +662,7 @@ func (c *sheetCells) isFiltered(row int) (bool, error) {
 		visit := func(s *tagScanner) bool {
 			switch name, begins, _ := s.name(); {
 			case name == "sheetPr" && begins:
-				filterMode = filterMode || s.isOn("filterMode")
+				filterMode = filterMode || s.isAttrOn("filterMode")
 			case name == "autoFilter" && begins:
 				addRange(s.attr("ref"))
 			}

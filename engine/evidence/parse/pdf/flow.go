@@ -127,7 +127,7 @@ func roundSize(size float64) float64 { return math.Round(size*4) / 4 }
 
 // pageEdgeKey returns a key for comparing an item near the top or bottom of the page with items on other pages,
 // to find running headers and footers. It returns false for items elsewhere.
-func (p *pageLayout) pageEdgeKey(i int) (string, bool) {
+func (p *pageLayout) pageEdgeKey(i int) (edgeKey string, isAtEdge bool) {
 	b, height := p.items[i].box(), p.items[i].pageHeight
 	if b.y0 > 0.15*height && b.y1 < 0.86*height {
 		return "", false

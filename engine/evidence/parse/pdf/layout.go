@@ -230,7 +230,7 @@ func orderLines(lines []*textLine) []layoutItem {
 
 // findBand returns how many of the first lines share gaps, and those gaps. It returns 0 if fewer than atLeast lines have
 // text on both sides of one.
-func findBand(lines []*textLine, atLeast int) (int, []gap) {
+func findBand(lines []*textLine, atLeast int) (lineCount int, sharedGaps []gap) {
 	gaps := lines[0].wideGaps()
 	if len(gaps) == 0 {
 		return 0, nil

@@ -101,7 +101,7 @@ var geluTable = func() (table [2*geluLimit*geluSteps + 2]float32) {
 	return table
 }()
 
-// gelu is the activation of the network, with an error below 3e-6.
+// gelu returns the activation of the network for x, with an error below 3e-6.
 func gelu(x float32) float32 {
 	switch {
 	case !(x > -geluLimit):

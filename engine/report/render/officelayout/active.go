@@ -96,9 +96,9 @@ func fieldInstructions(root *node) (out []string) {
 	return out
 }
 
-// insideContents returns the text elements in a table of contents. Placeholders in headings also appear there, but
+// textsInTableOfContents returns the text elements in a table of contents. Placeholders in headings also appear there, but
 // print nothing: Word rebuilds the table. It marks the table's field for that.
-func insideContents(root *node) map[*node]bool {
+func textsInTableOfContents(root *node) map[*node]bool {
 	out := map[*node]bool{}
 	visitFields(root, func(string) {}, func(n *node, around []*field) {
 		for _, f := range around {

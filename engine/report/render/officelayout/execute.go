@@ -57,7 +57,7 @@ type scopeValue struct {
 
 // countSteps counts n steps. It stops a layout that takes too many steps or too long, or prints too much, and
 // returns false.
-func (x *executor) countSteps(n int) bool {
+func (x *executor) countSteps(n int) (mayContinue bool) {
 	if x.err != nil {
 		return false
 	}

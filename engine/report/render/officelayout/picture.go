@@ -241,7 +241,7 @@ func (l *compiler) withoutImageTag(n *node) string {
 
 // compilePicture compiles a picture of the layout whose alternative text is {{image …}}: it is replaced with the
 // report's picture, scaled to fit. It returns false for other pictures.
-func (l *compiler) compilePicture(out *program, n *node) bool {
+func (l *compiler) compilePicture(out *program, n *node) (isImage bool) {
 	properties := n.find("wp:docPr")
 	if n.hasName("p:pic") {
 		properties = n.find("p:cNvPr")
@@ -370,7 +370,7 @@ func (o frameTag) run(x *executor) {
 
 // compilePictureBox compiles a text box of a slide that contains nothing but {{image …}}: it is replaced with the
 // picture. It returns false for other shapes.
-func (l *compiler) compilePictureBox(out *program, n *node) bool {
+func (l *compiler) compilePictureBox(out *program, n *node) (isImage bool) {
 	body := n.child("p:txBody")
 	if body == nil {
 		return false

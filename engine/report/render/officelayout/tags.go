@@ -84,7 +84,7 @@ func findTags(text string) (all []span, unclosed string) {
 // over several runs, each with its own format; the first run's format applies. Tags that open or close a block, and
 // else, are taken out of their run, so that they can delimit runs.
 func (l *compiler) extractTags(root *node) {
-	contents := insideContents(root)
+	contents := textsInTableOfContents(root)
 	var paragraphs []*node
 	root.walk(func(n *node) bool {
 		if n.hasName("w:p", "a:p") {
@@ -126,7 +126,7 @@ func (l *compiler) extractFromProperties(root *node) {
 }
 
 // countTags counts n placeholders in an element. It reports an error and returns false if the layout has too many.
-func (l *compiler) countTags(at *node, n int) bool {
+func (l *compiler) countTags(at *node, n int) (isWithinLimit bool) {
 	if l.extracted > maxTags {
 		return false
 	}
