@@ -145,3 +145,17 @@ func TestPDFFonts(t *testing.T) {
 		}
 	}
 }
+
+// TestPDFIsTagged checks that pieces of pages belong to elements, and that pictures are described.
+func TestPDFIsTagged(t *testing.T) {
+	file := write(t, reporttest.Sources(longtest.Enabled())["one control"], content.TemplateClient, FormatPDF)
+	info := poppler(t, file, "pdfinfo", "-") + poppler(t, file, "pdfinfo", "-struct-text", "-")
+	for _, want := range []string{"Tagged:          yes", "H1 (block)\n    \"Key risks", "Table (block)", "TH", "TD", "Figure"} {
+		if !strings.Contains(info, want) {
+			t.Errorf("%q is missing in the structure:\n%.2000s", want, info)
+		}
+	}
+	if n := bytes.Count(file, []byte("startxref")); n != 1 {
+		t.Errorf("%d tables of cross-references, want 1", n)
+	}
+}

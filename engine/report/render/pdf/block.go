@@ -60,7 +60,13 @@ func (p *pdfWriter) drawBlock(b block.Block) {
 		if !b.Minor {
 			p.addBookmark(b.Text, 1)
 		}
-		p.drawParagraph(block.UserText(b.Text), textStyle{face: p.fonts.bold, size: 12, color: drawing.Ink}, 4)
+		kind := "H2"
+		if b.Minor {
+			kind = "H3"
+		}
+		p.tag(kind, "", func() {
+			p.drawParagraph(block.UserText(b.Text), textStyle{face: p.fonts.bold, size: 12, color: drawing.Ink}, 4)
+		})
 	case block.Para:
 		switch b.Class {
 		case "lead":
@@ -75,9 +81,11 @@ func (p *pdfWriter) drawBlock(b block.Block) {
 		}
 		p.drawParagraph(b.Text, body, 5)
 	case block.List:
-		for _, c := range b.Items {
-			p.drawBullet(c, body)
-		}
+		p.tag("L", "", func() {
+			for _, c := range b.Items {
+				p.tag("LI", "", func() { p.tag("LBody", "", func() { p.drawBullet(c, body) }) })
+			}
+		})
 		p.addSpaceUnlessAtTop(4)
 	case block.Facts:
 		if b.Tiles {
@@ -87,7 +95,7 @@ func (p *pdfWriter) drawBlock(b block.Block) {
 		}
 	case block.Quotes:
 		for _, q := range b.Items {
-			p.drawQuote(q)
+			p.tag("BlockQuote", "", func() { p.drawQuote(q) })
 		}
 	case block.Card:
 		p.drawCard(b)
@@ -110,11 +118,19 @@ func (p *pdfWriter) bodyTextSize() float64 {
 
 // drawParagraph draws a cell as a paragraph, with empty space of the given height below it.
 func (p *pdfWriter) drawParagraph(c block.Cell, st textStyle, below float64) {
+	if groupingKinds[p.tags.elements[p.tags.current].kind] {
+		p.tag("P", "", func() { p.drawLines(c, st) })
+	} else {
+		p.drawLines(c, st)
+	}
+	p.addSpaceUnlessAtTop(below)
+}
+
+func (p *pdfWriter) drawLines(c block.Cell, st textStyle) {
 	for _, l := range p.breakLines(p.splitWords(c, st), p.right-p.left) {
 		h := st.size * lineSpacing
 		p.drawLine(l, p.left, p.reserveHeight(h), h)
 	}
-	p.addSpaceUnlessAtTop(below)
 }
 
 func (p *pdfWriter) drawBullet(c block.Cell, st textStyle) {
@@ -132,62 +148,67 @@ func (p *pdfWriter) drawBullet(c block.Cell, st textStyle) {
 const factLabelWidth = 112.0
 
 func (p *pdfWriter) drawFacts(b block.Facts) {
-	size := p.bodyTextSize()
 	for _, it := range b.Items {
-		label := p.breakLines(
-			p.splitWords(block.Text(it.Label), textStyle{face: p.fonts.bold, size: size * 0.95, color: drawing.Soft}),
-			factLabelWidth-8,
-		)
-		values := [][]textLine{
-			p.breakLines(
-				p.splitWords(it.Value, textStyle{face: p.fonts.regular, size: size, color: drawing.Ink}),
-				p.right-p.left-factLabelWidth,
-			),
-		}
-		if it.List != nil {
-			values = nil
-			for _, c := range it.List {
-				values = append(
-					values,
-					p.breakLines(
-						p.splitWords(c, textStyle{face: p.fonts.regular, size: size, color: drawing.Ink}),
-						p.right-p.left-factLabelWidth-10,
-					),
-				)
-			}
-		}
-		h := size * lineSpacing
-		p.ensureSpace(h * float64(min(max(len(label), 2), 4)))
-		p.reserveHeight(2)
-		n := 0
-		beside := func(y float64) {
-			if n < len(label) {
-				p.drawLine(label[n], p.left, y, h)
-			}
-			n++
-		}
-		for _, lines := range values {
-			for i, l := range lines {
-				y := p.reserveHeight(h)
-				beside(y)
-				x := p.left + factLabelWidth
-				if it.List != nil {
-					if i == 0 {
-						p.setFillColor(drawing.Soft)
-						p.file.Circle(x+3, y+h*0.5+0.6, 1.2, "F")
-					}
-					x += 10
-				}
-				p.drawLine(l, x, y, h)
-			}
-		}
-		for n < len(label) {
-			beside(p.reserveHeight(h))
-		}
-		y := p.reserveHeight(3)
-		p.drawRule(p.left, y+2, p.right, y+2, 0.4, drawing.Rule)
+		p.tag("P", "", func() { p.drawFact(it) })
 	}
 	p.addSpaceUnlessAtTop(6)
+}
+
+// drawFact draws a label with its value, or list of values, beside it.
+func (p *pdfWriter) drawFact(it block.Fact) {
+	size := p.bodyTextSize()
+	label := p.breakLines(
+		p.splitWords(block.Text(it.Label), textStyle{face: p.fonts.bold, size: size * 0.95, color: drawing.Soft}),
+		factLabelWidth-8,
+	)
+	values := [][]textLine{
+		p.breakLines(
+			p.splitWords(it.Value, textStyle{face: p.fonts.regular, size: size, color: drawing.Ink}),
+			p.right-p.left-factLabelWidth,
+		),
+	}
+	if it.List != nil {
+		values = nil
+		for _, c := range it.List {
+			values = append(
+				values,
+				p.breakLines(
+					p.splitWords(c, textStyle{face: p.fonts.regular, size: size, color: drawing.Ink}),
+					p.right-p.left-factLabelWidth-10,
+				),
+			)
+		}
+	}
+	h := size * lineSpacing
+	p.ensureSpace(h * float64(min(max(len(label), 2), 4)))
+	p.reserveHeight(2)
+	n := 0
+	beside := func(y float64) {
+		if n < len(label) {
+			p.drawLine(label[n], p.left, y, h)
+		}
+		n++
+	}
+	for _, lines := range values {
+		for i, l := range lines {
+			y := p.reserveHeight(h)
+			beside(y)
+			x := p.left + factLabelWidth
+			if it.List != nil {
+				if i == 0 {
+					p.setFillColor(drawing.Soft)
+					p.file.Circle(x+3, y+h*0.5+0.6, 1.2, "F")
+				}
+				x += 10
+			}
+			p.drawLine(l, x, y, h)
+		}
+	}
+	for n < len(label) {
+		beside(p.reserveHeight(h))
+	}
+	y := p.reserveHeight(3)
+	p.drawRule(p.left, y+2, p.right, y+2, 0.4, drawing.Rule)
 }
 
 // drawTiles draws key figures in boxes, five per row.
@@ -214,12 +235,14 @@ func (p *pdfWriter) drawTiles(b block.Facts) {
 			p.file.Rect(x, y, w, h, "F")
 			p.setFillColor(drawing.Accent)
 			p.file.Rect(x, y, w, 2.4, "F")
-			for k, l := range figures[i] {
-				p.drawLine(l, x+7, y+5+21*float64(k), 21)
-			}
-			for k, l := range labels[i] {
-				p.drawLine(l, x+7, y+6+21*float64(large)+10*float64(k), 10)
-			}
+			p.tag("P", "", func() {
+				for k, l := range figures[i] {
+					p.drawLine(l, x+7, y+5+21*float64(k), 21)
+				}
+				for k, l := range labels[i] {
+					p.drawLine(l, x+7, y+6+21*float64(large)+10*float64(k), 10)
+				}
+			})
 		}
 		p.addSpaceUnlessAtTop(8)
 	}
@@ -246,7 +269,9 @@ func (p *pdfWriter) drawCard(b block.Card) {
 	p.setAnchor(b.ID)
 	p.withInset(0, 0, []strip{{left: p.left, right: p.left, fill: drawing.Accent}}, func() {
 		p.withInset(10, 0, nil, func() {
-			p.drawParagraph(b.Title, textStyle{face: p.fonts.bold, size: 10.5, color: drawing.Ink}, 4)
+			p.tag("H3", "", func() {
+				p.drawParagraph(b.Title, textStyle{face: p.fonts.bold, size: 10.5, color: drawing.Ink}, 4)
+			})
 			p.drawBlocks(b.Blocks)
 		})
 	})

@@ -42,6 +42,8 @@ type pdfWriter struct {
 	// openTableHeads draws the headers of the open tables at the top of a new page.
 	openTableHeads []func()
 
+	tags structure
+
 	anchors         map[string]pagePosition
 	links           []linkArea
 	contentsEntries []contentsEntry
@@ -76,6 +78,8 @@ type contentsEntry struct {
 	ref  string
 	bold bool
 	endX float64 // the right end of its text
+	// element is the entry in the structure.
+	element int
 }
 
 // strip is a vertical strip beside the text. It is filled from left to right. If left and right are equal, it
@@ -99,7 +103,11 @@ func Write(w io.Writer, d block.Document, fonts Fonts) (err error) {
 	if err != nil {
 		return err
 	}
-	return p.file.Output(w)
+	var b bytes.Buffer
+	if err := p.file.Output(&b); err != nil {
+		return err
+	}
+	return p.tags.writeTagged(w, b.Bytes())
 }
 
 // layOutDocument lays out all pages of a document.
@@ -131,6 +139,7 @@ func layOutDocument(d block.Document, other Fonts) (*pdfWriter, error) {
 		height:    height,
 		left:      pdfLeft,
 		right:     width - pdfLeft,
+		tags:      newStructure(),
 		anchors:   map[string]pagePosition{},
 		missing:   map[rune]bool{},
 	}
@@ -164,16 +173,22 @@ func (p *pdfWriter) describeFallbacks() (s string) {
 
 // newPage starts a new page. If this splits tables, it repeats their headers.
 func (p *pdfWriter) newPage() {
+	p.endMark()
 	p.file.AddPage()
 	p.cursorY = pdfTop
 	p.current.page = 0
 	if len(p.doc.Draft) > 0 {
-		p.drawWatermark()
+		p.asArtifact(p.drawWatermark)
 	}
-	for _, head := range p.openTableHeads {
-		head()
-		p.reserveHeight(3)
+	if len(p.openTableHeads) == 0 {
+		return
 	}
+	p.asArtifact(func() {
+		for _, head := range p.openTableHeads {
+			head()
+			p.reserveHeight(3)
+		}
+	})
 }
 
 func (p *pdfWriter) drawWatermark() {
@@ -250,6 +265,7 @@ func (p *pdfWriter) drawRule(x1, y1, x2, y2, width float64, c drawing.ColorName)
 
 // drawText writes text that is known to fit into the line. y is the position of the baseline.
 func (p *pdfWriter) drawText(x, y float64, f *face, size float64, c drawing.ColorName, s string) {
+	p.startMark()
 	if n := &p.current; n.page != p.file.PageNo() || n.face != f || n.size != size {
 		p.file.SetFont(f.name, "", size)
 		n.page, n.face, n.size = p.file.PageNo(), f, size
@@ -285,10 +301,12 @@ func (p *pdfWriter) drawFrontPage() {
 		if l.text == "" {
 			continue
 		}
-		for _, ln := range p.fitText(l.text, l.face, l.size, drawing.OnAccent, right-p.left, 2) {
-			p.drawLine(ln, p.left, y, l.size*1.3)
-			y += l.size * 1.3
-		}
+		p.tag("P", "", func() {
+			for _, ln := range p.fitText(l.text, l.face, l.size, drawing.OnAccent, right-p.left, 2) {
+				p.drawLine(ln, p.left, y, l.size*1.3)
+				y += l.size * 1.3
+			}
+		})
 		y += 4
 	}
 	p.cursorY = 215
@@ -322,7 +340,10 @@ func (p *pdfWriter) drawLogo() float64 {
 	p.setFillColor(drawing.Paper)
 	p.file.Rect(x, top, w+2*pad, h+2*pad, "F")
 	p.file.RegisterImageOptionsReader("logo", fpdf.ImageOptions{ImageType: "PNG"}, bytes.NewReader(p.doc.Logo))
-	p.file.ImageOptions("logo", x+pad, top+pad, w, h, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
+	p.tag("Figure", "Logo", func() {
+		p.startMark()
+		p.file.ImageOptions("logo", x+pad, top+pad, w, h, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
+	})
 	return w + 2*pad + 14
 }
 
@@ -383,13 +404,14 @@ func (p *pdfWriter) drawContentsLine(title, ref string, level int) {
 	ln := p.fitText(title, st.face, st.size, st.color, p.right-x-40, 1)
 	y := p.reserveHeight(height)
 	end := x
+	entry := p.addElement("P", "")
 	if len(ln) > 0 {
-		p.drawLine(ln[0], x, y, height)
+		p.drawInElement(entry, func() { p.drawLine(ln[0], x, y, height) })
 		end = x + ln[0].width
 	}
 	p.contentsEntries = append(
 		p.contentsEntries,
-		contentsEntry{pagePosition: pagePosition{p.file.PageNo(), y}, ref: ref, bold: level == 0, endX: end},
+		contentsEntry{pagePosition: pagePosition{p.file.PageNo(), y}, ref: ref, bold: level == 0, endX: end, element: entry},
 	)
 	p.links = append(p.links, linkArea{pagePosition: pagePosition{p.file.PageNo(), y}, x: x, w: p.right - x, h: height, ref: ref})
 }
@@ -444,7 +466,9 @@ func (p *pdfWriter) drawChapterTitle(id, text string, draft bool) {
 	if draft {
 		text += " (DRAFT)"
 	}
-	p.drawParagraph(block.Text(text), textStyle{face: p.fonts.bold, size: 18, color: drawing.Ink}, 0)
+	p.tag("H1", "", func() {
+		p.drawParagraph(block.Text(text), textStyle{face: p.fonts.bold, size: 18, color: drawing.Ink}, 0)
+	})
 	y := p.reserveHeight(10)
 	p.drawRule(p.left, y+4, p.right, y+4, 1.6, drawing.Accent)
 }
@@ -462,7 +486,7 @@ func (p *pdfWriter) drawHeadersAndResolveLinks() {
 	for n := 1; n <= last; n++ {
 		p.file.SetPage(n)
 		p.current.page = 0
-		p.drawHeaderFooter(n, last)
+		p.asArtifact(func() { p.drawHeaderFooter(n, last) })
 	}
 	for _, e := range p.contentsEntries {
 		to, known := p.anchors[e.ref]
@@ -476,7 +500,7 @@ func (p *pdfWriter) drawHeadersAndResolveLinks() {
 		}
 		s := fmt.Sprint(to.page)
 		w := face.textWidth(s, size)
-		p.drawText(p.right-w, e.y+height*0.72, face, size, drawing.Ink, s)
+		p.drawInElement(e.element, func() { p.drawText(p.right-w, e.y+height*0.72, face, size, drawing.Ink, s) })
 		p.file.SetDashPattern([]float64{0.8, 2.6}, 0)
 		p.drawRule(e.endX+6, e.y+height*0.72, p.right-w-6, e.y+height*0.72, 0.7, drawing.Soft)
 		p.file.SetDashPattern(nil, 0)

@@ -1,6 +1,8 @@
 package pdf
 
 import (
+	"strings"
+
 	"codeberg.org/go-pdf/fpdf"
 
 	"github.com/scf-service/service/engine/report/block"
@@ -41,6 +43,11 @@ func (p *pdfWriter) drawHatchedBox(x, y, w, h float64, fill drawing.ColorName) {
 }
 
 func (p *pdfWriter) drawBar(b *block.Bar, x, y, w, h float64) {
+	p.tag("Figure", b.Label, func() { p.drawBarShapes(b, x, y, w, h) })
+}
+
+func (p *pdfWriter) drawBarShapes(b *block.Bar, x, y, w, h float64) {
+	p.startMark()
 	p.setFillColor(drawing.Panel)
 	p.setDrawColor(drawing.Rule)
 	p.file.SetLineWidth(0.4)
@@ -69,9 +76,12 @@ func (p *pdfWriter) drawPicture(b block.Picture) {
 	p.addSpaceUnlessAtTop(4)
 	p.drawParagraph(block.Text(b.Title), textStyle{face: p.fonts.bold, size: 9, color: drawing.Ink}, 2)
 	d := pictureCanvas{pdfWriter: p, x: p.left, y: p.reserveHeight(height), scale: scale}
-	for _, s := range b.Shapes {
-		d.drawShape(s)
-	}
+	p.tag("Figure", strings.TrimSpace(b.Title+". "+b.Description), func() {
+		p.startMark()
+		for _, s := range b.Shapes {
+			d.drawShape(s)
+		}
+	})
 	p.addSpaceUnlessAtTop(8)
 }
 

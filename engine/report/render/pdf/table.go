@@ -38,9 +38,15 @@ func (p *pdfWriter) drawTable(t block.Table) {
 }
 
 func (p *pdfWriter) drawTableWithWidths(t block.Table, widths []float64) {
+	p.tag("Table", "", func() { p.drawTableRows(t, widths) })
+}
+
+func (p *pdfWriter) drawTableRows(t block.Table, widths []float64) {
 	p.addSpaceUnlessAtTop(6)
 	p.ensureSpace(p.headAndFirstRowHeight(t, widths))
-	p.drawParagraph(block.Text(t.Caption), textStyle{face: p.fonts.bold, size: 9, color: drawing.Ink}, 1)
+	p.tag("Caption", "", func() {
+		p.drawParagraph(block.Text(t.Caption), textStyle{face: p.fonts.bold, size: 9, color: drawing.Ink}, 1)
+	})
 	left, right, n := p.left, p.right, len(p.strips)
 	head := func() { // the header looks the same wherever in a row a page ends
 		l, r, d := p.left, p.right, p.strips
@@ -48,18 +54,22 @@ func (p *pdfWriter) drawTableWithWidths(t block.Table, widths []float64) {
 		p.drawTableHead(t, widths)
 		p.left, p.right, p.strips = l, r, d
 	}
-	head()
+	p.tag("TR", "", head)
 	if len(t.Rows) == 0 {
-		p.drawParagraph(
-			block.Text(wording.OrDefault(t.Empty, "Nothing to list.")),
-			textStyle{face: p.fonts.italic, size: cellSize, color: drawing.Soft},
-			6,
-		)
+		p.tag("TR", "", func() {
+			p.tag("TD", "", func() {
+				p.drawParagraph(
+					block.Text(wording.OrDefault(t.Empty, "Nothing to list.")),
+					textStyle{face: p.fonts.italic, size: cellSize, color: drawing.Soft},
+					6,
+				)
+			})
+		})
 		return
 	}
 	p.openTableHeads = append(p.openTableHeads, head)
 	for _, r := range t.Rows {
-		p.drawRow(t, widths, r)
+		p.tag("TR", "", func() { p.drawRow(t, widths, r) })
 	}
 	p.openTableHeads = p.openTableHeads[:len(p.openTableHeads)-1]
 	p.addSpaceUnlessAtTop(8)
@@ -162,13 +172,15 @@ func (p *pdfWriter) drawTableHead(t block.Table, widths []float64) {
 			p.drawHatchedBox(from, y+h-3-8, 8, 8, drawing.FillOrDefault(c.Swatch))
 			from += 11
 		}
-		for k, l := range lines[i] {
-			at := from
-			if c.Number {
-				at = x + widths[i] - cellPad - l.width
+		p.tag("TH", "", func() {
+			for k, l := range lines[i] {
+				at := from
+				if c.Number {
+					at = x + widths[i] - cellPad - l.width
+				}
+				p.drawLine(l, at, top+step*float64(k), step)
 			}
-			p.drawLine(l, at, top+step*float64(k), step)
-		}
+		})
 		x += widths[i]
 	}
 }
@@ -211,20 +223,16 @@ func (p *pdfWriter) drawRow(t block.Table, widths []float64, r block.Row) {
 	p.ensureSpace(height)
 	p.setAnchor(r.ID)
 	p.reserveHeight(2.5)
+	elements := make([]int, len(cells))
+	for i := range cells {
+		elements[i] = p.addElement("TD", "")
+	}
 	for n := range most {
 		y := p.reserveHeight(step)
 		x := p.left
 		for i := range cells {
-			if b := cells[i].bar; b != nil && n == 0 {
-				p.drawBar(b, x+cellPad, y+1, widths[i]-2*cellPad, step-2)
-			}
-			if n < len(cells[i].lines) {
-				l := cells[i].lines[n]
-				at := x + cellPad
-				if t.Columns[i].Number {
-					at = x + widths[i] - cellPad - l.width
-				}
-				p.drawLine(l, at, y, step)
+			if n < max(len(cells[i].lines), 1) {
+				p.drawInElement(elements[i], func() { p.drawCellLine(&cells[i], n, x, y, widths[i], t.Columns[i].Number) })
 			}
 			x += widths[i]
 		}
@@ -233,7 +241,7 @@ func (p *pdfWriter) drawRow(t block.Table, widths []float64, r block.Row) {
 	if len(r.Detail) > 0 {
 		p.withInset(6, 0, []strip{{left: p.left + 6, right: p.left + 6, fill: drawing.Rule}}, func() {
 			p.withInset(8, 0, nil, func() {
-				p.drawBlocks(r.Detail)
+				p.tag("TD", "", func() { p.tag("Div", "", func() { p.drawBlocks(r.Detail) }) })
 			})
 		})
 		p.addSpaceUnlessAtTop(3)
@@ -241,4 +249,19 @@ func (p *pdfWriter) drawRow(t block.Table, widths []float64, r block.Row) {
 	if p.cursorY < p.bottom() {
 		p.drawRule(p.left, p.cursorY, p.right, p.cursorY, 0.4, drawing.Rule)
 	}
+}
+
+// drawCellLine draws line n of a cell, and with the first line the cell's bar.
+func (p *pdfWriter) drawCellLine(c *pdfCell, n int, x, y, width float64, isNumber bool) {
+	if c.bar != nil && n == 0 {
+		p.drawBar(c.bar, x+cellPad, y+1, width-2*cellPad, cellLineHeight-2)
+	}
+	if n >= len(c.lines) {
+		return
+	}
+	at := x + cellPad
+	if isNumber {
+		at = x + width - cellPad - c.lines[n].width
+	}
+	p.drawLine(c.lines[n], at, y, cellLineHeight)
 }

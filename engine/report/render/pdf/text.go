@@ -409,7 +409,7 @@ func (p *pdfWriter) fitText(s string, f *face, size float64, c drawing.ColorName
 
 // drawLine draws a line of text, centered vertically in a strip of the given height.
 func (p *pdfWriter) drawLine(l textLine, x, y, height float64) {
-	for _, r := range l.runs {
+	for i, r := range l.runs {
 		base := y + height*0.5 + r.size*0.36
 		if r.badge != "" {
 			ink, bg := drawing.BadgeColors(r.badge)
@@ -420,7 +420,11 @@ func (p *pdfWriter) drawLine(l textLine, x, y, height float64) {
 			p.setFillColor(ink)
 			p.file.Rect(x+r.x-badgePad+0.5, base-r.size*0.95, 2, r.size*1.28, "F")
 		}
-		p.drawText(x+r.x, base, r.face, r.size, r.color, r.text)
+		text := r.text
+		if i == len(l.runs)-1 {
+			text += " " // separates it from the next line where the text is read aloud
+		}
+		p.drawText(x+r.x, base, r.face, r.size, r.color, text)
 		if r.ref != "" {
 			p.links = append(
 				p.links,
