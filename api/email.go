@@ -108,6 +108,7 @@ type EmailPreview struct {
 type EmailPreferences struct {
 	Digest    bool `json:"digest" doc:"Daily summary of overdue remediations."`
 	Approvals bool `json:"approvals" doc:"Pending and completed approvals."`
+	Mentions  bool `json:"mentions" doc:"Comments that mention the user by email address."`
 }
 
 // PutEmailPreferencesInput is the input for setting the caller's email preferences.
@@ -115,6 +116,7 @@ type PutEmailPreferencesInput struct {
 	Body struct {
 		Digest    *bool `json:"digest,omitempty"`
 		Approvals *bool `json:"approvals,omitempty"`
+		Mentions  *bool `json:"mentions,omitempty"`
 	}
 }
 

@@ -155,11 +155,11 @@ func (a *app) emailShow() *cobra.Command {
 }
 
 func (a *app) emailPreferences() *cobra.Command {
-	var digest, noDigest, approvals, noApprovals bool
+	var digest, noDigest, approvals, noApprovals, mentions, noMentions bool
 	cmd := &cobra.Command{
 		Use: "preferences", Short: "Show or change which automatic emails you receive",
 		Long: "The digest is sent once a day while remediations are overdue. Approval emails cover decisions\n" +
-			"waiting for you and decisions on your requests. Preferences apply to all your organizations.",
+			"waiting for you and decisions on your requests, mention emails comments that name your\naddress. Preferences apply to all your organizations.",
 		Example: "  service email preferences\n  service email preferences --no-digest",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in := &api.PutEmailPreferencesInput{}
@@ -171,7 +171,10 @@ func (a *app) emailPreferences() *cobra.Command {
 			}
 			var p *api.EmailPreferences
 			var err error
-			if in.Body.Digest == nil && in.Body.Approvals == nil {
+			if mentions || noMentions {
+				in.Body.Mentions = &mentions
+			}
+			if in.Body.Digest == nil && in.Body.Approvals == nil && in.Body.Mentions == nil {
 				p, err = call(cmd.Context(), a, api.GetEmailPreferences, &api.None{})
 			} else {
 				p, err = call(cmd.Context(), a, api.PutEmailPreferences, in)
@@ -180,7 +183,7 @@ func (a *app) emailPreferences() *cobra.Command {
 				return err
 			}
 			return a.out.Print(p, func(page *print.Page) {
-				page.Fields(field("digest", yesNo(p.Digest)), field("approvals", yesNo(p.Approvals)))
+				page.Fields(field("digest", yesNo(p.Digest)), field("approvals", yesNo(p.Approvals)), field("mentions", yesNo(p.Mentions)))
 			})
 		},
 	}
@@ -189,6 +192,9 @@ func (a *app) emailPreferences() *cobra.Command {
 	f.BoolVar(&noDigest, "no-digest", false, "don't send me the daily digest")
 	f.BoolVar(&approvals, "approvals", false, "send me emails about approvals")
 	f.BoolVar(&noApprovals, "no-approvals", false, "don't send me emails about approvals")
+	f.BoolVar(&mentions, "mentions", false, "send me comments that mention me")
+	f.BoolVar(&noMentions, "no-mentions", false, "don't send me comments that mention me")
+	cmd.MarkFlagsMutuallyExclusive("mentions", "no-mentions")
 	cmd.MarkFlagsMutuallyExclusive("digest", "no-digest")
 	cmd.MarkFlagsMutuallyExclusive("approvals", "no-approvals")
 	return cmd

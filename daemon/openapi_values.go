@@ -333,7 +333,7 @@ var exampleFields = map[string]any{
 	}, "SendEmailInput.variables": map[string]any{"assessment": "Acme 2026", "report": "Full report", "format": "PDF"},
 	"PreviewBody.variables": map[string]any{"assessment": "Acme 2026"},
 	"Metric.name":           "organization_documents", "unit": "count", "labels": map[string]string{"status": "failed"}, "metric": "organization_documents{status=failed}", "AlertRule.name": "Unreadable documents",
-	"UpdateAlertInput.name": "Unreadable documents", "digest": true, "approvals": true, "emailed": true, "Email.error": nil, "EmailRecipient.error": nil, "sent_at": nil, "changed_at": nil,
+	"UpdateAlertInput.name": "Unreadable documents", "digest": true, "approvals": true, "EmailPreferences.mentions": true, "PutEmailPreferencesInput.mentions": true, "emailed": true, "Email.error": nil, "EmailRecipient.error": nil, "sent_at": nil, "changed_at": nil,
 	"custom":                true,
 	"CreateAlertInput.name": "Unreadable documents", "threshold": 3.0, "window_seconds": 3600, "channels": []string{"email"}, "action": "assessment.created", "ip": "203.0.113.7",
 	"AuditEvent.changes": map[string]any{

@@ -229,6 +229,7 @@ type EmailPreference struct {
 	UserID      string `json:"user_id"`
 	NoDigest    bool   `json:"no_digest,omitempty"`
 	NoApprovals bool   `json:"no_approvals,omitempty"`
+	NoMentions  bool   `json:"no_mentions,omitempty"`
 }
 
 // AlertRule is an alert rule with the data needed to determine its next state.

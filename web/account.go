@@ -45,6 +45,7 @@ var accountPanel = panel{
 		s.add(section{Title: "Emails to you", Forms: []form{{
 			Do: "emails", Button: "Save", Fields: []field{
 				yesNoChoice("approvals", "Decisions that wait and those that were made", wants.Approvals),
+				yesNoChoice("mentions", "Comments that mention you", wants.Mentions),
 				yesNoChoice("digest", "A daily summary of overdue plan items", wants.Digest),
 			},
 		}}})
@@ -68,8 +69,8 @@ var accountPanel = panel{
 		},
 		"emails": func(v *visit, _ *sheet) error {
 			var in api.PutEmailPreferencesInput
-			approvals, digest := v.field("approvals") == "true", v.field("digest") == "true"
-			in.Body.Approvals, in.Body.Digest = &approvals, &digest
+			approvals, digest, mentions := v.field("approvals") == "true", v.field("digest") == "true", v.field("mentions") == "true"
+			in.Body.Approvals, in.Body.Digest, in.Body.Mentions = &approvals, &digest, &mentions
 			return call(v, api.PutEmailPreferences, &in)
 		},
 	},

@@ -220,7 +220,9 @@ func (v *visit) renderDocument(page *documentPage, chosen string, start int) err
 		}
 		page.Passages = append(page.Passages, p)
 	}
-	page.OpensInline = page.MIMEType == "application/pdf"
+	if page.OpensInline = page.MIMEType == "application/pdf"; page.OpensInline {
+		v.policy = "frame-src 'self'; " // the original is shown beside its passages
+	}
 	for _, f := range []fact{
 		{"Kind", prose.Label(page.Category)},
 		{"Size", print.FormatSize(page.SizeBytes)},

@@ -153,6 +153,9 @@ func (v *visit) sendFile(f *api.File, inline bool) error {
 	if inline && strings.HasPrefix(f.ContentType, "text/html") {
 		setSecurityHeaders(h, "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src "+cmp.Or(f.ScriptSource, "'none'")+
 			"; frame-ancestors 'none'; form-action 'none'; sandbox allow-scripts")
+	} else if inline && f.ContentType == "application/pdf" { // its viewer is the browser's own, and runs nothing as this site
+		setSecurityHeaders(h, "default-src 'none'; frame-ancestors 'self'; form-action 'none'; object-src 'self'; style-src 'unsafe-inline'")
+		h.Set("X-Frame-Options", "SAMEORIGIN")
 	} else {
 		setSecurityHeaders(h, "default-src 'none'; frame-ancestors 'none'; form-action 'none'; object-src 'self'; style-src 'unsafe-inline'")
 	}

@@ -43,6 +43,8 @@ type visit struct {
 	busy bool
 	// sent is set once a response was sent.
 	sent bool
+	// policy is added to the content security policy of the page.
+	policy string
 	// title replaces the title of a panel.
 	title string
 }
@@ -286,7 +288,7 @@ func (v *visit) render(name, title string, page any) error {
 			f.Organization = *v.me.Organization
 		}
 	}
-	return write(v.w, v.status, name, &f)
+	return write(v.w, v.status, name, v.policy, &f)
 }
 
 // nav returns the links to the main pages that the visitor may see.
@@ -307,13 +309,13 @@ func (v *visit) nav() []link {
 	return out
 }
 
-func write(w http.ResponseWriter, status int, name string, f *frame) error {
+func write(w http.ResponseWriter, status int, name, policy string, f *frame) error {
 	var b bytes.Buffer
 	if err := templates()[name].Execute(&b, f); err != nil {
 		return err
 	}
 	h := w.Header()
-	setSecurityHeaders(h, contentPolicy+"'self'")
+	setSecurityHeaders(h, policy+contentPolicy+"'self'")
 	h.Set("Referrer-Policy", "same-origin") // otherwise browsers send forms with "Origin: null"
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store") // nothing is shown again after signing out
@@ -370,7 +372,7 @@ func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, e *api.Error) 
 		Title: cmp.Or(errorTitles[status], "This can't be done"), Root: root(r),
 		Page: problem{text, cmp.Or(e.TraceID, w.Header().Get(api.TraceHeader))},
 	}
-	if err := write(w, status, "error.html", &f); err != nil {
+	if err := write(w, status, "error.html", "", &f); err != nil {
 		http.Error(w, text, status)
 	}
 }
@@ -381,7 +383,7 @@ func WriteStopping(w http.ResponseWriter, r *http.Request) {
 		Title: "Restarting", Root: root(r), Reload: r.Method == http.MethodGet,
 		Page: problem{Text: "The service is restarting. If you sent a form, go back and send it again; nothing was changed."},
 	}
-	if err := write(w, http.StatusServiceUnavailable, "error.html", &f); err != nil {
+	if err := write(w, http.StatusServiceUnavailable, "error.html", "", &f); err != nil {
 		http.Error(w, f.Title, http.StatusServiceUnavailable)
 	}
 }

@@ -39,7 +39,9 @@ func (s *Service) AddComment(ctx context.Context, by api.Caller, in *api.AddComm
 		}
 		return errors.Join(store.Comments.Insert(tx, by.OrganizationID, &out), audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: "comment.added", AssessmentID: a.ID, Summary: "commented on " + target,
-			ResourceType: "comment", ResourceID: out.ID, Data: map[string]any{"gate": out.Gate, "item": out.Item, "text_sha256": TextHash(text)},
+			ResourceType: "comment", ResourceID: out.ID, Data: map[string]any{
+				"comment_id": out.ID, "gate": out.Gate, "item": out.Item, "text_sha256": TextHash(text),
+			},
 		}))
 	})
 	return &out, err

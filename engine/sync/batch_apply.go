@@ -409,7 +409,9 @@ func (r *batchApplier) applyComment(tx *store.Tx, t *table, l *changeLine) error
 	return errors.Join(store.Comments.Insert(tx, r.target.org, &c), audit.RecordAndPublishEvent(tx, r.by, audit.Event{
 		Type: "comment.added", AssessmentID: c.AssessmentID, Summary: "commented offline on the " + c.Gate.Title(),
 		ResourceType: "comment", ResourceID: c.ID,
-		Data: map[string]any{"gate": c.Gate, "item": c.Item, "text_sha256": assessment.TextHash(c.Text), "offline": true},
+		Data: map[string]any{
+			"comment_id": c.ID, "gate": c.Gate, "item": c.Item, "text_sha256": assessment.TextHash(c.Text), "offline": true,
+		},
 	}))
 }
 

@@ -128,6 +128,24 @@
     addEventListener("beforeunload", (event) => { if (running || waiting.length) event.preventDefault(); });
   }
 
+  // The original of a PDF is shown beside its passages on a wide screen, by the browser's own viewer.
+  const original = document.getElementById("original");
+  if (original && matchMedia("(min-width: 60rem)").matches && navigator.pdfViewerEnabled) {
+    original.textContent = "Show the original here";
+    original.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      const frame = document.createElement("iframe");
+      frame.className = "viewer";
+      frame.title = "The original";
+      frame.src = original.href;
+      original.closest(".columns").classList.add("even-halves");
+      original.closest(".buttons").before(frame);
+      original.textContent = "Open the original in a tab";
+      original.replaceWith(original.cloneNode(true)); // from now on a plain link
+    });
+  }
+
   // A passage that a link leads to is brought into view.
   document.querySelector(".chosen")?.scrollIntoView({ block: "center" });
 

@@ -102,7 +102,7 @@ func loadPreferences(tx *store.Tx, user string) (api.EmailPreferences, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		err = nil
 	}
-	return api.EmailPreferences{Digest: !p.NoDigest, Approvals: !p.NoApprovals}, err
+	return api.EmailPreferences{Digest: !p.NoDigest, Approvals: !p.NoApprovals, Mentions: !p.NoMentions}, err
 }
 
 // GetPreferences returns the caller's email preferences.
@@ -128,15 +128,20 @@ func (s *Service) PutPreferences(ctx context.Context, by api.Caller, in *api.Put
 		if in.Body.Approvals != nil {
 			out.Approvals = *in.Body.Approvals
 		}
+		if in.Body.Mentions != nil {
+			out.Mentions = *in.Body.Mentions
+		}
 		if by.OrganizationID != "" {
 			if err := audit.Append(tx, by, audit.Entry{
 				Action: "email_preferences.updated", ResourceType: "user", ResourceID: by.UserID,
-				Changes: map[string]any{"digest": out.Digest, "approvals": out.Approvals},
+				Changes: map[string]any{"digest": out.Digest, "approvals": out.Approvals, "mentions": out.Mentions},
 			}); err != nil {
 				return err
 			}
 		}
-		return store.EmailPreferences.Put(tx, &store.EmailPreference{UserID: by.UserID, NoDigest: !out.Digest, NoApprovals: !out.Approvals})
+		return store.EmailPreferences.Put(tx, &store.EmailPreference{
+			UserID: by.UserID, NoDigest: !out.Digest, NoApprovals: !out.Approvals, NoMentions: !out.Mentions,
+		})
 	})
 	return &out, err
 }

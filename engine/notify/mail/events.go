@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/scf-service/service/api"
@@ -51,7 +53,7 @@ func (s *Service) queueFromEvents(ctx context.Context) (hasMore bool, err error)
 
 // isMailedEvent reports whether users are notified of an event of this type by mail.
 func isMailedEvent(e *store.Event) bool {
-	return e.Topic == "approval.requested" || e.Topic == "approval.decided"
+	return e.Topic == "approval.requested" || e.Topic == "approval.decided" || e.Topic == "comment.added"
 }
 
 // queueFromEvent queues the emails for an event. An email that cannot be composed is logged and
@@ -63,29 +65,20 @@ func (s *Service) queueFromEvent(tx *store.Tx, e *store.Event) error {
 	var about struct {
 		Data struct {
 			ApprovalID string `json:"approval_id"`
+			CommentID  string `json:"comment_id"`
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(e.Payload, &about); err != nil {
 		return fmt.Errorf("event %d of the outbox: %w", e.Sequence, err)
 	}
-	p, err := store.Approvals.Get(tx, e.OrganizationID, about.Data.ApprovalID)
-	if about.Data.ApprovalID == "" || errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	a, err := store.Assessments.Get(tx, e.OrganizationID, p.AssessmentID)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if e.Topic == "approval.requested" {
-		err = s.notifyDeciders(tx, &p, &a)
+	var err error
+	if e.Topic == "comment.added" {
+		err = s.notifyMentioned(tx, e.OrganizationID, about.Data.CommentID)
 	} else {
-		err = s.notifyRequester(tx, &p, &a)
+		err = s.notifyOfApproval(tx, e, about.Data.ApprovalID)
+	}
+	if errors.Is(err, store.ErrNotFound) { // what the event is about was deleted meanwhile
+		return nil
 	}
 	if api.AsError(err).Code != api.CodeInternal && err != nil {
 		s.Logger.Warn("an email could not be composed", "event", e.Topic, "organization", e.OrganizationID, "error", err)
@@ -93,6 +86,63 @@ func (s *Service) queueFromEvent(tx *store.Tx, e *store.Event) error {
 	}
 	return err
 }
+
+func (s *Service) notifyOfApproval(tx *store.Tx, e *store.Event, id string) error {
+	p, err := store.Approvals.Get(tx, e.OrganizationID, id)
+	if err != nil {
+		return err
+	}
+	a, err := store.Assessments.Get(tx, e.OrganizationID, p.AssessmentID)
+	if err != nil {
+		return err
+	}
+	if e.Topic == "approval.requested" {
+		return s.notifyDeciders(tx, &p, &a)
+	}
+	return s.notifyRequester(tx, &p, &a)
+}
+
+// notifyMentioned sends a comment to the members that it mentions by email address, except its author.
+func (s *Service) notifyMentioned(tx *store.Tx, org, id string) error {
+	c, err := store.Comments.Get(tx, org, id)
+	if err != nil || !strings.Contains(c.Text, "@") {
+		return err
+	}
+	a, err := store.Assessments.Get(tx, org, c.AssessmentID)
+	if err != nil {
+		return err
+	}
+	people, err := s.activeMembersWithRole(tx, org, func(api.Role) bool { return true })
+	if err != nil {
+		return err
+	}
+	place, page := "the "+c.Gate.Title(), "/assessments/"+a.ID+"/"+pageNames[c.Gate]
+	if c.Item != nil {
+		place, page = *c.Item+" in "+place, page+"?q="+url.QueryEscape(*c.Item)
+	}
+	values := map[string]any{
+		assessment.name: prose.Truncate(a.Name, maxValue), "author": prose.Truncate(c.Author.Name, maxValue), "place": place,
+		"text": prose.Truncate(c.Text, maxValue/2), // escaping may lengthen it
+	}
+	if to := s.publicLink(page); to != "" {
+		values[link.name] = to
+	}
+	for _, u := range people {
+		if u.ID == c.Author.ID || !c.Mentions(u.Email) {
+			continue
+		}
+		m := Mail{TemplateID: mentionTemplate.id, Values: values, DedupKey: "mention/" + c.ID + "/" + u.ID}
+		if err := s.queueIfWanted(tx, org, u, m, func(p api.EmailPreferences) bool { return p.Mentions }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pageNames are the names of deliverables in the addresses of the pages.
+var pageNames = map[api.Gate]string{api.GateSoA: "soa", api.GateGapAnalysis: "gap", api.GateMaturity: "maturity", api.GatePOAM: "poam"}
+
+func wantsApprovals(p api.EmailPreferences) bool { return p.Approvals }
 
 func (s *Service) approvalValues(p *api.Approval, a *api.Assessment) map[string]any {
 	values := map[string]any{
@@ -138,7 +188,7 @@ func (s *Service) notifyDeciders(tx *store.Tx, p *api.Approval, a *api.Assessmen
 			continue
 		}
 		m := Mail{TemplateID: "approval_request", Values: values, DedupKey: "request/" + p.ID + "/" + u.ID}
-		if err := s.queueIfWanted(tx, p.OrganizationID, u, m); err != nil {
+		if err := s.queueIfWanted(tx, p.OrganizationID, u, m, wantsApprovals); err != nil {
 			return err
 		}
 	}
@@ -167,13 +217,14 @@ func (s *Service) notifyRequester(tx *store.Tx, p *api.Approval, a *api.Assessme
 	if p.Reason != nil {
 		values["reason"] = prose.Truncate(*p.Reason, maxValue)
 	}
-	return s.queueIfWanted(tx, p.OrganizationID, u, Mail{TemplateID: "approval_decided", Values: values, DedupKey: "decided/" + p.ID})
+	decided := Mail{TemplateID: "approval_decided", Values: values, DedupKey: "decided/" + p.ID}
+	return s.queueIfWanted(tx, p.OrganizationID, u, decided, wantsApprovals)
 }
 
-// queueIfWanted queues an email to a user, if the user wants to receive it and has an address.
-func (s *Service) queueIfWanted(tx *store.Tx, org string, u api.User, m Mail) error {
+// queueIfWanted queues an email to a user, if the user's preferences are to receive it and there is an address.
+func (s *Service) queueIfWanted(tx *store.Tx, org string, u api.User, m Mail, wants func(api.EmailPreferences) bool) error {
 	preferences, err := loadPreferences(tx, u.ID)
-	if err != nil || u.Status != statusActive || !preferences.Approvals {
+	if err != nil || u.Status != statusActive || !wants(preferences) {
 		return err
 	}
 	if _, err := parseAddress(u.Email); err != nil {

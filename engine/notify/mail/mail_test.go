@@ -3,6 +3,7 @@ package mail_test
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -586,6 +587,52 @@ func TestDecisions(t *testing.T) {
 	h.round()
 	if n := len(h.server.Mails()); n != 2 {
 		t.Errorf("%d mails", n)
+	}
+}
+
+// TestMentions checks that a comment reaches the members whom it mentions, except its author and whoever wants none.
+func TestMentions(t *testing.T) {
+	h := newFixture(t, smtptest.Options{})
+	h.person("u-ada", "ada@acme.example", api.RoleOwner)
+	h.person("u-ben", "ben@acme.example", api.RoleViewer)
+	h.person("u-cleo", "cleo@acme.example", api.RoleMember)
+	cleo := h.by
+	cleo.UserID = "u-cleo"
+	off := false
+	in := &api.PutEmailPreferencesInput{}
+	in.Body.Mentions = &off
+	if p, err := h.PutPreferences(t.Context(), cleo, in); err != nil || p.Mentions || !p.Approvals {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	item := "IAC-06"
+	say := func(id, text string) {
+		h.change(func(tx *store.Tx) error {
+			c := &api.Comment{
+				TenantRecord: api.TenantRecord{Record: api.Record{ID: id}, OrganizationID: ours}, AssessmentID: "a-1", Gate: api.GateSoA,
+				Item: &item, Author: api.Actor{ID: "u-ada", Name: "Ada"}, Text: text,
+			}
+			return errors.Join(store.Comments.Put(tx, ours, c), audit.RecordAndPublishEvent(tx, h.by, audit.Event{
+				Type: "comment.added", AssessmentID: "a-1", Data: map[string]any{"comment_id": id},
+			}))
+		})
+		h.round()
+	}
+	h.change(func(tx *store.Tx) error {
+		a := &api.Assessment{TenantRecord: api.TenantRecord{Record: api.Record{ID: "a-1"}, OrganizationID: ours}, Name: "Yard"}
+		return store.Assessments.Insert(tx, ours, a)
+	})
+	say("c-1", "Nobody in particular.")
+	say("c-2", "@ada@acme.example @ben@acme.example @cleo@acme.example @eve@other.example <b>which</b> log?")
+	say("c-2", "The same event again: @ben@acme.example")
+	got := h.server.Mails()
+	if len(got) != 1 || got[0].To[0] != "ben@acme.example" {
+		t.Fatalf("%+v", got)
+	}
+	m, parts := read(t, got[0].Data)
+	if subject(t, m) != "Ada mentions you in a comment on IAC-06 in the Statement of Applicability" ||
+		!strings.Contains(parts["text/plain"], "https://grc.acme.example/assessments/a-1/soa?q=IAC-06") ||
+		!strings.Contains(parts["text/html"], "&lt;b&gt;which&lt;/b&gt; log?") {
+		t.Errorf("%v %v", m.Header, parts)
 	}
 }
 

@@ -59,8 +59,8 @@ func (s *Service) Queue(tx *store.Tx, org string, m Mail) (queued bool, _ error)
 			return false, err
 		}
 	}
-	k := digestTemplate
-	if m.TemplateID != digestTemplate.id {
+	k, isFixed := fixedTemplates[m.TemplateID]
+	if !isFixed {
 		var err error
 		if k, err = findTemplateType(m.TemplateID); err != nil {
 			return false, err

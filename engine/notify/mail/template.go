@@ -88,6 +88,17 @@ var digestTemplate = templateType{"digest", []variable{
 	{name: "unsubscribe", example: "https://grc.acme.example/unsubscribe?token=…", optional: true},
 }}
 
+// mentionTemplate is the template of the email with a comment that mentions its reader. It can't be edited.
+var mentionTemplate = templateType{"mention", []variable{
+	organization, link, assessment,
+	{name: "author", example: "Ben"},
+	{name: "place", example: "IAC-06 in the Statement of Applicability"},
+	{name: "text", example: "@ada@acme.example which log shows it?"},
+}}
+
+// fixedTemplates are the templates that can't be edited, by ID.
+var fixedTemplates = map[string]templateType{digestTemplate.id: digestTemplate, mentionTemplate.id: mentionTemplate}
+
 func findTemplateType(id string) (templateType, error) {
 	var known []string
 	for _, k := range templateTypes {
