@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/api/lifecycle"
@@ -189,6 +190,56 @@ func TestDocumentsPage(t *testing.T) {
 	}
 }
 
+// putHostileTexts stores a text in every field of the organization's settings, of a scope and of a catalog, and returns
+// the pages that show them.
+func (c testCaller) putHostileTexts(at func(string) string, text string) []string {
+	plain := strings.ReplaceAll(text, "{{.Token}}", "") // templates of emails refuse it
+	made := func(path string, body map[string]any) string { return c.must("POST", path, body).str("id") }
+	member := c.addMember("hostile@acme.example", api.RoleMember)
+	c.must("POST", api.CreateDelegation.Path, map[string]any{
+		"delegate_id": member.must("GET", api.GetMe.Path, nil).str("user", "id"), "reason": text,
+		"expires_at": time.Now().Add(time.Hour),
+	})
+	hook := made(strings.Replace(api.CreateWebhook.Path, "{orgId}", c.org, 1), map[string]any{
+		"url": "https://hooks.example/" + url.PathEscape(plain), "description": text,
+	})
+	integration := made(api.CreateIntegration.Path, map[string]any{
+		"type": "jira", "name": text, "config": map[string]any{
+			"url": "https://jira.example", "project": "SEC", "email": "bot@jira.example", "labels": []string{"x"},
+		}, "secrets": map[string]string{"token": text},
+	})
+	made(api.CreateAlert.Path, map[string]any{
+		"name": text, "metric": "organization_open_findings", "operator": "gt", "threshold": 1,
+	})
+	made(api.CreateAPIKey.Path, map[string]any{"name": text, "scopes": []string{"assessment:read"}})
+	c.must("PUT", strings.Replace(api.PutEmailTemplate.Path, "{templateId}", "report_ready", 1), map[string]any{
+		"subject": plain, "text": plain,
+	})
+	list := []string{text}
+	c.must("POST", at(api.PutScope.Path), map[string]any{
+		"description": text, "systems": list, "locations": list, "business_units": list, "processes": list, "legal_entities": list,
+		"data_types": list, "third_parties": list, "exclusions": list, "assumptions": list, "constraints": list,
+	})
+	c.must("POST", at(api.CreateReport.Path), map[string]any{"template": "soa", "format": "md", "title": text})
+	type object map[string]any
+	source := object{"source": object{
+		"format": "service-catalog", "format_version": 1, "label": "hostile-1", "domains": []object{{"code": "DAA", "name": text}},
+		"controls": []object{{
+			"code": "DAA-01", "title": text, "description": text, "question": text, "weight": 1,
+			"mappings": object{"rules": []string{"R.1"}},
+		}},
+		"frameworks": []object{{"code": "rules", "name": text, "requirements": []object{{"code": "R.1", "title": text, "text": text}}}},
+	}}
+	if imported := (testCaller{w: &testServer{c.w.t, c.w.engine, c.w.local, c.w.local}}).do("POST", api.ImportStructured.Path, source); imported.status != 201 {
+		c.w.t.Fatalf("the catalog is not imported: %s", imported.text)
+	}
+	return []string{
+		"/settings/webhooks/" + hook, "/settings/integrations/" + integration, "/settings/email/report_ready", "/settings/delegations",
+		"/catalog/controls/DAA-01", "/catalog/frameworks/rules", "/catalog?q=DAA", "/catalog/crosswalk?framework=rules&target=rules",
+		"/catalog/coverage?framework=rules&have=rules",
+	}
+}
+
 // TestHostileTextOnPages stores markup in every text that people or documents can put on a page, and checks that
 // no page contains it as markup.
 func TestHostileTextOnPages(t *testing.T) {
@@ -221,13 +272,14 @@ func TestHostileTextOnPages(t *testing.T) {
 	approval := submitted.str("approval_id")
 	owner.must("POST", at(api.AddComment.Path), map[string]any{"text": hostile, "approval_id": approval})
 	v := w.visitorAs(owner)
-	pages := []string{
-		"/", "/account", at("/assessments/{assessmentId}"), at("/assessments/{assessmentId}/soa"), "/approvals/" + approval,
-		at("/assessments/{assessmentId}/soa?q=") + url.QueryEscape(hostile) + "&status=" + url.QueryEscape(hostile),
-		"/sign-in?next=" + url.QueryEscape(hostile), "/search?q=personal+data", "/jobs", "/activity",
+	pages := owner.putHostileTexts(at, hostile)
+	pages = append(pages,
+		"/", "/account", at("/assessments/{assessmentId}"), at("/assessments/{assessmentId}/soa"), "/approvals/"+approval,
+		at("/assessments/{assessmentId}/soa?q=")+url.QueryEscape(hostile)+"&status="+url.QueryEscape(hostile),
+		"/sign-in?next="+url.QueryEscape(hostile), "/search?q=personal+data", "/jobs", "/activity",
 		at("/assessments/{assessmentId}/documents"), at("/assessments/{assessmentId}/reports"), at("/assessments/{assessmentId}/scope"),
 		at("/assessments/{assessmentId}/activity"),
-	}
+	)
 	pages = append(pages, panelPaths...)
 	for _, i := range items {
 		pages = append(pages, at("/assessments/{assessmentId}/soa/")+i.(map[string]any)["id"].(string))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/daemon"
@@ -43,6 +44,10 @@ func TestPagesInABrowser(t *testing.T) {
 		b.Screenshot(pictures, name+"-phone")
 		if bad := b.BadLayout(); bad != "" {
 			t.Errorf("%s on a phone of 375 pixels: %s", name, bad)
+		}
+		b.Emulate("screen", 360, "light")
+		if bad := b.BadLayout(); bad != "" {
+			t.Errorf("%s on a phone of 360 pixels: %s", name, bad)
 		}
 		b.Emulate("screen", 1440, "light")
 		b.Screenshot(pictures, name)
@@ -160,9 +165,40 @@ func TestPagesInABrowser(t *testing.T) {
 	if b.EvaluateText(`window.same`) != "true" {
 		t.Error("the table was loaded again")
 	}
+	// The original of a PDF is shown beside its passages.
+	pdf := g.owner.must("POST", g.path(api.UploadDocument.Path), form{filename: "policy.pdf", content: tinyPDF}).str("id")
+	document := s.URL + "/assessments/" + g.ids["assessmentId"] + "/documents/" + pdf
 	b.Press("Escape", 27)
 	b.WaitFor(`document.getElementById("beside").hidden && document.activeElement.matches("tr.at a")`)
+	for range 200 {
+		if got := g.owner.must("GET", "/api/v1/documents/"+pdf, nil).str("status"); got != "uploaded" && got != "processing" {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	b.Open(document)
+	b.Screenshot(pictures, "pdf")
+	if b.EvaluateText(`navigator.pdfViewerEnabled`) == "true" {
+		b.Click("#original")
+		b.WaitFor(`document.querySelector("iframe.viewer")`)
+		if bad := b.BadLayout(); bad != "" {
+			t.Errorf("a PDF beside its passages: %s", bad)
+		}
+		b.Screenshot(pictures, "pdf-beside-passages")
+	}
+	// After signing out, the back button shows nothing.
+	b.Open(s.URL + "/account")
+	press(`form[action$="sign-out"] button`)
+	b.WaitFor(`document.title.startsWith("Sign in")`)
+	b.EvaluateText(`history.back()`)
+	b.WaitFor(`document.title.startsWith("Sign in") && location.search.includes("account")`)
 }
+
+// tinyPDF is a PDF of one page with one sentence.
+const tinyPDF = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n" +
+	"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj\n" +
+	"4 0 obj<</Length 73>>stream\nBT /F1 12 Tf 20 150 Td (Personal data is processed on a legal basis.) Tj ET\nendstream endobj\n" +
+	"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"
 
 // TestEmailPages checks that an invalid token unsubscribes nobody.
 func TestEmailPages(t *testing.T) {

@@ -195,6 +195,9 @@ func (v *visit) renderDocument(page *documentPage, chosen string, start int) err
 	if err != nil {
 		return err
 	}
+	if page.Status == api.DocumentUploaded || page.Status == api.DocumentProcessing {
+		v.busy, v.live = true, "assessments/"+page.Assessment.ID+"/events"
+	}
 	start = max(0, min(start, len(chunks)-1))
 	end := min(len(chunks), start+passagesShown)
 	page.From, page.To, page.Before, page.After = start+1, end, -1, -1
