@@ -140,7 +140,7 @@
       frame.title = "The original";
       frame.src = original.href;
       original.closest(".columns").classList.add("even-halves");
-      original.closest(".buttons").before(frame);
+      original.closest(".columns > div").prepend(frame);
       original.textContent = "Open the original in a tab";
       original.replaceWith(original.cloneNode(true)); // from now on a plain link
     });
@@ -321,7 +321,7 @@
       if (status.selectedIndex < 0) status.selectedIndex = 0;
       filter();
     }
-    addEventListener("pagehide", () => sessionStorage.setItem(kept, JSON.stringify([q.value, status.value])));
+    addEventListener("pagehide", () => { if (!location.search) sessionStorage.setItem(kept, JSON.stringify([q.value, status.value])); });
     const download = document.querySelector("a.export");
     download.addEventListener("click", () => {
       const asks = new URLSearchParams({ csv: 1, q: q.value, status: status.value });
