@@ -253,7 +253,7 @@ var exampleFields = map[string]any{
 	"proposals":    []map[string]any{{"control_code": "IAC-06", "severity": "high"}},
 	"current_step": "soa_drafted", "WorkflowStep.name": "soa_drafted", "WorkflowStep.title": "draft the Statement of Applicability", "WorkflowRun.status": api.RunRunning,
 	"WorkflowRun.detail": nil, "WorkflowRun.approval_id": nil, "not_before": nil, "WorkflowRun.completed_at": nil,
-	"Signal.name": "continue", "StartWorkflowInput.start_at": mustParseTime("2026-11-21T02:00:00Z"), "stop_for_review": true,
+	"Signal.name": "continue", "paper": "letter", "StartWorkflowInput.start_at": mustParseTime("2026-11-21T02:00:00Z"), "stop_for_review": true,
 	"VerifyDataInput.organization": "acme", "OrganizationVerification.name": "Acme", "DataVerification.ok": true, "records_checked": 41203,
 	"files_checked": 2341,
 	"problems":      []api.DataProblem{}, "not_covered": []string{}, "DataProblem.kind": "altered", "DataProblem.organization": "Acme",
