@@ -16,6 +16,7 @@ type SearchBody struct {
 	EffectiveTo   *Date   `json:"effective_to,omitempty" doc:"Only documents effective on or before this date."`
 	TopK          int     `json:"top_k,omitempty" minimum:"1" maximum:"100" default:"10"`
 	MinScore      float64 `json:"min_score,omitempty" minimum:"0" maximum:"1" default:"0"`
+	Translate     bool    `json:"translate,omitempty" doc:"Have the language model in use translate the query into the other languages of the assessment's documents, and search these too. Needs assessment_id."`
 }
 
 // SearchScores are the components of a search hit's score.
@@ -56,6 +57,14 @@ type SearchAnswer struct {
 	TopK     int         `json:"top_k"`
 	MinScore float64     `json:"min_score"`
 	Embedder string      `json:"embedder"`
+	// Translations is empty unless the query asked for them.
+	Translations []QueryTranslation `json:"translations" doc:"The query as it was searched in other languages."`
+}
+
+// QueryTranslation is a search query in another language.
+type QueryTranslation struct {
+	Language string `json:"language" doc:"ISO 639-1."`
+	Query    string `json:"query"`
 }
 
 // ChunksInput is the input for listing passages.

@@ -20,7 +20,8 @@ func (a *app) searchPassagesCommand() *cobra.Command {
 		Long: `Finds the passages that answer a question, by meaning and by words, each with its
 document and location. The score ranges from 0 to 1 and is comparable across sets of documents.
 Codes such as IAC-06, rare names and "quoted phrases" rank first. Near-duplicate passages
-are shown once.`,
+are shown once. With --translate, the language model in use translates the query into the other
+languages of the assessment's documents, and these are searched too; translations are kept.`,
 		Example: "  service search who approves access rights\n  service search 'backup restore test' --top 3 --min-score 0.4\n" +
 			"  service search encryption --all -o json\n  service search 'exit checklist' --category policy --from 2025-01-01",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -35,12 +36,14 @@ are shown once.`,
 				body.EffectiveTo = new(api.Date(to))
 			}
 			switch {
+			case body.Translate && everywhere:
+				return usageError("--translate can't be combined with --all: it translates for the documents of one assessment")
 			case doc != "":
 				d, err := a.findDocument(cmd.Context(), doc)
 				if err != nil {
 					return err
 				}
-				body.DocumentID = d.ID
+				body.DocumentID, body.AssessmentID = d.ID, d.AssessmentID
 			case !everywhere:
 				one, err := a.currentAssessment(cmd.Context())
 				if err != nil {
@@ -54,6 +57,9 @@ are shown once.`,
 				api.SearchKB,
 				&api.SearchInput{Body: body},
 				func(p *print.Page, ans *api.SearchAnswer) {
+					for _, t := range ans.Translations {
+						p.Text("Searched in %s: %s", api.LanguageName(t.Language), t.Query)
+					}
 					for i, h := range ans.Data {
 						p.Title(
 							"%d. %s  %s",
@@ -74,6 +80,7 @@ are shown once.`,
 	f := cmd.Flags()
 	f.IntVar(&body.TopK, "top", api.DefaultSearchResults, "maximum number of passages, 1 to 100")
 	f.Float64Var(&body.MinScore, "min-score", 0, "skip passages below this score, 0 to 1")
+	f.BoolVar(&body.Translate, "translate", false, "search documents in other languages too, in the model's translation")
 	f.BoolVar(&everywhere, "all", false, "search the documents of all assessments")
 	f.StringVar(&doc, "doc", "", "only this document, by id or file name")
 	f.StringVar(&from, "from", "", "only documents effective on or after this day, YYYY-MM-DD")

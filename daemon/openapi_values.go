@@ -181,6 +181,7 @@ var exampleFields = map[string]any{
 	"Document.title": examplePolicy, "mime_type": "application/pdf", "size_bytes": 48213, "language": "en", "page_count": 7, "document_version": "2.1", "Document.status": api.DocumentIngested,
 	"DocumentProgress.status": api.DocumentProcessing, "stage": "embed", "Chunk.kind": "paragraph", "index": 4, "token_estimate": 18,
 	"UploadDocumentInput.file": "(the file)", "UploadDocumentInput.category": "policy", "UploadDocumentInput.path": "evidence/policies/access.pdf", "UploadDocumentInput.replaces": "", "Document.path": "evidence/policies/access.pdf", "duplicate_of": nil,
+	"translate": false, "QueryTranslation.language": "de", "QueryTranslation.query": "Wer prüft Zugriffsrechte?",
 	"SearchBody.query": "who reviews access rights?", "SearchAnswer.query": "who reviews access rights?", "SearchBody.document_id": nil, "top_k": 10, "min_score": 0.3,
 	"highlights": []string{"reviewed every quarter"}, "duplicate_ids": []string{}, "Mark.start": 0, "Mark.end": 8,
 	"SearchBody.effective_from": "2025-01-01", "SearchBody.effective_to": nil, "semantic": 0.86, "keyword": 0.61, "embedder": "builtin-1", "served_by": "builtin-1", "unavailable_reason": nil, "embedding_dimensions": 256,

@@ -110,7 +110,7 @@ func (s *Server) bindOperations() {
 	bindOperation(s, api.DownloadDocument, e.Evidence.Download)
 	bindOperation(s, api.ReprocessDocument, e.Evidence.Reprocess)
 
-	bindOperation(s, api.SearchKB, e.Evidence.Search)
+	bindOperation(s, api.SearchKB, a.Search)
 	bindOperation(s, api.ListChunks, e.Evidence.ListChunks)
 	bindOperation(s, api.GetChunk, e.Evidence.GetChunk)
 	bindOperation(s, api.GetKBStats, e.Evidence.Stats)

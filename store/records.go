@@ -175,7 +175,8 @@ type ModelAnswer struct {
 	Text             string    `json:"text"`
 }
 
-// Translation is a statement in another language, by a language model.
+// Translation is a statement in another language, by a language model; or a search query, whose language begins with
+// TranslatedQuery.
 type Translation struct {
 	OrganizationID string `json:"organization_id"`
 	Language       string `json:"language"` // ISO 639-1
@@ -184,6 +185,9 @@ type Translation struct {
 	Model          string `json:"model"`
 	Digest         string `json:"digest"`
 }
+
+// TranslatedQuery begins the language of the translation of a search query.
+const TranslatedQuery = "query:"
 
 // PassageReading is what a reader says about a passage. A label "" means that the reader was asked, without a valid
 // answer.

@@ -143,6 +143,10 @@ func TestRemoteModelBan(t *testing.T) {
 	if _, err = e.Assessments.GetModelReading(ctx, b.by, &reading.AssessmentInput); !isForbidden(err) {
 		t.Errorf("estimate: %v", err)
 	}
+	query := api.SearchBody{Query: "secret accounts", AssessmentID: secret.ID, Translate: true}
+	if _, err = e.Assessments.Search(ctx, b.by, &api.SearchInput{Body: query}); !isForbidden(err) {
+		t.Errorf("translated search: %v", err)
+	}
 	second := &api.DraftSoAInput{AssessmentInput: reading.AssessmentInput, SecondReader: "model"}
 	if _, err = e.Assessments.DraftSoA(ctx, b.by, second); !isForbidden(err) {
 		t.Errorf("second reader: %v", err)

@@ -40,7 +40,7 @@ func (m *bilingualModel) Chat(_ context.Context, r llm.Request) (llm.Answer, err
 			return llm.Answer{}, fmt.Errorf("%w: %s", llm.ErrInvalidResponse, r.User)
 		}
 		for i, s := range statements {
-			if statements[i] = "Blumen werden gegossen"; strings.Contains(strings.ToLower(s), "multi-factor") {
+			if statements[i] = "Blumen werden gegossen"; strings.Contains(strings.ToLower(s), "multi-factor") || s == "parrots" {
 				statements[i] = "Mehr-Faktor-Authentifizierungen sind für Fernzugriffe vorgeschrieben"
 			}
 		}
@@ -87,6 +87,20 @@ func TestEvidenceInAnotherLanguage(t *testing.T) {
 	}
 	if u := summary(); u.DocumentsInOtherLanguages != 1 || u.DocumentsRead != 2 {
 		t.Errorf("by the rules: %+v", u)
+	}
+	for _, translate := range []bool{false, true, true} {
+		q := api.SearchBody{Query: "parrots", AssessmentID: a.ID, Translate: translate}
+		found, err := e.Assessments.Search(t.Context(), b.by, &api.SearchInput{Body: q})
+		if err != nil {
+			t.Fatal(err)
+		}
+		isFirst := len(found.Data) > 0 && found.Data[0].Filename == "zugang.md" && found.Data[0].Score > 0.2
+		if isFirst != translate || len(found.Translations) == 1 != translate || model.translations.Load() > 1 {
+			t.Errorf("translate %v: %+v, %d translations", translate, found, model.translations.Load())
+		}
+	}
+	if u := summary(); u.DocumentsInOtherLanguages != 1 {
+		t.Errorf("after the translation of a query: %+v", u)
 	}
 	in := &api.ReadWithModelInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}
 	in.Body.Seconds = 60

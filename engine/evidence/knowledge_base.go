@@ -249,7 +249,9 @@ func (s *Service) Search(ctx context.Context, by api.Caller, in *api.SearchInput
 	if body.DocumentID != "" {
 		q.DocumentIDs = []string{body.DocumentID}
 	}
-	out := &api.SearchAnswer{Data: []api.SearchHit{}, Query: body.Query, TopK: body.TopK, MinScore: body.MinScore}
+	out := &api.SearchAnswer{
+		Data: []api.SearchHit{}, Query: body.Query, TopK: body.TopK, MinScore: body.MinScore, Translations: []api.QueryTranslation{},
+	}
 	for _, a := range assessments {
 		hits, embedder, err := s.FindPassages(ctx, by, a, q)
 		if err != nil {
@@ -260,9 +262,14 @@ func (s *Service) Search(ctx context.Context, by api.Caller, in *api.SearchInput
 			out.Data = append(out.Data, toSearchHit(h))
 		}
 	}
-	slices.SortStableFunc(out.Data, func(a, b api.SearchHit) int { return cmp.Compare(b.Score, a.Score) })
-	out.Data = out.Data[:min(len(out.Data), body.TopK)]
+	sortHits(out)
 	return out, nil
+}
+
+// sortHits orders the results of a search, best first, and removes those that are too many.
+func sortHits(out *api.SearchAnswer) {
+	slices.SortStableFunc(out.Data, func(a, b api.SearchHit) int { return cmp.Compare(b.Score, a.Score) })
+	out.Data = out.Data[:min(len(out.Data), out.TopK)]
 }
 
 func toSearchHit(h Hit) api.SearchHit {

@@ -1,0 +1,85 @@
+package assessment
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/modelreader"
+	"github.com/scf-service/service/engine/judge/reading"
+	"github.com/scf-service/service/store"
+)
+
+// Search finds the passages that best answer a question. If the query asks for it, the language model translates it into the other
+// languages of the assessment's documents, and these are searched too. Translations are stored.
+func (s *Service) Search(ctx context.Context, by api.Caller, in *api.SearchInput) (*api.SearchAnswer, error) {
+	if !in.Body.Translate {
+		return s.evidence.Search(ctx, by, in)
+	}
+	if in.Body.AssessmentID == "" {
+		return nil, api.Invalid("translate", "a query is translated for the documents of one assessment; give assessment_id")
+	}
+	a, err := s.readAssessment(ctx, by, in.Body.AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	languages, err := s.readTranslations(ctx, &a)
+	if err != nil {
+		return nil, err
+	}
+	translated := map[string]string{}
+	for code := range languages {
+		if translated[code], err = s.translateQuery(ctx, by, a.ID, code, in.Body.Query); err != nil {
+			return nil, err
+		}
+	}
+	out, err := s.evidence.Search(ctx, by, in)
+	if err != nil || len(translated) == 0 {
+		return out, err
+	}
+	for code, text := range translated {
+		out.Translations = append(out.Translations, api.QueryTranslation{Language: code, Query: text})
+	}
+	slices.SortFunc(out.Translations, func(a, b api.QueryTranslation) int { return strings.Compare(a.Language, b.Language) })
+	return out, s.evidence.AddTranslatedHits(ctx, by, in, translated, out)
+}
+
+// translateQuery returns a search query in another language: as the language model translated it before, or now.
+func (s *Service) translateQuery(ctx context.Context, by api.Caller, assessment, code, query string) (string, error) {
+	t := store.Translation{
+		OrganizationID: by.OrganizationID, Language: store.TranslatedQuery + code, StatementID: reading.Statement{Text: query}.ID(),
+	}
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		stored, err := store.Translations.Get(tx, t.OrganizationID, store.K(t.Language, t.StatementID))
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		t.Text = stored.Text
+		return err
+	})
+	if err != nil || t.Text != "" {
+		return t.Text, err
+	}
+	if s.model == nil {
+		return "", api.Invalid("translate", "no language model is chosen; choose one with `service model use`, then restart a running daemon")
+	}
+	status, err := s.modelStatus(ctx, by.OrganizationID, assessment)
+	if err != nil {
+		return "", err
+	}
+	reader := modelreader.Reader{Model: s.model, After: func(c modelreader.Call) error { t.Digest = c.Digest; return nil }}
+	texts, err := reader.Translate(ctx, api.LanguageName(code), []string{query})
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil:
+		return "", api.Internal("%s could not translate the query into %s: %v", status.Model, api.LanguageName(code), err).WithCause(err)
+	case texts[0] == "":
+		return "", api.Internal("%s gave no valid translation of the query into %s; search without translations, or choose another model",
+			status.Model, api.LanguageName(code))
+	}
+	t.Text, t.Model = texts[0], status.Model
+	return t.Text, s.db.Update(ctx, func(tx *store.Tx) error { return store.Translations.Put(tx, t.OrganizationID, &t) })
+}
