@@ -189,7 +189,7 @@ func (s *Server) bindOperations() {
 	bindOperation(s, api.CreateReport, e.Reports.Create)
 	bindOperation(s, api.GetReport, e.Reports.Get)
 	bindOperation(s, api.DownloadReport, e.Reports.Download)
-	bindOperation(s, api.RenderReport, e.Reports.Render)
+	bindOperation(s, api.RenderReport, e.Reports.RenderHTML)
 	bindOperation(s, api.LintLayout, e.Reports.LintLayout)
 	bindOperation(s, api.GetExampleLayout, e.Reports.ExampleLayout)
 	bindOperation(s, api.VerifyReport, e.Reports.Verify)

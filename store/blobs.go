@@ -79,7 +79,7 @@ func (b *Blobs) put(ctx context.Context, r io.Reader, limit int64, want string) 
 		return Blob{}, err
 	}
 	if b.objects != nil {
-		if err := b.upload(ctx, temp, blob); err != nil {
+		if err := b.uploadAndRemoveTemp(ctx, temp, blob); err != nil {
 			return Blob{}, err
 		}
 		return blob, nil

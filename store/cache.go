@@ -20,9 +20,9 @@ func NewCache[V any](db *DB, limit int, tables ...AnyTable) *Cache[V] {
 	return &Cache[V]{db: db, limit: limit, tables: tables, values: map[string]V{}}
 }
 
-// Get returns the cached value with a name, or calls compute and caches its value. Errors are not cached.
+// GetOrCompute returns the cached value with a name, or calls compute and caches its value. Errors are not cached.
 // If other processes can write to the database, nothing is cached.
-func (m *Cache[V]) Get(name string, compute func() (V, error)) (V, error) {
+func (m *Cache[V]) GetOrCompute(name string, compute func() (V, error)) (V, error) {
 	at, known := m.db.ChangeCount(m.tables...)
 	if !known {
 		return compute()

@@ -24,7 +24,7 @@ func TestMemo(t *testing.T) {
 	m := store.NewCache[int](db, 2, store.Organizations)
 	get := func(name string, want int) {
 		t.Helper()
-		got, err := m.Get(name, func() (int, error) { reads++; return reads, nil })
+		got, err := m.GetOrCompute(name, func() (int, error) { reads++; return reads, nil })
 		if err != nil || got != want {
 			t.Errorf("%s: %d, %v, want %d", name, got, err, want)
 		}
@@ -46,7 +46,7 @@ func TestMemo(t *testing.T) {
 	get("a", 1)
 	write("organizations")
 	get("a", 2)
-	if _, err := m.Get("b", func() (int, error) { return 0, errors.New("no") }); err == nil {
+	if _, err := m.GetOrCompute("b", func() (int, error) { return 0, errors.New("no") }); err == nil {
 		t.Error("no error")
 	}
 	get("b", 3)

@@ -243,7 +243,7 @@ func TestFiguresModel(t *testing.T) {
 	want := read(db)
 	update(t, db, func(tx *Tx) error {
 		for _, name := range []string{"findings", "soa_items", "documents", "poam_items", "figures"} {
-			is(t, "dropIndexes", tx.dropIndexes(name), nil)
+			is(t, "dropIndexes", tx.dropIndexesForRebuild(name), nil)
 		}
 		return tx.kv.Drop("figures")
 	})

@@ -52,8 +52,8 @@ func blobOfObject(name string) (sha string, ok bool) {
 	return sha, isSHA256(sha)
 }
 
-// upload stores a finished file as the object of a blob, and removes the file.
-func (b *Blobs) upload(ctx context.Context, temp string, blob Blob) error {
+// uploadAndRemoveTemp stores a finished file as the object of a blob, and removes the file.
+func (b *Blobs) uploadAndRemoveTemp(ctx context.Context, temp string, blob Blob) error {
 	f, err := os.Open(temp)
 	if err != nil {
 		return err

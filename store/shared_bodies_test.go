@@ -52,7 +52,7 @@ func TestFormat5(t *testing.T) {
 			putOldLine(t, tx, f, K("one", "a1", Findings.Name(), []byte(f.ID)).b, i > 0)
 		}
 		meta.Format = 5
-		return errors.Join(tx.dropIndexes(Findings.Name()), tx.putMeta(metaKey, meta))
+		return errors.Join(tx.dropIndexesForRebuild(Findings.Name()), tx.putMeta(metaKey, meta))
 	})
 	is(t, "Close", db.Close(), nil)
 	db = open(t, o)

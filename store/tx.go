@@ -148,7 +148,7 @@ func (tx *Tx) RewriteRecords(table string, change func(old []byte) ([]byte, erro
 	if err := tx.checkUsable(true); err != nil {
 		return err
 	}
-	if err := tx.dropIndexes(table); err != nil {
+	if err := tx.dropIndexesForRebuild(table); err != nil {
 		return err
 	}
 	for p, err := range tx.kv.Scan(table, kv.Range{}) {
@@ -188,7 +188,7 @@ func (tx *Tx) DropTable(table string) error {
 	if err := tx.checkUsable(true); err != nil {
 		return err
 	}
-	if err := tx.dropIndexes(table); err != nil {
+	if err := tx.dropIndexesForRebuild(table); err != nil {
 		return err
 	}
 	return tx.kv.Drop(table)
@@ -214,11 +214,11 @@ func (tx *Tx) RenameTable(from, to string) error {
 			return err
 		}
 	}
-	return errors.Join(tx.DropTable(from), tx.dropIndexes(to))
+	return errors.Join(tx.DropTable(from), tx.dropIndexesForRebuild(to))
 }
 
-// dropIndexes drops a table's indexes and marks them to be rebuilt.
-func (tx *Tx) dropIndexes(table string) error {
+// dropIndexesForRebuild drops a table's indexes and marks them to be rebuilt.
+func (tx *Tx) dropIndexesForRebuild(table string) error {
 	var have []string
 	if _, err := tx.getMeta(K("indexes", table), &have); err != nil {
 		return err

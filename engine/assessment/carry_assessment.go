@@ -46,16 +46,16 @@ func carryFromEarlierAssessment(tx *store.Tx, by api.Caller, a *api.Assessment, 
 	c := carrier{tx: tx, by: by, from: &source, to: a, snap: snap}
 	for _, carry := range []func() error{
 		func() error {
-			return carryItems(&c, soa, func(i *api.SoAItem) bool { return len(i.EditedFields) > 0 })
+			return storeCarriedItems(&c, soa, func(i *api.SoAItem) bool { return len(i.EditedFields) > 0 })
 		},
 		func() error {
-			return carryItems(&c, gap, func(i *api.Finding) bool { return len(i.EditedFields) > 0 || i.Source == sourceManual })
+			return storeCarriedItems(&c, gap, func(i *api.Finding) bool { return len(i.EditedFields) > 0 || i.Source == sourceManual })
 		},
 		func() error { // all levels, so that the next assessment shows the change
-			return carryItems(&c, maturity, func(*api.MaturityScore) bool { return true })
+			return storeCarriedItems(&c, maturity, func(*api.MaturityScore) bool { return true })
 		},
 		func() error {
-			return carryItems(&c, poam, func(i *api.POAMItem) bool { return i.Status != "completed" && i.Status != "cancelled" })
+			return storeCarriedItems(&c, poam, func(i *api.POAMItem) bool { return i.Status != "completed" && i.Status != "cancelled" })
 		},
 	} {
 		if err := carry(); err != nil {
@@ -88,7 +88,7 @@ func carryScope(tx *store.Tx, by api.Caller, a, source *api.Assessment) error {
 	return saveScope(tx, by, &sc, "scope.changed", "carried from "+source.Name)
 }
 
-// carrier holds the arguments of carryItems that are the same for all deliverables.
+// carrier holds the arguments of storeCarriedItems that are the same for all deliverables.
 type carrier struct {
 	tx       *store.Tx
 	by       api.Caller
@@ -96,9 +96,9 @@ type carrier struct {
 	snap     *scf.Snapshot // of the new assessment
 }
 
-// carryItems stores the items of a deliverable's newest version for which isWanted returns true, and counts those that
+// storeCarriedItems stores the items of a deliverable's newest version for which isWanted returns true, and counts those that
 // people decided on.
-func carryItems[V, I any](c *carrier, k deliverableType[V, I], isWanted func(*I) bool) error {
+func storeCarriedItems[V, I any](c *carrier, k deliverableType[V, I], isWanted func(*I) bool) error {
 	v, ok, err := k.newestVersion(c.tx, c.by.OrganizationID, c.from.ID)
 	if err != nil || !ok {
 		return err

@@ -652,7 +652,7 @@ func listItems[V, I any](
 	matches func(*I) bool,
 ) (*api.List[I], error) {
 	name := fmt.Sprintf("%q %q %q %q %#v %#v", k.items.Name(), by.OrganizationID, versionID, sort, p, cacheKey)
-	page, err := s.itemPages.Get(name, func() (any, error) {
+	page, err := s.itemPages.GetOrCompute(name, func() (any, error) {
 		if _, err := getVersion(ctx, s, by, k, versionID); err != nil {
 			return nil, err
 		}

@@ -34,7 +34,7 @@ func (s *Service) ChangeFrameworks(ctx context.Context, by api.Caller, in *api.C
 		return c.result, nil
 	}
 	if c.soa == nil {
-		return c.result, s.db.Update(ctx, func(tx *store.Tx) error { return c.save(tx, by) })
+		return c.result, s.db.Update(ctx, func(tx *store.Tx) error { return c.saveAndRecord(tx, by) })
 	}
 	made, err := s.draftSoA(ctx, by, &c.after)
 	if err != nil {
@@ -45,10 +45,10 @@ func (s *Service) ChangeFrameworks(ctx context.Context, by api.Caller, in *api.C
 		return nil, err
 	}
 	return c.result, s.db.Update(ctx, func(tx *store.Tx) error {
-		if err := c.save(tx, by); err != nil {
+		if err := c.saveAndRecord(tx, by); err != nil {
 			return err
 		}
-		_, added, err := soa.insertUnlessChanged(tx, by, &c.after, *d)
+		_, added, err := soa.insertNextVersionUnlessChanged(tx, by, &c.after, *d)
 		c.result.Version = &added
 		return err
 	})
@@ -248,8 +248,8 @@ func (c *frameworkChange) keepOtherItems(made draft[api.SoAItem]) draft[api.SoAI
 	return made
 }
 
-// save stores the assessment with its new frameworks and records the change.
-func (c *frameworkChange) save(tx *store.Tx, by api.Caller) error {
+// saveAndRecord stores the assessment with its new frameworks and records the change.
+func (c *frameworkChange) saveAndRecord(tx *store.Tx, by api.Caller) error {
 	now, err := getAssessment(tx, by, c.before.ID)
 	if err != nil {
 		return err

@@ -221,16 +221,16 @@ func returnMigratedReviewToDraft(tx *store.Tx, by api.Caller, m *migration) erro
 }
 
 func addMigratedVersion[V, I any](tx *store.Tx, by api.Caller, m *migration, k deliverableType[V, I], d draft[I]) (V, error) {
-	v, added, err := k.insertUnlessChanged(tx, by, &m.after, d)
+	v, added, err := k.insertNextVersionUnlessChanged(tx, by, &m.after, d)
 	if err == nil {
 		m.result.Versions = append(m.result.Versions, added)
 	}
 	return v, err
 }
 
-// insertUnlessChanged is like insertNextVersion but returns a conflict error if the version whose edits the draft carries
+// insertNextVersionUnlessChanged is like insertNextVersion but returns a conflict error if the version whose edits the draft carries
 // over is no longer the newest, or was changed. It also describes the version that it stored.
-func (k deliverableType[V, I]) insertUnlessChanged(
+func (k deliverableType[V, I]) insertNextVersionUnlessChanged(
 	tx *store.Tx,
 	by api.Caller,
 	a *api.Assessment,

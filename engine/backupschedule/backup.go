@@ -110,7 +110,7 @@ func (s *Service) runSchedule(ctx context.Context, o *Schedule) {
 	defer stop()
 	for {
 		if s.DB.IsLeader() && s.isDue(o) {
-			s.runScheduled(ctx, o)
+			s.backUpVerifyAndDeleteOld(ctx, o)
 		}
 		select {
 		case <-ctx.Done():
@@ -145,8 +145,8 @@ func isBetween(now, start time.Time, after time.Duration) bool {
 	return d >= 0 && d < after
 }
 
-// runScheduled writes a backup, restores it into an empty folder, and deletes old backups.
-func (s *Service) runScheduled(ctx context.Context, o *Schedule) {
+// backUpVerifyAndDeleteOld writes a backup, restores it into an empty folder, and deletes old backups.
+func (s *Service) backUpVerifyAndDeleteOld(ctx context.Context, o *Schedule) {
 	err := s.writeAndVerify(ctx, o)
 	if ctx.Err() != nil {
 		return // stopping; the next start makes the backup again

@@ -64,7 +64,7 @@ func (f *fixture) runIfDue(after time.Duration) (names []string) {
 	f.t.Helper()
 	f.time = f.time.Add(after)
 	if f.isDue(f.plan) {
-		f.runScheduled(f.t.Context(), f.plan)
+		f.backUpVerifyAndDeleteOld(f.t.Context(), f.plan)
 	}
 	found, err := filepath.Glob(filepath.Join(f.plan.Dir, "*.bak"))
 	if err != nil {

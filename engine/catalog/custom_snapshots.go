@@ -109,7 +109,7 @@ func (s *Service) latestRevision(ctx context.Context, organization string) (int,
 	if organization == "" {
 		return 0, nil
 	}
-	return s.latestRevisions.Get(organization, func() (int, error) { return s.readLatestRevision(ctx, organization) })
+	return s.latestRevisions.GetOrCompute(organization, func() (int, error) { return s.readLatestRevision(ctx, organization) })
 }
 
 func (s *Service) readLatestRevision(ctx context.Context, organization string) (revision int, err error) {

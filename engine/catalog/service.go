@@ -244,7 +244,7 @@ func (s *Service) acquireImportSlot(ctx context.Context) (release func(), err er
 
 // allVersions returns the records of all catalog versions, newest first.
 func (s *Service) allVersions(ctx context.Context) ([]store.CatalogVersion, error) {
-	all, err := s.versionList.Get("", func() (out []store.CatalogVersion, err error) {
+	all, err := s.versionList.GetOrCompute("", func() (out []store.CatalogVersion, err error) {
 		err = s.db.View(ctx, func(tx *store.Tx) error {
 			for v, err := range store.CatalogVersions.Scan(tx, store.Reverse) {
 				if err != nil {

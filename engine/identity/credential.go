@@ -76,7 +76,7 @@ func (s *Service) authenticateKey(ctx context.Context, token string) (Principal,
 		return Principal{}, refused
 	}
 	hash := hashSecret(secret)
-	k, err := s.keyCache.Get(hash, func() (k cachedKey, err error) {
+	k, err := s.keyCache.GetOrCompute(hash, func() (k cachedKey, err error) {
 		err = s.db.View(ctx, func(tx *store.Tx) error {
 			keySecret, err := store.KeySecrets.Get(tx, hash)
 			if err != nil {
@@ -107,7 +107,7 @@ func (s *Service) authenticateSession(ctx context.Context, token string) (Princi
 		return Principal{}, refused
 	}
 	hash := hashSecret(token)
-	have, err := s.sessionCache.Get(hash, func() (have store.Session, err error) {
+	have, err := s.sessionCache.GetOrCompute(hash, func() (have store.Session, err error) {
 		err = s.db.View(ctx, func(tx *store.Tx) (err error) {
 			have, err = store.Sessions.Get(tx, hash)
 			return err
@@ -189,7 +189,7 @@ func (p Principal) RenewedUntil() (expiry time.Time, wasRenewed bool) {
 // the key's, the active one, or the first it belongs to. An organization it does not belong to
 // gives FORBIDDEN, whether it exists or not.
 func (s *Service) ResolveCaller(ctx context.Context, p Principal, organizationID string) (api.Caller, error) {
-	return s.callerCache.Get(p.ID+"\x00"+organizationID, func() (by api.Caller, err error) {
+	return s.callerCache.GetOrCompute(p.ID+"\x00"+organizationID, func() (by api.Caller, err error) {
 		err = s.db.View(ctx, func(tx *store.Tx) error {
 			by, err = resolveCaller(tx, p, organizationID)
 			return err

@@ -150,8 +150,8 @@ func (s *Service) UpdateMember(ctx context.Context, by api.Caller, in *api.Updat
 		}
 		changes := map[string]any{}
 		role := string(m.Role)
-		setIfChanged(changes, "role", &role, string(in.Body.Role))
-		setIfChanged(changes, "status", &m.Status, in.Body.Status)
+		setAndRecordIfChanged(changes, "role", &role, string(in.Body.Role))
+		setAndRecordIfChanged(changes, "status", &m.Status, in.Body.Status)
 		m.Role, m.UpdatedAt = api.Role(role), tx.Now()
 		if err := store.Memberships.Update(tx, &m); err != nil {
 			return err

@@ -75,9 +75,9 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 			return store.ToNotFound(err, "organization", in.TenantID)
 		}
 		changes := map[string]any{}
-		setIfChanged(changes, "name", &org.Name, strings.TrimSpace(in.Body.Name))
-		setIfChanged(changes, "slug", &org.Slug, in.Body.Slug)
-		setIfChanged(changes, "status", &org.Status, in.Body.Status)
+		setAndRecordIfChanged(changes, "name", &org.Name, strings.TrimSpace(in.Body.Name))
+		setAndRecordIfChanged(changes, "slug", &org.Slug, in.Body.Slug)
+		setAndRecordIfChanged(changes, "status", &org.Status, in.Body.Status)
 		if org.Name == "" {
 			return api.Invalid("name", "an organization needs a name")
 		}
@@ -123,8 +123,8 @@ func isOn(settings map[string]any, name string) bool {
 	return on
 }
 
-// setIfChanged sets *dst to value and records the change, unless value is empty or unchanged.
-func setIfChanged(changes map[string]any, name string, dst *string, value string) {
+// setAndRecordIfChanged sets *dst to value and records the change, unless value is empty or unchanged.
+func setAndRecordIfChanged(changes map[string]any, name string, dst *string, value string) {
 	if value != "" && value != *dst {
 		changes[name] = map[string]any{"from": *dst, "to": value}
 		*dst = value

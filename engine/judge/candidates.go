@@ -57,13 +57,13 @@ func (l *IncrementalEvaluator) Candidates(code string) []Candidates {
 				numbers = append(numbers, f.Number)
 			}
 		}
-		out[i].AddressesReader = func(passage int) bool { return l.addressesReader(numbers[passage]) }
+		out[i].AddressesReader = func(passage int) bool { return l.cachedAddressesReader(numbers[passage]) }
 	}
 	return out
 }
 
-// addressesReader returns AddressesReader of a passage, and caches it.
-func (l *IncrementalEvaluator) addressesReader(number int) bool {
+// cachedAddressesReader returns AddressesReader of a passage, and caches it.
+func (l *IncrementalEvaluator) cachedAddressesReader(number int) bool {
 	c := l.loadAnalyzedPassage(number)
 	c.addressOnce.Do(func() { c.addresses = AddressesReader(c.Passage) })
 	return c.addresses

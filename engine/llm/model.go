@@ -220,7 +220,7 @@ func (m *Model) Chat(ctx context.Context, r Request) (Answer, error) {
 		}
 		return a, err
 	}
-	a.Digest = m.digest.get(limit, m.driver)
+	a.Digest = m.digest.getOrFetch(limit, m.driver)
 	if r.MaxTokens > 0 && a.CompletionTokens > r.MaxTokens {
 		return a, fmt.Errorf("%w: %d tokens, %d are allowed", ErrAnswerTooLong, a.CompletionTokens, r.MaxTokens)
 	}
@@ -238,9 +238,9 @@ const (
 	digestTimeout = 2 * time.Second
 )
 
-// get returns the digest of the model's weights and caches it for a while. It returns "" if the server
+// getOrFetch returns the digest of the model's weights and caches it for a while. It returns "" if the server
 // does not report one.
-func (d *modelDigestCache) get(ctx context.Context, from driver) string {
+func (d *modelDigestCache) getOrFetch(ctx context.Context, from driver) string {
 	if known := d.value.Load(); known != nil {
 		return *known
 	}

@@ -390,9 +390,9 @@ func (s *Service) Download(ctx context.Context, by api.Caller, in *api.ReportInp
 	return &api.File{Filename: r.Filename, ContentType: contentType, Size: size, SHA256: r.SHA256, Content: file}, nil
 }
 
-// Render returns a report as HTML. For an HTML report, that is the stored file. For other formats, it writes
+// RenderHTML returns a report as HTML. For an HTML report, that is the stored file. For other formats, it writes
 // a new page from the current data of the assessment.
-func (s *Service) Render(ctx context.Context, by api.Caller, in *api.ReportInput) (*api.File, error) {
+func (s *Service) RenderHTML(ctx context.Context, by api.Caller, in *api.ReportInput) (*api.File, error) {
 	r, err := s.Get(ctx, by, in)
 	if err != nil {
 		return nil, err

@@ -216,7 +216,7 @@ func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) erro
 	case l.Op == opDelete && !exists:
 		return nil
 	case !exists:
-		return r.recordConflict(tx, r.newEditDeletionConflict(t, l, l.Record), false)
+		return r.storeAndPublishConflict(tx, r.newEditDeletionConflict(t, l, l.Record), false)
 	case l.Op == opDelete:
 		return r.deleteDocument(tx, t, l, &old)
 	}
@@ -241,7 +241,7 @@ func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) erro
 			if uploaded {
 				conflict.FileSHA256 = stringFromJSON(c.To)
 			}
-			if err := r.recordConflict(tx, conflict, false); err != nil {
+			if err := r.storeAndPublishConflict(tx, conflict, false); err != nil {
 				return err
 			}
 		} else if err := r.saveDocument(tx, l, "replaced"); err != nil {
@@ -337,7 +337,7 @@ func (r *batchApplier) deleteDocument(tx *store.Tx, t *table, l *changeLine, old
 		c := r.newEditDeletionConflict(t, l, nil)
 		c.Label, c.Remote = old.Filename, r.remoteSide(tx, t, l.Key, "sha256", f["sha256"], old.UpdatedAt)
 		c.Message = old.Filename + " was deleted offline but replaced here"
-		return r.recordConflict(tx, c, false)
+		return r.storeAndPublishConflict(tx, c, false)
 	}
 	return errors.Join(r.service.Evidence.DeleteDocument(tx, r.by, old, true),
 		audit.RecordAndPublishEvent(tx, r.by, audit.Event{
@@ -426,7 +426,7 @@ func (r *batchApplier) applyVersion(tx *store.Tx, t *table, l *changeLine, chang
 	if !clash {
 		return nil
 	}
-	return r.recordConflict(tx, &api.SyncConflict{
+	return r.storeAndPublishConflict(tx, &api.SyncConflict{
 		Kind: api.ConflictVersion, Table: t.name, RecordID: id, Label: t.gate.Title(), Field: "version_number",
 		Base: newConflictSide(nil), Remote: newConflictSide(nil), Clone: r.cloneSide(l, l.Record["version_number"]),
 		Message: fmt.Sprintf(
@@ -462,14 +462,14 @@ func (r *batchApplier) applyItem(tx *store.Tx, t *table, l *changeLine, changedV
 		conflict.RecordID, conflict.Label, conflict.Field, conflict.Base = c.RecordID, c.Label, c.Field, newConflictSide(c.Base)
 		conflict.Remote = r.remoteSide(tx, t, l.Key, c.Field, c.Here, time.Time{})
 		conflict.Message = c.Label + " was deleted offline but changed here"
-		return r.recordConflict(tx, conflict, false)
+		return r.storeAndPublishConflict(tx, conflict, false)
 	}
 	conflicts, err := assessment.Synced(t.gate).ApplyChanges(tx, r.by, r.batch.AssessmentID, recordIDFromKey(l.Key), l.Fields)
 	if api.IsCode(err, api.CodeNotFound) {
 		c := r.newEditDeletionConflict(t, l, nil)
 		b, failed := json.Marshal(l.Fields)
 		c.Clone = r.cloneSide(l, b)
-		return errors.Join(failed, r.recordConflict(tx, c, false))
+		return errors.Join(failed, r.storeAndPublishConflict(tx, c, false))
 	}
 	if err != nil {
 		return err
@@ -587,7 +587,7 @@ func (r *batchApplier) storeRefusedChange(tx *store.Tx, l *changeLine, reason *a
 		c.Clone = r.cloneSide(l, b)
 		r.addNote("%s %s: %s", prose.Humanize(l.Table), c.Label, reason.Message)
 	}
-	return r.recordConflict(tx, c, whole)
+	return r.storeAndPublishConflict(tx, c, whole)
 }
 
 // maxInlineValue is the maximum size of a value that is stored in a conflict. If it is larger, the whole
@@ -650,7 +650,7 @@ func (r *batchApplier) recordFieldConflicts(tx *store.Tx, t *table, l *changeLin
 		if c.RecordID != recordIDFromKey(l.Key) {
 			key = store.K(c.RecordID).Bytes()
 		}
-		if err := r.recordConflict(tx, &api.SyncConflict{
+		if err := r.storeAndPublishConflict(tx, &api.SyncConflict{
 			Kind: api.ConflictField, Table: t.name, RecordID: c.RecordID, Label: c.Label, Field: c.Field,
 			Message: fmt.Sprintf("%s of %s was changed here and offline", prose.Humanize(c.Field), c.Label),
 			Base:    newConflictSide(c.Base), Remote: r.remoteSide(tx, t, key, c.Field, c.Here, time.Time{}), Clone: r.cloneSide(l, c.There),

@@ -70,7 +70,7 @@ func (s *Service) ImportBundle(ctx context.Context, by api.Caller, in *api.Impor
 		More:         u.manifest.More,
 		Notes:        []string{},
 	}
-	if err := s.DB.View(ctx, u.checkBundleFitsAssessment); err != nil {
+	if err := s.DB.View(ctx, u.checkBundleAndFindMissingFiles); err != nil {
 		return nil, err
 	}
 	if err := u.readBundle(ctx, r); err != nil {
@@ -103,9 +103,9 @@ func (u *bundleImporter) loadTrustedKey(ctx context.Context, fingerprint string)
 	return u.key, err
 }
 
-// checkBundleFitsAssessment returns an error if the bundle doesn't fit the assessment's current state
+// checkBundleAndFindMissingFiles returns an error if the bundle doesn't fit the assessment's current state
 // here, or if it is out of date. It also determines which of its files are missing here.
-func (u *bundleImporter) checkBundleFitsAssessment(tx *store.Tx) error {
+func (u *bundleImporter) checkBundleAndFindMissingFiles(tx *store.Tx) error {
 	org, m := u.by.OrganizationID, u.manifest
 	u.out.AlreadyImported = false
 	if err := requireTrustNotExpired(tx, u.peer); err != nil {
@@ -423,7 +423,7 @@ func (u *bundleImporter) applyToClone(ctx context.Context) error {
 	if err := u.recordBatchReceived(ctx, result); err != nil {
 		return err
 	}
-	if err := u.service.recordPendingFiles(ctx, u.by, id, u.files...); err != nil {
+	if err := u.service.recordAndExpirePendingFiles(ctx, u.by, id, u.files...); err != nil {
 		return err
 	}
 	for _, f := range files {
@@ -514,7 +514,7 @@ func (u *bundleImporter) applyToRemote(ctx context.Context) error {
 		}
 	}
 	if !u.dryRun {
-		if err := u.service.recordPendingFiles(ctx, u.by, id, u.files...); err != nil {
+		if err := u.service.recordAndExpirePendingFiles(ctx, u.by, id, u.files...); err != nil {
 			return err
 		}
 	}

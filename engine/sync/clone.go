@@ -208,7 +208,7 @@ func (s *Service) prepareBatch(
 				return err
 			}
 			if len(b.file.lines) == 0 { // nothing the remote needs to know
-				return tx.WithoutSyncLog(func() error { return saveSentAsBase(tx, org, id, b.entries) })
+				return tx.WithoutSyncLog(func() error { return saveSentAsBaseAndClearChanges(tx, org, id, b.entries) })
 			}
 			return store.SyncBatches.Put(
 				tx,
@@ -242,7 +242,7 @@ func (s *Service) RecordBatchReceived(ctx context.Context, by api.Caller, in *ap
 		if err != nil {
 			return err
 		}
-		if err := tx.WithoutSyncLog(func() error { return saveSentAsBase(tx, org, id, b.Entries) }); err != nil {
+		if err := tx.WithoutSyncLog(func() error { return saveSentAsBaseAndClearChanges(tx, org, id, b.Entries) }); err != nil {
 			return err
 		}
 		l.Counter = b.Counter
@@ -267,10 +267,10 @@ func (s *Service) RecordBatchReceived(ctx context.Context, by api.Caller, in *ap
 	return s.Status(ctx, by, &api.SyncInput{AssessmentID: id})
 }
 
-// saveSentAsBase stores the records of a batch that was sent as the base for merging the next pull, and
+// saveSentAsBaseAndClearChanges stores the records of a batch that was sent as the base for merging the next pull, and
 // clears their changes unless they have changed again. Unchanged records that only the clone has are
 // removed, because the remote writes its own.
-func saveSentAsBase(tx *store.Tx, org, id string, entries []store.SyncBatchEntry) error {
+func saveSentAsBaseAndClearChanges(tx *store.Tx, org, id string, entries []store.SyncBatchEntry) error {
 	for _, c := range entries {
 		row, err := store.SyncLogEntries.Get(tx, org, id, c.Table, c.Key)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {

@@ -40,7 +40,7 @@ func (s *Service) UploadFiles(ctx context.Context, by api.Caller, in *api.Upload
 	if err == nil {
 		err = failed
 	}
-	if failed := s.recordPendingFiles(ctx, by, in.AssessmentID, stored...); failed != nil {
+	if failed := s.recordAndExpirePendingFiles(ctx, by, in.AssessmentID, stored...); failed != nil {
 		return nil, failed
 	}
 	if err != nil {
@@ -137,9 +137,9 @@ func saveError(sha string, err error) error {
 	return fmt.Errorf("storing %.80s: %w", sha, err)
 }
 
-// recordPendingFiles records files that arrived before the records that refer to them. It also forgets
+// recordAndExpirePendingFiles records files that arrived before the records that refer to them. It also forgets
 // those that have been waiting for too long.
-func (s *Service) recordPendingFiles(ctx context.Context, by api.Caller, id string, files ...string) error {
+func (s *Service) recordAndExpirePendingFiles(ctx context.Context, by api.Caller, id string, files ...string) error {
 	if len(files) == 0 {
 		return nil
 	}

@@ -314,7 +314,7 @@ func checkLineKey(l *changeLine) error {
 // holdBatch stores a batch until a user who is allowed to decides on it.
 func (r *batchApplier) holdBatch(tx *store.Tx, rep *store.SyncReplica) error {
 	r.addNote("%s is no longer a member with sync rights: their offline work is on hold until an owner or admin decides", rep.UserName)
-	return r.recordConflict(tx, &api.SyncConflict{
+	return r.storeAndPublishConflict(tx, &api.SyncConflict{
 		Kind: api.ConflictReplica, Label: rep.Name, RecordID: rep.ID, Table: store.SyncReplicas.Name(),
 		Message: fmt.Sprintf(
 			"%s, who made these changes offline (%d), is no longer a member with sync rights",
@@ -331,9 +331,9 @@ func (r *batchApplier) addNote(format string, args ...any) {
 	}
 }
 
-// recordConflict stores a conflict and publishes an event. If keepBatch is set, it also stores the whole
+// storeAndPublishConflict stores a conflict and publishes an event. If keepBatch is set, it also stores the whole
 // batch.
-func (r *batchApplier) recordConflict(tx *store.Tx, c *api.SyncConflict, keepBatch bool) error {
+func (r *batchApplier) storeAndPublishConflict(tx *store.Tx, c *api.SyncConflict, keepBatch bool) error {
 	r.out.Conflicts++
 	org := r.by.OrganizationID
 	c.TenantRecord = api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: org}

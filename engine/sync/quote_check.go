@@ -206,5 +206,5 @@ func (r *batchApplier) removeUnsupportedQuotes(tx *store.Tx, t *table, l *change
 		Message: fmt.Sprintf("%d "+what, len(out.removed), t.displayName(l.Record)),
 	}
 	r.addNote("%s", c.Message)
-	return &fit, r.recordConflict(tx, c, whole)
+	return &fit, r.storeAndPublishConflict(tx, c, whole)
 }

@@ -303,13 +303,13 @@ func affectedAssets(module string, lines []string) []string {
 	return firstUnique(out, 25)
 }
 
-func containmentActions(t *triage, intruder string, out *api.IncidentTriage) []string {
+func containmentActions(t *triage, intruder string, result *api.IncidentTriage) []string {
 	if !t.hasAttack {
 		return []string{}
 	}
 	var do []string
 	add := func(format string, a ...any) { do = append(do, fmt.Sprintf(format, a...)) }
-	where := strings.Join(out.AffectedAssetsIdentified[:min(3, len(out.AffectedAssetsIdentified))], ", ")
+	where := strings.Join(result.AffectedAssetsIdentified[:min(3, len(result.AffectedAssetsIdentified))], ", ")
 	if where == "" {
 		where = "the system"
 	}
@@ -347,7 +347,7 @@ func containmentActions(t *triage, intruder string, out *api.IncidentTriage) []s
 		add("Block %s.", strings.Join(sources, ", "))
 	}
 	add("Preserve copies of the logs and record the time of each step.")
-	if out.RequiresDPOBreachNotification {
+	if result.RequiresDPOBreachNotification {
 		add("Inform the data protection officer now: a notification may be due within 72 hours of becoming aware.")
 	}
 	return do

@@ -192,7 +192,7 @@ func (im *importer) importSheets(ctx context.Context, o Options) error {
 
 // selectMainSheet returns the index of the only sheet with controls, and records its header row and columns.
 // In every release, the header is the first row, but users may have inserted rows above it.
-func (im *importer) selectMainSheet(firstRows []*sheet) (int, error) {
+func (im *importer) selectMainSheet(firstRows []*sheet) (index int, _ error) {
 	found := -1
 	var almost *sheet
 	for i, h := range firstRows {

@@ -208,7 +208,7 @@ func dueEmails(tx *store.Tx, org string, now time.Time) (due []store.Email, err 
 
 func (s *Service) deliverAll(ctx context.Context, due []store.Email) error {
 	for i := range due {
-		if err := s.deliver(ctx, &due[i]); err != nil {
+		if err := s.deliverAndRecord(ctx, &due[i]); err != nil {
 			return err
 		}
 	}
@@ -240,9 +240,9 @@ func (s *Service) deleteOld(ctx context.Context, now time.Time) error {
 	})
 }
 
-// deliver sends an email to the recipients who haven't received it yet and records the results. It returns
+// deliverAndRecord sends an email to the recipients who haven't received it yet and records the results. It returns
 // only internal errors, not those of the mail server.
-func (s *Service) deliver(ctx context.Context, e *store.Email) (err error) {
+func (s *Service) deliverAndRecord(ctx context.Context, e *store.Email) (err error) {
 	messages, index, err := s.decryptPendingMessages(e)
 	if err != nil {
 		s.Logger.Warn("an email cannot be decrypted", "email", e.ID, "error", err)

@@ -142,7 +142,7 @@ func (v *Report) postureSlide() Slide {
 	for _, d := range s.Domains[:min(slideDomains, len(s.Domains))] {
 		row := workbook.ChartRow{Name: d.Name}
 		for _, o := range shown {
-			row.Values = append(row.Values, floatPointer(d.Counts[o]))
+			row.Values = append(row.Values, intToFloatPointer(d.Counts[o]))
 		}
 		chart.Rows = append(chart.Rows, row)
 		text = append(text, fmt.Sprintf("%s: %d of %d in place", d.Name, d.Counts[statusImplemented], d.Applicable))
@@ -322,7 +322,7 @@ func (v *Report) roadmapSlide() Slide {
 	for _, q := range s.Roadmap[:min(slideQuarters, len(s.Roadmap))] {
 		row := workbook.ChartRow{Name: q.Name}
 		for _, sev := range api.Severities[:4] {
-			row.Values = append(row.Values, floatPointer(q.BySeverity[sev]))
+			row.Values = append(row.Values, intToFloatPointer(q.BySeverity[sev]))
 		}
 		chart.Rows = append(chart.Rows, row)
 		var first []string

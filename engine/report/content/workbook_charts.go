@@ -71,7 +71,7 @@ func severitySeries() (out []workbook.Series) {
 
 func floatPointers(all []int) (out []*float64) {
 	for _, n := range all {
-		out = append(out, floatPointer(n))
+		out = append(out, intToFloatPointer(n))
 	}
 	return out
 }
@@ -87,7 +87,7 @@ func (v *Report) severityChart() workbook.Chart {
 		by[v.Findings[i].Severity]++
 	}
 	for _, s := range api.Severities {
-		f.Rows = append(f.Rows, workbook.ChartRow{Name: wording.Label(string(s)), Values: []*float64{floatPointer(by[s])}})
+		f.Rows = append(f.Rows, workbook.ChartRow{Name: wording.Label(string(s)), Values: []*float64{intToFloatPointer(by[s])}})
 	}
 	return f
 }
@@ -116,7 +116,7 @@ func (v *Report) planCharts() []workbook.Chart {
 		by[v.POAMItems[i].Status]++
 	}
 	for _, s := range api.POAMStatuses {
-		status.Rows = append(status.Rows, workbook.ChartRow{Name: wording.Label(s), Values: []*float64{floatPointer(by[s])}})
+		status.Rows = append(status.Rows, workbook.ChartRow{Name: wording.Label(s), Values: []*float64{intToFloatPointer(by[s])}})
 	}
 	ageing := workbook.Chart{
 		Title:          "Open items by age",
@@ -136,9 +136,9 @@ func (v *Report) planCharts() []workbook.Chart {
 		Series: []workbook.Series{{Name: "Left", Color: drawing.Level}, {Name: "Due", Color: "high"}},
 	}
 	start, steps := v.computeBurnDown()
-	burn.Rows = append(burn.Rows, workbook.ChartRow{Name: "now", Values: []*float64{floatPointer(start), nil}})
+	burn.Rows = append(burn.Rows, workbook.ChartRow{Name: "now", Values: []*float64{intToFloatPointer(start), nil}})
 	for _, s := range steps {
-		burn.Rows = append(burn.Rows, workbook.ChartRow{Name: s.name, Values: []*float64{floatPointer(s.remaining), floatPointer(s.due)}})
+		burn.Rows = append(burn.Rows, workbook.ChartRow{Name: s.name, Values: []*float64{intToFloatPointer(s.remaining), intToFloatPointer(s.due)}})
 	}
 	matrix := workbook.Chart{
 		Title:          "Open items by impact and effort (darker means more)",
@@ -184,7 +184,7 @@ func (v *Report) coverageChart() workbook.Chart {
 	for _, fc := range v.coverage {
 		row := workbook.ChartRow{Name: wording.OrDefault(fc.framework.Name, fc.framework.Code)}
 		for _, o := range coverageStatuses {
-			row.Values = append(row.Values, floatPointer(fc.counts[o]))
+			row.Values = append(row.Values, intToFloatPointer(fc.counts[o]))
 		}
 		f.Rows = append(f.Rows, row)
 	}
@@ -200,14 +200,14 @@ func (v *Report) controlStatusChart() workbook.Chart {
 	for _, d := range codes {
 		row := workbook.ChartRow{Name: v.domainLabel(d)}
 		for _, o := range shown {
-			row.Values = append(row.Values, floatPointer(domains[d][o]))
+			row.Values = append(row.Values, intToFloatPointer(domains[d][o]))
 		}
 		f.Rows = append(f.Rows, row)
 	}
 	return f
 }
 
-func floatPointer(n int) *float64 {
+func intToFloatPointer(n int) *float64 {
 	f := float64(n)
 	return &f
 }

@@ -129,8 +129,8 @@ type sheetHeader struct {
 	isCounted               bool // the piece that isn't visible
 }
 
-// sheetHeaderTexts returns the texts of a sheet's header or footer, and counts those that aren't visible.
-func sheetHeaderTexts(b *document.Builder, code string, at api.Locator) (out []string) {
+// readSheetHeader returns the texts of a sheet's header or footer, and counts those that aren't visible.
+func readSheetHeader(b *document.Builder, code string, at api.Locator) (out []string) {
 	h := &sheetHeader{}
 	for i := 0; i < len(code); i++ {
 		if code[i] != '&' || i+1 == len(code) {

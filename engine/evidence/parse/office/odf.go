@@ -211,7 +211,7 @@ func (w *odfWalker) isUnusedHeader(e xml.StartElement) bool {
 func (w *odfWalker) startElement(e xml.StartElement, _ int) {
 	name := e.Name.Local
 	if kind := odfUnreadElements[name]; kind != "" && (w.skipDepth == 0 || name == "deletion") && (!w.asideOnly || w.asideDepth > 0) {
-		w.readMedia(kind, e)
+		w.readOrCountMedia(kind, e)
 	}
 	if w.skipDepth == 0 && w.startForm(e) {
 		return
@@ -549,7 +549,7 @@ func (w *odfWalker) endRow() {
 	if t == nil {
 		return
 	}
-	if w.removeHidden(t) {
+	if w.removeAndCountHidden(t) {
 		t.row += t.repeat
 		t.repeat = 1
 		return

@@ -25,8 +25,8 @@ func (w *odfWalker) addTextsOfPicture(texts ...string) {
 	}
 }
 
-// readMedia reads the words of a picture or an embedded chart or document, and counts what isn't read.
-func (w *odfWalker) readMedia(kind string, e xml.StartElement) {
+// readOrCountMedia reads the words of a picture or an embedded chart or document, and counts what isn't read.
+func (w *odfWalker) readOrCountMedia(kind string, e xml.StartElement) {
 	href := strings.TrimPrefix(attrValue(e, "href"), "./")
 	switch e.Name.Local {
 	case "image":

@@ -291,7 +291,7 @@ func (w *odfWalker) endVisibility(name string) {
 }
 
 // countIfUnread reports whether text isn't visible, and counts it: once per paragraph and kind.
-func (w *odfWalker) countIfUnread(text []byte) bool {
+func (w *odfWalker) countIfUnread(text []byte) (isUnread bool) {
 	if len(w.looks) == 0 {
 		return false
 	}
@@ -342,9 +342,9 @@ func (t *odfTable) addColumn(e xml.StartElement) {
 	}
 }
 
-// removeHidden empties the cells of hidden columns of the row that ends, and counts each column once. It returns true
+// removeAndCountHidden empties the cells of hidden columns of the row that ends, and counts each column once. It returns true
 // if the row itself is hidden.
-func (w *odfWalker) removeHidden(t *odfTable) (isRowHidden bool) {
+func (w *odfWalker) removeAndCountHidden(t *odfTable) (isRowHidden bool) {
 	if t.isRowHidden {
 		if t.rowFilled {
 			w.b.Doc.AddNotRead(api.UnreadHiddenRow, min(t.repeat, maxRowRepeat), w.cellLocator(strconv.Itoa(t.row)+":"+strconv.Itoa(t.row)))

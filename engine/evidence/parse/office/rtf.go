@@ -637,9 +637,9 @@ func (r *rtfReader) putUnicode(v int) {
 	}
 }
 
-// flushText returns the text collected for the current paragraph, whether all of it is bold, and its footnotes,
+// takeText returns the text collected for the current paragraph, whether all of it is bold, and its footnotes,
 // and clears them.
-func (r *rtfReader) flushText() (text string, bold bool, notes []string) {
+func (r *rtfReader) takeText() (text string, bold bool, notes []string) {
 	text, notes = document.CleanLine(r.text.String()), r.notes
 	bold = !r.hasNonBold && text != ""
 	r.text.Reset()
@@ -648,7 +648,7 @@ func (r *rtfReader) flushText() (text string, bold bool, notes []string) {
 }
 
 func (r *rtfReader) endParagraph() {
-	text, bold, notes := r.flushText()
+	text, bold, notes := r.takeText()
 	mark := document.CleanLine(r.mark.String())
 	r.mark.Reset()
 	if r.para.inTable || r.para.nesting > 0 {

@@ -144,7 +144,7 @@ func (r *rtfReader) unreadKind() string {
 }
 
 // countIfUnread reports whether text isn't visible, and counts it: once per paragraph and kind.
-func (r *rtfReader) countIfUnread(text string) bool {
+func (r *rtfReader) countIfUnread(text string) (isUnread bool) {
 	if !r.kindKnown {
 		r.kind, r.kindKnown = r.unreadKind(), true
 	}

@@ -102,7 +102,7 @@ func readSheet(b *document.Builder, x *excelize.File, w *workbook, sheet string)
 		if err != nil {
 			return document.DamagedError(fmt.Sprintf("sheet %s, row %d", sheet, n), err)
 		}
-		if visible, err := seen.removeUnread(n, cells); err != nil {
+		if visible, err := seen.removeAndCountUnread(n, cells); err != nil {
 			return err
 		} else if !visible {
 			delete(seen.controls, n)

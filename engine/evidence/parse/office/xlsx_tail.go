@@ -113,7 +113,7 @@ func (c *sheetCells) readTailTags(s *tagScanner) {
 			if begins {
 				break
 			}
-			for _, text := range sheetHeaderTexts(c.w.b, html.UnescapeString(string(s.text)), api.Locator{Sheet: c.name}) {
+			for _, text := range readSheetHeader(c.w.b, html.UnescapeString(string(s.text)), api.Locator{Sheet: c.name}) {
 				c.w.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: text, Locator: api.Locator{Sheet: c.name}})
 			}
 		}

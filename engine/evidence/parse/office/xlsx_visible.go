@@ -448,9 +448,9 @@ func (c *sheetCells) nextRow() {
 	}
 }
 
-// removeUnread empties the cells of row n that aren't visible, and counts them. It returns false if the whole row
+// removeAndCountUnread empties the cells of row n that aren't visible, and counts them. It returns false if the whole row
 // isn't.
-func (c *sheetCells) removeUnread(n int, cells []string) (isRowVisible bool, _ error) {
+func (c *sheetCells) removeAndCountUnread(n int, cells []string) (isRowVisible bool, _ error) {
 	visible, filled := true, document.CountFilled(cells) > 0
 	for !c.ended {
 		if c.row == 0 {

@@ -312,7 +312,7 @@ func parseListItem(l *textLine) (ok bool, mark, rest string) {
 
 // updateIndentLevel returns the list level of an item indented to x, and records x among the indents of the open
 // list.
-func (f *flowWriter) updateIndentLevel(x float64) int {
+func (f *flowWriter) updateIndentLevel(x float64) (level int) {
 	const same = 4
 	for len(f.indents) > 0 && x < f.indents[len(f.indents)-1]-same {
 		f.indents = f.indents[:len(f.indents)-1]

@@ -32,7 +32,7 @@ func ReadHTML(b *document.Builder, text string) error {
 		return document.DamagedError("the HTML", err)
 	}
 	restoreFormatting(root)
-	if err := removeInvisible(b, root); err != nil {
+	if err := removeAndCountInvisible(b, root); err != nil {
 		return err
 	}
 	h := &htmlReader{b: b}

@@ -60,9 +60,9 @@ type visibilityPass struct {
 	elements int
 }
 
-// removeInvisible removes the text of a page that nobody sees or that is struck through, and counts it, so that the
+// removeAndCountInvisible removes the text of a page that nobody sees or that is struck through, and counts it, so that the
 // reader need not check. It counts pictures and embedded pages, too.
-func removeInvisible(b *document.Builder, root *html.Node) error {
+func removeAndCountInvisible(b *document.Builder, root *html.Node) error {
 	p := &visibilityPass{b: b, css: newStylesheet(styleTexts(root))}
 	return p.visit(root, defaultAppearance())
 }

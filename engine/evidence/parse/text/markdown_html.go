@@ -37,7 +37,7 @@ func (m *mdReader) currentAppearance() appearance {
 }
 
 // countIfInvisible reports whether nobody sees text in the open elements, and counts it.
-func (m *mdReader) countIfInvisible(at api.Locator) bool {
+func (m *mdReader) countIfInvisible(at api.Locator) (isInvisible bool) {
 	look := m.currentAppearance()
 	kind := look.unreadKind()
 	if kind != "" && !*look.counted {

@@ -153,7 +153,7 @@ func (l *compiler) compileElement(out *program, n *node) {
 	case n.hasName("a:extLst") && n.parent.hasName("a:tr"):
 		return // the number of the row, which must not be repeated; PowerPoint gives a new one
 	case n.hasName("wp:docPr"):
-		out.add(drawingTag{l.withoutImageTag(n)})
+		out.add(drawingTag{l.propertiesTagWithoutImage(n)})
 		l.compileChildren(out, n)
 		out.add(raw(n.end))
 		return

@@ -230,9 +230,9 @@ func imagePlaceholder(properties *node) *tag {
 	return nil
 }
 
-// withoutImageTag returns the start tag of a drawing's properties. It reports other placeholders in the alternative
+// propertiesTagWithoutImage returns the start tag of a drawing's properties. It reports other placeholders in the alternative
 // text, which only a picture can have.
-func (l *compiler) withoutImageTag(n *node) string {
+func (l *compiler) propertiesTagWithoutImage(n *node) string {
 	if all, unclosed := findTags(n.attr("descr")); len(all) > 0 || unclosed != "" {
 		l.addError(n, n.attr("descr"), "only a picture can have a placeholder as its alternative text, {{image …}}", "")
 	}

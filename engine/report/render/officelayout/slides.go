@@ -82,14 +82,14 @@ func (l *Layout) slideOf(p *part) *slide {
 func (l *compiler) enterSlide(s *slide, root *node) {
 	switch {
 	case l.part != s.notes:
-		l.takeSlideTag(s, root)
+		l.extractSlideTag(s, root)
 	case s.each != nil:
 		l.scopes = append(l.scopes, scopeType{typ: dereferenceType(s.each.list.typ()).Elem(), loop: true})
 	}
 }
 
-// takeSlideTag finds {{#slide each LIST}} or {{#slide if VALUE}} and removes it from the slide.
-func (l *compiler) takeSlideTag(s *slide, root *node) {
+// extractSlideTag finds {{#slide each LIST}} or {{#slide if VALUE}} and removes it from the slide.
+func (l *compiler) extractSlideTag(s *slide, root *node) {
 	var found []*node
 	root.walk(func(n *node) bool {
 		if n.tag != nil && n.tag.kind == tagSlide {
