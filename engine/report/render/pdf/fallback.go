@@ -110,7 +110,7 @@ func firstOfCollection(data []byte) ([]byte, error) {
 		if from+size > uint64(len(data)) || uint64(len(out))+size > uint64(len(data))+head {
 			return nil, errCut
 		}
-		binary.BigEndian.PutUint32(record[8:], uint32(len(out))) //nolint:gosec // not more than data
+		binary.BigEndian.PutUint32(record[8:], uint32(len(out)))
 		out = append(out, data[from:from+size]...)
 		out = append(out, make([]byte, (4-len(out)%4)%4)...)
 	}

@@ -103,11 +103,12 @@ func Write(w io.Writer, d block.Document, fonts Fonts) (err error) {
 	if err != nil {
 		return err
 	}
+	tags := p.tags
 	var b bytes.Buffer
 	if err := p.file.Output(&b); err != nil {
 		return err
 	}
-	return p.tags.writeTagged(w, b.Bytes())
+	return tags.writeTagged(w, b.Bytes()) // p is not used any more, so its pages don't take up memory
 }
 
 // layOutDocument lays out all pages of a document.

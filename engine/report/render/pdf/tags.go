@@ -19,13 +19,14 @@ import (
 // element is an element of the structure.
 type element struct {
 	kind, alt string
-	parent    int
+	parent    int32
 	marks     []mark
-	children  []int
+	// children are the indexes of elements and, negative, the numbers of marks from 1.
+	children []int32
 }
 
 // mark is a piece of an element: the content of a page with the number id.
-type mark struct{ page, id int }
+type mark struct{ page, id int32 }
 
 // structure collects the elements while pages are drawn.
 type structure struct {
@@ -36,19 +37,19 @@ type structure struct {
 	// artifact is set while what is drawn is decoration, such as a footer.
 	artifact bool
 	// owners holds, for each page from 1, the elements of its marks by their ids.
-	owners [][]int
+	owners [][]int32
 }
 
 func newStructure() structure {
-	return structure{elements: []element{{kind: "Document", parent: -1}}, owners: make([][]int, 1)}
+	return structure{elements: []element{{kind: "Document", parent: -1}}, owners: make([][]int32, 1)}
 }
 
 // addElement adds an element to the current one and returns its index. alt describes a picture, or is "".
 func (p *pdfWriter) addElement(kind, alt string) int {
 	t := &p.tags
 	n := len(t.elements)
-	t.elements = append(t.elements, element{kind: kind, alt: alt, parent: t.current})
-	t.elements[t.current].children = append(t.elements[t.current].children, n)
+	t.elements = append(t.elements, element{kind: kind, alt: alt, parent: int32(t.current)})
+	t.elements[t.current].children = append(t.elements[t.current].children, int32(n))
 	return n
 }
 
@@ -100,10 +101,10 @@ func (p *pdfWriter) startMark() {
 		t.owners = append(t.owners, nil)
 	}
 	id := len(t.owners[page])
-	t.owners[page] = append(t.owners[page], at)
+	t.owners[page] = append(t.owners[page], int32(at))
 	e := &t.elements[at]
-	e.marks = append(e.marks, mark{page, id})
-	e.children = append(e.children, -len(e.marks))
+	e.marks = append(e.marks, mark{int32(page), int32(id)})
+	e.children = append(e.children, -int32(len(e.marks)))
 	p.file.RawWriteStr("/" + e.kind + " <</MCID " + strconv.Itoa(id) + ">> BDC")
 	t.marked = page
 }
@@ -166,7 +167,7 @@ func (t *structure) writeTagged(w io.Writer, file []byte) error {
 	for n := 1; n <= pages; n++ {
 		fmt.Fprintf(&b, "%d [", n)
 		for _, e := range t.owners[n] {
-			fmt.Fprintf(&b, "%d 0 R ", first+e)
+			fmt.Fprintf(&b, "%d 0 R ", first+int(e))
 		}
 		b.WriteString("]")
 	}
@@ -193,12 +194,12 @@ func (t *structure) describe(n, treeRoot, first int) string {
 	e := &t.elements[n]
 	parent := treeRoot
 	if e.parent >= 0 {
-		parent = first + e.parent
+		parent = first + int(e.parent)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "<</S /%s /P %d 0 R", e.kind, parent)
 	if len(e.marks) > 0 {
-		fmt.Fprintf(&b, " /Pg %d 0 R", pageObject(e.marks[0].page))
+		fmt.Fprintf(&b, " /Pg %d 0 R", pageObject(int(e.marks[0].page)))
 	}
 	if e.alt != "" {
 		b.WriteString(" /Alt " + textString(e.alt))
@@ -208,12 +209,12 @@ func (t *structure) describe(n, treeRoot, first int) string {
 		for _, c := range e.children {
 			switch {
 			case c > 0:
-				fmt.Fprintf(&b, "%d 0 R ", first+c)
+				fmt.Fprintf(&b, "%d 0 R ", first+int(c))
 			case e.marks[-c-1].page == e.marks[0].page:
 				fmt.Fprintf(&b, "%d ", e.marks[-c-1].id)
 			default:
 				m := e.marks[-c-1]
-				fmt.Fprintf(&b, "<</Type /MCR /Pg %d 0 R /MCID %d>> ", pageObject(m.page), m.id)
+				fmt.Fprintf(&b, "<</Type /MCR /Pg %d 0 R /MCID %d>> ", pageObject(int(m.page)), m.id)
 			}
 		}
 		b.WriteString("]")
@@ -335,8 +336,8 @@ func (x *updater) writeCrossReferences(root, info int) error {
 			kind, third = 0, 65535
 		}
 		rows = append(rows, kind)
-		rows = binary.BigEndian.AppendUint32(rows, uint32(second)) //nolint:gosec // reports are at most 512 MiB
-		rows = binary.BigEndian.AppendUint16(rows, uint16(third))  //nolint:gosec // at most maxPacked, or 65535
+		rows = binary.BigEndian.AppendUint32(rows, uint32(second)) // reports are at most 512 MiB
+		rows = binary.BigEndian.AppendUint16(rows, uint16(third))  // at most maxPacked, or 65535
 	}
 	x.putStream(self, fmt.Sprintf("/Type /XRef /Size %d /W [1 4 2] /Root %d 0 R /Info %d 0 R", len(x.offsets), root, info), rows)
 	x.out = fmt.Appendf(x.out, "startxref\n%d\n%%%%EOF\n", at)
