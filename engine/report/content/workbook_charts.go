@@ -138,7 +138,8 @@ func (v *Report) planCharts() []workbook.Chart {
 	start, steps := v.computeBurnDown()
 	burn.Rows = append(burn.Rows, workbook.ChartRow{Name: "now", Values: []*float64{intToFloatPointer(start), nil}})
 	for _, s := range steps {
-		burn.Rows = append(burn.Rows, workbook.ChartRow{Name: s.name, Values: []*float64{intToFloatPointer(s.remaining), intToFloatPointer(s.due)}})
+		values := []*float64{intToFloatPointer(s.remaining), intToFloatPointer(s.due)}
+		burn.Rows = append(burn.Rows, workbook.ChartRow{Name: s.name, Values: values})
 	}
 	matrix := workbook.Chart{
 		Title:          "Open items by impact and effort (darker means more)",
