@@ -67,6 +67,9 @@ func TestFilesParse(t *testing.T) {
 		if err != nil || d.IsDir() {
 			return err
 		}
+		if strings.Contains(filepath.ToSlash(path), "/templates/") {
+			return nil // YAML once Helm has rendered it
+		}
 		switch filepath.Ext(path) {
 		case ".yaml", ".yml":
 			n++
@@ -143,7 +146,7 @@ func TestVariablesAreRead(t *testing.T) {
 	// The scripts have one of their own.
 	known = append(known, "SERVICE_URL")
 	for _, path := range []string{
-		"compose/compose.yaml", "kubernetes/service.yaml", "systemd/service.service",
+		"compose/compose.yaml", "compose/postgres.yaml", "kubernetes/service.yaml", "kubernetes/postgres.yaml", "systemd/service.service",
 		"../packaging/Dockerfile", "../packaging/scf-service.env", "api/assess.py", "api/assess.sh",
 	} {
 		b, err := os.ReadFile(path)
@@ -189,6 +192,87 @@ func TestKubernetes(t *testing.T) {
 	}
 	if len(mounts) > 0 {
 		t.Errorf("mounted, and no volume: %v", mounts)
+	}
+}
+
+// TestKubernetesOnPostgres checks the manifests of several daemons, and that the Helm chart has the same ones. Helm is not among the
+// programs that the CI server installs; where it is, the chart is linted and rendered.
+func TestKubernetesOnPostgres(t *testing.T) {
+	checkSharedDaemons(t, documents(t, "kubernetes/postgres.yaml"))
+	helm, err := exec.LookPath("helm")
+	if err != nil {
+		t.Skip("helm is not installed")
+	}
+	if out, err := exec.CommandContext(t.Context(), helm, "lint", "--strict", "helm/service").CombinedOutput(); err != nil {
+		t.Errorf("helm lint: %v\n%s", err, out)
+	}
+	rendered, err := exec.CommandContext(t.Context(), helm, "template", "grc", "helm/service", "--set", "replicas=3,settings.SERVICE_LOG_LEVEL=debug").Output()
+	if err != nil {
+		t.Fatalf("helm template: %v", err)
+	}
+	path := filepath.Join(t.TempDir(), "rendered.yaml")
+	put(t, path, rendered, 0o644)
+	checkSharedDaemons(t, documents(t, path))
+	for _, want := range []string{"replicas: 3", "SERVICE_LOG_LEVEL: \"debug\"", "name: grc"} {
+		if !strings.Contains(string(rendered), want) {
+			t.Errorf("the rendered chart lacks %q", want)
+		}
+	}
+	if out, err := exec.CommandContext(t.Context(), helm, "template", "grc", "helm/service", "--set", "store=").CombinedOutput(); err == nil ||
+		!strings.Contains(string(out), "set store") {
+		t.Errorf("without a database: %v\n%s", err, out)
+	}
+}
+
+// checkSharedDaemons checks a Deployment whose pods share a database: they need a common key, must be replaced one after the
+// other, and have no data of their own.
+func checkSharedDaemons(t *testing.T, all []map[string]any) {
+	t.Helper()
+	kinds := map[string]map[string]any{}
+	for _, d := range all {
+		kind, _ := d["kind"].(string)
+		kinds[kind] = d
+	}
+	d := kinds["Deployment"]
+	labels := fmt.Sprint(at(d, "spec", "template", "metadata", "labels"))
+	for _, selector := range []any{
+		at(d, "spec", "selector", "matchLabels"), at(kinds["Service"], "spec", "selector"), at(kinds["PodDisruptionBudget"], "spec", "selector", "matchLabels"),
+	} {
+		if fmt.Sprint(selector) != labels {
+			t.Errorf("the selector %v doesn't fit %s", selector, labels)
+		}
+	}
+	if at(d, "spec", "strategy", "rollingUpdate", "maxUnavailable") != 0 {
+		t.Error("an upgrade would make the service unavailable")
+	}
+	container := at(d, "spec", "template", "spec", "containers").([]any)[0]
+	for _, probe := range []string{"startupProbe", "livenessProbe", "readinessProbe"} {
+		if at(container, probe, "httpGet", "path") != "/api/v1/health" {
+			t.Errorf("%s is missing", probe)
+		}
+	}
+	if at(container, "resources", "limits", "memory") == nil {
+		t.Error("there is no limit of memory")
+	}
+	fromSecret := map[any]bool{}
+	for _, v := range at(container, "env").([]any) {
+		fromSecret[at(v, "name")] = at(v, "valueFrom", "secretKeyRef", "key") != nil
+	}
+	settings, _ := at(kinds["ConfigMap"], "data").(map[string]any)
+	for _, name := range []string{"SERVICE_SECRET_KEY", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} {
+		if !fromSecret[name] || settings[name] != nil {
+			t.Errorf("%s must come from a secret", name)
+		}
+	}
+	for _, name := range []string{"SERVICE_STORE", "SERVICE_BLOBS"} {
+		if text, _ := settings[name].(string); text == "" || strings.Contains(text, ":PASSWORD") {
+			t.Errorf("%s is %q", name, text)
+		}
+	}
+	for _, v := range at(d, "spec", "template", "spec", "volumes").([]any) {
+		if at(v, "persistentVolumeClaim") != nil {
+			t.Errorf("the volume %v would be shared by all pods", at(v, "name"))
+		}
 	}
 }
 

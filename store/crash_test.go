@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/internal/testutil/postgrestest"
+	"github.com/scf-service/service/internal/testutil/s3test"
 )
 
 // The test binary is also the process that is killed: if this variable is set, it runs the named child in the
@@ -26,6 +27,7 @@ var children = map[string]func(dir string) error{
 }
 
 func TestMain(m *testing.M) {
+	s3test.ServeIfStarted()
 	child, found := children[os.Getenv(childVariable)]
 	if !found {
 		postgrestest.Main(m)

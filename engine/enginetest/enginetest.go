@@ -23,11 +23,13 @@ import (
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/engine/notify/mail"
 	"github.com/scf-service/service/internal/secretbox"
+	"github.com/scf-service/service/internal/testutil/postgrestest"
 	"github.com/scf-service/service/internal/testutil/secretboxtest"
 	"github.com/scf-service/service/internal/testutil/smtptest"
 	"github.com/scf-service/service/internal/testutil/testdir"
 	"github.com/scf-service/service/internal/testutil/updatelimit"
 	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/store/postgres"
 )
 
 // NewID returns an ID of the kind the program uses.
@@ -38,29 +40,88 @@ func WarningLogger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
+// storeVariable is the environment variable that makes New use a PostgreSQL database if it is "postgres".
+const storeVariable = "SERVICE_TEST_STORE"
+
 // New returns a started engine that is closed at the end of the test; change can modify its
 // options.
 func New(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 	t.Helper()
+	return NewOn(t, os.Getenv(storeVariable) == "postgres", change...)
+}
+
+// NewOn works like New on a new schema of a PostgreSQL database, or on a data folder.
+func NewOn(t testing.TB, onPostgres bool, change ...func(*engine.Options)) *engine.Engine {
+	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
-	dir := t.TempDir()
-	if err := writePreparedFiles(dir); err != nil {
+	o := store.Options{
+		Dir:         t.TempDir(),
+		Schema:      store.ServiceSchema,
+		CheckUpdate: updatelimit.Check,
+		Clock:       time.Now,
+		NewID:       NewID,
+		Logger:      WarningLogger(),
+	}
+	if err := writePreparedFiles(o.Dir); err != nil {
 		t.Fatal(err)
 	}
-	db, err := store.Open(
-		ctx,
-		store.Options{
-			Dir:         dir,
-			Schema:      store.ServiceSchema,
-			CheckUpdate: updatelimit.Check,
-			Clock:       time.Now,
-			NewID:       NewID,
-			Logger:      WarningLogger(),
-		},
-	)
+	if onPostgres {
+		moveToPostgres(t, &o)
+	}
+	db, err := store.Open(ctx, o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return start(t, db, change...)
+}
+
+// moveToPostgres makes the options those of a copy of their data folder on PostgreSQL. Updates aren't counted there, because
+// that would hide from the store that the driver can read ahead.
+func moveToPostgres(t testing.TB, o *store.Options) (url string) {
+	t.Helper()
+	url = postgrestest.NewURL(t)
+	driver, err := postgres.Open(t.Context(), postgres.Options{URL: url, Logger: o.Logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := o.Dir
+	o.Dir, o.Driver, o.CheckUpdate = t.TempDir(), driver, nil
+	_, err = store.Copy(t.Context(), store.CopyOptions{
+		From: store.Place{Dir: from}, To: store.Place{Dir: o.Dir, Driver: driver}, Clock: o.Clock, NewID: o.NewID,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// NewPair returns two engines on one PostgreSQL database and one folder of files, as two daemons have them.
+func NewPair(t testing.TB) (first, second *engine.Engine) {
+	t.Helper()
+	o := store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: NewID, Logger: WarningLogger()}
+	if err := writePreparedFiles(o.Dir); err != nil {
+		t.Fatal(err)
+	}
+	url := moveToPostgres(t, &o)
+	open := func() *engine.Engine {
+		db, err := store.Open(context.WithoutCancel(t.Context()), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return start(t, db)
+	}
+	first = open()
+	driver, err := postgres.Open(t.Context(), postgres.Options{URL: url, Logger: o.Logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Driver = driver
+	return first, open()
+}
+
+func start(t testing.TB, db *store.DB, change ...func(*engine.Options)) *engine.Engine {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
 	o := engine.Options{
 		DB:         db,
 		Logger:     WarningLogger(),

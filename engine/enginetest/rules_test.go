@@ -57,7 +57,7 @@ func (b *bench) approve(t *testing.T, id string) error {
 }
 
 // setOwner sets the owner of an SoA item, as a user would.
-func (b *bench) setOwner(t *testing.T, item, owner string, match api.Match) (*api.SoAItem, error) {
+func (b *bench) setOwner(t testing.TB, item, owner string, match api.Match) (*api.SoAItem, error) {
 	t.Helper()
 	in := &api.UpdateSoAItemInput{SoAItemID: item, Match: match}
 	in.Body.Owner = api.Some(owner)

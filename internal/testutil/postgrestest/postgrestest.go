@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -34,6 +35,7 @@ type Server struct {
 }
 
 var (
+	starting  sync.Mutex
 	shared    *Server
 	databases atomic.Int64
 )
@@ -55,9 +57,11 @@ func (s Stopping) Run() int {
 }
 
 // NewURL returns the address of a new schema on the shared server, which is started by the first call. Where PostgreSQL is not
-// installed, it skips the test, or fails it if programs are required. Tests that call it must not run in parallel.
+// installed, it skips the test, or fails it if programs are required.
 func NewURL(t testing.TB) string {
 	t.Helper()
+	starting.Lock()
+	defer starting.Unlock()
 	if shared == nil {
 		s := create(t, false)
 		s.Start(t)
