@@ -642,7 +642,10 @@ func (v *Report) writeAnswer(s *Story) []string {
 	if p.Planned > 0 {
 		first += fmt.Sprintf("; %s only planned", prose.Count(p.Planned, "is", "are"))
 	}
-	if p.NotEvidenced > 0 {
+	switch {
+	case p.NotEvidenced == p.Applicable:
+		first += ": for each there is too little evidence to say"
+	case p.NotEvidenced > 0:
 		first += fmt.Sprintf("; for %s (%s) there is too little evidence to say",
 			prose.GroupThousands(p.NotEvidenced), wording.FormatPercent(p.NotEvidenced, p.Applicable))
 	}
@@ -665,8 +668,8 @@ func (v *Report) writeAnswer(s *Story) []string {
 	if n := v.countOpenActions(); n > 0 {
 		third := fmt.Sprintf("Closing the gaps takes %s and about %s", prose.Count(n, "action", "actions"), s.Effort)
 		if asks := v.evidenceRequests(); 2*asks > n {
-			third = fmt.Sprintf("The plan has %s with an effort of about %s: %s only for evidence of what may already be done",
-				prose.Count(n, "action", "actions"), s.Effort, prose.Count(asks, "asks", "ask"))
+			third = fmt.Sprintf("The plan has %s, of which %s only for evidence of what may already be done, with an effort of about %s",
+				prose.Count(n, "action", "actions"), prose.Count(asks, "asks", "ask"), s.Effort)
 		}
 		if last := v.lastDueDate(); last != "" {
 			third += ", until " + formatLongDate(last)

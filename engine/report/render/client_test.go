@@ -14,7 +14,7 @@ import (
 // executive summary has two pages, and that nothing gets lost: every open action is in a quarter, every finding that needs
 // action in a risk.
 func TestClientReportMergesAndCounts(t *testing.T) {
-	page := regexp.MustCompile(`/Type /Page\b`)
+	page := regexp.MustCompile(`/StructParents \d`)
 	for _, controls := range []int{5, 66, 400} {
 		s := reporttest.SampleSource(controls)
 		if n := len(page.FindAll(write(t, s, content.TemplateExecutiveSummary, FormatPDF), -1)); n != 2 {
