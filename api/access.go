@@ -32,6 +32,9 @@ const (
 	APIKeyWrite    Permission = "apikey:write"
 	SCFImport      Permission = "scf:import"
 	CommentWrite   Permission = "comment:write"
+	// PlatformAdmin is the scope that a platform admin's key needs for the powers of the platform admin flag, except
+	// for imports of catalogs. No role has it.
+	PlatformAdmin Permission = "platform:admin"
 )
 
 // The sets of permissions that roles consist of.
@@ -73,7 +76,9 @@ func (r Role) Permissions() []Permission {
 func (r Role) May(p Permission) bool { return slices.Contains(rolePermissions[r], p) }
 
 // AllPermissions returns every existing permission, sorted.
-func AllPermissions() []Permission { return RoleOwner.Permissions() }
+func AllPermissions() []Permission {
+	return slices.Sorted(slices.Values(append(RoleOwner.Permissions(), PlatformAdmin)))
+}
 
 // ParsePermission reads "<resource>:<action>", accepting plural resource names ("assessments:read"
 // means assessment:read). It returns an error if no operation requires the permission.
@@ -181,7 +186,9 @@ type Caller struct {
 	// OrganizationID is the tenant of the request; empty if the operation has none.
 	OrganizationID string
 	Role           Role
-	PlatformAdmin  bool
+	// PlatformAdmin is true if the caller has the powers of a platform admin. ImportsCatalogs is true for a platform
+	// admin's key without the scope for that: of these powers it has only imports of catalogs, if its scopes include them.
+	PlatformAdmin, ImportsCatalogs bool
 	// Scopes limit an API key; nil for a user, who has all permissions of the role.
 	Scopes []Permission
 	// SessionID is the session of a signed-in browser; empty for keys and the local user.
@@ -241,7 +248,14 @@ func (c Caller) Require(p Permission) error {
 func (c Caller) Authorize(op *Operation) error {
 	p := op.Permission
 	if op.Access == Platform && !c.PlatformAdmin {
-		return Forbidden("only a platform admin can do this")
+		switch {
+		case !c.ImportsCatalogs:
+			return Forbidden("only a platform admin can do this")
+		case p != SCFImport:
+			return Forbidden("permission %s required, but this API key doesn't have that scope; use a key with it, or sign in", PlatformAdmin)
+		case c.isInScope(p):
+			return nil
+		}
 	}
 	if p == "" {
 		return nil

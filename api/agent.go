@@ -84,6 +84,12 @@ type AgentRunInput struct {
 	AgentRunID string `path:"agentRunId"`
 }
 
+// GetAgentRunInput identifies a run whose record is read.
+type GetAgentRunInput struct {
+	AgentRunInput
+	Waiting
+}
+
 // CompleteRunInput is the input for completing a run manually, with the output given in the body.
 type CompleteRunInput struct {
 	AgentRunInput
@@ -123,7 +129,7 @@ var (
 		"start-agent-run", "/agent-runs", "agent:run", tagAgent,
 		"Start an agent",
 	)
-	GetAgentRun = Get[AgentRunInput, AgentRun](
+	GetAgentRun = Get[GetAgentRunInput, AgentRun](
 		"get-agent-run", "/agent-runs/{agentRunId}", "agent:read", tagAgent,
 		"Get an agent run",
 	)

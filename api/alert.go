@@ -5,6 +5,7 @@ import "time"
 // AlertRule compares a metric with a threshold.
 type AlertRule struct {
 	TenantRecord
+	Revised
 	Name            string     `json:"name"`
 	Metric          string     `json:"metric"`
 	Operator        string     `json:"operator" enum:"gt,gte,lt,lte,eq"`
@@ -46,6 +47,7 @@ type AlertInput struct {
 // resets the state to ok.
 type UpdateAlertInput struct {
 	AlertInput
+	Match
 	Body struct {
 		Name          *string   `json:"name,omitempty" minLength:"1" maxLength:"200"`
 		Metric        *string   `json:"metric,omitempty" minLength:"1" maxLength:"200"`

@@ -200,6 +200,8 @@ type LifecycleEvent struct {
 type TimelineEvent struct {
 	ID           string    `json:"id"`
 	At           time.Time `json:"at"`
+	CreatedAt    time.Time `json:"created_at,omitzero"`
+	UpdatedAt    time.Time `json:"updated_at,omitzero"`
 	Type         string    `json:"type"`
 	Summary      string    `json:"summary"`
 	Actor        Actor     `json:"actor"`

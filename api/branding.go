@@ -7,6 +7,7 @@ const MaxLogoBytes = 2 << 20
 
 // Branding is the appearance of an organization's reports. Empty fields use the default.
 type Branding struct {
+	Revised
 	OrganizationID string `json:"organization_id"`
 	Accent         string `json:"accent" doc:"Color of title pages and headings, as #RRGGBB; dark enough to be read on white."`
 	Band           string `json:"band" doc:"Color of the band below the title page header, as #RRGGBB."`
@@ -21,6 +22,7 @@ type Branding struct {
 // PutBrandingInput is the input for replacing an organization's branding.
 type PutBrandingInput struct {
 	OrgInput
+	Match
 	Body struct {
 		Accent string `json:"accent,omitempty" maxLength:"7"`
 		Band   string `json:"band,omitempty" maxLength:"7"`

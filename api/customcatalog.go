@@ -80,6 +80,7 @@ type CustomControl struct {
 // CustomMetadata records which organization owns a custom record, and when and by whom it was last
 // changed.
 type CustomMetadata struct {
+	Revised
 	OrganizationID string    `json:"organization_id"`
 	IsCustom       bool      `json:"is_custom"`
 	UpdatedBy      string    `json:"updated_by"`
@@ -114,6 +115,7 @@ type (
 	// PutCustomFrameworkInput is the input for replacing a custom framework.
 	PutCustomFrameworkInput struct {
 		CustomFrameworkInput
+		Match
 		Body CustomFrameworkBody
 	}
 	// CustomControlInput identifies a custom control.
@@ -125,6 +127,7 @@ type (
 	// PutCustomControlInput is the input for replacing a custom control.
 	PutCustomControlInput struct {
 		CustomControlInput
+		Match
 		Body CustomControlBody
 	}
 	// ImportCustomInput is the input for importing a file of custom frameworks and controls: YAML, JSON

@@ -18,8 +18,9 @@ var descriptions = map[string]string{
 	"import-scf-workbook": "The workbook is imported completely or not at all; errors name the cells concerned. The " +
 		"imported version becomes the active one.",
 	"dry-run-scf-workbook": "Makes no changes. `diff` shows what would change.",
-	"update-tenant":        "Changes what is given. Only an owner can turn off `require_second_person` and `no_remote_model`.",
-	"invite-member":        "The invitation is accepted through a single-use link.",
+	"update-tenant": "Changes what is given. The settings are `require_second_person` and `no_remote_model`, each true or false; only an " +
+		"owner can turn one off.",
+	"invite-member": "The invitation is accepted through a single-use link.",
 	"create-api-key": "The key is shown in this response only. It has the scopes it names, and never more " +
 		"permissions than its creator has at the time.",
 	"rotate-api-key": "The new key is shown once. The old key keeps working for `grace_seconds`.",
@@ -33,7 +34,8 @@ var descriptions = map[string]string{
 	"get-assessment-status":   "`blocked_by` describes what the next transition waits for.",
 	"get-assessment-timeline": "Events of all types. A `type` ending in a dot matches all types that begin with it.",
 	"transition-assessment": "Only the next state can be requested. The work of the step is done first if necessary; if " +
-		"it fails, the state doesn't change. Transitions to an approved state return `APPROVAL_REQUIRED` until a user has decided.",
+		"it fails, the state doesn't change. Transitions to an approved state return `APPROVAL_REQUIRED` until a user has decided; `details` name the approval. " +
+		"If the version was edited in the meantime, it is submitted again first, so that there is always one to decide. The response is the new status.",
 	"upload-document": "One file in the part `file`, streamed. Uploading the same bytes twice creates one " +
 		"document: the second request returns 200 with the first record.",
 	"download-document":  "The original file, always as an attachment. Supports ranges and `If-None-Match`.",

@@ -194,6 +194,12 @@ type DocumentInput struct {
 	DocumentID string `path:"documentId"`
 }
 
+// GetDocumentInput identifies a document whose record is read.
+type GetDocumentInput struct {
+	DocumentInput
+	Waiting
+}
+
 // DocumentsInput is the input for listing the documents of an assessment.
 type DocumentsInput struct {
 	AssessmentInput
@@ -231,7 +237,7 @@ var (
 		"upload-document", "/assessments/{assessmentId}/documents", "document:write", tagDocument,
 		"Upload a document; it is processed in the background", WithBodyEncoding(Upload),
 	)
-	GetDocument = Get[DocumentInput, Document](
+	GetDocument = Get[GetDocumentInput, Document](
 		"get-document", "/documents/{documentId}", "document:read", tagDocument,
 		"Get a document's record",
 	)
@@ -239,7 +245,7 @@ var (
 		"delete-document", "/documents/{documentId}", "document:delete", tagDocument,
 		"Delete a document and its passages",
 	)
-	GetDocumentStatus = Get[DocumentInput, DocumentProgress](
+	GetDocumentStatus = Get[GetDocumentInput, DocumentProgress](
 		"get-document-status", "/documents/{documentId}/status", "document:read", tagDocument,
 		"Get a document's processing status",
 	)

@@ -24,7 +24,7 @@ type EditResult struct {
 	MatchedCount  int          `json:"matched_count" doc:"Number of items that the selection matches."`
 	Lines         []EditedLine `json:"lines" doc:"The items that change; those that already have the values are left out."`
 	Skipped       []EditedLine `json:"skipped" doc:"The items that an undo left alone because they were edited since."`
-	Made          *time.Time   `json:"made,omitempty" doc:"When the change that is undone was made; absent otherwise."`
+	Made          *time.Time   `json:"made" doc:"When the change that is undone was made; null otherwise."`
 }
 
 // EditedLine describes the change of one item.
@@ -33,7 +33,7 @@ type EditedLine struct {
 	ControlCode  string        `json:"control_code"`
 	ControlTitle string        `json:"control_title"`
 	Changes      []FieldChange `json:"changes"`
-	EditedSince  string        `json:"edited_since,omitempty" doc:"Who has edited a skipped item since; absent otherwise."`
+	EditedSince  *string       `json:"edited_since" doc:"Who has edited a skipped item since; null otherwise."`
 }
 
 // FieldChange is the change of a field. Values that are not texts are in JSON.

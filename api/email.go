@@ -58,11 +58,13 @@ type EmailInput struct {
 
 // EmailTemplate is the template of one kind of email.
 type EmailTemplate struct {
+	Revised
 	ID        string     `json:"id"`
 	Subject   string     `json:"subject"`
 	Text      string     `json:"text"`
 	HTML      string     `json:"html"`
 	Variables []string   `json:"variables"`
+	CreatedAt *time.Time `json:"created_at" doc:"When the organization first customized it; null for the built-in template."`
 	Custom    bool       `json:"custom" doc:"true: customized by the organization; false: the built-in template."`
 	UpdatedAt *time.Time `json:"updated_at" doc:"Null for the built-in template."`
 }
@@ -75,6 +77,7 @@ type TemplateInput struct {
 // PutTemplateInput is the input for replacing a template.
 type PutTemplateInput struct {
 	TemplateInput
+	Match
 	Body struct {
 		Subject string `json:"subject" minLength:"1" maxLength:"500"`
 		Text    string `json:"text" minLength:"1" maxLength:"200000"`
@@ -106,6 +109,7 @@ type EmailPreview struct {
 
 // EmailPreferences lists the automatic emails that a user wants to receive.
 type EmailPreferences struct {
+	Revised
 	Digest    bool `json:"digest" doc:"Daily summary of overdue remediations."`
 	Approvals bool `json:"approvals" doc:"Pending and completed approvals."`
 	Mentions  bool `json:"mentions" doc:"Comments that mention the user by email address."`
@@ -113,6 +117,7 @@ type EmailPreferences struct {
 
 // PutEmailPreferencesInput is the input for setting the caller's email preferences.
 type PutEmailPreferencesInput struct {
+	Match
 	Body struct {
 		Digest    *bool `json:"digest,omitempty"`
 		Approvals *bool `json:"approvals,omitempty"`

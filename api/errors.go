@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -38,16 +39,29 @@ var httpStatuses = map[ErrorCode]int{
 }
 
 // ErrorDetail is one item of an error's details: the field and message of invalid input, the gate
-// of a missing decision, or the states of a refused transition.
+// of a missing decision, the states of a refused transition, or the budget that is used up.
 type ErrorDetail struct {
 	Field               string  `json:"field,omitempty"`
 	Message             string  `json:"message,omitempty"`
 	Gate                Gate    `json:"gate,omitempty"`
 	Reason              string  `json:"reason,omitempty"`
-	ApprovalID          string  `json:"approval_id,omitempty"`
+	ApprovalID          *string `json:"approval_id,omitempty"`
 	CurrentState        string  `json:"current_state,omitempty"`
 	AttemptedTransition string  `json:"attempted_transition,omitempty"`
 	AllowedTransitions  []State `json:"allowed_transitions,omitempty"`
+	Budget              Budget  `json:"budget,omitempty"`
+}
+
+// MarshalJSON writes the approval_id of a missing decision as null if nothing has been submitted.
+func (d ErrorDetail) MarshalJSON() ([]byte, error) {
+	type plain ErrorDetail
+	if d.Gate == "" || d.ApprovalID != nil {
+		return json.Marshal(plain(d))
+	}
+	return json.Marshal(struct {
+		plain
+		ApprovalID *string `json:"approval_id"`
+	}{plain: plain(d)})
 }
 
 // Error is the error a caller sees: a code, and a message that says what to do. The wrapped cause is
@@ -172,13 +186,24 @@ func ChooseOrganization(names []string) *Error {
 // RateLimited returns the error for a caller that has used up its requests; seconds is how long to wait
 // before retrying.
 func RateLimited(seconds int) *Error {
-	unit := "seconds"
-	if seconds == 1 {
-		unit = "second"
-	}
-	e := newError(CodeRateLimit, "too many requests; try again in %d %s", seconds, unit)
+	e := newError(CodeRateLimit, "too many requests; try again in %s", formatSeconds(seconds))
 	e.retryAfter = seconds
 	return e
+}
+
+// BudgetExceeded returns the error for a request whose budget of that many requests per minute is used up.
+func BudgetExceeded(of Budget, limit, seconds int) *Error {
+	e := newError(CodeRateLimit, "too many requests: %s has used its %d per minute; try again in %s", budgetHolders[of], limit, formatSeconds(seconds))
+	e.Details = []ErrorDetail{{Budget: of, Message: e.Message}}
+	e.retryAfter = seconds
+	return e
+}
+
+func formatSeconds(n int) string {
+	if n == 1 {
+		return "1 second"
+	}
+	return fmt.Sprintf("%d seconds", n)
 }
 
 // RetryAfter returns the number of seconds after which a RATE_LIMIT_EXCEEDED request can be
@@ -213,7 +238,11 @@ func Conflict(format string, args ...any) *Error { return newError(CodeInvalidSt
 // approvalID may be empty.
 func ApprovalRequired(gate Gate, approvalID, format string, args ...any) *Error {
 	e := newError(CodeApproval, format, args...)
-	return e.WithDetails(ErrorDetail{Gate: gate, Reason: e.Message, ApprovalID: approvalID})
+	d := ErrorDetail{Gate: gate, Reason: e.Message}
+	if approvalID != "" {
+		d.ApprovalID = &approvalID
+	}
+	return e.WithDetails(d)
 }
 
 // Headers, cookies, prefixes and limits of the API.

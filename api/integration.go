@@ -5,6 +5,7 @@ import "time"
 // Integration is a connection to another tool. Its secrets are write-only.
 type Integration struct {
 	TenantRecord
+	Revised
 	Type       string         `json:"type" enum:"slack,teams,jira,github,servicenow,s3,smtp,generic"`
 	Name       string         `json:"name"`
 	Config     map[string]any `json:"config"`
@@ -38,6 +39,7 @@ type IntegrationInput struct {
 // UpdateIntegrationInput is the input for changing an integration.
 type UpdateIntegrationInput struct {
 	IntegrationInput
+	Match
 	Body struct {
 		Name    *string           `json:"name,omitempty" minLength:"1" maxLength:"200"`
 		Config  map[string]any    `json:"config,omitempty" doc:"Only named entries change; null removes one."`

@@ -46,6 +46,8 @@ func CollectionPath(record any) string {
 		return Prefix + "/custom/controls/"
 	case *AgentRun:
 		return Prefix + "/agent-runs/"
+	case *NewOrganization:
+		return Prefix + "/organizations/"
 	case *NewWebhook:
 		return Prefix + "/webhooks/"
 	case *AlertRule:

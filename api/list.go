@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -55,9 +56,22 @@ type TenantRecord struct {
 // MaxWhereLength is the maximum length of a filter, in bytes.
 const MaxWhereLength = 2000
 
+// Revised holds the revision of a record that can be changed.
+type Revised struct {
+	Revision int `json:"revision" doc:"Increases with each change by a person or a program; send it as If-Match to change only what you have read."`
+}
+
 // Match holds the If-Match header of a conditional change: the revision that the caller last saw.
 type Match struct {
 	IfMatch string `header:"If-Match" doc:"The last revision read, in quotes; the change is refused if the record has changed since."`
+}
+
+// Check returns an error if the caller's change is based on an older revision of the record.
+func (m Match) Check(revision int) error {
+	if m.IfMatch == "" || m.IfMatch == "*" || strings.Trim(m.IfMatch, `"`) == fmt.Sprint(revision) {
+		return nil
+	}
+	return Invalid("If-Match", "the record is at revision %d, not %s; read it again and retry", revision, m.IfMatch)
 }
 
 // Date is a day without a time, in the form 2006-01-02.

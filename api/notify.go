@@ -5,6 +5,7 @@ import "time"
 // Webhook is a URL to which events are sent.
 type Webhook struct {
 	TenantRecord
+	Revised
 	URL         string   `json:"url"`
 	Events      []string `json:"events"`
 	Description string   `json:"description"`
@@ -42,6 +43,7 @@ type WebhookInput struct {
 // UpdateWebhookInput is the input for changing a webhook.
 type UpdateWebhookInput struct {
 	WebhookInput
+	Match
 	Body struct {
 		URL         *string   `json:"url,omitempty" format:"uri" maxLength:"2000"`
 		Events      *[]string `json:"events,omitempty" maxItems:"100"`

@@ -42,12 +42,45 @@ const (
 	RateDefault   RateCategory = "default"
 )
 
+// Health checks and sign-in are limited like RateDefault, but counted separately, so that other requests from the same
+// address don't use up their requests.
+const (
+	RateHealth RateCategory = "health"
+	RateSignIn RateCategory = "sign-in"
+)
+
+// Budget says whose requests are counted together.
+type Budget string
+
+// The budgets of a request: that of its credential, or of its network address without a valid one, and that of the
+// organization it acts in.
+const (
+	BudgetKey          Budget = "key"
+	BudgetSession      Budget = "session"
+	BudgetAddress      Budget = "address"
+	BudgetOrganization Budget = "organization"
+)
+
+// Values returns the budgets.
+func (Budget) Values() []Budget {
+	return []Budget{BudgetKey, BudgetSession, BudgetAddress, BudgetOrganization}
+}
+
+// budgetHolders names the holder of a budget in messages.
+var budgetHolders = map[Budget]string{
+	BudgetKey: "this API key", BudgetSession: "this session", BudgetAddress: "this network address", BudgetOrganization: "the organization",
+}
+
+// OrgRateFactor is how many times the requests of one credential all credentials of an organization together may make.
+const OrgRateFactor = 10
+
 // RateWindowSeconds is the length of a rate limit's time window, after which counting starts again.
 const RateWindowSeconds = 60
 
 // RateLimits maps each category to the number of requests a credential may make per window.
 var RateLimits = map[RateCategory]int{
 	RateDocuments: 30, RateSearch: 60, RateAgents: 10, RateRender: 20, RateAdmin: 15, RateDefault: 120,
+	RateHealth: 120, RateSignIn: 120,
 }
 
 // Form is the encoding of an operation's request and response bodies.
@@ -244,6 +277,10 @@ func declare[I, O any](method string, status int, id, path string, p Permission,
 // section 8 of the API specification defines.
 func rateCategoryFor(path string) RateCategory {
 	switch {
+	case strings.HasPrefix(path, Prefix+"/health"):
+		return RateHealth
+	case strings.HasPrefix(path, "/api/auth/sign-in"):
+		return RateSignIn
 	case strings.Contains(path, "/admin/"):
 		return RateAdmin
 	case strings.HasSuffix(path, "/render"):

@@ -90,7 +90,7 @@ func checkInput(t *testing.T, op *api.Operation) {
 func TestRateCategories(t *testing.T) {
 	for id, want := range map[string]api.RateCategory{
 		"upload-document": api.RateDocuments, "search-kb": api.RateSearch, "start-agent-run": api.RateAgents, "render-report": api.RateRender,
-		"list-scf-import-runs": api.RateAdmin, "list-assessments": api.RateDefault, "download-report": api.RateDefault,
+		"list-scf-import-runs": api.RateAdmin, "list-assessments": api.RateDefault, "get-health": api.RateHealth, "sign-in": api.RateSignIn, "sign-out": api.RateDefault, "download-report": api.RateDefault,
 	} {
 		op, ok := api.OperationByID(id)
 		if !ok || op.Rate != want {

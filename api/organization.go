@@ -8,6 +8,7 @@ const LocalOrganizationSlug = "local"
 // Organization is a tenant. Every record outside the catalog belongs to one.
 type Organization struct {
 	Record
+	Revised
 	Name     string         `json:"name"`
 	Slug     string         `json:"slug"`
 	Status   string         `json:"status" enum:"active,suspended"`
@@ -40,6 +41,7 @@ type TenantInput struct {
 // UpdateTenantInput is the input for changing an organization's name, slug, status or settings.
 type UpdateTenantInput struct {
 	TenantInput
+	Match
 	Body struct {
 		Name                string         `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"Unchanged if omitted."`
 		Slug                string         `json:"slug,omitempty" maxLength:"63"`
@@ -74,6 +76,7 @@ type Dashboard struct {
 // Member is a user's membership in an organization.
 type Member struct {
 	TenantRecord
+	Revised
 	UserID string `json:"user_id" doc:"Empty until the invitation is accepted."`
 	Email  string `json:"email"`
 	Name   string `json:"name" doc:"Empty until the invitation is accepted."`
@@ -110,6 +113,7 @@ type MemberInput struct {
 // UpdateMemberInput is the input for changing a member's role or suspending a member.
 type UpdateMemberInput struct {
 	MemberInput
+	Match
 	Body struct {
 		Role   Role   `json:"role,omitempty" enum:"owner,admin,approver,member,auditor,viewer"`
 		Status string `json:"status,omitempty" enum:"active,suspended"`

@@ -18,9 +18,9 @@ type Report struct {
 	SHA256         string            `json:"sha256"`
 	Sources        map[string]string `json:"sources" doc:"Sources of the report: version ids and content hashes."`
 	Draft          bool              `json:"draft" doc:"A source was not approved; every page is marked as a draft."`
-	WithAppendices bool              `json:"with_appendices,omitempty"`
-	Paper          string            `json:"paper,omitempty" doc:"Size of the pages if it is not A4: letter."`
-	ComparedWith   string            `json:"compared_with,omitempty" doc:"Id of the earlier assessment that the report compares with."`
+	WithAppendices bool              `json:"with_appendices"`
+	Paper          string            `json:"paper" doc:"Size of the pages: letter, or empty for A4."`
+	ComparedWith   *string           `json:"compared_with" doc:"Id of the earlier assessment that the report compares with."`
 	Error          *string           `json:"error"`
 	CreatedBy      string            `json:"created_by"`
 }
@@ -140,6 +140,12 @@ type ReportInput struct {
 	ReportID string `path:"reportId"`
 }
 
+// GetReportInput identifies a report whose record is read.
+type GetReportInput struct {
+	ReportInput
+	Waiting
+}
+
 // VerifyReportInput identifies a report, or a file that may be one.
 type VerifyReportInput struct {
 	ReportID string `path:"reportId" doc:"The report's id, or the SHA-256 of a file."`
@@ -192,7 +198,7 @@ var (
 		"create-report", "/assessments/{assessmentId}/reports", "report:write", tagReport,
 		"Generate a report from a template and format", WithMaxBody(MaxValidatedBody),
 	)
-	GetReport = Get[ReportInput, Report](
+	GetReport = Get[GetReportInput, Report](
 		"get-report", "/reports/{reportId}", "report:read", tagReport,
 		"Get a report's record",
 	)

@@ -137,6 +137,12 @@ type ImportRunInput struct {
 	ImportRunID string `path:"importRunId"`
 }
 
+// GetImportRunInput identifies an import run whose record is read.
+type GetImportRunInput struct {
+	ImportRunInput
+	Waiting
+}
+
 const (
 	tagCatalog = "SCF catalog"
 	tagImport  = "SCF import"
@@ -234,7 +240,7 @@ var (
 		"list-scf-import-runs", "/admin/scf/import-runs", SCFImport, tagImport,
 		"List import runs", WithAccess(Platform),
 	)
-	GetImportRun = Get[ImportRunInput, ImportRun](
+	GetImportRun = Get[GetImportRunInput, ImportRun](
 		"get-scf-import-run", "/admin/scf/import-runs/{importRunId}", SCFImport, tagImport,
 		"Get an import run", WithAccess(Platform),
 	)

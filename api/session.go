@@ -23,6 +23,7 @@ type Session struct {
 type UserSession struct {
 	ID         string    `json:"id"`
 	CreatedAt  time.Time `json:"created_at"`
+	UpdatedAt  time.Time `json:"updated_at"`
 	LastUsedAt time.Time `json:"last_used_at" doc:"Recorded every few minutes."`
 	ExpiresAt  time.Time `json:"expires_at"`
 	Address    string    `json:"address" doc:"The network address it was started from."`

@@ -111,6 +111,12 @@ type WorkflowInput struct {
 	WorkflowRunID string `path:"workflowRunId"`
 }
 
+// GetWorkflowInput identifies a run whose record is read.
+type GetWorkflowInput struct {
+	WorkflowInput
+	Waiting
+}
+
 // WorkflowEventsInput identifies the run whose events are streamed.
 type WorkflowEventsInput struct {
 	WorkflowInput
@@ -147,7 +153,7 @@ var (
 		"get-lifecycle-workflow", "/assessments/{assessmentId}/workflows/lifecycle", "workflow:read", tagWorkflow,
 		"Get the progress of the lifecycle workflow",
 	)
-	GetWorkflow = Get[WorkflowInput, WorkflowRun](
+	GetWorkflow = Get[GetWorkflowInput, WorkflowRun](
 		"get-workflow", "/workflows/{workflowRunId}", "workflow:read", tagWorkflow,
 		"Get a workflow run",
 	)

@@ -98,7 +98,7 @@ agent that needs no assessment.`,
 // followAgentRun prints the steps of an agent run until the run ends, and then its proposals. It returns an
 // error if the run failed or was canceled.
 func (a *app) followAgentRun(ctx context.Context, id string) error {
-	in := api.AgentRunInput{AgentRunID: id}
+	in := api.GetAgentRunInput{AgentRunInput: api.AgentRunInput{AgentRunID: id}}
 	reported := 0
 	for {
 		r, err := call(ctx, a, api.GetAgentRun, &in)
@@ -109,7 +109,7 @@ func (a *app) followAgentRun(ctx context.Context, id string) error {
 			ctx,
 			a,
 			api.ListAgentRunSteps,
-			&api.AgentStepsInput{AgentRunInput: in, Paging: api.Paging{Limit: api.MaxListLimit}},
+			&api.AgentStepsInput{AgentRunInput: in.AgentRunInput, Paging: api.Paging{Limit: api.MaxListLimit}},
 		)
 		if err != nil {
 			return err
@@ -268,7 +268,7 @@ func (a *app) agentShowRun() *cobra.Command {
 		Use: "show RUN", Short: "Show a run and its proposals",
 		Long: "Shows a run with its summary, proposals, assumptions and limitations.", Example: "  service agent show RUN",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := call(cmd.Context(), a, api.GetAgentRun, &api.AgentRunInput{AgentRunID: args[0]})
+			r, err := call(cmd.Context(), a, api.GetAgentRun, &api.GetAgentRunInput{AgentRunInput: api.AgentRunInput{AgentRunID: args[0]}})
 			if err != nil {
 				return err
 			}

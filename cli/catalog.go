@@ -327,7 +327,7 @@ func (a *app) catalogImportRuns() *cobra.Command {
 					cmd.Context(),
 					a,
 					api.GetImportRun,
-					&api.ImportRunInput{ImportRunID: args[0]},
+					&api.GetImportRunInput{ImportRunInput: api.ImportRunInput{ImportRunID: args[0]}},
 					a.renderImportRun,
 				)
 			}

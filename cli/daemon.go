@@ -43,6 +43,8 @@ type ServeOptions struct {
 	TrustedProxies []netip.Prefix
 	// RateLimits overrides the default limits by category; 0 means no limit.
 	RateLimits map[api.RateCategory]int
+	// OrgRateLimits overrides the default limits of an organization by category; 0 means no limit.
+	OrgRateLimits map[api.RateCategory]int
 	// TraceEndpoint is an OTLP/HTTP trace collector; if it is empty, OpenTelemetry's own variables apply.
 	TraceEndpoint   string
 	LogJSON         bool
@@ -103,6 +105,7 @@ var daemonSettings = []struct{ key, usage, byDefault string }{
 	{"web-origin", "origin of a web page that may call the service, https://app.example; repeat for several", ""},
 	{"trusted-proxy", "proxy network whose X-Forwarded-* headers are trusted, e.g. 10.0.0.0/8; repeat for several", ""},
 	{"rate-limit", "requests per minute per credential, as CATEGORY=N; 0 for no limit; repeat for several", ""},
+	{"rate-limit-org", "requests per minute per organization, as CATEGORY=N (default 10 times those of a credential); repeat for several", ""},
 	{"metrics-listen", "address that serves /metrics without authentication", ""},
 	{"allow-shared-data", "allow a data folder that other users can change, such as a container volume", ""},
 	{"trace-endpoint", "OTLP/HTTP trace collector, such as http://127.0.0.1:4318", ""},
@@ -141,7 +144,7 @@ func formatUsage(usage, defaultValue string) string {
 // multiValueSettings lists the settings that can have several values. In an environment variable, commas
 // separate them.
 var multiValueSettings = map[string]bool{
-	"listen": true, "allowed-host": true, "web-origin": true, "trusted-proxy": true, "rate-limit": true, "backup-recipient": true,
+	"listen": true, "allowed-host": true, "web-origin": true, "trusted-proxy": true, "rate-limit": true, "rate-limit-org": true, "backup-recipient": true,
 }
 
 func (a *app) daemonCommand() *cobra.Command {
@@ -293,7 +296,10 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 	if o.AllowSharedData, err = parseSharedData(a.daemonSettingValues(cmd, allowSharedData)); err != nil {
 		return o, err
 	}
-	if o.RateLimits, err = parseRateLimits(a.daemonSettingValues(cmd, "rate-limit")); err != nil {
+	if o.RateLimits, err = parseRateLimits("rate-limit", a.daemonSettingValues(cmd, "rate-limit")); err != nil {
+		return o, err
+	}
+	if o.OrgRateLimits, err = parseRateLimits("rate-limit-org", a.daemonSettingValues(cmd, "rate-limit-org")); err != nil {
 		return o, err
 	}
 	if format := firstValue("log-format"); format != "" {
@@ -421,13 +427,13 @@ func parseNetwork(s string) (netip.Prefix, error) {
 	return p.Masked(), err
 }
 
-func parseRateLimits(given []string) (map[api.RateCategory]int, error) {
+func parseRateLimits(flag string, given []string) (map[api.RateCategory]int, error) {
 	out := map[api.RateCategory]int{}
 	for _, g := range given {
 		name, number, ok := strings.Cut(g, "=")
 		n, err := strconv.Atoi(number)
 		if !ok || err != nil || n < 0 {
-			return nil, usageError("--rate-limit %q is not of the form CATEGORY=N, such as search=120", g)
+			return nil, usageError("--%s %q is not of the form CATEGORY=N, such as search=120", flag, g)
 		}
 		if err := checkOneOfOrEmpty("rate limit category", name, sortedKeys(api.RateLimits)); err != nil || name == "" {
 			return nil, err

@@ -36,6 +36,8 @@ type topRequests struct {
 	PerSecond   float64 `json:"per_second"`
 	InFlight    int     `json:"in_flight"`
 	RateLimited int     `json:"rate_limited"`
+	// ThrottledOrganizations had requests rejected for their own budget in this minute or the one before.
+	ThrottledOrganizations int `json:"throttled_organizations"`
 }
 
 type topOperation struct {
@@ -55,6 +57,11 @@ type topQueues struct {
 	WorkflowsLive     int `json:"workflows_live"`
 	MailsQueued       int `json:"emails_queued"`
 	DeliveriesWaiting int `json:"deliveries_waiting"`
+	// Lanes are the receivers with unsent events; slow ones also count under another state.
+	LanesSending int `json:"lanes_sending"`
+	LanesWaiting int `json:"lanes_waiting"`
+	LanesPaused  int `json:"lanes_paused"`
+	LanesSlow    int `json:"lanes_slow"`
 }
 
 type topSizes struct {
@@ -222,8 +229,12 @@ func activityFromMetrics(all []api.Metric) *daemonActivity {
 		"service_workflows_live":             &t.Queues.WorkflowsLive,
 		"service_emails_queued":              &t.Queues.MailsQueued,
 		"service_webhook_deliveries_waiting": &t.Queues.DeliveriesWaiting,
+		"service_throttled_organizations":    &t.Requests.ThrottledOrganizations,
 		"service_search_indexes":             &t.Sizes.SearchIndexes,
 		"service_search_passages":            &t.Sizes.SearchPassages,
+	}
+	lanes := map[string]*int{
+		"sending": &t.Queues.LanesSending, "waiting": &t.Queues.LanesWaiting, "paused": &t.Queues.LanesPaused, "slow": &t.Queues.LanesSlow,
 	}
 	size := map[string]*int64{
 		"service_store_bytes":           &t.Sizes.StoreBytes,
@@ -240,6 +251,10 @@ func activityFromMetrics(all []api.Metric) *daemonActivity {
 			*to = int64(m.Value)
 		}
 		switch m.Name {
+		case "service_delivery_lanes":
+			if to := lanes[m.Labels["state"]]; to != nil {
+				*to = n
+			}
 		case "service_requests_total":
 			o := operationFor(m)
 			o.Requests += n
@@ -288,13 +303,14 @@ func renderDaemonActivity(p *print.Page, t *daemonActivity, rows int) {
 	r, q, s, m := t.Requests, t.Queues, t.Sizes, t.Model
 	p.Fields(
 		field("requests", fmt.Sprintf(
-			"%s/s, %d total, %d in progress; %d errors, %d rejected, %d of them rate-limited",
+			"%s/s, %d total, %d in progress; %d errors, %d rejected, %d of them rate-limited; %s throttled",
 			formatDecimal(r.PerSecond),
 			r.Total,
 			r.InFlight,
 			r.Errors,
 			r.Refused,
 			r.RateLimited,
+			prose.Count(r.ThrottledOrganizations, "organization", "organizations"),
 		)),
 		field("documents", fmt.Sprintf("%d waiting, %d being read, %d stuck", q.DocumentsWaiting, q.DocumentsReading, q.DocumentsStuck)),
 		field("waiting", fmt.Sprintf(
@@ -303,6 +319,7 @@ func renderDaemonActivity(p *print.Page, t *daemonActivity, rows int) {
 			prose.Count(q.MailsQueued, "email", "emails"),
 			prose.Count(q.DeliveriesWaiting, "delivery", "deliveries"),
 		)),
+		field("receivers", fmt.Sprintf("%d being sent to, %d waiting, %d paused; %d slow", q.LanesSending, q.LanesWaiting, q.LanesPaused, q.LanesSlow)),
 		field("sizes", fmt.Sprintf(
 			"store %s, memory %s, disk free %s; %s of %s in search",
 			print.FormatSize(s.StoreBytes),

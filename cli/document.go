@@ -29,7 +29,7 @@ var documentStates = []api.DocumentState{api.DocumentUploaded, api.DocumentProce
 // findDocument returns the document whose id or unique file name is ref.
 func (a *app) findDocument(ctx context.Context, ref string) (*api.Document, error) {
 	if uuidPattern.MatchString(ref) {
-		return call(ctx, a, api.GetDocument, &api.DocumentInput{DocumentID: ref})
+		return call(ctx, a, api.GetDocument, &api.GetDocumentInput{DocumentInput: api.DocumentInput{DocumentID: ref}})
 	}
 	one, err := a.currentAssessment(ctx)
 	if err != nil {
@@ -239,7 +239,7 @@ func (a *app) docStatus() *cobra.Command {
 				cmd.Context(),
 				a,
 				api.GetDocumentStatus,
-				&api.DocumentInput{DocumentID: d.ID},
+				&api.GetDocumentInput{DocumentInput: api.DocumentInput{DocumentID: d.ID}},
 				func(p *print.Page, s *api.DocumentProgress) {
 					p.Fields(
 						field("file", d.Filename),

@@ -126,8 +126,8 @@ func detailsNotInMessage(e *api.Error) (out []string) {
 			line = d.Field + ": " + d.Message
 		case d.Message != "" && strings.Contains(e.Message, d.Message):
 			continue
-		case d.Gate != "" && d.ApprovalID != "":
-			line = fmt.Sprintf("approval %s of the %s", d.ApprovalID, d.Gate.Title())
+		case d.Gate != "" && d.ApprovalID != nil:
+			line = fmt.Sprintf("approval %s of the %s", *d.ApprovalID, d.Gate.Title())
 		case d.Reason != "" && !strings.Contains(e.Message, d.Reason):
 			line = d.Reason
 		}

@@ -217,7 +217,7 @@ func (a *app) generateReport(ctx context.Context, assessment string, body api.Re
 		if err := sleep(ctx, a.pollInterval()); err != nil {
 			return nil, err
 		}
-		r, err = call(ctx, a, api.GetReport, &api.ReportInput{ReportID: r.ID})
+		r, err = call(ctx, a, api.GetReport, &api.GetReportInput{ReportInput: api.ReportInput{ReportID: r.ID}})
 	}
 	if err != nil {
 		return nil, err
@@ -417,7 +417,7 @@ func (a *app) reportShow() *cobra.Command {
 		Long:    "Shows what a report was made from, its hash, and whether it is a draft.",
 		Example: "  service report show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return callAndPrint(cmd.Context(), a, api.GetReport, &api.ReportInput{ReportID: args[0]}, renderReport)
+			return callAndPrint(cmd.Context(), a, api.GetReport, &api.GetReportInput{ReportInput: api.ReportInput{ReportID: args[0]}}, renderReport)
 		},
 	}
 }
@@ -432,7 +432,7 @@ func (a *app) reportDownload() *cobra.Command {
 		Long:    "Saves a report under its own name or the one given with --out. Existing files are\noverwritten only with --force.",
 		Example: "  service report download ID\n  service report download ID --out board.html",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := call(cmd.Context(), a, api.GetReport, &api.ReportInput{ReportID: args[0]})
+			r, err := call(cmd.Context(), a, api.GetReport, &api.GetReportInput{ReportInput: api.ReportInput{ReportID: args[0]}})
 			if err != nil {
 				return err
 			}

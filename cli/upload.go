@@ -102,7 +102,7 @@ func (a *app) uploadFile(
 			return doc, err
 		}
 		limit := api.AsError(err)
-		a.warnSlowUploadOnce(remaining, limit.RequestLimit())
+		a.warnSlowUploadOnce(remaining, limit)
 		wait := retryDelays[try]
 		if told := limit.RetryAfter(); told > 0 {
 			wait = time.Duration(told) * time.Second
@@ -115,7 +115,11 @@ func (a *app) uploadFile(
 
 // warnSlowUploadOnce tells the user once how long the remaining files will take at the server's rate
 // limit.
-func (a *app) warnSlowUploadOnce(remaining, perMinute int) {
+func (a *app) warnSlowUploadOnce(remaining int, refused *api.Error) {
+	perMinute, holder, flag := refused.RequestLimit(), "user or key", "--rate-limit documents=600"
+	if len(refused.Details) > 0 && refused.Details[0].Budget == api.BudgetOrganization {
+		holder, flag = "organization", "--rate-limit-org documents=6000"
+	}
 	if a.warnedSlowUpload || perMinute <= 0 || remaining <= perMinute {
 		return
 	}
@@ -126,12 +130,14 @@ func (a *app) warnSlowUploadOnce(remaining, perMinute int) {
 		duration = fmt.Sprintf("%d hours", (minutes+59)/60)
 	}
 	a.progress.Notice(
-		"The server accepts %d files a minute per user or key: the remaining %d take about %s. "+
+		"The server accepts %d files a minute per %s: the remaining %d take about %s. "+
 			"You can interrupt and run the same command again to continue. The server's operator can raise the limit:\n"+
-			"  service daemon --rate-limit documents=600",
+			"  service daemon %s",
 		perMinute,
+		holder,
 		remaining,
 		duration,
+		flag,
 	)
 }
 

@@ -169,7 +169,7 @@ func (a *app) workflowShow() *cobra.Command {
 		"Shows a run (default: the newest) with its steps and what it is waiting for.",
 		"  service workflow show\n  service workflow show ID -o json",
 		func(ctx context.Context, id string) (*api.WorkflowRun, error) {
-			return call(ctx, a, api.GetWorkflow, &api.WorkflowInput{WorkflowRunID: id})
+			return call(ctx, a, api.GetWorkflow, &api.GetWorkflowInput{WorkflowInput: api.WorkflowInput{WorkflowRunID: id}})
 		},
 	)
 }

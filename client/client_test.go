@@ -94,7 +94,7 @@ func TestErrorsTravel(t *testing.T) {
 	}), func(t *testing.T, c *client.Client) {
 		_, err := client.Do(t.Context(), c, api.GetAssessment, &api.AssessmentInput{AssessmentID: "x"})
 		var e *api.Error
-		if !errors.As(err, &e) || e.Code != api.CodeApproval || e.Details[0].ApprovalID != "ap-1" || e.Error() != "approve it first" {
+		if !errors.As(err, &e) || e.Code != api.CodeApproval || *e.Details[0].ApprovalID != "ap-1" || e.Error() != "approve it first" {
 			t.Errorf("arrived as %+v", err)
 		}
 		_, err = client.Do(t.Context(), c, api.GetAssessment, &api.AssessmentInput{AssessmentID: "plain"})

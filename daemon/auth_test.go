@@ -205,6 +205,80 @@ func TestRateLimits(t *testing.T) {
 	if last.status != 401 || last.header.Get("RateLimit-Remaining") != "0" {
 		t.Errorf("a wrong key, again and again: %d %v", last.status, last.header)
 	}
+	// Strangers can use up neither the health check nor the sign-in of their address.
+	if last := (testCaller{w: w}).do("POST", api.SignIn.Path, map[string]string{"email": "a@b.example", "password": "wrong wrong"}); last.status != 401 {
+		t.Errorf("sign-in from that address: %d %s", last.status, last.text)
+	}
+	for _, path := range []string{"/api/v1/assessments?a=%zz", "/api/v1/moon"} {
+		if got := a.do("GET", path, nil); got.header.Get("RateLimit-Limit") != "120" || got.header.Get("RateLimit-Reset") == "" {
+			t.Errorf("%s: no limit in %v", path, got.header)
+		}
+	}
+}
+
+// TestOrganizationBudget checks that all keys of an organization share a budget, beside that of each key.
+func TestOrganizationBudget(t *testing.T) {
+	now := time.Date(2026, 11, 20, 9, 0, 10, 0, time.UTC)
+	w := newTestServer(t, daemon.Options{
+		Clock:      func() time.Time { return now },
+		RateLimits: map[api.RateCategory]int{api.RateSearch: 3, api.RateDefault: 0}, OrgRateLimits: map[api.RateCategory]int{api.RateSearch: 5},
+	})
+	session, key := w.createOrganization("Acme", "ada@acme.example")
+	_, other := w.createOrganization("Beta", "bea@beta.example")
+	search := func(c testCaller) reply { return c.do("POST", "/api/v1/kb/search", map[string]string{"query": "keys"}) }
+	for i := range 5 {
+		if got := search([]testCaller{key, session}[i%2]); got.status != 200 {
+			t.Fatalf("search %d: %d %s", i, got.status, got.text)
+		}
+	}
+	got := search(session)
+	if got.status != 429 || !strings.Contains(got.text, `"budget":"organization"`) || !strings.Contains(got.text, "the organization has used its 5") ||
+		got.header.Get("RateLimit-Limit") != "5" || got.header.Get("RateLimit-Remaining") != "0" {
+		t.Errorf("beyond the organization's budget: %d %v %s", got.status, got.header, got.text)
+	}
+	if got := search(key); got.status != 429 || !strings.Contains(got.text, `"budget":"key"`) {
+		t.Errorf("beyond the key's budget: %d %s", got.status, got.text)
+	}
+	if got := search(other); got.status != 200 || got.header.Get("RateLimit-Limit") != "3" {
+		t.Errorf("another organization: %d %v", got.status, got.header)
+	}
+	figures := func() string {
+		_, body := w.scrapeMetrics("127.0.0.1:1", "localhost")
+		return body
+	}
+	for _, want := range []string{
+		"service_throttled_organizations 1", `service_rate_limited_total{budget="organization",category="search"} 1`,
+		`service_rate_limited_total{budget="key",category="search"} 1`,
+	} {
+		if !strings.Contains(figures(), want) {
+			t.Errorf("the metrics lack %s", want)
+		}
+	}
+	if now = now.Add(2 * time.Minute); !strings.Contains(figures(), "service_throttled_organizations 0") {
+		t.Error("an organization stays throttled")
+	}
+}
+
+// TestWaitForDocument checks that a request can wait until a document has been read, and no longer than it says.
+func TestWaitForDocument(t *testing.T) {
+	w := newTestServer(t, daemon.Options{})
+	owner, _ := w.createOrganization("Acme", "ada@acme.example")
+	a := owner.must("POST", api.CreateAssessment.Path, map[string]any{"name": "A"}).str("id")
+	d := owner.must("POST", strings.Replace(api.UploadDocument.Path, "{assessmentId}", a, 1), form{filename: "a.txt", content: "Keys rotate."}).str("id")
+	path := strings.Replace(api.GetDocument.Path, "{documentId}", d, 1)
+	if got := owner.must("GET", path+"?wait=30s", nil); got.str("status") != "ingested" {
+		t.Errorf("a document that is being read: %s", got.text)
+	}
+	for _, bad := range []string{"61s", "0s", "soon", "-1s"} {
+		if got := owner.do("GET", path+"?wait="+bad, nil); got.status != 400 || !strings.Contains(got.text, "wait") {
+			t.Errorf("wait=%s: %d %s", bad, got.status, got.text)
+		}
+	}
+	later := map[string]any{"workflow_type": "ingest", "start_at": "2099-01-01T00:00:00Z"}
+	run := owner.must("POST", strings.Replace(api.StartWorkflow.Path, "{assessmentId}", a, 1), later).str("id")
+	if got := owner.must("GET", strings.Replace(api.GetWorkflow.Path, "{workflowRunId}", run, 1)+"?wait=20ms", nil); got.str("status") != "pending" {
+		t.Errorf("a run that starts later: %s", got.text)
+	}
 }
 
 // TestIdempotency checks that a POST repeated with its idempotency key is executed once.
@@ -252,16 +326,19 @@ func TestIdempotency(t *testing.T) {
 	) {
 		t.Error("the same person is not answered alike")
 	}
+	newKey := map[string]any{"name": "n", "scopes": []string{"scf:read"}}
 	bob := ada.addMember("bob@acme.example", api.RoleAdmin)
-	if a := bob.do(
-		"POST",
-		api.CreateAPIKey.Path,
-		map[string]any{"name": "n", "scopes": []string{"scf:read"}},
-		"Idempotency-Key",
-		"secret",
-	); a.status != 400 ||
+	if a := bob.must("POST", api.CreateAPIKey.Path, newKey, "Idempotency-Key", "secret"); a.header.Get("Idempotent-Replayed") != "" ||
 		strings.Contains(a.text, made.str("key")) {
 		t.Errorf("another person: %d %s", a.status, a.text)
+	}
+	// The same person may use another key or session, except for secrets.
+	if a := ada.must("POST", assessments, body, "Idempotency-Key", "k-1"); a.text != first.text {
+		t.Errorf("another credential of the same person: %s", a.text)
+	}
+	named := ada.createKey("apikey:write", "scf:read")
+	if a := named.do("POST", api.CreateAPIKey.Path, newKey, "Idempotency-Key", "secret"); a.status != 400 || strings.Contains(a.text, made.str("key")) {
+		t.Errorf("a secret for another credential: %d %s", a.status, a.text)
 	}
 	// Unsuccessful responses are not stored.
 	if a := key.do("POST", assessments, map[string]any{"name": 7}, "Idempotency-Key", "k-2"); a.status != 400 {

@@ -75,7 +75,7 @@ func (s *Server) bindJSON(op *api.Operation, handle operationFunc) {
 			return
 		}
 		s.sendSessionCookie(r.Context(), out)
-		s.writeJSON(w, op, out)
+		writeJSON(w, op, out)
 	})
 }
 

@@ -124,6 +124,7 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, e *api.Error
 		s.pages.WriteError(w, r, &filled)
 		return
 	}
+	s.countUncounted(w, r)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(e.HTTPStatus())
 	_ = json.NewEncoder(w).Encode(api.ErrorEnvelope{Error: &filled})

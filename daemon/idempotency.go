@@ -20,14 +20,15 @@ func (s *Server) serveIdempotent(w http.ResponseWriter, r *http.Request, op *api
 		return
 	}
 	by := callerFrom(r.Context())
+	parts := [][]byte{[]byte(r.URL.RequestURI()), []byte(bodyHash)}
+	if op.ReturnsSecret() { // another credential of the same person may not read it
+		parts = append(parts, []byte(by.Actor.ID))
+	}
 	req := idempotency.Request{
-		OrganizationID: by.OrganizationID, Operation: op.ID, Key: key,
-		Fingerprint: hashParts([]byte(by.Actor.ID), []byte(r.URL.RequestURI()), []byte(bodyHash)),
+		OrganizationID: by.OrganizationID + " user " + by.UserID, Operation: op.ID, Key: key, Fingerprint: hashParts(parts...),
 	}
 	if op.Access != api.Tenant {
-		// The active organization may change between two attempts, and keys of different users must
-		// not collide.
-		req.OrganizationID = "user " + by.UserID
+		req.OrganizationID = "user " + by.UserID // the active organization may change between two attempts
 	}
 	recorded, finish, err := s.engine.Idempotency.Begin(r.Context(), req)
 	if err != nil {
@@ -41,6 +42,9 @@ func (s *Server) serveIdempotent(w http.ResponseWriter, r *http.Request, op *api
 			if value != "" {
 				h.Set(name, value)
 			}
+		}
+		if op.ReturnsSecret() {
+			h.Set("Cache-Control", "no-store")
 		}
 		w.WriteHeader(recorded.Status)
 		_, _ = w.Write(recorded.Body)

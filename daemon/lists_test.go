@@ -30,6 +30,15 @@ func (r *tour) checkLists() {
 			continue
 		}
 		lists++
+		first := r.call(op, "?limit=1", "")
+		if data, p := first["data"].([]any), first.at("pagination"); len(data) > 1 || p["limit"] != 1.0 ||
+			(p["total"].(float64) > 1) != (p["has_more"] == true) {
+			r.t.Errorf("%s with limit=1 returns %d records and %v", op.ID, len(data), p)
+		} else if next, more := p["next_cursor"].(string); more {
+			if other := r.call(op, "?limit=1&cursor="+next, "")["data"].([]any); len(other) != 1 || reflect.DeepEqual(other, data) {
+				r.t.Errorf("%s: the second page is %v", op.ID, other)
+			}
+		}
 		for name, f := range fields {
 			values := strings.Split(f.Tag.Get("enum"), ",")
 			if list := reflect.Zero(f.Type).MethodByName("Values"); list.IsValid() {

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"net"
@@ -27,7 +28,7 @@ type metrics struct {
 	transactions prometheus.Histogram
 	inFlight     prometheus.Gauge
 	uploads      prometheus.Counter
-	rateLimited  *prometheus.CounterVec // label: category
+	rateLimited  *prometheus.CounterVec // labels: category, budget
 	authFailures prometheus.Counter
 }
 
@@ -35,7 +36,7 @@ type metrics struct {
 // documents.
 var durationBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 
-func newMetrics(e *engine.Engine) *metrics {
+func newMetrics(e *engine.Engine, limiter *rateLimiter) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(
@@ -58,8 +59,8 @@ func newMetrics(e *engine.Engine) *metrics {
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "service_requests_in_flight", Help: "Requests in progress."}),
 		uploads:  prometheus.NewCounter(prometheus.CounterOpts{Name: "service_upload_bytes_total", Help: "Size of uploaded files in bytes."}),
 		rateLimited: prometheus.NewCounterVec(
-			prometheus.CounterOpts{Name: "service_rate_limited_total", Help: "Requests refused by the rate limit, by category."},
-			[]string{"category"},
+			prometheus.CounterOpts{Name: "service_rate_limited_total", Help: "Requests refused by the rate limit, by category and budget."},
+			[]string{"category", "budget"},
 		),
 		authFailures: prometheus.NewCounter(
 			prometheus.CounterOpts{
@@ -85,6 +86,10 @@ func newMetrics(e *engine.Engine) *metrics {
 		m.rateLimited,
 		m.authFailures,
 		build,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "service_throttled_organizations",
+			Help: "Organizations whose requests were refused in this minute or the one before because their budget was used up.",
+		}, func() float64 { return float64(limiter.throttledOrganizations()) }),
 		engineCollector{e},
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
@@ -94,7 +99,7 @@ func newMetrics(e *engine.Engine) *metrics {
 }
 
 // countRequest counts a completed request.
-func (m *metrics) countRequest(op *api.Operation, status int, took time.Duration) {
+func (m *metrics) countRequest(op *api.Operation, status int, took time.Duration, refused api.Budget) {
 	if status == 0 {
 		status = http.StatusOK // net/http sends 200 if the handler set no status
 	}
@@ -107,7 +112,7 @@ func (m *metrics) countRequest(op *api.Operation, status int, took time.Duration
 		if op != nil {
 			category = string(op.Rate)
 		}
-		m.rateLimited.WithLabelValues(category).Inc()
+		m.rateLimited.WithLabelValues(category, cmp.Or(string(refused), "none")).Inc()
 	case http.StatusUnauthorized:
 		m.authFailures.Inc()
 	}
@@ -133,6 +138,12 @@ var (
 		"service_webhook_deliveries_waiting",
 		"Webhook deliveries waiting to be sent.",
 		nil,
+		nil,
+	)
+	descLanes = prometheus.NewDesc(
+		"service_delivery_lanes",
+		"Receivers with unsent events: being sent to, waiting for their turn, paused until a retry or enabled again; slow ones count twice.",
+		[]string{"state"},
 		nil,
 	)
 	descWorkflowsLive = prometheus.NewDesc("service_workflows_live", "Workflow runs that are running or waiting.", nil, nil)
@@ -168,7 +179,7 @@ var (
 func (engineCollector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		descDocumentsWaiting, descDocumentsReading, descDocumentsStuck,
-		descStoreBytes, descDiskFree, descIndexes, descPassages, descMailsQueued, descDeliveriesWaiting,
+		descLanes, descStoreBytes, descDiskFree, descIndexes, descPassages, descMailsQueued, descDeliveriesWaiting,
 		descWorkflowsLive, descModelCalls, descModelSeconds, descModelTokens,
 		descLastBackup, descBackupDrill, descBackupFailures,
 	} {
@@ -190,6 +201,11 @@ func (l engineCollector) Collect(to chan<- prometheus.Metric) {
 	send(descPassages, float64(f.Passages))
 	send(descMailsQueued, float64(f.QueuedMails))
 	send(descDeliveriesWaiting, float64(f.WaitingDeliveries))
+	for state, n := range map[string]int{
+		"sending": f.Lanes.Sending, "waiting": f.Lanes.Waiting, "paused": f.Lanes.Paused, "slow": f.Lanes.Slow,
+	} {
+		to <- prometheus.MustNewConstMetric(descLanes, prometheus.GaugeValue, float64(n), state)
+	}
 	send(descWorkflowsLive, float64(f.LiveWorkflows))
 	count := func(d *prometheus.Desc, v float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)

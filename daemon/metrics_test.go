@@ -74,7 +74,7 @@ func TestMetricsCount(t *testing.T) {
 		`service_request_duration_seconds_count{operation="upload-document"} 2`,
 		`service_requests_in_flight 1`,
 		`service_upload_bytes_total 10`,
-		`service_rate_limited_total{category="documents"} 1`,
+		`service_rate_limited_total{budget="key",category="documents"} 1`,
 		`service_auth_failures_total 1`,
 		`service_store_bytes `, `service_store_transaction_seconds_bucket{le="0.1"} `, `go_goroutines `, `service_documents_waiting `,
 	} {

@@ -29,6 +29,8 @@ type requestContext struct {
 	body      []byte // the JSON body, once it has been read
 	startedAt time.Time
 	span      *tracing.Span // nil until the request is authorized
+	// refusedBudget is the used-up budget that the request was refused for, or "".
+	refusedBudget api.Budget
 }
 
 type requestContextKey struct{}
@@ -94,7 +96,7 @@ func (s *Server) logAndRecover(next http.Handler) http.Handler {
 			if status >= http.StatusInternalServerError && hasClientDisconnected(r.Context()) {
 				status = statusClientClosed
 			}
-			s.metrics.countRequest(x.op, status, duration)
+			s.metrics.countRequest(x.op, status, duration, x.refusedBudget)
 			s.endSpan(x, status)
 			attrs := []any{
 				"trace_id",
@@ -217,7 +219,7 @@ func isValidText(s string) bool { return utf8.ValidString(s) && !strings.Contain
 
 // mountWithChecks serves an operation behind its checks.
 func (s *Server) mountWithChecks(op *api.Operation, serve http.HandlerFunc) {
-	s.mux.MethodFunc(op.Method, op.Path, func(w http.ResponseWriter, r *http.Request) {
+	handler := func(w http.ResponseWriter, r *http.Request) {
 		requestContextFrom(r.Context()).op = op
 		if err := s.authenticateAndAuthorize(w, r, op); err != nil { // already recorded if necessary
 			s.writeError(w, r, s.logAndConvertError(r.Context(), op, err))
@@ -235,7 +237,11 @@ func (s *Server) mountWithChecks(op *api.Operation, serve http.HandlerFunc) {
 		}
 		requestContextFrom(r.Context()).body = body
 		s.serveIdempotent(w, r, op, hashParts(body), serve)
-	})
+	}
+	if op.Form == api.JSON || op.Form == api.Upload {
+		handler = compressJSON(handler)
+	}
+	s.mux.MethodFunc(op.Method, op.Path, handler)
 }
 
 // authenticateAndAuthorize runs the checks that op declares, in the order of the package documentation, and
@@ -248,7 +254,7 @@ func (s *Server) authenticateAndAuthorize(w http.ResponseWriter, r *http.Request
 		if c, err := r.Cookie(api.DeviceCookie); err == nil {
 			x.caller.DeviceToken = c.Value
 		}
-		if err := s.limiter.countAndLimitRequest(ctx, w, identity.NetworkKey(x.caller.Address), op.Rate); err != nil {
+		if err := s.limiter.countAndLimitRequest(ctx, w, s.addressBudget(r, op.Rate)); err != nil {
 			return err
 		}
 		return s.checkOrigin(r)
@@ -257,11 +263,11 @@ func (s *Server) authenticateAndAuthorize(w http.ResponseWriter, r *http.Request
 	if err != nil {
 		// Refusals are cheap and caused by the credential, not by the request rate, so they are not
 		// counted.
-		_ = s.limiter.countAndLimitRequest(ctx, w, identity.NetworkKey(x.caller.Address), op.Rate)
+		_ = s.limiter.countAndLimitRequest(ctx, w, s.addressBudget(r, op.Rate))
 		return err
 	}
 	if !isPageCall(ctx) { // views of pages have their own limit
-		if err := s.limiter.countAndLimitRequest(ctx, w, principal.ID, op.Rate); err != nil {
+		if err := s.limiter.countAndLimitRequest(ctx, w, credentialBudget(principal, op)); err != nil {
 			return err
 		}
 	}
@@ -280,6 +286,11 @@ func (s *Server) authenticateAndAuthorize(w http.ResponseWriter, r *http.Request
 	}
 	by.TraceID, by.Address = x.caller.TraceID, x.caller.Address
 	x.caller = by
+	if by.OrganizationID != "" && !isPageCall(ctx) {
+		if err := s.limiter.countAndLimitRequest(ctx, w, budget{api.BudgetOrganization, by.OrganizationID, op.Rate}); err != nil {
+			return err
+		}
+	}
 	return s.checkPermission(ctx, by, op)
 }
 

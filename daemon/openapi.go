@@ -108,7 +108,7 @@ func sharedParameterNames(op *api.Operation) []string {
 	case op.Access == api.SignedIn && op.Permission != "":
 		names = append(names, "OptionalTenantId")
 	}
-	if op.Method == http.MethodPost && op.Form == api.JSON && op.Access != api.Public {
+	if op.Method == http.MethodPost && op.Access != api.Public {
 		names = append(names, "IdempotencyKey")
 	}
 	if op.Form == api.Download || op.Form == api.Markup {
@@ -232,6 +232,9 @@ func responseHeaders(op *api.Operation, status int) map[string]*huma.Header {
 	}
 	if slices.Contains(sharedParameterNames(op), "IdempotencyKey") {
 		names = append(names, api.IdempotencyReplayed)
+	}
+	if hasEntityTag(op) {
+		names = append(names, "ETag")
 	}
 	if op.Form == api.Download || op.Form == api.Markup {
 		names = append(names, "ETag")

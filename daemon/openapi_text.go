@@ -3,6 +3,7 @@ package daemon
 import (
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -150,7 +151,7 @@ func sharedHeaders() map[string]*huma.Header {
 			&huma.Schema{Type: huma.TypeString, Enum: []any{"true"}},
 			"true",
 		),
-		"ETag": in("The SHA-256 of the file, in quotes.", &huma.Schema{Type: huma.TypeString}, `"`+exampleHash+`"`),
+		"ETag": in("Of a record: its revision, or a hash of its content; of a file: its SHA-256. In quotes.", &huma.Schema{Type: huma.TypeString}, `"`+exampleHash+`"`),
 		"Content-Disposition": in(
 			"Whether to save or display the file, and its name.",
 			&huma.Schema{Type: huma.TypeString},
@@ -183,14 +184,26 @@ func operationDescription(op *api.Operation) string {
 	switch {
 	case op.Access == api.Public:
 		b.WriteString("No credential is needed.")
+	case op.Access == api.Platform && op.Permission == api.SCFImport:
+		fmt.Fprintf(&b, "For platform admins; an API key needs the scope `%s`.", api.SCFImport)
 	case op.Access == api.Platform:
-		b.WriteString("For platform admins.")
+		fmt.Fprintf(&b, "For platform admins; an API key needs the scope `%s`.", api.PlatformAdmin)
 	case op.Permission == "":
 		b.WriteString("For anyone who is signed in.")
 	default:
 		fmt.Fprintf(&b, "Needs the permission `%s`, available to the role %s.", op.Permission, describeLowestRole(op.Permission))
+		if op.Access == api.SignedIn {
+			b.WriteString(" The role is that in the organization of the path, or else of the tenant header, or else in the active one.")
+		}
 	}
-	fmt.Fprintf(&b, " Counted as `%s`: %d requests in %d seconds.", op.Rate, api.RateLimits[op.Rate], api.RateWindowSeconds)
+	if op.Status == http.StatusCreated && api.CollectionPath(reflect.New(op.Out).Interface()) == "" {
+		b.WriteString(" The created record has no address of its own, so there is no `Location`.")
+	}
+	if op.ReturnsSecret() {
+		b.WriteString(" The response contains a secret that is shown once; no cache may keep it.")
+	}
+	fmt.Fprintf(&b, " Counted as `%s`: %d requests in %d seconds for each key or session, and %d for an organization.",
+		op.Rate, api.RateLimits[op.Rate], api.RateWindowSeconds, api.OrgRateFactor*api.RateLimits[op.Rate])
 	return b.String()
 }
 

@@ -38,7 +38,7 @@ var exampleSuffixes = map[string]any{"_id": exampleID, "sha256": exampleHash}
 
 var exampleParameters = map[string]any{
 	"limit": 50, "versionNumber": 1,
-	"cursor": nil, "sort": nil, "since": nil, "until": nil,
+	"cursor": nil, "sort": nil, "wait": nil, "since": nil, "until": nil,
 	"controlId": "IAC-06", "controlCode": "IAC-06", "control_code": "IAC-06", "frameworkId": "iso-27001-2022", "requirementId": "A.8.5",
 	"scfVersionId": "2026.1.1", "version": "2026.1.1", "scf_version": "2026.1.1", "templateId": "approval_request",
 	"domain": "IAC", "domain_code": "IAC", "framework": "iso-27001-2022", "target": "nist-csf-2.0", "tags": []string{"material"},
@@ -48,7 +48,7 @@ var exampleParameters = map[string]any{
 // exampleFields holds example values by "Type.field" or "field"; nil leaves the field empty.
 var exampleFields = map[string]any{
 	"SourceChange.name": "soa_content_sha256", "previous": exampleHash, "current": exampleHash,
-	"with_appendices": false, "compare": "", "compared_with": "",
+	"with_appendices": false, "compare": "", "compared_with": "", "Report.paper": "",
 	"accent": "#123456", "band": "#F0C75E", "line": "Prepared by Acme Consulting", "footer": "Acme Consulting, confidential", "logo": "",
 	"layout": nil, "style": nil, "LintLayoutInput.layout": "{{.title}}", "ExampleLayout.layout": "UEsDBA==", "placeholders": 12,
 	"LayoutProblem.level": "error", "LayoutProblem.part": "word/document.xml", "LayoutProblem.place": "document, table 2, row 3, column 1",
@@ -362,7 +362,7 @@ var exampleErrors = map[api.ErrorCode]api.Error{
 	},
 	api.CodeApproval: {
 		Message: "the Statement of Applicability has to be approved first",
-		Details: []api.ErrorDetail{{Gate: api.GateSoA, Reason: "it is waiting for a decision", ApprovalID: exampleID}},
+		Details: []api.ErrorDetail{{Gate: api.GateSoA, Reason: "it is waiting for a decision", ApprovalID: new(exampleID)}},
 	},
 	api.CodeRateLimit: {Message: "too many requests; try again in 42 seconds"},
 	api.CodeInternal:  {Message: "internal error; the service log has details under this trace id"},

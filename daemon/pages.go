@@ -58,7 +58,7 @@ func (s *Server) baseURL(r *http.Request) string {
 // newPageLimiter returns a function that counts what a user does on pages, and returns an error if it was too much.
 func (s *Server) newPageLimiter(category api.RateCategory) func(http.ResponseWriter, *http.Request, string) error {
 	return func(w http.ResponseWriter, r *http.Request, userID string) error {
-		return s.limiter.countAndLimitRequest(r.Context(), w, "page "+userID, category)
+		return s.limiter.countAndLimitRequest(r.Context(), w, budget{api.BudgetSession, "page " + userID, category})
 	}
 }
 

@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/identity"
 )
 
-// rateLimiter counts requests in fixed windows, per credential (per network address
-// if there is none) and category. All windows begin at the same whole minute.
+// rateLimiter counts requests in fixed windows against budgets: that of each credential (of each network address if
+// there is none) and category, and that of each organization and category. All windows begin at the same whole minute.
 type rateLimiter struct {
-	clock  func() time.Time
-	limits map[api.RateCategory]int
+	clock func() time.Time
+	// limits are those of a credential or address, orgLimits those of an organization; 0 means no limit.
+	limits, orgLimits map[api.RateCategory]int
 
 	// exchange makes the counts of a window known to other daemons on the same database, and returns theirs; nil if
 	// there are none.
@@ -23,7 +25,9 @@ type rateLimiter struct {
 
 	mu     sync.Mutex
 	window int64
-	counts map[limitKey]int
+	counts map[budget]int
+	// throttled are the organizations refused in this window, throttledBefore those in the one before.
+	throttled, throttledBefore map[string]bool
 	// others are the counts of other daemons, as of exchanged.
 	others     map[string]int
 	exchanged  time.Time
@@ -36,52 +40,118 @@ const (
 	exchangeTimeout  = 5 * time.Second
 )
 
-type limitKey struct {
-	client   string
+// budget identifies what requests are counted against.
+type budget struct {
+	kind     api.Budget
+	holder   string // ID of the credential or organization, or the network
 	category api.RateCategory
 }
 
-// String returns the key as other daemons get it.
-func (k limitKey) String() string { return string(k.category) + " " + k.client }
+// String returns the budget as other daemons get it.
+func (b budget) String() string { return string(b.kind) + " " + string(b.category) + " " + b.holder }
 
 // newRateLimiter returns a limiter with the contract's limits, overridden by the operator's; 0
-// means no limit.
-func newRateLimiter(clock func() time.Time, overrides map[api.RateCategory]int) *rateLimiter {
-	limits := maps.Clone(api.RateLimits)
-	limits[pageViews], limits[pageFiles] = maxPageViews, maxPageFiles
+// means no limit. An organization has the limits of api.OrgRateFactor credentials unless they are overridden.
+func newRateLimiter(clock func() time.Time, overrides, orgOverrides map[api.RateCategory]int) *rateLimiter {
+	limits, orgLimits := maps.Clone(api.RateLimits), map[api.RateCategory]int{}
 	maps.Copy(limits, overrides)
-	return &rateLimiter{clock: clock, limits: limits, counts: map[limitKey]int{}}
+	for category, limit := range limits {
+		orgLimits[category] = api.OrgRateFactor * limit
+	}
+	maps.Copy(orgLimits, orgOverrides)
+	limits[pageViews], limits[pageFiles] = maxPageViews, maxPageFiles
+	return &rateLimiter{clock: clock, limits: limits, orgLimits: orgLimits, counts: map[budget]int{}}
 }
 
-// countAndLimitRequest counts a request, sets the headers with the remaining number, and refuses it if the
-// limit is exceeded. The local user has no limit.
-func (l *rateLimiter) countAndLimitRequest(ctx context.Context, w http.ResponseWriter, client string, category api.RateCategory) error {
-	limit := l.limits[category]
+// countAndLimitRequest counts a request against a budget and refuses it if that is used up. The headers show the
+// budget of the request that has the fewest requests left. The local user has no limit.
+func (l *rateLimiter) countAndLimitRequest(ctx context.Context, w http.ResponseWriter, b budget) error {
+	limits := l.limits
+	if b.kind == api.BudgetOrganization {
+		limits = l.orgLimits
+	}
+	limit := limits[b.category]
 	if isLocalRequest(ctx) || limit == 0 {
 		return nil
 	}
-	now := l.clock().Unix()
-	window := now / api.RateWindowSeconds
-	left := int((window+1)*api.RateWindowSeconds - now)
-
-	l.mu.Lock()
-	if l.window != window {
-		l.window, l.counts, l.others = window, map[limitKey]int{}, nil
+	used, left := l.count(b, limit)
+	h, remaining := w.Header(), max(0, limit-used)
+	if shown, err := strconv.Atoi(h.Get(api.RateRemainingHeader)); err != nil || remaining < shown || used > limit {
+		h.Set(api.RateLimitHeader, strconv.Itoa(limit))
+		h.Set(api.RateRemainingHeader, strconv.Itoa(remaining))
+		h.Set(api.RateResetHeader, strconv.Itoa(left))
 	}
-	key := limitKey{client, category}
-	l.counts[key]++
-	used := l.counts[key] + l.others[key.String()]
-	l.exchangeIfDue()
-	l.mu.Unlock()
-
-	h := w.Header()
-	h.Set(api.RateLimitHeader, strconv.Itoa(limit))
-	h.Set(api.RateRemainingHeader, strconv.Itoa(max(0, limit-used)))
-	h.Set(api.RateResetHeader, strconv.Itoa(left))
 	if used > limit {
-		return api.RateLimited(left)
+		requestContextFrom(ctx).refusedBudget = b.kind
+		return api.BudgetExceeded(b.kind, limit, left)
 	}
 	return nil
+}
+
+// count counts a request and returns the number of requests in this window and the seconds until the next one.
+func (l *rateLimiter) count(b budget, limit int) (used, secondsLeft int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	secondsLeft = l.enterWindow()
+	l.counts[b]++
+	used = l.counts[b] + l.others[b.String()]
+	l.exchangeIfDue()
+	if used > limit && b.kind == api.BudgetOrganization {
+		l.throttled[b.holder] = true
+	}
+	return used, secondsLeft
+}
+
+// enterWindow forgets the counts of earlier windows and returns the seconds until the next window.
+func (l *rateLimiter) enterWindow() (secondsLeft int) {
+	now := l.clock().Unix()
+	window := now / api.RateWindowSeconds
+	if l.window != window || l.throttled == nil {
+		l.throttledBefore = nil
+		if window == l.window+1 {
+			l.throttledBefore = l.throttled
+		}
+		l.window, l.counts, l.others, l.throttled = window, map[budget]int{}, nil, map[string]bool{}
+	}
+	return int((window+1)*api.RateWindowSeconds - now)
+}
+
+// throttledOrganizations returns the number of organizations with refused requests in this window or the one before.
+func (l *rateLimiter) throttledOrganizations() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.enterWindow()
+	n := len(l.throttled)
+	for org := range l.throttledBefore {
+		if !l.throttled[org] {
+			n++
+		}
+	}
+	return n
+}
+
+// credentialBudget returns the budget of an authenticated credential for an operation.
+func credentialBudget(p identity.Principal, op *api.Operation) budget {
+	kind := api.BudgetKey
+	if p.IsFromBrowser() {
+		kind = api.BudgetSession
+	}
+	return budget{kind, p.ID, op.Rate}
+}
+
+// addressBudget returns the budget of the network that a request without a valid credential comes from.
+func (s *Server) addressBudget(r *http.Request, category api.RateCategory) budget {
+	return budget{api.BudgetAddress, identity.NetworkKey(s.clientAddress(r)), category}
+}
+
+// countUncounted counts a request that was refused before its budget was known, so that its response has the
+// headers of the limit, too. Such refusals are cheap: they are counted, but not limited.
+func (s *Server) countUncounted(w http.ResponseWriter, r *http.Request) {
+	if w.Header().Get(api.RateLimitHeader) == "" && !isPageCall(r.Context()) {
+		refused := requestContextFrom(r.Context()).refusedBudget
+		_ = s.limiter.countAndLimitRequest(r.Context(), w, s.addressBudget(r, api.RateDefault))
+		requestContextFrom(r.Context()).refusedBudget = refused
+	}
 }
 
 // exchangeIfDue exchanges the counts in the background. The caller holds the lock.

@@ -39,6 +39,9 @@ type Options struct {
 	SetupCode string
 	// RateLimits overrides the contract's limits by category; 0 means no limit.
 	RateLimits map[api.RateCategory]int
+	// OrgRateLimits overrides the limits of an organization by category, which are api.OrgRateFactor times those of a
+	// credential; 0 means no limit.
+	OrgRateLimits map[api.RateCategory]int
 	// Tracer traces the requests; nil means no tracing.
 	Tracer *tracing.Tracer
 }
@@ -68,11 +71,11 @@ type Server struct {
 
 // New builds the server; it returns an error if an operation is not bound or bound twice.
 func New(o Options) (*Server, error) {
+	limiter := newRateLimiter(o.Clock, o.RateLimits, o.OrgRateLimits)
 	s := &Server{
 		engine: o.Engine, log: o.Logger, clock: o.Clock, newID: o.NewID,
 		mux: chi.NewMux(), boundOperations: map[string]bool{},
-		limiter: newRateLimiter(o.Clock, o.RateLimits),
-		metrics: newMetrics(o.Engine), hosts: newHostFilter(o), publicURL: o.PublicURL, proxies: o.Proxies, tracer: o.Tracer,
+		limiter: limiter, metrics: newMetrics(o.Engine, limiter), hosts: newHostFilter(o), publicURL: o.PublicURL, proxies: o.Proxies, tracer: o.Tracer,
 	}
 	s.limiter.exchange = o.Engine.ExchangeRequestCounts()
 	for _, address := range append(slices.Clone(o.Origins), o.PublicURL) {

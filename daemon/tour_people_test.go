@@ -22,8 +22,8 @@ func (r *tour) people() {
 	r.path["organizationId"], r.path["tenantId"], r.path["orgId"] = org["id"].(string), org["id"].(string), r.org
 	r.call(api.GetOrganization.Operation, "", "")
 	r.call(api.GetTenant.Operation, "", "")
-	r.call(api.UpdateTenant.Operation, "", `{"name": "Beta Ltd", "slug": "beta-ltd", "settings": {"note": "x"}}`)
-	if org := r.call(api.UpdateTenant.Operation, "", `{"require_second_person": true}`); org.at("settings")["note"] != "x" {
+	r.call(api.UpdateTenant.Operation, "", `{"name": "Beta Ltd", "slug": "beta-ltd", "settings": {"no_remote_model": false}}`)
+	if org := r.call(api.UpdateTenant.Operation, "", `{"require_second_person": true}`); org.at("settings")["no_remote_model"] != false {
 		r.t.Errorf("one setting replaced the others: %v", org)
 	}
 	r.expectError(api.UpdateTenant.Operation, "", `{"name": "Beta", "slug": "Not A Slug"}`, api.CodeValidation)

@@ -40,21 +40,9 @@ func (s *Server) bindUpload(op *api.Operation, handle operationFunc) {
 				s.sendOperationError(w, r, op, err)
 				return
 			}
-			s.writeJSON(w, op, out)
+			writeJSON(w, op, out)
 		})
 	})
-}
-
-func (s *Server) writeJSON(w http.ResponseWriter, op *api.Operation, out any) {
-	api.ReplaceNilCollections(out)
-	w.Header().Set("Content-Type", "application/json")
-	if l := locationHeader(op, out); l != "" {
-		w.Header().Set("Location", l)
-	}
-	w.WriteHeader(responseStatus(op, out))
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false) // the response is not HTML, and evidence is easier to read unescaped
-	_ = e.Encode(out)
 }
 
 // readUploadForm reads the form: its fields into the input, its file to disk. The fingerprint

@@ -25,6 +25,8 @@ var unlimited = map[api.RateCategory]int{
 	api.RateAgents:    0,
 	api.RateRender:    0,
 	api.RateAdmin:     0,
+	api.RateHealth:    0,
+	api.RateSignIn:    0,
 }
 
 // testServer is a daemon on an empty folder, with its network and local handlers.

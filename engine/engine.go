@@ -225,6 +225,8 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 			Tracer:    o.Tracer,
 			NewTicker: e.newTicker,
 			Agent:     "service/" + o.Version,
+			// The loop of the webhooks, which is created later, sends the events.
+			Wake: func(org, id string) { e.Webhooks.Wake(org, id) },
 		},
 	)
 	e.Webhooks = notify.New(
@@ -313,6 +315,10 @@ func (e *Engine) Start(ctx context.Context) error {
 
 // StopStreams ends open-ended responses, so that a stopping server does not wait for them.
 func (e *Engine) StopStreams() { e.Workflows.CloseStreams() }
+
+// Changed returns a channel that is closed as soon as a transaction of this process has written something. Call it
+// before checking for the expected change.
+func (e *Engine) Changed() <-chan struct{} { return e.db.Changed() }
 
 // StreamsClosed returns a channel that is closed when open-ended responses have to end.
 func (e *Engine) StreamsClosed() <-chan struct{} { return e.Workflows.StreamsClosed() }

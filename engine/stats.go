@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/engine/evidence"
+	"github.com/scf-service/service/engine/notify/delivery"
 	"github.com/scf-service/service/store"
 )
 
@@ -21,6 +22,8 @@ type Stats struct {
 	// QueuedMails and WaitingDeliveries count unsent messages; LiveWorkflows counts running and
 	// waiting runs.
 	QueuedMails, WaitingDeliveries, LiveWorkflows int
+	// Lanes counts the receivers with unsent events.
+	Lanes delivery.LaneStats
 	// ModelCalls and its results count since the start; all are 0 if the rules are used.
 	ModelCalls, ModelFailures, ModelPromptTokens, ModelCompletionTokens int
 	ModelSeconds                                                        float64
@@ -65,6 +68,7 @@ func (e *Engine) Stats() Stats {
 	if w, err := e.countPendingWork(ctx); err == nil {
 		f.WaitingDeliveries, f.LiveWorkflows = w.deliveries, w.running
 	}
+	f.Lanes = e.Webhooks.LaneStats()
 	if e.model != nil {
 		c := e.model.callCounts()
 		f.ModelCalls = c.asked

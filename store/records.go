@@ -23,6 +23,7 @@ type Membership struct {
 	Status         string    `json:"status"`
 	CreatedAt      time.Time `json:"created_at"`
 	UpdatedAt      time.Time `json:"updated_at"`
+	Revision       int       `json:"revision,omitempty"`
 }
 
 // Password is the hash of a user's password.
@@ -234,6 +235,7 @@ type EmailPreference struct {
 	NoDigest    bool   `json:"no_digest,omitempty"`
 	NoApprovals bool   `json:"no_approvals,omitempty"`
 	NoMentions  bool   `json:"no_mentions,omitempty"`
+	Revision    int    `json:"revision,omitempty"`
 }
 
 // AlertRule is an alert rule with the data needed to determine its next state.

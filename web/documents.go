@@ -180,7 +180,7 @@ func (v *visit) findDocument(id string) (*documentPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := do(v, api.GetDocument, &api.DocumentInput{DocumentID: id})
+	d, err := do(v, api.GetDocument, &api.GetDocumentInput{DocumentInput: api.DocumentInput{DocumentID: id}})
 	if err == nil && d.AssessmentID != a.ID {
 		err = api.NotFound("document", id)
 	}

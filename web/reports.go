@@ -118,7 +118,7 @@ var reportTones = map[string]string{"ready": "approved", "failed": "critical", "
 // showReport shows a report in the browser, if its format allows it, and sends it as a file otherwise.
 func (v *visit) showReport() error {
 	in := api.ReportInput{ReportID: v.r.PathValue("id")}
-	r, err := inOrganizationOf(v, func() (*api.Report, error) { return do(v, api.GetReport, &in) })
+	r, err := inOrganizationOf(v, func() (*api.Report, error) { return do(v, api.GetReport, &api.GetReportInput{ReportInput: in}) })
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func runDaemon(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInf
 		defer figures.Close()
 	}
 	web := daemon.Options{
-		PublicURL: o.PublicURL, Origins: o.WebOrigins, Proxies: o.TrustedProxies, RateLimits: o.RateLimits,
+		PublicURL: o.PublicURL, Origins: o.WebOrigins, Proxies: o.TrustedProxies, RateLimits: o.RateLimits, OrgRateLimits: o.OrgRateLimits,
 		Hosts: append(listenHosts(o.Listen), o.AllowedHosts...),
 	}
 	web.SetupCode = rand.Text()

@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,12 +20,22 @@ import (
 
 // ListAgents lists the nine pipeline agents in the order of the pipeline.
 func (s *Service) ListAgents(_ context.Context, _ api.Caller, in *api.Paging) (*api.List[api.Agent], error) {
+	start := 0
 	if in.Cursor != "" {
-		return nil, api.Invalid("cursor", "the list of agents has only one page")
+		var err error
+		if start, err = strconv.Atoi(in.Cursor); err != nil || start <= 0 || start >= len(agents) {
+			return nil, api.Invalid("cursor", "the cursor is not from this list; start again without it")
+		}
 	}
-	out := &api.List[api.Agent]{Data: []api.Agent{}, Pagination: api.Pagination{Total: len(agents), Limit: in.Limit}}
-	for _, a := range agents {
+	limit := cmp.Or(in.Limit, api.DefaultListLimit)
+	end := min(start+limit, len(agents))
+	out := &api.List[api.Agent]{Data: []api.Agent{}, Pagination: api.Pagination{Total: len(agents), Limit: limit, HasMore: end < len(agents)}}
+	for _, a := range agents[start:end] {
 		out.Data = append(out.Data, a.Agent)
+	}
+	if out.Pagination.HasMore {
+		next := strconv.Itoa(end)
+		out.Pagination.NextCursor = &next
 	}
 	return out, nil
 }

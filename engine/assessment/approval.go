@@ -40,6 +40,18 @@ func ensureSubmitted[V, I any](
 	})
 }
 
+// resubmitEdited submits the newest version if it is a draft, because the one under review or approved was edited. The
+// move that needs its approval then names a pending one, instead of leaving nothing to decide.
+func resubmitEdited[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k deliverableType[V, I]) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		v, ok, err := k.newestVersion(tx, by.OrganizationID, a.ID)
+		if err != nil || !ok || k.version(&v).Status != api.VersionDraft {
+			return err
+		}
+		return k.submit(tx, by, a, &v, submission{})
+	})
+}
+
 // submission describes how a version is submitted.
 type submission struct {
 	approvalID string // of the approval to request; generated if empty

@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -405,7 +404,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 		if a, err = getAssessment(tx, by, in.AssessmentID); err != nil {
 			return err
 		}
-		if err := checkIfMatch(in.Match, a.Revision); err != nil {
+		if err := in.Match.Check(a.Revision); err != nil {
 			return err
 		}
 		if err := requireOpen(&a); err != nil {
@@ -454,14 +453,6 @@ func setIfPresent[T any](dst *T, v *T) {
 	if v != nil {
 		*dst = *v
 	}
-}
-
-// checkIfMatch returns an error if the caller's change is based on an older revision.
-func checkIfMatch(m api.Match, revision int) error {
-	if m.IfMatch == "" || m.IfMatch == "*" || strings.Trim(m.IfMatch, `"`) == fmt.Sprint(revision) {
-		return nil
-	}
-	return api.Invalid("If-Match", "the record is at revision %d, not %s; read it again and retry", revision, m.IfMatch)
 }
 
 // Delete deletes an assessment with everything that belongs to it, except for its audit events.

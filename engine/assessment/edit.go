@@ -39,7 +39,7 @@ func editItem[V, I any](
 		if err := requireOpen(&a); err != nil {
 			return err
 		}
-		if err := checkIfMatch(match, k.item(&item).Revision); err != nil {
+		if err := match.Check(k.item(&item).Revision); err != nil {
 			return err
 		}
 		v, err := k.getVersion(tx, by.OrganizationID, k.item(&item).VersionID)

@@ -312,7 +312,10 @@ func (s *Service) Timeline(ctx context.Context, by api.Caller, in *api.TimelineI
 	if err != nil {
 		return nil, err
 	}
-	return api.MapList(l, func(e *store.TimelineEvent) api.TimelineEvent { return e.TimelineEvent }), nil
+	return api.MapList(l, func(e *store.TimelineEvent) api.TimelineEvent {
+		e.CreatedAt, e.UpdatedAt = e.At, e.At // the same, so not stored
+		return e.TimelineEvent
+	}), nil
 }
 
 // performStep does the work that a move to a state requires, if any, and returns warnings. inAdvance marks a
@@ -346,7 +349,16 @@ func (s *Service) performStep(
 		}
 		return s.staleSoASourceWarnings(ctx, by, a)
 	case api.StateSoAApproved:
+		if err := resubmitEdited(ctx, s, by, a, soa); err != nil {
+			return nil, err
+		}
 		return s.staleSoASourceWarnings(ctx, by, a)
+	case api.StateGapAnalysisApproved:
+		return nil, resubmitEdited(ctx, s, by, a, gap)
+	case api.StateMaturityApproved:
+		return nil, resubmitEdited(ctx, s, by, a, maturity)
+	case api.StatePOAMApproved:
+		return nil, resubmitEdited(ctx, s, by, a, poam)
 	case api.StateEvidenceAnalysisReady:
 		return s.newDocumentWarnings(ctx, by, a)
 	case api.StateGapAnalysisDrafted:

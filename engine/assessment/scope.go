@@ -387,7 +387,7 @@ func (s *Service) createOrChangeScope(
 			}
 		} else {
 			sc.MarkExisted()
-			if err := checkIfMatch(m, sc.Revision); err != nil {
+			if err := m.Check(sc.Revision); err != nil {
 				return err
 			}
 		}

@@ -235,7 +235,7 @@ func (k deliverableType[V, I]) undo(
 		skip := func() {
 			out.Skipped = append(out.Skipped, api.EditedLine{
 				ItemID: l.ItemID, ControlCode: l.ControlCode, ControlTitle: k.item(&now).ControlTitle, Changes: []api.FieldChange{},
-				EditedSince: stringOrEmpty(k.item(&now).EditedBy),
+				EditedSince: k.item(&now).EditedBy,
 			})
 		}
 		if hashFields(values, l.Before) != l.After {
@@ -303,8 +303,8 @@ func (k deliverableType[V, I]) undo(
 func refuseEditedSince(lines []api.EditedLine) error {
 	named := make([]string, len(lines))
 	for n, l := range lines {
-		if named[n] = l.ControlCode; l.EditedSince != "" {
-			named[n] += " by " + l.EditedSince
+		if named[n] = l.ControlCode; l.EditedSince != nil {
+			named[n] += " by " + *l.EditedSince
 		}
 	}
 	const most = 20

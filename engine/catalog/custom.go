@@ -52,20 +52,22 @@ func (c *customDraft) newMetadata(createdAt time.Time) api.CustomMetadata {
 func (c *customDraft) putFramework(at int, b api.CustomFrameworkBody) {
 	f := api.CustomFramework{CustomFrameworkBody: b, CustomMetadata: c.newMetadata(c.now), RequirementCount: len(b.Requirements)}
 	if at < 0 {
+		f.Revision = 1
 		c.Frameworks = append(c.Frameworks, f)
 		return
 	}
-	f.CreatedAt = c.Frameworks[at].CreatedAt
+	f.CreatedAt, f.Revision = c.Frameworks[at].CreatedAt, c.Frameworks[at].Revision+1
 	c.Frameworks[at] = f
 }
 
 func (c *customDraft) putControl(at int, b api.CustomControlBody) {
 	k := api.CustomControl{CustomControlBody: b, CustomMetadata: c.newMetadata(c.now)}
 	if at < 0 {
+		k.Revision = 1
 		c.Controls = append(c.Controls, k)
 		return
 	}
-	k.CreatedAt = c.Controls[at].CreatedAt
+	k.CreatedAt, k.Revision = c.Controls[at].CreatedAt, c.Controls[at].Revision+1
 	c.Controls[at] = k
 }
 
@@ -286,6 +288,9 @@ func (s *Service) PutCustomFramework(ctx context.Context, by api.Caller, in *api
 		if at < 0 {
 			return api.NotFound("custom framework", in.FrameworkCode)
 		}
+		if err := in.Match.Check(c.Frameworks[at].Revision); err != nil {
+			return err
+		}
 		c.putFramework(at, in.Body)
 		return nil
 	})
@@ -365,6 +370,9 @@ func (s *Service) PutCustomControl(ctx context.Context, by api.Caller, in *api.P
 		at := c.controlIndex(in.Body.Code)
 		if at < 0 {
 			return api.NotFound("custom control", in.ControlCode)
+		}
+		if err := in.Match.Check(c.Controls[at].Revision); err != nil {
+			return err
 		}
 		c.putControl(at, in.Body)
 		return nil

@@ -8,7 +8,8 @@ import (
 // job is a document to be read.
 type job struct{ organization, document string }
 
-// queue holds the jobs in the order they were added, each document once. The store is authoritative; the queue
+// queue holds the jobs of each organization in the order they were added, each document once. Organizations take turns, so
+// that one with many documents doesn't delay the others. The store is authoritative; the queue
 // wakes workers and prevents two of them from reading the same document. Suspects are documents whose reading
 // crashed the program before: they wait until there is nothing else to read, and are read one at a time.
 //
@@ -18,7 +19,9 @@ type job struct{ organization, document string }
 type queue struct {
 	mu      sync.Mutex
 	changed *sync.Cond
-	jobs    []job
+	// turns are the organizations with waiting jobs, in the order of their turns; jobs holds these jobs.
+	turns []string
+	jobs  map[string][]job
 	// suspects holds the waiting jobs that crashed the program before; readingSuspect is the one being read.
 	suspects       []job
 	readingSuspect *job
@@ -34,17 +37,24 @@ type queue struct {
 
 func (q *queue) init() {
 	q.changed = sync.NewCond(&q.mu)
-	q.active, q.failures = map[job]bool{}, map[job]error{}
+	q.jobs, q.active, q.failures = map[string][]job{}, map[job]bool{}, map[job]error{}
 	q.finished = make(chan struct{})
 }
 
-// add adds a job at the end of the queue.
-func (q *queue) add(j job) { q.addTo(&q.jobs, j) }
+// add adds a job at the end of its organization's jobs.
+func (q *queue) add(j job) { q.addWith(j, q.enqueue) }
 
 // addSuspect adds a job that runs only when all others have been started.
-func (q *queue) addSuspect(j job) { q.addTo(&q.suspects, j) }
+func (q *queue) addSuspect(j job) { q.addWith(j, func(j job) { q.suspects = append(q.suspects, j) }) }
 
-func (q *queue) addTo(list *[]job, j job) {
+func (q *queue) enqueue(j job) {
+	if len(q.jobs[j.organization]) == 0 {
+		q.turns = append(q.turns, j.organization)
+	}
+	q.jobs[j.organization] = append(q.jobs[j.organization], j)
+}
+
+func (q *queue) addWith(j job, enqueue func(job)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.failures, j)
@@ -53,7 +63,7 @@ func (q *queue) addTo(list *[]job, j job) {
 		return
 	}
 	q.active[j] = false
-	*list = append(*list, j)
+	enqueue(j)
 	q.changed.Signal()
 }
 
@@ -81,8 +91,14 @@ func (q *queue) waitForJob(ctx context.Context) (job, bool) {
 
 // next removes the next job from the queue and returns it. ok is false if no job may be started now.
 func (q *queue) next() (j job, ok bool) {
-	if len(q.jobs) > 0 {
-		j, q.jobs = q.jobs[0], q.jobs[1:]
+	if len(q.turns) > 0 {
+		org := q.turns[0]
+		j, q.turns, q.jobs[org] = q.jobs[org][0], q.turns[1:], q.jobs[org][1:]
+		if len(q.jobs[org]) > 0 {
+			q.turns = append(q.turns, org)
+		} else {
+			delete(q.jobs, org)
+		}
 		return j, true
 	}
 	if len(q.suspects) > 0 && q.readingSuspect == nil {
@@ -104,7 +120,7 @@ func (q *queue) finishOrRepeat(j job, err error) {
 	}
 	if q.active[j] {
 		q.active[j] = false
-		q.jobs = append(q.jobs, j)
+		q.enqueue(j)
 		q.changed.Signal()
 	} else {
 		delete(q.active, j)
@@ -142,6 +158,9 @@ func (q *queue) isActive(j job) bool {
 func (q *queue) counts() (waiting, running, failed int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	waiting = len(q.jobs) + len(q.suspects)
+	waiting = len(q.suspects)
+	for _, some := range q.jobs {
+		waiting += len(some)
+	}
 	return waiting, len(q.active) - waiting, len(q.failures)
 }

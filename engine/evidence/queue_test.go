@@ -92,3 +92,22 @@ func TestKillerIsFailed(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+// Organizations take turns, so that one with many documents doesn't delay the others.
+func TestOrganizationsTakeTurns(t *testing.T) {
+	var q queue
+	q.init()
+	for n := range 3 {
+		q.add(job{"many", fmt.Sprint(n)})
+	}
+	q.add(job{"few", "a"})
+	q.add(job{"one", "b"})
+	var got []string
+	for range 5 {
+		j, _ := q.next()
+		got = append(got, j.organization+j.document)
+	}
+	if fmt.Sprint(got) != "[many0 fewa oneb many1 many2]" {
+		t.Error(got)
+	}
+}

@@ -215,6 +215,9 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 	case p.key != nil:
 		by.Actor = api.Actor{Type: api.ActorAPIKey, ID: p.key.ID, Name: p.key.Name}
 		by.Scopes = api.ExpandScopes(p.key.Scopes)
+		if by.PlatformAdmin && !slices.Contains(by.Scopes, api.PlatformAdmin) {
+			by.PlatformAdmin, by.ImportsCatalogs = false, true
+		}
 		if wanted != "" && wanted != p.key.OrganizationID {
 			return by, api.Forbidden("this API key belongs to a different organization than the one in the header %s", api.TenantHeader)
 		}

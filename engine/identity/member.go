@@ -16,7 +16,7 @@ func toMember(m store.Membership, u api.User) api.Member {
 	out := api.Member{TenantRecord: api.TenantRecord{
 		Record:         api.Record{ID: m.ID, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt},
 		OrganizationID: m.OrganizationID,
-	}, Email: u.Email, Role: m.Role, Status: m.Status}
+	}, Revised: api.Revised{Revision: m.Revision}, Email: u.Email, Role: m.Role, Status: m.Status}
 	if m.Status != statusInvited {
 		out.UserID, out.Name = u.ID, u.Name
 	}
@@ -142,6 +142,10 @@ func (s *Service) UpdateMember(ctx context.Context, by api.Caller, in *api.Updat
 		if err != nil {
 			return err
 		}
+		if err := in.Match.Check(m.Revision); err != nil {
+			return err
+		}
+		m.Revision++
 		if err := checkRoleChange(by, m.Role, in.Body.Role); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -74,6 +75,10 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 		if org, err = store.Organizations.Get(tx, in.TenantID); err != nil {
 			return store.ToNotFound(err, "organization", in.TenantID)
 		}
+		if err := in.Match.Check(org.Revision); err != nil {
+			return err
+		}
+		org.Revision++
 		changes := map[string]any{}
 		setAndRecordIfChanged(changes, "name", &org.Name, strings.TrimSpace(in.Body.Name))
 		setAndRecordIfChanged(changes, "slug", &org.Slug, in.Body.Slug)
@@ -100,6 +105,9 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 			settings[name] = *on
 		}
 		if settings != nil {
+			if err := checkSettings(settings, org.Settings); err != nil {
+				return err
+			}
 			for _, name := range []string{api.RequireSecondPerson, api.NoRemoteModel} {
 				if isOn(org.Settings, name) && !isOn(settings, name) && by.Role != api.RoleOwner && !by.PlatformAdmin {
 					return api.Forbidden("only an owner can turn off %s", name).WithDetails(api.ErrorDetail{Field: name})
@@ -118,6 +126,24 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 }
 
 // isOn reports whether the named setting is true.
+// knownSettings are the settings of an organization. Each is on or off.
+var knownSettings = []string{api.NoRemoteModel, api.RequireSecondPerson}
+
+// checkSettings returns an error for unknown settings, unless they are stored already, and for values of the wrong type.
+func checkSettings(settings, stored map[string]any) error {
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		_, isOld := stored[name]
+		_, isSwitch := settings[name].(bool)
+		switch known := slices.Contains(knownSettings, name); {
+		case !known && !isOld:
+			return api.Invalid("settings."+name, "settings.%s: unknown field; an organization's settings are %s", name, strings.Join(knownSettings, " and "))
+		case known && !isSwitch:
+			return api.Invalid("settings."+name, "settings.%s must be true or false", name)
+		}
+	}
+	return nil
+}
+
 func isOn(settings map[string]any, name string) bool {
 	on, _ := settings[name].(bool)
 	return on

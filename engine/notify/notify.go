@@ -190,6 +190,10 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateWebho
 		if w, err = getWebhook(tx, by.OrganizationID, in.WebhookID); err != nil {
 			return err
 		}
+		if err := in.Match.Check(w.Revision); err != nil {
+			return err
+		}
+		w.Revision++
 		if address != nil {
 			w.URL = *address
 		}
@@ -205,6 +209,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateWebho
 		w.UpdatedAt = tx.Now()
 		return errors.Join(store.Webhooks.Update(tx, by.OrganizationID, &w), recordChangeInAudit(tx, by, "webhook.updated", &w))
 	})
+	s.Wake(by.OrganizationID, in.WebhookID)
 	return &w.Webhook, err
 }
 
@@ -277,6 +282,7 @@ func (s *Service) Test(ctx context.Context, by api.Caller, in *api.WebhookInput)
 		d.SingleAttempt = true
 		return errors.Join(store.Deliveries.Insert(tx, by.OrganizationID, &d), recordChangeInAudit(tx, by, "webhook.tested", &w))
 	})
+	s.Wake(by.OrganizationID, in.WebhookID)
 	return &d.Delivery, err
 }
 
@@ -301,6 +307,7 @@ func (s *Service) Redeliver(ctx context.Context, by api.Caller, in *api.Delivery
 		}
 		return recordChangeInAudit(tx, by, "webhook.redelivered", &w)
 	})
+	s.Wake(by.OrganizationID, in.WebhookID)
 	return &d.Delivery, err
 }
 

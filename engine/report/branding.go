@@ -47,8 +47,15 @@ func (s *Service) PutBranding(ctx context.Context, by api.Caller, in *api.PutBra
 		Logo: base64.StdEncoding.EncodeToString(brand.Logo), UpdatedBy: by.Actor.Name,
 	}
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
+		old, err := store.Brandings.Get(tx, by.OrganizationID, "branding")
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if err := in.Match.Check(old.Revision); err != nil {
+			return err
+		}
 		now := tx.Now()
-		out.UpdatedAt = &now
+		out.UpdatedAt, out.Revision = &now, old.Revision+1
 		return errors.Join(store.Brandings.Put(tx, by.OrganizationID, out), audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: "branding.updated", Summary: "updated the report branding",
 			ResourceType: "organization", ResourceID: by.OrganizationID, Data: map[string]any{"branding_sha256": brand.SHA256()},

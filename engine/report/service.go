@@ -221,8 +221,11 @@ func (s *Service) renderAndStoreReport(
 			},
 			AssessmentID: assessmentID, Title: title, Format: b.Format, Template: b.Template, Status: "ready",
 			Filename: hyphenatedBaseName(src.Assessment.Name, b.Template) + ending, SizeBytes: blob.Size, SHA256: blob.SHA256,
-			WithAppendices: b.WithAppendices, Paper: savedPaper(b.Paper), ComparedWith: b.Compare,
+			WithAppendices: b.WithAppendices, Paper: savedPaper(b.Paper),
 			Sources: addCustomLookHashes(reportSources(src, template), b), Draft: content.IsDraft(src, template), CreatedBy: by.Actor.Name,
+		}
+		if b.Compare != "" {
+			out.ComparedWith = &b.Compare
 		}
 		return errors.Join(store.Reports.Insert(tx, by.OrganizationID, &out), assessment.RecordReportArtifact(tx, by, &out),
 			audit.RecordAndPublishEvent(tx, by, audit.Event{

@@ -116,8 +116,8 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	if err != nil {
 		return nil, err
 	}
-	if r.ComparedWith != "" {
-		compared := api.ReportBody{Template: r.Template, ReportAppearance: api.ReportAppearance{Compare: r.ComparedWith}}
+	if r.ComparedWith != nil {
+		compared := api.ReportBody{Template: r.Template, ReportAppearance: api.ReportAppearance{Compare: *r.ComparedWith}}
 		if err := s.addEarlierAssessment(ctx, by, src, compared); err != nil && !api.IsCode(err, api.CodeNotFound) {
 			return nil, err
 		}

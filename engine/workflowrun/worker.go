@@ -1,8 +1,10 @@
 package workflowrun
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/scf-service/service/api"
@@ -53,10 +55,12 @@ func (s *Service) Close() {
 	s.background.Wait()
 }
 
-// dispatchRuns starts the runs that can proceed, up to the number of workers.
+// readyRun is a run that can proceed.
+type readyRun struct{ org, id string }
+
+// dispatchRuns starts the runs that can proceed, up to the number of workers. Organizations take turns.
 func (s *Service) dispatchRuns(ctx context.Context) error {
-	type found struct{ org, id string }
-	var ready []found
+	var ready []readyRun
 	err := s.db.View(ctx, func(tx *store.Tx) error {
 		ready = nil
 		for run, err := range store.WorkflowRuns.AcrossTenants().By("live").Scan(tx) {
@@ -68,7 +72,7 @@ func (s *Service) dispatchRuns(ctx context.Context) error {
 				return err
 			}
 			if can && !s.isActive(run.ID) {
-				ready = append(ready, found{run.OrganizationID, run.ID})
+				ready = append(ready, readyRun{run.OrganizationID, run.ID})
 			}
 		}
 		return nil
@@ -76,7 +80,7 @@ func (s *Service) dispatchRuns(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range ready {
+	for _, f := range s.inTurns(ready) {
 		select {
 		case s.workerSlots <- struct{}{}:
 		default:
@@ -85,12 +89,18 @@ func (s *Service) dispatchRuns(ctx context.Context) error {
 		own, cancel := context.WithCancel(ctx)
 		s.mu.Lock()
 		s.cancelByRun[f.id] = cancel
+		s.running[f.org]++
+		s.turn++
+		s.turns[f.org] = s.turn
 		s.mu.Unlock()
 		s.background.Go(func() {
 			defer func() {
 				cancel()
 				s.mu.Lock()
 				delete(s.cancelByRun, f.id)
+				if s.running[f.org]--; s.running[f.org] == 0 {
+					delete(s.running, f.org)
+				}
 				s.mu.Unlock()
 				<-s.workerSlots
 			}()
@@ -98,6 +108,28 @@ func (s *Service) dispatchRuns(ctx context.Context) error {
 		})
 	}
 	return nil
+}
+
+// inTurns orders runs so that organizations take turns: first those that have the fewest running, then those whose last
+// turn was earliest.
+func (s *Service) inTurns(ready []readyRun) []readyRun {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := map[string]int{}
+	rank := map[string]int{} // by run
+	for _, r := range ready {
+		rank[r.id] = s.running[r.org] + before[r.org]
+		before[r.org]++
+	}
+	slices.SortStableFunc(ready, func(a, b readyRun) int {
+		return cmp.Or(cmp.Compare(rank[a.id], rank[b.id]), cmp.Compare(s.turns[a.org], s.turns[b.org]))
+	})
+	for org := range s.turns { // those without live runs need no turn
+		if before[org] == 0 && s.running[org] == 0 {
+			delete(s.turns, org)
+		}
+	}
+	return ready
 }
 
 func (s *Service) isActive(runID string) bool {

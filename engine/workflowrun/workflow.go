@@ -63,6 +63,9 @@ type Service struct {
 
 	mu          sync.Mutex
 	cancelByRun map[string]context.CancelFunc
+	// running counts the runs in progress by organization; turns orders organizations by when a run was last started.
+	running, turns map[string]int
+	turn           int
 
 	// stop stops processing; streamsClosed is closed when streams have to end.
 	stop          context.CancelFunc
@@ -82,7 +85,7 @@ func New(o Options) *Service {
 		workerSlots: make(
 			chan struct{},
 			o.Workers,
-		), cancelByRun: map[string]context.CancelFunc{}, streamsClosed: make(chan struct{}), streamSlots: make(chan struct{}, maxStreams),
+		), cancelByRun: map[string]context.CancelFunc{}, running: map[string]int{}, turns: map[string]int{}, streamsClosed: make(chan struct{}), streamSlots: make(chan struct{}, maxStreams),
 	}
 }
 

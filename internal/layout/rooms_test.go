@@ -38,8 +38,8 @@ engine/workflowrun → engine/report engine/assessment engine/judge engine/evide
 engine/notify/alert → engine/notify/mail engine/catalog/scf engine/audit store api
 engine/notify     → engine/notify/integration engine/notify/delivery engine/audit store api internal/netguard internal/secretbox internal/tracing internal/lazyregexp internal/editdistance
 engine/notify/integration → engine/notify/delivery engine/audit store api internal/netguard internal/secretbox internal/tracing internal/lazyregexp internal/editdistance internal/prose
+engine/notify/mail → engine/notify/delivery engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
 engine/notify/delivery → engine/audit store api internal/netguard internal/secretbox internal/tracing internal/lazyregexp
-engine/notify/mail → engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
 engine/backupschedule → engine/audit store internal/regularfile internal/prose
 engine/archive    → engine/assessment engine/audit store api internal/prose
 engine/report     → engine/report/render engine/report/content engine/report/wording engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose

@@ -179,6 +179,10 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAlert
 		if r, err = getRule(tx, by.OrganizationID, in.AlertID); err != nil {
 			return err
 		}
+		if err := in.Match.Check(r.Revision); err != nil {
+			return err
+		}
+		r.Revision++
 		before := r.AlertRule
 		change(&r.AlertRule)
 		r.Metric, r.Channels, r.UpdatedAt = now.Metric, now.Channels, tx.Now()

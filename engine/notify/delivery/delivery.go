@@ -1,7 +1,10 @@
 // Package delivery delivers events from the outbox to their subscribers.
 //
 //	a change ─▶ outbox (in its transaction) ─▶ fan-out: one delivery per receiver
-//	due deliveries ─▶ one queue per receiver ─▶ send, record the attempt
+//	due deliveries ─▶ one lane per receiver ─▶ send, record the attempt
+//
+// A lane sends the deliveries of its receiver in order, and waits for no other lane. Organizations take turns when
+// there are more lanes than may send at once.
 //
 // A delivery exists if and only if the change does. It is sent at least once, always with the
 // same ID; after a crash between sending and recording it is sent again. How it is sent is up to
@@ -11,6 +14,7 @@ package delivery
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"log/slog"
@@ -36,8 +40,7 @@ const (
 	outboxConsumer     = "webhooks"      // of the outbox
 	eventBatch         = 200             // events fanned out in one transaction
 	skipBatch          = 32              // events without subscribers skipped together
-	maxParallel        = 8               // receivers served concurrently
-	maxPerRound        = 20              // deliveries per receiver in a round
+	maxPerTurn         = 20              // deliveries of a lane before others have their turn
 	pauseAfterFailures = 10              // consecutive failed deliveries
 	pollInterval       = 2 * time.Second // for retries; new events wake the loop
 	retention          = 30 * 24 * time.Hour
@@ -169,15 +172,20 @@ type Options struct {
 // Dispatcher creates a delivery for each receiver of an event, and sends the deliveries.
 type Dispatcher struct {
 	Options
+	lanes    lanes
 	stop     context.CancelFunc
 	working  sync.WaitGroup
 	recorder attemptRecorder
-	// nextPrune is when old deliveries are pruned next.
-	nextPrune time.Time
+	// nextPrune is when old deliveries are pruned next, nextSearch when the lanes are read from the store next.
+	nextPrune, nextSearch time.Time
 }
 
 // NewDispatcher returns a Dispatcher. It sends nothing before Start.
-func NewDispatcher(o Options) *Dispatcher { return &Dispatcher{Options: o} }
+func NewDispatcher(o Options) *Dispatcher {
+	l := &Dispatcher{Options: o}
+	l.lanes.init()
+	return l
+}
 
 // Start starts sending, including what an earlier process left unsent, until Close is called.
 func (l *Dispatcher) Start(ctx context.Context) {
@@ -189,13 +197,14 @@ func (l *Dispatcher) Start(ctx context.Context) {
 			changed := l.DB.Changed()
 			if !l.DB.IsLeader() {
 				// another process sends
-			} else if err := l.RunOnce(ctx); err != nil && ctx.Err() == nil {
+			} else if err := l.work(ctx); err != nil && ctx.Err() == nil {
 				l.Logger.Warn("delivering events failed", "error", err)
 			}
 			select {
 			case <-ctx.Done():
 				return
 			case <-changed:
+			case <-l.lanes.ready:
 			case <-ticks:
 			}
 		}
@@ -211,8 +220,25 @@ func (l *Dispatcher) Close() {
 	l.working.Wait()
 }
 
-// RunOnce creates the deliveries of new events, sends those that are due and deletes old ones.
+// Wake makes the dispatcher look for due deliveries of a receiver. Call it after a change that makes one due in
+// another way than by an event.
+func (l *Dispatcher) Wake(organizationID, receiverID string) {
+	l.lanes.wake(laneKey{organizationID, receiverID}, l.Clock())
+}
+
+// LaneStats returns how many receivers are being sent to or wait.
+func (l *Dispatcher) LaneStats() LaneStats { return l.lanes.stats(l.Clock()) }
+
+// RunOnce creates the deliveries of new events, sends those that are due, waits for that and deletes old ones.
 func (l *Dispatcher) RunOnce(ctx context.Context) error {
+	l.nextSearch = time.Time{}
+	err := l.work(ctx)
+	l.working.Wait()
+	return errors.Join(err, ctx.Err())
+}
+
+// work creates the deliveries of new events, starts the lanes with due deliveries and deletes old ones.
+func (l *Dispatcher) work(ctx context.Context) error {
 	for {
 		more, err := l.createDeliveries(ctx)
 		if err != nil {
@@ -222,8 +248,11 @@ func (l *Dispatcher) RunOnce(ctx context.Context) error {
 			break
 		}
 	}
-	if err := l.sendDue(ctx); err != nil {
+	if err := l.findLanes(ctx); err != nil {
 		return err
+	}
+	for _, k := range l.lanes.start(l.Clock()) {
+		l.working.Go(func() { l.serveLane(ctx, k) })
 	}
 	return l.deleteOldDeliveries(ctx)
 }
@@ -245,17 +274,21 @@ func (l *Dispatcher) createDeliveries(ctx context.Context) (hasMore bool, err er
 	}); err != nil || waiting == 0 || !wanted && waiting < skipBatch {
 		return false, err
 	}
+	var to []laneKey
 	err = l.DB.Update(ctx, func(tx *store.Tx) error {
 		events, err := store.Outbox.Next(tx, outboxConsumer, eventBatch)
 		if err != nil || len(events) == 0 {
 			return err
 		}
+		to = nil
 		hasMore = len(events) == eventBatch
 		known := map[string][]Receiver{}
 		for _, e := range events {
-			if err := l.createEventDeliveries(tx, &e, known); err != nil {
+			some, err := l.createEventDeliveries(tx, &e, known)
+			if err != nil {
 				return err
 			}
+			to = append(to, some...)
 		}
 		last := events[len(events)-1].Sequence
 		if _, err := store.Outbox.Prune(tx, tx.Now().Add(-retention), eventBatch, outboxConsumer); err != nil {
@@ -263,7 +296,13 @@ func (l *Dispatcher) createDeliveries(ctx context.Context) (hasMore bool, err er
 		}
 		return store.Outbox.Ack(tx, outboxConsumer, last)
 	})
-	return hasMore, err
+	if err != nil {
+		return false, err
+	}
+	for _, k := range to {
+		l.lanes.wake(k, l.Clock())
+	}
+	return hasMore, nil
 }
 
 // subscribers returns the receivers that subscribe to an event.
@@ -290,90 +329,28 @@ func (l *Dispatcher) subscribers(tx *store.Tx, e *store.Event, receivers map[str
 	return out, nil
 }
 
-func (l *Dispatcher) createEventDeliveries(tx *store.Tx, e *store.Event, receivers map[string][]Receiver) error {
+// createEventDeliveries creates the deliveries of an event and returns the lanes that they are in.
+func (l *Dispatcher) createEventDeliveries(tx *store.Tx, e *store.Event, receivers map[string][]Receiver) (to []laneKey, err error) {
 	all, err := l.subscribers(tx, e, receivers)
 	if err != nil || len(all) == 0 {
-		return err
+		return nil, err
 	}
 	var payload Payload
 	if err := json.Unmarshal(e.Payload, &payload); err != nil {
-		return fmt.Errorf("event %d of the outbox: %w", e.Sequence, err)
+		return nil, fmt.Errorf("event %d of the outbox: %w", e.Sequence, err)
 	}
 	for _, r := range all {
 		d, err := New(tx, e.OrganizationID, r.ID, payload.ID, e.Topic, payload)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		d.Trace = e.Trace
 		if err := store.Deliveries.Insert(tx, e.OrganizationID, &d); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// receiverQueue holds a receiver's due deliveries, oldest first.
-type receiverQueue struct {
-	kind ReceiverKind
-	due  []store.Delivery
-}
-
-// sendDue sends the deliveries that are due: different receivers at the same time, but the deliveries of
-// one receiver in order.
-func (l *Dispatcher) sendDue(ctx context.Context) error {
-	var ready []receiverQueue
-	err := l.DB.View(ctx, func(tx *store.Tx) error {
-		ready = nil
-		for _, k := range l.Kinds {
-			all, err := k.Receivers(tx, "")
-			if err != nil {
-				return err
-			}
-			for _, r := range all {
-				one, err := l.dueDeliveries(tx, &r)
-				if err != nil {
-					return err
-				}
-				if len(one) > 0 {
-					ready = append(ready, receiverQueue{k, one})
-				}
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	var wg sync.WaitGroup
-	free := make(chan struct{}, maxParallel)
-	for _, one := range ready {
-		free <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-free }()
-			for i := range one.due {
-				if ctx.Err() != nil || !l.attemptDelivery(ctx, one.kind, &one.due[i]) {
-					return // the rest waits for the next round
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return ctx.Err()
-}
-
-func (l *Dispatcher) dueDeliveries(tx *store.Tx, r *Receiver) (due []store.Delivery, err error) {
-	for d, err := range store.Deliveries.By("due").Scan(tx, r.OrganizationID, store.Prefix(r.ID)) {
-		if err != nil {
 			return nil, err
 		}
-		if d.NextAttemptAt == nil || d.NextAttemptAt.After(l.Clock()) || len(due) == maxPerRound {
-			break
-		}
-		if r.Enabled || d.SingleAttempt {
-			due = append(due, d)
-		}
+		to = append(to, laneKey{e.OrganizationID, r.ID})
 	}
-	return due, nil
+	return to, nil
 }
 
 // attemptDelivery tries once to deliver and records the result. It returns true if the delivery

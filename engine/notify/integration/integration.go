@@ -58,6 +58,8 @@ type Options struct {
 	Roots *x509.CertPool
 	// Agent is the User-Agent of requests, such as "service/0.1.0".
 	Agent string
+	// Wake is called after a change that may make deliveries of an integration due; nil for nobody.
+	Wake func(organizationID, integrationID string)
 }
 
 // Service implements the operations on integrations, sends events to the integrations and syncs plans
@@ -68,6 +70,7 @@ type Service struct {
 	uploadTransport http.RoundTripper
 	stop            context.CancelFunc
 	working         sync.WaitGroup
+	syncs           *delivery.Pool
 	// syncLocks has a mutex per integration, held while it is being synced.
 	mu        sync.Mutex
 	syncLocks map[string]*sync.Mutex
@@ -76,12 +79,13 @@ type Service struct {
 const (
 	maxIntegrations = 50 // per organization
 	testTimeout     = 20 * time.Second
+	maxSyncs        = 64 // organizations whose plans are synced at once
 )
 
 // New returns a Service. Plans and issues are synced only after Start.
 func New(o Options) *Service {
 	return &Service{
-		Options: o, syncLocks: map[string]*sync.Mutex{},
+		Options: o, syncLocks: map[string]*sync.Mutex{}, syncs: delivery.NewPool(maxSyncs),
 		client:          o.Guard.Client(netguard.Limits{Timeout: 30 * time.Second, HeaderTimeout: 20 * time.Second, MaxBodyBytes: 8 << 20}),
 		uploadTransport: o.Guard.Transport(netguard.Limits{HeaderTimeout: time.Minute, MaxBodyBytes: 1 << 20}),
 	}
@@ -281,12 +285,16 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateInteg
 		if err != nil {
 			return err
 		}
+		if err := in.Match.Check(now.Revision); err != nil {
+			return err
+		}
 		if !now.UpdatedAt.Equal(was) {
 			return api.Conflict("the integration has just been changed by someone else; review it and try again")
 		}
 		// Fields written by the background loop are kept.
 		now.Name, now.Config, now.Sealed, now.SecretsSet = r.Name, r.Config, r.Sealed, r.SecretsSet
 		now.Events, now.Enabled, now.UpdatedAt = r.Events, r.Enabled, tx.Now()
+		now.Revision++
 		if in.Body.Enabled != nil {
 			now.FailedInRow, now.SyncFailures = 0, 0
 		}
@@ -299,6 +307,9 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateInteg
 			return errors.Join(store.Integrations.Update(tx, by.OrganizationID, &r), recordChangeInAudit(tx, by, "integration.updated", &r))
 		})
 	})
+	if s.Wake != nil {
+		s.Wake(by.OrganizationID, in.IntegrationID)
+	}
 	return &r.Integration, err
 }
 

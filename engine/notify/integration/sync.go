@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,7 +41,7 @@ func (s *Service) Start(ctx context.Context) {
 			if !s.DB.IsLeader() {
 				continue // another process syncs
 			}
-			if err := s.SyncDue(ctx); err != nil && ctx.Err() == nil {
+			if err := s.startDueSyncs(ctx); err != nil && ctx.Err() == nil {
 				s.Logger.Warn("syncing plans and issues failed", "error", err)
 			}
 		}
@@ -52,20 +54,29 @@ func (s *Service) Close() {
 		s.stop()
 	}
 	s.working.Wait()
+	s.syncs.Wait()
 	s.client.CloseIdleConnections()
 }
 
-// SyncDue syncs all integrations whose next sync is due.
+// SyncDue syncs all integrations whose next sync is due, and waits for that.
 func (s *Service) SyncDue(ctx context.Context) error {
-	var due []store.Integration
+	err := s.startDueSyncs(ctx)
+	s.syncs.Wait()
+	return errors.Join(err, ctx.Err())
+}
+
+// startDueSyncs starts syncs of the integrations that are due. Each organization's run one after the other, so that a
+// slow issue tracker delays nobody else.
+func (s *Service) startDueSyncs(ctx context.Context) error {
+	due := map[string][]store.Integration{}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
-		due = nil
+		clear(due)
 		for r, err := range store.Integrations.AcrossTenants().Scan(tx) {
 			if err != nil {
 				return err
 			}
 			if r.Enabled && r.NextSyncAt != nil && !r.NextSyncAt.After(s.Clock()) {
-				due = append(due, r)
+				due[r.OrganizationID] = append(due[r.OrganizationID], r)
 			}
 		}
 		return nil
@@ -73,26 +84,29 @@ func (s *Service) SyncDue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var wg sync.WaitGroup
-	free := make(chan struct{}, 4)
-	for _, r := range due {
-		free <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-free }()
-			ctx, span := s.Tracer.Start(
-				ctx,
-				"sync plan and issues",
-				tracing.StartOptions{Kind: tracing.Internal, Attrs: []tracing.Attr{{Key: "service.integration", Value: r.Type}}},
-			)
-			_, err := s.syncIntegration(ctx, r.OrganizationID, r.ID)
-			span.End(err)
-			if err != nil && ctx.Err() == nil {
-				s.Logger.Warn("a plan could not be synced with its issues", "integration", r.ID, "error", err)
+	for _, org := range slices.Sorted(maps.Keys(due)) {
+		s.syncs.TryStart(org, func() {
+			for _, r := range due[org] {
+				if ctx.Err() == nil {
+					s.syncAndLog(ctx, &r)
+				}
 			}
 		})
 	}
-	wg.Wait()
-	return ctx.Err()
+	return nil
+}
+
+func (s *Service) syncAndLog(ctx context.Context, r *store.Integration) {
+	ctx, span := s.Tracer.Start(
+		ctx,
+		"sync plan and issues",
+		tracing.StartOptions{Kind: tracing.Internal, Attrs: []tracing.Attr{{Key: "service.integration", Value: r.Type}}},
+	)
+	_, err := s.syncIntegration(ctx, r.OrganizationID, r.ID)
+	span.End(err)
+	if err != nil && ctx.Err() == nil {
+		s.Logger.Warn("a plan could not be synced with its issues", "integration", r.ID, "error", err)
+	}
 }
 
 // lockSync waits until no other sync of the integration is running, and blocks others until release is

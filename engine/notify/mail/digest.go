@@ -102,7 +102,9 @@ func loadPreferences(tx *store.Tx, user string) (api.EmailPreferences, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		err = nil
 	}
-	return api.EmailPreferences{Digest: !p.NoDigest, Approvals: !p.NoApprovals, Mentions: !p.NoMentions}, err
+	return api.EmailPreferences{
+		Revised: api.Revised{Revision: p.Revision}, Digest: !p.NoDigest, Approvals: !p.NoApprovals, Mentions: !p.NoMentions,
+	}, err
 }
 
 // GetPreferences returns the caller's email preferences.
@@ -122,6 +124,10 @@ func (s *Service) PutPreferences(ctx context.Context, by api.Caller, in *api.Put
 		if out, err = loadPreferences(tx, by.UserID); err != nil {
 			return err
 		}
+		if err := in.Match.Check(out.Revision); err != nil {
+			return err
+		}
+		out.Revision++
 		if in.Body.Digest != nil {
 			out.Digest = *in.Body.Digest
 		}
@@ -141,6 +147,7 @@ func (s *Service) PutPreferences(ctx context.Context, by api.Caller, in *api.Put
 		}
 		return store.EmailPreferences.Put(tx, &store.EmailPreference{
 			UserID: by.UserID, NoDigest: !out.Digest, NoApprovals: !out.Approvals, NoMentions: !out.Mentions,
+			Revision: out.Revision,
 		})
 	})
 	return &out, err

@@ -23,6 +23,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/notify/delivery"
 	"github.com/scf-service/service/internal/tracing"
 	"github.com/scf-service/service/store"
 )
@@ -63,7 +64,8 @@ type Service struct {
 	stop            context.CancelFunc
 	closing         chan struct{}
 	working         sync.WaitGroup
-	orgSenders      senderPool
+	orgSenders      *delivery.Pool
+	nextDelete      time.Time // when old emails are deleted next
 }
 
 // New returns a Service. It sends nothing before Start.
@@ -72,9 +74,7 @@ func New(o Options) *Service {
 	if o.CloseTimeout == 0 {
 		o.CloseTimeout = 3 * time.Second
 	}
-	s := &Service{Options: o}
-	s.orgSenders.init()
-	return s
+	return &Service{Options: o, orgSenders: delivery.NewPool(maxSenders)}
 }
 
 // pollInterval is the time between checks for emails that are due. New emails are noticed sooner.
@@ -95,7 +95,7 @@ func (s *Service) Start(ctx context.Context) {
 				s.Logger.Warn("sending emails failed", "error", err)
 			}
 			if last {
-				s.orgSenders.wait()
+				s.orgSenders.Wait()
 				return
 			}
 			select {
@@ -124,7 +124,7 @@ func (s *Service) Close() {
 // RunAndWait queues the emails for events and overdue items and sends all that are due. Unlike runOnce,
 // it also waits for the organizations' own servers.
 func (s *Service) RunAndWait(ctx context.Context) error {
-	defer s.orgSenders.wait()
+	defer s.orgSenders.Wait()
 	return s.runOnce(ctx)
 }
 

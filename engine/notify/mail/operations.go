@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -187,14 +188,23 @@ func (s *Service) PutTemplate(ctx context.Context, by api.Caller, in *api.PutTem
 	}
 	t := store.EmailTemplate{OrganizationID: by.OrganizationID}
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
+		old, err := store.EmailTemplates.Get(tx, by.OrganizationID, k.id)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if err := in.Match.Check(old.Revision); err != nil {
+			return err
+		}
 		now := tx.Now()
 		t.EmailTemplate = api.EmailTemplate{
+			Revised:   api.Revised{Revision: old.Revision + 1},
 			ID:        k.id,
 			Subject:   in.Body.Subject,
 			Text:      in.Body.Text,
 			HTML:      in.Body.HTML,
 			Variables: k.variableNames(),
 			Custom:    true,
+			CreatedAt: cmp.Or(old.CreatedAt, old.UpdatedAt, &now),
 			UpdatedAt: &now,
 		}
 		return errors.Join(store.EmailTemplates.Put(tx, by.OrganizationID, &t),

@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"net"
-	"sync"
 
 	"github.com/scf-service/service/store"
 )
@@ -68,44 +67,4 @@ func (s *Service) routeFor(ctx context.Context, org string) (r *Route, isOrgServ
 		return nil, false, errNoRoute
 	}
 	return &Route{Server: s.Server, Roots: s.Roots}, false, nil
-}
-
-// senderPool runs one goroutine per organization that has its own mail server, so that a slow server
-// delays nobody else's mails.
-type senderPool struct {
-	mu      sync.Mutex
-	busy    map[string]bool
-	free    chan struct{}
-	working sync.WaitGroup
-}
-
-const maxSenders = 32
-
-func (l *senderPool) init() { l.busy, l.free = map[string]bool{}, make(chan struct{}, maxSenders) }
-
-func (l *senderPool) wait() { l.working.Wait() }
-
-// tryStart calls work in the organization's goroutine. It does nothing if one is already running for the
-// organization, or too many are running.
-func (l *senderPool) tryStart(org string, work func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.busy[org] {
-		return
-	}
-	select {
-	case l.free <- struct{}{}:
-	default:
-		return // in the next round
-	}
-	l.busy[org] = true
-	l.working.Go(func() {
-		defer func() {
-			l.mu.Lock()
-			delete(l.busy, org)
-			l.mu.Unlock()
-			<-l.free
-		}()
-		work()
-	})
 }

@@ -20,6 +20,10 @@ const (
 	maxQueued   = 10_000 // mails per organization
 	maxPerRound = 20     // mails per organization in a round
 	retention   = 30 * 24 * time.Hour
+	// maxSenders is how many organizations' own servers are sent to at once.
+	maxSenders = 256
+	// deleteInterval is the time between two deletions of old emails.
+	deleteInterval = time.Hour
 )
 
 // retryDelays are the times between attempts to send an email, about a day in total.
@@ -132,78 +136,78 @@ func (s *Service) enqueue(tx *store.Tx, org string, m Mail, l *mailContent) (*st
 	return e, store.Emails.Insert(tx, org, e)
 }
 
-// sendDue sends the emails that are due. Those through the operator's server are sent one organization
-// after the other, those through organizations' own servers concurrently. It also deletes old mails.
+// sendDue sends the emails that are due. Those through organizations' own servers are sent concurrently, those through
+// the operator's server one after the other, with organizations taking turns. It also deletes old emails.
 func (s *Service) sendDue(ctx context.Context) error {
-	var due []store.Email
-	theirs := map[string][]store.Email{}
 	now := s.Clock()
-	old := false
-	err := s.DB.View(ctx, func(tx *store.Tx) error {
-		due, old = nil, false
-		clear(theirs)
-		for o, err := range store.Organizations.Scan(tx) {
-			if err != nil {
-				return err
-			}
-			some, err := dueEmails(tx, o.ID, now)
-			if err != nil {
-				return err
-			}
-			own := false
-			if len(some) > 0 && s.OrgServers != nil {
-				if own, err = s.OrgServers.HasServer(tx, o.ID); err != nil {
-					return err
-				}
-			}
-			if own {
-				theirs[o.ID] = some
-			} else {
-				due = append(due, some...)
-			}
-			for e, err := range store.Emails.Scan(tx, o.ID) { // the oldest comes first
-				if err != nil {
-					return err
-				}
-				old = old || e.NextAttemptAt == nil && now.Sub(e.CreatedAt) > retention
-				break
-			}
-		}
-		return nil
-	})
+	due, err := s.dueEmails(ctx, now)
 	if err != nil {
 		return err
 	}
-	if old {
+	if !now.Before(s.nextDelete) {
 		if err := s.deleteOld(ctx, now); err != nil {
 			return err
 		}
+		s.nextDelete = now.Add(deleteInterval)
 	}
-	for _, org := range slices.Sorted(maps.Keys(theirs)) {
-		s.orgSenders.tryStart(org, func() {
-			if err := s.deliverAll(ctx, theirs[org]); err != nil && ctx.Err() == nil {
+	var orgs []string // those that use the operator's server
+	for _, org := range slices.Sorted(maps.Keys(due)) {
+		if !due[org].hasServer {
+			orgs = append(orgs, org)
+			continue
+		}
+		s.orgSenders.TryStart(org, func() {
+			if err := s.deliverAll(ctx, due[org].emails); err != nil && ctx.Err() == nil {
 				s.Logger.Warn("sending an organization's emails failed", "organization", org, "error", err)
 			}
 		})
 	}
-	if err := s.deliverAll(ctx, due); err != nil {
-		return err
+	for n := range maxPerRound {
+		for _, org := range orgs {
+			if n < len(due[org].emails) {
+				if err := s.deliver(ctx, &due[org].emails[n]); err != nil {
+					return err
+				}
+			}
+		}
 	}
 	return ctx.Err()
 }
 
-// dueEmails returns the emails of an organization that are due, up to the maximum for one round.
-func dueEmails(tx *store.Tx, org string, now time.Time) (due []store.Email, err error) {
-	for e, err := range store.Emails.By("queued").Scan(tx, org) {
-		if err != nil {
-			return nil, err
+// orgEmails are the emails of an organization that are due.
+type orgEmails struct {
+	emails    []store.Email
+	hasServer bool // of its own
+}
+
+// dueEmails returns the emails that are due by organization, up to the maximum for one round.
+func (s *Service) dueEmails(ctx context.Context, now time.Time) (due map[string]*orgEmails, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		due = map[string]*orgEmails{}
+		for e, err := range store.Emails.AcrossTenants().By("queued").Scan(tx) {
+			if err != nil {
+				return err
+			}
+			if e.NextAttemptAt.After(now) {
+				continue
+			}
+			of := due[e.OrganizationID]
+			if of == nil {
+				of = &orgEmails{}
+				if s.OrgServers != nil {
+					if of.hasServer, err = s.OrgServers.HasServer(tx, e.OrganizationID); err != nil {
+						return err
+					}
+				}
+				due[e.OrganizationID] = of
+			}
+			if len(of.emails) < maxPerRound {
+				of.emails = append(of.emails, e)
+			}
 		}
-		if e.NextAttemptAt.After(now) || len(due) == maxPerRound {
-			break
-		}
-		due = append(due, e)
-	}
-	return due, nil
+		return nil
+	})
+	return due, err
 }
 
 func (s *Service) deliverAll(ctx context.Context, due []store.Email) error {

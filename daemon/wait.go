@@ -1,0 +1,51 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"github.com/scf-service/service/api"
+)
+
+// settling is implemented by records that change in the background until they are settled.
+type settling interface{ Settled() bool }
+
+// waitPause is the minimum time between two reads of a record that a request waits for.
+const waitPause = 100 * time.Millisecond
+
+// waitUntilSettled returns a method that reads a record again after changes until it is settled or the time that the
+// request sets is over. The request counts as one.
+func (s *Server) waitUntilSettled(read operationFunc) operationFunc {
+	return func(ctx context.Context, in any) (any, error) {
+		limit, err := in.(interface{ WaitTime() (time.Duration, error) }).WaitTime()
+		if err != nil {
+			return nil, err
+		}
+		waiting, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		for {
+			changed := s.engine.Changed()
+			out, err := read(ctx, in)
+			if err != nil || out.(settling).Settled() || waiting.Err() != nil {
+				return out, err
+			}
+			select {
+			case <-waiting.Done():
+			case <-s.engine.StreamsClosed():
+				return out, nil
+			case <-changed:
+				pause, stop := context.WithTimeout(waiting, waitPause)
+				<-pause.Done()
+				stop()
+			}
+		}
+	}
+}
+
+// bindSettling binds an operation that reads a record which changes in the background. part returns the input of the
+// method that reads it.
+func bindSettling[I, J, O any](s *Server, op api.Op[I, O], part func(*I) *J, read operationMethod[J, O]) {
+	s.bind(op.Operation, s.waitUntilSettled(func(ctx context.Context, in any) (any, error) {
+		return read(ctx, callerFrom(ctx), part(in.(*I)))
+	}))
+}

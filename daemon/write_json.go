@@ -1,0 +1,74 @@
+package daemon
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strconv"
+
+	"github.com/scf-service/service/api"
+)
+
+// writeJSON sends an operation's output, with an ETag if it is a record.
+func writeJSON(w http.ResponseWriter, op *api.Operation, out any) {
+	api.ReplaceNilCollections(out)
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	if l := locationHeader(op, out); l != "" {
+		h.Set("Location", l)
+	}
+	if op.ReturnsSecret() {
+		h.Set("Cache-Control", "no-store")
+	}
+	var body bytes.Buffer
+	e := json.NewEncoder(&body)
+	e.SetEscapeHTML(false) // the response is not HTML, and evidence is easier to read unescaped
+	_ = e.Encode(out)
+	if tag := entityTag(op, out, body.Bytes()); tag != "" {
+		h.Set("ETag", tag)
+	}
+	w.WriteHeader(responseStatus(op, out))
+	_, _ = w.Write(body.Bytes())
+}
+
+// revisionOf returns the revision of a record; ok is false if it has none.
+func revisionOf(out any) (revision int, ok bool) {
+	v := reflect.Indirect(reflect.ValueOf(out))
+	if v.Kind() != reflect.Struct {
+		return 0, false
+	}
+	f, ok := v.Type().FieldByName("Revision")
+	if !ok || f.Type.Kind() != reflect.Int || jsonName(f) != "revision" {
+		return 0, false
+	}
+	return int(v.FieldByIndex(f.Index).Int()), true
+}
+
+// hasEntityTag reports whether the responses of an operation have an ETag: they are records, and changes of a record
+// tell its next revision.
+func hasEntityTag(op *api.Operation) bool {
+	if op.Form != api.JSON && op.Form != api.Upload || op.Out.Kind() != reflect.Struct || op.Out == reflect.TypeFor[api.None]() {
+		return false
+	}
+	if _, has := revisionOf(reflect.New(op.Out).Interface()); has {
+		return true
+	}
+	_, isList := op.Out.FieldByName("Pagination")
+	return op.Method == http.MethodGet && !isList && op.Access != api.Public
+}
+
+// entityTag returns the ETag of a response: the revision of a record that can be changed, which If-Match accepts, or
+// else a hash of the content. It is empty for lists and results of actions.
+func entityTag(op *api.Operation, out any, body []byte) string {
+	if !hasEntityTag(op) {
+		return ""
+	}
+	if revision, has := revisionOf(out); has {
+		return `"` + strconv.Itoa(revision) + `"`
+	}
+	sum := sha256.Sum256(body)
+	return `"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`
+}

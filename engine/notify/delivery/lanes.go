@@ -1,0 +1,360 @@
+package delivery
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/scf-service/service/store"
+)
+
+const (
+	// maxSending is how many lanes send at once, maxSendingSlow how many of them may be known to be slow, and
+	// maxSendingOrg how many may be of one organization.
+	maxSending, maxSendingSlow, maxSendingOrg = 1200, 200, 32
+	// slowAfter is how long an attempt takes to a slow receiver.
+	slowAfter = time.Second
+	// restAfterFailure is how long a lane waits after a failed attempt before it sends other deliveries.
+	restAfterFailure = 2 * time.Second
+	// searchInterval is the time between two searches for lanes in the store, if no other process writes to it. They find
+	// what nobody called Wake for.
+	searchInterval = time.Minute
+)
+
+// laneKey identifies the lane of a receiver.
+type laneKey struct{ organization, receiver string }
+
+// lane is what is known about the deliveries of a receiver that are not done.
+type lane struct {
+	// next is when its first delivery is due; zero if the receiver is paused.
+	next    time.Time
+	sending bool
+	// wokenAt is the time of the last wake while it is sending, or zero.
+	wokenAt time.Time
+	// endedAt is when it last sent; after a failure, it rests until restUntil.
+	endedAt, restUntil time.Time
+	// isSlow is set by the last attempt; hasFailed if it was not accepted.
+	isSlow, hasFailed bool
+	// turn orders lanes by when they were last started.
+	turn int
+}
+
+// LaneStats counts receivers with deliveries that are not done.
+type LaneStats struct {
+	// Sending is the number of receivers being sent to; Slow of them, or waiting, took long the last time.
+	Sending, Slow int
+	// Waiting is the number of receivers that wait for their turn.
+	Waiting int
+	// Paused is the number of receivers that are disabled, or that nothing is sent to until a retry is due.
+	Paused int
+}
+
+// lanes are the receivers with deliveries that are not done.
+type lanes struct {
+	mu          sync.Mutex
+	all         map[laneKey]*lane
+	sending     map[string]int // by organization
+	sendingSlow int
+	sendingAll  int
+	turns       map[string]int // by organization, when it last had its turn
+	turn        int
+	// ready receives a value when a lane has ended or was woken.
+	ready chan struct{}
+}
+
+func (s *lanes) init() {
+	s.all, s.sending, s.turns, s.ready = map[laneKey]*lane{}, map[string]int{}, map[string]int{}, make(chan struct{}, 1)
+}
+
+// wake makes a lane due.
+func (s *lanes) wake(k laneKey, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.all[k]
+	switch {
+	case l == nil:
+		s.all[k] = &lane{next: now}
+	case l.sending:
+		l.wokenAt = now
+	default:
+		l.makeDue(now)
+	}
+	s.signal()
+}
+
+// makeDue makes a lane due at a time, or when it has rested.
+func (l *lane) makeDue(at time.Time) {
+	if at.Before(l.restUntil) {
+		at = l.restUntil
+	}
+	if l.next.IsZero() || at.Before(l.next) {
+		l.next = at
+	}
+}
+
+// found records that a lane's first delivery is due at a time, as the store says.
+func (s *lanes) found(k laneKey, due time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.all[k]; l == nil {
+		s.all[k] = &lane{next: due}
+	} else if !l.sending {
+		l.next = due
+	}
+}
+
+func (s *lanes) signal() {
+	select {
+	case s.ready <- struct{}{}:
+	default:
+	}
+}
+
+// start chooses the lanes to send now and marks them. Organizations take turns, those first that waited longest, and
+// so do the lanes of each.
+func (s *lanes) start(now time.Time) (started []laneKey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	due := map[string][]laneKey{}
+	for k, l := range s.all {
+		if !l.sending && !l.next.IsZero() && !l.next.After(now) && s.sending[k.organization] < maxSendingOrg {
+			due[k.organization] = append(due[k.organization], k)
+		}
+	}
+	if len(due) == 0 {
+		return nil
+	}
+	var orgs []string
+	for org, some := range due {
+		orgs = append(orgs, org)
+		slices.SortFunc(some, func(a, b laneKey) int {
+			return cmp.Or(cmp.Compare(s.all[a].turn, s.all[b].turn), strings.Compare(a.receiver, b.receiver))
+		})
+	}
+	slices.SortFunc(orgs, func(a, b string) int { return cmp.Or(cmp.Compare(s.turns[a], s.turns[b]), strings.Compare(a, b)) })
+	for len(orgs) > 0 && s.sendingAll < maxSending {
+		var again []string
+		for _, org := range orgs {
+			k, rest := due[org][0], due[org][1:]
+			l := s.all[k]
+			if isFree := s.sendingAll < maxSending && (!l.isSlow || s.sendingSlow < maxSendingSlow); isFree {
+				s.turn++
+				l.sending, l.wokenAt, l.turn, s.turns[org] = true, time.Time{}, s.turn, s.turn
+				s.count(k, l, 1)
+				started = append(started, k)
+			}
+			if due[org] = rest; len(rest) > 0 && s.sending[org] < maxSendingOrg {
+				again = append(again, org)
+			}
+		}
+		orgs = again
+	}
+	return started
+}
+
+func (s *lanes) count(k laneKey, l *lane, n int) {
+	s.sendingAll += n
+	if s.sending[k.organization] += n; s.sending[k.organization] == 0 {
+		delete(s.sending, k.organization)
+	}
+	if l.isSlow {
+		s.sendingSlow += n
+	}
+}
+
+// result is what a lane's turn led to.
+type result struct {
+	// next is when its next delivery is due; isDone is true if it has none.
+	next              time.Time
+	isDone            bool
+	isSlow, hasFailed bool
+}
+
+// end marks a lane as no longer sending.
+func (s *lanes) end(k laneKey, r result, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.all[k]
+	s.count(k, l, -1)
+	wokenAt := l.wokenAt
+	*l = lane{next: r.next, isSlow: r.isSlow, hasFailed: r.hasFailed, turn: l.turn, endedAt: now}
+	if r.hasFailed {
+		l.restUntil = now.Add(restAfterFailure)
+		if l.next.Before(l.restUntil) && !l.next.IsZero() {
+			l.next = l.restUntil
+		}
+	}
+	if !wokenAt.IsZero() {
+		l.makeDue(wokenAt)
+	} else if r.isDone && !r.isSlow { // slow ones are remembered
+		s.forget(k)
+	}
+	s.signal()
+}
+
+func (s *lanes) forget(k laneKey) {
+	delete(s.all, k)
+	if s.sending[k.organization] == 0 {
+		delete(s.turns, k.organization)
+	}
+}
+
+// forgetOld forgets the slow lanes without deliveries that have not sent for an hour.
+func (s *lanes) forgetOld(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k, l := range s.all {
+		if !l.sending && l.next.Equal(never) && now.Sub(l.endedAt) > time.Hour {
+			s.forget(k)
+		}
+	}
+}
+
+func (s *lanes) stats(now time.Time) (f LaneStats) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.Sending = s.sendingAll
+	for _, l := range s.all {
+		if l.isSlow {
+			f.Slow++
+		}
+		switch {
+		case l.sending:
+		case l.next.Equal(never): // remembered as slow; nothing to send
+		case l.next.IsZero() || l.hasFailed && l.next.After(now):
+			f.Paused++
+		default:
+			f.Waiting++
+		}
+	}
+	return f
+}
+
+// never is when a lane without deliveries is due.
+var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// findLanes reads from the store which lanes have deliveries that are not done, if it is time for that.
+func (l *Dispatcher) findLanes(ctx context.Context) error {
+	now := l.Clock()
+	if now.Before(l.nextSearch) {
+		return nil
+	}
+	first := map[laneKey]time.Time{}
+	err := l.DB.View(ctx, func(tx *store.Tx) error {
+		clear(first)
+		for d, err := range store.Deliveries.AcrossTenants().By("due").Scan(tx) {
+			if err != nil {
+				return err
+			}
+			k := laneKey{d.OrganizationID, d.WebhookID}
+			if _, seen := first[k]; !seen && d.NextAttemptAt != nil {
+				first[k] = *d.NextAttemptAt
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for k, due := range first {
+		l.lanes.found(k, due)
+	}
+	l.lanes.forgetOld(now)
+	if l.nextSearch = now; l.DB.IsSoleWriter() { // otherwise another process may have made deliveries due
+		l.nextSearch = now.Add(searchInterval)
+	}
+	return nil
+}
+
+// serveLane sends the due deliveries of a lane until one fails, or others have their turn.
+func (l *Dispatcher) serveLane(ctx context.Context, k laneKey) {
+	var r result
+	defer func() {
+		var err error
+		if r.next, r.isDone, err = l.nextDue(ctx, k); err != nil {
+			r.next, r.isDone, r.hasFailed = l.Clock(), false, true
+		}
+		l.lanes.end(k, r, l.Clock())
+	}()
+	kind, due, err := l.dueDeliveries(ctx, k)
+	if err != nil {
+		if r.hasFailed = true; ctx.Err() == nil {
+			l.Logger.Warn("deliveries could not be read", "receiver", k.receiver, "error", err)
+		}
+		return
+	}
+	for i := range due {
+		began := l.Clock()
+		accepted := l.attemptDelivery(ctx, kind, &due[i])
+		r.isSlow = l.Clock().Sub(began) >= slowAfter
+		if !accepted {
+			r.hasFailed = true
+			return
+		}
+	}
+}
+
+// receiver returns the kind and the state of a lane's receiver; kind is nil if it was deleted.
+func (l *Dispatcher) receiver(tx *store.Tx, k laneKey) (kind ReceiverKind, state State, err error) {
+	for _, kind := range l.Kinds {
+		state, err := kind.State(tx, k.organization, k.receiver)
+		if err == nil || !errors.Is(err, store.ErrNotFound) {
+			return kind, state, err
+		}
+	}
+	return nil, State{}, nil
+}
+
+// dueDeliveries returns the first due deliveries of a lane, oldest first.
+func (l *Dispatcher) dueDeliveries(ctx context.Context, k laneKey) (kind ReceiverKind, due []store.Delivery, err error) {
+	err = l.DB.View(ctx, func(tx *store.Tx) (err error) {
+		var state State
+		if kind, state, err = l.receiver(tx, k); err != nil || kind == nil {
+			return err
+		}
+		due = nil
+		for d, err := range store.Deliveries.By("due").Scan(tx, k.organization, store.Prefix(k.receiver)) {
+			if err != nil {
+				return err
+			}
+			if d.NextAttemptAt == nil || d.NextAttemptAt.After(l.Clock()) || len(due) == maxPerTurn {
+				break
+			}
+			if state.Enabled || d.SingleAttempt {
+				due = append(due, d)
+			}
+		}
+		return nil
+	})
+	return kind, due, err
+}
+
+// nextDue returns when the first delivery of a lane is due that may be sent: zero if the receiver is paused, never if
+// there is none, which isDone reports.
+func (l *Dispatcher) nextDue(ctx context.Context, k laneKey) (next time.Time, isDone bool, err error) {
+	err = l.DB.View(ctx, func(tx *store.Tx) error {
+		next, isDone = never, true
+		kind, state, err := l.receiver(tx, k)
+		if err != nil || kind == nil {
+			return err
+		}
+		for d, err := range store.Deliveries.By("due").Scan(tx, k.organization, store.Prefix(k.receiver)) {
+			if err != nil {
+				return err
+			}
+			if isDone = false; d.NextAttemptAt != nil && (state.Enabled || d.SingleAttempt) {
+				next = *d.NextAttemptAt
+				return nil
+			}
+		}
+		if !isDone {
+			next = time.Time{}
+		}
+		return nil
+	})
+	return next, isDone, err
+}
