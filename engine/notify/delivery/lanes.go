@@ -96,8 +96,8 @@ func (l *lane) makeDue(at time.Time) {
 	}
 }
 
-// found records that a lane's first delivery is due at a time, as the store says.
-func (s *lanes) found(k laneKey, due time.Time) {
+// setDue records that a lane's first delivery is due at a time, as the store says.
+func (s *lanes) setDue(k laneKey, due time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l := s.all[k]; l == nil {
@@ -261,7 +261,7 @@ func (l *Dispatcher) findLanes(ctx context.Context) error {
 		return err
 	}
 	for k, due := range first {
-		l.lanes.found(k, due)
+		l.lanes.setDue(k, due)
 	}
 	l.lanes.forgetOld(now)
 	if l.nextSearch = now; l.DB.IsSoleWriter() { // otherwise another process may have made deliveries due
