@@ -165,7 +165,7 @@ func (s *Service) sendDue(ctx context.Context) error {
 	for n := range maxPerRound {
 		for _, org := range orgs {
 			if n < len(due[org].emails) {
-				if err := s.deliver(ctx, &due[org].emails[n]); err != nil {
+				if err := s.deliverAndRecord(ctx, &due[org].emails[n]); err != nil {
 					return err
 				}
 			}
