@@ -179,6 +179,8 @@ type Statement struct {
 	Reason  string  `json:"reason"`
 	Score   float64 `json:"score"`
 	ChunkID string  `json:"chunk_id"`
+	// Corrections are what people decided about passages, where that made a difference.
+	Corrections []AppliedCorrection `json:"corrections,omitempty" doc:"Earlier decisions of people about passages that changed the verdict on a passage, or that were made about a near-identical one; absent if there are none."`
 }
 
 // VersionDecision is the request body of a decision on a version under review.

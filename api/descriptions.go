@@ -81,6 +81,11 @@ var descriptions = map[string]string{
 	"get-executive-summary": "`draft` is true while any of its sources isn't approved.",
 	"approve": "Requires a user's decision. A key can approve only if `approval:decide` is among its " +
 		"scopes; agents and workflows never can. An approval can be decided only once.",
+	"list-corrections": "Also those that follow from lines that people confirmed or set to not evidenced.",
+	"add-correction": "Decides what one passage shows about one requirement of a control, in place of an earlier decision on it. Drafts made " +
+		"from then on apply it to the same passage, and with a mark to near-identical ones, in every assessment of the organization. " +
+		"It is never exported or synced.",
+	"get-correction-agreement": "Reads the corrected passages again by the rules, and compares the stored readings of other readers.",
 	"add-comment": "Comments on the newest version of a deliverable (`gate`), an item of it (`item`), an " +
 		"approval (`approval_id`), or another comment (`reply_to`). Submitted and approved content doesn't change, and " +
 		"comments can't be changed or deleted.",

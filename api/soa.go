@@ -161,6 +161,11 @@ const (
 // IsStatusOverruled reports whether a user overrode the status determined by the rules.
 func (i *SoAItem) IsStatusOverruled() bool { return i.IsManual("implementation_status") }
 
+// IsCorrected reports whether corrections changed what passages show, or were applied to near-identical passages.
+func (i *SoAItem) IsCorrected() bool {
+	return slices.ContainsFunc(i.Statements, func(s Statement) bool { return len(s.Corrections) > 0 })
+}
+
 // SingleDocuments returns the name of the only document that the verdict rests on, and the name of a
 // single document that changed the verdict. Each is "" if there is none; both are "" if a user set the
 // status or the control doesn't apply.

@@ -111,6 +111,7 @@ type NegativePassages struct {
 func (a *app) evalJudgement() *cobra.Command {
 	o := JudgementOptions{Ablate: true}
 	var today, reader string
+	var corrections bool
 	cmd := &cobra.Command{
 		Use: "judgement [--set DIR]", Short: "Measure how well the rules agree with human labels",
 		Long: `Judges labeled documents with the product's rules and prints how well the verdicts agree
@@ -122,6 +123,8 @@ a network that you trained reads. Without --set it uses the built-in fictional c
 --scf, the controls of the starter catalog. Without --today it judges as of 2026-11-20,
 the date of the built-in labels, because documents become outdated. Labels of controls
 that are not in the workbook are skipped.
+With --from-corrections it uses no labels, but what the people of your organization decided about
+passages of their own documents: how often each reader agrees with them, by domain.
 With --set it also lists the controls whose verdict differs from the label; -o json has
 them as "different" for the built-in companies as well.
 
@@ -134,6 +137,14 @@ DIR contains labels.csv and a folder evidence, or subfolders that do:
                 negated, planned, template or other`,
 		Example: "  service eval judgement\n  service eval judgement --set ./labelled --today 2026-11-20 -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if corrections {
+				for _, f := range []string{"set", "scf", "today", "ablation", "reader", "labels-only"} {
+					if cmd.Flags().Changed(f) {
+						return usageError("--from-corrections and --%s can't be combined; it compares every reader with your corrections", f)
+					}
+				}
+				return a.runEvalCorrections(cmd.Context())
+			}
 			if today != "" {
 				o.Today = api.Date(today)
 				if _, err := o.Today.Time(); err != nil {
@@ -150,6 +161,7 @@ DIR contains labels.csv and a folder evidence, or subfolders that do:
 			return a.runEvalJudgement(cmd.Context(), o)
 		},
 	}
+	cmd.Flags().BoolVar(&corrections, "from-corrections", false, "compare each reader with what your people decided about passages")
 	cmd.Flags().StringVar(&o.Set, "set", "", "folder of labeled documents (default: the built-in fictional companies)")
 	cmd.Flags().StringVar(&o.Workbook, "scf", "", "SCF workbook with the controls (default: the starter catalog)")
 	cmd.Flags().StringVar(&today, "today", "", "date to judge on (default: the date of the labels, 2026-11-20)")

@@ -67,7 +67,10 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, v *api.DeliverableVersi
 				renderQuote(p, 4, e)
 			}
 		}
+		renderCorrections(p, &s)
 	}
+	p.Blank()
+	p.Text("   If a quote doesn't show its requirement, refuse it: `service correction refuse %s NUMBER`.", i.ControlCode)
 	p.Blank()
 	counts := "A requirement met in full counts 1, nearly in full ¾, in part or contradicted ½, otherwise 0; less if the passage is about " +
 		"a different subject."

@@ -71,6 +71,7 @@ It works offline on a local data folder, or on a server (service login).`,
 		"part": {
 			a.scopeCommand(),
 			a.soaCommand(),
+			a.correctionCommand(),
 			a.readerCommand(),
 			a.gapCommand(),
 			a.maturityCommand(),

@@ -208,6 +208,11 @@ func (s *Server) bindOperations() {
 	bindOperation(s, api.CreateDelegation, a.CreateDelegation)
 	bindOperation(s, api.RevokeDelegation, a.RevokeDelegation)
 
+	bindOperation(s, api.ListCorrections, a.ListCorrections)
+	bindOperation(s, api.GetCorrectionAgreement, a.GetCorrectionAgreement)
+	bindOperation(s, api.GetCorrection, a.GetCorrection)
+	bindOperation(s, api.AddCorrection, a.AddCorrection)
+	bindOperation(s, api.RemoveCorrection, a.RemoveCorrection)
 	bindOperation(s, api.ListComments, a.ListComments)
 	bindOperation(s, api.AddComment, a.AddComment)
 	bindOperation(s, api.GetComment, a.GetComment)

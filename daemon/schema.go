@@ -27,6 +27,8 @@ func newSchemas() huma.Registry {
 	registerEnum[api.Result](schemas)
 	registerEnum[api.Role](schemas)
 	registerEnum[api.ActorType](schemas)
+	registerEnum[api.CorrectionDecision](schemas)
+	registerEnum[api.CorrectionSource](schemas)
 	registerEnum[api.ErrorCode](schemas)
 	return schemas
 }

@@ -3,6 +3,7 @@ package daemon_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
 	"mime/multipart"
@@ -285,6 +286,7 @@ func (r *tour) scope() {
 func (r *tour) soa() {
 	r.saveID("soaVersionId", r.call(api.DraftSoA.Operation, "", ""))
 	r.readers()
+	r.corrections()
 	r.call(api.ListSoA.Operation, "", "")
 	r.call(api.GetSoA.Operation, "", "")
 	item := r.saveID("soaItemId", r.firstRecord(r.call(api.ListSoAItems.Operation, "?limit=200", "")))
@@ -315,6 +317,22 @@ func (r *tour) soa() {
 	r.call(api.ApproveSoA.Operation, "", `{"comment": "Good."}`)
 	r.expectError(api.ApproveSoA.Operation, "", `{"comment": "Again."}`, api.CodeInvalidState)
 	r.moveTo(api.StateEvidenceAnalysisReady)
+}
+
+func (r *tour) corrections() {
+	w := r.send(api.ListSoAItems.Operation, "?where="+url.QueryEscape("quotes > 0")+"&limit=1", "", nil)
+	r.decodeSuccess(api.ListSoAItems.Operation, w)
+	var items api.List[api.SoAItem]
+	if err := json.Unmarshal(w.Body.Bytes(), &items); err != nil || len(items.Data) == 0 {
+		r.t.Fatal(err, w.Body)
+	}
+	i := items.Data[0]
+	r.saveID("correctionId", r.call(api.AddCorrection.Operation, "", fmt.Sprintf(
+		`{"control_code": %q, "statement_number": 1, "chunk_id": %q, "decision": "refused"}`, i.ControlCode, i.Evidence[0].ChunkID)))
+	r.call(api.ListCorrections.Operation, "?decision=refused", "")
+	r.call(api.GetCorrection.Operation, "", "")
+	r.call(api.GetCorrectionAgreement.Operation, "", "")
+	r.call(api.RemoveCorrection.Operation, "", "")
 }
 
 func (r *tour) readers() {

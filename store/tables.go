@@ -59,6 +59,7 @@ import (
 //	email_templates      id
 //	alert_rules          id
 //	translations         language, statement
+//	corrections          id                        · passage · assessment
 //	custom_heads         organization (one)
 //	custom_catalogs      revision
 //	sync_links           assessment
@@ -245,6 +246,11 @@ var (
 	Translations = newTenantTable("translations", func(r *Translation) (string, Key) {
 		return r.OrganizationID, K(r.Language, r.StatementID)
 	})
+	// Corrections holds what people decided about passages. It is neither synced nor exported: it stays in the organization.
+	Corrections = newTenantTable("corrections", func(r *api.Correction) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Index("passage", func(r *api.Correction) []Key { return []Key{K(r.StatementID, r.Passage.SHA256)} }),
+		Index("assessment", func(r *api.Correction) []Key { return []Key{K(r.AssessmentID, r.ControlCode)} }),
+		CountBy[api.Correction]("", 0))
 	Delegations = newTenantTable("delegations", func(r *api.Delegation) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("delegate", func(r *api.Delegation) []Key { return []Key{K(r.DelegateID)} }),
 		Index("assessment", func(r *api.Delegation) []Key { return []Key{K(deref(r.AssessmentID))} }),
@@ -393,6 +399,7 @@ var ServiceSchema = Schema{
 		Readings,
 		ModelAnswers,
 		Translations,
+		Corrections,
 		Approvals,
 		Delegations,
 		Comments,

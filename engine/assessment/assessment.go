@@ -488,6 +488,9 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 				return purgeByAssessment(tx, store.Comments, org, a.ID, func(r *api.Comment) string { return r.ID })
 			},
 			func() error {
+				return purgeByAssessment(tx, store.Corrections, org, a.ID, func(r *api.Correction) string { return r.ID })
+			},
+			func() error {
 				return purgeByAssessment(tx, store.Delegations, org, a.ID, func(r *api.Delegation) string { return r.ID })
 			},
 			func() error {

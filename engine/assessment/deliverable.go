@@ -61,6 +61,10 @@ var (
 			i.Evidence, i.Statements = evidenceWithoutIDs(i.Evidence), slices.Clone(i.Statements)
 			for n := range i.Statements {
 				i.Statements[n].ChunkID = ""
+				i.Statements[n].Corrections = slices.Clone(i.Statements[n].Corrections)
+				for c := range i.Statements[n].Corrections {
+					i.Statements[n].Corrections[c].ChunkID, i.Statements[n].Corrections[c].CorrectionID = "", ""
+				}
 			}
 			clearReliance(i)
 		},

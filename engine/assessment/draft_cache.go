@@ -89,7 +89,7 @@ func (m *draftCaches) evictIdle() (trimmed bool) {
 func (s *Service) DropCaches(assessment string) { s.draftCaches.remove(assessment) }
 
 // evaluateStoredEvidence evaluates controls against the stored evidence of an assessment and calls
-// use with the Evaluation and the documents. Only evidence that isn't cached is analyzed.
+// use with the Evaluation and the documents. resetItemID is that of readCorrections. Only evidence that isn't cached is analyzed.
 func (s *Service) evaluateStoredEvidence(
 	ctx context.Context,
 	by api.Caller,
@@ -97,6 +97,7 @@ func (s *Service) evaluateStoredEvidence(
 	snap *scf.Snapshot,
 	controls []api.Control,
 	reader *storedReader,
+	resetItemID string,
 	use func(*Evaluation, map[string]api.Document) error,
 ) error {
 	m := s.draftCaches.getOrCreate(a.ID)
@@ -120,6 +121,10 @@ func (s *Service) evaluateStoredEvidence(
 	if err != nil {
 		return err
 	}
+	corrections, err := s.readCorrections(ctx, a.OrganizationID, resetItemID)
+	if err != nil {
+		return err
+	}
 	j := m.evaluation
 	m.evaluation = nil // if anything below fails, no partial state is kept
 	if j == nil || m.key != key || j.query.RemovedCount() > max(1000, j.query.PassageCount()) {
@@ -131,12 +136,13 @@ func (s *Service) evaluateStoredEvidence(
 		if err != nil {
 			return err
 		}
-		if j, err = prepared.newEvaluation(s.judgeOptions(reader, prepared), translated); err != nil {
+		if j, err = prepared.newEvaluation(s.judgeOptions(reader, prepared, corrections), translated); err != nil {
 			return err
 		}
 	} else if j.reader.identity() != reader.identity() {
-		j.SetReader(s.judgeOptions(reader, j.prepared).Reader)
+		j.SetReader(s.judgeOptions(reader, j.prepared, corrections).Reader)
 	}
+	j.SetCorrections(corrections)
 	if err := s.evidence.RefreshQuery(ctx, by, a.ID, j.query); err != nil {
 		return err
 	}

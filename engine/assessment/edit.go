@@ -16,7 +16,8 @@ import (
 )
 
 // editItem applies a user's change to an item and returns the result. If the version was already
-// approved or rejected, it first copies all items to a new version.
+// approved or rejected, it first copies all items to a new version. It calls after, unless it is nil, with the item before and
+// after the change.
 func editItem[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -25,6 +26,7 @@ func editItem[V, I any](
 	itemID string,
 	match api.Match,
 	change func(*I) ([]string, error),
+	after func(tx *store.Tx, e *store.Edit, before, after *I) error,
 ) (*I, error) {
 	var out I
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -58,6 +60,11 @@ func editItem[V, I any](
 			return err
 		}
 		out = edited[0]
+		if after != nil {
+			if err := after(tx, e, &item, &out); err != nil {
+				return err
+			}
+		}
 		return k.recordEditInTimeline(tx, by, e)
 	})
 	return &out, err

@@ -275,7 +275,7 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 	if err != nil {
 		return nil, err
 	}
-	return editItem(ctx, s, by, gap, in.FindingID, in.Match, change)
+	return editItem(ctx, s, by, gap, in.FindingID, in.Match, change, nil)
 }
 
 // EditFindings applies a user's change to all findings that a selection matches.

@@ -180,7 +180,7 @@ func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.Update
 		return nil, err
 	}
 	change := newScoreChange(by, b, redrafted, func(*api.MaturityScore) *api.Control { return control })
-	return editItem(ctx, s, by, maturity, in.MaturityScoreID, in.Match, change)
+	return editItem(ctx, s, by, maturity, in.MaturityScoreID, in.Match, change, nil)
 }
 
 // EditMaturityScores applies a user's change to all scores that a selection matches.

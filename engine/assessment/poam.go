@@ -357,7 +357,7 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 	if err != nil {
 		return nil, err
 	}
-	return editItem(ctx, s, by, poam, in.POAMItemID, in.Match, change)
+	return editItem(ctx, s, by, poam, in.POAMItemID, in.Match, change, nil)
 }
 
 // EditPOAMItems applies a user's change to all items of the plan that a selection matches.

@@ -60,8 +60,8 @@ func (s *Service) findReader(ctx context.Context, org, assessment, name string) 
 
 // judgeOptions returns the options for judging evidence by prepared controls today with a reader. What a model has not read
 // is read by the rules.
-func (s *Service) judgeOptions(r *storedReader, prepared *PreparedControls) judge.Options {
-	o := judge.Options{Today: s.today()}
+func (s *Service) judgeOptions(r *storedReader, prepared *PreparedControls, corrections *reading.Corrections) judge.Options {
+	o := judge.Options{Today: s.today(), Corrections: corrections}
 	switch {
 	case r.isModel():
 		o.Reader = reading.Fallback(r, prepared.RulesReader(o.Today))

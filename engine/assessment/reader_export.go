@@ -122,7 +122,7 @@ func (s *Service) evaluateByRules(
 		return err
 	}
 	defer release()
-	return s.evaluateStoredEvidence(ctx, by, a, snap, controls, nil, func(j *Evaluation, _ map[string]api.Document) error {
+	return s.evaluateStoredEvidence(ctx, by, a, snap, controls, nil, "", func(j *Evaluation, _ map[string]api.Document) error {
 		return use(a, j, controls)
 	})
 }

@@ -72,6 +72,10 @@ func (s *Service) newDraftFuncForReaders(reader chosenReaders) draftFunc[api.SoA
 // newDraftFuncIgnoringInclusion returns a function that drafts the Statement of Applicability. If resetNames
 // contains "applicability", it drafts as if no user had marked the item itemID as applicable.
 func (s *Service) newDraftFuncIgnoringInclusion(itemID string, resetNames []string, reader chosenReaders) draftFunc[api.SoAItem] {
+	resetItemID := ""
+	if slices.ContainsFunc(append([]string{"all"}, plan.ReviewFields...), func(f string) bool { return slices.Contains(resetNames, f) }) {
+		resetItemID = itemID
+	}
 	if !slices.Contains(resetNames, "applicability") && !slices.Contains(resetNames, "all") {
 		itemID = ""
 	}
@@ -82,7 +86,7 @@ func (s *Service) newDraftFuncIgnoringInclusion(itemID string, resetNames []stri
 			r *storedReader,
 			use func(*Evaluation, map[string]api.Document) error,
 		) error {
-			return s.evaluateStoredEvidence(ctx, by, a, snap, controls, r, use)
+			return s.evaluateStoredEvidence(ctx, by, a, snap, controls, r, resetItemID, use)
 		}
 		return s.draftSoAWith(ctx, by, a, itemID, reader, evaluate)
 	}
@@ -115,7 +119,11 @@ func (s *Service) draftSoAFromSession(
 			if err != nil {
 				return err
 			}
-			j, err := prepared.evaluateSession(ctx, session, s.judgeOptions(r, prepared), translated)
+			corrections, err := s.readCorrections(ctx, a.OrganizationID, "")
+			if err != nil {
+				return err
+			}
+			j, err := prepared.evaluateSession(ctx, session, s.judgeOptions(r, prepared, corrections), translated)
 			if err != nil {
 				return err
 			}
@@ -166,7 +174,7 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 	if err != nil {
 		return d, err
 	}
-	var quotes [][]api.Evidence // that decide the verdict, by item
+	var quotes, uncorrected [][]api.Evidence // that decide the verdict, and those without corrections, by item
 	var read map[string]api.Document
 	err = evaluate(snap, controls, reader, func(j *Evaluation, documents map[string]api.Document) (err error) {
 		if d.inputs, err = soaInputsFrom(a, snap, slices.Collect(maps.Values(documents)), &scope); err != nil {
@@ -175,7 +183,7 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 		reader.recordIn(d.inputs)
 		second.recordAsSecondIn(d.inputs)
 		read = maps.Clone(documents)
-		d.items, quotes, err = s.draftSoAItems(
+		d.items, quotes, uncorrected, err = s.draftSoAItems(
 			ctx, j, documents, controls, codes, frameworkNames(snap), traits, manuallyIncluded(previous.items, ignoredItemID), d.inputs,
 		)
 		for n := range d.items {
@@ -192,6 +200,11 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 		for n := range d.items {
 			if matches[n] != nil {
 				d.items[n].ReviewedInBulk = matches[n].ReviewedInBulk
+			}
+			if c := d.items[n].Carried; c != nil && c.EvidenceChanged && uncorrected[n] != nil && haveSameQuotes(c.Quotes, uncorrected[n]) {
+				same := *c // the evidence differs by a correction alone
+				same.EvidenceChanged = false
+				d.items[n].Carried = &same
 			}
 			if c := d.items[n].Carried; c != nil && c.EvidenceChanged {
 				d.items[n].NeedsReview = true // a person decided on other evidence
@@ -279,7 +292,8 @@ func frameworkNames(snap *scf.Snapshot) map[string]string {
 }
 
 // draftSoAItems drafts the item of every control from the evidence and the other arguments. For each
-// item, it also returns the independent quotes that decide the verdict.
+// item, it also returns the independent quotes that decide the verdict, and all quotes as they would be without corrections,
+// or nil if there are none.
 func (s *Service) draftSoAItems(
 	ctx context.Context,
 	evaluation *Evaluation,
@@ -290,7 +304,7 @@ func (s *Service) draftSoAItems(
 	traits map[string]api.Trait,
 	included map[string]*api.SoAItem,
 	inputs map[string]string,
-) (drafted []api.SoAItem, decidingQuotes [][]api.Evidence, _ error) {
+) (items []api.SoAItem, quotes, uncorrected [][]api.Evidence, err error) {
 	owners := map[string]string{}
 	for _, d := range documents {
 		if judge.IsNamedOwner(d.Owner) && !d.IsNotInForce() {
@@ -299,10 +313,10 @@ func (s *Service) draftSoAItems(
 	}
 	judge.ShortenUnambiguousOwners(owners)
 	unreadLanguages := api.CountUnreadEvidence(slices.Collect(maps.Values(documents)), evaluation.languagesRead()...).Note()
-	items, quotes := make([]api.SoAItem, len(controls)), make([][]api.Evidence, len(controls))
+	items, quotes, uncorrected = make([]api.SoAItem, len(controls)), make([][]api.Evidence, len(controls)), make([][]api.Evidence, len(controls))
 	var unread, statements atomic.Int64
 	evaluation.copies.forgetChangedDocuments()
-	err := forEachParallel(ctx, len(controls), func(ctx context.Context, n int) error {
+	err = forEachParallel(ctx, len(controls), func(ctx context.Context, n int) error {
 		c := controls[n]
 		inclusion := judge.Inclusion{Owners: owners, UnreadLanguages: unreadLanguages, FrameworkNames: names}
 		inclusion.Applicability, inclusion.Rationale = judge.DetermineApplicability(c, traits)
@@ -321,6 +335,7 @@ func (s *Service) draftSoAItems(
 		unread.Add(int64(verdict.UnreadStatements))
 		statements.Add(int64(len(verdict.Statements)))
 		items[n] = judge.DraftSoAItem(c, codes[c.Code], verdict, inclusion)
+		uncorrected[n] = verdict.Uncorrected
 		quotes[n] = independentQuotes(&items[n], evaluation.copies.isRepeated)
 		return nil
 	})
@@ -332,7 +347,7 @@ func (s *Service) draftSoAItems(
 	if unread.Load() > 0 {
 		inputs[notReadInput] = fmt.Sprintf("%d of %d", unread.Load(), statements.Load())
 	}
-	return items, quotes, err
+	return items, quotes, uncorrected, err
 }
 
 func copySoAField(to, from *api.SoAItem, field string) {

@@ -9,6 +9,7 @@ import (
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/judge/plan"
 	"github.com/scf-service/service/internal/prose"
+	"github.com/scf-service/service/store"
 )
 
 // UpdateSoAItem applies a user's change to an item.
@@ -19,7 +20,16 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 	if err != nil {
 		return nil, err
 	}
-	return editItem(ctx, s, by, soa, in.SoAItemID, in.Match, newSoAItemChange(by, b, redrafted, false))
+	statements, err := s.readItemStatements(ctx, by, in.SoAItemID)
+	if err != nil {
+		return nil, err
+	}
+	return editItem(
+		ctx, s, by, soa, in.SoAItemID, in.Match, newSoAItemChange(by, b, redrafted, false),
+		func(tx *store.Tx, e *store.Edit, before, after *api.SoAItem) error {
+			return recordLineCorrections(tx, by, e, statements, before, after)
+		},
+	)
 }
 
 // EditSoAItems applies a user's change to all items that a selection matches.

@@ -294,6 +294,7 @@ func (k deliverableType[V, I]) undo(
 	now := tx.Now()
 	e.UndoneAt = &now
 	return out, errors.Join(
+		deleteLineCorrections(tx, by.OrganizationID, e),
 		store.Edits.Put(tx, by.OrganizationID, e),
 		k.recordEditInTimeline(tx, by, undo),
 		k.completeResult(tx, by, out, undo),

@@ -60,7 +60,7 @@ type Control struct {
 	Status        api.Implementation `json:"status"`
 	// Level is nil if there was no evidence to rate.
 	Level *int `json:"level"`
-	// Decided is set if a person has set the status or the applicability.
+	// Decided is set if a person has set the status or the applicability, or if corrections changed what passages show.
 	Decided bool `json:"decided,omitempty"`
 	// OnlyDocument is the name of the document that the status rests on alone, ChangedByDocument of the one
 	// that changed it.
@@ -168,7 +168,7 @@ func NewFacts(r *Records) *Facts {
 				it.ControlCode,
 			), Title: sanitizeLine(it.ControlTitle), Domain: sanitizeLine(it.DomainCode), Frameworks: frameworkCodes(it.RequirementCodes),
 			Applicability: it.Applicability, Status: it.ImplementationStatus, Level: levels[it.ControlCode],
-			Decided:      it.IsManual("implementation_status") || it.IsManual("applicability"),
+			Decided:      it.IsManual("implementation_status") || it.IsManual("applicability") || it.IsCorrected(),
 			OnlyDocument: sanitizeLine(only), ChangedByDocument: sanitizeLine(changing),
 		})
 	}

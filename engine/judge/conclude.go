@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/reading"
@@ -72,6 +73,17 @@ func (p Passage) ForReader() reading.Passage {
 // concludeStatement concludes the verdict on a statement from the readings of its passages.
 func (s *Session) concludeStatement(d *preparedStatement, hits []retrievedPassage, readings []reading.Reading) statementVerdict {
 	f := statementVerdict{statement: d}
+	s.concludeInto(&f, hits, s.correctReadings(&f, hits, readings))
+	f.markCorrections()
+	if len(f.corrections) > 0 {
+		f.uncorrected = &statementVerdict{statement: d}
+		s.concludeInto(f.uncorrected, hits, readings)
+	}
+	return f
+}
+
+func (s *Session) concludeInto(f *statementVerdict, hits []retrievedPassage, readings []reading.Reading) {
+	d := f.statement
 	silence, unread, refused := 1.0, 0, ""
 	var verdicts []passageVerdict
 	for i, r := range readings {
@@ -85,7 +97,7 @@ func (s *Session) concludeStatement(d *preparedStatement, hits []retrievedPassag
 			continue
 		}
 		quote := reading.FindQuote(hits[i].ForReader().Bounded().Text, r.Words)
-		if why := cmp.Or(hits[i].silenceReason(d), s.unassertedReason(d, hits[i].analyzedPassage, r.Label, quote)); why != "" {
+		if why := cmp.Or(hits[i].silenceReason(d), s.unassertedReason(d, hits[i].analyzedPassage, r.Label, quote)); why != "" && !slices.Contains(f.decided, hits[i].ChunkID) {
 			silence = min(silence, probability(r, reading.Silent))
 			refused = cmp.Or(refused, fmt.Sprintf("Not counted: %s, because %s.", shortQuote(text.CollapseSpace(quote)), why))
 			continue
@@ -106,7 +118,6 @@ func (s *Session) concludeStatement(d *preparedStatement, hits []retrievedPassag
 		f.score, f.reason = RoundToThousandths(silence), cmp.Or(refused, f.reason)
 	}
 	f.setShownInOperation(s)
-	return f
 }
 
 // probability returns the probability of a label according to a reading.

@@ -199,7 +199,7 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 
 // addStatement adds a statement with its verdict, its quotes and what it lacks.
 func (j *Judgement) addStatement(f *statementVerdict) {
-	st := api.Statement{Text: f.statement.text, Verdict: f.verdict, Reason: f.reason, Score: f.score}
+	st := api.Statement{Text: f.statement.text, Verdict: f.verdict, Reason: f.reason, Score: f.score, Corrections: f.corrections}
 	if f.basis != nil {
 		st.ChunkID = f.basis.passage.ChunkID
 	}

@@ -40,6 +40,8 @@ type IncrementalEvaluator struct {
 	source     PassageSource
 	cache      []questionCache // by question
 	judgements map[string]*cachedJudgement
+	// accepted holds, by question, the passages that people accepted as evidence, whether or not search finds them.
+	accepted map[int][]int
 
 	mu               sync.Mutex
 	analyzed         map[int]*analyzedPassage
@@ -85,6 +87,49 @@ func (l *IncrementalEvaluator) SetReader(r reading.Reader) {
 	l.clearVerdicts()
 }
 
+// SetCorrections makes the evaluator apply what people decided about passages. Statements for which that differs from before are
+// judged again. It must be followed by Refresh, and must not be called during an evaluation.
+func (l *IncrementalEvaluator) SetCorrections(c *reading.Corrections) {
+	before := l.options.Corrections
+	l.options.Corrections = c
+	l.plan.ForEachStatement(func(question int, st reading.Statement) {
+		if id := st.ID(); before.Revision(id) != c.Revision(id) {
+			l.cache[question].version = 0
+		}
+	})
+}
+
+// findAcceptedPassages looks for the passages that people accepted as evidence for the statements. A statement for which there are
+// others than before is judged again.
+func (l *IncrementalEvaluator) findAcceptedPassages() {
+	questions := map[string][]int{} // by the hash of the passage's text
+	if l.options.Corrections != nil {
+		l.plan.ForEachStatement(func(question int, st reading.Statement) {
+			for _, hash := range l.options.Corrections.AcceptedTexts(st.ID()) {
+				questions[hash] = append(questions[hash], question)
+			}
+		})
+	}
+	found := map[int][]int{}
+	if len(questions) > 0 {
+		for _, d := range l.source.Documents() {
+			for _, n := range l.source.DocumentPassages(d) {
+				for _, q := range questions[reading.HashText(l.source.Passage(n).Text)] {
+					if len(found[q]) < l.options.TopK && !slices.Contains(found[q], n) {
+						found[q] = append(found[q], n)
+					}
+				}
+			}
+		}
+	}
+	for q := range l.cache {
+		if !slices.Equal(found[q], l.accepted[q]) {
+			l.cache[q].version = 0
+		}
+	}
+	l.accepted = found
+}
+
 func (l *IncrementalEvaluator) clearVerdicts() {
 	l.cache = make([]questionCache, len(l.plan.questions))
 	l.judgements = make(map[string]*cachedJudgement, len(l.plan.controls))
@@ -126,6 +171,7 @@ func (l *IncrementalEvaluator) Refresh(ctx context.Context, workers int) error {
 			l.cache[i].version, l.cache[i].passageVerdicts, l.cache[i].subjectVerdicts = 0, nil, nil
 		}
 	}
+	l.findAcceptedPassages()
 	return err
 }
 
@@ -162,7 +208,9 @@ func (l *IncrementalEvaluator) Evaluate(ctx context.Context, code string) (Judge
 	}
 	if l.options.Reader != nil {
 		if !same {
-			d.judgement = concludeControlFromReadings(b.statementTexts.source, all)
+			d.judgement = concludeWithAndWithoutCorrections(all, func(all []statementVerdict) Judgement {
+				return concludeControlFromReadings(b.statementTexts.source, all)
+			})
 		}
 		d.done = true
 		return d.judgement, nil
@@ -173,8 +221,10 @@ func (l *IncrementalEvaluator) Evaluate(ctx context.Context, code string) (Judge
 		return Judgement{}, fmt.Errorf("judging %s: %w", code, err)
 	}
 	if same = same && !changed; !same {
-		applyWholeControlVerdict(all, l.cache[whole].denial, l.cache[whole].plan)
-		d.judgement = l.concludeControl(b.control, b.statementTexts.source, all)
+		d.judgement = concludeWithAndWithoutCorrections(all, func(all []statementVerdict) Judgement {
+			applyWholeControlVerdict(all, l.cache[whole].denial, l.cache[whole].plan)
+			return l.concludeControl(b.control, b.statementTexts.source, all)
+		})
 	}
 	d.done = true
 	return d.judgement, nil
@@ -281,6 +331,11 @@ func (l *IncrementalEvaluator) retrievePassagesIfChanged(
 		return nil, nil, version, nil
 	}
 	best := l.source.BestPassages(question)
+	for _, n := range l.accepted[question] {
+		if !slices.ContainsFunc(best, func(b RankedPassage) bool { return b.Number == n && b.Score >= l.options.MinScore }) {
+			best = append(slices.Clip(best), RankedPassage{n, l.options.MinScore})
+		}
+	}
 	hits, numbers = make([]retrievedPassage, 0, len(best)), make([]int, 0, len(best))
 	for _, f := range best {
 		if f.Score < l.options.MinScore {

@@ -79,6 +79,8 @@ type Options struct {
 	Embedder *Embedder
 	// Reader reads the passages; nil means the rules, with their own verdicts.
 	Reader reading.Reader
+	// Corrections are what people decided about passages; they overrule the rules and the Reader. nil means none.
+	Corrections *reading.Corrections
 }
 
 // Embedder is an embedding model with the values needed to calibrate its similarities.
@@ -122,6 +124,8 @@ type Judgement struct {
 	// UnreadStatements counts the statements that nothing shows and of which the Reader has not read all passages, and
 	// InvalidReadings the readings that were dropped because they failed reading.Check.
 	UnreadStatements, InvalidReadings int
+	// Uncorrected is the evidence as it would be without corrections, if they change something; otherwise nil.
+	Uncorrected []api.Evidence
 }
 
 // Evaluate judges one control. To judge many controls against the same documents, use a Session,

@@ -33,6 +33,9 @@ type statementVerdict struct {
 	isConcrete      bool // a concrete procedure: who, when, with what
 	unread          bool // nothing shows it, but the reader has not read all passages that search found
 	invalidReadings int
+	corrections     []api.AppliedCorrection // that made a difference
+	decided         []string                // IDs of the passages about which people decided
+	uncorrected     *statementVerdict       // the verdict without corrections, if there are any
 }
 
 // Evaluate judges one control: each of its statements, and the control as a whole.
@@ -56,14 +59,18 @@ func (s *Session) Evaluate(ctx context.Context, c api.Control) (Judgement, error
 		all = append(all, f)
 	}
 	if s.options.Reader != nil {
-		return concludeControlFromReadings(w.source, all), nil
+		return concludeWithAndWithoutCorrections(all, func(all []statementVerdict) Judgement {
+			return concludeControlFromReadings(w.source, all)
+		}), nil
 	}
 	no, plan, err := s.judgeWholeControl(ctx, c, w)
 	if err != nil {
 		return Judgement{}, fmt.Errorf("judging %s: %w", c.Code, err)
 	}
-	applyWholeControlVerdict(all, no, plan)
-	return s.concludeControl(c, w.source, all), nil
+	return concludeWithAndWithoutCorrections(all, func(all []statementVerdict) Judgement {
+		applyWholeControlVerdict(all, no, plan)
+		return s.concludeControl(c, w.source, all)
+	}), nil
 }
 
 func (s *Session) judgeStatement(ctx context.Context, d *preparedStatement) (statementVerdict, error) {
@@ -94,6 +101,16 @@ func (s *Session) judgeStatement(ctx context.Context, d *preparedStatement) (sta
 // combineVerdicts combines the verdicts on all passages into the verdict on a statement.
 func (s *Session) combineVerdicts(d *preparedStatement, hits []retrievedPassage, verdicts []passageVerdict) statementVerdict {
 	f := statementVerdict{statement: d}
+	s.combineInto(&f, hits, s.correctVerdicts(&f, hits, verdicts))
+	f.markCorrections()
+	if len(f.corrections) > 0 {
+		f.uncorrected = &statementVerdict{statement: d}
+		s.combineInto(f.uncorrected, hits, verdicts)
+	}
+	return f
+}
+
+func (s *Session) combineInto(f *statementVerdict, hits []retrievedPassage, verdicts []passageVerdict) {
 	for _, h := range hits {
 		if h.score < 0.5 {
 			continue
@@ -101,7 +118,7 @@ func (s *Session) combineVerdicts(d *preparedStatement, hits []retrievedPassage,
 		if !h.IsEnglish {
 			f.foreignCount++
 		}
-		f.silence = cmp.Or(f.silence, h.silenceReason(d))
+		f.silence = cmp.Or(f.silence, h.silenceReason(f.statement))
 	}
 	for i := range verdicts {
 		r := &verdicts[i]
@@ -109,9 +126,8 @@ func (s *Session) combineVerdicts(d *preparedStatement, hits []retrievedPassage,
 		f.hasStaleRecord = f.hasStaleRecord ||
 			r.coverage >= coverFull && r.passage.isRecord() && !s.isRecentOrUndated(r.passage, r.sentence())
 	}
-	s.downgradeOutlierRows(d, hits, verdicts)
-	s.decideVerdict(&f, verdicts)
-	return f
+	s.downgradeOutlierRows(f.statement, hits, verdicts)
+	s.decideVerdict(f, verdicts)
 }
 
 // downgradeOutlierRows turns a denial in a table row into a limitation if another row of the same document

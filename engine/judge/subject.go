@@ -186,6 +186,9 @@ func applyWholeControlVerdict(all []statementVerdict, denial, plan *passageVerdi
 	}
 	for i := range all {
 		f := &all[i]
+		if slices.Contains(f.decided, subject.passage.ChunkID) {
+			continue // a person decided what the passage shows about it
+		}
 		switch f.verdict {
 		case VerdictDenied, VerdictPlanned, VerdictConflicting:
 			continue

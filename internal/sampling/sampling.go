@@ -102,3 +102,18 @@ func Shuffle(names []string, seed uint64) {
 	}
 	slices.SortFunc(names, func(a, b string) int { return strings.Compare(rank(a), rank(b)) })
 }
+
+// Interval returns the shares of a population, from 0 to 1, that are consistent with the share that was found in n independent
+// draws: the interval of Clopper and Pearson with the confidence Confidence. A share that n draws can't have is rounded outwards.
+func Interval(share float64, n int) (low, high float64) {
+	const tail = (1 - Confidence) / 2
+	down, up := int(math.Floor(share*float64(n)+1e-9)), int(math.Ceil(share*float64(n)-1e-9))
+	low, high = 0, 1
+	if down > 0 {
+		low = mathext.InvRegIncBeta(float64(down), float64(n-down+1), tail)
+	}
+	if up < n {
+		high = mathext.InvRegIncBeta(float64(up+1), float64(n-up), 1-tail)
+	}
+	return low, high
+}

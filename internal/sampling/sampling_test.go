@@ -1,6 +1,7 @@
 package sampling_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -80,5 +81,21 @@ func TestShuffleIsNested(t *testing.T) {
 	sampling.Shuffle(other, 8)
 	if slices.Equal(all, other) {
 		t.Error("another seed gives the same order")
+	}
+}
+
+// TestInterval compares with published values of the interval of Clopper and Pearson.
+func TestInterval(t *testing.T) {
+	for _, tc := range []struct {
+		share     float64
+		n         int
+		low, high float64
+	}{
+		{1, 10, 0.692, 1}, {0, 10, 0, 0.308}, {0.5, 10, 0.187, 0.813}, {0.9, 20, 0.683, 0.988}, {0.95, 10, 0.555, 1}, {1, 1, 0.025, 1},
+	} {
+		low, high := sampling.Interval(tc.share, tc.n)
+		if math.Abs(low-tc.low) > 0.001 || math.Abs(high-tc.high) > 0.001 {
+			t.Errorf("%g of %d: %.3f to %.3f, want %.3f to %.3f", tc.share, tc.n, low, high, tc.low, tc.high)
+		}
 	}
 }

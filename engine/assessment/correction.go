@@ -1,0 +1,455 @@
+package assessment
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/evidence"
+	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/reading"
+	"github.com/scf-service/service/internal/prose"
+	"github.com/scf-service/service/store"
+)
+
+// Limits on corrections.
+const (
+	maxCorrections             = 5000 // per organization
+	maxCorrectedPassage        = 8 << 10
+	maxCorrectionsPerPassage   = 100 // of one text for one statement, under different headings
+	maxStatementQuotesRecorded = 3   // per statement, when a line is decided on
+)
+
+// readCorrections returns what the people of an organization decided about passages. If a decision on an item is being reset, it leaves
+// out what follows from that.
+func (s *Service) readCorrections(ctx context.Context, org, resetItemID string) (*reading.Corrections, error) {
+	var all []reading.Correction
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		var reset api.SoAItem
+		if resetItemID != "" {
+			var err error
+			if reset, err = store.SoAItems.Get(tx, org, resetItemID); err != nil {
+				return store.ToNotFound(err, api.GateSoA.Title()+" item", resetItemID)
+			}
+		}
+		for c, err := range store.Corrections.Scan(tx, org) {
+			if err != nil {
+				return err
+			}
+			if c.Source == api.LineCorrected && c.AssessmentID == reset.AssessmentID && c.ControlCode == reset.ControlCode {
+				continue
+			}
+			all = append(all, reading.Correction{
+				ID: c.ID, StatementID: c.StatementID, DocumentID: c.Passage.DocumentID, Passage: correctedPassage(&c),
+				Label: reading.Label(c.Label), Words: c.Quote, By: c.DecidedBy.Name, Day: string(api.DateOf(c.CreatedAt)),
+			})
+		}
+		return nil
+	})
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return reading.NewCorrections(all), nil
+}
+
+// correctedPassage returns a correction's passage as a reader saw it.
+func correctedPassage(c *api.Correction) reading.Passage {
+	p := c.Passage
+	return reading.Passage{Title: p.Title, Kind: p.Kind, Date: p.Date, HeadingPath: p.HeadingPath, Text: p.Text}
+}
+
+// readItemStatements returns the statements of an item's control, by their texts. It returns none if the catalog no longer has the
+// control.
+func (s *Service) readItemStatements(ctx context.Context, by api.Caller, itemID string) (map[string]reading.Statement, error) {
+	var a api.Assessment
+	var item api.SoAItem
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		if item, err = store.SoAItems.Get(tx, by.OrganizationID, itemID); err != nil {
+			return store.ToNotFound(err, api.GateSoA.Title()+" item", itemID)
+		}
+		a, err = getAssessment(tx, by, item.AssessmentID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.controlStatements(ctx, &a, item.ControlCode)
+}
+
+func (s *Service) controlStatements(ctx context.Context, a *api.Assessment, code string) (map[string]reading.Statement, error) {
+	snap, err := s.catalogSnapshot(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	c, err := snap.Control(code)
+	if api.IsCode(err, api.CodeNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]reading.Statement{}
+	for _, st := range judge.ReaderStatements(c) {
+		out[st.Text] = st
+	}
+	return out, nil
+}
+
+// recordLineCorrections records what a person's decision on a line says about the passages that the draft quotes for it. To set the
+// status or to confirm the line as it was drafted accepts the quotes; to set it to not evidenced refuses those that support it.
+// Other changes of the status don't say which passage was misread. A decision replaces what an earlier one on the line said; nothing
+// is recorded for keys and workflows, and nothing beyond maxCorrections.
+func recordLineCorrections(
+	tx *store.Tx, by api.Caller, e *store.Edit, statements map[string]reading.Statement, before, after *api.SoAItem,
+) error {
+	isReview := slices.ContainsFunc(e.Lines[0].Fields, func(f string) bool {
+		name, _ := cutResetPrefix(f)
+		return includesReviewField([]any{f}) || includesReviewField([]any{name})
+	})
+	if !isReview || !by.IsPerson() {
+		return nil
+	}
+	isOfLine := func(c *api.Correction) bool { return c.Source == api.LineCorrected }
+	if err := deleteCorrections(tx, by.OrganizationID, isOfLine, after.AssessmentID, after.ControlCode); err != nil {
+		return err
+	}
+	isReset := slices.ContainsFunc(e.Lines[0].Fields, func(f string) bool { return strings.HasPrefix(f, resetPrefix) })
+	if isReset || !after.Applicability.IsApplicable() || !before.Applicability.IsApplicable() || before.IsStatusOverruled() || after.NeedsReview {
+		return nil
+	}
+	refuses := after.ImplementationStatus == api.NotEvidenced && before.ImplementationStatus != api.NotEvidenced
+	if !refuses && after.ImplementationStatus != before.ImplementationStatus {
+		return nil
+	}
+	head, err := soa.getHeader(tx, by.OrganizationID, after.VersionID)
+	if err != nil {
+		return err
+	}
+	for _, st := range after.Statements {
+		statement, known := statements[st.Text]
+		if !known {
+			continue
+		}
+		n := 0
+		for _, ev := range after.Evidence {
+			label := draftedLabel(&st, &ev)
+			if label == "" || refuses && label != reading.States && label != reading.Part || n == maxStatementQuotesRecorded {
+				continue
+			}
+			c := newCorrection(tx, by, after, statement, head.Method)
+			c.Decision, c.Label, c.DraftedLabel = api.CorrectionAccepted, string(label), string(label)
+			c.Source, c.EditID = api.LineCorrected, e.ID
+			if refuses {
+				c.Decision, c.Label = api.CorrectionRefused, string(reading.Silent)
+			}
+			if ok, err := setCorrectedPassage(tx, by, &c, ev.ChunkID, ev.Quote); err != nil {
+				return err
+			} else if !ok {
+				continue
+			}
+			if _, err := putCorrection(tx, by, &c); err != nil {
+				return err
+			}
+			n++
+		}
+	}
+	return nil
+}
+
+// draftedLabel returns what a draft took a quote to show about a statement. It returns "" if the quote isn't for the statement or
+// stands for several things at once.
+func draftedLabel(st *api.Statement, ev *api.Evidence) reading.Label {
+	if !strings.Contains(ev.Statement, st.Text) {
+		return ""
+	}
+	switch {
+	case ev.Stance == "supports" && (st.Verdict == judge.VerdictCovered || st.Verdict == judge.VerdictPartial):
+		return reading.States
+	case ev.Stance == "limits" && st.Verdict == judge.VerdictPartial:
+		return reading.Part
+	case ev.Stance == "plans" && st.Verdict == judge.VerdictPlanned:
+		return reading.Plans
+	case ev.Stance == "denies" && (st.Verdict == judge.VerdictDenied || st.Verdict == judge.VerdictPlanned):
+		return reading.Contradicts
+	}
+	return ""
+}
+
+func newCorrection(tx *store.Tx, by api.Caller, i *api.SoAItem, st reading.Statement, method string) api.Correction {
+	return api.Correction{
+		TenantRecord: newTenantRecord(tx, by), AssessmentID: i.AssessmentID, ControlCode: i.ControlCode, DomainCode: i.DomainCode,
+		StatementID: st.ID(), Topic: st.Topic, Statement: st.Text, Method: method, DecidedBy: by.Actor,
+	}
+}
+
+// setCorrectedPassage sets the passage of a correction, and the words that were decided on: quote, or the whole passage if it is "".
+// It returns false if the passage no longer exists, is too long to keep or doesn't contain the words.
+func setCorrectedPassage(tx *store.Tx, by api.Caller, c *api.Correction, chunkID, quote string) (bool, error) {
+	p, err := evidence.ReadPassage(tx, by.OrganizationID, chunkID)
+	if errors.Is(err, store.ErrNotFound) || err == nil && p.AssessmentID != c.AssessmentID {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	d, err := store.Documents.Get(tx, by.OrganizationID, p.DocumentID)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	seen := toPassage(&p, &d.Document)
+	text := seen.ForReader().Bounded()
+	c.Passage = api.CorrectedPassage{
+		ChunkID: p.ID, DocumentID: d.ID, Filename: d.Filename, Title: text.Title, Kind: text.Kind, Date: text.Date,
+		HeadingPath: append([]string{}, text.HeadingPath...), Text: text.Text, SHA256: reading.HashText(text.Text),
+	}
+	if len(text.Text) > maxCorrectedPassage {
+		return false, nil
+	}
+	c.Quote = reading.FindQuote(text.Text, cmp.Or(quote, text.Text))
+	return c.Quote != "" && len(c.Quote) <= reading.MaxWordsBytes, nil
+}
+
+// putCorrection stores a correction in place of an earlier one on the same statement and passage. It returns false, and stores
+// nothing, if there are too many, or if the earlier one was made about the passage itself and this one follows from a line.
+func putCorrection(tx *store.Tx, by api.Caller, c *api.Correction) (bool, error) {
+	var replaced []string
+	n := 0
+	for old, err := range store.Corrections.By("passage").Scan(tx, by.OrganizationID, store.Prefix(c.StatementID, c.Passage.SHA256)) {
+		if err != nil {
+			return false, err
+		}
+		n++
+		if !slices.Equal(old.Passage.HeadingPath, c.Passage.HeadingPath) {
+			continue
+		}
+		if old.Source == api.PassageCorrected && c.Source == api.LineCorrected {
+			return false, nil
+		}
+		replaced = append(replaced, old.ID)
+	}
+	for _, id := range replaced {
+		if err := store.Corrections.Delete(tx, by.OrganizationID, id); err != nil {
+			return false, err
+		}
+	}
+	total, err := store.Corrections.Count(tx, by.OrganizationID)
+	if err != nil || total >= maxCorrections || n-len(replaced) >= maxCorrectionsPerPassage {
+		return false, err
+	}
+	return true, store.Corrections.Insert(tx, by.OrganizationID, c)
+}
+
+// deleteCorrections deletes those of an assessment's corrections, or of a control's in it, that matches accepts.
+func deleteCorrections(tx *store.Tx, org string, matches func(*api.Correction) bool, of ...any) error {
+	var ids []string
+	for c, err := range store.Corrections.By("assessment").Scan(tx, org, store.Prefix(of...)) {
+		if err != nil {
+			return err
+		}
+		if matches(&c) {
+			ids = append(ids, c.ID)
+		}
+	}
+	for _, id := range ids {
+		if err := store.Corrections.Delete(tx, org, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteLineCorrections deletes the corrections that follow from an edit, because it is undone.
+func deleteLineCorrections(tx *store.Tx, org string, e *store.Edit) error {
+	if e.Gate != api.GateSoA {
+		return nil
+	}
+	return deleteCorrections(tx, org, func(c *api.Correction) bool { return c.EditID == e.ID }, e.AssessmentID)
+}
+
+// AddCorrection records what a person decides that a passage shows about a requirement. Drafts made from then on apply it.
+func (s *Service) AddCorrection(ctx context.Context, by api.Caller, in *api.AddCorrectionInput) (*api.Correction, error) {
+	b := in.Body
+	switch {
+	case by.AgentRunID != "" || by.Actor.Type == api.ActorWorkflow:
+		return nil, api.Forbidden("people decide about passages; agents and workflows can't")
+	case b.Decision == api.CorrectionRefused && b.Label != "":
+		return nil, api.Invalid("label", "a refused passage shows nothing about the requirement; omit the label, or accept the passage")
+	}
+	a, err := s.readAssessment(ctx, by, in.AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	code := strings.ToUpper(strings.TrimSpace(b.ControlCode))
+	statements, err := s.controlStatements(ctx, &a, code)
+	if err != nil {
+		return nil, err
+	}
+	var out api.Correction
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		a, err := getAssessment(tx, by, in.AssessmentID)
+		if err != nil {
+			return err
+		}
+		if err := requireOpen(&a); err != nil {
+			return err
+		}
+		head, item, err := newestSoAItem(tx, by, a.ID, code)
+		if err != nil {
+			return err
+		}
+		if len(item.Statements) < b.StatementNumber {
+			return api.Invalid("statement_number", "%s has %s in version %d; give a number from 1",
+				item.ControlCode, prose.Count(len(item.Statements), "requirement", "requirements"), head.VersionNumber)
+		}
+		st := item.Statements[b.StatementNumber-1]
+		statement, known := statements[st.Text]
+		if !known {
+			return api.Conflict("the catalog's requirements of %s have changed since version %d was drafted; draft again", item.ControlCode,
+				head.VersionNumber)
+		}
+		out = newCorrection(tx, by, item, statement, head.Method)
+		drafted, quote := draftedReading(item, &st, b.ChunkID)
+		out.Decision, out.Source, out.DraftedLabel = b.Decision, api.PassageCorrected, string(drafted)
+		out.Label = string(reading.Silent)
+		if b.Decision == api.CorrectionAccepted {
+			if out.Label = b.Label; out.Label == "" {
+				out.Label = string(reading.States)
+				if drafted != reading.Silent {
+					out.Label = string(drafted)
+				}
+			}
+		}
+		switch ok, err := setCorrectedPassage(tx, by, &out, b.ChunkID, cmp.Or(strings.TrimSpace(b.Quote), quote)); {
+		case err != nil:
+			return err
+		case ok:
+		case out.Passage.ChunkID == "":
+			return api.NotFound("passage", b.ChunkID)
+		case len(out.Passage.Text) > maxCorrectedPassage:
+			return api.Invalid("chunk_id", "the passage is longer than %d KiB; change the line instead", maxCorrectedPassage>>10)
+		default:
+			return api.Invalid("quote", "quote words of the passage, copied from it verbatim, up to %d KiB", reading.MaxWordsBytes>>10)
+		}
+		if err := (reading.Reading{Label: reading.Label(out.Label), Words: quoteUnlessSilent(&out)}).Check(out.Passage.Text); err != nil {
+			return api.Invalid("quote", "%v", err)
+		}
+		switch stored, err := putCorrection(tx, by, &out); {
+		case err != nil:
+			return err
+		case !stored:
+			return api.Conflict("the organization keeps at most %d corrections; remove some that are no longer needed", maxCorrections)
+		}
+		return audit.RecordAndPublishEvent(tx, by, audit.Event{
+			Type: "correction.added", AssessmentID: a.ID,
+			Summary:      fmt.Sprintf("%s a passage of %s for %s", out.Decision, out.Passage.Filename, out.ControlCode),
+			ResourceType: "correction", ResourceID: out.ID,
+			Data: map[string]any{
+				"control_code": out.ControlCode, "statement_id": out.StatementID, "label": out.Label, "passage_sha256": out.Passage.SHA256,
+			},
+		})
+	})
+	return &out, err
+}
+
+func quoteUnlessSilent(c *api.Correction) string {
+	if c.Label == string(reading.Silent) {
+		return ""
+	}
+	return c.Quote
+}
+
+// newestSoAItem returns the newest version of an assessment's Statement of Applicability, and its item of a control.
+func newestSoAItem(tx *store.Tx, by api.Caller, assessment, code string) (*api.DeliverableVersion, *api.SoAItem, error) {
+	v, ok, err := soa.newestVersion(tx, by.OrganizationID, assessment)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !ok {
+		return nil, nil, api.Conflict("there is no %s yet; draft it first", api.GateSoA.Title())
+	}
+	for i, err := range store.SoAItems.By("version").Scan(tx, by.OrganizationID, store.Prefix(v.ID, code)) {
+		if err != nil || i.ControlCode == code {
+			return &v.DeliverableVersion, &i, err
+		}
+	}
+	return nil, nil, api.Invalid("control_code", "version %d of the %s has no line %q", v.VersionNumber, api.GateSoA.Title(), code)
+}
+
+// draftedReading returns what a draft took a passage to show about a statement, and the words that it quotes. It returns silent if it
+// doesn't quote the passage for the statement.
+func draftedReading(i *api.SoAItem, st *api.Statement, chunkID string) (reading.Label, string) {
+	for _, ev := range i.Evidence {
+		if ev.ChunkID == chunkID && strings.Contains(ev.Statement, st.Text) {
+			return cmp.Or(draftedLabel(st, &ev), reading.Silent), ev.Quote
+		}
+	}
+	return reading.Silent, ""
+}
+
+// ListCorrections lists an organization's corrections, latest first.
+func (s *Service) ListCorrections(ctx context.Context, by api.Caller, in *api.CorrectionsInput) (*api.List[api.Correction], error) {
+	l, err := store.List(ctx, s.db, store.Corrections, by.OrganizationID, in.Paging, store.PageQuery[api.Correction]{
+		Reverse: true,
+		Filter: store.FilterIf(api.HasFilters(in), func(c *api.Correction) bool {
+			return (in.AssessmentID == "" || c.AssessmentID == in.AssessmentID) &&
+				(in.ControlCode == "" || strings.EqualFold(c.ControlCode, in.ControlCode)) &&
+				(in.Domain == "" || strings.EqualFold(c.DomainCode, in.Domain)) &&
+				(in.Decision == "" || c.Decision == in.Decision) && (in.Source == "" || c.Source == in.Source)
+		}),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return l, s.db.View(ctx, func(tx *store.Tx) error {
+		for n := range l.Data {
+			if err := markIfDocumentDeleted(tx, &l.Data[n]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func markIfDocumentDeleted(tx *store.Tx, c *api.Correction) error {
+	_, err := store.Documents.Get(tx, c.OrganizationID, c.Passage.DocumentID)
+	if c.IsDocumentDeleted = errors.Is(err, store.ErrNotFound); c.IsDocumentDeleted {
+		return nil
+	}
+	return err
+}
+
+// GetCorrection returns a correction.
+func (s *Service) GetCorrection(ctx context.Context, by api.Caller, in *api.CorrectionInput) (*api.Correction, error) {
+	var c api.Correction
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		if c, err = store.Corrections.Get(tx, by.OrganizationID, in.CorrectionID); err != nil {
+			return store.ToNotFound(err, "correction", in.CorrectionID)
+		}
+		return markIfDocumentDeleted(tx, &c)
+	})
+	return &c, err
+}
+
+// RemoveCorrection deletes a correction. Drafts made before keep what it changed.
+func (s *Service) RemoveCorrection(ctx context.Context, by api.Caller, in *api.CorrectionInput) (*api.None, error) {
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		c, err := store.Corrections.Get(tx, by.OrganizationID, in.CorrectionID)
+		if err != nil {
+			return store.ToNotFound(err, "correction", in.CorrectionID)
+		}
+		return errors.Join(store.Corrections.Delete(tx, by.OrganizationID, c.ID), audit.RecordAndPublishEvent(tx, by, audit.Event{
+			Type: "correction.removed", AssessmentID: c.AssessmentID,
+			Summary:      fmt.Sprintf("removed the correction by which %s %s a passage for %s", c.DecidedBy.Name, c.Decision, c.ControlCode),
+			ResourceType: "correction", ResourceID: c.ID, Data: map[string]any{"control_code": c.ControlCode, "statement_id": c.StatementID},
+		}))
+	})
+	return &api.None{}, err
+}

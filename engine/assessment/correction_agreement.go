@@ -1,0 +1,160 @@
+package assessment
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/reading"
+	"github.com/scf-service/service/internal/sampling"
+	"github.com/scf-service/service/store"
+)
+
+// agreementNotes say how to read the figures of GetCorrectionAgreement.
+var agreementNotes = []string{
+	"A reader agrees if it gives a passage the same meaning as the person did: shows the requirement (in full or in part), plans it, " +
+		"contradicts it, or says nothing about it.",
+	"Most decisions are about passages that a draft quoted, so passages that every reader overlooked are hardly among them, and people " +
+		"may have followed the draft that they saw.",
+	"The interval counts lines, not passages, because the passages of a line are decided together. It is exact (Clopper and Pearson) for " +
+		"lines that are like those decided on.",
+}
+
+// GetCorrectionAgreement compares what the rules, and the readers that have read the same passages, say with what people decided.
+func (s *Service) GetCorrectionAgreement(ctx context.Context, by api.Caller, _ *api.None) (*api.CorrectionAgreement, error) {
+	byAssessment := map[string][]api.Correction{}
+	out := &api.CorrectionAgreement{Confidence: sampling.Confidence, Readers: []api.ReaderAgreement{}, Notes: agreementNotes}
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		for c, err := range store.Corrections.Scan(tx, by.OrganizationID) {
+			if err != nil {
+				return err
+			}
+			byAssessment[c.AssessmentID] = append(byAssessment[c.AssessmentID], c)
+			if out.Corrections++; c.Decision == api.CorrectionAccepted {
+				out.Accepted++
+			} else {
+				out.Refused++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	tallies := map[string]*agreementTally{judge.RulesVersion: {}}
+	for _, id := range slices.Sorted(maps.Keys(byAssessment)) {
+		if err := s.compareReaders(ctx, by, id, byAssessment[id], tallies); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(tallies)) {
+		out.Readers = append(out.Readers, tallies[name].report(name, out.Corrections))
+	}
+	return out, nil
+}
+
+// compareReaders adds to the tallies what the rules and an assessment's readers say about the passages corrected in it.
+func (s *Service) compareReaders(
+	ctx context.Context, by api.Caller, assessment string, corrections []api.Correction, tallies map[string]*agreementTally,
+) error {
+	scores := map[string]float64{} // of passages by search, by statement and text
+	var readers []reading.Reader
+	err := s.evaluateByRules(ctx, by, assessment, func(a *api.Assessment, j *Evaluation, _ []api.Control) error {
+		readers = append(readers, j.prepared.RulesReader(s.today()))
+		for _, c := range corrections {
+			for _, st := range j.Candidates(c.ControlCode) {
+				for _, p := range st.Passages {
+					scores[st.Statement.ID()+p.SHA256] = p.Score
+				}
+			}
+		}
+		return s.db.View(ctx, func(tx *store.Tx) error {
+			for r, err := range store.Readers.Scan(tx, a.OrganizationID, store.Prefix(a.ID)) {
+				if err != nil {
+					return err
+				}
+				readers = append(readers, &storedReader{db: s.db, Reader: r})
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	for _, reader := range readers {
+		tally := tallies[reader.Name()]
+		if tally == nil {
+			tally = &agreementTally{}
+			tallies[reader.Name()] = tally
+		}
+		for _, c := range corrections {
+			p := correctedPassage(&c)
+			p.Score = scores[c.StatementID+c.Passage.SHA256]
+			st := reading.Statement{ControlCode: c.ControlCode, Topic: c.Topic, Text: c.Statement}
+			read, _, err := reading.ReadAll(ctx, reader, st, []reading.Passage{p})
+			if err != nil {
+				return fmt.Errorf("reading the passages of corrections: %w", err)
+			}
+			if read[0].IsRead() {
+				tally.add(&c, meaningOf[read[0].Label] == meaningOf[reading.Label(c.Label)])
+			}
+		}
+	}
+	return nil
+}
+
+// meaningOf groups the labels by what they mean for a requirement.
+var meaningOf = map[reading.Label]string{
+	reading.States: "shows", reading.Part: "shows", reading.Plans: "plans", reading.Contradicts: "contradicts", reading.Silent: "silent",
+}
+
+// agreementTally counts the corrections with which a reader agrees.
+type agreementTally struct {
+	all     agreementCounter
+	domains map[string]*agreementCounter
+}
+
+type agreementCounter struct {
+	passages, agreed int
+	lines            map[string]bool
+}
+
+func (t *agreementTally) add(c *api.Correction, agrees bool) {
+	if t.domains == nil {
+		t.domains = map[string]*agreementCounter{}
+	}
+	if t.domains[c.DomainCode] == nil {
+		t.domains[c.DomainCode] = &agreementCounter{}
+	}
+	for _, n := range []*agreementCounter{&t.all, t.domains[c.DomainCode]} {
+		if n.lines == nil {
+			n.lines = map[string]bool{}
+		}
+		n.lines[c.AssessmentID+c.ControlCode] = true
+		if n.passages++; agrees {
+			n.agreed++
+		}
+	}
+}
+
+func (t *agreementTally) report(name string, corrections int) api.ReaderAgreement {
+	out := api.ReaderAgreement{Reader: name, All: t.all.report(""), Domains: []api.AgreementCount{}}
+	out.All.NotRead = corrections - t.all.passages
+	for _, d := range slices.Sorted(maps.Keys(t.domains)) {
+		out.Domains = append(out.Domains, t.domains[d].report(d))
+	}
+	return out
+}
+
+func (n *agreementCounter) report(domain string) api.AgreementCount {
+	out := api.AgreementCount{DomainCode: domain, Passages: n.passages, Lines: len(n.lines), Agreed: n.agreed}
+	if n.passages > 0 {
+		share := judge.RoundToThousandths(float64(n.agreed) / float64(n.passages))
+		low, high := sampling.Interval(float64(n.agreed)/float64(n.passages), len(n.lines))
+		out.Share, out.Low, out.High = &share, new(judge.RoundToThousandths(low)), new(judge.RoundToThousandths(high))
+	}
+	return out
+}

@@ -1,0 +1,170 @@
+package judge
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/reading"
+	"github.com/scf-service/service/engine/judge/text"
+	"github.com/scf-service/service/internal/prose"
+)
+
+// findCorrection returns what a person decided about a passage for a statement, and the mark to show with it. It returns false
+// if nobody did.
+func (s *Session) findCorrection(statementID string, h retrievedPassage) (reading.Reading, api.AppliedCorrection, bool) {
+	c, r, near := s.options.Corrections.Find(statementID, h.DocumentID, h.ForReader())
+	if c == nil {
+		return reading.Reading{}, api.AppliedCorrection{}, false
+	}
+	mark := api.AppliedCorrection{
+		CorrectionID: c.ID, ChunkID: h.ChunkID, Decision: api.CorrectionAccepted, Label: string(c.Label), DecidedBy: c.By,
+		DecidedOn: api.Date(c.Day), NearIdentical: near, Quote: cmp.Or(r.Words, c.Words),
+	}
+	if c.Label == reading.Silent {
+		mark.Decision = api.CorrectionRefused
+	}
+	return r, mark, true
+}
+
+// correctVerdicts replaces what the rules say about passages for a statement by what people decided, and records the corrections
+// that made a difference or that were made about a near-identical passage. It doesn't modify verdicts.
+func (s *Session) correctVerdicts(f *statementVerdict, hits []retrievedPassage, verdicts []passageVerdict) []passageVerdict {
+	id := f.statement.question.ID()
+	if !s.options.Corrections.Has(id) {
+		return verdicts
+	}
+	verdicts = slices.Clone(verdicts)
+	for _, h := range hits {
+		r, mark, ok := s.findCorrection(id, h)
+		if !ok {
+			continue
+		}
+		isOfPassage := func(v passageVerdict) bool { return v.passage.ChunkID == h.ChunkID }
+		f.decided = append(f.decided, h.ChunkID)
+		if r.Label == reading.Silent {
+			if slices.ContainsFunc(verdicts, isOfPassage) {
+				verdicts = slices.DeleteFunc(verdicts, isOfPassage)
+				f.corrections = append(f.corrections, mark)
+			}
+			continue
+		}
+		v, ok := s.newCorrectedVerdict(f.statement, h, r)
+		if !ok {
+			continue
+		}
+		asDecided := func(o passageVerdict) bool { return isOfPassage(o) && o.verdict == v.verdict && !o.recordsFailure }
+		differs := !slices.ContainsFunc(verdicts, asDecided) // otherwise the rules' verdict stays, with all that they know about it
+		before := len(verdicts)
+		verdicts = slices.DeleteFunc(verdicts, func(o passageVerdict) bool {
+			isLess := v.verdict == VerdictCovered && o.verdict == VerdictPartial && !o.recordsFailure && !o.outlierRow
+			return isOfPassage(o) && !asDecided(o) && !isLess
+		})
+		if differs = differs || len(verdicts) != before; !slices.ContainsFunc(verdicts, asDecided) {
+			verdicts = append(verdicts, v)
+		}
+		if differs || mark.NearIdentical {
+			f.corrections = append(f.corrections, mark)
+		}
+	}
+	return verdicts
+}
+
+// newCorrectedVerdict returns the verdict on a passage that a person accepted. It counts in part only if its document isn't in
+// force or is too old. It returns false for a passage without sentences.
+func (s *Session) newCorrectedVerdict(d *preparedStatement, h retrievedPassage, r reading.Reading) (passageVerdict, bool) {
+	c := h.analyzedPassage
+	if len(c.Sentences) == 0 {
+		return passageVerdict{}, false
+	}
+	i := max(0, slices.IndexFunc(c.Sentences, func(one text.Sentence) bool {
+		return strings.Contains(r.Words, one.Text) || strings.Contains(one.Text, r.Words)
+	}))
+	m := d.matchWindow(c.windows[i], c.neighbors[i], c.surroundings)
+	m.topicShare, m.offTopic, m.missingAnchor = 1, false, nil
+	m.missedConcepts, m.missedTopics, m.missedActions = nil, nil, nil
+	v := passageVerdict{
+		verdict: verdictOfLabel[r.Label], passage: c, sentenceIndex: i, match: m, quote: r.Words, namesTopic: true,
+		reportsPast: c.Sentences[i].ReportsPast || c.isRecord() && !c.Sentences[i].Mandatory, concreteness: c.Sentences[i].Concreteness,
+		coverage: max(coverFull, s.combinedCoverage(m)),
+	}
+	switch v.verdict {
+	case VerdictCovered:
+		v.reason = formatSupportReason(m)
+		if limit := cmp.Or(s.staleReason(c, &c.Sentences[i]), c.documentLimitation()); limit != "" {
+			v.verdict, v.reason = VerdictPartial, limit
+		}
+	case VerdictPartial:
+		v.coverage, v.reason = coverPartial, "Covers part of it."
+	case VerdictPlanned:
+		v.reason = fmt.Sprintf("Planned, not yet done: %s.", shortQuote(r.Words))
+	case VerdictDenied:
+		v.reason = "The evidence states that this is not the case."
+	}
+	return v, true
+}
+
+// correctReadings is like correctVerdicts, for a reader's readings.
+func (s *Session) correctReadings(f *statementVerdict, hits []retrievedPassage, readings []reading.Reading) []reading.Reading {
+	id := f.statement.question.ID()
+	if !s.options.Corrections.Has(id) {
+		return readings
+	}
+	readings = slices.Clone(readings)
+	for i, h := range hits {
+		r, mark, ok := s.findCorrection(id, h)
+		if !ok {
+			continue
+		}
+		f.decided = append(f.decided, h.ChunkID)
+		if readings[i].Label != r.Label || mark.NearIdentical && r.Label != reading.Silent {
+			f.corrections = append(f.corrections, mark)
+		}
+		readings[i] = r
+	}
+	return readings
+}
+
+// concludeWithAndWithoutCorrections concludes the verdict on a control from those on its statements, and its evidence without
+// corrections if there are any. conclude may change the verdicts that it gets.
+func concludeWithAndWithoutCorrections(all []statementVerdict, conclude func([]statementVerdict) Judgement) Judgement {
+	var without []statementVerdict
+	if slices.ContainsFunc(all, func(f statementVerdict) bool { return f.uncorrected != nil }) {
+		for _, f := range all {
+			if f.uncorrected != nil {
+				f = *f.uncorrected
+			}
+			without = append(without, f)
+		}
+	}
+	j := conclude(all)
+	if without != nil {
+		j.Uncorrected = append([]api.Evidence{}, conclude(without).Evidence...)
+	}
+	return j
+}
+
+const maxMarksInReason = 3
+
+// markCorrections adds to a statement's reason which corrections it depends on: that of the passage that decides it, and those of
+// passages that are not counted.
+func (f *statementVerdict) markCorrections() {
+	n := 0
+	for _, c := range f.corrections {
+		isBasis := f.basis != nil && f.basis.passage.ChunkID == c.ChunkID
+		if c.Decision == api.CorrectionAccepted && !isBasis {
+			continue
+		}
+		if n++; n > maxMarksInReason {
+			f.reason += fmt.Sprintf(" %s more.", prose.Count(len(f.corrections)-maxMarksInReason, "correction", "corrections"))
+			return
+		}
+		if c.Decision == api.CorrectionRefused {
+			f.reason += fmt.Sprintf(" Not counted, %s: %s", c.Mark(), shortQuote(c.Quote))
+		} else {
+			f.reason += " " + prose.Capitalize(c.Mark()) + "."
+		}
+	}
+}

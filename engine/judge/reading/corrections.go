@@ -1,0 +1,118 @@
+package reading
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Correction is what a person decided that a passage shows about a statement.
+type Correction struct {
+	ID          string
+	StatementID string
+	DocumentID  string  // of the passage's document
+	Passage     Passage // as the person saw it
+	Label       Label
+	Words       string // the piece of the passage that was accepted or refused
+	By          string
+	Day         string // on which it was decided, e.g. 2026-11-27
+}
+
+// Corrections finds the correction that applies to a statement and a passage. It is safe for concurrent use; nil holds none.
+type Corrections struct {
+	byStatement map[string][]*indexedCorrection // the latest first
+}
+
+type indexedCorrection struct {
+	Correction
+	passage func() fingerprint
+}
+
+// NewCorrections indexes corrections, which are in the order in which they were decided.
+func NewCorrections(all []Correction) *Corrections {
+	c := &Corrections{byStatement: map[string][]*indexedCorrection{}}
+	for _, one := range slices.Backward(all) {
+		c.byStatement[one.StatementID] = append(c.byStatement[one.StatementID], &indexedCorrection{
+			Correction: one, passage: sync.OnceValue(func() fingerprint { return newFingerprint(one.Passage) }),
+		})
+	}
+	return c
+}
+
+// Has reports whether there are corrections for a statement.
+func (c *Corrections) Has(statementID string) bool {
+	return c != nil && len(c.byStatement[statementID]) > 0
+}
+
+// Revision changes whenever the corrections for a statement do. It is "" if there are none.
+func (c *Corrections) Revision(statementID string) string {
+	if c == nil {
+		return ""
+	}
+	var ids []string
+	for _, one := range c.byStatement[statementID] {
+		ids = append(ids, one.ID)
+	}
+	return strings.Join(ids, " ")
+}
+
+// AcceptedTexts returns the SHA-256 of the texts of the passages that people accepted for a statement.
+func (c *Corrections) AcceptedTexts(statementID string) (out []string) {
+	if c == nil {
+		return nil
+	}
+	for _, one := range c.byStatement[statementID] {
+		if one.Label != Silent {
+			out = append(out, HashText(one.Passage.Text))
+		}
+	}
+	return out
+}
+
+// HashText returns the SHA-256 of a passage's text in hexadecimal.
+func HashText(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// MinWordsElsewhere is the number of words from which a passage is recognized in another document than that in which a person
+// decided on it. Shorter ones, such as "Yes", mean something else there.
+const MinWordsElsewhere = 6
+
+// Find returns the latest correction that applies to a passage of a document, and what the passage then shows. near is set if
+// the passage is not the one that was decided on, but a near-identical one; see nearIdentical. It returns nil if there is none.
+func (c *Corrections) Find(statementID, documentID string, p Passage) (found *Correction, r Reading, near bool) {
+	if !c.Has(statementID) {
+		return nil, Reading{}, false
+	}
+	p = p.Bounded()
+	here := sync.OnceValue(func() fingerprint { return newFingerprint(p) })
+	for _, one := range c.byStatement[statementID] {
+		if one.Passage.Text != p.Text {
+			continue
+		}
+		if one.DocumentID == documentID && slices.Equal(one.Passage.HeadingPath, p.HeadingPath) ||
+			len(here().words) >= MinWordsElsewhere && slices.Equal(one.passage().context, here().context) {
+			return &one.Correction, one.reading(one.Words), false
+		}
+	}
+	for _, one := range c.byStatement[statementID] {
+		if one.Passage.Text == p.Text || !nearIdentical(one.passage(), here()) {
+			continue
+		}
+		if words := findWords(p.Text, one.Words); words != "" {
+			return &one.Correction, one.reading(words), true
+		}
+	}
+	return nil, Reading{}, false
+}
+
+// reading returns the correction as a reading of a passage with the given words.
+func (c *indexedCorrection) reading(words string) Reading {
+	if c.Label == Silent {
+		words = ""
+	}
+	return Reading{Label: c.Label, Words: words, Probabilities: map[Label]float64{c.Label: 1}}
+}

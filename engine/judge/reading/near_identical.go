@@ -1,0 +1,158 @@
+package reading
+
+import (
+	"hash/fnv"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	shingleWords         = 5
+	minNearIdenticalness = 0.7
+)
+
+// nearIdentical reports whether what a person decided about passage a holds for passage b, except for the words that the person
+// decided on, which must occur in b as they are (see findWords). Case, punctuation and white space don't count. It is so if
+//   - of all sequences of five words that occur in a or b, at least 70 % occur in both, and
+//   - the words that can turn a meaning around are the same, in the same order: numbers, how often and how many, negations,
+//     exceptions, "may" and "must", plans, opposites such as enabled and disabled, and ticks in boxes. Of the headings and the
+//     title, only these words count, without the numbers.
+func nearIdentical(a, b fingerprint) bool {
+	if len(a.words) < MinWordsElsewhere || len(b.words) < MinWordsElsewhere ||
+		!slices.Equal(a.decisive, b.decisive) || !slices.Equal(a.context, b.context) {
+		return false
+	}
+	shared := 0
+	for i, j := 0, 0; i < len(a.shingles) && j < len(b.shingles); {
+		switch {
+		case a.shingles[i] < b.shingles[j]:
+			i++
+		case a.shingles[i] > b.shingles[j]:
+			j++
+		default:
+			shared, i, j = shared+1, i+1, j+1
+		}
+	}
+	return float64(shared) >= minNearIdenticalness*float64(len(a.shingles)+len(b.shingles)-shared)
+}
+
+// fingerprint is what nearIdentical compares of a passage.
+type fingerprint struct {
+	words    []word
+	shingles []uint64 // hashes of its sequences of five words, sorted
+	decisive []string // words that can turn a meaning around
+	context  []string // those of the title and the headings, without numbers
+}
+
+func newFingerprint(p Passage) fingerprint {
+	f := fingerprint{words: splitWords(p.Text)}
+	for _, w := range f.words {
+		if isDecisive(w.text) {
+			f.decisive = append(f.decisive, w.text)
+		}
+	}
+	for _, w := range splitWords(strings.Join(append([]string{p.Title}, p.HeadingPath...), "\n")) {
+		if isDecisive(w.text) && !hasDigit(w.text) {
+			f.context = append(f.context, w.text)
+		}
+	}
+	for i := 0; i == 0 || i+shingleWords <= len(f.words); i++ {
+		h := fnv.New64a()
+		for _, w := range f.words[i:min(len(f.words), i+shingleWords)] {
+			h.Write([]byte(w.text + " "))
+		}
+		f.shingles = append(f.shingles, h.Sum64())
+	}
+	slices.Sort(f.shingles)
+	f.shingles = slices.Compact(f.shingles)
+	return f
+}
+
+// word is a word of a text in lower case, with its place in the text.
+type word struct {
+	text       string
+	start, end int
+}
+
+// splitWords splits a text into words. Numbers keep their points and commas; signs such as %, < and ☑ are words.
+func splitWords(text string) (out []word) {
+	start := -1
+	end := func(at int) {
+		if start >= 0 {
+			w := strings.TrimRight(text[start:at], ".,'’")
+			out = append(out, word{strings.ReplaceAll(strings.ToLower(w), "’", "'"), start, start + len(w)})
+		}
+		start = -1
+	}
+	for i, r := range text {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
+			if start < 0 {
+				start = i
+			}
+		case start >= 0 && (r == '\'' || r == '’' || (r == '.' || r == ',') && endsInDigit(text[start:i])):
+			// part of the word if something follows
+		default:
+			end(i)
+			if unicode.IsSymbol(r) || r == '%' {
+				out = append(out, word{string(r), i, i + utf8.RuneLen(r)})
+			}
+		}
+	}
+	end(len(text))
+	return out
+}
+
+func endsInDigit(s string) bool {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return unicode.IsDigit(r)
+}
+
+func hasDigit(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }
+
+// findWords returns the piece of a text that has the given words in the same order, whatever their case and the punctuation between
+// them. It returns "" if there is none.
+func findWords(text, words string) string {
+	in, wanted := splitWords(text), splitWords(words)
+	for i := 0; len(wanted) > 0 && i+len(wanted) <= len(in); i++ {
+		if slices.EqualFunc(in[i:i+len(wanted)], wanted, func(a, b word) bool { return a.text == b.text }) {
+			return text[in[i].start:in[i+len(wanted)-1].end]
+		}
+	}
+	return ""
+}
+
+// isDecisive reports whether a word, or sign, can turn the meaning of a passage around.
+func isDecisive(w string) bool {
+	r, _ := utf8.DecodeRuneInString(w)
+	return decisiveWords[w] || hasDigit(w) || unicode.IsSymbol(r) || r == '%' || strings.HasSuffix(w, "n't")
+}
+
+var decisiveWords = func() map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(`
+		no not never none nobody nothing nowhere neither nor without cannot lacks lack lacking missing absent hardly rarely seldom
+		except excepting excluding excluded exclude excludes exclusion exempt exempted exemption unless only solely partial partially
+		partly mostly limited
+		may might could can should would will shall must ought need needs optional optionally recommended required mandatory
+		voluntary allowed permitted prohibited forbidden banned
+		if when where whenever until before after
+		plan plans planned planning intend intends intended propose proposes proposed proposal schedule scheduled future upcoming
+		soon yet pending draft template example roadmap todo tbd tba aim aims goal goals target wish postponed
+		always all any some every each most many few several both either half
+		zero one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty seventy eighty ninety
+		hundred thousand million first second third once twice single
+		hourly daily nightly weekly fortnightly biweekly monthly bimonthly quarterly semiannually biannually annually yearly annual
+		periodically regularly occasionally sometimes immediately continuously ad-hoc
+		minute minutes hour hours day days week weeks month months quarter quarters year years
+		yes x true false pass passed fail failed fails failure done undone open closed complete completed incomplete
+		enable enabled enables disable disabled disables disabling on off active inactive activated deactivated
+		start started starts stop stopped stops end ended ends discontinued suspended withdrawn obsolete expired former formerly
+		previously past invalid valid approved rejected unapproved
+		internal external inside outside above below more less least minimum maximum`) {
+		out[w] = true
+	}
+	return out
+}()
