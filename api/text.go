@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// IsUnsafeRune reports whether r must not appear in single-line text: control characters can affect
+// IsControlOrBidi reports whether r must not appear in single-line text: control characters can affect
 // terminals, and characters that reverse the text direction can disguise the text.
-func IsUnsafeRune(r rune) bool {
+func IsControlOrBidi(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r < 0xa0 || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
 }
 
@@ -91,7 +91,7 @@ func isHidden(preceding []rune, r rune, following []rune) bool {
 	if unicode.Is(unicode.Egyptian_Hieroglyphs, r) && unicode.Is(unicode.Cf, r) { // it arranges hieroglyphs
 		return !unicode.Is(unicode.Egyptian_Hieroglyphs, before)
 	}
-	return IsUnsafeRune(r) || unicode.In(r, invisible...) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+	return IsControlOrBidi(r) || unicode.In(r, invisible...) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
 // invisible contains formatting characters, fillers, variation selectors, line separators and

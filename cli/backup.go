@@ -385,7 +385,7 @@ func renderBackupVerification(p *print.Page, path string, v *BackupVerification)
 		}
 		return
 	}
-	p.Text("✓ %s was restored into an empty folder: %s and %s are equal.", path,
+	p.Text("✓ %s was restored into an empty folder: all %s and %s match the backup.", path,
 		prose.Count(int(v.Contents.Records), "record", "records"), prose.Count(int(v.Contents.Blobs), "file", "files"))
 	p.Fields(append(contentFields(v.Contents, v.Encrypted), field("organizations", strings.Join(v.Organizations, "; ")))...)
 	if !v.Contents.HasBlobs {

@@ -209,7 +209,7 @@ func (r *networkRun) read(ctx context.Context) (*api.Reader, error) {
 	return r.importLines(ctx)
 }
 
-// readStatement reads the passages of a statement that were not read before, and returns their number.
+// readStatement has the network read those of a statement's passages that haven't been read yet, and returns how many it read.
 func (r *networkRun) readStatement(ctx context.Context, s *reading.StatementLine) (int, error) {
 	var pairs []readingPair
 	var passages []reading.Passage

@@ -97,8 +97,8 @@ func (s *Server) checkCSRF(r *http.Request) error {
 	return s.checkOrigin(r)
 }
 
-// rejectForeignPages refuses changes from foreign pages on routes that are not operations.
-func (s *Server) rejectForeignPages(next http.Handler) http.Handler {
+// rejectCrossOriginChanges refuses changes from foreign pages on routes that are not operations.
+func (s *Server) rejectCrossOriginChanges(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := s.checkOrigin(r); err != nil {
 			s.writeError(w, r, api.AsError(err))

@@ -26,7 +26,7 @@ const (
 func (s *Server) mountPages(setupCode string) *web.Site {
 	router := s.mux.With(
 		middleware.Compress(5, "text/html", "text/css", "text/javascript"),
-		s.rejectForeignPages,
+		s.rejectCrossOriginChanges,
 	)
 	return web.RegisterPages(router, web.Options{
 		Logger:      s.log,
@@ -88,7 +88,7 @@ func isPageCall(ctx context.Context) bool {
 
 // newPageCallHandler returns the handler for the operations that a page calls to answer r. A call has the address,
 // the device and the trace ID of r, and the cookies that it sets are sent with w. It counts as one of the
-// service's own pages: rejectForeignPages has checked the origin of r.
+// service's own pages: rejectCrossOriginChanges has checked the origin of r.
 func (s *Server) newPageCallHandler(w http.ResponseWriter, r *http.Request) http.Handler {
 	return http.HandlerFunc(func(inner http.ResponseWriter, call *http.Request) {
 		ctx := context.WithValue(call.Context(), pageCallKey{}, true)

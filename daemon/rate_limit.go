@@ -50,8 +50,8 @@ type budget struct {
 // String returns the budget as other daemons get it.
 func (b budget) String() string { return string(b.kind) + " " + string(b.category) + " " + b.holder }
 
-// newRateLimiter returns a limiter with the contract's limits, overridden by the operator's; 0
-// means no limit. An organization has the limits of api.OrgRateFactor credentials unless they are overridden.
+// newRateLimiter returns a limiter with the API's limits (api.RateLimits); those in overrides and orgOverrides, which the
+// operator sets, take precedence. 0 means no limit. An organization has the limits of api.OrgRateFactor credentials unless they are overridden.
 func newRateLimiter(clock func() time.Time, overrides, orgOverrides map[api.RateCategory]int) *rateLimiter {
 	limits, orgLimits := maps.Clone(api.RateLimits), map[api.RateCategory]int{}
 	maps.Copy(limits, overrides)

@@ -80,7 +80,7 @@ func (b *Blobs) download(ctx context.Context, sha string) (*os.File, error) {
 	return f, nil
 }
 
-// untrash puts a blob back that was deleted meanwhile.
+// untrash restores a blob that was moved to the trash in the meantime.
 func (b *Blobs) untrash(ctx context.Context, sha string) error {
 	return b.objects.Copy(ctx, trashPrefix+objectName(sha), objectName(sha))
 }

@@ -89,7 +89,7 @@ func (db *DB) joinProcesses(ctx context.Context) error {
 	if db.soleWriter {
 		return nil
 	}
-	if err := db.heartbeat(ctx); err != nil {
+	if err := db.renewAndClaimLeadership(ctx); err != nil {
 		return err
 	}
 	ctx, db.processes.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -109,14 +109,14 @@ func (db *DB) keepAlive(ctx context.Context) {
 			return
 		case <-ticks.C:
 		}
-		if err := db.heartbeat(ctx); err != nil && ctx.Err() == nil {
+		if err := db.renewAndClaimLeadership(ctx); err != nil && ctx.Err() == nil {
 			db.log.WarnContext(ctx, "renewing the record of this process failed", "error", err)
 		}
 	}
 }
 
-// heartbeat renews the record of this process, and makes it the leader if there is none.
-func (db *DB) heartbeat(ctx context.Context) error {
+// renewAndClaimLeadership renews the record of this process, and makes it the leader if there is none.
+func (db *DB) renewAndClaimLeadership(ctx context.Context) error {
 	var isLeader bool
 	var at time.Time
 	err := db.Update(ctx, func(tx *Tx) error {

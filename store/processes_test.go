@@ -53,22 +53,22 @@ func TestLeader(t *testing.T) {
 	if got := leaders(all); len(got) != 0 {
 		t.Errorf("the leaders are %v, although the only one has not renewed its record", got)
 	}
-	is(t, "heartbeat", all[2].heartbeat(t.Context()), nil)
+	is(t, "heartbeat", all[2].renewAndClaimLeadership(t.Context()), nil)
 	if got := leaders(all); len(got) != 0 {
 		t.Errorf("the leaders are %v, although the last one's record has not expired", got)
 	}
 	*now = now.Add(heartbeatInterval + time.Second)
-	is(t, "heartbeat", all[2].heartbeat(t.Context()), nil)
+	is(t, "heartbeat", all[2].renewAndClaimLeadership(t.Context()), nil)
 	if got := leaders(all); len(got) != 1 || got[0] != 2 {
 		t.Errorf("the leaders are %v", got)
 	}
-	is(t, "heartbeat of the last one", all[0].heartbeat(t.Context()), nil)
+	is(t, "heartbeat of the last one", all[0].renewAndClaimLeadership(t.Context()), nil)
 	if got := leaders(all); len(got) != 1 {
 		t.Errorf("the leaders are %v", got)
 	}
 	// One that stops leaves at once.
 	is(t, "Close", all[2].Close(), nil)
-	is(t, "heartbeat", all[1].heartbeat(t.Context()), nil)
+	is(t, "heartbeat", all[1].renewAndClaimLeadership(t.Context()), nil)
 	if got := leaders(all[:2]); len(got) != 1 || got[0] != 1 {
 		t.Errorf("the leaders are %v", got)
 	}
@@ -91,10 +91,10 @@ func TestClaims(t *testing.T) {
 	claim(all[0], true)
 	claim(all[1], false)
 	*now = now.Add(aliveFor + time.Second) // the first one is killed
-	is(t, "heartbeat", all[1].heartbeat(t.Context()), nil)
+	is(t, "heartbeat", all[1].renewAndClaimLeadership(t.Context()), nil)
 	claim(all[1], true)
 	update(t, all[1], func(tx *Tx) error { return tx.Release("document 1") })
-	is(t, "heartbeat", all[0].heartbeat(t.Context()), nil)
+	is(t, "heartbeat", all[0].renewAndClaimLeadership(t.Context()), nil)
 	claim(all[0], true)
 }
 
@@ -118,7 +118,7 @@ func TestExchangeCounts(t *testing.T) {
 	exchange(all[2], 8, nil, 0)
 	exchange(all[2], 7, nil, 4)
 	*now = now.Add(aliveFor + time.Second) // the others are killed
-	is(t, "heartbeat", all[2].heartbeat(t.Context()), nil)
+	is(t, "heartbeat", all[2].renewAndClaimLeadership(t.Context()), nil)
 	exchange(all[2], 7, nil, 0)
 }
 

@@ -187,7 +187,7 @@ type Translation struct {
 	Digest         string `json:"digest"`
 }
 
-// TranslatedQuery begins the language of the translation of a search query.
+// TranslatedQuery is the prefix of Translation.Language in the translation of a search query.
 const TranslatedQuery = "query:"
 
 // PassageReading is what a reader says about a passage. A label "" means that the reader was asked, without a valid

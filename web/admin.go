@@ -106,12 +106,12 @@ var tenantsPanel = panel{
 			s.add(x)
 			return nil
 		},
-		"suspend": func(v *visit, _ *sheet) error { return v.setTenantStatus("suspended") },
-		"restore": func(v *visit, _ *sheet) error { return v.setTenantStatus("active") },
+		"suspend": func(v *visit, _ *sheet) error { return v.callSetTenantStatus("suspended") },
+		"restore": func(v *visit, _ *sheet) error { return v.callSetTenantStatus("active") },
 	},
 }
 
-func (v *visit) setTenantStatus(status string) error {
+func (v *visit) callSetTenantStatus(status string) error {
 	in := api.UpdateTenantInput{TenantInput: api.TenantInput{TenantID: v.field("id")}}
 	in.Body.Status = status
 	return call(v, api.UpdateTenant, &in)

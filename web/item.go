@@ -250,7 +250,7 @@ func (v *visit) changeItem() error {
 	id, err := page.Kind.change(v, page.ID, match, raw)
 	if api.IsRevisionConflict(err) {
 		page.Conflict = true
-		return v.refuse(api.Conflict("somebody else has changed this item meanwhile; compare the values, then save again"), show)
+		return v.refuse(api.Conflict("someone else changed this item in the meantime; compare the values, then save again"), show)
 	}
 	if err != nil {
 		return v.refuse(err, show)

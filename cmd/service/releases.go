@@ -37,7 +37,7 @@ func fetchReleaseResponse(ctx context.Context, address string, t cli.Target, lim
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, api.Invalid("url", "the releases address is invalid: use https://…")
+		return nil, api.Invalid("url", "the releases URL is invalid: it must start with https://")
 	}
 	if err := safe(u); err != nil {
 		return nil, api.Invalid("url", "%s", err)

@@ -103,7 +103,7 @@ func draftSoA(ctx context.Context, j *job) error {
 					map[string]any{
 						"kind":   "scope_trait",
 						"trait":  name,
-						"reason": "The documents don't show whether it applies. Set it manually, because the applicability of controls depends on it.",
+						"reason": "The documents don't show whether this trait applies. Set it manually, because it determines which controls apply.",
 					},
 				)
 			}

@@ -67,7 +67,7 @@ func (s *Service) checkAndAttributeMilestones(
 			if n := len(m.Changes); len(given[at].Changes) < n || !slices.Equal(given[at].Changes[:n], m.Changes) {
 				return nil, api.Invalid(
 					"milestones.changes",
-					"the approved changes of %q can't be removed; add the new one after them",
+					"the approved changes to %q can't be removed; add new changes after them",
 					m.Title,
 				)
 			}

@@ -315,9 +315,9 @@ func scopeLists(sc *api.Scope) map[string]*[]string {
 // validateScope returns an error if the content of a scope is invalid, regardless of where it comes
 // from.
 func validateScope(sc *api.Scope) error {
-	broken := func(r rune) bool { return api.IsUnsafeRune(r) && !strings.ContainsRune("\r\n\t", r) }
+	broken := func(r rune) bool { return api.IsControlOrBidi(r) && !strings.ContainsRune("\r\n\t", r) }
 	switch {
-	case strings.ContainsFunc(sc.Title, api.IsUnsafeRune):
+	case strings.ContainsFunc(sc.Title, api.IsControlOrBidi):
 		return api.Invalid("title", "a title must be a single line without control characters")
 	case strings.ContainsFunc(sc.Description, broken):
 		return api.Invalid("description", "a description must not contain control characters other than line breaks")

@@ -155,7 +155,7 @@ func TestOutsideEmbedder(t *testing.T) {
 	<-told
 	stats, status, _ = look()
 	if !strings.HasPrefix(found.Embedder, "builtin-") || stats.Embedded != 0 || *status.TestScore > 0.7 ||
-		!strings.Contains(*status.UnavailableReason, "the embedding model is refused: ollama/tiny scored") {
+		!strings.Contains(*status.UnavailableReason, "the embedding model was rejected: ollama/tiny scored") {
 		t.Errorf("an untrained model: %s, %+v %+v", found.Embedder, stats, status)
 	}
 	model.untrained.Store(false)

@@ -36,7 +36,7 @@ const (
 )
 
 // errRefused is wrapped by the error for a remote embedder that failed the test.
-var errRefused = errors.New("the embedding model is refused")
+var errRefused = errors.New("the embedding model was rejected")
 
 // digester is implemented by embedders that know the digest of their model's weights.
 type digester interface {

@@ -102,8 +102,8 @@ func isLicense(filename, text string) bool {
 	return licenseFilePattern.MatchString(filename) && licenseTextPattern.MatchString(text)
 }
 
-// filenameWords returns a file name with its separators replaced by spaces.
-func filenameWords(name string) string {
+// replaceFilenameSeparators returns a file name with its separators replaced by spaces.
+func replaceFilenameSeparators(name string) string {
 	return filenameSeparators.Replace(name)
 }
 
@@ -131,7 +131,7 @@ func GuessCategory(filename, title, text string) string {
 	if i := strings.LastIndexByte(base, '.'); i > 0 {
 		stem, ext = base[:i], strings.ToLower(base[i:])
 	}
-	clean := filenameWords
+	clean := replaceFilenameSeparators
 	for _, name := range []string{clean(title), clean(stem)} {
 		// "Log management policy" is a policy: a kind at the end of the name takes precedence.
 		best, bestAt := "", -1

@@ -99,7 +99,7 @@ func (s *Session) concludeInto(f *statementVerdict, hits []retrievedPassage, rea
 		quote := reading.FindQuote(hits[i].ForReader().Bounded().Text, r.Words)
 		if why := cmp.Or(hits[i].silenceReason(d), s.unassertedReason(d, hits[i].analyzedPassage, r.Label, quote)); why != "" && !slices.Contains(f.decided, hits[i].ChunkID) {
 			silence = min(silence, probability(r, reading.Silent))
-			refused = cmp.Or(refused, fmt.Sprintf("Not counted: %s, because %s.", shortQuote(text.CollapseSpace(quote)), why))
+			refused = cmp.Or(refused, fmt.Sprintf("Not counted: %s, because %s.", shortenAndQuote(text.CollapseSpace(quote)), why))
 			continue
 		}
 		v := passageVerdict{verdict: verdict, coverage: probability(r, r.Label), passage: hits[i].analyzedPassage, quote: quote}
@@ -147,11 +147,11 @@ func (f *statementVerdict) decideByReadings(verdicts []passageVerdict) {
 	case part != nil:
 		set(VerdictPartial, part, cmp.Or(part.reason, "Covers part of it."))
 	case plan != nil && no != nil:
-		set(VerdictPlanned, plan, fmt.Sprintf("Stated as not done yet. Planned: %s.", shortQuote(plan.quote)))
+		set(VerdictPlanned, plan, fmt.Sprintf("Stated as not done yet. Planned: %s.", shortenAndQuote(plan.quote)))
 	case no != nil:
 		set(VerdictDenied, no, "The evidence states that this is not the case.")
 	case plan != nil:
-		set(VerdictPlanned, plan, fmt.Sprintf("Planned, not yet done: %s.", shortQuote(plan.quote)))
+		set(VerdictPlanned, plan, fmt.Sprintf("Planned, not yet done: %s.", shortenAndQuote(plan.quote)))
 	default:
 		f.verdict, f.reason = VerdictMissing, "No passage shows it."
 		return

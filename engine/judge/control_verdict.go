@@ -221,7 +221,7 @@ func formatDeniedStatements(all []statementVerdict) string {
 	var names []string
 	for i := range all {
 		if all[i].verdict == VerdictDenied {
-			names = append(names, shortQuote(strings.TrimRight(all[i].statement.text, ".")))
+			names = append(names, shortenAndQuote(strings.TrimRight(all[i].statement.text, ".")))
 		}
 	}
 	if len(names) == 0 {

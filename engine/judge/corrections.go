@@ -99,7 +99,7 @@ func (s *Session) newCorrectedVerdict(d *preparedStatement, h retrievedPassage, 
 	case VerdictPartial:
 		v.coverage, v.reason = coverPartial, "Covers part of it."
 	case VerdictPlanned:
-		v.reason = fmt.Sprintf("Planned, not yet done: %s.", shortQuote(r.Words))
+		v.reason = fmt.Sprintf("Planned, not yet done: %s.", shortenAndQuote(r.Words))
 	case VerdictDenied:
 		v.reason = "The evidence states that this is not the case."
 	}
@@ -162,7 +162,7 @@ func (f *statementVerdict) markCorrections() {
 			return
 		}
 		if c.Decision == api.CorrectionRefused {
-			f.reason += fmt.Sprintf(" Not counted, %s: %s", c.Mark(), shortQuote(c.Quote))
+			f.reason += fmt.Sprintf(" Not counted, %s: %s", c.Mark(), shortenAndQuote(c.Quote))
 		} else {
 			f.reason += " " + prose.Capitalize(c.Mark()) + "."
 		}

@@ -186,7 +186,7 @@ func (s *Session) analyzePassage(p Passage) *passageAnalysis {
 		}
 		c.imprints[i] = text.IsImprint(cur.Text, isRecordCategory(c.category))
 	}
-	c.headingStems = text.StemsOf(p.DocumentTitle + " . " + filenameWords(p.Filename) + " . " + strings.Join(p.HeadingPath, " . "))
+	c.headingStems = text.StemsOf(p.DocumentTitle + " . " + replaceFilenameSeparators(p.Filename) + " . " + strings.Join(p.HeadingPath, " . "))
 	return c
 }
 

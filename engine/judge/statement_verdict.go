@@ -142,7 +142,7 @@ func (s *Session) downgradeOutlierRows(d *preparedStatement, hits []retrievedPas
 			return h.DocumentID == r.passage.DocumentID && hasAffirmingRow(d, h.analyzedPassage, r)
 		}) {
 			r.verdict, r.outlierRow = VerdictPartial, true
-			r.reason = "One row in " + r.formatLocation() + " contradicts the others: " + shortQuote(r.quote) + ". Review manually."
+			r.reason = "One row in " + r.formatLocation() + " contradicts the others: " + shortenAndQuote(r.quote) + ". Review manually."
 		}
 	}
 }
@@ -282,7 +282,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 			fmt.Sprintf(
 				"%s states it; part of it, or something related, is stated as not done: %s",
 				yes.formatLocation(),
-				shortQuote(no.quote),
+				shortenAndQuote(no.quote),
 			),
 		)
 	case yes != nil && no != nil:
@@ -300,7 +300,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 				notFollowedPrefix+"%s states it, but %s shows that it failed: %s",
 				yes.formatLocation(),
 				fell.formatLocation(),
-				shortQuote(fell.quote),
+				shortenAndQuote(fell.quote),
 			),
 		)
 	case yes != nil && recordExceedingLimit(verdicts, yes) != nil:
@@ -312,9 +312,9 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 			fmt.Sprintf(
 				notFollowedPrefix+"%s states %s, but %s shows it took longer: %s",
 				yes.formatLocation(),
-				shortQuote(yes.quote),
+				shortenAndQuote(yes.quote),
 				slow.formatLocation(),
-				shortQuote(slow.quote),
+				shortenAndQuote(slow.quote),
 			),
 		)
 	case yes != nil && strongestMatching(verdicts, (*passageVerdict).isLimitedToShare) != nil:
@@ -326,14 +326,14 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 				"%s states it, but %s shows that it applies to only some: %s",
 				yes.formatLocation(),
 				few.formatLocation(),
-				shortQuote(few.quote),
+				shortenAndQuote(few.quote),
 			),
 		)
 	case yes != nil && plan != nil && plan.coverage >= coverFull:
 		set(
 			VerdictPartial,
 			yes,
-			fmt.Sprintf("%s states it, but in %s it is only planned: %s", yes.formatLocation(), plan.formatLocation(), shortQuote(plan.quote)),
+			fmt.Sprintf("%s states it, but in %s it is only planned: %s", yes.formatLocation(), plan.formatLocation(), shortenAndQuote(plan.quote)),
 		)
 	case yes != nil:
 		set(VerdictCovered, yes, yes.reason)
@@ -344,7 +344,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 			fmt.Sprintf(
 				"%s states part of it; another part, or something related, is stated as not done: %s",
 				part.formatLocation(),
-				shortQuote(no.quote),
+				shortenAndQuote(no.quote),
 			),
 		)
 	case no != nil && part != nil && part.coverage >= coverFull:
@@ -377,7 +377,7 @@ const notFollowedPrefix = "Not followed: "
 // formatContradiction describes an affirmation and a denial, from one document or two, with their locations. If
 // a record denies what a rule states, the description says that the rule isn't followed.
 func formatContradiction(affirming, denying *passageVerdict, affirmedPart, deniedPart string) string {
-	quote, at := shortQuote(denying.quote), denying.formatLocation()
+	quote, at := shortenAndQuote(denying.quote), denying.formatLocation()
 	switch {
 	case affirming.passage.DocumentID != denying.passage.DocumentID && denying.passage.isRecord() && !affirming.passage.isRecord():
 		return fmt.Sprintf(
@@ -481,9 +481,9 @@ func (s *Session) differingFiguresReason(d *preparedStatement, verdicts []passag
 			return fmt.Sprintf(
 				"Documents give different figures: %s states %s, %s states %s.",
 				affirmation.formatLocation(),
-				shortQuote(affirmation.quote),
+				shortenAndQuote(affirmation.quote),
 				r.formatLocation(),
-				shortQuote(r.quote),
+				shortenAndQuote(r.quote),
 			)
 		}
 	}

@@ -29,7 +29,7 @@ func planListNameOf(p Passage) string {
 			return m
 		}
 	}
-	return cmp.Or(planListPattern.FindString(p.DocumentTitle), planListPattern.FindString(filenameWords(p.Filename)))
+	return cmp.Or(planListPattern.FindString(p.DocumentTitle), planListPattern.FindString(replaceFilenameSeparators(p.Filename)))
 }
 
 // judgeWholeControl searches for sentences about a control as a whole and returns the strongest denial and the
@@ -92,13 +92,13 @@ func (s *Session) judgeWholeControlIn(d *preparedStatement, p *analyzedPassage) 
 		switch {
 		case negated && !d.isProhibition() && cur.Conditional == 0 && !cur.IsHarmlessDenial() && !cur.DeniesOnlyObject() &&
 			!cur.DeniesOnlyForThingsOutside(d.concepts, d.topic) && !d.isWindowAboutOtherThings(window):
-			r.verdict, r.reason = VerdictDenied, "The evidence states that the control as a whole is not done: "+shortQuote(r.quote)+"."
+			r.verdict, r.reason = VerdictDenied, "The evidence states that the control as a whole is not done: "+shortenAndQuote(r.quote)+"."
 			if denial == nil || r.coverage > denial.coverage {
 				denial = &r
 			}
 		case planWords != "" && !d.isWindowAboutOtherThings(window) && (!cur.IsTableRow ||
 			d.topicShareBy([]*text.Sentence{cur.WithoutColumnNames()}, true, false) >= minSubjectShare):
-			r.verdict, r.namesTopic, r.reason = VerdictPlanned, true, "The control as a whole is planned, not yet done: "+shortQuote(
+			r.verdict, r.namesTopic, r.reason = VerdictPlanned, true, "The control as a whole is planned, not yet done: "+shortenAndQuote(
 				r.quote,
 			)+"."
 			if plan == nil || r.coverage > plan.coverage {

@@ -490,7 +490,7 @@ func deniesMatch(d *preparedStatement, c *analyzedPassage, i int, m match) (reas
 	// "MFA is required. This is not yet enforced."
 	if n := i + 1; n < len(c.Sentences) && !cur.IsTableRow && c.Sentences[n].RefersBack && c.Sentences[n].Denied != 0 &&
 		!c.Sentences[n].Item {
-		return ", according to the next sentence: " + shortQuote(c.Sentences[n].Text), true
+		return ", according to the next sentence: " + shortenAndQuote(c.Sentences[n].Text), true
 	}
 	return "", false
 }
@@ -510,7 +510,7 @@ func matchAffirmedClauses(d *preparedStatement, window, near []*text.Sentence, c
 	return m
 }
 
-func shortQuote(s string) string { return "“" + text.Shorten(s, 120) + "”" }
+func shortenAndQuote(s string) string { return "“" + text.Shorten(s, 120) + "”" }
 
 var withoutPattern = lazyregexp.NewPrefiltered(`(?i)\bwithout (?:(?:any|an?|the|prior|proper) )*([a-z]+)`)
 

@@ -17,7 +17,7 @@ import (
 	"sync"
 )
 
-// KeyStore stores the keys.
+// KeyStore loads and saves the keys that encrypt secrets.
 type KeyStore interface {
 	// LoadOrCreate returns the keys, the current one first. It creates a key if there is none.
 	LoadOrCreate() ([]Key, error)

@@ -151,7 +151,7 @@ func (t *triage) recordAttack(severity int, vector string) {
 // TriageIncident uses log lines to tell a real incident from noise: what was attempted and, above all, whether
 // it succeeded.
 func TriageIncident(_ context.Context, module, logs string) (result *api.IncidentTriage, indicators Indicators) {
-	logs = sanitizeAndTruncate(logs)
+	logs = truncateToValidUTF8(logs)
 	lines := strings.Split(logs, "\n")
 	t := &triage{}
 	authorized := authorizedTest.MatchString(logs)
@@ -189,7 +189,7 @@ func TriageIncident(_ context.Context, module, logs string) (result *api.Inciden
 	return out, t.signs
 }
 
-func sanitizeAndTruncate(s string) string {
+func truncateToValidUTF8(s string) string {
 	if len(s) > maxText {
 		s = s[:maxText]
 	}

@@ -241,7 +241,7 @@ func checkYAMLTree(n *yaml.Node, depth int, nodeCount *int) error {
 	case depth > maxYAMLNesting:
 		return fmt.Errorf("line %d: it is nested more than %d levels deep", n.Line, maxYAMLNesting)
 	case *nodeCount > maxNodes:
-		return fmt.Errorf("line %d: it contains more than %d values", n.Line, maxNodes)
+		return fmt.Errorf("line %d contains more than %d values", n.Line, maxNodes)
 	case n.Kind == yaml.AliasNode:
 		return fmt.Errorf("line %d: replace *%s with its value; references are not allowed", n.Line, scf.Shorten(n.Value))
 	}

@@ -130,9 +130,9 @@ func (im *importer) readControl(row int, code string) (scf.Control, error) {
 		case roleWeight:
 			c.Weight = im.parseWeight(text, where)
 		case roleFunction:
-			c.CSFFunction = im.matchWord(text, where, "govern", "identify", "protect", "detect", "respond", "recover")
+			c.CSFFunction = im.normalizeWordAndWarn(text, where, "govern", "identify", "protect", "detect", "respond", "recover")
 		case roleCadence:
-			c.Cadence = im.matchWord(text, where, "annual", "semi_annual", "quarterly")
+			c.Cadence = im.normalizeWordAndWarn(text, where, "annual", "semi_annual", "quarterly")
 		case roleApplicability:
 			c.Applicability = append(c.Applicability, im.parseApplicability(s.name, text, where)...)
 		case roleMaturity:
@@ -235,9 +235,9 @@ func (im *importer) parseWeight(text, where string) int {
 	return int(f)
 }
 
-// matchWord returns the word in known that equals text, ignoring case, blanks and hyphens. If there is none,
+// normalizeWordAndWarn returns the word in known that equals text, ignoring case, blanks and hyphens. If there is none,
 // it returns the text in the same normalized form, with a warning.
-func (im *importer) matchWord(text, where string, known ...string) string {
+func (im *importer) normalizeWordAndWarn(text, where string, known ...string) string {
 	word := strings.ToLower(strings.NewReplacer(" ", "_", "-", "_").Replace(scf.CollapseSpaces(text)))
 	for _, k := range known {
 		if word == k {

@@ -96,8 +96,8 @@ func RateConformity(items []api.SoAItem, weight func(code string) int) Conformit
 		r.Level = Conforms
 	}
 	r.Formula = fmt.Sprintf(
-		"%d satisfactory ÷ %d applicable and assessed = %.2f%%; %s deficient (weight 10). 100%% conforms strictly, 80%% "+
-			"conforms, 70%% is a significant deficiency, less or any deficient material control is a material weakness.",
+		"%d satisfactory ÷ %d applicable and assessed = %.2f%%; %s deficient (weight 10). 100%% conforms strictly, at least "+
+			"80%% conforms, at least 70%% is a significant deficiency; anything lower, or any deficient material control, is a material weakness.",
 		good,
 		all,
 		v,

@@ -219,7 +219,7 @@ func describeCondition(item api.SoAItem) string {
 			continue
 		}
 		shown[key] = true
-		fmt.Fprintf(&b, " %s: %s.", citationWithVerb(e), shortQuote(&e))
+		fmt.Fprintf(&b, " %s: %s.", citationWithVerb(e), quoteEvidence(&e))
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -282,8 +282,8 @@ func formatLocation(e *api.Evidence) string {
 	return judge.FormatLocation(cmp.Or(e.DocumentTitle, e.Filename), e.Locator, e.HeadingPath)
 }
 
-// shortQuote returns a piece of evidence in quotation marks, shortened and with people as initials.
-func shortQuote(e *api.Evidence) string {
+// quoteEvidence returns a piece of evidence in quotation marks, shortened and with people as initials.
+func quoteEvidence(e *api.Evidence) string {
 	return "“" + text.Shorten(strings.TrimRight(prose.InitialsInRecord(e.Quote), "."), 240) + "”"
 }
 

@@ -76,7 +76,7 @@ func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, today api.
 
 // describeStatedTiming returns the note on an item whose date the evidence states.
 func describeStatedTiming(due api.Date, from *api.Evidence) *string {
-	note := fmt.Sprintf("Date as stated in %s (%s): %s.", formatLocation(from), due, shortQuote(from))
+	note := fmt.Sprintf("Date as stated in %s (%s): %s.", formatLocation(from), due, quoteEvidence(from))
 	return &note
 }
 

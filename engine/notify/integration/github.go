@@ -146,7 +146,7 @@ func (g *githubTracker) forEachOwnChanged(ctx context.Context, since time.Time, 
 	return g.forEachOwnIssue(ctx, since, func(i *githubIssue) { each(g.toIssue(i)) })
 }
 
-func (g *githubTracker) findIssue(ctx context.Context, id string) (*issue, error) {
+func (g *githubTracker) findIssueByID(ctx context.Context, id string) (*issue, error) {
 	var i githubIssue
 	_, err := g.doJSON(ctx, http.MethodGet, g.repo+"/issues/"+id, nil, nil, &i)
 	if isNotFoundOrGone(err) {

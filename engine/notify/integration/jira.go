@@ -166,7 +166,7 @@ func (j *jiraTracker) forEachOwnChanged(ctx context.Context, since time.Time, ea
 	)
 }
 
-func (j *jiraTracker) findIssue(ctx context.Context, id string) (*issue, error) {
+func (j *jiraTracker) findIssueByID(ctx context.Context, id string) (*issue, error) {
 	var i jiraIssue
 	_, err := j.doJSON(ctx, http.MethodGet, j.root+"/issue/"+url.PathEscape(id), url.Values{"fields": {"status,duedate"}}, nil, &i)
 	if isNotFoundOrGone(err) {

@@ -143,7 +143,7 @@ func (s *serviceNowTracker) forEachOwnChanged(ctx context.Context, since time.Ti
 	)
 }
 
-func (s *serviceNowTracker) findIssue(ctx context.Context, id string) (*issue, error) {
+func (s *serviceNowTracker) findIssueByID(ctx context.Context, id string) (*issue, error) {
 	var found struct {
 		Result snRecord `json:"result"`
 	}

@@ -383,7 +383,7 @@ func (c *syncRun) syncItem(ctx context.Context, l *store.IssueLink, i *planItem)
 	if l.LastSynced != nil && l.Issue != nil && isSameSide(l.Item, *l.LastSynced) && isSameSide(*l.Issue, *l.LastSynced) {
 		return c.saveLink(ctx, l, "linked", "")
 	}
-	now, err := c.tracker.findIssue(ctx, l.IssueID) // get the latest state before changing it
+	now, err := c.tracker.findIssueByID(ctx, l.IssueID) // get the latest state before changing it
 	if err != nil {
 		return err
 	}

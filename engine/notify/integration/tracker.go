@@ -18,8 +18,8 @@ type tracker interface {
 	// findByMarker returns the issue created with a marker since the given time, or nil.
 	findByMarker(ctx context.Context, marker string, since time.Time) (*issue, error)
 	createIssue(ctx context.Context, d *issueDraft) (*issue, error)
-	// findIssue returns an issue's current state, or nil if it was deleted.
-	findIssue(ctx context.Context, id string) (*issue, error)
+	// findIssueByID returns the current state of the issue with the tracker's own ID, or nil if it was deleted.
+	findIssueByID(ctx context.Context, id string) (*issue, error)
 	updateIssue(ctx context.Context, now *issue, c issueChange) error
 	// forEachOwnChanged calls each for our issues changed since the given time.
 	forEachOwnChanged(ctx context.Context, since time.Time, each func(*issue)) error

@@ -23,7 +23,7 @@ type Chart struct {
 	ScaleMax float64
 }
 
-// ChartType is the type of a chart.
+// ChartType says how a chart shows its numbers, such as in bars.
 type ChartType int
 
 // Types of charts. A span chart has two series: a start date and a duration in days. A shades chart only
