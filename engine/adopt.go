@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// adoptInterval is the time between two searches for work of processes that were killed.
+// adoptInterval is the time between two checks for work that killed processes left unfinished.
 const adoptInterval = 10 * time.Second
 
 // adoptPeriodically continues what other processes on the same database have left behind, until ctx ends. Workflow runs have
@@ -32,8 +32,9 @@ func (e *Engine) adoptPeriodically(ctx context.Context) {
 	}
 }
 
-// ExchangeRequestCounts returns a function that makes the numbers of requests in a window known to other processes on the same
-// database, and returns theirs; nil if there can't be any.
+// ExchangeRequestCounts returns a function that reports this process's request counts in a window
+// to the other processes on the same database and returns theirs. It returns nil if no other
+// process can use the database.
 func (e *Engine) ExchangeRequestCounts() func(ctx context.Context, window int64, own map[string]int) (map[string]int, error) {
 	if e.db.IsSoleWriter() {
 		return nil

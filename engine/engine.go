@@ -1,7 +1,7 @@
-// Package engine builds the service's areas over one store and runs the background work. Transports
-// of the front ends call it.
+// Package engine builds the services over one store and runs the background work. The transports of
+// the front ends call it.
 //
-// The rules live in the areas; this package contains no business logic.
+// Business logic belongs to the services, not to this package.
 package engine
 
 import (
@@ -48,8 +48,8 @@ type Options struct {
 	Version string
 	// CacheDir is the folder for compiled document readers; empty means no caching.
 	CacheDir string
-	// Build identifies this program build; empty means that nothing it learned is stored for other
-	// data folders.
+	// Build identifies this program build; if it is empty, nothing learned is cached for use with
+	// other data folders.
 	Build string
 	// Embedder is an external model used in addition to the built-in embedder; nil means none.
 	Embedder embed.Embedder
@@ -58,14 +58,15 @@ type Options struct {
 	// ReportFont is a TrueType font for characters missing from the built-in fonts of PDF reports;
 	// nil means none.
 	ReportFont func() ([]byte, error)
-	// InstalledFonts returns functions that load the machine's fonts to use where that one is not set, or lacks a
-	// character; nil means none.
+	// InstalledFonts returns functions that load the machine's fonts used if ReportFont is nil or
+	// lacks a character; nil means none.
 	InstalledFonts func() []func() ([]byte, error)
 	// LocalName and LocalEmail identify the local user of the machine.
 	LocalName, LocalEmail string
 	// WeakHashes hashes passwords at the lowest cost. It protects nothing and is for tests only.
 	WeakHashes bool
-	// Model answers the specialized analyses, and reads evidence where that is chosen; nil means the built-in rules.
+	// Model answers the specialized analyses, and reads evidence if an assessment is set to use it;
+	// nil means the built-in rules.
 	Model agent.Model
 	// ModelLimits limits what the model may use to read evidence.
 	ModelLimits api.ModelLimits
@@ -74,20 +75,20 @@ type Options struct {
 	Box      *secretbox.Box
 	Networks []netip.Prefix
 	// MailServer sends the emails of organizations without a server of their own; nil means that
-	// those send none. MailRoots are the trusted certificate authorities for mail servers; nil
+	// they can't send any. MailRoots are the trusted certificate authorities for mail servers; nil
 	// means the system's.
 	MailServer *mail.Server
 	MailRoots  *x509.CertPool
 	// PublicURL is the service's address for links in emails; empty means no links.
 	PublicURL string
-	// Tracer records where work takes its time; nil means no tracing.
+	// Tracer records how long each step of the work takes; nil means no tracing.
 	Tracer *tracing.Tracer
 	// NewTicker returns a channel that ticks at the interval until stop is called; nil means
 	// time.NewTicker.
 	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
 }
 
-// Engine holds the services. Each implements the operations of one part of the API.
+// Engine holds the services, each of which implements one part of the API's operations.
 type Engine struct {
 	Audit       *audit.Service
 	Identity    *identity.Service
@@ -101,17 +102,17 @@ type Engine struct {
 	Archives    *archive.Service
 	Webhooks    *notify.Service
 	Sync        *syncing.Service
-	// Integrations receive events through the loop of the webhooks.
+	// Integrations receive events from the same loop as webhooks.
 	Integrations *integration.Service
 	Mail         *mail.Service
 	Alerts       *alert.Service
 	// Backups are for the operator only; no operation of the API uses them.
 	Backups *backupschedule.Service
 
-	// processMetrics returns the metrics of the process, which a front end counts.
+	// processMetrics returns the process metrics that a front end counts.
 	processMetrics atomic.Pointer[func() ([]api.Metric, error)]
 
-	// model counts the calls of the model in use; nil means the rules.
+	// model counts the calls of the model; nil means that the built-in rules are used.
 	model *meteredModel
 
 	db      *store.DB
@@ -127,8 +128,8 @@ type Engine struct {
 	background sync.WaitGroup
 }
 
-// New returns an engine that uses an open store. Its Close ends the engine's work but does not close the
-// store.
+// New returns an engine that uses an open store. Closing the engine ends the engine's work but does
+// not close the store.
 func New(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{db: o.DB, clock: o.Clock, version: o.Version, started: o.Clock(), log: o.Logger, newTicker: o.NewTicker}
 	if e.newTicker == nil {

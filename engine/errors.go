@@ -13,7 +13,8 @@ import (
 // database or the files were not available.
 const retryUnavailableAfter = 5
 
-// unavailableMessage returns what a caller sees of an ErrUnavailable: without its cause, which names hosts of the operator.
+// unavailableMessage returns the message that a caller gets for an ErrUnavailable. It omits the
+// cause, which may name the operator's hosts.
 func unavailableMessage(err error) string {
 	var known interface{ PublicMessage() string }
 	if errors.As(err, &known) {
@@ -22,8 +23,8 @@ func unavailableMessage(err error) string {
 	return store.ErrUnavailable.Error()
 }
 
-// ToAPIError converts an error to the one the caller sees. Internal errors stay hidden behind a
-// general message; damage and a full disk do not.
+// ToAPIError converts an error to the one the caller sees. Internal errors are replaced with a
+// general message; data damage and a full disk are reported as such.
 func ToAPIError(err error) *api.Error {
 	e := api.AsError(err)
 	if e.Code != api.CodeInternal {

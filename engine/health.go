@@ -41,7 +41,7 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, in *api.Health
 		}
 		if err != nil {
 			c.Detail = err.Error()
-			if errors.Is(err, store.ErrCorrupt) && !by.Local { // perhaps of another organization
+			if errors.Is(err, store.ErrCorrupt) && !by.Local { // may belong to another organization
 				c.Detail = "data is damaged; run `service doctor` on the machine with the data folder"
 			}
 			out.OK = false
@@ -103,8 +103,8 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, in *api.Health
 	return out, nil
 }
 
-// checkSecrets reports whether the stored secrets can be decrypted: after restoring a backup of another installation,
-// its key may be missing.
+// checkSecrets reports whether the stored secrets can be decrypted: after restoring another
+// installation's backup, the key may be missing.
 func (e *Engine) checkSecrets(ctx context.Context) (string, error) {
 	n, unreadable, err := e.Webhooks.CheckSecrets(ctx)
 	switch {
@@ -159,8 +159,8 @@ func (e *Engine) checkDataFolderUsable(f Stats) (string, error) {
 	return fmt.Sprintf("%s free", formatSize(f.DiskFree)), nil
 }
 
-// checkBackups reports the state of the scheduled backups. Only the local user gets the details: paths,
-// and the number of records of all organizations together.
+// checkBackups reports the state of the scheduled backups. Only the local user gets the details:
+// paths, and the total number of records in all organizations.
 func (e *Engine) checkBackups(by api.Caller) (string, error) {
 	s := e.Backups.Status().Summarize(e.clock())
 	detail := s.Detail

@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// orgMailServers are the mail servers that organizations have configured as integrations. The packages
-// mail and integration don't import each other; they are connected here.
+// orgMailServers are the mail servers that organizations have configured as integrations. They are
+// connected here because packages mail and integration don't import each other.
 type orgMailServers struct {
 	integrations *integration.Service
 	guard        netguard.Guard
@@ -56,7 +56,7 @@ func (o orgMailServers) Route(ctx context.Context, org string) (*mail.Route, err
 func (o orgMailServers) RecordResult(ctx context.Context, r *mail.Route, org string, sendErr error) error {
 	err := o.integrations.RecordMailResult(ctx, org, r.ID, sendErr)
 	if api.IsCode(err, api.CodeNotFound) {
-		return nil // deleted meanwhile
+		return nil // deleted in the meantime
 	}
 	return err
 }

@@ -56,6 +56,7 @@ func (m *meteredModel) Chat(ctx context.Context, r llm.Request) (llm.Answer, err
 	return a, err
 }
 
+// callCounts returns the statistics of the model's calls so far.
 func (m *meteredModel) callCounts() modelCalls {
 	m.mu.Lock()
 	defer m.mu.Unlock()

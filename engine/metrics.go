@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ListMetrics lists the metrics of the caller's organization and of the process, which belong to no
-// organization.
+// ListMetrics lists the metrics of the caller's organization and of the process, which don't belong
+// to any organization.
 func (e *Engine) ListMetrics(ctx context.Context, by caller, in *api.Paging, process []api.Metric) (*api.List[api.Metric], error) {
 	own, err := e.organizationMetrics(ctx, by)
 	if err != nil {
@@ -95,6 +95,7 @@ func (e *Engine) organizationMetrics(ctx context.Context, by caller) ([]api.Metr
 	), nil
 }
 
+// newGaugesByLabel returns one gauge per count, with the count's key as the value of the label.
 func newGaugesByLabel[K ~string](name, label string, counts map[K]int) (out []api.Metric) {
 	for _, k := range slices.Sorted(maps.Keys(counts)) {
 		out = append(out, newGauge(name, float64(counts[k]), map[string]string{label: string(k)}))
@@ -116,7 +117,7 @@ var zeroWhenAbsent = []string{"organization_assessments", "organization_document
 func staleEvidenceCutoff(today api.Date) api.Date {
 	t, err := today.Time()
 	if err != nil {
-		return "" // can't happen: the date comes from a clock
+		return "" // can't happen: today is always a valid date
 	}
 	return api.DateOf(t.AddDate(0, 0, -judge.StaleDays))
 }
@@ -124,7 +125,8 @@ func staleEvidenceCutoff(today api.Date) api.Date {
 // ObserveTransactions makes the store call f with the duration of each transaction that writes.
 func (e *Engine) ObserveTransactions(f func(time.Duration)) { e.db.ObserveUpdates(f) }
 
-// SetProcessMetrics gives alert rules access to the metrics counted by a front end.
+// SetProcessMetrics sets the function that returns the process metrics of a front end, so that
+// alert rules can use them.
 func (e *Engine) SetProcessMetrics(figures func() ([]api.Metric, error)) {
 	e.processMetrics.Store(&figures)
 }
@@ -140,7 +142,7 @@ func (e *Engine) alertMetrics(ctx context.Context, org string) ([]api.Metric, er
 	return all, err
 }
 
-// overdueItemLines returns the lines of the daily email about overdue items.
+// overdueItemLines returns one line per overdue item for the daily email.
 func overdueItemLines(tx *store.Tx, org string, today api.Date) ([]string, error) {
 	late, err := assessment.ListOverdue(tx, org, today)
 	if err != nil {

@@ -40,8 +40,9 @@ func forEachNewOrWorseFinding(tx *store.Tx, a *api.Assessment, visit func(*api.F
 // maxListedFindings is the maximum number of gaps listed in an alert.
 const maxListedFindings = 20
 
-// newFindingLines returns the lines of an alert that list the new gaps of all assessments. labels are
-// those of the alert rule: a severity among them selects the gaps. For any other metric, it returns nil.
+// newFindingLines returns the lines of an alert that list the new gaps of all assessments. If the
+// rule's labels include a severity, only gaps of that severity are listed. For any other metric, it
+// returns nil.
 func newFindingLines(tx *store.Tx, org, metric string, labels map[string]string) (lines []string, err error) {
 	if metric != newFindingsMetric {
 		return nil, nil

@@ -27,7 +27,7 @@ func (e *Engine) readPDFLines(ctx context.Context, name string, content io.Reade
 			lines = append(lines, strm.Line{Sheet: place, Cells: []string{b.DisplayText()}})
 			continue
 		}
-		if b.Table != table && len(b.Header) > 0 { // only before the first row
+		if b.Table != table && len(b.Header) > 0 { // once per table, before its first row
 			lines = append(lines, strm.Line{Sheet: place, Cells: b.Header})
 			table = b.Table
 		}

@@ -60,7 +60,7 @@ func (e *Engine) Stats() Stats {
 	if info, err := os.Stat(filepath.Join(e.db.Dir(), "service.db")); err == nil {
 		f.StoreBytes = info.Size()
 	}
-	// Unreadable figures are 0, so that the collector can continue.
+	// A figure that can't be read stays 0, so that the others are still reported.
 	ctx := context.Background()
 	if l, err := e.Mail.Stats(ctx); err == nil {
 		f.QueuedMails = l.Queued

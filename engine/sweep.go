@@ -7,8 +7,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// sweepInterval is the time between two deletions of expired records. A record is rejected as soon as it
-// has expired; deleting it only frees space.
+// sweepInterval is the time between two deletions of expired records. Expired records are never
+// accepted; deleting them only frees space.
 const sweepInterval = time.Hour
 
 // deleteExpiredPeriodically deletes expired records periodically until ctx ends.
@@ -31,8 +31,8 @@ func (e *Engine) deleteExpiredPeriodically(ctx context.Context) {
 // to reference a new blob, and long enough to undo a mistake with a backup.
 const blobGracePeriod = 24 * time.Hour
 
-// deleteUnreferencedBlobs deletes the files of deleted documents and reports. Recently uploaded files are
-// spared, because the records that refer to them may not be stored yet.
+// deleteUnreferencedBlobs deletes the files of deleted documents and reports. It keeps files
+// uploaded within blobGracePeriod, because the records that refer to them may not be stored yet.
 func (e *Engine) deleteUnreferencedBlobs(ctx context.Context) error {
 	var referenced map[string]string
 	err := e.db.View(ctx, func(tx *store.Tx) (err error) {

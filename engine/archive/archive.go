@@ -1,4 +1,4 @@
-// Package archive exports an assessment as one file that outlives the service, and
+// Package archive exports an assessment as one file that remains readable without the service, and
 // verifies such a file without it.
 //
 //	manifest.json           the list of files with their SHA-256, the author and the time

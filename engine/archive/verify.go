@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// maxFiles and maxTextSize limit what is read into memory; documents and reports are only
-	// hashed as a stream.
+	// maxFiles and maxTextSize limit what is read into memory; documents and reports are hashed
+	// without loading them into memory.
 	maxFiles    = 200_000
 	maxTextSize = 1 << 30
 )
@@ -52,7 +52,7 @@ func (r *Report) addFailure(subject, format string, args ...any) {
 	r.Findings = append(r.Findings, Finding{OK: false, Subject: subject, Message: fmt.Sprintf(format, args...)})
 }
 
-// checker holds the state of a check.
+// checker verifies one archive.
 type checker struct {
 	files map[string]*zip.File
 	// intact are the files whose bytes match the manifest.
@@ -298,8 +298,8 @@ func (c *checker) checkComments(auditedHashes map[string][]string) {
 	}
 }
 
-// auditedHashes returns the content hashes of decisions and comments recorded in the chain, by
-// approval or comment ID.
+// auditedHashes returns the content hashes of decisions and comments recorded in the chain, keyed
+// by approval or comment ID.
 func (c *checker) auditedHashes() map[string][]string {
 	out := map[string][]string{}
 	text, err := c.readFile(auditFile)

@@ -37,7 +37,7 @@ type Service struct{ Options }
 // New returns a Service.
 func New(o Options) *Service { return &Service{o} }
 
-// archiveFile is one file to write: bytes, or a blob of the store.
+// archiveFile is one file to write: either bytes in memory or a blob in the store.
 type archiveFile struct {
 	path string
 	data []byte
@@ -55,7 +55,7 @@ type archiveContents struct {
 	err           error
 }
 
-// Export returns an assessment as an archive, which is written while it is read.
+// Export returns an assessment as an archive, which is generated while it is being read.
 func (s *Service) Export(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.File, error) {
 	c, signer, err := s.auditAndReadContents(ctx, by, in.AssessmentID, "assessment.exported")
 	if err != nil {
@@ -260,7 +260,8 @@ func toAPIRuns(all iter.Seq2[store.WorkflowRun, error]) iter.Seq2[api.WorkflowRu
 	}
 }
 
-// addDocumentFiles passes on document records, and adds the file of each one to the archive.
+// addDocumentFiles yields the document records unchanged and, while doing so, adds each document's
+// file to the archive.
 func addDocumentFiles(c *archiveContents, all iter.Seq2[store.Document, error]) iter.Seq2[api.Document, error] {
 	return func(yield func(api.Document, error) bool) {
 		for d, err := range all {
@@ -277,6 +278,7 @@ func addDocumentFiles(c *archiveContents, all iter.Seq2[store.Document, error]) 
 	}
 }
 
+// addReportFiles yields the report records unchanged and, while doing so, adds each report's file to the archive.
 func addReportFiles(c *archiveContents, all iter.Seq2[api.Report, error]) iter.Seq2[api.Report, error] {
 	return func(yield func(api.Report, error) bool) {
 		seen := map[string]bool{}

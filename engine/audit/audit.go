@@ -2,7 +2,7 @@
 // did what, and the readable timeline of each assessment.
 //
 // Records are written in the transaction of the change they describe, so that neither exists
-// without the other. The package decides nothing and sends nothing.
+// without the other. The package makes no decisions and sends nothing.
 package audit
 
 import (
@@ -67,8 +67,8 @@ func Append(tx *store.Tx, by api.Caller, e Entry) error {
 	return store.Audit.Insert(tx, org, &rec)
 }
 
-// normalizeThroughJSON returns the changes as they will be after they were stored and read back, so that
-// their hash does not change.
+// normalizeThroughJSON returns the changes as they will be read back from the store, so that their
+// hash does not change.
 func normalizeThroughJSON(changes map[string]any) (out map[string]any, err error) {
 	b, err := json.Marshal(changes)
 	if err == nil {

@@ -35,8 +35,8 @@ func newFilter(in *api.AuditFilter) (func(*api.AuditEvent) bool, error) {
 	}, err
 }
 
-// RecordDenied records a denied operation and the reason in the chain of the caller's organization.
-// Without an organization it does nothing.
+// RecordDenied records a denied operation and the reason in the audit chain of the caller's
+// organization. It does nothing if the caller has no organization.
 func (s *Service) RecordDenied(ctx context.Context, by api.Caller, op *api.Operation, reason string) error {
 	return s.appendEntry(
 		ctx,
@@ -61,8 +61,8 @@ func (s *Service) appendEntry(ctx context.Context, by api.Caller, e Entry) error
 	return s.db.Update(ctx, func(tx *store.Tx) error { return Append(tx, by, e) })
 }
 
-// MatchesAction reports whether an action matches want: "soa.approved", or "soa." for all that
-// begin with it. An empty want matches all.
+// MatchesAction reports whether an action matches want: "soa.approved" matches exactly, "soa."
+// matches every action with that prefix. An empty want matches all.
 func MatchesAction(want, action string) bool {
 	return matchesOrAny(want, action) || strings.HasSuffix(want, ".") && strings.HasPrefix(action, want)
 }

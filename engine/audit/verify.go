@@ -38,7 +38,7 @@ func (e *BrokenError) toAPI() *api.AuditProblem {
 // *BrokenError names the first record that does not fit, and the kind of damage.
 func VerifyRecords(records iter.Seq2[api.AuditEvent, error]) (count uint64, head string, err error) {
 	var broken *BrokenError
-	var late *BrokenError // a gap: the record was removed, unless it appears later
+	var late *BrokenError // set at a gap: the record was removed, unless it appears later
 	last := ""
 	for rec, err := range records {
 		if err != nil {

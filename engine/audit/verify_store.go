@@ -125,7 +125,7 @@ func (v *dataVerifier) listOrganizations(tx *store.Tx) ([]api.Organization, erro
 		}
 	}
 	references, err := store.BlobReferences(tx)
-	if err != nil && !errors.Is(err, store.ErrCorrupt) { // reported with the files
+	if err != nil && !errors.Is(err, store.ErrCorrupt) { // reported by checkFiles
 		return nil, err
 	}
 	for _, r := range references {
@@ -134,7 +134,7 @@ func (v *dataVerifier) listOrganizations(tx *store.Tx) ([]api.Organization, erro
 	for next := ""; ; {
 		found := false
 		for e, err := range store.Audit.AcrossTenants().Scan(tx, store.From(next)) {
-			if found = err == nil; found { // a damaged one is reported with its chain
+			if found = err == nil; found { // a damaged record is reported by checkRecords
 				addUnknown(e.OrganizationID)
 				next = e.OrganizationID + "\x00" // after the other records of this organization
 			}

@@ -1,8 +1,8 @@
-// Package backupschedule writes backups of the whole store, on request and on a schedule, and restores each
-// scheduled one into an empty folder to prove that it can be restored.
+// Package backupschedule writes backups of the whole store, on request and on a schedule, and
+// restores each scheduled one into an empty folder to prove that it can be restored.
 //
 // A backup covers every organization. Therefore no operation of the API may call this package: only
-// the process that has the data folder open does, for its operator.
+// the process that has the data folder open calls it, on behalf of the operator.
 package backupschedule
 
 import (
@@ -43,7 +43,7 @@ type Service struct {
 	background sync.WaitGroup
 }
 
-// New returns a Service. It makes no backups by itself until Start.
+// New returns a Service. It makes no scheduled backups until Start is called.
 func New(o Options) *Service {
 	s := &Service{Options: o}
 	var err error
@@ -68,7 +68,7 @@ type Schedule struct {
 	Every time.Duration `json:"every"`
 	// Keep is how many backups stay in Dir; 0 keeps all.
 	Keep int `json:"keep"`
-	// Recipients encrypt the backups; none leaves them unencrypted.
+	// Recipients encrypt the backups; if there are none, the backups are not encrypted.
 	Recipients []age.Recipient `json:"-"`
 }
 
@@ -79,7 +79,8 @@ const (
 	retryInterval = 10 * time.Minute
 )
 
-// Start makes backups on a schedule until Close. A nil schedule only records that there is none.
+// Start makes scheduled backups until Close is called. A nil schedule only records that there is
+// none.
 //
 // Only one process can have the database open, so a schedule needs no lease.
 func (s *Service) Start(ctx context.Context, o *Schedule) error {
@@ -87,7 +88,7 @@ func (s *Service) Start(ctx context.Context, o *Schedule) error {
 		return nil // leave folders that never had one alone
 	}
 	err := s.updateStatus(func(st *Status) {
-		st.Schedule, st.Failure = o, nil // the settings that made it fail may have been corrected
+		st.Schedule, st.Failure = o, nil // the settings may have been corrected since it failed
 	})
 	if err != nil || o == nil {
 		return err
@@ -120,8 +121,8 @@ func (s *Service) runSchedule(ctx context.Context, o *Schedule) {
 	}
 }
 
-// isDue reports whether it is time for a backup. One that was not verified doesn't count, nor does one
-// that was deleted or is in another folder.
+// isDue reports whether it is time for a backup. Backups that were not verified, were deleted or
+// are in another folder don't count.
 func (s *Service) isDue(o *Schedule) bool {
 	status := s.Status()
 	now := s.Clock()
@@ -170,7 +171,7 @@ func (s *Service) writeAndVerify(ctx context.Context, o *Schedule) error {
 	s.running.Lock()
 	defer s.running.Unlock()
 	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
-		// Creating it could fill the wrong disk where a drive is not mounted.
+		// Creating the folder could fill the wrong disk if a drive is not mounted.
 		return fmt.Errorf("%s is not a folder; create it, or mount its drive", o.Dir)
 	}
 	recipients, identity, err := withDrillKey(o.Recipients)
@@ -179,7 +180,8 @@ func (s *Service) writeAndVerify(ctx context.Context, o *Schedule) error {
 	}
 	now := s.Clock().UTC()
 	path := unusedPath(o.Dir, now)
-	// The record comes first, so that a backup after which the program was killed is still known as one of the schedule.
+	// The record comes first, so that a backup is recognized as scheduled even if the program is
+	// killed right after writing it.
 	r := &Record{Path: path, Installation: s.Status().Installation, Database: s.DB.ID(), Created: now}
 	if err := r.save(); err != nil {
 		return err
@@ -187,7 +189,8 @@ func (s *Service) writeAndVerify(ctx context.Context, o *Schedule) error {
 	options := store.BackupOptions{Recipients: recipients}
 	m, err := s.DB.Backup(ctx, path, options)
 	if errors.Is(err, store.ErrCorrupt) {
-		// One damaged record must not leave everything else without a backup. Its drill fails, so that people notice.
+		// One damaged record must not leave everything else without a backup. The drill of this
+		// backup fails, so that the operator notices.
 		s.Logger.Error("data is damaged; the backup saves the rest", "error", err)
 		options.AllowDamaged = true
 		m, err = s.DB.Backup(ctx, path, options)
@@ -221,8 +224,8 @@ func (s *Service) writeAndVerify(ctx context.Context, o *Schedule) error {
 	return nil
 }
 
-// unusedPath returns the path of a new backup. Another data folder's schedule may make one in the same second: its record
-// comes first.
+// unusedPath returns a path for a new backup that isn't in use. Another data folder's schedule may
+// start a backup in the same second, so paths with an existing record are skipped, too.
 func unusedPath(dir string, now time.Time) string {
 	for {
 		path := filepath.Join(dir, now.Format(nameLayout))
@@ -235,7 +238,7 @@ func unusedPath(dir string, now time.Time) string {
 	}
 }
 
-// saveScheduled stores the record of a scheduled backup beside it and in the status.
+// saveScheduled stores the record of a scheduled backup next to the backup and in the status.
 func (s *Service) saveScheduled(r *Record) error {
 	if err := r.save(); err != nil {
 		return err
@@ -253,14 +256,14 @@ func (s *Service) drill(ctx context.Context, path string, identities []age.Ident
 	return d
 }
 
-// withDrillKey adds a key to recipients that exists only for the drill, in memory: the encrypted file
-// itself is restored, no unencrypted copy is written, and afterwards nobody has the key. Without
-// recipients there is none.
+// withDrillKey adds a key that exists only in memory and only for the drill. So the encrypted file
+// itself can be restored without writing an unencrypted copy, and the key is lost afterwards.
+// Without recipients, it adds none.
 func withDrillKey(recipients []age.Recipient) (extended []age.Recipient, drillKey []age.Identity, _ error) {
 	if len(recipients) == 0 {
 		return nil, nil, nil
 	}
-	// A file is either for keys of this kind or for others, never for both.
+	// A file can't be encrypted to both hybrid and other keys.
 	if _, ok := recipients[0].(*age.HybridRecipient); ok {
 		identity, err := age.GenerateHybridIdentity()
 		if err != nil {
@@ -319,9 +322,10 @@ func (s *Service) updateStatus(change func(*Status)) error {
 	return nil
 }
 
-// deleteOld deletes the backups beyond those to keep. It only considers files that a schedule of this
-// data folder made, and never deletes the newest one that is known to be restorable. Backups with a time in
-// the future stay and do not count: the clock was or is wrong, and they must not displace the new one.
+// deleteOld deletes all but the newest backups that are to be kept. It only considers files written
+// by a schedule of this data folder, and never deletes the newest one known to be restorable.
+// Backups dated in the future are kept but not counted: a wrong clock must not make them displace
+// the new one.
 func (s *Service) deleteOld(ctx context.Context, o *Schedule) error {
 	if o.Keep == 0 {
 		return nil

@@ -2,8 +2,9 @@ package backupschedule
 
 import "path/filepath"
 
-// folderIdentity returns what distinguishes a folder from every copy of it: when it was created or, where the file system
-// doesn't say that, its path. Neither a new owner, as containers set at each start, nor a restore changes it.
+// folderIdentity returns a value that distinguishes a folder from its copies: its creation time or,
+// if the file system doesn't record that, its path. It doesn't change when the owner changes, as in
+// containers at each start, or when a backup is restored into the folder.
 func folderIdentity(dir string) string {
 	if created := creationTime(dir); created != "" {
 		return "created " + created

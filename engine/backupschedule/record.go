@@ -17,16 +17,17 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Record describes a backup. That of a scheduled one is also stored beside the file.
+// Record describes a backup. The record of a scheduled backup is also stored next to the backup file.
 type Record struct {
 	Path string `json:"path"`
-	// Installation is the ID of the data folder that made it. A restored copy has another one, with the same database.
+	// Installation is the ID of the data folder that made it. A restored copy has another ID but
+	// the same database ID.
 	Installation string `json:"installation"`
 	// Database is the ID of the database it was made from.
 	Database string    `json:"database"`
 	Created  time.Time `json:"created"`
 	Size     int64     `json:"size"`
-	// Drill is the result of restoring it; nil if that was not done or is unfinished.
+	// Drill is the result of restoring it; nil if no drill was made or it has not finished.
 	Drill *Drill `json:"drill"`
 }
 
@@ -43,14 +44,14 @@ type Drill struct {
 const (
 	// statusFile is in the data folder.
 	statusFile = "backup.json"
-	// recordSuffix follows the name of a scheduled backup.
+	// recordSuffix is appended to the name of a scheduled backup to form that of its record.
 	recordSuffix = ".json"
 	// nameLayout is the name of a scheduled backup, with the time in UTC.
 	nameLayout = "service-2006-01-02T150405Z.bak"
 	maxJSON    = 1 << 20
 )
 
-// complete fills in what is known once the backup was written.
+// complete fills in what is known only once the backup has been written.
 func (r *Record) complete(m store.Manifest) error {
 	info, err := os.Stat(r.Path)
 	if err != nil {
@@ -62,7 +63,7 @@ func (r *Record) complete(m store.Manifest) error {
 
 func (r *Record) save() error { return writeJSON(r.Path+recordSuffix, r) }
 
-// ReadRecord returns the record beside the backup at path, or nil if there is none.
+// ReadRecord returns the record stored next to the backup at path, or nil if there is none.
 func ReadRecord(path string) (*Record, error) {
 	var r *Record
 	if err := readJSON(path+recordSuffix, &r); err != nil || r == nil {
@@ -89,7 +90,7 @@ func scheduledIn(ctx context.Context, dir, installation string) (out []*Record, 
 		}
 		m, err := store.ReadManifest(ctx, path)
 		if err != nil || !m.Encrypted && m.DatabaseID != r.Database {
-			continue // something else has that name now, or it is damaged: a person should look at it
+			continue // the name now belongs to another file, or the record is damaged: an operator should check it
 		}
 		out = append(out, r)
 	}
@@ -106,7 +107,7 @@ func writeJSON(path string, v any) (err error) {
 		return err
 	}
 	part := path + ".part"
-	_ = os.Remove(part) // of a process that was killed
+	_ = os.Remove(part) // left by a process that was killed
 	f, err := regularfile.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ type Status struct {
 	// Folder is the folderIdentity of the data folder; a copy of the folder has another one. Empty in files of earlier
 	// builds.
 	Folder string `json:"folder"`
-	// Schedule is that of the daemon that served the folder last; nil for none.
+	// Schedule is the schedule of the daemon that last served the folder; nil for none.
 	Schedule *Schedule `json:"schedule"`
 	// Last is the schedule's last backup, Manual the last one that a command made.
 	Last   *Record `json:"last"`

@@ -30,7 +30,7 @@ func Verify(ctx context.Context, path string, o store.Options, r store.ReadOptio
 			v.Organizations = append(v.Organizations, one.Name)
 		}
 		for _, p := range data.Problems {
-			// A new server has no organization, which is no reason not to trust its backups.
+			// A new server has no organizations; that doesn't make its backups invalid.
 			switch text := describeProblem(p.Organization, p.Record, p.Message); {
 			case p.Record == "":
 			case p.Kind == audit.Missing && p.SHA256 != "":
@@ -51,7 +51,7 @@ func Verify(ctx context.Context, path string, o store.Options, r store.ReadOptio
 	return v, err
 }
 
-// describeProblem returns a problem as a phrase.
+// describeProblem describes a problem and where it was found, in one phrase.
 func describeProblem(organization, record, message string) string {
 	if organization == "" {
 		return record + ": " + message

@@ -114,9 +114,9 @@ func (s *Service) updateCustom(
 	return 0, api.Conflict("your frameworks and controls are being changed by someone else; try again")
 }
 
-// checkCustomRevision returns an error if the next revision is invalid in itself, or if it refers to
-// something that the active catalog doesn't have. References that were already broken in the old revision are
-// allowed.
+// checkCustomRevision returns an error if the next revision is invalid on its own, or if it refers
+// to something that the active catalog doesn't have. References that were already broken in the old
+// revision are allowed.
 func (s *Service) checkCustomRevision(ctx context.Context, old, next *store.CustomCatalog) error {
 	base, err := s.Snapshot(ctx, "")
 	if err != nil {
@@ -161,8 +161,8 @@ func customToAPIError(err error) error {
 	return err
 }
 
-// saveCustomRevision stores the next revision, unless another one has been stored since revision head. It
-// deletes the revisions that no assessment uses any more.
+// saveCustomRevision stores the next revision, unless another one has been stored since revision
+// head. It deletes the revisions that assessments no longer use.
 func (s *Service) saveCustomRevision(
 	ctx context.Context,
 	by api.Caller,
@@ -511,8 +511,8 @@ func alreadyExistsError(what, code string) error {
 	)
 }
 
-// equalAsJSON reports whether a stored record and an imported one have the same JSON form. Nil lists equal
-// empty ones.
+// equalAsJSON reports whether a stored record and an imported one have the same JSON form. Nil and
+// empty lists are equal.
 func equalAsJSON[T any](stored, imported T) bool {
 	a, errA := json.Marshal(stored)
 	b, errB := json.Marshal(imported)

@@ -18,8 +18,8 @@ type customSnapshotKey struct {
 	revision              int
 }
 
-// customSnapshot is a catalog that includes an organization's additions, with those of their references that
-// could not be resolved.
+// customSnapshot is a catalog that includes an organization's additions, with the references in the
+// additions that could not be resolved.
 type customSnapshot struct {
 	snap    *scf.Snapshot
 	missing map[string][]string
@@ -85,7 +85,7 @@ func (s *Service) withLatestRevision(ctx context.Context, organization string, r
 			return revision, failed
 		}
 		last := revision
-		// The cached revision may be briefly outdated after a change: ask the store.
+		// The cached number may be outdated right after a change, so read it from the store.
 		if revision, err = s.readLatestRevision(ctx, organization); err == nil && revision == last {
 			return revision, failed
 		}

@@ -64,7 +64,7 @@ func (s *Service) runIfAlreadyImported(ctx context.Context, b *api.ImportSource,
 	}
 	sum, err := custom.CheckAndHashJSON(b.Source)
 	if err != nil {
-		return nil, nil //nolint:nilerr // reading it reports the error with its place
+		return nil, nil //nolint:nilerr // reading the source will report the error with its location
 	}
 	all, err := s.allVersions(ctx)
 	if err != nil {

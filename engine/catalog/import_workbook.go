@@ -89,7 +89,7 @@ func (s *Service) importWorkbook(ctx context.Context, by api.Caller, in *api.Imp
 	return run, err
 }
 
-// toFrameworkAliases converts a user's framework aliases to the form in which the version record has them.
+// toFrameworkAliases converts a user's framework aliases to the form used in the version record.
 func toFrameworkAliases(a *scf.Aliases) []api.FrameworkAlias {
 	out := []api.FrameworkAlias{}
 	for _, e := range slices.Concat(a.Aliases, a.Laws) {

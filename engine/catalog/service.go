@@ -1,7 +1,8 @@
-// Package catalog manages the catalog versions of an installation: the built-in starter and all imported
-// versions. It serves all reads of the catalog and applies imports completely or not at all.
+// Package catalog manages the catalog versions of an installation: the built-in starter and all
+// imported versions. It serves all reads of the catalog and applies imports completely or not at
+// all.
 //
-// The content of a version is handled by package scf; assessments are not known here.
+// The content of a version is handled by package scf; the package knows nothing about assessments.
 package catalog
 
 import (
@@ -103,7 +104,7 @@ func (s *Service) EnsureStarterEdition(ctx context.Context) error {
 	}
 	src.SHA256 = sum
 	if _, err = s.saveAndActivateVersion(ctx, versionEntry{src: src}); err != nil {
-		if have, _ := isStored(); have { // another process on the same database was faster
+		if have, _ := isStored(); have { // another process on the same database stored it first
 			return nil
 		}
 	}
@@ -156,7 +157,7 @@ func (s *Service) saveAndActivateVersion(ctx context.Context, e versionEntry) (*
 			if old.Status != api.CatalogActive {
 				continue
 			}
-			// A starter that a user imports does replace it.
+			// A starter catalog that a user has imported explicitly does replace it.
 			if rec.IsStarter && !old.IsStarter && e.recordRun == nil || e.supersedes != "" && e.supersedes != old.ID {
 				rec.Status = api.CatalogSuperseded
 				continue
@@ -189,8 +190,8 @@ func (s *Service) saveAndActivateVersion(ctx context.Context, e versionEntry) (*
 	return snap, err
 }
 
-// StoreReceivedSnapshot stores a catalog version received as snapshot bytes from another installation,
-// and returns its id. It replaces no other version.
+// StoreReceivedSnapshot stores a catalog version received as snapshot bytes from another
+// installation, and returns its id. It doesn't replace any other version.
 func (s *Service) StoreReceivedSnapshot(ctx context.Context, by api.Caller, snapshot []byte) (string, error) {
 	if err := by.Require(api.SCFImport); err != nil {
 		return "", err
@@ -211,8 +212,8 @@ func (s *Service) StoreReceivedSnapshot(ctx context.Context, by api.Caller, snap
 	if err != nil {
 		return "", api.Invalid("file", "the catalog can't be read: %v", err)
 	}
-	// A version with the same label and source may exist with other content, for example read by
-	// another release of the program.
+	// A version with the same label and source may exist with different content, for example if
+	// another release of the program read the source.
 	sum := sha256.Sum256(snapshot)
 	variant := "carried " + hex.EncodeToString(sum[:8])
 	saved, err := s.saveAndActivateVersion(

@@ -23,8 +23,8 @@ const (
 	resultFormat    = "service-check/1"
 )
 
-// comparisonScope describes what gaps and figures were measured against. Only values of the same
-// scope can be compared.
+// comparisonScope describes the catalog, frameworks and controls that gaps and figures refer to.
+// Only values with the same scope can be compared.
 type comparisonScope struct {
 	Catalog    string   `json:"catalog"`
 	Frameworks []string `json:"frameworks"`
@@ -87,7 +87,7 @@ type KnownGap struct {
 	Result   api.Result         `json:"result"`
 }
 
-// Baseline holds the gaps at one point in time: the worst of each control.
+// Baseline holds each control's worst gap at one point in time.
 type Baseline struct {
 	Format string `json:"format"`
 	comparisonScope
@@ -207,8 +207,8 @@ type Diff struct {
 	Closed  int             `json:"closed"`
 	Same    int             `json:"unchanged"`
 	Changes []api.GapChange `json:"changes"`
-	// Decided lists the changes that follow from what a person has set on one side or both: they are neither regressions nor
-	// progress, and not counted above.
+	// Decided lists the changes that result from a person's decisions on either side. They are
+	// neither regressions nor progress, and are not included in the lists above.
 	Decided []api.GapChange `json:"decided"`
 }
 

@@ -70,7 +70,7 @@ func (d *Diff) formatText() []byte {
 	return []byte(b.String())
 }
 
-// changesWithDecidedLast returns all changes, those that a person decided last and with that as their kind.
+// changesWithDecidedLast returns all changes; those that a person decided come last, with "decided" as their kind.
 func (d *Diff) changesWithDecidedLast() []api.GapChange {
 	out := slices.Clone(d.Changes)
 	for _, c := range d.Decided {

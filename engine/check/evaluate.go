@@ -177,8 +177,9 @@ func (j *evaluation) checkApprovals() {
 	}
 }
 
-// checkRequiredAnalysesExist adds an issue if the policy requires an analysis that does not exist. That is
-// a failure, or only a warning if an approval is missing too, because the approval has to come first.
+// checkRequiredAnalysesExist adds an issue if the policy requires an analysis that does not exist.
+// The issue is a failure, or only a warning if an approval is also missing, because the approval
+// has to come first.
 func (j *evaluation) checkRequiredAnalysesExist() {
 	var lacks []string
 	p := j.Policy
@@ -329,8 +330,7 @@ func (j *evaluation) checkRequiredFigures() {
 	}
 	figure("coverage", "coverage", t.Coverage, f.Coverage)
 	figure("maturity", "average maturity", t.Maturity, f.Maturity)
-	// Gaps are counted together with worse ones, so that a critical gap that becomes high is not a
-	// regression.
+	// Each severity also counts the worse gaps, so that a critical gap that becomes high is not a regression.
 	is, was := 0, 0
 	for _, s := range api.Severities {
 		is, was = is+f.NotWaived[s], was+t.Gaps[s]
@@ -456,7 +456,7 @@ func (j *evaluation) checkExpiredAndUnusedWaivers() {
 	}
 }
 
-// warnOfInputsInEvidence warns of files that whoever delivers the evidence can change.
+// warnOfInputsInEvidence warns of input files, such as the policy, that anyone who delivers evidence can change.
 func (j *evaluation) warnOfInputsInEvidence() {
 	for _, f := range j.Policy.InEvidence {
 		path := replaceControlCharacters(filepath.ToSlash(f.Path))

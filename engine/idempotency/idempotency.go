@@ -54,8 +54,7 @@ type Service struct {
 	db *store.DB
 
 	mu sync.Mutex
-	// inProgress holds the requests running in this process; each channel closes when its request
-	// is done.
+	// inProgress holds the requests running in this process; each channel is closed when its request is done.
 	inProgress map[string]chan struct{}
 }
 
@@ -75,9 +74,10 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// Begin starts a request or finds its recorded response. If recorded is not nil, return it to the
-// client. Otherwise execute the request and call finish with its response; nil forgets the request,
-// so that it can be retried. Begin waits for an identical request in progress.
+// Begin starts a request or finds its recorded response. If recorded is not nil, the caller must
+// return it to the client. Otherwise, the caller must execute the request and call finish with its
+// response, or with nil to forget the request so that it can be retried. Begin waits for an
+// identical request in progress.
 func (s *Service) Begin(ctx context.Context, r Request) (recorded *Response, finish func(*Response) error, err error) {
 	if err := CheckKey(r.Key); err != nil {
 		return nil, nil, err
@@ -120,15 +120,16 @@ func (s *Service) Begin(ctx context.Context, r Request) (recorded *Response, fin
 	}, nil
 }
 
-// errInProgressElsewhere is the error of claimOrGetRecorded if another process executes the same request.
+// errInProgressElsewhere is the error of claimOrGetRecorded if another process is executing the same request.
 var errInProgressElsewhere = errors.New("another process executes this request")
 
-// claim names the execution of the request among the processes that share a database.
+// claim returns the key by which processes that share a database detect that one of them is already
+// executing the request.
 func (r Request) claim() string {
 	return "request " + hashKey(r.OrganizationID+"\x00"+r.Operation+"\x00"+r.Key)
 }
 
-// waitForOthers waits until another process has changed something, or for a second.
+// waitForOthers waits until another process has changed the database, but at most a second.
 func (s *Service) waitForOthers(ctx context.Context) error {
 	select {
 	case <-s.db.Changed():

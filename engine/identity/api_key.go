@@ -121,7 +121,7 @@ func getRevocableKey(tx *store.Tx, by api.Caller, id string) (store.APIKey, erro
 	return key, nil
 }
 
-// RevokeAPIKey revokes a key immediately. Repeating it changes nothing.
+// RevokeAPIKey revokes a key immediately. Revoking it again has no effect.
 func (s *Service) RevokeAPIKey(ctx context.Context, by api.Caller, in *api.APIKeyInput) (*api.None, error) {
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		key, err := getRevocableKey(tx, by, in.KeyID)
@@ -160,10 +160,11 @@ func deleteKeySecrets(tx *store.Tx, key store.APIKey, match func(store.KeySecret
 	return nil
 }
 
-// RotateAPIKey gives a key a new secret. The old secret stays valid for a grace period, which is zero by
-// default; after two rotations, only the most recently replaced secret can still be valid. Whoever rotates
-// a key learns its secret and can act as its owner. Therefore only the owner can rotate it, and with
-// another key only if that key has all its scopes.
+// RotateAPIKey gives a key a new secret. The old secret stays valid for a grace period, which is
+// zero by default; after two rotations, only the most recently replaced secret can still be valid.
+// Because rotating a key reveals a secret that acts as the key's owner, only the owner can rotate
+// it. If the request is authenticated with another key, that key must have all scopes of the
+// rotated one.
 func (s *Service) RotateAPIKey(ctx context.Context, by api.Caller, in *api.RotateAPIKeyInput) (*api.NewAPIKey, error) {
 	grace := 0
 	if in.Body != nil {
@@ -181,7 +182,7 @@ func (s *Service) RotateAPIKey(ctx context.Context, by api.Caller, in *api.Rotat
 		if key.RevokedAt != nil {
 			return api.Conflict("the key %q is revoked; create a new one", key.Name)
 		}
-		if by.Scopes != nil { // the owner may have fewer permissions by now, which limits the key anyway
+		if by.Scopes != nil { // the owner's current permissions limit the key in addition
 			if err := requireOwnScopes(by, key.Scopes); err != nil {
 				return err
 			}

@@ -15,8 +15,9 @@ import (
 type Credential struct {
 	// Bearer is the token after "Bearer " in the Authorization header, Cookie the session cookie.
 	Bearer, Cookie string
-	// Local is true if the listener vouches for the local user of the machine. CreateLocal creates them with an
-	// organization of their own if the store has no organization yet.
+	// Local is true if the listener guarantees that the request comes from the machine's local
+	// user. CreateLocal creates that user, together with an organization, if the store has no
+	// organization yet.
 	Local, CreateLocal bool
 }
 
@@ -129,7 +130,7 @@ func (s *Service) authenticateSession(ctx context.Context, token string) (Princi
 // hasPassed reports whether end is set and has been reached.
 func hasPassed(end *time.Time, now time.Time) bool { return end != nil && !now.Before(*end) }
 
-// storeErrorOr returns err if the store failed, and refused if the record was only missing.
+// storeErrorOr returns err if the store failed, or refused if the record is merely missing.
 func storeErrorOr(err error, refused *api.Error) error {
 	if ok, err := foundFromError(err); err != nil && !ok {
 		return err
@@ -138,7 +139,7 @@ func storeErrorOr(err error, refused *api.Error) error {
 }
 
 // markUseIfDue reports whether a use should be recorded now. It returns false if this process
-// recorded one recently, so that many concurrent requests write once.
+// recorded one recently, so that many concurrent requests cause only one write.
 func (s *Service) markUseIfDue(id string, every time.Duration) (isDue bool) {
 	now := s.clock()
 	s.mu.Lock()
@@ -185,9 +186,10 @@ func (p Principal) RenewedUntil() (expiry time.Time, wasRenewed bool) {
 	return p.session.ExpiresAt, true
 }
 
-// ResolveCaller returns the principal as a caller within an organization: the named one, otherwise
-// the key's, the active one, or the first it belongs to. An organization it does not belong to
-// gives FORBIDDEN, whether it exists or not.
+// ResolveCaller returns the principal as a caller within an organization: the named one or, by
+// default, the key's, the active one, or the first one the principal belongs to. If the principal
+// doesn't belong to the named organization, the error is FORBIDDEN, whether the organization exists
+// or not.
 func (s *Service) ResolveCaller(ctx context.Context, p Principal, organizationID string) (api.Caller, error) {
 	return s.callerCache.GetOrCompute(p.ID+"\x00"+organizationID, func() (by api.Caller, err error) {
 		err = s.db.View(ctx, func(tx *store.Tx) error {
@@ -251,7 +253,7 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 		return by, err
 	}
 	if org.Status == statusSuspended {
-		by.OrganizationID = org.ID // for the audit record of the refusal
+		by.OrganizationID = org.ID // for the audit record of the denied request
 		return by, api.Forbidden("the organization %q is suspended; ask the operator of this service", org.Name)
 	}
 	return callerWithMembership(tx, by, places[place])
@@ -301,7 +303,7 @@ func listMembershipsOf(tx *store.Tx, userID string, local bool) (all []store.Mem
 // isReadOnlyMembership reports whether a membership only lets the local user read an organization.
 func isReadOnlyMembership(m store.Membership) bool { return m.ID == "" }
 
-// displayedRole returns the role in an organization that users see.
+// displayedRole returns the role that users are shown for a membership.
 func displayedRole(m store.Membership) api.Role {
 	if isReadOnlyMembership(m) {
 		return api.RoleViewer
@@ -309,9 +311,10 @@ func displayedRole(m store.Membership) api.Role {
 	return m.Role
 }
 
-// callerInDefaultOrganization returns the caller in the preferred organization, or in the first one if the
-// caller is not a member of that. Suspended organizations are skipped, so that omitting the header does
-// not bypass a suspension. Those that the local user can only read have to be chosen.
+// callerInDefaultOrganization returns the caller in the preferred organization, or in the first one
+// if the caller is not a member of the preferred one. Suspended organizations are skipped, so that
+// omitting the header does not bypass a suspension. Organizations that the local user can only read
+// are never the default.
 func callerInDefaultOrganization(tx *store.Tx, by api.Caller, memberships []store.Membership, preferred string) (api.Caller, error) {
 	var chosen *store.Membership
 	for _, m := range memberships {

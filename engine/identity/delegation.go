@@ -16,8 +16,8 @@ func hasUnrevokedDelegation(tx *store.Tx, org, userID string) (bool, error) {
 	return false, nil
 }
 
-// endDelegationsGivenBy ends the delegations that a user gave and, if alsoReceived is set, those that the
-// user received. They would otherwise be valid again if the user came back.
+// endDelegationsGivenBy ends the delegations that a user gave and, if alsoReceived is set, those
+// that the user received. Otherwise, they would become valid again if the user rejoined.
 func endDelegationsGivenBy(tx *store.Tx, by api.Caller, userID, reason string, alsoReceived bool) error {
 	var ended []api.Delegation
 	for d, err := range store.Delegations.Scan(tx, by.OrganizationID) {

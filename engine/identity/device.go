@@ -12,7 +12,7 @@ import (
 // deviceLifetime is how long after its last sign-in a browser is known.
 const deviceLifetime = 90 * 24 * time.Hour
 
-// devicePurpose separates device tokens from everything else that the same key encrypts.
+// devicePurpose distinguishes device tokens from other data encrypted with the same key.
 const devicePurpose = "known-device"
 
 // addDeviceToken adds a token by which the browser of a new session can be recognized at the next sign-in.
@@ -20,7 +20,7 @@ const devicePurpose = "known-device"
 // unknown one. Rotating the key and deleting the old one makes all tokens invalid.
 func (s *Service) addDeviceToken(u *api.SignedInUser) {
 	expires := s.clock().Add(deviceLifetime)
-	id := hashSecret(u.Token)[:16] // unique, and reveals nothing of the session
+	id := hashSecret(u.Token)[:16] // unique, and reveals nothing about the session token
 	text := strings.Join([]string{devicePurpose, u.User.ID, id, strconv.FormatInt(expires.Unix(), 10)}, " ")
 	if sealed, err := s.box.Seal([]byte(text)); err == nil {
 		u.DeviceToken, u.DeviceExpiresAt = base64.RawURLEncoding.EncodeToString(sealed), expires

@@ -25,9 +25,10 @@ type Options struct {
 	// system.
 	LocalName, LocalEmail string
 	// SendInvitation queues the email of an invitation in the invitation's transaction and reports
-	// whether it did; nil means that no email is sent.
+	// whether it did so; if it is nil, no email is sent.
 	SendInvitation func(tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time) (bool, error)
-	// Box authenticates the tokens of browsers that have signed in before; nil means that none is known.
+	// Box authenticates the tokens of browsers that have signed in before; nil means that no
+	// browser is recognized.
 	Box *secretbox.Box
 	// WeakHashes hashes passwords at the lowest cost. It protects nothing and is for tests only.
 	WeakHashes bool
@@ -47,7 +48,7 @@ type Service struct {
 	callerCache           *store.Cache[api.Caller]
 
 	mu sync.Mutex
-	// lastRecorded holds the time of the last recorded use by credential.
+	// lastRecorded holds the time of each credential's last recorded use.
 	lastRecorded map[string]time.Time
 }
 
@@ -105,8 +106,8 @@ func newRecord(tx *store.Tx, id string) api.Record {
 	return api.Record{ID: id, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
 }
 
-// appendAudit writes an action to the audit chain of the caller's organization. Without an
-// organization, as for a platform admin, it records nothing.
+// appendAudit writes an action to the audit chain of the caller's organization. It records nothing
+// if the caller has no organization, as for a platform admin.
 func appendAudit(tx *store.Tx, by api.Caller, action, kind, id string, changes map[string]any) error {
 	if by.OrganizationID == "" {
 		return nil
@@ -114,7 +115,7 @@ func appendAudit(tx *store.Tx, by api.Caller, action, kind, id string, changes m
 	return audit.Append(tx, by, audit.Entry{Action: action, ResourceType: kind, ResourceID: id, Changes: changes})
 }
 
-// RecordDenied writes a refusal to the audit chain of the caller's organization.
+// RecordDenied records a denied operation in the audit chain of the caller's organization.
 func (s *Service) RecordDenied(ctx context.Context, by api.Caller, op *api.Operation) error {
 	if by.OrganizationID == "" {
 		return nil
@@ -144,6 +145,8 @@ func userByEmail(tx *store.Tx, email string) (api.User, error) {
 	return store.Users.By("email").Get(tx, email)
 }
 
+// foundFromError converts the error of a lookup: false without an error if the record was not
+// found, and true if there was no error.
 func foundFromError(err error) (bool, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil

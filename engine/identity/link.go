@@ -16,7 +16,7 @@ const (
 	inviteLifetime       = 7 * 24 * time.Hour
 	passwordLinkLifetime = 24 * time.Hour
 	// linkPath is the page that opens a link. The secret follows the #, which browsers do not send,
-	// so it appears in no log.
+	// so it can't appear in logs.
 	linkPath = "/link#"
 )
 
@@ -59,7 +59,7 @@ func lookUpLink(tx *store.Tx, token string) (l store.OneTimeLink, user api.User,
 	if user, err = store.Users.Get(tx, l.UserID); err != nil {
 		return l, user, err
 	}
-	// An invitation opens for banned users too, so that it shows nothing about the account.
+	// Banned users can open an invitation too, so that it reveals nothing about the account.
 	if user.Status == statusBanned && l.Purpose != purposeInvite {
 		return l, user, refused
 	}
@@ -89,8 +89,8 @@ func (s *Service) GetLink(ctx context.Context, _ api.Caller, in *api.LinkInput) 
 	return out, err
 }
 
-// AcceptLink uses a single-use link and starts a session. Users who accept an invitation and already have
-// a password must enter it: the link alone does not let a stranger change it.
+// AcceptLink uses a single-use link and starts a session. Users who accept an invitation and
+// already have a password must enter it: otherwise, anyone with the link could change it.
 func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptLinkInput) (*api.SignedInUser, error) {
 	tries := guesser{account: "links", address: by.Address} // links have no account to protect
 	if err := s.throttle.refuseIfTooSoon(tries); err != nil {
@@ -197,7 +197,7 @@ func activateMembership(tx *store.Tx, l store.OneTimeLink, by api.Caller) error 
 	return appendAudit(tx, by, "member.joined", "member", m.ID, map[string]any{"role": string(m.Role)})
 }
 
-// checkPassword checks the password of a user who has one.
+// checkPassword returns an error if the password doesn't match the user's hash.
 func (s *Service) checkPassword(ctx context.Context, user api.User, hash, password string, by api.Caller) error {
 	from := guesser{account: user.Email, address: by.Address, device: s.recognizeDevice(by.DeviceToken, user.ID)}
 	right, err := s.verifyPassword(ctx, from, password, hash)

@@ -14,8 +14,8 @@ const (
 	localOrganization = "local_organization"
 )
 
-// localUserID returns the local user of the machine. In a store without any organization it creates them, with an
-// organization of their own to work in, if create is set. It returns "" if there is no local user.
+// localUserID returns the local user of the machine. If the store has no organization and create is
+// set, it creates the user together with an organization. It returns "" if there is no local user.
 func (s *Service) localUserID(ctx context.Context, create bool) (userID string, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		setting, err := store.Settings.Get(tx, localUser)

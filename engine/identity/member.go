@@ -57,8 +57,8 @@ func (s *Service) ListMembers(ctx context.Context, by api.Caller, in *api.OrgMem
 	return store.PageSlice(all, in.Paging, func(m *api.Member) string { return m.Email + m.ID })
 }
 
-// checkRoleChange returns an error if the roles include that of an owner but the caller is not an owner:
-// only owners can appoint, change or remove owners.
+// checkRoleChange returns an error if the roles include owner and the caller is not an owner,
+// because only owners can appoint, change or remove owners.
 func checkRoleChange(by api.Caller, roles ...api.Role) error {
 	if by.Role != api.RoleOwner && slices.Contains(roles, api.RoleOwner) {
 		return api.Forbidden("only an owner can appoint, change or remove an owner")
@@ -187,7 +187,7 @@ func (s *Service) RemoveMember(ctx context.Context, by api.Caller, in *api.Membe
 		if err := store.Memberships.Delete(tx, m.UserID, m.OrganizationID); err != nil {
 			return err
 		}
-		// Keys end with the membership: otherwise they would be valid again if the user came back.
+		// Keys end with the membership: otherwise, they would become valid again if the user rejoined.
 		if err := revokeUserKeysInOrganization(tx, by, m.UserID); err != nil {
 			return err
 		}

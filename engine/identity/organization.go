@@ -265,7 +265,7 @@ func (s *Service) CreateOrganization(ctx context.Context, by api.Caller, in *api
 	return out, nil
 }
 
-// wantedOrFreeSlug returns the wanted slug, or an unused one derived from the name.
+// wantedOrFreeSlug returns wanted as the slug if it is given, or an unused one derived from the name.
 func wantedOrFreeSlug(tx *store.Tx, wanted, name string) (string, error) {
 	if wanted != "" {
 		return wanted, nil

@@ -22,14 +22,14 @@ const (
 	hashMemory          = 19 * 1024 // KiB
 )
 
-// passwordCost follows the OWASP recommendation for argon2id with little memory.
+// passwordCost follows the OWASP recommendation for argon2id for little memory.
 var passwordCost = &argon2id.Params{Memory: hashMemory, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
 // passwordHasher hashes and compares passwords, a few at a time.
 type passwordHasher struct {
 	slots chan struct{}
-	// dummyHash returns a hash that no password has. It is compared if there is no account, so that
-	// the response time does not reveal this.
+	// dummyHash returns a hash that no password has. It is used for the comparison if there is no
+	// account, so that the response time does not reveal this.
 	dummyHash func() string
 	cost      *argon2id.Params
 }
@@ -80,9 +80,10 @@ func (p *passwordHasher) validateAndHash(ctx context.Context, field, password st
 	return h, nil
 }
 
-// compare reports whether a password matches a hash. Without a hash, it takes as long and returns false.
-// Only a few comparisons run at once; beforeCompare and onMismatch are called while this one has its turn,
-// so that a thousand concurrent attempts are slowed like sequential ones.
+// compare reports whether a password matches a hash. If the hash is empty, it takes just as long
+// and returns false. Only a few comparisons run at once; beforeCompare and onMismatch are called
+// while this one holds its slot, so that a thousand concurrent attempts are slowed down like
+// sequential ones.
 func (p *passwordHasher) compare(
 	ctx context.Context,
 	password, hash string,

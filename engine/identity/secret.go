@@ -28,7 +28,7 @@ func hashSecret(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// isWellFormedSecret reports whether text has the form of a secret, before any lookup.
+// isWellFormedSecret reports whether a string has the form of a secret, which is checked before any lookup.
 func isWellFormedSecret(secret string) bool {
 	return len(secret) == 2*secretBytes && strings.Trim(secret, "0123456789abcdef") == ""
 }

@@ -60,8 +60,8 @@ func (s *Service) SignIn(ctx context.Context, by api.Caller, in *api.SignInInput
 	return out, nil
 }
 
-// verifyPassword compares a password with an account's hash. After failures, it refuses further attempts
-// by the same guesser that come too soon.
+// verifyPassword compares a password with an account's hash. After failures, it rejects further
+// attempts by the same guesser that come too soon.
 func (s *Service) verifyPassword(ctx context.Context, from guesser, password, hash string) (bool, error) {
 	slow := func() error { return s.throttle.refuseIfTooSoon(from) }
 	if err := slow(); err != nil { // before waiting for a hashing slot
@@ -253,7 +253,7 @@ func (s *Service) SignOutEverywhere(ctx context.Context, by api.Caller, _ *api.N
 	return &api.SignedOut{OK: true}, err
 }
 
-// ListMySessions returns the sessions of the request's user that have not expired, the one used last first.
+// ListMySessions returns the sessions of the request's user that have not expired, most recently used first.
 func (s *Service) ListMySessions(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.UserSession], error) {
 	if err := requireSession(by); err != nil {
 		return nil, err
@@ -395,8 +395,7 @@ func (s *Service) GetMe(ctx context.Context, by api.Caller, _ *api.None) (*api.M
 	return out, err
 }
 
-// ListMyOrganizations lists the organizations the caller belongs to; for a key, only its own
-// organization.
+// ListMyOrganizations lists the organizations the caller belongs to; an API key gets only its own organization.
 func (s *Service) ListMyOrganizations(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.MyOrganization], error) {
 	var all []api.MyOrganization
 	err := s.db.View(ctx, func(tx *store.Tx) error {

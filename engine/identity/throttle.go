@@ -8,13 +8,15 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// throttle slows down wrong guesses. Failures are counted per pair of account and network, and less
-// strictly per network, so that a stranger can't lock an account's owner out. It is kept in memory: it
-// limits a rate, and a restart takes longer than a wait. Processes on the same database share their counts.
+// throttle slows down password guessing. Failures are counted per pair of account and network, and
+// less strictly per network, so that a stranger can't lock an account's owner out. The counts are
+// kept only in memory, because a restart takes longer than any wait. Processes on the same database
+// share their counts.
 type throttle struct {
 	clock func() time.Time
 
-	// exchange makes failures known to other processes on the same database, and returns theirs; nil if there are none.
+	// exchange reports failures to the other processes on the same database and returns theirs; nil
+	// if there are no other processes.
 	exchange func(own map[string]int) (map[string]int, error)
 
 	mu    sync.Mutex
@@ -33,7 +35,7 @@ const (
 	failureTTL = 15 * time.Minute
 	// maxEntries is the maximum number of entries in memory; the oldest are evicted.
 	maxEntries = 100_000
-	// maxShared is the maximum number of entries that other processes get.
+	// maxShared is the maximum number of entries shared with other processes.
 	maxShared = 5_000
 )
 
@@ -45,12 +47,12 @@ type guessLimit struct {
 	maxWait time.Duration
 }
 
-// guesser identifies who tries to guess an account's secret. device identifies a signed-in browser, or one that
-// has signed in to this account before; it is empty for others.
+// guesser identifies who tries to guess an account's secret. device identifies a signed-in browser,
+// or one that has signed in to this account before; it is empty for unknown browsers.
 type guesser struct{ account, address, device string }
 
-// limits returns the limits that apply to an attempt. A known browser has a limit of its own, so that it
-// is not affected by the failures of others.
+// limits returns the limits that apply to an attempt. A known browser has its own limit, so that
+// others' failures don't affect it.
 func (g guesser) limits() []guessLimit {
 	if g.device != "" {
 		return []guessLimit{{"device " + g.device, 5, time.Minute}}
@@ -138,7 +140,7 @@ func (t *throttle) recordFailure(g guesser) {
 	}
 }
 
-// share exchanges failures with other processes. Without an answer, this one counts alone.
+// share exchanges failure counts with other processes. If that fails, only this process's counts apply.
 func (t *throttle) share() {
 	if t.exchange == nil {
 		return

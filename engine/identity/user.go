@@ -99,7 +99,7 @@ func revokeUserKeysInOrganization(tx *store.Tx, by api.Caller, userID string) er
 	return nil
 }
 
-// UnbanUser lets a user sign in again. Their sessions and keys stay ended.
+// UnbanUser lets a user sign in again. Their sessions and keys are not restored.
 func (s *Service) UnbanUser(ctx context.Context, by api.Caller, in *api.UserInput) (*api.User, error) {
 	var u api.User
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {

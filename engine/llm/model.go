@@ -1,6 +1,7 @@
 // Package llm calls language models through ollama or any server with an OpenAI-compatible API. It
-// requests JSON by schema, limits questions and answers in tokens, bytes and time, retries where
-// that can help, and limits how many requests a model gets at the same time, by default to one.
+// requests JSON by schema, limits questions and answers in tokens, bytes and time, retries requests
+// that may succeed later, and limits how many requests a model gets at the same time, by default to
+// one.
 //
 // It has no domain knowledge and trusts nothing: callers have to verify the content of answers.
 package llm
@@ -29,7 +30,7 @@ type Request struct {
 	Seed int
 }
 
-// DefaultSeed is the seed of requests that name none.
+// DefaultSeed is the seed of requests that don't specify one.
 const DefaultSeed = 1
 
 func (r *Request) seed() int {
@@ -58,7 +59,7 @@ type Status struct {
 	Problem   string   `json:"problem"`
 }
 
-// Reasons for a missing answer; test for them with errors.Is.
+// Reasons why there is no answer; check for them with errors.Is.
 var (
 	ErrUnavailable     = errors.New("the model's server is not responding")
 	ErrNotReached      = errors.New("no model server can be reached at this address")
@@ -173,7 +174,7 @@ func isLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
-// isCloudName reports whether an ollama server on any machine would pass the requests for a model on to ollama's cloud.
+// isCloudName reports whether an ollama server would forward requests for the model to ollama's cloud.
 func isCloudName(kind, name string) bool {
 	return kind == "ollama" && (strings.HasSuffix(name, ":cloud") || strings.HasSuffix(name, "-cloud"))
 }

@@ -43,7 +43,7 @@ func (o *ollama) chat(ctx context.Context, r Request) (Answer, error) {
 		Options:  map[string]any{"temperature": 0, "seed": r.seed(), "num_predict": r.MaxTokens, "num_ctx": contextSize(r)},
 		Think:    &api.ThinkValue{Value: false}, KeepAlive: o.keepAlive,
 	}, func(c api.ChatResponse) error {
-		// Each chunk is at least a token: this stops a server that streams forever.
+		// Each chunk has at least one token, so counting chunks stops a server that streams endlessly.
 		if pieces++; r.MaxTokens > 0 && pieces > r.MaxTokens+16 || text.Len()+len(c.Message.Content) > maxAnswer {
 			return fmt.Errorf("%w: it continues after %d tokens", ErrAnswerTooLong, r.MaxTokens)
 		}

@@ -67,7 +67,7 @@ func (o *openAI) chat(ctx context.Context, r Request) (Answer, error) {
 	return a, nil
 }
 
-// openAIModel is what a server lists about a model and that stays the same as long as the model does. vLLM
+// openAIModel contains what a server lists about a model and what changes only with the model. vLLM
 // reports the path of the weights, llama.cpp their size.
 type openAIModel struct {
 	ID        string `json:"id"`

@@ -26,7 +26,7 @@ const (
 // ErrPullFailed reports that the server failed to download the model; its message is included.
 var ErrPullFailed = errors.New("the server could not download the model")
 
-// ErrPullUnsupported reports that the server cannot be asked to download models.
+// ErrPullUnsupported reports that the server doesn't support download requests.
 var ErrPullUnsupported = errors.New("only ollama can download models on request; see your server's documentation")
 
 // Pull makes the server download the model and calls onProgress as the server reports progress. It

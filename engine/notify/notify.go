@@ -1,7 +1,5 @@
-// Package notify sends events to webhooks. Package delivery below it holds the sending loop, and
-// package integration the connectors to other tools.
-//
-// Nothing in it makes decisions.
+// Package notify sends events to webhooks. Its subpackage delivery contains the delivery loop, and
+// integration the connectors to other tools.
 package notify
 
 import (
@@ -143,8 +141,8 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateWebho
 	return out, nil
 }
 
-// recordChangeInAudit writes an audit record of a change. Of the URL, it records only the host, which contains
-// no secret.
+// recordChangeInAudit writes an audit record of a change. It records only the host of the URL,
+// because the path may contain a secret.
 func recordChangeInAudit(tx *store.Tx, by api.Caller, action string, w *store.Webhook) error {
 	return audit.Append(tx, by, audit.Entry{
 		Action: action, ResourceType: "webhook", ResourceID: w.ID,
@@ -319,5 +317,5 @@ func urlHost(address string) string {
 	return u.Host
 }
 
-// errSecretUnreadable reports that a secret can't be decrypted with any known key.
+// errSecretUnreadable is returned if no known key can decrypt a secret.
 var errSecretUnreadable = fmt.Errorf("%w; rotate it", secretbox.ErrUnknownKey)

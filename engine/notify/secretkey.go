@@ -58,16 +58,16 @@ func (s *Service) CheckSecrets(ctx context.Context) (n int, unreadable []string,
 	return n, unreadable, err
 }
 
-// RotateSecretKey re-encrypts all secrets with a new key, which it creates unless the keys come from the
-// environment. It deletes old keys only if asked to and no longer needed. The next call continues an
-// interrupted rotation.
+// RotateSecretKey re-encrypts all secrets with a new key, which it creates unless the keys come
+// from the environment. It deletes old keys only if that was requested and they are no longer
+// needed. The next call continues an interrupted rotation.
 func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.RotateSecretKeyInput) (*api.SecretKey, error) {
 	before, err := s.GetSecretKey(ctx, by, nil)
 	if err != nil {
 		return nil, err
 	}
-	// With a key from the environment, the operator has changed it already: only re-encryption is
-	// left.
+	// A key from the environment has already been changed by the operator, so secrets only have to
+	// be re-encrypted.
 	if before.Location != secretbox.Environment {
 		if err := s.Box.RotateKey(in.Body.Location); err != nil {
 			return nil, api.Conflict("the key could not be rotated: %s", err)
@@ -122,11 +122,10 @@ func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.Ro
 	})
 }
 
-// errBatchFull ends a batch of re-encryption.
+// errBatchFull stops a re-encryption transaction once the batch is full.
 var errBatchFull = errors.New("batch is full")
 
-// resealOneBatch re-encrypts one batch of secrets with the active key. hasMore reports whether there may
-// be others left.
+// resealOneBatch re-encrypts one batch of secrets with the active key. hasMore reports whether there may be more.
 func (s *Service) resealOneBatch(ctx context.Context) (hasMore bool, err error) {
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
 		var hooks []store.Webhook
@@ -260,7 +259,7 @@ func (s *Service) forEachSealedSecret(
 	return nil
 }
 
-// Seal encrypts a secret of another kind with the key that is also used for webhook secrets.
+// Seal encrypts any secret with the key that also encrypts webhook secrets.
 func (s *Service) Seal(secret string) ([]byte, error) { return s.Box.Seal([]byte(secret)) }
 
 // Open decrypts what Seal encrypted.

@@ -20,7 +20,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxResponseBytes is how much of a response is read at most; the content is ignored.
+// maxResponseBytes is the maximum number of response bytes read; the content is ignored.
 const maxResponseBytes = 64 << 10
 
 // webhookKind implements delivery.ReceiverKind for webhooks.

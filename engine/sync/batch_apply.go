@@ -25,8 +25,8 @@ func isValidClientName(name string) bool {
 	return len(name) <= maxClientName && api.CheckName("client_name", name) == nil
 }
 
-// applyLine applies one change of a batch to the remote. If it returns an api.Error, only this change is
-// rejected: none of it is written, and the caller stores it as a conflict.
+// applyLine applies one change of a batch to the remote. If it returns an api.Error, only this
+// change is rejected: nothing is written, and the caller stores the change as a conflict.
 func (r *batchApplier) applyLine(tx *store.Tx, l *changeLine, changedVersions map[string]api.Gate) error {
 	t := tableByName(l.Table)
 	switch l.Op {
@@ -477,7 +477,7 @@ func (r *batchApplier) applyItem(tx *store.Tx, t *table, l *changeLine, changedV
 	return r.recordFieldConflicts(tx, t, l, conflicts, recordIDFromKey(l.Key), "")
 }
 
-// recordIDFromKey returns the record ID if the key consists of nothing else, or "".
+// recordIDFromKey returns the record ID if that is all the key contains, or "" otherwise.
 func recordIDFromKey(key []byte) string {
 	parts, err := store.KeyFromBytes(key).Parts()
 	if err != nil || len(parts) != 1 {
@@ -487,8 +487,8 @@ func recordIDFromKey(key []byte) string {
 	return id
 }
 
-// rehashVersionsAndRecordArtifacts recomputes the hashes of the versions in changedVersions, whose items
-// are all stored by now, records the versions as artifacts, and empties changedVersions.
+// rehashVersionsAndRecordArtifacts recomputes the hashes of the versions in changedVersions, whose
+// items have all been stored, records the versions as artifacts, and empties changedVersions.
 func (r *batchApplier) rehashVersionsAndRecordArtifacts(tx *store.Tx, changedVersions map[string]api.Gate) error {
 	for _, id := range slices.Sorted(maps.Keys(changedVersions)) {
 		if err := assessment.Synced(changedVersions[id]).RehashDraft(tx, r.target.org, id); err != nil {
@@ -554,7 +554,7 @@ func (r *batchApplier) storeRefusedChange(tx *store.Tx, l *changeLine, reason *a
 		c.Clone = r.cloneSide(l, stringToJSON(string(cmp.Or(l.Verdict, api.ApprovalPending))))
 		r.addNote("%s", c.Message)
 		if l.Op == opDecide && r.voidApprovals[l.Approval] {
-			return nil // already void with its submission
+			return nil // already voided together with its submission
 		}
 		if l.Op == opSubmit {
 			r.voidApprovals[l.Approval] = true
@@ -599,7 +599,7 @@ func stringToJSON(s string) json.RawMessage {
 	return b
 }
 
-// saveVoidApproval stores the approval that was requested while offline, but as void, with the reason.
+// saveVoidApproval stores an approval that was requested offline as void, with the reason.
 func (r *batchApplier) saveVoidApproval(tx *store.Tx, l *changeLine, reason string) error {
 	if exists, err := store.Approvals.Has(tx, r.target.org, l.Approval); err != nil || exists || !slices.Contains(api.Gates, l.Gate) {
 		return err

@@ -16,8 +16,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// A bundle is the network exchange in one file. A clone's bundle holds its batch and how far it has
-// read; a remote's holds the changes the clone lacks and the last batch it applied.
+// A bundle contains in one file what clones and remotes otherwise exchange over the network. A
+// clone's bundle holds its batch and how far it has read; a remote's holds the changes the clone
+// lacks and the last batch it applied.
 
 // bundleBudget limits the changes in one bundle, because a batch is read as one file of at most
 // maxDecodedBytes.
@@ -26,7 +27,7 @@ var bundleBudget = fileBudget{lines: maxDecodedBytes / 2, documents: maxDocument
 // bundleWriter collects the content of a bundle.
 type bundleWriter struct {
 	manifest bundle.Manifest
-	// memoryParts holds the parts kept in memory, in the order of the manifest; files follow them.
+	// memoryParts holds the parts kept in memory, in the order of the manifest; the files come after them.
 	memoryParts [][]byte
 }
 
@@ -35,7 +36,7 @@ func (p *bundleWriter) addPart(kind string, data []byte) {
 	p.memoryParts = append(p.memoryParts, data)
 }
 
-// WriteBundle returns a file for another installation, with all data that it is not known to have yet.
+// WriteBundle returns a file for another installation, with all data that it isn't known to have.
 func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteSyncBundleInput) (*api.File, error) {
 	for _, right := range []api.Permission{"assessment:read", "document:read"} {
 		if err := by.Require(right); err != nil {
@@ -156,8 +157,8 @@ func (s *Service) findBundleRecipient(
 	return &p, k, err
 }
 
-// linkAsCloneOfPeer turns an assessment created here into a clone, whose remote is the copy that the
-// peer will receive.
+// linkAsCloneOfPeer turns an assessment created here into a clone; the copy that the peer receives
+// becomes its remote.
 func (s *Service) linkAsCloneOfPeer(
 	ctx context.Context,
 	by api.Caller,
@@ -188,7 +189,7 @@ func (s *Service) addBatchToBundle(ctx context.Context, by api.Caller, p *bundle
 	}
 	m := &p.manifest
 	m.Role, m.ReplicaID, m.Account = store.SyncRoleClone, st.ReplicaID, st.Account
-	// Nothing is read while a batch is pending, so the position is still valid.
+	// The clone reads nothing while a batch is pending, so its position is still valid.
 	m.Since, m.AnchorSequence, m.AnchorHash = st.Since, st.AnchorSequence, st.AnchorHash
 	if b.ChangeCount > 0 {
 		m.Counter, m.More = b.Counter, b.More
@@ -316,7 +317,7 @@ func (s *Service) addFileParts(ctx context.Context, p *bundleWriter, files []str
 			continue
 		}
 		seen[sha] = true
-		size, err := s.DB.Blobs().Size(ctx, sha) // they are verified when they are written
+		size, err := s.DB.Blobs().Size(ctx, sha) // the content is verified when the bundle is written
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ import (
 )
 
 // bundleImporter imports one bundle. It reads the whole bundle and verifies its signature before it
-// writes any record. Until then, it only stores files, to which no record refers yet.
+// writes any record. Before that, it only stores files, which no record refers to yet.
 type bundleImporter struct {
 	service   *Service
 	by        api.Caller
@@ -31,7 +31,7 @@ type bundleImporter struct {
 	key       *bundle.Key
 	out       *api.ImportedSyncBundle
 
-	// sender is the account that a clone's changes are applied as; the importing user if that
+	// sender is the account as which a clone's changes are applied, or the importing user if that
 	// account has lost access.
 	sender api.Caller
 	// isNew reports whether the assessment is not synced here yet.
@@ -436,8 +436,9 @@ func (u *bundleImporter) applyToClone(ctx context.Context) error {
 	return u.recordImported(ctx)
 }
 
-// requireDecisionsPermitted returns an error if a remote's bundle contains decisions, but its key is not
-// trusted to submit any. The rest can't be imported alone, because a clone has to equal its remote.
+// requireDecisionsPermitted returns an error if a remote's bundle contains decisions but its key
+// isn't trusted to submit them. The rest can't be imported separately, because a clone has to match
+// its remote.
 func (u *bundleImporter) requireDecisionsPermitted(ctx context.Context, files []*exchangeFile) error {
 	if u.peer.May == api.PeerMayApprove {
 		return nil
@@ -552,7 +553,7 @@ func (u *bundleImporter) recordImported(ctx context.Context) error {
 				return err
 			}
 			if l.Imported >= m.Serial {
-				return nil // a concurrent import was faster
+				return nil // a concurrent import recorded it first
 			}
 			l.Imported, l.ImportedSum, l.PeerID = m.Serial, u.sha256Hex, u.peer.ID
 			return errors.Join(store.SyncLinks.Put(tx, org, &l), u.recordImportInAudit(tx))

@@ -82,8 +82,8 @@ func (r *fileBudget) reserveLine(l *changeLine, size int) (fits bool) {
 	return true
 }
 
-// collectChanges builds a batch of the changes made in the clone since the last batch that reached the
-// remote.
+// collectChanges builds a batch of the changes made in the clone since the last batch known to have
+// reached the remote.
 func collectChanges(tx *store.Tx, org string, l *store.SyncLink, budget fileBudget) (*changeset, error) {
 	id := l.AssessmentID
 	b := &changeset{
@@ -165,7 +165,7 @@ func describeChange(tx *store.Tx, org string, row *store.SyncLogEntry) (*ordered
 		rank: rankRecord, entry: store.SyncBatchEntry{Table: row.Table, Key: row.Key, Sequence: row.Sequence},
 		line: changeLine{Op: opTouch, Table: row.Table, Key: row.Key, By: row.By, At: row.At},
 	}
-	if !exists && was == nil { // created and deleted again: nothing for the remote
+	if !exists && was == nil { // created and deleted again: the remote never knew it
 		one.entry.CloneOnly = true
 		one.line = changeLine{Op: opTouch}
 		return one, nil
@@ -233,7 +233,7 @@ func (t *table) setEdit(change *orderedChange, current, base fields, exists bool
 			return nil
 		}
 		change.line.Op, change.line.Fields = opEdit, changed
-		// A rejection names the record by its label.
+		// The label lets a rejection name the record.
 		change.line.Record = fields{"id": current["id"], t.labelField: current[t.labelField]}
 	}
 	if t.kind == itemTable {
@@ -250,8 +250,8 @@ func (t *table) setEdit(change *orderedChange, current, base fields, exists bool
 	return nil
 }
 
-// setAction sets the line of a record that only the clone has to the action that the remote replays,
-// such as a transition.
+// setAction sets the line for a record that exists only in the clone to the action that the remote
+// replays, such as a transition.
 func (t *table) setAction(tx *store.Tx, org string, f fields, change *orderedChange) error {
 	change.line = changeLine{Op: opTouch, At: change.line.At, By: change.line.By}
 	change.rank, change.order = rankAction, stringFromJSON(f["id"])

@@ -17,13 +17,13 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Attach turns a local assessment into a clone, either of a remote from which it is about to pull, or of
-// one that is about to be published.
+// Attach turns a local assessment into a clone, either of an existing remote that it is about to
+// pull from, or of a new one that is about to be published.
 func (s *Service) Attach(ctx context.Context, by api.Caller, in *api.AttachSyncInput) (*api.SyncStatus, error) {
 	return s.linkAsClone(ctx, by, in, "")
 }
 
-// linkAsClone implements Attach. bundlePeerID is set if clone and remote exchange bundles.
+// linkAsClone implements Attach. bundlePeerID is set if the clone and its remote exchange bundles.
 func (s *Service) linkAsClone(ctx context.Context, by api.Caller, in *api.AttachSyncInput, bundlePeerID string) (*api.SyncStatus, error) {
 	b := in.Body
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -98,6 +98,7 @@ func recordAttachmentInAudit(tx *store.Tx, by api.Caller, id, server, replica st
 	)
 }
 
+// firstError returns err, or other if err is nil.
 func firstError(err error, other error) error {
 	if err != nil {
 		return err
@@ -105,7 +106,7 @@ func firstError(err error, other error) error {
 	return other
 }
 
-// Detach stops syncing an assessment. Its records stay here.
+// Detach stops syncing an assessment. Its records are kept.
 func (s *Service) Detach(ctx context.Context, by api.Caller, in *api.SyncInput) (*api.None, error) {
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
 		l, err := syncLink(tx, by.OrganizationID, in.AssessmentID)
@@ -267,9 +268,9 @@ func (s *Service) RecordBatchReceived(ctx context.Context, by api.Caller, in *ap
 	return s.Status(ctx, by, &api.SyncInput{AssessmentID: id})
 }
 
-// saveSentAsBaseAndClearChanges stores the records of a batch that was sent as the base for merging the next pull, and
-// clears their changes unless they have changed again. Unchanged records that only the clone has are
-// removed, because the remote writes its own.
+// saveSentAsBaseAndClearChanges stores the records of a batch that was sent as the base for merging
+// the next pull, and clears their changes unless they have changed again. Unchanged records that
+// exist only in the clone are removed, because the remote writes its own versions of them.
 func saveSentAsBaseAndClearChanges(tx *store.Tx, org, id string, entries []store.SyncBatchEntry) error {
 	for _, c := range entries {
 		row, err := store.SyncLogEntries.Get(tx, org, id, c.Table, c.Key)
@@ -400,8 +401,8 @@ type pullApplier struct {
 	file    *exchangeFile
 	target  *importTarget
 	docs    map[string]*evidence.ImportedDocument
-	// peer signed the bundle that the file came in, or is nil; readSequence is how far the clone had
-	// read before.
+	// peer is the signer of the bundle that contained the file, or nil; readSequence is how far the
+	// clone had read before.
 	peer         *api.SyncPeer
 	readSequence int64
 }
@@ -475,9 +476,9 @@ func (t *pullApplier) applyLines(tx *store.Tx, out *api.ImportedSync) error {
 	return nil
 }
 
-// checkRepeatedRecord compares a record that a bundle repeats with what was read before. It returns an
-// error if the record differs although it hasn't changed since, because then the remote's history has
-// changed.
+// checkRepeatedRecord compares a record that a bundle repeats with the copy read before. If they
+// differ although the record hasn't changed since, it returns an error, because the remote's
+// history must have changed.
 func (t *pullApplier) checkRepeatedRecord(tx *store.Tx, tab *table, l *changeLine) error {
 	if l.Op != opPut || l.Sequence > t.readSequence {
 		return nil
@@ -567,9 +568,9 @@ func (t *pullApplier) recordDecisionSigner(tab *table, approval, local fields) (
 	return err
 }
 
-// mergeRecord returns the record to store, and its new base for later merges. A field that was changed
-// locally and not pushed yet retains its value. If the remote has changed it too, its old base is also
-// retained, so that pushing it causes a conflict.
+// mergeRecord returns the record to store and its new base for later merges. A field that was
+// changed locally but not yet pushed keeps its value. If the remote has changed the same field, the
+// field's old base is also kept, so that pushing it causes a conflict.
 func mergeRecord(tab *table, remote, local, base fields, exists bool) (next, nextBase fields) {
 	next, nextBase = copyFields(remote), copyFields(remote)
 	if !exists {
@@ -595,8 +596,8 @@ func equalWithoutLocalFields(next, remote fields, tab *table) bool {
 	return equalFields(tab.withoutLocalFields(next), remote)
 }
 
-// applyDocument stores a document. Its content and passages are those of the remote, unless there is a
-// new local version that has not been pushed.
+// applyDocument stores a document. It uses the remote's content and passages, unless there is a new
+// local version that has not been pushed.
 func (t *pullApplier) applyDocument(tx *store.Tx, next, local fields, l *changeLine) error {
 	if local != nil && stringFromJSON(next["sha256"]) != stringFromJSON(l.Record["sha256"]) {
 		return tableByName(store.Documents.Name()).put(tx, t.target.org, next)
@@ -626,8 +627,9 @@ func (t *pullApplier) applyDocument(tx *store.Tx, next, local fields, l *changeL
 	return err
 }
 
-// resolveCollision handles a local record that was not pushed and uses something unique that the
-// remote's record needs: a version number, a document's content, or the assessment's only scope.
+// resolveCollision handles a local record that was not pushed and occupies something unique that
+// the remote's record needs: a version number, a document's content, or the assessment's only
+// scope.
 func (t *pullApplier) resolveCollision(tx *store.Tx, tab *table, l *changeLine, local, base *fields, exists *bool) error {
 	org, id := t.target.org, t.file.AssessmentID
 	switch {
@@ -663,7 +665,7 @@ func (t *pullApplier) resolveCollision(tx *store.Tx, tab *table, l *changeLine, 
 		if err != nil {
 			return err
 		}
-		// What was pushed is already merged into the remote's scope; only the rest is still unsent.
+		// What was pushed is already merged into the remote's scope; only the rest hasn't been sent yet.
 		if sent == nil {
 			sent = fields{}
 		}
@@ -713,8 +715,8 @@ func (t *pullApplier) renumberCollidingVersion(tx *store.Tx, tab *table, l *chan
 	return saveOrDeleteBase(tx, org, id, tab.name, holder, was)
 }
 
-// applyDelete deletes a record that the remote has deleted. If the record was changed locally since, it
-// stays, and pushing it causes a conflict at the remote.
+// applyDelete deletes a record that the remote has deleted. A record that has unsent local changes
+// is kept, and pushing it causes a conflict at the remote.
 func (t *pullApplier) applyDelete(tx *store.Tx, tab *table, l *changeLine) error {
 	org, id := t.target.org, t.file.AssessmentID
 	if tab.name == store.Assessments.Name() {

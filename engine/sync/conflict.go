@@ -307,7 +307,7 @@ func addReplicasToStatus(tx *store.Tx, org, id string, out *api.SyncStatus) erro
 	return nil
 }
 
-// addUnsentToStatus adds to the status the number of changes that the clone has not sent, and a list of them.
+// addUnsentToStatus adds to the status the number of unsent changes in the clone, and a list of them.
 func addUnsentToStatus(tx *store.Tx, org, id string, out *api.SyncStatus) error {
 	for row, err := range store.SyncLogEntries.Scan(tx, org, store.Prefix(id)) {
 		if err != nil {

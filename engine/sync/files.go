@@ -18,8 +18,8 @@ import (
 const (
 	// pendingFileTTL is how long an uploaded file may wait for a record that refers to it.
 	pendingFileTTL = 7 * 24 * time.Hour
-	// maxPendingFiles is the maximum number of pending files of an assessment, maxBlobSize the
-	// maximum size of one.
+	// maxPendingFiles is the maximum number of pending files of an assessment; maxBlobSize is the
+	// maximum size of each.
 	maxPendingFiles = 10_000
 	maxBlobSize     = 256 << 20
 	// Files of up to smallFile bytes are written in parallel, because a disk can flush several at the
@@ -80,7 +80,7 @@ func (s *Service) newFileSaver() *fileSaver {
 	return &fileSaver{s: s, slots: make(chan struct{}, parallelWrites)}
 }
 
-// save stores a file, possibly in the background. The error may concern an earlier file.
+// save stores a file, possibly in the background, so the error may be that of an earlier file.
 func (k *fileSaver) save(ctx context.Context, sha string, size int64, r io.Reader) error {
 	if size > smallFile {
 		return k.recordResult(sha, k.s.saveFile(ctx, sha, r))

@@ -17,8 +17,8 @@ import (
 // maxPeers is the maximum number of peers an organization can trust.
 const maxPeers = 1_000
 
-// GetOrCreateKey returns the organization's key for bundles. It creates the key if there is none or if
-// the input asks for a replacement.
+// GetOrCreateKey returns the organization's key for bundles. It creates the key if there is none or
+// the input requests a replacement.
 func (s *Service) GetOrCreateKey(ctx context.Context, by api.Caller, in *api.CreateSyncKeyInput) (*api.SyncKey, error) {
 	if in.Body.Replace {
 		if err := by.Require(api.ApprovalDecide); err != nil {
@@ -122,7 +122,7 @@ func (s *Service) ListPeers(ctx context.Context, by api.Caller, in *api.Paging) 
 	if err != nil {
 		return nil, err
 	}
-	for i := range l.Data { // keys trusted by an earlier version have no limit stored
+	for i := range l.Data { // keys trusted by an earlier version have no stored expiry
 		l.Data[i].May = cmp.Or(l.Data[i].May, api.PeerMayChanges)
 	}
 	return l, nil
@@ -198,8 +198,8 @@ func (s *Service) TrustPeer(ctx context.Context, by api.Caller, in *api.TrustSyn
 	})
 }
 
-// accountForKey returns the account that a key is to act as: by default currentUserID or, if that is
-// empty, the caller. A caller who may manage members can choose another member by email. Only an owner
+// accountForKey returns the account that a key acts as. The default is currentUserID or, if that is
+// empty, the caller. Callers who may manage members can name another member by email. Only owners
 // can let a key act as an owner.
 func accountForKey(tx *store.Tx, by api.Caller, email, currentUserID string) (api.User, error) {
 	email = strings.ToLower(strings.TrimSpace(email))

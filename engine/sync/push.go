@@ -127,9 +127,9 @@ func (r *batchApplier) repeatedResult(rep *store.SyncReplica) (out *api.PushedSy
 	}
 }
 
-// loadReplicaAndSetHold returns the clone that sent the batch. If somebody other than the clone's user
-// submitted the batch, it puts the batch on hold if that user may no longer push, and returns an error
-// otherwise.
+// loadReplicaAndSetHold returns the clone that sent the batch. If somebody other than the clone's
+// user submitted the batch, it puts the batch on hold if the clone's user may no longer push;
+// otherwise, it returns an error.
 func (r *batchApplier) loadReplicaAndSetHold(tx *store.Tx) (store.SyncReplica, error) {
 	org := r.by.OrganizationID
 	if _, err := linkWithRole(tx, org, r.batch.AssessmentID, store.SyncRoleRemote); err != nil {
@@ -255,7 +255,7 @@ func (r *batchApplier) apply(tx *store.Tx) error {
 	if r.dryRun {
 		return errDryRun
 	}
-	// Whatever the outcome, the clone reads these records again.
+	// The clone has to read these records again, whatever the outcome.
 	for i := range r.batch.lines {
 		if l := &r.batch.lines[i]; l.Table != "" {
 			tx.MarkChangedForSync(org, r.batch.AssessmentID, l.Table, l.Key)

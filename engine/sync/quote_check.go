@@ -18,14 +18,14 @@ type quoteChecker struct {
 	tx              *store.Tx
 	org, assessment string
 	// texts caches passages. existing holds the quotes that the assessment already has, loaded on
-	// first use: their passages may have changed since.
+	// first use; they stay valid even if their passages have changed.
 	texts    map[string]string
 	existing map[string]bool
 }
 
 func quoteKey(e *api.Evidence) string { return e.ChunkID + "\n" + e.Quote }
 
-// collapseSpace normalizes white space in the same way as for quotes.
+// collapseSpace normalizes white space in the same way as quotes.
 func collapseSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func (q *quoteChecker) isQuoteFoundOrExisting(e *api.Evidence) (bool, error) {
@@ -151,8 +151,8 @@ func (q *quoteChecker) filterTraitEvidence(raw json.RawMessage, keep func(*api.E
 	return out, err
 }
 
-// removeUnsupportedQuotes returns the change without quotes that do not occur in the passages stored
-// here, because such quotes are not evidence. The removed quotes are stored as a conflict.
+// removeUnsupportedQuotes returns the change without quotes that do not occur in the passages
+// stored here, because such quotes are not evidence. It stores the removed quotes as a conflict.
 func (r *batchApplier) removeUnsupportedQuotes(tx *store.Tx, t *table, l *changeLine) (*changeLine, error) {
 	name := "evidence"
 	if t.name == store.Scopes.Name() {

@@ -20,12 +20,13 @@ import (
 // maxReplicas is the maximum number of clones of an assessment.
 const maxReplicas = 1_000
 
-// Join registers the caller's clone with the assessment, which thereby becomes its remote.
+// Join registers the caller's clone with the assessment, which becomes its remote.
 func (s *Service) Join(ctx context.Context, by api.Caller, in *api.JoinSyncInput) (*api.JoinedSync, error) {
 	return s.join(ctx, by, in, "")
 }
 
-// join implements Join. A clone that exchanges bundles with a peer may already have an ID.
+// join implements Join. If the clone and the remote exchange bundles, peer identifies the other
+// side, and the clone may already have an ID.
 func (s *Service) join(ctx context.Context, by api.Caller, in *api.JoinSyncInput, peer string) (*api.JoinedSync, error) {
 	b := in.Body
 	if err := by.Require("assessment:read"); err != nil {
@@ -297,8 +298,7 @@ func readChanges(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput, budget *
 	return f, nil
 }
 
-// remoteRestoredAdvice explains what to do if the remote's history differs from the one a clone has
-// read.
+// remoteRestoredAdvice explains what to do if a clone has read a different history than the remote's.
 const remoteRestoredAdvice = "the remote was restored from a backup. Nothing in the clone is lost: keep its folder, " +
 	"create another clone in a new folder (`service --data FOLDER sync clone`, or from a bundle), " +
 	"and redo there whatever the remote lost"
@@ -395,8 +395,8 @@ func (s *Service) requireLinkAndPermission(ctx context.Context, by api.Caller, a
 	return by.Require(permission)
 }
 
-// ListMissingFiles returns which of the given files the assessment doesn't have. It checks only the
-// assessment's own files, so that it reveals nothing about other assessments.
+// ListMissingFiles returns which of the given files the assessment doesn't have. It doesn't
+// consider other assessments' files, so that it reveals nothing about them.
 func (s *Service) ListMissingFiles(ctx context.Context, by api.Caller, in *api.MissingSyncInput) (*api.SyncFiles, error) {
 	out := &api.SyncFiles{SHA256: []string{}}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -430,7 +430,7 @@ func hasFile(tx *store.Tx, org, assessmentID, sha string) (bool, error) {
 	return err == nil, err
 }
 
-// DownloadFiles returns a tar of the requested files, if they belong to the assessment's documents.
+// DownloadFiles returns a tar of the requested files, provided that they belong to the assessment's documents.
 func (s *Service) DownloadFiles(ctx context.Context, by api.Caller, in *api.MissingSyncInput) (*api.File, error) {
 	if err := s.requireLinkAndPermission(ctx, by, in.AssessmentID, "document:read"); err != nil {
 		return nil, err
@@ -463,8 +463,8 @@ func (s *Service) DownloadFiles(ctx context.Context, by api.Caller, in *api.Miss
 	}), nil
 }
 
-// verifyFiles verifies files of an assessment before a response with them begins, so that an error can name the
-// document.
+// verifyFiles verifies files of an assessment before a response starts to send them, so that an
+// error can name the document.
 func (s *Service) verifyFiles(ctx context.Context, org, assessmentID string, files []string) error {
 	records := map[string]string{}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {

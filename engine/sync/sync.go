@@ -2,9 +2,9 @@
 //
 // An assessment has one remote, the authoritative copy; its clones work offline and push their
 // changes to it. The remote applies changes in the order in which they arrive. A change whose field
-// still has the value the clone started from is applied; a change whose field has been edited
-// meanwhile becomes a conflict with both values. Submissions, decisions and state transitions are
-// replayed under the remote's own rules as the user who pushes them. The clone then pulls the
+// still has the value the clone started from is applied; a change whose field has been edited in
+// the meantime becomes a conflict with both values. Submissions, decisions and state transitions
+// are replayed under the remote's own rules as the user who pushes them. The clone then pulls the
 // remote's records, so that both are identical. Pulling never overwrites what a clone has not
 // pushed yet.
 //
@@ -98,8 +98,7 @@ func remoteAddressText(l *store.SyncLink) string {
 	return cmp.Or(l.Server, "reachable by bundle only")
 }
 
-// findCatalogVersion returns the local catalog version with the given content hash, or nil if there is
-// none.
+// findCatalogVersion returns the installed catalog version with the given content hash, or nil if there is none.
 func findCatalogVersion(tx *store.Tx, snapshotSHA256 string) (*store.CatalogVersion, error) {
 	for v, err := range store.CatalogVersions.Scan(tx) {
 		if err != nil {

@@ -315,8 +315,8 @@ func (t *table) withoutLocalFields(f fields) fields {
 	return out
 }
 
-// fillLocalFields sets the fields that are not synced: to those of local or, if that is nil, to values
-// derived from the import target.
+// fillLocalFields sets the fields that are not synced: it copies them from local or, if that is
+// nil, derives them from the import target.
 func (t *table) fillLocalFields(p *importTarget, f, local fields) error {
 	for _, name := range t.localFields {
 		delete(f, name)
@@ -376,7 +376,7 @@ func (t *table) decision(f fields) string {
 	default:
 		return ""
 	}
-	void := string(f["void"]) == "true" // rejected by nobody
+	void := string(f["void"]) == "true" // not rejected by a person
 	if void || verdict != string(api.ApprovalApproved) && verdict != string(api.ApprovalRejected) {
 		return ""
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Format identifies the format of sync files: gzip-compressed JSON with one value per line, which is a
-// header, the changes, and a final line with their number.
+// Format identifies the format of sync files: gzip-compressed JSON with one value per line: a
+// header, the changes, and a final line with the number of changes.
 const Format = "service-sync/1"
 
 const (
@@ -79,7 +79,7 @@ type changeLine struct {
 	Verdict  api.ApprovalStatus `json:"decision,omitempty"`
 	To       api.State          `json:"to,omitempty"`
 	Reason   string             `json:"reason,omitempty"`
-	// InAdvance is set for a submission or decision ordered without looking at the version.
+	// InAdvance is set for a submission or decision requested without reviewing the version.
 	InAdvance bool `json:"in_advance,omitempty"`
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// maxFailures is the number of failures of a step after which its run fails.
+	// maxFailures is how often a step may fail before its run fails.
 	maxFailures     = 6
 	firstRetryDelay = time.Second
 	maxRetryDelay   = 5 * time.Minute
@@ -42,8 +42,7 @@ type waitError struct {
 
 func (w *waitError) Error() string { return w.message }
 
-// errRecheck is returned by a step that has changed its preconditions and has to be evaluated
-// again.
+// errRecheck is returned by a step whose preconditions have changed, so that it has to be evaluated again.
 var errRecheck = errors.New("the step has to be evaluated again")
 
 func newWaitForInputError(format string, args ...any) error {

@@ -38,7 +38,7 @@ var readDocumentsStep = step{
 	},
 }
 
-// lifecycleSteps returns one step per transition up to a state, named after its target state.
+// lifecycleSteps returns a step for each transition up to the state last, named after its target state.
 func lifecycleSteps(last api.State) (out []step) {
 	for _, m := range lifecycle.Moves {
 		out = append(out, step{name: string(m.To), title: m.Work, targetState: m.To, run: makeTransition})
@@ -65,7 +65,7 @@ func makeTransition(ctx context.Context, s *Service, by api.Caller, run *store.W
 		return &waitError{status: api.RunApproval, message: st.GateError.Message, approvalID: st.PendingApprovalID}
 	}
 	if st.ReturnReason != "" && !run.HasSignal {
-		// The user may still be editing: submitting or a signal shows that they are done.
+		// The user may still be editing: the run continues when they submit it or send a signal.
 		return newWaitForInputError("it was returned (%s): revise it and submit it for review", st.ReturnReason)
 	}
 	if run.StopForReview && st.ReadyForReview != "" {

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// leaseDuration is how long a lease lasts unless the worker renews it. If this process is the only
-	// writer, leases of others are leftovers and are ignored.
+	// leaseDuration is how long a lease lasts unless the worker renews it. If this process is the
+	// only writer, leases of other workers are leftovers and are ignored.
 	leaseDuration = 30 * time.Second
 	// pollInterval is the time between checks for due runs. Changes by this process wake the loop.
 	pollInterval = time.Second
@@ -176,8 +176,8 @@ func (s *Service) isLeasedElsewhere(run *store.WorkflowRun, now time.Time) bool 
 	return now.Before(run.LeasedUntil) && !now.Before(run.LeasedSince.Add(-leaseDuration))
 }
 
-// isDue reports whether a deadline has passed. It also returns true if the wait starts in the future: a
-// clock that has since been set back caused that, and the wait could last for years.
+// isDue reports whether a deadline has passed. It also returns true if the wait starts in the
+// future: in that case the clock has been set back, and the wait could last for years.
 func isDue(deadline, waitStart, now time.Time) bool {
 	return !now.Before(deadline) || now.Before(waitStart)
 }
@@ -198,7 +198,7 @@ func (s *Service) acquireRun(ctx context.Context, org, id string) (run store.Wor
 		if !run.Status.IsLive() || !can {
 			return errLeaseLost
 		}
-		// A process killed from here on leaves a run that is pending, not one that waits for
+		// If the process is killed from here on, the run is left pending, rather than waiting for
 		// something that has already happened.
 		run.Status, run.WaitingFor, run.ApprovalID, run.NotBefore, run.WaitSince = api.RunPending, nil, nil, nil, time.Time{}
 		s.takeOrExtendLease(&run, tx.Now())

@@ -1,11 +1,10 @@
-// Package custom reads what an organization wrote itself: a whole catalog as one JSON
-// document (ReadCatalog; schema.json describes the format, docs/your-own-catalog.md
-// explains it), or single frameworks and controls in YAML, JSON or CSV (ReadSet).
-// WriteCatalog writes a catalog that ReadCatalog reads back unchanged.
+// Package custom reads catalogs and controls that an organization wrote itself: a whole catalog as
+// one JSON document (ReadCatalog; schema.json describes the format, docs/your-own-catalog.md
+// explains it), or single frameworks and controls in YAML, JSON or CSV (ReadSet). WriteCatalog
+// writes a catalog that ReadCatalog reads back unchanged.
 //
-// Every file is treated as hostile input: it is accepted whole or rejected with the
-// place of the first error. Whether a set fits the catalog in use is checked by the
-// caller.
+// Every file is treated as hostile input: it is accepted whole or rejected with the place of the
+// first error. Whether a set fits the catalog in use is checked by the caller.
 package custom
 
 import "github.com/scf-service/service/engine/catalog/scf"

@@ -58,10 +58,11 @@ func FormatPath(path []string) string {
 	return b.String()
 }
 
-// CheckAndHashJSON checks a JSON document before it is decoded. It returns an error if data has more than one
-// document, invalid UTF-8 or duplicate keys, or if its nesting, numbers or strings exceed the limits.
-// Otherwise it returns the SHA-256 of the compact form of the document (no whitespace, strings escaped as
-// little as JSON allows), so that the hash does not depend on the layout.
+// CheckAndHashJSON checks a JSON document before it is decoded. It returns an error if data
+// contains more than one document, invalid UTF-8 or duplicate keys, or if its nesting, numbers or
+// strings exceed the limits. Otherwise it returns the SHA-256 of the compact form of the document
+// (no whitespace, strings escaped as little as JSON allows), so that the hash does not depend on
+// the layout.
 func CheckAndHashJSON(data []byte) (sum string, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return "", pathErrorf("", "it is empty")
@@ -104,13 +105,13 @@ func describeSyntaxError(err error, data []byte) string {
 
 // openValue is an object or list whose end has not been read yet.
 type openValue struct {
-	keys         map[string]bool // nil for a list
+	keys         map[string]bool // nil if the value is a list
 	key          string
 	index        int
-	expectsValue bool // a key has been read, its value not
+	expectsValue bool // a key has been read, but not its value
 }
 
-// inspector checks a JSON document token by token. Meanwhile, it hashes the document's compact form.
+// inspector checks a JSON document token by token. At the same time, it hashes the document's compact form.
 type inspector struct {
 	hash    hash.Hash
 	stack   []openValue

@@ -42,7 +42,7 @@ type catalogReader struct {
 	src *scf.Source
 
 	domains, controls, evidence, frameworks map[string]int
-	// requirements holds the index of each requirement by code, per framework.
+	// requirements maps each framework's requirement codes to indexes.
 	requirements []map[string]int
 }
 

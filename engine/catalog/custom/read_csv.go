@@ -40,8 +40,8 @@ const maxRows = 100_000
 // separatorPattern matches a first line that names the separator for spreadsheet programs.
 var separatorPattern = lazyregexp.New(`^"?(?i:sep)=([,;|\t])"?[ \t]*\r?(?:\n|$)`)
 
-// isCSV reports whether a file is CSV rather than YAML. It goes by the file name extension. If that is none
-// of the usual ones, a first line with separators and without a colon means CSV.
+// isCSV reports whether a file is CSV rather than YAML. It relies on the file name extension. If
+// the extension is unknown, a first line with separators but no colon means CSV.
 func isCSV(filename string, head []byte) bool {
 	switch strings.ToLower(filepath.Ext(filename)) {
 	case ".csv":
@@ -123,7 +123,7 @@ func readCSV(data []byte, o SetOptions) (*Set, error) {
 	if line, _, _ := bytes.Cut(data, []byte("\n")); len(line) < 20 {
 		if m := separatorPattern.FindStringSubmatch(string(line)); m != nil {
 			separator, _ = utf8.DecodeRuneInString(m[1])
-			data = data[len(line):] // from the line's end, so that lines keep their numbers
+			data = data[len(line):] // keeps the line break, so that line numbers stay correct
 		}
 	}
 	r := csv.NewReader(bytes.NewReader(data))

@@ -30,8 +30,8 @@ type SetOptions struct {
 	Code, Name string
 }
 
-// ReadSet reads frameworks and controls from a YAML, JSON or CSV file. It detects JSON by the content. To
-// tell CSV from YAML, it also uses the file name.
+// ReadSet reads frameworks and controls from a YAML, JSON or CSV file. It detects JSON by the
+// content. To distinguish CSV from YAML, it also uses the file name.
 func ReadSet(filename string, data []byte, o SetOptions) (*Set, error) {
 	data, err := decodeText(data)
 	if err != nil {
@@ -223,7 +223,7 @@ func checkBracketNesting(data []byte) error {
 			depth = max(0, depth-1)
 		case '\n':
 			if i+1 < len(data) && data[i+1] != ' ' && data[i+1] != '\t' {
-				depth = 0 // text with brackets in it, not nesting
+				depth = 0 // the brackets were part of a text
 			}
 		}
 		if depth > 10*maxYAMLNesting {

@@ -194,7 +194,7 @@ func appendProps(props []property, name string, values []string) []property {
 	return props
 }
 
-// fullText returns the text of a part and of all parts nested in it, with their labels.
+// fullText returns the text of a part and of all parts nested in it, including their labels.
 func (p *part) fullText() string {
 	var b strings.Builder
 	p.writeText(&b, 0)

@@ -6,7 +6,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// parameter is a gap in the text of a control that an organization fills.
+// parameter is a placeholder in the text of a control that an organization fills in.
 type parameter struct {
 	ID     string   `json:"id"`
 	Label  string   `json:"label,omitempty"`
@@ -19,14 +19,14 @@ type choices struct {
 	Choice  []string `json:"choice,omitempty"`
 }
 
-// insertPattern matches the place of a parameter in a text.
+// insertPattern matches a reference to a parameter in a text.
 var insertPattern = lazyregexp.New(`\{\{\s*(?:insert:\s*param\s*,\s*)?([\w.-]+)\s*\}\}`)
 
-// maxInserts is the number of parameters that a choice of a parameter may lead to, one within the other.
+// maxInserts is the maximum nesting depth of parameters that refer to other parameters.
 const maxInserts = 5
 
-// fillParameters returns text with the value of each parameter, or with what has to be assigned, in brackets. Unknown
-// parameters are shown with their IDs.
+// fillParameters returns text with the value of each parameter, or, in brackets, a description of
+// the value to assign. Unknown parameters are shown with their IDs.
 func fillParameters(text string, known map[string]*parameter, depth int) string {
 	return insertPattern.ReplaceAllStringFunc(text, func(insert string) string {
 		id := insertPattern.FindStringSubmatch(insert)[1]
@@ -64,7 +64,7 @@ func listParameters(controls []locatedControl) map[string]*parameter {
 	return known
 }
 
-// isWithdrawn reports whether a catalog keeps a control only as a reference to others.
+// isWithdrawn reports whether a catalog lists a control only to refer to others.
 func (c *control) isWithdrawn() bool {
 	return strings.EqualFold(propValue(c.Props, "status"), "withdrawn")
 }

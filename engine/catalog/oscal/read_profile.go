@@ -84,7 +84,7 @@ func resolveImportTarget(doc *profile, href, place string) (string, error) {
 		}
 		switch {
 		case at < 0:
-			return href[1:], nil // the code of a framework, written as a reference
+			return href[1:], nil // a framework code, written as a reference
 		case len(doc.BackMatter.Resources[at].Rlinks) > 0:
 			href = doc.BackMatter.Resources[at].Rlinks[0].Href
 		default:

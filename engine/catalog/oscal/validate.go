@@ -70,7 +70,7 @@ var compiledSchemas sync.Map
 // for it.
 func compiledSchema(version string) (*jsonschema.Schema, error) {
 	compile, _ := compiledSchemas.LoadOrStore(version, sync.OnceValues(func() (*jsonschema.Schema, error) {
-		// The validator is only a means to get at the schema, so its document is empty.
+		// The validator is only used to obtain the schema, so its document is empty.
 		v, err := validation.NewValidatorDesiredVersion(map[string]any{"catalog": nil}, version)
 		if err != nil {
 			return nil, err
@@ -99,8 +99,9 @@ func joinWithOr(models []string) string {
 
 var oscalVersion = lazyregexp.New(`^\d{1,2}\.\d{1,2}\.\d{1,2}$`)
 
-// selectModelError returns the part of a validation error that concerns the document's own model. The schema
-// accepts any one of several models, so the whole error also explains why the document is none of the others.
+// selectModelError returns the part of a validation error that concerns the document's own model.
+// The schema accepts any one of several models, so the whole error also says why the document
+// doesn't match the others.
 func selectModelError(err *jsonschema.ValidationError, model string) *jsonschema.ValidationError {
 	for len(err.InstanceLocation) == 0 {
 		at := -1

@@ -19,7 +19,7 @@ import (
 type Aliases struct {
 	// Aliases lists names that mean the framework with the code.
 	Aliases []Alias `yaml:"aliases"`
-	// Laws is like Aliases, but a year after a name or the code is ignored.
+	// Laws is like Aliases, but a year that follows a name or the code is ignored.
 	Laws []Alias `yaml:"laws"`
 	// Editions lists codes of successive editions of one work, oldest first.
 	Editions [][]string `yaml:"editions"`

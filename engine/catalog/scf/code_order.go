@@ -64,7 +64,7 @@ func NormalizeRequirementCode(code string) string {
 			i++
 			continue
 		}
-		// Blanks separate only numbers: "9.9 9.1" is not 9.99.1, but "GOVERN 1.1" is govern1.1.
+		// Only blanks between numbers separate them: "9.9 9.1" is not 9.99.1, but "GOVERN 1.1" is govern1.1.
 		if b.Len() > 0 && (dot || blank && isDigit(c) && isDigit(last)) {
 			b.WriteByte('.')
 		}

@@ -56,7 +56,8 @@ func (s *Snapshot) Coverage(framework string) (api.Coverage, error) {
 	return out, nil
 }
 
-// CoverageAddition returns what a framework adds to others, and to those they include, that are met already.
+// CoverageAddition returns what a framework requires in addition to frameworks that are already
+// met, including the frameworks that these include.
 func (s *Snapshot) CoverageAddition(framework string, metFrameworks []string) (*api.CoverageAddition, error) {
 	out := &api.CoverageAddition{Have: []string{}, NewControls: []api.FrameworkControl{}}
 	required := make([]bool, len(s.src.Controls))

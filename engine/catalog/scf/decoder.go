@@ -23,7 +23,7 @@ func DecodeSnapshot(data []byte, as Version) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	// One string for all texts: they are slices of it, none is copied.
+	// All texts are slices of one string, so none is copied.
 	r := &decoder{rest: string(payload)}
 	src := r.readSource()
 	if r.err == nil && len(r.rest) > 0 {
@@ -60,7 +60,7 @@ func decompress(data []byte) ([]byte, error) {
 	}
 	defer z.Close()
 	frame := data[1+n:]
-	// The frame may claim any size: start small if the claim is out of proportion.
+	// The frame may declare any size, so start small if the declared size is implausible.
 	payload, err := z.DecodeAll(frame, make([]byte, 0, min(size, uint64(len(frame))*64)))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
@@ -158,8 +158,8 @@ func (r *decoder) readPairs() []Pair {
 	return readMany(r, 2, func(p *Pair) { r.readTexts(&p.Name, &p.Text) })
 }
 
-// readMany reads a list of items. It does not allocate memory for the whole list at once, so a false length
-// costs little.
+// readMany reads a list of items. It does not allocate memory for the whole list at once, so a
+// false length wastes little memory.
 func readMany[T any](r *decoder, minItemSize int, read func(*T)) []T {
 	n := r.readCount(minItemSize)
 	if n == 0 {

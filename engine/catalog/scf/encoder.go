@@ -23,7 +23,7 @@ const (
 func (s *Snapshot) Encode() ([]byte, error) {
 	w := &encoder{buf: make([]byte, 0, 1<<20)}
 	w.writeSource(s.src)
-	// One worker: the frame must not depend on the number of processors.
+	// Use one worker, so that the frame doesn't depend on the number of processors.
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(true))
 	if err != nil {
 		return nil, err

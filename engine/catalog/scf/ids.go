@@ -72,7 +72,7 @@ func parseVersionID(s string) (uuid.UUID, error) {
 // Version holds the facts about an imported catalog that are not part of its content.
 type Version struct {
 	ID         string // a UUIDv7
-	RootID     string // the version whose ids the records have, if not this one
+	RootID     string // the version that the record IDs are derived from, if it is not this one
 	Status     string // api.CatalogActive or api.CatalogSuperseded; empty means active
 	ImportedAt time.Time
 }

@@ -129,8 +129,8 @@ func (s *Snapshot) findFramework(ref string) (int, error) {
 	return 0, err
 }
 
-// findRequirement returns the number of the requirement with the given ID or code, or of the one that
-// "framework:code" stands for.
+// findRequirement returns the number of the requirement with the given ID or code, or of the one
+// named by ref in the form "framework:code".
 func (s *Snapshot) findRequirement(ref string) (int32, error) {
 	ref = strings.TrimSpace(ref)
 	if id, ok := parseID(ref); ok {
@@ -235,7 +235,8 @@ func (s *Snapshot) Framework(ref string) (api.Framework, error) {
 	return s.frameworkList()[i], nil
 }
 
-// Requirement returns the requirement with the given ID or code, or the one that "framework:code" stands for.
+// Requirement returns the requirement with the given ID or code, or the one named by ref in the
+// form "framework:code".
 func (s *Snapshot) Requirement(ref string) (api.Requirement, error) {
 	n, err := s.findRequirement(ref)
 	if err != nil {
@@ -274,8 +275,8 @@ var joinedNumber = lazyregexp.New(`^([a-z]+)(\d)`)
 // yearPattern matches the year of an edition.
 var yearPattern = lazyregexp.New(`^\d{4}$`)
 
-// frameworksWithStem returns the frameworks whose codes begin with a stem. If only years follow it, these are editions of
-// one work, and the newest is returned.
+// frameworksWithStem returns the frameworks whose codes begin with a stem. If only years follow the
+// stem, the codes are editions of one work, and only the newest is returned.
 func (s *Snapshot) frameworksWithStem(stem string) (found []int) {
 	editions := true
 	for i := range s.src.Frameworks {

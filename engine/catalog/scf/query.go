@@ -30,7 +30,7 @@ func (s *Snapshot) Controls(f ControlFilter) ([]api.Control, error) {
 	return out, nil
 }
 
-// ControlAt returns the control with an index that ControlIndexes or RankControls has returned.
+// ControlAt returns the control at an index returned by ControlIndexes or RankControls.
 func (s *Snapshot) ControlAt(index int32) api.Control { return s.controlList()[index] }
 
 // ControlIndexes is like Controls, but returns the indexes of the controls.

@@ -205,8 +205,8 @@ var controlSpelling = lazyregexp.New(`^([A-Za-z]{3})[\s_.–-]*(\d{1,2})(?:[\s_.
 
 const maxQueryBytes = 1000 // maximum length of a query that is searched
 
-// controlsWithAllWords returns the controls that contain every word of the text, and those whose code begins
-// with it.
+// controlsWithAllWords returns the controls that contain every word of the text, and those whose
+// codes begin with the text.
 func (x *textIndex) controlsWithAllWords(text string) map[int32]bool {
 	text = text[:min(len(text), maxQueryBytes)]
 	found := map[int32]bool{}

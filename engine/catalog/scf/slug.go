@@ -33,7 +33,7 @@ func FrameworkCode(header string) string { return resolveSlug(Slug(header)) }
 func Slug(header string) string {
 	slug := normalizeSpelling(header)
 	for {
-		// Rewriting may enable another rule: "0R0R0" becomes 0-r0r0, then 0-r0-r0.
+		// One rewrite may make another rule apply: "0R0R0" becomes 0-r0r0, then 0-r0-r0.
 		again := normalizeSpelling(slug)
 		if again == slug {
 			return slug
@@ -108,7 +108,7 @@ func (x *aliasIndex) resolve(slug string) aliasTarget {
 	}
 }
 
-// renameRules handle names of frameworks that vary between releases.
+// renameRules handle framework names that vary between releases.
 var renameRules = []rewriteRule{
 	{lazyregexp.New(`^aicpa-(?:tsc|soc-2)-2016(?:-.*)?$`), "soc2-tsc-2016"},
 	{lazyregexp.New(`^(?:aicpa-(?:tsc|soc-2)(?:-.*)?|soc-?2)$`), "soc2-tsc"},
@@ -130,12 +130,13 @@ var renameRules = []rewriteRule{
 	{lazyregexp.New(`^nist-800-53b-(r5-(?:privacy|low|moderate|high))$`), "nist-800-53-$1"},
 }
 
-// AssignFrameworkCodes assigns each framework its code, derived from its header or, if it has none, its name.
-// A user's aliases take precedence over the built-in ones. If two headers mean the same framework, the one
-// listed first in the alias table gets the code, or else the one in the first column. The other one gets its
-// slug as code, or, if the headers are equal, the code with the suffix -2, -3 and so on. The function also
-// links ISO 27001:2022 to its Annex A, ISO 27002:2022. If both have a column, an assessment of the first
-// includes the second. If only the annex has one, that framework is known by both names.
+// AssignFrameworkCodes assigns each framework its code, derived from its header or, if it has none,
+// its name. A user's aliases take precedence over the built-in ones. If two headers mean the same
+// framework, the one listed first in the alias table gets the code, or else the one in the first
+// column. The other one gets its slug as code, or, if the headers are equal, the code with the
+// suffix -2, -3 and so on. The function also links ISO 27001:2022 to its Annex A, ISO 27002:2022.
+// If both have a column, an assessment of the first includes the second. If only the annex has one,
+// that framework gets both names.
 func AssignFrameworkCodes(frameworks []Framework, userAliases *Aliases) {
 	table := builtinAliasIndex()
 	if userAliases != nil {

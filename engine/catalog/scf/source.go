@@ -81,7 +81,7 @@ type Control struct {
 // workbook can't be used for this, because its spelling varies.
 func (c *Control) DomainCode() string { return DomainCodeOf(c.Code) }
 
-// IsDeprecated reports whether the control is no longer in use, and the release contains it only so that its
+// IsDeprecated reports whether the control is no longer in use, and is included only so that its
 // code remains known.
 func (c *Control) IsDeprecated() bool {
 	return c.Weight == 0 || deprecatedTitle.MatchString(c.Title)
@@ -146,7 +146,7 @@ type Requirement struct {
 // Mapping links a control to a requirement. A source has at most one mapping for each such pair.
 type Mapping struct {
 	Control, Framework, Requirement int
-	// Detail is set if the source gives more than the pair.
+	// Detail is set if the source states more about the mapping.
 	Detail *MappingDetail
 }
 

@@ -108,7 +108,7 @@ func findHeaderRow(s *sheet, prefix string) int {
 // readFocalDocuments reads the sheet that lists the authoritative sources. It describes the frameworks.
 func (im *importer) readFocalDocuments(t *auxiliaryTable) {
 	column := max(t.findColumn("mapping column header"), t.findColumn("scf column header"))
-	if column < 0 { // before 2021, the list does not name the columns of sources
+	if column < 0 { // before 2021, the list does not state the columns
 		return
 	}
 	publisher, geography := t.findColumn("source"), t.findColumn("geography")
@@ -121,7 +121,7 @@ func (im *importer) readFocalDocuments(t *auxiliaryTable) {
 	}
 	for row := t.headerRow + 1; row < len(t.rows); row++ {
 		header := scf.CollapseSpaces(t.cell(row, column))
-		if header == "" { // legend rows name no column
+		if header == "" { // legend rows have no column name
 			continue
 		}
 		im.sources = append(im.sources, focalDocument{
@@ -164,9 +164,10 @@ func (im *importer) readDomains(t *auxiliaryTable) {
 	}
 }
 
-// buildDomains builds the domains from the prefixes of the control codes, in the order of the controls. The
-// name of a domain is the one that most of its controls have in the main sheet, because the list of domains
-// may have an older name. The principle and the intent come from that list.
+// buildDomains builds the domains from the prefixes of the control codes, in the order of the
+// controls. The name of a domain is the one that most of its controls have in the main sheet,
+// because the list of domains may have an older name. Principles and intents are taken from the
+// list of domains.
 func (im *importer) buildDomains() {
 	listed := im.src.Domains
 	im.src.Domains = nil

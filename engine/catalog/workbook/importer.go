@@ -27,8 +27,8 @@ import (
 
 // Options configures Read.
 type Options struct {
-	// Label is the release, such as "2026.1.1". The default is the release in the file name, else
-	// that in the main sheet's name, which is often another one.
+	// Label is the release, such as "2026.1.1". The default is the release in the file name, or
+	// else the one in the main sheet's name, which often differs.
 	Label    string
 	Filename string
 	// Aliases are a user's own aliases, which take precedence over the built-in ones; may be nil.
@@ -36,7 +36,7 @@ type Options struct {
 	Limits  Limits
 }
 
-// Limits bounds the size of a workbook. A field that is 0 stands for its default.
+// Limits bounds the size of a workbook. Zero means the default.
 type Limits struct {
 	File      int64 // bytes of the file; default 64 MiB
 	Unpacked  int64 // bytes of all parts; default 160 MiB (2026.1.1 has about 60 MiB)
@@ -67,7 +67,7 @@ func (l Limits) withDefaults() Limits {
 
 // Read reads a workbook of the given size. If the file is rejected, the error is a *ReadError.
 func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (src *scf.Source, err error) {
-	defer func() { // the library may panic on hostile files
+	defer func() { // the library may panic on malicious files
 		if p := recover(); p != nil {
 			src, err = nil, readErrorf(ErrDamaged, "", "", "the workbook cannot be read: %v", p)
 		}
@@ -108,7 +108,7 @@ func openWorkbook(r io.ReaderAt, size int64, limits Limits) (book *workbookReade
 	if err != nil {
 		return nil, nil, err
 	}
-	// The limits must be equal: excelize writes sheets above the second one to temporary files.
+	// The limits must be equal, because excelize writes sheets larger than the second one to temporary files.
 	file, err := excelize.OpenReader(io.NewSectionReader(r, 0, size), excelize.Options{
 		UnzipSizeLimit: limits.Unpacked, UnzipXMLSizeLimit: limits.Unpacked, RawCellValue: true,
 	})
@@ -137,7 +137,7 @@ type importer struct {
 	main      *sheet
 	headerRow int // of main
 	columns   []mainColumn
-	// headerlessColumns is the number of columns without a header, at the end of columns.
+	// headerlessColumns is the number of columns without a header; they are at the end of columns.
 	headerlessColumns int
 	controlRows       []int           // row in main of each control
 	sources           []focalDocument // the list of authoritative sources

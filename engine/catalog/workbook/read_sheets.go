@@ -11,8 +11,8 @@ type Sheet struct {
 	Rows [][]string
 }
 
-// ReadSheets reads every sheet of a workbook, which need not be a catalog. Limits and errors are as for Read.
-// The notes state what was ignored, such as macros.
+// ReadSheets reads every sheet of a workbook, which need not be a catalog. Limits and errors are
+// the same as in Read. The notes state what was ignored, such as macros.
 func ReadSheets(ctx context.Context, r io.ReaderAt, size int64, limits Limits) (sheets []Sheet, notes []string, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -26,8 +26,7 @@ type workbookReader struct {
 // maxSheetRows returns the largest number of rows that any sheet may have.
 func (b *workbookReader) maxSheetRows() int { return max(b.limits.Controls+1, b.limits.Rows) }
 
-// surveySheet returns the survey of a sheet. The first call for a sheet makes it; later calls return the same
-// one.
+// surveySheet returns the survey of a sheet. The survey is made on the first call and cached.
 func (b *workbookReader) surveySheet(p sheetPart) sheetSurvey {
 	s, done := b.surveys[p.path]
 	if !done {
@@ -157,8 +156,8 @@ func splitItems(text string) []string {
 	return splitLines(strings.NewReplacer(",", "\n", ";", "\n").Replace(text))
 }
 
-// isMarked reports whether a cell says that its column applies to the control, either by an x or by repeating
-// the control's code.
+// isMarked reports whether a cell indicates that its column applies to the control, either by an x
+// or by repeating the control's code.
 func isMarked(text, code string) bool {
 	return strings.EqualFold(text, "x") || text == code
 }

@@ -36,7 +36,7 @@ type Options struct {
 	// ZeroWhenAbsent lists the metrics that are omitted while they are 0.
 	ZeroWhenAbsent []string
 	// AlertOnIncrease lists the metrics for which every increase is news: while a rule on one is
-	// firing, a value beyond the last notified one is notified too.
+	// firing, a notification is also sent when the value exceeds the last notified one.
 	AlertOnIncrease []string
 	// Details returns lines that describe what a metric counts. If it is nil or returns none, only
 	// the number is sent.
@@ -283,8 +283,8 @@ type metricSelector struct {
 	labels map[string]string
 }
 
-// parseSelector parses a metric name, which may be followed by labels, as in name{label=value,…}. Values
-// may be quoted.
+// parseSelector parses a metric name optionally followed by labels, as in name{label=value,…}.
+// Values may be quoted.
 func parseSelector(text string) (metricSelector, error) {
 	name, rest, braced := strings.Cut(strings.TrimSpace(text), "{")
 	out := metricSelector{name: strings.TrimSpace(name), labels: map[string]string{}}
@@ -351,8 +351,7 @@ func isBreached(r *api.AlertRule, v float64) bool {
 	return v == r.Threshold
 }
 
-// isWorse reports whether v is further beyond the threshold than the value than, given the rule's
-// comparison operator.
+// isWorse reports whether v is worse than the value than, given the rule's comparison operator.
 func isWorse(operator string, v, than float64) bool {
 	switch operator {
 	case "gt", "gte":
@@ -439,7 +438,7 @@ func (s *Service) evaluateRule(tx *store.Tx, r *store.AlertRule, all []api.Metri
 	switch {
 	case state == r.State && !worse:
 		r.PendingSince = nil
-	case r.PendingSince == nil || r.PendingSince.After(now): // or the clock went back
+	case r.PendingSince == nil || r.PendingSince.After(now): // or the clock was set back
 		r.PendingSince = &now
 	case now.Sub(*r.PendingSince) >= time.Duration(r.WindowSeconds)*time.Second:
 		if r.State != state {

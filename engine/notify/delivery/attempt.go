@@ -44,7 +44,7 @@ func (l *Dispatcher) recordAttempt(
 	n.waiting = append(n.waiting, o)
 	if n.writing {
 		n.mu.Unlock()
-		return <-o.done // the current writer stores it
+		return <-o.done // the goroutine that is writing stores this result, too
 	}
 	n.writing = true
 	for len(n.waiting) > 0 {

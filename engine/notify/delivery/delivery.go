@@ -258,7 +258,7 @@ func (l *Dispatcher) work(ctx context.Context) error {
 }
 
 // createDeliveries creates the deliveries of the oldest unprocessed events. hasMore reports whether
-// there are further events.
+// unprocessed events remain.
 func (l *Dispatcher) createDeliveries(ctx context.Context) (hasMore bool, err error) {
 	waiting, wanted := 0, false
 	if err := l.DB.View(ctx, func(tx *store.Tx) error {
@@ -354,7 +354,7 @@ func (l *Dispatcher) createEventDeliveries(tx *store.Tx, e *store.Event, receive
 }
 
 // attemptDelivery tries once to deliver and records the result. It returns true if the delivery
-// succeeded and that was recorded.
+// succeeded and the result was recorded.
 func (l *Dispatcher) attemptDelivery(ctx context.Context, k ReceiverKind, d *store.Delivery) (delivered bool) {
 	began := l.Clock()
 	// The trace ID is not sent to the receiver, which is not trusted; the event ID links the two.
@@ -388,8 +388,9 @@ func (l *Dispatcher) attemptDelivery(ctx context.Context, k ReceiverKind, d *sto
 	return err == nil
 }
 
-// retryDelay returns the delay after the given number of attempts. It is varied by up to 10%, so that
-// retries are spread out, but always the same for a delivery and a number of attempts.
+// retryDelay returns the delay after the given number of attempts. To spread retries out, it varies
+// by up to 10% between deliveries, but it is always the same for the same delivery and number of
+// attempts.
 func retryDelay(id string, tries int) time.Duration {
 	d := retryDelays[min(tries, len(retryDelays))-1]
 	h := fnv.New32a()

@@ -8,8 +8,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// deleteOldDeliveries deletes deliveries older than 30 days, including those pending for a paused receiver. It
-// runs once an hour, in batches small enough not to block others.
+// deleteOldDeliveries deletes deliveries older than 30 days, including those pending for a paused
+// receiver. It runs once an hour, in small batches, so that other transactions don't have to wait
+// long.
 func (l *Dispatcher) deleteOldDeliveries(ctx context.Context) error {
 	now := l.Clock()
 	if now.Before(l.nextPrune) {
@@ -34,8 +35,8 @@ func (l *Dispatcher) deleteOldDeliveries(ctx context.Context) error {
 	return nil
 }
 
-// findExpired returns a batch of deliveries older than before. If somebody requested a delivery again,
-// its age counts from then.
+// findExpired returns a batch of deliveries older than before. The age of a delivery that was
+// requested again is counted from that request.
 func (l *Dispatcher) findExpired(tx *store.Tx, before time.Time) (old []store.Delivery, err error) {
 	for _, k := range l.Kinds {
 		all, err := k.Receivers(tx, "")

@@ -62,11 +62,13 @@ func isRefused(err error) bool {
 	return errors.As(err, &a) && a.status >= 400 && a.status < 500 && a.status != http.StatusRequestTimeout
 }
 
+// isNotFoundOrGone reports whether the tool responded with status 404 or 410.
 func isNotFoundOrGone(err error) bool {
 	var a *responseError
 	return errors.As(err, &a) && (a.status == http.StatusNotFound || a.status == http.StatusGone)
 }
 
+// rateLimitDelay returns how long to wait if err reports a rate limit; otherwise, it returns false.
 func rateLimitDelay(err error) (time.Duration, bool) {
 	var a *responseError
 	if errors.As(err, &a) && a.rateLimited {
@@ -160,8 +162,9 @@ func (c *apiClient) newResponseError(answer *http.Response, b []byte) *responseE
 	return out
 }
 
-// secretParts returns the strings by which a server's response may reveal the secrets: each secret as a
-// whole, the parts of a URL after the host, and credentials as sent in a header.
+// secretParts returns the strings that must not appear in messages, because a response may repeat
+// them: each secret as a whole, the parts of a URL after the host, and credentials as sent in a
+// header.
 func secretParts(secrets map[string]string, header http.Header) (out []string) {
 	for _, secret := range secrets {
 		out = append(out, secret)

@@ -100,8 +100,7 @@ func (g *githubTracker) checkAccess(ctx context.Context) (string, error) {
 	return g.redact(truncateLine("repository "+repo.Name+", with issues", 300)), nil
 }
 
-// forEachOwnIssue calls each for the issues that this program created and that changed after the given
-// time.
+// forEachOwnIssue calls each for the issues that this program created and that have changed since the given time.
 func (g *githubTracker) forEachOwnIssue(ctx context.Context, since time.Time, each func(*githubIssue)) error {
 	query := url.Values{
 		"labels":    {g.set.text("label")},
@@ -123,7 +122,7 @@ func (g *githubTracker) forEachOwnIssue(ctx context.Context, since time.Time, ea
 				each(&found[i])
 			}
 		}
-		// The URL of the next page is only tested for presence, never followed.
+		// The next page's URL is never followed; its presence only shows that there is another page.
 		if !strings.Contains(answer.Header.Get("Link"), `rel="next"`) {
 			return nil
 		}

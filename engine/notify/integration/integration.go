@@ -248,8 +248,8 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateInteg
 	return &r.Integration, err
 }
 
-// firstError returns the first of the errors joined in err, so that users see one problem at a time. If
-// err is nil, it returns the result of the function in next, if there is one.
+// firstError returns the first of the errors joined in err, so that users see one problem at a
+// time. If err is nil, it returns the result of calling next, or nil if next is omitted.
 func firstError(err error, next ...func() error) error {
 	var joined interface{ Unwrap() []error }
 	if errors.As(err, &joined) && len(joined.Unwrap()) > 0 {

@@ -113,8 +113,8 @@ func (j *jiraTracker) checkAccess(ctx context.Context) (string, error) {
 	return j.redact(truncateLine(fmt.Sprintf("signed in as %s, project %s", me.Name, project.Name), 300)), nil
 }
 
-// forEachIssue calls each for every result of a JQL query. It hides that the two versions of Jira's API
-// paginate differently.
+// forEachIssue calls each for every result of a JQL query. It handles the different pagination of
+// the two API versions.
 func (j *jiraTracker) forEachIssue(ctx context.Context, jql string, each func(*jiraIssue)) error {
 	fields := []string{"status", "duedate"}
 	token, at := "", 0
@@ -239,7 +239,7 @@ func (j *jiraTracker) updateIssue(ctx context.Context, now *issue, c issueChange
 	if _, err := j.doJSON(ctx, http.MethodGet, path+"/transitions", nil, nil, &can); err != nil {
 		return err
 	}
-	// To reopen, prefer a status in which work starts.
+	// When reopening, prefer the status in which work starts.
 	order := map[string]int{"done": 0}
 	words := "done"
 	if !*c.closed {

@@ -59,8 +59,9 @@ func (i *planItem) toDraft(marker string) *issueDraft {
 	return d
 }
 
-// loadFollowedPlanItems returns the items of the plans that an integration follows. These are the newest
-// plan versions, provided that one was approved or that the integration also follows drafts.
+// loadFollowedPlanItems returns the items of the plans that an integration follows. It uses the
+// newest version of each plan. Plans without an approved version are included only if the
+// integration also follows drafts.
 func (s *Service) loadFollowedPlanItems(ctx context.Context, set *settings, org string) (out []planItem, err error) {
 	only := set.list("assessments")
 	err = s.DB.View(ctx, func(tx *store.Tx) error {

@@ -85,8 +85,7 @@ func (b *s3Bucket) toDeliveryResult(ctx context.Context, err error) (int, error)
 	return 0, b.apiClient.redactError(netguard.RedactError(err))
 }
 
-// Names of the metadata of an uploaded object, which it has in addition to the checksum verified by the
-// bucket.
+// Metadata keys of an uploaded object. The checksum that the bucket verifies is stored separately.
 const (
 	metaSHA   = "Sha256"
 	metaEvent = "Event-Id"

@@ -30,7 +30,7 @@ func withFieldName(at string, err error) error {
 	return err
 }
 
-// settings holds the validated config and the secrets of an integration.
+// settings holds an integration's validated config and its secrets.
 type settings struct {
 	api.IntegrationType
 	values  map[string]any

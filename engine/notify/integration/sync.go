@@ -123,8 +123,8 @@ func (s *Service) lockSync(id string) (release func()) {
 	return one.Unlock
 }
 
-// scheduleSyncUnlessFailing makes an integration's next sync due now, because its plan has changed. It
-// does nothing if the last sync failed, so that retries stay spaced out.
+// scheduleSyncUnlessFailing makes an integration's next sync due now, because its plan has changed.
+// If the last sync failed, it does nothing, so that the retry delay is kept.
 func (s *Service) scheduleSyncUnlessFailing(ctx context.Context, r *store.Integration) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		now, err := store.Integrations.Get(tx, r.OrganizationID, r.ID)
@@ -467,7 +467,7 @@ func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planIte
 		agreed.Closed = item.Closed
 	case issueSide.Closed == agreed.Closed:
 		push.closed = &item.Closed
-	default: // of two values, only one can differ from the agreed one
+	default: // only two values exist, so the item still has the agreed one
 		closed = &issueSide.Closed
 	}
 	switch {
@@ -623,8 +623,8 @@ func (s *Service) ResolveLink(ctx context.Context, by api.Caller, in *api.Resolv
 	return &l.IssueLink, err
 }
 
-// recordResolution records the losing side's value as the last one both sides agreed on, so that the next
-// sync sees a change only on the winning side.
+// recordResolution records the losing side's value as the last agreed value, so that the next sync
+// sees a change only on the winning side.
 func (s *Service) recordResolution(ctx context.Context, by api.Caller, in *api.ResolveIssueLinkInput) error {
 	defer s.lockSync(in.IntegrationID)()
 	return s.DB.Update(ctx, func(tx *store.Tx) error {

@@ -24,8 +24,8 @@ const (
 	maxEventAge = 24 * time.Hour
 )
 
-// queueFromEvents queues the emails for the oldest unprocessed events. hasMore reports whether there are
-// further events.
+// queueFromEvents queues the emails for the oldest unprocessed events. hasMore reports whether
+// unprocessed events remain.
 func (s *Service) queueFromEvents(ctx context.Context) (hasMore bool, err error) {
 	waiting, wanted := 0, false
 	if err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -77,7 +77,7 @@ func (s *Service) queueFromEvent(tx *store.Tx, e *store.Event) error {
 	} else {
 		err = s.notifyOfApproval(tx, e, about.Data.ApprovalID)
 	}
-	if errors.Is(err, store.ErrNotFound) { // what the event is about was deleted meanwhile
+	if errors.Is(err, store.ErrNotFound) { // the subject of the event was deleted in the meantime
 		return nil
 	}
 	if api.AsError(err).Code != api.CodeInternal && err != nil {
@@ -139,7 +139,7 @@ func (s *Service) notifyMentioned(tx *store.Tx, org, id string) error {
 	return nil
 }
 
-// pageNames are the names of deliverables in the addresses of the pages.
+// pageNames are the deliverables' names in the URLs of the web pages.
 var pageNames = map[api.Gate]string{api.GateSoA: "soa", api.GateGapAnalysis: "gap", api.GateMaturity: "maturity", api.GatePOAM: "poam"}
 
 func wantsApprovals(p api.EmailPreferences) bool { return p.Approvals }
@@ -195,8 +195,7 @@ func (s *Service) notifyDeciders(tx *store.Tx, p *api.Approval, a *api.Assessmen
 	return nil
 }
 
-// notifyRequester tells the requester of an approval how it was decided, unless the requester decided
-// it.
+// notifyRequester notifies the person who requested an approval of the decision, unless they made it themselves.
 func (s *Service) notifyRequester(tx *store.Tx, p *api.Approval, a *api.Assessment) error {
 	if p.DecidedBy == nil || p.RequestedByUserID == "" || p.DecidedBy.ID == p.RequestedByUserID {
 		return nil
@@ -221,7 +220,7 @@ func (s *Service) notifyRequester(tx *store.Tx, p *api.Approval, a *api.Assessme
 	return s.queueIfWanted(tx, p.OrganizationID, u, decided, wantsApprovals)
 }
 
-// queueIfWanted queues an email to a user, if the user's preferences are to receive it and there is an address.
+// queueIfWanted queues an email to a user, if the user has an address and wants to receive emails of this kind.
 func (s *Service) queueIfWanted(tx *store.Tx, org string, u api.User, m Mail, wants func(api.EmailPreferences) bool) error {
 	preferences, err := loadPreferences(tx, u.ID)
 	if err != nil || u.Status != statusActive || !wants(preferences) {

@@ -44,7 +44,7 @@ type Options struct {
 	Open func(sealed []byte) (string, error)
 	// PublicURL is the service's URL for links in emails; without it, emails have no links.
 	PublicURL string
-	// Delegates returns who may decide on an approval besides owners and admins.
+	// Delegates returns who may decide on an approval in addition to owners and admins.
 	Delegates func(*store.Tx, *api.Approval) ([]api.Delegate, error)
 	// OverdueLines returns the lines of an organization's digest.
 	OverdueLines func(tx *store.Tx, org string, today api.Date) ([]string, error)
@@ -59,7 +59,7 @@ type Options struct {
 // Service implements the email operations and sends queued emails.
 type Service struct {
 	Options
-	// lastServerError is the operator's mail server's most recent error, or nil.
+	// lastServerError is the most recent error of the operator's mail server, or nil.
 	lastServerError atomic.Pointer[string]
 	stop            context.CancelFunc
 	closing         chan struct{}

@@ -141,7 +141,7 @@ func (s *Service) loadTemplateText(tx *store.Tx, org string, k templateType) (te
 	return templateRecord{templateText{subject: t.Subject, text: t.Text, html: t.HTML}, t.EmailTemplate}, err
 }
 
-// ListTemplates lists the templates, by default in the order of the API specification.
+// ListTemplates lists the templates, in the order of the API specification by default.
 func (s *Service) ListTemplates(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.EmailTemplate], error) {
 	var all []api.EmailTemplate
 	place := map[string]string{}

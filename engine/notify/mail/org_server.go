@@ -32,7 +32,7 @@ type Route struct {
 	Roots *x509.CertPool
 }
 
-// errNoRoute reports that the mail server was removed while the email was queued.
+// errNoRoute reports that the mail server was removed after the email had been queued.
 var errNoRoute = errors.New("the mail server has been removed; sending is retried for a day")
 
 // hasServerFor reports whether the organization can send email, through a server of its own or the

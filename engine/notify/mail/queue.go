@@ -285,7 +285,7 @@ func (s *Service) recordServerStatus(ctx context.Context, org string, route *Rou
 	case isOrgServer && route != nil:
 		return s.OrgServers.RecordResult(ctx, route, org, failed)
 	case isOrgServer || route == nil:
-		return nil // recorded with the mail
+		return nil // recorded with the email
 	}
 	s.lastServerError.Store(nil)
 	if failed != nil {
@@ -296,8 +296,8 @@ func (s *Service) recordServerStatus(ctx context.Context, org string, route *Rou
 	return nil
 }
 
-// decryptPendingMessages returns the decrypted messages that are still to be sent, and the index of each
-// one's recipient.
+// decryptPendingMessages returns the messages still to be sent, decrypted, and the index of each
+// message's recipient in the email.
 func (s *Service) decryptPendingMessages(e *store.Email) (out []message, index []int, err error) {
 	for i, r := range e.Recipients {
 		if r.Status == api.EmailQueued {
@@ -374,8 +374,7 @@ func (s *Service) recordOutcomes(
 	})
 }
 
-// updateStatusAndRetryTime sets an email's status according to those of its recipients, and when to try
-// again.
+// updateStatusAndRetryTime sets an email's status and next attempt time based on its recipients' statuses.
 func (s *Service) updateStatusAndRetryTime(tx *store.Tx, e *store.Email) error {
 	count := map[string]int{}
 	e.Error = nil
@@ -413,8 +412,8 @@ func (s *Service) updateStatusAndRetryTime(tx *store.Tx, e *store.Email) error {
 	})
 }
 
-// retryDelay returns the delay after the given number of attempts. It is varied by up to 10%, but always
-// the same for an email and a number of attempts.
+// retryDelay returns the delay after the given number of attempts. It varies by up to 10% between
+// emails, but is always the same for the same email and number of attempts.
 func retryDelay(id string, attempts int) time.Duration {
 	d := retryDelays[min(attempts, len(retryDelays))-1]
 	h := fnv.New32a()

@@ -151,7 +151,7 @@ func (s *Service) send(ctx context.Context, route *Route, messages []message) (o
 	if err != nil {
 		return nil, err
 	}
-	// The connection is closed with the context in any case.
+	// The connection is closed as soon as the context is done.
 	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
 	defer stop()
 	defer raw.Close()
@@ -263,8 +263,8 @@ func composeMessage(from *Server, m *message) (*gomail.Msg, error) {
 	return msg, nil
 }
 
-// redactError returns a short error message in which misleading characters and our password, either of
-// which the server may have sent, are removed.
+// redactError returns a short error message without misleading characters and our password, because
+// the server may have sent either.
 func (s *Server) redactError(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, errTooMuchData) {
 		return errNoAnswer

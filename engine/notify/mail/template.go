@@ -149,8 +149,8 @@ const (
 	maxSubject  = 300   // characters in a subject
 )
 
-// resolveValues returns the values of the template's variables as strings. An unknown variable is an
-// error, and so is a missing one, unless it is optional or useExamples is set.
+// resolveValues returns the values of the template's variables as strings. Unknown variables are an
+// error. So are missing ones, unless they are optional or useExamples is set.
 func (k templateType) resolveValues(given map[string]any, useExamples bool) (map[string]string, error) {
 	out := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -255,7 +255,7 @@ func (k templateType) compile(w templateText) (*compiledTemplate, error) {
 			"email clients don't support scripts, frames or forms; remove <script>, <iframe>, <object>, <embed> and <form>",
 		)
 	}
-	// Rendering with and without the optional variables shows whether the template works.
+	// Rendering it with and without the optional variables finds errors that parsing misses.
 	full, bare := k.exampleValues(), k.exampleValues()
 	for _, v := range k.variables {
 		if v.optional {
@@ -397,7 +397,7 @@ func (c *compiledTemplate) render(values map[string]string) (*mailContent, error
 	}
 	out.Subject = toSubjectLine(out.Subject)
 	if parse.IsEmptyTree(c.html.Root) {
-		return out, nil // text alone
+		return out, nil // text only
 	}
 	t, err := htmltemplate.New("html").Funcs(functions).AddParseTree("html", c.html.Copy())
 	if err != nil {
@@ -425,6 +425,7 @@ type limitedBuilder struct{ strings.Builder }
 
 var errTooLong = fmt.Errorf("the rendered email exceeds %d KiB", maxRendered>>10)
 
+// Write returns an error instead of exceeding the maximum length of an email.
 func (b *limitedBuilder) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > maxRendered {
 		return 0, errTooLong

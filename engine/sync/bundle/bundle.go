@@ -56,7 +56,7 @@ const (
 	maxHeader = 4 << 10
 )
 
-// Part describes one part of a bundle. The parts follow the manifest in its order.
+// Part describes one part of a bundle. The contents follow the manifest, in the order in which it lists the parts.
 type Part struct {
 	Kind   string `json:"kind"`
 	SHA256 string `json:"sha256"`
@@ -116,8 +116,7 @@ func (m *Manifest) AddPart(kind string, data []byte) {
 	m.Parts = append(m.Parts, Part{Kind: kind, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(data))})
 }
 
-// validate returns an error if the manifest has another format, too many or too large parts, or
-// malformed ones.
+// validate returns an error if the manifest has another format, too many or oversized parts, or malformed parts.
 func (m *Manifest) validate() error {
 	if m.Format != Format {
 		return api.Invalid(
@@ -310,8 +309,8 @@ func (b *Reader) decodeAndVerify(manifest, signature []byte, recipientKey *Secre
 	return m.validate()
 }
 
-// Next returns the next part, or io.EOF after the last one, which means that the whole file has been
-// verified. The hash of a part is checked only when it has been read to its end.
+// Next returns the next part, or io.EOF after the last one; then the whole file has been verified.
+// A part's hash is checked only when it has been read to the end.
 func (b *Reader) Next() (Part, io.Reader, error) {
 	if b.current != nil {
 		if _, err := io.Copy(io.Discard, b.current); err != nil {
