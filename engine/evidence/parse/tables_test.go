@@ -140,6 +140,17 @@ var tableFormats = map[string]func(t *testing.T, rows [][]string) []byte{
 	},
 }
 
+// Word and LibreOffice merge cells in RTF by making them wider.
+func TestRTFWideCells(t *testing.T) {
+	raw := `{\rtf1\ansi \trowd\cellx1000\cellx3010\clvmgf\cellx4000 System\intbl\cell Reviewer\cell Result\cell\row` +
+		`\trowd\clvmrg\cellx1000\cellx2000\cellx3000\clvmrg\cellx4000 \intbl\cell Name\cell Role\cell\cell\row` +
+		`\trowd\cellx1000\cellx2000\cellx3000\cellx4000 CRM\intbl\cell Ann Roe\cell IT lead\cell none\cell\row}`
+	want := "System: CRM; Reviewer Name: Ann Roe; Reviewer Role: IT lead; Result: none"
+	if blocks := parsetest.Read(t, "a.rtf", []byte(raw)).Blocks; len(blocks) != 1 || blocks[0].Text != want {
+		t.Errorf("got %v", blocks)
+	}
+}
+
 // extent returns how many cells on the right and below a cell covers.
 func extent(rows [][]string, r, c int) (across, down int) {
 	for c+across+1 < len(rows[r]) && rows[r][c+across+1] == "<" {
@@ -162,6 +173,8 @@ func TestTables(t *testing.T) {
 		"merged down":  {[][]string{{"System", "Reviewer", "Since"}, {"CRM", "Ann Roe", "2020"}, {"^", "Bo Lind", "2021"}, {"^", "Cy Moe", "2022"}}, "System: CRM; Reviewer: Ann Roe; Since: 2020|System: CRM; Reviewer: Bo Lind; Since: 2021|System: CRM; Reviewer: Cy Moe; Since: 2022", nil},
 		"two rows":     {[][]string{{"System", "Reviewer", "<", "Result"}, {"^", "Name", "Role", "^"}, {"CRM", "Ann Roe", "IT lead", "none"}}, "System: CRM; Reviewer Name: Ann Roe; Reviewer Role: IT lead; Result: none", nil},
 		"groups":       {[][]string{{"System", "First half", "<", "Second half", "<"}, {"^", "Done", "By", "Done", "By"}, {"CRM", "yes", "Ann", "no", "Bo"}}, "System: CRM; First half Done: yes; First half By: Ann; Second half Done: no; Second half By: Bo", nil},
+		"wide groups":  {[][]string{{"System", "First half", "<", "<", "Second half", "<", "<"}, {"^", "Done", "By", "Day", "Done", "By", "Day"}, {"CRM", "yes", "Ann", "Monday", "no", "Bo", "Friday"}}, "System: CRM; First half Done: yes; First half By: Ann; First half Day: Monday; Second half Done: no; Second half By: Bo; Second half Day: Friday", nil},
+		"wide title":   {[][]string{{"Access review", "<", "<", "<", "Internal", "<"}, {"System", "Account", "Role", "Reviewer", "Result", "Day"}, {"CRM", "ann", "admin", "Bo", "keep", "Friday"}}, "Access review: Internal|System: CRM; Account: ann; Role: admin; Reviewer: Bo; Result: keep; Day: Friday", nil},
 		"names beside": {[][]string{{"System", "Reviewer", "<", "Result"}, {"", "Name", "Role", "Outcome"}, {"CRM", "Ann Roe", "IT lead", "none"}}, "System: CRM; Reviewer Name: Ann Roe; Reviewer Role: IT lead; Result: none", nil},
 		"not merged":   {[][]string{{"System", "Reviewer", "", "Result"}, {"", "Name", "Role", ""}, {"CRM", "Ann Roe", "IT lead", "none"}}, "System: CRM; Reviewer Name: Ann Roe; Reviewer Role: IT lead; Result: none", nil},
 		"data below":   {[][]string{{"System", "Reviewer", "Result"}, {"CRM", "Ann Roe", ""}, {"ERP", "", "none"}}, "System: CRM; Reviewer: Ann Roe|System: ERP; Result: none", nil},

@@ -95,6 +95,9 @@ func isLabel(text string) bool {
 	return labelNouns[last] || labelNouns[first] || first == "last" || first == "next" || last == "point"
 }
 
+// IsLabelNoun reports whether a word alone may be the label of a fact: "Classification".
+func IsLabelNoun(word string) bool { return labelNouns[strings.ToLower(word)] }
+
 // isColumnName reports whether a text is the name of a column rather than a value.
 func isColumnName(text string) bool {
 	if _, ok := FactKindOf(text); ok || questionnaire.IsColumn(text) {

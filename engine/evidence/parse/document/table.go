@@ -223,7 +223,7 @@ func (t *TableWriter) resolveRows(pending []Row) {
 		return
 	}
 	rows := readableRows(pending)
-	at := FindHeaderRow(rows)
+	at := FindHeaderRow(rows, pending)
 	if t.isBroken {
 		t.isBroken = false
 		switch {
@@ -470,7 +470,7 @@ func RenderNestedTable(rows [][]string) string {
 		for i, r := range rows {
 			list[i] = Row{Cells: withoutMerged(r)}
 		}
-		if at = FindHeaderRow(list); at >= 0 {
+		if at = FindHeaderRow(list, list); at >= 0 {
 			header = list[at].Cells
 		}
 	}
@@ -524,14 +524,15 @@ func NonEmptyCells(cells []string) []string {
 }
 
 // FindHeaderRow returns the index of the header, or -1 if there is none. The first row with text in most columns
-// is the header if its cells are short and distinct.
-func FindHeaderRow(rows []Row) int {
+// is the header if its cells are short and distinct. merged are the same rows, with the cells that a merged cell covers
+// as MergedLeft or MergedUp: a name counts for each column that it spans.
+func FindHeaderRow(rows, merged []Row) int {
 	if len(rows) == 0 || IsKeyValueTable(rows) {
 		return -1
 	}
 	widest := widestRow(rows)
 	for i, r := range rows {
-		if !mayBeHeader(r, widest) {
+		if !mayBeHeader(r, widest) && !mayBeGroupHeader(merged[i:], widest) {
 			continue
 		}
 		if looksLikeHeader(r.Cells) && !startsWithQuestionAndAnswer(rows[i:]) {
@@ -555,6 +556,24 @@ func widestRow(rows []Row) int {
 func mayBeHeader(r Row, widest int) bool {
 	n := CountFilled(r.Cells)
 	return n > 1 && n*10 >= widest*6
+}
+
+// mayBeGroupHeader reports whether the first row has several names that together span most columns of a table, one of
+// them without names of its own columns in the row below, which is how the header differs from a title with a date.
+func mayBeGroupHeader(rows []Row, widest int) bool {
+	names, spanned, hasOwn := 0, 0, false
+	for i, c := range rows[0].Cells {
+		switch {
+		case c == MergedUp || c == "":
+		case c != MergedLeft:
+			names++
+			spanned++
+			hasOwn = hasOwn || len(rows) > 1 && cellAt(rows[1].Cells, i) == ""
+		case i > 0 && rows[0].Cells[i-1] != "" && rows[0].Cells[i-1] != MergedUp:
+			spanned++
+		}
+	}
+	return names > 1 && hasOwn && spanned*10 >= widest*6 && len(headerRows(rows)) > 1
 }
 
 // startsWithQuestionAndAnswer reports whether the first row is a question with its answer, or a question like those below it, rather

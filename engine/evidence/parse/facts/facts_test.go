@@ -145,6 +145,10 @@ func TestFacts(t *testing.T) {
 			"Approved by: Chief Information Officer. Classification: Restricted\n\nText.",
 			wanted{nil, "", "", "Chief Information Officer"},
 		},
+		"ends before a noun": {"p.txt", "Owner: Head of Operations   Classification: Internal\n\nText.", wanted{nil, "", "Head of Operations", ""}},
+		"ends before a key of two words": {
+			"p.txt", "Owner: Ann Roe Document Classification: Internal\n\nText.", wanted{nil, "", "Ann Roe", ""},
+		},
 		"ends at a page number": {"p.txt", "Owner: Head of IT Page 3 of 12\n\nText.", wanted{nil, "", "Head of IT", ""}},
 		"prompts": {
 			"p.txt",

@@ -14,7 +14,7 @@ func (f *factCollector) recordFact(key, value string) {
 	if !ok {
 		return
 	}
-	value = valueEndPattern.ReplaceAllString(strings.Trim(document.CleanLine(value), " :*_|"), "")
+	value = cutValue(strings.Trim(document.CleanLine(value), " :*_|"))
 	if value == "" || len(value) > maxFactValue || isPlaceholder(value) {
 		return
 	}
@@ -45,6 +45,35 @@ func (f *factCollector) recordFact(key, value string) {
 	}
 }
 
+// cutValue returns a value without the key or page number that follows it on its line.
+func cutValue(value string) string {
+	m := valueEndPattern.FindStringSubmatchIndex(value)
+	if m == nil {
+		return value
+	}
+	if m[2] < 0 {
+		return value[:m[0]]
+	}
+	// "Head of Operations Classification: Internal": the key is the last word, unless the one before it belongs to a key.
+	first, last := value[m[2]:m[3]], value[m[4]:m[5]]
+	if document.IsLabelNoun(last) && !document.IsLabelNoun(first) && !keyLeads[strings.ToLower(first)] {
+		return strings.TrimRight(value[:m[4]], " ")
+	}
+	return value[:m[0]]
+}
+
+// keyLeads are words that begin the name of a key, before a noun: "Document Classification".
+var keyLeads = func() map[string]bool {
+	m := map[string]bool{}
+	for word := range strings.FieldsSeq(`approval business change control creation current data distribution doc document due effective
+		expiry file first governance information initial internal issue issuing job last latest next original planned plan policy
+		procedure publication published record release responsible revision risk security service sign-off standard start
+		target template valid validity`) {
+		m[word] = true
+	}
+	return m
+}()
+
 // personIn returns the person, role or body in a value, without a date after it, or "" if there is none.
 func personIn(value string, hasDate bool) string {
 	person := sentenceEndPattern.ReplaceAllString(strings.TrimPrefix(value, "the "), "$1")
@@ -67,8 +96,10 @@ var (
 	namePattern     = lazyregexp.New(`\p{L}{2}`)
 )
 
-// valueEndPattern matches what follows a value on its line: another key, whether it is known or not, or a page number.
-var valueEndPattern = lazyregexp.New(`[.,;]?(?:\s+\p{Lu}[\p{L}-]{2,20}(?: \p{L}[\p{L}-]{1,15}|(?: \p{Ll}{2,15}){2})? ?:\s.*|` +
+// valueEndPattern matches what follows a value on its line: another key, whether it is known or not, or a page number. Its groups are
+// the words of a key of two words that begin with capitals.
+var valueEndPattern = lazyregexp.New(`[.,;]?(?:\s+(\p{Lu}[\p{L}-]{2,20}) (\p{Lu}[\p{L}-]{1,15}) ?:\s.*|` +
+	`\s+\p{Lu}[\p{L}-]{2,20}(?: \p{L}[\p{L}-]{1,15}|(?: \p{Ll}{2,15}){2})? ?:\s.*|` +
 	`[\s(-]+(?:[Pp]age|[Ss]eite|[Pp]\.) \d+\b.*)$`)
 
 // sentenceEndPattern matches the end of a person's or role's name that is followed by another sentence, and that

@@ -3,6 +3,7 @@ package office
 import (
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -115,6 +116,7 @@ type rtfReader struct {
 
 	cellMerge   string          // of the cell being defined: how it is covered
 	cellMerges  []string        // of the row
+	cellEdges   []int           // of the row: where its cells end, in twips
 	form        *wordField      // the open or last form field
 	instruction strings.Builder // of the last field
 	symbol      string          // that the open field shows if it has no result
@@ -135,6 +137,7 @@ type rtfReader struct {
 	hasNonBold bool // something in the paragraph is not bold
 
 	table  *document.TableWriter
+	rows   []rtfRow // of the table, until its columns are known
 	cells  []string
 	cell   []string
 	nested []rtfNestedTable // the open tables in the cell, the innermost last
@@ -717,7 +720,9 @@ func (r *rtfReader) endRow() {
 			r.cells[i] = merge
 		}
 	}
-	r.table.AddRow(r.cells, api.Locator{})
+	if r.rows = append(r.rows, rtfRow{r.cells, slices.Clone(r.cellEdges)}); len(r.rows) == maxRTFRows {
+		r.writeRows()
+	}
 	r.cells, r.cell = nil, nil
 	r.para.inTable, r.para.nesting = false, 0
 }
@@ -729,6 +734,7 @@ func (r *rtfReader) endTable() {
 		r.endRow()
 	}
 	if r.table != nil {
+		r.writeRows()
 		r.table.Finish()
 		r.table = nil
 	}

@@ -55,7 +55,7 @@ func (r *rtfReader) setFormat(word string, v int, on bool) (isFormatWord bool) {
 	case "cbpat":
 		r.para.background = v
 	case "trowd":
-		r.cellColors, r.cellMerges = r.cellColors[:0], r.cellMerges[:0]
+		r.cellColors, r.cellMerges, r.cellEdges = r.cellColors[:0], r.cellMerges[:0], r.cellEdges[:0]
 		r.cellColor, r.cellMerge = 0, ""
 	case "clmrg":
 		r.cellMerge = document.MergedLeft
@@ -66,6 +66,7 @@ func (r *rtfReader) setFormat(word string, v int, on bool) (isFormatWord bool) {
 	case "cellx":
 		if len(r.cellColors) < maxRTFColors {
 			r.cellColors, r.cellMerges = append(r.cellColors, r.cellColor), append(r.cellMerges, r.cellMerge)
+			r.cellEdges = append(r.cellEdges, v)
 		}
 		r.cellColor, r.cellMerge = 0, ""
 	case "red", "green", "blue":

@@ -220,7 +220,7 @@ func (f *flowWriter) openTable(g *grid, at api.Locator) {
 	for _, r := range g.rows {
 		rows, merged = append(rows, document.Row{Cells: r.effective}), append(merged, document.Row{Cells: r.merged})
 	}
-	head := document.FindHeaderRow(rows)
+	head := document.FindHeaderRow(rows, merged)
 	if head < 0 {
 		return
 	}

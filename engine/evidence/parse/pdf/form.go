@@ -135,7 +135,11 @@ func (p *pageContent) addChoice(f formField, printed []word) (dropped []word) {
 	right, left := p.labelRight(f, printed), p.labelLeft(f, printed, maxLabelReach)
 	isOption := f.kind == radioField || len(right) > 0 && isAnswer(joinWords(right))
 	if isOption {
-		switch {
+		switch option := lastOption(left, f.at.x0); {
+		case f.kind == radioField && len(option) > 0 && p.hasOptionsLeft(f, printed):
+			if !f.isOn {
+				return option
+			}
 		case len(right) > 0 && !f.isOn:
 			return right
 		case len(right) == 0 && f.isOn:
@@ -154,6 +158,36 @@ func (p *pageContent) addChoice(f formField, printed []word) (dropped []word) {
 		p.addAnswer(f, left, answer)
 	}
 	return nil
+}
+
+// hasOptionsLeft reports whether the labels of the radio buttons on the line of one stand left of them, as in "Yes ○  No ○":
+// one of the labels is an answer, and no label follows the last button.
+func (p *pageContent) hasOptionsLeft(f formField, printed []word) bool {
+	last, isAny := f, false
+	for _, o := range p.fields {
+		if o.kind != radioField || o.at.y0 >= f.at.y1 || o.at.y1 <= f.at.y0 {
+			continue
+		}
+		if o.at.x0 > last.at.x0 {
+			last = o
+		}
+		isAny = isAny || isAnswer(joinWords(lastOption(p.labelLeft(o, printed, maxLabelReach), o.at.x0)))
+	}
+	return isAny && len(p.labelRight(last, printed)) == 0
+}
+
+// lastOption returns the words of a label that belong to the radio button right of it: those that follow one another, without a
+// question before them.
+func lastOption(label []word, to float64) []word {
+	limit := float64(maxCheckReach)
+	for i := len(label) - 1; i >= 0; i-- {
+		w := label[i]
+		if to-w.x1 > limit || strings.ContainsAny(w.text[len(w.text)-1:], ":?") {
+			return label[i+1:]
+		}
+		to, limit = w.x0, 1.2*w.height()
+	}
+	return label
 }
 
 // addAnswer adds an answer after its label, or at its field.

@@ -1,0 +1,69 @@
+package office
+
+import (
+	"slices"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence/parse/document"
+)
+
+const (
+	maxRTFRows       = 1000 // of a table that are held back to find its columns
+	rtfEdgeTolerance = 40   // twips between the edges of one column in different rows
+)
+
+// rtfRow is a row of a table: its cells and where they end.
+type rtfRow struct {
+	cells []string
+	edges []int
+}
+
+// writeRows writes the rows held back. A cell that is as wide as several columns of other rows, which is how Word and LibreOffice
+// merge cells, covers these.
+func (r *rtfReader) writeRows() {
+	columns := rtfColumns(r.rows)
+	for _, row := range r.rows {
+		r.table.AddRow(row.spread(columns), api.Locator{})
+	}
+	r.rows = nil
+}
+
+// rtfColumns returns where the columns of rows end.
+func rtfColumns(rows []rtfRow) []int {
+	var edges []int
+	for i, row := range rows {
+		if i == 0 || !slices.Equal(row.edges, rows[i-1].edges) {
+			edges = append(edges, row.edges...)
+		}
+	}
+	slices.Sort(edges)
+	columns := edges[:0]
+	for _, e := range edges {
+		if n := len(columns); n == 0 || e-columns[n-1] > rtfEdgeTolerance {
+			columns = append(columns, e)
+		}
+	}
+	return columns
+}
+
+// spread returns the cells of a row by column. Cells without an edge of their own follow one another, as they do in a row whose edges
+// don't tell its columns apart.
+func (row rtfRow) spread(columns []int) []string {
+	if len(row.cells) > len(row.edges) || len(columns) > document.MaxColumns {
+		return row.cells
+	}
+	out := make([]string, 0, len(columns))
+	for i, cell := range row.cells {
+		end, found := slices.BinarySearch(columns, row.edges[i])
+		if !found {
+			end-- // the edge is a little right of that of its column
+		}
+		if end < len(out) {
+			return row.cells
+		}
+		for out = append(out, cell); len(out) <= end; {
+			out = append(out, document.MergedLeft)
+		}
+	}
+	return out
+}
