@@ -40,7 +40,7 @@ type modelAdvice struct {
 type advice struct {
 	About  string `json:"about"`
 	Text   string `json:"text"`
-	Source int    `json:"source"` // a passage's number; 0 for an inference
+	Source int    `json:"source"` // number of the passage, or 0 for an inference
 	Quote  string `json:"quote"`
 }
 
@@ -48,8 +48,8 @@ const (
 	maxLines      = 40
 	maxPassages   = 40
 	maxFieldBytes = 500
-	// maxModelInput is the maximum size in bytes of the lines in a model's input, and also of the
-	// passages, because a small model's context is short.
+	// maxModelInput is the maximum size in bytes of the lines in a model's input, and of the
+	// passages in it, because small models have a short context.
 	maxModelInput = 24 << 10
 )
 
@@ -138,7 +138,7 @@ func (j *job) addModelAdvice(ctx context.Context, a *pipelineAgent) error {
 	if c.note != "" {
 		j.addLimitation("%s", c.note)
 	} else {
-		var first []map[string]any // listed before the proposals that are in the draft anyway
+		var first []map[string]any // listed before the proposals that the draft contains as well
 		for _, one := range answer.Advice {
 			p := map[string]any{"kind": "advice", "about": one.About, "text": one.Text, "model": c.model, "inference": one.Source == 0}
 			for _, key := range subjectFields[:2] {
@@ -177,8 +177,8 @@ var (
 	)
 )
 
-// removeUnacceptableAnswers removes advice, or a summary, that the data does not support, that makes a
-// decision, that could cause damage or that contains instructions.
+// removeUnacceptableAnswers removes advice and summaries that the data does not support, that make
+// a decision, that could cause damage or that contain instructions.
 func (j *job) removeUnacceptableAnswers(answer *modelAdvice, input modelInput, about map[string]map[string]any) (d rejectedAnswers) {
 	all := input.Summary
 	for _, l := range input.Lines {

@@ -38,7 +38,7 @@ type Options struct {
 	Logger      *slog.Logger
 	// Tracer traces the work, or is nil.
 	Tracer *tracing.Tracer
-	// Model answers analyses; if it is nil, the rules do.
+	// Model answers analyses; if it is nil, the rules answer them.
 	Model Model
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// answer is implemented by answer types that record how they were produced.
+// answer is implemented by analysis results, which record how they were produced.
 type answer[O any] interface {
 	*O
 	Metadata() *api.AnalysisMetadata
@@ -127,7 +127,7 @@ func (s *Service) EvaluateEvidence(ctx context.Context, by api.Caller, in *api.E
 	})
 }
 
-// TriageIncident distinguishes an incident from a false alarm.
+// TriageIncident determines whether an alert is an incident or a false alarm.
 func (s *Service) TriageIncident(ctx context.Context, by api.Caller, in *api.TriageIncidentInput) (*api.IncidentTriage, error) {
 	b := in.Body
 	return answerQuestion(ctx, s, by, question[api.IncidentTriage]{

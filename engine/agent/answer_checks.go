@@ -57,7 +57,7 @@ func inventedFigures(s string, texts ...string) []string {
 	return out
 }
 
-// commonFigures are figures from laws and standards. An answer may contain them even if the texts do not.
+// commonFigures are figures from laws and standards. An answer may contain these even if the texts don't.
 var commonFigures = []string{"24", "30", "72", "90", "27001", "2022", "2016", "679", "800", "53", "28", "32", "33", "34", "35"}
 
 func newEvidenceCorrector(requirement, description string) func(m, r *api.EvidenceEvaluation, _ analysis.Controls) rejectedAnswers {
@@ -84,7 +84,7 @@ func newEvidenceCorrector(requirement, description string) func(m, r *api.Eviden
 		}
 		if !m.IsCompliant && len(kept) == 0 {
 			kept = r.MissingElements
-			if len(kept) == 0 { // it names no missing element
+			if len(kept) == 0 { // neither the model nor the rules name a missing element
 				m.IsCompliant = r.IsCompliant
 			}
 		}
@@ -206,7 +206,7 @@ func newVendorCorrector(vendor, contract string) func(m, r *api.VendorScan, _ an
 	}
 }
 
-// dangerousPattern matches commands and actions that are always removed.
+// dangerousPattern matches commands and actions that are always removed from a model's answer.
 var dangerousPattern = lazyregexp.New(
 	`(?i)rm\s+-[a-z]*[rf]|mkfs|dd\s+if=|:\(\)\s*\{|\|\s*(?:ba|z)?sh\b|drop\s+(?:table|database)|format\s+c:|chmod\s+-?R?\s*777|base64\s+-d|delete-bucket\b|terminate-instances|--no-verify|disable.{0,20}(?:log|audit|mfa|firewall)`,
 )
@@ -224,8 +224,8 @@ func dropDangerousLines(d *rejectedAnswers, lines []string) []string {
 	return out
 }
 
-// destructivePattern matches commands that delete something. A plan may ask users to delete, but
-// shell commands to paste must not.
+// destructivePattern matches commands that delete something. A plan may tell users to delete
+// something, but must not contain such shell commands to paste.
 var destructivePattern = lazyregexp.New(
 	`(?i)\b(?:rm|rb|rmdir|del|delete|destroy|purge|wipe|truncate|drop|shred|terminate|deregister)\b|--(?:recursive|force|purge)\b|\b(?:delete|remove|terminate|destroy|drop)-[a-z]|\||\$\(`,
 )

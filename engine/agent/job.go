@@ -20,8 +20,8 @@ type job struct {
 	output       api.AgentOutput
 }
 
-// runRecoveringPanic turns a panic in a tool into a failure of the run, so that one bad record does not
-// stop the service.
+// runRecoveringPanic turns a panic in work into a failure of the run, so that one bad record does
+// not crash the service.
 func (j *job) runRecoveringPanic(work func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

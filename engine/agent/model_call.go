@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/engine/llm"
 )
 
-// Model answers questions in place of the rules.
+// Model is a language model that answers questions in place of the rules.
 type Model interface {
 	Name() string
 	Chat(context.Context, llm.Request) (llm.Answer, error)
@@ -35,8 +35,8 @@ func (d *rejectedAnswers) reject(format string, a ...any) {
 	}
 }
 
-// isMostlyRejected reports whether most claims, and at least three, were rejected; the answer is
-// then discarded.
+// isMostlyRejected reports whether most claims, and at least three, were rejected; in that case,
+// the answer is discarded.
 func (d *rejectedAnswers) isMostlyRejected() bool { return d.rejected >= 3 && d.rejected*2 > d.claims }
 
 // maxModelData is the maximum size of a model's input in bytes.
@@ -52,8 +52,8 @@ type modelCall struct {
 }
 
 // callModel sends input to the model. The answer is validated against the schema and then by check;
-// if it is rejected, the returned call's note says why. The input is of an organization and, if assessment isn't empty, of
-// an assessment, which may forbid models on other machines.
+// if it is rejected, the returned call's note says why. The organization and the assessment that
+// the input belongs to may forbid models on other machines; assessment may be empty.
 func (s *Service) callModel(
 	ctx context.Context, org, assessment, agent string, input, answer any, check func() rejectedAnswers,
 ) (c modelCall) {

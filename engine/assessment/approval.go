@@ -55,11 +55,11 @@ func resubmitEdited[V, I any](ctx context.Context, s *Service, by api.Caller, a 
 // submission describes how a version is submitted.
 type submission struct {
 	approvalID string // of the approval to request; generated if empty
-	inAdvance  bool   // ordered without looking at the version
+	inAdvance  bool   // requested without reviewing the version
 }
 
-// submit puts a version under review and requests its approval, which is valid only for the current
-// content hash.
+// submit puts a version under review and requests its approval, which covers only the content with
+// the current hash.
 func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assessment, v *V, options submission) error {
 	head := k.version(v)
 	switch head.Status {
@@ -169,8 +169,9 @@ func (k deliverableType[V, I]) changesSinceApproved(tx *store.Tx, a *api.Assessm
 	return out, nil
 }
 
-// differInRequirementsOnly reports whether two items, as JSON, have different requirements and are otherwise equal. The
-// reasons to include a control follow from its requirements.
+// differInRequirementsOnly reports whether two items, as JSON, have different requirements and are
+// otherwise equal. The reasons for including a control are ignored, because they are derived from
+// its requirements.
 func differInRequirementsOnly(a, b []byte) (bool, error) {
 	var was, is map[string]json.RawMessage
 	if err := errors.Join(json.Unmarshal(a, &was), json.Unmarshal(b, &is)); err != nil {
@@ -336,8 +337,8 @@ func (s *Service) ListApprovals(ctx context.Context, by api.Caller, in *api.Appr
 	return l, s.db.View(ctx, func(tx *store.Tx) error { return addWarningsAndDelegates(tx, by.OrganizationID, l.Data) })
 }
 
-// addWarningsAndDelegates adds two lists to each pending approval: warnings for whoever decides, and the
-// delegates who may decide.
+// addWarningsAndDelegates adds two lists to each pending approval: warnings for the decider, and
+// the delegates who may decide.
 func addWarningsAndDelegates(tx *store.Tx, org string, approvals []api.Approval) error {
 	for n := range approvals {
 		p := &approvals[n]
@@ -447,8 +448,8 @@ func (s *Service) decideApproval(
 // errContentChanged reports that a version's content changed after its approval was requested.
 var errContentChanged = errors.New("the content changed after approval was requested")
 
-// voidAndReportStaleApproval voids an approval because the content has changed since it was requested.
-// It uses a transaction of its own, and returns the error to report.
+// voidAndReportStaleApproval voids an approval because the content has changed since it was
+// requested. It does so in a separate transaction and returns the error to report.
 func (s *Service) voidAndReportStaleApproval(ctx context.Context, by api.Caller, approvalID string) error {
 	var p api.Approval
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
@@ -463,8 +464,9 @@ func (s *Service) voidAndReportStaleApproval(ctx context.Context, by api.Caller,
 	return api.ApprovalRequired(p.Gate, p.ID, "the %s changed after its approval was requested; submit it again", p.Gate.Title())
 }
 
-// carryOutDecision stores a decision: it updates the approval and the version and, after a rejection,
-// returns the assessment to the drafted state. inAdvance marks a decision made without looking at the version.
+// carryOutDecision stores a decision: it updates the approval and the version and, after a
+// rejection, returns the assessment to the drafted state. inAdvance marks a decision made without
+// reviewing the version.
 func carryOutDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.ApprovalStatus, reason *string, inAdvance bool) error {
 	if by.Actor.Type == api.ActorWorkflow || by.UserID == "" {
 		return api.Forbidden("only a person can decide at a gate")
@@ -513,8 +515,9 @@ func carryOutDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.
 		}))
 }
 
-// enforceSecondPersonRule returns an error if the organization requires a second person to decide, and
-// the decider submitted or edited the content. A person's API keys count as that person.
+// enforceSecondPersonRule returns an error if the organization requires a second person to decide,
+// and the person deciding submitted or edited the content. A person's API keys count as that
+// person.
 func enforceSecondPersonRule(tx *store.Tx, orgID string, p *api.Approval, authorIDs []string, personID, actorID string) error {
 	org, err := store.Organizations.Get(tx, orgID)
 	if err != nil {
@@ -581,7 +584,7 @@ func (k deliverableType[V, I]) applyDecision(tx *store.Tx, by api.Caller, a *api
 		}))
 }
 
-// supersedeApproved marks the version that was approved before as superseded.
+// supersedeApproved marks the previously approved version as superseded.
 func (k deliverableType[V, I]) supersedeApproved(tx *store.Tx, by api.Caller, exceptID, assessment string) error {
 	var old []V
 	for v, err := range k.versions.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {

@@ -45,9 +45,9 @@ func recordArtifact(tx *store.Tx, by api.Caller, kind, title string, v *api.Deli
 	return errors.Join(store.Artifacts.Put(tx, org, &art), store.ArtifactVersions.Put(tx, org, &rec))
 }
 
-// RecordReportArtifact assigns the next version number to a new report, counted per template and format.
-// A report on approved sources remains the current one until the next such report; a draft, until the
-// next report of any kind.
+// RecordReportArtifact assigns the next version number to a new report, counted per template and
+// format. A report based on approved versions remains current until the next report of that kind; a
+// draft report remains current until the next report of any kind.
 func RecordReportArtifact(tx *store.Tx, by api.Caller, r *api.Report) error {
 	org, variant := by.OrganizationID, r.Template+"/"+r.Format
 	art, err := store.Artifacts.By("assessment").Get(tx, org, r.AssessmentID, "report", variant)

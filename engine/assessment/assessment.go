@@ -211,8 +211,7 @@ func checkDate(field string, d *api.Date) error {
 	return nil
 }
 
-// maxYearsAhead is how many years in the future a date may be. Later dates are probably meant as
-// "never".
+// maxYearsAhead is how many years in the future a date may be. A later date probably means "never".
 const maxYearsAhead = 100
 
 // checkDateLimit returns an error if d is not a valid date or is too far in the future.
@@ -278,8 +277,9 @@ func (s *Service) Get(ctx context.Context, by api.Caller, in *api.AssessmentInpu
 	return &a, err
 }
 
-// List lists assessments, by default newest first. Filters by state, status and framework use an index; with one of them
-// or none, in the default order, a page takes the same time however many assessments there are.
+// List lists assessments, by default newest first. Filters by state, status and framework use an
+// index; with at most one of them and the default order, the time for a page doesn't depend on the
+// number of assessments.
 func (s *Service) List(ctx context.Context, by api.Caller, in *api.AssessmentsInput) (*api.List[api.Assessment], error) {
 	out, err := store.SortedList(ctx, s.db, store.Assessments, by.OrganizationID, in.Paging, in.Sort, assessmentOrder, newAssessmentQuery(in))
 	if err != nil {
@@ -295,8 +295,8 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.AssessmentsIn
 	})
 }
 
-// newAssessmentQuery returns the query for a list. The first filter that has an index selects it; the others are applied
-// to what it finds.
+// newAssessmentQuery returns the query for a list. It uses the index of the first filter that has
+// one, and applies the other filters to the results.
 func newAssessmentQuery(in *api.AssessmentsInput) store.PageQuery[api.Assessment] {
 	query := store.PageQuery[api.Assessment]{Reverse: true}
 	var filters []func(*api.Assessment) bool
@@ -330,8 +330,8 @@ func newAssessmentQuery(in *api.AssessmentsInput) store.PageQuery[api.Assessment
 	return query
 }
 
-// fillProgressAndCounts sets the fields that are not stored: the progress, which follows from the state,
-// and the record counts, which are kept.
+// fillProgressAndCounts sets the fields that are not stored: the progress, which is derived from
+// the state, and the record counts, which are read from maintained tallies.
 func fillProgressAndCounts(tx *store.Tx, a *api.Assessment) (err error) {
 	org := a.OrganizationID
 	a.Progress = a.State.ProgressPercent()

@@ -13,9 +13,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// An assessment can be created from an earlier one. Its scope and comments are copied; items that people decided on are
-// stored as carried items, and the first draft of each deliverable applies them as if they were edits of a previous
-// version. Carried items are copies, so that later changes of the earlier assessment, or its deletion, don't matter.
+// An assessment can be created from an earlier one. Its scope and comments are copied; items that
+// people decided on are stored as carried items, and the first draft of each deliverable applies
+// them as if they were edits of a previous version. Carried items are copies, so that changing or
+// deleting the earlier assessment later has no effect.
 
 // carriedFrameworks returns the frameworks of the earlier assessment in a catalog, or an error if one is missing there.
 func carriedFrameworks(from, to *scf.Snapshot, source *api.Assessment) ([]string, error) {
@@ -51,7 +52,7 @@ func carryFromEarlierAssessment(tx *store.Tx, by api.Caller, a *api.Assessment, 
 		func() error {
 			return storeCarriedItems(&c, gap, func(i *api.Finding) bool { return len(i.EditedFields) > 0 || i.Source == sourceManual })
 		},
-		func() error { // all levels, so that the next assessment shows the change
+		func() error { // copies the levels of all controls, so that the next assessment shows changes
 			return storeCarriedItems(&c, maturity, func(*api.MaturityScore) bool { return true })
 		},
 		func() error {
@@ -79,7 +80,7 @@ func carryScope(tx *store.Tx, by api.Caller, a, source *api.Assessment) error {
 	if sc.Title == source.Name {
 		sc.Title = a.Name
 	}
-	if !slices.Contains(sc.EditedFields, "description") { // it describes the earlier documents; the next draft writes it
+	if !slices.Contains(sc.EditedFields, "description") { // it describes the earlier documents; the next draft replaces it
 		sc.Description = ""
 	}
 	maps.DeleteFunc(sc.Traits, func(_ string, t api.Trait) bool { return t.Source != "user" })
@@ -88,7 +89,7 @@ func carryScope(tx *store.Tx, by api.Caller, a, source *api.Assessment) error {
 	return saveScope(tx, by, &sc, "scope.changed", "carried from "+source.Name)
 }
 
-// carrier holds the arguments of storeCarriedItems that are the same for all deliverables.
+// carrier holds the arguments that all calls of storeCarriedItems share.
 type carrier struct {
 	tx       *store.Tx
 	by       api.Caller
@@ -144,8 +145,9 @@ func storeCarriedItems[V, I any](c *carrier, k deliverableType[V, I], isWanted f
 	return nil
 }
 
-// addItemsOfOtherFrameworks adds to the items of the newest version those of controls that it lacks because their framework
-// was removed: from the newest version with each set of frameworks, and from what the assessment was itself created with.
+// addItemsOfOtherFrameworks returns the items of the newest version, plus items of controls that it
+// lacks because their framework was removed. It takes these from the newest version with each set
+// of frameworks and from the items carried into this assessment.
 func (k deliverableType[V, I]) addItemsOfOtherFrameworks(tx *store.Tx, a *api.Assessment, newest *V, items []I) ([]I, error) {
 	if k.gate == api.GatePOAM {
 		return items, nil
@@ -188,7 +190,7 @@ func (k deliverableType[V, I]) addItemsOfOtherFrameworks(tx *store.Tx, a *api.As
 	return items, err
 }
 
-// evidenceOf returns the evidence of an item, if items of the deliverable have any.
+// evidenceOf returns the evidence of an item, or nil if the deliverable's items have no evidence.
 func (k deliverableType[V, I]) evidenceOf(i *I) []api.Evidence {
 	if k.evidence == nil {
 		return nil
@@ -196,8 +198,8 @@ func (k deliverableType[V, I]) evidenceOf(i *I) []api.Evidence {
 	return k.evidence(i)
 }
 
-// carriedMark returns the mark of an item that is carried. A decision that was carried before and not confirmed since
-// keeps its origin.
+// carriedMark returns the mark that an item gets when it is carried. A decision that was already
+// carried before, and hasn't been confirmed since, keeps its original source.
 func carriedMark(from *api.Assessment, it *api.Item, evidence []api.Evidence) *api.Carried {
 	if it.Carried != nil && it.Carried.ConfirmedBy == "" {
 		return it.Carried
@@ -267,7 +269,7 @@ func (k deliverableType[V, I]) decodeCarried(item json.RawMessage) (i I, err err
 	return i, k.validateItem(&i)
 }
 
-// ValidateCarried returns an error unless a carried item from another installation is a valid item of its deliverable.
+// ValidateCarried returns an error unless an item carried at another installation is valid for its deliverable.
 func ValidateCarried(c *store.CarriedItem) error {
 	k, ok := deliverables[c.Gate]
 	if !ok {
@@ -281,15 +283,16 @@ func (k deliverableType[V, I]) validateCarried(item json.RawMessage) error {
 	return err
 }
 
-// restsOnEvidence reports whether a person's edits include a decision that rests on evidence; owners, dates and notes
-// don't.
+// restsOnEvidence reports whether the edited fields include a decision based on evidence, unlike
+// owners, dates and notes.
 func restsOnEvidence(fields []string) bool {
 	return slices.ContainsFunc(fields, func(f string) bool {
 		return !slices.Contains([]string{"owner", "note", "due_date", "target_level", "inclusion_reasons"}, f)
 	})
 }
 
-// markCarriedIfEvidenceChanged marks a carried decision whose evidence has changed since. evidence is that of the new draft.
+// markCarriedIfEvidenceChanged marks a carried decision if its evidence has changed since the
+// decision. evidence is the evidence in the new draft.
 func markCarriedIfEvidenceChanged(it *api.Item, evidence []api.Evidence) {
 	if it.Carried == nil {
 		return
@@ -299,7 +302,8 @@ func markCarriedIfEvidenceChanged(it *api.Item, evidence []api.Evidence) {
 	it.Carried = &mark
 }
 
-// haveSameQuotes reports whether the evidence consists of the same quotes, in any order and whatever the files are called.
+// haveSameQuotes reports whether the evidence contains exactly these quotes. The order and the file
+// names don't matter.
 func haveSameQuotes(quotes []string, evidence []api.Evidence) bool {
 	set := func(texts []string) []string {
 		for n, t := range texts {
@@ -315,8 +319,8 @@ func haveSameQuotes(quotes []string, evidence []api.Evidence) bool {
 	return slices.Equal(set(slices.Clone(quotes)), set(now))
 }
 
-// confirmCarried records that a person has looked at a carried decision again, by changing or confirming fields that
-// rest on evidence.
+// confirmCarried records that a person has reviewed a carried decision again, by changing or
+// confirming fields that are based on evidence.
 func confirmCarried(it *api.Item, by string, fields []string) {
 	if it.Carried == nil || !restsOnEvidence(fields) {
 		return

@@ -9,19 +9,19 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// previousVersion holds the previous version of a deliverable. A draft carries over the edits that users
-// made in it.
+// previousVersion holds the previous version of a deliverable. Users' edits in it are carried over
+// to the next draft.
 type previousVersion[I any] struct {
 	versionID, sha256 string // empty if there was none
 	status            api.VersionStatus
 	inputs            map[string]string
 	items             []I
-	lastApproved      []I // of a plan: the items approved last, whose dates are kept
+	lastApproved      []I // for a plan: the items approved last, whose dates are kept
 }
 
-// loadPreviousVersion reads the newest stored version, whose edits the next draft carries over, or if there is none,
-// what was carried from an earlier assessment. For a plan, it also reads the items approved last. Items are shared and
-// must not be modified.
+// loadPreviousVersion reads the newest stored version, whose edits the next draft carries over. If
+// there is none, it reads the items carried from an earlier assessment. For a plan, it also reads
+// the most recently approved items. The returned items are shared and must not be modified.
 func (k deliverableType[V, I]) loadPreviousVersion(tx *store.Tx, s *Service, a *api.Assessment) (previous previousVersion[I], err error) {
 	v, ok, err := k.newestVersion(tx, a.OrganizationID, a.ID)
 	if err == nil && !ok {
@@ -39,8 +39,8 @@ func (k deliverableType[V, I]) loadPreviousVersion(tx *store.Tx, s *Service, a *
 	return previous, err
 }
 
-// lastApprovedItems returns the items of the version approved last, even if the assessment has been
-// moved to another catalog since.
+// lastApprovedItems returns the items of the most recently approved version, even if the assessment
+// was moved to another catalog afterwards.
 func (k deliverableType[V, I]) lastApprovedItems(tx *store.Tx, s *Service, a *api.Assessment) ([]I, error) {
 	at := *a
 	at.MigratedAt = nil
@@ -58,9 +58,9 @@ func (k deliverableType[V, I]) isStillNewest(previous *previousVersion[I], newes
 	return previous.versionID == head.ID && previous.sha256 == head.ContentSHA256 && previous.status == head.Status
 }
 
-// loadPreviousWithOlderEdits is like loadPreviousVersion. Except for the plan, it also adds edited items from older
-// versions whose controls are missing from the previous version but are in items again, for example because their
-// framework was removed and added again.
+// loadPreviousWithOlderEdits is like loadPreviousVersion. Except for the plan, it also adds edited
+// items from older versions whose controls are missing from the previous version but are in items,
+// for example because their framework was removed and added again.
 func (k deliverableType[V, I]) loadPreviousWithOlderEdits(
 	tx *store.Tx,
 	s *Service,
@@ -76,7 +76,7 @@ func (k deliverableType[V, I]) loadPreviousWithOlderEdits(
 		present[k.item(&previous.items[n]).ControlCode] = true
 	}
 	var olderIDs []string
-	var carried []I // loaded when needed
+	var carried []I // loaded on first use
 	restored := slices.Clone(previous.items)
 	for n := range items {
 		code := k.item(&items[n]).ControlCode
@@ -109,7 +109,7 @@ func (k deliverableType[V, I]) loadPreviousWithOlderEdits(
 	return previous, nil
 }
 
-const maxOlderVersions = 200 // older versions searched for items that are back
+const maxOlderVersions = 200 // maximum number of older versions searched for items of controls that are in scope again
 
 // olderVersionIDs returns the IDs of all but the newest version, newest first.
 func (k deliverableType[V, I]) olderVersionIDs(tx *store.Tx, a *api.Assessment) ([]string, error) {
@@ -125,8 +125,8 @@ func (k deliverableType[V, I]) olderVersionIDs(tx *store.Tx, a *api.Assessment) 
 	return ids[min(1, len(ids)):], nil
 }
 
-// latestGeneratedItem returns a control's newest item that the rules generated, searching the given
-// versions in order. It returns nil if there is none.
+// latestGeneratedItem returns a control's newest rule-generated item, searching the given versions
+// in order. It returns nil if there is none.
 func (k deliverableType[V, I]) latestGeneratedItem(tx *store.Tx, a *api.Assessment, versionIDs []string, code string) (*I, error) {
 	for _, id := range versionIDs {
 		for i, err := range k.items.By("version").Scan(tx, a.OrganizationID, store.Prefix(id, code)) {
@@ -141,7 +141,7 @@ func (k deliverableType[V, I]) latestGeneratedItem(tx *store.Tx, a *api.Assessme
 	return nil, nil
 }
 
-// loadPreviousInView is like loadPreviousWithOlderEdits but opens a transaction of its own.
+// loadPreviousInView is like loadPreviousWithOlderEdits but opens its own transaction.
 func loadPreviousInView[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -177,8 +177,9 @@ func (d *draft[I]) addEditedControl(code string) {
 	}
 }
 
-// carryEdits copies the fields that users edited from previous items to the matching items of the draft,
-// and records the affected controls. It returns the previous item for each item, as matchItems does.
+// carryEdits copies the fields that users edited from previous items to the matching items of the
+// draft, and records the affected controls. Like matchItems, it returns the previous item for each
+// item.
 func carryEdits[V, I any](k deliverableType[V, I], d *draft[I], previous []I, copyField func(to, from *I, field string)) (continued []*I) {
 	matches := k.matchItems(d.items, previous)
 	for n, from := range matches {

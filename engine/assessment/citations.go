@@ -9,8 +9,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// staleSourceIssues returns warnings if documents were added, changed or deleted since the version was
-// drafted, if its reader has not read all of them, or if items cite deleted documents.
+// staleSourceIssues returns warnings if documents were added, changed or deleted since the version
+// was drafted, if the version's reader has not read all documents, or if items cite deleted
+// documents.
 func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (out []api.ValidationIssue, err error) {
 	docs, err := documentsInTx(tx, v.OrganizationID, v.AssessmentID)
 	if err != nil {

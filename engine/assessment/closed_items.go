@@ -7,12 +7,12 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Plan items that users approved or edited are not lost when their gap is closed: an item whose
-// other controls still have gaps continues for those (reassignToOpenControls), and one without any
-// left is kept as closed (closeItemsWithoutGap).
+// Plan items that users approved or edited are not lost when their gap is closed: an item is
+// reassigned to its other controls that still have gaps (reassignToOpenControls); if there are
+// none, it is kept as closed (closeItemsWithoutGap).
 
-// reassignToOpenControls returns the previous plan items. An item whose gap is closed is reassigned to
-// the first other control it also covers that still has a gap.
+// reassignToOpenControls returns the previous plan items, in which an item whose gap is closed is
+// reassigned to the first of its other controls that still has a gap.
 func reassignToOpenControls(previous []api.POAMItem, current []api.POAMItem) []api.POAMItem {
 	hasGap := make(map[string]bool, len(current))
 	for n := range current {
@@ -53,8 +53,8 @@ func poamOriginKey(i *api.POAMItem) string {
 	return i.FindingOrigin
 }
 
-// makeAutoClosedMatchable returns the items, changed so that those closed automatically match their gap
-// again if it reopens. Items that a user closed are left alone.
+// makeAutoClosedMatchable returns the items with automatically closed ones changed so that they
+// match their gap again if it reopens. Items that a user closed are left alone.
 func makeAutoClosedMatchable(previous []api.POAMItem) []api.POAMItem {
 	out := slices.Clone(previous)
 	for n := range out {
@@ -100,8 +100,8 @@ func closeItemsWithoutGap(
 	return out
 }
 
-// newApplicabilityPredicate returns a function that reports whether a control applies, according to the
-// Statement of Applicability on which the gap analysis is based.
+// newApplicabilityPredicate returns a function that reports whether a control applies, according to
+// the Statement of Applicability that the gap analysis v is based on.
 func (s *Service) newApplicabilityPredicate(tx *store.Tx, a *api.Assessment, v *api.GapVersion) (func(code string) bool, error) {
 	applies := map[string]bool{}
 	if id := v.Inputs["soa_version_id"]; id != "" {

@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// AddComment adds a comment on a deliverable, an item of it or an approval. It doesn't change what was
-// submitted or approved.
+// AddComment adds a comment on a deliverable, one of its items, or an approval. It doesn't change
+// what was submitted or approved.
 func (s *Service) AddComment(ctx context.Context, by api.Caller, in *api.AddCommentInput) (*api.Comment, error) {
 	text := strings.TrimSpace(in.Body.Text)
 	if text == "" {

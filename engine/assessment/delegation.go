@@ -124,7 +124,7 @@ func activeMemberName(tx *store.Tx, org, userID string) (string, error) {
 	return name, nil
 }
 
-// mayDecide reports whether the user's own role currently permits decisions.
+// mayDecide reports whether the user's own role currently permits decisions at gates.
 func mayDecide(tx *store.Tx, org, userID string) (bool, error) {
 	m, err := store.Memberships.Get(tx, userID, org)
 	if errors.Is(err, store.ErrNotFound) {
@@ -150,9 +150,10 @@ func delegationCovers(d *api.Delegation, assessment string, gate api.Gate) bool 
 	return (d.AssessmentID == nil || *d.AssessmentID == assessment) && slices.Contains(d.Gates, gate)
 }
 
-// requireDecisionRight returns the delegation under which the caller may decide, or nil if the caller's
-// own role permits it. If neither does, it returns an error. If the organization requires a second
-// person to decide, neither the decider nor the delegator may have submitted or edited the content.
+// requireDecisionRight returns the delegation under which the caller may decide, or nil if the
+// caller's own role permits it. Without either, it returns an error. If the organization requires a
+// second person to decide, neither the decider nor the delegator may have submitted or edited the
+// content.
 func requireDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authorIDs []string) (*api.DecidedFor, error) {
 	if err := enforceSecondPersonRule(tx, by.OrganizationID, p, authorIDs, by.UserID, by.Actor.ID); err != nil {
 		return nil, err

@@ -28,26 +28,26 @@ type deliverableType[V, I any] struct {
 	items    *store.TenantTable[I]
 	version  func(*V) *api.DeliverableVersion
 	item     func(*I) *api.Item
-	// evidence returns the evidence of an item; nil for items without.
+	// evidence returns the evidence of an item; nil if the deliverable's items have none.
 	evidence func(*I) []api.Evidence
-	// clearIDs removes IDs and marks that aren't content from an item's own fields.
+	// clearIDs removes IDs and marks that aren't content from the fields specific to this kind of item.
 	clearIDs func(*I)
-	// originKey distinguishes several items of one control in any version; nil if there is only one
-	// per control.
+	// originKey distinguishes items of the same control across versions; nil if there is only one per control.
 	originKey func(*I) string
 	// legacyKey identifies items without an origin by their content.
 	legacyKey func(*I) string
-	// recount corrects the counts and marks that an item received from elsewhere claims; summarize sets the
-	// fields of a version that are derived from its items. Either may be nil.
+	// recount recomputes the counts and marks in an item received from another installation, which
+	// can't be trusted; summarize sets the fields of a version that are derived from its items.
+	// Either may be nil.
 	recount   func(*I)
 	summarize func(*V, []I)
-	// clearApproved clears the marks of an item that its approval settles; nil if there are none.
+	// clearApproved clears the marks of an item that are resolved by approving it; nil if there are none.
 	clearApproved func(*I)
 	// draftedState is the lifecycle state in which the deliverable is a draft.
 	draftedState api.State
-	// validateItem returns an error for an item that no edit may produce.
+	// validateItem returns an error if an edit has made the item invalid.
 	validateItem func(*I) error
-	// checkSubmittable returns an error for items that can't be submitted; nil if all can.
+	// checkSubmittable returns an error if the items can't be submitted yet; nil if they always can.
 	checkSubmittable func([]I) error
 }
 
@@ -125,8 +125,7 @@ var (
 // deliverables maps each gate to its deliverable.
 var deliverables = map[api.Gate]deliverable{api.GateSoA: soa, api.GateGapAnalysis: gap, api.GateMaturity: maturity, api.GatePOAM: poam}
 
-// deliverable is the interface of the four deliverables that doesn't depend on the types of their
-// records.
+// deliverable is the part of the four deliverables' interface that doesn't depend on their record types.
 type deliverable interface {
 	SyncedDeliverable
 	newestHeader(tx *store.Tx, org, assessment string) (*api.DeliverableVersion, error)
@@ -145,8 +144,8 @@ type deliverable interface {
 	undo(tx *store.Tx, by api.Caller, a *api.Assessment, e *store.Edit, dryRun, skipEdited bool) (*api.EditResult, error)
 }
 
-// inputPrefixes maps each gate to the prefix of the keys under which a version records which version of
-// that deliverable it is based on.
+// inputPrefixes maps each gate to the prefix of the keys under which dependent versions record
+// which version of its deliverable they are based on.
 var inputPrefixes = map[api.Gate]string{api.GateSoA: "soa", api.GateGapAnalysis: "gap", api.GateMaturity: "maturity"}
 
 // toInputEntries returns the entries that record version v as an input of another deliverable.
@@ -277,8 +276,8 @@ func (k deliverableType[V, I]) readItems(tx *store.Tx, org, version string) (out
 	return out, nil
 }
 
-// deleteVersionsKeepingItems deletes the versions of an assessment and returns their IDs. Their items stay in the
-// store, where nothing finds them without a version.
+// deleteVersionsKeepingItems deletes the versions of an assessment and returns their IDs. Their
+// items stay in the store, but can't be found any more.
 func (k deliverableType[V, I]) deleteVersionsKeepingItems(tx *store.Tx, org, assessment string) (ids []string, err error) {
 	for v, err := range k.versions.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
 		if err != nil {
@@ -294,8 +293,8 @@ func (k deliverableType[V, I]) deleteVersionsKeepingItems(tx *store.Tx, org, ass
 	return ids, nil
 }
 
-// evidenceWithoutIDs returns a copy of the evidence without record IDs, so that it is identified by
-// file, location, quote and passage hash.
+// evidenceWithoutIDs returns a copy of the evidence without record IDs, leaving file, location,
+// quote and passage hash to identify it.
 func evidenceWithoutIDs(all []api.Evidence) []api.Evidence {
 	all = slices.Clone(all)
 	for n := range all {
@@ -348,8 +347,8 @@ func (k deliverableType[V, I]) recomputeItemCountAndHash(tx *store.Tx, org strin
 // draft holds the content of a new version.
 type draft[I any] struct {
 	items []I
-	// mergePrevious applies users' edits from the previous version to the items, which are purely
-	// rule-generated until then; nil if there are none.
+	// mergePrevious applies users' edits from the previous version to the items, which contain only
+	// rule-generated values before; nil if there are no edits.
 	mergePrevious  func(*draft[I], *previousVersion[I])
 	previous       *previousVersion[I] // the version whose edits were applied
 	method         string
@@ -357,14 +356,14 @@ type draft[I any] struct {
 	editedControls []string
 	// isCopy is set if the items are copies from the previous version, including edits.
 	isCopy bool
-	// skipIfUnchanged keeps the newest version if content and inputs are equal.
+	// skipIfUnchanged keeps the newest version if the draft's content and inputs are the same.
 	skipIfUnchanged bool
-	// encoded holds the items encoded in advance, or nil.
+	// encoded holds the items if they have already been encoded, or nil.
 	encoded []store.PreparedRecord[I]
 }
 
-// insertNextVersion stores a draft as the next version, and marks the previous version as superseded
-// unless it was decided on.
+// insertNextVersion stores a draft as the next version, and marks the previous version as
+// superseded unless a decision was made on it.
 func (k deliverableType[V, I]) insertNextVersion(tx *store.Tx, by api.Caller, a *api.Assessment, d draft[I]) (V, error) {
 	v, _, err := k.insertNextVersionReturningItems(tx, by, a, d)
 	return v, err
@@ -414,7 +413,7 @@ func (k deliverableType[V, I]) insertNextVersionReturningItems(
 		it.TenantRecord, it.AssessmentID, it.VersionID = newTenantRecord(tx, by), a.ID, head.ID
 		it.Revision = max(1, it.Revision)
 	}
-	// Write and hash items in reading order: by code, then by ID.
+	// Items are written and hashed in the order in which they are read: by code, then by ID.
 	slices.SortFunc(d.encoded, func(a, b store.PreparedRecord[I]) int {
 		return cmp.Or(
 			strings.Compare(k.item(a.Record).ControlCode, k.item(b.Record).ControlCode),
@@ -447,7 +446,7 @@ func (k deliverableType[V, I]) insertNextVersionReturningItems(
 }
 
 // supersedeUnlessDecided marks a version as superseded by a newer one, unless it was approved or
-// rejected. If it is under review, it is withdrawn first.
+// rejected. If the version is under review, it is withdrawn first.
 func (k deliverableType[V, I]) supersedeUnlessDecided(tx *store.Tx, by api.Caller, a *api.Assessment, v *V) error {
 	head := k.version(v)
 	if head.Status != api.VersionDraft && head.Status != api.VersionUnderReview {
@@ -479,8 +478,8 @@ func (k deliverableType[V, I]) withdrawFromReview(tx *store.Tx, by api.Caller, a
 	return nil
 }
 
-// statusChange returns the implementation status before and after a change of an SoA item, or nil for other
-// items. It is what ExportReaderDecisions reports.
+// statusChange returns the implementation status before and after a change of an SoA item, or nil
+// for other items. ExportReaderDecisions reports these values.
 func statusChange(before, after any) map[string]any {
 	from, is := before.(*api.SoAItem)
 	if !is {
@@ -489,7 +488,7 @@ func statusChange(before, after any) map[string]any {
 	return map[string]any{"status_before": from.ImplementationStatus, "status_after": after.(*api.SoAItem).ImplementationStatus}
 }
 
-// addAuthor records the caller as somebody who edited items of the version.
+// addAuthor adds the caller to the people who edited the version's items.
 func addAuthor(head *api.DeliverableVersion, by api.Caller) {
 	if by.UserID != "" && !slices.Contains(head.AuthorIDs, by.UserID) {
 		head.AuthorIDs = append(head.AuthorIDs, by.UserID)
@@ -513,7 +512,7 @@ func markEdited(tx *store.Tx, by api.Caller, it *api.Item, fields []string) {
 	}
 	slices.Sort(it.EditedFields)
 	if len(it.EditedFields) == 0 {
-		it.EditedBy = nil // automatic again
+		it.EditedBy = nil // all values are automatic again
 	}
 }
 
@@ -549,8 +548,8 @@ func (f *changedFields) addResets(it *api.Item, names []string) error {
 	return nil
 }
 
-// copyToNextVersion copies an approved or rejected version to a new version. It returns that version and its copies of the
-// given items, or a conflict error if a newer version already exists.
+// copyToNextVersion copies an approved or rejected version to a new version. It returns the new
+// version and its copies of the given items, or a conflict error if a newer version already exists.
 func (k deliverableType[V, I]) copyToNextVersion(
 	tx *store.Tx,
 	by api.Caller,
@@ -628,11 +627,11 @@ func getVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k deli
 	return &v, err
 }
 
-// getItem returns an item of a deliverable; noun is what error messages call it.
+// getItem returns an item of a deliverable; noun names the item in error messages.
 func getItem[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], noun, itemID string) (*I, error) {
 	var i I
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		if i, err = k.items.Get(tx, by.OrganizationID, itemID); err == nil { // an item without a version is being deleted
+		if i, err = k.items.Get(tx, by.OrganizationID, itemID); err == nil { // an item whose version doesn't exist is being deleted
 			_, err = k.versions.Get(tx, by.OrganizationID, k.item(&i).VersionID)
 		}
 		return store.ToNotFound(err, noun, itemID)
@@ -640,9 +639,9 @@ func getItem[V, I any](ctx context.Context, s *Service, by api.Caller, k deliver
 	return &i, err
 }
 
-// listItems returns a page of a version's items. It caches pages because many readers request the same
-// few, and decoding long records is slow. cacheKey must contain everything that the result of matches
-// depends on.
+// listItems returns a page of a version's items. It caches pages, because clients often request the
+// same ones and decoding long records is slow. cacheKey must contain everything that the filter
+// matches depends on.
 func listItems[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -670,7 +669,7 @@ func listItems[V, I any](
 			order,
 			store.PageQuery[I]{Index: "version", Prefix: store.K(versionID), Filter: matches},
 		)
-		api.ReplaceNilCollections(page) // later readers must not write to the shared page
+		api.ReplaceNilCollections(page) // done before caching, so that later readers don't modify the shared page
 		return page, err
 	})
 	if err != nil {

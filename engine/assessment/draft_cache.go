@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// draftCaches caches the analyzed evidence of the most recently drafted assessments, so that the next
-// draft reads only what has changed. All of it can be recomputed.
+// draftCaches caches the analyzed evidence of the most recently drafted assessments, so that the
+// next draft only has to analyze what has changed. Everything in the caches can be recomputed.
 type draftCaches struct {
 	mu           sync.Mutex
 	byAssessment map[string]*draftCache // by assessment
@@ -68,8 +68,8 @@ func (m *draftCaches) remove(assessment string) {
 	delete(m.byAssessment, assessment)
 }
 
-// TrimCaches evicts the caches that have not been used since maxIdleTrims calls, and reports whether it
-// evicted any. It has to be called at regular intervals.
+// TrimCaches evicts the caches that have not been used during the last maxIdleTrims calls, and
+// reports whether it evicted any. It has to be called at regular intervals.
 func (s *Service) TrimCaches() (trimmed bool) { return s.draftCaches.evictIdle() }
 
 func (m *draftCaches) evictIdle() (trimmed bool) {
@@ -126,7 +126,7 @@ func (s *Service) evaluateStoredEvidence(
 		return err
 	}
 	j := m.evaluation
-	m.evaluation = nil // if anything below fails, no partial state is kept
+	m.evaluation = nil // if anything below fails, no partial state is cached
 	if j == nil || m.key != key || j.query.RemovedCount() > max(1000, j.query.PassageCount()) {
 		all, err := snap.Controls(scf.ControlFilter{})
 		if err != nil {

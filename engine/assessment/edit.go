@@ -70,7 +70,8 @@ func editItem[V, I any](
 	return &out, err
 }
 
-// editItems applies a user's change to all items of a version that a selection matches, or to none.
+// editItems applies a user's change to all items of a version that match a selection, or to none if
+// there is an error.
 func editItems[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -167,7 +168,7 @@ func newEditResult(gate api.Gate, head *api.DeliverableVersion, dryRun bool, ite
 	}
 }
 
-// completeResult adds to a result which edit was made and in which version.
+// completeResult adds the edit and the version to a result.
 func (k deliverableType[V, I]) completeResult(tx *store.Tx, by api.Caller, out *api.EditResult, e *store.Edit) error {
 	v, err := k.getVersion(tx, by.OrganizationID, e.VersionID)
 	if err != nil {
@@ -192,8 +193,8 @@ func addItemToError(err error, it *api.Item) error {
 	return &named
 }
 
-// tryChange applies a change to a copy of an item and checks the result. It returns the names of the changed fields, none if
-// the item already has the values.
+// tryChange applies a change to a copy of an item and checks the result. It returns the names of
+// the changed fields, or none if the item already has these values.
 func (k deliverableType[V, I]) tryChange(v *V, item, tried *I, change func(*I) ([]string, error)) ([]string, error) {
 	head := k.version(v)
 	fields, err := change(tried)
@@ -213,9 +214,10 @@ func (k deliverableType[V, I]) tryChange(v *V, item, tried *I, change func(*I) (
 	return fields, k.validateItem(tried)
 }
 
-// applyEdit applies a change to items of version v, one after the other, and returns the changed items. If the version
-// is under review, it is withdrawn; if it was decided on, the change is made in a copy of it, the next version. Each
-// item has an audit record; the edit e describes what to restore to undo the change.
+// applyEdit applies a change to items of version v, one after the other, and returns the changed
+// items. A version under review is withdrawn. If a decision was made on the version, the change is
+// made in a copy, which becomes the next version. An audit record is written for each item; the
+// edit e describes how to undo the change.
 func (k deliverableType[V, I]) applyEdit(
 	tx *store.Tx,
 	by api.Caller,
@@ -247,7 +249,7 @@ func (k deliverableType[V, I]) applyEdit(
 		if err != nil {
 			return nil, addItemToError(err, k.item(&before))
 		}
-		if it := k.item(&items[n]); e.UndoOf != "" { // who edited which fields is restored too
+		if it := k.item(&items[n]); e.UndoOf != "" { // also restores who edited which fields
 			it.Revision++
 			it.UpdatedAt = tx.Now()
 		} else {
@@ -271,7 +273,8 @@ func (k deliverableType[V, I]) applyEdit(
 	return items, errors.Join(k.saveVersionAndArtifact(tx, by, &v), insertEdit(tx, by, e))
 }
 
-// recordEditInTimeline writes an edit to the timeline as one event; the audit trail has a record of each item.
+// recordEditInTimeline writes an edit to the timeline as a single event, although the audit trail
+// has a record for each item.
 func (k deliverableType[V, I]) recordEditInTimeline(tx *store.Tx, by api.Caller, e *store.Edit) error {
 	first, what := e.Lines[0], e.Lines[0].ControlCode
 	if n := len(e.Lines); n > 1 {
@@ -315,7 +318,7 @@ func (k deliverableType[V, I]) recordItemChange(tx *store.Tx, by api.Caller, it 
 	return errors.Join(k.recordEditInTimeline(tx, by, e), k.auditItemChange(tx, by, it, fields, e, more))
 }
 
-// auditItemChange writes an audit record for a user's change of item fields, with more data if given.
+// auditItemChange writes an audit record for a user's change of item fields, with additional data if there is any.
 func (k deliverableType[V, I]) auditItemChange(
 	tx *store.Tx,
 	by api.Caller,

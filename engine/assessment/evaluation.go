@@ -37,8 +37,8 @@ func toPassage(c *api.Chunk, d *api.Document) judge.Passage {
 	}
 }
 
-// PreparedControls holds the search queries of controls, prepared for one embedder. It doesn't depend on
-// any evidence.
+// PreparedControls holds the search queries of controls, prepared for one embedder. They don't
+// depend on any evidence.
 type PreparedControls struct {
 	plan  *judge.EvaluationPlan
 	scale *evidence.Scale
@@ -68,12 +68,12 @@ func PrepareControlsForEvaluation(
 	return &PreparedControls{docket, evidence.NewScale(model, texts)}, nil
 }
 
-// Evaluation judges prepared controls against one collection of evidence.
+// Evaluation judges prepared controls against the evidence of one assessment or session.
 type Evaluation struct {
 	*judge.IncrementalEvaluator
 	prepared   *PreparedControls
 	query      *evidence.PersistentQuery
-	translated translations // of the statements that it searches for
+	translated translations // translations of the statements that it searches for
 	reader     *storedReader
 	copies     copyFinder
 }
@@ -115,8 +115,7 @@ func (a *PreparedControls) newEvaluation(o judge.Options, translated translation
 	}, nil
 }
 
-// Evaluate returns an Evaluation against the evidence of a session, for evidence that differs from what
-// is stored.
+// Evaluate returns an Evaluation against the evidence of a session, for evidence that isn't stored in this form.
 func (a *PreparedControls) Evaluate(ctx context.Context, session *evidence.Session, o judge.Options) (*Evaluation, error) {
 	return a.evaluateSession(ctx, session, o, nil)
 }
@@ -137,7 +136,7 @@ func (a *PreparedControls) evaluateSession(
 // evidenceSource implements judge.PassageSource on top of a persistent query.
 type evidenceSource struct {
 	*evidence.PersistentQuery
-	foreign map[int][]int // by question: the same question in other languages
+	foreign map[int][]int // by question: the translated versions of the question
 }
 
 // passagesPerTranslation is the number of passages examined for each statement in each other language.
@@ -188,7 +187,7 @@ func (s evidenceSource) Documents() []string {
 
 func (s evidenceSource) DocumentPassages(document string) []int { return s.DocumentSlots(document) }
 
-// today returns the date as of which evidence is judged.
+// today returns the current date, which is used to judge the age of evidence.
 func (s *Service) today() api.Date { return api.DateOf(s.clock()) }
 
 // catalogSnapshot returns the catalog version of an assessment, including the organization's custom
@@ -197,8 +196,8 @@ func (s *Service) catalogSnapshot(ctx context.Context, a *api.Assessment) (*scf.
 	return s.catalog.SnapshotWithCustom(ctx, a.OrganizationID, a.SCFVersionID, a.CustomRevision)
 }
 
-// mapParallel calls convert for each input and returns the results in order. It omits those for which
-// convert returns false. If calls fail, it returns the error of the first input that failed.
+// mapParallel calls convert for each input and returns the results in order. It omits results for
+// which convert returns false. If any calls fail, it returns the error for the first failed input.
 func mapParallel[A, B any](ctx context.Context, inputs []A, convert func(*A) (B, bool, error)) ([]B, error) {
 	type one struct {
 		made bool

@@ -13,9 +13,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ChangeFrameworks adds and removes frameworks of an assessment that isn't closed. If the Statement of Applicability
-// has been drafted, it drafts the next version: the controls that are new are judged, all other items stay as they are.
-// Older versions don't change, so that an approval covers what it covered before.
+// ChangeFrameworks adds and removes frameworks of an assessment that isn't closed. If the Statement
+// of Applicability has been drafted, it drafts the next version: controls that are new are judged,
+// and all other items stay as they are. Older versions don't change, so that an approval covers
+// what it covered before.
 func (s *Service) ChangeFrameworks(ctx context.Context, by api.Caller, in *api.ChangeFrameworksInput) (*api.FrameworkChange, error) {
 	defer s.locks.lock(in.AssessmentID)()
 	a, err := s.readAssessment(ctx, by, in.AssessmentID)
@@ -213,8 +214,9 @@ func (c *frameworkChange) fillControlChanges(snap *scf.Snapshot, decided map[str
 	return nil
 }
 
-// keepOtherItems returns a draft in which only the items of controls that the previous version lacks are new. The
-// others are that version's lines with the requirements of the new frameworks.
+// keepOtherItems returns a draft in which only the items of controls that the previous version
+// lacks are new. All other items are copied from that version, with their requirements updated to
+// the new frameworks.
 func (c *frameworkChange) keepOtherItems(made draft[api.SoAItem]) draft[api.SoAItem] {
 	mergeEdits := made.mergePrevious
 	made.mergePrevious = func(d *draft[api.SoAItem], previous *previousVersion[api.SoAItem]) {
@@ -237,8 +239,8 @@ func (c *frameworkChange) keepOtherItems(made draft[api.SoAItem]) draft[api.SoAI
 			d.items[n] = kept
 		}
 	}
-	// The kept lines are those of the previous version's documents and rules, so that status still says if they are
-	// outdated.
+	// The kept items are based on the previous version's documents and rules, so the inputs must
+	// still show if these are outdated.
 	inputs := maps.Clone(c.soa.Inputs)
 	if inputs == nil {
 		inputs = map[string]string{}
@@ -278,7 +280,7 @@ func (c *frameworkChange) saveAndRecord(tx *store.Tx, by api.Caller) error {
 	)
 }
 
-// summary says which frameworks were added and removed.
+// summary describes which frameworks were added and removed.
 func (c *frameworkChange) summary() string {
 	var changes []string
 	for _, part := range []struct {

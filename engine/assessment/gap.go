@@ -107,7 +107,7 @@ func copyControlFields(i api.Item) api.Item {
 func copyFindingField(to, from *api.Finding, field string) {
 	switch field {
 	case "status":
-		if to.Status != from.Status { // its texts name who set it
+		if to.Status != from.Status { // its texts name the person who set the status
 			to.Condition, to.Cause = from.Condition, from.Cause
 		}
 		to.Status, to.Result = from.Status, from.Result
@@ -184,12 +184,12 @@ func (s *Service) ApproveGap(ctx context.Context, by api.Caller, in *api.DecideG
 	return approveVersion(ctx, s, by, gap, in.GapVersionID, in.Body)
 }
 
-// ListFindings lists a version's findings, by default worst first.
+// ListFindings lists a version's findings, worst first by default.
 func (s *Service) ListFindings(ctx context.Context, by api.Caller, in *api.FindingsInput) (*api.List[api.Finding], error) {
 	return s.listFindings(ctx, by, in.GapVersionID, in.FindingFilter, in.Paging)
 }
 
-// ListGaps lists the gaps in the newest version of an assessment's gap analysis, by default worst first.
+// ListGaps lists the gaps in the newest version of an assessment's gap analysis, worst first by default.
 func (s *Service) ListGaps(ctx context.Context, by api.Caller, in *api.GapsInput) (*api.List[api.Finding], error) {
 	var id string
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -260,7 +260,7 @@ func (s *Service) GetFinding(ctx context.Context, by api.Caller, in *api.Finding
 // UpdateFinding applies a user's change to a finding.
 func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.UpdateFindingInput) (*api.Finding, error) {
 	b := in.Body
-	var soaItem *api.SoAItem // needed for a status
+	var soaItem *api.SoAItem // needed to change a status
 	if b.Status != nil {
 		var err error
 		if soaItem, err = s.soaItemForFinding(ctx, by, in.FindingID); err != nil {
@@ -281,7 +281,7 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 // EditFindings applies a user's change to all findings that a selection matches.
 func (s *Service) EditFindings(ctx context.Context, by api.Caller, in *api.EditFindingsInput) (*api.EditResult, error) {
 	b := in.Body.Set
-	lines := map[string]*api.SoAItem{} // by control, of the Statement of Applicability that the findings are based on
+	lines := map[string]*api.SoAItem{} // items of the Statement of Applicability that the findings are based on, by control
 	if b.Status != nil {
 		err := s.db.View(ctx, func(tx *store.Tx) error {
 			v, err := gap.getVersion(tx, by.OrganizationID, in.GapVersionID)
@@ -310,9 +310,9 @@ func (s *Service) EditFindings(ctx context.Context, by api.Caller, in *api.EditF
 	return editItems(ctx, s, by, gap, in.GapVersionID, in.Body.ItemSelection, b.Reset, change)
 }
 
-// newFindingChange returns a function that changes a finding and returns the names of the changed fields. redrafted is the
-// finding as drafted without the edits that are reset, or nil; soaItem returns the item of the Statement of Applicability
-// that a finding is based on, or nil.
+// newFindingChange returns a function that changes a finding and returns the names of the changed
+// fields. redrafted is the finding as it would be drafted without the edits being reset, or nil;
+// soaItem returns the item of the Statement of Applicability that a finding is based on, or nil.
 func (s *Service) newFindingChange(
 	by api.Caller,
 	b api.FindingChange,
@@ -480,9 +480,9 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 	return s.addFinding(ctx, by, a.ID, f, hasCondition)
 }
 
-// addFinding adds a gap to the newest version, which is withdrawn if it is under review, or to a new one
-// if it was approved or rejected. If checkDuplicate is set, it returns an error if the gap exists
-// already.
+// addFinding adds a gap to the newest version, after withdrawing that from review if necessary, or
+// to a new version if it was approved or rejected. If checkDuplicate is set, it returns an error if
+// the gap exists already.
 func (s *Service) addFinding(
 	ctx context.Context,
 	by api.Caller,
@@ -563,8 +563,8 @@ func checkNoDuplicateGap(tx *store.Tx, org, version string, f *api.Finding) erro
 	return err
 }
 
-// controlsUsersChangedFromSoA returns the sorted codes of the controls to which users gave a status in
-// the gap analysis that differs from the Statement of Applicability.
+// controlsUsersChangedFromSoA returns the sorted codes of controls whose status users changed in
+// the gap analysis, so that it differs from the Statement of Applicability.
 func controlsUsersChangedFromSoA(items []api.SoAItem, findings []api.Finding) []string {
 	line := make(map[string]api.Implementation, len(items))
 	for _, i := range items {
@@ -619,7 +619,7 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 		if err != nil {
 			return err
 		}
-		weights := map[string]int{} // of the controls with a finding; others aren't needed
+		weights := map[string]int{} // only of controls with a finding
 		for _, f := range found {
 			weights[f.ControlCode] = f.Weight
 		}

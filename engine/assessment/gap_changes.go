@@ -29,8 +29,8 @@ func fillGapChanges(tx *store.Tx, org string, v *api.GapVersion, findings []api.
 	return nil
 }
 
-// changeCauses returns what may have caused the changes between two versions: the kinds of inputs that
-// differ.
+// changeCauses returns the possible causes of changes between two versions, which are the kinds of
+// inputs that differ.
 func changeCauses(tx *store.Tx, org string, before, after *api.GapVersion) (causes []string, err error) {
 	if before.Method != after.Method {
 		causes = append(causes, "rule")

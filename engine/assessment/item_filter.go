@@ -13,9 +13,9 @@ import (
 // itemFilter holds the names by which items are filtered. A nil or empty field means no filter.
 type itemFilter struct{ domain, control, framework, requirement *string }
 
-// normalizeItemFilter changes the names in f to the spelling used in items. It returns an error for an
-// unknown domain, framework or requirement, but accepts a control that is not in the catalog. The
-// returned function reports whether an item's codes match the requirement.
+// normalizeItemFilter changes the names in f to the spelling that items use. It returns an error
+// for an unknown domain, framework or requirement, but accepts a control that is not in the
+// catalog. The returned function reports whether an item's codes match the requirement.
 func normalizeItemFilter[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -40,7 +40,7 @@ func normalizeItemFilter[V, I any](
 	if err != nil {
 		return nil, err
 	}
-	anyItem := func(has func(*api.Item) bool) (found bool, err error) { // items may be from another catalog, before a migration
+	anyItem := func(has func(*api.Item) bool) (found bool, err error) { // items may be from an older catalog
 		err = s.db.View(ctx, func(tx *store.Tx) error {
 			items, err := k.readItems(tx, by.OrganizationID, version)
 			found = slices.ContainsFunc(items, func(i I) bool { return has(k.item(&i)) })

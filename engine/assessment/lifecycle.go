@@ -75,9 +75,9 @@ func (s *Service) wasMovedBySubmission(ctx context.Context, a *api.Assessment, t
 	return made, err
 }
 
-// requiredGates returns the gates at which approval is required for a step. For most steps, that is the
-// step's own gate; for closing, it is all four, so that content changed after its approval can't go
-// unnoticed.
+// requiredGates returns the gates at which approval is required for a step. For most steps, that is
+// the step's own gate; for closing, it is all four, so that content changed after its approval is
+// noticed.
 func requiredGates(step lifecycle.Move) []api.Gate {
 	switch {
 	case step.Gate != "":
@@ -91,9 +91,9 @@ func requiredGates(step lifecycle.Move) []api.Gate {
 // Types of lifecycle events, except for "created".
 const (
 	eventTransition = "transition"
-	eventSubmitted  = "submitted" // the move into review by a submission
-	eventRework     = "rework"    // a rejection
-	eventReopened   = "reopened"  // a change of content under review
+	eventSubmitted  = "submitted" // a submission moved the assessment to review
+	eventRework     = "rework"    // a rejection returned it to its drafted state
+	eventReopened   = "reopened"  // a change during review returned it to its drafted state
 )
 
 // changeState stores a new state and its lifecycle event, with warnings about decisions that are based
@@ -129,7 +129,7 @@ func changeState(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, e
 	)
 }
 
-// returnToDraft returns an assessment to the drafted state of the step under review.
+// returnToDraft moves an assessment from review back to the drafted state.
 func returnToDraft(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, eventType, reason string) error {
 	return changeState(tx, by, a, to, eventType, reason, nil)
 }
@@ -187,7 +187,7 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.AssessmentI
 	return out, err
 }
 
-// addReadingStatus adds to out what the documents contain that was not read, and how many of them are outdated.
+// addReadingStatus adds to out the unread contents of the documents, and the number of outdated documents.
 func addReadingStatus(tx *store.Tx, a *api.Assessment, out *api.AssessmentStatus) error {
 	var notRead []api.NotRead
 	for d, err := range store.Documents.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID)) {
@@ -203,7 +203,7 @@ func addReadingStatus(tx *store.Tx, a *api.Assessment, out *api.AssessmentStatus
 	return nil
 }
 
-// addBlockers adds to out what blocks the move to the next state.
+// addBlockers adds the reasons to out that block the move to the next state.
 func addBlockers(tx *store.Tx, by api.Caller, a *api.Assessment, move lifecycle.Move, out *api.AssessmentStatus) error {
 	for _, gate := range requiredGates(move) {
 		if move.To == api.StateClosed && out.ReadyForReview == nil { // a version drafted after its gate was passed
@@ -318,8 +318,8 @@ func (s *Service) Timeline(ctx context.Context, by api.Caller, in *api.TimelineI
 	}), nil
 }
 
-// performStep does the work that a move to a state requires, if any, and returns warnings. inAdvance marks a
-// submission ordered without looking at the version.
+// performStep does the work that a move to a state requires, if any, and returns warnings.
+// inAdvance marks a submission requested without reviewing the version.
 func (s *Service) performStep(
 	ctx context.Context,
 	by api.Caller,
@@ -405,6 +405,8 @@ func (s *Service) warnIfNoDocuments(ctx context.Context, by api.Caller, a *api.A
 	return nil, err
 }
 
+// waitForIngestion waits until all documents have been processed and returns warnings about those
+// that could not be read.
 func (s *Service) waitForIngestion(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
 	if err := s.evidence.WaitForDocuments(ctx, by, a.ID); err != nil {
 		return nil, err
@@ -515,8 +517,8 @@ type inputsFunc func(context.Context, api.Caller, *api.Assessment) (map[string]s
 type draftFunc[I any] func(context.Context, api.Caller, *api.Assessment) (draft[I], error)
 
 // writeDraft creates a draft outside of a transaction and then stores it as the next version. If
-// onlyIfNewestID is set, the draft is stored only if that version is still the newest; otherwise,
-// another process has drafted in the meantime, and its version is used.
+// onlyIfNewestID is set, the draft is stored only if that version is still the newest; if it isn't,
+// another process has drafted in the meantime, and that version is used instead.
 func writeDraft[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -567,7 +569,7 @@ func writeDraft[V, I any](
 			return nil
 		}
 		if !k.isStillNewest(&previous, &last) {
-			// A user edited while the draft was created: include those edits.
+			// A user has edited items while the draft was being created, so include those edits.
 			if previous, err = k.loadPreviousWithOlderEdits(tx, s, &a, rules.items); err != nil {
 				return err
 			}
@@ -580,7 +582,7 @@ func writeDraft[V, I any](
 			}
 		}
 		if k.version(&last).Status != api.VersionApproved {
-			supersededID = k.version(&last).ID // nothing is based on it any more
+			supersededID = k.version(&last).ID // no other version is based on it any more
 		}
 		v, lines, err = k.insertNextVersionReturningItems(tx, by, &a, d)
 		return err

@@ -122,7 +122,7 @@ func (s *Service) GetMaturity(ctx context.Context, by api.Caller, in *api.Maturi
 	return getVersion(ctx, s, by, maturity, in.MaturityVersionID)
 }
 
-// ListScores lists a version's maturity scores, by default sorted by control code.
+// ListScores lists a version's maturity scores, sorted by control code by default.
 func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.MaturityScoresInput) (*api.List[api.MaturityScore], error) {
 	filter, q := *in, strings.ToLower(in.Q)
 	if _, err := normalizeItemFilter(
@@ -168,7 +168,7 @@ func (s *Service) GetScore(ctx context.Context, by api.Caller, in *api.MaturityS
 // UpdateScore applies a user's change to a maturity score.
 func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.UpdateMaturityScoreInput) (*api.MaturityScore, error) {
 	b := in.Body
-	var control *api.Control // needed for a level
+	var control *api.Control // needed to change a level
 	if b.Level != nil || len(b.Reset) > 0 {
 		var err error
 		if control, err = s.controlForScore(ctx, by, in.MaturityScoreID); err != nil {
@@ -202,13 +202,14 @@ func (s *Service) EditMaturityScores(ctx context.Context, by api.Caller, in *api
 		if c, err := snap.Control(i.ControlCode); err == nil {
 			return &c
 		}
-		return nil // the catalog no longer has it
+		return nil // the catalog no longer has the control
 	})
 	return editItems(ctx, s, by, maturity, in.MaturityVersionID, in.Body.ItemSelection, b.Reset, change)
 }
 
-// newScoreChange returns a function that changes a score and returns the names of the changed fields. redrafted is the score
-// as drafted without the edits that are reset, or nil; controlOf returns the control of a score, or nil.
+// newScoreChange returns a function that changes a score and returns the names of the changed
+// fields. redrafted is the score as it would be drafted without the edits being reset, or nil;
+// controlOf returns the control of a score, or nil.
 func newScoreChange(
 	by api.Caller,
 	b api.MaturityScoreChange,
@@ -309,7 +310,7 @@ func (s *Service) domainNames(ctx context.Context, a *api.Assessment) (map[strin
 	return names, nil
 }
 
-// summarizeMaturity counts scores by domain and overall. Means are over assessed controls only.
+// summarizeMaturity counts scores by domain and overall. Means include only assessed controls.
 func summarizeMaturity(scores []api.MaturityScore, domainNames map[string]string) *api.MaturitySummary {
 	out := &api.MaturitySummary{
 		Domains: []api.DomainMaturity{}, ByLevel: map[string]int{},

@@ -103,8 +103,8 @@ func newCatalogPoint(snap *scf.Snapshot, customRevision int) api.CatalogPoint {
 	return api.CatalogPoint{VersionID: v.ID, Label: v.Label, CustomRevision: customRevision}
 }
 
-// checkNoFrameworkLost returns an error if the user has to agree first, because the other catalog lacks
-// a framework, or if no framework would be left.
+// checkNoFrameworkLost returns an error if the other catalog lacks a framework and the user hasn't
+// agreed to drop it, or if no framework would be left.
 func (m *migration) checkNoFrameworkLost() error {
 	for _, f := range m.result.Frameworks {
 		if f.Status == "missing" {
@@ -151,7 +151,7 @@ func (k deliverableType[V, I]) collectEditedControls(tx *store.Tx, a *api.Assess
 	return err
 }
 
-// recordMigration records the move in timeline, events and audit trail.
+// recordMigration records the migration in the timeline, the lifecycle events and the audit trail.
 func recordMigration(tx *store.Tx, by api.Caller, m *migration) error {
 	what := fmt.Sprintf("moved from catalog %s to %s", m.result.From.Label, m.result.To.Label)
 	if m.result.From.VersionID == m.result.To.VersionID {

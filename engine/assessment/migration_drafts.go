@@ -10,9 +10,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// migratedDrafts holds the next drafts of an assessment's deliverables; those that the assessment
-// doesn't have are nil. Each draft is created from the one before it, before anything is stored.
-// References between them are placeholders until the records get their IDs.
+// migratedDrafts holds the next drafts of an assessment's deliverables; the draft of a deliverable
+// that doesn't exist yet is nil. Each draft is based on the preceding one, and all are created
+// before anything is stored. Until the records get their IDs, references between them are
+// placeholders.
 type migratedDrafts struct {
 	soa      *draft[api.SoAItem]
 	gap      *draft[api.Finding]
@@ -136,8 +137,8 @@ func (d *migratedDrafts) findingsWithPlaceholderIDs() []api.Finding {
 	return out
 }
 
-// writeMigration stores the changed assessment and the drafts, replacing placeholders once records have
-// IDs.
+// writeMigration stores the changed assessment and the drafts, and replaces the placeholders with
+// the IDs of the stored records.
 func (s *Service) writeMigration(tx *store.Tx, by api.Caller, m *migration, d *migratedDrafts, saveVectors func() error) error {
 	a, err := getAssessment(tx, by, m.after.ID)
 	if err != nil {
@@ -210,8 +211,9 @@ func addMigratedPOAM(tx *store.Tx, by api.Caller, m *migration, d *migratedDraft
 	return err
 }
 
-// returnMigratedReviewToDraft returns an assessment to the drafted state if the deliverable in question
-// was under review or had just been approved, because users have to decide on its new version.
+// returnMigratedReviewToDraft returns an assessment to the drafted state if the deliverable of the
+// current step was under review or had just been approved, because users have to decide on its new
+// version.
 func returnMigratedReviewToDraft(tx *store.Tx, by api.Caller, m *migration) error {
 	gate, drafted, ok := m.after.State.ReviewGate()
 	if !ok || !slices.ContainsFunc(m.result.Versions, func(v api.MigratedVersion) bool { return v.Gate == gate }) {
@@ -228,8 +230,9 @@ func addMigratedVersion[V, I any](tx *store.Tx, by api.Caller, m *migration, k d
 	return v, err
 }
 
-// insertNextVersionUnlessChanged is like insertNextVersion but returns a conflict error if the version whose edits the draft carries
-// over is no longer the newest, or was changed. It also describes the version that it stored.
+// insertNextVersionUnlessChanged is like insertNextVersion but returns a conflict error if the
+// version whose edits the draft carries over is no longer the newest, or was changed. It also
+// returns a description of the stored version.
 func (k deliverableType[V, I]) insertNextVersionUnlessChanged(
 	tx *store.Tx,
 	by api.Caller,

@@ -44,9 +44,9 @@ func hasSameTitleAndDueDate(a, b api.Milestone) bool {
 	return a.Title == b.Title && a.DueDate == b.DueDate
 }
 
-// checkAndAttributeMilestones validates and returns an item's new milestones. The approved ones must
-// still be there with their dates. New changes are attributed to the caller and dated today, unless they
-// have a date.
+// checkAndAttributeMilestones validates and returns an item's new milestones. Approved milestones
+// must be included with unchanged dates. New changes are attributed to the caller and, unless they
+// have a date, dated today.
 func (s *Service) checkAndAttributeMilestones(
 	by api.Caller,
 	previous []api.Milestone,
@@ -104,8 +104,8 @@ func (s *Service) checkAndAttributeMilestones(
 	return out, nil
 }
 
-// recordMilestoneCompletion sets when and by whom a milestone was completed: as recorded in previous or,
-// if it was completed just now, today by the caller.
+// recordMilestoneCompletion sets when and by whom a milestone was completed: as recorded in
+// previous or, if this change completes it, today and by the caller.
 func (s *Service) recordMilestoneCompletion(by api.Caller, previous []api.Milestone, m *api.Milestone) {
 	m.CompletedAt, m.CompletedBy, m.CompletedWithItem, m.PreviousStatus = nil, "", false, ""
 	if m.Status != "completed" {

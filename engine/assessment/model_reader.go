@@ -28,8 +28,8 @@ type Model interface {
 // modelReaderPrefix begins the names of readers that are language models.
 const modelReaderPrefix = api.ModelReader + "."
 
-// RequireNoRemoteBan returns an error if an organization or assessment forbids models on other machines and the language model
-// is on one. assessment may be empty.
+// RequireNoRemoteBan returns an error if the language model runs on another machine and the
+// organization or the assessment forbids that. assessment may be empty.
 func (s *Service) RequireNoRemoteBan(ctx context.Context, org, assessment string, m Model) error {
 	by, err := s.remoteModelBan(ctx, org, assessment)
 	if err == nil && by != "" && m.Status(ctx).Remote {
@@ -38,7 +38,8 @@ func (s *Service) RequireNoRemoteBan(ctx context.Context, org, assessment string
 	return err
 }
 
-// remoteModelBan returns the result of evidence.RemoteModelBan.
+// remoteModelBan returns what forbids models on other machines for an assessment, or "" if nothing
+// does; see evidence.RemoteModelBan.
 func (s *Service) remoteModelBan(ctx context.Context, org, assessment string) (by string, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
 		by, err = evidence.RemoteModelBan(tx, org, assessment)
@@ -70,8 +71,9 @@ func (s *Service) modelStatus(ctx context.Context, org, assessment string) (*llm
 	return &st, nil
 }
 
-// findModelReader returns the assessment's reader for the model as its server reports it now, which may have no readings
-// yet. The note says if there are readings by another model of the same name.
+// findModelReader returns the assessment's reader for the model that the server currently reports.
+// The reader may have no readings yet. If there are readings by a different model with the same
+// name, note says so.
 func findModelReader(tx *store.Tx, org, assessment string, st *llm.Status) (r api.Reader, note string, err error) {
 	model := api.ReaderModel{Name: st.Model, Digest: st.Digest, Prompt: modelreader.PromptVersion(), Seed: llm.DefaultSeed}
 	var other *api.Reader
@@ -118,7 +120,7 @@ func shortDigest(digest string) string {
 	return cmp.Or(digest[:min(12, len(digest))], "unknown")
 }
 
-// readAllWithModel returns the name of the reader of the language model in use, after it has read what is left.
+// readAllWithModel lets the language model read everything it hasn't read yet, and returns the name of its reader.
 func (s *Service) readAllWithModel(ctx context.Context, by api.Caller, assessment string) (reader string, _ error) {
 	in := api.ReadWithModelInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}}
 	in.Body.Seconds = maxStepSeconds
@@ -162,7 +164,7 @@ func (r *storedReader) countLeftToRules(ctx context.Context, candidates []judge.
 	return n, nil
 }
 
-// describe returns the name of the reader and, if it is a model, which.
+// describe returns the name of the reader and, if it is a model, the model's details.
 func (r *storedReader) describe() string {
 	if !r.isModel() {
 		return r.Reader.Name

@@ -26,33 +26,36 @@ import (
 const (
 	defaultStepSeconds = 20
 	maxStepSeconds     = 600
-	// maxUnanswered is how many controls in a row may get no valid answer before the reading ends.
+	// maxUnanswered is the number of consecutive controls without a valid answer after which the reading ends.
 	maxUnanswered = 3
-	// A model that finds shown what no document shows, in at least so many answers and this share of all, reads no further.
+	// Reading ends if the model reports evidence that no document contains, in at least minFooled
+	// answers and at least this share of all answers.
 	minFooled      = 5
 	maxFooledShare = 0.2
 )
 
-// modelTask is what the model has to read for a control, or for the traits of the organization, whose control is "".
+// modelTask is what the model has to read for a control. If control is "", the task is about the
+// traits of the organization.
 type modelTask struct {
 	control    string
 	statements []modelreader.Statement
 }
 
-// modelRun is the reading of an assessment's evidence by a model, for the time of one call. The fields below mu change
-// while it reads.
+// modelRun is one call's reading of an assessment's evidence by a model. mu guards the fields below
+// it, which change during reading.
 type modelRun struct {
 	s      *Service
 	by     api.Caller
 	status *llm.Status
 	tasks  []modelTask
 	out    api.ModelReading
-	// untranslated holds the statements to translate, by language of the evidence, before search can bring passages.
+	// untranslated holds the statements to translate, by language of the evidence; they can be
+	// searched for only after that.
 	untranslated map[string][]reading.Statement
 	rate         float64 // seconds per token, 0 if unknown
 
 	began, deadline time.Time
-	earlier         api.ModelUse // use of earlier calls of the same run
+	earlier         api.ModelUse // used by earlier calls of the same run
 
 	mu         sync.Mutex
 	reader     api.Reader
@@ -69,7 +72,8 @@ type unansweredTask struct {
 
 var errStopped = errors.New("the reading is stopped")
 
-// GetModelReading returns how far the language model has read the assessment's evidence, and what the rest will take.
+// GetModelReading returns how far the language model has read the assessment's evidence, and an
+// estimate of what is left.
 func (s *Service) GetModelReading(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.ModelReading, error) {
 	r, err := s.newModelRun(ctx, by, in.AssessmentID)
 	if err != nil {
@@ -78,8 +82,9 @@ func (s *Service) GetModelReading(ctx context.Context, by api.Caller, in *api.As
 	return r.report(), nil
 }
 
-// ReadWithModel lets the language model read what it has not read yet, and stores what it says control by control. It
-// ends when everything is read, at a limit, and when the time of the call is up.
+// ReadWithModel lets the language model read what it has not read yet, and stores its answers after
+// each control. It returns when everything has been read, a limit is reached, or the call's time is
+// up.
 func (s *Service) ReadWithModel(ctx context.Context, by api.Caller, in *api.ReadWithModelInput) (*api.ModelReading, error) {
 	if _, running := s.modelRuns.LoadOrStore(in.AssessmentID, true); running {
 		return nil, api.Conflict("the model is already reading this assessment's evidence; wait until it is done")
@@ -105,7 +110,7 @@ func (s *Service) ReadWithModel(ctx context.Context, by api.Caller, in *api.Read
 			err = r.read(ctx)
 		}
 		if errors.Is(err, errOtherModel) && !hadReadings && !again {
-			continue // the name in the answers of a model that has just begun is now known
+			continue // the model has just begun, and the name in its answers is known only now
 		}
 		if err != nil {
 			r.unanswered = nil
@@ -120,7 +125,7 @@ func (s *Service) ReadWithModel(ctx context.Context, by api.Caller, in *api.Read
 	}
 }
 
-// restart returns a run that continues this one with the passages that search finds now.
+// restart returns a run that continues this one with the passages that a new search finds.
 func (r *modelRun) restart(ctx context.Context) (*modelRun, error) {
 	next, err := r.s.newModelRun(ctx, r.by, r.reader.AssessmentID)
 	if err != nil {
@@ -139,7 +144,7 @@ func (r *modelRun) toUserError(err error) error {
 	return api.Internal("%s stopped reading: %v. What it has read is kept; run it again to continue", r.status.Model, err).WithCause(err)
 }
 
-// newModelRun collects what the model has not read yet.
+// newModelRun returns a run with everything that the model has not read yet.
 func (s *Service) newModelRun(ctx context.Context, by api.Caller, assessment string) (*modelRun, error) {
 	if err := s.db.View(ctx, func(tx *store.Tx) error { _, err := getAssessment(tx, by, assessment); return err }); err != nil {
 		return nil, err
@@ -149,7 +154,7 @@ func (s *Service) newModelRun(ctx context.Context, by api.Caller, assessment str
 		return nil, err
 	}
 	r := &modelRun{s: s, by: by, status: st}
-	known := map[string]map[string]bool{} // passages that were read or asked for, by statement
+	known := map[string]map[string]bool{} // passages already read or requested, by statement
 	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
 		if r.reader, r.out.Note, err = findModelReader(tx, by.OrganizationID, assessment, st); err != nil {
 			return err
@@ -194,8 +199,8 @@ func (s *Service) newModelRun(ctx context.Context, by api.Caller, assessment str
 	return r, err
 }
 
-// controlsToRead returns a function that reports whether the evidence for a control is read: whether the scope or a user
-// has included it.
+// controlsToRead returns a function that reports whether the evidence for a control has to be read,
+// which is so if the scope or a user has included the control.
 func (s *Service) controlsToRead(ctx context.Context, by api.Caller, assessment string) (func(api.Control) bool, error) {
 	a, err := s.readAssessment(ctx, by, assessment)
 	if err != nil {
@@ -216,8 +221,8 @@ func (s *Service) controlsToRead(ctx context.Context, by api.Caller, assessment 
 	}, nil
 }
 
-// addTask adds what is left to read for a control or the traits. Passages that address their reader are withheld from
-// the model.
+// addTask adds what is left to read for a control or the traits. Passages with instructions to
+// their reader are withheld from the model.
 func (r *modelRun) addTask(
 	control string, candidates []judge.Candidates, known map[string]map[string]bool, withheld, seen map[string]bool,
 ) {
@@ -255,7 +260,8 @@ func (r *modelRun) addTask(
 	}
 }
 
-// secondsPerToken returns the seconds per token that a model took in the organization's assessments, or 0.
+// secondsPerToken returns how many seconds per token a model has taken in the organization's
+// assessments, or 0 if that is unknown.
 func secondsPerToken(tx *store.Tx, org, model string) (float64, error) {
 	seconds, tokens := 0.0, 0
 	for have, err := range store.Readers.Scan(tx, org) {
@@ -269,7 +275,7 @@ func secondsPerToken(tx *store.Tx, org, model string) (float64, error) {
 	return seconds / float64(max(1, tokens)), nil
 }
 
-// read asks the model about each control, with several requests at the same time if that is allowed.
+// read asks the model about each control, with several concurrent requests if allowed.
 func (r *modelRun) read(ctx context.Context) error {
 	return judge.ForEach(ctx, len(r.tasks), max(1, r.s.modelLimits.Concurrency), func(ctx context.Context, i int) error {
 		if r.isOver() {
@@ -298,8 +304,8 @@ func (r *modelRun) isOver() bool {
 	return r.out.Stopped != "" || !r.s.clock().Before(r.deadline)
 }
 
-// reserve returns an error if a request that may need so many tokens would exceed a limit of the run, or if the model, which
-// is on another machine, has been forbidden since the run began.
+// reserve returns an error if a request that may use this many tokens would exceed a limit of the
+// run, or if the model runs on another machine and has been forbidden since the run began.
 func (r *modelRun) reserve(ctx context.Context, tokens int) error {
 	if r.status.Remote {
 		by, err := r.s.remoteModelBan(ctx, r.by.OrganizationID, r.reader.AssessmentID)
@@ -313,7 +319,7 @@ func (r *modelRun) reserve(ctx context.Context, tokens int) error {
 	total := r.earlier.Add(r.used)
 	seconds := r.earlier.Seconds + r.s.clock().Sub(r.began).Seconds()
 	price := max(l.PromptPrice, l.CompletionPrice) / 1e6
-	tokens *= max(1, l.Concurrency) // of the requests in progress
+	tokens *= max(1, l.Concurrency) // including the requests in progress
 	switch {
 	case l.MaxTokens > 0 && total.Tokens()+tokens > l.MaxTokens:
 		r.out.Stopped = fmt.Sprintf("The limit of %d tokens per run is reached", l.MaxTokens)
@@ -346,7 +352,7 @@ func (r *modelRun) countAnswer(ctx context.Context, c modelreader.Call) error {
 	if served == m.ServedModel {
 		return nil
 	}
-	// The next run finds a reader of this name.
+	// The next run will find a reader with this name.
 	other := api.ReaderModel{Name: m.Name, Digest: m.Digest, ServedModel: served, Prompt: m.Prompt, Seed: m.Seed}
 	next := newModelReader(r.reader.OrganizationID, r.reader.AssessmentID, other)
 	err := r.s.db.Update(ctx, func(tx *store.Tx) error {
@@ -362,8 +368,9 @@ func (r *modelRun) countAnswer(ctx context.Context, c modelreader.Call) error {
 	return cmp.Or(err, fmt.Errorf("%w: it answers as %q, not as %q", errOtherModel, cmp.Or(served, m.Name), cmp.Or(m.ServedModel, m.Name)))
 }
 
-// keepAnswers stores what the model said about a control. Controls without any valid answer are stored only when
-// another one has got one: a model that can't follow the schema at all ends the reading.
+// keepAnswers stores the model's answers for a control. Controls without any valid answer are
+// stored only after another control has got one, because a model that can't follow the schema at
+// all ends the reading.
 func (r *modelRun) keepAnswers(ctx context.Context, task *modelTask, outcomes []modelreader.Outcome, calls []modelreader.Call) error {
 	isAnswered := false
 	for _, o := range outcomes {
@@ -411,7 +418,7 @@ func (r *modelRun) keepUnanswered(ctx context.Context) error {
 	return nil
 }
 
-// store stores what the model said about a control. The caller holds mu.
+// store stores the model's answers for a control. The caller must hold mu.
 func (r *modelRun) store(ctx context.Context, task *modelTask, outcomes []modelreader.Outcome, calls []modelreader.Call) error {
 	defer r.s.locks.lock(r.reader.AssessmentID)()
 	next := r.reader
@@ -458,7 +465,7 @@ func (r *modelRun) store(ctx context.Context, task *modelTask, outcomes []modelr
 	return nil
 }
 
-// storeReadingsAndCount adds the readings of a statement to those that are stored, and to the figures of the reader.
+// storeReadingsAndCount adds the readings of a statement to the stored ones and updates the reader's counts.
 func storeReadingsAndCount(tx *store.Tx, reader *api.Reader, st modelreader.Statement, o modelreader.Outcome) error {
 	key := store.K(reader.AssessmentID, reader.Name, st.ID())
 	stored, err := store.Readings.Get(tx, reader.OrganizationID, key)
@@ -494,8 +501,8 @@ func storeReadingsAndCount(tx *store.Tx, reader *api.Reader, st modelreader.Stat
 	return store.Readings.Put(tx, reader.OrganizationID, &stored)
 }
 
-// toggleHash adds the hash of a statement's readings to that of all, or removes it: the order in which statements are read
-// must not matter.
+// toggleHash adds the hash of a statement's readings to the combined hash, or removes it if it is
+// already included. The result doesn't depend on the order in which statements are read.
 func toggleHash(all *string, r *store.StatementReadings) error {
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -513,7 +520,7 @@ func toggleHash(all *string, r *store.StatementReadings) error {
 	return nil
 }
 
-// finish stores what is left to store, the time that the reading took, and an entry in the timeline.
+// finish stores the remaining answers, the time that the reading took, and a timeline entry.
 func (r *modelRun) finish(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -525,7 +532,7 @@ func (r *modelRun) finish(ctx context.Context) error {
 	return r.s.db.Update(ctx, func(tx *store.Tx) error {
 		stored, err := store.Readers.Get(tx, r.reader.OrganizationID, store.K(r.reader.AssessmentID, r.reader.Name))
 		if errors.Is(err, store.ErrNotFound) {
-			return nil // it only translated: search brought nothing to read
+			return nil // it only translated, because search found nothing to read
 		}
 		if err != nil {
 			return err

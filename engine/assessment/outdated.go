@@ -12,7 +12,7 @@ import (
 )
 
 // listOutdated lists the deliverables whose newest version is based on inputs that have changed. It
-// omits those that the next move drafts again anyway.
+// omits those that the next transition will redraft.
 func listOutdated(tx *store.Tx, a *api.Assessment) ([]api.Outdated, error) {
 	out, err := checkSoAOutdated(tx, a)
 	if err != nil {
@@ -59,9 +59,9 @@ var upstreamGates = map[api.Gate][]api.Gate{
 	api.GatePOAM:        {api.GateSoA, api.GateGapAnalysis, api.GateMaturity},
 }
 
-// findUnapprovedNewest checks whether the newest version is unapproved although it matters: the
-// assessment has continued with an older approved version, or a dependent deliverable is under review or
-// approved. Otherwise, it returns nil.
+// findUnapprovedNewest returns the newest version as outdated if it lacks an approval that matters,
+// because the assessment has continued with an older approved version or a dependent deliverable is
+// under review or approved. Otherwise, it returns nil.
 func (k deliverableType[V, I]) findUnapprovedNewest(tx *store.Tx, a *api.Assessment) (*api.Outdated, error) {
 	v, ok, err := k.newestVersion(tx, a.OrganizationID, a.ID)
 	if err != nil || !ok || k.version(&v).Status == api.VersionApproved {
@@ -174,7 +174,7 @@ func checkSoAOutdated(tx *store.Tx, a *api.Assessment) (out []api.Outdated, err 
 	late := 0
 	for _, d := range docs {
 		if d.Status == api.DocumentUploaded || d.Status == api.DocumentProcessing {
-			return out, nil // documents still being processed are compared once they are done
+			return out, nil // documents still being processed are compared once processed
 		}
 		if d.Status == api.DocumentIngested && d.CreatedAt.After(v.CreatedAt) {
 			late++
@@ -217,7 +217,7 @@ func checkBasisOutdated(tx *store.Tx, a *api.Assessment, gate, basis api.Gate) (
 		return nil, nil
 	}
 	now, err := deliverables[basis].approvedOrNewestHeader(tx, a)
-	if err != nil || now == nil || hash == now.ContentSHA256 { // equal content may be in another version
+	if err != nil || now == nil || hash == now.ContentSHA256 { // another version may have the same content
 		return nil, err
 	}
 	was := "an older version"

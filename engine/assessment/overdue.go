@@ -53,7 +53,7 @@ func ListOverdue(tx *store.Tx, org string, today api.Date) ([]OverdueItem, error
 	return out, nil
 }
 
-// DelegatesFor returns who, besides owners and admins, may decide on a pending approval.
+// DelegatesFor returns who may decide, in addition to owners and admins, on a pending approval.
 func DelegatesFor(tx *store.Tx, p *api.Approval) ([]api.Delegate, error) {
 	one := []api.Approval{*p}
 	err := addDelegates(tx, p.OrganizationID, one)

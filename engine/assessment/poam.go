@@ -165,8 +165,8 @@ func (s *Service) maturityTargets(
 	return out, &v, err
 }
 
-// carryPOAMCodes gives items the codes they had in previous versions, because people and comments refer
-// to them. New items get numbers above the highest one used.
+// carryPOAMCodes assigns items the codes they had in previous versions, because people and comments
+// refer to these. New items get numbers above the highest one used so far.
 func carryPOAMCodes(items []api.POAMItem, matches []*api.POAMItem, previous *previousVersion[api.POAMItem]) {
 	last := 0
 	for _, before := range [][]api.POAMItem{previous.items, previous.lastApproved} {
@@ -208,7 +208,7 @@ func findingsWithManualAction(findings []api.Finding) map[string]bool {
 	return out
 }
 
-// fixedDueDates maps the IDs of findings to the due dates that users set or the evidence states.
+// fixedDueDates maps the IDs of findings to the due dates that users set or that the evidence states.
 func fixedDueDates(findings []api.Finding, basis map[string]plan.Basis) map[string]api.Date {
 	out := map[string]api.Date{}
 	for _, f := range findings {
@@ -221,15 +221,16 @@ func fixedDueDates(findings []api.Finding, basis map[string]plan.Basis) map[stri
 	return out
 }
 
-// mergeableItemsPredicate returns a function that reports whether the plan item it may be merged into
-// the item into. Items that users edited are not merged into others, and absorb only what they already
-// included. Items stay separate if users gave them different due dates or wrote the action of either.
+// mergeableItemsPredicate returns a function that reports whether the plan item it may be merged
+// into the item into. Items that users edited are not merged into others, and absorb only items
+// that they already included. Items also stay separate if users set different due dates or wrote
+// the action of one of them.
 func mergeableItemsPredicate(
 	items, previous []api.POAMItem,
 	dueDates map[string]api.Date,
 	manualActions map[string]bool,
 ) func(into, it *api.POAMItem) bool {
-	edited, home := map[string]*api.POAMItem{}, map[string]*api.POAMItem{} // by finding ID; by additional control
+	edited, home := map[string]*api.POAMItem{}, map[string]*api.POAMItem{} // edited items by finding ID; edited items by additional control
 	for n, from := range poam.matchItems(items, previous) {
 		if from == nil || len(from.EditedFields) == 0 {
 			continue
@@ -294,7 +295,7 @@ func (s *Service) GetPOAM(ctx context.Context, by api.Caller, in *api.POAMInput)
 	return getVersion(ctx, s, by, poam, in.POAMVersionID)
 }
 
-// ListPOAMItems lists a version's items, by default sorted by priority.
+// ListPOAMItems lists a version's items, sorted by priority by default.
 func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAMItemsInput) (*api.List[api.POAMItem], error) {
 	filter, q, today := *in, strings.ToLower(in.Q), s.today()
 	if _, err := normalizeItemFilter(
@@ -389,9 +390,9 @@ func (s *Service) EditPOAMItems(ctx context.Context, by api.Caller, in *api.Edit
 	return editItems(ctx, s, by, poam, in.POAMVersionID, in.Body.ItemSelection, b.Reset, change)
 }
 
-// newPOAMItemChange returns a function that changes an item of the plan and returns the names of the changed fields. redrafted
-// is the item as drafted without the edits that are reset, or nil; approvedOf returns the approved item that an item
-// continues, or nil.
+// newPOAMItemChange returns a function that changes an item of the plan and returns the names of
+// the changed fields. redrafted is the item as it would be drafted without the edits being reset,
+// or nil; approvedOf returns the approved item that an item continues, or nil.
 func (s *Service) newPOAMItemChange(
 	by api.Caller,
 	b api.POAMItemChange,

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxPlanDays is the maximum number of days that several assessment schemes allow for a plan of action.
+// maxPlanDays is the maximum duration of a plan of action in days, as set by several assessment schemes.
 const maxPlanDays = 180
 
 // GetPOAMSummary returns the counts and due dates of a version's items.

@@ -14,14 +14,14 @@ import (
 // Progress is what a workflow needs to know about an assessment's state.
 type Progress struct {
 	State api.State
-	// GateError is set if the next move waits for a decision.
+	// GateError is set if the next transition is waiting for a decision.
 	GateError *api.Error
 	// PendingApprovalID is the approval pending at that gate, if any.
 	PendingApprovalID string
-	// ReturnReason is why the assessment returned to its drafted state without having been
-	// resubmitted; empty if it didn't.
+	// ReturnReason is why the assessment was returned to its drafted state; empty if it wasn't, or
+	// if it has been resubmitted.
 	ReturnReason string
-	// ReadyForReview is the gate of the draft that the next move submits; "" if it submits none.
+	// ReadyForReview is the gate of the draft that the next transition submits, or "" if it doesn't submit any.
 	ReadyForReview api.Gate
 	// SoAVersionID and SoAStatus describe the newest Statement of Applicability; empty if there is
 	// none.
@@ -83,8 +83,8 @@ func (st *Progress) fillGateError(tx *store.Tx, by api.Caller, a *api.Assessment
 	return err
 }
 
-// unresolvedReturnReason returns why the last move returned the assessment to its drafted state. It
-// returns "" if it did not, or if the deliverable has been resubmitted since.
+// unresolvedReturnReason returns why the last transition returned the assessment to its drafted
+// state. It returns "" if it did not, or if the deliverable has been resubmitted since.
 func unresolvedReturnReason(tx *store.Tx, a *api.Assessment) (string, error) {
 	for e, err := range store.LifecycleEvents.Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
 		if err != nil {
@@ -115,9 +115,9 @@ func gateAfterDraft(s api.State) api.Gate {
 	return ""
 }
 
-// StateAndVersionsSummary returns one line with everything in an assessment that can let a waiting
-// workflow continue: its state, and the newest version of each deliverable with its status. Edits within
-// a draft don't change the line.
+// StateAndVersionsSummary returns a line that changes whenever a waiting workflow may be able to
+// continue: its state, and the newest version of each deliverable with its status. Edits of a draft
+// don't change it.
 func StateAndVersionsSummary(tx *store.Tx, org, id string) (string, error) {
 	a, err := store.Assessments.Get(tx, org, id)
 	if err != nil {
@@ -137,8 +137,9 @@ func StateAndVersionsSummary(tx *store.Tx, org, id string) (string, error) {
 	return b.String(), nil
 }
 
-// RedraftIfInputsChanged drafts the next version of the Statement of Applicability or the gap analysis
-// if its inputs have changed. Users' decisions are preserved. It reports whether it drafted.
+// RedraftIfInputsChanged drafts the next version of the Statement of Applicability or the gap
+// analysis if its inputs have changed. Users' decisions are preserved. The result reports whether a
+// version was drafted.
 func (s *Service) RedraftIfInputsChanged(ctx context.Context, by api.Caller, id string, gate api.Gate) (redrafted bool, err error) {
 	defer s.locks.lock(id)()
 	a, err := s.readAssessment(ctx, by, id)

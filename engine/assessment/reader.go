@@ -12,18 +12,19 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// rulesReader is the name of the rules where a reader is chosen.
+// rulesReader is the name that selects the built-in rules as the reader.
 const rulesReader = "rules"
 
-// Inputs of a Statement of Applicability that describe its reader. The rules have none.
+// Keys of the inputs of a Statement of Applicability that describe its reader. They are absent if
+// the rules are the reader.
 const (
 	readerInput   = "reader"
 	readingsInput = "readings_sha256"
-	notReadInput  = "statements_not_read" // follows from the others
+	notReadInput  = "statements_not_read" // derived from the other inputs
 )
 
-// storedReader implements reading.Reader with the readings of an assessment in the store. A nil storedReader
-// stands for the rules.
+// storedReader implements reading.Reader with the readings of an assessment in the store. A nil
+// storedReader represents the built-in rules.
 type storedReader struct {
 	db *store.DB
 	api.Reader
@@ -58,8 +59,8 @@ func (s *Service) findReader(ctx context.Context, org, assessment, name string) 
 	return r, err
 }
 
-// judgeOptions returns the options for judging evidence by prepared controls today with a reader. What a model has not read
-// is read by the rules.
+// judgeOptions returns the options for judging evidence against prepared controls as of today with
+// a reader. The rules read what a model has not read.
 func (s *Service) judgeOptions(r *storedReader, prepared *PreparedControls, corrections *reading.Corrections) judge.Options {
 	o := judge.Options{Today: s.today(), Corrections: corrections}
 	switch {
@@ -71,7 +72,7 @@ func (s *Service) judgeOptions(r *storedReader, prepared *PreparedControls, corr
 	return o
 }
 
-// identity changes whenever the reader may answer differently.
+// identity returns a string that changes whenever the reader may answer differently.
 func (r *storedReader) identity() string {
 	if r == nil {
 		return judge.RulesVersion
@@ -97,7 +98,7 @@ func (r *storedReader) recordIn(inputs map[string]string) {
 // Name implements reading.Reader.
 func (r *storedReader) Name() string { return r.Reader.Name }
 
-// Read implements reading.Reader. Passages without a stored reading are not read.
+// Read implements reading.Reader. It returns no readings for passages that have no stored one.
 func (r *storedReader) Read(ctx context.Context, st reading.Statement, passages []reading.Passage) ([]reading.Reading, error) {
 	var stored store.StatementReadings
 	err := r.db.View(ctx, func(tx *store.Tx) (err error) {

@@ -39,8 +39,9 @@ func streamLines[A, L any](ctx context.Context, name string, items []A, toLine f
 	})
 }
 
-// ExportReaderStatements returns a file with the statements of the assessment's controls, and then those about traits
-// of the organization, each with the passages that search finds for it.
+// ExportReaderStatements returns a file with the statements of the assessment's controls, followed
+// by those about traits of the organization. Each is exported with the passages that search finds
+// for it.
 func (s *Service) ExportReaderStatements(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.File, error) {
 	var all []judge.Candidates
 	err := s.evaluateByRules(ctx, by, in.AssessmentID, func(_ *api.Assessment, j *Evaluation, controls []api.Control) error {
@@ -102,8 +103,8 @@ func (s *Service) ExportReadings(ctx context.Context, by api.Caller, in *api.Rea
 	return streamLines(ctx, "readings.jsonl", all, func(l *reading.Line) reading.Line { return *l }), nil
 }
 
-// evaluateByRules calls use with the evaluation of the assessment's evidence by the rules, and with its controls
-// in the order of their codes.
+// evaluateByRules evaluates the assessment's evidence by the rules. It calls use with the
+// evaluation and with the assessment's controls, sorted by code.
 func (s *Service) evaluateByRules(
 	ctx context.Context,
 	by api.Caller,
@@ -127,7 +128,7 @@ func (s *Service) evaluateByRules(
 	})
 }
 
-// assessmentControls returns an assessment, its catalog, and its controls in the order of their codes.
+// assessmentControls returns an assessment, its catalog, and its controls, sorted by code.
 func (s *Service) assessmentControls(
 	ctx context.Context,
 	by api.Caller,
@@ -145,7 +146,8 @@ func (s *Service) assessmentControls(
 	return &a, snap, slices.SortedFunc(slices.Values(controls), func(a, b api.Control) int { return cmp.Compare(a.Code, b.Code) }), err
 }
 
-// decision is a line of the export of decisions: what a person did with the automatic verdict on a control.
+// decision is a line of the export of decisions: whether a person accepted or changed the automatic
+// verdict on a control.
 type decision struct {
 	ControlCode  string              `json:"control_code"`
 	Decision     string              `json:"decision"` // accepted or changed
@@ -166,14 +168,15 @@ type decisionStatement struct {
 	Verdict     string `json:"verdict"`
 }
 
-// ExportReaderDecisions returns a file with what people decided about the lines of the Statement of Applicability:
-// the lines that they changed or marked as reviewed, and those of approved versions that they left as drafted.
+// ExportReaderDecisions returns a file with people's decisions on items of the Statement of
+// Applicability. These are the items that they changed or marked as reviewed, and the items of
+// approved versions that they left as drafted.
 func (s *Service) ExportReaderDecisions(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.File, error) {
 	_, _, controls, err := s.assessmentControls(ctx, by, in.AssessmentID)
 	if err != nil {
 		return nil, err
 	}
-	ids := map[string]string{} // of statements, by control and text
+	ids := map[string]string{} // IDs of statements, by control and text
 	for _, c := range controls {
 		for _, st := range judge.ReaderStatements(c) {
 			ids[c.Code+"\n"+st.Text] = st.ID()
@@ -210,7 +213,7 @@ func readDecisions(tx *store.Tx, org, assessment string) (out []decision, err er
 			continue
 		}
 		if p, err := store.Approvals.Get(tx, org, stringOrEmpty(v.ApprovalID)); err == nil && p.InAdvance {
-			continue // nobody looked at the lines
+			continue // nobody reviewed the items
 		} else if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return nil, err
 		}
@@ -245,7 +248,7 @@ func readDecisions(tx *store.Tx, org, assessment string) (out []decision, err er
 		}
 		i, err := store.SoAItems.Get(tx, org, e.ResourceID)
 		if store.ToNotFound(err, "item", e.ResourceID) != nil || i.AssessmentID != assessment {
-			continue // deleted, or of another assessment
+			continue // the item was deleted or belongs to another assessment
 		}
 		v, known := versions[i.VersionID]
 		if !known {

@@ -17,17 +17,17 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// readingsFile is a file of readings that is being checked against an assessment.
+// readingsFile holds the readings in a file while they are checked against an assessment.
 type readingsFile struct {
 	name       string
-	statements map[string]bool   // IDs of the statements of the assessment; true if there is something to read for it
+	statements map[string]bool   // IDs of the statements of the assessment; true if there are passages to read for it
 	passages   map[string]string // texts of its passages, by hash
 	lines      map[[2]string]int // line numbers by statement and passage
 	readings   map[string]*store.StatementReadings
 }
 
-// ImportReadings stores the readings of a file under the name of its reader, in place of earlier ones. It stores
-// nothing unless the whole file is valid.
+// ImportReadings stores the readings of a file under the name of its reader, replacing its earlier
+// ones. It stores nothing unless the whole file is valid.
 func (s *Service) ImportReadings(ctx context.Context, by api.Caller, in *api.ImportReadingsInput) (*api.Reader, error) {
 	if err := checkReaderName(in.Name); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (s *Service) ImportReadings(ctx context.Context, by api.Caller, in *api.Imp
 			}
 		}
 		for _, st := range judge.TraitStatements() {
-			f.statements[st.ID()] = false // the rules read for traits that the reader leaves out
+			f.statements[st.ID()] = false // the rules read traits that the reader leaves out
 		}
 		j.ForEachPassage(func(p judge.Passage) {
 			seen := p.ForReader()
@@ -124,13 +124,13 @@ func toStored(r reading.Reading) store.PassageReading {
 // Limits on readings.
 const (
 	maxReadingsPerStatement = 200 // search finds 20 passages
-	// One transaction writes the readings of at most maxStatementsPerWrite statements, and stops after maxBytesPerWrite.
+	// A transaction writes the readings of at most maxStatementsPerWrite statements and about
+	// maxBytesPerWrite bytes.
 	maxStatementsPerWrite = 1000
 	maxBytesPerWrite      = 4 << 20
 )
 
-// batches splits the statements, in the order of their IDs, into those whose readings are written in one
-// transaction each.
+// batches splits the statements, sorted by ID, into groups whose readings are each written in one transaction.
 func (f *readingsFile) batches() (out [][]*store.StatementReadings) {
 	var batch []*store.StatementReadings
 	size := 0
@@ -151,14 +151,14 @@ func (f *readingsFile) batches() (out [][]*store.StatementReadings) {
 }
 
 func (s *Service) storeReadings(ctx context.Context, by api.Caller, assessment string, f *readingsFile) (*api.Reader, error) {
-	defer s.locks.lock(assessment)() // not before: a slow upload must not keep others from drafting
+	defer s.locks.lock(assessment)() // acquired only now, so that a slow upload doesn't keep others from drafting
 	toRead := 0
 	for _, is := range f.statements {
 		if is {
 			toRead++
 		}
 	}
-	hash, err := hashJSON(f.readings) // maps are encoded in the order of their keys
+	hash, err := hashJSON(f.readings) // maps are encoded in key order
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,8 @@ func (s *Service) storeReadings(ctx context.Context, by api.Caller, assessment s
 		OrganizationID: by.OrganizationID, AssessmentID: assessment, Name: f.name, SHA256: hash,
 		Readings: len(f.lines), Statements: len(f.readings), OfStatements: toRead, ImportedBy: by.Actor.Name,
 	}
-	// The reader is deleted first and inserted last: between transactions, no draft can use half of its readings.
+	// The reader is deleted first and inserted last: so no draft can use part of its readings
+	// between transactions.
 	batches := f.batches()
 	for i, batch := range batches {
 		err := s.db.Update(ctx, func(tx *store.Tx) error {

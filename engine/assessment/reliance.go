@@ -15,20 +15,21 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// The verdicts of many lines can depend on one document. So each line has the number of documents that its
-// verdict rests on, and the name of the one that changed it since the previous draft. Both are derived from the
-// evidence and the previous version, so the content hash leaves them out.
+// A single document can determine the verdicts of many items. Therefore, each item shows the number
+// of documents that its verdict is based on, and the name of the document that has changed the
+// verdict since the previous draft. Both are derived from the evidence and the previous version, so
+// the content hash ignores them.
 
 // independentQuotes returns the quotes that decide an item's automatic verdict, without those from
-// documents that only repeat others, because copies confirm nothing. isRepeated reports whether another
-// document contains nearly the same passage as a quote.
+// documents that only repeat other documents, because a copy is not independent confirmation.
+// isRepeated reports whether another document contains nearly the same passage as a quote.
 func independentQuotes(i *api.SoAItem, isRepeated func(quote *api.Evidence, document string) bool) []api.Evidence {
 	if !i.Applicability.IsApplicable() || i.ImplementationStatus == api.NotEvidenced || i.ImplementationStatus == api.NotAssessed {
 		return nil
 	}
 	quotes := decidingQuotes(i)
 	documents := documentsOf(quotes)
-	for _, d := range slices.Backward(slices.Clone(documents)) { // newest first, so that the oldest of equal ones remains
+	for _, d := range slices.Backward(slices.Clone(documents)) { // newest first, so that the oldest of several copies is kept
 		others := slices.DeleteFunc(slices.Clone(documents), func(o string) bool { return o == d })
 		if !slices.ContainsFunc(quotes, func(e api.Evidence) bool {
 			return e.DocumentID == d && !slices.ContainsFunc(others, func(o string) bool { return isRepeated(&e, o) })
@@ -39,8 +40,8 @@ func independentQuotes(i *api.SoAItem, isRepeated func(quote *api.Evidence, docu
 	return slices.DeleteFunc(slices.Clone(quotes), func(e api.Evidence) bool { return !slices.Contains(documents, e.DocumentID) })
 }
 
-// decidingQuotes returns the quotes that decide the automatic verdict: those that contradict the control
-// or, if there are none, all.
+// decidingQuotes returns the quotes that decide the automatic verdict: the quotes that contradict
+// the control or, if there are none, all quotes.
 func decidingQuotes(i *api.SoAItem) []api.Evidence {
 	supports := func(e api.Evidence) bool { return e.Stance != "denies" && e.Stance != "conflicts" }
 	if contradicting := slices.DeleteFunc(slices.Clone(i.Evidence), supports); len(contradicting) > 0 {
@@ -60,22 +61,22 @@ func documentsOf(quotes []api.Evidence) (out []string) {
 	return out
 }
 
-// copyFinder finds out which passages of an evaluation are repeated in other documents. It indexes a
-// document when first asked about it, and is safe for concurrent use.
+// copyFinder determines which passages of an evaluation are repeated in other documents. It indexes
+// each document on first use. It is safe for concurrent use.
 type copyFinder struct {
 	query     *evidence.PersistentQuery
 	mu        sync.Mutex
 	documents map[string]*documentCopies
 }
 
-// documentCopies holds the index of a document's passages and what is known about repetitions.
+// documentCopies holds the index of a document's passages and the results of checks for repeated passages.
 type documentCopies struct {
 	slots     []int
 	once      sync.Once
 	index     *dedup.Index
 	positions map[string]int // in the index, by the passage's ID
 	mu        sync.Mutex
-	repeats   map[string]bool // whether the document repeats the passage with a hash, where that is known
+	repeats   map[string]bool // known results: whether the document repeats the passage with this hash
 }
 
 // forgetChangedDocuments forgets documents that have been changed or deleted.
@@ -168,8 +169,9 @@ func markReliance(i, previous *api.SoAItem, quotes []api.Evidence, previousAppro
 		!previous.Applicability.IsApplicable() || previous.ImplementationStatus == api.NotAssessed {
 		return
 	}
-	// A mark remains until the verdict has been approved or is again what it was before, even if the document
-	// is gone: another with the same content may have replaced it.
+	// A mark remains until the verdict has been approved or has reverted to what it was before. It
+	// remains even if the document was deleted, because another document with the same content may
+	// have replaced it.
 	before, changedBy := previous.ImplementationStatus, ""
 	if previous.ChangedByDocument != "" && !previousApproved {
 		before, changedBy = previous.ChangedFrom, currentDocumentName(previous, quotes)
@@ -189,8 +191,8 @@ func clearReliance(i *api.SoAItem) {
 	i.RestsOnDocuments, i.OnlyDocument, i.ChangedByDocument, i.ChangedFrom = 0, "", "", ""
 }
 
-// currentDocumentName returns the current name of the document that changed the previous verdict, because it may
-// have been renamed.
+// currentDocumentName returns the name of the document that changed the previous verdict. The
+// document may have been renamed since, so its name is looked up in the quotes.
 func currentDocumentName(previous *api.SoAItem, quotes []api.Evidence) string {
 	for _, e := range quotes {
 		if slices.ContainsFunc(previous.Evidence, func(p api.Evidence) bool {
@@ -240,9 +242,9 @@ func correctReliedOnDocuments(i *api.SoAItem) {
 	}
 }
 
-// gateWarnings returns warnings for whoever decides at a gate: what is outdated and, for the Statement
-// of Applicability, what nobody has reviewed, what is implemented without evidence, and how many verdicts depend on
-// a single document.
+// gateWarnings returns warnings for the person who decides at a gate, about outdated inputs and,
+// for the Statement of Applicability, about items that nobody has reviewed, items implemented
+// without evidence, and verdicts that depend on a single document.
 func gateWarnings(tx *store.Tx, a *api.Assessment, p *api.Approval) ([]string, error) {
 	out, err := outdatedWarnings(tx, a, p.Gate)
 	if err != nil || p.Gate != api.GateSoA {

@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// draftItemWithoutEdits returns an item as it would be drafted now without users' edits to the named
-// fields; "all" stands for every field. It returns nil if the item would not be drafted.
+// draftItemWithoutEdits returns an item as it would be drafted now, without users' edits to the
+// named fields; "all" means every field. It returns nil if the item would not be drafted.
 func draftItemWithoutEdits[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -60,9 +60,9 @@ func draftItemWithoutEdits[V, I any](
 	return nil, nil
 }
 
-// resetFields resets edited fields to their automatic values, using copyField to copy these from the
-// redrafted item. The name "all" stands for every edited field. If there is no redrafted item, the
-// values stay until the next draft.
+// resetFields resets edited fields to their automatic values, using copyField to copy these from
+// the redrafted item. The name "all" stands for every edited field. If there is no redrafted item,
+// the values don't change until the next draft.
 func resetFields[I any](
 	f *changedFields,
 	it *api.Item,

@@ -20,7 +20,8 @@ import (
 // acceptedShare is the share of wrong items beyond which a larger sample is suggested.
 const acceptedShare = 0.05
 
-// whyLeftOpen returns why the draft doesn't decide an item, so that a person has to read it, or "".
+// whyLeftOpen returns why the draft doesn't decide an item, so that a person has to review it, or
+// "" if the draft decides it.
 func whyLeftOpen(i *api.SoAItem) string {
 	switch {
 	case i.Applicability == api.Undecided:
@@ -37,13 +38,13 @@ func whyLeftOpen(i *api.SoAItem) string {
 	return ""
 }
 
-// isFullyReviewed reports whether a person has read an item and left nothing open. Confirming all that a filter selects
-// isn't reading.
+// isFullyReviewed reports whether a person has reviewed an item and left nothing open. Confirming
+// all items that match a filter doesn't count as a review.
 func isFullyReviewed(i *api.SoAItem) bool {
 	return plan.IsReviewed(i) && !i.ReviewedInBulk && i.Applicability != api.Undecided && (i.Carried == nil || !i.Carried.EvidenceChanged)
 }
 
-// stratumOf returns the stratum of an item: its status, or that it is excluded.
+// stratumOf returns the stratum of an item: its implementation status or, if it doesn't apply, its applicability.
 func stratumOf(i *api.SoAItem) string {
 	if !i.Applicability.IsApplicable() {
 		return string(i.Applicability)
@@ -51,7 +52,8 @@ func stratumOf(i *api.SoAItem) string {
 	return string(i.ImplementationStatus)
 }
 
-// DrawReview draws a sample of the items of the newest version that nobody has read, or enlarges the one that is being read.
+// DrawReview draws a sample of the items in the newest version that nobody has reviewed, or
+// enlarges the sample under review.
 func (s *Service) DrawReview(ctx context.Context, by api.Caller, in *api.DrawReviewInput) (*api.ReviewSample, error) {
 	var out *api.ReviewSample
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -94,7 +96,8 @@ func (s *Service) DrawReview(ctx context.Context, by api.Caller, in *api.DrawRev
 	return out, err
 }
 
-// markSampled marks the items of the sample: of each stratum the first in an order that only the seed decides.
+// markSampled marks the items in the sample: the first ones of each stratum, in an order that
+// depends only on the seed.
 func markSampled(r *store.ReviewSample) {
 	members := map[string][]string{}
 	for _, l := range r.Lines {
@@ -119,7 +122,7 @@ func markSampled(r *store.ReviewSample) {
 	}
 }
 
-// GetReview returns how far the review by sampling is, and what follows from it.
+// GetReview returns the progress and the conclusions of the review by sampling.
 func (s *Service) GetReview(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.ReviewSample, error) {
 	var out *api.ReviewSample
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -171,7 +174,7 @@ func describeReview(v *api.SoAVersion, r *store.ReviewSample, items []api.SoAIte
 	for _, l := range r.Lines {
 		i := byCode[l.ControlCode]
 		if i == nil {
-			out.Outdated = true // its framework was removed
+			out.Outdated = true // the item's framework was removed
 			continue
 		}
 		delete(byCode, l.ControlCode)
@@ -194,7 +197,7 @@ func describeReview(v *api.SoAVersion, r *store.ReviewSample, items []api.SoAIte
 		isWrong := stratumOf(i) != l.Stratum
 		if !read {
 			out.NotRead++
-			out.Outdated = out.Outdated || isWrong // the draft has changed it
+			out.Outdated = out.Outdated || isWrong // the draft has changed the item
 		}
 		out.Population++
 		if strata[l.Stratum] == nil {
@@ -215,7 +218,7 @@ func describeReview(v *api.SoAVersion, r *store.ReviewSample, items []api.SoAIte
 			wrongElsewhere++
 		}
 	}
-	for _, i := range byCode { // drafted since
+	for _, i := range byCode { // items drafted since the sample was drawn
 		out.Outdated = out.Outdated || !isFullyReviewed(i)
 	}
 	leastSureFirst := func(a, b api.ReviewLine) int {

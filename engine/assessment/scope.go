@@ -32,7 +32,7 @@ func (s *Service) ensureScopeTraits(ctx context.Context, by api.Caller, a *api.A
 	return s.draftScope(ctx, by, a)
 }
 
-// draftScope detects the organization's traits from the evidence, without changing what users set.
+// draftScope detects the organization's traits from the evidence, without changing values that users set.
 func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessment) error {
 	traits, documents, err := s.detectTraits(ctx, by, a.ID, "")
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *Service) refreshTraits(ctx context.Context, by api.Caller, assessment, 
 	return err
 }
 
-// traitCandidates returns what a reader would read for traits.
+// traitCandidates returns the passages that a reader would read to detect traits.
 func (s *Service) traitCandidates(ctx context.Context, by api.Caller, assessment string) ([]judge.Candidates, error) {
 	session, err := s.evidence.OpenSession(ctx, by, assessment)
 	if err != nil {
@@ -107,8 +107,8 @@ func (s *Service) traitCandidates(ctx context.Context, by api.Caller, assessment
 	return judge.TraitCandidates(ctx, sessionSearcher{session})
 }
 
-// detectTraits returns what the documents say about each trait, and the number of documents. If reader is "", the reader of the
-// newest Statement of Applicability reads.
+// detectTraits returns each trait as detected from the documents, and the number of documents. If
+// reader is "", it uses the reader of the newest Statement of Applicability.
 func (s *Service) detectTraits(
 	ctx context.Context,
 	by api.Caller,
@@ -235,8 +235,8 @@ func resetTraits(sc *api.Scope, names []string, detected map[string]api.Trait) e
 // something else.
 const documentsDisagree = "; the documents say "
 
-// documentedTraitValue returns the value of a trait according to the documents, if a user set a
-// different one, or else "".
+// documentedTraitValue returns the value of a trait according to the documents if a user set a
+// different one, and "" otherwise.
 func documentedTraitValue(t api.Trait) string {
 	if t.Source == "evidence" && t.Value != "unknown" {
 		return t.Value
@@ -280,7 +280,7 @@ func manualScopeChange(b api.ScopeBody) func(*api.Scope) error {
 			t := api.Trait{Value: v.Display(), Source: "user", Reason: "set by a user"}
 			was := sc.Traits[name]
 			if v.Source != "" && v.Source == was.Source && t.Value == was.Value {
-				continue // sent back unchanged
+				continue // the client sent the value back unchanged
 			}
 			t.Evidence = was.Evidence
 			if documented := documentedTraitValue(was); documented != "" && documented != t.Value {
@@ -403,7 +403,7 @@ func (s *Service) createOrChangeScope(
 			return err
 		}
 		if now, err := scopeHashWithoutEditedFields(&sc); err != nil || now == before && sc.Revision > 0 {
-			sc.EditedFields = edited // nothing changed, so it stays approved
+			sc.EditedFields = edited // nothing changed, so the scope stays approved
 			return err
 		}
 		if sc.Status == api.VersionApproved {
@@ -451,7 +451,7 @@ func (s *Service) SubmitScope(ctx context.Context, by api.Caller, in *api.ScopeI
 	return s.changeScopeStatus(ctx, by, in.ScopeID, api.VersionUnderReview, api.VersionDraft, nil)
 }
 
-// ApproveScope approves a scope. This is not one of the four gates of the lifecycle.
+// ApproveScope approves a scope. This approval is not one of the lifecycle's four gates.
 func (s *Service) ApproveScope(ctx context.Context, by api.Caller, in *api.ApproveScopeInput) (*api.Scope, error) {
 	return s.changeScopeStatus(ctx, by, in.ScopeID, api.VersionApproved, api.VersionUnderReview, in.Body)
 }
@@ -508,7 +508,7 @@ func (s *Service) changeScopeStatus(
 func scopeHashWithoutEditedFields(sc *api.Scope) (string, error) {
 	c := *sc
 	c.EditedFields = nil
-	api.ReplaceNilCollections(&c) // empty lists equal missing lists
+	api.ReplaceNilCollections(&c) // treats missing lists like empty ones
 	return scopeHash(&c)
 }
 
@@ -520,7 +520,7 @@ func scopeHash(sc *api.Scope) (string, error) {
 }
 
 // ApplyScopeChanges merges changes made at another installation into the scope of an assessment. If
-// there is none, it creates the scope, with the same ID if that is free. The result is a draft.
+// there is none, it creates the scope, with the same ID if that is unused. The result is a draft.
 func ApplyScopeChanges(
 	tx *store.Tx,
 	by api.Caller,

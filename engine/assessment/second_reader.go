@@ -12,16 +12,17 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// chosenReaders names the readers of a draft. If both are "", those of the newest version read.
+// chosenReaders names the readers of a draft. If both are "", the readers of the newest version are used.
 type chosenReaders struct{ first, second string }
 
-// Inputs of a Statement of Applicability that describe its second reader.
+// Keys of the inputs of a Statement of Applicability that describe its second reader.
 const (
 	secondReaderInput   = "second_reader"
 	secondReadingsInput = "second_readings_sha256"
 )
 
-// findReaders returns the readers of a draft. The first is nil for the rules, the second if there is none.
+// findReaders returns the readers of a draft. The first is nil if the rules read; the second is nil
+// if there is no second reader.
 func (s *Service) findReaders(ctx context.Context, org, assessment string, c chosenReaders) (first, second *storedReader, err error) {
 	if first, err = s.findReader(ctx, org, assessment, c.first); err != nil {
 		return nil, nil, err
@@ -57,7 +58,8 @@ type evaluateFunc func(
 	snap *scf.Snapshot, controls []api.Control, r *storedReader, use func(*Evaluation, map[string]api.Document) error,
 ) error
 
-// judgeWithSecond returns what the second reader says about each control, by code; nil if there is none.
+// judgeWithSecond returns the second reader's judgement of each control, by code, or nil if there
+// is no second reader.
 func judgeWithSecond(
 	ctx context.Context, evaluate evaluateFunc, snap *scf.Snapshot, controls []api.Control, second *storedReader,
 ) (map[string]judge.Judgement, error) {
@@ -74,13 +76,13 @@ func judgeWithSecond(
 	})
 }
 
-// showsEvidence reports whether a verdict rests on evidence: a blank in a template shows nothing.
+// showsEvidence reports whether a verdict rests on evidence: an unfilled template doesn't count.
 func showsEvidence(verdict string) bool {
 	return verdict != judge.VerdictMissing && verdict != judge.VerdictTemplate
 }
 
-// addSecondReading adds to a line what the second reader says, where it differs. The status stays the first reader's: a
-// second one must not make it more lenient.
+// addSecondReading adds the second reader's judgement to an item where it differs. The item keeps
+// the first reader's status, because a second reader must not make it more lenient.
 func addSecondReading(i *api.SoAItem, second judge.Judgement, reader string) {
 	if !i.Applicability.IsApplicable() {
 		return

@@ -92,8 +92,7 @@ func (s *Service) newDraftFuncIgnoringInclusion(itemID string, resetNames []stri
 	}
 }
 
-// draftSoAFromSession drafts from the evidence of a session, for evidence that differs from what is
-// stored.
+// draftSoAFromSession drafts from the evidence of a session, for evidence that isn't stored in this form.
 func (s *Service) draftSoAFromSession(
 	ctx context.Context,
 	by api.Caller,
@@ -207,7 +206,7 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 				d.items[n].Carried = &same
 			}
 			if c := d.items[n].Carried; c != nil && c.EvidenceChanged {
-				d.items[n].NeedsReview = true // a person decided on other evidence
+				d.items[n].NeedsReview = true // a person decided on the basis of other evidence
 			}
 			markReliance(&d.items[n], matches[n], quotes[n], previous.status == api.VersionApproved, isNew)
 		}
@@ -362,7 +361,7 @@ func copySoAField(to, from *api.SoAItem, field string) {
 	case "rationale":
 		to.Rationale = from.Rationale
 	case "implementation_status":
-		if from.Applicability.IsApplicable() || !to.Applicability.IsApplicable() { // the judgement of an excluded line doesn't count
+		if from.Applicability.IsApplicable() || !to.Applicability.IsApplicable() { // the judgement of an excluded item doesn't count
 			to.ImplementationStatus, to.Reason = from.ImplementationStatus, from.Reason
 		}
 	case "owner":
@@ -372,8 +371,8 @@ func copySoAField(to, from *api.SoAItem, field string) {
 	}
 }
 
-// dropContradictingStatus removes statuses that users set from items that no longer apply, and records
-// that in the reason.
+// dropContradictingStatus removes statuses that users set from items that no longer apply, and
+// notes that in the reason.
 func dropContradictingStatus(d *draft[api.SoAItem]) {
 	for n := range d.items {
 		i := &d.items[n]
@@ -395,7 +394,7 @@ func dropContradictingStatus(d *draft[api.SoAItem]) {
 	}
 }
 
-// isExcludedByDecision reports whether the item's control is excluded, as opposed to undecided.
+// isExcludedByDecision reports whether the item's control is excluded, rather than undecided.
 func isExcludedByDecision(i *api.SoAItem) bool {
 	return !i.Applicability.IsApplicable() && i.Applicability != api.Undecided
 }
@@ -405,7 +404,8 @@ func isExcludedWithStatus(i *api.SoAItem) bool {
 	return isExcludedByDecision(i) && i.ImplementationStatus != api.NotAssessed
 }
 
-// DraftSoA drafts the next version of the Statement of Applicability. The reader "model" reads first what it has not read.
+// DraftSoA drafts the next version of the Statement of Applicability. If the reader is "model", the
+// model first reads what it has not read yet.
 func (s *Service) DraftSoA(ctx context.Context, by api.Caller, in *api.DraftSoAInput) (*api.SoAVersion, error) {
 	readers := chosenReaders{in.Reader, in.SecondReader}
 	for _, name := range []*string{&readers.first, &readers.second} {
@@ -451,7 +451,7 @@ func (s *Service) GetSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (
 	return getVersion(ctx, s, by, soa, in.SoAVersionID)
 }
 
-// ListSoAItems lists a version's items, by default sorted by control code.
+// ListSoAItems lists a version's items, sorted by control code by default.
 func (s *Service) ListSoAItems(ctx context.Context, by api.Caller, in *api.SoAItemsInput) (*api.List[api.SoAItem], error) {
 	filter, q := *in, strings.ToLower(in.Q)
 	matchesRequirement, err := normalizeItemFilter(

@@ -39,8 +39,9 @@ func (s *Service) EditSoAItems(ctx context.Context, by api.Caller, in *api.EditS
 	return editItems(ctx, s, by, soa, in.SoAVersionID, in.Body.ItemSelection, b.Reset, change)
 }
 
-// newSoAItemChange returns a function that changes an item and returns the names of the changed fields. redrafted is the item
-// as drafted without the edits that are reset, or nil. inBulk is set if a filter selects the items.
+// newSoAItemChange returns a function that changes an item and returns the names of the changed
+// fields. redrafted is the item as it would be drafted without the edits being reset, or nil.
+// inBulk is set if the items were selected by a filter.
 func newSoAItemChange(by api.Caller, b api.SoAItemChange, redrafted *api.SoAItem, inBulk bool) func(*api.SoAItem) ([]string, error) {
 	return func(i *api.SoAItem) ([]string, error) {
 		if err := validateOwner(b.Owner.Value); err != nil {
@@ -96,7 +97,7 @@ func newSoAItemChange(by api.Caller, b api.SoAItemChange, redrafted *api.SoAItem
 			return nil, err
 		}
 		if slices.Contains(f, resetPrefix+"applicability") && !i.Applicability.IsApplicable() {
-			for _, with := range []string{"implementation_status", "rationale"} { // set because the line was excluded
+			for _, with := range []string{"implementation_status", "rationale"} { // these were set because the item was excluded
 				if i.IsManual(with) && !slices.Contains(f, with) && !slices.Contains(f, resetPrefix+with) {
 					f = append(f, resetPrefix+with)
 				}
@@ -109,7 +110,7 @@ func newSoAItemChange(by api.Caller, b api.SoAItemChange, redrafted *api.SoAItem
 				}
 			}
 			if slices.Contains(f, resetPrefix+"applicability") && !i.IsManual("implementation_status") {
-				i.ImplementationStatus, i.Reason = redrafted.ImplementationStatus, redrafted.Reason // follows from it
+				i.ImplementationStatus, i.Reason = redrafted.ImplementationStatus, redrafted.Reason // derived from the applicability
 				i.RestsOnDocuments, i.OnlyDocument = redrafted.RestsOnDocuments, redrafted.OnlyDocument
 				i.ChangedByDocument, i.ChangedFrom = redrafted.ChangedByDocument, redrafted.ChangedFrom
 			}
@@ -118,7 +119,7 @@ func newSoAItemChange(by api.Caller, b api.SoAItemChange, redrafted *api.SoAItem
 			if b.NeedsReview == nil {
 				i.NeedsReview = false
 			}
-			i.ReviewedInBulk = inBulk && !wasRead && stratumOf(i) == stratum // else it is decided, not only confirmed
+			i.ReviewedInBulk = inBulk && !wasRead && stratumOf(i) == stratum // otherwise it is a decision, not only a confirmation
 		}
 		for n, r := range i.InclusionReasons {
 			if slices.Contains(i.InclusionReasons[:n], r) {

@@ -71,8 +71,8 @@ func commonSortOrders[I any](item func(*I) *api.Item) []store.SortBy[I] {
 	}
 }
 
-// disagreementRank returns a rank that puts first the lines for which a second reader has another status, and then those on
-// whose requirements it differs.
+// disagreementRank returns a rank that puts items first for which the second reader has a different
+// status, followed by those whose requirements it judges differently.
 func disagreementRank(i *api.SoAItem) any {
 	switch {
 	case i.SecondReading == nil:

@@ -39,7 +39,7 @@ func (s *Service) Summary(ctx context.Context, by api.Caller, in *api.Assessment
 	return out, err
 }
 
-// buildSummary reads no items and no documents: all that it counts is kept (store.Figures).
+// buildSummary computes the dashboard from maintained counts (store.Figures), without reading items or documents.
 func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, error) {
 	org := a.OrganizationID
 	out := &api.AssessmentSummary{
@@ -84,8 +84,8 @@ func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, erro
 	return out, nil
 }
 
-// countUnreadEvidence adds up the unread languages of an assessment's documents, without those that the reader of its
-// statement has read.
+// countUnreadEvidence adds up the unread languages of an assessment's documents, except languages
+// that the reader of its Statement of Applicability has read.
 func countUnreadEvidence(tx *store.Tx, org, assessment, reader string) (api.UnreadEvidence, error) {
 	var counts api.UnreadCounts
 	facts := store.Documents.Tally("facts")
@@ -132,7 +132,7 @@ func fillSoACounts(out *api.AssessmentSummary, counts []store.SoAItemCount) {
 	}
 }
 
-// namePossibleDeciders describes who may decide on a pending approval, which has its delegates.
+// namePossibleDeciders describes who may decide on a pending approval, whose delegates must already be set.
 func namePossibleDeciders(p *api.Approval) string {
 	who := "an owner or admin"
 	for _, d := range p.Delegates {
@@ -174,7 +174,7 @@ func listWaiting(tx *store.Tx, org string) ([]api.WaitingFor, error) {
 			return nil, err
 		}
 		if last := len(pending) - 1; last >= 0 && pending[last].AssessmentID == p.AssessmentID && pending[last].Gate == p.Gate {
-			pending[last] = p // the newest counts
+			pending[last] = p // the newest approval counts
 			continue
 		}
 		pending = append(pending, p)

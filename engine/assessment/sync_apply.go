@@ -25,8 +25,8 @@ var protectedItemFields = []string{
 	"rests_on_documents", "only_document", "changed_by_document", "changed_from", "second_reading",
 }
 
-// derivedFields lists fields that the rules set together with others. They differ between two items only
-// if other fields do.
+// derivedFields lists fields that the rules set together with other fields. They differ between two
+// items only if other fields do.
 var derivedFields = []string{"reason", "needs_review", "reviewed_in_bulk", "edited_fields"}
 
 // derivedLevelFields lists fields that follow from the level of a maturity score. Findings have a field
@@ -39,33 +39,34 @@ func isDerivedField(gate api.Gate, field string) bool {
 
 // SyncedDeliverable applies changes made at another installation to one of the four deliverables.
 type SyncedDeliverable interface {
-	// ApplyChanges applies a change to an item. A version under review is reopened and a decided
-	// one gets a next version; if there is a newer version, the change applies to its line of the
-	// same control, as a user's edit would.
+	// ApplyChanges applies a change to an item. A version under review is withdrawn, and one that
+	// was decided on is copied to a new version. If there is a newer version, the change applies to
+	// the matching item in it, like a user's edit.
 	ApplyChanges(tx *store.Tx, by api.Caller, assessment, id string, changes map[string]merge.Change) ([]merge.Conflict, error)
 	// AddItem adds an item to a draft version.
 	AddItem(tx *store.Tx, by api.Caller, assessment string, fields map[string]json.RawMessage) error
-	// DeleteItem deletes an item from a draft version, unless it was changed here: then it returns
-	// the conflict.
+	// DeleteItem deletes an item from a draft version, unless the item was changed here; in that
+	// case, it returns the conflict.
 	DeleteItem(tx *store.Tx, by api.Caller, assessment, id string, base map[string]json.RawMessage) (*merge.Conflict, error)
-	// AddVersion adds a version drafted elsewhere as a draft with the next number; it is submitted
-	// and decided on here. clash reports that its number was already in use.
+	// AddVersion adds a version drafted elsewhere as a draft with the next number. It has to be
+	// submitted and decided on here. clash reports whether its number was already in use.
 	AddVersion(tx *store.Tx, by api.Caller, assessment string, fields map[string]json.RawMessage) (clash bool, err error)
 	// RehashDraft recomputes a draft version's count and hash once all its items are written.
 	RehashDraft(tx *store.Tx, org, version string) error
 	// RecordArtifact updates the artifact of a version.
 	RecordArtifact(tx *store.Tx, by api.Caller, version string) error
 	// Submit submits a version with the ID that its approval has elsewhere, provided that the
-	// content has the hash that was submitted there. inAdvance tells whether that was ordered without
-	// looking at it.
+	// content has the hash that was submitted there. inAdvance reports whether the submission was
+	// requested without reviewing the version.
 	Submit(tx *store.Tx, by api.Caller, assessment, version, approval, sha string, inAdvance bool) error
 }
 
 // Synced returns the deliverable of a gate for syncing; gate must be one of api.Gates.
 func Synced(gate api.Gate) SyncedDeliverable { return deliverables[gate] }
 
-// ApplySyncedDecision applies a decision that the caller made at another installation. The caller must
-// have the right to decide here now, and the content must be the same as there.
+// ApplySyncedDecision applies a decision that the caller made at another installation. The caller
+// must currently have the right to decide here, and the content must be the same as at the other
+// installation.
 func ApplySyncedDecision(
 	tx *store.Tx,
 	by api.Caller,
@@ -142,8 +143,8 @@ func SaveVoidedApproval(tx *store.Tx, by api.Caller, p *api.Approval, reason str
 		}))
 }
 
-// findChangeTarget returns the item to which a change made elsewhere applies, and its version. If item
-// is not in the newest version, that is the matching item there.
+// findChangeTarget returns the item to which a change made elsewhere applies, and its version. If
+// item belongs to an older version, this is the matching item in the newest one.
 func (k deliverableType[V, I]) findChangeTarget(tx *store.Tx, by api.Caller, a *api.Assessment, item I) (v V, target I, err error) {
 	org := by.OrganizationID
 	if v, err = k.getVersion(tx, org, k.item(&item).VersionID); err != nil {

@@ -6,19 +6,19 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Totals are counts over all assessments of an organization, each with the newest version of its deliverables.
+// Totals are counts over all assessments of an organization, based on the newest version of each deliverable.
 type Totals struct {
 	AssessmentsByState map[api.State]int
-	// FindingsBySeverity counts all findings; OpenGaps and NewGaps those of which something is missing, and of these
-	// the new or worse ones (store.GapBaseline).
+	// FindingsBySeverity counts all findings; OpenGaps counts those of which something is missing,
+	// and NewGaps those open gaps that are new or worse (store.GapBaseline).
 	FindingsBySeverity, OpenGaps, NewGaps map[api.Severity]int
 	OpenPOAMItems                         int
 	CompliancePct                         *float64
 	ComplianceFormula                     string
 }
 
-// ReadTotals reads the totals of an organization. They are kept with each change, so that this takes no longer when there
-// are more assessments.
+// ReadTotals reads the totals of an organization. They are maintained with each change, so the time
+// doesn't depend on the number of assessments.
 func ReadTotals(tx *store.Tx, org string) (Totals, error) {
 	out := Totals{
 		AssessmentsByState: map[api.State]int{}, FindingsBySeverity: map[api.Severity]int{}, OpenGaps: map[api.Severity]int{},
@@ -56,7 +56,7 @@ func ReadTotals(tx *store.Tx, org string) (Totals, error) {
 	return out, err
 }
 
-// compliancePercent returns what plan.CompliancePercent does, for counted items.
+// compliancePercent returns the same as plan.CompliancePercent, computed from item counts.
 func compliancePercent(counts []store.SoAItemCount) (pct *float64, formula string) {
 	var assessed, full, partly int
 	for _, c := range counts {
@@ -97,8 +97,8 @@ func CountOverdue(tx *store.Tx, org string, today api.Date) (overdue int, err er
 	return overdue, nil
 }
 
-// CountDocuments counts an organization's documents by status, and those of assessments that aren't closed that are from
-// before a day.
+// CountDocuments counts an organization's documents by status, and the documents of open
+// assessments that are older than staleBefore.
 func CountDocuments(tx *store.Tx, org string, staleBefore api.Date) (byStatus map[api.DocumentState]int, stale int, err error) {
 	byStatus = map[api.DocumentState]int{}
 	err = forEachAmount(store.Documents.Tally("sums"), tx, org, func(parts []any, n int) {
@@ -120,7 +120,8 @@ func CountDocuments(tx *store.Tx, org string, staleBefore api.Date) (byStatus ma
 	return byStatus, stale, forEachAmount(store.Figures.Tally("sums"), tx, org, count(-1), store.SumClosedDocuments)
 }
 
-// forEachAmount calls visit with the key parts and amounts of a tally under a prefix.
+// forEachAmount calls visit with the remaining key parts and the amount of each entry of a tally
+// under a key prefix.
 func forEachAmount[R any](t store.TallyView[R], tx *store.Tx, org string, visit func(parts []any, n int), prefix ...any) error {
 	for a, err := range t.Scan(tx, org, store.Prefix(prefix...)) {
 		if err != nil {

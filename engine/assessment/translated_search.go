@@ -12,8 +12,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Search finds the passages that best answer a question. If the query asks for it, the language model translates it into the other
-// languages of the assessment's documents, and these are searched too. Translations are stored.
+// Search finds the passages that best answer a question. If requested, the language model
+// translates the question into the other languages of the assessment's documents, and the
+// translations are searched for too. They are stored for reuse.
 func (s *Service) Search(ctx context.Context, by api.Caller, in *api.SearchInput) (*api.SearchAnswer, error) {
 	if !in.Body.Translate {
 		return s.evidence.Search(ctx, by, in)
@@ -46,7 +47,7 @@ func (s *Service) Search(ctx context.Context, by api.Caller, in *api.SearchInput
 	return out, s.evidence.AddTranslatedHits(ctx, by, in, translated, out)
 }
 
-// translateQuery returns a search query in another language: as the language model translated it before, or now.
+// translateQuery returns the translation of a search query: a stored one, or a new one by the language model.
 func (s *Service) translateQuery(ctx context.Context, by api.Caller, assessment, code, query string) (string, error) {
 	t := store.Translation{
 		OrganizationID: by.OrganizationID, Language: store.TranslatedQuery + code, StatementID: reading.Statement{Text: query}.ID(),

@@ -17,8 +17,9 @@ import (
 // could not translate is "".
 type translations map[string]map[string]string
 
-// readTranslations returns the stored translations into the languages of an assessment's evidence. They are kept for the
-// organization: statements belong to the catalog.
+// readTranslations returns the stored translations into the languages of an assessment's evidence.
+// They are stored per organization, because statements belong to the catalog rather than to an
+// assessment.
 func (s *Service) readTranslations(ctx context.Context, a *api.Assessment) (out translations, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		out = translations{}
@@ -62,7 +63,7 @@ func (r *modelRun) isTranslated() bool {
 	return len(r.untranslated) == 0
 }
 
-// textsToTranslate returns statements with their topics.
+// textsToTranslate returns the texts of statements, each with its topic.
 func textsToTranslate(statements []reading.Statement) []string {
 	out := make([]string, len(statements))
 	for i, st := range statements {
@@ -118,12 +119,12 @@ func (r *modelRun) estimateTranslation(out *api.ModelReading) {
 	for code, statements := range r.untranslated {
 		e := modelreader.EstimateTranslation(api.LanguageName(code), textsToTranslate(statements))
 		out.Next = out.Next.Add(estimatedUse(e))
-		out.Left = max(out.Left, 1) // there is more to read once they are translated
+		out.Left = max(out.Left, 1) // there is more to read once the statements are translated
 	}
 	out.Statements = max(out.Statements, out.Left)
 }
 
-// languagesRead returns the languages other than English that the evaluation's reader reads.
+// languagesRead returns the languages other than English that the evaluation's reader can read.
 func (j *Evaluation) languagesRead() (out []string) {
 	if !j.reader.isModel() {
 		return nil
@@ -139,8 +140,8 @@ func (j *Evaluation) languagesRead() (out []string) {
 	return out
 }
 
-// languagesReadBy returns the languages of evidence that a reader reads: if it is a model, those that statements were
-// translated into.
+// languagesReadBy returns the languages of evidence that a reader can read: if it is a model, those
+// into which statements have been translated.
 func languagesReadBy(tx *store.Tx, org, reader string, unread []api.UnreadLanguage) (out []string, err error) {
 	if !strings.HasPrefix(reader, modelReaderPrefix) {
 		return nil, nil

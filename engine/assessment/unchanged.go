@@ -15,8 +15,8 @@ import (
 // Reviews and approvals are only invalidated by real changes: not by a draft with equal content,
 // nor by setting a field to its current value.
 
-// keepReviewedIfUnchanged wraps makeDraft so that a draft equal to the newest version is not stored if that
-// version is under review or approved.
+// keepReviewedIfUnchanged wraps makeDraft so that a draft is not stored if it equals the newest
+// version and that is under review or approved.
 func keepReviewedIfUnchanged[I any](makeDraft draftFunc[I]) draftFunc[I] {
 	return func(ctx context.Context, by api.Caller, a *api.Assessment) (draft[I], error) {
 		d, err := makeDraft(ctx, by, a)
@@ -43,7 +43,7 @@ func (k deliverableType[V, I]) isReviewedAndUnchanged(head *api.DeliverableVersi
 func haveSameInputContent(a, b map[string]string) bool {
 	content := func(in map[string]string) map[string]string {
 		in = maps.Clone(in)
-		delete(in, documentKeysInput) // "documents" is the hash of their content
+		delete(in, documentKeysInput) // the input "documents" already has the hash of their content
 		delete(in, notReadInput)
 		for _, key := range inputPrefixes {
 			delete(in, key+"_version_id")
@@ -54,8 +54,9 @@ func haveSameInputContent(a, b map[string]string) bool {
 	return maps.Equal(content(a), content(b))
 }
 
-// changedBeside maps fields to those that record a change of them that leaves their value as it is: a later date beside the
-// approved one, or that a person has read a line that only a filter had confirmed.
+// changedBeside maps a field to another field that can record a change of it while its own value
+// stays the same: a later date next to the approved one, or the review of an item that had only
+// been confirmed through a filter.
 var changedBeside = map[string]string{
 	"due_date": "due_changes", "applicability": "reviewed_in_bulk", "implementation_status": "reviewed_in_bulk", "needs_review": "reviewed_in_bulk",
 }

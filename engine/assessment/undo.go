@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxEditsKept is the number of a person's last edits in an assessment that can be undone.
+// maxEditsKept is the number of most recent edits that a person can undo in an assessment.
 const maxEditsKept = 200
 
 // notRestored are the fields of an item that an undo doesn't restore.
@@ -31,7 +31,7 @@ func newEdit(tx *store.Tx, by api.Caller, a *api.Assessment, gate api.Gate) *sto
 // insertEdit stores a person's edit, and deletes the oldest one if there are too many.
 func insertEdit(tx *store.Tx, by api.Caller, e *store.Edit) error {
 	if e.UserID == "" || e.UndoOf != "" {
-		return nil // a workflow, or an undo, which is not undone
+		return nil // made by a workflow, or an undo itself, which can't be undone
 	}
 	switch err := store.Edits.Insert(tx, by.OrganizationID, e); {
 	case errors.Is(err, store.ErrTooLarge):
@@ -52,8 +52,8 @@ func insertEdit(tx *store.Tx, by api.Caller, e *store.Edit) error {
 	return nil
 }
 
-// editDiff returns the fields in which two states of an item differ, by name, with the values before and after. A field that
-// is absent has no value.
+// editDiff returns the fields in which two states of an item differ, by name, with the values
+// before and after. The value of an absent field is nil.
 func editDiff(before map[string]json.RawMessage, after any) (from, to map[string]json.RawMessage, err error) {
 	if to, err = toFields(after); err != nil {
 		return nil, nil, err
@@ -100,12 +100,12 @@ func hashFields(values, names map[string]json.RawMessage) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// newEditedLine describes the change of an item for people.
+// newEditedLine describes the change of an item in the form shown to users.
 func newEditedLine(it *api.Item, before map[string]json.RawMessage, after any, fields []string) (api.EditedLine, error) {
 	from, to, err := editDiff(before, after)
 	line := api.EditedLine{ItemID: it.ID, ControlCode: it.ControlCode, ControlTitle: it.ControlTitle, Changes: []api.FieldChange{}}
 	for _, name := range slices.Sorted(maps.Keys(from)) {
-		if name == "due_changes" { // a later date beside the approved one
+		if name == "due_changes" { // a later date next to the approved one
 			line.Changes = append(
 				line.Changes,
 				api.FieldChange{Field: "due_date", From: currentDueDate(before), To: currentDueDate(withFields(before, to))},
@@ -117,7 +117,7 @@ func newEditedLine(it *api.Item, before map[string]json.RawMessage, after any, f
 	return line, err
 }
 
-// fieldText returns a field's value as text: texts without quotes, null and absent values as "".
+// fieldText returns a field's value as text: strings without quotes, and null or absent values as "".
 func fieldText(raw json.RawMessage) string {
 	var text *string
 	switch err := json.Unmarshal(raw, &text); {
@@ -129,7 +129,7 @@ func fieldText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// currentDueDate returns the date on which a plan item with these fields is due now.
+// currentDueDate returns the current due date of the plan item with these fields.
 func currentDueDate(fields map[string]json.RawMessage) string {
 	var changes []api.MilestoneChange
 	if json.Unmarshal(fields["due_changes"], &changes) == nil && len(changes) > 0 {
@@ -138,14 +138,14 @@ func currentDueDate(fields map[string]json.RawMessage) string {
 	return fieldText(fields["due_date"])
 }
 
-// withFields returns fields with other values for some of them.
+// withFields returns a copy of fields, with the values in other added or replaced.
 func withFields(fields, other map[string]json.RawMessage) map[string]json.RawMessage {
 	out := maps.Clone(fields)
 	maps.Copy(out, other)
 	return out
 }
 
-// Undo reverses the last change of items that the caller has made in an assessment and not undone.
+// Undo reverses the last change of items that the caller has made in an assessment and not yet undone.
 func (s *Service) Undo(ctx context.Context, by api.Caller, in *api.UndoInput) (*api.EditResult, error) {
 	var out *api.EditResult
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -177,7 +177,7 @@ var gatePermissions = map[api.Gate]api.Permission{
 	api.GateSoA: "soa:write", api.GateGapAnalysis: "gap:write", api.GateMaturity: "maturity:write", api.GatePOAM: "poam:write",
 }
 
-// lastEdit returns the caller's last edit in an assessment that was not undone.
+// lastEdit returns the caller's last edit in an assessment that has not been undone yet.
 func lastEdit(tx *store.Tx, by api.Caller, assessment string) (*store.Edit, error) {
 	if by.UserID != "" {
 		for e, err := range store.Edits.Scan(tx, by.OrganizationID, store.Prefix(assessment, by.UserID), store.Reverse) {
@@ -195,7 +195,8 @@ func lastEdit(tx *store.Tx, by api.Caller, assessment string) (*store.Edit, erro
 	)
 }
 
-// undo restores the items that an edit changed. Items that were edited since are refused or, with skipEdited, left alone.
+// undo restores the items that an edit changed. If items were edited since, it returns an error or,
+// if skipEdited is set, leaves those items alone.
 func (k deliverableType[V, I]) undo(
 	tx *store.Tx, by api.Caller, a *api.Assessment, e *store.Edit, dryRun, skipEdited bool,
 ) (*api.EditResult, error) {
@@ -256,7 +257,7 @@ func (k deliverableType[V, I]) undo(
 		if err := json.Unmarshal(b, &before); err != nil {
 			return nil, err
 		}
-		if k.validateItem(&before) != nil { // other fields have changed since, and forbid the old values
+		if k.validateItem(&before) != nil { // other fields have changed since and don't permit the old values
 			skip()
 			continue
 		}
@@ -277,14 +278,14 @@ func (k deliverableType[V, I]) undo(
 	undo := newEdit(tx, by, a, k.gate)
 	undo.UndoOf = e.ID
 	n := -1
-	if _, err := k.applyEdit(tx, by, a, v, undo, changed, func(i *I) ([]string, error) { // called in their order
+	if _, err := k.applyEdit(tx, by, a, v, undo, changed, func(i *I) ([]string, error) { // called for the items in order
 		n++
 		it := *k.item(i)
 		*i = restored[n]
 		if isApproved && k.clearApproved != nil {
 			k.clearApproved(i)
 		}
-		// The restored item keeps its place, also in a copy.
+		// The restored item keeps its identity, even in a copy of the version.
 		to := k.item(i)
 		to.TenantRecord, to.AssessmentID, to.VersionID, to.Revision = it.TenantRecord, it.AssessmentID, it.VersionID, it.Revision
 		return fields[n], nil

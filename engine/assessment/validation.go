@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// Limits for content that users write or that is synced from elsewhere; they apply on every path.
+// Limits on content that users write or that is synced from other installations.
 
 const (
 	maxItemText    = 20_000
@@ -34,7 +34,7 @@ func validateOwner(name *string) error {
 	return nil
 }
 
-// emptyAsNull returns null in place of an empty name.
+// emptyAsNull returns null if the name is empty, and the name unchanged otherwise.
 func emptyAsNull(name api.Opt[string]) api.Opt[string] {
 	if name.Value != nil && *name.Value == "" {
 		name.Value = nil
@@ -62,7 +62,7 @@ func checkImplementationStatus(field string, v api.Implementation) error {
 	)
 }
 
-// excerpt returns the beginning of a string, by which a reader can recognize it.
+// excerpt returns the beginning of a string, which is enough to recognize it.
 func excerpt(t string) string {
 	r := []rune(strings.TrimSpace(t[:min(len(t), 200)]))
 	return string(r[:min(len(r), 40)]) + "…"

@@ -25,8 +25,8 @@ type cachedVersion struct {
 }
 
 const (
-	// maxVersionCacheBytes limits the cached versions of one assessment. Those of 1,468 controls and 200
-	// documents take about 70 MB, 55 MB of which exist nowhere else in memory.
+	// maxVersionCacheBytes limits the cached versions of one assessment. For 1,468 controls and 200
+	// documents, they take about 70 MB, of which 55 MB are not shared with other data in memory.
 	maxVersionCacheBytes = 96 << 20
 	// maxCachedPerGate is enough for the newest version of a deliverable and the approved one on which
 	// the next deliverable is based.
@@ -113,8 +113,8 @@ func (k deliverableType[V, I]) readItemsCached(tx *store.Tx, s *Service, a *api.
 	return items, nil
 }
 
-// encodeItems encodes items on all cores before the transaction that stores them. Items that haven't changed
-// share the content of the previous ones.
+// encodeItems encodes items on all cores before the transaction that stores them. Items that
+// haven't changed share the encoding of the previous ones.
 func (k deliverableType[V, I]) encodeItems(
 	ctx context.Context,
 	items []I,

@@ -62,8 +62,8 @@ type Control struct {
 	Level *int `json:"level"`
 	// Decided is set if a person has set the status or the applicability, or if corrections changed what passages show.
 	Decided bool `json:"decided,omitempty"`
-	// OnlyDocument is the name of the document that the status rests on alone, ChangedByDocument of the one
-	// that changed it.
+	// OnlyDocument is the name of the only document that the status is based on. ChangedByDocument
+	// is the name of the document that changed the status.
 	OnlyDocument      string `json:"only_document,omitempty"`
 	ChangedByDocument string `json:"changed_by_document,omitempty"`
 }
@@ -102,7 +102,7 @@ type Document struct {
 	EffectiveDate api.Date `json:"effective_date,omitempty"`
 	// ReadError is the reason the file could not be read.
 	ReadError string `json:"read_error,omitempty"`
-	// NotRead counts what the file contains that was not read, by kind.
+	// NotRead counts the unread parts of the file by kind, such as images.
 	NotRead []api.NotRead `json:"not_read"`
 }
 
@@ -127,8 +127,8 @@ const (
 	NotDrafted   ApprovalState = "not_drafted"
 )
 
-// Records holds the assessment records that facts are derived from. Versions are the newest, or nil
-// if there is none.
+// Records holds the assessment records that facts are derived from. Each version is the newest one,
+// or nil if there is none.
 type Records struct {
 	Assessment api.Assessment
 	Catalog    api.CatalogVersion
@@ -140,7 +140,7 @@ type Records struct {
 	Approvals  []api.Approval
 }
 
-// NewFacts derives facts from records. Text from evidence is sanitized for all formats.
+// NewFacts derives facts from records. Text from evidence is sanitized, so that it is safe in every output format.
 func NewFacts(r *Records) *Facts {
 	f := &Facts{
 		Subject: Subject{
@@ -287,13 +287,13 @@ func approvalAtGate(g api.Gate, r *Records) Approval {
 	case newest != nil && newest.Status == api.ApprovalRejected && !newest.Void:
 		out.State = Rejected
 	case newest != nil && (newest.Void || newest.Status == api.ApprovalApproved):
-		out.State = Void // decided, and changed since
+		out.State = Void // decided on, but changed since
 	}
 	return out
 }
 
-// Filter restricts the facts to frameworks and domains; empty lists keep all. It returns an error
-// for unknown ones, because a check of nothing would pass.
+// Filter restricts the facts to frameworks and domains; an empty list doesn't restrict them.
+// Unknown names are an error, because checking nothing would always pass.
 func (f *Facts) Filter(frameworks, domains []string) error {
 	known := map[string]bool{}
 	for _, c := range f.Controls {
@@ -347,8 +347,8 @@ func (s Subject) describe() string {
 	return "the assessment “" + s.Name + "”"
 }
 
-// ReplaceFolderPath replaces the path prefix of documents: the name they were uploaded under becomes the
-// folder's path.
+// ReplaceFolderPath replaces from with to at the beginning of document paths, so that they show the
+// folder's path instead of the name used for uploading.
 func (f *Facts) ReplaceFolderPath(from, to string) {
 	move := func(p *string) {
 		if *p != "" {

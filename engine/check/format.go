@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// Style is the look of human-readable output.
+// Style determines how human-readable output looks, such as whether it is colored.
 type Style struct {
 	Color bool
 }
@@ -24,7 +24,7 @@ type Format struct {
 	write             func(r *Result, s Style) ([]byte, error)
 }
 
-// Replacements for the character #: in JSON and TAP's YAML, in XML, and in formats without escapes.
+// Escapes for the character # in JSON and TAP's YAML, in XML, and in formats that have no escapes.
 const (
 	hashJSON   = `\u0023`
 	hashXML    = "&#35;"
@@ -108,7 +108,7 @@ func escapeLogCommands(page []byte, replacement string) []byte {
 	return logCommand.ReplaceAll(page, []byte("#"+replacement+"$1"))
 }
 
-// escapeLeadingColons escapes two leading colons, which would start a command in a GitHub log.
+// escapeLeadingColons escapes two colons at the beginning of s, which would start a command in a GitHub log.
 func escapeLeadingColons(s string) string {
 	if strings.HasPrefix(s, ":") {
 		return "./" + s
@@ -249,7 +249,7 @@ func (r *Result) verdictSentence() string {
 	return "PASS"
 }
 
-// describeScope describes what was checked and against what.
+// describeScope describes what was checked, and the frameworks and domains it was checked against.
 func (r *Result) describeScope() string {
 	against := firstNonEmpty(strings.Join(r.Frameworks, ", "), "the whole catalog")
 	catalog := "catalog " + r.Catalog
@@ -268,8 +268,7 @@ func (r *Result) describeScope() string {
 	)
 }
 
-// describePolicy returns the policy file with its hash, or where the requirements come from if there
-// was none.
+// describePolicy returns the policy file with its hash, or the origin of the requirements if there was no file.
 func (r *Result) describePolicy() string {
 	switch {
 	case r.Policy.Name != "":
@@ -280,7 +279,7 @@ func (r *Result) describePolicy() string {
 	return "none: the requirements come from flags"
 }
 
-// formatNotRead lists what the documents contain that was not read, or returns "" if all was read.
+// formatNotRead lists the unread contents of the documents, or returns "" if everything was read.
 func (f *Figures) formatNotRead() string {
 	if len(f.NotRead) == 0 {
 		return ""

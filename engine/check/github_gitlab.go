@@ -14,7 +14,7 @@ import (
 const maxGitHubAnnotations = 10
 
 // escapeGitHubData escapes text in a workflow command by GitHub's rules, so that text from evidence
-// can neither end the command nor start another.
+// can't end the command or start another one.
 func escapeGitHubData(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
 }
@@ -110,8 +110,8 @@ func writeGitLab(r *Result, _ Style) ([]byte, error) {
 	return encodeIndented(out)
 }
 
-// issuePath returns the file that an issue is shown at, since readers drop issues without one: the
-// document, or else the policy, or else the checked folder.
+// issuePath returns the file at which an issue is shown: the document or, if it has none, the
+// policy file or the checked folder. Readers drop issues without a file.
 func (r *Result) issuePath(i *Issue) string {
 	p := firstNonEmpty(i.Place.Path, replaceControlCharacters(r.Policy.Name))
 	if p == "" && r.Subject.Kind == Folder {

@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/oscal"
 )
 
-// oscalUUID returns a UUID for something in the check that is the same in each run.
+// oscalUUID returns the UUID of an object in the check. It is the same in each run.
 func (r *Result) oscalUUID(kind string, parts ...string) string {
 	key := strings.Join(append([]string{"check", kind, r.Subject.Kind, firstNonEmpty(r.Subject.ID, r.Subject.Name)}, parts...), "\x00")
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(oscal.Namespace+"\x00"+key)).String()
@@ -32,9 +32,9 @@ func nilIfEmpty[T any](all []T) *[]T {
 }
 
 // writeOSCAL writes the check as assessment results: a finding, a risk and an observation for each
-// gap, a waiver as the response to a risk, and each rule as a property. There is no assessment
-// plan; the policy, described in the back matter, takes its place. Only output that validates
-// against NIST's schema is written.
+// gap, a waiver as the response to a risk, and each rule as a property. The policy, which the back
+// matter describes, takes the place of the assessment plan. If the output doesn't conform to NIST's
+// schema, an error is returned.
 func writeOSCAL(r *Result, _ Style) ([]byte, error) {
 	at, err := time.Parse(time.DateOnly, string(r.AsOf))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// PolicyFile identifies the file that a policy was read from. Its fields are empty if there was none.
+// PolicyFile identifies the file that a policy was read from. Its fields are empty if there was no file.
 type PolicyFile struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
@@ -27,16 +27,16 @@ func (f PolicyFile) Describe() string {
 	return replaceControlCharacters(f.Name) + ", SHA-256 " + f.SHA256
 }
 
-// InputInEvidence is a file of the check that lies in the evidence being checked, so that whoever
-// delivers the evidence decides what is in it.
+// InputInEvidence is an input file of the check, such as the policy, inside the evidence folder.
+// Anyone who delivers evidence can change it.
 type InputInEvidence struct {
 	// Kind is the file's role, such as policy or waivers.
 	Kind, Path string
-	// IsIgnored reports that the file was found, but not used, because nobody named it.
+	// IsIgnored is set if the file was found but not used, because it wasn't requested explicitly.
 	IsIgnored bool
 }
 
-// Warning returns a message that warns of the file, or says that it was not used.
+// Warning returns a warning about the file, or a note that it was not used.
 func (f InputInEvidence) Warning() string {
 	path := replaceControlCharacters(filepath.ToSlash(f.Path))
 	if f.IsIgnored {
@@ -45,7 +45,7 @@ func (f InputInEvidence) Warning() string {
 	return "the " + f.Kind + " file " + path + " is in the evidence, so whoever delivers the evidence decides what it says"
 }
 
-// Policy holds the requirements for an assessment. A nil figure or an empty value requires nothing.
+// Policy holds the requirements for an assessment. Nil and empty fields are not required.
 type Policy struct {
 	PolicyFile
 
@@ -63,13 +63,13 @@ type Policy struct {
 	Waivers         string       `json:"waivers,omitempty"`
 	Threshold       string       `json:"threshold,omitempty"`
 	Outputs         []string     `json:"-"`
-	// IsDefault reports that nothing was required, so the default applies.
+	// IsDefault is set if nothing was required, so that the default applies.
 	IsDefault bool `json:"is_default,omitempty"`
 
 	InEvidence []InputInEvidence `json:"-"`
 }
 
-// SettingKind determines how many values a setting takes.
+// SettingKind determines what values a setting accepts.
 type SettingKind int
 
 // Kinds of settings. A FilePath and the files of OutputList are relative to the policy file; an
@@ -241,8 +241,8 @@ func trimDistinctValues(v []string) []string {
 	return out
 }
 
-// parseMinimumSeverity parses a minimum severity. Informational is rejected: use --fail-on-new without a
-// value for every gap.
+// parseMinimumSeverity parses a minimum severity. Informational is rejected; to include every gap,
+// users pass --fail-on-new without a value.
 func parseMinimumSeverity(word string) (api.Severity, error) {
 	words := []string{"critical", "high", "medium", "low"}
 	if !slices.Contains(words, word) {
@@ -310,7 +310,7 @@ func (s Setting) resolvePaths(folder string, values []string) error {
 			prefix, name = o.Format+"=", o.Path
 		}
 		if name == "" || s.Kind != FilePath && s.Kind != OutputList {
-			continue // no path; an empty value is rejected by Set
+			continue // an empty value is not a path; Set rejects it
 		}
 		if name = filepath.FromSlash(name); !filepath.IsLocal(name) {
 			return fmt.Errorf(

@@ -7,7 +7,7 @@ import (
 // Verdict is the overall outcome of a check.
 type Verdict string
 
-// Verdicts. Approval means that only an approval decision is missing.
+// Verdicts. Approval means that nothing but an approval decision is missing.
 const (
 	Pass            Verdict = "pass"
 	Fail            Verdict = "fail"
@@ -58,7 +58,8 @@ type Figures struct {
 	NotWaived       map[api.Severity]int `json:"gaps_not_waived"`
 	Documents       int                  `json:"documents"`
 	UnreadDocuments int                  `json:"unread_documents"`
-	// NotRead counts what the other documents contain that was not read, and IncompleteDocuments those documents.
+	// NotRead counts the unread contents of documents that were otherwise read, and
+	// IncompleteDocuments counts those documents.
 	NotRead             []api.NotRead `json:"not_read"`
 	IncompleteDocuments int           `json:"incomplete_documents"`
 	api.Reliance
@@ -93,7 +94,7 @@ type Issue struct {
 	Fingerprint string             `json:"fingerprint"`
 }
 
-// RuleID returns the rule ID used in results: each control's gap is a rule of its own.
+// RuleID returns the rule ID used in results: each control with a gap has its own rule.
 func (i *Issue) RuleID() string {
 	if i.Rule == ruleGap {
 		return ruleGap + "/" + i.Control
@@ -111,8 +112,8 @@ func (r *Result) CountIssues(o Outcome) (n int) {
 	return n
 }
 
-// MissingAnalysisMessage returns a message and true if an analysis that the policy refers to does not
-// exist yet. There is no verdict on the evidence then.
+// MissingAnalysisMessage returns a message and true if an analysis that the policy refers to does
+// not exist yet. In that case, there is no verdict on the evidence.
 func (r *Result) MissingAnalysisMessage() (message string, isMissing bool) {
 	for _, one := range r.Rules {
 		if one.Rule == ruleNoAnalysis && one.Outcome == Failed {

@@ -15,7 +15,7 @@ const (
 	maxSARIFText    = 1000
 )
 
-// informationURI must be absolute according to the schema.
+// informationURI must be an absolute URI according to the schema.
 const informationURI = "https://github.com/scf-service/service"
 
 // securityScores maps severities to the scores from which SARIF readers derive their own severities.
@@ -27,8 +27,8 @@ var securityScores = map[api.Severity]string{
 	api.SeverityInformational: "0.5",
 }
 
-// sarifLevel returns the level of a result. Only failures are errors, so that readers that count errors
-// reach the same verdict.
+// sarifLevel returns the level of a result. Only failures become errors, so that tools that count
+// errors reach the same verdict.
 func (i *Issue) sarifLevel() string {
 	switch {
 	case i.Outcome == Failed:
@@ -114,8 +114,8 @@ func (r *Result) sarifResult(id string, index int, i *Issue) *sarif.Result {
 	).WithMessage(
 		sarif.NewTextMessage(prose.Truncate(text, maxSARIFText)),
 	)
-	// Fingerprints depend on the problem, not on its line, so that a growing document does not open
-	// the same alert again. GitHub reads the second name.
+	// Fingerprints depend on the problem, not on its line, so that an alert isn't opened again when
+	// lines are added to the document. GitHub uses the second fingerprint.
 	one.WithPartialFingerprints(map[string]string{"serviceCheck/v1": i.Fingerprint, "primaryLocationLineHash": i.Fingerprint + ":1"})
 	region := sarif.NewSimpleRegion(max(1, i.Place.Line), max(1, i.Place.Line, i.Place.End))
 	place := sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(pathToURI(r.issuePath(i)))).WithRegion(region)

@@ -177,7 +177,7 @@ func writeJUnit(r *Result, _ Style) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// escapeTAP escapes text for a TAP line, in which # starts a directive and a backslash escapes.
+// escapeTAP escapes text for a TAP line, where # starts a directive and a backslash is the escape character.
 func escapeTAP(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "#", `\#`).Replace(s)
 }

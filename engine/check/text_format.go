@@ -139,7 +139,7 @@ func writeTable(r *Result, _ Style) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// A pull request comment may have at most 65,536 characters.
+// A GitHub pull request comment may have at most 65,536 characters.
 const (
 	maxMarkdownIssues = 50
 	maxMarkdownCell   = 160

@@ -75,8 +75,9 @@ func NewOn(t testing.TB, onPostgres bool, change ...func(*engine.Options)) *engi
 	return start(t, db, change...)
 }
 
-// moveToPostgres makes the options those of a copy of their data folder on PostgreSQL. Updates aren't counted there, because
-// that would hide from the store that the driver can read ahead.
+// moveToPostgres changes the options to use a copy of their data folder on PostgreSQL. Updates
+// aren't counted there, because the wrapper that counts them would hide the driver's ability to
+// read ahead from the store.
 func moveToPostgres(t testing.TB, o *store.Options) (url string) {
 	t.Helper()
 	url = postgrestest.NewURL(t)
@@ -95,7 +96,8 @@ func moveToPostgres(t testing.TB, o *store.Options) (url string) {
 	return url
 }
 
-// NewPair returns two engines on one PostgreSQL database and one folder of files, as two daemons have them.
+// NewPair returns two engines on one PostgreSQL database and one folder of files, like two daemons
+// that share them.
 func NewPair(t testing.TB) (first, second *engine.Engine) {
 	t.Helper()
 	o := store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: NewID, Logger: WarningLogger()}
@@ -157,9 +159,9 @@ func start(t testing.TB, db *store.DB, change ...func(*engine.Options)) *engine.
 	return e
 }
 
-// prepared holds the files of a data folder with nothing but the starter catalog imported, by
-// their path in it. It is made once per process, because importing the catalog takes most of the
-// time of opening an engine on an empty folder.
+// prepared holds the files of a data folder with nothing but the starter catalog imported, by their
+// path in it. It is created once per process, because importing the catalog takes most of the time
+// of opening an engine on an empty folder.
 var prepared = sync.OnceValues(func() (files map[string][]byte, err error) {
 	dir, err := os.MkdirTemp("", "service-prepared-*")
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Theme is a business risk: what may happen, and what that would mean. Event and Consequence are clauses that
-// continue a sentence, without a capital or a full stop.
+// Theme is a business risk: an event that may happen, and its consequence. Event and Consequence
+// are clauses that continue a sentence, without a capital or a full stop.
 type Theme struct {
 	ID, Title, Event, Consequence string
 	// Domains are the codes of the domains of controls that reduce the risk.
 	Domains []string
 }
 
-// themes lists all themes. If two weigh the same, the first one is reported first.
+// themes lists all themes. Themes of equal weight are reported in this order.
 var themes = []Theme{
 	{
 		"access", "Unauthorized access",

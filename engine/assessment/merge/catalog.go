@@ -10,8 +10,8 @@ import (
 // Catalog is a catalog version as used by one assessment.
 type Catalog struct {
 	Snapshot *scf.Snapshot
-	// Controls are those of the assessment's frameworks; Codes are the requirements each of them
-	// covers, by control code.
+	// Controls are the controls of the assessment's frameworks; Codes maps each control code to the
+	// requirements that the control covers.
 	Controls []api.Control
 	Codes    map[string]api.RequirementCodes
 }
@@ -58,9 +58,9 @@ func findFramework(in *scf.Snapshot, code string, custom bool) (api.Framework, e
 	return f, err
 }
 
-// CompareCatalogs compares an assessment's controls in two catalog versions and adds to m the controls
-// to review and what happens to users' decisions on the controls in userEdited. m.Frameworks must
-// already be set.
+// CompareCatalogs compares an assessment's controls in two catalog versions and adds two things to
+// m: the controls to review, and the consequences for users' decisions on the controls in
+// userEdited. m.Frameworks must already be set.
 func CompareCatalogs(m *api.Migration, from, to *Catalog, userEdited map[string]bool) {
 	m.ControlsBefore, m.ControlsAfter = len(from.Controls), len(to.Controls)
 	changed := map[string]api.ControlChange{}

@@ -1,7 +1,7 @@
-// Package merge compares and merges versions of an assessment's records: lines that differ
-// between two versions, three-way merges of fields changed on two sides, the item of an earlier
-// version that is the same line, and the controls that differ between two catalog versions. It
-// reads and writes nothing; package assessment applies the results.
+// Package merge compares and merges versions of an assessment's records: it finds the differences
+// between two versions, merges fields changed on two sides, matches items with those of an earlier
+// version, and compares controls in two catalog versions. It doesn't access the store; package
+// assessment applies the results.
 package merge
 
 import (
@@ -59,7 +59,7 @@ func ApplyChanges(
 	return merged, conflicts
 }
 
-// EqualJSON reports whether two JSON values are the same or both empty.
+// EqualJSON reports whether two JSON values are equal or both empty.
 func EqualJSON(a, b json.RawMessage) bool {
 	return bytes.Equal(a, b) || isEmptyJSON(a) && isEmptyJSON(b)
 }
@@ -144,8 +144,8 @@ func mergeObjects(base, here, there json.RawMessage) (json.RawMessage, bool) {
 	return b, err == nil
 }
 
-// chooseChangedValue merges one value, which is nil where it is absent: it returns the value of the side
-// that changed it. It returns false if both sides changed it differently.
+// chooseChangedValue merges a single value by returning the value of the side that changed it; nil
+// means that the value is absent. It returns false if both sides changed it differently.
 func chooseChangedValue(base, here, there json.RawMessage) (chosen json.RawMessage, ok bool) {
 	switch {
 	case bytes.Equal(here, there), bytes.Equal(base, there):

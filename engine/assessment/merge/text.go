@@ -19,7 +19,7 @@ func DiffText(d *api.ArtifactDiff, from, to string) {
 		switch {
 		case strings.HasPrefix(line, "@@"):
 			_, _ = fmt.Sscanf(line, "@@ -%d,%d +%d,", &before, new(int), &after)
-		case before == 0: // the heading
+		case before == 0: // before the first line
 		case line[0] == '-':
 			d.Removed++
 			d.Lines = append(d.Lines, api.DiffLine{
