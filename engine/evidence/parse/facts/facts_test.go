@@ -145,6 +145,9 @@ func TestFacts(t *testing.T) {
 			"Approved by: Chief Information Officer. Classification: Restricted\n\nText.",
 			wanted{nil, "", "", "Chief Information Officer"},
 		},
+		"list of pairs": {
+			"p.html", "<h1>P</h1><dl><dt>Version</dt><dd>2.3</dd><dt>Owner</dt><dd>Ann Roe</dd></dl>", wanted{nil, "2.3", "Ann Roe", ""},
+		},
 		"ends before a noun": {"p.txt", "Owner: Head of Operations   Classification: Internal\n\nText.", wanted{nil, "", "Head of Operations", ""}},
 		"ends before a key of two words": {
 			"p.txt", "Owner: Ann Roe Document Classification: Internal\n\nText.", wanted{nil, "", "Ann Roe", ""},

@@ -231,6 +231,11 @@ func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 	case atom.Table:
 		h.flush()
 		h.readTable(n)
+	case atom.Dl:
+		h.flush()
+		if !h.readPairs(n) {
+			h.visitBlock(n, depth, lists)
+		}
 	case atom.Ul, atom.Ol, atom.Menu:
 		h.visitBlock(n, depth, lists+1)
 	case atom.Li, atom.Dt, atom.Dd:
@@ -275,7 +280,6 @@ func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 		atom.Address,
 		atom.Details,
 		atom.Summary,
-		atom.Dl,
 		atom.Form,
 		atom.Fieldset,
 		atom.Center,
@@ -396,6 +400,29 @@ func (h *htmlReader) readTable(n *html.Node) {
 		t.AddRow(cells, api.Locator{})
 	}
 	t.Finish()
+}
+
+// readPairs reads a list of labels that each have one value, such as "Owner" and "Ann Roe", and reports whether it is one.
+func (h *htmlReader) readPairs(list *html.Node) bool {
+	var rows []document.Row
+	for c := list.FirstChild; c != nil; c = c.NextSibling {
+		switch text := document.CleanLine(nodeText(c)); {
+		case c.DataAtom == atom.Dt && (len(rows) == 0 || len(rows[len(rows)-1].Cells) == 2):
+			rows = append(rows, document.Row{Cells: []string{text}})
+		case c.DataAtom == atom.Dd && len(text) <= 120 && len(rows) > 0 && len(rows[len(rows)-1].Cells) == 1:
+			rows[len(rows)-1].Cells = append(rows[len(rows)-1].Cells, text)
+		case c.Type == html.ElementNode:
+			return false
+		}
+	}
+	if len(rows) < 2 || len(rows[len(rows)-1].Cells) != 2 || !document.IsKeyValueTable(rows) {
+		return false
+	}
+	table := h.b.NextTableNumber()
+	for _, r := range rows {
+		h.b.AddRowAboveHeader(table, r)
+	}
+	return true
 }
 
 // nodeText returns the text below n, with spaces between blocks.
