@@ -59,6 +59,9 @@ func splitSentences(text string) []span {
 				add(from, i+1, false)
 				from = i + 1
 			}
+		case c == ' ' && nextBoxBeginsSentence(text[from:i], text[i+1:]):
+			add(from, i, true)
+			from = i + 1
 		case i-from >= maxSentenceBytes && isSpace(c), i-from >= 2*maxSentenceBytes && utf8.RuneStart(c):
 			add(from, i, false)
 			from = i
@@ -103,6 +106,22 @@ func lineBreakEndsSentence(text string, from, i int) bool {
 	r, _ := utf8.DecodeRuneInString(rest)
 	// After a long line, a capital may be a name in wrapped text; after a short one it begins a sentence.
 	return !unicode.IsLower(r) && r != '(' && (len(before) < 60 || unicode.IsUpper(r) && !unicode.IsLower(rune(before[len(before)-1])))
+}
+
+// minBoxWords is the number of words from which the label of a check box is a statement rather than one of the answers to a question.
+const minBoxWords = 3
+
+// nextBoxBeginsSentence reports whether a check box with a statement follows one on the same line: "☒ Keys are rotated ☐ Logs are kept".
+func nextBoxBeginsSentence(before, rest string) bool {
+	if !checkboxPattern.MatchString(rest) || !checkboxPattern.MatchString(strings.TrimLeft(before, " \t\r\n")) {
+		return false
+	}
+	label, _, _ := strings.Cut(rest, "\n")
+	_, n := utf8.DecodeRuneInString(label)
+	if i := strings.IndexAny(label[n:], "☐□❏⬜☑☒["); i >= 0 {
+		label = label[:n+i]
+	}
+	return len(splitWords(before)) >= minBoxWords && len(splitWords(label)) >= minBoxWords
 }
 
 // isTableRow reports whether the first line of a text is a table row: either "Name: value; Name: value", the

@@ -11,6 +11,21 @@ func TestCheckboxesAreItems(t *testing.T) {
 	}
 }
 
+// A statement beside a box that isn't ticked isn't said, even if one before it on the line is.
+func TestCheckboxesOnOneLine(t *testing.T) {
+	for text, want := range map[string]int{
+		"☒ Restores are tested every quarter ☐ Penetration tests are done":          2,
+		"[x] Restores are tested monthly [ ] Penetration tests are done [ ] Nobody": 2,
+		"☐ Yes ☒ No":                 1,
+		"☒ Restores are tested ☐ No": 1,
+	} {
+		a := Analyze(text, 2026)
+		if len(a.Sentences) != want || want > 1 && (a.Sentences[0].Placeholder != "" || a.Sentences[1].Placeholder == "") {
+			t.Errorf("%q: %+v", text, a.Sentences)
+		}
+	}
+}
+
 func TestShortQuestionIsCondition(t *testing.T) {
 	for _, tc := range []struct {
 		text      string
