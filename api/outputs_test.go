@@ -51,14 +51,18 @@ func jsonFields(t reflect.Type) map[string]string {
 // keptForms are the types whose stored form is hashed, signed or sent to clones as it is, so that a field that came
 // later is left out where it is empty. OpenAPI doesn't require these fields.
 var keptForms = map[reflect.Type]bool{
-	reflect.TypeFor[api.Locator](): true, reflect.TypeFor[api.SoAItem](): true, reflect.TypeFor[api.Finding](): true,
+	reflect.TypeFor[api.Locator](): true, reflect.TypeFor[api.SoAItem](): true, reflect.TypeFor[api.Statement](): true,
+	reflect.TypeFor[api.Finding]():       true,
 	reflect.TypeFor[api.MaturityScore](): true, reflect.TypeFor[api.POAMItem](): true, reflect.TypeFor[api.Milestone](): true,
 	reflect.TypeFor[api.CustomControl](): true, reflect.TypeFor[api.CustomFramework](): true,
 	reflect.TypeFor[api.CustomRequirement](): true, reflect.TypeFor[api.CustomRelation](): true,
 }
 
 // filledWhenRead are fields that are not stored, but in every response.
-var filledWhenRead = []string{"api.Chunk.created_at", "api.Chunk.updated_at", "api.TimelineEvent.created_at", "api.TimelineEvent.updated_at"}
+var filledWhenRead = []string{
+	"api.Chunk.created_at", "api.Chunk.updated_at",
+	"api.TimelineEvent.created_at", "api.TimelineEvent.updated_at",
+}
 
 // TestAbsentValuesAreNull checks that no field of a response is left out.
 func TestAbsentValuesAreNull(t *testing.T) {

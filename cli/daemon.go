@@ -96,8 +96,8 @@ const (
 // (SERVICE_TLS_CERT for tls-cert) or the configuration file.
 var daemonSettings = []struct{ key, usage, byDefault string }{
 	{"listen", "address to listen on: host:port or unix:/path; repeat for several", DefaultListen},
-	{"store", "database for all records, postgres://USER@HOST/DATABASE, instead of a file in the data folder", ""},
-	{"blobs", "bucket for documents and reports, s3://BUCKET/PREFIX?endpoint=https://HOST, instead of files in the data folder", ""},
+	{"store", "PostgreSQL database for all records: postgres://USER@HOST/DATABASE", ""},
+	{"blobs", "S3 bucket for documents and reports: s3://BUCKET/PREFIX?endpoint=https://HOST", ""},
 	{"tls-cert", "certificate chain, PEM; reloaded when it changes or on SIGHUP", ""},
 	{"tls-key", "private key of the certificate, PEM", ""},
 	{"public-url", "public URL of the service, if it differs from the listen address", ""},
@@ -105,7 +105,7 @@ var daemonSettings = []struct{ key, usage, byDefault string }{
 	{"web-origin", "origin of a web page that may call the service, https://app.example; repeat for several", ""},
 	{"trusted-proxy", "proxy network whose X-Forwarded-* headers are trusted, e.g. 10.0.0.0/8; repeat for several", ""},
 	{"rate-limit", "requests per minute per credential, as CATEGORY=N; 0 for no limit; repeat for several", ""},
-	{"rate-limit-org", "requests per minute per organization, as CATEGORY=N (default 10 times those of a credential); repeat for several", ""},
+	{"rate-limit-org", "the same per organization (default: 10 times that of a credential); repeat for several", ""},
 	{"metrics-listen", "address that serves /metrics without authentication", ""},
 	{"allow-shared-data", "allow a data folder that other users can change, such as a container volume", ""},
 	{"trace-endpoint", "OTLP/HTTP trace collector, such as http://127.0.0.1:4318", ""},
@@ -144,7 +144,8 @@ func formatUsage(usage, defaultValue string) string {
 // multiValueSettings lists the settings that can have several values. In an environment variable, commas
 // separate them.
 var multiValueSettings = map[string]bool{
-	"listen": true, "allowed-host": true, "web-origin": true, "trusted-proxy": true, "rate-limit": true, "rate-limit-org": true, "backup-recipient": true,
+	"listen": true, "allowed-host": true, "web-origin": true, "trusted-proxy": true, "rate-limit": true,
+	"rate-limit-org": true, "backup-recipient": true,
 }
 
 func (a *app) daemonCommand() *cobra.Command {

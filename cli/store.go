@@ -29,7 +29,7 @@ func (a *app) storeCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "store", Short: "Move an installation between a data folder and PostgreSQL",
 		Long:    "Moves all records and files between a data folder and a PostgreSQL database with a bucket.",
-		Example: "  service store copy --from bolt:/var/lib/service --to 'postgres://grc@db.internal/grc' --to-blobs s3://acme-grc",
+		Example: "  service store copy --from bolt:/var/lib/service --to postgres://grc@db/grc --to-blobs s3://acme-grc",
 	}, a.storeCopy())
 }
 
@@ -46,8 +46,8 @@ the data folder of its only daemon: --from-blobs and --to-blobs name it.
 
 The copy has no secret.key and no model.json: copy these files, or set SERVICE_SECRET_KEY to the
 same key. If the copy is interrupted, its target can't be used and has to be deleted.`,
-		Example: `  service store copy --from bolt:/var/lib/service --to 'postgres://grc@db.internal/grc' --to-blobs s3://acme-grc
-  service store copy --from 'postgres://grc@db.internal/grc' --from-blobs s3://acme-grc --to bolt:/srv/back`,
+		Example: `  service store copy --from bolt:/var/lib/service --to postgres://grc@db/grc --to-blobs s3://acme-grc
+  service store copy --from postgres://grc@db/grc --from-blobs s3://acme-grc --to bolt:/srv/back`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			source, err := parsePlace("from", from, fromBlobs)
 			if err != nil {

@@ -206,7 +206,8 @@ func TestRateLimits(t *testing.T) {
 		t.Errorf("a wrong key, again and again: %d %v", last.status, last.header)
 	}
 	// Strangers can use up neither the health check nor the sign-in of their address.
-	if last := (testCaller{w: w}).do("POST", api.SignIn.Path, map[string]string{"email": "a@b.example", "password": "wrong wrong"}); last.status != 401 {
+	wrong := map[string]string{"email": "a@b.example", "password": "wrong wrong"}
+	if last := (testCaller{w: w}).do("POST", api.SignIn.Path, wrong); last.status != 401 {
 		t.Errorf("sign-in from that address: %d %s", last.status, last.text)
 	}
 	for _, path := range []string{"/api/v1/assessments?a=%zz", "/api/v1/moon"} {
@@ -264,7 +265,8 @@ func TestWaitForDocument(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	owner, _ := w.createOrganization("Acme", "ada@acme.example")
 	a := owner.must("POST", api.CreateAssessment.Path, map[string]any{"name": "A"}).str("id")
-	d := owner.must("POST", strings.Replace(api.UploadDocument.Path, "{assessmentId}", a, 1), form{filename: "a.txt", content: "Keys rotate."}).str("id")
+	upload := strings.Replace(api.UploadDocument.Path, "{assessmentId}", a, 1)
+	d := owner.must("POST", upload, form{filename: "a.txt", content: "Keys rotate."}).str("id")
 	path := strings.Replace(api.GetDocument.Path, "{documentId}", d, 1)
 	if got := owner.must("GET", path+"?wait=30s", nil); got.str("status") != "ingested" {
 		t.Errorf("a document that is being read: %s", got.text)
@@ -276,7 +278,8 @@ func TestWaitForDocument(t *testing.T) {
 	}
 	later := map[string]any{"workflow_type": "ingest", "start_at": "2099-01-01T00:00:00Z"}
 	run := owner.must("POST", strings.Replace(api.StartWorkflow.Path, "{assessmentId}", a, 1), later).str("id")
-	if got := owner.must("GET", strings.Replace(api.GetWorkflow.Path, "{workflowRunId}", run, 1)+"?wait=20ms", nil); got.str("status") != "pending" {
+	waiting := strings.Replace(api.GetWorkflow.Path, "{workflowRunId}", run, 1) + "?wait=20ms"
+	if got := owner.must("GET", waiting, nil); got.str("status") != "pending" {
 		t.Errorf("a run that starts later: %s", got.text)
 	}
 }

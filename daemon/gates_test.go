@@ -201,7 +201,8 @@ func TestSecondPerson(t *testing.T) {
 		api.CodeForbidden,
 		"only an owner",
 	)
-	ben.must("PUT", tenant, map[string]any{"name": "Gate", "settings": map[string]any{"require_second_person": true, "no_remote_model": false}})
+	settings := map[string]any{"require_second_person": true, "no_remote_model": false}
+	ben.must("PUT", tenant, map[string]any{"name": "Gate", "settings": settings})
 	cleo := g.owner.addMember("cleo@example.com", api.RoleAdmin)
 	cleo.must("POST", g.path(api.Approve.Path), map[string]any{"comment": "fine"})
 

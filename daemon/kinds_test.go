@@ -87,7 +87,10 @@ func TestUnknownSettingsAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		settings any
 		field    string
-	}{{object{"require_second_persn": true}, "settings.require_second_persn"}, {object{"no_remote_model": "yes"}, "settings.no_remote_model"}} {
+	}{
+		{object{"require_second_persn": true}, "settings.require_second_persn"},
+		{object{"no_remote_model": "yes"}, "settings.no_remote_model"},
+	} {
 		a := owner.do("PUT", "/api/v1/tenants/"+owner.org, object{"settings": c.settings})
 		if a.status != 400 || !strings.Contains(a.text, `"field":"`+c.field+`"`) {
 			t.Errorf("%v: %d %s", c.settings, a.status, a.text)

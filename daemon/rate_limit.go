@@ -51,7 +51,8 @@ type budget struct {
 func (b budget) String() string { return string(b.kind) + " " + string(b.category) + " " + b.holder }
 
 // newRateLimiter returns a limiter with the API's limits (api.RateLimits); those in overrides and orgOverrides, which the
-// operator sets, take precedence. 0 means no limit. An organization has the limits of api.OrgRateFactor credentials unless they are overridden.
+// operator sets, take precedence. 0 means no limit. An organization has the limits of api.OrgRateFactor credentials unless
+// they are overridden.
 func newRateLimiter(clock func() time.Time, overrides, orgOverrides map[api.RateCategory]int) *rateLimiter {
 	limits, orgLimits := maps.Clone(api.RateLimits), map[api.RateCategory]int{}
 	maps.Copy(limits, overrides)

@@ -49,7 +49,8 @@ func (s *Server) bindOperations() {
 	bindOperation(s, api.ImportStructured, e.Catalog.ImportStructured)
 	bindOperation(s, api.ExportCatalog, e.Catalog.Export)
 	bindOperation(s, api.ListImportRuns, e.Catalog.ListImportRuns)
-	bindSettling(s, api.GetImportRun, func(in *api.GetImportRunInput) *api.ImportRunInput { return &in.ImportRunInput }, e.Catalog.GetImportRun)
+	bindSettling(s, api.GetImportRun, func(in *api.GetImportRunInput) *api.ImportRunInput { return &in.ImportRunInput },
+		e.Catalog.GetImportRun)
 	bindOperation(s, api.ImportWorkbook, e.Catalog.ImportWorkbook)
 	bindOperation(s, api.ImportSTRM, e.Catalog.ImportSTRM)
 	bindOperation(s, api.DryRunSTRM, e.Catalog.DryRunSTRM)

@@ -75,7 +75,8 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		engine: o.Engine, log: o.Logger, clock: o.Clock, newID: o.NewID,
 		mux: chi.NewMux(), boundOperations: map[string]bool{},
-		limiter: limiter, metrics: newMetrics(o.Engine, limiter), hosts: newHostFilter(o), publicURL: o.PublicURL, proxies: o.Proxies, tracer: o.Tracer,
+		limiter: limiter, metrics: newMetrics(o.Engine, limiter), hosts: newHostFilter(o), publicURL: o.PublicURL,
+		proxies: o.Proxies, tracer: o.Tracer,
 	}
 	s.limiter.exchange = o.Engine.ExchangeRequestCounts()
 	for _, address := range append(slices.Clone(o.Origins), o.PublicURL) {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/daemon"
@@ -170,12 +169,7 @@ func TestPagesInABrowser(t *testing.T) {
 	document := s.URL + "/assessments/" + g.ids["assessmentId"] + "/documents/" + pdf
 	b.Press("Escape", 27)
 	b.WaitFor(`document.getElementById("beside").hidden && document.activeElement.matches("tr.at a")`)
-	for range 200 {
-		if got := g.owner.must("GET", "/api/v1/documents/"+pdf, nil).str("status"); got != "uploaded" && got != "processing" {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	g.owner.must("GET", "/api/v1/documents/"+pdf+"?wait=30s", nil)
 	b.Open(document)
 	b.Screenshot(pictures, "pdf")
 	if b.EvaluateText(`navigator.pdfViewerEnabled`) == "true" {

@@ -206,7 +206,8 @@ func TestKubernetesOnPostgres(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), helm, "lint", "--strict", "helm/service").CombinedOutput(); err != nil {
 		t.Errorf("helm lint: %v\n%s", err, out)
 	}
-	rendered, err := exec.CommandContext(t.Context(), helm, "template", "grc", "helm/service", "--set", "replicas=3,settings.SERVICE_LOG_LEVEL=debug").Output()
+	rendered, err := exec.CommandContext(t.Context(), helm, "template", "grc", "helm/service", "--set",
+		"replicas=3,settings.SERVICE_LOG_LEVEL=debug").Output()
 	if err != nil {
 		t.Fatalf("helm template: %v", err)
 	}
@@ -236,7 +237,8 @@ func checkSharedDaemons(t *testing.T, all []map[string]any) {
 	d := kinds["Deployment"]
 	labels := fmt.Sprint(at(d, "spec", "template", "metadata", "labels"))
 	for _, selector := range []any{
-		at(d, "spec", "selector", "matchLabels"), at(kinds["Service"], "spec", "selector"), at(kinds["PodDisruptionBudget"], "spec", "selector", "matchLabels"),
+		at(d, "spec", "selector", "matchLabels"), at(kinds["Service"], "spec", "selector"),
+		at(kinds["PodDisruptionBudget"], "spec", "selector", "matchLabels"),
 	} {
 		if fmt.Sprint(selector) != labels {
 			t.Errorf("the selector %v doesn't fit %s", selector, labels)

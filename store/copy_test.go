@@ -55,7 +55,10 @@ func TestCopy(t *testing.T) {
 		is(t, "Verify", db.Blobs().Verify(t.Context(), blob.SHA256), nil)
 	}
 	checkCopied(db)
-	back := CopyOptions{From: Place{Dir: shared.Dir, Driver: connect()}, To: Place{Dir: filepath.Join(t.TempDir(), "back")}, Clock: from.Clock, NewID: from.NewID}
+	back := CopyOptions{
+		From: Place{Dir: shared.Dir, Driver: connect()}, To: Place{Dir: filepath.Join(t.TempDir(), "back")},
+		Clock: from.Clock, NewID: from.NewID,
+	}
 	_, err = Copy(t.Context(), back)
 	is(t, "while a process uses it", err, ErrLocked)
 	is(t, "Close", db.Close(), nil)
@@ -104,7 +107,10 @@ func TestInterruptedCopy(t *testing.T) {
 		return d
 	}
 	target := connect()
-	o := CopyOptions{From: Place{Dir: from.Dir}, To: Place{Dir: t.TempDir(), Driver: &failingDriver{target, 2}}, Clock: from.Clock, NewID: from.NewID}
+	o := CopyOptions{
+		From: Place{Dir: from.Dir}, To: Place{Dir: t.TempDir(), Driver: &failingDriver{target, 2}},
+		Clock: from.Clock, NewID: from.NewID,
+	}
 	_, err := Copy(t.Context(), o)
 	is(t, "Copy", err, errFailing)
 	o.To.Driver = target

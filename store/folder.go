@@ -106,8 +106,8 @@ func openDatabase(ctx context.Context, o Options) (*bolt.DB, error) {
 	return driver, nil
 }
 
-// prepareSharedFolder creates the folders that a store needs beside a database elsewhere. No other process may use dir. It refuses a folder with a
-// database of its own, whose files belong to that.
+// prepareSharedFolder creates the folders that a store needs beside a database elsewhere. No other process may use dir. It
+// refuses a folder that has its own database, to which the folder's files belong.
 func prepareSharedFolder(dir string) error {
 	path := filepath.Join(dir, fileDatabase)
 	if _, err := os.Lstat(path); err == nil {

@@ -206,15 +206,14 @@ func (db *DB) leaveProcesses() {
 func (db *DB) watchOthers(ctx context.Context, w changeWatcher) {
 	ticks := time.NewTicker(watchInterval)
 	defer ticks.Stop()
-	last, err := w.ChangesByOthers(ctx)
+	last, _ := w.ChangesByOthers(ctx) // if it can't be read, what is read first differs and wakes them
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticks.C:
 		}
-		var now string
-		if now, err = w.ChangesByOthers(ctx); err == nil && now != last {
+		if now, err := w.ChangesByOthers(ctx); err == nil && now != last {
 			last = now
 			db.notifier.notify()
 		}

@@ -73,7 +73,8 @@ var tenantsPanel = panel{
 		if err != nil {
 			return err
 		}
-		x := section{Columns: []string{"Organization", "Short name", "Status", "Created"}, Links: v.more(l.Pagination), Empty: "There are no organizations."}
+		x := section{Columns: []string{"Organization", "Short name", "Status", "Created"}, Links: v.more(l.Pagination)}
+		x.Empty = "There are no organizations."
 		for i := range l.Data {
 			o := &l.Data[i]
 			row := line{Cells: []value{words(o.Name), words(o.Slug), tagged(o.Status), at(o.CreatedAt)}}

@@ -238,7 +238,8 @@ func TestTableWithoutWidthBoundsThePadding(t *testing.T) {
 	p := &Page{}
 	long := strings.Repeat("n", 240) + ".pdf"
 	p.Table([]Column{{Title: "file"}, {Title: "status"}}, [][]string{{long, "ingested"}, {"a.pdf", "failed"}})
-	want := "FILE" + strings.Repeat(" ", maxPadding-4) + "  STATUS\n" + long + "  ingested\na.pdf" + strings.Repeat(" ", maxPadding-5) + "  failed\n"
+	want := "FILE" + strings.Repeat(" ", maxPadding-4) + "  STATUS\n" +
+		long + "  ingested\na.pdf" + strings.Repeat(" ", maxPadding-5) + "  failed\n"
 	if got := p.buf.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

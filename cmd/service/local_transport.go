@@ -51,7 +51,8 @@ func newLocalTransport(target cli.Target) (*localTransport, error) {
 		return nil, err
 	}
 	return &localTransport{
-		dir: dir, storage: storage{target.Store, target.Blobs}, log: newCommandLogger(target.FullScreen), embedder: embedderConfig{target.Embedder, target.EmbedderURL},
+		dir: dir, storage: storage{target.Store, target.Blobs}, log: newCommandLogger(target.FullScreen),
+		embedder:    embedderConfig{target.Embedder, target.EmbedderURL},
 		allowShared: target.AllowSharedData,
 	}, nil
 }

@@ -119,7 +119,8 @@ func recordLineCorrections(
 		return err
 	}
 	isReset := slices.ContainsFunc(e.Lines[0].Fields, func(f string) bool { return strings.HasPrefix(f, resetPrefix) })
-	if isReset || !after.Applicability.IsApplicable() || !before.Applicability.IsApplicable() || before.IsStatusOverruled() || after.NeedsReview {
+	if isReset || !after.Applicability.IsApplicable() || !before.Applicability.IsApplicable() ||
+		before.IsStatusOverruled() || after.NeedsReview {
 		return nil
 	}
 	refuses := after.ImplementationStatus == api.NotEvidenced && before.ImplementationStatus != api.NotEvidenced

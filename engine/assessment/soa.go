@@ -312,7 +312,8 @@ func (s *Service) draftSoAItems(
 	}
 	judge.ShortenUnambiguousOwners(owners)
 	unreadLanguages := api.CountUnreadEvidence(slices.Collect(maps.Values(documents)), evaluation.languagesRead()...).Note()
-	items, quotes, uncorrected = make([]api.SoAItem, len(controls)), make([][]api.Evidence, len(controls)), make([][]api.Evidence, len(controls))
+	items = make([]api.SoAItem, len(controls))
+	quotes, uncorrected = make([][]api.Evidence, len(controls)), make([][]api.Evidence, len(controls))
 	var unread, statements atomic.Int64
 	evaluation.copies.forgetChangedDocuments()
 	err = forEachParallel(ctx, len(controls), func(ctx context.Context, n int) error {

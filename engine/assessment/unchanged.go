@@ -58,7 +58,8 @@ func haveSameInputContent(a, b map[string]string) bool {
 // stays the same: a later date next to the approved one, or the review of an item that had only
 // been confirmed through a filter.
 var changedBeside = map[string]string{
-	"due_date": "due_changes", "applicability": "reviewed_in_bulk", "implementation_status": "reviewed_in_bulk", "needs_review": "reviewed_in_bulk",
+	"due_date": "due_changes", "applicability": "reviewed_in_bulk", "implementation_status": "reviewed_in_bulk",
+	"needs_review": "reviewed_in_bulk",
 }
 
 // namesIfAnyChanged returns names if any of the fields changed, and nil otherwise.

@@ -33,7 +33,8 @@ func TestReviewBySampling(t *testing.T) {
 		t.Fatal(err)
 	}
 	same, err := b.Assessments.GetReview(t.Context(), b.by, &in.SoAInput)
-	if err != nil || same.SampledLeft != drawn.SampledLeft || same.NotRead != drawn.NotRead || same.Outdated || len(same.Lines) != len(drawn.Lines) ||
+	if err != nil || same.SampledLeft != drawn.SampledLeft || same.NotRead != drawn.NotRead || same.Outdated ||
+		len(same.Lines) != len(drawn.Lines) ||
 		!strings.Contains(same.Statement, "confirmed only by a filter") {
 		t.Fatalf("%+v, %v", same, err)
 	}

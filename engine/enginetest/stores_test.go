@@ -82,7 +82,8 @@ func measurePair(b *testing.B) (alone, together time.Duration) {
 		by := api.Caller{OrganizationID: made.ID, UserID: name, Role: api.RoleOwner, Actor: api.Actor{Type: api.ActorUser, ID: name, Name: name}}
 		w := &bench{e, by}
 		a := w.assess(b, "", policies(b, 5, uint64(i)), api.StateFrameworkSelected)
-		if _, err := w.Assessments.DraftSoA(b.Context(), w.by, &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}); err != nil {
+		draft := &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}
+		if _, err := w.Assessments.DraftSoA(b.Context(), w.by, draft); err != nil {
 			b.Fatal(err)
 		}
 		items := w.soaItems(b, a.ID)

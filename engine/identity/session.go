@@ -267,7 +267,8 @@ func (s *Service) ListMySessions(ctx context.Context, by api.Caller, in *api.Pag
 			}
 			if !hasPassed(&have.ExpiresAt, s.clock()) {
 				all = append(all, api.UserSession{
-					ID: have.ID, CreatedAt: have.CreatedAt, UpdatedAt: have.SeenAt, LastUsedAt: have.SeenAt, ExpiresAt: have.ExpiresAt, Address: have.Address,
+					ID: have.ID, CreatedAt: have.CreatedAt, UpdatedAt: have.SeenAt, LastUsedAt: have.SeenAt,
+					ExpiresAt: have.ExpiresAt, Address: have.Address,
 					Current: have.ID == by.SessionID,
 				})
 			}

@@ -49,7 +49,13 @@ func (s *Session) unassertedReason(d *preparedStatement, c *analyzedPassage, lab
 	}
 }
 
-func (s *Session) unassertedSentenceReason(d *preparedStatement, c *analyzedPassage, label reading.Label, cur *text.Sentence, words string) string {
+func (s *Session) unassertedSentenceReason(
+	d *preparedStatement,
+	c *analyzedPassage,
+	label reading.Label,
+	cur *text.Sentence,
+	words string,
+) string {
 	lead := c.LeadInOrSelf(cur)
 	switch isClaim := label == reading.States || label == reading.Part; {
 	case cur.Instruction:

@@ -195,7 +195,8 @@ func (s *Service) rerenderedHashes(ctx context.Context, src *content.Source, r *
 	}
 	for _, title := range titles {
 		request, err := s.toRenderRequest(api.ReportBody{
-			Template: r.Template, Format: r.Format, ReportAppearance: api.ReportAppearance{Title: title, WithAppendices: r.WithAppendices, Paper: r.Paper},
+			Template: r.Template, Format: r.Format,
+			ReportAppearance: api.ReportAppearance{Title: title, WithAppendices: r.WithAppendices, Paper: r.Paper},
 		})
 		if err != nil {
 			return nil, err

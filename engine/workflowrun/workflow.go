@@ -85,7 +85,8 @@ func New(o Options) *Service {
 		workerSlots: make(
 			chan struct{},
 			o.Workers,
-		), cancelByRun: map[string]context.CancelFunc{}, running: map[string]int{}, turns: map[string]int{}, streamsClosed: make(chan struct{}), streamSlots: make(chan struct{}, maxStreams),
+		), cancelByRun: map[string]context.CancelFunc{}, running: map[string]int{}, turns: map[string]int{},
+		streamsClosed: make(chan struct{}), streamSlots: make(chan struct{}, maxStreams),
 	}
 }
 

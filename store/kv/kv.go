@@ -42,8 +42,8 @@ type Driver interface {
 	View(ctx context.Context, fn func(KV) error) error
 
 	// Update runs fn and commits its writes durably, or none of them if fn fails or panics, or if ctx
-	// ends before fn returns. If ctx ends later, they may be committed. Updates are serializable. A driver may run fn again after a conflict, so
-	// fn must have no side effects except variables that it assigns anew.
+	// ends before fn returns. If ctx ends later, they may be committed. Updates are serializable. A driver may run fn
+	// again after a conflict, so fn must have no side effects except variables that it assigns anew.
 	Update(ctx context.Context, fn func(KV) error) error
 
 	// Close waits for running transactions. A second call does nothing.

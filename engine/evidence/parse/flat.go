@@ -21,7 +21,8 @@ func (r *Reader) readFlat(b *document.Builder, format *format, name string, cont
 		return err
 	}
 	var parts []flatPart
-	if format == formatFlatOPC {
+	switch format {
+	case formatFlatOPC:
 		var flat struct {
 			Part []flatPart `xml:"part"`
 		}
@@ -33,7 +34,7 @@ func (r *Reader) readFlat(b *document.Builder, format *format, name string, cont
 			types = fmt.Appendf(types, "<Override PartName=%q ContentType=%q/>", p.Name, p.Type)
 		}
 		parts = append(flat.Part, flatPart{Name: "/[Content_Types].xml", content: append(types, "</Types>"...)})
-	} else if format == formatWord2003 {
+	case formatWord2003:
 		var flat struct {
 			Styles flatXML `xml:"styles"`
 			Body   flatXML `xml:"body"`
@@ -47,7 +48,7 @@ func (r *Reader) readFlat(b *document.Builder, format *format, name string, cont
 			{Name: "word/_rels/document.xml.rels", content: []byte(`<Relationships><Relationship Id="s" Type="/styles" Target="styles.xml"/></Relationships>`)},
 			{Name: "word/styles.xml", content: slices.Concat([]byte("<w:styles>"), flat.Styles.Content, []byte("</w:styles>"))},
 		}
-	} else {
+	default:
 		var flat struct {
 			MIME string `xml:"mimetype,attr"`
 		}

@@ -398,7 +398,8 @@ func TestTablesODT(t *testing.T) {
 	wide, high := `table:number-columns-spanned="2"`, `table:number-rows-spanned="2"`
 	for name, tt := range map[string]struct{ rows, want string }{
 		"merged down": {
-			row(cell("", "System"), cell("", "Owner")) + row(cell(high, "CRM"), cell("", "Ann")) + row(covered, cell("", "Bo")), "System: CRM; Owner: Bo",
+			row(cell("", "System"), cell("", "Owner")) + row(cell(high, "CRM"), cell("", "Ann")) + row(covered, cell("", "Bo")),
+			"System: CRM; Owner: Bo",
 		},
 		"two rows": {
 			row(cell(high, "System"), cell(wide, "Reviewer"), covered) + row(covered, cell("", "Name"), cell("", "Role")) +

@@ -46,7 +46,8 @@ func tnefExample(t testing.TB) string {
 	inner := tnefMessage(tnefAttribute(0x00018004, "Inner\x00"), tnefAttribute(0x0002800C, "Doors are locked.\x00"))
 	return tnefMessage(
 		tnefAttribute(0x00069007, tnefNumber(1251)), tnefAttribute(0x00018004, "\xc4\xee\xea\x00"), tnefAttribute(0x00069003, properties),
-		tnefAttribute(0x00069002, "render"), tnefAttribute(0x00018010, "LIST~1.CSV\x00"), tnefAttribute(0x0006800F, "System,Owner\nCRM,Bo Lind\n"),
+		tnefAttribute(0x00069002, "render"), tnefAttribute(0x00018010, "LIST~1.CSV\x00"),
+		tnefAttribute(0x0006800F, "System,Owner\nCRM,Bo Lind\n"),
 		tnefAttribute(0x00069005, tnefNumber(1)+tnefProperty(0x3707001F, wide("list of systems.csv\x00"))),
 		tnefAttribute(0x00069002, "render"), tnefAttribute(0x00069005, tnefNumber(1)+tnefProperty(0x3701000D, strings.Repeat("i", 16)+inner)),
 	)

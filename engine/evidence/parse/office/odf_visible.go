@@ -48,7 +48,8 @@ type odfStyles struct {
 
 func newODFStyles() *odfStyles {
 	return &odfStyles{
-		pageStyles: map[string]bool{}, formats: map[odfStyleKey]odfFormat{}, parents: map[odfStyleKey]string{}, resolved: map[odfStyleKey]odfFormat{},
+		pageStyles: map[string]bool{}, formats: map[odfStyleKey]odfFormat{},
+		parents: map[odfStyleKey]string{}, resolved: map[odfStyleKey]odfFormat{},
 	}
 }
 
