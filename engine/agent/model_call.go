@@ -115,7 +115,7 @@ func failureReason(err error) string {
 // maxDepth is the maximum nesting depth of an answer.
 const maxDepth = 32
 
-// decodeAnswer decodes an answer, which must be JSON that conforms to the schema, with nothing after it.
+// decodeAnswer decodes an answer, which must be a single JSON value that conforms to the schema.
 func (p *prompt) decodeAnswer(text string, into any) error {
 	text = strings.TrimSpace(text)
 	if nestingDepth(text) > maxDepth {
@@ -138,7 +138,8 @@ func truncateToLine(s string) string {
 	return s[:min(len(s), 300)]
 }
 
-// nestingDepth returns how deep brackets nest, including those in strings: an upper bound.
+// nestingDepth returns how deeply brackets are nested. It also counts those in strings, so the
+// result is an upper bound.
 func nestingDepth(s string) int {
 	depth, most := 0, 0
 	for i := range len(s) {

@@ -72,7 +72,7 @@ func loadPrompt(agent string) (*prompt, error) {
 	return p, err
 }
 
-// newRequest returns the request to a model about data.
+// newRequest returns the request that presents data to the model.
 func (p *prompt) newRequest(data any) (llm.Request, error) {
 	text, err := wrapInDataMarkers(data)
 	return llm.Request{System: p.system, User: text, Schema: p.schema, MaxTokens: p.maxTokens}, err

@@ -37,8 +37,7 @@ func (j *job) listDocuments(ctx context.Context) ([]api.Document, error) {
 	}, func(d []api.Document) map[string]any { return map[string]any{"documents": len(d)} })
 }
 
-// reviewKnowledgeBase reports which documents were read, which could not be, and which kinds are
-// missing.
+// reviewKnowledgeBase reports which documents were read, which could not be read, and which kinds are missing.
 func reviewKnowledgeBase(ctx context.Context, j *job) error {
 	docs, err := j.listDocuments(ctx)
 	if err != nil {
@@ -117,7 +116,7 @@ func isOlderThanThreeYears(d api.Date, j *job) bool {
 	return err == nil && j.service.Clock().Sub(t).Hours() > 3*365*24
 }
 
-// analyzeControls explains the named controls, or else the assessment's most important controls
+// analyzeControls explains the named controls, or, if none are named, the assessment's controls
 // with the least evidence.
 func analyzeControls(ctx context.Context, j *job) error {
 	codes := j.inputTexts("controls")
@@ -211,8 +210,8 @@ func (j *job) listSoAItems(ctx context.Context) ([]api.SoAItem, error) {
 	}, func(of []api.SoAItem) map[string]any { return map[string]any{"items": len(of)} })
 }
 
-// leastEvidencedControlCodes returns the codes of up to 20 applicable controls, those with the least
-// evidence first.
+// leastEvidencedControlCodes returns the codes of up to 20 applicable controls, starting with those
+// with the least evidence.
 func (j *job) leastEvidencedControlCodes(ctx context.Context) ([]string, error) {
 	items, err := j.listSoAItems(ctx)
 	if err != nil {

@@ -116,7 +116,8 @@ func (s *Service) createRun(ctx context.Context, by api.Caller, b api.StartRunBo
 	return &run, s.launchRun(by, run, a, b, tracing.Current(ctx))
 }
 
-// claimOfRun names the execution of a run among the processes that share a database.
+// claimOfRun returns the key under which a process claims a run, so that other processes on the
+// same database know that it is being executed.
 func claimOfRun(id string) string { return "agent run " + id }
 
 func newRun(tx *store.Tx, by api.Caller, agent, assessment, inputSHA256 string) api.AgentRun {
@@ -186,7 +187,7 @@ func (s *Service) executeRun(ctx context.Context, by api.Caller, run api.AgentRu
 		})
 	}
 	if errors.Is(err, errRunFinished) {
-		return nil // cancelled or completed manually before it started
+		return nil // the run was cancelled or completed manually before it started
 	}
 	if err == nil && a.needsAssessment && b.AssessmentID == "" {
 		err = api.Invalid("assessment_id", "%s requires an assessment: start it again with assessment_id", a.ID)
@@ -200,7 +201,7 @@ func (s *Service) executeRun(ctx context.Context, by api.Caller, run api.AgentRu
 	if ctx.Err() != nil && err != nil {
 		err = errors.New("the run was stopped before it finished; start it again")
 	}
-	// The end is recorded even if the work was stopped.
+	// Record the end of the run even if its work was stopped.
 	if e := s.finishRun(context.WithoutCancel(ctx), by, run.ID, &j.output, err); e != nil {
 		s.Logger.Error("the end of an agent run could not be stored", "run", run.ID, "error", e)
 	}
@@ -233,7 +234,7 @@ func (s *Service) finishRun(ctx context.Context, by api.Caller, id string, out *
 		}
 		return storeRunEnd(tx, by, r, out, failure)
 	})
-	if errors.Is(err, errRunFinished) || api.IsCode(err, api.CodeNotFound) { // its assessment was deleted
+	if errors.Is(err, errRunFinished) || api.IsCode(err, api.CodeNotFound) { // the run was finished or deleted in the meantime
 		return nil
 	}
 	return err
@@ -333,8 +334,8 @@ func (s *Service) GetRun(ctx context.Context, by api.Caller, in *api.AgentRunInp
 	return &r, err
 }
 
-// Complete ends a run manually with the user's output. A completed run is returned unchanged,
-// unless the call has a different output.
+// Complete ends a run manually with the user's output. If the run is already completed, it is
+// returned unchanged; it is an error if the call has a different output.
 func (s *Service) Complete(ctx context.Context, by api.Caller, in *api.CompleteRunInput) (*api.AgentRun, error) {
 	out := api.AgentOutput{Summary: "Completed by " + by.Actor.Name + "."}
 	hasOutput := in.Body != nil && (in.Body.Summary != "" || len(in.Body.Proposals) > 0)
@@ -393,8 +394,8 @@ func (s *Service) stopRun(id string) {
 	}
 }
 
-// Output returns a run's output. If the run has not completed, the output contains only a summary that
-// says why there is none.
+// Output returns a run's output. If the run has not completed, the output contains only a summary
+// that explains why there is no result.
 func (s *Service) Output(ctx context.Context, by api.Caller, in *api.AgentRunInput) (*api.AgentOutput, error) {
 	var out store.AgentOutput
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -443,8 +444,8 @@ func (s *Service) Steps(ctx context.Context, by api.Caller, in *api.AgentStepsIn
 	return out, nil
 }
 
-// findAgent returns the agent with this ID, accepted with or without the product prefix and with
-// hyphens or underscores.
+// findAgent returns the agent with the given ID. The ID may omit the product prefix and use hyphens
+// or underscores.
 func findAgent(id string) (*pipelineAgent, error) {
 	normalized := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(id)), "_", "-")
 	for i := range agents {

@@ -153,13 +153,13 @@ func (s *Service) getDocument(ctx context.Context, by api.Caller, id string) (do
 	return doc, err
 }
 
-// ToAPIDocument returns the record of a document as users see it.
+// ToAPIDocument returns the record of a document in the form shown to users.
 func ToAPIDocument(d *store.Document) *api.Document {
 	d.Outdated = needsRereading(d)
 	return &d.Document
 }
 
-// needsRereading reports whether a document would be read differently today.
+// needsRereading reports whether the current program version would read the document differently.
 func needsRereading(d *store.Document) bool {
 	return !isPending(d.Status) && !parse.IsCurrent(d.Readers)
 }
@@ -209,7 +209,8 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DocumentInp
 	return &api.None{}, nil
 }
 
-// Purge removes all documents of an assessment that is being deleted. DeletePurged deletes their passages later.
+// Purge removes all documents of an assessment that is being deleted. Their passages are deleted
+// later, by DeletePurged.
 func (s *Service) Purge(tx *store.Tx, by api.Caller, assessment string) error {
 	var docs []store.Document
 	for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {

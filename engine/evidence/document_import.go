@@ -23,9 +23,9 @@ type ImportedDocument struct {
 	passages preparedPassages
 }
 
-// EmbedForImport embeds the passages of a document that was read elsewhere, using the embedder of the
-// assessment's catalog version. Nothing is visible until SaveImport. The caller must call ReleaseImports in any
-// case.
+// EmbedForImport embeds the passages of a document that was read elsewhere, using the embedder of
+// the assessment's catalog version. Nothing is visible until SaveImport. The caller must always
+// call ReleaseImports, even after an error.
 func (s *Service) EmbedForImport(
 	ctx context.Context,
 	org, version string,
@@ -67,8 +67,8 @@ func (s *Service) EmbedForImport(
 	return out, s.stagePassages(ctx, &doc, &out.passages)
 }
 
-// ReleaseImports deletes what was staged for documents that were not saved, and the passages that saved
-// documents replaced.
+// ReleaseImports deletes the passages staged for documents that were not saved, and the passages
+// that saved documents have replaced.
 func (s *Service) ReleaseImports(ctx context.Context, docs []*ImportedDocument) {
 	for _, d := range docs {
 		if d != nil {
@@ -78,10 +78,10 @@ func (s *Service) ReleaseImports(ctx context.Context, docs []*ImportedDocument) 
 	s.deleteDiscardedAndLog(ctx)
 }
 
-// ReparseForImport parses the file of a document that was read elsewhere as if it had been uploaded here. The
-// passages get their text from the file but keep the IDs they were received with; unmatched is the number of
-// received passages that aren't in the file. Nothing is visible until SaveImport. The caller must call
-// ReleaseImports in any case.
+// ReparseForImport parses the file of a document that was read elsewhere as if it had been uploaded
+// here. The passages get their text from the file but keep the IDs they were received with;
+// unmatched is the number of received passages that aren't in the file. Nothing is visible until
+// SaveImport. The caller must always call ReleaseImports, even after an error.
 func (s *Service) ReparseForImport(
 	ctx context.Context,
 	org, version string,
@@ -194,8 +194,8 @@ func (s *Service) parseAndChunk(
 	return parsed, chunks, nil
 }
 
-// countOtherLanguages adds to what was not read of a document its passages in languages other than English, with the
-// place of the first of each.
+// countOtherLanguages adds the document's passages in languages other than English to its list of
+// unread content, with the location of the first passage in each language.
 func countOtherLanguages(doc *document.Document, chunks []chunk.Chunk) {
 	texts := make([]string, len(chunks))
 	for i, c := range chunks {
@@ -219,7 +219,7 @@ func countOtherLanguages(doc *document.Document, chunks []chunk.Chunk) {
 // set, changed passages are reported to OnPassagesChanged.
 func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, notify bool) error {
 	doc := a.Document
-	if err := a.checkPassageIDs(tx); err != nil { // before anything is written: a refused document leaves no trace
+	if err := a.checkPassageIDs(tx); err != nil { // checked before anything is written, so that a rejected document leaves no trace
 		return err
 	}
 	old, err := store.Documents.Get(tx, doc.OrganizationID, doc.ID)
@@ -245,8 +245,8 @@ func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, n
 	return errors.Join(store.Documents.Put(tx, doc.OrganizationID, &doc), endRead(tx, doc.OrganizationID, doc.ID))
 }
 
-// newChangedPassagePredicate returns a function that reports whether a passage of the document's previous version has
-// changed or no longer exists.
+// newChangedPassagePredicate returns a function that reports whether a passage of the document's
+// previous version was changed or removed.
 func (a *ImportedDocument) newChangedPassagePredicate(tx *store.Tx, old *store.Document) func(passage string) (bool, error) {
 	now := map[string]string{}
 	for _, c := range a.passages.chunks {
@@ -265,7 +265,7 @@ func (a *ImportedDocument) newChangedPassagePredicate(tx *store.Tx, old *store.D
 func (a *ImportedDocument) checkPassageIDs(tx *store.Tx) error {
 	for _, c := range a.passages.chunks {
 		n, err := store.Chunks.Count(tx, c.OrganizationID, c.ID)
-		if err == nil && n > 1 { // one is staged
+		if err == nil && n > 1 { // one of them is the staged passage itself
 			var other api.Chunk
 			if other, err = ReadPassage(tx, c.OrganizationID, c.ID); err == nil && other.DocumentID != a.Document.ID {
 				err = api.Invalid("chunks", "passage %s of %s already belongs to another document", c.ID, a.Document.Filename)

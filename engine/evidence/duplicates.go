@@ -68,8 +68,8 @@ func (s *Service) markDuplicates(ctx context.Context, org, assessment string) er
 	return nil
 }
 
-// saveDuplicateMarks stores each passage's DuplicateOf. It skips passages that have changed in the meantime:
-// whoever changed them marks duplicates again.
+// saveDuplicateMarks stores each passage's DuplicateOf. It skips passages that have changed in the
+// meantime: that change will mark duplicates again.
 func saveDuplicateMarks(tx *store.Tx, org string, marked []api.Chunk) error {
 	for _, c := range marked {
 		now, err := readStoredPassage(tx, org, c.ID)

@@ -23,7 +23,7 @@ const maxModelSize = 256 << 20
 type embedders struct {
 	mu        sync.Mutex
 	byVersion map[string]*embedderSlot
-	// requested holds the version to train next in the background: the one requested last.
+	// requested holds the most recently requested version, which is trained next in the background.
 	requested chan string
 	// progress holds the progress of running trainings by catalog version.
 	progress map[string]api.EmbedderTraining
@@ -94,7 +94,7 @@ func (e *embedders) isLoaded(version string) bool {
 	e.mu.Lock()
 	slot := e.byVersion[version]
 	e.mu.Unlock()
-	if slot == nil || !slot.mu.TryLock() { // it is being trained
+	if slot == nil || !slot.mu.TryLock() { // it is being trained or loaded
 		return false
 	}
 	defer slot.mu.Unlock()
@@ -228,7 +228,7 @@ func trainingCorpus(src *scf.Source) embed.Corpus {
 		for _, o := range c.Objectives {
 			t = append(t, o.Text)
 		}
-		if e, ok := criteria.Lookup(c.Code); ok && !src.IsStarter { // the criteria of the starter catalog are its objectives
+		if e, ok := criteria.Lookup(c.Code); ok && !src.IsStarter { // the starter catalog has its own criteria as objectives
 			t = append(t, e.AllTexts()...)
 		}
 		for _, p := range c.Solutions {

@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// acceptance is the stored result of testing the remote embedder. It is tested again if another model may answer under
-// its name, or if the test has changed.
+// acceptance is the stored result of testing the remote embedder. The test is repeated if another
+// model may be using its name, or if the test has changed.
 type acceptance struct {
 	Embedder string
 	Digest   string    // of the model's weights; "" if the server doesn't report it
@@ -27,11 +27,12 @@ type acceptance struct {
 const (
 	// acceptanceSetting is the name of the setting that holds the acceptance.
 	acceptanceSetting = "embedder_acceptance"
-	// acceptanceTTL is how long the model behind the remote embedder's name is taken to be the same.
+	// acceptanceTTL is how long the model behind the remote embedder's name is assumed to be unchanged.
 	acceptanceTTL = time.Minute
 	// acceptanceWait is how long the status waits for the test.
 	acceptanceWait = 2 * time.Second
-	// minSampleCosine is the similarity of two vectors of one text by the same model, which may differ by rounding.
+	// minSampleCosine is the minimum similarity of two vectors of the same text from the same
+	// model, which may differ because of rounding.
 	minSampleCosine = 0.99
 )
 
@@ -43,9 +44,9 @@ type digester interface {
 	Digest(ctx context.Context) (string, error)
 }
 
-// testRemoteEmbedderIfNeeded tests the remote embedder unless the stored result still applies. Its error wraps errRefused if
-// the embedder failed, and is otherwise the embedder's or the store's. If the model behind the name has changed,
-// vectors of the old one are deleted.
+// testRemoteEmbedderIfNeeded tests the remote embedder unless the stored result still applies. The
+// error wraps errRefused if the embedder failed the test; otherwise, it comes from the embedder or
+// the store. If the model behind the name has changed, the old model's vectors are deleted.
 func (s *Service) testRemoteEmbedderIfNeeded(ctx context.Context) error {
 	o := s.remote
 	select {
@@ -95,7 +96,7 @@ func (s *Service) testRemoteEmbedderOrWait(ctx context.Context) {
 	}
 }
 
-// refusalIfTooWeak returns the error for an embedder with a score, or nil if it passed.
+// refusalIfTooWeak returns an error if the embedder's score is too low, and nil otherwise.
 func refusalIfTooWeak(e embed.Embedder, score embed.Score) error {
 	if score >= embed.MinScore {
 		return nil
@@ -105,7 +106,7 @@ func refusalIfTooWeak(e embed.Embedder, score embed.Score) error {
 		errRefused, e.Name(), score, len(embed.Questions()), embed.MinScore)
 }
 
-// identifyRemoteModel returns an acceptance without a score, which identifies the model that answers now.
+// identifyRemoteModel returns an acceptance without a score, which identifies the model currently in use.
 func (s *Service) identifyRemoteModel(ctx context.Context) (acceptance, error) {
 	questions := embed.Questions()
 	hash := sha256.New()
@@ -135,7 +136,7 @@ func (s *Service) readAcceptance(ctx context.Context) (out acceptance, err error
 			return ignoreMissing(err)
 		}
 		if json.Unmarshal([]byte(setting.Value), &out) != nil {
-			out = acceptance{} // of another version: test again
+			out = acceptance{} // stored by another version, so the test is repeated
 		}
 		return nil
 	})

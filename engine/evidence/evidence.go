@@ -126,7 +126,7 @@ func (s *Service) Start(ctx context.Context) error {
 	return s.EnqueueUnread(ctx)
 }
 
-// EnqueueUnread queues the documents that are waiting to be read and that no other running process reads.
+// EnqueueUnread queues the documents that are waiting to be read and that no other running process is reading.
 func (s *Service) EnqueueUnread(ctx context.Context) error {
 	return s.db.View(ctx, func(tx *store.Tx) error {
 		for d, err := range store.Documents.AcrossTenants().Scan(tx) {

@@ -22,7 +22,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ingestionCaller returns the caller in whose name documents are read in the background.
+// ingestionCaller returns the caller that is recorded for reading documents in the background.
 func ingestionCaller(org string) api.Caller {
 	return api.Caller{OrganizationID: org, Actor: api.Actor{Type: api.ActorWorkflow, ID: "ingestion", Name: "document reader"}}
 }
@@ -43,7 +43,7 @@ func (s *Service) runWorker(ctx context.Context) {
 		err := s.ingestSafely(traced, j)
 		span.End(err)
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("document ingestion failed", "document_id", j.document, "error", err) // whoever waits for it gets the error
+			s.log.Warn("document ingestion failed", "document_id", j.document, "error", err) // WaitForDocuments returns the error
 		}
 		s.queue.finishOrRepeat(j, err)
 	}
@@ -61,8 +61,9 @@ func (s *Service) ingestSafely(ctx context.Context, j job) (err error) {
 	return s.ingest(ctx, j)
 }
 
-// WaitForDocuments returns when every document of the assessment has been read or has failed. It returns an
-// error if something else prevents that, such as a full disk; calling WaitForDocuments again retries.
+// WaitForDocuments returns when every document of the assessment has been read or has failed. It
+// returns an error if something else prevents that, such as a full disk; calling WaitForDocuments
+// again retries the reading.
 func (s *Service) WaitForDocuments(ctx context.Context, by api.Caller, assessment string) error {
 	for first := true; ; first = false {
 		finished, changed := s.queue.nextFinished(), s.changedElsewhere()
@@ -89,7 +90,8 @@ func (s *Service) WaitForDocuments(ctx context.Context, by api.Caller, assessmen
 	}
 }
 
-// changedElsewhere returns a channel that is closed after a change if other processes may read documents; otherwise nil.
+// changedElsewhere returns a channel that is closed after the next change in the database, or nil
+// if no other process can read documents.
 func (s *Service) changedElsewhere() <-chan struct{} {
 	if s.db.IsSoleWriter() {
 		return nil
@@ -130,7 +132,7 @@ func (s *Service) ingest(ctx context.Context, j job) (err error) {
 		return s.recordFailureAndMarkDuplicates(ctx, j, &doc, err)
 	}
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, errReadElsewhere) || (err == nil && !isPending(doc.Status)) {
-		return nil // deleted meanwhile, or read by another worker
+		return nil // deleted in the meantime, or read by another worker
 	}
 	if err != nil {
 		return err
@@ -189,7 +191,7 @@ func (s *Service) embedderForReading(ctx context.Context, j job, doc *store.Docu
 		return nil, err
 	}
 	embedder, err := s.loadOrTrainEmbedder(ctx, version)
-	_, begun := s.setStage(context.WithoutCancel(ctx), j, "embed", beginRead) // also after an error: the caller undoes it
+	_, begun := s.setStage(context.WithoutCancel(ctx), j, "embed", beginRead) // done even after an error, because the caller undoes it
 	return embedder, errors.Join(err, begun)
 }
 
@@ -227,7 +229,7 @@ func (s *Service) recordFailureAndMarkDuplicates(ctx context.Context, j job, doc
 func (s *Service) markDuplicatesIfIdle(ctx context.Context, org, assessment string) error {
 	hasPending := false
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		// Newest first: while many documents are being read, the newest is pending.
+		// Newest first, because while many documents are being read, the newest ones are pending.
 		for d, err := range store.Documents.By("assessment").Scan(tx, org, store.Prefix(assessment), store.Reverse) {
 			if hasPending = err == nil && isPending(d.Status); hasPending || err != nil {
 				return err

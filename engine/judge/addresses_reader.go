@@ -11,8 +11,9 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// modelAddressPattern matches what the rules take for ordinary text, but what may be meant for a language model that reads:
-// names of labels and parts of its prompt, roles of a conversation, and commands to it in several languages.
+// modelAddressPattern matches text that the rules consider ordinary, but that may be meant for a
+// language model: names of labels, parts of its prompt, roles of a conversation, and commands in
+// several languages.
 var modelAddressPattern = lazyregexp.New(
 	`(?i)<\|?/?(?:im_start|im_end|system|assistant|user|inst|instructions?|think)\b|\[/?inst\]` +
 		`|\bend of (?:the )?(?:passages?|data|documents?|prompt|context)\b` +
@@ -52,8 +53,8 @@ var disguisedPattern = lazyregexp.New(
 	`[A-Za-z][\p{Cyrillic}αεικνορτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ][A-Za-z]|[\p{Cyrillic}αεικνορτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ][A-Za-z]{2}|[A-Za-z]{2}\p{Cyrillic}`,
 )
 
-// AddressesReader reports whether a passage, its headings or its title tell their reader what to conclude, or may be meant
-// for a language model that reads. Such a passage is not given to a model.
+// AddressesReader reports whether a passage, its headings or its title tell the reader what to
+// conclude or may be meant for a language model. Such a passage is not given to a model.
 func AddressesReader(p Passage) bool {
 	above := p.DocumentTitle + ".\n" + strings.Join(p.HeadingPath, ".\n")
 	return addressesReader(p.Text) || addressesReader(above)

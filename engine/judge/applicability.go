@@ -24,10 +24,10 @@ func traitPhrase(name string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// DetermineApplicability returns whether a control applies to an organization with the given traits, and why.
-// Deprecated controls don't apply. Otherwise, a control, or its part that concerns premises, is excluded only
-// because a user set a trait to "false". If a trait is unknown or was only detected in documents, the control
-// stays included, and the reason says so.
+// DetermineApplicability returns whether a control applies to an organization with the given
+// traits, and why. Deprecated controls don't apply. Otherwise, a control, or the part of it that
+// concerns premises, is excluded only if a user set a trait to "false". If a trait is unknown or
+// was only detected in documents, the control stays included, and the reason says so.
 func DetermineApplicability(c api.Control, traits map[string]api.Trait) (applicability api.Applicability, reason string) {
 	if c.IsDeprecated {
 		return api.NotApplicable, "The catalog marks this control as deprecated."
@@ -80,7 +80,8 @@ func DetermineApplicability(c api.Control, traits map[string]api.Trait) (applica
 	return api.NotApplicable, "It applies only to an organization that " + prose.JoinOr(said) + "; a user stated that this one doesn't."
 }
 
-// continuityDomain is the domain of business continuity. A provider may operate the alternate sites it requires.
+// continuityDomain is the domain of business continuity. The alternate sites that it requires may
+// be operated by a provider.
 const continuityDomain = "BCD"
 
 func formatTraitReason(t api.Trait) string {

@@ -12,9 +12,10 @@ import (
 // askingPattern matches a step in which somebody asks something: "the lodge asks whether the person was sent".
 var askingPattern = lazyregexp.New(`(?i)\basks? (?:whether|if)\b`)
 
-// unassertedReason returns why words of a passage, which a reader took for something about a statement, are nothing that the
-// organization asserts of itself, or "". Readers that overlook it would take what is reported, imagined, asked or another
-// organization's for its practice. Claims are also refused under a heading that denies them.
+// unassertedReason returns why the words that a reader quoted from a passage are not something that
+// the organization asserts about itself, or "" if they are. Otherwise, a reader might mistake
+// practices that are merely reported, hypothetical, asked about or another organization's for the
+// organization's own. Claims under a heading that denies them are rejected, too.
 func (s *Session) unassertedReason(d *preparedStatement, c *analyzedPassage, label reading.Label, words string) string {
 	if !c.IsEnglish || words == "" {
 		return ""
@@ -24,7 +25,8 @@ func (s *Session) unassertedReason(d *preparedStatement, c *analyzedPassage, lab
 		return "it follows a sentence that says that this isn't done"
 	}
 	for _, heading := range c.HeadingPath {
-		// one that names two subjects may also be about the organization: "What we promised and what the law wants"
+		// a heading that names two subjects may also be about the organization: "What we promised
+		// and what the law wants"
 		if outside, _ := text.ReadDisclaimingHeading(heading); outside && !strings.Contains(heading, " and ") {
 			return "it is under a heading of what isn't the organization's practice"
 		}
@@ -42,7 +44,7 @@ func (s *Session) unassertedReason(d *preparedStatement, c *analyzedPassage, lab
 		}
 		for _, cur := range sentences {
 			if reason = s.unassertedSentenceReason(d, c, label, cur, words); reason == "" {
-				return "" // it is asserted here
+				return "" // another occurrence of the words is asserted
 			}
 		}
 		from = at + 1
@@ -62,7 +64,7 @@ func (s *Session) unassertedSentenceReason(
 		return "it tells its reader what to conclude"
 	case s.namesOtherOrganization(d, c, cur):
 		return "it is about another organization"
-	case label == reading.Contradicts: // the other reasons spare the organization a denial
+	case label == reading.Contradicts: // the other reasons would excuse a denial
 	case cur.Question && strings.HasSuffix(cur.Text, "?"):
 		return "it is a question"
 	case cur.IsUnasserted() && !askingPattern.MatchString(cur.Text) || lead != cur && lead.IsUnasserted():
@@ -75,8 +77,8 @@ func (s *Session) unassertedSentenceReason(
 	return ""
 }
 
-// leavesOutDenial reports whether words of a sentence that denies something deny nothing themselves: "all doors are locked",
-// of "It is not true that all doors are locked".
+// leavesOutDenial reports whether the quoted words of a denying sentence omit the denial itself,
+// such as "all doors are locked" in "It is not true that all doors are locked".
 func leavesOutDenial(words string) bool {
 	return !slices.ContainsFunc(text.Analyze(words, 0).Sentences, func(s text.Sentence) bool { return s.Denied != 0 || s.AnswersNo })
 }

@@ -11,7 +11,7 @@ import (
 type Candidates struct {
 	Statement reading.Statement
 	Passages  []Passage
-	// AddressesReader returns the result of the function of this name for a passage, given its index.
+	// AddressesReader returns the result of the function AddressesReader for the passage with the given index.
 	AddressesReader func(passage int) bool
 }
 
@@ -40,7 +40,8 @@ func TraitStatements() (out []reading.Statement) {
 	return out
 }
 
-// Candidates returns what a reader would read for a control of the plan: its statements with their passages.
+// Candidates returns the statements of a control in the plan, each with the passages that a reader
+// would read for it.
 func (l *IncrementalEvaluator) Candidates(code string) []Candidates {
 	c := l.plan.controls[code]
 	if c == nil {
@@ -62,7 +63,7 @@ func (l *IncrementalEvaluator) Candidates(code string) []Candidates {
 	return out
 }
 
-// cachedAddressesReader returns AddressesReader of a passage, and caches it.
+// cachedAddressesReader returns the result of AddressesReader for a passage and caches it.
 func (l *IncrementalEvaluator) cachedAddressesReader(number int) bool {
 	c := l.loadAnalyzedPassage(number)
 	c.addressOnce.Do(func() { c.addresses = AddressesReader(c.Passage) })

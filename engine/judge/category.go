@@ -12,7 +12,8 @@ var Categories = append(
 	uninformativeCategories()...,
 )
 
-// uninformativeCategories returns the categories of documents that show little or nothing of what the organization does.
+// uninformativeCategories returns the categories of documents that show little or nothing about the
+// organization's practice.
 func uninformativeCategories() (out []string) {
 	for _, k := range documentKinds {
 		if k.limit != showsAll {
@@ -91,7 +92,8 @@ var (
 	numberedStepPattern  = lazyregexp.New(`(?im)^\s*(?:step )?\d+[.)]\s+\w+`)
 )
 
-// licenseFilePattern matches names of files with license terms, which are no evidence of their owner's practice.
+// licenseFilePattern matches names of files with license terms, which are not evidence of the
+// organization's practice.
 var licenseFilePattern = lazyregexp.New(`(?i)(?:^|[/\\])(?:licen[sc]e|copying|notice)(?:\.(?:txt|md|rst|html?))?$`)
 
 // licenseTextPattern matches words that occur in nearly every paragraph of license terms, but not in a policy
@@ -133,7 +135,7 @@ func GuessCategory(filename, title, text string) string {
 	}
 	clean := replaceFilenameSeparators
 	for _, name := range []string{clean(title), clean(stem)} {
-		// "Log management policy" is a policy: a kind at the end of the name takes precedence.
+		// "Log management policy" is a policy: the last category word in the name takes precedence.
 		best, bestAt := "", -1
 		for _, c := range categoryPatterns {
 			all := c.name.FindAllStringIndex(name, -1)

@@ -12,12 +12,12 @@ import (
 	"github.com/scf-service/service/internal/vecmath"
 )
 
-// A sentence close to a statement may be even closer to the one it really states. So besides
-// similarity, the number of criteria closer to the sentence counts. The reference set is the same
-// for every catalog: one of our criteria for each control, alternating between the first, second,
-// third and so on.
+// A sentence close to a statement may be even closer to the one it really states. Therefore, the
+// number of criteria that are closer to the sentence is taken into account in addition to
+// similarity. The reference set is the same for every catalog: one of our criteria for each
+// control, alternating between the first, second, third and so on.
 //
-// 3,516 pairs of statement and sentence were labeled for it (docs/measurements.md).
+// 3,516 pairs of statement and sentence were labeled to calibrate this (docs/measurements.md).
 
 // competingCriteria holds the embedded reference criteria, which are computed once per embedder.
 type competingCriteria struct {
@@ -68,12 +68,12 @@ func checkVectorLengths(vectors [][]float32, dims int) error {
 	return nil
 }
 
-// nearestRanks is the number of similarities that are kept for a sentence: that of the closest criterion, the
-// second, fourth … 1,024th.
+// nearestRanks is the number of similarities stored for a sentence: those of the closest criterion,
+// the 2nd, the 4th, and so on up to the 1,024th.
 const nearestRanks = 11
 
-// nearestCriteria holds the similarities of a sentence to its closest criteria, closest first. It includes only
-// those at the ranks listed at nearestRanks.
+// nearestCriteria holds the similarities of a sentence to its closest criteria, closest first. It
+// includes only the ranks described at nearestRanks.
 type nearestCriteria [nearestRanks]float32
 
 // nearestSimilarities returns the similarities of each sentence to its closest reference criteria. It compares
@@ -132,9 +132,9 @@ func (s *similarityHistogram) nearestSimilarities() (l nearestCriteria) {
 	return l
 }
 
-// logarithmicRankOf returns the rank of a similarity among those of the criteria closest to the sentence, on a
-// logarithmic scale: 0 if it equals the highest, 1 if 1,024 are higher, and negative if it is higher than all of
-// them.
+// logarithmicRankOf returns the rank of a similarity among the similarities of the sentence's
+// closest criteria, on a logarithmic scale: 0 if it equals the highest, 1 if 1,024 are higher, and
+// negative if it is higher than all of them.
 func (l nearestCriteria) logarithmicRankOf(similarity float32) float64 {
 	const most = -0.4
 	if similarity >= l[0] {

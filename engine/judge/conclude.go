@@ -35,11 +35,11 @@ const (
 	minReadImplementedRatio = 0.5
 	minReadPartialRatio     = 0.2
 	partCredit              = 0.5
-	// unstatedProbability is the probability of the label of a reader that gives no probabilities.
+	// unstatedProbability is the probability assumed for a label if the reader gives no probabilities.
 	unstatedProbability = 0.7
 )
 
-// verdictOfLabel maps what a passage shows to a verdict.
+// verdictOfLabel maps the label that a reader gave a passage to a verdict.
 var verdictOfLabel = map[reading.Label]string{
 	reading.States:      VerdictCovered,
 	reading.Part:        VerdictPartial,
@@ -61,7 +61,7 @@ func (s *Session) readPassages(
 	return reading.ReadAll(ctx, s.options.Reader, d.question, passages)
 }
 
-// ForReader returns what a reader sees of the passage.
+// ForReader returns the passage in the form that a reader gets.
 func (p Passage) ForReader() reading.Passage {
 	out := reading.Passage{Title: cmp.Or(p.DocumentTitle, p.Filename), Kind: p.Category, HeadingPath: p.HeadingPath, Text: p.Text}
 	if p.EffectiveDate != nil {
@@ -167,7 +167,7 @@ func (f *statementVerdict) setShownInOperation(s *Session) {
 	}
 }
 
-// concludeControlFromReadings concludes the verdict on a control from those on its statements.
+// concludeControlFromReadings concludes the verdict on a control from the verdicts on its statements.
 func concludeControlFromReadings(source api.StatementSource, verdicts []statementVerdict) Judgement {
 	j := Judgement{StatementsFrom: source}
 	n := make(map[string]int)

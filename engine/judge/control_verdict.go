@@ -40,7 +40,7 @@ const (
 	minFullShare        = 0.25
 	minImplementedRatio = 0.5
 	minDocumentedRatio  = 0.62 // from here, documents in force suffice without records
-	maxMissingShare     = 0.34 // the share of statements that may be missing outright
+	maxMissingShare     = 0.34 // the share of statements that may have no evidence at all
 )
 
 // minCount returns the smallest count that is at least the given share of n.
@@ -168,7 +168,7 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 		j.Implementation = api.Planned
 		j.Reason = "Planned, not yet done: " + formatVerdictCounts(n, len(verdicts)) + "."
 	case n[VerdictCovered] > 0 && total > float64(n[VerdictDenied]) && n[VerdictDenied] > 0:
-		// The positive evidence outweighs the denials.
+		// Here, positive evidence outweighs the denials.
 		j.Implementation = api.PartiallyImplemented
 		j.Reason = "Partially implemented: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDeniedStatements(verdicts)
 	case n[VerdictDenied] > 0:
@@ -197,7 +197,7 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 	return j
 }
 
-// addStatement adds a statement with its verdict, its quotes and what it lacks.
+// addStatement adds a statement with its verdict, its quotes and the missing element.
 func (j *Judgement) addStatement(f *statementVerdict) {
 	st := api.Statement{Text: f.statement.text, Verdict: f.verdict, Reason: f.reason, Score: f.score, Corrections: f.corrections}
 	if f.basis != nil {
@@ -266,8 +266,8 @@ func (f *statementVerdict) setEvidenceFlags(s *Session) {
 		f.onTopic = f.onTopic || r.match.topicShare >= minOnTopicShare && r.coverage >= minOnTopicCoverage ||
 			r.match.wordingMatch.IsComplete() && r.coverage >= minWordingCoverage
 		cur := r.sentence()
-		// "Access that has been granted is reviewed" reports no action: in a rule, only a dated
-		// sentence does.
+		// "Access that has been granted is reviewed" doesn't report an action; in a rule, only a
+		// dated sentence does.
 		record := r.passage.isRecord() || r.reportsPast && !cur.Mandatory && (!isPrescriptive(r.passage.category) || len(cur.Years) > 0)
 		if record && s.isRecentOrUndated(r.passage, cur) {
 			f.hasOperation = true
@@ -304,8 +304,9 @@ func formatStatementCount(n, total int) string {
 	return fmt.Sprintf("%d of %d requirements", n, total)
 }
 
-// formatFulfillmentDegrees describes how many requirements are met to which degree. strong is the number of
-// those fully or nearly met, and without the number of those without evidence.
+// formatFulfillmentDegrees describes how many requirements are met to which degree. strong is the
+// number of requirements that are fully or nearly met; without is the number of those without
+// evidence.
 func formatFulfillmentDegrees(n map[string]int, strong, without, total int) string {
 	return fmt.Sprintf(
 		"Of %s: %s",
@@ -395,8 +396,8 @@ func requiresOperation(c api.Control, all []statementVerdict) bool {
 	return false
 }
 
-// computeConfidence returns the confidence of a judgement. Clear, consistent evidence raises it. If no evidence
-// was found, it is medium, since the evidence may use other words.
+// computeConfidence returns the confidence of a judgement. Clear, consistent evidence raises it. If
+// no evidence was found, confidence is medium, because there may be evidence in other words.
 func computeConfidence(j Judgement, all []statementVerdict, scores float64, bearing, foreign int) float64 {
 	near := 0.0
 	for _, f := range all {

@@ -6,8 +6,8 @@ import (
 	"github.com/scf-service/service/engine/judge/text"
 )
 
-// isDeniedInCells reports whether a negative cell of a table row says nothing but "no", or names the control's
-// topic and what the statement requires.
+// isDeniedInCells reports whether a negative cell of a table row contains only "no", or names both
+// the control's topic and what the statement requires.
 func (d *preparedStatement) isDeniedInCells(row *text.Sentence) bool {
 	cells, bare := row.DeniedCells()
 	return bare || slices.ContainsFunc(cells, func(cell *text.Sentence) bool {
@@ -32,8 +32,8 @@ func (d *preparedStatement) mentionsAny(words ...string) bool {
 	return slices.ContainsFunc(words, d.mentions)
 }
 
-// judgeDenial returns the verdict on a sentence that denies something. It returns false if the denial doesn't
-// concern the statement. reasonSuffix is appended to the reason.
+// judgeDenial returns the verdict on a sentence that denies something. isConcerned is false if the
+// denial doesn't concern the statement. reasonSuffix is appended to the reason.
 func (s *Session) judgeDenial(
 	d *preparedStatement,
 	h retrievedPassage,
@@ -48,7 +48,7 @@ func (s *Session) judgeDenial(
 		return r, true
 	}
 	if cur.IsHarmlessDenial() && !cur.RefersBack {
-		return r, false // there is nothing that it applies to
+		return r, false // the denial is harmless, such as that nothing exists to which the requirement applies
 	}
 	if d.isOrderReversedIn(cur.Text) || d.asksBefore && sincePattern.MatchString(cur.Text) && !beforePattern.MatchString(cur.Text) {
 		return r, false // "not looked at again after signing" doesn't deny what comes before it
@@ -62,7 +62,7 @@ func (s *Session) judgeDenial(
 	r.coverage = s.coverageWithSearchBonus(h, withoutWording(m))
 	if reasonSuffix == "" && !cur.IsTableRow && !cur.AnswersNo && !m.deniesOutright &&
 		!cur.DeniesAny(from == r.sentenceIndex, d.concepts, d.topic) {
-		return r, false // it denies something else
+		return r, false // the sentence denies something else
 	}
 	if cur.IsTableRow && reasonSuffix == "" && !cur.AnswersNo && !m.deniesOutright && !d.isDeniedInCells(cur) {
 		return r, false // "exception list not reviewed" in a row of an incident doesn't concern other lists
@@ -84,8 +84,8 @@ func (s *Session) judgeDenial(
 	return r, false
 }
 
-// withoutWording returns a match without its wording match. It is used for denials, since denials of other
-// things use the same words.
+// withoutWording returns a match without its wording match. It is used for denials, because denials
+// of other things use the same words.
 func withoutWording(m match) match {
 	m.wordingMatch = text.WordingMatch{}
 	return m

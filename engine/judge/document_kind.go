@@ -9,30 +9,31 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// A document of another kind than an organization's rules, records and contracts shows little or nothing of what the
-// organization does, whatever its sentences say: a job advert describes tasks, a law duties of others, a brochure a
-// product. Its kind is recognized by cues of its layout and wording, of which several different ones must occur.
+// Documents other than an organization's rules, records and contracts show little or nothing about
+// its practice, whatever their sentences say: a job advert describes tasks, a law describes others'
+// duties, and a brochure describes a product. The kind of a document is recognized by cues in its
+// layout and wording; several different cues must occur.
 
-// documentKind is a kind of documents that limits what their passages can show.
+// documentKind is a kind of document whose passages can show only a limited amount.
 type documentKind struct {
 	category string
 	cues     []*lazyregexp.Prefiltered
 	limit    kindLimit
 }
 
-// kindLimit says what passages of a kind of documents can show.
+// kindLimit states how much the passages of a kind of document can show.
 type kindLimit int
 
 const (
 	showsAll      kindLimit = iota
-	showsPart               // a part at most
-	showsTraining           // a part at most of what is about training, and nothing else
+	showsPart               // at most part of a statement
+	showsTraining           // at most part of a statement about training, and nothing about others
 	showsNothing
 )
 
 const (
-	minKindCues         = 2 // cues from which a document is of a kind
-	minKindCuesIfTitled = 4 // … if its name says that it is a policy, procedure or the like
+	minKindCues         = 2 // minimum number of cues that identify a kind
+	minKindCuesIfTitled = 4 // … if the name says that it is a policy, procedure or similar
 	maxKindBytes        = 6 << 10
 )
 
@@ -40,7 +41,7 @@ func cue(expression string) *lazyregexp.Prefiltered {
 	return lazyregexp.NewPrefiltered(`(?im)` + expression)
 }
 
-// documentKinds lists the kinds; on equal numbers of cues, the first counts.
+// documentKinds lists the kinds; on a tie in the number of cues, the first one wins.
 var documentKinds = []documentKind{
 	{"job advert", []*lazyregexp.Prefiltered{
 		cue(`\((?:m|f|w)/(?:m|f|w)/(?:d|x|n)\)|\bvacancy\b|\bjob (?:advert\w*|posting|opening|offer)\b|\b(?:full|part)[- ]time\b|^#*\W*(?:we are|we're) hiring\b`),

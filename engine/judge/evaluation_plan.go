@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/engine/judge/reading"
 )
 
-// EvaluationPlan holds the questions used to find evidence for a set of controls. It depends only on the
-// controls and the embedder, so one plan serves any number of document collections.
+// EvaluationPlan holds the questions used to find evidence for a set of controls. It depends only
+// on the controls and the embedder, so one plan can be used for any number of document collections.
 type EvaluationPlan struct {
 	embedder  *Embedder
 	controls  map[string]*controlPlan
@@ -34,8 +34,8 @@ type controlPlan struct {
 	statementTexts controlStatements
 }
 
-// NewEvaluationPlan prepares controls, using up to the given number of workers. Of several controls with the
-// same code, only the first is included.
+// NewEvaluationPlan prepares controls, using up to the given number of workers. If several controls
+// have the same code, only the first is included.
 func NewEvaluationPlan(ctx context.Context, controls []api.Control, embedder *Embedder, workers int) (*EvaluationPlan, error) {
 	d := &EvaluationPlan{embedder: embedder, controls: make(map[string]*controlPlan, len(controls))}
 	all := make([]*controlPlan, len(controls))

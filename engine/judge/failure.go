@@ -14,8 +14,8 @@ var (
 	failedCellPattern = lazyregexp.New(`(?i)[:|]\s*(?:(?:target )?missed|fail(?:ed|s|ure)?|overdue|expired)\s*(?:$|[;|,.(–-])`)
 )
 
-// requiresRemovalOfStillPresent reports whether a sentence says that something is still present whose removal
-// the statement requires.
+// requiresRemovalOfStillPresent reports whether a sentence says that something the statement
+// requires to be removed is still present.
 func (d *preparedStatement) requiresRemovalOfStillPresent(cur *text.Sentence) bool {
 	return cur.StillPresent && cur.Conditional|cur.Denied|cur.Prohibited == 0 && !d.isProhibition() && d.requiresRemoval()
 }

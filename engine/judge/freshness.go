@@ -15,25 +15,26 @@ import (
 // documentStatus holds what a document states about itself anywhere in its text.
 type documentStatus struct {
 	draftWords       string    // the words stating that it is not in force
-	reviewDue        time.Time // when its next review was due
+	reviewDue        time.Time // when the document's next review is due
 	placeholderCount int       // blanks that a template leaves to be filled in
-	firstPlaceholder string    // the alphabetically first, independent of passage order
+	firstPlaceholder string    // the first one in alphabetical order, so that passage order doesn't matter
 	sampleWords      string    // the words stating that it is an example to be adapted
 	repealed         bool      // draftWords state that it is no longer in force
 	disclaimers      []sectionDisclaimer
 	organizations    []string // the companies that it names
 }
 
-// sectionDisclaimer is a sentence that disowns what follows it in its section: "None of the following is in place:".
+// sectionDisclaimer is a sentence that negates what follows it in its section: "None of the
+// following is in place:".
 type sectionDisclaimer struct {
 	section string // heading path
 	line    int    // 0 if unknown
 	list    bool   // it introduces a list
-	outside bool   // what follows isn't about the organization, or isn't fact; otherwise it isn't done
+	outside bool   // if set, what follows isn't about the organization or isn't fact; otherwise, it isn't done
 }
 
-// disclaimer returns whether a disclaimer in another passage applies to this one, and whether that says that the
-// passage isn't about the organization, or isn't fact.
+// disclaimer reports whether a disclaimer in another passage applies to this one. outside is set if
+// it says that the passage isn't about the organization or isn't fact.
 func (c *analyzedPassage) disclaimer() (applies, outside bool) {
 	for _, d := range c.status.disclaimers {
 		if d.line < c.Locator.LineStart && d.section == strings.Join(c.HeadingPath, "\n") &&
@@ -44,15 +45,15 @@ func (c *analyzedPassage) disclaimer() (applies, outside bool) {
 	return applies, outside
 }
 
-// minTemplatePlaceholders is the number of blanks from which a document counts as a template.
+// minTemplatePlaceholders is the minimum number of blanks that makes a document a template.
 const minTemplatePlaceholders = 3
 
 var draftPattern = lazyregexp.NewPrefiltered(
 	`(?i)(?:(?m:^\W{0,4}draft(?:\W{0,3}$|\W{1,3}(?:v?\d[\d.]*|for\b|not\b)))|\bdraft (?:v|version )?\d[\d.]*\b|\bstatus\s*[:=|]\s*(?:draft|not approved|proposed|pending approval|superseded|withdrawn|obsolete|retired|repealed|rescinded|no longer in force)\b|\b(?:draft (?:version|document|policy|for (?:review|comment|discussion))|not yet approved|awaiting approval|this (?:document|policy|version|standard|procedure|guideline|plan|edition) (?:is|has been|was) (?:hereby )?(?:a draft|superseded|withdrawn|replaced|repealed|rescinded|retired|obsolete|no longer (?:in force|valid)))|(?m:^\W{0,4}(?:superseded|withdrawn|repealed|rescinded|obsolete|no longer in force)\b(?:\W{0,3}$|\W{1,3}(?:by|on|as of|since|from|with effect)\b)))`,
 )
 
-// repealedPattern matches the statement that a document is no longer in force. A draft may still show what is done; a
-// repealed document shows nothing.
+// repealedPattern matches words that say that a document is no longer in force. A draft may still
+// show what is done; a repealed document shows nothing.
 var repealedPattern = lazyregexp.NewPrefiltered(
 	`(?i)\bstatus\s*[:=|]\s*(?:superseded|withdrawn|obsolete|retired|repealed|rescinded|no longer in force)\b|` +
 		`\bthis (?:document|policy|version|standard|procedure|guideline|plan|edition) (?:is|has been|was) (?:hereby )?(?:superseded|withdrawn|replaced|repealed|rescinded|retired|obsolete|no longer (?:in force|valid))|` +
@@ -84,8 +85,8 @@ func (c *analyzedPassage) nameIfMarketing() string {
 	return ""
 }
 
-// notInForceWords returns the words, or the file name, that show that the document is a draft or superseded, or
-// "".
+// notInForceWords returns the words, or the file name, showing that the document is a draft or
+// superseded. It returns "" if there are none.
 func (c *analyzedPassage) notInForceWords() string {
 	if c.status.draftWords == "" && draftFilenamePattern.MatchString(c.Filename) {
 		return c.Filename
@@ -100,7 +101,7 @@ const statusTopK = 200
 func (s *Session) loadDocumentStatus(ctx context.Context) error {
 	s.statusOnce.Do(func() {
 		s.statuses = make(map[string]documentStatus)
-		seen := make(map[string]bool) // a repeated blank counts once
+		seen := make(map[string]bool) // repeated blanks count only once
 		for _, q := range []string{
 			"next review date valid until",
 			"status draft superseded not yet approved",
@@ -178,7 +179,8 @@ func (f *documentStatus) addPassage(p Passage) {
 	}
 }
 
-// staleReason returns why a passage is too old to count, or "" if it isn't too old or its date is unknown.
+// staleReason returns the reason if a passage is too old to count. It returns "" if the passage is
+// recent enough or its date is unknown.
 func (s *Session) staleReason(c *analyzedPassage, cur *text.Sentence) string {
 	today, err := s.options.Today.Time()
 	if err != nil {
@@ -206,7 +208,7 @@ func (s *Session) expiredDate(sentence string) string {
 	return date
 }
 
-// isPlanOverdue reports whether the date by which a sentence plans something has passed.
+// isPlanOverdue reports whether the planned date in a sentence has passed.
 func (s *Session) isPlanOverdue(sentence string) bool {
 	end, ok := text.PlannedEnd(sentence)
 	today, err := s.options.Today.Time()

@@ -14,12 +14,12 @@ import (
 // PassageSource answers the questions of an EvaluationPlan. Each passage has a unique number that
 // is never reused; a changed passage gets a new one.
 type PassageSource interface {
-	// BestPassages returns the best passages for a question, best first. The result is unchanged as
-	// long as Version is.
+	// BestPassages returns the best passages for a question, best first. The result doesn't change
+	// unless Version does.
 	BestPassages(question int) []RankedPassage
 	Version(question int) int
 	Passage(number int) Passage
-	// Documents returns the IDs of all documents, DocumentPassages the numbers of the passages of one.
+	// Documents returns the IDs of all documents; DocumentPassages returns the numbers of a document's passages.
 	Documents() []string
 	DocumentPassages(document string) []int
 }
@@ -30,10 +30,11 @@ type RankedPassage struct {
 	Score  float64
 }
 
-// IncrementalEvaluator judges the controls of an EvaluationPlan by the passages of a PassageSource and caches
-// its results. If documents change, it examines only passages that are new to a statement and judges only
-// affected controls again. The results are the same as those of a new evaluator. Call Refresh after the source
-// has changed; between calls, it is safe for concurrent use.
+// IncrementalEvaluator judges the controls of an EvaluationPlan against the passages of a
+// PassageSource and caches its results. If documents change, it examines only passages that are new
+// for a statement and rejudges only affected controls. The results are the same as those of a new
+// evaluator. Call Refresh after the source has changed; between calls, it is safe for concurrent
+// use.
 type IncrementalEvaluator struct {
 	*Session
 	plan       *EvaluationPlan
@@ -52,7 +53,7 @@ type IncrementalEvaluator struct {
 type questionCache struct {
 	version         int // of the answer, from 1; 0 means nothing was read
 	passageVerdicts map[int][]passageVerdict
-	readings        map[int]reading.Reading // instead of passageVerdicts, with a reader
+	readings        map[int]reading.Reading // used instead of passageVerdicts if there is a reader
 	verdict         statementVerdict
 
 	subjectVerdicts map[int]subjectVerdict
@@ -80,8 +81,9 @@ func NewIncrementalEvaluator(d *EvaluationPlan, source PassageSource, o Options)
 	return l
 }
 
-// SetReader makes the evaluator judge with another reader, or with the rules if it is nil. It clears the cached verdicts;
-// passages stay analyzed. It must not be called during an evaluation.
+// SetReader makes the evaluator judge with another reader, or with the rules if it is nil. It
+// clears the cached verdicts, but not the analyses of passages. It must not be called during an
+// evaluation.
 func (l *IncrementalEvaluator) SetReader(r reading.Reader) {
 	l.options.Reader = r
 	l.clearVerdicts()
@@ -138,8 +140,8 @@ func (l *IncrementalEvaluator) clearVerdicts() {
 	}
 }
 
-// Refresh brings the cache up to date with the source. It removes deleted documents and reads the status of new
-// and changed ones.
+// Refresh brings the cache up to date with the source. It removes deleted documents and determines
+// the status of new and changed ones.
 func (l *IncrementalEvaluator) Refresh(ctx context.Context, workers int) error {
 	now := make(map[string]bool)
 	var fresh []string
@@ -167,7 +169,7 @@ func (l *IncrementalEvaluator) Refresh(ctx context.Context, workers int) error {
 	}
 	if own := findOwnOrganizations(l.statuses); !slices.Equal(own, l.ownOrganizations) {
 		l.ownOrganizations = own
-		for i := range l.cache { // any sentence that names a company may now be the organization's own, or not
+		for i := range l.cache { // the organization's own names have changed, so sentences that name a company may be judged differently
 			l.cache[i].version, l.cache[i].passageVerdicts, l.cache[i].subjectVerdicts = 0, nil, nil
 		}
 	}
@@ -262,8 +264,8 @@ func (l *IncrementalEvaluator) updateStatementVerdict(ctx context.Context, quest
 	return true, nil
 }
 
-// readNewPassages updates the verdict on a statement from the readings of its passages, of which only those that
-// are new to it are read.
+// readNewPassages updates the verdict on a statement from the readings of its passages, but has
+// only passages read that are new for the statement.
 func (l *IncrementalEvaluator) readNewPassages(
 	ctx context.Context,
 	n *questionCache,
@@ -320,8 +322,8 @@ func (l *IncrementalEvaluator) updateWholeControlVerdict(ctx context.Context, qu
 	return true, nil
 }
 
-// retrievePassagesIfChanged returns the passages for a question whose score is high enough, with their numbers.
-// It returns none if the version of the result is still previousVersion.
+// retrievePassagesIfChanged returns the passages for a question whose score is high enough, with
+// their numbers. It returns nothing if the version of the result is still previousVersion.
 func (l *IncrementalEvaluator) retrievePassagesIfChanged(
 	ctx context.Context,
 	question, previousVersion int,

@@ -40,8 +40,8 @@ import (
 	"github.com/scf-service/service/engine/judge/reading"
 )
 
-// RulesVersion names the rule set. It changes whenever the same evidence may be judged differently,
-// and is recorded in the Method of every version.
+// RulesVersion names the rule set. It changes whenever the judgement of the same evidence may
+// change, and is recorded in the Method of every version.
 const RulesVersion = "builtin/22"
 
 // Passage is a search result: a piece of a document.
@@ -57,7 +57,8 @@ type Passage struct {
 	Text          string
 	SHA256        string // of Text; cache key of the analysis, which is keyed by Text if empty
 	EffectiveDate *api.Date
-	// Score is calibrated from 0 to 1: at 0.5 a reader is as likely as not to consider it relevant.
+	// Score is calibrated from 0 to 1: at 0.5, a reader would consider the passage relevant with a
+	// probability of 50%.
 	Score, Semantic, Keyword float64
 }
 
@@ -68,8 +69,7 @@ type Finder interface {
 
 // Options configures how evidence is judged.
 type Options struct {
-	// Today is the day of the judgement. If empty, nothing is considered stale and no date has
-	// passed.
+	// Today is the day of the judgement. If it is empty, nothing counts as stale, and no date counts as passed.
 	Today api.Date
 	// TopK is the number of passages examined per statement; 0 means 20.
 	TopK int
@@ -117,12 +117,13 @@ type Judgement struct {
 	Missing    []string
 	Confidence float64 // 0 to 1
 	Reason     string
-	// Exception is set if one row of a record denies what others show; this needs manual review.
+	// Exception is set if one row of a record denies what other rows show, which requires manual review.
 	Exception bool
 	// Operation is set if records or logs support the control, not only policies.
 	Operation bool
-	// UnreadStatements counts the statements that nothing shows and of which the Reader has not read all passages, and
-	// InvalidReadings the readings that were dropped because they failed reading.Check.
+	// UnreadStatements counts the statements for which nothing was found although the Reader has
+	// not read all passages. InvalidReadings counts the readings that were dropped because they
+	// failed reading.Check.
 	UnreadStatements, InvalidReadings int
 	// Uncorrected is the evidence as it would be without corrections, if they change something; otherwise nil.
 	Uncorrected []api.Evidence

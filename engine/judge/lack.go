@@ -36,8 +36,9 @@ const (
 	minLackCoverage   = 0.5 // share of the statement required as well
 )
 
-// confirmsAbsence reports whether a sentence about an absence or failure concerns what the statement requires.
-// If the sentence is vague ("the review was not held"), its context must show that.
+// confirmsAbsence reports whether a sentence about an absence or failure concerns what the
+// statement requires. If vague is set, as for "the review was not held", the context must confirm
+// it.
 func (m match) confirmsAbsence(vague bool) bool {
 	return !m.offTopic && m.missingAnchor == nil &&
 		(!vague && m.ownWeight >= minOwnWeight || m.topicShare >= minLackTitleShare && m.wordCoverage >= minLackCoverage)

@@ -16,9 +16,9 @@ type match struct {
 	ownWeight      float64           // weight in the sentences themselves, without headings
 	specificHits   int               // non-general concepts in the sentences
 	specificWeight float64           // weight of the matched non-general concepts
-	topicShare     float64           // 0 to 1: share of the control's title, in sentence, headings or passage
+	topicShare     float64           // 0 to 1: share of the control's title named in the sentence, headings or passage
 	offTopic       bool              // the passage doesn't mention the control's topic
-	missingAnchor  anchorGroup       // required words of which the passage has none
+	missingAnchor  anchorGroup       // required words, none of which occur in the passage
 	missedConcepts []string
 	missedTopics   []string // missed concepts that belong to the control's topic
 	missedActions  []string // required actions that are not stated
@@ -28,12 +28,12 @@ type match struct {
 	deniedWeight   float64  // weight in the negated clauses of the last sentence
 	missedHeavy    int      // missed concepts of full weight
 	matchedClauses uint64   // clauses of the last sentence with matches
-	mainClause     uint64   // the matched clause with the most weight; actions count 1 extra
+	mainClause     uint64   // the matched clause with the most weight, where each action adds 1
 }
 
-// fullCoverageWeight returns the weight of the concepts that a sentence must contain to cover the statement
-// fully. It is the total weight for a short statement, and for a long one as much as can be expected of a single
-// sentence.
+// fullCoverageWeight returns the weight of the concepts that a sentence must contain to cover the
+// statement fully. For a short statement, it is the total weight; for a long one, it is what can be
+// expected of a single sentence.
 func (d *preparedStatement) fullCoverageWeight() float64 {
 	if d.totalWeight <= maxFullWeight {
 		return d.totalWeight
@@ -105,7 +105,7 @@ func (d *preparedStatement) matchWindow(window, near []*text.Sentence, around su
 			continue
 		}
 		if a.Alternative != 0 && chosen[a.Alternative-1][boolToInt(!a.AfterOr)] {
-			got += a.Weight // the alternative is present
+			got += a.Weight // the other alternative is present
 			continue
 		}
 		if i == head && d.topicShareIn(window) < 0.5 {
@@ -156,8 +156,8 @@ func (d *preparedStatement) isWeightReachedBy(window []*text.Sentence, weight fl
 	return false
 }
 
-// alternativesStatedIn returns, for each "or" in the statement, which of its sides a window states. It returns
-// none for a prohibition, which applies to both sides.
+// alternativesStatedIn returns, for each "or" in the statement, which of its sides a window states.
+// The result is empty for a prohibition, because that applies to both sides.
 func (d *preparedStatement) alternativesStatedIn(window []*text.Sentence) [][2]bool {
 	var out [][2]bool
 	for i := range d.concepts {
@@ -183,8 +183,8 @@ const (
 	minNearlyFullWordingShare = 0.49 // to state nearly all of it
 )
 
-// scaleDown scales a match to share, the part of the sentence outside its negated clauses. If share < 1,
-// TotalShare is capped at minFullWordingShare.
+// scaleDown multiplies a match by share, which is the part of the sentence outside its negated
+// clauses. If share < 1, TotalShare is capped at minFullWordingShare.
 func scaleDown(h text.WordingMatch, share float64) text.WordingMatch {
 	if share < 1 {
 		h.OwnShare, h.TotalShare = h.OwnShare*share, min(h.TotalShare*share, minFullWordingShare)
@@ -199,9 +199,9 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// isOnlyThingNamedIn reports whether a sentence names the topic of the control and the statement and nothing
-// else ("penetration tests: never done"). If such a sentence denies the topic, it denies everything that the
-// statement requires.
+// isOnlyThingNamedIn reports whether a sentence names only the topic of the control and the
+// statement ("penetration tests: never done"). If such a sentence denies the topic, it denies
+// everything that the statement requires.
 func (d *preparedStatement) isOnlyThingNamedIn(cur *text.Sentence) bool {
 	if d.topicShareIn([]*text.Sentence{cur}) < 0.9 {
 		return false
@@ -232,7 +232,7 @@ func contextCredit(a *text.Concept, near []*text.Sentence, headings []uint64) fl
 	for _, s := range near {
 		if t, ok := a.FindIn(s); ok && s.Denied&(1<<t.Clause) == 0 {
 			if s.Fragment {
-				return creditContext // a heading
+				return creditContext // named in a heading
 			}
 			return creditNeighbor
 		}
@@ -264,7 +264,7 @@ func (d *preparedStatement) topicShareBy(window []*text.Sentence, strict, withAc
 	}
 	switch {
 	case total == 0 && !withActions:
-		return d.topicShareBy(window, strict, true) // a title of actions only ("background checks")
+		return d.topicShareBy(window, strict, true) // the title consists only of actions ("background checks")
 	case total == 0:
 		return 0
 	}

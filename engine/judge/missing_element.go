@@ -2,8 +2,8 @@ package judge
 
 import "strings"
 
-// formatMissingElement describes what the evidence lacks to support a statement. It returns "" if it lacks
-// nothing.
+// formatMissingElement describes what the evidence lacks to support a statement. It returns "" if
+// nothing is missing.
 func (f *statementVerdict) formatMissingElement() string {
 	ended := strings.TrimRight(f.statement.text, ".")
 	switch f.verdict {

@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// findOwnOrganizations returns the companies that most documents name: the one whose documents they are, or several if
-// that can't be told.
+// findOwnOrganizations returns the names of the companies that most documents mention. That is the
+// organization that the documents belong to, or several if it isn't clear.
 func findOwnOrganizations(statuses map[string]documentStatus) []string {
 	documents, most := map[string]int{}, 0
 	for _, s := range statuses {
@@ -23,20 +23,21 @@ func findOwnOrganizations(statuses map[string]documentStatus) []string {
 	return slices.Sorted(maps.Keys(documents))
 }
 
-// isOwnOrganization reports whether a company's name with its legal form is the name of the organization itself.
+// isOwnOrganization reports whether a company name, including its legal form, is that of the organization itself.
 func (s *Session) isOwnOrganization(legalName string) bool {
 	return slices.Contains(s.ownOrganizations, text.OrganizationName(legalName))
 }
 
-// isOtherOrganization reports whether a company's name is that of another organization, and it is known whose documents
-// these are.
+// isOtherOrganization reports whether a company name is that of another organization. It returns
+// false if the documents' own organization is unknown.
 func (s *Session) isOtherOrganization(legalName string) bool {
 	return legalName != "" && len(s.ownOrganizations) == 1 && !s.isOwnOrganization(legalName)
 }
 
 var (
 	legalName = text.LegalName + `\b`
-	// ruleTitlePattern matches the titles of a company's rules. Reports by others and contracts with them are not among them.
+	// ruleTitlePattern matches the titles of a company's rules. It doesn't match reports by, or
+	// contracts with, other companies.
 	ruleTitlePattern    = lazyregexp.New(`(` + legalName + `).{0,6}\b(?i:(?:[\w-]+ ){0,4}(?:polic(?:y|ies)|procedures?|handbook|standards?|rules|guidelines?|charter|directive))\b`)
 	placeHeadingPattern = lazyregexp.New(`\b(?:at|within|inside) (` + legalName + `)\W*$`)
 	companyCellPattern  = lazyregexp.New(`\b(?i:company|organi[sz]ation|competitor|peer|entity): (` + legalName + `)`)

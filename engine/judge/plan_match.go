@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// matchesCells reports whether the cells of row i contain what is required, not only its column names.
+// matchesCells reports whether the cells of row i contain what is required, rather than only the column names.
 func (d *preparedStatement) matchesCells(c *analyzedPassage, i int, fullMatch match) bool {
 	own := d.matchWindow([]*text.Sentence{c.Sentences[i].WithoutColumnNames()}, c.neighbors[i], c.surroundings).ownWeight
 	return own >= minOwnWeight && 2*own >= fullMatch.ownWeight

@@ -8,15 +8,15 @@ import (
 	"github.com/scf-service/service/engine/judge/text"
 )
 
-// rulesReader reads by the rules. It returns only labels; used without a Reader, a Session gives the rules' own
-// verdicts, which are richer.
+// rulesReader is a reader that uses the rules. It returns only labels, whereas a Session without a
+// Reader returns the rules' own verdicts, which are more detailed.
 type rulesReader struct {
 	session    *Session
 	statements map[string]*preparedStatement // by the ID of the statement
 }
 
-// NewRulesReader returns the rules as a reader for the statements of a plan. It reads other statements by their
-// text alone.
+// NewRulesReader returns the rules as a reader for the statements of a plan. For other statements,
+// it only uses their text.
 func NewRulesReader(plan *EvaluationPlan, o Options) reading.Reader {
 	o.Embedder, o.Reader = plan.embedder, nil
 	r := rulesReader{session: NewSession(nil, o), statements: make(map[string]*preparedStatement)}
@@ -31,7 +31,7 @@ func NewRulesReader(plan *EvaluationPlan, o Options) reading.Reader {
 // Name implements reading.Reader.
 func (r rulesReader) Name() string { return RulesVersion }
 
-// labelOfVerdict is the label for a verdict of the rules on a passage; a blank in a template is silent.
+// labelOfVerdict maps the rules' verdict on a passage to a label. A template blank counts as silent.
 var labelOfVerdict = map[string]reading.Label{
 	VerdictCovered: reading.States, VerdictPartial: reading.Part, VerdictPlanned: reading.Plans, VerdictDenied: reading.Contradicts,
 }
@@ -62,7 +62,7 @@ func (r rulesReader) Read(ctx context.Context, st reading.Statement, passages []
 		if best == nil {
 			continue
 		}
-		label, sure := labelOfVerdict[best.verdict], max(0.5, min(1, best.coverage)) // at least as likely as the rest
+		label, sure := labelOfVerdict[best.verdict], max(0.5, min(1, best.coverage)) // at least as likely as all others together
 		out[i] = reading.Reading{
 			Label: label, Words: best.quote, Probabilities: map[reading.Label]float64{label: sure, reading.Silent: 1 - sure},
 		}

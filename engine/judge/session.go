@@ -26,12 +26,12 @@ type Session struct {
 	passages         map[passageKey]*passageAnalysis
 	statuses         map[string]documentStatus // by document ID
 	statusErr        error
-	ownOrganizations []string // names of the organization whose documents these are; several if that can't be told
+	ownOrganizations []string // names of the organization that the documents belong to; several if that isn't clear
 	statusOnce       sync.Once
 }
 
-// TraceFunc is called with every comparison: a statement prefixed with its topic, a sentence, and the coverage
-// from 0 to 1. It is used for measurements and may be called concurrently.
+// TraceFunc is called for every comparison with a statement prefixed with its topic, a sentence,
+// and the coverage from 0 to 1. It is used for measurements and may be called concurrently.
 type TraceFunc func(statement, sentence string, says float64)
 
 // SetTrace makes the session report all further comparisons to f.
@@ -57,13 +57,13 @@ type passageAnalysis struct {
 	headingStems    text.Stems         // of title, file name and headings
 	uninformative   []bool             // per sentence: whether it states nothing
 	imprints        []bool             // per sentence: whether it only describes its document
-	windows         [][]*text.Sentence // per sentence: what is read, its lead-in and itself
-	neighbors       [][]*text.Sentence // per sentence: the ones that give it its subject
+	windows         [][]*text.Sentence // per sentence: the sentence with its lead-in
+	neighbors       [][]*text.Sentence // per sentence: the sentences that provide its subject
 	continues       []bool             // per sentence: whether it continues the previous one
 	surroundings    surroundings
 	category        string
-	planListName    string            // the name of the list of plans it belongs to
-	undone          bool              // under a heading that says that this isn't done
+	planListName    string            // the words that identify the list of planned work it belongs to
+	undone          bool              // it is under a heading that says that this isn't done
 	vectors         [][]float32       // two for each sentence; none without an embedder
 	nearest         []nearestCriteria // one per sentence
 	// embedMu guards the vectors while an IncrementalEvaluator computes them.
@@ -75,7 +75,7 @@ type analyzedPassage struct {
 	Passage
 	*passageAnalysis
 	status documentStatus
-	// addresses is AddressesReader of the passage.
+	// addresses caches the result of AddressesReader for the passage.
 	addressOnce sync.Once
 	addresses   bool
 }
@@ -194,7 +194,7 @@ func (s *Session) analyzePassage(p Passage) *passageAnalysis {
 // to each of its sentences.
 func headingConcepts(p Passage, category string) []uint64 {
 	out := text.ConceptAndBroaderIDs(p.DocumentTitle + " . " + strings.Join(p.HeadingPath, " . "))
-	// A prescriptive document documents and defines its subject.
+	// Add concepts for documenting and defining, because a prescriptive document does both for its subject.
 	if isPrescriptive(category) {
 		out = append(out, text.ConceptID("document"), text.ConceptID("define"), text.ConceptID(category))
 	}
@@ -203,7 +203,8 @@ func headingConcepts(p Passage, category string) []uint64 {
 }
 
 // EvaluateAll judges controls with up to the given number of workers (at least one). The judgements
-// are in the order of the controls and equal those of Evaluate. It stops at the first error.
+// are in the order of the controls and are the same as those of Evaluate. It stops at the first
+// error.
 func (s *Session) EvaluateAll(ctx context.Context, controls []api.Control, workers int) ([]Judgement, error) {
 	out := make([]Judgement, len(controls))
 	return out, ForEach(ctx, len(controls), workers, func(ctx context.Context, i int) (err error) {

@@ -12,8 +12,8 @@ import (
 
 // Range of the similarity scale, in standard deviations above the mean cosine of unrelated texts.
 const (
-	minSimilarityDeviations  = 1.7 // counts as 0
-	fullSimilarityDeviations = 5.5 // counts as 1, the same meaning
+	minSimilarityDeviations  = 1.7 // below this, similarity is 0
+	fullSimilarityDeviations = 5.5 // from here, similarity is 1 (same meaning)
 )
 
 // similarityFromCosine maps a cosine to a scale from 0 (unrelated) to 1 (same meaning).
@@ -25,9 +25,9 @@ func (m *Embedder) similarityFromCosine(cosine float32) float64 {
 // unitVectorCosine returns the cosine of the angle between two unit vectors.
 func unitVectorCosine(a, b []float32) float32 { return vecmath.Dot(a, b) }
 
-// embedStatement computes two vectors for a statement: one of its text alone, and one of titledText, which also
-// contains the control's title, because a statement may not name what its control is about. Without an embedder,
-// it does nothing.
+// embedStatement computes two vectors for a statement: one of its text alone, and one of
+// titledText, which also contains the control's title, because a statement may not name the
+// control's subject. Without an embedder, it does nothing.
 func (s *Session) embedStatement(ctx context.Context, d *preparedStatement, titledText string) error {
 	if s.options.Embedder == nil {
 		return nil

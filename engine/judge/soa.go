@@ -18,11 +18,12 @@ import (
 type Inclusion struct {
 	Applicability api.Applicability
 	Rationale     string
-	// Baseline reports that a baseline selected the control, ChosenManually that a user did.
+	// Baseline is set if a baseline selected the control; ChosenManually is set if a user selected it.
 	Baseline, ChosenManually bool
 	// Owners maps document IDs to the owners named in the documents.
 	Owners map[string]string
-	// UnreadLanguages is a sentence about evidence that wasn't read because of its language; "" if there is none.
+	// UnreadLanguages is a sentence about evidence that wasn't read because of its language, or ""
+	// if there is no such evidence.
 	UnreadLanguages string
 	// FrameworkNames maps the codes of frameworks to their names.
 	FrameworkNames map[string]string
@@ -44,8 +45,8 @@ func ManualInclusionReason(userName string) string { return "Included manually b
 // minUnreviewedConfidence is the confidence below which an SoA line needs review, whatever its status.
 const minUnreviewedConfidence = 0.6
 
-// maxUnreadableConfidence is the maximum confidence that there is no evidence if some documents could not be
-// analyzed.
+// maxUnreadableConfidence limits the confidence in a verdict that there is no evidence if some
+// documents could not be analyzed.
 const maxUnreadableConfidence = 0.3
 
 // DraftSoAItem drafts the line of the Statement of Applicability (SoA) for a control. The caller sets IDs,
@@ -143,7 +144,7 @@ func FrameworkCodes(codes api.RequirementCodes) []string {
 	return out
 }
 
-// Parts of framework codes by which legal and contractual frameworks are recognized.
+// Parts of framework codes that identify legal and contractual frameworks.
 var (
 	legalFrameworkParts = []string{
 		"gdpr",
@@ -209,7 +210,7 @@ func matchesAnyPart(code string, parts []string) bool {
 	return false
 }
 
-// openOwnerPattern matches what documents have in the place of an owner who is not named yet.
+// openOwnerPattern matches placeholders for owners in documents, such as "to be defined".
 var openOwnerPattern = lazyregexp.New(
 	`(?i)^\W*(?:t\.?b\.?[acd]\b|to be (?:agreed|announced|appointed|assigned|confirmed|decided|defined|determined|named)\b|` +
 		`n/?a\b|not (?:applicable|assigned|defined|known|named|yet)\b|none\b|nobody\b|unknown\b|unassigned\b|open$|vacant\b|xxx|` +
@@ -229,9 +230,9 @@ func OwnerName(owner string) string {
 	return owner
 }
 
-// ShortenUnambiguousOwners shortens an owner to the name alone if that name also occurs alone in owners. Names
-// followed by different details, such as "Head of IT, Paris" and "Head of IT, Rome", may belong to two people
-// and are left unchanged.
+// ShortenUnambiguousOwners shortens owners to the name alone if the same name also occurs in owners
+// without details. Names followed by different details, such as "Head of IT, Paris" and "Head of
+// IT, Rome", may belong to two people and are left unchanged.
 func ShortenUnambiguousOwners(owners map[string]string) {
 	alone, behind := map[string]bool{}, map[string]string{}
 	for _, o := range owners {

@@ -36,9 +36,10 @@ type controlStatements struct {
 	source         api.StatementSource
 }
 
-// newControlStatements returns the requirements of a control to find evidence for, at most eight. They come from
-// the control's assessment objectives; if these only repeat its description, from our own criteria for its code;
-// and otherwise from its description, question or title, without the stock opening phrases of frameworks.
+// newControlStatements returns the requirements of a control to find evidence for, at most eight.
+// They come from the control's assessment objectives. If these only repeat the description, they
+// come from our own criteria for the control's code or, if there are none, from its description,
+// question or title, without the standard opening phrases of frameworks.
 func newControlStatements(c api.Control) controlStatements {
 	w := controlStatements{topic: c.Title}
 	ours, known := matchingOwnCriteria(c)
@@ -106,10 +107,11 @@ func objectivesUnlessInDescription(c api.Control) []string {
 	return out
 }
 
-// matchingOwnCriteria returns our own criteria for a control that is described in the style of a framework. The
-// criteria for its code are used only if its texts or question share a concept with the criteria's topic, its
-// title shares one with the criteria, or its description shares two. The code alone proves nothing, because
-// catalog versions reassign codes. A control described in plain words is taken literally.
+// matchingOwnCriteria returns our own criteria for a control whose description is in the style of a
+// framework. The criteria for its code are used only if its texts or question share a concept with
+// the criteria's topic, or its title shares one concept with the criteria, or its description
+// shares two. The code alone isn't enough, because catalog versions reassign codes. For a control
+// described in plain words, found is false, and its own text is used.
 func matchingOwnCriteria(c api.Control) (entry criteria.Entry, found bool) {
 	e, ok := criteria.Lookup(c.Code)
 	if !ok || !frameworkStylePattern.MatchString(c.Description) {
@@ -184,13 +186,14 @@ type preparedStatement struct {
 	asksExceptions bool
 	asksBefore     bool // requires something before something else
 	aboutLimits    bool // the statement itself is about exceptions or limits
-	// Anchors that evidence must name: the control's, and those specific to the statement.
+	// controlAnchors and statementAnchors are words that evidence must contain, for the control and
+	// for the statement.
 	controlAnchors, statementAnchors []anchorGroup
 	wording                          text.Wording // empty for statements that aren't our own
 }
 
-// maxFullWeight is the weight above which a sentence need not contain all of a statement's concepts, because
-// long statements require several things at once.
+// maxFullWeight is the statement weight above which a sentence need not contain all concepts,
+// because long statements require several things at once.
 const maxFullWeight = 7.0
 
 // newPreparedStatement prepares a statement of a control with the given topic.

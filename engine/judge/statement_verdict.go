@@ -21,7 +21,7 @@ type statementVerdict struct {
 	score           float64
 	basis           *passageVerdict  // the passage that decides the verdict
 	quoted          []passageVerdict // the evidence to quote
-	bestCoverage    float64          // the best coverage, if nothing was found
+	bestCoverage    float64          // the best coverage found, if that wasn't enough
 	foreignCount    int              // passages with a similar meaning in another language
 	silence         string           // why a passage with a similar meaning shows nothing
 	hasIntent       bool
@@ -31,7 +31,7 @@ type statementVerdict struct {
 	onTopic         bool // supported by a passage on the control's topic
 	hasException    bool // a row denies it while neighboring rows affirm it
 	isConcrete      bool // a concrete procedure: who, when, with what
-	unread          bool // nothing shows it, but the reader has not read all passages that search found
+	unread          bool // no passage shows it, but the reader has not read all passages that were found
 	invalidReadings int
 	corrections     []api.AppliedCorrection // that made a difference
 	decided         []string                // IDs of the passages about which people decided
@@ -130,8 +130,9 @@ func (s *Session) combineInto(f *statementVerdict, hits []retrievedPassage, verd
 	s.decideVerdict(f, verdicts)
 }
 
-// downgradeOutlierRows turns a denial in a table row into a limitation if another row of the same document
-// supports the statement equally well: one late participant among many who were trained doesn't refute the rule.
+// downgradeOutlierRows turns a denial in a table row into a limitation if another row of the same
+// document supports the statement equally well: for example, one late participant among many
+// trained ones doesn't refute the rule.
 func (s *Session) downgradeOutlierRows(d *preparedStatement, hits []retrievedPassage, verdicts []passageVerdict) {
 	for i := range verdicts {
 		r := &verdicts[i]
@@ -253,7 +254,7 @@ const maxQuotesPerVerdict = 3 // per statement and verdict
 //	affirmed                  → covered
 //	mostly stated  and denied → conflicting, or partial as above
 //	denied         and planned → planned
-//	denied, planned (unless partly stated with more coverage), partly, template, missing, in this order
+//	otherwise: denied, planned (unless partly stated with more coverage), partly, template, missing, in this order
 func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) {
 	yes, part := strongestWithVerdict(verdicts, VerdictCovered), strongestWithVerdict(verdicts, VerdictPartial)
 	no, plan, blank := strongestWithVerdict(
@@ -529,9 +530,10 @@ func FormatLocation(document string, l api.Locator, headings []string) string {
 	return document + " (" + strings.Join(at, ", ") + ")"
 }
 
-// isMinorDenial reports whether a denial concerns only a part of what is affirmed, or something related. In the
-// same document, that is so if the denial has lower coverage and doesn't deny the control by name. In another
-// document, it must be limited to a specific subset, because otherwise one of the documents may be wrong.
+// isMinorDenial reports whether a denial concerns only a part of what is affirmed, or something
+// related. A denial in the same document is minor if it has lower coverage and doesn't deny the
+// control by name. A denial in another document must be limited to a specific subset, because
+// otherwise one of the documents may be wrong.
 func (d *preparedStatement) isMinorDenial(denial, affirmation *passageVerdict) bool {
 	cur := denial.sentence()
 	if cur.DeniesOnlyForThingsOutside(d.concepts, d.topic) {

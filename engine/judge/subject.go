@@ -128,7 +128,7 @@ func (d *preparedStatement) isWindowAboutOtherThings(window []*text.Sentence) bo
 	return other > own
 }
 
-// isPlanListEntry reports whether a sentence is an item in a list of planned work. Such an item needs no verb.
+// isPlanListEntry reports whether a sentence is an item in a list of planned work, which doesn't need a verb.
 func (c *passageAnalysis) isPlanListEntry(s *text.Sentence) bool {
 	return c.planListName != "" && s.Item
 }
@@ -164,9 +164,9 @@ func (s *Session) planImpliedByList(c *analyzedPassage, cur *text.Sentence) stri
 	return fmt.Sprintf("in a list of planned items (%s)", c.planListName)
 }
 
-// applyWholeControlVerdict applies the denial of the control as a whole, or else the plan for it, to those
-// statements that have little or no support. It changes nothing if more than a third of the statements are well
-// supported.
+// applyWholeControlVerdict applies the denial of the control as a whole or, if there is none, the
+// plan for it to those statements that have little or no support. It changes nothing if more than a
+// third of the statements are well supported.
 func applyWholeControlVerdict(all []statementVerdict, denial, plan *passageVerdict) {
 	strong := 0
 	for i := range all {

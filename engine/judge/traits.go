@@ -19,7 +19,7 @@ import (
 type traitRule struct {
 	query   string
 	pattern *lazyregexp.Regexp
-	// ofOthers is set if what others do for the organization affirms the trait.
+	// ofOthers is set if work that others do for the organization also affirms the trait.
 	ofOthers bool
 }
 
@@ -100,7 +100,7 @@ var traitRules = map[string]traitRule{
 // "we do not process card data".
 var organizationDenialPattern = lazyregexp.New(`(?i)\b(?:we|company|organi[sz]ation|no|none|not|never|does not|do not|neither)\b`)
 
-// examplePattern matches the beginning of a sentence if it ends within a list of examples.
+// examplePattern matches the beginning of a sentence up to a position inside a list of examples.
 var examplePattern = lazyregexp.New(`(?i)(?:\be\.g\.|\bfor example\b|\bsuch as\b)[^.;)]{0,80}$`)
 
 const (
@@ -113,7 +113,7 @@ func newTraitSession(f Finder, reader reading.Reader) *Session {
 	return NewSession(f, Options{TopK: traitTopK, MinScore: 0.05, Reader: reader})
 }
 
-// TraitCandidates returns what a reader would read for traits: a statement for each, with its passages.
+// TraitCandidates returns a statement for each trait, with the passages that a reader would read for it.
 func TraitCandidates(ctx context.Context, f Finder) ([]Candidates, error) {
 	s := newTraitSession(f, nil)
 	var out []Candidates
@@ -136,9 +136,9 @@ func TraitCandidates(ctx context.Context, f Finder) ([]Candidates, error) {
 	return out, nil
 }
 
-// DetectTraits determines the value of each trait in api.TraitNames: "true" or "false", with quotes, or
-// "unknown" if passages disagree or none is about the trait. The rules read for traits for which the reader has read
-// no passage; a nil reader stands for the rules.
+// DetectTraits determines the value of each trait in api.TraitNames: "true" or "false", with
+// quotes, or "unknown" if passages disagree or none is about the trait. The rules are used for
+// traits for which the reader has not read any passages. A nil reader means the rules.
 func DetectTraits(ctx context.Context, f Finder, reader reading.Reader) (map[string]api.Trait, error) {
 	s := newTraitSession(f, reader)
 	out := make(map[string]api.Trait, len(api.TraitNames))
@@ -152,7 +152,7 @@ func DetectTraits(ctx context.Context, f Finder, reader reading.Reader) (map[str
 	return out, nil
 }
 
-// traitStatement returns the statement that passages are read for to determine a trait.
+// traitStatement returns the statement about a trait that passages are compared with.
 func traitStatement(name string) reading.Statement {
 	return reading.Statement{Topic: "The organization", Text: "The organization " + traitPhrase(name) + "."}
 }
@@ -232,7 +232,7 @@ func concludeTrait(name string, passages []retrievedPassage, readings [][]readin
 			case reading.Contradicts:
 				ev.Stance = "denies"
 				no = append(no, ev)
-			case reading.States, reading.Part: // a part of the organization has it, too
+			case reading.States, reading.Part: // a trait of one part of the organization counts for all of it
 				yes = append(yes, ev)
 				documents[h.DocumentID] = true
 			}
@@ -274,18 +274,18 @@ func concludeTrait(name string, passages []retrievedPassage, readings [][]readin
 	return result("unknown", "No passage covers it; set it manually.", nil)
 }
 
-// unrealPattern matches sentences about what would be or might become the case.
+// unrealPattern matches sentences about hypothetical situations.
 var unrealPattern = lazyregexp.New(
 	`(?i)^\W*(?:if|should|were|unless|in case|suppose|assuming|had)\b|\bwould (?:have to|need|apply|be|become|only|then|also)\b|\b(?:if|unless) (?:we|it|the (?:company|organi[sz]ation)) (?:ever |were |had |should )`,
 )
 
-// outOfScopePattern matches headings above what the organization doesn't have or assess.
+// outOfScopePattern matches headings of sections about what the organization doesn't have or doesn't assess.
 var outOfScopePattern = lazyregexp.New(
 	`(?i)\b(?:out of scope|outside (?:the |of )*scope|not in scope|out-of-scope|not applicable|not covered|excluded|exclusions?|what we do(?: not|n.t)|non-goals)\b`,
 )
 
-// othersPattern matches the beginning of a sentence if another organization is the subject of what follows: "our
-// customers store".
+// othersPattern matches the beginning of a sentence after which another organization is the
+// subject, such as "our customers store".
 var othersPattern = lazyregexp.New(
 	`(?i)(?:^|[,;:(] ?|\b(?:and|but|because|since|while|where) )(?:(?:our|the|a|an|its|their|some|many|most|all|each|every|other) )?(?:[\w-]+ ){0,2}(?:customers?|clients?|suppliers?|vendors?|merchants?|competitors?|partners?|tenants|providers?|processors?|acquirers?|subcontractors?|third part(?:y|ies)|banks?|regulators?|standard|law|act)(?: [\w-]+){0,2}? (?:stores?|handles?|process(?:es)?|keeps?|collects?|holds?|uses?|develops?|builds?|operates?|runs?|has|have|accepts?|takes?|transmits?|requires?|covers?|defines?|applies to)\b(?: [\w-]+,?){0,6} ?$`,
 )
@@ -296,7 +296,7 @@ var traitDenialPattern = lazyregexp.New(
 	`(?i)(?:\b(?:we|company|organi[sz]ation|it|[A-Z]\w+) (?:\w+ ){0,2}(?:does not|do not|doesn't|don't|has no|have no|is not|are not|never|neither)(?: \w+){0,4} ?$|\bthere (?:is|are) no(?: \w+){0,3} ?$|^no(?: \w+){0,3} ?$)`,
 )
 
-// negatedVerbPattern captures the verb of a negation such as "we do not delete any".
+// negatedVerbPattern captures the negated verb, such as "delete" in "we do not delete any".
 var negatedVerbPattern = lazyregexp.New(`(?i)\b(?:does not|do not|doesn.t|don.t|never) (?:currently |yet |ourselves )?(\w+)(?: \w+){0,3}$`)
 
 var trailingNegationPattern = lazyregexp.New(`(?i)(?:\bnot|n.t|\bnever)$`)
@@ -309,6 +309,6 @@ func deniesTrait(sentence string, traitMatch []int) bool {
 		verb := negatedVerbPattern.FindStringSubmatch(before)
 		return verb == nil || text.IsPossessionVerb(strings.ToLower(verb[1])) // "we don't delete personal data" implies having it
 	}
-	// The trait's own words may begin with the verb: "does not | develop software".
+	// The match may begin with the verb itself: "does not | develop software".
 	return trailingNegationPattern.MatchString(before)
 }

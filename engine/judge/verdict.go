@@ -25,23 +25,23 @@ const (
 
 // Thresholds for deciding how well a sentence matches a statement.
 const (
-	coverFull            = 0.62 // coverage from which a sentence states the requirement
-	coverMost            = 0.59 // coverage from which it states nearly all of it
+	coverFull            = 0.62 // minimum coverage of a sentence that states the requirement
+	coverMost            = 0.59 // minimum coverage of a sentence that states nearly all of it
 	coverPartial         = 0.39
-	coverOnTopic         = 0.38 // coverage from which a denial or plan is on topic
-	coverDenied          = 0.58 // coverage from which a denial counts
-	coverFailing         = 0.5  // coverage from which a row of a failure table counts
+	coverOnTopic         = 0.38 // minimum coverage of a denial or plan that is on topic
+	coverDenied          = 0.58 // minimum coverage of a denial that counts
+	coverFailing         = 0.5  // minimum coverage of a row in a failure table that counts
 	minOwnShare          = 0.3  // share of the statement that the sentence itself must contain
 	minOwnWeight         = 0.7  // weight that the sentence itself must contain, so that headings alone never suffice
-	coverPlan            = 0.62 // coverage from which a plan covers the statement, whatever its control
+	coverPlan            = 0.62 // minimum coverage of a plan that counts without naming the control's topic
 	minPlanTopicShare    = 0.5  // share of the control's title that a plan must name
 	minTopicShare        = 0.2  // share of the control's title required unless the statement is self-contained
-	weightWithoutTopic   = 2.2  // specific weight from which no topic is required
+	weightWithoutTopic   = 2.2  // minimum specific weight that makes the topic unnecessary
 	minRowSimilarity     = 0.4  // similarity required of a row, whose cells aren't sentences
-	paraphraseSimilarity = 0.6  // similarity from which missing words may be paraphrased
+	paraphraseSimilarity = 0.6  // minimum similarity at which missing words may be paraphrased
 	maxSearchBonus       = 0.12 // maximum contribution of the search score to coverage
 	StaleDays            = 3 * 365
-	maxRecordAgeDays     = 550 // days; a record proves operation for a year plus some slack
+	maxRecordAgeDays     = 550 // a record proves operation for a year plus some tolerance
 )
 
 // passageVerdict is the verdict on a statement that is based on one window (one or two sentences) of a passage.
@@ -53,13 +53,13 @@ type passageVerdict struct {
 	passage        *analyzedPassage
 	sentenceIndex  int
 	match          match
-	nearlyFull     bool // for a partial verdict: nearly complete, and nothing limits it
+	nearlyFull     bool // for a partial verdict: nearly complete, without a limitation
 	reportsPast    bool
 	concreteness   int
 	namesTopic     bool // for a planned verdict: names the control's topic
 	outlierRow     bool // a row denies what its neighbors affirm
 	recordsFailure bool // a record describes a failure
-	inFailureTable bool // the record is a row of a failure table, which proves nothing by itself
+	inFailureTable bool // the record is a row of a failure table, which doesn't prove anything by itself
 }
 
 // judgePassage returns, for each verdict in the order of verdictOrder, the window of the passage that supports
@@ -95,7 +95,7 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 		m.deniesOutright = cur.Denied != 0 && d.isOnlyThingNamedIn(cur)
 		if m.wordingMatch = d.wording.FullMatch(); !m.deniesOutright && !lacks && s.combinedCoverage(m) < coverOnTopic-maxSearchBonus &&
 			s.trace == nil {
-			continue // irrelevant, whatever words it has
+			continue // irrelevant, even if words match
 		}
 		read := window
 		if from < i {
@@ -150,8 +150,9 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 // verdictOrder is the order in which judgePassage returns verdicts.
 var verdictOrder = [...]string{VerdictCovered, VerdictPartial, VerdictDenied, VerdictPlanned, VerdictTemplate}
 
-// isUninformativeSentence reports whether sentence i says nothing: it is a fragment that is neither a list item
-// nor an answer nor a blank to be filled in, or it only gives the document's status or version.
+// isUninformativeSentence reports whether sentence i states nothing: it is a fragment other than a
+// list item, an answer or a blank to be filled in, or it only gives the document's status or
+// version.
 func (c *passageAnalysis) isUninformativeSentence(i int) bool {
 	cur := &c.Sentences[i]
 	if text.IsStatusLine(cur.Text) {
@@ -175,7 +176,7 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 	r.coverage = s.coverageWithSearchBonus(h, m)
 	relevant := m.isRelevant()
 	if cur.Instruction || from < i && c.Sentences[from].Instruction || c.LeadInOrSelf(cur).Instruction {
-		return r, false // evidence must not instruct how it is judged
+		return r, false // instructions in the evidence on how to judge it don't count
 	}
 	if cur.Question || m.mainClause != 0 && m.mainClause&^(cur.Hypothetical|cur.Exempt) == 0 {
 		return r, false // states no fact
@@ -200,11 +201,11 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 		return decideAs(VerdictPartial, "A record shows that it failed.")
 	}
 	if negated {
-		return r, false // what is denied supports nothing
+		return r, false // a denied sentence doesn't support anything
 	}
 	if d.isNamedAfterWithout(cur.Text) && !refusalPattern.MatchString(cur.Text) ||
 		d.isProhibition() && switchOffPattern.MatchString(d.text) && switchedOffPattern.MatchString(cur.Text) {
-		return r, false // being off doesn't show that it can't be turned off
+		return r, false // that something is off doesn't show that it can't be turned off
 	}
 	plan := cmp.Or(c.PlanWords(i), s.planImpliedByList(c, cur))
 	if plan != "" && cur.IsTableRow && !d.matchesCells(c, i, m) {
@@ -218,7 +219,7 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 		return r, false
 	}
 	if m.offTopic || plan == "" && (cur.Disclaimed || c.undone) {
-		return r, false // close, but about something else, or under a heading that says that it isn't done
+		return r, false // similar, but about something else, or under a heading that says that it isn't done
 	}
 	if t := cmp.Or(cur.Placeholder, c.LeadInOrSelf(cur).Placeholder); t != "" {
 		if c.isStepOfUntickedChecklist(cur) {
@@ -303,8 +304,8 @@ func (d *preparedStatement) recordPlanTopicAndMatch(r *passageVerdict) bool {
 	return r.namesTopic || r.coverage >= coverPlan
 }
 
-// isStepOfUntickedChecklist reports whether a sentence is a step of a checklist in a procedure in which nothing
-// is ticked. Such a step is an instruction, not a form field.
+// isStepOfUntickedChecklist reports whether a sentence is a step of a checklist in a procedure,
+// with no step ticked. Such a step is an instruction rather than a form field.
 func (c *analyzedPassage) isStepOfUntickedChecklist(s *text.Sentence) bool {
 	return s.Item && text.StartsWithUntickedBox(s.Placeholder) && strings.Count(s.Text, "[") <= 1 && c.category == "procedure" &&
 		!tickedBoxPattern.MatchString(c.Text)
@@ -335,7 +336,7 @@ func (s *Session) omissionReason(d *preparedStatement, cur *text.Sentence, m mat
 	case cover < coverFull:
 		return "Covers part of it, in general terms."
 	case m.wordingMatch.IsComplete():
-		// stated in other words
+		// the statement is expressed in other words
 	case m.similarity < paraphraseSimilarity &&
 		(m.ownWeight < minOwnShare*d.fullCoverageWeight() || m.specificHits < min(2, d.specificConcepts)):
 		return "The heading is relevant; the text itself says little."
@@ -401,7 +402,8 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 	return ""
 }
 
-// documentLimitation returns why nothing in a passage counts in full, whatever it says, or "".
+// documentLimitation returns why sentences of the passage can't fully support a statement, whatever
+// they say, or "" if they can.
 func (c *analyzedPassage) documentLimitation() string {
 	if words := c.notInForceWords(); words != "" {
 		return fmt.Sprintf("The document is not in force: %q.", words)
@@ -427,8 +429,8 @@ func (c *analyzedPassage) documentLimitation() string {
 	return ""
 }
 
-// isOrderReversedIn reports whether a sentence describes something that is done after an event although the
-// statement requires it before.
+// isOrderReversedIn reports whether a sentence says that something is done after an event although
+// the statement requires it before the event.
 func (d *preparedStatement) isOrderReversedIn(sentence string) bool {
 	return d.asksBefore && afterPattern.MatchString(sentence) && !beforePattern.MatchString(sentence)
 }
@@ -487,7 +489,7 @@ func deniesMatch(d *preparedStatement, c *analyzedPassage, i int, m match) (reas
 	if lead := c.LeadInOrSelf(cur); lead != cur && lead.Denied != 0 {
 		return ", according to the introduction of the list", true
 	}
-	// "MFA is required. This is not yet enforced."
+	// The next sentence may deny this one: "MFA is required. This is not yet enforced."
 	if n := i + 1; n < len(c.Sentences) && !cur.IsTableRow && c.Sentences[n].RefersBack && c.Sentences[n].Denied != 0 &&
 		!c.Sentences[n].Item {
 		return ", according to the next sentence: " + shortenAndQuote(c.Sentences[n].Text), true
@@ -516,8 +518,8 @@ var withoutPattern = lazyregexp.NewPrefiltered(`(?i)\bwithout (?:(?:any|an?|the|
 
 var switchOffPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:(?:turn|switch)(?:ed)? off|disabled?|deactivated?)\b`)
 
-// switchedOffPattern matches statements that something is off, such as "the firewall is not switched on" or "was
-// turned off".
+// switchedOffPattern matches text that says that something is off, such as "the firewall is not
+// switched on" or "was turned off".
 var switchedOffPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:is|are|was|were|been) (?:(?:not|no longer|never) (?:\w+ )?(?:(?:switched|turned) on|enabled|activated|active|running)|(?:switched|turned) off)\b`,
 )
@@ -528,7 +530,8 @@ var refusalPattern = lazyregexp.New(
 	`(?i)\b(?:no|not|never|nobody|none|cannot|can't|don't|blocked|refuse[sd]?|reject(?:s|ed)?|prevent(?:s|ed)?|denied|impossible|prohibited|forbidden)\b`,
 )
 
-// isNamedAfterWithout reports whether a sentence describes something as being without what d requires.
+// isNamedAfterWithout reports whether a sentence says that something lacks what d requires, as in
+// "without encryption".
 func (d *preparedStatement) isNamedAfterWithout(sentence string) bool {
 	if d.isProhibition() {
 		return false

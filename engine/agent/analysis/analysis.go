@@ -1,10 +1,10 @@
 // Package analysis answers the seven specialized questions with readable rules: whether evidence
 // meets a requirement, whether a log shows an incident, how urgent a risk is, what a contract
-// lacks, how to close a gap, what a processing of personal data requires, and which risk remains in
-// a project.
+// lacks, how to close a gap, what an activity that processes personal data requires, and which risk
+// remains in a project.
 //
 // Each answer is based on indicators found in the text, and the trace lists each of them.
-// Instructions to the reader in a text are treated as data, not as indicators.
+// Instructions in a text that address the reader are not obeyed.
 //
 // The package must not read a clock, a store or the network. The same input gives the same answer.
 package analysis
@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Rules names the rule set. It changes whenever the same input may be answered differently.
+// Rules names the rule set. It changes whenever the answer to the same input may change.
 const Rules = "analyses/2"
 
 // Model is the model name in answers given by these rules.
@@ -26,7 +26,7 @@ type Indicator struct {
 	Means string // its effect
 }
 
-// Indicators lists what led to an answer, in order of discovery.
+// Indicators lists the indicators that led to an answer, in the order in which they were found.
 type Indicators []Indicator
 
 func (s *Indicators) add(rule, found, means string) {

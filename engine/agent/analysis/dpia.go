@@ -86,7 +86,8 @@ var blockers = []criterion{
 }
 
 // AssessDPIA assesses the risk that remains in a project after the measures it names, and whether
-// it may proceed from a technical point of view. The result is a draft; people decide.
+// it may proceed from a technical point of view. The result is a draft; the decision is left to
+// people.
 func AssessDPIA(
 	_ context.Context, description string, ropa map[string]any, controls Controls,
 ) (assessment *api.DPIAAssessment, indicators Indicators) {
@@ -172,9 +173,10 @@ func formatRiskCriteria(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// measuresToRequest returns what to request: the removal of each blocker, and the missing measures. At
-// medium and low risk, only the more effective measures are included. Human review and bias tests are
-// omitted if nothing is decided or scored automatically, and limited monitoring if nobody is monitored.
+// measuresToRequest returns the measures to request: the removal of each blocker, and the missing
+// measures. At medium and low risk, only the more effective measures are included. Human review and
+// bias tests are omitted if nothing is decided or scored automatically, and limited monitoring if
+// nobody is monitored.
 func measuresToRequest(missing []measure, stopReasons []string, level string, marks map[string]bool, controls Controls) []string {
 	out := []string{}
 	for _, s := range stopReasons {

@@ -20,7 +20,7 @@ import (
 type element struct {
 	text           string
 	terms          []string
-	borrowsSubject bool // a part without its own verb, read with the subject
+	borrowsSubject bool // a part without its own subject, evaluated together with that of the preceding part
 	quantity       *quantity
 }
 
@@ -156,8 +156,8 @@ type preparedText struct {
 
 type clause struct {
 	text string
-	// terms are the clause's own terms; contextTerms include those of the clause before it, because a subject
-	// is often named only once.
+	// terms are the clause's own terms. contextTerms also include those of the preceding clause,
+	// because a subject is often named only once.
 	terms, contextTerms                  map[string]bool
 	isAnnounced, isPlaceholder, isDenied bool
 }
@@ -204,8 +204,8 @@ func isTimeUnit(w string) bool {
 	return ok
 }
 
-// splitElements returns the elements of a requirement: its clauses, and the parts of a series of
-// verbs after one subject.
+// splitElements returns the elements of a requirement: its clauses, and the parts of clauses that
+// list several verbs for one subject.
 func splitElements(requirement string) []element {
 	var out []element
 	for _, s := range splitTrimmed(requirement, sentenceEndPattern) {
@@ -306,7 +306,7 @@ func EvaluateEvidence(_ context.Context, requirement, description string) (evalu
 	out.IsCompliant = len(required) > 0 && met == len(required)
 	if addNonEnglishLimitation(&out.Limitations, &signs, requirement, description) && out.IsCompliant {
 		out.IsCompliant, met = false, 0
-		for _, e := range required { // a denial would not have been recognized
+		for _, e := range required { // a denial of the elements would not have been recognized
 			out.MissingElements = append(out.MissingElements, e.text+" (the rules only read English)")
 		}
 	}
@@ -424,8 +424,9 @@ func evaluateElement(full, own element, t *preparedText) elementVerdict {
 	return best
 }
 
-// coversOwnTerms reports whether a clause contains enough of an element's own words. It matters for an
-// element that borrows its subject from the part before it: the words of the subject alone do not count.
+// coversOwnTerms reports whether a clause contains enough of an element's own words. It matters for
+// an element that borrows its subject from the preceding part, because the words of the subject
+// alone are not enough.
 func coversOwnTerms(own element, c clause) bool {
 	if !own.borrowsSubject {
 		return true

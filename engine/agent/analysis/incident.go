@@ -14,8 +14,8 @@ import (
 // severityLevels lists the severities, lowest first.
 var severityLevels = []string{"low", "medium", "high", "critical"}
 
-// attack is a sign of an incident in one line, with its severity when attempted and when
-// successful.
+// attack is a sign of an incident in one line, with its severity if the attack was only attempted
+// and if it succeeded.
 type attack struct {
 	vector                           string
 	pattern                          *pattern
@@ -148,8 +148,8 @@ func (t *triage) recordAttack(severity int, vector string) {
 	t.hasAttack = true
 }
 
-// TriageIncident uses log lines to tell a real incident from noise: what was attempted and, above all, whether
-// it succeeded.
+// TriageIncident determines whether log lines show a real incident: what was attempted and, above
+// all, whether it succeeded.
 func TriageIncident(_ context.Context, module, logs string) (result *api.IncidentTriage, indicators Indicators) {
 	logs = truncateToValidUTF8(logs)
 	lines := strings.Split(logs, "\n")
@@ -353,8 +353,8 @@ func containmentActions(t *triage, intruder string, result *api.IncidentTriage) 
 	return do
 }
 
-// externalAddressesInSigns returns the addresses outside private networks that occur in the signs found so
-// far.
+// externalAddressesInSigns returns the addresses outside private networks that occur in the
+// indicators found so far.
 func externalAddressesInSigns(t *triage) []string {
 	var out []string
 	for _, s := range t.signs {

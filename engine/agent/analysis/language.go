@@ -6,8 +6,8 @@ import "github.com/scf-service/service/internal/language"
 const UnreadableNotice = "The text seems to be in a language other than English. The rules only read English, so a person who " +
 	"speaks the language has to review this."
 
-// addNonEnglishLimitation adds the limitation if any text is in an unsupported language, and reports
-// whether one is.
+// addNonEnglishLimitation adds UnreadableNotice to the limitations if any text is in an unsupported
+// language, and reports whether it did so.
 func addNonEnglishLimitation(limits *[]string, signs *Indicators, texts ...string) (added bool) {
 	for _, s := range texts {
 		if language.IsForeign(language.Detect(s)) {

@@ -18,7 +18,7 @@ var cases embed.FS
 // Kinds lists the seven analyses in the order of the API.
 var Kinds = []string{"evidence", "incident", "risk", "vendor", "remediation", "ropa", "dpia"}
 
-// labeledCase is a test case of any of the seven analyses: the input and the human labels.
+// labeledCase is a test case of any of the seven analyses: the input, and the labels assigned by people.
 type labeledCase struct {
 	Requirement, Evidence, Module, Logs, Text, Category, Context, Vendor, Arch string
 	Held                                                                       bool
@@ -55,7 +55,7 @@ type Score struct {
 	Met        int      `json:"met"`
 	HeldOut    int      `json:"held_out"` // cases held out of tuning
 	HeldOutMet int      `json:"held_out_met"`
-	Missed     []string `json:"missed,omitempty"` // case and label, for those who tune
+	Missed     []string `json:"missed,omitempty"` // case and label of each mismatch, for tuning the rules
 }
 
 // MeasureBuiltin runs the built-in rules on the labeled cases.
@@ -63,8 +63,8 @@ func MeasureBuiltin(ctx context.Context, controls Controls) ([]Score, error) {
 	return MeasureAnswerer(ctx, builtin{controls}, func(map[string]any) {})
 }
 
-// MeasureAnswerer runs any answerer on the labeled cases. Before each case, beforeCase receives the
-// answer key: what a model that is always right would answer.
+// MeasureAnswerer runs any answerer on the labeled cases. Before each case, it calls beforeCase
+// with the answer key, which is the answer of a model that is always right.
 func MeasureAnswerer(ctx context.Context, by Answerer, beforeCase func(key map[string]any)) ([]Score, error) {
 	var out []Score
 	for _, kind := range Kinds {
@@ -137,7 +137,7 @@ type Answerer interface {
 	AssessDPIA(context.Context, *api.AssessDPIAInput) (*api.DPIAAssessment, error)
 }
 
-// checkLabels gets an answer from by and returns, for each label, whether it matched.
+// checkLabels gets an answer from by and returns which labels it matches.
 func (c labeledCase) checkLabels(ctx context.Context, kind string, by Answerer) (map[string]bool, error) {
 	switch kind {
 	case "evidence":
@@ -299,8 +299,8 @@ func (c labeledCase) evaluationInput() map[string]any {
 	return map[string]any{"is_compliant": len(missing) == 0, "confidence_score": c.Confidence, "missing_elements": missing}
 }
 
-// containsAll reports whether each of the words occurs in one of the lines, ignoring case; "a|b" stands
-// for either word.
+// containsAll reports whether each of the words occurs in one of the lines, ignoring case; "a|b"
+// matches either word.
 func containsAll(words, lines []string) bool {
 	for _, w := range words {
 		if !slices.ContainsFunc(lines, func(l string) bool {

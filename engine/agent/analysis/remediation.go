@@ -12,7 +12,7 @@ import (
 type recommendation struct {
 	name        string
 	pattern     *pattern
-	weight      int // 1 paper, 2 process, 3 protection, 4 open to the world
+	weight      int // 1: paperwork, 2: process, 3: protection, 4: exposed to the internet
 	days        int
 	actions     []string
 	commands    map[string]string // by platform; the first that the architecture names is used
@@ -522,8 +522,8 @@ func reportedGaps(evidence map[string]any) []string {
 	return firstUnique(out, 40)
 }
 
-// recommendationFor returns the first recommendation that matches a gap, or nil; the list goes from
-// specific to general.
+// recommendationFor returns the first recommendation that matches a gap, or nil; recommendations
+// are listed from specific to general.
 func recommendationFor(gap string) *recommendation {
 	// Text in parentheses states why the element is missing, not which one.
 	what, _, _ := strings.Cut(gap, " (")

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// factor changes the urgency of a risk once, however often its words occur.
+// factor is an influence on the urgency of a risk. It counts once, however often its words occur.
 type factor struct {
 	name    string
 	pattern *pattern

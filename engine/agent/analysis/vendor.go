@@ -120,7 +120,7 @@ func ScanVendorContract(_ context.Context, vendor, contract string) (scan *api.V
 	has := 0
 	for _, p := range processorTerms {
 		where, found := t.findAffirmedClause(p.pattern)
-		if !found && p.name == "sub-processor" { // "uses no sub-processors" also governs them
+		if !found && p.name == "sub-processor" { // "uses no sub-processors" also settles this term
 			where, found = t.findMention(p.pattern)
 		}
 		if p.name == "sub-processor" && len(out.DataSubprocessorsListed) > 0 {
@@ -220,7 +220,7 @@ func vendorSuffix(v string) string {
 	return ""
 }
 
-// cutAtSentenceEnd cuts an amount at the end of the sentence, ignoring decimal points.
+// cutAtSentenceEnd cuts a text that starts with an amount at the end of the sentence, ignoring decimal points.
 func cutAtSentenceEnd(s string) string {
 	if at := regexp.MustCompile(`\.\s|;|\.$`).FindStringIndex(s); at != nil {
 		return s[:at[0]]

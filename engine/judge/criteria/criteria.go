@@ -1,8 +1,9 @@
 // Package criteria states, in our own sentences, what an assessor looks for in each control of a
-// catalog with the usual codes: what documents of an organization that implements it would state,
-// the words they can hardly do without (anchors), and the words such a sentence uses (wordings). It
-// serves catalogs without assessment objectives. It contains nothing from any catalog but our own,
-// whose objectives it uses unchanged, and must not know how evidence is judged.
+// catalog with the usual codes: what the documents of an organization that implements it would
+// state, the words that are almost always in them (anchors), and the words such a sentence uses
+// (wordings). It serves catalogs without assessment objectives. It contains nothing from any
+// catalog but our own, whose objectives it uses unchanged, and must not know how evidence is
+// judged.
 package criteria
 
 import (
@@ -29,7 +30,7 @@ var All = sync.OnceValue(func() *controltext.Table {
 	b := controltext.MustReadTable(criteriaFiles)
 	src, err := starter.Load()
 	if err != nil {
-		panic(err) // embedded
+		panic(err) // embedded, so it is always valid
 	}
 	for _, c := range src.Controls {
 		e := controltext.Entry{Code: c.Code, Topic: strings.ToLower(c.Title)}

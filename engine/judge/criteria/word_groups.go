@@ -16,14 +16,15 @@ var wordFiles embed.FS
 // nothing is known about a criterion.
 type WordGroups [][]string
 
-// ControlAnchors returns the words that evidence for a control can hardly do without.
+// ControlAnchors returns words that evidence for a control almost always contains.
 func ControlAnchors(code string) WordGroups {
 	e, _ := anchorTable().Lookup(code)
 	return parseGroups(e.Topic)
 }
 
-// CriterionAnchors returns the words that evidence for one criterion of a control can hardly do without, in
-// addition to those for the whole control. ok is false if criterion is not one of the control's criteria.
+// CriterionAnchors returns words that evidence for one criterion of a control almost always
+// contains, in addition to those for the whole control. ok is false if criterion is not one of the
+// control's criteria.
 func CriterionAnchors(code, criterion string) (groups WordGroups, ok bool) {
 	return criterionGroups(anchorTable(), code, criterion)
 }
@@ -65,7 +66,7 @@ var (
 func readWordTable(name string) *controltext.Table {
 	folder, err := fs.Sub(wordFiles, name)
 	if err != nil {
-		panic(err) // embedded
+		panic(err) // embedded, so it is always valid
 	}
 	return controltext.MustReadTable(folder)
 }

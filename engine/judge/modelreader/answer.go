@@ -30,13 +30,13 @@ type finding struct {
 	Quote   string        `json:"quote"`
 }
 
-// maxFindings is the maximum number of findings that are looked at per statement.
+// maxFindings is the maximum number of findings considered per statement.
 const maxFindings = 200
 
 var errNotAnswer = errors.New("the answer is not JSON by the schema")
 
-// parseAnswer decodes an answer. Models that think aloud or fence their JSON are understood; anything else around
-// the object is an error.
+// parseAnswer decodes an answer. It accepts answers that begin with the model's reasoning or that
+// put the JSON in a code fence; any other text around the object is an error.
 func parseAnswer(text string) (a answer, err error) {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "<think>") {
@@ -60,9 +60,9 @@ func parseAnswer(text string) (a answer, err error) {
 	return a, nil
 }
 
-// readings returns the readings of the passages of statement i that an answer gives, and how many of its findings
-// were dropped, because their quote is not in the passage, is only a heading, or something else is wrong. ok is false if the
-// answer leaves the statement out.
+// readings returns the readings of the passages of statement i that an answer gives, and the number
+// of its findings that were dropped because their quote is not in the passage, is only a heading,
+// or is otherwise invalid. ok is false if the answer doesn't include the statement.
 func (q *question) readings(a answer, i int) (out []reading.Reading, dropped int, ok bool) {
 	at := slices.IndexFunc(a.Statements, func(s statementAnswer) bool { return s.Statement == i+1 })
 	if at < 0 {
@@ -95,15 +95,16 @@ func (q *question) readings(a answer, i int) (out []reading.Reading, dropped int
 	return out, dropped, true
 }
 
-// losesTo reports whether the label before loses to the label after, if a model gives both to one passage: the one
-// that is less favorable to the organization counts.
+// losesTo reports whether the label after replaces the label before if a model gives a passage
+// both: the label that is less favorable to the organization counts.
 func losesTo(before, after reading.Label) bool {
 	order := []reading.Label{reading.States, reading.Part, reading.Plans, reading.Contradicts}
 	return slices.Index(order, before) < slices.Index(order, after)
 }
 
-// matchQuote returns the piece of a text that a quote copies, except for white space, hyphens, the form of quotation marks
-// and invisible characters. It returns "" if the text doesn't contain it.
+// matchQuote returns the part of a text that equals a quote, ignoring differences in white space,
+// hyphens, quotation marks and invisible characters. It returns "" if the text doesn't contain the
+// quote.
 func matchQuote(text, quote string) string {
 	quote = strings.TrimSpace(quote)
 	if exact := reading.FindQuote(text, quote); exact != "" {
@@ -123,8 +124,8 @@ func matchQuote(text, quote string) string {
 	return text[starts[at] : last+width]
 }
 
-// skeleton returns the characters of a text that a copy has to keep, and for each byte the offset in text of the character
-// that it comes from.
+// skeleton returns the characters of a text that a quote must not change and, for each of their
+// bytes, the offset of the original character in text.
 func skeleton(text string) (letters string, offsets []int) {
 	var out strings.Builder
 	var starts []int

@@ -2,8 +2,9 @@ package modelreader
 
 import "github.com/scf-service/service/engine/judge/reading"
 
-// checkStatements are statements that no organization's documents show. Each prompt ends with one: a model that finds
-// passages for it makes things up or obeys a passage, so none of its answers to that prompt count.
+// checkStatements are statements that no organization's documents support. Each prompt ends with
+// one. A model that finds passages for it is making things up or obeying a passage, so its whole
+// answer to that prompt is discarded.
 var checkStatements = []reading.Statement{
 	{Topic: "falconry", Text: "The falcons that guard the roof are weighed before each flight, and their weights are carved in slate."},
 	{Topic: "lighthouse", Text: "The keeper of the lighthouse reads the tide table aloud before the lamp is lit."},
@@ -15,8 +16,8 @@ var checkStatements = []reading.Statement{
 	{Topic: "orchestra", Text: "The glass trumpets are tuned in the cellar on each leap day."},
 }
 
-// newCheckStatement returns the check statement of a prompt with passages of the given hashes, or another one if it is
-// repeated.
+// newCheckStatement returns the check statement for a prompt, chosen by the hashes of its passages.
+// A repeated prompt gets a different one.
 func newCheckStatement(numbers map[string]int, repeated bool) reading.Statement {
 	n := len(numbers)
 	for hash := range numbers {

@@ -9,14 +9,15 @@ import (
 	"github.com/scf-service/service/engine/judge/reading"
 )
 
-// The maximum number of words of a line that is taken for a heading by its form, and of one without a number.
+// Maximum numbers of words in a line that counts as a heading because of its form, and in such a
+// line without a number.
 const (
 	maxHeadingWords      = 8
 	maxPlainHeadingWords = 5
 )
 
-// isHeading reports whether words of a passage are only a title, heading or number, wherever the passage has them: they
-// say what it is about, and nothing about what is done.
+// isHeading reports whether the words are only a title, heading or number at every place where they
+// occur in the passage. Such words state a subject but not what is done.
 func isHeading(p reading.Passage, words string) bool {
 	name := headingName(words)
 	if name == "" {
@@ -49,15 +50,16 @@ func isHeading(p reading.Passage, words string) bool {
 	return true
 }
 
-// headingName returns a heading in lower case without its number, marks and white space; "" if it has no letters.
+// headingName returns a heading in lower case without its number, marks and white space, or "" if
+// it has no letters.
 func headingName(s string) string {
 	s = strings.ToLower(strings.Join(strings.Fields(s), " "))
 	return strings.TrimFunc(s, func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
-// looksLikeHeading reports whether a line stands above text as a heading does: it is short, has no punctuation and, if it
-// has no number or mark, a sentence follows. Items of a list, rows of tables, labels with values and pieces of a sentence
-// over several lines don't.
+// looksLikeHeading reports whether a line looks like a heading of the text below it: it is short,
+// has no punctuation and, if it has no number or mark, is followed by a sentence. List items, table
+// rows, labels with values and parts of a sentence that spans several lines don't count.
 func looksLikeHeading(lines []string, i int) bool {
 	line := strings.TrimSpace(lines[i])
 	bare := strings.TrimSpace(strings.TrimLeft(line, "# 0123456789.§)"))
@@ -75,14 +77,15 @@ func looksLikeHeading(lines []string, i int) bool {
 	switch {
 	case isMarked:
 		return true
-	case isNumbered: // not one item of several
+	case isNumbered: // unless it is one of several numbered items
 		return next != "" && !unicode.IsLower(firstRune(next)) && !unicode.IsDigit(firstRune(next))
 	}
 	return words <= maxPlainHeadingWords && unicode.IsUpper(firstRune(next)) && len(strings.Fields(next)) > words &&
 		strings.ContainsAny(next, ".!")
 }
 
-// isHeadingWithin reports whether words are a numbered heading that text follows on the same line, as in text from a PDF.
+// isHeadingWithin reports whether the words are a numbered heading that is followed by text on the
+// same line, as in text from a PDF.
 func isHeadingWithin(before, words, after string) bool {
 	bare := strings.TrimSpace(strings.TrimLeft(words, " 0123456789.§)"))
 	before, _ = strings.CutSuffix(strings.TrimSpace(before), ".")

@@ -19,8 +19,8 @@ var promptFile string
 //go:embed prompts/reader.schema.json
 var answerSchema []byte
 
-// promptVersion and instructions are the parts of the prompt file. A changed file needs a new version, because
-// readings belong to the version that they were made with.
+// promptVersion and instructions are the parts of the prompt file. Whoever changes the file must
+// change the version, because readings belong to a certain version.
 var promptVersion, instructions = func() (string, string) {
 	head, body, _ := strings.Cut(promptFile, "\n\n")
 	return strings.TrimPrefix(head, "version: "), strings.TrimSpace(body)
@@ -35,11 +35,11 @@ const (
 	answerTokensStatement = 400
 )
 
-// repeatRequest precedes statements that are asked a second time.
+// repeatRequest precedes statements that are sent a second time.
 const repeatRequest = "An earlier answer left out these statements, or had quotes that are not in their passages. " +
 	"Copy each quote exactly, or leave the finding out.\n\n"
 
-// question is one prompt: statements, then one that no passage shows, and each passage found for any of them once.
+// question is one prompt: the statements, a check statement, and the passages found for them, each only once.
 type question struct {
 	statements []Statement
 	check      reading.Statement
@@ -61,9 +61,9 @@ func newQuestion(statements []Statement, repeated bool) *question {
 	return q
 }
 
-// text returns the statements and passages as text. Passages are between two lines that can't occur in them, because
-// these contain a hash of the passages, and each of their lines begins with a bar, so that no passage can look like
-// another one or like the end of the data.
+// text returns the statements and passages as text. The passages are enclosed by two lines that
+// can't occur in them, because these lines contain a hash of the passages. Each line of a passage
+// begins with a bar, so that it can't be mistaken for another passage or the end of the data.
 func (q *question) text() string {
 	var data strings.Builder
 	for i, p := range q.passages {
@@ -102,7 +102,7 @@ func (q *question) request(repeated bool) llm.Request {
 		System: instructions, User: q.text(), Schema: json.RawMessage(answerSchema), MaxTokens: maxAnswerTokens(len(q.statements)),
 		Seed: llm.DefaultSeed,
 	}
-	if repeated { // with the same seed and prompt, the answer would be the same
+	if repeated { // with the same seed, the answer could be the same
 		r.User, r.Seed = repeatRequest+r.User, llm.DefaultSeed+1
 	}
 	return r
@@ -113,11 +113,11 @@ func maxAnswerTokens(statements int) int { return baseAnswerTokens + answerToken
 // requestSize returns the length of a request in bytes.
 func requestSize(r llm.Request) int { return len(r.System) + len(r.User) + len(r.Schema) }
 
-// oneLine returns a text with white space as single spaces and without invisible characters.
+// oneLine returns a text without invisible characters and with each run of white space replaced by a single space.
 func oneLine(s string) string { return strings.Join(strings.Fields(visible(s)), " ") }
 
-// visible returns a text with line feeds as its only line breaks and without characters that a person doesn't see,
-// which could carry a message to the model alone.
+// visible returns a text with line feeds as its only line breaks and without invisible characters,
+// which could contain a message that only the model sees.
 func visible(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(s)
 	return strings.Map(func(r rune) rune {
@@ -128,8 +128,8 @@ func visible(s string) string {
 	}, s)
 }
 
-// isInvisible reports whether a character has no form of its own: controls, joiners, direction marks, tags and
-// variation selectors.
+// isInvisible reports whether a character has no visible form: controls, joiners, direction marks,
+// tags and variation selectors.
 func isInvisible(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector) && !unicode.IsSpace(r)
 }

@@ -1,9 +1,10 @@
-// Package modelreader lets a language model read passages for the statements of a control: one prompt with all
-// statements and the passages that search finds for them, an answer by JSON Schema, and quotes that are matched against
-// the passages.
+// Package modelreader lets a language model read passages for the statements of a control: one
+// prompt with all statements and the passages that search finds for them, an answer by JSON Schema,
+// and quotes that are matched against the passages.
 //
-// It must not judge and trusts no answer: what a passage doesn't contain is dropped, a statement without a valid answer
-// is asked once more and then left to another reader. It must not know assessments or a store.
+// It doesn't judge, and it trusts no answer: quotes that a passage doesn't contain are dropped, and
+// a statement without a valid answer is sent once more and then left to another reader. It knows
+// nothing about assessments or the store.
 package modelreader
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/scf-service/service/engine/llm"
 )
 
-// Model answers prompts.
+// Model is a language model that answers prompts.
 type Model interface {
 	Chat(context.Context, llm.Request) (llm.Answer, error)
 }
@@ -27,24 +28,25 @@ type Statement struct {
 	Passages []reading.Passage
 }
 
-// Outcome is what a model says about a statement.
+// Outcome holds the result of reading a statement's passages with a model.
 type Outcome struct {
-	// Readings are of the statement's passages, in their order. Those without a valid answer are not read.
+	// Readings has one reading per passage of the statement, in order. It is the zero Reading for
+	// passages without a valid answer.
 	Readings []reading.Reading
 	// Dropped counts findings whose quote isn't in its passage or is only a heading, or that were otherwise invalid.
 	Dropped int
-	// Problem says why some passages were not read, or is "".
+	// Problem explains why some passages were not read; "" if all were.
 	Problem string
 }
 
-// Problems of answers that follow the schema but don't count: because of their quotes, or because they claim to find what no
-// document shows.
+// Problems of answers that follow the schema but don't count: because of their quotes, or because
+// they have findings for the check statement.
 const (
 	ProblemQuotes = "its quotes don't appear in the passages, or are only headings"
 	ProblemFooled = "it finds passages for a check statement, which no document shows"
 )
 
-// Call is one request to the model that was answered.
+// Call is a request that the model answered.
 type Call struct {
 	Digest, ServedModel            string
 	PromptTokens, CompletionTokens int
@@ -53,31 +55,32 @@ type Call struct {
 	Fooled                         bool   // whether it has findings for the check statement
 }
 
-// Reader reads with a model. The zero values of its optional fields are usable.
+// Reader reads with a model. Optional fields may be left empty.
 type Reader struct {
 	Model Model
 	// ContextTokens is the size of the model's context; 0 means DefaultContextTokens. Prompts are split to fit.
 	ContextTokens int
-	// Before, if set, is called before each request with the tokens that it may need at most. An error ends the reading.
+	// Before, if set, is called before each request with the maximum number of tokens that it may
+	// use. An error ends the reading.
 	Before func(tokens int) error
 	// After, if set, is called with each answer. An error ends the reading.
 	After func(Call) error
-	// Wait waits before a request is repeated; nil means with a timer.
+	// Wait waits before a request is repeated; nil means that a timer is used.
 	Wait func(context.Context, time.Duration) error
 }
 
-// DefaultContextTokens is a context that today's models have on an ordinary computer.
+// DefaultContextTokens is a context size that current models support on an ordinary computer.
 const DefaultContextTokens = 16384
 
 const (
-	bytesPerToken      = 3 // cautiously, for limits
-	usualBytesPerToken = 4 // for estimates
-	maxTries           = 5 // of a request that the server doesn't answer
+	bytesPerToken      = 3 // a cautious value, used for limits
+	usualBytesPerToken = 4 // a typical value, used for estimates
+	maxTries           = 5 // attempts to send a request that the server doesn't answer
 	firstPause         = time.Second
 )
 
-// Read returns one outcome per statement. It returns an error if the model can't be asked at all, or if Before or After
-// do; invalid answers are not errors.
+// Read returns one outcome per statement. It returns an error if the model can't be reached at all,
+// or if Before or After returns one; invalid answers are not errors.
 func (r *Reader) Read(ctx context.Context, statements []Statement) ([]Outcome, error) {
 	out := make([]Outcome, len(statements))
 	at := map[string]int{}
@@ -109,10 +112,11 @@ func (r *Reader) Read(ctx context.Context, statements []Statement) ([]Outcome, e
 	return out, nil
 }
 
-// Estimate is the number of requests for statements, and about how many tokens they take.
+// Estimate holds the expected number of requests and tokens.
 type Estimate struct{ Calls, PromptTokens, CompletionTokens int }
 
-// Estimate returns what reading the statements takes if no request has to be repeated.
+// Estimate estimates the requests and tokens needed to read the statements, assuming that no
+// request has to be repeated.
 func (r *Reader) Estimate(statements []Statement) (e Estimate) {
 	const usualAnswerTokens = 60
 	for _, part := range r.split(statements) {
@@ -140,7 +144,8 @@ func (r *Reader) split(statements []Statement) [][]Statement {
 	return append(r.split(a), r.split(b)...)
 }
 
-// halve splits several statements in two halves, or the passages of one. ok is false if there is only one passage.
+// halve splits the statements into two halves or, if there is only one statement, splits its
+// passages. ok is false if there is only one passage.
 func halve(statements []Statement) (a, b []Statement, ok bool) {
 	if n := len(statements); n > 1 {
 		return statements[:n/2], statements[n/2:], true
@@ -155,7 +160,7 @@ func halve(statements []Statement) (a, b []Statement, ok bool) {
 	return []Statement{one}, []Statement{other}, true
 }
 
-// ask asks about statements, once more about those without a valid answer, and passes each outcome to use.
+// ask sends statements to the model, sends those without a valid answer once more, and passes each outcome to use.
 func (r *Reader) ask(ctx context.Context, statements []Statement, use func(Statement, Outcome)) error {
 	dropped := map[string]int{}
 	misquoted := map[string]bool{} // in the last answer

@@ -6,12 +6,12 @@ import (
 	"github.com/scf-service/service/engine/judge/reading"
 )
 
-// Recorded is a reader that repeats what was read before. The zero value has read nothing.
+// Recorded is a reader that returns readings added earlier. The zero value has none.
 type Recorded struct {
 	readings map[[2]string]reading.Reading // by statement and passage
 }
 
-// Add adds what a model says about a statement.
+// Add adds the result of reading a statement.
 func (r *Recorded) Add(s Statement, o Outcome) {
 	if r.readings == nil {
 		r.readings = map[[2]string]reading.Reading{}

@@ -42,7 +42,7 @@ func translationRequest(language string, statements []string, seed int) llm.Requ
 	}
 }
 
-// EstimateTranslation returns what translating statements into a language takes.
+// EstimateTranslation estimates the requests and tokens needed to translate statements into a language.
 func EstimateTranslation(language string, statements []string) (e Estimate) {
 	for ; len(statements) > 0; statements = statements[min(TranslationBatch, len(statements)):] {
 		r := translationRequest(language, statements[:min(TranslationBatch, len(statements))], 0)
@@ -53,8 +53,9 @@ func EstimateTranslation(language string, statements []string) (e Estimate) {
 	return e
 }
 
-// Translate translates up to TranslationBatch statements into a language, given its English name. A statement without a
-// valid answer is asked about once more on its own and is then "". Errors are as those of Read.
+// Translate translates up to TranslationBatch statements into a language, given its English name. A
+// statement without a valid answer is sent once more on its own; if that fails too, its translation
+// is "". Errors are like those of Read.
 func (r *Reader) Translate(ctx context.Context, language string, statements []string) ([]string, error) {
 	out, err := r.translateOnce(ctx, language, statements, llm.DefaultSeed)
 	if err != nil || out != nil {

@@ -8,9 +8,10 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// CompareFindings compares two versions of a gap analysis. It returns the findings that were opened, closed,
-// worsened or improved, worst first, each with its causes. causes lists the differences between the inputs of
-// the two versions, in display order; it applies to findings that no user has edited.
+// CompareFindings compares two versions of a gap analysis. It returns the findings that were
+// opened, closed, worsened or improved, worst first, each with its causes. causes lists the
+// differences between the inputs of the two versions, in display order; findings that a user has
+// edited get other causes.
 func CompareFindings(before, after []api.Finding, causes []string) []api.GapChange {
 	out := []api.GapChange{}
 	old, now := worstByControl(before), worstByControl(after)

@@ -49,8 +49,8 @@ var (
 		3.13.1 3.13.2 3.13.5 3.13.6 3.13.11 3.13.15 3.14.1 3.14.2 3.14.3 3.14.4 3.14.6`,
 	)
 	threePointRequirements = requirementSet(`3.1.5 3.1.19 3.3.2 3.7.1 3.7.4 3.8.1 3.8.2 3.8.8 3.9.1 3.11.1 3.12.2 3.13.8 3.14.5 3.14.7`)
-	// neverDeferrable lists the requirements that must never be on a plan of action, whatever their points (32 CFR
-	// 170.21(a)(2)(iii)).
+	// neverDeferrable lists the requirements that must not be deferred to a plan of action,
+	// whatever their points (32 CFR 170.21(a)(2)(iii)).
 	neverDeferrable = requirementSet(`3.1.20 3.1.22 3.10.3 3.10.4 3.10.5 3.12.4`)
 )
 
@@ -86,14 +86,15 @@ func CMMCRequirementCost(requirement string, partlyMet bool) int {
 	return 1
 }
 
-// CheckCMMCEligibility checks whether a plan of action allows a conditional CMMC level 2 status (32 CFR 170.21).
-// There must be at least 80% of the points. No deferred requirement may be worth more than one point, except for
-// CUI encryption at three points, or be excluded by name. Every deferred requirement must be on the plan, to be
-// closed within 180 days.
+// CheckCMMCEligibility checks whether a plan of action allows a conditional CMMC level 2 status (32
+// CFR 170.21). At least 80% of the points must be achieved. A deferred requirement may not be worth
+// more than one point, except for CUI encryption at three points, and must not be one of those
+// excluded by name. Every deferred requirement must be on the plan and due within 180 days.
 //
-// A requirement is met if every applicable control for it is implemented, or if none of its controls is
-// applicable. Requirements without a control, or only with controls out of scope, don't count as met.
-// CheckCMMCEligibility returns nil if no item has a requirement of NIST SP 800-171 revision 2 or CMMC level 2.
+// A requirement is met if every applicable control for it is implemented, or if none of its
+// controls is applicable. Requirements without a control, or only with controls out of scope, don't
+// count as met. CheckCMMCEligibility returns nil if no item has a requirement of NIST SP 800-171
+// revision 2 or CMMC level 2.
 func CheckCMMCEligibility(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEligibility {
 	statuses := map[string]*requirementStatus{}
 	for n := range items {
@@ -198,7 +199,7 @@ func CheckCMMCEligibility(items []api.SoAItem, plan []api.POAMItem, today api.Da
 // requirementStatus summarizes the status of the controls for a requirement.
 type requirementStatus struct {
 	applies       bool     // at least one control applies
-	excluded      bool     // at least one excluded control may still be needed: it isn't marked not applicable
+	excluded      bool     // at least one control is excluded without being marked as not applicable, so it may still be needed
 	partlyMet     bool     // an applicable control is at least partly implemented
 	unmetControls []string // applicable controls that aren't implemented
 }

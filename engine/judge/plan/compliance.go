@@ -34,8 +34,8 @@ func CompliancePercent(items []api.SoAItem) (pct *float64, formula string) {
 	return CompliancePercentOf(all, full, half)
 }
 
-// CompliancePercentOf is CompliancePercent of so many assessed items, of which so many are implemented or partly
-// implemented.
+// CompliancePercentOf is like CompliancePercent, but is given the number of assessed items (all),
+// implemented items (full) and partly implemented items (half).
 func CompliancePercentOf(all, full, half int) (pct *float64, formula string) {
 	if all == 0 {
 		return nil, "No control is both applicable and assessed, so there is no percentage."
@@ -61,10 +61,10 @@ type ConformityResult struct {
 	Formula           string
 }
 
-// RateConformity rates items by the SCF's thresholds. If all are satisfactory, the result is strict conformity.
-// If no material control is deficient, it is conformity from 80% on, and a significant deficiency from 70% on.
-// Otherwise, it is a material weakness. weight returns the weight of a control by its code; controls of weight
-// 10 are material.
+// RateConformity rates items by the SCF's thresholds. If all are satisfactory, the result is strict
+// conformity. If no material control is deficient, the result is conformity at 80% or more, and a
+// significant deficiency at 70% or more. Otherwise, it is a material weakness. weight returns the
+// weight of a control by its code; controls of weight 10 are material.
 func RateConformity(items []api.SoAItem, weight func(code string) int) ConformityResult {
 	var r ConformityResult
 	all, good := 0, 0

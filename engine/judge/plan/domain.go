@@ -7,7 +7,7 @@ import "strings"
 type domain struct {
 	role   string
 	effect string
-	rank   int // foundations first
+	rank   int // lower ranks (foundations) come first
 }
 
 var domains = map[string]domain{

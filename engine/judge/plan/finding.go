@@ -51,8 +51,8 @@ func DraftFinding(
 	return f, true
 }
 
-// setFindingSeverity sets a finding's severity points from what its item lacks, and also its severity unless a
-// user set that.
+// setFindingSeverity sets a finding's severity points from what its item lacks, and its severity
+// unless a user set it.
 func setFindingSeverity(f *api.Finding, item api.SoAItem) {
 	missing, who := 1-item.CoverageRatio, userWhoSetStatus(item)
 	if who != "" {
@@ -69,9 +69,9 @@ func setFindingSeverity(f *api.Finding, item api.SoAItem) {
 	f.Severity, f.SeverityReason = severity, reason
 }
 
-// RewriteForStatusOverride updates a finding to which a user gave a status other than that of the SoA item. The
-// finding's condition, cause and severity reason then name the user instead of the automatic reason. Fields that
-// users have edited are kept.
+// RewriteForStatusOverride updates a finding whose status a user changed from that of the SoA item.
+// The finding's condition, cause and severity reason then name the user instead of the automatic
+// reason. Fields that users have edited are kept.
 func RewriteForStatusOverride(f *api.Finding, item api.SoAItem, userName string) {
 	f.MissingElements = append([]string{}, item.MissingElements...)
 	if f.Status != item.ImplementationStatus {
@@ -136,8 +136,8 @@ func userWhoSetStatus(item api.SoAItem) string {
 	return "a person"
 }
 
-// missingShareByStatus returns the missing share that follows from a status set by a user. It is 1, whatever the
-// evidence, if the user states that the control isn't in place.
+// missingShareByStatus returns the missing share that follows from a status set by a user. If the
+// user states that the control isn't in place, it is 1, whatever the evidence.
 func missingShareByStatus(item api.SoAItem) float64 {
 	switch item.ImplementationStatus {
 	case api.NotImplemented, api.NotEvidenced, api.Planned:
@@ -224,8 +224,8 @@ func describeCondition(item api.SoAItem) string {
 	return strings.TrimSpace(b.String())
 }
 
-// describeStanding says how far the control is in place, in words that need no knowledge of the method. The item's reason
-// gives the figures behind it.
+// describeStanding describes to what extent the control is in place, in words that don't require
+// knowledge of the method. The item's reason contains the underlying figures.
 func describeStanding(item api.SoAItem) string {
 	n := countVerdicts(item)
 	if userWhoSetStatus(item) != "" {
@@ -434,7 +434,7 @@ func describeCompensatingControls(c api.Control, implementationByCode map[string
 	return outside
 }
 
-// defaultWeight is the weight of a control for which the catalog has none.
+// defaultWeight is the weight of a control for which the catalog has no weight.
 const defaultWeight = 5
 
 func controlWeight(c api.Control) int {

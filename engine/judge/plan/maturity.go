@@ -96,7 +96,7 @@ func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore
 	if m.Assessed {
 		m.Evidence = append(m.Evidence, item.Evidence...)
 		if m.Level >= 4 {
-			m.Confidence = judge.RoundToThousandths(m.Confidence * 0.9) // based on words, not on the metrics themselves
+			m.Confidence = judge.RoundToThousandths(m.Confidence * 0.9) // based on mentions of metrics, not on the metrics themselves
 		}
 	}
 	SetCurrentAndNextCriteria(&m, c)

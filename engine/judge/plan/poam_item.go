@@ -23,9 +23,10 @@ type MaturityGoal struct {
 	Rated           bool
 }
 
-// DraftPOAMItem drafts the plan item for a finding. It is due on the last day allowed for its severity, unless a user set
-// a date or the evidence states one; dates are left empty if today is unknown. The caller sets IDs, and
-// OrderAndNumberItems sets codes and dependencies and spreads the dates.
+// DraftPOAMItem drafts the plan item for a finding. It is due on the last day allowed for its
+// severity, unless a user set a date or the evidence states one. If today is unknown, dates are
+// left empty. The caller sets IDs, and OrderAndNumberItems sets codes and dependencies and spreads
+// the dates.
 func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, today api.Date) api.POAMItem {
 	action := chooseActionType(fnd)
 	if !goal.Rated {
@@ -74,7 +75,7 @@ func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, today api.
 	return item
 }
 
-// describeStatedTiming returns the note on an item whose date the evidence states.
+// describeStatedTiming returns the note for an item whose due date is stated in the evidence.
 func describeStatedTiming(due api.Date, from *api.Evidence) *string {
 	note := fmt.Sprintf("Date as stated in %s (%s): %s.", formatLocation(from), due, quoteEvidence(from))
 	return &note
@@ -138,8 +139,8 @@ func chooseActionType(f api.Finding) string {
 	return "improve"
 }
 
-// estimateEffort returns the effort level of a plan item. It grows with the number of missing elements and the
-// work that the action implies.
+// estimateEffort returns the effort level of a plan item. It depends on the number of missing
+// elements and on the type of action.
 func estimateEffort(f api.Finding, action string) string {
 	points := len(f.MissingElements)
 	switch action {
@@ -216,7 +217,8 @@ func describeFirstStep(c api.Control, f api.Finding, action string) string {
 		step, subject, strings.TrimRight(proof, "."), domainForCode(c.Code).role)
 }
 
-// firstSteps holds the beginning of the first step of each action; what it concerns follows.
+// firstSteps holds the beginning of the first step's description for each action; the description
+// continues with the subject.
 var firstSteps = map[string]string{
 	"document":         "write down and have approved",
 	"implement":        "agree on an owner, a date and a budget, starting with",

@@ -7,11 +7,12 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// MergeItems merges items that a single action can close: the item of a control with those of its sub-controls
-// (IAC-10 and IAC-10.8) if the same kind of action is due for the same role, and items of any domain that lack
-// only evidence and request exactly the same evidence. The merged item has the code of the first control, the
-// highest urgency, and the requests of all. canJoin reports whether an item may be merged into another, so that
-// items users have worked on can be left alone. nil allows every merge.
+// MergeItems merges items that a single action can close: the item of a control with those of its
+// sub-controls (IAC-10 and IAC-10.8) if the same kind of action is due for the same role, and items
+// of any domain that lack only evidence and request exactly the same evidence. The merged item has
+// the code of the first control, the highest urgency, and the requests of all merged items. canJoin
+// reports whether an item may be merged into another, so that items edited by users can be left
+// alone. If it is nil, every merge is allowed.
 func MergeItems(items []api.POAMItem, canJoin func(into, it *api.POAMItem) bool) []api.POAMItem {
 	if canJoin == nil {
 		canJoin = func(_, _ *api.POAMItem) bool { return true }

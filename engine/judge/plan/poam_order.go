@@ -12,12 +12,14 @@ import (
 // maxDependencies is the maximum number of prerequisites listed for an item.
 const maxDependencies = 5
 
-// OrderAndNumberItems sorts items into working order and assigns their priority, code (POAM-001 …), due dates and
-// dependencies. Items with higher severity come first; then gaps that the evidence shows before those that only lack evidence;
-// then those with more severity points, those of foundational domains, and policies before procedures before records. A
-// prerequisite always precedes the items that depend on it, even if its severity is lower, and is due no later than they
-// are; its due date and milestones are moved to earlier dates if necessary, but not before today. If the evidence states
-// when the prerequisite will be done, the items that depend on it are postponed instead. basis is keyed by finding ID.
+// OrderAndNumberItems sorts items into working order and assigns their priority, code (POAM-001 …),
+// due dates and dependencies. Items with higher severity come first; then gaps that the evidence
+// shows before those that only lack evidence; then those with more severity points, those of
+// foundational domains, and finally policies before procedures before records. A prerequisite
+// always precedes the items that depend on it, even if its severity is lower, and is due no later
+// than they are; its due date and milestones are moved to earlier dates if necessary, but not
+// before today. If the evidence states when the prerequisite will be done, the items that depend on
+// it are postponed instead. basis is keyed by finding ID.
 func OrderAndNumberItems(items []api.POAMItem, today api.Date, basis map[string]Basis) []api.POAMItem {
 	out := sortItems(items, func(it *api.POAMItem) urgency { return newUrgency(it, basis[it.FindingID]) }, urgency.compare)
 	waits := findDependencies(out)
@@ -65,7 +67,7 @@ func sortItems[K any](items []api.POAMItem, key func(*api.POAMItem) K, compare f
 	return out
 }
 
-// urgency is the key by which items are sorted.
+// urgency is the sort key of items.
 type urgency struct {
 	severity, unknown, domain, action int
 	points                            float64
@@ -161,7 +163,7 @@ func findDependencies(items []api.POAMItem) [][]int {
 			if !ok || items[w].ControlCode == it.ControlCode || slices.Contains(waits[i], w) || len(waits[i]) >= maxDependencies {
 				continue
 			}
-			// Collecting evidence only depends on rules that have yet to be written.
+			// Evidence collection only depends on rules that have yet to be written, not on other items.
 			if it.ActionType == "collect_evidence" && items[w].ActionType != "document" {
 				continue
 			}
@@ -209,8 +211,8 @@ func sortByDependencies(items []api.POAMItem, dependencies [][]int) (sorted []ap
 	return out, moved
 }
 
-// advanceDueDate moves an item's due date to due if that is earlier, and spreads the item's milestones over the
-// remaining time.
+// advanceDueDate moves an item's due date forward to due if that is earlier, and spreads the item's
+// milestones over the remaining time.
 func advanceDueDate(it *api.POAMItem, today, due api.Date) {
 	if due == "" || it.DueDate <= due {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Basis holds what determines the order and the dates of a plan item besides the item itself.
+// Basis holds what determines the order and the dates of a plan item, in addition to the item itself.
 type Basis struct {
 	// Points are the severity points of its finding.
 	Points float64
@@ -21,7 +21,7 @@ type Basis struct {
 	SetByUser bool
 }
 
-// NewDueDateBasis returns the basis of the item that a finding leads to.
+// NewDueDateBasis returns the Basis for a finding's plan item.
 func NewDueDateBasis(f *api.Finding, today api.Date) Basis {
 	b := Basis{Points: f.SeverityPoints, SetByUser: f.DueDate != nil}
 	if !b.SetByUser {
@@ -41,8 +41,8 @@ var windows = map[api.Severity]window{
 // maxCMMCDays is the number of days within which 32 CFR 170.21 requires the items of a plan to be closed.
 const maxCMMCDays = 180
 
-// daysAllowedFor returns the days within which an item is due. Asking for evidence takes half the time, because it
-// shows what is left to do.
+// daysAllowedFor returns the days within which an item is due. Evidence has to be requested in half
+// the time, because it shows what else has to be done.
 func daysAllowedFor(severity api.Severity, action string, codes api.RequirementCodes) window {
 	w, ok := windows[severity]
 	if !ok {
@@ -59,7 +59,7 @@ func daysAllowedFor(severity api.Severity, action string, codes api.RequirementC
 	return w
 }
 
-// effortWeights are the relative amounts of work by which dates are spread.
+// effortWeights are the relative amounts of work, used to spread due dates.
 var effortWeights = map[string]int{"small": 1, "medium": 4, "large": 10, "extra_large": 20}
 
 // assignDueDates spreads the due dates of items of the same severity over the days allowed for it, in their order and by
@@ -96,8 +96,9 @@ func assignDueDates(items []api.POAMItem, today api.Date, basis map[string]Basis
 	}
 }
 
-// lastFridayWithin returns the last Friday that is at most the given number of days after t, except for those around the turn
-// of the year, or the last working day if there is none.
+// lastFridayWithin returns the last Friday that is at most the given number of days after t, except
+// for those around the turn of the year, or the last working day in that period if there is no such
+// Friday.
 func lastFridayWithin(t time.Time, days int) api.Date {
 	for back := range min(21, days) {
 		d := t.AddDate(0, 0, days-back)
@@ -109,8 +110,9 @@ func lastFridayWithin(t time.Time, days int) api.Date {
 	return lastWorkdayWithin(t, days)
 }
 
-// postponeDependents moves the due dates of items that depend on one whose date the evidence states, so that no item is due
-// before its prerequisite can be done. Evidence can be collected before.
+// postponeDependents moves the due dates of items that depend on one whose date the evidence
+// states, so that no item is due before its prerequisite can be done. Items that only collect
+// evidence are not moved.
 func postponeDependents(items []api.POAMItem, waits [][]int, basis map[string]Basis) {
 	for i := range items {
 		for _, w := range waits[i] {
@@ -122,7 +124,7 @@ func postponeDependents(items []api.POAMItem, waits [][]int, basis map[string]Ba
 	}
 }
 
-// postponeDueDate postpones an item to due, and its milestones by as many days.
+// postponeDueDate postpones an item to due, and its milestones by the same number of days.
 func postponeDueDate(it *api.POAMItem, due api.Date) {
 	days := daysBetween(it.DueDate, due)
 	it.DueDate = due
@@ -134,10 +136,11 @@ func postponeDueDate(it *api.POAMItem, due api.Date) {
 	}
 }
 
-// maxStatedYears is how far in the future a date in the evidence may be and still count.
+// maxStatedYears is the maximum number of years that a date in the evidence may be in the future to count.
 const maxStatedYears = 3
 
-// budgetDays is the number of days after the date from which there is money until the work is due.
+// budgetDays is the number of days between the date when the budget becomes available and the due
+// date of the work.
 const budgetDays = 90
 
 var (
@@ -182,10 +185,10 @@ func statedTiming(f *api.Finding, today api.Date) (due api.Date, from *api.Evide
 	return due, from
 }
 
-// datesStatedIn returns the dates in a passage. Of a month or quarter, it returns the last working day.
+// datesStatedIn returns the dates in a passage. For a month or quarter, it returns the last working day.
 func datesStatedIn(quote string) (out []api.Date) {
 	month := func(name string) time.Month {
-		t, _ := time.Parse("January", name) // in any case
+		t, _ := time.Parse("January", name) // letter case doesn't matter
 		return t.Month()
 	}
 	number := func(s string) int {

@@ -103,7 +103,7 @@ func CountReliance(items []api.SoAItem) api.Reliance {
 	slices.SortFunc(out.DecisiveDocuments, func(a, b api.DecisiveDocument) int {
 		return cmp.Or(b.LinesChanged-a.LinesChanged, b.LinesAlone-a.LinesAlone, strings.Compare(a.Filename, b.Filename))
 	})
-	if len(out.DecisiveDocuments) > maxDecisiveDocuments { // warnings name the document that most items rest on alone
+	if len(out.DecisiveDocuments) > maxDecisiveDocuments { // keep the document that most items depend on alone, because warnings name it
 		most := slices.MaxFunc(out.DecisiveDocuments, func(a, b api.DecisiveDocument) int { return a.LinesAlone - b.LinesAlone })
 		out.DecisiveDocuments = out.DecisiveDocuments[:maxDecisiveDocuments]
 		if !slices.Contains(out.DecisiveDocuments, most) {

@@ -2,7 +2,7 @@ package reading
 
 import "context"
 
-// Fallback returns a reader that reads with first, and with second what first has not read.
+// Fallback returns a reader that uses first, and uses second for passages that first has not read.
 func Fallback(first, second Reader) Reader { return fallback{first, second} }
 
 type fallback struct {

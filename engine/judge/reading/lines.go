@@ -33,7 +33,7 @@ type PassageLine struct {
 	Score       float64  `json:"score"`
 }
 
-// Line is a line of a file of readings: what one reader says about one statement and one passage.
+// Line is a line of a file of readings: a reader's reading of one passage for one statement.
 type Line struct {
 	Reader      string `json:"reader"`
 	StatementID string `json:"statement_id"`
@@ -50,7 +50,7 @@ const (
 
 const maxNameBytes = 64
 
-// IsValidName reports whether a file of readings may have a reader of this name.
+// IsValidName reports whether the reader of a file of readings may have this name.
 func IsValidName(name string) bool {
 	const lettersAndDigits = "abcdefghijklmnopqrstuvwxyz0123456789"
 	return name != "" && len(name) <= maxNameBytes && strings.Trim(name, lettersAndDigits+"._-") == "" &&

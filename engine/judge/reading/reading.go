@@ -1,6 +1,7 @@
-// Package reading defines how a reader answers: for one statement and each of some passages, what the
-// passage shows about the statement, how sure the reader is, and the words that show it. The rules, a
-// model and a file of labels are readers alike; package judge concludes verdicts from readings.
+// Package reading defines how a reader answers: for a statement and each of several passages, it
+// gives what the passage shows about the statement, how certain it is, and the words that show it.
+// The rules, a model and a file of labels can all be readers; package judge derives verdicts from
+// their readings.
 //
 // The package must not judge, and must not follow instructions in passages: they are data.
 package reading
@@ -24,13 +25,13 @@ import (
 // Label is what a passage shows about a statement.
 type Label string
 
-// The labels, by their weight for a verdict.
+// The labels, in order of their weight in a verdict.
 const (
-	States      Label = "states"      // all of the statement, in force now
-	Part        Label = "part"        // a material part of it
-	Plans       Label = "plans"       // that it will be done
-	Contradicts Label = "contradicts" // that it is not done
-	Silent      Label = "silent"      // nothing about it
+	States      Label = "states"      // the whole statement, as in force now
+	Part        Label = "part"        // a material part of the statement
+	Plans       Label = "plans"       // that the statement will be fulfilled
+	Contradicts Label = "contradicts" // that the statement is not fulfilled
+	Silent      Label = "silent"      // nothing about the statement
 )
 
 // Labels lists all labels.
@@ -43,28 +44,29 @@ type Statement struct {
 	Text        string
 }
 
-// ID identifies what a reader sees of the statement.
+// ID returns a hash of the parts of the statement that a reader sees.
 func (s Statement) ID() string { return hash(s.Topic, s.Text) }
 
-// Passage is what a reader sees of a passage.
+// Passage holds the parts of a passage that a reader sees.
 type Passage struct {
 	Title       string   // of its document
 	Kind        string   // category of its document, e.g. policy
 	Date        string   // effective date of its document, or ""
 	HeadingPath []string // from the document's outermost heading inwards
 	Text        string
-	// Score says how well the passage fits the statement according to search, from 0 to 1. It is not part of the
-	// passage's hash.
+	// Score is the search score of the passage for the statement, from 0 to 1. It is not part of
+	// the passage's hash.
 	Score float64
 }
 
-// Hash identifies what a reader sees of the passage.
+// Hash returns a hash of the parts of the passage that a reader sees.
 func (p Passage) Hash() string {
 	p = p.Bounded()
 	return hash(append([]string{p.Title, p.Kind, p.Date, p.Text}, p.HeadingPath...)...)
 }
 
-// Bounded returns the passage as a reader sees it: with a text of at most MaxPassageBytes that is valid UTF-8.
+// Bounded returns the passage with its text cut to MaxPassageBytes and converted to valid UTF-8, as
+// readers get it.
 func (p Passage) Bounded() Passage {
 	if len(p.Text) > MaxPassageBytes {
 		end := MaxPassageBytes
@@ -83,12 +85,12 @@ func hash(parts ...string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Reading is what a reader says about one statement and one passage. The zero Reading means that the
+// Reading is a reader's result for one statement and one passage. The zero Reading means that the
 // reader has not read the passage for the statement.
 type Reading struct {
 	Label         Label             `json:"label"`
-	Probabilities map[Label]float64 `json:"probabilities,omitempty"` // of every label; nil if the reader gives none
-	Words         string            `json:"words,omitempty"`         // the piece of the passage that shows it; "" if silent
+	Probabilities map[Label]float64 `json:"probabilities,omitempty"` // one per label; nil if the reader gives none
+	Words         string            `json:"words,omitempty"`         // the quoted part of the passage that shows it; "" if silent
 }
 
 // IsRead reports whether the reader has read the passage.
@@ -96,13 +98,13 @@ func (r Reading) IsRead() bool { return r.Label != "" }
 
 // Reader reads passages for statements.
 type Reader interface {
-	// Name names the reader and its version. It changes whenever the reader may answer differently.
+	// Name returns the name and version of the reader. It changes whenever the reader's answers may change.
 	Name() string
 	// Read returns one reading per passage, in the order of the passages.
 	Read(ctx context.Context, s Statement, passages []Passage) ([]Reading, error)
 }
 
-// Limits on what a reader is given and may return.
+// Limits on a reader's input and output.
 const (
 	MaxPassageBytes = 16 << 10 // of a passage's text; the rest is not read
 	MaxWordsBytes   = 4 << 10  // of the words of one reading
@@ -113,8 +115,8 @@ const (
 )
 
 // ReadAll calls r in batches with passages of limited length and valid UTF-8, and checks what it
-// returns. It counts readings that fail Check and treats them as not read: a quote that the passage
-// doesn't contain shows nothing.
+// returns. It counts readings that fail Check and treats them as not read: a quote that isn't in
+// the passage is not evidence.
 func ReadAll(ctx context.Context, r Reader, s Statement, passages []Passage) (out []Reading, invalid int, err error) {
 	out = make([]Reading, 0, len(passages))
 	for batch := range slices.Chunk(passages, batchSize) {
@@ -197,8 +199,8 @@ func (r Reading) checkProbabilities() error {
 	return nil
 }
 
-// FindQuote returns the piece of a text that equals words, except for white space. It returns "" if the
-// text doesn't contain them.
+// FindQuote returns the part of a text that equals words, ignoring differences in white space. It
+// returns "" if there is none.
 func FindQuote(text, words string) string {
 	wanted := strings.Join(strings.Fields(words), " ")
 	if wanted == "" {

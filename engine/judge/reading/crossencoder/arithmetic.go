@@ -2,10 +2,12 @@ package crossencoder
 
 import "math"
 
-// The functions of this file give the same bits on every processor: they use only operations that IEEE 754 rounds exactly, and
-// convert each product before it is added, so that no compiler fuses the two.
+// The functions of this file give the same bits on every processor: they use only operations whose
+// rounding IEEE 754 defines exactly, and convert each product before adding it, so that no compiler
+// fuses multiplication and addition.
 
-// quantizeRow sets out to the numbers of x as whole numbers of at most limit, and returns the value of 1. The rest of out is 0.
+// quantizeRow sets out to the numbers of x scaled to integers from -limit to limit, and returns the
+// value that the integer 1 represents. The rest of out is set to 0.
 func quantizeRow(out []int16, x []float32, limit float32) float32 {
 	largest := float32(1e-12)
 	for _, v := range x {
@@ -24,8 +26,8 @@ func quantizeRow(out []int16, x []float32, limit float32) float32 {
 	return largest / limit
 }
 
-// roundToEven rounds a number of at most 2²² to a whole number, halves to the even one: the sum with 1.5 × 2²³ has no bits left
-// for a fraction.
+// roundToEven rounds a number of at most 2²² to an integer, and halves to the nearest even one. It
+// adds 1.5 × 2²³, which leaves no bits for a fraction.
 func roundToEven(v float32) int16 {
 	const bias = 12582912
 	return int16(int32(math.Float32bits(v+bias)) - 0x4B400000)
@@ -62,7 +64,7 @@ func softmax(x []float32) {
 	}
 }
 
-// layerNorm scales x to mean 0 and variance 1, then by weight and bias.
+// layerNorm normalizes x in place to mean 0 and variance 1, and then applies weight and bias.
 func layerNorm(x, weight, bias []float32) {
 	mean := 0.0
 	for _, v := range x {
@@ -80,13 +82,13 @@ func layerNorm(x, weight, bias []float32) {
 	}
 }
 
-// The table of gelu covers numbers from -geluLimit to geluLimit.
+// Size and resolution of the gelu table, which covers numbers from -geluLimit to geluLimit.
 const (
 	geluLimit = 6
 	geluSteps = 256 // per unit
 )
 
-// geluTable holds x Φ(x), where Φ is the share of a normal distribution below x, found by Simpson's rule.
+// geluTable holds x Φ(x), where Φ is the standard normal distribution function, computed by Simpson's rule.
 var geluTable = func() (table [2*geluLimit*geluSteps + 2]float32) {
 	density := func(x float64) float64 { return expNonPositive(-float64(x*x)/2) / math.Sqrt(2*math.Pi) }
 	const half = geluLimit * geluSteps
@@ -101,7 +103,7 @@ var geluTable = func() (table [2*geluLimit*geluSteps + 2]float32) {
 	return table
 }()
 
-// gelu returns the activation of the network for x, with an error below 3e-6.
+// gelu returns the GELU activation function of x, with an error below 3e-6.
 func gelu(x float32) float32 {
 	switch {
 	case !(x > -geluLimit):

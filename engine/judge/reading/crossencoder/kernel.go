@@ -1,14 +1,16 @@
 package crossencoder
 
-// step is what the length of a row of whole numbers is a multiple of, and rowBlock the number of rows of the first matrix.
+// step and rowBlock are sizes that the kernel requires: the length of a row must be a multiple of
+// step, and the number of rows of the first matrix a multiple of rowBlock.
 const (
 	step     = 16
 	rowBlock = 4
 )
 
-// multiply sets out to a × bᵀ: for each row of a, the dot products with all rows of b. Rows have k numbers, a multiple of
-// step; a has a multiple of rowBlock rows and b an even number. No sum may exceed an int32. Sums of whole numbers don't depend
-// on their order, so every processor gets the same.
+// multiply sets out to a × bᵀ: for each row of a, the dot products with all rows of b. Rows have k
+// numbers, which must be a multiple of step. The number of rows of a must be a multiple of
+// rowBlock, that of b even. No sum may overflow an int32. Sums of integers don't depend on their
+// order, so the result is the same on every processor.
 func multiply(out []int32, a, b []int16, k int) {
 	rows, columns := len(a)/k, len(b)/k
 	_ = out[rows*columns-1]
@@ -16,7 +18,7 @@ func multiply(out []int32, a, b []int16, k int) {
 		multiplyPortable(out, a, b, k)
 		return
 	}
-	// So many rows of b that they stay in the first cache while all rows of a pass.
+	// The number of rows of b that fit into the L1 cache while all rows of a are processed.
 	columnBlock := max(2, 24<<10/(2*k)&^1)
 	for c := 0; c < columns; c += columnBlock {
 		n := min(columnBlock, columns-c)

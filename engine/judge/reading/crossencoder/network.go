@@ -2,8 +2,9 @@ package crossencoder
 
 import "math"
 
-// Limits of whole numbers. With the limits on shapes, no sum exceeds an int32:
-// maxInner × 127 × activationLimit, maxHeadWidth × attentionLimit², and about shareLimit × attentionLimit.
+// Limits of quantized values. Together with the limits on shapes, they ensure that no sum overflows
+// an int32: maxInner × 127 × activationLimit, maxHeadWidth × attentionLimit², and about shareLimit
+// × attentionLimit.
 const (
 	activationLimit = 8191
 	attentionLimit  = 4095
@@ -23,7 +24,7 @@ type scratch struct {
 
 func roundUp(n, to int) int { return (n + to - 1) / to * to }
 
-// grow returns a slice of length n. What it contains is not defined.
+// grow returns a slice of length n. Its content is undefined.
 func grow[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -67,7 +68,7 @@ func (n *Network) probabilities(s *scratch, ids []int32, second int) [5]float64 
 	return n.classify(s.x[:length*width])
 }
 
-// multiplyByWeights sets out to the rows of x times the matrix. Rows of x have k numbers.
+// multiplyByWeights sets out to the product of the rows of x and the matrix. Rows of x have k numbers.
 func (s *scratch) multiplyByWeights(out, x []float32, m *matrix, k int) {
 	rows, columns := len(s.rowScales), len(m.bias)
 	s.rounded, s.sums = grow(s.rounded, rows*k), grow(s.sums, rows*columns)
@@ -95,7 +96,7 @@ func addAndNormalize(x, rows []float32, by *normWeights, length, width int) {
 	}
 }
 
-// attend sets mixed to what the heads of attention collect from s.qkv.
+// attend computes the output of the attention heads from s.qkv.
 func (n *Network) attend(s *scratch, length int) {
 	width, size := n.Width, n.Width/n.Heads
 	rows, wide := roundUp(length, rowBlock), roundUp(length, step)

@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/engine/judge/reading"
 )
 
-// Limits of what the network sees. tools/reader/wordpiece.py and examples.py have the same.
+// Limits of what the network sees. tools/reader/wordpiece.py and examples.py use the same values.
 const (
 	maxStatementPieces = 64
 	maxContextPieces   = 32
@@ -33,7 +33,7 @@ type Reader struct {
 // NewReader returns a reader that uses all processors.
 func NewReader(n *Network) *Reader { return &Reader{network: n, workers: runtime.GOMAXPROCS(0)} }
 
-// Name implements reading.Reader. It changes with the weights.
+// Name implements reading.Reader. The name contains a hash of the weights.
 func (r *Reader) Name() string {
 	name := strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.' || c == '_' {
@@ -44,11 +44,11 @@ func (r *Reader) Name() string {
 	return strings.Trim("trained-"+strings.Trim(name[:min(len(name), 40)], "-"), "-") + "-" + r.network.sha256[:8]
 }
 
-// piece is a part of a passage that the network sees at a time.
+// piece is a part of a passage that the network reads at once.
 type piece struct{ above, text string }
 
-// Read implements reading.Reader. A passage shows what its least silent window shows; its words are the sentence that shows
-// most of it.
+// Read implements reading.Reader. The label of a passage is that of its least silent window; the
+// words are the sentence in it that shows the label best.
 func (r *Reader) Read(ctx context.Context, s reading.Statement, passages []reading.Passage) ([]reading.Reading, error) {
 	statement := s.Text
 	if s.Topic != "" {
@@ -108,7 +108,7 @@ func (r *Reader) Read(ctx context.Context, s reading.Statement, passages []readi
 			continue
 		}
 		out[i].Words = pieces[k].text
-		best := p[label] / 2 // a sentence must show at least half of it
+		best := p[label] / 2 // a sentence must have at least half the window's probability
 		for c := ranges[i][0]; c < ranges[i][1]; c++ {
 			if sentence := sentencesOf[c].text; alone[c][label] > best && len(sentence) >= reading.MinWordsBytes {
 				best, out[i].Words = alone[c][label], sentence
@@ -160,8 +160,8 @@ func (r *Reader) probabilities(ctx context.Context, statement string, pieces []p
 	return out, ctx.Err()
 }
 
-// encodePair returns the word pieces of a statement and a piece of a passage, and where the second begins. Long parts
-// are cut at their end.
+// encodePair returns the word pieces of a statement and a piece of a passage, and the index at
+// which the second one begins. Parts that are too long are cut at the end.
 func (n *Network) encodePair(statement string, p piece) (ids []int32, second int) {
 	t := n.tokenizer
 	ids = append([]int32{t.first}, t.encode(statement, maxStatementPieces)...)
@@ -190,8 +190,9 @@ func titleAndHeadings(p reading.Passage) string {
 	return strings.Join(parts, " — ") + " — "
 }
 
-// windows splits a passage into runs of sentences of up to windowRunes, which begin with the last sentence of the run before
-// if that is short: a list's introduction, or what "it" refers to. An empty passage has none.
+// windows splits a passage into runs of sentences of up to windowRunes, each beginning with the
+// last sentence of the preceding run if that is short, because it may introduce a list or contain
+// what "it" refers to. An empty text has no windows.
 func windows(text string) (out []string) {
 	var current []string
 	size := 0

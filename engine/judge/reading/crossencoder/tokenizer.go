@@ -78,8 +78,8 @@ func (t *tokenizer) appendPieces(out []int32, word string) []int32 {
 	return out
 }
 
-// forEachWord calls use with the words of a text in lower case and without accents, until it returns false. Each punctuation
-// mark and ideograph is a word.
+// forEachWord calls use with the words of a text in lower case and without accents, until use
+// returns false. Each punctuation mark and ideograph is a word.
 func forEachWord(text string, use func(string) bool) {
 	var word strings.Builder
 	flush := func() bool {
@@ -108,8 +108,7 @@ func forEachWord(text string, use func(string) bool) {
 	}
 }
 
-// isSpace reports whether a rune separates words. Line and paragraph separators are kept here and separate words later, so
-// they count too.
+// isSpace reports whether a rune separates words. This includes line and paragraph separators.
 func isSpace(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Zs, r)
 }

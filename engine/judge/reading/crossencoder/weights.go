@@ -22,7 +22,7 @@ const Magic = "READER01"
 
 const maxFileBytes = 128 << 20
 
-// Limits on the shape of a network. They keep sums of products within an int32.
+// Limits on the shape of a network. They ensure that sums of products fit in an int32.
 const (
 	maxLayers    = 24
 	maxWidth     = 1024
@@ -33,7 +33,7 @@ const (
 	minPositions = 64
 )
 
-// header describes a network; it is in its file.
+// header is the part of a weights file that describes the network.
 type header struct {
 	Name            string          `json:"name"`
 	Layers          int             `json:"layers"`
@@ -59,7 +59,8 @@ func (h *header) check() error {
 	return nil
 }
 
-// matrix holds the weights of a linear layer: rows of whole numbers, each with the value of 1, and a bias for each.
+// matrix holds the weights of a linear layer: rows of integers, with a scale (the value of the
+// integer 1) and a bias for each row.
 type matrix struct {
 	rows   []int16
 	scales []float32
@@ -78,7 +79,7 @@ type Network struct {
 	header
 	sha256    string
 	tokenizer *tokenizer
-	words     []int8 // Words rows
+	words     []int8 // has Words rows
 	scales    []float32
 	positions []float32
 	segments  []float32
@@ -88,7 +89,7 @@ type Network struct {
 	headBias  []float32
 }
 
-// SHA256 identifies the weights.
+// SHA256 returns the hash that identifies the weights.
 func (n *Network) SHA256() string { return n.sha256 }
 
 // ReadFile returns the network in a file of weights. Errors name the file.
@@ -104,7 +105,8 @@ func ReadFile(path string) (*Network, error) {
 	return n, nil
 }
 
-// Parse returns the network in a file that tools/reader/train.py wrote as reader.bin. The network keeps the slice.
+// Parse returns the network in a file that tools/reader/train.py wrote as reader.bin. The network
+// retains the slice.
 func Parse(file []byte) (*Network, error) {
 	body := len(file) - sha256.Size
 	if !bytes.HasPrefix(file, []byte(Magic)) {
@@ -165,8 +167,8 @@ func (n *Network) parse(data []byte) error {
 	return nil
 }
 
-// tensors takes tensors from the data of a file. If there is less data than a tensor needs, it returns an empty one and sets short,
-// so a header takes no memory for what the file doesn't have.
+// tensors reads tensors from the data of a file. If there is less data than a tensor needs, it
+// returns an empty one and sets short, so that a false header can't cause large allocations.
 type tensors struct {
 	data           []byte
 	short, invalid bool
