@@ -243,8 +243,8 @@ func (s *Service) markDuplicatesIfIdle(ctx context.Context, org, assessment stri
 	return s.markDuplicates(ctx, org, assessment)
 }
 
-// markDuplicatesIfIdleAndLog is like markDuplicatesIfIdle, but only logs errors, since the change that requires it has
-// already been made.
+// markDuplicatesIfIdleAndLog is like markDuplicatesIfIdle, but only logs errors, because the change
+// that caused it has already been made.
 func (s *Service) markDuplicatesIfIdleAndLog(ctx context.Context, org, assessment string) {
 	if err := s.markDuplicatesIfIdle(ctx, org, assessment); err != nil {
 		s.log.Warn("marking duplicate passages failed; the next document retries", "assessment_id", assessment, "error", err)
@@ -288,8 +288,9 @@ func (s *Service) parseStoredDocument(ctx context.Context, doc *store.Document) 
 	return s.parseAndChunk(ctx, doc.Filename, readerAt{f}, size)
 }
 
-// recordFailure marks a document as failed, with the reason, and discards its passages. It does nothing if the
-// document's content is no longer the one that was read; an empty sha256 matches any content.
+// recordFailure marks a document as failed, with the reason, and discards its passages. It does
+// nothing if the document's content has been replaced since it was read; an empty sha256 matches
+// any content.
 func (s *Service) recordFailure(ctx context.Context, j job, sha256 string, cause error) error {
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		doc, err := store.Documents.Get(tx, j.organization, j.document)
@@ -325,9 +326,9 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// replacePassages replaces a document's passages. Unchanged passages keep their IDs, so that links to them
-// remain valid. If the document's content has been replaced in the meantime, nothing is saved: the document will
-// be read again.
+// replacePassages replaces a document's passages. Unchanged passages keep their IDs, so that links
+// to them remain valid. If the document's content has been replaced in the meantime, nothing is
+// saved, because the document will be read again.
 func (s *Service) replacePassages(
 	ctx context.Context,
 	j job,

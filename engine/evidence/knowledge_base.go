@@ -77,14 +77,15 @@ func (s *Service) loadIndexFrom(
 	return ix, nil
 }
 
-// readSearchPassages returns the passages of a document, with their vectors from table, as they are indexed.
+// readSearchPassages returns the passages of a document, with their vectors from table, in the form
+// in which they are indexed.
 func readSearchPassages(tx *store.Tx, d *store.Document, table *store.TenantTable[store.Vector]) ([]search.Passage, error) {
 	_, all, err := readPassagesWithVectors(tx, d, table)
 	return all, err
 }
 
-// readPassagesWithVectors returns the passages of a document, both as they are stored and as they are indexed
-// with their vectors.
+// readPassagesWithVectors returns the passages of a document, both in stored form and in indexed
+// form, with their vectors.
 func readPassagesWithVectors(
 	tx *store.Tx,
 	d *store.Document,
@@ -106,7 +107,8 @@ func readPassagesWithVectors(
 	return chunks, all, nil
 }
 
-// setLanguages sets the language of each of a document's passages, if the document has some in another language than English.
+// setLanguages sets the language of each of a document's passages, if the document has passages in
+// languages other than English.
 func setLanguages(d *store.Document, passages []search.Passage) {
 	if len(d.UnreadLanguages()) == 0 {
 		return
@@ -122,8 +124,8 @@ func setLanguages(d *store.Document, passages []search.Passage) {
 	}
 }
 
-// readVectors returns the vectors of a document's passages. Those of the built-in embedder are in the packs; only
-// earlier versions wrote them to store.Vectors too.
+// readVectors returns the vectors of a document's passages. Those of the built-in embedder are in
+// the packs; only earlier versions also wrote them to store.Vectors.
 func readVectors(tx *store.Tx, d *store.Document, table *store.TenantTable[store.Vector]) (map[string][]float32, error) {
 	vectors := map[string][]float32{}
 	if table == store.Vectors {
@@ -133,7 +135,7 @@ func readVectors(tx *store.Tx, d *store.Document, table *store.TenantTable[store
 			}
 			some, err := search.UnpackVectors(p.Data)
 			if err != nil {
-				break // of a version with another format, which wrote the table
+				break // written in another format by an earlier version, which also wrote the table
 			}
 			maps.Copy(vectors, some)
 		}
@@ -266,7 +268,7 @@ func (s *Service) Search(ctx context.Context, by api.Caller, in *api.SearchInput
 	return out, nil
 }
 
-// sortHits orders the results of a search, best first, and removes those that are too many.
+// sortHits sorts the results of a search, best first, and removes those beyond the limit.
 func sortHits(out *api.SearchAnswer) {
 	slices.SortStableFunc(out.Data, func(a, b api.SearchHit) int { return cmp.Compare(b.Score, a.Score) })
 	out.Data = out.Data[:min(len(out.Data), out.TopK)]
@@ -305,8 +307,8 @@ func toSearchHit(h Hit) api.SearchHit {
 	return out
 }
 
-// ListChunks lists the organization's passages, optionally only those of an assessment or document, or those
-// that contain a text.
+// ListChunks lists the organization's passages, optionally restricted to an assessment, a document
+// or a text that they contain.
 func (s *Service) ListChunks(ctx context.Context, by api.Caller, in *api.ChunksInput) (*api.List[api.Chunk], error) {
 	q := store.PageQuery[store.Chunk]{Index: "position"}
 	words := strings.ToLower(in.Q)
@@ -398,7 +400,7 @@ func (s *Service) Stats(ctx context.Context, by api.Caller, _ *api.None) (*api.K
 	return out, err
 }
 
-// stats is like Stats. It also returns the number of passages that the remote embedder must not get.
+// stats is like Stats, but also returns the number of passages that must not be sent to the remote embedder.
 func (s *Service) stats(ctx context.Context, by api.Caller) (_ *api.KBStats, bannedPassages int, err error) {
 	out := &api.KBStats{OrganizationID: by.OrganizationID, DocumentsByStatus: map[api.DocumentState]int{}}
 	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -469,14 +471,15 @@ func builtinDimensions(tx *store.Tx, org string, documents []store.Document) (in
 		} else if !errors.Is(err, store.ErrNotFound) {
 			return 0, err
 		}
-		dims, _, err := countVectors(tx, []store.Document{d}, store.Vectors, "") // of an earlier version
+		dims, _, err := countVectors(tx, []store.Document{d}, store.Vectors, "") // written by an earlier version
 		return dims, err
 	}
 	return 0, nil
 }
 
-// countVectors returns the dimensions and number of the documents' vectors in a table, or zeros if they were
-// made by an embedder other than the given one. All vectors in a table come from the same embedder.
+// countVectors returns the dimensions and number of the documents' vectors in a table, or zeros if
+// they come from another embedder than the given one. All vectors in a table come from the same
+// embedder.
 func countVectors(
 	tx *store.Tx,
 	documents []store.Document,

@@ -43,7 +43,7 @@ func ReadLibrary(
 	}
 	l := &Library{embedder: embedder, chunks: map[string]api.Chunk{}}
 	err = fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() || strings.HasPrefix(path.Base(name), ".") { // a symlink may lead anywhere
+		if err != nil || !entry.Type().IsRegular() || strings.HasPrefix(path.Base(name), ".") { // a symlink may lead out of the folder
 			return err
 		}
 		if err := l.addFile(ctx, reader, folder, name, categorize); err != nil {

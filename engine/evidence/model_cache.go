@@ -64,8 +64,8 @@ func readCachedModel(file string) []byte {
 	return data
 }
 
-// writeCachedModel writes a model to the cache atomically. Errors are ignored, since the next data folder can
-// train the model again.
+// writeCachedModel writes a model to the cache atomically. Errors are ignored, because the next
+// data folder can train the model again.
 func writeCachedModel(file string, data []byte) {
 	dir := filepath.Dir(file)
 	if os.MkdirAll(dir, 0o700) != nil {

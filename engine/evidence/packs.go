@@ -10,8 +10,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// loadAndRemovePackedDocuments fills an empty index with an assessment's fully packed documents and removes them
-// from documents, which is keyed by passage set. Documents that remain were packed in another format.
+// loadAndRemovePackedDocuments fills an empty index with an assessment's fully packed documents and
+// removes them from documents, which is keyed by passage set. The documents that remain afterwards
+// were packed in another format.
 func loadAndRemovePackedDocuments(
 	ctx context.Context,
 	tx *store.Tx,

@@ -20,16 +20,18 @@ const (
 	// maxCompared is the maximum number of pairs of passages that are compared word by word regardless of their
 	// headings.
 	maxCompared = 250_000
-	// maxWordComparisons limits the work of finding edited passages in one document to about a second.
+	// maxWordComparisons limits the time for finding edited passages in one document to about a second.
 	maxWordComparisons = 40_000_000
 )
 
-// newPassageID returns the ID of a passage, a UUIDv7 with the time began, whose other bits are derived from the
-// remaining arguments. A document that is read again, or added in a different order, therefore gets passages with
-// the same IDs in the same order, and the same drafts result from them.
+// newPassageID returns the ID of a passage, a UUIDv7 that contains the time began and whose other
+// bits are derived from the remaining arguments. A document that is read again, or added in a
+// different order, therefore gets passages with the same IDs in the same order, which lead to the
+// same drafts.
 //
-// document is a hash of the content of the document's first version, and passage a hash of the passage. occurrence
-// distinguishes passages of one document that have the same text under the same headings.
+// document is a hash of the content of the document's first version, and passage a hash of the
+// passage. occurrence distinguishes passages of one document that have the same text under the same
+// headings.
 func newPassageID(assessment string, began time.Time, document, passage string, occurrence int) string {
 	content := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", document, passage, occurrence))
 	place := sha256.Sum256([]byte(assessment))
@@ -51,9 +53,9 @@ func setFirstReadTime(c *api.Chunk) {
 	}
 }
 
-// assignPassageIDs returns the IDs of the passages of a new document version. An unchanged passage keeps its ID,
-// and an edited one gets the ID of the passage it most resembles. For the others, newID derives an ID from the
-// passage's hash and occurrence.
+// assignPassageIDs returns the IDs of the passages of a new document version. An unchanged passage
+// keeps its ID, and an edited one gets the ID of the passage it most resembles. The IDs of other
+// passages are derived by newID from the passage's hash and occurrence.
 func assignPassageIDs(previous []api.Chunk, chunks []chunk.Chunk, newID func(sha string, nth int) string) []string {
 	ids := make([]string, len(chunks))
 	bySHA := map[string][]int{}

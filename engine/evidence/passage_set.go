@@ -33,7 +33,7 @@ const passageSetSequence = "passage sets"
 type preparedPassages struct {
 	chunks []api.Chunk
 	packs  [][]byte // with the vectors
-	// set is the set that the passages are stored in, or 0 if they are not stored.
+	// set is the set that the passages are stored in, or 0 if they have not been stored.
 	set int64
 }
 
@@ -75,7 +75,7 @@ func (s *Service) stagePassages(ctx context.Context, doc *store.Document, p *pre
 	for part := range p.packs {
 		set := p.set
 		err := s.db.Update(ctx, func(tx *store.Tx) error {
-			return tx.WithoutSyncLog(func() (err error) { // the sync log records only that a set becomes current
+			return tx.WithoutSyncLog(func() (err error) { // the sync log only records when a set becomes current
 				if part == 0 {
 					if set, err = s.newPassageSet(tx, doc, p); err != nil {
 						return err
@@ -89,12 +89,12 @@ func (s *Service) stagePassages(ctx context.Context, doc *store.Document, p *pre
 			return err
 		}
 	}
-	p.packs = nil // they are stored; an import holds many documents
+	p.packs = nil // they are stored, and an import may hold many documents
 	return nil
 }
 
-// newPassageSet returns the number of a new set for p. It lists the set as discarded, but the set isn't deleted before
-// p is released.
+// newPassageSet returns the number of a new set for p. The set is listed as discarded, so that it
+// is deleted after a crash, but not before p is released.
 func (s *Service) newPassageSet(tx *store.Tx, doc *store.Document, p *preparedPassages) (int64, error) {
 	set, err := tx.NextSequence(passageSetSequence)
 	if err != nil {
@@ -106,8 +106,9 @@ func (s *Service) newPassageSet(tx *store.Tx, doc *store.Document, p *preparedPa
 	return set, store.DiscardedPassages.Insert(tx, doc.OrganizationID, &row)
 }
 
-// activatePassages makes the prepared passages the document's current ones. If they were not staged, which is allowed
-// for up to one batch, it writes them. The caller must save the document's record.
+// activatePassages makes the prepared passages the document's current ones. It also writes them if
+// they were not staged, which is allowed for up to one batch. The caller must save the document's
+// record.
 func (s *Service) activatePassages(tx *store.Tx, doc *store.Document, p *preparedPassages) error {
 	if p.set == 0 {
 		n, err := store.Chunks.By("position").Count(tx, doc.OrganizationID, doc.AssessmentID, doc.Passages().Key())
@@ -194,8 +195,8 @@ func (s *Service) unusedSets(tx *store.Tx) (sets []store.PassageSet, err error) 
 	return sets, nil
 }
 
-// deleteDiscardedBatch deletes up to deleteBatch passages and packs of unused sets. It removes sets that are
-// then empty from the list of discarded sets.
+// deleteDiscardedBatch deletes up to deleteBatch passages and packs of unused sets. Sets that are
+// empty after that are removed from the list of discarded sets.
 func (s *Service) deleteDiscardedBatch(tx *store.Tx) error {
 	sets, err := s.unusedSets(tx)
 	if err != nil {
@@ -218,8 +219,9 @@ func (s *Service) deleteDiscardedBatch(tx *store.Tx) error {
 	return nil
 }
 
-// deleteSomePassages deletes up to limit passages of a set, with their vectors, and one passage pack; after the
-// last passage also up to limit packs of the store. It returns the number deleted, which is 0 once nothing is left.
+// deleteSomePassages deletes up to limit passages of a set, with their vectors, and one passage
+// pack. After the last passage, it also deletes up to limit packs of the store. It returns the
+// number of deleted records, which is 0 once nothing is left.
 func deleteSomePassages(tx *store.Tx, set store.PassageSet, limit int) (n int, err error) {
 	org, key := set.OrganizationID, set.Key()
 	var some []string
@@ -281,8 +283,9 @@ func readPassages(tx *store.Tx, doc *store.Document) (out []api.Chunk, err error
 	return out, nil
 }
 
-// stagedSets tracks which passage sets are being written, and for which passages. A set's number alone is not
-// unique, since it is issued again if the transaction is rolled back. It is safe for concurrent use.
+// stagedSets tracks which passage sets are being written, and for which passages. A set's number
+// alone is not unique, because it is reused if the transaction is rolled back. It is safe for
+// concurrent use.
 type stagedSets struct {
 	mu     sync.Mutex
 	owners map[int64]*preparedPassages

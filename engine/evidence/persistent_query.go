@@ -18,7 +18,7 @@ import (
 type PersistentQuery struct {
 	*search.PersistentQueries
 	documents map[string]api.Document
-	records   map[string]store.Document // as they were when their passages were added
+	records   map[string]store.Document // in the state in which their passages were added
 	slots     map[string][]int          // of each document's passages
 	chunks    []api.Chunk               // by slot
 }
@@ -160,7 +160,7 @@ func sendChangedDocuments(
 	return present, nil
 }
 
-// addDocuments adds the documents received from a channel until it is closed or one fails.
+// addDocuments adds the documents received from a channel until the channel is closed or adding a document fails.
 func (x *PersistentQuery) addDocuments(from <-chan storedDocument) error {
 	for d := range from {
 		if err := x.addOrReplaceDocument(d.Document.Document, d.chunks, d.passages); err != nil {
@@ -171,8 +171,8 @@ func (x *PersistentQuery) addDocuments(from <-chan storedDocument) error {
 	return nil
 }
 
-// AddDocumentsTo adds all documents of the session to the query. It is for sessions whose passages differ from the
-// stored ones: those of a Library or a Reembedding.
+// AddDocumentsTo adds all documents of the session to the query. It is meant for sessions whose
+// passages differ from the stored ones, which are those of a Library or a Reembedding.
 func (x *Session) AddDocumentsTo(query *PersistentQuery) error {
 	for _, id := range slices.Sorted(maps.Keys(x.Documents)) {
 		passages := x.passages[id]

@@ -25,7 +25,7 @@ type queue struct {
 	// suspects holds the waiting jobs that crashed the program before; readingSuspect is the one being read.
 	suspects       []job
 	readingSuspect *job
-	// active holds the waiting and running jobs; true if a running job was added again.
+	// active holds the waiting and running jobs; the value is true if a running job was added again.
 	active map[job]bool
 	// failures holds the reason why a finished job left its document unread.
 	failures map[job]error
@@ -44,7 +44,7 @@ func (q *queue) init() {
 // add adds a job at the end of its organization's jobs.
 func (q *queue) add(j job) { q.addWith(j, q.enqueue) }
 
-// addSuspect adds a job that runs only when all others have been started.
+// addSuspect adds a job that is started only after all others.
 func (q *queue) addSuspect(j job) { q.addWith(j, func(j job) { q.suspects = append(q.suspects, j) }) }
 
 func (q *queue) enqueue(j job) {
@@ -109,8 +109,8 @@ func (q *queue) next() (j job, ok bool) {
 	return j, false
 }
 
-// finishOrRepeat removes a finished job, or queues it again if it was added again while running. err is the
-// reason if the job failed for a reason unrelated to the file.
+// finishOrRepeat removes a finished job, or queues it again if it was added again while running.
+// err is set if the job failed for a reason unrelated to the file.
 func (q *queue) finishOrRepeat(j job, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -6,21 +6,22 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxReadAttempts is the number of times that reading a document may crash the program before it isn't tried
-// again.
+// maxReadAttempts is the number of times that reading a document may crash the program before it is
+// no longer attempted.
 const maxReadAttempts = 2
 
-// errReadElsewhere is the error of beginRead if another process reads the document.
+// errReadElsewhere is the error of beginRead if another process is already reading the document.
 var errReadElsewhere = errors.New("another process reads the document")
 
-// claimOfReading names the reading of a document among the processes that share a database.
+// claimOfReading returns the key under which a process claims the reading of a document, so that
+// other processes on the same database don't read it.
 func claimOfReading(document string) string { return "reading document " + document }
 
 var errTooManyAttempts = errors.New("reading it stopped the program twice, so it won't be retried automatically; " +
 	"convert or split the file, or try once more with `service doc reprocess`")
 
-// beginRead counts an attempt to read a document before it starts, so that it counts even if it crashes the
-// program. If no more attempts are allowed, it returns errTooManyAttempts.
+// beginRead counts an attempt to read a document before it starts, so that an attempt that crashes
+// the program is counted, too. If no more attempts are allowed, it returns errTooManyAttempts.
 func beginRead(tx *store.Tx, org, document string) error {
 	n, err := unfinishedReads(tx, org, document)
 	if err != nil {
@@ -51,7 +52,7 @@ func endRead(tx *store.Tx, org, document string) error {
 	return errors.Join(ignoreMissing(store.UnfinishedReads.Delete(tx, org, document)), tx.Release(claimOfReading(document)))
 }
 
-// undoBeginRead removes the last attempt from the count, because it neither finished nor crashed the program.
+// undoBeginRead removes the last attempt from the count, because it was interrupted without crashing the program.
 func undoBeginRead(tx *store.Tx, org, document string) error {
 	n, err := unfinishedReads(tx, org, document)
 	if err != nil || n <= 1 {

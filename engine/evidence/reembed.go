@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Reembedding holds the passages of an assessment as embedded for another catalog version: a session to search
-// them, and the stored copies, which aren't in use yet.
+// Reembedding holds an assessment's passages embedded for another catalog version: a session for
+// searching them, and stored copies that aren't in use yet.
 type Reembedding struct {
 	*Session
 	assessmentID, embedderName string
@@ -20,14 +20,15 @@ type Reembedding struct {
 	prepared                   map[string]*preparedPassages // by document; empty if the embedder is the same
 }
 
-// PrepareReembedding embeds the passages of an assessment for another catalog version. If both versions have the
-// same embedder, nothing is stored. The caller must call FinishReembedding in any case.
+// PrepareReembedding embeds the passages of an assessment for another catalog version. If both
+// versions have the same embedder, nothing is stored. The caller must always call
+// FinishReembedding, even after an error.
 func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessment, catalogVersion string) (*Reembedding, error) {
 	embedder, err := s.loadOrTrainEmbedder(ctx, catalogVersion)
 	if err != nil {
 		return nil, err
 	}
-	// Later changes are detected when the result is saved.
+	// Changes made after this are detected when the result is saved.
 	basis, chunks := map[string]store.Document{}, map[string][]api.Chunk{}
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
@@ -94,11 +95,11 @@ func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessm
 	return out, nil
 }
 
-// FinishReembedding deletes the passages that aren't used: after SaveReembedding the old ones, otherwise the new
-// ones.
+// FinishReembedding deletes the passages that aren't used: the old ones after SaveReembedding, and
+// otherwise the new ones.
 func (s *Service) FinishReembedding(ctx context.Context, by api.Caller, r *Reembedding) {
 	s.indexes.remove(r.assessmentID)
-	if len(r.prepared) == 0 { // the embedder is the same: no passage was copied
+	if len(r.prepared) == 0 { // the embedder is the same, so no passages were copied
 		return
 	}
 	for _, p := range r.prepared {
@@ -107,7 +108,7 @@ func (s *Service) FinishReembedding(ctx context.Context, by api.Caller, r *Reemb
 		}
 	}
 	s.deleteDiscardedAndLog(ctx)
-	s.markDuplicatesIfIdleAndLog(context.WithoutCancel(ctx), by.OrganizationID, r.assessmentID) // marks set after the copy are lost
+	s.markDuplicatesIfIdleAndLog(context.WithoutCancel(ctx), by.OrganizationID, r.assessmentID) // later marks are lost
 }
 
 // storedPassages returns an assessment's passages by document, with their vectors.

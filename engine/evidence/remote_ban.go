@@ -5,8 +5,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// RemoteModelBan returns who forbids models on other machines to get an organization's evidence, in words such as "the
-// organization", or "". assessment may be empty.
+// RemoteModelBan returns who forbids sending evidence to models on other machines, in words such as
+// "the organization", or "" if nobody does. assessment may be empty.
 func RemoteModelBan(tx *store.Tx, org, assessment string) (string, error) {
 	o, err := store.Organizations.Get(tx, org)
 	if err != nil {
@@ -25,7 +25,7 @@ func RemoteModelBan(tx *store.Tx, org, assessment string) (string, error) {
 	return "", store.ToNotFound(err, "assessment", assessment)
 }
 
-// isBanned reports whether the remote embedder must not get an assessment's passages and questions.
+// isBanned reports whether the remote embedder must not be sent an assessment's passages and questions.
 func (o *remoteEmbedder) isBanned(tx *store.Tx, org, assessment string) (bool, error) {
 	if where, ok := o.embedder.(interface{ IsRemote() bool }); !ok || !where.IsRemote() {
 		return false, nil
@@ -34,7 +34,8 @@ func (o *remoteEmbedder) isBanned(tx *store.Tx, org, assessment string) (bool, e
 	return by != "", err
 }
 
-// splitBanned returns the documents that the remote embedder may embed, and the number of passages of the others.
+// splitBanned returns the documents that the remote embedder may embed, and the number of passages
+// in the other documents.
 func (o *remoteEmbedder) splitBanned(tx *store.Tx, documents []store.Document) (allowed []store.Document, bannedPassages int, err error) {
 	known := map[string]bool{}
 	for _, d := range documents {

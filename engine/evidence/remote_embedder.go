@@ -29,15 +29,15 @@ type remoteEmbedder struct {
 	testing  chan struct{} // capacity 1: held while the model is tested
 
 	mu         sync.Mutex
-	lastErr    error        // why the last request failed, or why the model is refused
-	acceptedAt time.Time    // when the model was last found to be the one with the score
-	score      *embed.Score // of the model in its test; nil if unknown
+	lastErr    error        // why the last request failed, or why the model was rejected
+	acceptedAt time.Time    // when the model was last confirmed to be the one with this score
+	score      *embed.Score // the model's score in the test; nil if unknown
 }
 
 const (
 	defaultRemoteRetry = time.Minute
 	remoteBatchSize    = 64
-	remoteQueryTimeout = 5 * time.Second // for a search; after that, the built-in embedder answers
+	remoteQueryTimeout = 5 * time.Second // for a search; after that, the built-in embedder is used
 )
 
 func newRemoteEmbedder(e embed.Embedder, retry time.Duration) *remoteEmbedder {
@@ -100,7 +100,8 @@ func (s *Service) runRemoteEmbedding(ctx context.Context) {
 // refreshRemoteVectors embeds the documents that lack remote vectors. If the model rejects a document, it
 // continues with the others and returns the first error.
 func (s *Service) refreshRemoteVectors(ctx context.Context) error {
-	// Questions can't be embedded with an embedder that was configured before.
+	// Delete the vectors of a previously configured embedder, because questions can't be embedded
+	// with it any more.
 	if err := s.deleteRemoteVectors(ctx, func(v *store.Vector) bool { return v.Embedder != s.remote.embedder.Name() }); err != nil {
 		return err
 	}
@@ -139,7 +140,8 @@ func (s *Service) refreshRemoteVectors(ctx context.Context) error {
 	return err
 }
 
-// deleteRemoteVectors deletes all remote vectors if the first is stale: tables are replaced whole.
+// deleteRemoteVectors deletes all remote vectors if the first one is stale, because all vectors in
+// the table come from the same embedder.
 func (s *Service) deleteRemoteVectors(ctx context.Context, isStale func(*store.Vector) bool) error {
 	for {
 		more, assessments := false, map[string]bool{}
@@ -227,7 +229,7 @@ func (s *Service) embedBatchRemotely(ctx context.Context, batch []api.Chunk) err
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		for i, c := range batch {
-			// The document may have been replaced or removed meanwhile.
+			// The document may have been replaced or removed in the meantime.
 			now, err := readStoredPassage(tx, c.OrganizationID, c.ID)
 			if errors.Is(err, store.ErrNotFound) || err == nil && now.SHA256 != c.SHA256 {
 				continue
@@ -248,7 +250,7 @@ func (s *Service) embedBatchRemotely(ctx context.Context, batch []api.Chunk) err
 	})
 }
 
-// preparedQuery is an embedded question and the index to search for it.
+// preparedQuery is an embedded question and the index in which to search for it.
 type preparedQuery struct {
 	index    *search.Index
 	vector   []float32
@@ -310,7 +312,7 @@ func (s *Service) prepareRemoteQuery(
 		o.wakeWorker() // check whether it is available again
 		return preparedQuery{}, false, nil
 	}
-	// The model may have been found to be another one, whose vectors are missing.
+	// The model may turn out to be a different one, for which there are no vectors yet.
 	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
 		complete, err = s.hasAllRemoteVectors(tx, org, assessment)
 		return err

@@ -8,9 +8,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// replaceDocument makes uploaded the new version of a document. The record keeps its ID, and also its path and
-// category unless new ones are given. The new content is read in the background; if the content is the same,
-// only the name, path and category are changed.
+// replaceDocument makes uploaded the new version of a document. The record keeps its ID, and also
+// its path and category unless new ones are given. The new content is read in the background; if
+// the content is unchanged, only the name, path and category are updated.
 func (s *Service) replaceDocument(tx *store.Tx, by api.Caller, id string, uploaded *store.Document) (store.Document, error) {
 	doc, err := store.Documents.Get(tx, by.OrganizationID, id)
 	if err == nil && doc.AssessmentID != uploaded.AssessmentID {

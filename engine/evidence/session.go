@@ -17,8 +17,7 @@ type Session struct {
 	background embed.Background
 	index      *search.Index
 	chunks     map[string]api.Chunk
-	// passages holds the passages by document if the session has passages other than the stored ones; see
-	// FillQuery.
+	// passages holds the passages by document if they differ from the stored ones; see AddDocumentsTo.
 	passages map[string][]search.Passage
 }
 

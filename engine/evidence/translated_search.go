@@ -10,8 +10,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// AddTranslatedHits adds to the results of a search in one assessment the passages in other languages that answer the query best,
-// given its translations by language. They are matched by words only.
+// AddTranslatedHits adds passages in other languages to the results of a search in one assessment.
+// They are found by the query's translations, which are given by language, and matched by words
+// only.
 func (s *Service) AddTranslatedHits(
 	ctx context.Context, by api.Caller, in *api.SearchInput, translations map[string]string, out *api.SearchAnswer,
 ) error {

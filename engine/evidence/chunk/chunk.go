@@ -18,8 +18,8 @@ type Options struct {
 	Min    int // tokens below which a chunk absorbs what follows it; default 150
 	Target int // tokens at which a chunk is closed at the next suitable place; default 280
 	Max    int // maximum tokens of a chunk, except for a single table row; default 400
-	// MaxChunks is the maximum number of chunks of a document; default 20,000, enough for the permitted text
-	// unless it consists of tiny sections.
+	// MaxChunks is the maximum number of chunks of a document; default 20,000, enough for the
+	// maximum text size unless the document consists of tiny sections.
 	MaxChunks int
 }
 
@@ -48,7 +48,7 @@ type Chunk struct {
 	HeadingPath   []string
 	Locator       api.Locator // spans all blocks of the chunk
 	TokenEstimate int
-	SHA256        string        // of heading path and text, in hex: unchanged when the same passage is read again
+	SHA256        string        // hex hash of heading path and text; the same if the same passage is read again
 	Kind          document.Kind // of most of its text
 }
 
@@ -147,7 +147,7 @@ type grouper struct {
 	opt         Options
 	sharedDepth int
 	chunks      []Chunk
-	previous    group // complete, but may still absorb a small rest of its section
+	previous    group // complete, but may still absorb a small remainder of its section
 	current     group
 }
 
@@ -164,10 +164,11 @@ func (g *grouper) add(u unit) {
 	g.current.size += u.tokens
 }
 
-const maxQuestionUnits = 12 // of a question with its choices and answer
+const maxQuestionUnits = 12 // maximum number of units in a question with its choices and answer
 
-// cutOpenQuestion removes the question that u answers from the end of the current group, with the choices after it, so
-// that u and its question are in the same chunk. It returns none if u answers nothing.
+// cutOpenQuestion removes the question that u answers from the end of the current group, with the
+// choices after it, so that u and its question are in the same chunk. It returns none if u isn't an
+// answer.
 func (g *grouper) cutOpenQuestion(u unit) []unit {
 	units, size := g.current.units, u.tokens
 	for n := 1; n <= maxQuestionUnits && n < len(units); n++ {
@@ -189,7 +190,7 @@ func (g *grouper) cutOpenQuestion(u unit) []unit {
 	return nil
 }
 
-// isAnswer reports whether a unit is an answer to what is above it.
+// isAnswer reports whether a text is an answer to a question above it.
 func isAnswer(text string) bool {
 	text = strings.TrimLeft(text, "- ")
 	_, labelled := questionnaire.WithoutLabel(text)
@@ -238,7 +239,7 @@ func (g *grouper) breaksBefore(u unit) bool {
 	case g.topSection(last.headingPath) != g.topSection(u.headingPath):
 		return true
 	case !slices.Equal(last.headingPath, u.headingPath):
-		// Another section is absorbed only by a group too small to be a chunk of its own.
+		// A group absorbs another section only if it is too small to be a chunk of its own.
 		return size >= g.opt.Min || !areRelatedSections(g.current.units[0].headingPath, u.headingPath)
 	case last.introducesList && u.block.Kind == document.ListItem:
 		return false
@@ -289,7 +290,7 @@ func newChunk(index int, units []unit) Chunk {
 		sb.WriteString(u.text)
 		weight[u.block.Kind] += u.tokens
 		if opening && isUnder(u.headingPath, path) {
-			path = u.headingPath // the chunk's opening headings lead to its section
+			path = u.headingPath // the chunk starts with headings that lead to its section
 		} else {
 			path = commonPrefix(path, u.headingPath)
 		}

@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// abbreviations lists abbreviations that don't end a sentence, in lower case and without the final dot. It
-// doesn't list those that may end one, such as "etc." and "inc."; for them, the following text decides.
+// abbreviations lists abbreviations that don't end a sentence, in lower case and without the final
+// dot. Abbreviations that may end a sentence, such as "etc." and "inc.", are not listed, because
+// there the following text decides.
 var abbreviations = wordSet(
 	"e.g",
 	"i.e",
@@ -182,7 +183,7 @@ func endsSentence(before string, mark rune, rest string) bool {
 	case n == 1 && unicode.IsLetter(firstRune(word)) && strings.TrimSpace(before[:i+1]) == "":
 		return false // "a. Item"
 	case n == 1 && unicode.IsLetter(firstRune(word)) && word != "i":
-		return false // initials
+		return false // an initial, as in "J. Roe"
 	}
 	// "1. Item" and "4.2. Scope": the sentence consists only of a number so far.
 	return strings.Trim(strings.TrimSpace(before), "0123456789.()ivx") != ""

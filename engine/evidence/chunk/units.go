@@ -63,8 +63,8 @@ func unitHeadingPath(b document.Block) []string {
 	return b.HeadingPath
 }
 
-// rowUnits returns a table row as a single unit. Only a row longer than eight chunks, which no person would
-// write, is split between its cells.
+// rowUnits returns a table row as a single unit. Only an implausibly long row, of more than eight
+// chunks, is split between its cells.
 func rowUnits(b document.Block, opt Options) []unit {
 	if u := newUnit(b, b.Text); u.tokens <= 8*opt.Max {
 		return []unit{u}
@@ -111,8 +111,8 @@ func splitWords(text string, limit int) []string {
 		}
 	}
 	for _, w := range strings.Fields(text) {
-		// Only this window is examined: a character is at most one token and 4 bytes, and at least
-		// a seventh of a token.
+		// Examining this window is enough, because a character has at most 4 bytes and is at most
+		// one token and at least a seventh of a token.
 		for window := 32 * limit; EstimateTokens(w[:min(len(w), window)]) > limit; {
 			flush()
 			head := prefixOfTokens(w, limit)

@@ -1,6 +1,6 @@
-// Package dedup finds near-duplicate texts: policies copied from each other, the same clause in a
-// handbook and in a contract. It compares words and their order, not meaning. Its running time
-// grows with the total length of the texts, not with the number of pairs, and the result is
+// Package dedup finds near-duplicate texts: policies copied from each other, or the same clause in
+// a handbook and a contract. It compares words and their order, not meaning. Its running time grows
+// with the total length of the texts, not with the number of pairs, and the result is
 // deterministic.
 package dedup
 
@@ -21,7 +21,7 @@ const (
 	minWords     = 20 // shorter texts are too short to be recognized as copies
 	bands        = 16
 	rows         = 3
-	maxCompare   = 30 // maximum number of texts in a bucket compared with one text, earliest first
+	maxCompare   = 30 // maximum number of texts in a bucket that a text is compared with, earliest first
 )
 
 // Text is a text and the group it belongs to, such as a document.
@@ -57,7 +57,7 @@ func EarliestMatches(texts []Text) []int {
 			}
 		}
 		if out[i] = best; best >= 0 {
-			continue // a match of a copy also matches its original
+			continue // texts that match a copy also match its original
 		}
 		sets[i] = set
 		for _, k := range keys {
@@ -94,8 +94,9 @@ func NewIndex(texts []string) *Index {
 	return x
 }
 
-// bucketsOf returns the hash buckets of a text. Near-duplicates almost certainly share one. A text of fewer than
-// minWords words has only one, which it shares only with texts that consist of the same words.
+// bucketsOf returns the hash buckets of a text. Near-duplicates almost certainly share one. A text
+// of fewer than minWords words has only one bucket, shared only by texts that consist of the same
+// words.
 func bucketsOf(text string) (out []uint64) {
 	set := shingles(text)
 	if set == nil {
@@ -107,8 +108,8 @@ func bucketsOf(text string) (out []uint64) {
 	return out
 }
 
-// Contains reports whether x contains a near-duplicate of text n in the other index. If that text is short, only
-// texts with the same words count. At most maxCompare texts are compared.
+// Contains reports whether x contains a near-duplicate of text n of the index of. If that text is
+// short, only texts with the same words count. At most maxCompare texts are compared.
 func (x *Index) Contains(of *Index, n int) bool {
 	var set map[uint64]struct{}
 	seen := map[int32]bool{}

@@ -14,7 +14,7 @@ var questionLines string
 // Question is a question with a passage that answers it.
 type Question struct{ Text, Answer string }
 
-// Questions returns the questions by which an embedder is tested.
+// Questions returns the questions used to test embedders.
 var Questions = sync.OnceValue(func() (out []Question) {
 	for line := range strings.Lines(questionLines) {
 		if text, answer, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
@@ -24,12 +24,14 @@ var Questions = sync.OnceValue(func() (out []Question) {
 	return out
 })
 
-// Score is the result of a test of an embedder, 0 to 1: the share of triples of a question, its answer and the answer
-// to another question in which the question is closer to its own answer.
+// Score is the result of testing an embedder, from 0 to 1. For all triples of a question, its
+// answer and the answer to another question, it is the share in which the question is closer to its
+// own answer.
 type Score float64
 
-// MinScore is the lowest score of an embedder to search with. Untrained models score .45 to .61, even if they see words
-// in common, a small model of static word vectors .86; docs/models.md has the measurements.
+// MinScore is the lowest score of an embedder that is used for searches. Untrained models score .45
+// to .61, even if they recognize shared words; a small model with static word vectors scores .86
+// (measurements: docs/models.md).
 const MinScore Score = 0.75
 
 // String returns the score in percent.

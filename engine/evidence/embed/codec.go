@@ -71,9 +71,9 @@ func (m *Model) appendKnownTexts(b []byte) []byte {
 	return b
 }
 
-// UnmarshalModel decodes the output of MarshalBinary, including that of version 1. It returns ErrModel if the
-// data is truncated or corrupted, has an unknown version, or contains numbers that are not finite. It never
-// allocates more than a few times len(data).
+// UnmarshalModel decodes the output of MarshalBinary, including that of version 1. It returns
+// ErrModel if the data is truncated or corrupted, has an unknown version, or contains numbers that
+// are not finite. It never allocates more than a small multiple of len(data).
 func UnmarshalModel(data []byte) (*Model, error) {
 	if len(data) < headerSize+sha256.Size || string(data[:len(magic)]) != magic {
 		return nil, fmt.Errorf("%w: no model header", ErrModel)

@@ -18,8 +18,8 @@ const (
 	smoothing  = 0.75 // of context counts, so that rare contexts don't dominate
 )
 
-// computePPMI counts which terms occur together in texts and returns their positive pointwise mutual
-// information, a measure of how much more often they do so than by chance.
+// computePPMI counts which terms occur together in texts and returns their positive pointwise
+// mutual information, which measures how much more often they do so than by chance.
 func computePPMI(texts [][]int32, terms int) *sparseMatrix {
 	keys := cooccurrenceKeys(texts)
 	slices.Sort(keys)
@@ -105,8 +105,8 @@ func (m *sparseMatrix) multiply(x, y []float32, width int) {
 	})
 }
 
-// workers is fixed instead of being the number of cores, so that sums that are split between workers are the
-// same on every machine.
+// workers is fixed instead of being the number of cores, so that sums computed by several workers
+// are the same on every machine.
 const workers = 4
 
 // parallelRanges divides [0,n) into fixed ranges and runs do on them concurrently.

@@ -18,8 +18,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Embedder turns texts into vectors. Each vector has Dimensions elements and length 1, or is all zeros if the
-// embedder knows nothing in the text.
+// Embedder turns texts into vectors. Each vector has Dimensions elements and length 1, or is all
+// zeros if the embedder knows none of the text's words.
 type Embedder interface {
 	// Name identifies the embedder: vectors of embedders with different names can't be compared.
 	Name() string
@@ -30,9 +30,9 @@ type Embedder interface {
 // Document is something that texts are about, such as a control.
 type Document struct {
 	ID string
-	// Texts are different wordings for the document. The first two, title and description, are what
-	// the document itself is found by; the others (question, objectives, maturity lines) are ways
-	// to ask for it. Several documents may share a text.
+	// Texts are different wordings for the document. The document itself is found by the first two,
+	// its title and description; the others (question, objectives, maturity criteria) are different
+	// ways to ask for it. Several documents may share a text.
 	Texts []string
 	// Codes are references to the document in other frameworks, as "framework:code". Documents that
 	// share codes are related.
@@ -67,8 +67,8 @@ func scaleVector(alpha float32, x []float32) {
 	}
 }
 
-// normalize scales x to length 1 and returns its original length. If x is zero or too short for float32, it
-// becomes zero and normalize returns 0.
+// normalize scales x to length 1 and returns its original length. If x is zero, or its length is
+// too small for float32, x becomes zero and the result is 0.
 func normalize(x []float32) (originalLength float32) {
 	const shortest = 1e-12
 	n := float32(math.Sqrt(float64(dot(x, x))))

@@ -8,15 +8,15 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// knownText holds what a model has learned about a document of its corpus as a whole. The model recognizes the
-// document by its title and description.
+// knownText holds what a model has learned about a corpus document as a whole. The model recognizes
+// the document by its title and description.
 type knownText struct {
 	row   int32   // row learned for the document beyond its words; negative if none
 	prior float32 // see Model.KnownTextPrior
 }
 
 const (
-	priorPerLogCode = 0.17 // deviations for an e-fold number of codes
+	priorPerLogCode = 0.17 // deviations for every factor of e in the number of codes
 	maxPrior        = 1.0
 )
 
@@ -56,9 +56,9 @@ func hashStems(tokens []words.Token) uint64 {
 	return h.Sum64()
 }
 
-// KnownTextPrior returns the head start that a text has over other texts for any query, in standard deviations
-// of Background: positive for a document of the corpus with many codes, negative for one with few, 0 for any
-// other text. It is between -1 and 1.
+// KnownTextPrior returns the advantage that a text has over other texts for any query, in standard
+// deviations of Background: positive for a document of the corpus with many codes, negative for one
+// with few, 0 for any other text. It is between -1 and 1.
 func (m *Model) KnownTextPrior(text string) float64 {
 	return float64(m.knownTexts[hashText(text)].prior)
 }

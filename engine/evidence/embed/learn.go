@@ -15,8 +15,8 @@ const (
 	candidateDocuments = 768 // documents that compete in a batch
 	learnRate          = 2e-3
 	temperature        = 0.07
-	termDropout        = 0.3 // share of words dropped, so that no single word decides
-	rowDropout         = 0.7 // share of documents' own rows dropped, so that words still learn
+	termDropout        = 0.3 // share of words dropped, so that the model doesn't rely on single words
+	rowDropout         = 0.7 // share of documents' own rows dropped, so that word rows also learn
 )
 
 // learner adjusts rows so that each query's vector is closest to the vectors of its documents.
@@ -26,7 +26,7 @@ type learner struct {
 	rows []float32
 	rng  *rand.Rand
 
-	grad, first, second []float32 // Adam, as rows
+	grad, first, second []float32 // gradients and moments of Adam, per row
 	touched             []bool
 	step                int
 
@@ -100,8 +100,8 @@ func (l *learner) trainBatch(queryIndexes []int, rate float64) {
 	l.applyAdam(rate)
 }
 
-// chooseDocuments selects the document that each query targets most, then random ones until there are
-// candidateDocuments. at[d] is the index of document d in chosen, or -1.
+// chooseDocuments selects the main target document of each query, and then random documents until
+// there are candidateDocuments. at[d] is the index of document d in chosen, or -1.
 func (l *learner) chooseDocuments(order []int) (chosen, at []int) {
 	at = make([]int, len(l.set.documentTerms))
 	for i := range at {
@@ -164,8 +164,8 @@ func (l *learner) computeUnitVectors(terms [][]weighted, to, length []float32) {
 	})
 }
 
-// replaceWithSoftmaxError replaces logits with (softmax − targets) · share. The weight of targets that were not chosen is
-// distributed over the others.
+// replaceWithSoftmaxError replaces logits with (softmax − targets) · share. The weight of targets
+// that were not chosen is distributed among the chosen ones.
 func replaceWithSoftmaxError(logits []float32, targets []target, at []int, share float32) {
 	largest := logits[0]
 	for _, x := range logits {
@@ -236,8 +236,8 @@ type weighted struct {
 	weight float32
 }
 
-// weighTerms weights terms by the square root of their counts, because training texts are short and repeat
-// mostly boilerplate.
+// weighTerms weights terms by the square root of their counts, because training texts are short,
+// and most repetitions in them are boilerplate.
 func weighTerms(ids []int32) []weighted {
 	sorted := slices.Clone(ids)
 	slices.Sort(sorted)

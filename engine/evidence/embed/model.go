@@ -9,9 +9,9 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// Model is a trained embedder. It has a row of numbers for each stem and bigram, and one for each document of
-// its corpus about which it learned more than the document's own words say. It is immutable and safe for
-// concurrent use.
+// Model is a trained embedder. It has a row of numbers for each stem and bigram, and one for each
+// corpus document about which it learned more than the document's own words express. It is
+// immutable and safe for concurrent use.
 type Model struct {
 	dims           int
 	terms          []string // stems, and bigrams as "first second"
@@ -97,8 +97,7 @@ func (m *Model) embedText(text string, cache spellingCache) []float32 {
 	return v
 }
 
-// unknownWordWeight is the weight of a word that the model doesn't know, and for which it uses similarly spelled
-// words.
+// unknownWordWeight is the weight of an unknown word, which is represented by similarly spelled known words.
 const unknownWordWeight = 0.5
 
 // lookUpTerms returns the row numbers of the known stems and bigrams, and the unknown stems.
@@ -126,17 +125,17 @@ func (m *Model) lookUpTerms(tokens []words.Token) (ids []int32, unknown []string
 	return ids, unknown
 }
 
-// sumRows adds the rows of ids to v. A row is added as often as its ID occurs, since the words that a long
-// passage repeats are its subject.
+// sumRows adds the rows of ids to v. A row is added as often as its ID occurs, because words that
+// are repeated in a long passage indicate its subject.
 func sumRows(v, rows []float32, ids []int32) {
 	for _, id := range ids {
 		addScaled(1, rows[int(id)*len(v):(int(id)+1)*len(v)], v)
 	}
 }
 
-// StemImportance returns how meaningful a stem is, from 0 to 1. Stems found in every requirement are near 0. A
-// stem that the model doesn't know gets 1, since it may be a name. Keyword search uses it because a rare word
-// isn't necessarily meaningful.
+// StemImportance returns how meaningful a stem is, from 0 to 1. Stems that occur in every
+// requirement have a value near 0. Unknown stems get 1, because they may be names. Keyword search
+// uses it because a rare word isn't necessarily meaningful.
 func (m *Model) StemImportance(stem string) float64 {
 	id, ok := m.index[stem]
 	if !ok || m.heavyRowLength == 0 {
@@ -146,7 +145,7 @@ func (m *Model) StemImportance(stem string) float64 {
 	return min(1, math.Sqrt(float64(dot(r, r)))/float64(m.heavyRowLength))
 }
 
-// upperQuartileLength returns the length that a quarter of the rows exceed.
+// upperQuartileLength returns the row length that a quarter of the rows exceed.
 func upperQuartileLength(dims int, rows []float32) float32 {
 	var lengths []float32
 	for i := 0; i+dims <= len(rows); i += dims {

@@ -2,12 +2,12 @@ package embed
 
 import "github.com/scf-service/service/engine/evidence/embed/phrasebook"
 
-// smallCatalog is the maximum number of documents in a catalog that trains in a second or two. Adding phrase
-// book sentences that match no document would make that much slower.
+// smallCatalog is the maximum number of documents in a catalog that trains in a second or two.
+// Adding phrase book sentences that match none of its documents would make training much slower.
 const smallCatalog = 400
 
-// addPhrasebook adds the sentences of the phrase book to the documents they describe. If the catalog is large,
-// it returns the entries that match no document as concepts.
+// addPhrasebook adds the sentences of the phrase book to the documents they describe. If the
+// catalog is large, it returns the entries that don't match any document, as concepts.
 func (g *textCollector) addPhrasebook(docs []Document) [][]string {
 	about := make(map[string]int, len(docs))
 	for i, d := range docs {

@@ -29,7 +29,7 @@ const (
 	gramSize              = 4
 	minSpellingSimilarity = 0.4 // minimum share of n-grams (Dice) of related stems
 	maxNeighbors          = 5
-	minShareOfBest        = 0.75 // minimum share relative to the best match
+	minShareOfBest        = 0.75 // minimum similarity relative to the best match
 	maxPostings           = 2000 // an n-gram of more terms than this is not distinctive
 )
 
@@ -79,7 +79,7 @@ func (s *spellings) cachedNearestTerms(stem string, cache spellingCache) []weigh
 	return near
 }
 
-// nearestTerms returns the known terms whose spelling is closest to stem, with weights that add up to at most 1.
+// nearestTerms returns the known terms whose spelling is closest to stem, with weights that sum to at most 1.
 func (s *spellings) nearestTerms(stem string) []weighted {
 	grams := charGrams(stem)
 	shared, _ := s.sums.Get().(*gramCounts)
@@ -108,7 +108,7 @@ func (s *spellings) nearestTerms(stem string) []weighted {
 		return out[i].term < out[j].term
 	})
 	out = out[:min(len(out), maxNeighbors)]
-	for i := range out { // "unencrypted" is also spelled a little like "encryptoin", and means the opposite
+	for i := range out { // reduces weak matches: "unencrypted" resembles "encryptoin" but means the opposite
 		if out[i].weight < minShareOfBest*out[0].weight {
 			out = out[:i]
 			break

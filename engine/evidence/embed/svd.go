@@ -15,9 +15,10 @@ const (
 	iterations = 4
 )
 
-// eigenRows returns dims numbers for each row of the symmetric matrix m: its leading eigenvectors, scaled by the
-// square root of the absolute eigenvalue (a truncated SVD). They are found by subspace iteration from a random
-// start given by rng. If m has fewer rows than dims, the rest is zero.
+// eigenRows returns dims numbers for each row of the symmetric matrix m: its leading eigenvectors,
+// scaled by the square root of the absolute eigenvalue (a truncated SVD). They are found by
+// subspace iteration from a random start given by rng. If m has fewer rows than dims, the remaining
+// numbers are zero.
 func eigenRows(ctx context.Context, m *sparseMatrix, dims int, rng *rand.Rand) ([]float32, error) {
 	n := len(m.start) - 1
 	width := min(dims+oversample, n)
@@ -25,7 +26,7 @@ func eigenRows(ctx context.Context, m *sparseMatrix, dims int, rng *rand.Rand) (
 	for i := range x {
 		x[i] = float32(rng.NormFloat64())
 	}
-	basis := make([]float32, n*width) // one basis vector per row: contiguous
+	basis := make([]float32, n*width) // one basis vector per row, so that each is contiguous
 	for range iterations {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -36,7 +37,7 @@ func eigenRows(ctx context.Context, m *sparseMatrix, dims int, rng *rand.Rand) (
 		transpose(basis, x, width, n)
 	}
 	m.multiply(x, y, width)
-	transpose(y, x, n, width) // x: m·basis, one vector per row
+	transpose(y, x, n, width) // x is m·basis, with one vector per row
 	small := mat.NewSymDense(width, nil)
 	for i := range width {
 		for j := i; j < width; j++ {
@@ -48,9 +49,9 @@ func eigenRows(ctx context.Context, m *sparseMatrix, dims int, rng *rand.Rand) (
 	return rotateToEigenvectors(small, basis, n, dims)
 }
 
-// rotateToEigenvectors rotates the basis to the eigenvectors of small, in descending order of absolute
-// eigenvalue. It returns the result as n rows of dims numbers, each eigenvector scaled by the square root of its
-// absolute eigenvalue.
+// rotateToEigenvectors rotates the basis to the eigenvectors of small, in descending order of
+// absolute eigenvalue. It scales each eigenvector by the square root of its absolute eigenvalue,
+// and returns them as n rows of dims numbers.
 func rotateToEigenvectors(small *mat.SymDense, basis []float32, n, dims int) ([]float32, error) {
 	var eig mat.EigenSym
 	if !eig.Factorize(small, true) {
@@ -90,8 +91,8 @@ func transpose(from, to []float32, rows, cols int) {
 	})
 }
 
-// orthonormalize makes count vectors of length n orthonormal (Gram-Schmidt). A vector in the span of those
-// before it becomes zero.
+// orthonormalize makes count vectors of length n orthonormal (Gram-Schmidt). A vector in the span
+// of the preceding ones becomes zero.
 func orthonormalize(v []float32, count, n int) {
 	var largest float32
 	for i := range count {

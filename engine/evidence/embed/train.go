@@ -9,14 +9,14 @@ import (
 	"slices"
 )
 
-// Options configures training. The zero value gives the settings that the product uses.
+// Options configures training. The zero value selects the settings used by the product.
 type Options struct {
 	Dimensions int    // 0 for 256
 	Seed       uint64 // the same corpus and seed give the same model
 	// Epochs is the number of passes over all texts in the learned step: 0 means 4; negative means
-	// none, which leaves word vectors from co-occurrence alone.
+	// none, which leaves the initial word vectors from co-occurrence unchanged.
 	Epochs int
-	// Progress, if set, is called with the steps done, from 0 to total.
+	// Progress, if set, is called with the number of completed steps, from 0 to total.
 	Progress func(done, total int)
 }
 
@@ -64,8 +64,8 @@ func Train(ctx context.Context, corpus Corpus, o Options) (*Model, error) {
 
 func newRNG(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5c0f)) }
 
-// initialRows computes the initial word vectors from co-occurrence counts: a truncated SVD of their PPMI, in
-// which frequent stems get less weight and the direction common to all texts is removed.
+// initialRows computes the initial word vectors from co-occurrence counts: a truncated SVD of their
+// PPMI, with less weight for frequent stems and without the direction common to all texts.
 func initialRows(ctx context.Context, set *trainingSet, dims int, rng *rand.Rand) ([]float32, error) {
 	m := computePPMI(set.cooccurrenceTexts, set.vocab.stemCount)
 	rows, err := eigenRows(ctx, m, dims, rng)
@@ -113,8 +113,8 @@ func removeCommonDirection(rows []float32, dims int, set *trainingSet) {
 	}
 }
 
-// Background is the distribution of cosine similarities between unrelated texts. Thresholds must be relative to
-// it.
+// Background is the distribution of cosine similarities between unrelated texts. Similarity
+// thresholds must be relative to it.
 type Background struct{ Mean, Deviation float32 }
 
 // measureBackground uses random pairs to estimate how similar texts are to documents that they don't refer to.

@@ -13,11 +13,11 @@ import (
 type trainingSet struct {
 	vocab             *vocabulary
 	cooccurrenceTexts [][]int32 // stems of every distinct text, for counting
-	documentTerms     [][]int32 // per document: the terms it is found by
+	documentTerms     [][]int32 // per document: terms by which it is found
 	queries           []query
 	knownTexts        map[uint64]knownText
 	// corpusQueries and corpusDocuments count the queries and documents of the corpus; those of the
-	// lexicon follow.
+	// lexicon come after them.
 	corpusQueries, corpusDocuments int
 	// documentRows is the number of documents with a row of their own, after the rows of the terms.
 	documentRows int
@@ -34,11 +34,11 @@ type target struct {
 }
 
 const (
-	maxOwners           = 30   // a text shared by more documents than this refers to none
+	maxOwners           = 30   // a text shared by more documents than this is not assigned to any
 	neighborShare       = 0.45 // share of a text's weight that goes to documents with shared codes
 	maxNeighborTargets  = 16   // maximum number of these
-	maxCodeDocuments    = 40   // a code of more documents than this relates none of them
-	minPairsPerDocument = 4    // pairs per document from which documents have rows of their own
+	maxCodeDocuments    = 40   // a code shared by more documents than this doesn't relate them
+	minPairsPerDocument = 4    // minimum number of pairs per document for documents to have their own rows
 )
 
 // textCollector collects distinct texts and the documents they belong to.
@@ -111,8 +111,8 @@ func newTrainingSet(corpus Corpus) (*trainingSet, error) {
 	}
 	set := &trainingSet{vocab: newVocabulary(stems, always)}
 	if len(corpus.Pairs) >= minPairsPerDocument*len(docs) {
-		// Title, description and question contain no more than a document's words. Only many other
-		// texts can teach more.
+		// Titles, descriptions and questions only teach the words of a document. Learning more
+		// takes many other texts.
 		set.documentRows = len(docs)
 	}
 	set.setDocumentTerms(docs, concepts, stems)
@@ -131,8 +131,8 @@ func newTrainingSet(corpus Corpus) (*trainingSet, error) {
 	return set, nil
 }
 
-// setDocumentTerms sets the terms by which each document is found, and the texts in which co-occurring words are
-// counted: every text, and for each concept all of its words together.
+// setDocumentTerms sets the terms by which each document is found, and the texts in which
+// co-occurring words are counted: every text and, for each concept, all of its words together.
 func (s *trainingSet) setDocumentTerms(docs []Document, concepts [][]string, stems [][]string) {
 	for _, t := range stems {
 		s.cooccurrenceTexts = append(s.cooccurrenceTexts, s.vocab.stemIDs(t))
@@ -156,8 +156,8 @@ func (s *trainingSet) setDocumentTerms(docs []Document, concepts [][]string, ste
 	}
 }
 
-// spreadTargets distributes the weight of a text over the documents it belongs to. Each of them passes on a
-// share to its related documents.
+// spreadTargets distributes the weight of a text over the documents it belongs to. Each of them
+// passes a share of its weight on to related documents.
 func spreadTargets(owners map[int]float32, near [][]target) []target {
 	var sum float32
 	sorted := make([]int, 0, len(owners))
@@ -219,7 +219,7 @@ func relatedDocuments(docs []Document) [][]target {
 			}
 		}
 		for j, w := range shared {
-			// Documents with many codes are more likely to be the subject of a new requirement.
+			// Documents with many codes are more likely targets of a new requirement.
 			asked := math.Sqrt(math.Sqrt(float64(len(docs[j].Codes))))
 			out[i] = append(out[i], target{j, w * float32(asked)})
 		}

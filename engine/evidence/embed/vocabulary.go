@@ -3,12 +3,12 @@ package embed
 import "sort"
 
 const (
-	minCount   = 2        // a stem seen once in the corpus has no useful context
+	minCount   = 2        // stems that occur only once in the corpus have no useful context
 	maxVocab   = 60_000   // stems
 	minBigram  = 5        // times two stems must follow each other
-	minLift    = 8        // times more often than by chance
+	minLift    = 8        // factor by which they must do so more often than by chance
 	maxBigrams = 12_000   // the most frequent are kept
-	maxTokens  = 20 << 20 // in all training texts together; more is an error
+	maxTokens  = 20 << 20 // in all training texts together; exceeding it is an error
 )
 
 // vocabulary numbers the terms of a corpus: stems by frequency, then bigrams.
@@ -98,7 +98,7 @@ func (v *vocabulary) stemIDs(stems []string) []int32 {
 	return out
 }
 
-// termIDs returns the IDs of the known stems and bigrams in a text, as Model.lookUpTerms does.
+// termIDs returns the IDs of the known stems and bigrams in a text, like Model.lookUpTerms.
 func (v *vocabulary) termIDs(stems []string) []int32 {
 	out := v.stemIDs(stems)
 	for i := 1; i < len(stems); i++ {

@@ -67,9 +67,9 @@ func FindTesseract(languages string, env func(string) string) (*Tesseract, error
 	return t, nil
 }
 
-// RecognizeText recognizes the text in an image. In the result, paragraphs are separated by empty lines and
-// pages by form feeds. It refuses data without a known image signature, since tesseract treats anything else as
-// a list of files to read.
+// RecognizeText recognizes the text in an image. In the result, paragraphs are separated by empty
+// lines and pages by form feeds. Data without a known image signature is rejected, because
+// tesseract would treat it as a list of files to read.
 func (t *Tesseract) RecognizeText(ctx context.Context, picture []byte) (string, error) {
 	if !IsSupportedImage(picture) {
 		return "", errors.New("unsupported image format")

@@ -16,8 +16,8 @@ import (
 	"github.com/scf-service/service/internal/regularfile"
 )
 
-// readArchive reads the files in a zip archive, each as a part of one document. File names are only displayed;
-// nothing is unpacked to disk.
+// readArchive reads the files in a zip archive, each as a part of one document. File names are only
+// displayed, and nothing is unpacked to disk.
 func (r *Reader) readArchive(b *document.Builder, content io.ReaderAt, size int64) error {
 	z, err := zipfile.OpenWithPartLimit(content, size)
 	if err != nil {
@@ -106,7 +106,7 @@ func (r *Reader) readGzip(b *document.Builder, name string, content io.ReaderAt,
 	if err != nil {
 		return document.DamagedError("", err)
 	}
-	if err := b.BeginHeavy(); err != nil { // its size isn't known
+	if err := b.BeginHeavy(); err != nil { // the unpacked size isn't known
 		return err
 	}
 	raw, err := r.unpack(z)
@@ -124,7 +124,7 @@ func (r *Reader) readGzip(b *document.Builder, name string, content io.ReaderAt,
 	return c.RequireAnyRead("archive")
 }
 
-// unpack reads a file of an archive, up to the limit for files.
+// unpack reads a file of an archive. It returns an error if the file exceeds the size limit.
 func (r *Reader) unpack(from io.Reader) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(from, r.opt.MaxBytes+1))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// readFlat reads an Office document that is saved as one XML file, by packing its parts as usual.
+// readFlat reads an Office document that is saved as one XML file, by converting it to the usual zip format.
 func (r *Reader) readFlat(b *document.Builder, format *format, name string, content io.ReaderAt, size int64) error {
 	raw, err := document.ReadAll(content, size)
 	if err != nil {
@@ -70,7 +70,7 @@ func (r *Reader) readFlat(b *document.Builder, format *format, name string, cont
 	if err := z.Close(); err != nil {
 		return err
 	}
-	name = strings.TrimSuffix(name, path.Ext(name)) // which is that of XML
+	name = strings.TrimSuffix(name, path.Ext(name)) // without the extension .xml
 	return r.readInto(b, name, bytes.NewReader(packed.Bytes()), int64(packed.Len()))
 }
 

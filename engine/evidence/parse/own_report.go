@@ -9,17 +9,17 @@ import (
 )
 
 var (
-	// originPattern matches text that shows that a report, in any format, was written by this program. It includes
-	// the results of `service check`.
+	// originPattern matches text that shows that a report, in any format, was written by this
+	// program. It also matches results of `service check`.
 	originPattern = lazyregexp.NewPrefiltered(`\b(?:[Ww]ritten by:?|tool:|name: written-by; ns: \S+; value:) service v?\d+\.\d+\.\d+` +
 		`|\bservice check: (?:PASS|FAIL)\b|\bservice/check/|\bOUTCOME +RULE +CONTROL +SEVERITY\b` +
 		`|\bcheck_name: gap/[A-Z]|\bok \d+ - policy: |\bchecked +the (?:folder|assessment) .* against .*, catalog ` +
 		`|The policy takes the place of an assessment plan\.` +
 		`|\bfingerprint,policy,policy_sha256\b|\bid,version,version_status,control_code\b|\bversion_id,revision,control_id,control_code\b`)
-	// originComment is the beginning of the comment that ends a report made with a template of the user's own.
+	// originComment is the beginning of the comment at the end of a report made with a custom template.
 	originComment = "<!-- Written by service "
-	// exportColumns lists pairs of columns that identify this program's CSV and JSON exports, which carry no other
-	// mark of origin.
+	// exportColumns lists pairs of columns that identify this program's CSV and JSON exports, which
+	// have no other mark of origin.
 	exportColumns = [][]string{{"control_code", "version_status"}, {"control_code", "version_id"}, {"policy_sha256", "fingerprint"}}
 )
 
@@ -36,8 +36,8 @@ func isOwnArchive(z *zip.Reader) bool {
 	return true
 }
 
-// isOwnReport reports whether a document was written by this program. If such a document were used as evidence,
-// its conclusions would confirm themselves.
+// isOwnReport reports whether a document was written by this program. Using such a document as
+// evidence would let this program's conclusions confirm themselves.
 func isOwnReport(d *document.Document) bool {
 	return slices.ContainsFunc(d.Furniture, hasOrigin) || slices.ContainsFunc(d.Blocks, hasOrigin)
 }

@@ -31,8 +31,8 @@ type Options struct {
 	// OCR recognizes text in images; if nil, images can't be read.
 	OCR      document.OCR
 	CacheDir string // cache for compiled PDFium; if empty, it is compiled at each start, which takes 1 s
-	// Clock measures how long a document waited for memory, which extends its TimeLimit; if nil, TimeLimit
-	// isn't extended.
+	// Clock measures how long a document waits for memory; this time extends its TimeLimit; if nil,
+	// TimeLimit isn't extended.
 	Clock func() time.Time
 }
 
@@ -102,7 +102,7 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 	}()
 	b := document.NewBuilder(limit.ctx, document.Options{
 		MaxText: r.opt.MaxText, MaxBytes: r.opt.MaxBytes, OCR: r.opt.OCR,
-		// Documents without images can't use the time for OCR.
+		// Only documents with images get the additional time for OCR.
 		ExtendDeadline: sync.OnceFunc(func() { limit.extend(r.opt.OCRTimeout) }),
 		BeginHeavy: sync.OnceValue(func() error {
 			err := limit.waitFor(r.heavy)
@@ -120,7 +120,7 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 		doc.TimeLimit = limit.total()
 	}
 	if err != nil {
-		// A library may wrap the context's error; the context decides what ended the read.
+		// A library may hide the context's error, so check the context itself.
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -141,7 +141,7 @@ func (r *Reader) readInto(b *document.Builder, name string, content io.ReaderAt,
 	}
 	b.Doc.MIME = format.mime
 	b.Doc.AddReader(format.reader, readerVersions[format.reader])
-	if format != formatPDF { // the PDF reader knows how much memory it uses
+	if format != formatPDF { // the PDF reader reserves memory itself
 		if err := b.ReserveMemory(size); err != nil {
 			return err
 		}
@@ -231,7 +231,7 @@ func readText(b *document.Builder, format *format, content io.ReaderAt, size int
 	if strings.Contains(decoded, originComment) && originPattern.MatchString(decoded) {
 		return errOwnReport
 	}
-	// Readers hold each line as a string: a header of 16 bytes and the text.
+	// Readers hold each line as a string, which takes 16 bytes in addition to the text.
 	if err := b.ReserveMemory(size + 16*int64(strings.Count(decoded, "\n"))); err != nil {
 		return err
 	}

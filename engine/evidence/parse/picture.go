@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	maxPixels  = 100 << 20 // of a picture
-	maxPicture = 64 << 20  // bytes of a picture
+	maxPixels  = 100 << 20 // maximum number of pixels of a picture
+	maxPicture = 64 << 20  // maximum size of a picture in bytes
 )
 
 // recognizePictureText recognizes the text in an image file. A TIFF file may have several pages.

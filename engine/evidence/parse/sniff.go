@@ -123,7 +123,7 @@ func sniffPicture(head []byte) *format {
 	for _, p := range pictureFormats {
 		switch {
 		case !bytes.HasPrefix(head, []byte(p.magic)):
-		case p.magic == "BM" && !looksBinary(head): // text may begin so too
+		case p.magic == "BM" && !looksBinary(head): // text may also begin with BM
 		case p.magic == "RIFF" && !bytes.HasPrefix(head[min(len(head), 8):], []byte("WEBP")):
 		default:
 			return p.format
@@ -134,11 +134,11 @@ func sniffPicture(head []byte) *format {
 
 const (
 	sniffBytes   = 64 << 10
-	maxTypesPart = 4 << 20 // bytes of the part that lists the types or the contents of an archive
+	maxTypesPart = 4 << 20 // maximum size in bytes of the part that lists an archive's types or contents
 )
 
-// sniff detects the format of a file from its content. The name is used only to choose between text formats that
-// can't be told apart by content.
+// sniff detects the format of a file from its content. The name is used only to choose between text
+// formats that can't be distinguished by their content.
 func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 	head := make([]byte, min(size, sniffBytes))
 	if n, err := content.ReadAt(head, 0); err != nil && (err != io.EOF || n < len(head)) {
@@ -231,14 +231,15 @@ func sniffZip(content io.ReaderAt, size int64) (*format, error) {
 	return formatZip, nil
 }
 
-// xmlDialect is the form of a document that is saved as one XML file. It has either a format or an error message.
+// xmlDialect describes a kind of document that is saved as a single XML file. It has either a
+// format or an error message.
 type xmlDialect struct {
 	namespace string
 	format    *format
 	say       string
 }
 
-// xmlDialects lists these documents by their namespaces.
+// xmlDialects lists the known dialects, which are detected by their namespaces.
 var xmlDialects = []xmlDialect{
 	{"http://schemas.microsoft.com/office/2006/xmlPackage", formatFlatOPC, ""},
 	{"urn:oasis:names:tc:opendocument:xmlns:office:1.0", formatFlatODF, ""},
@@ -247,7 +248,7 @@ var xmlDialects = []xmlDialect{
 	{"http://www.w3.org/2000/svg", nil, "it is a drawing (SVG); save it as PDF"},
 }
 
-// sniffXMLDialect returns the one of the xmlDialects that a text is in, or nil.
+// sniffXMLDialect returns the XML dialect of a text, or nil if it has none.
 func sniffXMLDialect(sample string) *xmlDialect {
 	if !strings.HasPrefix(strings.TrimSpace(sample), "<") {
 		return nil
@@ -305,7 +306,7 @@ func sniffODF(z *zip.Reader) (*format, error) {
 	return nil, nil
 }
 
-// oleStreams lists the streams by which unsupported kinds of OLE2 files are recognized, with error messages.
+// oleStreams lists the streams that identify unsupported kinds of OLE2 files, with error messages.
 var oleStreams = []struct {
 	stream string
 	kind   error

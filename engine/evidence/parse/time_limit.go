@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// timeLimit ends a context when the time allowed for a document is up.
+// timeLimit cancels a context when the time allowed for a document is over.
 type timeLimit struct {
 	ctx     context.Context
 	stop    context.CancelFunc
@@ -36,7 +36,7 @@ func (l *timeLimit) restart() {
 	l.timer.Reset(l.allowed)
 }
 
-// extend raises the time limit and restarts the timer, unless the limit is already as long.
+// extend raises the time limit and restarts the timer, unless the limit is already at least that long.
 func (l *timeLimit) extend(allowed time.Duration) {
 	if allowed > l.allowed && l.timer.Stop() {
 		l.allowed = allowed
@@ -44,8 +44,8 @@ func (l *timeLimit) extend(allowed time.Duration) {
 	}
 }
 
-// waitFor acquires the slot, waiting as long as another document has it. If it had to wait, the time limit
-// restarts.
+// waitFor acquires the slot, waiting while another document holds it. If it had to wait, it
+// restarts the time limit.
 func (l *timeLimit) waitFor(slot chan<- struct{}) error {
 	select {
 	case slot <- struct{}{}:

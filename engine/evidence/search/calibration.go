@@ -6,22 +6,24 @@ import "math"
 // differs widely between embedders, which is why a raw cosine can't be used as a threshold.
 type Background struct{ Mean, Deviation float64 }
 
-// A score is a logistic curve over two quantities that mean the same on every corpus: by how many
-// background deviations a passage is closer than unrelated text, and what share of the query's word
-// weight it covers. At 0.5 a reader is as likely to accept the passage as to reject it.
+// A score is a logistic curve over two quantities that mean the same on every corpus: how much
+// closer a passage is than unrelated text, in background deviations, and what share of the query's
+// word weight it covers. At a score of 0.5, a reader is as likely to accept the passage as to
+// reject it.
 const (
 	fullCoverageDeviations = 5.0 // deviations added by covering all words
 
 	medianAnswer        = 3.6 // the median of relevant passages, on four dissimilar corpora
 	steepness           = 1.1
-	wordsOnlyDeviations = 9.0 // the same without vectors: only words count
+	wordsOnlyDeviations = 9.0 // the same if there are no vectors and only words count
 
 	// minExactScore is the lowest score of passages that contain an exact term of the query. All others score less.
 	minExactScore = 0.9
 )
 
-// fuse combines a passage's cosine with its coverage of the query's words. The result says how well it answers
-// the query, in deviations. Meaning dominates; words decide between passages of similar meaning.
+// fuse combines a passage's cosine with its coverage of the query's words. The result states, in
+// deviations, how well the passage answers the query. Meaning dominates; words decide between
+// passages of similar meaning.
 func (b Background) fuse(cosine float64, coverage float32) float64 {
 	return (cosine-b.Mean)/b.Deviation + fullCoverageDeviations*float64(coverage)
 }
@@ -39,8 +41,8 @@ func calibratedScore(fused float64, matched, exactTermCount int) float64 {
 const (
 	backgroundPairs  = 2000
 	backgroundSample = 400
-	// defaultBackgroundPairs is the number of measured pairs that the default background counts as. It prevents a
-	// few passages on one topic from moving the background far.
+	// defaultBackgroundPairs is the weight of the default background, as a number of measured
+	// pairs. It prevents a few passages on one topic from changing the background much.
 	defaultBackgroundPairs = 50
 )
 
@@ -102,9 +104,9 @@ func (x *Index) updateBackground() {
 	x.background = m.background()
 }
 
-// queryBackground measures how similar passages in general are to one query, since short queries are less
-// similar to everything than long ones. It uses an even sample of the whole index, so that filters don't change
-// scores.
+// queryBackground measures the general similarity of passages to one query, because short queries
+// are less similar to everything than long ones. It uses an even sample of the whole index, so that
+// filters don't change scores.
 func (x *Index) queryBackground(vector []float32) Background {
 	m := x.background.moments()
 	step := max(1, len(x.slots)/backgroundSample)

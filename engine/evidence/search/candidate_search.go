@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// candidateSearch finds the best candidates for one query: by a parallel flat scan of all passages
-// or, in a small index without filters, among the nearest passages found by chromem and those that
-// share a word with the query.
+// candidateSearch finds the best candidates for one query: either by a parallel flat scan of all
+// passages or, for searches without filters in a small index, among the nearest passages that
+// chromem finds and those that share a word with the query.
 type candidateSearch struct {
 	index        *Index
 	vector       []float32
@@ -38,9 +38,9 @@ func (r *candidateSearch) findCandidates(ctx context.Context) (topCandidates, er
 	return r.scanAllBlocks(ctx)
 }
 
-// findNearestAndWordMatches finds the best candidates among the nearest passages, which chromem returns, and
-// those that share a word with the query, since shared words can move a passage far up. sure is false if
-// chromem's passages may not be the nearest.
+// findNearestAndWordMatches finds the best candidates among the nearest passages, which chromem
+// returns, and those that share a word with the query, because shared words can raise a passage's
+// rank a lot. sure is false if chromem's passages may not be the nearest ones.
 func (r *candidateSearch) findNearestAndWordMatches(ctx context.Context) (t topCandidates, sure bool, err error) {
 	ids, sure, err := r.nearestWithSurplus(ctx, r.limit)
 	if err != nil || !sure {
@@ -58,8 +58,8 @@ func (r *candidateSearch) findNearestAndWordMatches(ctx context.Context) (t topC
 	return t, true, nil
 }
 
-// scanAllBlocks finds the best candidates among all passages that pass the filters. Each worker has a list of
-// its own; the result doesn't depend on how blocks are divided among workers.
+// scanAllBlocks finds the best candidates among all passages that pass the filters. Each worker has
+// its own list; the result doesn't depend on how blocks are divided among workers.
 func (r *candidateSearch) scanAllBlocks(ctx context.Context) (topCandidates, error) {
 	f := &r.index.vectors
 	look := r.scanBlock
@@ -97,8 +97,7 @@ func (r *candidateSearch) scanBlock(t *topCandidates, b int) {
 	}
 }
 
-// scanQuantizedBlock is like scanBlock, but scores only those passages that can still make the list of
-// candidates.
+// scanQuantizedBlock is like scanBlock, but only scores passages that can still become candidates.
 func (r *candidateSearch) scanQuantizedBlock(t *topCandidates, b int, q *quantizedQuery) {
 	f := &r.index.vectors
 	rows, from := f.coarse.blockFor(b, f.usedRows(b)), b*blockRows
@@ -154,8 +153,8 @@ func (r *candidateSearch) exactMatchCount(n int) int {
 	return r.exactMatches[int32(n)]
 }
 
-// ranksBehind reports whether passage n, given its fused score, ranks behind c regardless of the remaining
-// criteria.
+// ranksBehind reports whether passage n, with the given fused score ranks behind c, whatever the
+// other criteria are.
 func (r *candidateSearch) ranksBehind(c *candidate, n int, fused float64) bool {
 	held := r.exactMatchCount(n)
 	return held < c.exactMatches || held == c.exactMatches && fused < c.fusedScore

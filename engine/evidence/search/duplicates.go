@@ -32,8 +32,8 @@ func distinctStems(text string) map[string]bool {
 	return out
 }
 
-// mergeDuplicates returns the best passage of each group of duplicates, up to k, and the IDs of the others by
-// the slot of the best.
+// mergeDuplicates returns the best passage of each group of duplicates, up to k, and the IDs of the
+// other passages, by the slot of the best one.
 func (x *Index) mergeDuplicates(best []candidate, k int) (unique []candidate, duplicates map[int32][]string) {
 	duplicates = make(map[int32][]string)
 	own := make([]map[string]bool, len(best))
@@ -42,7 +42,7 @@ func (x *Index) mergeDuplicates(best []candidate, k int) (unique []candidate, du
 next:
 	for n, c := range best {
 		for i, other := range stems {
-			// Duplicates may differ in the exact terms of the query.
+			// Near-duplicates that contain different exact terms of the query are not merged.
 			if unique[i].exactMatches == c.exactMatches && areDuplicates(own[n], other) {
 				at := unique[i].slot
 				duplicates[at] = append(duplicates[at], c.id)

@@ -7,16 +7,16 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// exactTerm is something that a query asks for literally, such as a code, a name or a quoted phrase, as a
-// sequence of stems. Passages that contain it come first.
+// exactTerm is something that a query asks for literally, such as a code, a name or a quoted
+// phrase, as a sequence of stems. Passages that contain it are ranked first.
 type exactTerm struct {
 	stems  []string
-	isName bool // counts only if it is rare: capitals alone don't make a name
+	isName bool // counts only if it is rare, because not every capitalized word is a name
 }
 
 const (
-	// maxExactQueryUnits is the maximum length, in tokens, of a query in which exact terms are looked for. A longer
-	// query is a text in its own right, whose quotes and codes are just part of its content.
+	// maxExactQueryUnits is the maximum length, in tokens, of a query in which exact terms are
+	// looked for. In a longer query, quotes and codes are just part of the text.
 	maxExactQueryUnits = 24
 	maxExactTerms      = 8
 	nameRarityShare    = 50 // a name occurs in at most one of this many passages,
@@ -76,9 +76,9 @@ func onlyBlanksBetween(text string, a, b words.Token) bool {
 	return a.End <= b.Start && strings.TrimSpace(text[a.End:b.Start]) == ""
 }
 
-// isProperName reports whether a word is capitalized although grammar doesn't require it: inside the word, or at
-// its start if the word isn't the first and the text isn't a title. Acronyms don't count, since they are
-// technical terms, which are compared by meaning.
+// isProperName reports whether a word is capitalized although grammar doesn't require it: it has a
+// capital inside, or at the start although it isn't the first word and the text isn't a title.
+// Acronyms don't count, because they are technical terms, which are compared by meaning.
 func isProperName(text string, u words.Token, notFirst, hasLowercase bool) bool {
 	if u.Kind != words.Word {
 		return false
@@ -126,7 +126,7 @@ func quotedSpans(text string) []span {
 	return out
 }
 
-// phraseStems returns the stems of a phrase in order, without the parts of codes.
+// phraseStems returns the stems of a phrase in order, without the separate parts of codes.
 func phraseStems(units []words.Token) []string {
 	var out []string
 	end := 0
@@ -142,8 +142,8 @@ func phraseStems(units []words.Token) []string {
 	return out
 }
 
-// slotsWithExactTerm returns the slots of the passages that contain an exact term. It returns none if the term
-// is a common name.
+// slotsWithExactTerm returns the slots of the passages that contain an exact term. It returns none
+// if the term is a name that occurs too often.
 func (x *Index) slotsWithExactTerm(d exactTerm) []int32 {
 	var rarest *termPostings
 	for _, s := range d.stems {
@@ -171,7 +171,7 @@ func (x *Index) slotsWithExactTerm(d exactTerm) []int32 {
 	return out
 }
 
-// findStemSequences returns the spans in which the stems occur one after the other.
+// findStemSequences returns the spans in which the stems occur consecutively.
 func findStemSequences(units []words.Token, stems []string) []span {
 	var row []words.Token
 	end := 0

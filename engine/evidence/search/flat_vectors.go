@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/internal/vecmath"
 )
 
-// nearestIndex finds the passages whose vectors are closest to a query vector. All vectors have length 1.
-// Implementations keep the slices passed to them and must not modify them.
+// nearestIndex finds the passages whose vectors are closest to a query vector. All vectors have
+// length 1. Implementations may keep the slices passed to them, but must not modify them.
 type nearestIndex interface {
 	put(id string, vector []float32)
 	remove(id string)
@@ -39,8 +39,9 @@ func newFlatVectors() flatVectors {
 
 const blockRows = 1024
 
-// addNormalized adds a row with a copy of v, scaled to length 1 and rounded, and returns it. It returns nil if there is no
-// vector; the row is then empty. The first vector sets the dimensions.
+// addNormalized adds a row with a copy of v, scaled to length 1 and rounded, and returns it. It
+// returns nil if there is no vector; in that case, the row is empty. The first vector determines
+// the dimensions.
 func (f *flatVectors) addNormalized(v []float32, dims int) []float32 {
 	n := f.count
 	f.count++
@@ -59,16 +60,16 @@ func (f *flatVectors) addNormalized(v []float32, dims int) []float32 {
 	return row
 }
 
-// maxFixed is 1 as a fixed-point number. Vectors of passages consist of such numbers, whether they were added or
-// loaded from a pack, so that packs can store them in 16 bits and give the same results.
+// maxFixed represents 1 as a fixed-point number. Vectors of passages consist of such numbers, so
+// that packs can store them in 16 bits and added and loaded passages give the same results.
 const maxFixed = math.MaxInt16
 
 func toFixed(x float32) int16 { return int16(math.RoundToEven(float64(x) * maxFixed)) }
 
 func fromFixed(n int16) float32 { return float32(n) / maxFixed }
 
-// normalizeAndRound scales v to length 1 and rounds its numbers. It returns false if v is zero. A vector that was
-// already rounded doesn't change by a single bit.
+// normalizeAndRound scales v to length 1 and rounds its numbers. It returns false if v is zero. A
+// vector that is already rounded is not changed at all.
 func normalizeAndRound(v []float32) (isNonZero bool) {
 	if isRounded(v) {
 		return true
@@ -82,7 +83,8 @@ func normalizeAndRound(v []float32) (isNonZero bool) {
 	return true
 }
 
-// isRounded reports whether v is a result of normalizeAndRound, whose length differs from 1 only by rounding.
+// isRounded reports whether v may be a result of normalizeAndRound: all numbers are rounded, and
+// the length differs from 1 only by rounding.
 func isRounded(v []float32) bool {
 	var sum float64
 	for _, x := range v {
@@ -94,7 +96,7 @@ func isRounded(v []float32) bool {
 	return math.Abs(sum-1) < 1e-3
 }
 
-// grow makes room for count rows. The first call sets the dimensions.
+// grow makes room for another row. The first call sets the dimensions.
 func (f *flatVectors) grow(dims int) {
 	if f.dims == 0 {
 		f.dims = dims
@@ -133,8 +135,8 @@ func (f *flatVectors) computeDots(to, v []float32, from int) {
 	}
 }
 
-// normalize scales v to length 1. It returns false if v is zero. A vector that was already scaled doesn't change by
-// a single bit.
+// normalize scales v to length 1. It returns false if v is zero. A vector that already has length 1
+// is not changed at all.
 func normalize(v []float32) (isNonZero bool) {
 	var sum float64
 	for _, x := range v {
@@ -166,7 +168,7 @@ func newChromemIndex() chromemIndex {
 }
 
 func (c chromemIndex) put(id string, vector []float32) {
-	// It fails only without an id or vector, which Put has excluded.
+	// It fails only if the ID or vector is missing, which Put rules out.
 	_ = c.collection.AddDocument(context.Background(), chromem.Document{ID: id, Embedding: vector})
 }
 

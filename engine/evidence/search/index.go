@@ -26,8 +26,8 @@ type Passage struct {
 	Text         string
 	HeadingPath  []string  // outermost first; searched like the text
 	Vector       []float32 // of the embedder in use; nil or zeros: found by words only
-	Language     string    // if known to be another than English: also found by PersistentQueries' questions in it
-	// Prior is the passage's head start over others for any query, in deviations, as returned by
+	Language     string    // set if known not to be English; also found by PersistentQueries' questions in it
+	// Prior is the passage's advantage over others for any query, in deviations, as returned by
 	// embed.Model.KnownTextPrior for control texts: -3 to 3, usually 0.
 	Prior float64
 }
@@ -43,11 +43,11 @@ type Options struct {
 	// Weight returns the weight of a stem, 0 to 1, like embed.Model.StemImportance. If nil, a word is weighted
 	// by its rarity in the index only.
 	Weight func(stem string) float64
-	// Embed embeds texts with the passages' embedder, quickly: it is used to rerank the best
-	// candidates sentence by sentence. If nil, there is no reranking.
+	// Embed quickly embeds texts with the passages' embedder. It is used to rerank the best
+	// candidates piece by piece. If nil, there is no reranking.
 	Embed func(texts []string) [][]float32
-	// FlatFrom is the number of passages from which a flat scan replaces chromem for searches
-	// without filters; 0 means 2,000, where chromem becomes slower.
+	// FlatFrom is the minimum number of passages for which searches without filters use a flat scan
+	// instead of chromem; 0 means 2,000, above which chromem is slower.
 	FlatFrom int
 }
 
@@ -103,8 +103,9 @@ func (x *Index) Len() int {
 	return len(x.slotByID)
 }
 
-// Put adds passages. A passage whose ID is known replaces the old one. If any passage is invalid (no ID, a
-// vector of another size, a number that isn't finite), none is added. Vectors are copied and scaled to length 1.
+// Put adds passages. A passage replaces an existing one with the same ID. If any passage is invalid
+// (no ID, a vector of another size, a number that isn't finite), none is added. Vectors are copied
+// and scaled to length 1.
 func (x *Index) Put(passages ...Passage) error {
 	units := splitPassages(passages)
 	x.mu.Lock()
@@ -158,7 +159,7 @@ func splitPassages(passages []Passage) [][]words.Token {
 	return units
 }
 
-// searchableText returns the text of a passage for keyword search: its headings, then its text.
+// searchableText returns the text of a passage for keyword search: its headings followed by its text.
 func searchableText(p Passage) string {
 	n := len(p.Text)
 	for _, h := range p.HeadingPath {

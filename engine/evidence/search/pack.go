@@ -18,18 +18,18 @@ import (
 // The vectors are stored nowhere else, so UnpackVectors must still be able to read those of older versions.
 const (
 	packVersion           = 2
-	packVersionWithFloats = 1 // differs in the vectors alone
+	packVersionWithFloats = 1 // differs only in the format of vectors
 )
 
-// PackPassages is the recommended number of passages in a pack: larger packs share more words,
+// PackPassages is the recommended number of passages in a pack: larger packs share more words, but
 // smaller ones are cheaper to rewrite.
 const PackPassages = 256
 
 // ErrPack is wrapped by errors about data that isn't a pack of this version.
 var ErrPack = errors.New("packed passages can't be used; read the document again")
 
-// Packed holds passages of one document as written by Pack: the words are already counted, and the vectors
-// scaled.
+// Packed holds passages of one document as written by Pack, with the words already counted and the
+// vectors already scaled.
 type Packed struct {
 	DocumentID, AssessmentID, Category, Date string
 	Data                                     []byte
@@ -156,8 +156,9 @@ func VectorDimensions(data []byte) (int, error) {
 	return dims, nil
 }
 
-// FillFromPacks fills an empty index with packed passages. The result is the same as that of Put with the
-// passages themselves. The index keeps parts of the data. After an error, it must not be used.
+// FillFromPacks fills an empty index with packed passages. The result is the same as that of Put
+// for the passages themselves. The index retains parts of the data. After an error, it must not be
+// used.
 func (x *Index) FillFromPacks(packs iter.Seq2[Packed, error]) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -308,7 +309,7 @@ func (s *slot) unpackPassage() Passage {
 	}
 	plain, err := s2.Decode(nil, s.packed)
 	if err != nil {
-		return p // damaged in memory or on disk: found by meaning, but without text
+		return p // the data is damaged; the passage can be found by meaning, but has no text
 	}
 	u := bytereader.Reader{Data: plain}
 	for range u.Uvarint(len(plain)) {

@@ -31,7 +31,7 @@ const (
 func hashStem(stem string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(stem))
-	return h.Sum32() * 2654435769 // spread short words over the upper bits
+	return h.Sum32() * 2654435769 // spreads the hashes of short words over the upper bits
 }
 
 // appendPacked appends the postings to b in the format described at packedPostings.
@@ -55,7 +55,7 @@ func (p *postings) appendPacked(b []byte) []byte {
 	return append(b, lists...)
 }
 
-// loadPack adds the words of a pack. A word's postings are decoded only when the word is first looked up.
+// loadPack adds the words of a pack. The postings of a word are decoded when it is first looked up.
 func (p *postings) loadPack(data []byte, first int, slots []slot) error {
 	u := bytereader.Reader{Data: data}
 	table := u.Bytes(tableRowBytes * u.Uvarint(len(data)/tableRowBytes))

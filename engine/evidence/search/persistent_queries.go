@@ -36,8 +36,8 @@ type PersistentQueries struct {
 type Question struct {
 	Text   string
 	Vector []float32 // of Text; nil or zeros: by words only
-	// Language is set for a question in another language than English. It is matched against passages in that
-	// language, by words only.
+	// Language is set if the question is in a language other than English. The question is then
+	// matched only by words, against passages in that language.
 	Language string
 }
 
@@ -82,10 +82,10 @@ type rankedSlot struct {
 }
 
 const (
-	// spareRanks is the number of passages kept beyond topK, so that a removed one can be replaced
-	// without a full scan.
+	// spareRanks is the number of passages kept beyond topK, so that removed passages can be
+	// replaced without a full scan.
 	spareRanks = 20
-	// putBatch is the number of passages that are added together. It limits the memory used for their words.
+	// putBatch is the number of passages added at once, which limits the memory used for their words
 	putBatch = 64
 )
 
@@ -131,7 +131,7 @@ func NewPersistentQueries(scale *Scale, questions []Question, topK int) (*Persis
 	for n, stem := range slices.Sorted(maps.Keys(s.stemIDs)) {
 		s.stemIDs[stem] = int32(n)
 	}
-	// One array for all, so that all vectors are aligned alike.
+	// One array holds all vectors, so that all are aligned in the same way.
 	vectors := make([]float32, len(questions)*s.dims)
 	parallelFor(len(questions), func(i int) {
 		q := &s.questions[i]
@@ -180,7 +180,7 @@ func (s *PersistentQueries) queryTerms(units []words.Token) []stemShare {
 	return out
 }
 
-// foreignQueryTerms is like queryTerms for a question in another language, whose stems weigh the same.
+// foreignQueryTerms is like queryTerms for a question in another language, whose stems all have the same weight.
 func (s *PersistentQueries) foreignQueryTerms(stems []string) (out []stemShare) {
 	slices.Sort(stems)
 	for _, stem := range slices.Compact(stems) {
@@ -302,8 +302,8 @@ func (s *PersistentQueries) offerSlots(from, to int) {
 	})
 }
 
-// coverageBy returns the share of a question's weight that a passage covers. It adds numbers in the same order
-// as offerSlots, so that the rounding is the same.
+// coverageBy returns the share of a question's weight that a passage covers. It adds the numbers in
+// the same order as offerSlots, so that rounding is the same.
 func coverageBy(q *question, h *indexedPassage) (sum float32) {
 	terms := h.terms
 	for _, t := range q.terms {
@@ -347,8 +347,8 @@ func (s *PersistentQueries) offerSlot(q *question, slot int, cosine, covered flo
 
 func (s *PersistentQueries) ranksBefore(a, b rankedSlot) bool { return s.compare(a, b) < 0 }
 
-// compare orders passages best first. Equally good ones are ordered by ID, so that it doesn't matter in which
-// order they were added.
+// compare orders passages best first. Equally good ones are ordered by ID, so that the order in
+// which they were added doesn't matter.
 func (s *PersistentQueries) compare(a, b rankedSlot) int {
 	switch {
 	case a.fusedScore > b.fusedScore:
@@ -359,7 +359,7 @@ func (s *PersistentQueries) compare(a, b rankedSlot) int {
 	return strings.Compare(s.passages[a.slot].id, s.passages[b.slot].id)
 }
 
-// removeDocument removes a document's passages, also from the answers to the questions.
+// removeDocument removes a document's passages and also removes them from the answers to the questions.
 func (s *PersistentQueries) removeDocument(document string) {
 	slots := s.slotsByDocument[document]
 	if len(slots) == 0 {

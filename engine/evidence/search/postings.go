@@ -30,7 +30,7 @@ type posting struct {
 	length uint16 // of the passage, in units
 }
 
-// BM25's usual constants.
+// Usual values of BM25's constants.
 const (
 	saturation = 2.0
 	lengthBias = 0.75
@@ -115,7 +115,7 @@ func (p *postings) subtractPassageCounts(length float32, units []words.Token) {
 	p.unpackAll()
 	counts, _ := countNonStopStems(units)
 	for stem := range counts {
-		if h := p.terms[stem]; h != nil { // nil: a damaged pack
+		if h := p.terms[stem]; h != nil { // nil if a pack is damaged
 			h.liveCount--
 		}
 	}
@@ -131,9 +131,9 @@ func (p *postings) inverseFrequency(passagesWithTerm int) float32 {
 
 // queryTerm is a term of a query with its postings and weight.
 type queryTerm struct {
-	list   []posting // empty: no passage contains it
+	list   []posting // empty if no passage contains the term
 	weight float32
-	count  float32 // in the query
+	count  float32 // number of occurrences in the query
 }
 
 // queryTerms returns the distinct terms of a query with their weights, and the total weight.

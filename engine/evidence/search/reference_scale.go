@@ -6,8 +6,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// Scale weights words and similarities by texts that don't change, those of a catalog, instead of the indexed
-// passages. The score of a passage therefore doesn't depend on other passages.
+// Scale weights words and similarities based on fixed texts, such as those of a catalog, instead of
+// the indexed passages. Therefore, the score of a passage doesn't depend on other passages.
 type Scale struct {
 	textsWithStem map[string]int // number of texts with a stem
 	textCount     int
@@ -20,8 +20,8 @@ const (
 	scaleSample = 400
 	// meanPassageUnits is the assumed mean length of passages, in tokens.
 	meanPassageUnits = 70
-	// scaleMedianAnswer replaces medianAnswer where similarity is measured against catalog texts. Those are closer
-	// to each other than to passages, so answers stand out less against them.
+	// scaleMedianAnswer replaces medianAnswer where similarity is measured against catalog texts.
+	// Catalog texts are closer to each other than passages are, so answers stand out less.
 	scaleMedianAnswer = medianAnswer - 0.5
 )
 

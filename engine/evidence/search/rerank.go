@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// A long passage may answer the query in one sentence and otherwise be about something else. So the best
-// candidates are rescored piece by piece: the similarity of a passage is the mean of the similarity of the whole
-// passage and that of its closest piece.
+// A long passage may answer the query in one sentence but be about something else otherwise.
+// Therefore, the best candidates are rescored piece by piece: the similarity of a passage is the
+// mean of the similarity of the whole passage and that of its closest piece.
 const (
-	rerankCount       = 30 // candidates
+	rerankCount       = 30 // number of candidates that are reranked
 	pieceWords        = 25 // sentences are joined up to this many words
 	maxPieces         = 64 // per passage
 	maxCachedPassages = 1024
@@ -21,10 +21,10 @@ const (
 type subpassageVectors struct {
 	embed  func(texts []string) [][]float32
 	mu     sync.Mutex
-	cached map[int32][][]float32 // by slot; empty: the passage is a single piece
+	cached map[int32][][]float32 // by slot; empty if the passage is a single piece
 }
 
-// vectorsFor returns the vectors of a passage's pieces, or none if it is a single piece.
+// vectorsFor returns the vectors of a passage's pieces, or none if the passage is a single piece.
 func (c *subpassageVectors) vectorsFor(at int32, s *slot) [][]float32 {
 	c.mu.Lock()
 	vectors, ok := c.cached[at]
@@ -104,7 +104,7 @@ func (x *Index) rerank(q Query, background Background, coverage []float32, best 
 func parallelFor(n int, task func(i int)) {
 	var wg sync.WaitGroup
 	workers := max(1, min(runtime.GOMAXPROCS(0), 8, n))
-	run := 1 + n/(64*workers) // consecutive runs, so that two cores seldom write to the same cache line
+	run := 1 + n/(64*workers) // consecutive indexes per task, so that two cores rarely write to the same cache line
 	for w := range workers {
 		wg.Go(func() {
 			for from := w * run; from < n; from += workers * run {
@@ -127,8 +127,8 @@ func (a candidate) compare(b candidate) int {
 	return 0
 }
 
-// closestTextFunc returns a function that returns the index of the text closest to vector. It returns nil if
-// there is no vector or nothing can embed the texts.
+// closestTextFunc returns a function that returns the index of the text closest to vector. It
+// returns nil if there is no vector or no embedder.
 func (x *Index) closestTextFunc(vector []float32) func(texts []string) int {
 	if vector == nil || x.subpassages.embed == nil {
 		return nil

@@ -20,7 +20,7 @@ type Query struct {
 	From, To     string  // dates, both inclusive; passages without a date are excluded
 	TopK         int     // 0 means 10
 	Deduplicate  bool    // return only the best of several duplicate passages, with Result.Duplicates
-	MinScore     float64 // 0 to 1
+	MinScore     float64 // from 0 to 1; passages with a lower score are omitted
 	NoHighlights bool    // saves time for callers that don't display them
 }
 
@@ -34,14 +34,14 @@ type Result struct {
 	Duplicates []string // ids of its near-duplicates, best first, if the query deduplicates
 }
 
-// ErrQuery is wrapped by errors about the query itself.
+// ErrQuery is wrapped by errors caused by the query itself.
 var ErrQuery = errors.New("search can't be run")
 
 const (
 	defaultTopK   = 10
 	maxTopK       = 1000
 	maxQueryBytes = 64 << 10 // bytes of text
-	dedupeFactor  = 4        // multiple of TopK that is searched for duplicates
+	dedupeFactor  = 4        // multiple of TopK that is retrieved before duplicates are merged
 )
 
 func (x *Index) completeAndCheckQuery(q *Query) error {
@@ -73,8 +73,8 @@ func (x *Index) completeAndCheckQuery(q *Query) error {
 	return nil
 }
 
-// Search returns the best passages, best first, and by ID if the scores are equal. Its error wraps ErrQuery, or
-// is the context's if ctx is done.
+// Search returns the best passages, best first, and by ID if the scores are equal. The error wraps
+// ErrQuery or, if ctx is done, is the context's error.
 func (x *Index) Search(ctx context.Context, q Query) ([]Result, error) {
 	if err := x.completeAndCheckQuery(&q); err != nil {
 		return nil, err

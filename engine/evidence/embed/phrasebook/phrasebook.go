@@ -1,6 +1,6 @@
 // Package phrasebook describes in our own sentences what each control of a catalog with the usual
 // codes requires, worded like policies, procedures, tickets, laws and interviews. It contains
-// codes, short topic names and sentences, but no catalog text, and must not know what is trained on
+// codes, short topic names and sentences, but no catalog text, and doesn't know what is trained on
 // them.
 package phrasebook
 
@@ -17,7 +17,7 @@ var files embed.FS
 
 var phraseTable = sync.OnceValue(func() *controltext.Table { return controltext.MustReadTable(files) })
 
-// Entries returns all entries of the phrase book. Their sentences state a requirement, or that it is met.
+// Entries returns all entries of the phrase book. Each sentence states a requirement or says that it is met.
 func Entries() []controltext.Entry { return phraseTable().Entries }
 
 // Lookup returns the entry for a control's code if the control's title contains a word of the entry's topic. The

@@ -1,7 +1,7 @@
-// Package remote gets vectors from a model that runs elsewhere: ollama, locally or on another host,
-// or any server that supports OpenAI's /v1/embeddings. Responses are untrusted: their size, number
-// and values are checked. The package doesn't decide what happens while the model is unavailable,
-// and its errors never contain the key.
+// Package remote gets vectors from an external model: one that ollama runs locally or on another
+// host, or one on any server that supports OpenAI's /v1/embeddings. Responses are untrusted: their
+// size, number and values are checked. The package doesn't decide what happens while the model is
+// unavailable, and its errors never contain the key.
 package remote
 
 import (
@@ -25,22 +25,22 @@ type Options struct {
 	Model string
 	// URL is the address of the server; "" means http://127.0.0.1:11434 or https://api.openai.com.
 	URL string
-	// Key is sent as a bearer token by openai/; it appears in no error and no log.
+	// Key is sent as a bearer token by openai/; it never appears in errors or logs.
 	Key string
 	// Timeout is the limit for one request; 0 means one minute.
 	Timeout time.Duration
 	// RetryPause is the pause before the second attempt, doubled before the third; 0 means half a
 	// second.
 	RetryPause time.Duration
-	// Transport carries the requests; if nil, a transport of its own is used.
+	// Transport carries the requests; if nil, the embedder uses its own transport.
 	Transport http.RoundTripper
 }
 
-// Errors that callers distinguish with errors.Is.
+// Errors that callers can distinguish with errors.Is.
 var (
 	// ErrUnavailable means that the model can't be used now; retrying later may help.
 	ErrUnavailable = errors.New("the embedding model is unavailable")
-	// ErrInvalidResponse means that the server refused the request or that its response can't be used.
+	// ErrInvalidResponse means that the server rejected the request or that its response can't be used.
 	ErrInvalidResponse = errors.New("the embedding model's response can't be used")
 	// ErrInvalidOptions means that the options passed to New are invalid.
 	ErrInvalidOptions = errors.New("embedding model")
@@ -114,7 +114,7 @@ func isLoopback(host string) bool {
 // Name returns the embedder's name, "ollama/NAME" or "openai/NAME".
 func (e *Embedder) Name() string { return e.name }
 
-// IsRemote reports whether texts leave this machine, as far as the address shows it.
+// IsRemote reports whether texts leave this machine, judging by the server's address.
 func (e *Embedder) IsRemote() bool { return e.isRemote }
 
 // Dimensions returns the length of the vectors, or 0 before the first response.
@@ -152,9 +152,9 @@ func (e *Embedder) classify(err error) error {
 	return fmt.Errorf("%w: %s: %w", kind, e.name, err)
 }
 
-// Embed returns a vector of length 1 for each text, or all zeros for a blank one. It sends the texts in batches
-// and tries each batch up to three times. Its errors wrap ErrUnavailable or ErrInvalidResponse, or are ctx's
-// error.
+// Embed returns a vector of length 1 for each text, or all zeros for a blank one. It sends the
+// texts in batches and tries each batch up to three times. Its errors wrap ErrUnavailable or
+// ErrInvalidResponse, or are the context's error.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	var batch []string

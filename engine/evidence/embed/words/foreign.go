@@ -24,16 +24,17 @@ import (
 	"github.com/scf-service/service/internal/language"
 )
 
-// foreignStemmers holds the stemmers of languages other than English, by ISO 639-1 code. Words of other languages are
-// compared as they are.
+// foreignStemmers holds the stemmers of languages other than English, by ISO 639-1 code. Words in
+// languages without a stemmer are compared unchanged.
 var foreignStemmers = map[string]func(*snowballstem.Env) bool{
 	"ar": arabic.Stem, "da": danish.Stem, "de": german.Stem, "es": spanish.Stem, "fi": finnish.Stem, "fr": french.Stem, "hu": hungarian.Stem,
 	"it": italian.Stem, "nb": norwegian.Stem, "nl": dutch.Stem, "pt": portuguese.Stem, "ro": romanian.Stem, "ru": russian.Stem,
 	"sv": swedish.Stem, "tr": turkish.Stem,
 }
 
-// ForeignStems returns the stems of a text in a language other than English, without its function words. Each begins with
-// the code of the language, so that it equals no stem of another. Scripts without spaces give pairs of letters.
+// ForeignStems returns the stems of a text in a language other than English, without its function
+// words. Each begins with the code of the language, so that stems of different languages are never
+// equal. Text in scripts without spaces is split into pairs of letters.
 func ForeignStems(code, text string) []string {
 	var out []string
 	stem := foreignStemmers[code]
@@ -59,7 +60,7 @@ func ForeignStems(code, text string) []string {
 	return out
 }
 
-// isUnspaced reports whether a letter belongs to a script that doesn't separate words.
+// isUnspaced reports whether a letter belongs to a script that is written without spaces between words.
 func isUnspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }

@@ -78,8 +78,8 @@ var britishRoots = []spelling{
 	{"fibre", "fiber"},
 }
 
-// spellingOverrides maps words to the form to stem instead. For these, the stemmer would separate related forms
-// or group unrelated ones.
+// spellingOverrides maps words to the form that is stemmed instead, because the stemmer would
+// separate related forms or group unrelated ones.
 var spellingOverrides = map[string]string{
 	"analysis": "analyze", "analyses": "analyze", "analyst": "analyst",
 	"backups": "backup", "whilst": "while", "practise": "practice", "practised": "practiced",

@@ -2,8 +2,8 @@ package words
 
 import "strings"
 
-// stopWords lists words that don't indicate the subject of a text. It includes modal verbs because
-// every requirement has one.
+// stopWords lists words that don't indicate the subject of a text. It includes modal verbs, because
+// every requirement contains one.
 var stopWords = wordSet(`
 a about above after again against all also am an and any are aren't as at be because been before being
 below between both but by can cannot can't could did do does doesn't doing don't down during each either etc

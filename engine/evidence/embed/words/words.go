@@ -19,9 +19,9 @@ type Kind uint8
 
 const (
 	Word   Kind = iota // a stem that carries meaning
-	Stop               // a word too common to search by; kept for phrases
+	Stop               // a word too common to search for; kept for matching phrases
 	Number             // digits only
-	Code               // a run with a digit and a joiner or a letter: "A.5.17", "AES-256"
+	Code               // characters with at least one digit and a joiner or letter: "A.5.17", "AES-256"
 )
 
 // Token is one unit of a text, such as a word. Start and End are byte offsets in the original text. A code is
@@ -34,7 +34,7 @@ type Token struct {
 
 const (
 	maxWord = 48 // longer words are noise (base64, URLs) and truncated
-	maxCode = 40 // a longer joined run is not a code but a path or a key
+	maxCode = 40 // a longer run is a path or a key rather than a code
 )
 
 // Split returns the tokens of text in order. Invalid UTF-8 separates words.
@@ -53,7 +53,7 @@ func Split(text string) []Token {
 			before := len(tokens)
 			tokens = s.splitRun(text, i, end, tokens)
 			if len(tokens) == before+1 && tokens[before].Start == i && tokens[before].End == end {
-				tokens = tokens[:before] // "AES256": the part would be the code again
+				tokens = tokens[:before] // "AES256": its only part would be the code itself
 			}
 			i = end
 			continue
@@ -109,7 +109,7 @@ func codeEnd(text string, i int) int {
 		r, size := decodeRune(text[end:])
 		if isWordRune(r) {
 			if r >= utf8.RuneSelf {
-				return 0 // codes are written in ASCII
+				return 0 // codes contain only ASCII
 			}
 			if isDigit(r) {
 				digit = true
@@ -175,7 +175,7 @@ func isIdeograph(r rune) bool {
 	return r >= 0x2E80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
 
-// stemmer stems words. The cache only makes it faster.
+// stemmer stems words and caches the results.
 type stemmer struct {
 	env   *snowballstem.Env
 	cache map[string]stemResult
@@ -273,5 +273,5 @@ func foldAccents(s string) string {
 	return b.String()
 }
 
-// IsStopWord reports whether stem is a stop word, for which Split returns a token of kind Stop.
+// IsStopWord reports whether stem is a stop word, that is, whether Split returns it as a token of kind Stop.
 func IsStopWord(stem string) bool { return stopWords[stem] }

@@ -1,6 +1,7 @@
 // Package cfb reads the directory and the streams of an OLE2 compound file, the container of Office
 // files before 2007, of encrypted newer ones and of Outlook messages. Files are untrusted: sector
-// chains that loop or leave the file end in an error, and no more is read than the file's length.
+// chains that loop or leave the file end in an error, and no more data is read than the file's
+// length.
 package cfb
 
 import (
@@ -119,7 +120,7 @@ func (f *File) readSector(n uint32) ([]byte, error) {
 	}
 	buf := make([]byte, f.sectorSize)
 	got, err := f.r.ReadAt(buf, (int64(n)+1)*f.sectorSize)
-	if err != nil && !(errors.Is(err, io.EOF) && got > 0) { // the last sector may be truncated
+	if err != nil && !(errors.Is(err, io.EOF) && got > 0) { // only the last sector may be truncated
 		return nil, damagedError("sector %d can't be read", n)
 	}
 	return buf, nil
@@ -208,8 +209,8 @@ func (f *File) readDirectory(raw []byte) error {
 			Size: int64(binary.LittleEndian.Uint32(e[120:])), startSector: binary.LittleEndian.Uint32(e[116:]),
 		}
 	}
-	// children returns the entries of the sibling tree below top; the start of a storage is then
-	// the top of its own tree.
+	// children returns the entries of the sibling tree below top; the start of a storage is in turn
+	// the top of the tree of its children.
 	children := func(top uint32) []*Entry {
 		var out []*Entry
 		stack := []uint32{top}
@@ -235,7 +236,7 @@ func (f *File) readDirectory(raw []byte) error {
 	f.Root = entry(0)
 	seen[0] = true
 	f.Root.Children = children(binary.LittleEndian.Uint32(raw[76:]))
-	// Breadth first: deep nesting must not need a deep stack.
+	// Breadth first, so that deep nesting doesn't require a deep stack.
 	for todo := append([]*Entry(nil), f.Root.Children...); len(todo) > 0; todo = todo[1:] {
 		if e := todo[0]; e.IsStorage {
 			e.Children = children(e.startSector)

@@ -33,7 +33,8 @@ type Options struct {
 	MaxBytes       int64  // size of a document inside the document
 	OCR            OCR    // if nil, images can't be read
 	ExtendDeadline func() // extends the time limit of the whole document for OCR; may be nil
-	// BeginHeavy waits until no other document uses much memory; it is called before this one does. It may be nil.
+	// BeginHeavy is called before this document uses a lot of memory. It waits until no other
+	// document does. It may be nil.
 	BeginHeavy func() error
 	// ReadDocument reads the content of a document inside the document.
 	ReadDocument func(b *Builder, name string, content []byte) error
@@ -50,26 +51,27 @@ type budget struct {
 	pictures recognizedPictures
 }
 
-// Builder collects the blocks of one document and tracks the open headings. It fails if the document gets too
-// large or the context is done; readers check Err after adding blocks.
+// Builder collects the blocks of one document and tracks the open headings. It fails if the
+// document gets too large or the context is done, so readers must check Err after adding blocks.
 type Builder struct {
 	Doc   *Document
 	Facts []Fact // from metadata: front matter, properties
-	// IsCollection is set if it contains several documents, so that none of them determines its title or facts.
+	// IsCollection is set if the document contains several documents, in which case none of them
+	// determines its title or facts.
 	IsCollection bool
 	MemberTitle  string // title of the only document in it
 
 	ctx            context.Context
 	opt            *Options
 	budget         *budget
-	depth          int // number of documents around it
+	depth          int // number of enclosing documents
 	headingLevels  []int
 	headingPath    []string // the open headings; replaced, never modified in place
 	tableCount     int
 	boldParagraphs []int // indexes of short, completely bold paragraphs: headings if the document has no heading styles
 	headingCount   int   // headings so far
 	header         []string
-	answers        []bool // which columns of header, that of the last row, hold answers
+	answers        []bool // which columns of header contain answers; header is the header of the last row
 	err            error
 }
 
@@ -115,7 +117,7 @@ func (b *Builder) Fail(err error) { b.err = err }
 // MaxTextBytes returns the maximum size of the text in bytes.
 func (b *Builder) MaxTextBytes() int64 { return b.opt.MaxText }
 
-// AddFact adds a statement that the document's metadata makes about the document.
+// AddFact adds a fact from the document's metadata.
 func (b *Builder) AddFact(key, value string) { b.Facts = append(b.Facts, Fact{key, value}) }
 
 // Warn adds a warning to the document that tells the user what was skipped and why.
@@ -191,7 +193,7 @@ func (b *Builder) AppendPart(part *Builder) {
 	b.tableCount += part.tableCount
 }
 
-// CloseHeadings closes all headings, so that the next block is under none.
+// CloseHeadings closes all headings, so that the next block is not under any heading.
 func (b *Builder) CloseHeadings() { b.headingLevels, b.headingPath = nil, nil }
 
 // AddHeading closes the headings of the same or a deeper level and opens a new one.

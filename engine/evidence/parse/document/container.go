@@ -9,8 +9,8 @@ import (
 
 // Limits on documents within a document, such as the files in an archive.
 const (
-	MaxNesting  = 3         // documents around a document
-	MaxMembers  = 2000      // documents in one document
+	MaxNesting  = 3         // maximum number of enclosing documents
+	MaxMembers  = 2000      // maximum number of documents in one document
 	maxUnpacked = 512 << 20 // bytes of all of them, at any depth
 )
 
@@ -29,8 +29,8 @@ func (b *Builder) NewContainer() *Container {
 	return &Container{b: b, names: map[string]int{}}
 }
 
-// NextMemberLabel counts a member (a nested document) and returns a unique label for it. Labels are only
-// displayed, never used as paths; even so, parts such as ".." are removed.
+// NextMemberLabel counts a member (a nested document) and returns a unique label for it. Labels are
+// only displayed, never used as paths; parts such as ".." are removed nevertheless.
 func (c *Container) NextMemberLabel(name string) (label string, err error) {
 	if c.members++; c.members > MaxMembers {
 		return "", NewError(ErrTooLarge, "", "it contains more than %d files; split it", MaxMembers)
@@ -90,8 +90,9 @@ func (c *Container) AddMember(label string, content []byte) error {
 	return b.err
 }
 
-// AppendDocument reads a document that is shown as a part of this one, and appends its blocks under the open headings.
-// The error is for problems with the document; other problems stop the reading of b.
+// AppendDocument reads a document that is shown as a part of this one, and appends its blocks under
+// the open headings. The error is about the appended document; other problems stop the reading of
+// b.
 func (b *Builder) AppendDocument(name string, content []byte) error {
 	if b.depth >= MaxNesting {
 		return NewError(ErrTooLarge, "", "it is nested more than %d containers deep", MaxNesting)
@@ -153,8 +154,8 @@ func (c *Container) appendMember(label string, part *Builder) {
 	b.AddHeading(level, label, first.Locator)
 	b.AppendPart(part)
 	b.headingLevels, b.headingPath = levels, path
-	// Metadata of one of several documents doesn't apply to the others; the metadata of a single
-	// one applies to the whole.
+	// The metadata of a single member applies to the whole document, but that of one among several
+	// members doesn't.
 	if b.IsCollection = c.readCount > 1; !b.IsCollection {
 		b.Facts, b.MemberTitle = append(b.Facts, part.Facts...), doc.Title
 	}

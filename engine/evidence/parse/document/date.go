@@ -34,8 +34,8 @@ var months = map[string]time.Month{
 	"dec": 12, "dez": 12, "déc": 12, "dic": 12,
 }
 
-// FindDate finds the first date in a short text. If day and month can't be distinguished (03/04/2026), ambiguous
-// is set and ok is false.
+// FindDate finds the first date in a short text. If day and month can't be distinguished
+// (03/04/2026), ambiguous is true and ok is false.
 func FindDate(s string) (t time.Time, ok, ambiguous bool) {
 	if len(s) > 200 {
 		s = s[:200]

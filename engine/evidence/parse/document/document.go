@@ -45,8 +45,8 @@ type Document struct {
 	Warnings []string
 	// NotRead counts what was not read as text; see Builder.AddNotRead.
 	NotRead []api.NotRead
-	// Readers holds the readers that read the document and those within it, with their versions. Parts share
-	// it, also those that couldn't be read.
+	// Readers holds the readers that read the document and those within it, with their versions. It
+	// is shared with all parts, including those that couldn't be read.
 	Readers map[string]int
 }
 
@@ -62,7 +62,7 @@ func TimeoutError(limit time.Duration) error {
 // breaks.
 type Block struct {
 	Kind   Kind
-	Level  int // heading: 1 is the highest; list item: 1 is the outermost; else 0
+	Level  int // heading: 1 is the highest; list item: 1 is the outermost; 0 for other kinds
 	Text   string
 	Marker string // list item: its own number or letter as shown ("2.", "(a)"); empty for bullets
 	// Header and Cells are a table row's columns and values; Text is the row rendered as "Column:
@@ -89,7 +89,7 @@ func (b Block) DisplayText() string {
 
 const maxWarnings = 50
 
-// NotInForceWarning begins the warning of a document that says that it is not in force.
+// NotInForceWarning is the beginning of the warning about a document that says that it is not in force.
 const NotInForceWarning = api.NotInForceWarning
 
 // AddWarning adds a warning for the user, unless it has already been added.
@@ -99,7 +99,7 @@ func (d *Document) AddWarning(warning string) {
 	}
 }
 
-// maxNotRead is the maximum number of entries for unread content; further content is counted in existing ones.
+// maxNotRead is the maximum number of entries for unread content; further content is added to existing entries.
 const maxNotRead = 100
 
 // AddNotRead counts n pieces of content of a kind that were not read. Those on the same page, sheet or slide

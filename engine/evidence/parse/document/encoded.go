@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	minEncodedBytes = 120 // shorter text isn't judged
+	minEncodedBytes = 120 // shorter text isn't classified
 	minCodeBytes    = 80
 	minEncodedWord  = 40  // bytes of a word in Base64
 	minHexWord      = 200 // of one in hexadecimal; shorter ones are hashes
@@ -30,7 +30,8 @@ func unreadKind(text string) string {
 	return ""
 }
 
-// isEncoded reports whether most of a text is words that are too long for a language, as encodings of bytes have them.
+// isEncoded reports whether most of a text consists of words that are too long for natural
+// language, such as encoded bytes.
 func isEncoded(text string) bool {
 	encoded := 0
 	var length, upper, lower, digits int
@@ -59,7 +60,7 @@ func isEncoded(text string) bool {
 	return encoded*10 >= len(text)*6
 }
 
-// isMarkup reports whether a text is mainly tags, or an object or a list of JSON.
+// isMarkup reports whether a text consists mainly of tags, or is a JSON object or list.
 func isMarkup(text string) bool {
 	text = strings.TrimSpace(text)
 	switch text[0] {

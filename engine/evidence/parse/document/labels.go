@@ -9,7 +9,7 @@ type FactKind int
 const (
 	FactEffective FactKind = iota + 1
 	FactApproved           // approval date, or approver
-	FactRevised            // last updated, reviewed, issued: used as effective date if there is none
+	FactRevised            // last updated, reviewed or issued; used as effective date if there is no other
 	FactVersion
 	FactOwner
 	FactApprovedBy
@@ -134,7 +134,7 @@ var factByKey = func() map[string]FactKind {
 	return m
 }()
 
-// maxFactKey is the maximum size of a label in bytes, with marks around it.
+// maxFactKey is the maximum size of a label in bytes, including surrounding punctuation.
 const maxFactKey = 60
 
 // FactKindOf returns the kind of fact that a label such as "Owner" introduces.

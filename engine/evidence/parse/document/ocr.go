@@ -35,20 +35,20 @@ func (b *Builder) RecognizeText(picture []byte) (string, error) {
 	return b.opt.OCR.RecognizeText(b.ctx, picture)
 }
 
-// Limits for pictures in a document. Smaller ones are logos and icons.
+// Limits for pictures in a document. Smaller pictures are logos and icons.
 const (
 	maxPictures    = 200
 	minPictureSide = 24     // pixels
 	minPictureArea = 10_000 // pixels
 	maxPictureArea = 100 << 20
-	minWords       = 2 // of recognized text; less is noise
+	minWords       = 2 // minimum number of words in recognized text; less is noise
 )
 
-// recognizedPictures are the pictures of a document in which text was looked for, by hash: whether it was found.
+// recognizedPictures records, by hash, whether text was found in the pictures of a document.
 type recognizedPictures map[[sha256.Size]byte]bool
 
-// RecognizePicture looks for text in a picture of the document. It returns the text, and whether the picture is read: a
-// picture that occurs again is, but its text isn't returned again.
+// RecognizePicture looks for text in a picture of the document. isRead reports whether text was
+// found. If the same picture occurs again, isRead is the same, but the text isn't returned again.
 func (b *Builder) RecognizePicture(picture []byte) (text string, isRead bool) {
 	if !b.HasOCR() || len(picture) == 0 || b.err != nil {
 		return "", false

@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/internal/questionnaire"
 )
 
-// IsKeyValueTable reports whether a table is a list of facts ("Version | 1.2"), which has no header. A row may have two of
-// them.
+// IsKeyValueTable reports whether a table is a list of facts ("Version | 1.2"), which has no
+// header. A row may contain two facts.
 func IsKeyValueTable(rows []Row) bool {
 	known, colons, labels, pairs := 0, 0, 0, 0
 	var keys, values []string
@@ -45,8 +45,8 @@ func IsKeyValueTable(rows []Row) bool {
 	return isLabel(keys[0]) && labels*10 >= pairs*6 || 2*colons >= pairs || haveManyKinds(keys, values)
 }
 
-// haveManyKinds reports whether values are of so many kinds that they can't be a column of a table, beside keys that may be
-// labels.
+// haveManyKinds reports whether the values next to possible labels are of too many different kinds
+// to be a table column.
 func haveManyKinds(keys, values []string) bool {
 	kinds := map[string]bool{}
 	for i, key := range keys {
@@ -68,7 +68,8 @@ func haveManyKinds(keys, values []string) bool {
 	return len(keys) >= 4 && len(kinds) >= 3
 }
 
-// labelNouns are the nouns of labels for facts about a document, a system or a project. They may name columns, too.
+// labelNouns are the nouns of labels for facts about a document, a system or a project. Some of
+// them are also used as column names.
 var labelNouns = func() map[string]bool {
 	m := map[string]bool{}
 	for noun := range strings.FieldsSeq(`address application approver asset author backup backups budget category classification company contact

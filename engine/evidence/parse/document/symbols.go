@@ -2,8 +2,9 @@ package document
 
 import "strings"
 
-// symbolFonts maps the characters of symbol fonts to Unicode where they mean something: boxes to tick, ticks and
-// crosses. Files store them as letters, or in the private use area from U+F020.
+// symbolFonts maps the characters of symbol fonts to Unicode if they have a meaning: checkboxes,
+// ticks and crosses. Files store these characters as letters or in the private use area from
+// U+F020.
 var symbolFonts = map[string]map[rune]string{
 	"wingdings": {
 		0x6F: "☐", 0x71: "☐", 0x72: "☐", 0xA8: "☐", 0x78: "☒", 0xFD: "☒", 0xFE: "☑", 0xFB: "✗", 0xFC: "✓", 0xA1: "○", 0xA4: "◉", 0x6C: "●",
@@ -14,7 +15,7 @@ var symbolFonts = map[string]map[rune]string{
 	"symbol":      {0xB7: "•", 0xD6: "√", 0xA3: "≤", 0xB3: "≥", 0xB1: "±", 0xAE: "→"},
 }
 
-// IsSymbolFont reports whether the letters of a font are symbols.
+// IsSymbolFont reports whether the named font is a symbol font.
 func IsSymbolFont(name string) bool {
 	name = strings.ToLower(name)
 	return symbolFonts[name] != nil && name != "symbol"
@@ -28,8 +29,8 @@ func SymbolText(font string, char rune) string {
 	return symbolFonts[strings.ToLower(font)][char]
 }
 
-// DecodeSymbols returns text whose font is a symbol font in Unicode. In any other font, characters of the private use
-// area are taken to be Wingdings: the font may come from a style.
+// DecodeSymbols converts text in a symbol font to Unicode. In any other font, characters in the
+// private use area are assumed to be Wingdings, because the actual font may come from a style.
 func DecodeSymbols(font, text string) string {
 	all := IsSymbolFont(font)
 	if !all && !strings.Contains(text, "\xEF\x80") && !strings.Contains(text, "\xEF\x81") && !strings.Contains(text, "\xEF\x82") &&
@@ -51,7 +52,7 @@ func DecodeSymbols(font, text string) string {
 	return sb.String()
 }
 
-// FormBox returns how a box to tick is written.
+// FormBox returns the text that represents a checkbox.
 func FormBox(ticked bool) string {
 	if ticked {
 		return "☒"

@@ -11,7 +11,7 @@ import (
 
 const (
 	MaxColumns    = 2000 // cells of one row that are kept
-	maxHeaderRows = 20   // rows looked at for the header
+	maxHeaderRows = 20   // maximum number of rows searched for the header
 )
 
 // RenderRow renders a row so that it can be read on its own: "Column: value; …". Empty cells are omitted, except in a

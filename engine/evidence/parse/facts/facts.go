@@ -12,7 +12,7 @@ import (
 
 const (
 	factBlocks     = 80  // number of blocks at the top searched for facts
-	mastheadBlocks = 6   // of these, searched for facts in sentences
+	mastheadBlocks = 6   // number of these blocks that are also searched for facts in sentences
 	factTailBlocks = 12  // number of blocks at the end searched for facts: some policies end with them
 	maxFactValue   = 160 // bytes; longer text is prose
 )
@@ -71,8 +71,8 @@ func (f *factCollector) scanBlocks(blocks []document.Block) {
 	}
 }
 
-// scanFurniture reads facts from running headers and footers. The cells of a table there are blocks of their own, so
-// a key may stand in one and its value in the next.
+// scanFurniture reads facts from running headers and footers. There, each table cell is a separate
+// block, so a key may be in one block and its value in the next.
 func (f *factCollector) scanFurniture(blocks []document.Block) {
 	texts := make([]string, len(blocks))
 	for i, b := range blocks {
@@ -88,8 +88,8 @@ func (f *factCollector) scanFurniture(blocks []document.Block) {
 // maxLabelLine is the maximum size in bytes of a line of a cover page that holds only a key, or only its value.
 const maxLabelLine = 60
 
-// scanLabelLines reads facts from short paragraphs, as on a cover page, of which a key precedes its value. A single such
-// pair may be two labels of an empty form.
+// scanLabelLines reads facts from short paragraphs, as on a cover page, in which keys precede their
+// values. A single such pair is ignored, because it may be two labels of an empty form.
 func (f *factCollector) scanLabelLines(blocks []document.Block) {
 	var texts []string
 	read := func() {
@@ -114,11 +114,12 @@ func (f *factCollector) scanLabelLines(blocks []document.Block) {
 	read()
 }
 
-// scanPairs reads facts from texts of which a key may precede its value. Several keys may precede as many values, as
-// where each text is a cell and the keys are the names of the columns.
+// scanPairs reads facts from texts in which a key may be followed by its value. Several keys may
+// also be followed by the same number of values, as when each text is a cell and the keys are the
+// column names.
 func (f *factCollector) scanPairs(texts []string) {
 	for i := 0; i+1 < len(texts); i++ {
-		if _, isKey := document.FactKindOf(texts[i]); !isKey || strings.Contains(texts[i], "__") { // a line to write on
+		if _, isKey := document.FactKindOf(texts[i]); !isKey || strings.Contains(texts[i], "__") { // a line to be filled in
 			continue
 		}
 		if !isColumnName(texts[i+1]) {
@@ -146,14 +147,15 @@ func indexOrLen(texts []string, match func(string) bool) int {
 	return len(texts)
 }
 
-// scanRow reads facts from a row such as "Version | 1.2 | Owner | CISO", or from a row below a header of such
-// keys. A table with a version and a date column is a version history, of which only the latest row is used.
+// scanRow reads facts from a row such as "Version | 1.2 | Owner | CISO", or from a row below a
+// header of such keys. A table with a version column and a date column is a version history; only
+// its latest row is used.
 func (f *factCollector) scanRow(b document.Block) {
 	if b.Header == nil {
 		f.scanCells(b.Cells)
 		return
 	}
-	if isKeyValueHeader(b.Header) { // the first pair may have been taken for a header
+	if isKeyValueHeader(b.Header) { // the first pair may have been mistaken for a header
 		f.scanCells(b.Header)
 		f.scanCells(b.Cells)
 		return
@@ -198,8 +200,8 @@ func (f *factCollector) scanRow(b document.Block) {
 	}
 }
 
-// scanRoleRow reads a row of a table that lists who has which role for a document, and since when: "Role | Name | Date".
-// It reports whether the row is of such a table.
+// scanRoleRow reads a row of a table that lists the people responsible for a document: "Role | Name
+// | Date". The result reports whether the row belongs to such a table.
 func (f *factCollector) scanRoleRow(b document.Block) (isRoleRow bool) {
 	if len(b.Header) < 2 || len(b.Cells) < 2 || !roleColumnPattern.MatchString(b.Header[0]) || !nameColumnPattern.MatchString(b.Header[1]) {
 		return false
@@ -219,7 +221,7 @@ func (f *factCollector) scanRoleRow(b document.Block) (isRoleRow bool) {
 }
 
 var (
-	// signOffPattern matches columns beside "Approved by" in a table of those who worked on a document.
+	// signOffPattern matches columns next to "Approved by" in a table of people who worked on a document.
 	signOffPattern        = lazyregexp.New(`(?i)^(?:(?:prepared|written|drafted|created|reviewed|checked|verified|released) by|author|reviewer)$`)
 	revisionLetterPattern = lazyregexp.New(`^[A-Z]$`)
 	roleColumnPattern     = lazyregexp.New(`(?i)^(?:role|function|responsibility|action|step)$`)
@@ -238,8 +240,8 @@ func (f *factCollector) scanCells(cells []string) {
 var keyColumnPattern = lazyregexp.New(`(?i)^(?:fields?|items?|propert(?:y|ies)|attributes?|keys?|names?|labels?|` +
 	`document (?:control|information|data|details))$`)
 
-// isKeyValueHeader reports whether the rows below a header are pairs of a key and its value: "Field | Value", or
-// "Version | 1.4", where the first pair was taken for a header.
+// isKeyValueHeader reports whether the rows below a header are pairs of a key and its value: "Field
+// | Value", or "Version | 1.4", where the first pair was mistaken for a header.
 func isKeyValueHeader(header []string) bool {
 	h := document.NonEmptyCells(header)
 	if len(h) != 2 {
@@ -251,13 +253,14 @@ func isKeyValueHeader(header []string) bool {
 	return keyColumnPattern.MatchString(strings.TrimSpace(h[0]))
 }
 
-// columnNamePattern matches names of columns that stand beside "Owner" or "Version" in the header of a list.
+// columnNamePattern matches names of columns that occur next to "Owner" or "Version" in the header of a list.
 var columnNamePattern = lazyregexp.New(
 	`(?i)^(?:state|status|date|due(?: date)?|remarks?|comments?|notes?|priority|action|changes?|description|result|` +
 		`risk|type|category|department|system|asset|role|id|no\.?|name|author|evidence)$`,
 )
 
-// isColumnName reports whether a cell is a key or another name of a column, and so no value of a key beside it.
+// isColumnName reports whether a cell is a key or another column name, and therefore not the value
+// of an adjacent key.
 func isColumnName(cell string) bool {
 	cell = strings.Trim(cell, " :*_")
 	key, _, _ := strings.Cut(cell, ":") // "Owner: Ann Roe" is a fact of its own
@@ -265,8 +268,8 @@ func isColumnName(cell string) bool {
 	return isKey || columnNamePattern.MatchString(cell)
 }
 
-// isDateNotBefore reports whether date a is the same as or later than date b, or b isn't a date. The rows of a
-// version history may be in either order.
+// isDateNotBefore reports whether date a is the same as or later than date b, or whether b isn't a
+// date. The rows of a version history may be in either order.
 func isDateNotBefore(a, b string) bool {
 	tb, ok, _ := document.FindDate(b)
 	if !ok {
@@ -282,7 +285,7 @@ var (
 		`statement|register|concept)(?: (?:of|for|on) [\p{L} ]{3,40})?(?: ?[,–-])? \(?(?:[A-Z]{1,6}[./-]?\d*, )?(?i:version |ver\. |rev\. |v)(\d[\d.]*)\)?$`)
 	// dashedFactPattern matches a key and its value with a dash between them: "Document owner – Head of IT".
 	dashedFactPattern = lazyregexp.New(`^(\p{L}[\p{L} ]{2,30}) [–—-] ((?:\p{Lu}|\d)\S*(?: \S+){0,5})$`)
-	// leaderPattern matches the dots that lead from a key to its value.
+	// leaderPattern matches the dots between a key and its value.
 	leaderPattern = lazyregexp.New(`\s*(?:\.{3,}|…+)\s*`)
 	// versionAlonePattern matches a part of a line that is only a version: "v2.1".
 	versionAlonePattern = lazyregexp.New(`^(?i:v|ver\. ?|rev\.? ?|issue |edition |release )(\d[\d.]*)$`)
@@ -326,7 +329,7 @@ func (f *factCollector) scanLine(s string) {
 	if hadVersion || f.version == "" || len(parts) < 2 {
 		return
 	}
-	for _, part := range parts { // a date beside the version
+	for _, part := range parts { // a date next to the version
 		if document.IsDate(part) {
 			f.recordFact("date", part)
 		}
@@ -336,7 +339,7 @@ func (f *factCollector) scanLine(s string) {
 // scanPart reads a fact from a part of a line.
 func (f *factCollector) scanPart(part string) {
 	if key, value, ok := strings.Cut(part, ":"); ok {
-		if kind, _ := document.FactKindOf(key); kind != document.FactTitle { // any form has a line "Title: "
+		if kind, _ := document.FactKindOf(key); kind != document.FactTitle { // many forms have a line "Title: "
 			f.recordFact(key, value)
 		}
 		return
@@ -382,7 +385,7 @@ func splitFacts(s string) []string {
 	return out
 }
 
-// slashedFactPattern matches what follows a slash between two facts, rather than between two names.
+// slashedFactPattern matches a slash followed by another fact, rather than by another name.
 var slashedFactPattern = lazyregexp.New(` / (?:(?i:version|ver\.|rev\.|revision|issue|effective|valid from|owner|approved by)\b|v?\d)`)
 
 // splitAtSlashes splits a part of a line at the slashes before a fact: "DRP-01 / Version 1.4 / 12 May 2026".
@@ -399,8 +402,9 @@ func splitAtSlashes(p string) []string {
 	return append(out, p[from:])
 }
 
-// findInnerKey returns the index at which a known key begins after other words in p, as in "Example Ltd Version:
-// 1.2", or -1. The key must be capitalized: in the middle of a sentence, it wouldn't be.
+// findInnerKey returns the index at which a known key begins after other words in p, as in "Example
+// Ltd Version: 1.2", or -1. The key must be capitalized, because it wouldn't be in the middle of a
+// sentence.
 func findInnerKey(p string) int {
 	for colon := 0; colon < len(p); colon++ {
 		if p[colon] != ':' {

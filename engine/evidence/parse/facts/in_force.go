@@ -7,8 +7,9 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// notInForcePattern matches what a document that is a draft or no longer in force says about itself at its start: a
-// status, such a word alone or with by whom, since when or what for, or a sentence. "Obsolete hardware is destroyed" is none.
+// notInForcePattern matches text at the start of a document that says that the document is a draft
+// or no longer in force: a status, a word such as "Superseded", possibly followed by who, when or
+// by what, or a sentence. It doesn't match "Obsolete hardware is destroyed".
 var notInForcePattern = lazyregexp.NewPrefiltered(
 	`(?im)^\W{0,4}(?:(?:document )?status\W{1,3}(?:` + outOfForce + `|(?:in|under|for) review|in preparation|pending|proposed|to be approved)\b[^\n]{0,60}$|` +
 		`for (?:review|comments?|discussion) only\b[^\n]{0,60}$|` +
@@ -17,11 +18,11 @@ var notInForcePattern = lazyregexp.NewPrefiltered(
 		`(?:is|are|has been|have been|was|were|has) (?:a draft|(?:hereby |now |been )?` + outOfForce + `|replaced)\b[^\n]{0,60})`,
 )
 
-// outOfForce matches the words for a document that is not in force.
+// outOfForce matches words for documents that are not in force.
 const outOfForce = `(?:draft|superseded|withdrawn|repealed|rescinded|revoked|obsolete|archived|retired|expired|cancell?ed|discontinued|` +
 	`no longer (?:in force|valid|applicable|in use|effective)|not (?:yet )?(?:in force|approved)|not yet (?:valid|effective))`
 
-// warnIfNotInForce adds a warning with the words in which the document says that it is not in force.
+// warnIfNotInForce adds a warning with the words that say that the document is not in force.
 func warnIfNotInForce(d *document.Document, parts ...[]document.Block) {
 	for _, b := range slices.Concat(parts...) {
 		if b.Kind == document.ListItem || b.Kind == document.TableRow && len(b.Cells) > 2 {

@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/internal/language"
 )
 
-// detectLanguage returns the language of most of a document, or "und" if it can't be told.
+// detectLanguage returns the language of most of a document, or "und" if it can't be determined.
 func detectLanguage(blocks []document.Block) string {
 	var s language.Sample
 	for _, b := range blocks {

@@ -53,15 +53,16 @@ var (
 		`|,? (?:is|was|has been) .*$|,? \((?:version|rev|v\d).*$`)
 )
 
-// clauseStart matches what precedes a participle that says something of the document itself, and not of what it is about:
-// "This policy is", "It was", the start of a sentence, or a comma.
+// clauseStart matches text before a participle that refers to the document itself rather than to
+// its subject: "This policy is", "It was", the start of a sentence, or a comma.
 const clauseStart = `(?:^\W{0,4}|[.;,(:|–-] ?|\b(?:it|this (?:[\p{L}-]+ ){0,3}` + selfNouns + `) (?:is|was|has been) |` +
 	`\band (?:is|was|has been) )`
 
 // nameEnd matches a person or role, up to the end of its sentence or clause; abbreviations don't end it.
 const nameEnd = `((?:\b(?:dr|prof|mr|mrs|ms|jr|sr|[a-z])\.|[^.;|]){2,120})`
 
-// sentenceFacts lists the keys of the facts that sentences state, with their patterns, and whether the value has digits.
+// sentenceFacts lists the keys of the facts that sentences state, with their patterns, and states
+// whether the value contains digits.
 var sentenceFacts = []struct {
 	key       string
 	pattern   *lazyregexp.Prefiltered
@@ -112,7 +113,7 @@ var (
 	runningDatePattern = lazyregexp.New(runningVersion + `[\s,|(–-]+(?:(?:of|dated) )?` + dateStart)
 )
 
-// scanRunningLine reads the version and its date from a running header or footer, wherever they are in it.
+// scanRunningLine reads the version and its date from a running header or footer, anywhere in the line.
 func (f *factCollector) scanRunningLine(line string) {
 	if len(line) > 200 || f.version != "" && f.revised != nil {
 		return

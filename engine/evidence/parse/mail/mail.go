@@ -109,7 +109,7 @@ func parseMail(raw []byte) (*enmime.Part, error) {
 // mailboxPattern matches the line before each email of a mailbox, and the start of the email's header.
 var mailboxPattern = lazyregexp.New(`(?m)(?:\A|^\r?\n)From \S[^\n]{0,200}\b\d{4}\b[^\n]{0,40}\n[!-9;-~]{1,70}:`)
 
-// splitMailbox returns the emails of a mailbox in mbox format, or nil.
+// splitMailbox returns the emails of a mailbox in mbox format, or nil if it isn't one.
 func splitMailbox(raw []byte) (mails [][]byte) {
 	if !bytes.HasPrefix(raw, []byte("From ")) {
 		return nil
@@ -151,7 +151,7 @@ func ReadWebArchive(b *document.Builder, content io.ReaderAt, size int64) error 
 	hasPage := false
 	for _, p := range root.BreadthMatchAll(func(p *enmime.Part) bool { return p.FirstChild == nil }) {
 		switch {
-		case !strings.EqualFold(p.ContentType, "text/html"): // pictures are counted where they stand in the page
+		case !strings.EqualFold(p.ContentType, "text/html"): // pictures are counted where they occur in the page
 		case hasPage:
 			b.Doc.AddNotRead(api.UnreadInsertedPart, 1, api.Locator{}) // a frame
 		default:
@@ -168,8 +168,8 @@ func decodeHeader(p *enmime.Part, name string) string {
 	return enmime.DecodeRFC2047(p.Header.Get(name))
 }
 
-// collectParts finds the body and the attachments, also within signed data. If the body comes in alternative formats,
-// plain text is preferred to HTML.
+// collectParts finds the body and the attachments, including those in signed data. If the body
+// comes in alternative formats, plain text is preferred over HTML.
 func (l *mailMessage) collectParts(root *enmime.Part) error {
 	root, err := openOpaque(root)
 	if err != nil {
@@ -182,7 +182,7 @@ func (l *mailMessage) collectParts(root *enmime.Part) error {
 	return nil
 }
 
-// addParts adds the body and the attachments of a part and those within it.
+// addParts adds the body and the attachments in a part and its nested parts.
 func (l *mailMessage) addParts(p *enmime.Part) {
 	kind := strings.ToLower(p.ContentType)
 	switch {
@@ -213,8 +213,8 @@ func (l *mailMessage) addParts(p *enmime.Part) {
 	}
 }
 
-// addBodyOrAttachment adds text to the body. If the body is in the other format (HTML or plain text), the text
-// becomes an attachment instead.
+// addBodyOrAttachment adds text to the body. If the body so far is in the other format (HTML or
+// plain text), it adds the text as an attachment instead.
 func (l *mailMessage) addBodyOrAttachment(s string, html bool) {
 	switch {
 	case strings.TrimSpace(s) == "":
@@ -256,7 +256,7 @@ func readBody(b *document.Builder, body string, isHTML bool) error {
 	if err := read(b, body); err != nil {
 		return err
 	}
-	// Line numbers refer to the decoded text and can't be found in the file.
+	// Remove line numbers, because they refer to the decoded text rather than to the file.
 	for i := range b.Doc.Blocks {
 		b.Doc.Blocks[i].Locator = api.Locator{}
 	}

@@ -59,7 +59,7 @@ type msgReader struct {
 	b *document.Builder
 }
 
-// readStream reads a property that is stored in a stream of its own. It returns nil if there is none.
+// readStream reads a property that is stored in its own stream. It returns nil if there is none.
 func (m *msgReader) readStream(in *cfb.Entry, prop, kind string) ([]byte, error) {
 	e := in.Child("__substg1.0_" + prop + kind)
 	if e == nil || e.IsStorage {
@@ -100,8 +100,8 @@ func decodeCodePage(raw []byte, page uint32) string {
 	return strings.TrimRight(string(s), "\x00")
 }
 
-// readMessage reads the message in a storage. In its stream of fixed-length properties, the properties begin
-// after headBytes bytes.
+// readMessage reads the message in a storage. headBytes is the size of the header in its stream of
+// fixed-length properties.
 func (m *msgReader) readMessage(in *cfb.Entry, headBytes, depth int) (*mailMessage, error) {
 	fixed, err := m.readFixedProperties(in, headBytes)
 	if err != nil {

@@ -2,7 +2,8 @@ package mail
 
 import "encoding/binary"
 
-// rtfDictionary is what the dictionary of compressed RTF begins with, so that short texts are compressed, too.
+// rtfDictionary is the initial content of the dictionary for compressed RTF, defined so that short
+// texts can be compressed, too.
 const rtfDictionary = "{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS Sans SerifSymbolArial" +
 	"Times New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx"
 
@@ -19,8 +20,8 @@ func (l *mailMessage) addRTF(raw []byte) {
 	}
 }
 
-// decompressRTF returns RTF that Outlook compressed as MS-OXRTFCP describes. It returns what there is of one that is
-// cut off, and nil if the format is unknown.
+// decompressRTF decompresses RTF that Outlook compressed according to MS-OXRTFCP. If the data is
+// cut off, it returns the text up to there; if the format is unknown, it returns nil.
 func decompressRTF(raw []byte) []byte {
 	if len(raw) < rtfHead {
 		return nil
@@ -34,7 +35,7 @@ func decompressRTF(raw []byte) []byte {
 	}
 	var window [rtfWindow]byte
 	at := copy(window[:], rtfDictionary)
-	out := make([]byte, 0, min(size, 9*len(raw))) // two bytes stand for at most 17
+	out := make([]byte, 0, min(size, 9*len(raw))) // two bytes encode at most 17
 	add := func(c byte) {
 		window[at%rtfWindow] = c
 		out, at = append(out, c), at+1

@@ -19,7 +19,7 @@ const (
 	oidEncrypted         = "\x2a\x86\x48\x86\xf7\x0d\x01\x07\x06"
 	oidAuthEnveloped     = "\x2a\x86\x48\x86\xf7\x0d\x01\x09\x10\x01\x17"
 	oidCompressed        = "\x2a\x86\x48\x86\xf7\x0d\x01\x09\x10\x01\x09"
-	maxSignatures        = 3 // around a content
+	maxSignatures        = 3 // nested signatures around the content
 	signatureNotVerified = "The document is signed; the signature was not checked."
 )
 
@@ -39,7 +39,7 @@ func IsCMS(head []byte) bool {
 	if len(head) < 2 || head[0] != tagSequence {
 		return false
 	}
-	at := bytes.IndexByte(head[:min(len(head), 12)], tagOID) // after the length
+	at := bytes.IndexByte(head[:min(len(head), 12)], tagOID) // the identifier follows the length
 	if at < 0 || at+2 > len(head) {
 		return false
 	}
@@ -77,7 +77,7 @@ func ReadSigned(b *document.Builder, name string, content io.ReaderAt, size int6
 	return b.AppendDocument(strings.TrimSuffix(name, path.Ext(name)), inner)
 }
 
-// isMIMEEntity reports whether data begins with a header that says what it contains.
+// isMIMEEntity reports whether data begins with a MIME header that states its content type.
 func isMIMEEntity(data []byte) bool {
 	header, _, found := bytes.Cut(bytes.ReplaceAll(data[:min(len(data), 4096)], []byte("\r\n"), []byte("\n")), []byte("\n\n"))
 	name, _, _ := bytes.Cut(header, []byte(":"))
@@ -109,7 +109,7 @@ func isOpaque(p *enmime.Part) bool {
 	return strings.HasSuffix(strings.ToLower(p.ContentType), "pkcs7-mime")
 }
 
-// signedContent returns the content of signed data. The error says what else it is.
+// signedContent returns the content of signed data. If raw isn't signed data, the error says what it is.
 func signedContent(raw []byte) ([]byte, error) {
 	if i := bytes.IndexByte(raw, '\n'); bytes.HasPrefix(raw, []byte("-----BEGIN")) && i > 0 {
 		body, _, _ := bytes.Cut(raw[i:], []byte("-----END"))
@@ -154,7 +154,7 @@ func signedContent(raw []byte) ([]byte, error) {
 	return content, nil
 }
 
-// The tags of the Basic Encoding Rules (BER) that occur around the content.
+// The tags of the Basic Encoding Rules (BER) that enclose the content.
 const (
 	tagOID         = 0x06
 	tagOctets      = 0x04
@@ -178,8 +178,8 @@ func berChildren(raw []byte, tag byte) ([]berValue, bool) {
 	return readBER(outer[0].content)
 }
 
-// readBER returns the values in raw. Mail programs write lengths that are only known at the end, which package
-// encoding/asn1 doesn't read. ok is false if a value is cut off.
+// readBER returns the values in raw. It supports indefinite lengths, which mail programs use and
+// package encoding/asn1 doesn't support. ok is false if a value is cut off.
 func readBER(raw []byte) (values []berValue, ok bool) {
 	for len(raw) > 0 && !bytes.HasPrefix(raw, []byte{0, 0}) {
 		v, rest, ok := nextBER(raw, 0)
@@ -223,7 +223,7 @@ func nextBER(raw []byte, depth int) (v berValue, rest []byte, ok bool) {
 	return v, raw[at+n:], true
 }
 
-// joinOctets appends the content of octet strings, each of which may consist of several, to out.
+// joinOctets appends the content of octet strings, which may be nested, to out.
 func joinOctets(out []byte, values []berValue, depth int) []byte {
 	for _, v := range values {
 		switch {

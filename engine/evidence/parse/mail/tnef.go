@@ -24,7 +24,7 @@ const (
 	tnefHead = 6 // bytes of the file's signature and key
 )
 
-// ReadTNEF reads a message in the transport format of Outlook, which arrives as winmail.dat elsewhere.
+// ReadTNEF reads a message in the transport format of Outlook, which other mail programs show as winmail.dat.
 func ReadTNEF(b *document.Builder, content io.ReaderAt, size int64) error {
 	raw, err := readLimited(content, size)
 	if err != nil {
@@ -37,7 +37,7 @@ func ReadTNEF(b *document.Builder, content io.ReaderAt, size int64) error {
 			return document.NewError(document.ErrDamaged, "", "it is truncated")
 		}
 		id, length := binary.LittleEndian.Uint32(raw[1:]), uint64(binary.LittleEndian.Uint32(raw[5:]))
-		if length+11 > uint64(len(raw)) { // with a checksum after it
+		if length+11 > uint64(len(raw)) { // followed by a checksum
 			return document.NewError(document.ErrDamaged, "", "it is truncated")
 		}
 		data := raw[9 : 9+length]
@@ -71,14 +71,14 @@ func ReadTNEF(b *document.Builder, content io.ReaderAt, size int64) error {
 				open.name = name
 			}
 			if object := properties[0x3701].data; len(object) > 16 && open.content == nil {
-				open.content = object[16:] // an attached message, in this format, after the number of its interface
+				open.content = object[16:] // an attached message in the same format, after an interface ID
 			}
 		}
 	}
 	return writeMail(b, l)
 }
 
-// addProperties adds the properties of the message that say more than its attributes.
+// addProperties adds the message's properties that contain more than its attributes.
 func (l *mailMessage) addProperties(p mapiProperties, text func([]byte) string) {
 	for id, to := range map[uint16]*string{0x0037: &l.subject, 0x0C1A: &l.from, 0x0E04: &l.to, 0x0E03: &l.cc, 0x1000: &l.body} {
 		if value := p.text(id, text); value != "" {
@@ -94,7 +94,7 @@ func (l *mailMessage) addProperties(p mapiProperties, text func([]byte) string) 
 	}
 }
 
-// mapiProperty is the value of a property; fixed-length values are left out.
+// mapiProperty is the value of a property; values of fixed length are omitted.
 type mapiProperty struct {
 	kind uint16
 	data []byte
@@ -111,7 +111,7 @@ func (p mapiProperties) text(id uint16, decode func([]byte) string) string {
 	return ""
 }
 
-// readMAPI reads the list of properties in an attribute, up to the first that isn't well-formed.
+// readMAPI reads the list of properties in an attribute, up to the first one that isn't well-formed.
 func readMAPI(raw []byte) mapiProperties {
 	out := mapiProperties{}
 	r := bytes.NewReader(raw)
@@ -133,7 +133,7 @@ func readMAPI(raw []byte) mapiProperties {
 	for number(); r.Len() > 0; {
 		tag := number()
 		kind, id := uint16(tag), uint16(tag>>16)
-		if id >= 0x8000 { // its name
+		if id >= 0x8000 { // skip its name
 			take(16)
 			if number() == 1 {
 				take(number())

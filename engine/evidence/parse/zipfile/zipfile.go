@@ -1,5 +1,5 @@
-// Package zipfile opens zip archives and reads their parts, with limits on number, size and compression ratio:
-// they may be crafted to exhaust memory.
+// Package zipfile opens zip archives and reads their parts, with limits on number, size and
+// compression ratio: because they may be crafted to exhaust memory.
 package zipfile
 
 import (
@@ -17,14 +17,14 @@ const (
 	MaxParts    = 10_000
 	MaxPart     = 256 << 20 // bytes of one part, unpacked
 	MaxUnpacked = 512 << 20 // bytes of all parts, unpacked
-	maxRatio    = 200       // unpacked to packed, for parts over ratioFrom
+	maxRatio    = 200       // maximum ratio of unpacked to packed size, for parts larger than ratioFrom
 	ratioFrom   = 16 << 20
 )
 
-// OpenWithPartLimit opens a zip archive. It returns an error if there are more than MaxParts parts.
+// OpenWithPartLimit opens a zip archive. It returns an error if the archive has more than MaxParts parts.
 func OpenWithPartLimit(content io.ReaderAt, size int64) (*zip.Reader, error) {
 	z, err := zip.NewReader(content, size)
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are never used as paths
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // insecure names are harmless, because names are never used as paths
 		return nil, document.DamagedError("the zip directory", err)
 	}
 	if len(z.File) > MaxParts {
@@ -82,7 +82,8 @@ func FindPart(z *zip.Reader, name string) *zip.File {
 	return nil
 }
 
-// OpenPart opens a part for reading at most limit bytes, whatever size the directory states.
+// OpenPart opens a part for reading. Reading more than limit bytes is an error, whatever size the
+// directory states.
 func OpenPart(z *zip.Reader, name string, limit int64) (io.ReadCloser, error) {
 	f := FindPart(z, name)
 	if f == nil {
