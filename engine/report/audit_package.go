@@ -22,13 +22,13 @@ import (
 //	the rest            the archive, as described in package archive
 const auditPackage = "audit_package"
 
-// archiveWriter can write the archive of an assessment, with additional files in it.
+// archiveWriter can write the archive of an assessment, including additional files.
 type archiveWriter interface {
 	WritePackage(ctx context.Context, by api.Caller, id string, w io.Writer, more map[string][]byte) error
 }
 
-// checkSupported is like render.CheckSupported, but also accepts audit packages, which package render does
-// not know.
+// checkSupported is like render.CheckSupported, but also accepts audit packages, which package
+// render doesn't handle.
 func checkSupported(template, format string) error {
 	if template != auditPackage {
 		return render.CheckSupported(template, format)
@@ -70,7 +70,7 @@ func (s *Service) writeAuditPackage(ctx context.Context, by api.Caller, src *con
 		var buf bytes.Buffer
 		err = render.Write(ctx, &buf, src, request)
 		if api.IsCode(err, api.CodeValidation) && format == render.FormatOSCAL {
-			return nil // OSCAL has no document for it yet
+			return nil // OSCAL can't represent it yet
 		}
 		if err != nil {
 			return err

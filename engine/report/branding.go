@@ -25,8 +25,8 @@ func (s *Service) Branding(ctx context.Context, by api.Caller, _ *api.OrgInput) 
 	return out, err
 }
 
-// PutBranding stores the branding of the organization's reports. It decodes the logo and encodes it again, so
-// that nothing but its pixels is stored.
+// PutBranding stores the branding of the organization's reports. It decodes the logo and encodes it
+// again, so that only its pixels are stored.
 func (s *Service) PutBranding(ctx context.Context, by api.Caller, in *api.PutBrandingInput) (*api.Branding, error) {
 	b := in.Body
 	brand := content.Brand{Accent: b.Accent, Band: b.Band, Line: b.Line, Footer: b.Footer}

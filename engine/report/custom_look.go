@@ -15,8 +15,8 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// Names under which the sources of a report list the hashes of a custom template and of custom styles. The
-// template and styles themselves are not stored.
+// Names of the entries in a report's sources for the hashes of a custom template and of custom
+// styles. The template and styles themselves are not stored.
 const (
 	sourceTemplateHash = "layout_sha256"
 	sourceStyleHash    = "style_sha256"
@@ -53,7 +53,7 @@ func checkCustomLook(b api.ReportBody) error {
 func addCustomLookHashes(sources map[string]string, b api.ReportBody) map[string]string {
 	layout := []byte(b.Layout)
 	if isOfficeLayout(b) {
-		layout, _ = decodeOfficeLayout(b.Layout) // the report has been written from it
+		layout, _ = decodeOfficeLayout(b.Layout) // the layout is valid, because the report was written with it
 	}
 	for name, text := range map[string][]byte{sourceTemplateHash: layout, sourceStyleHash: []byte(b.Style)} {
 		if len(text) > 0 {
@@ -64,7 +64,7 @@ func addCustomLookHashes(sources map[string]string, b api.ReportBody) map[string
 	return sources
 }
 
-// isOfficeLayout reports whether a request has a document as its layout, in base64.
+// isOfficeLayout reports whether a request's layout is a document, encoded in base64.
 func isOfficeLayout(b api.ReportBody) bool {
 	return b.Layout != "" && officeFormats[b.Format]
 }
@@ -86,7 +86,7 @@ func decodeOfficeLayout(text string) ([]byte, error) {
 	return file, nil
 }
 
-// LintLayout checks a layout without filling it in.
+// LintLayout checks a layout without writing a report.
 func (s *Service) LintLayout(_ context.Context, _ api.Caller, in *api.LintLayoutInput) (*api.LayoutLint, error) {
 	out := &api.LayoutLint{OK: true, Problems: []api.LayoutProblem{}}
 	if !officeFormats[in.Body.Format] {

@@ -44,8 +44,8 @@ type Options struct {
 	// Font returns a TrueType font for characters missing from the built-in PDF fonts; nil if there
 	// is none.
 	Font func() ([]byte, error)
-	// InstalledFonts returns functions that load the machine's fonts to use for what Font lacks, in order; nil
-	// for none.
+	// InstalledFonts returns functions that load the machine's fonts, which are used in this order
+	// for characters missing from Font; nil means none.
 	InstalledFonts func() []func() ([]byte, error)
 }
 
@@ -138,8 +138,8 @@ func (s *Service) WriteFinalReports(ctx context.Context, by api.Caller, assessme
 	return nil
 }
 
-// reportExists reports whether the assessment already has a report that was made with this template, in this
-// format, from exactly the same sources.
+// reportExists reports whether the assessment already has a report with this template, in this
+// format, and from exactly the same sources.
 func reportExists(tx *store.Tx, org, assessmentID, template, format string, sources map[string]string) (bool, error) {
 	for r, err := range store.Reports.By("assessment").Scan(tx, org, store.Prefix(assessmentID)) {
 		if err != nil {
@@ -236,11 +236,11 @@ func (s *Service) renderAndStoreReport(
 	return &out, err
 }
 
-// savedPaper returns the paper as a report records it: "" for A4, which is the default.
+// savedPaper returns the paper size to record for a report: "" for A4, the default.
 func savedPaper(requested string) string { return strings.TrimPrefix(requested, "a4") }
 
-// findEarlierAssessment returns the ID of the newest assessment of the same client, against the same frameworks and
-// catalog, that is older than a, or "" if there is none.
+// findEarlierAssessment returns the ID of the newest assessment of the same client, against the
+// same frameworks and catalog, that is older than a. It returns "" if there is none.
 func (s *Service) findEarlierAssessment(ctx context.Context, by api.Caller, a *api.Assessment) (id string, err error) {
 	if a.ClientName == "" {
 		return "", nil
@@ -262,8 +262,8 @@ func (s *Service) findEarlierAssessment(ctx context.Context, by api.Caller, a *a
 	return id, err
 }
 
-// addEarlierAssessment adds the assessment that a request compares with to src. It returns an error if the template
-// supports neither a comparison nor appendices, but the request asks for them.
+// addEarlierAssessment adds the earlier assessment that a request compares with to src. It returns
+// an error if the request asks for a comparison or appendices that the template doesn't support.
 func (s *Service) addEarlierAssessment(ctx context.Context, by api.Caller, src *content.Source, b api.ReportBody) error {
 	if b.WithAppendices && b.Template != content.TemplateClient {
 		return api.Invalid("with_appendices", "only a report with the template client has appendices, not %s", b.Template)
@@ -326,7 +326,7 @@ func (s *Service) toRenderRequest(b api.ReportBody) (r render.Request, err error
 	return r, err
 }
 
-// defaultTitle returns the title that a report has if the user didn't specify one.
+// defaultTitle returns the title of a report if the user didn't specify one.
 func defaultTitle(src *content.Source, template string) string {
 	return src.Assessment.Name + ": " + prose.Humanize(template)
 }

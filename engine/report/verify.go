@@ -19,8 +19,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Names under which the sources of a report record the time of its data and the program version that wrote
-// it. With these, the report can be written again with exactly the same bytes.
+// Names of the entries in a report's sources for the time of its data and the version of the
+// program that wrote it. With these, the report can be written again with exactly the same bytes.
 const (
 	sourceAsOf          = "as_of"
 	sourceAuditSequence = "audit_sequence"
@@ -94,9 +94,10 @@ func (s *Service) findReportByIDOrSHA256(ctx context.Context, by api.Caller, idO
 	return found, err
 }
 
-// Verify checks whether a file is a report that this service wrote, and whether the stored copy is intact. If
-// neither the report's sources nor the program version have changed, it writes the report again and compares
-// the two byte for byte. It doesn't do that for audit packages and for reports with a custom look.
+// Verify checks whether a file is a report that this service wrote, and whether the stored copy is
+// intact. If neither the report's sources nor the program version have changed, it writes the
+// report again and compares the two byte for byte. It doesn't do that for audit packages or reports
+// with a custom look.
 func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyReportInput) (*api.ReportVerification, error) {
 	r, err := s.findReportByIDOrSHA256(ctx, by, in.ReportID)
 	if err != nil {
@@ -174,7 +175,7 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 func (s *Service) setReportTimeAndAuditHead(ctx context.Context, by api.Caller, src *content.Source, r *api.Report) error {
 	at, err := time.Parse(time.RFC3339Nano, r.Sources[sourceAsOf])
 	if err != nil {
-		return nil //nolint:nilerr // a report of before this was noted is compared as things are
+		return nil //nolint:nilerr // older reports don't record this, so the current data is used
 	}
 	src.AsOf, src.Summary.LastActivityAt = at, at
 	if n, err := strconv.ParseUint(r.Sources[sourceAuditSequence], 10, 63); err == nil {

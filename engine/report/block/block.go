@@ -1,6 +1,6 @@
 // Package block defines the parts a readable report is made of: sections of headings, paragraphs,
-// tables, quotes and pictures. Package content builds them once, and each format under render shows
-// the same blocks in its own way. All strings are plain text.
+// tables, quotes and pictures. Package content builds them once, and each format in package render
+// shows the same blocks in its own way. All strings are plain text.
 package block
 
 import (
@@ -21,9 +21,10 @@ type Document struct {
 	// Draft lists what has not been approved; empty for a final report.
 	Draft   []string
 	Notices []string
-	// Front is shown on the first page, before the table of contents; empty for none.
+	// Front is shown on the first page, before the table of contents; it may be empty.
 	Front []Block
-	// Brief is set for a report of few pages, which has no table of contents and says little about itself.
+	// Brief is set for a report of few pages, which has no table of contents and little information
+	// about the report itself.
 	Brief bool
 	// Facts and Versions are about the report itself; they are shown at its end.
 	Facts    Facts
@@ -31,7 +32,7 @@ type Document struct {
 	Sections []Section
 	// Provenance states the IDs and hashes of the report's sources, for the properties of the file.
 	Provenance string
-	// AsOf is Time as shown to readers.
+	// AsOf is Time in the form shown to readers.
 	AsOf  string
 	Time  time.Time
 	Tool  string
@@ -46,7 +47,7 @@ type Document struct {
 // Paper is a size of paper: A4, or Letter.
 type Paper string
 
-// Letter is the paper of North America; everything else is A4.
+// Letter is the paper size used in North America; all other values mean A4.
 const Letter Paper = "letter"
 
 // Size returns the width and height of an upright page in points.
@@ -66,7 +67,7 @@ type Section struct {
 	Blocks          []Block
 }
 
-// Block is one of the types below. Kind returns the name by which the page template tells them apart.
+// Block is one of the types below. Kind returns the name by which the page template distinguishes them.
 type Block interface{ Kind() string }
 
 // Cell is inline text, which consists of spans.
@@ -157,7 +158,7 @@ type Column struct {
 	Width int
 	// Number right-aligns the column.
 	Number bool
-	// Picture marks a column of bars; formats without pictures omit it.
+	// Picture marks a column of bars, which formats without pictures omit.
 	Picture bool
 	// Swatch is the fill of the matching bar segment, shown before the column's name.
 	Swatch string
@@ -244,7 +245,7 @@ func (t Table) Share(c Column) float64 {
 	return drawing.RoundTo2(100 * float64(max(c.Width, 1)) / float64(t.totalWidth()))
 }
 
-// MinWidth returns the width in rem that the table needs at least to be readable.
+// MinWidth returns the minimum width of a readable table, in rem.
 func (t Table) MinWidth() float64 { return drawing.RoundTo2(1.5 * float64(t.totalWidth())) }
 
 func (t Table) totalWidth() int {
@@ -277,7 +278,8 @@ func (c Cell) Text() string {
 	return strings.TrimSpace(b.String())
 }
 
-// FitLogo returns the size of the logo when it is scaled to fit into a box. The unit is that of the box.
+// FitLogo returns the size of the logo when it is scaled to fit into a box. The result has the same
+// unit as the box.
 func (d *Document) FitLogo(maxWidth, maxHeight float64) (w, h float64) {
 	cfg, err := png.DecodeConfig(bytes.NewReader(d.Logo))
 	if err != nil || cfg.Width == 0 || cfg.Height == 0 {
@@ -287,8 +289,8 @@ func (d *Document) FitLogo(maxWidth, maxHeight float64) (w, h float64) {
 	return float64(cfg.Width) * scale, float64(cfg.Height) * scale
 }
 
-// BadgeClass returns the CSS class of the span's badge. It replaces invalid characters, because a badge may
-// come from the data, such as a severity, and contain anything.
+// BadgeClass returns the CSS class of the span's badge. It replaces invalid characters, because a
+// badge may be a value from the data, such as a severity, and contain any characters.
 func (s Span) BadgeClass() string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {

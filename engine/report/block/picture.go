@@ -56,7 +56,7 @@ func (b *Bar) percentOfMax(v float64) float64 {
 	return math.Min(v/b.Max, 1) * 100
 }
 
-// maxChartRows is the maximum number of bars in a picture. If a table has more, several pictures are drawn.
+// maxChartRows is the maximum number of bars in a picture. A table with more bars gets several pictures.
 const maxChartRows = 40
 
 // BarCharts draws the bars of a table as separate pictures, for file formats that can't show bars in cells.

@@ -54,8 +54,8 @@ func (v *Report) annexSection() []block.Block {
 	}
 }
 
-// inclusionReasonColumns are the four reasons for including a control, with the headers of their columns. The value
-// "framework" of older items is a standard that the organization chose.
+// inclusionReasonColumns are the four reasons for including a control, with the headers of their
+// columns. The value "framework" of older items means a standard that the organization chose.
 var inclusionReasonColumns = []struct {
 	header string
 	values []string
@@ -77,7 +77,8 @@ func describeInclusion(reasons []string) string {
 	return strings.Join(out, ", ")
 }
 
-// annexInclusion returns whether a requirement's controls apply ("Yes", "No" or "Undecided"), and those that do.
+// annexInclusion returns whether a requirement's controls apply ("Yes", "No" or "Undecided"), and
+// the controls that do.
 func annexInclusion(r requirementCoverage) (included string, applicable []*api.SoAItem) {
 	for _, it := range r.items {
 		if it.Applicability.IsApplicable() {
@@ -93,8 +94,9 @@ func annexInclusion(r requirementCoverage) (included string, applicable []*api.S
 	return "Undecided", nil
 }
 
-// annexATable returns a table of the Annex A controls, as ISO 27001 requires in 6.1.3 d: each with its inclusion and the
-// reasons for it, the justification of an exclusion, and whether it is implemented.
+// annexATable returns a table of the Annex A controls, as required by ISO 27001, 6.1.3 d. For each
+// control, it shows whether and why it is included, the justification of an exclusion, and whether
+// it is implemented.
 func (v *Report) annexATable(rows []requirementCoverage) block.Table {
 	t := block.Table{
 		Caption: "Controls of Annex A in order, with reasons and status", Empty: "The catalog has no Annex A controls.",
@@ -122,10 +124,11 @@ func (v *Report) annexATable(rows []requirementCoverage) block.Table {
 	return t
 }
 
-// maxAnnexDocuments is the number of documents named as evidence for a control of Annex A.
+// maxAnnexDocuments is the maximum number of documents named as evidence for a control of Annex A.
 const maxAnnexDocuments = 3
 
-// annexJustification returns the reason for an exclusion, or the documents and controls behind an included control.
+// annexJustification returns the reason for an exclusion, or the documents and controls that
+// support an included one.
 func (v *Report) annexJustification(r requirementCoverage, included string, applicable []*api.SoAItem) block.Cell {
 	if included != "Yes" {
 		var why []string

@@ -13,8 +13,7 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// Deliverable returns the version of the deliverable that gate g is about, or nil if that deliverable does
-// not exist yet.
+// Deliverable returns the version of gate g's deliverable, or nil if that deliverable does not exist yet.
 func (s *Source) Deliverable(g api.Gate) *api.DeliverableVersion {
 	switch {
 	case g == api.GateSoA && s.SoA != nil:
@@ -34,7 +33,7 @@ type approvalStatus struct {
 	version  *api.DeliverableVersion
 	approval *api.Approval // the decision that approved it, if known
 	approved bool
-	// reason states in words what is missing; empty if approved.
+	// reason states what is missing; empty if approved.
 	reason string
 }
 
@@ -58,7 +57,7 @@ func (s *Source) approvalStatus(g api.Gate) approvalStatus {
 	return st
 }
 
-// wasGivenInAdvance reports whether the approval was given before anyone had seen the content.
+// wasGivenInAdvance reports whether the approval was given without reviewing the content.
 func (st approvalStatus) wasGivenInAdvance() bool {
 	return st.approved && st.approval != nil && st.approval.WasGivenInAdvance()
 }
@@ -112,9 +111,9 @@ func (v *Report) outdatedMessages() (out []string) {
 // outdatedPrefix is the beginning of the notice on the first page that deliverables are outdated.
 const outdatedPrefix = "NOT UP TO DATE. "
 
-// IsDraft reports whether a report with the given template would show a deliverable that is missing or not
-// approved. The scope does not count by itself, because the approval of the Statement of Applicability covers
-// it.
+// IsDraft reports whether a report with the given template would show a deliverable that is missing
+// or not approved. The scope is not checked separately, because approving the Statement of
+// Applicability covers it.
 func IsDraft(src *Source, template string) bool {
 	t, _ := FindTemplate(template)
 	return len(src.draftReasons(t)) > 0

@@ -158,7 +158,7 @@ func (v *Report) inputsTable() block.Table {
 			continue
 		}
 		for _, k := range slices.Sorted(maps.Keys(d.Inputs)) {
-			if k == "document_keys" { // for the program; "documents" is the hash of their content
+			if k == "document_keys" { // meant for the program; "documents" has the hash of their content
 				continue
 			}
 			t.Rows = append(

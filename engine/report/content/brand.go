@@ -19,10 +19,10 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// Brand describes the look of an organization's reports. The zero value stands for the default look.
+// Brand describes the look of an organization's reports. The zero value means the default look.
 type Brand struct {
-	// Accent is the color of the title page and headings, Band that of the strip below the title,
-	// both as #RRGGBB.
+	// Accent is the color of the title page and headings, Band is the color of the strip below the
+	// title; both are in the form #RRGGBB.
 	Accent, Band string
 	// Line is shown on the title page, Footer at the bottom of each page.
 	Line, Footer string
@@ -35,7 +35,7 @@ const (
 	MaxLogoBytes       = api.MaxLogoBytes
 	minLogoPixels      = 16
 	maxLogoPixels      = 4000
-	maxLogoWidth       = 640 // stored logos are scaled down to this
+	maxLogoWidth       = 640 // larger logos are scaled down to this
 	maxLogoHeight      = 320
 	maxBrandTextLength = 200
 )

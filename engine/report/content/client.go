@@ -12,8 +12,8 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// answerBlocks returns the first page of a client's report: the answer, the figures behind it, and what is to be
-// decided.
+// answerBlocks returns the first page of a client's report: the answer, the key figures, and the
+// decision to be made.
 func (v *Report) answerBlocks() []block.Block {
 	s := v.Story()
 	out := []block.Block{block.Para{Class: "headline", Text: block.Cell{{Text: s.Headline + ".", Strong: true}}}}
@@ -42,7 +42,8 @@ func labeledPara(class, label, text string) block.Para {
 	return block.Para{Class: class, Text: block.Cell{{Text: label, Strong: true}, {Text: " " + text, UserText: true}}}
 }
 
-// approvedByPeople returns the deliverables that someone approved after they were drafted, each with who did and when.
+// approvedByPeople returns the deliverables that a person approved after they were drafted, each
+// with the approver and the date.
 func (v *Report) approvedByPeople() (out []string) {
 	for _, g := range v.Template.Gates {
 		if st := v.approvalStatus(g); st.approved && !st.wasGivenInAdvance() {
@@ -198,7 +199,7 @@ func (v *Report) risksSection() []block.Block {
 		left, prose.Count(len(v.Findings), "finding", "findings"), s.appendixName(TemplateGapAnalysis))))
 }
 
-// riskTable lists the key risks, one line each.
+// riskTable returns a table of the key risks, with one line for each.
 func (v *Report) riskTable() block.Table {
 	t := block.Table{Caption: "Key risks, worst first", Columns: []block.Column{
 		{Name: "No.", Width: 2, Number: true},
@@ -252,7 +253,7 @@ func (v *Report) riskCard(r *KeyRisk) block.Card {
 	return c
 }
 
-// describeStep says what to do, who does it and by when.
+// describeStep describes a step with its owner and due date.
 func describeStep(step, owner string, due api.Date) string {
 	return fmt.Sprintf("%s. Owner: %s. Due: %s.", step, owner, wording.OrDefault(string(due), "no date"))
 }
@@ -266,12 +267,13 @@ func citation(e api.Evidence) string {
 	return "(" + s + ")"
 }
 
-// formatFirstCodes lists the first n codes and the number of others.
+// formatFirstCodes lists the first n codes, followed by the number of others.
 func formatFirstCodes(codes []string, n int) string {
 	return strings.Join(codes[:min(n, len(codes))], ", ") + formatMore(len(codes)-n)
 }
 
-// postureSection shows where the company stands: by domain as a heat map, and its maturity against the target.
+// postureSection shows the status of the controls by domain as a heat map, and the maturity
+// compared with the target.
 func (v *Report) postureSection() []block.Block {
 	s := v.Story()
 	if v.SoA == nil || len(s.Domains) == 0 {
@@ -299,7 +301,7 @@ func (v *Report) postureSection() []block.Block {
 	return out
 }
 
-// maturityMessage returns what the radar chart shows, as its title.
+// maturityMessage returns the title of the radar chart, which states what it shows.
 func (v *Report) maturityMessage() string {
 	m := v.MaturitySummary.Overall
 	s := fmt.Sprintf("Maturity is %s of 5", prose.Decimal(*m.Mean))
@@ -312,7 +314,7 @@ func (v *Report) maturityMessage() string {
 	return s
 }
 
-// maturityGaps returns the domains below their target, the furthest first.
+// maturityGaps returns the domains below their target, those with the largest gap first.
 func (v *Report) maturityGaps() (out []api.DomainMaturity) {
 	for _, d := range v.MaturitySummary.Domains {
 		if d.Mean != nil && d.TargetMean != nil && *d.Mean < *d.TargetMean {
@@ -325,10 +327,10 @@ func (v *Report) maturityGaps() (out []api.DomainMaturity) {
 	return out
 }
 
-// maxMaturityGaps is the number of domains that the table of a client's report lists.
+// maxMaturityGaps is the maximum number of domains in the table of a client's report.
 const maxMaturityGaps = 15
 
-// maturityGapTable lists the domains that are furthest from their target.
+// maturityGapTable returns a table of the domains with the largest gap to their target.
 func (v *Report) maturityGapTable() block.Table {
 	gaps := v.maturityGaps()
 	t := block.Table{
@@ -418,11 +420,12 @@ func plainStatusName(o coverageStatus) string {
 	return o.displayName()
 }
 
-// maxOpenRequirements is the number of requirements without full evidence that a client's report lists for each
-// framework.
+// maxOpenRequirements is the maximum number of requirements without full evidence that a client's
+// report lists for each framework.
 const maxOpenRequirements = 20
 
-// standardsSection shows, for each framework, how many requirements are met, and those that are furthest from it.
+// standardsSection shows, for each framework, how many requirements are met, and lists those that
+// are furthest from being met.
 func (v *Report) standardsSection() []block.Block {
 	if len(v.coverage) == 0 {
 		return []block.Block{block.NewPara("empty", "No standard was selected: the catalog's measures were assessed on their own.")}
@@ -535,10 +538,10 @@ func (v *Report) quarterTable(q *Quarter) block.Table {
 	return t
 }
 
-// maxListedDocuments is the number of documents that a client's report lists.
+// maxListedDocuments is the maximum number of documents that a client's report lists.
 const maxListedDocuments = 40
 
-// examinedSection says what was examined and what was not.
+// examinedSection describes what was examined and what was not.
 func (v *Report) examinedSection() []block.Block {
 	var out []block.Block
 	s := v.Story()
@@ -620,16 +623,17 @@ func (v *Report) examinedSection() []block.Block {
 	return out
 }
 
-// maxWanted is the number of pieces of evidence that a client's report asks for.
+// maxWanted is the maximum number of pieces of evidence that a client's report requests.
 const maxWanted = 25
 
-// wantedEvidence is a piece of evidence that open actions ask for.
+// wantedEvidence is a piece of evidence that open actions request.
 type wantedEvidence struct {
 	name, owner string
 	controls    int
 }
 
-// listWanted returns the evidence that open actions to collect evidence ask for, by how many controls it would settle.
+// listWanted returns the evidence requested by open actions, sorted by the number of controls that
+// it would help to judge.
 func (v *Report) listWanted() (out []wantedEvidence) {
 	at := map[string]int{}
 	for i := range v.POAMItems { // by priority
@@ -662,7 +666,7 @@ func wantedTable(all []wantedEvidence) block.Table {
 	return t
 }
 
-// silentDomains returns the names of domains for which no control has evidence.
+// silentDomains returns the names of domains in which no control has evidence.
 func (v *Report) silentDomains() (out []string) {
 	for _, d := range v.Story().Domains {
 		if d.Counts[statusNotEvidenced] == d.Applicable {
@@ -672,7 +676,8 @@ func (v *Report) silentDomains() (out []string) {
 	return out
 }
 
-// citationsByDocument returns how many passages of each document the Statement of Applicability cites.
+// citationsByDocument returns, for each document, the number of its passages that the Statement of
+// Applicability cites.
 func (v *Report) citationsByDocument() map[string]int {
 	out := map[string]int{}
 	for i := range v.SoAItems {
@@ -711,7 +716,7 @@ func (v *Report) methodSection() []block.Block {
 	return append(out, l)
 }
 
-// reviewNote says how many verdicts a person reviewed, or returns "" if there are none.
+// reviewNote returns a sentence about how many verdicts people reviewed, or "" if there are none.
 func (v *Report) reviewNote() string {
 	all := len(v.SoAItems)
 	if v.SoA == nil || all == 0 {
@@ -724,7 +729,7 @@ func (v *Report) reviewNote() string {
 	return fmt.Sprintf("A person reviewed %s of %s.", prose.GroupThousands(reviewed), prose.Count(all, "verdict", "verdicts"))
 }
 
-// describeScore says what the share is that the overall rating follows from.
+// describeScore describes the share on which the overall rating is based.
 func (v *Report) describeScore() string {
 	if pct := v.Story().Posture.CompliancePct; pct != nil {
 		return fmt.Sprintf(" That share is %s%% here.", prose.Decimal(*pct))
@@ -732,7 +737,7 @@ func (v *Report) describeScore() string {
 	return ""
 }
 
-// appendicesSection lists the appendices by their letters.
+// appendicesSection returns a list of the appendices with their letters.
 func (v *Report) appendicesSection() []block.Block {
 	t := block.Table{Caption: "Appendices", Columns: []block.Column{
 		{Name: "Appendix", Width: 3},

@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// statusHeatMap draws the domains as rows and the statuses of their controls as columns. Its title says which domain is
-// strongest and which is weakest.
+// statusHeatMap draws the domains as rows and the statuses of their controls as columns. Its title
+// names the strongest and the weakest domain.
 func (v *Report) statusHeatMap() block.Picture {
 	const left, cell, high = 250.0, 84.0, 19.0
 	s := v.Story()

@@ -129,8 +129,8 @@ func requirementStatus(items []*api.SoAItem) coverageStatus {
 	return statusNotAssessed
 }
 
-// computeCoverage returns the requirements of each framework with their statuses. Requirements that only
-// items mention are added after those in the catalog.
+// computeCoverage returns the requirements of each framework with their statuses. Requirements that
+// occur only in items are added after those in the catalog.
 func computeCoverage(s *Source) []frameworkCoverage {
 	out := make([]frameworkCoverage, len(s.Frameworks))
 	for i, f := range s.Frameworks {

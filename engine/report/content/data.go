@@ -6,8 +6,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// SchemaVersion is the version of the JSON form of reports. Within a major version, fields are only ever
-// added.
+// SchemaVersion is the version of the JSON form of reports. Within a major version, fields are only
+// added, never changed or removed.
 const SchemaVersion = "1.0"
 
 // Data is the JSON form of a report with any template. Sections that the template does not show are absent. A

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// deepCopy returns a deep copy of v. In the copy, nil slices and maps are replaced with empty ones, and every
-// string with the result of edit. Nil pointers stay nil, and values in interfaces are shared. v must not
-// contain cycles; API types never do.
+// deepCopy returns a deep copy of v. In the copy, nil slices and maps are replaced with empty ones,
+// and every string is replaced with the result of edit. Nil pointers stay nil, and values in
+// interfaces are shared with the original. v must not contain cycles; API types never do.
 func deepCopy[T any](v T, edit func(string) string) T {
 	out := reflect.New(reflect.TypeFor[T]()).Elem()
 	deepCopyInto(out, reflect.ValueOf(&v).Elem(), edit)

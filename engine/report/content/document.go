@@ -55,7 +55,7 @@ func (v *Report) DocumentWithoutSections() block.Document {
 		Theme: v.theme, Paper: v.Paper, Line: v.Brand.Line, Footer: v.Brand.Footer, Logo: v.Brand.Logo,
 	}
 	if d.Organization == d.Assessment {
-		d.Organization = "" // one name is enough
+		d.Organization = "" // it is the same as the assessment's name
 	}
 	if v.Catalog.IsStarter {
 		d.Notices = append(d.Notices, "STARTER CATALOG. "+StarterNotice)
@@ -183,8 +183,7 @@ func (v *Report) Section(p SectionID) block.Section {
 	return s
 }
 
-// withApprovalNote returns the section with a note at its start that says whether its deliverable is
-// approved.
+// withApprovalNote returns the section preceded by a note on whether its deliverable is approved.
 func (v *Report) withApprovalNote(s block.Section, g api.Gate) block.Section {
 	st := v.approvalStatus(g)
 	if !st.approved {
@@ -195,13 +194,13 @@ func (v *Report) withApprovalNote(s block.Section, g api.Gate) block.Section {
 	return s
 }
 
-// describeApproval says who approved a version and when.
+// describeApproval returns a sentence that says who approved a version and when.
 func (v *Report) describeApproval(st approvalStatus) string {
 	return approvalSentence(v.approverName(st), wording.ISODateOrEmpty(approvedAt(st)), st.wasGivenInAdvance())
 }
 
-// approvalSentence says who approved and when. If the approval was given in advance, it says so, because nobody had seen
-// the content then.
+// approvalSentence returns a sentence that says who approved and when. It mentions if the approval
+// was given in advance, because then nobody had seen the content.
 func approvalSentence(approver, date string, inAdvance bool) string {
 	s := "Approved"
 	if inAdvance {
@@ -306,7 +305,7 @@ func (v *Report) versionsTable() block.Table {
 	return t
 }
 
-// briefVersionsTable returns a table like versionsTable with one line for each version.
+// briefVersionsTable returns a shorter form of versionsTable, with one line for each version.
 func (v *Report) briefVersionsTable() block.Table {
 	t := block.Table{Caption: "Versions this report is based on", Columns: []block.Column{
 		{Name: "Version", Width: 8}, {Name: "Content SHA-256", Width: 12},
@@ -341,13 +340,15 @@ func (v *Report) itemCount(g api.Gate) int {
 	return len(v.POAMItems)
 }
 
-// isForClients reports whether the report, or appendix, is for readers who don't know the method. It leaves out scores,
-// confidences and what the rules found wanting in a passage, which the full report has.
+// isForClients reports whether the report or appendix is for readers who don't know the method.
+// Such a report omits scores, confidences and the rules' remarks on passages, which the full report
+// contains.
 func (v *Report) isForClients() bool {
 	return slices.Contains([]string{TemplateClient, TemplateExecutiveSummary, TemplateSoA, TemplateGapAnalysis}, v.Template.Name)
 }
 
-// missingElements returns what a control lacks. For clients, it leaves out in which words the closest passage differs.
+// missingElements returns the missing elements of a control. For clients, it omits how the wording
+// of the closest passage differs.
 func (v *Report) missingElements(all []string) []string {
 	if !v.isForClients() {
 		return all
@@ -359,7 +360,7 @@ func (v *Report) missingElements(all []string) []string {
 	return out
 }
 
-// differencePattern matches the note on an element of which a passage says something.
+// differencePattern matches the note on an element that a passage partly covers.
 var differencePattern = lazyregexp.New(
 	`\(in part: (?:related, but doesn't mention|covers part of it, but doesn't mention|the heading is relevant)[^()]*\)`)
 

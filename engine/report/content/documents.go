@@ -28,7 +28,7 @@ func (v *Report) removedCitedDocuments() (removed []string) {
 	return removed
 }
 
-// describeNotRead lists what the documents contain that was not read, or returns "" if all was read.
+// describeNotRead lists the unread contents of the documents, or returns "" if everything was read.
 func (v *Report) describeNotRead() string {
 	var all []api.NotRead
 	for _, d := range v.Documents {

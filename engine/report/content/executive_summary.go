@@ -12,8 +12,8 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// ExecutiveText returns about a page of plain text for executives, with blank lines between paragraphs. It
-// only puts the figures in the source into words and adds no judgment.
+// ExecutiveText returns about a page of plain text for executives, with blank lines between
+// paragraphs. It only describes the figures in the source, without adding judgments.
 func ExecutiveText(src *Source) string {
 	v := New(src, TemplateExecutiveSummary, "", false)
 	return strings.Join(v.executiveParagraphs(), "\n\n")
@@ -40,7 +40,7 @@ func (v *Report) frameworkNames() []string {
 	return names
 }
 
-// CatalogName returns the name of the catalog. It avoids calling the starter catalog the SCF.
+// CatalogName returns the name of the catalog. It doesn't call the starter catalog the SCF.
 func (v *Report) CatalogName() string {
 	if v.Catalog.IsStarter {
 		return "the built-in starter catalog " + v.Catalog.Label
@@ -77,7 +77,8 @@ func (v *Report) describeSubject() string {
 	return s + v.evidenceLimits()
 }
 
-// evidenceLimits returns sentences, each after a space, on evidence that was removed or not read; "" if there is none.
+// evidenceLimits returns sentences about evidence that was removed or not read, each preceded by a
+// space, or "" if there is none.
 func (v *Report) evidenceLimits() (s string) {
 	if removed := v.removedCitedDocuments(); len(removed) > 0 {
 		s += fmt.Sprintf(" It relies on %s since been removed.", prose.Count(len(removed), "document that has", "documents that have"))
@@ -273,7 +274,7 @@ func (v *Report) describePlan() string {
 	return s
 }
 
-// formatLongDate formats a date as in running text, with the name of the month.
+// formatLongDate formats a date for running text, with the name of the month.
 func formatLongDate(d api.Date) string {
 	if t, ok := parseDate(d); ok {
 		return wording.FormatLongDate(t)

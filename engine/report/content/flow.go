@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// The maximum number of nodes shown in each stage. The remaining ones are combined into one.
+// Maximum numbers of nodes shown in each stage. The remaining nodes are combined into one.
 const (
 	flowFrameworks = drawing.StreamCount
 	flowDomains    = 12
@@ -144,12 +144,12 @@ type flowStage struct {
 	y       map[string]float64
 	usedIn  map[string]float64 // the occupied part of a node's left side
 	usedOut map[string]float64
-	// shownCounts holds the numbers shown beside the names if they differ from the sizes.
+	// shownCounts holds the numbers shown next to the names if they differ from the sizes.
 	shownCounts map[string]int
 }
 
-// newFlowStage returns a stage for the names in n. If there are more than limit, the smallest ones share a
-// node named restName. The function nameFor maps a name to the name of its node.
+// newFlowStage returns a stage for the names in n. If there are more than limit names, the smallest
+// ones share a node named restName. nameFor maps a name to the name of its node.
 func newFlowStage(n map[string]int, limit int, restName string) (s flowStage, nameFor func(string) string) {
 	names := keysByCount(n)
 	if len(names) > limit {
@@ -194,7 +194,7 @@ func (v *Report) flowPicture(all []domainFlow) block.Picture {
 	left, asFramework := newFlowStage(frameworks, flowFrameworks, "Other frameworks")
 	middle, asDomain := newFlowStage(domains, flowDomains, "Other domains")
 	right, asDocument := newFlowStage(documents, flowDocuments, "Other documents")
-	if i := slices.Index(right.names, noEvidence); i >= 0 { // always last, whatever its size
+	if i := slices.Index(right.names, noEvidence); i >= 0 { // always shown last, whatever its size
 		right.names = append(slices.Delete(right.names, i, i+1), noEvidence)
 	} else if documents[noEvidence] > 0 {
 		right.names = append(right.names, noEvidence)
@@ -256,7 +256,7 @@ func drawFlow(left, middle, right *flowStage, first, second []flowStream) drawin
 		y := top
 		for _, name := range s.names {
 			s.y[name] = y
-			// Small nodes still need room for their names.
+			// Even small nodes need room for their names.
 			y += max(s.size[name]*scale, drawing.SmallLabelSize) + space
 			s.usedIn[name], s.usedOut[name] = 0, 0
 		}

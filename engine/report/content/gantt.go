@@ -41,8 +41,8 @@ func (v *Report) addedToPlanDate(it *api.POAMItem) time.Time {
 	return truncateToDay(it.CreatedAt)
 }
 
-// ganttRows returns the open items that have a due date, ordered by it, and the number of such items for
-// which there was no room.
+// ganttRows returns the open items that have a due date, ordered by it, and the number of further
+// such items that are not shown.
 func (v *Report) ganttRows() (out []ganttRow, more int) {
 	for _, it := range v.openItemsByDueDate() {
 		to, ok := parseDate(it.CurrentDueDate())

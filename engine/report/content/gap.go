@@ -71,8 +71,8 @@ func (v *Report) gapSection() []block.Block {
 	return out
 }
 
-// notEvidencedTable returns a table of the findings for which there is nothing to show but a request for
-// evidence: too little evidence was found, and nobody has edited them or added a note.
+// notEvidencedTable returns a table of the findings for which only a request for evidence can be
+// shown, because too little evidence was found and nobody has edited them or added a note.
 func (v *Report) notEvidencedTable() block.Table {
 	t := block.Table{Caption: "Not evidenced: evidence to request, worst first", Columns: []block.Column{
 		{Name: "Severity", Width: 5}, {Name: "Control", Width: 8}, {Name: "Requirements", Width: 9}, {Name: "Evidence needed", Width: 18},

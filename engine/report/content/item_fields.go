@@ -40,8 +40,9 @@ func (v *Report) ItemFields(layoutName string) (out []workbook.Fields) {
 	return out
 }
 
-// soaItemFields returns the fields of the items of the Statement of Applicability, in the order of the Annex A controls that
-// they implement if ISO 27001 is assessed. Items that implement none follow.
+// soaItemFields returns the fields of the items of the Statement of Applicability, in the order of
+// the Annex A controls that they implement if ISO 27001 is assessed. Items that implement none of
+// these come last.
 func (v *Report) soaItemFields() (out []workbook.Fields) {
 	controls := map[*api.SoAItem][]string{}
 	var order []*api.SoAItem
@@ -66,8 +67,8 @@ func (v *Report) soaItemFields() (out []workbook.Fields) {
 	return out
 }
 
-// withDerivedItemFields adds to f the derived fields that all items have in common. They are derived from
-// codes, evidence, the editor, or the deliverable.
+// withDerivedItemFields adds to f the derived fields that all items have in common. These fields
+// depend on the item's codes, its evidence, its editor or the deliverable.
 func (v *Report) withDerivedItemFields(f workbook.Fields, it *api.Item, g api.Gate, evidence []api.Evidence) workbook.Fields {
 	return f.WithOverride(func(field string) (string, bool) {
 		switch field {

@@ -12,8 +12,8 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// LayoutData is the data with which a user's own layout is filled in: the report in its JSON form, and the lists,
-// figures and pictures that a document for a client is made of, ready to print.
+// LayoutData is the data available to a user's own layout: the report in its JSON form, and the
+// lists, figures and pictures of a client document, ready to print.
 type LayoutData struct {
 	*Data
 	Client           LayoutClient      `json:"client"`
@@ -174,7 +174,7 @@ type LayoutPlanItem struct {
 	Milestones         []LayoutMilestone `json:"milestones"`
 }
 
-// LayoutMilestone is a milestone of a plan's item.
+// LayoutMilestone is a milestone of a plan item.
 type LayoutMilestone struct {
 	Title   string   `json:"title"`
 	DueDate api.Date `json:"due_date"`
@@ -188,7 +188,7 @@ type LayoutQuarter struct {
 	Items  []LayoutPlanItem `json:"items"`
 }
 
-// LayoutCharts holds the charts. One for which there is no data yet is missing.
+// LayoutCharts holds the charts. A chart without data is nil.
 type LayoutCharts struct {
 	Severity        *LayoutImage `json:"severity" doc:"Findings by severity."`
 	HeatMap         *LayoutImage `json:"heat_map" doc:"Findings by domain and severity."`
@@ -200,7 +200,7 @@ type LayoutCharts struct {
 	ImpactEffort    *LayoutImage `json:"impact_effort" doc:"Open items by impact and effort."`
 }
 
-// LayoutImage is a picture: a drawing, or else a PNG.
+// LayoutImage is a picture, either a drawing or a PNG.
 type LayoutImage struct {
 	Title       string           `json:"title"`
 	Description string           `json:"description"`
@@ -211,8 +211,8 @@ type LayoutImage struct {
 // Theme returns the colors of the report.
 func (v *Report) Theme() drawing.Theme { return v.theme }
 
-// LayoutData returns the content of the report for a user's own layout. What the report's template doesn't show is
-// empty.
+// LayoutData returns the content of the report for a user's own layout. Parts that the report's
+// template doesn't show are empty.
 func (v *Report) LayoutData() *LayoutData {
 	story := v.Story()
 	out := &LayoutData{
@@ -281,7 +281,8 @@ func (v *Report) layoutFigures() LayoutFigures {
 	return f
 }
 
-// ownerAndDueDate returns the owner and due date of a finding: its own, or else those of its item in the plan.
+// ownerAndDueDate returns the owner and due date of a finding: the finding's own or, if they are
+// not set, those of its plan item.
 func (v *Report) ownerAndDueDate(f *api.Finding) (owner string, due api.Date, item string) {
 	owner = wording.OrEmpty(f.Owner)
 	if f.DueDate != nil {
@@ -312,7 +313,7 @@ func (v *Report) layoutFinding(f *api.Finding) LayoutFinding {
 	return out
 }
 
-// domainName returns the name of a domain, or its code if it has none.
+// domainName returns the name of a domain, or its code if it has no name.
 func (v *Report) domainName(code string) string { return wording.OrDefault(v.Domains[code], code) }
 
 func (v *Report) layoutDomains() []LayoutDomain {
@@ -396,7 +397,7 @@ func (v *Report) layoutPlanItem(it *api.POAMItem) LayoutPlanItem {
 	return out
 }
 
-// layoutRoadmap returns the open items of the plan by quarter, those without a date last.
+// layoutRoadmap returns the open plan items by quarter. Items without a date come last.
 func (v *Report) layoutRoadmap() []LayoutQuarter {
 	out := []LayoutQuarter{}
 	var effort Effort

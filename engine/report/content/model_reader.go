@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// modelReaders returns the language models that read the evidence as the first and as the second reader, as the Statement of
-// Applicability's method names them: "ollama/qwen3:8b, digest 5f0c1a2b3c4d, prompt reader/1". Readers that aren't models are "".
+// modelReaders returns the language models that read the evidence as the first and as the second
+// reader, in the form used in the Statement of Applicability's method: "ollama/qwen3:8b, digest
+// 5f0c1a2b3c4d, prompt reader/1". Readers that aren't models are "".
 func (v *Report) modelReaders() (first, second string) {
 	if v.SoA == nil {
 		return "", ""
@@ -19,7 +20,7 @@ func (v *Report) modelReaders() (first, second string) {
 	return model(method), model(other)
 }
 
-// modelReaderNotes returns what readers of the report have to know about language models that read the evidence.
+// modelReaderNotes returns notes for readers of the report about language models that read the evidence.
 func (v *Report) modelReaderNotes() (out []string) {
 	first, second := v.modelReaders()
 	if first != "" {

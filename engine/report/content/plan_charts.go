@@ -167,8 +167,8 @@ func roundGridStep(n int) int {
 // efforts lists the sizes of effort, smallest first.
 var efforts = []string{"small", "medium", "large", "extra_large"}
 
-// countBySeverityAndEffort returns the numbers of open items, with a row for each severity in the order of
-// api.Severities and a column for each effort, and their sum.
+// countBySeverityAndEffort returns the numbers of open items, with a row for each severity in the
+// order of api.Severities and a column for each effort, and their total.
 func (v *Report) countBySeverityAndEffort() (by [][]int, all int) {
 	by = make([][]int, len(api.Severities))
 	for i := range by {

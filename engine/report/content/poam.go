@@ -91,8 +91,8 @@ func planItemsByControl(items []api.POAMItem) map[string]*api.POAMItem {
 	return out
 }
 
-// planItemCell returns a cell that describes the plan item for a finding, with a link if the report contains
-// the item. It returns nil if there is no such item.
+// planItemCell returns a cell that describes the plan item for a finding, with a link if the report
+// contains the item. It returns nil if there is no plan item.
 func (v *Report) planItemCell(f *api.Finding) block.Cell {
 	it := v.planByControl[f.ControlCode]
 	if it == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// rootCause is a kind of reason for which a control has a gap. Findings with the same root cause need the same kind of
-// action.
+// rootCause is a kind of reason why a control has a gap. Findings with the same root cause need the
+// same kind of action.
 type rootCause struct{ title, meaning string }
 
 // Root causes, the most harmful ones first.
@@ -137,7 +137,7 @@ func (v *Report) findingsByCause(show func(i int) bool) (out []block.Block) {
 	return out
 }
 
-// sharedActionNote says that one action closes several findings.
+// sharedActionNote returns a note that one action closes several findings.
 func (v *Report) sharedActionNote(findings []int) block.Para {
 	var codes []string
 	for _, i := range findings {

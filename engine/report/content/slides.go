@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// SlideTemplates are the templates that can be written as slides: those that show all deliverables.
+// SlideTemplates are the templates that can be written as slides, because they show all deliverables.
 var SlideTemplates = []string{TemplateClient, TemplateExecutiveSummary, TemplateFull}
 
 // Slide is a slide of a presentation. Its title is its message.
@@ -29,14 +29,14 @@ type Slide struct {
 	// Columns selects vertical bars; otherwise they are horizontal. ChartText describes the chart for readers who can't see it.
 	Columns   bool
 	ChartText string
-	// Small is a line at the bottom, such as what the slide leaves out.
+	// Small is a line at the bottom, such as a note on what the slide omits.
 	Small string
 }
 
 // SlideTile is a figure with its label.
 type SlideTile struct{ Label, Value string }
 
-// SlideText is a paragraph: a sentence, or an item of a list.
+// SlideText is a paragraph, which is a sentence or a list item.
 type SlideText struct {
 	Lead, Text string // Lead is in bold
 	Bullet     bool
@@ -74,7 +74,7 @@ func PlainCells(texts ...string) (out []SlideCell) {
 	return out
 }
 
-// shortenForCell returns the first sentence of a text, at most as long as fits into a cell.
+// shortenForCell returns the first sentence of a text, shortened to fit into a cell.
 func shortenForCell(s string) string {
 	return prose.Truncate(strings.TrimSuffix(FirstSentence(s), " …"), slideText)
 }
@@ -124,7 +124,7 @@ func (v *Report) answerSlide() Slide {
 	return out
 }
 
-// postureSlide shows the weakest domains by the status of their controls.
+// postureSlide returns a slide that shows the status of the controls in the weakest domains.
 func (v *Report) postureSlide() Slide {
 	s := v.Story()
 	if v.SoA == nil || len(s.Domains) == 0 {
@@ -154,7 +154,7 @@ func (v *Report) postureSlide() Slide {
 	return out
 }
 
-// riskSlides shows the key risks, on two slides if there are many.
+// riskSlides returns one slide with the key risks, or two if there are many.
 func (v *Report) riskSlides() (out []Slide) {
 	risks := v.Story().Risks
 	if len(risks) == 0 {
@@ -189,7 +189,8 @@ func (v *Report) riskSlides() (out []Slide) {
 	return out
 }
 
-// domainSlide shows the findings by domain and severity, with the domains that have the most serious ones first.
+// domainSlide returns a slide with the findings by domain and severity, starting with the domains
+// that have the most serious findings.
 func (v *Report) domainSlide() Slide {
 	all := v.countFindingsByDomain()
 	if v.Gap == nil || len(all) == 0 {
@@ -305,7 +306,7 @@ func (v *Report) trendSlide() Slide {
 	return out
 }
 
-// roadmapSlide shows the plan by quarter.
+// roadmapSlide returns a slide with the plan by quarter.
 func (v *Report) roadmapSlide() Slide {
 	s := v.Story()
 	if len(s.Roadmap) == 0 {

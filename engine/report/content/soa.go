@@ -68,8 +68,7 @@ func (v *Report) coverageTable() block.Table {
 	return t
 }
 
-// newStatusTable returns a table, still without rows, that has a column for each status count and one for a
-// bar.
+// newStatusTable returns a table without rows that has a column for each status count and a column for a bar.
 func newStatusTable(caption, firstHeader string) block.Table {
 	t := block.Table{Caption: caption, Columns: []block.Column{{Name: firstHeader, Width: 5}, {Name: "All", Width: 2, Number: true}}}
 	for _, o := range coverageStatuses {
@@ -98,8 +97,9 @@ func newStatusRow(name block.Cell, title string, counts map[coverageStatus]int) 
 	return block.Row{Cells: append(cells, block.Cell{{Bar: b}})}
 }
 
-// hasAnnex reports whether the report lists the controls of Annex A first, as an auditor reads a Statement of Applicability.
-// Then the controls of the catalog follow in one line each; workbooks and the full report quote their evidence.
+// hasAnnex reports whether the report lists the controls of Annex A first, as auditors expect in a
+// Statement of Applicability. In that case, each catalog control follows in one line; workbooks and
+// the full report quote the evidence.
 func (v *Report) hasAnnex() bool {
 	if !v.Template.hasSection(SectionAnnex) {
 		return false
@@ -274,7 +274,7 @@ func (v *Report) soaTable(domain string, from, to int) block.Table {
 	return t
 }
 
-// soaDetailAfterAnnex returns the details of an item whose reasons and evidence the table of Annex A shows.
+// soaDetailAfterAnnex returns the details of an item whose reasons and evidence are shown in the table of Annex A.
 func soaDetailAfterAnnex(it *api.SoAItem) []block.Block {
 	var f block.Facts
 	f.AddText("Check", prose.Capitalize(it.RelianceNote()))

@@ -7,8 +7,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Source is the data for a report, all collected at the same moment. It is not modified. A deliverable that
-// does not exist yet is nil, and the report says so.
+// Source is the data for a report, all collected at the same moment. It is not modified. A
+// deliverable that does not exist yet is nil, which the report mentions.
 type Source struct {
 	Organization api.Organization
 	Assessment   api.Assessment
@@ -37,7 +37,7 @@ type Source struct {
 	// no control is mapped.
 	Requirements map[string][]api.Requirement
 
-	// Earlier is the assessment to compare with; nil for none. Its own Earlier is nil.
+	// Earlier is the assessment to compare with; nil if there is none. Its own Earlier is nil.
 	Earlier *Source
 
 	// AuditHead is the end of the organization's audit trail when the data was read, or nil if it
@@ -49,14 +49,14 @@ type Source struct {
 
 	// Tool is the program and its version, such as "service 0.1.0".
 	Tool string
-	// AsOf is the date of the report's data: the time of the assessment's last activity. Whether an item is
-	// overdue is judged at this time.
+	// AsOf is the date of the report's data: the time of the assessment's last activity. It
+	// determines whether items are overdue.
 	AsOf time.Time
 }
 
-// Client returns the name of the organization that the report is about: the client's name or, if none was given, the
-// name of the organization in the store. It returns "" for the organization of a single user, whose name says nothing to
-// readers.
+// Client returns the name of the organization that the report is about: the client's name or, if
+// none was given, the name of the organization in the store. It returns "" for the organization of
+// a single user, whose name means nothing to readers.
 func (s *Source) Client() string {
 	if name := strings.TrimSpace(s.Assessment.ClientName); name != "" {
 		return name

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// Limits of the story, which make it as long for a thousand controls as for fifty.
+// Limits of the story, which keep its length the same for fifty controls and for a thousand.
 const (
 	maxKeyRisks          = 10
 	maxActionsPerQuarter = 12
@@ -21,12 +21,12 @@ const (
 	maxProfiles          = 33
 )
 
-// Story is what a report says to the client's management: the answer, the risks behind it, and what to do by when.
-// It merges findings and plan items, and says how many it leaves out. Everything in it is counted or quoted from
-// the source.
+// Story is what a report says to the client's management: the answer, the risks behind it, and what
+// to do by when. It merges findings and plan items, and states how many it omits. Everything in it
+// is counted or quoted from the source.
 type Story struct {
 	Client string `json:"client"`
-	// Headline is the answer in a few words, Answer in three sentences.
+	// Headline is the answer in a few words; Answer is the answer in three sentences.
 	Headline   string    `json:"headline"`
 	Answer     []string  `json:"answer"`
 	Decision   string    `json:"decision"`
@@ -37,15 +37,15 @@ type Story struct {
 	// Strongest and Weakest are names of domains; empty if too few were assessed to compare them.
 	Strongest string          `json:"strongest"`
 	Weakest   string          `json:"weakest"`
-	Domains   []DomainProfile `json:"domains"` // weakest first, but if Weakest is set, those that can't be compared last
+	Domains   []DomainProfile `json:"domains"` // weakest first; if Weakest is set, domains that can't be compared are last
 	Roadmap   []Quarter       `json:"roadmap"`
 	Effort    Effort          `json:"effort"`
-	// WithoutOwner is the number of open actions that nobody owns.
+	// WithoutOwner is the number of open actions without an owner.
 	WithoutOwner int        `json:"without_owner"`
 	Appendices   []Appendix `json:"appendices"`
 }
 
-// Posture rates the whole assessment, with the counts of applicable controls behind it.
+// Posture rates the whole assessment, based on the counts of applicable controls.
 type Posture struct {
 	// Rating is strong, adequate, partial, weak, unproven or not assessed.
 	Rating         string   `json:"rating"`
@@ -72,7 +72,7 @@ type KeyRisk struct {
 	Cause       string       `json:"cause"`
 	Event       string       `json:"event"`
 	Consequence string       `json:"consequence"`
-	// Shown counts the findings that the evidence shows, Unknown those for which there is too little evidence.
+	// Shown counts the findings shown by the evidence; Unknown counts those with too little evidence.
 	Shown    int      `json:"shown"`
 	Unknown  int      `json:"unknown"`
 	Controls []string `json:"controls"`
@@ -80,11 +80,11 @@ type KeyRisk struct {
 	Includes []string `json:"includes"`
 	// Evidence is up to two quotes that show the risk.
 	Evidence []api.Evidence `json:"evidence"`
-	// Actions counts the open plan items that reduce the risk, which are due from FirstDue to LastDue. The first of them by
-	// priority is described by FirstStep, StepDue, Proof and Owner.
+	// Actions counts the open plan items that reduce the risk, which are due from FirstDue to
+	// LastDue. FirstStep, StepDue, Proof and Owner describe the action with the highest priority.
 	Actions     int      `json:"actions"`
-	firstAction string   // FirstStep without how to begin
-	dateReason  string   // where the evidence states the date of the first step
+	firstAction string   // FirstStep without the part on how to begin
+	dateReason  string   // the evidence for the date of the first step; empty if the date is not from evidence
 	FirstStep   string   `json:"first_step"`
 	Proof       string   `json:"proof"`
 	Owner       string   `json:"owner"`
@@ -99,7 +99,7 @@ type Effort struct {
 	MaxDays int `json:"max_days"`
 }
 
-// effortDays holds the person-days that each size of effort stands for.
+// effortDays maps each size of effort to person-days.
 var effortDays = map[string]Effort{"small": {1, 3}, "medium": {4, 10}, "large": {11, 30}, "extra_large": {31, 60}}
 
 func (e *Effort) add(size string) {
@@ -107,7 +107,7 @@ func (e *Effort) add(size string) {
 	e.MinDays, e.MaxDays = e.MinDays+d.MinDays, e.MaxDays+d.MaxDays
 }
 
-// String returns the estimate as readers see it, such as "40 to 110 person-days".
+// String returns the estimate in the form shown to readers, such as "40 to 110 person-days".
 func (e Effort) String() string {
 	if e.MaxDays == 0 {
 		return "no effort"
@@ -115,7 +115,8 @@ func (e Effort) String() string {
 	return fmt.Sprintf("%s to %s person-days", prose.GroupThousands(e.MinDays), prose.GroupThousands(e.MaxDays))
 }
 
-// Quarter holds the open plan items that are due in a calendar quarter, or without a date if Name says so.
+// Quarter holds the open plan items that are due in a calendar quarter, or those without a date, as
+// stated by Name.
 type Quarter struct {
 	Name   string   `json:"name"`
 	End    api.Date `json:"end"`
@@ -123,7 +124,7 @@ type Quarter struct {
 	Effort Effort   `json:"effort"`
 	// BySeverity counts the items by severity.
 	BySeverity map[api.Severity]int `json:"by_severity"`
-	// Actions are the first items by priority; More is the number of others.
+	// Actions are the first items by priority; More is the number of further items.
 	Actions []Action `json:"actions"`
 	More    int      `json:"more"`
 }
@@ -145,8 +146,8 @@ type DomainProfile struct {
 	Code   string                 `json:"code"`
 	Name   string                 `json:"name"`
 	Counts map[coverageStatus]int `json:"counts"`
-	// Applicable is the number of applicable controls, and Score the share of them that is implemented, from 0 to 100;
-	// half of the partially implemented ones count.
+	// Applicable is the number of applicable controls, and Score is the percentage of them that is
+	// implemented, counting partially implemented ones as half.
 	Applicable int      `json:"applicable"`
 	Score      float64  `json:"score"`
 	Maturity   *float64 `json:"maturity"`
@@ -157,7 +158,7 @@ type DomainProfile struct {
 	NextAction *Action  `json:"next_action,omitempty"`
 }
 
-// Appendix is a part of the report that is kept in a file of its own.
+// Appendix is a part of the report that is a separate file.
 type Appendix struct {
 	Letter   string `json:"letter"`
 	Title    string `json:"title"`
@@ -172,7 +173,7 @@ type Appendix struct {
 // hasStory reports whether the report begins with its story.
 func (v *Report) hasStory() bool { return v.Template.Name == TemplateClient || v.isBrief() }
 
-// Story returns the report's story. It is computed once.
+// Story returns the report's story. It is computed on first use.
 func (v *Report) Story() *Story {
 	if v.story == nil {
 		v.story = v.newStory()
@@ -193,7 +194,7 @@ func (v *Report) newStory() *Story {
 	return s
 }
 
-// Shares of applicable controls from which a posture gets its rating.
+// Minimum shares of applicable controls for the ratings of a posture.
 const (
 	unprovenShare = 0.5
 	strongPct     = 85
@@ -207,7 +208,7 @@ const (
 		"extra large 31 to 60. It excludes licenses and purchases."
 )
 
-// ratePosture counts the controls and rates them by postureRule.
+// ratePosture counts the controls by status and rates the assessment by postureRule.
 func (v *Report) ratePosture() (p Posture) {
 	all, _ := countControlStatuses(v.SoAItems)
 	p.Implemented, p.Partially, p.Planned = all[statusImplemented], all[statusPartly], all[statusPlanned]
@@ -248,14 +249,14 @@ func (v *Report) ratePosture() (p Posture) {
 	return p
 }
 
-// weightedShare returns the share of implemented controls, from 0 to 100, counting half of the partially
-// implemented ones.
+// weightedShare returns the percentage of implemented controls, counting partially implemented ones as half.
 func weightedShare(counts map[coverageStatus]int, applicable int) float64 {
 	return 100 * (float64(counts[statusImplemented]) + float64(counts[statusPartly])/2) / float64(max(applicable, 1))
 }
 
-// addKeyRisks merges the findings into risks. A theme of which the evidence shows no gap is not a risk of its own:
-// all such themes are merged into one risk, that the company can't show what it does.
+// addKeyRisks merges the findings into risks. A theme for which the evidence shows no gap isn't a
+// separate risk. All such themes are merged into one risk: that the company can't prove its
+// practices.
 func (v *Report) addKeyRisks(s *Story) {
 	type group struct {
 		theme  risk.Theme
@@ -382,8 +383,8 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int) KeyRisk {
 	return r
 }
 
-// adverseQuote returns the first passage that shows the gap and is from a document not in used, or nil. A plan shows a gap
-// only if the whole measure is planned.
+// adverseQuote returns the first passage that shows the gap and is from a document not in used, or
+// nil. A passage about plans shows a gap only if the whole measure is still planned.
 func adverseQuote(f *api.Finding, used map[string]bool) *api.Evidence {
 	for i := range f.Evidence {
 		e := &f.Evidence[i]
@@ -395,7 +396,7 @@ func adverseQuote(f *api.Finding, used map[string]bool) *api.Evidence {
 	return nil
 }
 
-// describeRiskCause returns the sentence that says what is missing. Each list holds titles, worst first.
+// describeRiskCause returns a sentence that describes what is missing. Each list holds titles, worst first.
 func describeRiskCause(missing, partly, unknown []string) string {
 	var parts []string
 	add := func(all []string, one, many string, named int) {
@@ -421,7 +422,7 @@ func describeRiskCause(missing, partly, unknown []string) string {
 	return prose.JoinAnd(parts)
 }
 
-// quoteFirstNames returns the first n names in quotation marks, and the number of others.
+// quoteFirstNames returns the first n names in quotation marks, followed by the number of others.
 func quoteFirstNames(all []string, n int) string {
 	var out []string
 	for _, s := range all[:min(n, len(all))] {
@@ -430,7 +431,7 @@ func quoteFirstNames(all []string, n int) string {
 	return strings.Join(out, ", ") + formatMore(len(all)-n)
 }
 
-// formatMore returns how many more there are, to follow a list, or "" if n is not positive.
+// formatMore returns the end of a list that states how many more entries there are, or "" if n is not positive.
 func formatMore(n int) string {
 	if n <= 0 {
 		return ""
@@ -438,7 +439,7 @@ func formatMore(n int) string {
 	return fmt.Sprintf(" and %s more", prose.GroupThousands(n))
 }
 
-// actionTitle returns what an item of the plan asks for, in a few words.
+// actionTitle returns a short description of what a plan item requires.
 func actionTitle(it *api.POAMItem) string {
 	title := "“" + strings.TrimRight(wording.OrDefault(it.ControlTitle, it.ControlCode), ".") + "”"
 	switch it.ActionType {
@@ -454,8 +455,9 @@ func actionTitle(it *api.POAMItem) string {
 	return "Close the gaps in " + title
 }
 
-// addDomainProfiles describes each domain that has applicable controls, weakest first. It names the strongest and the weakest
-// one, unless the domains can't be told apart; then those that can't be compared are last.
+// addDomainProfiles describes each domain that has applicable controls, weakest first. If domains
+// can be distinguished, it sets the strongest and the weakest one, and puts those that can't be
+// compared last.
 func (v *Report) addDomainProfiles(s *Story) {
 	_, counts := countControlStatuses(v.SoAItems)
 	at := map[string]int{}
@@ -519,12 +521,12 @@ func (v *Report) addDomainProfiles(s *Story) {
 	}
 }
 
-// minComparedControls is the number of applicable controls from which a domain can be named as the strongest or the
-// weakest one.
+// minComparedControls is the minimum number of applicable controls for a domain to be named as the
+// strongest or weakest.
 const minComparedControls = 3
 
-// isComparable reports whether a domain can be called strong or weak: it has enough controls, and evidence on at least half
-// of them.
+// isComparable reports whether a domain can be called strong or weak: that is, whether it has
+// enough controls, and evidence for at least half of them.
 func (d *DomainProfile) isComparable() bool {
 	return d.Applicable >= minComparedControls && 2*d.Counts[statusNotEvidenced] <= d.Applicable
 }
@@ -541,7 +543,7 @@ func (v *Report) addRoadmap(s *Story) {
 			name, end = quarterOf(t)
 		}
 		q := byName[name]
-		if q == nil && len(order) == maxQuarters { // the last quarter holds all later ones
+		if q == nil && len(order) == maxQuarters { // the last quarter also contains all later items
 			q = order[maxQuarters-1]
 			if end > q.End {
 				q.End = end
@@ -605,8 +607,8 @@ func (s *Story) writeHeadline() string {
 	return h + " overall"
 }
 
-// describeExtremes names the strongest and the weakest domain. If they can't be told apart, it returns "Where each
-// domain stands".
+// describeExtremes names the strongest and the weakest domain. If they can't be distinguished, it
+// returns "Where each domain stands".
 func (s *Story) describeExtremes() string {
 	if s.Strongest == "" {
 		return "Where each domain stands"
@@ -614,7 +616,8 @@ func (s *Story) describeExtremes() string {
 	return fmt.Sprintf("%s is strongest; %s is weakest", s.Strongest, s.Weakest)
 }
 
-// writeAnswer returns three sentences for a board: where the company stands, what that may cost, and what it takes.
+// writeAnswer returns three sentences for a board: the current status, the possible consequences,
+// and what is needed.
 func (v *Report) writeAnswer(s *Story) []string {
 	p := s.Posture
 	if p.Rating == "not assessed" {
@@ -683,7 +686,7 @@ func (v *Report) writeAnswer(s *Story) []string {
 	return out
 }
 
-// explainNoRisks says why the report has no risks.
+// explainNoRisks returns a sentence about why the report has no risks.
 func (v *Report) explainNoRisks() string {
 	if v.Gap == nil {
 		return "No gap analysis has been drafted yet, so no risk is known."
@@ -691,7 +694,8 @@ func (v *Report) explainNoRisks() string {
 	return "The evidence shows no gap that needs action."
 }
 
-// worstEvidencedRisk returns the index of the first risk that has findings the evidence shows, or 0.
+// worstEvidencedRisk returns the index of the first risk with findings shown by the evidence, or 0
+// if there is none.
 func worstEvidencedRisk(risks []KeyRisk) int {
 	return max(0, slices.IndexFunc(risks, func(r KeyRisk) bool { return r.Shown > 0 }))
 }
@@ -740,7 +744,7 @@ func (v *Report) writeDecision(s *Story) string {
 		asks = append(asks, fmt.Sprintf("approve the plan of %s", prose.Count(open, "action", "actions")))
 	}
 	items, effort, until := 0, Effort{}, ""
-	for _, q := range s.Roadmap { // the next quarters, until they hold a quarter of the open items
+	for _, q := range s.Roadmap { // the next quarters, until they contain a quarter of the open items
 		if q.End == "" || 4*items >= open {
 			break
 		}
@@ -756,7 +760,7 @@ func (v *Report) writeDecision(s *Story) string {
 	return prose.Capitalize(prose.JoinAnd(asks)) + "."
 }
 
-// appendices lists the parts of the report that hold every item.
+// appendices lists the appendices, which together contain every item.
 func (v *Report) appendices() (out []Appendix) {
 	for _, a := range api.ReportAppendices {
 		x := Appendix{Letter: a.Letter, Title: a.Title, Template: a.Template, Format: a.Format, filename: a.Filename()}
@@ -779,7 +783,7 @@ func (v *Report) appendices() (out []Appendix) {
 	return out
 }
 
-// appendixName returns "Appendix B" for the template of the findings, and so on.
+// appendixName returns the name of the appendix with the given template, such as "Appendix B".
 func (s *Story) appendixName(template string) string {
 	for _, a := range s.Appendices {
 		if a.Template == template {

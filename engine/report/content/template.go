@@ -38,7 +38,7 @@ const (
 	SectionAnnex     SectionID = "annex-a"
 	SectionBrief     SectionID = "risks-and-plan"
 
-	// Sections of a client's report. They merge and count what the others list.
+	// Sections of a client's report. They summarize what other sections list.
 	SectionRisks      SectionID = "key-risks"
 	SectionPosture    SectionID = "posture"
 	SectionTrend      SectionID = "trend"
@@ -189,9 +189,9 @@ func (p SectionID) Layout() (l workbook.Layout, ok bool) {
 	}[p])
 }
 
-// ReadableTemplateFor returns the template to use if a report is to be read as a page. Usually it is the same
-// template. For a workbook with a prescribed layout it is the plan that the workbook contains, and for a
-// purely machine-readable document it is the closest equivalent.
+// ReadableTemplateFor returns the template to use for showing a report as a readable page. Usually
+// it is the same template. For a workbook with a prescribed layout it is the plan that the workbook
+// contains, and for a purely machine-readable document it is the closest equivalent.
 func ReadableTemplateFor(template string) string {
 	if t, ok := FindTemplate(template); ok {
 		if _, ok := t.PrescribedLayout(); ok {

@@ -21,7 +21,7 @@ type Trend struct {
 	CriticalOrHigh [2]int      `json:"critical_or_high"`
 	Improved       []Change    `json:"improved"`
 	Slipped        []Change    `json:"slipped"`
-	// Added and Removed count the controls that apply only now, or no longer.
+	// Added and Removed count the controls that apply only now and those that no longer apply.
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
 	Same    int `json:"unchanged"`
@@ -107,7 +107,7 @@ func (t *Trend) describe() string {
 	return prose.Capitalize(s) + "."
 }
 
-// whyChanged returns why the status of a control differs, as far as the two assessments show.
+// whyChanged returns why the status of a control differs, as far as that can be seen from the two assessments.
 func (v *Report) whyChanged(before, after *api.SoAItem) string {
 	if after.IsStatusOverruled() {
 		return "A person set the status."
@@ -130,8 +130,9 @@ func (v *Report) whyChanged(before, after *api.SoAItem) string {
 	return "The same documents, read together with others."
 }
 
-// newDocumentName returns the name of the first document cited as evidence whose bytes are not among the other documents, or
-// "" if there is none. own are the documents that the evidence is from.
+// newDocumentName returns the name of the first document cited as evidence whose content is not
+// among the other documents, or "" if there is none. own are the documents that the evidence comes
+// from.
 func newDocumentName(evidence []api.Evidence, own, other []api.Document) string {
 	for i := range evidence {
 		at := slices.IndexFunc(own, func(d api.Document) bool { return d.ID == evidence[i].DocumentID })
@@ -145,10 +146,10 @@ func newDocumentName(evidence []api.Evidence, own, other []api.Document) string 
 	return ""
 }
 
-// maxChanges is the number of changes that a client's report lists in each direction.
+// maxChanges is the maximum number of changes that a client's report lists in each direction.
 const maxChanges = 30
 
-// trendSection says what improved, what slipped, and why.
+// trendSection describes what improved, what became worse, and why.
 func (v *Report) trendSection() []block.Block {
 	t := v.Story().Trend
 	if t == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/engine/report/workbook"
 )
 
-// Charts returns the charts of the report for a workbook, in which the spreadsheet program draws them from
-// tables. The numbers are the same as in other file formats.
+// Charts returns the charts of the report for a workbook, where the spreadsheet program draws them
+// from tables. The numbers are the same as in other file formats.
 func (v *Report) Charts() (out []workbook.Chart) {
 	if v.Template.HasDeliverable(api.GateGapAnalysis) && v.Gap != nil {
 		out = append(out, v.severityChart(), v.heatMapChart())

@@ -82,7 +82,7 @@ const (
 // TextColorOn returns the color for text on the given fill.
 func TextColorOn(fill ColorName) ColorName { return "on-" + fill }
 
-// HeatShade returns the shade for a step in a heat map, from 0 (nothing) to HeatSteps (the most).
+// HeatShade returns the shade for a step in a heat map, from 0 (none) to HeatSteps (maximum).
 func HeatShade(step int) ColorName {
 	return ColorName("heat-" + strconv.Itoa(min(max(step, 0), HeatSteps)))
 }
@@ -185,9 +185,9 @@ type Theme struct {
 // MinContrast is the minimum contrast ratio between text and its background.
 const MinContrast = 4.5
 
-// NewTheme returns a theme with an organization's own colors, or the default ones where they are nil.
-// Headings are drawn in the accent color on white, so NewTheme returns an error if that color is not dark
-// enough.
+// NewTheme returns a theme with an organization's own colors, or with the default colors for those
+// that are nil. Headings are drawn in the accent color on white, so NewTheme returns an error if
+// that color is not dark enough.
 func NewTheme(accent, band *Color) (Theme, error) {
 	if accent != nil {
 		if c := ContrastRatio(*accent, rgb(0xffffff)); c < MinContrast {
@@ -242,8 +242,8 @@ func HatchOf(n ColorName) Hatch {
 	return x.hatch
 }
 
-// FillOrDefault returns the fill named n. If n is unknown, it returns the fill for excluded items, because a
-// name may come from the data, such as a severity, and be anything.
+// FillOrDefault returns the fill named n. If n is unknown, it returns the fill for excluded items,
+// because a name may be a value from the data, such as a severity, and have any value.
 func FillOrDefault(n string) ColorName {
 	if _, ok := findTone(ColorName(n)); ok {
 		return ColorName(n)
@@ -266,7 +266,7 @@ func BadgeColors(class string) (ink, ground ColorName) {
 	return Info, InfoGround
 }
 
-// BadgeClasses lists the classes of badges that have colors of their own.
+// BadgeClasses lists the classes of badges that have their own colors.
 var BadgeClasses = []string{
 	"implemented",
 	"approved",

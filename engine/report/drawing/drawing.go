@@ -1,6 +1,6 @@
 // Package drawing defines the pictures of a report as simple shapes with named colors. A picture is
-// computed once and rendered as SVG or PNG here, or with the native means of a format elsewhere.
-// The same drawing gives the same bytes. The package is independent of assessments.
+// computed once and rendered as SVG or PNG here, or by other packages with the native means of a
+// format. The same drawing always gives the same bytes. The package is independent of assessments.
 package drawing
 
 import (
@@ -73,7 +73,7 @@ func (Area) shape()  {}
 func (Dot) shape()   {}
 func (Label) shape() {}
 
-// Anchor says which point of a text, such as its start or end, is at the given position.
+// Anchor states which point of a text, such as its start or end, is at the given position.
 type Anchor int
 
 // The anchors of a text.
@@ -138,11 +138,11 @@ func TextWidth(text string, size float64, strong bool) float64 {
 	return w * size
 }
 
-// fontSlack is the factor by which the font on a reader's machine may be wider than ours.
+// fontSlack is a safety factor, because the font on a reader's machine may be wider than ours.
 const fontSlack = 1.08
 
-// FitLabel returns a label that is not wider than width. If the text is too long, it is cut and ends in "…",
-// and FullText contains all of it.
+// FitLabel returns a label that is not wider than width. If the text is too long, it is cut off
+// with "…", and FullText contains the complete text.
 func FitLabel(l Label, width float64) Label {
 	l.Text = strings.Join(strings.Fields(l.Text), " ")
 	full := l.Text

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// The number of pixels per drawing unit, and the maximum length of a side in pixels.
+// Resolution in pixels per drawing unit, and maximum length of a side in pixels.
 const (
 	pixelsPerUnit = 1.5
 	maxPixels     = 4000
@@ -31,7 +31,7 @@ func (d *Drawing) WritePNG(w io.Writer, t Theme) error {
 	for _, s := range d.Shapes {
 		s.(painter).paint(c)
 	}
-	// Flat colors compress well at once: the default takes twice the time for 4% less.
+	// Flat colors compress well even at this level; the default level takes twice the time to save 4%.
 	return (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(w, c.img)
 }
 
@@ -52,8 +52,8 @@ func (c *canvas) colorWithOpacity(n ColorName, opacity float64) color.Color {
 	return color.NRGBA{R: x.R, G: x.G, B: x.B, A: uint8(math.Round(opacity * 255))}
 }
 
-// fillPath fills a path with a color. The function path draws the path. Nothing is drawn outside the box from
-// (x0, y0) to (x1, y1), in pixels.
+// fillPath fills a path with a color. The path is drawn by the function path. The box from (x0, y0)
+// to (x1, y1), in pixels, must enclose the path.
 func (c *canvas) fillPath(x0, y0, x1, y1 float64, with color.Color, path func(r *vector.Rasterizer, x, y float32)) {
 	box := image.Rect(int(math.Floor(x0)), int(math.Floor(y0)), int(math.Ceil(x1))+1, int(math.Ceil(y1))+1).Intersect(c.img.Bounds())
 	if box.Empty() {

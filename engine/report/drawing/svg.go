@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// SVG returns the drawing as an SVG image with a name and a description. The page must include CSS and
-// SVGPatternDefs. No part of the image can be focused with the keyboard.
+// SVG returns the drawing as an SVG image with a name and a description. The page must also include
+// the results of CSS and SVGPatternDefs. No part of the image can be focused with the keyboard.
 func (d *Drawing) SVG() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg viewBox="0 0 %s %s" role="img" aria-label="%s"><title>%s</title>`, formatNumber(d.Width), formatNumber(d.Height),

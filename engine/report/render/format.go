@@ -123,7 +123,8 @@ func CheckSupported(template, format string) error {
 	return nil
 }
 
-// HTMLScriptSource returns the source of the only script in an HTML report, as content security policies name it.
+// HTMLScriptSource returns the source of the only script in an HTML report, in the form used by
+// content security policies.
 func HTMLScriptSource() string { return html.ScriptSource() }
 
 // ContentType returns the media type of a format, or application/octet-stream if it is unknown.

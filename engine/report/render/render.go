@@ -24,7 +24,7 @@ type Request struct {
 	Template, Format, Title string
 	// WithAppendices binds the appendices into a report for a client.
 	WithAppendices bool
-	// Paper is the size of the pages: letter, or else A4.
+	// Paper is the page size: letter; any other value means A4.
 	Paper string
 	// Fonts are for characters missing from the built-in PDF fonts.
 	Fonts pdf.Fonts
@@ -33,12 +33,12 @@ type Request struct {
 	CustomTemplate string
 	// Layout is an optional DOCX file that is filled in with the report's data.
 	Layout []byte
-	// Style is an optional DOCX file whose styles are used for a DOCX report.
+	// Style is an optional DOCX file whose styles a DOCX report uses.
 	Style []byte
 }
 
-// Write writes a report to w. It returns a VALIDATION_ERROR if the template or the format is not supported,
-// an error of ctx if ctx ends, or the error of a failed write to w.
+// Write writes a report to w. It returns a VALIDATION_ERROR if the template or the format is not
+// supported, ctx's error if ctx ends, or the error of a failed write to w.
 func Write(ctx context.Context, w io.Writer, src *content.Source, r Request) error {
 	if err := CheckSupported(r.Template, r.Format); err != nil {
 		return err
@@ -60,7 +60,7 @@ func Write(ctx context.Context, w io.Writer, src *content.Source, r Request) err
 	switch {
 	case r.CustomTemplate != "":
 		if err = usertemplate.Write(ctx, out, v.LayoutData(), r.CustomTemplate, r.Format); err == nil {
-			_, err = fmt.Fprintf(out, "\n<!-- Written by %s. -->\n", v.Tool) // by which the reader of evidence recognizes it
+			_, err = fmt.Fprintf(out, "\n<!-- Written by %s. -->\n", v.Tool) // lets the evidence reader recognize it
 		}
 	case r.Layout != nil:
 		err = officelayout.Write(ctx, out, r.Layout, r.Format, v)

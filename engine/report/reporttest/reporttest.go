@@ -1,4 +1,4 @@
-// Package reporttest holds the sources from which tests write reports.
+// Package reporttest provides sources for tests that write reports.
 package reporttest
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/engine/report/content"
 )
 
-// The source is a made-up company with documents and findings. Its codes, titles and texts come from
-// no catalog.
+// The source is a fictional company with documents and findings. Its codes, titles and texts don't
+// come from any catalog.
 
 // Domains lists the domains in test sources.
 var Domains = []struct{ code, name string }{
@@ -41,7 +41,7 @@ var sampleTitles = []string{
 // Ptr returns a pointer to v.
 func Ptr[T any](v T) *T { return &v }
 
-// FakeSHA256 returns made-up SHA-256 number n.
+// FakeSHA256 returns a fake SHA-256, which is different for each n.
 func FakeSHA256(n int) string { return fmt.Sprintf("%064x", uint64(n+1)*0x9e3779b97f4a7c15) }
 
 func fakeID(kind string, n int) string {

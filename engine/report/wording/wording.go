@@ -1,5 +1,4 @@
-// Package wording writes the values of the API as readers of reports see them: names, counts, dates
-// and places in documents.
+// Package wording formats API values for readers of reports: names, counts, dates and locations in documents.
 package wording
 
 import (
@@ -46,7 +45,7 @@ func ReplaceControlCharacters(s string) string {
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
-// Humanize returns the text that is shown for an API value.
+// Humanize returns the text shown for an API value.
 func Humanize(value string) string {
 	switch value {
 	case "soa":
@@ -81,7 +80,7 @@ func MeanOrNotAssessed(f *float64) string {
 	return prose.Decimal(*f)
 }
 
-// LowerFirst returns s with its first letter in lower case, as within a sentence.
+// LowerFirst returns s with its first letter in lower case, for use within a sentence.
 func LowerFirst(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	if n == 0 {

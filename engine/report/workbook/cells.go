@@ -17,7 +17,7 @@ const maxCellUnits = 32767
 // utf16Length returns the length of a string in UTF-16 code units.
 func utf16Length(s string) int {
 	if len(s) <= maxCellUnits {
-		return len(s) // there are at least as many bytes as units
+		return len(s) // a string never has more units than bytes
 	}
 	n := 0
 	for _, r := range s {
@@ -77,5 +77,5 @@ func dateFromSerial(serial float64, from1904 bool) (string, bool) {
 	return time.Unix((int64(math.Floor(serial))-25569)*86400, 0).UTC().Format(time.DateOnly), true
 }
 
-// formatNumber formats a number as the shortest decimal that stands for exactly the same number.
+// formatNumber formats a number as the shortest decimal that has exactly the same value.
 func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

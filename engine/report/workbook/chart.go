@@ -26,8 +26,8 @@ type Chart struct {
 // ChartType says how a chart shows its numbers, such as in bars.
 type ChartType int
 
-// Types of charts. A span chart has two series: a start date and a duration in days. A shades chart only
-// colors the cells of its table, darker for larger values.
+// Types of charts. A span chart has two series: a start date and a duration in days. A shades chart
+// only colors the cells of its table: the larger the value, the darker the color.
 const (
 	ChartBars ChartType = iota
 	ChartStacked

@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// Fields is a function that returns the value of an item's field, as text. The field is given by its API
-// name. The value is empty if it is not set or if there is no such field.
+// Fields returns the value of an item's field as text, given the field's API name. The result is
+// empty if the value is not set or there is no such field.
 type Fields func(field string) string
 
 // WithOverride returns Fields in which the values that override returns take precedence over those of f.

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// ExportInfo is what an exported workbook records about its origin.
+// ExportInfo holds what an exported workbook records about its origin.
 type ExportInfo struct {
 	// Assessment is the ID of the exported assessment.
 	Assessment string
@@ -42,7 +42,7 @@ type Edit struct {
 
 // ChangedRow is an item that has at least one change in the workbook.
 type ChangedRow struct {
-	// Cell is the cell with the item's key.
+	// Cell is the address of the cell that contains the item's key.
 	Cell string
 	// Key identifies the item in its layout; Item and Revision are its ID and revision when
 	// exported.
@@ -108,7 +108,7 @@ func (w *Workbook) ReadExportInfo() (*ExportInfo, error) {
 	return x, nil
 }
 
-// lookupKey returns the normalized form in which an item's key is looked up.
+// lookupKey returns the normalized form of an item's key, used for lookups.
 func lookupKey(s string) string { return trimAndUnifyLineEnds(wording.ReplaceControlCharacters(s)) }
 
 // FindEdits returns the items of a layout that differ from the export, in the order of the workbook. It also
@@ -131,7 +131,7 @@ func (w *Workbook) FindEdits(x *ExportInfo, l Layout) (rows []ChangedRow, proble
 type editFinder struct {
 	workbook     *Workbook
 	layout       Layout
-	otherLayouts []Layout // a sheet may be of one of them
+	otherLayouts []Layout // a sheet may belong to one of them
 	origins      map[string]exportedItem
 	seen         map[string]string
 	rows         []ChangedRow
@@ -151,7 +151,7 @@ func (f *editFinder) addProblem(cell, format string, args ...any) {
 
 func cellAddress(sheet string, column, row int) string { return sheet + "!" + cellName(column, row) }
 
-// maxHeadRow is the number of the last row that can be the header.
+// maxHeadRow is the last row in which the header may be.
 const maxHeadRow = 40
 
 // findSheetEdits looks for the header of the layout in a sheet, and then for changes in the rows below it.
@@ -168,9 +168,9 @@ func (f *editFinder) findSheetEdits(g *grid) {
 	}
 }
 
-// matchHeaderRow returns, for each column of the sheet, the index of the layout's column with the same
-// header. It returns false if the row is not the layout's header: a header has the key column and at least
-// half of all columns, and no other layout fits better.
+// matchHeaderRow returns, for each column of the sheet, the index of the layout's column with the
+// same header. It returns false if the row is not the layout's header: a header must have the key
+// column and at least half of all columns, and no other layout may fit better.
 func (f *editFinder) matchHeaderRow(g *grid, r gridRow) (indexes map[int]int, isHeader bool) {
 	columnIndex, found := map[int]int{}, map[int]bool{}
 	var unknown []int
@@ -323,8 +323,8 @@ func (f *editFinder) findCellEdits(g *grid, r gridRow, columns []int, columnInde
 	}
 }
 
-// membersIn returns the values of a list that the yes/no columns of a row answer. If a column is missing in the sheet, the
-// exported answer counts.
+// membersIn returns the values of a list field according to the yes/no columns of a row. For a
+// column that is missing in the sheet, the exported answer is used.
 func (f *editFinder) membersIn(r gridRow, columnIndex map[int]int, field string, exported exportedItem) []string {
 	out := []string{}
 	for i, c := range f.layout.Columns {
@@ -363,8 +363,8 @@ func (f *editFinder) normalizeCellValue(c Column, found readCell) string {
 	return trimAndUnifyLineEnds(wording.ReplaceControlCharacters(found.text))
 }
 
-// checkYesNoAgreement reports a problem if a yes/no cell contradicts the cell that it summarizes: it must say
-// yes if that cell has any text, and no otherwise.
+// checkYesNoAgreement reports a problem if a yes/no cell contradicts the cell that it summarizes:
+// it must be yes if that cell has any text, and no otherwise.
 func (f *editFinder) checkYesNoAgreement(
 	g *grid,
 	r gridRow,
@@ -394,8 +394,7 @@ func (f *editFinder) checkYesNoAgreement(
 	}
 }
 
-// addStatusEditIfMoved adds a change of status if the row has been moved to a sheet that stands for another
-// status.
+// addStatusEditIfMoved adds a change of status if the row has been moved to the sheet for another status.
 func (f *editFinder) addStatusEditIfMoved(g *grid, row *ChangedRow) {
 	page := func(name string) int {
 		return slices.IndexFunc(f.layout.Pages, func(p Page) bool { return isSameHeader(p.Name, name) })
@@ -496,8 +495,8 @@ func (c Column) expectedInputHint() string {
 	return ""
 }
 
-// IsUnchangedElsewhere reports whether nobody has changed the item apart from this row: every field must have
-// either the exported value or the value that the row changes it to.
+// IsUnchangedElsewhere reports whether the item has no other changes than those in this row: every
+// field must have either the exported value or the value in the row.
 func (r *ChangedRow) IsUnchangedElsewhere(current Fields) bool {
 	for i, c := range r.layout.Columns {
 		if !c.Editable || fingerprint(wording.ReplaceControlCharacters(c.formatValue(current(c.Field)))) == r.exported.cells[i] {

@@ -147,7 +147,7 @@ func (b *Writer) itemCell(c Column, f Fields, sheet, at string) (cell excelize.C
 	return b.newCell(style, text), text
 }
 
-// addFilterAndValidation adds the filter, the rules that validate input, and the status colors to a sheet.
+// addFilterAndValidation adds the filter, the validation rules and the status colors to a sheet.
 func (b *Writer) addFilterAndValidation(l Layout, name string, head, last int) error {
 	end := cellName(len(l.Columns), last)
 	titles := fmt.Sprintf("'%s'!$%d:$%d", strings.ReplaceAll(name, "'", "''"), head, head)

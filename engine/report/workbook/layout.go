@@ -40,7 +40,7 @@ const (
 type Column struct {
 	// Header is the header text, by which the column is found on import.
 	Header string `yaml:"header"`
-	// Field is the API name of the value; empty if the program has none.
+	// Field is the API name of the value; empty if there is no such value.
 	Field string     `yaml:"field"`
 	Kind  ColumnKind `yaml:"kind"`
 	// Width is in characters.
@@ -52,12 +52,13 @@ type Column struct {
 	// Optional values become null when emptied.
 	Optional bool `yaml:"optional"`
 	Hidden   bool `yaml:"hidden"`
-	// Values are the API values of a choice and Labels how they are written; without labels, the
-	// API value in plain words is used. If two are written alike, import chooses the first.
+	// Values are the API values of a choice, and Labels are the texts shown for them; without
+	// labels, the API value is shown in plain words. If two values have the same label, an import
+	// uses the first one.
 	Values []string          `yaml:"values"`
 	Labels map[string]string `yaml:"words"`
-	// Members makes this yes/no column an answer about a field that is a list: yes if the list has one of these values, of
-	// which an import adds the first. The column is empty if the list is.
+	// Members makes this a yes/no column about a list field: yes if the list contains one of these
+	// values. An import of yes adds the first of them. If the list is empty, so is the column.
 	Members []string `yaml:"members"`
 	// Min and Max limit a number.
 	Min float64 `yaml:"min"`
@@ -74,8 +75,8 @@ func (c Column) HasField() bool { return c.Field != "" }
 // Page is one sheet of a layout.
 type Page struct {
 	Name string `yaml:"name"`
-	// Statuses lists the statuses of the items on this sheet; none means all. An item moved here
-	// gets the status StatusOnMove.
+	// Statuses lists the statuses of the items on this sheet; if empty, it contains all items. An
+	// item that users move here gets the status StatusOnMove.
 	Statuses     []string `yaml:"statuses"`
 	StatusOnMove string   `yaml:"moved"`
 }
@@ -95,8 +96,8 @@ type Layout struct {
 	Columns       []Column `yaml:"columns"`
 }
 
-// IsPrescribed reports whether a third party has prescribed this layout. Only such layouts have rows above
-// the header.
+// IsPrescribed reports whether this layout is prescribed by a third party. Only such layouts have
+// rows above the header.
 func (l Layout) IsPrescribed() bool { return len(l.Preface) > 0 }
 
 // HeadersWithoutField returns the headers of the columns that do not show a field of the API.
@@ -181,7 +182,7 @@ func (c Column) choiceLabels() (out []string) {
 	return out
 }
 
-// parseChoice returns the value whose label is written in a cell. It returns false if there is none.
+// parseChoice returns the value for the label in a cell. It returns false if no value has that label.
 func (c Column) parseChoice(written string) (string, bool) {
 	values := c.Values
 	if c.Kind == KindYesNo {
@@ -225,7 +226,7 @@ var builtinLayouts = sync.OnceValue(func() map[string]Layout {
 	return out
 })
 
-// parseLayout parses a layout. It returns an error if the layout contradicts itself.
+// parseLayout parses a layout. It returns an error if the layout is inconsistent.
 func parseLayout(data []byte) (Layout, error) {
 	var l Layout
 	dec := yaml.NewDecoder(strings.NewReader(string(data)))

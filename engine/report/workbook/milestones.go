@@ -32,7 +32,7 @@ const (
 	indent          = "    "
 )
 
-// Limits of the API. They are also checked here, so that the error can name the cell.
+// Limits of the API. They are also checked here, so that errors can name the cell.
 const (
 	maxMilestones   = 100
 	maxTitleLength  = 500
@@ -41,8 +41,7 @@ const (
 
 var milestoneStatuses = []string{"open", "in_progress", "completed", "cancelled"}
 
-// milestoneLine is a milestone in the form in which a cell contains it. changeLine is the same for a change
-// of a milestone.
+// milestoneLine is a milestone as written in a cell. changeLine is a change of a milestone as written in a cell.
 type milestoneLine struct {
 	number      int
 	due, status string
@@ -92,8 +91,7 @@ func joinLines[T fmt.Stringer](all []T) string {
 	return strings.Join(out, "\n")
 }
 
-// toMilestoneLines converts milestones to the form in which a cell contains them. They have their originally
-// planned dates.
+// toMilestoneLines converts milestones to the form written in a cell, with their originally planned dates.
 func toMilestoneLines(all []api.Milestone) []milestoneLine {
 	out := make([]milestoneLine, len(all))
 	for i, m := range all {
@@ -135,8 +133,8 @@ var (
 	)
 )
 
-// parseNumberedLines splits the text of a cell into its numbered entries. Each includes the number of its
-// first line, for error messages.
+// parseNumberedLines splits the text of a cell into its numbered entries. Each entry includes the
+// number of its first line, for error messages.
 func parseNumberedLines(s string) (out []numberedText, problem string) {
 	for n, line := range strings.Split(trimAndUnifyLineEnds(s), "\n") {
 		rest, indented := strings.CutPrefix(line, indent)

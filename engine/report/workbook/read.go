@@ -140,7 +140,7 @@ func (b *workbookReader) readWorkbook() (*Workbook, error) {
 		} `xml:"workbookPr"`
 		Sheets []struct {
 			Name string `xml:"name,attr"`
-			// Any namespace: the format has two variants.
+			// Accept any namespace, because the format has two variants.
 			Attrs []xml.Attr `xml:",any,attr"`
 		} `xml:"sheets>sheet"`
 	}
@@ -171,7 +171,7 @@ func (b *workbookReader) readWorkbook() (*Workbook, error) {
 		}
 		target, kind := rels[id].target, rels[id].kind
 		if !strings.HasSuffix(kind, "/worksheet") {
-			continue // a chart sheet, or a missing part
+			continue // a chart sheet or a missing part
 		}
 		data, err := b.readPartOrNil(target)
 		if err != nil {
@@ -426,7 +426,7 @@ func columnNumber(ref string) int {
 	return n
 }
 
-// decodeCharEscapes decodes escapes such as _x000D_, which stand for characters that XML can't contain.
+// decodeCharEscapes decodes escapes such as _x000D_, which represent characters that XML can't contain.
 func decodeCharEscapes(s string) string {
 	if !strings.Contains(s, "_x") {
 		return s

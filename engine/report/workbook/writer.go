@@ -80,8 +80,8 @@ func NewWriter(props Properties) (*Writer, error) {
 // Close releases the resources that the workbook uses, such as temporary files.
 func (b *Writer) Close() error { return b.file.Close() }
 
-// addSheet adds a sheet. If name is not valid or not unique, the sheet gets a similar name, which addSheet
-// returns.
+// addSheet adds a sheet. If name is not valid or not unique, the sheet gets a similar name.
+// addSheet returns the actual name.
 func (b *Writer) addSheet(name string) (string, error) {
 	name = uniqueSheetName(name, b.sheetNames)
 	b.sheetNames = append(b.sheetNames, name)
@@ -112,8 +112,8 @@ func uniqueSheetName(name string, used []string) string {
 	return out
 }
 
-// fitTextOrOverflow returns the text to write into a cell. If s is too long, that is the beginning, with a
-// note where to find the rest on a separate sheet.
+// fitTextOrOverflow returns the text to write into a cell. If s is too long, the result is its
+// beginning with a note on where to find the rest, which goes to a separate sheet.
 func (b *Writer) fitTextOrOverflow(s, sheet, cell string) string {
 	s = wording.ReplaceControlCharacters(s)
 	if utf16Length(s) <= maxCellUnits {
@@ -143,7 +143,7 @@ func (b *Writer) WriteTo(w io.Writer) (int64, error) {
 	if err := errors.Join(b.writeLongTexts(), b.writeSourceSheet()); err != nil {
 		return 0, err
 	}
-	if types := b.file.ContentTypes; types != nil { // charts add content types in random order
+	if types := b.file.ContentTypes; types != nil { // excelize adds the content types of charts in random order
 		sort.Slice(types.Defaults, func(i, j int) bool { return types.Defaults[i].Extension < types.Defaults[j].Extension })
 	}
 	raw, err := b.file.WriteToBuffer()
@@ -202,7 +202,7 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// writeLongTexts adds a sheet with the rest of the texts that are too long for a cell.
+// writeLongTexts adds a sheet with the remaining parts of texts that are too long for a cell.
 func (b *Writer) writeLongTexts() error {
 	if len(b.longTexts) == 0 {
 		return nil
@@ -234,8 +234,8 @@ func (b *Writer) writeLongTexts() error {
 	})
 }
 
-// writeSourceSheet adds a hidden sheet that records the state of the exported items, so that an import can
-// find out what has been changed.
+// writeSourceSheet adds a hidden sheet that records the state of the exported items, so that an
+// import can detect changes.
 func (b *Writer) writeSourceSheet() error {
 	if !b.hasItems {
 		return nil // nothing can be imported
@@ -244,7 +244,7 @@ func (b *Writer) writeSourceSheet() error {
 	if err != nil {
 		return err
 	}
-	// SetSheetVisible would read all sheets again.
+	// SetSheetVisible is not used, because it would read all sheets again.
 	listed := b.file.WorkBook.Sheets.Sheet
 	listed[len(listed)-1].State = "hidden"
 	return b.streamRows(
@@ -296,7 +296,7 @@ type sheetPanes struct {
 	mergedRows    []int
 }
 
-// streamRows writes the rows of a sheet one after the other, so that they are not all in memory.
+// streamRows writes the rows of a sheet one after the other, so that they don't have to be in memory all at once.
 func (b *Writer) streamRows(
 	name string,
 	widths []float64,
@@ -355,8 +355,8 @@ func truncateRunes(s string, maxRunes int) string {
 	return s
 }
 
-// setPageLayout sets how a sheet is printed: the orientation and width of the page, page numbers, and the
-// mark on drafts.
+// setPageLayout sets how a sheet is printed: the orientation and width of the page, page numbers,
+// and the mark of drafts.
 func (b *Writer) setPageLayout(name string, columns int) error {
 	landscape, wide, tall := "landscape", 1, 0
 	if columns <= 2 {

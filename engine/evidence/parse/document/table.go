@@ -14,9 +14,9 @@ const (
 	maxHeaderRows = 20   // maximum number of rows searched for the header
 )
 
-// RenderRow renders a row so that it can be read on its own: "Column: value; …". Empty cells are omitted, except in a
-// column of answers: that a question has no answer matters. If there is no header, a row of two cells is read as a key
-// and its value.
+// RenderRow renders a row so that it can be read on its own: "Column: value; …". Empty cells are
+// omitted, except in columns of answers, where a missing answer matters. If there is no header, a
+// row of two cells is shown as a key and its value.
 func RenderRow(header, cells []string) string { return renderRow(header, cells, answerColumns(header)) }
 
 func renderRow(header, cells []string, answers []bool) string {
@@ -48,7 +48,8 @@ func renderRow(header, cells []string, answers []bool) string {
 	return strings.Join(parts, "; ")
 }
 
-// answerColumns returns which columns hold answers, or represent an answer to be marked. It returns nil if none do.
+// answerColumns returns which columns contain answers or represent an answer to be marked. It
+// returns nil if there are no such columns.
 func answerColumns(header []string) []bool {
 	var out []bool
 	yes, no := false, false
@@ -76,25 +77,27 @@ type Row struct {
 	Locator api.Locator
 }
 
-// What a reader puts into the cells that a merged cell covers, so that one place decides what they say.
+// Markers that a reader puts into the cells covered by a merged cell, so that their meaning is
+// decided in one place.
 const (
 	MergedLeft = "\x00left" // belongs to the cell on its left
 	MergedUp   = "\x00up"   // belongs to the cell above
 )
 
-// TableWriter turns rows that arrive one by one into blocks. It holds the first rows back until the header is
-// known; lines above the header become paragraphs. After an empty row, it looks for the header of another table.
+// TableWriter turns rows that arrive one by one into blocks. It holds back the first rows until the
+// header is known; rows above the header become paragraphs. After an empty row, it looks for the
+// header of another table.
 type TableWriter struct {
 	b           *Builder
 	number      int
-	pairs       [][]Row // groups of rows with two cells at the beginning, while a wider table may follow
+	pairs       [][]Row // groups of two-cell rows at the beginning, held back because a wider table may follow
 	pending     []Row
 	header      []string   // nil if there is none
-	headerRows  [][]string // that it consists of, to recognize where it is repeated
+	headerRows  [][]string // the rows that the header consists of, used to recognize repetitions
 	headerAt    api.Locator
 	headerKnown bool
-	isBroken    bool     // an empty row ended the rows below the header; the pending ones may be another table
-	hasRows     bool     // below the header
+	isBroken    bool     // an empty row was found below the header, so the pending rows may be another table
+	hasRows     bool     // there are rows below the header
 	last        []string // the last row written, whose cells may reach into the next one
 }
 
@@ -103,7 +106,7 @@ func (b *Builder) NewTableWriter() *TableWriter {
 	return &TableWriter{b: b, number: b.NextTableNumber()}
 }
 
-// AddRow adds a row. An empty row separates what may be two tables.
+// AddRow adds a row. An empty row may separate two tables.
 func (t *TableWriter) AddRow(cells []string, locator api.Locator) {
 	if len(cells) > MaxColumns {
 		cells = cells[:MaxColumns]
@@ -131,7 +134,7 @@ func (t *TableWriter) AddRow(cells []string, locator api.Locator) {
 	}
 }
 
-// endGroupOfRows ends the rows that belong together.
+// endGroupOfRows ends a group of rows that belong together.
 func (t *TableWriter) endGroupOfRows() {
 	if !t.headerKnown {
 		rows := 0
@@ -154,14 +157,14 @@ func (t *TableWriter) endGroupOfRows() {
 
 func (t *TableWriter) endRows() { t.headerKnown, t.isBroken, t.last = false, true, nil }
 
-// SetHeader sets the header. It is for formats that mark header rows.
+// SetHeader sets the header. It is meant for formats that mark header rows.
 func (t *TableWriter) SetHeader(header []string, locator api.Locator) {
 	t.SetHeaders([][]string{header}, locator)
 }
 
 // SetHeaders sets a header of several rows.
 func (t *TableWriter) SetHeaders(rows [][]string, locator api.Locator) {
-	for len(rows) > 1 && countNames(rows[0]) < 2 { // a title over the table
+	for len(rows) > 1 && countNames(rows[0]) < 2 { // a title above the table
 		t.b.AddBlock(Block{Kind: Paragraph, Text: strings.Join(withoutMerged(rows[0]), " "), Locator: locator})
 		rows = rows[1:]
 	}
@@ -180,7 +183,7 @@ func (t *TableWriter) setHeader(rows [][]string, locator api.Locator) {
 	for _, r := range rows {
 		t.headerRows = append(t.headerRows, withoutMerged(r))
 	}
-	for _, r := range t.headerRows[1:] { // for names that the header leaves out
+	for _, r := range t.headerRows[1:] { // rows with names that are missing in the header
 		t.b.AddPageFurniture(Block{Kind: TableRow, Text: RenderRow(nil, NonEmptyCells(r)), Cells: r, Locator: locator})
 	}
 }
@@ -216,7 +219,7 @@ func (t *TableWriter) resolveHeader() {
 	t.resolveRows(pending)
 }
 
-// resolveRows finds the header of rows that belong together, and writes them.
+// resolveRows finds the header in a group of rows, and writes the rows.
 func (t *TableWriter) resolveRows(pending []Row) {
 	t.headerKnown = true
 	if len(pending) == 0 {
@@ -255,20 +258,20 @@ func (t *TableWriter) resolveRows(pending []Row) {
 	}
 }
 
-// mayBePairs reports whether rows may be labels, each with its value, rather than a table of two columns.
+// mayBePairs reports whether rows may be pairs of labels and values rather than a table with two columns.
 func mayBePairs(rows []Row) bool {
 	first := slices.IndexFunc(rows, func(r Row) bool { return CountFilled(r.Cells) == 2 })
 	return widestRow(rows) == 2 && !isLabel(NonEmptyCells(rows[first].Cells)[1])
 }
 
-// arePairsAbove reports whether the rows that follow pairs are a table so wide that none of the pairs can be its
-// header.
+// arePairsAbove reports whether the rows after the pairs form a table that is too wide for one of
+// the pairs to be its header.
 func arePairsAbove(pairs, rows []Row) bool {
 	widest := widestRow(rows)
 	return !slices.ContainsFunc(pairs, func(r Row) bool { return mayBeHeader(r, widest) })
 }
 
-// headerRows returns the rows of the header that begins a table.
+// headerRows returns the header rows at the beginning of a table.
 func headerRows(rows []Row) [][]string {
 	header := [][]string{rows[0].Cells}
 	for n := 1; n+1 < len(rows) && continuesHeader(rows[n-1].Cells, rows[n].Cells, withoutMerged(rows[n+1].Cells)); n++ {
@@ -277,8 +280,8 @@ func headerRows(rows []Row) [][]string {
 	return header
 }
 
-// JoinHeader returns the names of the columns of a table whose header begins with the first row, and the number of rows
-// that it consists of. Cells that a merged cell covers are MergedLeft or MergedUp.
+// JoinHeader returns the column names of a table whose header starts in the first row, and the
+// number of header rows. Cells covered by a merged cell must be MergedLeft or MergedUp.
 func JoinHeader(rows []Row) (header []string, count int) {
 	head := headerRows(rows)
 	return combineHeader(head), len(head)
@@ -298,13 +301,13 @@ func (t *TableWriter) writeRow(r Row) {
 	}
 	t.last = r.Cells
 	if slices.ContainsFunc(t.headerRows, func(h []string) bool { return haveSameTexts(h, r.Cells) }) {
-		return // the header, repeated
+		return // the repeated header
 	}
 	t.hasRows = true
 	t.b.AddRow(t.header, r.Cells, t.number, r.Locator)
 }
 
-// readableRows returns rows with those cells empty that a merged cell covers.
+// readableRows returns the rows with the cells covered by merged cells set to "".
 func readableRows(rows []Row) []Row {
 	out := make([]Row, len(rows))
 	for i, r := range rows {
@@ -313,7 +316,7 @@ func readableRows(rows []Row) []Row {
 	return out
 }
 
-// withoutMerged returns cells with those empty that a merged cell covers.
+// withoutMerged returns the cells with those covered by merged cells set to "".
 func withoutMerged(cells []string) []string {
 	out := slices.Clone(cells)
 	for i, c := range out {
@@ -334,15 +337,15 @@ func haveSameTexts(a, b []string) bool {
 	return true
 }
 
-// countNames returns how many different names a header row has.
+// countNames returns the number of different names in a header row.
 func countNames(cells []string) int {
 	names := NonEmptyCells(withoutMerged(cells))
 	slices.Sort(names)
 	return len(slices.Compact(names))
 }
 
-// combineHeader returns the names of the columns from the rows of a header: a name over several columns comes before
-// the names of each. A column with a name of its own keeps it.
+// combineHeader combines the rows of a header into column names: a name that spans several columns
+// precedes the name of each. A name that spans only its own column is used alone.
 func combineHeader(rows [][]string) []string {
 	if len(rows) == 1 {
 		return withoutMerged(rows[0])
@@ -377,14 +380,14 @@ func cellAt(cells []string, i int) string {
 	return cells[i]
 }
 
-// columnGroups returns for each column of a header row with another one below it the first column of the name over it.
+// columnGroups returns, for each column of two header rows, the first column of the upper name that spans it.
 func columnGroups(upper, lower []string) []int {
 	out := make([]int, max(len(upper), len(lower)))
 	hasMerged := slices.Contains(upper, MergedLeft)
 	for i := range out {
 		out[i] = i
 		covered := i < len(upper) && upper[i] == MergedLeft
-		if !hasMerged { // a name with empty cells on its right may be meant to be over them
+		if !hasMerged { // a name may span the empty cells to its right
 			covered = cellAt(upper, i) == "" && cellAt(lower, i) != "" && (i >= len(upper) || upper[i] != MergedUp)
 		}
 		if covered && i > 0 && cellAt(upper, out[i-1]) != "" {
@@ -394,8 +397,8 @@ func columnGroups(upper, lower []string) []int {
 	return out
 }
 
-// continuesHeader reports whether a row is part of the header that the row above it begins: it names the columns under
-// a name that spans several. next is the row after it.
+// continuesHeader reports whether a row continues the header that begins in the row above, because
+// it names the columns below a name that spans several. next is the row after it.
 func continuesHeader(upper, row, next []string) bool {
 	groups := columnGroups(upper, row)
 	hasMerged := slices.Contains(upper, MergedLeft)
@@ -424,8 +427,8 @@ func isTable(rows []Row) bool {
 	return slices.ContainsFunc(rows, func(r Row) bool { return CountFilled(r.Cells) > 1 })
 }
 
-// isOtherHeader reports whether rows after an empty row begin another table, with the header at an index, rather than
-// continue the one above.
+// isOtherHeader reports whether the rows after an empty row begin another table, whose header has
+// index at, rather than continue the table above.
 func isOtherHeader(header []string, rows []Row, at int) bool {
 	cells, below := rows[at].Cells, rows[at+1:]
 	if len(below) == 0 {
@@ -446,7 +449,7 @@ func isOtherHeader(header []string, rows []Row, at int) bool {
 	if hasDigit(strings.Join(cells, "")) || len(below) < 2 && sameColumns {
 		return false
 	}
-	for i, c := range cells { // words over figures
+	for i, c := range cells { // words above figures
 		figures := 0
 		for _, r := range below {
 			if hasDigit(cellAt(r.Cells, i)) {
@@ -460,7 +463,7 @@ func isOtherHeader(header []string, rows []Row, at int) bool {
 	return false
 }
 
-// RenderNestedTable returns a table in a cell of another one as text.
+// RenderNestedTable returns the text of a table that is nested in a cell of another table.
 func RenderNestedTable(rows [][]string) string {
 	var lines []string
 	at := -1
@@ -492,7 +495,7 @@ func RenderNestedTable(rows [][]string) string {
 	return strings.Join(lines, " / ")
 }
 
-// AddRowAboveHeader adds a row found above a table's header, such as a title, or a key with its value.
+// AddRowAboveHeader adds a row found above a table's header, such as a title or a key with its value.
 func (b *Builder) AddRowAboveHeader(table int, r Row) {
 	if CountFilled(r.Cells) > 1 {
 		b.AddRow(nil, NonEmptyCells(r.Cells), table, r.Locator)
@@ -543,7 +546,7 @@ func FindHeaderRow(rows, merged []Row) int {
 	return -1
 }
 
-// widestRow returns the most cells with text in one row.
+// widestRow returns the largest number of nonempty cells in a row.
 func widestRow(rows []Row) int {
 	widest := 0
 	for _, r := range rows {
@@ -552,7 +555,7 @@ func widestRow(rows []Row) int {
 	return widest
 }
 
-// mayBeHeader reports whether a row has text in most columns of a table.
+// mayBeHeader reports whether a row has text in most columns, so that it may be a header.
 func mayBeHeader(r Row, widest int) bool {
 	n := CountFilled(r.Cells)
 	return n > 1 && n*10 >= widest*6
@@ -576,8 +579,8 @@ func mayBeGroupHeader(rows []Row, widest int) bool {
 	return names > 1 && hasOwn && spanned*10 >= widest*6 && len(headerRows(rows)) > 1
 }
 
-// startsWithQuestionAndAnswer reports whether the first row is a question with its answer, or a question like those below it, rather
-// than a header.
+// startsWithQuestionAndAnswer reports whether the first row is a question, with or without an
+// answer, rather than a header.
 func startsWithQuestionAndAnswer(rows []Row) bool {
 	for column, c := range rows[0].Cells {
 		if !strings.HasSuffix(c, "?") || strings.Count(c, " ") < 2 {

@@ -47,8 +47,8 @@ func (x *docxWriter) writeBlock(b block.Block) {
 // writeParagraphs, it may start further paragraphs.
 func (x *docxWriter) writeParagraph(style string, c block.Cell) { x.writeParagraphs(style, "", c) }
 
-// writeParagraphs writes a cell as a paragraph. Each further span that may have several lines (Prose) starts
-// a new paragraph, which has its own text direction.
+// writeParagraphs writes a cell as a paragraph. Every span after the first that may have several
+// lines (Prose) starts a new paragraph with its own text direction.
 func (x *docxWriter) writeParagraphs(style, align string, c block.Cell) {
 	open := func(rtl bool) {
 		x.writeRawXML(`<w:p><w:pPr>`)
@@ -146,7 +146,7 @@ func (x *docxWriter) writeRun(s block.Span) {
 			if j > 0 {
 				x.writeRawXML(`<w:tab/>`)
 			}
-			if s.NoBreak { // dates are not broken across lines
+			if s.NoBreak { // for example, dates must not be broken across lines
 				for k, bit := range strings.Split(part, "-") {
 					if k > 0 {
 						x.writeRawXML(`<w:noBreakHyphen/>`)
@@ -208,8 +208,8 @@ func (x *docxWriter) writeFacts(f block.Facts) {
 	}
 }
 
-// inlineFirstSpan returns a copy of a cell whose first span continues the line before it instead of starting
-// a paragraph.
+// inlineFirstSpan returns a copy of a cell whose first span continues the preceding line instead of
+// starting a paragraph.
 func inlineFirstSpan(c block.Cell) block.Cell {
 	out := append(block.Cell{}, c...)
 	out[0].Prose = false
@@ -219,7 +219,7 @@ func inlineFirstSpan(c block.Cell) block.Cell {
 // tilesPerRow is the number of tiles in a row.
 const tilesPerRow = 4
 
-// writeTiles writes key figures, each in a box of its own below its label.
+// writeTiles writes key figures, each in its own box below its label.
 func (x *docxWriter) writeTiles(all []block.Fact) {
 	for len(all) > 0 {
 		line := all[:min(len(all), tilesPerRow)]
@@ -253,8 +253,8 @@ func (x *docxWriter) writeQuote(q block.Quote) {
 	x.writeParagraph("QuoteSource", q.Source())
 }
 
-// writeTable writes a table below its caption. The header row is repeated on each page. The details of the
-// rows follow after the table, each under the name of its row.
+// writeTable writes a table below its caption. The header row is repeated on each page. The details
+// of rows follow below the table, each under the name of its row.
 func (x *docxWriter) writeTable(t block.Table) {
 	x.writeParagraph("Caption", block.Cell{{Text: t.Caption}})
 	if len(t.Rows) == 0 {
@@ -354,8 +354,9 @@ func columnAlignment(c block.Column) string {
 	return ""
 }
 
-// columnWidths divides the text width among the columns. The proportions are those of the HTML page, but a
-// column is widened to fit the longest word of its header if the other columns have room to spare.
+// columnWidths divides the text width among the columns. The proportions are those of the HTML
+// page, but a column is widened to fit the longest word of its header if the other columns have
+// spare room.
 func (x *docxWriter) columnWidths(t *block.Table) []int {
 	sum := 0
 	for _, c := range t.Columns {

@@ -39,7 +39,7 @@ type docxWriter struct {
 	// images holds the image parts of the package, in order.
 	images         []docxImage
 	placedDrawings []placedDrawing
-	imageCount     int // places that show an image
+	imageCount     int // number of places where an image is shown
 	// hasTheme is set if the package contains a theme.
 	hasTheme bool
 	err      error
@@ -57,8 +57,7 @@ func pageSize(p block.Paper) (width, height int) {
 // styledParts lists the parts of the package that refer to styles.
 var styledParts = map[string]bool{"word/document.xml": true, "word/header1.xml": true, "word/footer1.xml": true}
 
-// Write writes a report as a Word document. If style is given, it must be a Word document, whose styles are
-// used.
+// Write writes a report as a Word document. style is nil or a Word document whose styles are used.
 func Write(w io.Writer, d block.Document, style []byte) error {
 	return writePackage(w, d, style, (*docxWriter).writeBody)
 }
@@ -251,7 +250,7 @@ func (x *docxWriter) writeTableOfContents(d *block.Document) {
 	x.writeRawXML(`<w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>`)
 }
 
-// writeHeading writes a heading of the given level. Links to id lead to it.
+// writeHeading writes a heading of the given level. It is the target of links to id.
 func (x *docxWriter) writeHeading(level int, id, title string, startsPage bool) {
 	style := fmt.Sprintf("Heading%d", level)
 	x.writeRawXML(`<w:p><w:pPr><w:pStyle w:val="`, style, `"/>`)
@@ -296,7 +295,7 @@ func (x *docxWriter) bookmarkName(id string) string {
 
 func (x *docxWriter) writeRawXML(parts ...string) {
 	for _, p := range parts {
-		_, _ = x.w.WriteString(p) // the writer reports its error in Flush
+		_, _ = x.w.WriteString(p) // errors are reported by Flush
 	}
 }
 

@@ -30,8 +30,8 @@ var (
 	})
 )
 
-// ScriptSource returns the source of the page's only script, as content security policies name it. The script finds and
-// filters entries; without it, the page shows everything.
+// ScriptSource returns the source of the page's only script, in the form used by content security
+// policies. The script finds and filters entries; without it, the page shows everything.
 func ScriptSource() string {
 	sum := sha256.Sum256([]byte(pageScript))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -52,8 +52,8 @@ type htmlPage struct {
 // pictureHTML returns a picture as an SVG element, in which all text is escaped.
 func pictureHTML(p block.Picture) template.HTML { return template.HTML(p.SVG()) }
 
-// Write writes a report as a single HTML page. It loads nothing from the network, and its policy allows no script but its
-// own.
+// Write writes a report as a single HTML page. It loads nothing from the network, and its content
+// security policy allows only its own script.
 func Write(w io.Writer, d block.Document) error {
 	var image template.URL
 	if len(d.Logo) > 0 {
@@ -68,8 +68,8 @@ func Write(w io.Writer, d block.Document) error {
 	)
 }
 
-// cellHTML returns the HTML of a cell's content, with all text escaped. A large report has a hundred thousand
-// cells, and this is faster than writing them with the template.
+// cellHTML returns the HTML of a cell's content, with all text escaped. A large report has a
+// hundred thousand cells, for which the template would be slower.
 func cellHTML(c block.Cell) template.HTML {
 	var b strings.Builder
 	for _, s := range c {

@@ -131,7 +131,7 @@ func (w *oscalWriter) recordRowName(list, rowName string) {
 	w.rowNames[list] = append(w.rowNames[list], rowName)
 }
 
-// uuidFor returns the UUID of something in this assessment, which is identified by its kind and by parts. The
+// uuidFor returns the UUID of an object in this assessment, identified by its kind and parts. The
 // same arguments always give the same UUID.
 func (w *oscalWriter) uuidFor(kind string, parts ...string) string {
 	key := kind + "\x00" + w.Assessment.ID + "\x00" + strings.Join(parts, "\x00")
@@ -194,8 +194,7 @@ func (p *properties) addItemProperties(it *api.Item) {
 	}
 }
 
-// timeOrReportDate returns t in UTC. If OSCAL can't represent t, it returns the time of the report's data
-// instead.
+// timeOrReportDate returns t in UTC. If OSCAL can't represent t, it returns the time of the report's data.
 func (w *oscalWriter) timeOrReportDate(t time.Time) time.Time {
 	if y := t.UTC().Year(); y < 1900 || y > 2999 {
 		t = w.AsOf
@@ -212,8 +211,8 @@ func parseOptionalDate(d api.Date) *time.Time {
 	return &t
 }
 
-// metadataWithParties returns the metadata of a document, including all parties (people and organizations)
-// that were added before. So it must be called last.
+// metadataWithParties returns the metadata of a document, including all parties (people and
+// organizations) added so far. Therefore, it must be called last.
 func (w *oscalWriter) metadataWithParties(title string) models.Metadata {
 	version := strconv.Itoa(w.Assessment.Revision)
 	if len(w.Template.Gates) == 1 {

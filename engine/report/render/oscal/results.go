@@ -144,7 +144,7 @@ func (ids controlIDs) toReviewedControls() models.ReviewedControls {
 	return models.ReviewedControls{ControlSelections: []models.AssessedControls{{IncludeControls: &all}}}
 }
 
-// buildAssessmentPlan returns the assessment plan as an OSCAL document of its own.
+// buildAssessmentPlan returns the assessment plan as a separate OSCAL document.
 func (w *oscalWriter) buildAssessmentPlan() (*models.AssessmentPlan, error) {
 	if w.SoA == nil {
 		return nil, emptyDocumentError(

@@ -21,8 +21,8 @@ func (p *pdfWriter) drawBlocks(all []block.Block) {
 	}
 }
 
-// heightOfPictureAfterText returns the height of the picture that follows one paragraph, so that both stay under their
-// heading, or 0 if the blocks begin otherwise.
+// heightOfPictureAfterText returns the height of a picture that follows a single paragraph, so that
+// both can be kept with their heading. It returns 0 if the blocks don't begin like that.
 func (p *pdfWriter) heightOfPictureAfterText(all []block.Block) float64 {
 	if len(all) < 2 {
 		return 0
@@ -108,7 +108,7 @@ func (p *pdfWriter) drawBlock(b block.Block) {
 	}
 }
 
-// bodyTextSize returns the size of body text. It is smaller inside items, which have a strip beside them.
+// bodyTextSize returns the size of body text. It is smaller inside items, which have a strip at the side.
 func (p *pdfWriter) bodyTextSize() float64 {
 	if len(p.strips) > 0 {
 		return pdfSmallSize
@@ -116,7 +116,7 @@ func (p *pdfWriter) bodyTextSize() float64 {
 	return pdfBodySize
 }
 
-// drawParagraph draws a cell as a paragraph, with empty space of the given height below it.
+// drawParagraph draws a cell as a paragraph, with the given space below it.
 func (p *pdfWriter) drawParagraph(c block.Cell, st textStyle, below float64) {
 	if groupingKinds[p.tags.elements[p.tags.current].kind] {
 		p.tag("P", "", func() { p.drawLines(c, st) })
@@ -154,7 +154,7 @@ func (p *pdfWriter) drawFacts(b block.Facts) {
 	p.addSpaceUnlessAtTop(6)
 }
 
-// drawFact draws a label with its value, or list of values, beside it.
+// drawFact draws a label and, next to it, its value or list of values.
 func (p *pdfWriter) drawFact(it block.Fact) {
 	size := p.bodyTextSize()
 	label := p.breakLines(

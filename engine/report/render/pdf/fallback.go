@@ -14,17 +14,18 @@ import (
 
 // Fonts are the fonts for characters that the built-in fonts lack.
 type Fonts struct {
-	// Named is the TrueType font that an operator chose, or nil. A report fails if it can't be used.
+	// Named is the TrueType font chosen by the operator, or nil. If it can't be used, writing the report fails.
 	Named []byte
-	// Installed loads the fonts of the machine to try next, in order. One that can't be used is passed over.
+	// Installed contains functions that load the machine's fonts, which are tried next, in order.
+	// Fonts that can't be used are skipped.
 	Installed []func() ([]byte, error)
 }
 
-// maxInstalledFonts bounds how many installed fonts one report uses.
+// maxInstalledFonts is the maximum number of installed fonts that a report uses.
 const maxInstalledFonts = 4
 
-// fallbackFor returns the font, other than the built-in ones, that shows a character, or nil. If load is set, it
-// loads installed fonts as they are needed.
+// fallbackFor returns the font, other than the built-in ones, that shows a character, or nil if
+// there is none. If load is set, it loads installed fonts when they are needed.
 func (p *pdfWriter) fallbackFor(r rune, load bool) *face {
 	for _, f := range p.fonts.fallbacks {
 		if f.runeWidthOrNegative(r) >= 0 {
@@ -51,7 +52,7 @@ func (p *pdfWriter) fallbackFor(r rune, load bool) *face {
 	return nil
 }
 
-// newFallback reads a font for other characters. Of a collection, it takes the first font.
+// newFallback reads a fallback font. If data is a font collection, it uses the first font.
 func newFallback(name string, data []byte) (*face, error) {
 	data, err := firstOfCollection(data)
 	if err != nil {
@@ -60,7 +61,8 @@ func newFallback(name string, data []byte) (*face, error) {
 	return newFace(name, data)
 }
 
-// try writes a character with the font, because the library does not validate font tables and may panic.
+// try returns an error if writing a character with the font fails. It is needed because the library
+// doesn't validate font tables and may panic.
 func (f *face) try(r rune) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -84,7 +86,8 @@ func (f *face) fullName() string {
 	return cmp.Or(name, f.name)
 }
 
-// firstOfCollection returns the first font of a TrueType collection as a font of its own, and other data as it is.
+// firstOfCollection returns the first font of a TrueType collection as a separate font. It returns
+// other data unchanged.
 func firstOfCollection(data []byte) ([]byte, error) {
 	if !bytes.HasPrefix(data, []byte("ttcf")) {
 		return data, nil

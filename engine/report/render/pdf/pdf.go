@@ -22,12 +22,12 @@ const (
 	pdfBottomMargin = 54.0
 )
 
-// pageRight returns the position of the right margin, and bottom that of the lower one.
+// pageRight returns the position of the right margin, and bottom returns that of the bottom margin.
 func (p *pdfWriter) pageRight() float64 { return p.width - pdfLeft }
 func (p *pdfWriter) bottom() float64    { return p.height - pdfBottomMargin }
 
-// pdfWriter lays out a document in one pass. Page numbers and link targets are known only at the end, so they
-// are then added to the pages already drawn.
+// pdfWriter lays out a document in one pass. Page numbers and link targets are known only at the
+// end, so they are added to the pages afterwards.
 type pdfWriter struct {
 	file  *fpdf.Fpdf
 	fonts fontSet
@@ -78,7 +78,7 @@ type contentsEntry struct {
 	ref  string
 	bold bool
 	endX float64 // the right end of its text
-	// element is the entry in the structure.
+	// element is the entry's structure element.
 	element int
 }
 
@@ -93,7 +93,7 @@ type strip struct {
 // as a box and listed on the last page.
 func Write(w io.Writer, d block.Document, fonts Fonts) (err error) {
 	if fonts.Named != nil {
-		defer func() { // the library does not validate font tables
+		defer func() { // the library doesn't validate font tables and may panic
 			if r := recover(); r != nil {
 				err = fmt.Errorf("the font for reports can't be used: %v", r)
 			}
@@ -164,7 +164,7 @@ func layOutDocument(d block.Document, other Fonts) (*pdfWriter, error) {
 	return p, nil
 }
 
-// describeFallbacks names the fonts of the machine that the report uses, for its properties.
+// describeFallbacks lists the installed fonts used by the report, for the PDF's properties.
 func (p *pdfWriter) describeFallbacks() (s string) {
 	for _, f := range p.fonts.fallbacks {
 		s += "; font=" + f.fullName()

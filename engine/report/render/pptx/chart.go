@@ -15,13 +15,13 @@ import (
 
 const nsChart = "http://schemas.openxmlformats.org/drawingml/2006/chart"
 
-// patterns are the patterns of fills, by which they differ in gray.
+// patterns maps the patterns of fills to those of PowerPoint. They distinguish fills in grayscale.
 var patterns = map[drawing.Hatch]string{
 	drawing.Diagonal: "wdUpDiag", drawing.Crossed: "diagCross", drawing.Dotted: "pct20", drawing.Horizontal: "ltHorz",
 	drawing.Vertical: "ltVert", drawing.SparseDotted: "pct5",
 }
 
-// addChart adds a chart with a workbook of its numbers, which PowerPoint opens to edit it.
+// addChart adds a chart with a workbook of its numbers, which PowerPoint opens for editing.
 func (x *slideWriter) addChart(s *content.Slide, in box) error {
 	c := s.Chart
 	x.charts++
@@ -116,7 +116,7 @@ func (x *writer) chartXML(c *workbook.Chart, columns bool) string {
 		} else {
 			fmt.Fprintf(&series, `<c:spPr>%s<a:ln w="6350"><a:solidFill><a:srgbClr val="{paper}"/></a:solidFill></a:ln></c:spPr>`+
 				`<c:invertIfNegative val="0"/>`, x.fillXML(s.Color))
-			// A number on a patterned fill needs a ground of its own.
+			// A number on a patterned fill needs its own background.
 			fmt.Fprintf(&series, `<c:dLbls><c:numFmt formatCode="0;;;" sourceLinked="0"/><c:spPr><a:solidFill><a:srgbClr val="{paper}">`+
 				`<a:alpha val="75000"/></a:srgbClr></a:solidFill></c:spPr>%s<c:showLegendKey val="0"/><c:showVal val="1"/>`+
 				`<c:showCatName val="0"/><c:showSerName val="0"/><c:showPercent val="0"/><c:showBubbleSize val="0"/></c:dLbls>`,

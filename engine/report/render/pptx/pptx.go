@@ -22,10 +22,10 @@ import (
 
 // Document is a presentation.
 type Document struct {
-	// Frame has the title, the marks of drafts, the footer, the logo and the colors.
+	// Frame provides the title, draft marks, footer, logo and colors.
 	Frame  block.Document
 	Slides []content.Slide
-	// Sources are the ids and hashes of what the slides were made from; they are in the properties.
+	// Sources are the IDs and hashes of the slides' sources, which are written to the properties.
 	Sources map[string]string
 }
 
@@ -39,9 +39,9 @@ type writer struct {
 	doc   Document
 	names []string
 	parts map[string][]byte
-	// types are the media types of parts that need one, in order.
+	// types lists the media types of the parts that need one, in order.
 	types [][2]string
-	// charts counts the charts.
+	// charts is the number of charts so far.
 	charts int
 }
 
@@ -70,7 +70,7 @@ func (x *writer) addXML(name, mediaType, text string) {
 	x.add(name, mediaType, []byte(xmlHead+x.doc.Frame.Theme.ReplaceColorPlaceholders(text)))
 }
 
-// write writes the package, its list of types first.
+// write writes the package, starting with its list of content types.
 func (x *writer) write(w io.Writer) error {
 	var types strings.Builder
 	types.WriteString(xmlHead + `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
@@ -102,11 +102,11 @@ const (
 	typePrefix = "application/vnd.openxmlformats-officedocument.presentationml."
 )
 
-// escapeXML escapes text for XML. Characters that XML doesn't allow become U+FFFD. Braces are kept from being read as the
-// names of colors.
+// escapeXML escapes text for XML. Characters that XML doesn't allow become U+FFFD. Braces are
+// escaped, so that they are not interpreted as color names.
 func escapeXML(s string) string {
 	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(s)) // a buffer doesn't fail
+	_ = xml.EscapeText(&b, []byte(s)) // writing to a buffer can't fail
 	return strings.NewReplacer("{", "&#123;", "}", "&#125;").Replace(b.String())
 }
 
@@ -140,7 +140,8 @@ func (x *writer) footerText() string {
 	return prose.Truncate(strings.Join(strings.Fields(strings.Join(parts, " · ")), " "), 140)
 }
 
-// addFrame adds the theme, the master and its two layouts: a title slide, and a title with room below.
+// addFrame adds the theme, the master and its two layouts: a title slide, and a slide with a title
+// and content below.
 func (x *writer) addFrame() {
 	x.addXML("_rels/.rels", "", relationsXML(
 		[3]string{"rId1", "officeDocument", "ppt/presentation.xml"},
@@ -200,7 +201,7 @@ func (x *writer) addFrame() {
 	}
 }
 
-// corePropertiesXML returns the properties that file managers show, with what the slides were made from.
+// corePropertiesXML returns the properties that file managers show, including the sources of the slides.
 func (x *writer) corePropertiesXML() string {
 	d := &x.doc.Frame
 	status := "Final"
@@ -226,7 +227,7 @@ func (x *writer) corePropertiesXML() string {
 	return b + `</cp:coreProperties>`
 }
 
-// addPresentation adds the list of slides.
+// addPresentation adds the main part, which lists the slides.
 func (x *writer) addPresentation() {
 	var ids strings.Builder
 	all := [][3]string{{"rId1", "slideMaster", "slideMasters/slideMaster1.xml"}, {"rId2", "theme", "theme/theme1.xml"}}
@@ -242,7 +243,7 @@ func (x *writer) addPresentation() {
 	x.addXML("ppt/_rels/presentation.xml.rels", "", relationsXML(all...))
 }
 
-// themeXML has the colors of the report and fonts that every office program has.
+// themeXML defines the report's colors, and fonts that every office program has.
 const themeXML = `<a:theme xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" name="Report">` +
 	`<a:themeElements><a:clrScheme name="Report">` +
 	`<a:dk1><a:srgbClr val="{ink}"/></a:dk1><a:lt1><a:srgbClr val="{paper}"/></a:lt1>` +
@@ -258,14 +259,15 @@ const themeXML = `<a:theme xmlns:a="http://schemas.openxmlformats.org/drawingml/
 	`<a:effectStyleLst>` + themeEffect + themeEffect + themeEffect + `</a:effectStyleLst>` +
 	`<a:bgFillStyleLst>` + themeFill + themeFill + themeFill + `</a:bgFillStyleLst></a:fmtScheme></a:themeElements></a:theme>`
 
-// The styles of a theme, which has three of each kind.
+// Styles of the theme; the format requires three of each kind.
 const (
 	themeFill   = `<a:solidFill><a:schemeClr val="phClr"/></a:solidFill>`
 	themeLine   = `<a:ln w="9525">` + themeFill + `</a:ln>`
 	themeEffect = `<a:effectStyle><a:effectLst/></a:effectStyle>`
 )
 
-// colorPlaceholder returns a color as the name that addXML replaces; text on a fill has a name of its own.
+// colorPlaceholder returns the placeholder for a color, which addXML replaces. Colors for text on a
+// fill have their own names.
 func (x *writer) colorPlaceholder(n drawing.ColorName) string {
 	return x.doc.Frame.Theme.Color(n).HexDigits()
 }

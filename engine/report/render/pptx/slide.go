@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/engine/report/workbook"
 )
 
-// The slide in EMUs, of which an inch has 914,400: 13.33 by 7.5 inches.
+// Slide size of 13.33 by 7.5 inches in EMUs; an inch has 914,400 EMUs.
 const (
 	slideWidth    = 12_192_000
 	slideHeight   = 6_858_000
@@ -29,7 +29,7 @@ func (b box) xfrmXML() string {
 	return fmt.Sprintf(`<a:xfrm><a:off x="%d" y="%d"/><a:ext cx="%d" cy="%d"/></a:xfrm>`, b.x, b.y, b.w, b.h)
 }
 
-// run is text in one format, and paragraph one or more of them.
+// run is text in one format; a paragraph consists of runs.
 type run struct {
 	text string
 	bold bool
@@ -51,7 +51,8 @@ func shapeTreeXML(shapes string) string {
 		shapes + `</p:spTree>`
 }
 
-// placeholderXML returns a title of the master or a layout, which the titles of slides take their place and format from.
+// placeholderXML returns a title of the master or a layout, from which slide titles inherit their
+// position and format.
 func placeholderXML(id int, name, kind string, b box, style string) string {
 	return fmt.Sprintf(`<p:sp><p:nvSpPr><p:cNvPr id="%d" name="%s"/><p:cNvSpPr><a:spLocks noGrp="1"/></p:cNvSpPr><p:nvPr>`+
 		`<p:ph type="%s"/></p:nvPr></p:nvSpPr><p:spPr>%s<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr>`, id, name, kind, b.xfrmXML()) +
@@ -66,7 +67,7 @@ func titleXML(kind, text string) string {
 		`<p:txBody><a:bodyPr/><a:lstStyle/>` + paragraphXML(plainParagraph(text), 0, "", "") + `</p:txBody></p:sp>`
 }
 
-// paragraphXML returns a paragraph. Without a size or color, it has those of its placeholder.
+// paragraphXML returns a paragraph. Without a size or color, it inherits those of its placeholder.
 func paragraphXML(p paragraph, size int, color, align string) string {
 	var b strings.Builder
 	b.WriteString(`<a:p><a:pPr`)
@@ -148,7 +149,8 @@ func (x *slideWriter) nextID() int {
 	return x.id
 }
 
-// addSlide adds a slide: tiles on top, then a chart beside texts or a table, or texts above a table.
+// addSlide adds a slide with tiles at the top, followed by a chart next to texts or a table, or by
+// texts above a table.
 func (x *writer) addSlide(index int, s *content.Slide) error {
 	w := &slideWriter{writer: x, id: 2}
 	layout, kind := "slideLayout2.xml", "title"
@@ -225,7 +227,7 @@ func (x *slideWriter) writeContent(s *content.Slide) error {
 			side = box{room.x + room.w + 2*gap, room.y, contentWidth - room.w - 2*gap, room.h}
 		}
 		at := room
-		if !s.Columns && s.Chart.Type != workbook.ChartRadar { // few bars need not be thick
+		if !s.Columns && s.Chart.Type != workbook.ChartRadar { // avoid thick bars if there are only a few
 			at.h = min(at.h, 1_300_000+600_000*len(s.Chart.Rows))
 		}
 		if err := x.addChart(s, at); err != nil {
@@ -252,7 +254,8 @@ func (x *slideWriter) writeContent(s *content.Slide) error {
 	return nil
 }
 
-// textLines returns about how many lines a text of a size, in hundredths of a point, takes in a width in EMUs.
+// textLines returns the approximate number of lines that a text takes up. size is in hundredths of
+// a point, width in EMUs.
 func textLines(text string, size, width int) int {
 	lines := 0
 	room := float64(width) / emuPerPoint / 1.06 // other fonts may be wider
@@ -265,7 +268,7 @@ func textLines(text string, size, width int) int {
 				lines, used = lines+1, 0
 			}
 			used += w
-			lines, used = lines+int(used/room), used-float64(int(used/room))*room // a word longer than a line
+			lines, used = lines+int(used/room), used-float64(int(used/room))*room // a word that is longer than a line
 		}
 	}
 	return lines
@@ -279,7 +282,7 @@ func fitText(all []content.SlideText, size int, in box) int {
 	return size
 }
 
-// textHeight returns the height of texts below each other.
+// textHeight returns the total height of texts, one below the other.
 func textHeight(all []content.SlideText, size, width int) (h int) {
 	for _, t := range all {
 		h += linesHeight(textLines(t.Lead+t.Text, size, width), size) + 8*emuPerPoint
@@ -290,7 +293,7 @@ func textHeight(all []content.SlideText, size, width int) (h int) {
 // linesHeight returns the height of lines of text with the given size.
 func linesHeight(lines, size int) int { return lines * size * emuPerPoint / 100 * 12 / 10 }
 
-// writeTiles writes key figures side by side.
+// writeTiles writes key figures next to each other.
 func (x *slideWriter) writeTiles(all []content.SlideTile, in box) {
 	w := (in.w - gap*(len(all)-1)) / len(all)
 	for i, t := range all {
@@ -310,10 +313,10 @@ func (x *slideWriter) writeTiles(all []content.SlideTile, in box) {
 	}
 }
 
-// tableSizes are the sizes of text in tables, in hundredths of a point, the preferred one first.
+// tableSizes are the text sizes for tables, in hundredths of a point, in order of preference.
 var tableSizes = []int{1400, 1300, 1200, 1100, 1000, 900}
 
-// writeTable writes a table, in the largest text that fits.
+// writeTable writes a table, with the largest text size that fits.
 func (x *slideWriter) writeTable(t *content.SlideTable, in box) {
 	sum := 0
 	for _, w := range t.Widths {

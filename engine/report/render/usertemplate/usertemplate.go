@@ -33,12 +33,12 @@ const (
 	MaxTemplateBytes    = api.MaxLayoutBytes
 	maxTemplateSteps    = 8_000_000
 	maxTemplateOutput   = 32 << 20
-	maxTemplateText     = 1 << 20 // for text built by a function
+	maxTemplateText     = 1 << 20 // maximum size of text built by a function
 	maxTemplateDepth    = 100
 	maxTemplateDuration = 20 * time.Second
 )
 
-// templateBudget tracks how much more work a template may do.
+// templateBudget tracks how much work a template may still do.
 type templateBudget struct {
 	ctx   context.Context
 	steps int
@@ -50,7 +50,7 @@ type templateLimitError string
 
 func (s templateLimitError) Error() string { return string(s) }
 
-// templateStepCost is the fixed cost of a step, which is added to the cost of what the step does.
+// templateStepCost is the fixed cost of a step, to which the cost of the step's work is added.
 const templateStepCost = 4
 
 func (b *templateBudget) spendSteps(n int) error {
@@ -162,7 +162,7 @@ func (b *templateBudget) checkDepth() error {
 	return nil
 }
 
-// Names of internal functions, chosen so that no template contains them by accident.
+// Names of internal functions, chosen so that templates don't use them by accident.
 const (
 	tickName  = "countedStep"
 	enterName = "countedPart"
@@ -318,7 +318,7 @@ func Write(ctx context.Context, w io.Writer, report any, source, format string) 
 	out := &limitedWriter{w: w, left: maxTemplateOutput}
 	err = t.Execute(out, data)
 	switch {
-	case err == nil || out.failed != nil: // a failing writer is not the template's fault
+	case err == nil || out.failed != nil: // an error of the writer is not the template's fault
 		return errors.Join(out.failed, nil)
 	case errors.Is(err, context.Canceled):
 		return err
