@@ -7,8 +7,8 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Analysis is the analysis of a passage's sentences, independent of any control. It depends only on the text and
-// the current year, so it can be cached.
+// Analysis is the analysis of a passage's sentences, independent of any control. Because it depends
+// only on the text and the current year, it can be cached.
 type Analysis struct {
 	Text        string
 	paddedWords string // words in lower case, separated by and between spaces
@@ -35,19 +35,19 @@ type Sentence struct {
 	Concreteness   int            // how many of who, when, how much and with what it names
 	MissingThings  []MissingThing // what it plainly states is missing
 	InFailureTable bool           // for a row: reports a failure, as most rows of its table do
-	failedColumns  *Stems         // the columns that report it; nil if the whole row does
+	failedColumns  *Stems         // the columns that report a failure; nil if the whole row does
 	Disclaimed     bool           // under a heading or introduction that says that it isn't done
 }
 
 // Term is a concept that occurs in a sentence.
 type Term struct {
 	ID     uint64
-	Credit float64 // 1 if the sentence names it, less if it names something related
+	Credit float64 // 1 if the sentence names it; less for a related concept
 	Clause uint8   // index of the clause that names it
 }
 
-// Limits on how much of a passage is analyzed. A longer passage is a sign of bad splitting, and the rest of it
-// is ignored.
+// Limits on how much of a passage is analyzed. The rest of a longer passage, which is a sign of bad
+// splitting, is ignored.
 const (
 	maxSentences = 400
 	MaxBytes     = 64 << 10 // bytes
@@ -130,16 +130,16 @@ func Analyze(text string, currentYear int) *Analysis {
 	return a
 }
 
-// decisionPattern matches the beginning of a sentence without a subject that decides about the preceding
-// sentence, such as "Rejected".
+// decisionPattern matches the beginning of a sentence that has no subject and states a decision on
+// the preceding sentence, such as "Rejected".
 var decisionPattern = lazyregexp.NewPrefiltered(
 	`(?i)^\W*(?:rejected|declined|refused|dropped|abandoned|postponed|deferred|put off|turned down|not (?:agreed|approved|accepted|pursued))\b`,
 )
 
 const maxProposalWords = 8 // maximum words of the proposal before a decision
 
-// applyRejectionsToProposals applies a decision such as "Rejected for now" to the preceding sentence if that has
-// no verb: "Encryption of mail. Rejected for now."
+// applyRejectionsToProposals applies a decision such as "Rejected for now" to the preceding
+// sentence if that sentence has no verb: "Encryption of mail. Rejected for now."
 func applyRejectionsToProposals(a *Analysis) {
 	for i := 1; i < len(a.Sentences); i++ {
 		subject, s := &a.Sentences[i-1], &a.Sentences[i]
@@ -156,7 +156,7 @@ func applyRejectionsToProposals(a *Analysis) {
 // strikethroughPattern matches struck-through text.
 var strikethroughPattern = lazyregexp.New(`~~[^\s~](?:[^~\n]*[^\s~])?~~`)
 
-// blankStrikethrough replaces struck-through text with blanks, so that offsets stay the same.
+// blankStrikethrough replaces struck-through text with blanks, so that offsets don't change.
 func blankStrikethrough(text string) string {
 	if !strings.Contains(text, "~~") {
 		return text
@@ -164,7 +164,7 @@ func blankStrikethrough(text string) string {
 	return strikethroughPattern.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat(" ", len(s)) })
 }
 
-// ContainsPhrase reports whether the text contains the given words, in lower case, one after the other.
+// ContainsPhrase reports whether the text contains the given words consecutively; words must be in lower case.
 func (a *Analysis) ContainsPhrase(words string) bool {
 	return strings.Contains(a.paddedWords, " "+words+" ")
 }

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	minQuestionWords = 4 // words of a column name that asks a question, and of an answer in words
+	minQuestionWords = 4 // minimum number of words in a column name that is a question, and in an answer in words
 	maxAnswerBytes   = 60
 )
 
-// applyAnswer applies the answer to a question, or to a statement that a form asks to confirm. A question states nothing by
-// itself.
+// applyAnswer applies the answer to a question, or to a statement that a form asks to confirm. A
+// question without an answer states nothing.
 func (s *Sentence) applyAnswer(a questionnaire.Answer, words string, asked bool) {
 	switch a {
 	case questionnaire.No:
@@ -93,7 +93,7 @@ func (s *Sentence) readRowAnswer(row string, words []word, currentYear int) {
 	}
 	answer := cmp.Or(explicit, options)
 	if answer != questionnaire.None && StartsWithUntickedBox(s.Placeholder) {
-		s.Placeholder = "" // the choices that weren't taken
+		s.Placeholder = "" // remove the choices that weren't selected
 	}
 	if asks {
 		answer = cmp.Or(answer, implicit, questionnaire.Unanswered)
@@ -104,11 +104,12 @@ func (s *Sentence) readRowAnswer(row string, words []word, currentYear int) {
 	s.applyAnswer(answer, planned, false)
 }
 
-// attributeColumnPattern matches the names of columns whose "yes" or "no" describes the question.
+// attributeColumnPattern matches the names of columns in which "yes" or "no" describes the question
+// rather than answering it.
 var attributeColumnPattern = lazyregexp.New(`(?i)^\W*(?:no|nr|number|` +
 	`mandatory|required|optional|priority|critical|weight|key|domain|category|id|ref)\b`)
 
-// lineAround returns the line of a sentence, without white space around it.
+// lineAround returns the line of a sentence, without surrounding white space.
 func lineAround(text string, sp span) string {
 	start := strings.LastIndexByte(text[:sp.start], '\n') + 1
 	end := len(text)
@@ -119,8 +120,8 @@ func lineAround(text string, sp span) string {
 	return line[bulletLength(line):]
 }
 
-// blankChoices replaces the choices after a question or statement with blanks, so that their "no" denies nothing.
-// Offsets stay the same.
+// blankChoices replaces the choices after a question or statement with blanks, so that a "no" in
+// them isn't a denial. Offsets don't change.
 func blankChoices(text string) string {
 	if subject, a := questionnaire.ParseChoice(text); a != questionnaire.None && strings.TrimSpace(text[:subject]) != "" && !isTableRow(text) {
 		return text[:subject] + strings.Repeat(" ", len(text)-subject)
@@ -154,7 +155,8 @@ func (s *Stance) deniesAnyOf(words []word) bool {
 // trailingAnswerPattern matches a short answer after a statement.
 var trailingAnswerPattern = lazyregexp.New(`(?i)(?:\s[–—-]|:)\s+((?:no|n/a|not applicable|planned|not yet|tbd)\W*)$`)
 
-// readInlineAnswer applies an answer that follows a question or statement on its line: boxes, or a word.
+// readInlineAnswer applies an answer that follows a question or statement on the same line, in the
+// form of boxes or a word.
 func (s *Sentence) readInlineAnswer(text string, words []word) {
 	if subject, a := questionnaire.ParseChoice(text); a != questionnaire.None && len(splitWords(text[:subject])) > 1 {
 		s.Placeholder = ""
@@ -184,8 +186,8 @@ func (s *Sentence) readInlineAnswer(text string, words []word) {
 // bareAnswerPattern matches a line that can only be the answer to the line above.
 var bareAnswerPattern = lazyregexp.New(`(?i)^\W*(?:no|n|n/?a|not applicable|not yet)\W*$`)
 
-// mergeAnswersIntoQuestions applies an answer to the question or statement before it. The answer may consist of choices,
-// each on a line of its own.
+// mergeAnswersIntoQuestions applies an answer to the preceding question or statement. The answer
+// may consist of choices on separate lines.
 func mergeAnswersIntoQuestions(a *Analysis) {
 	for i := 1; i < len(a.Sentences); i++ {
 		q, s := &a.Sentences[i-1], &a.Sentences[i]
@@ -203,7 +205,7 @@ func mergeAnswersIntoQuestions(a *Analysis) {
 		if end > i {
 			if answer := questionnaire.Parse(choice); !isChoice(q.Text) {
 				q.applyAnswer(answer, choice, asked)
-				q.end = a.Sentences[end-1].end // the quote has both
+				q.end = a.Sentences[end-1].end // the quote includes both
 			}
 			i = end - 1
 			continue
@@ -238,7 +240,7 @@ func isChoice(text string) bool {
 	return a != questionnaire.None && len(splitWords(text[:subject])) == 0
 }
 
-// startsWithAnswer reports whether a text begins with a line that answers what is above it.
+// startsWithAnswer reports whether a text begins with a line that answers something above it.
 func startsWithAnswer(text string) bool {
 	line, _, _ := strings.Cut(text, "\n")
 	if _, labelled := questionnaire.WithoutLabel(line); labelled {

@@ -19,12 +19,13 @@ import (
 // The same kinds of words in headings, introductions and neighboring sentences apply to whole sections
 // (disclaimer.go).
 var (
-	// falseWords say of a statement that it isn't true, or not certain.
+	// falseWords say that a statement isn't true or isn't certain.
 	falseWords = wordSet(`false untrue wrong myth myths lie lies fiction misconception misconceptions misunderstanding error mistake mistaken
 		nonsense rumor rumour rumors rumours doubt doubts doubtful doubted deny denies denied dispute disputes disputed disbelieve unclear
 		unknown uncertain questionable unlikely hearsay illusion legend exaggeration unproven unconfirmed invented debatable improbable incorrect
 		refuted disproved debunked open`)
-	// opinionVerbs don't commit even the speaker to the facts. Unlike reportVerbs, they assert nothing whoever is the subject.
+	// opinionVerbs don't commit even the speaker to the facts. Unlike with reportVerbs, what
+	// follows is never asserted, whoever the subject is.
 	opinionVerbs = wordSet(`claim claims claimed allege alleges alleged believe believes believed think thinks thought guess guesses assume assumes
 		assumed suppose supposed speculate speculates suspect suspects imagine imagined pretend pretends dream dreams dreamt wish wishes wished
 		hope hopes hoped desire desires want wants wanted propose proposes proposed recommend recommends recommended suggest suggests suggested
@@ -39,26 +40,27 @@ var (
 		expected promise promises promised advertise advertises advertised assert asserts asserted argue argues argued describe describes described
 		stipulate stipulates prescribe prescribes maintain maintains insist insists answer answers answered declare declares declared read reads
 		provides quoted quotes posted posts tweeted commented replied whispered murmured shouted`)
-	// factVerbs assert what follows whoever is the subject: "the auditor confirmed that".
+	// factVerbs assert what follows, whoever the subject is: "the auditor confirmed that".
 	factVerbs = wordSet(`confirm confirms confirmed verify verifies verified show shows showed shown prove proves proved demonstrate demonstrates
 		demonstrated ensure ensures ensured find finds found note noted know knows known guarantee guarantees guaranteed evidence proof sure true case
 		reality practice fact conclude concludes concluded exist exists assured observe observed`)
-	// speculativeAdverbs open a sentence that is not, or no longer, a fact.
+	// speculativeAdverbs begin a sentence that is not a fact, or no longer one.
 	speculativeAdverbs = wordSet(`supposedly allegedly reportedly purportedly ostensibly presumably apparently hypothetically theoretically ideally
 		hopefully perhaps maybe possibly formerly previously originally historically rumor rumour`)
-	// resourceNouns are what the condition of a plan asks for: "if we get the budget, …".
+	// resourceNouns name resources on which a plan depends: "if we get the budget, …".
 	resourceNouns = wordSet(`money budget budgets fund funds funding funded investment grant grants merger acquisition takeover deal bid tender resources
 		headcount sponsor`)
 	// imaginedNouns are settings that aren't real.
 	imaginedNouns = wordSet(`film films movie novel story tale fable saga comic episode scenario option variant alternative simulation game dream fantasy
 		utopia theory paper ideal perfect thought book play series`)
-	// rivalNouns are others, never part of the organization. outsiderNouns are others in a frame that reports.
+	// rivalNouns are people and organizations that are never part of the organization.
+	// outsiderNouns are outsiders in a reporting frame.
 	rivalNouns = wordSet(`competitor competitors rival rivals bidder bidders tenderer tenderers tenderers proposer proposers offeror offerors
 		applicant applicants researchers scientists authors analysts journalists politicians airline students learners pupils players`)
 	outsiderNouns = wordSet(`vendor vendors supplier suppliers customer customers client clients salesman salesperson seller brochure consultant
 		consultants expert experts people guest speaker author blog blogger press newspaper magazine user someone somebody everybody many some friend
 		colleague employee candidate study survey report article website advertisement ad regulator government ministry manufacturer`)
-	// partnerPlurals make declarations that an organization asks for.
+	// partnerPlurals are partners whose declarations an organization may require.
 	partnerPlurals = wordSet(`suppliers vendors providers contractors subcontractors processors partners visitors`)
 	lawNouns       = wordSet(`law laws act regulation regulations directive statute statutes legislation legislator gdpr hipaa iso nist pci ordinance
 		parliament treaty article`)
@@ -78,13 +80,13 @@ var (
 )
 
 const (
-	maxMatrixWords    = 14 // words before the sentence that a frame contains
-	maxLabelWords     = 9  // words before a colon
-	maxAdverbialWords = 12 // words before the comma
+	maxMatrixWords    = 14 // maximum number of words before the framed sentence
+	maxLabelWords     = 9  // maximum number of words before a colon
+	maxAdverbialWords = 12 // maximum number of words before the comma
 )
 
-// readAttribution marks the clauses of a sentence as hypothetical that the organization doesn't assert of itself.
-// Denials in them are somebody else's too.
+// readAttribution marks clauses as hypothetical if the organization doesn't assert them about
+// itself. Denials in them don't count for the organization, either.
 func readAttribution(s *Stance, text string, words []word, currentYear int) {
 	if s.IsTableRow || len(words) < 4 {
 		return
@@ -128,7 +130,7 @@ func (s *Stance) unassert(words []word) {
 	}
 }
 
-// IsUnasserted reports whether a sentence states nothing that the organization asserts of itself.
+// IsUnasserted reports whether a sentence states nothing that the organization asserts about itself.
 func (s *Sentence) IsUnasserted() bool {
 	return s.Hypothetical != 0 && s.Hypothetical == 1<<s.ClauseCount-1
 }
@@ -203,7 +205,7 @@ func isUnassertingMatrix(text string, matrix []word, complementizer string, that
 	case near(opinionNouns, 1) && !hasWord(matrix, "promise"):
 		return true
 	case first == "it" && matrix[len(matrix)-1].text == "recommended":
-		return false // a rule, if a weak one
+		return false // a rule, although a weak one
 	case near(opinionVerbs, 5) && !hasWord(matrix[max(0, len(matrix)-2):], "required"):
 		return true
 	case near(falseWords, 2): // not "deny all traffic that"
@@ -239,7 +241,8 @@ var (
 	meanWords        = wordSet("mean imply require")
 	niceWords        = wordSet("nice good great better helpful useful ideal wonderful fine welcome")
 	questionVerbs    = wordSet("ask asks asked wonder wonders wondered know knows discuss discussed unclear open question debated")
-	// subordinateWords begin clauses that a frame doesn't have: "if we suspect that …", "until its owner has said that …".
+	// subordinateWords begin clauses that can't be frames: "if we suspect that …", "until its owner
+	// has said that …".
 	subordinateWords = wordSet("if when whenever until unless before after while who which because as where")
 	helpVerbs        = wordSet("help helps support supports assist enable advise")
 	helpedNouns      = wordSet("client clients customer customers you companies organizations organisations businesses")
@@ -286,7 +289,7 @@ var legalFormPattern = lazyregexp.New(
 	`\b[A-Z][\w&'’-]*(?: (?:[A-Z&][\w&'’-]*)){0,4},? (?:Ltd|Limited|Inc|LLC|GmbH|AG|plc|PLC|Corp|Corporation|Incorporated|AB|BV|NV|SA|SAS|SpA|Oy|Oyj|KG|Pty|Co|ASA|SE|Kft|ApS)\b`,
 )
 
-// maxNamedWords is the number of words at the beginning of a frame that may name a company.
+// maxNamedWords is the maximum number of words at the beginning of a frame in which a company name is looked for.
 const maxNamedWords = 6
 
 func findLegalName(text string) string {
@@ -303,14 +306,15 @@ var legalFormEndPattern = lazyregexp.NewPrefiltered(
 // LegalName is a regular expression for the name of a company with a common legal form.
 const LegalName = `[A-Z][\w&'’-]*(?: [A-Z&][\w&'’-]*){0,4},? (?:Ltd|Limited|Inc|LLC|GmbH|AG|plc|PLC|Corp|Corporation|AB|BV|NV|SA|SAS|SpA|Oy|KG)`
 
-// framedNamePattern matches the name of a company in a frame, which doesn't show whose document it is.
+// framedNamePattern matches the name of a company in a frame. Such a name doesn't show whom the
+// document belongs to.
 var framedNamePattern = lazyregexp.New(
 	`(?m)(?:^|[.!?] )\W*(?:At|In|Within|With|Like|Company:|Organi[sz]ation:|Competitor:) ` + LegalName + `\b|` +
 		LegalName + `\.? (?:requires|says|claims|states|demands|expects|promises|announced|answered)\b`,
 )
 
-// Organizations returns the names of the companies, without their legal forms, that a text names as more than the place
-// or the source of a statement.
+// Organizations returns the names of the companies, without their legal forms, that occur in a text
+// in another role than the place or source of a statement.
 func Organizations(text string) (names []string) {
 	if !legalFormEndPattern.MatchString(text) {
 		return nil
@@ -323,8 +327,8 @@ func Organizations(text string) (names []string) {
 	return names
 }
 
-// OrganizationName returns the name of a company in lower case and without its legal form and a leading article or
-// preposition.
+// OrganizationName returns the name of a company in lower case, without its legal form and without
+// a leading article or preposition.
 func OrganizationName(legalName string) string {
 	fields := strings.Fields(strings.ToLower(strings.NewReplacer(",", " ", ".", " ").Replace(legalName)))
 	fields = fields[:len(fields)-1]
@@ -339,7 +343,8 @@ func isNamedOrganization(text string, words []word) bool {
 	return legalFormPattern.MatchString(text[words[0].start:words[len(words)-1].end])
 }
 
-// isProperName reports whether a matrix has no subject but names or unknown words: "Reuters reports that".
+// isProperName reports whether a matrix has a subject that consists only of names or unknown words:
+// "Reuters reports that".
 func isProperName(text string, matrix []word) bool {
 	w := matrix[0]
 	return len(matrix) <= 4 && !stopWords[w.text] && len(matrix) > 1 && reportVerbs[matrix[1].text] && !internalNouns[w.text] &&
@@ -363,7 +368,7 @@ func isMostlyQuotedSpeech(text string) bool {
 	normalized := strings.NewReplacer("“", `"`, "”", `"`).Replace(text)
 	first, last := strings.IndexByte(normalized, '"'), strings.LastIndexByte(normalized, '"')
 	outside := normalized[:first] + " " + normalized[last+1:]
-	for { // a quotation may be interrupted: "…," she said, "…"
+	for { // a quotation may have interruptions: "…," she said, "…"
 		i := strings.Index(normalized[first+1:last+1], `"`)
 		if i < 0 || first+1+i == last {
 			break
@@ -394,8 +399,9 @@ var usedToBePattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:it|there|we|they|staff|everybody|everyone|things?) used to\b|\b(?:was|were) once\b|\bhad (?:a|the) (?:rule|policy|habit|custom)\b|\b(?:predecessors?|ancestors|forerunner)\b`,
 )
 
-// isUnassertingAdverbial reports whether the adverbial before the first comma puts the sentence into another place,
-// another time or an imagined world: "at our competitor, …", "until 2019, …", "in theory, …".
+// isUnassertingAdverbial reports whether the adverbial before the first comma places the sentence
+// somewhere else, in another time or in an imagined world: "at our competitor, …", "until 2019, …",
+// "in theory, …".
 func isUnassertingAdverbial(text string, words []word, currentYear int) bool {
 	first := words[0].text
 	if speculativeAdverbs[first] {
@@ -447,7 +453,8 @@ func isInsideName(text string, words []word, i int) bool {
 	return isOneOf(words[i].text, "inc", "ltd", "llc", "gmbh", "plc", "corp") || i > 1 && words[i].start == words[i-1].end
 }
 
-// openingPattern matches the beginnings of sentences about imagined or past states without a comma.
+// openingPattern matches the beginnings of sentences about imagined or past states that have no
+// comma after the adverbial.
 var openingPattern = lazyregexp.NewPrefiltered(
 	`(?i)^\W*(?:once upon a time|if only\b|would that\b|there was a time|in the old days|(?:were|had) (?:we|it|they)\b|picture an?\b|what if\b|say,? for example|let us say\b|` +
 		`(?:true or false|right or wrong|agree or disagree)\b|in \d+ ?(?:%|percent) of (?:the |all )?(?:compan|organi|firm|business|respond|participant|case))`,
@@ -479,7 +486,7 @@ var pastPeriodPattern = lazyregexp.NewPrefiltered(
 	`^\W*(?:until (?:recently|last (?:year|month|spring|summer|autumn|winter|week)|a few)|years ago|decades ago|long ago|back (?:then|in)|once,|before (?:19|20)\d\d|once upon)`,
 )
 
-// retractionPattern matches the end of a sentence that takes back the rest of it.
+// retractionPattern matches the end of a sentence that retracts the rest of it.
 var retractionPattern = lazyregexp.NewPrefiltered(
 	`(?i)(?:[–—;,(:-]|\bbut\b)\W*(?:` +
 		`(?:at least |or )?(?:so|that is what|that's what|this is what) (?:they|he|she|it|the \w+|some|people|everybody) (?:say|claim|think|believe|hope)s?\b[^.]*|` +

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// MaxClause is the highest clause index. The last clause contains all the rest of a longer sentence.
+// MaxClause is the highest clause index. In a sentence with more clauses, the last clause contains the whole rest.
 const MaxClause = 63
 
 // assignClauses numbers the clauses, sets the clause of each word, and returns the number of clauses.
@@ -25,8 +25,9 @@ func assignClauses(text string, words []word) int {
 	return int(n) + 1
 }
 
-// startsPredicate reports whether the word at i begins a second predicate, which isn't affected by a negation of
-// the first: "… is required and no user is exempt", "… is encrypted so that nothing is lost".
+// startsPredicate reports whether the word at i begins a second predicate, which isn't negated by a
+// negation of the first: "… is required and no user is exempt", "… is encrypted so that nothing is
+// lost".
 func startsPredicate(words []word, i int, clause uint8) bool {
 	switch next := wordAt(words, i+1); words[i].text {
 	case "and":
@@ -77,8 +78,8 @@ func hasPredicateAhead(words []word, i int) bool {
 	return false
 }
 
-// startsCondition reports whether the word at i begins a condition. "Once a year" and "may not be provided"
-// contain none, and "should" begins one only at the start of a sentence.
+// startsCondition reports whether the word at i begins a condition. "Once a year" and "may not be
+// provided" don't contain a condition, and "should" begins one only at the start of a sentence.
 func startsCondition(words []word, i int) bool {
 	w, next := words[i].text, wordAt(words, i+1)
 	switch {

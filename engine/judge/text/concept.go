@@ -9,12 +9,12 @@ import (
 type Concept struct {
 	ID          uint64
 	Weight      float64  // how specific it is; see WeightGeneral
-	IsAction    bool     // an action, such as "review"
+	IsAction    bool     // names an action, such as "review"
 	Name        string   // as written in the text
 	firstWord   int      // index of its first word in the text
 	Alternative int      // number of the "or" it belongs to, from 1; 0 if none
 	AfterOr     bool     // after that "or"
-	Parts       []uint64 // the words of a phrase, which may occur apart ("rights of access")
+	Parts       []uint64 // the words of a phrase, which may occur separately ("rights of access")
 }
 
 // onlyStopWords reports whether words consist only of stop words, such as "their own".
@@ -101,7 +101,7 @@ func markAlternatives(terms []Concept, text string, words []word) {
 			to++
 		}
 		if to-from == 2 {
-			continue // two plain words joined by "or" are often both required
+			continue // if two plain words are joined by "or", often both are required
 		}
 		n++
 		for i := range terms {
@@ -138,8 +138,8 @@ func CountSharedConcepts(textA, textB string) (n int) {
 	return n
 }
 
-// emptyConcepts returns the concepts that don't matter as the object of a denial, such as "done", "performed"
-// and "in place".
+// emptyConcepts returns the concepts that have no meaning as the object of a denial, such as
+// "done", "performed" and "in place".
 var emptyConcepts = sync.OnceValue(func() map[uint64]bool {
 	m := make(map[uint64]bool)
 	for name, w := range sharedLexicon().weights {
@@ -156,8 +156,8 @@ var emptyConcepts = sync.OnceValue(func() map[uint64]bool {
 	return m
 })
 
-// documentNouns returns the concepts for kinds of documents. They are treated specially, because if a policy
-// states something, that doesn't show that the policy was approved.
+// documentNouns returns the concepts for kinds of documents. They are treated specially: for
+// example, the fact that a policy states something doesn't show that the policy was approved.
 var documentNouns = sync.OnceValue(func() map[uint64]bool {
 	m := make(map[uint64]bool)
 	for _, w := range []string{"policy", "procedure", "plan", "standard", "document", "register", "program", "contract"} {
@@ -166,13 +166,13 @@ var documentNouns = sync.OnceValue(func() map[uint64]bool {
 	return m
 })
 
-// IsUninformativeConcept reports whether a concept doesn't matter as the object of a denial.
+// IsUninformativeConcept reports whether a concept has no meaning as the object of a denial.
 func IsUninformativeConcept(conceptID uint64) bool { return emptyConcepts()[conceptID] }
 
 // IsDocumentNoun reports whether a concept is a kind of document.
 func IsDocumentNoun(conceptID uint64) bool { return documentNouns()[conceptID] }
 
-// newSentenceWithoutStance returns a sentence that consists of words and has no stance.
+// newSentenceWithoutStance returns a sentence with the given words and without a stance.
 func newSentenceWithoutStance(words []word) *Sentence {
 	s := &Sentence{Terms: extractTerms(words, Stance{}), stems: hashStems(words)}
 	s.termFilter = newBloomFilter(s.Terms)

@@ -25,8 +25,8 @@ func (a *Analysis) HeadingAndNeighbors(i int) []*Sentence {
 	return out
 }
 
-// maxLeadBytes is the maximum number of bytes from the start of a list's lead-in to the end of an item, so that
-// both can be quoted together.
+// maxLeadBytes is the maximum number of bytes between the start of a list's lead-in and the end of
+// an item, so that both can be quoted together.
 const maxLeadBytes = 600
 
 // LeadInOrSelf returns the sentence that introduces a list item, or the item itself if there is none nearby.
@@ -48,8 +48,8 @@ func (a *Analysis) ContinuesPrevious(i int) bool {
 		(cur.StartsWithPronoun || ConceptOverlap(prev, cur) >= 0.2)
 }
 
-// PlanWords returns the words that put sentence i in the future, or "" if there are none. They may be in the
-// sentence itself, in its lead-in or in the next sentence.
+// PlanWords returns the words that show that sentence i is about the future, or "" if there are
+// none. They may be in the sentence itself, in its lead-in or in the next sentence.
 func (a *Analysis) PlanWords(i int) string {
 	s := &a.Sentences[i]
 	if s.PlanWords != "" {
@@ -75,7 +75,7 @@ func (a *Analysis) Quote(from, to int) string {
 	return CollapseSpace(a.Text[start:end])
 }
 
-// SentencesWithin returns the sentences of which a part is in the text from one byte offset up to another.
+// SentencesWithin returns the sentences that overlap with the text between two byte offsets.
 func (a *Analysis) SentencesWithin(from, to int) (out []*Sentence) {
 	for i := range a.Sentences {
 		if s := &a.Sentences[i]; s.start < to && from < s.end {

@@ -52,11 +52,11 @@ func isInIdentifyingClause(words []word, i int) bool {
 	for k := i - 1; k >= 0 && k >= i-4 && words[k].clause == words[i].clause; k-- {
 		switch words[k].text {
 		case "which", "who":
-			return false // after a comma or a noun; has its own clause
+			return false // after a comma or a noun, the word begins its own clause
 		case "that":
 			before := wordAt(words, k-1)
-			// "With keys that the provider does not hold" identifies keys; "systems that staff use
-			// are not patched" denies.
+			// "With keys that the provider does not hold" only identifies keys, whereas "systems
+			// that staff use are not patched" is a denial.
 			whose := subject == 0 || subject == 2 && determiners[wordAt(words, k+1)] ||
 				subject == 1 && wordAt(words, i-1) == "does" &&
 					!strings.HasSuffix(wordAt(words, k+1), "s") // a name, not the verb of "that leaves"
@@ -88,8 +88,8 @@ func qualifiesSubject(words []word, i int) bool {
 }
 
 const (
-	maxSubjectWords = 4 // words of a subject
-	minWordsAfter   = 4 // words that must follow
+	maxSubjectWords = 4 // maximum number of words in a subject
+	minWordsAfter   = 4 // minimum number of words that must follow
 )
 
 // isSegregationRule reports whether the "nobody" that ends at i states a rule on segregation of duties: "nobody
@@ -121,8 +121,8 @@ func isSegregationRule(words []word, i int) bool {
 		)
 }
 
-// isAccessRestriction reports whether the "not" at i says who has no access: "suppliers do not receive VPN
-// access".
+// isAccessRestriction reports whether the "not" at i says who doesn't have access: "suppliers do
+// not receive VPN access".
 func isAccessRestriction(words []word, i int) bool {
 	subject, verb := wordAt(words, i-2), wordAt(words, i+1)
 	if wordAt(words, i-1) != "do" && wordAt(words, i-1) != "does" ||
@@ -188,8 +188,8 @@ func reportsNoHarm(words []word, clause uint8) bool {
 		clauseHasAny(words, clause, harmParticiples)
 }
 
-// isQualifyingWithout reports whether the "without" at i only identifies things, and what happens to them
-// follows: "an account without an owner is disabled".
+// isQualifyingWithout reports whether the "without" at i only identifies things, while the rest
+// says what happens to them: "an account without an owner is disabled".
 func isQualifyingWithout(words []word, i int) bool {
 	from := i
 	for from > 0 && words[from-1].clause+1 >= words[i].clause {
@@ -207,8 +207,8 @@ func isQualifyingWithout(words []word, i int) bool {
 	return false
 }
 
-// isInQualifyingRelativeClause reports whether the negation at i is in a relative clause, and the noun before it
-// has a verb of its own: "accounts which have not been used for a month are disabled".
+// isInQualifyingRelativeClause reports whether the negation at i is in a relative clause, and the
+// noun before it has its own verb: "accounts which have not been used for a month are disabled".
 func isInQualifyingRelativeClause(words []word, i int) bool {
 	if first := firstWordOfClause(words, words[i].clause); first != "which" && first != "who" {
 		return false
@@ -248,7 +248,7 @@ var (
 	urgencyAdverbs = wordSet("earlier sooner immediately anew again")
 )
 
-// limitOtherDenials turns a denial that concerns only other things into a limitation: "software changes are
+// limitOtherDenials turns a denial about other things only into a limitation: "software changes are
 // tested; other changes are not".
 func (s *Stance) limitOtherDenials(words []word) {
 	for i, w := range words {
@@ -290,7 +290,7 @@ var (
 		"exfiltrated viewed impacted abused manipulated read lost affected exposed stolen disclosed leaked compromised " +
 			"damaged harmed copied accessed breached injured hurt misused",
 	)
-	connectionNouns = wordSet("path paths route routes connection connections") // their absence means separation
+	connectionNouns = wordSet("path paths route routes connection connections") // the absence of these means separation
 	protectedStates = wordSet("protected locked restricted limited blocked forbidden enforced")
 	refusalVerbs    = wordSet(
 		"refuse refuses refused reject rejects rejected block blocks blocked prevent prevents prevented detect detects " +
@@ -318,8 +318,8 @@ func stemSet(s string) map[string]bool {
 	return m
 }
 
-// spreadDiscontinuation extends a discontinuation from the last item of an enumeration to all: "backups of
-// servers, laptops and phones have been discontinued".
+// spreadDiscontinuation extends a discontinuation from the last item of an enumeration to all
+// items: "backups of servers, laptops and phones have been discontinued".
 func (s *Stance) spreadDiscontinuation(words []word) {
 	for i := len(words) - 1; i > 0; i-- {
 		c := words[i].clause
@@ -337,9 +337,9 @@ var genericDenialObjects = wordSet(
 		"made attempted tried looked complete completed yet currently any anything one way process procedure policy control rule formal official",
 )
 
-// DeniesAny reports whether the sentence denies one of the concepts: "we don't notify users of flaws" doesn't
-// deny finding flaws. isReadAlone is set if the sentence is read without the previous one, in which case "they
-// don't require it" denies nothing.
+// DeniesAny reports whether the sentence denies one of the concepts: for example, "we don't notify
+// users of flaws" doesn't deny finding flaws. isReadAlone is set if the sentence is read without
+// the previous one, in which case "they don't require it" denies nothing.
 func (s *Sentence) DeniesAny(isReadAlone bool, concepts ...[]Concept) bool {
 	words := splitWords(s.Text)
 	assignClauses(s.Text, words)
@@ -379,7 +379,7 @@ func (s *Sentence) DeniesAny(isReadAlone bool, concepts ...[]Concept) bool {
 			}
 		}
 		if n == 0 {
-			return true // nothing in particular
+			return true // the denial has no particular object
 		}
 	}
 	return false

@@ -48,8 +48,8 @@ func hasFollowingNoun(words []word, i int) bool {
 		next != "far"
 }
 
-// startsWithIsNotTheCase reports whether words begin with "it is not the case that …". This denies what follows
-// instead of retracting what precedes it.
+// startsWithIsNotTheCase reports whether words begin with "it is not the case that …". Such a
+// phrase denies what follows instead of retracting what precedes it.
 func startsWithIsNotTheCase(words []word) bool {
 	return wordAt(words, 2) == "not" && wordAt(words, 4) == "case" && wordAt(words, 5) == "that"
 }
@@ -120,8 +120,8 @@ func startsWithNo(words []word, clause uint8) bool {
 	return wordAt(words, i) == "no"
 }
 
-// prohibitJoinedNoClauses also turns the "no …" clauses joined to the given one before it into prohibitions: "no
-// data is sent and no account is opened before …".
+// prohibitJoinedNoClauses turns the "no …" clauses that precede the given one and are joined to it
+// into prohibitions: "no data is sent and no account is opened before …".
 func (s *Stance) prohibitJoinedNoClauses(words []word, clause uint8) {
 	for ; clause > 0; clause-- {
 		before := uint64(1) << (clause - 1)
@@ -141,7 +141,7 @@ func (s *Stance) prohibitDeniedPurposes(words []word) {
 	}
 	for i, w := range words {
 		if negationWords[w.text] {
-			return // denies more than the purpose
+			return // the sentence denies more than the purpose
 		}
 		if w.text != "that" || i == 0 {
 			continue

@@ -7,12 +7,12 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// outsiders are expressions, in a regular expression, for others than the organization.
+// outsiders is the part of a regular expression that matches terms for outsiders.
 const outsiders = `(?:other|another|former|previous|different|typical|some|fictional|imaginary|invented|neighbou?ring) (?:compan(?:y|ies)|organi[sz]ations?|` +
 	`firms?|employers?|business(?:es)?|municipalit(?:y|ies)|banks?|hospitals?|universit(?:y|ies)|people|teams?)|competitors?`
 
 var (
-	// outsideHeadingPattern matches headings above what isn't about the organization, or isn't fact.
+	// outsideHeadingPattern matches headings of text that isn't about the organization or isn't fact.
 	outsideHeadingPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:myths?|(?:common |frequent |popular )?(?:misconceptions?|misunderstandings|errors about)|rumou?rs?|hearsay|fiction|fairy tales?|thought experiments?|role[ -]?play|` +
 			`fictional|imaginary|hypothetical|invented|quiz|exam(?:ination)? questions?|test your knowledge|(?:what|how) ` + outsiders + `|` +
@@ -21,7 +21,7 @@ var (
 			`what (?:the )?(?:law|laws|standards?|regulations?|regulators?|legislat\w+|auditors?|customers?|clients?) (?:says?|wants?|requires?|demands?|asks?|expects?)|` +
 			`legal background|(?:bad|poor|negative|wrong) examples?|counter-?examples?|literature|bibliography|works cited)\b`,
 	)
-	// undoneHeadingPattern matches headings above what isn't done.
+	// undoneHeadingPattern matches headings of text about what isn't done.
 	undoneHeadingPattern = lazyregexp.NewPrefiltered(
 		`(?i)(?:\b(?:(?:not|never) (?:yet )?(?:implemented|in place|done|adopted|introduced|available|covered|fulfill?ed|met|started|achieved|accepted|followed|practi[sc]ed|applied)|` +
 			`(?:controls?|measures?|safeguards?|items?|things?|practices|elements|what)(?: that)?(?: (?:is|are|we are|we're|still|currently))* (?:missing|lacking|absent)|` +
@@ -29,7 +29,8 @@ var (
 			`(?:what|things|controls|measures|practices) (?:we|they|is|are) (?:do not|don't|are not|aren't|never|not|lack|cannot|can't|have not|haven't)|to-?do(?: list)?|` +
 			`(?:proposals|suggestions|ideas|options|motions|measures) (?:we )?(?:rejected|declined|discarded|dropped|turned down|not (?:adopted|pursued|accepted)))\b)|^\W*(?:missing|lacking|rejected|to do|not done)\W*$`,
 	)
-	// negatedListPattern matches the introduction to a list of what isn't so: "None of the following is in place:".
+	// negatedListPattern matches the introduction to a list of things that aren't the case: "None
+	// of the following is in place:".
 	negatedListPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:none|nothing|not one|neither|no one|nobody|never|not any|not|n't|lack(?:s|ing)?|missing|without|unable)\b[^.]{0,80}\b(?:following|these|below|this list)\b|` +
 			`\b(?:following|these|below|this list)\b[^.]{0,80}\b(?:not|n't|nobody|never|none|lack(?:s|ing)?|missing|absent|unmet|wrong|false|untrue|incorrect|invented|fictional|made up|rejected|myths?)\b|` +
@@ -39,7 +40,7 @@ var (
 	exceptionListPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:exceptions?|exempt\w*|must|shall|may|should|required|without (?:exception|delay|permission|approval)|not only|not limited|unless|if|when|before|until)\b`,
 	)
-	// forwardPattern matches a sentence that disowns what follows in its section.
+	// forwardPattern matches a sentence that disclaims what follows in its section.
 	forwardPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:what follows|the following|(?:this|the) (?:section|chapter|page|text|lesson|story|list|part|document|paragraph|article)|below)\b[^.]{0,60}\b(?:` +
 			`not (?:our|the current|a description of|describe (?:our|what we)|in force|in effect|true|real|apply to us|what we do|about us)|fiction(?:al)?|invented|imaginary|made up|hypothetical|` +
@@ -47,7 +48,7 @@ var (
 			`\b(?:how|what) (?:an?|the) (?:typical|average|other|fictional|ideal) (?:company|organi[sz]ation|firm|business) (?:works|does|looks|protects)\b|` +
 			`\babout (?:its|their|his|her) own\b[^.]*:\W*$`,
 	)
-	// backwardPattern matches a sentence that takes back what comes before it. Group 1 is its subject.
+	// backwardPattern matches a sentence that retracts what comes before it. Group 1 is its subject.
 	backwardPattern = lazyregexp.NewPrefiltered(
 		`(?i)^\W*(?:(?:but|however|yet|sadly|unfortunately|in (?:reality|truth|fact)),? )?(?:` +
 			`((?:none|nothing|not one)(?: (?:of (?:this|that|these|those|it|them|the (?:above|kind|sort|foregoing|preceding|statements|sentences))|like (?:this|that))))(?: \w+)? (?:is|are|was|were|has|have|happens?|applies|apply|exists?) ?(?:true|the case|done|so|in place|happen\w*|practi[sc]ed|our practice|here|at our|anywhere|implemented)?\b[^.,;]{0,40}|` +
@@ -62,8 +63,8 @@ var (
 	negationPattern  = lazyregexp.NewPrefiltered(`(?i)\b(?:none|nothing|not|n't|never|no)\b`)
 )
 
-// ReadDisclaimingHeading returns whether a heading is above what isn't about the organization or isn't fact (outside), and
-// whether it is above what isn't done (undone).
+// ReadDisclaimingHeading reports whether a heading says that the text below it isn't about the
+// organization or isn't fact (outside), and whether it says that it isn't done (undone).
 func ReadDisclaimingHeading(heading string) (outside, undone bool) {
 	if len(heading) > 100 {
 		return false, false
@@ -71,13 +72,13 @@ func ReadDisclaimingHeading(heading string) (outside, undone bool) {
 	return outsideHeadingPattern.MatchString(heading), undoneHeadingPattern.MatchString(heading)
 }
 
-// DisclaimsFollowingText reports whether a sentence disowns what follows in its section.
+// DisclaimsFollowingText reports whether a sentence disclaims what follows in its section.
 func DisclaimsFollowingText(sentence string) bool { return forwardPattern.MatchString(sentence) }
 
 // applyDisclaimers applies headings, introductions and neighboring sentences that say that a passage's sentences aren't
 // about the organization, aren't fact or aren't done.
 func (a *Analysis) applyDisclaimers() {
-	disowned := -1 // heading under which sentences are disowned
+	disowned := -1 // heading under which sentences are disclaimed
 	active := false
 	a.unassertWordSalad()
 	for i := range a.Sentences {
@@ -137,8 +138,9 @@ func startsWithSpeechVerb(text string) bool {
 	return speechVerbs[word] && word == strings.ToLower(word)
 }
 
-// ReadOpenList returns what the introduction to a list that reaches to the end of a text, and may continue after it, says of
-// the list: that its items aren't about the organization or aren't fact (outside), or aren't done (undone).
+// ReadOpenList reads the introduction to a list that extends to the end of a text and may continue
+// after it. It reports whether the introduction says that the items aren't about the organization
+// or aren't fact (outside), or that they aren't done (undone).
 func ReadOpenList(text string) (outside, undone bool) {
 	if !strings.Contains(text, ":") {
 		return false, false
@@ -168,7 +170,7 @@ func (s *Sentence) introducesUndoneItems() bool {
 	return s.Prohibited == 0 && negatedListPattern.MatchString(s.Text) && !exceptionListPattern.MatchString(s.Text)
 }
 
-// applyRetraction applies sentence i to those before it if it takes them back: "None of the above is the case".
+// applyRetraction applies sentence i to the preceding ones if it retracts them: "None of the above is the case".
 func (a *Analysis) applyRetraction(i int) {
 	s := &a.Sentences[i]
 	if i == 0 || s.Item || len(s.Text) > 160 || s.RefersBack && s.Denied != 0 {
@@ -197,14 +199,15 @@ func (s *Sentence) unassertAll() {
 
 const (
 	minSaladWords  = 6
-	minSortedWords = 8  // "A copy is sent to Tollgate." is in alphabetical order by chance
-	maxTerseWords  = 14 // of a record with figures
-	minJoinedWords = 4  // words per field from which a text consists of addresses and file names
+	minSortedWords = 8  // "A copy is sent to Tollgate." may be in alphabetical order by chance
+	maxTerseWords  = 14 // maximum number of words in a terse record with figures
+	minJoinedWords = 4  // minimum number of joined words per field for a text to count as addresses and file names
 	recordMarks    = "0123456789:|"
 )
 
-// isWordSalad reports whether a text is no sentence although it has words of one: sorted or shuffled words, a run of
-// titles, a reference to literature or a contact.
+// isWordSalad reports whether a text is not a sentence although it contains the words of one. It
+// may consist of sorted or shuffled words, a series of titles, a bibliographic reference or a
+// contact.
 func isWordSalad(text string, words []word) bool {
 	if len(words) < minSaladWords {
 		return false
@@ -224,7 +227,8 @@ func isWordSalad(text string, words []word) bool {
 		contactLinePattern.MatchString(text) && !hasVerb(words) && countStopWords(words) <= maxContactStopWords
 }
 
-// maxContactStopWords is the number of stop words up to which a line with a phone number or address can be a contact.
+// maxContactStopWords is the maximum number of stop words in a line with a phone number or address
+// that counts as a contact.
 const maxContactStopWords = 2
 
 func countStopWords(words []word) (n int) {
@@ -287,8 +291,8 @@ var (
 	contactLinePattern = lazyregexp.NewPrefiltered(`(?i)\b(?:ext\.|tel\.?:?|phone:?) ?[+\d(]|[\w.]+@[\w-]+\.\w`)
 )
 
-// isStringOfNouns reports whether a text has many words, but none of those that hold a sentence together: tags, titles, a
-// path of pages. Records may be so terse, but have figures.
+// isStringOfNouns reports whether a text has many words, but none that hold a sentence together, as
+// in tags, titles or breadcrumbs. Records may be as terse, but contain figures.
 func isStringOfNouns(text string, words []word) bool {
 	if len(words) < minSaladWords || endsLikeFullSentence(text, words) || checkboxPattern.MatchString(text) {
 		return false
@@ -300,8 +304,8 @@ func isStringOfNouns(text string, words []word) bool {
 		!strings.ContainsAny(strings.TrimRight(text, " .0123456789"), recordMarks)
 }
 
-// unassertWordSalad applies the share of sentences with broken pairs to a passage: in shuffled text, some sentences
-// happen to have none.
+// unassertWordSalad marks a whole passage as not asserted if enough of its sentences have broken
+// pairs. In shuffled text, some sentences have none by chance.
 func (a *Analysis) unassertWordSalad() {
 	sentences, broken, strung := 0, 0, 0
 	for i := range a.Sentences {
@@ -324,8 +328,8 @@ func (a *Analysis) unassertWordSalad() {
 	}
 }
 
-// verdictColumnPattern matches columns that judge the statement in their row. harmlessColumnPattern matches columns in
-// which a "no" or "0" judges nothing.
+// verdictColumnPattern matches columns that judge the statement in their row. harmlessColumnPattern
+// matches columns in which a "no" or "0" is not a verdict.
 var verdictColumnPattern = lazyregexp.NewPrefiltered(
 	`(?i)^\W*$|\b(?:status|state|in place|rag|traffic light|colou?r|score|rating|points|grade|level|maturity|correct|true|accurate|found|finding|result|outcome|verdict|` +
 		`assessment|evaluation|answer|response|done|implemented|implementation|compliant|compliance|conform\w*|fulfill?ed|met|ok|applies|applied|exists?|achieved|practi[sc]ed|reality|actual|today|current)\b`,
@@ -345,13 +349,13 @@ var (
 )
 
 const (
-	minStatedWords  = 4 // words from which a cell with a verb is a statement that another cell may judge
-	maxVerdictCells = 4 // cells of a row; a "no" in a longer row describes only one of many properties
+	minStatedWords  = 4 // minimum number of words in a cell with a verb for it to be a statement that another cell may judge
+	maxVerdictCells = 4 // maximum number of cells in the row; in a longer row, a "no" describes only one of many properties
 )
 
 // readVerdictCell applies a cell of a table row that says no, 0, red or false to the statement in another cell.
 func (s *Sentence) readVerdictCell(row string) {
-	states := 0 // cells that state something
+	states := 0 // number of cells that state something
 	var names, values []string
 	for cell := range strings.FieldsFuncSeq(row, func(r rune) bool { return r == ';' || r == '|' }) {
 		name, value, named := strings.Cut(cell, ":")

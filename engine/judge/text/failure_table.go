@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// markFailureTables marks the rows that report a failure in each table of at least two rows, provided that at
-// least half of its rows do.
+// markFailureTables marks the rows that report a failure in each table that has at least two rows,
+// provided that at least half of them do.
 func (a *Analysis) markFailureTables() {
 	for from := 0; from < len(a.Sentences); {
 		to := from
@@ -61,7 +61,7 @@ var (
 	)
 )
 
-const minCompliantPercent = 80 // percent; a share of at least this is not a failure
+const minCompliantPercent = 80 // a share of at least this percentage is not a failure
 
 // findFailedColumns reports whether a table row says that something was not done, failed or missed its target.
 // It returns the names of the columns that say so, or none if the whole row failed.

@@ -54,7 +54,7 @@ func parseFigure(number, unit string) (value float64, isShare, ok bool) {
 		number = strings.NewReplacer(",", "", "'", "", " ", "").Replace(number)
 	}
 	value, err := strconv.ParseFloat(strings.ReplaceAll(number, ",", "."), 64)
-	if err != nil && !errors.Is(err, strconv.ErrRange) { // an out-of-range value exceeds any limit
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // an out-of-range value counts as exceeding any limit
 		return 0, false, false
 	}
 	unit = strings.ToLower(unit)
@@ -62,7 +62,7 @@ func parseFigure(number, unit string) (value float64, isShare, ok bool) {
 		return value, true, true
 	}
 	if _, last, spaced := strings.Cut(unit, " "); spaced {
-		unit = last // working days
+		unit = last // the unit of "working days" is its last word
 	}
 	hours := unitHours[unit]
 	if hours == 0 {

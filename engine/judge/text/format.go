@@ -10,8 +10,8 @@ import (
 // CollapseSpace replaces runs of white space with a single space.
 func CollapseSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Shorten collapses the white space in s and shortens it to about n bytes, if possible at a word boundary. "…"
-// marks the cut.
+// Shorten collapses the white space in s and shortens it to about n bytes, at a word boundary if
+// possible, and marks the cut with "…"
 func Shorten(s string, n int) string {
 	s = CollapseSpace(s)
 	if len(s) <= n {

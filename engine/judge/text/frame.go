@@ -6,8 +6,8 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Expressions that reverse the meaning of a sentence: a failure mark, an introduction to missing things, a
-// supposition, an indirect question.
+// Patterns for expressions that reverse the meaning of a sentence, such as a failure mark, an
+// introduction to missing things, a supposition or an indirect question.
 var (
 	// failureMarkPattern matches the mark of a failed check at the start of a line, such as "FAIL:" or "✗".
 	failureMarkPattern = lazyregexp.New(

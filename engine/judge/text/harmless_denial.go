@@ -29,7 +29,7 @@ interface api container warehouse factory laboratory vehicle drone shift outsour
 	safeguardAdjectives = wordSet(
 		`separate dedicated own central second redundant spare formal documented standby alternative alternate secondary isolated secure segregated test`,
 	)
-	// possessionVerbs are verbs for what somebody has, does or encounters.
+	// possessionVerbs are verbs that say that somebody has, does or encounters something.
 	possessionVerbs = wordSet(
 		`have has had use uses used using operate operates run runs process processes store stores develop develops employ employs own owns offer offers accept accepts sell sells
 rent rents handle handles hold holds keep keeps collect collects work works caused causes found finds showed shows revealed reveals saw sees suffered contain contains
@@ -44,7 +44,7 @@ suspicious outstanding overdue open critical major late failed missing unexpecte
 	)
 	// mishapVerbs are verbs for things that go wrong.
 	mishapVerbs = wordSet(`ran went crashed drifted dropped fell tipped overflowed`)
-	// unharmedParticiples are verb forms for harm. Their denial is good, as in "customers were not affected".
+	// unharmedParticiples are verb forms for harm. Denying them is good, as in "customers were not affected".
 	unharmedParticiples = wordSet(
 		`lost affected exposed stolen disclosed leaked compromised damaged harmed injured hurt misused breached impacted interrupted disrupted delayed impaired transferred
 exported sold published late overdue`,
@@ -59,7 +59,7 @@ disrupted manipulated missed`,
 	)
 )
 
-// IsPossessionVerb reports whether w is a verb for what somebody has, does or encounters.
+// IsPossessionVerb reports whether w is a verb that says that somebody has, does or encounters something.
 func IsPossessionVerb(w string) bool { return possessionVerbs[w] }
 
 // markHarmlessDenials marks negated clauses that don't indicate a gap: "no incidents occurred", "we have no
@@ -149,10 +149,10 @@ func (s *Stance) markHarmlessDenials(words []word) {
 	s.harmless &^= gaps
 }
 
-// IsHarmlessDenial reports whether the sentence denies something, but nothing whose absence is a gap.
+// IsHarmlessDenial reports whether the sentence contains denials, but only of things whose absence is not a gap.
 func (s *Stance) IsHarmlessDenial() bool { return s.harmless != 0 && s.Denied&^s.harmless == 0 }
 
-// namesSafeguard reports whether a clause names a safeguard in its words from the given index on.
+// namesSafeguard reports whether a clause names a safeguard in the words starting at the given index.
 func namesSafeguard(words []word, clause uint8, from int) bool {
 	return slices.ContainsFunc(words[min(from, len(words)):], func(w word) bool {
 		return w.clause == clause && (safeguardStems[w.stem] || otherSafeguardStems[w.stem])
@@ -174,9 +174,9 @@ func nounPhraseEnd(words []word, from int) int {
 	return end
 }
 
-// isHarmlessAbsence reports whether the absence of the thing that is named at from is not a gap. isExistence is
-// set if the sentence only denies that the thing exists ("there is no …", "we have no …"), without a predicate
-// for it ("no … was found").
+// isHarmlessAbsence reports whether the absence of the thing that is named at from is not a gap.
+// isExistence is set if the sentence only denies that the thing exists ("there is no …", "we have
+// no …"), without another predicate ("no … was found").
 func isHarmlessAbsence(words []word, from int, isExistence bool) bool {
 	if next := wordAt(words, from); isOneOf(next, "any", "a", "an") {
 		from++

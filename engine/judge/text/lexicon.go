@@ -15,7 +15,7 @@ var lexiconText string
 type lexicon struct {
 	phrases map[string][]phrase // by first stem, longest first
 	broader map[string][]string // broader concepts of a concept
-	similar map[string][]string // concepts that a concept may stand for
+	similar map[string][]string // concepts that a concept may represent
 	related map[string][]Term   // broader and similar concepts, with their credit
 	weights map[string]float64  // weights of general and common concepts
 	actions map[string]bool     // concepts that are actions
@@ -28,15 +28,15 @@ type phrase struct {
 	concept string
 }
 
-// Weights of concepts, and credits for related terms. Rare words show what a statement is about, while general
-// ones occur everywhere. The weights are fixed, so adding or removing a document never changes how others are
-// assessed.
+// Weights of concepts, and credits for related terms. Rare words show what a statement is about,
+// while general ones occur everywhere. The weights are fixed, so adding or removing a document
+// doesn't change how others are assessed.
 const (
 	WeightGeneral = 0.25
 	WeightCommon  = 0.6
 	WeightFull    = 1.0
 	CreditBroader = 0.85 // credit of a word for something narrower than the concept
-	creditSimilar = 0.7  // credit of a word that may stand for the concept
+	creditSimilar = 0.7  // credit of a word that may represent the concept
 )
 
 // sharedLexicon returns the lexicon parsed from lexicon.txt.
@@ -49,7 +49,7 @@ var sharedLexicon = sync.OnceValue(func() *lexicon {
 		weights: make(map[string]float64),
 		actions: make(map[string]bool),
 	}
-	key := func(s string) string { // the stems of its words
+	key := func(s string) string { // returns the stems of the words in s
 		var stems []string
 		for _, w := range splitWords(s) {
 			stems = append(stems, w.stem)
@@ -82,7 +82,7 @@ var sharedLexicon = sync.OnceValue(func() *lexicon {
 			for v := range strings.SplitSeq(line, "|") {
 				k := key(v)
 				c := l.concept(k)
-				if c == k && strings.Contains(k, " ") { // a phrase of its own
+				if c == k && strings.Contains(k, " ") { // the phrase is a separate concept
 					stems := strings.Split(k, " ")
 					l.phrases[stems[0]] = append(l.phrases[stems[0]], phrase{key: k, stems: stems, concept: k})
 				}

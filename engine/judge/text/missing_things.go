@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// safeguardStems are the stems of things that an organization has or does to counter a risk. Their absence is a
-// gap, whereas having no visitors, incidents or branches abroad isn't.
+// safeguardStems are the stems of things that an organization has or does to counter a risk. Their
+// absence is a gap, unlike the absence of visitors, incidents or foreign branches.
 var safeguardStems = stemSet(
 	`siem inventory register record log logbook list policy procedure process plan playbook runbook rota schedule calendar test exercise drill rehearsal
 review recertification audit assessment analysis check scan inspection training course screening vetting firewall antivirus mfa 2fa encryption backup copy monitoring alarm
@@ -16,8 +16,8 @@ budget diagram map program programme concept strategy risk-register classificati
 authentication bitlocker filevault logging patch anti-malware anti-virus honeypot allowlist whitelist blocklist retention pseudonymization minutes lessons retrospective`,
 )
 
-// otherSafeguardStems lists further nouns whose absence in a sentence is a gap. In contrast to safeguardStems,
-// they mean nothing as column names.
+// otherSafeguardStems lists further nouns whose absence in a sentence is a gap. Unlike
+// safeguardStems, they have no meaning as column names.
 var otherSafeguardStems = stemSet(
 	"committee board officer owner deputy role rule control safeguard measure metric kpi evidence proof document documentation certificate",
 )
@@ -29,7 +29,7 @@ type MissingThing struct {
 	IsGeneric     bool   // the word applies to many things
 }
 
-const maxMissingThings = 6 // words of a thing; longer descriptions aren't plain absences
+const maxMissingThings = 6 // maximum number of words that describe the thing; longer descriptions aren't plain absences
 
 // findMissingSafeguards returns the words for a safeguard if a sentence plainly says that it is missing or was
 // not carried out: "we have no SIEM", "a record of processing has not been written yet", "the review of Q1 was
@@ -106,7 +106,7 @@ func deniesWholeThing(text string, words []word, s *Stance) bool {
 var (
 	// circumstanceWords are words that introduce a place, time or reason.
 	circumstanceWords = wordSet("in at since because by due during before after until despite although while")
-	// genericActionStems are the stems of verbs that only say that a thing exists or was done.
+	// genericActionStems are the stems of verbs that say only that a thing exists or was done.
 	genericActionStems = stemSet(
 		`held hold written write carried carry kept keep made make done do performed perform conducted conduct taken take run ran executed execute drawn draw compiled compile
 set up established establish created create prepared prepare introduced introduce named name appointed appoint installed install bought buy exist exists existing existed place happened happen

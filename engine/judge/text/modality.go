@@ -13,8 +13,8 @@ func readModality(s *Stance, text string, words []word) {
 		case isOneOf(w.text, "must", "shall", "mandatory", "required", "requires", "enforced", "obliged"):
 			s.Mandatory = true
 		case hedgeWords[w.text] && wordAt(words, i+1) != "not" && (s.Conditional|s.Denied)&(1<<w.clause) == 0:
-			// "may not" and "no visitor may" prohibit, "may only" restricts; "should an incident
-			// occur" is a condition.
+			// "may not" and "no visitor may" are prohibitions, and "may only" is a restriction;
+			// "should an incident occur" is a condition.
 			if w.text == "may" && (isRestrictingMay(words, i) || isSanctionMay(words, i) || entitlementVerbs[wordAt(words, i+1)]) {
 				s.Mandatory = true
 				continue

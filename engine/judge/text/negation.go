@@ -31,7 +31,7 @@ func (s *Stance) readNegatedClauses(words []word) {
 	s.limitOtherDenials(words)
 	s.markLateAsLimited(words)
 	s.markDenialOfPreviousSentence(words)
-	// A condition denies nothing: "where MFA is not possible, …".
+	// A condition is not a denial: "where MFA is not possible, …".
 	s.Denied &^= s.Conditional | s.Hypothetical
 	s.prohibitUntilCondition(words)
 	s.resolveDoubleNegatives(words)
@@ -149,7 +149,7 @@ func (s *Stance) readNo(words []word, i int) {
 	bit := uint64(1) << w.clause
 	switch {
 	case s.IsTableRow && i == 0:
-		// The number of a row: "No.: 12; …".
+		// "No.: 12; …" is the number of a row.
 	case i == 0 && len(words) > 1 && words[1].clause > 0, len(words) == 1:
 		s.AnswersNo = true
 	case next == "longer" && permissionWords[wordAt(words, i+2)]:
@@ -177,11 +177,11 @@ func (s *Stance) readNo(words []word, i int) {
 	case prev == "with":
 		// "A server with no user data" identifies the server.
 	case prev == "or" && (next == "" || words[i+1].clause != w.clause):
-		// "Yes, or no."
+		// "Yes, or no." is not a denial.
 	case connectionNouns[next] || connectionNouns[wordAt(words, i+2)] && !stopWords[next]:
 		s.Prohibited |= bit // "no network path from test to production"
 	case reportsNoHarm(words, w.clause):
-		// "No customer data was lost."
+		// "No customer data was lost." is good news.
 	case i > 0 && words[i-1].clause != w.clause && clauseHasAny(words, w.clause-1, protectedStates) &&
 		!clauseHasAuxiliaryOrModal(words, w.clause):
 		s.Prohibited |= bit // "the branch is protected: no direct pushes"
@@ -216,7 +216,7 @@ func (s *Stance) readNobody(words []word, i int) {
 	case w.text == "none" && words[0].text == "for" && (prev == "is" || prev == "are"):
 		s.Limit = cmp.Or(s.Limit, "for "+next+" none") // "for the cloud provider there is none"
 	case w.text == "none" && auxiliaryVerbs[prev] && relativePronouns[wordAt(words, i-2)]:
-		// "A phone that has none is refused."
+		// "A phone that has none is refused." identifies phones.
 	default:
 		s.Denied |= bit
 		if w.text == "none" || w.text == "nobody" {
@@ -258,7 +258,7 @@ func (s *Stance) readWithout(words []word, i int) {
 func (s *Stance) readLackWord(words []word, i int) {
 	w, next, prev := words[i], wordAt(words, i+1), wordAt(words, i-1)
 	bit := uint64(1) << w.clause
-	// "Looks for missing entries" denies nothing.
+	// "Looks for missing entries" is not a denial.
 	if relativePronouns[prev] && i <= maxSubjectWords && strings.HasPrefix(w.text, "fail") && len(words) > i+minWordsAfter {
 		return // "visitors who fail to show it are refused"
 	}

@@ -11,10 +11,10 @@ import (
 // MonthNames are the English names of the months, as alternatives in a regular expression that ignores case.
 const MonthNames = `january|february|march|april|may|june|july|august|september|october|november|december`
 
-// negativeStates are the alternatives, in a regular expression, for what follows "not" in a status or cell.
+// negativeStates lists, as alternatives of a regular expression, what may follow "not" in a status or cell.
 const negativeStates = `yet|done|met|tested|in place|compliant|enabled|enforced|effective|started|performed|available|active|configured|present|established|held|reviewed|passed|completed|carried out`
 
-// planVerbs are the alternatives, in a regular expression, for the beginnings of verbs used to announce work.
+// planVerbs lists, as alternatives of a regular expression, the beginnings of verbs used to announce work.
 const planVerbs = `(?:implement|deploy|introduc|roll(?:ed|ing)? out|rolled|establish|adopt|develop|procur|purchas|enabl|migrat|put in place|launch|complet|finali[sz]|creat|install|acquir|set up|start|begin|build|address|remediat|in place|available|extend)`
 
 var (
@@ -100,8 +100,9 @@ var (
 	isoDatePattern = lazyregexp.New(`\b(20\d\d)-(\d\d)-(\d\d)\b`)
 )
 
-// Each bit represents a pattern that can match a sentence only if it contains one of the pattern's trigger
-// words. Patterns are slow, and most sentences contain no trigger words.
+// Each bit represents a pattern that can match a sentence only if it contains one of the pattern's
+// trigger words. This saves time, because patterns are slow and most sentences contain no trigger
+// words.
 const (
 	triggersPlan = 1 << iota
 	triggersPlaceholder
@@ -280,15 +281,16 @@ func StartsWithUntickedBox(text string) bool { return untickedBoxPattern.MatchSt
 
 var untickedBoxPattern = lazyregexp.New(`^\W{0,2}?(?:\[ *\]|[☐□❏⬜])`)
 
-// readPlaceholder sets the placeholder of s to an unticked checkbox, or else to the first unfilled blank.
+// readPlaceholder sets the placeholder of s to an unticked checkbox or, if there is none, to the
+// first unfilled blank.
 func readPlaceholder(s *Stance, text string) {
 	if box := untickedBoxPattern.FindString(text); box != "" {
 		s.Placeholder = box
 		return
 	}
 	for _, m := range templatePattern.FindAllStringIndex(text, -1) {
-		// Links ("[name](link)"), ticked boxes and obligations ("has to be specified") are no blanks, but
-		// an "[x]" in place of a number is one.
+		// Links ("[name](link)"), ticked boxes and obligations ("has to be specified") are not
+		// blanks, but an "[x]" in place of a number is one.
 		if m[1] < len(text) && text[m[1]] == '(' ||
 			strings.EqualFold(text[m[0]:m[1]], "[x]") && !beforeNumberPattern.MatchString(text[:m[0]]) ||
 			isObligation(text, m) {
@@ -327,7 +329,7 @@ func readPlan(s *Stance, text string, words []word, currentYear, possible int) {
 	}
 	if s.PlanWords == "" && strings.ContainsAny(text, ":=|") {
 		s.PlanWords = plannedStatusPattern.FindString(text)
-		s.RefersBack = s.RefersBack || s.PlanWords != "" && len(words) <= 4 // "Status: not started." after its subject
+		s.RefersBack = s.RefersBack || s.PlanWords != "" && len(words) <= 4 // "Status: not started." follows its subject
 	}
 	if s.PlanWords == "" && currentYear > 0 && strings.Contains(text, "20") {
 		// A past date may be the date from which a rule applies; only a future one is a plan.

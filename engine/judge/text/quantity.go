@@ -230,7 +230,7 @@ func countConcreteDetails(text string, words []word, s Sentence) int {
 // completed it".
 var sharePatterns = [...]struct {
 	pattern   *lazyregexp.Regexp
-	part, all int // group numbers; 0 means one hundred
+	part, all int // group numbers in the pattern; if all is 0, the total is one hundred
 }{
 	{lazyregexp.New(`\b(\d{1,3})(?:\.\d+)? ?% of\b`), 1, 0},
 	{lazyregexp.New(`(?i)\b(\d{1,6}) (?:out )?of (?:the |our |all )?(\d{1,6})(?: [a-z]{3,}| ?\(\d)`), 1, 2},
@@ -244,7 +244,7 @@ var sharePatterns = [...]struct {
 }
 
 const (
-	nearlyAllPercent = 95 // percent, from which a share is no limitation
+	nearlyAllPercent = 95 // a share of at least this percentage is not a limitation
 	minShareTotal    = 10 // below this, "2 of 3" may be a rule or a page number
 )
 

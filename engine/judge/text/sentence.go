@@ -149,7 +149,7 @@ func punctuationEndsSentence(text string, from, i int) bool {
 	if j >= len(text) {
 		return true
 	}
-	if !isSpace(text[j]) || strings.HasPrefix(strings.TrimLeft(text[j:], " "), "|") { // the next cell of a row
+	if !isSpace(text[j]) || strings.HasPrefix(strings.TrimLeft(text[j:], " "), "|") { // except before the next cell of a row
 		return false
 	}
 	if text[i] != '.' {
@@ -197,7 +197,7 @@ func isFindingNumber(token string) bool {
 	return len(head) > 0 && len(head) <= 4 && len(token) > len(head) && strings.Trim(head, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-const maxConditionWords = 5 // words of a question that is a condition
+const maxConditionWords = 5 // maximum number of words in a question that is a condition
 
 // isQuestionCondition reports whether a short question is a condition for the rest of its line: "Lost it? Tell
 // us at once.", "Personal data involved? The counsel decides." Such a question doesn't begin with a verb or

@@ -34,13 +34,13 @@ func (s *Sentence) WithoutNegatedClauses() *Sentence {
 	return &rest
 }
 
-// InstructsReader reports whether a sentence tells the assessor what to conclude. "System:" alone doesn't, since
-// it may be the label of a form field.
+// InstructsReader reports whether a sentence tells the assessor what to conclude. "System:" alone
+// isn't enough, because it may be the label of a form field.
 func (s *Sentence) InstructsReader() bool {
 	return s.Instruction && instructPattern.MatchString(s.Text)
 }
 
-// ConceptOverlap returns the share of their concepts that two sentences have in common.
+// ConceptOverlap returns the share of concepts that two sentences have in common.
 func ConceptOverlap(a, b *Sentence) float64 {
 	common := 0
 	for _, t := range a.Terms {

@@ -24,7 +24,7 @@ type Stance struct {
 	Hedge             string // word that makes it optional: "should", "may"
 	Limit             string // words that limit it: "on laptops only"
 	LimitIsShare      bool   // Limit is a share, such as "48 % of"
-	StillPresent      bool   // something that may have had to be removed is still there
+	StillPresent      bool   // something that perhaps should have been removed is still there
 	Mandatory         bool   // says "must", "shall", "required" or the like
 	Question          bool
 	Instruction       bool // tells the assessor what to conclude
@@ -32,12 +32,12 @@ type Stance struct {
 	NamesContact      bool // names whom to ask
 	Definition        bool
 	Reference         bool   // refers to another document or quotes a standard
-	Fragment          bool   // no sentence, such as a heading or an entry of a table of contents
+	Fragment          bool   // not a sentence, but for example a heading or an entry in a table of contents
 	ReportsPast       bool   // reports a past event, as records do
 	AnswersNo         bool   // "No" after a question or in a status column
 	AnswersYes        bool   // "Yes" after a question or in a status column
-	Choices           bool   // choices between answers to the sentence before
-	Organization      string // the company, with its legal form, at which or by which it is said to be so
+	Choices           bool   // choices between answers to the preceding sentence
+	Organization      string // the company, with its legal form, that makes the statement or that it is about
 	IsTableRow        bool   // a table row, such as "Name: value; Name: value"
 	DeniedForPeople   uint64 // denied clauses about people only: "nobody reviews the logs"
 	ClauseCount       int
@@ -55,7 +55,7 @@ var (
 	)
 	// nonDenyingWords are words after a "no" or "not" that cancel the denial, as in "no later than".
 	nonDenyingWords = wordSet("later other less more fewer longer than only limited exceed exceeding necessarily just merely otherwise")
-	// harmlessAfterWithout are words after which a "without" denies nothing: "without delay".
+	// harmlessAfterWithout are words that make a preceding "without" harmless: "without delay".
 	harmlessAfterWithout = wordSet(
 		"delay undue exception exceptions interruption limitation prejudice notice unnecessary unreasonable fail",
 	)
@@ -117,7 +117,7 @@ func parseStanceAndClauses(text string, words []word, currentYear int) Stance {
 
 // Requirement is the analysis of a sentence that requires something.
 type Requirement struct {
-	Stance     Stance // no date counts as future
+	Stance     Stance // determined without treating any date as future
 	Concepts   []Concept
 	Quantities []Quantity
 	Words      []string // in lower case
@@ -134,17 +134,17 @@ func ReadRequirement(text string) Requirement {
 	return r
 }
 
-const minClosedWords = 4 // words
+const minClosedWords = 4 // minimum number of words
 
-// endsLikeFullSentence reports whether text is long enough for a sentence and ends with a period or an
-// exclamation mark. It then counts as a sentence even if its verb is unknown ("the CEO answers to the board").
-// An ellipsis or dot leader doesn't end a sentence.
+// endsLikeFullSentence reports whether text is long enough for a sentence and ends with a period or
+// an exclamation mark. Such a text counts as a sentence even if its verb is unknown ("the CEO
+// answers to the board"). An ellipsis or dot leader doesn't end a sentence.
 func endsLikeFullSentence(text string, words []word) bool {
 	text = strings.TrimRight(text, "*_\"'”) ")
 	return len(words) >= minClosedWords && (strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!")) && !strings.HasSuffix(text, "..")
 }
 
-const minKeywords = 8 // words
+const minKeywords = 8 // minimum number of words
 
 // isKeywordList reports whether text is a comma-separated list of keywords.
 func isKeywordList(text string, words []word) bool {
@@ -325,10 +325,10 @@ func isPastParticiple(w string) bool { return strings.HasSuffix(w, "ed") || irre
 
 var irregularParticiples = wordSet("done held made run been taken kept written set sent given shown seen paid met")
 
-// spreadDenial extends denials to adjacent clauses without a verb of their own. These are a label ("Log review:
-// nobody does it"), even if its word can also be a verb, and the items of an enumeration ("we don't encrypt
-// laptops, phones"). It reports whether it denied a label. It doesn't change table rows, because their cells are
-// separate clauses.
+// spreadDenial extends denials to adjacent clauses without their own verb. These are labels ("Log
+// review: nobody does it"), even if they contain a word that can also be a verb, and items of an
+// enumeration ("we don't encrypt laptops, phones"). labelDenied reports whether a label was denied.
+// It doesn't change table rows, because their cells are separate clauses.
 func spreadDenial(s *Stance, text string, words []word) (labelDenied bool) {
 	if s.IsTableRow || s.Denied == 0 {
 		return false
@@ -350,7 +350,7 @@ func spreadDenial(s *Stance, text string, words []word) (labelDenied bool) {
 	}
 	for c := 1; c < s.ClauseCount; c++ {
 		gap := text[words[clauses[c].from-1].end:words[clauses[c].from].start]
-		// After a relative clause the main clause continues, without its denial.
+		// After a relative clause, the main clause continues, and the denial doesn't apply to it.
 		if s.Denied&(1<<(c-1)) != 0 && s.Denied&(1<<c) == 0 && strings.TrimSpace(gap) == "," && verbless(c) &&
 			!relativePronouns[words[clauses[c-1].from].text] {
 			s.Denied |= 1 << c

@@ -36,7 +36,7 @@ func (s *Sentence) DeniesOnlyForThingsOutside(concepts ...[]Concept) bool {
 	return false
 }
 
-const maxSubsetWords = 4 // words that name the things, and words between "no" and its preposition
+const maxSubsetWords = 4 // maximum number of words that name the things, and between "no" and its preposition
 
 // namesThingsOutside reports whether words name particular things that are neither one of the concepts nor the
 // organization as a whole.

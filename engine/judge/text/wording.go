@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Wording is how a criterion is usually expressed: groups of alternative words and phrases. A text that states
-// the criterion contains one of each group. Unlike concepts, they are compared only by stem, because each group
-// lists its own synonyms.
+// Wording is how a criterion is usually expressed: groups of alternative words and phrases. A text
+// that states the criterion contains at least one of each group. Unlike concepts, they are compared
+// only by stem, because each group lists its own synonyms.
 type Wording []wordGroup
 
 // wordGroup is a group of alternative words and phrases.
@@ -81,7 +81,7 @@ func (s *Stems) contains(stemHash uint64) bool {
 	return ok
 }
 
-// WordingMatch is how much of a wording occurs in a window (one or two sentences) and in the text above it.
+// WordingMatch states how much of a wording occurs in a window (one or two sentences) and in the text above it.
 type WordingMatch struct {
 	HasWording   bool     // the wording has groups
 	OwnShare     float64  // share of groups that occur in the sentences, from 0 to 1

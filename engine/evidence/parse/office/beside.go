@@ -20,7 +20,7 @@ const (
 	maxPicture    = 64 << 20 // bytes
 )
 
-// addChart adds the words of a chart as paragraphs.
+// addChart adds the texts of a chart as paragraphs.
 func addChart(b *document.Builder, z *zip.Reader, part string, at api.Locator) error {
 	texts, err := chartTexts(b, z, part)
 	for _, text := range texts {
@@ -29,8 +29,8 @@ func addChart(b *document.Builder, z *zip.Reader, part string, at api.Locator) e
 	return err
 }
 
-// chartTexts returns the words of a chart: its titles, and the names of its series and categories. The figures are drawn,
-// not written, so the chart is counted by the caller.
+// chartTexts returns the texts of a chart: its titles, and the names of its series and categories.
+// Its figures are shown only graphically, so the caller must count the chart as unread.
 func chartTexts(b *document.Builder, z *zip.Reader, part string) (titles []string, err error) {
 	var labels []string
 	var open strings.Builder
@@ -59,7 +59,7 @@ func chartTexts(b *document.Builder, z *zip.Reader, part string) (titles []strin
 	return titles, err
 }
 
-// addRelatedCharts adds the words of the charts that a drawing or slide shows.
+// addRelatedCharts adds the texts of the charts in a drawing or slide.
 func addRelatedCharts(b *document.Builder, z *zip.Reader, part string, at api.Locator) error {
 	for _, r := range readRelations(z, part) {
 		if r.TargetMode != "External" && strings.HasSuffix(r.Type, "/chart") {
@@ -71,16 +71,17 @@ func addRelatedCharts(b *document.Builder, z *zip.Reader, part string, at api.Lo
 	return nil
 }
 
-// pictureTexts returns the paragraphs of text in a picture. If it can't be read, it is counted.
+// pictureTexts returns the paragraphs of text in a picture. A picture that can't be read is counted as unread.
 func pictureTexts(b *document.Builder, z *zip.Reader, part string, at api.Locator) []string {
 	var picture []byte
 	if b.HasOCR() {
-		picture, _ = zipfile.ReadPart(z, part, maxPicture) // without it, the picture is counted
+		picture, _ = zipfile.ReadPart(z, part, maxPicture) // if that fails, the picture is counted as unread
 	}
 	return text.ReadPicture(b, picture, at)
 }
 
-// relationAttr returns the ID of the relation that an element refers to, which is an attribute with a namespace.
+// relationAttr returns the ID of the relation that an element refers to, which is in an attribute
+// with a namespace.
 func relationAttr(e xml.StartElement) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == "id" && a.Name.Space != "" {
@@ -100,8 +101,8 @@ func relatedByID(part, id string, relations []relation) string {
 	return ""
 }
 
-// addEmbedded reads a document that is embedded in this one as an object, if it is one of a kind that can be read. It
-// is counted otherwise.
+// addEmbedded reads a document that is embedded in this one as an object, if its kind is supported.
+// Otherwise, it counts the object as unread.
 func addEmbedded(b *document.Builder, z *zip.Reader, part string, at api.Locator) {
 	switch strings.ToLower(path.Ext(part)) {
 	case ".docx", ".xlsx", ".pptx", ".docm", ".xlsm", ".pptm", ".odt", ".ods", ".odp", ".pdf", ".rtf":
@@ -113,7 +114,8 @@ func addEmbedded(b *document.Builder, z *zip.Reader, part string, at api.Locator
 	b.Doc.AddNotRead(api.UnreadEmbeddedFile, 1, at)
 }
 
-// countControl counts a form control whose value can't be read (ActiveX), and names it in a warning.
+// countControl counts a form control whose value can't be read (ActiveX) as unread, and adds a
+// warning that names it.
 func countControl(b *document.Builder, name string, at api.Locator) {
 	b.Doc.AddNotRead(api.UnreadFormField, 1, at)
 	if name = document.CleanLine(name); name != "" && len(name) < 100 {
@@ -121,15 +123,15 @@ func countControl(b *document.Builder, name string, at api.Locator) {
 	}
 }
 
-// sheetHeader reads the codes of a sheet's header or footer.
+// sheetHeader parses the codes in a sheet's header or footer.
 type sheetHeader struct {
 	text                    strings.Builder
 	struck, white, tiny     bool
 	struckTexts, otherTexts int  // pieces that aren't visible
-	isCounted               bool // the piece that isn't visible
+	isCounted               bool // the current piece, which isn't visible, has been counted
 }
 
-// readSheetHeader returns the texts of a sheet's header or footer, and counts those that aren't visible.
+// readSheetHeader returns the texts of a sheet's header or footer, and counts invisible ones as unread.
 func readSheetHeader(b *document.Builder, code string, at api.Locator) (out []string) {
 	h := &sheetHeader{}
 	for i := 0; i < len(code); i++ {
@@ -141,7 +143,7 @@ func readSheetHeader(b *document.Builder, code string, at api.Locator) (out []st
 		switch c := code[i]; {
 		case c == '&':
 			h.addByte('&')
-		case c == 'L' || c == 'C' || c == 'R': // the part on the left, in the middle or on the right
+		case c == 'L' || c == 'C' || c == 'R': // the left, middle or right part
 			h.text.WriteByte('\n')
 			h.struck, h.white, h.tiny, h.isCounted = false, false, false, false
 		case c == 'S':
@@ -172,7 +174,7 @@ func readSheetHeader(b *document.Builder, code string, at api.Locator) (out []st
 	return out
 }
 
-// addByte adds a byte of the text, or counts the piece that it begins if that isn't visible.
+// addByte adds a byte to the text or, if the current piece isn't visible, counts that piece once.
 func (h *sheetHeader) addByte(c byte) {
 	switch {
 	case !h.struck && !h.white && !h.tiny:

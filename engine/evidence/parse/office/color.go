@@ -2,10 +2,11 @@ package office
 
 import "strconv"
 
-// similarColor is the difference of channels, of 255, below which two colors look the same.
+// similarColor is the difference of channel values (0 to 255) below which two colors look the same.
 const similarColor = 10
 
-// isSameColor reports whether two colors, in hex without "#", can't be told apart. It returns false if one is unknown.
+// isSameColor reports whether two colors, in hex without "#", are indistinguishable. It returns
+// false if one is unknown.
 func isSameColor(a, b string) bool {
 	v, errA := strconv.ParseUint(a, 16, 32)
 	w, errB := strconv.ParseUint(b, 16, 32)

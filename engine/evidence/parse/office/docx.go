@@ -37,12 +37,12 @@ type docxReader struct {
 	notes     map[string]string // by reference, such as "footnote 3"
 	numbering numbering
 	looks     wordStyles
-	targets   map[string]string // parts by their relation with the main part
+	targets   map[string]string // parts, by the ID of the main part's relation to them
 	pageColor string
 	main      string     // the main part
-	pages     *wordPages // once a drawing has needed them
+	pages     *wordPages // set once a drawing has needed them
 
-	hasPageBreaks bool // the document records where pages began when it was last saved
+	hasPageBreaks bool // the document records the page breaks of its last layout
 	page          int
 }
 
@@ -52,7 +52,7 @@ type docxStyle struct {
 	title    bool
 	toc      bool
 	list     bool
-	numID    string // the list its paragraphs belong to, at numLevel
+	numID    string // the list that its paragraphs belong to, at level numLevel
 	numLevel int
 	basedOn  string
 }
@@ -78,7 +78,7 @@ func ReadDocx(b *document.Builder, content io.ReaderAt, size int64) error {
 	}
 	var headers []string
 	relations := readRelations(z, main)
-	for _, r := range relations { // notes are read with the styles
+	for _, r := range relations { // notes have already been read, together with the styles
 		if r.TargetMode != "External" && strings.HasSuffix(r.Type, relStyles) {
 			if err := d.readStyles(r.resolveTarget(main)); err != nil {
 				return err
@@ -232,7 +232,7 @@ func (d *docxReader) resolveStyle(id string) docxStyle {
 	if !ok {
 		return builtInStyleFor(strings.Replace(id, "Heading", "heading ", 1))
 	}
-	for range 20 { // stops at circular styles
+	for range 20 { // limited because styles may be circular
 		base, ok := d.styles[st.basedOn]
 		if !ok || st.level > 0 || st.title || st.toc {
 			break
@@ -266,14 +266,14 @@ func (d *docxReader) readNotes(name, kind string) error {
 	return w.walk()
 }
 
-// countMedia counts what a note or running header has beside its text.
+// countMedia counts the unread content of a note or running header other than text.
 func (d *docxReader) countMedia(p *wordPara) {
 	d.b.Doc.AddNotRead(api.UnreadPicture, len(p.pictures), api.Locator{})
 	d.b.Doc.AddNotRead(api.UnreadDiagram, len(p.links), api.Locator{})
 	d.b.Doc.AddNotRead(api.UnreadEmbeddedFile, len(p.embedded), api.Locator{})
 }
 
-// readHeaderFooter reads a running header or footer, which often gives the version and owner of the document.
+// readHeaderFooter reads a running header or footer, which often contains the document's version and owner.
 func (d *docxReader) readHeaderFooter(name string) error {
 	w := &wordWalker{d: d, name: name}
 	w.onParagraph = func(p *wordPara) {
@@ -388,7 +388,7 @@ func (d *docxReader) addEmbedded(relations []string) {
 	}
 }
 
-// readInsertedPart reads a document that Word shows as a part of this one.
+// readInsertedPart reads a document that Word displays as part of this one.
 func (d *docxReader) readInsertedPart(id string) {
 	raw, err := zipfile.ReadPart(d.z, d.targets[id], d.b.MaxTextBytes())
 	if err == nil {

@@ -74,14 +74,14 @@ func (w *wordWalker) endForm(name string) {
 	}
 }
 
-// writeShown adds text that the document shows without storing it as text.
+// writeShown adds text that is displayed in the document but not stored as text.
 func (w *wordWalker) writeShown(text string) {
 	if len(w.paras) == 0 || text == "" {
 		return
 	}
 	open := w.inText
 	w.inText = true
-	_ = w.appendCharData([]byte(text)) // too long a paragraph is an error at its next text
+	_ = w.appendCharData([]byte(text)) // a paragraph that is too long causes an error at its next text
 	w.inText = open
 }
 

@@ -14,7 +14,7 @@ import (
 // stores which list a paragraph belongs to.
 type numbering struct {
 	lists    map[string]*numberList // by numId
-	counters map[string]*[9]int     // by the definition that lists share
+	counters map[string]*[9]int     // by the definition that several lists may share
 }
 
 // numberList is one list: the formats of its levels, and the definition (abstract) that determines which
@@ -85,7 +85,7 @@ func (d *docxReader) readNumbering(name string) error {
 			if o.Def.Format.Val != "" {
 				list.levels[i] = o.Def.toNumberLevel()
 			}
-			if o.Start != nil { // a restarted list has counters of its own
+			if o.Start != nil { // a restarted list has its own counters
 				list.abstract = "num " + n.ID
 				if v, err := strconv.Atoi(o.Start.Val); err == nil {
 					list.levels[i].start = v
@@ -136,7 +136,7 @@ func (n *numbering) nextNumber(numID string, level int) string {
 	}
 	out := def.text
 	for i := range level + 1 {
-		// A skipped level has its start value.
+		// A skipped level counts as having its start value.
 		v := max(c[i], list.levels[i].start)
 		out = strings.ReplaceAll(out, "%"+strconv.Itoa(i+1), document.FormatListNumber(v, list.levels[i].format))
 	}

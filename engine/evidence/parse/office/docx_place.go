@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// wordAnchor is where a drawing is, in points from what it is relative to: its left and its top.
+// wordAnchor is the position (left and top) of a drawing, in points relative to its reference.
 type wordAnchor struct {
 	axis     int // 0 for horizontal
 	inOffset bool
 	isPage   [2]bool // relative to the page
-	isKnown  [2]bool // by a number; else it is aligned
+	isKnown  [2]bool // given as a number; otherwise, it is an alignment
 	offset   [2]float64
 	size     [2]float64
 }
 
 const emuPerPoint = 12700
 
-// startElement follows an element of a drawing's place, and returns false for others.
+// startElement processes an element of a drawing's position. It returns false for other elements.
 func (a *wordAnchor) startElement(e xml.StartElement) (isAnchorElement bool) {
 	switch a.inOffset = false; e.Name.Local {
 	case "positionH", "positionV":
@@ -41,7 +41,7 @@ func (a *wordAnchor) setOffset(text string) {
 	}
 }
 
-// vmlAnchor returns where a legacy drawing (VML) is, from its style without spaces.
+// vmlAnchor returns the position of a legacy drawing (VML). style is its style attribute without spaces.
 func vmlAnchor(style string) *wordAnchor {
 	a := &wordAnchor{}
 	if !strings.Contains(style, "position:absolute") {
@@ -68,7 +68,7 @@ func vmlAnchor(style string) *wordAnchor {
 	return a
 }
 
-// parsePoints returns a length in points.
+// parsePoints parses a length and returns it in points.
 func parsePoints(s string) (float64, bool) {
 	unit := strings.TrimLeft(s, "+-.0123456789")
 	v, err := strconv.ParseFloat(s[:len(s)-len(unit)], 64)
@@ -79,7 +79,7 @@ func parsePoints(s string) (float64, bool) {
 // wordPages are the largest sizes and margins of a document's pages, in points.
 type wordPages struct{ size, margin [2]float64 }
 
-// isOffPage reports whether all of a drawing is outside the page.
+// isOffPage reports whether a drawing is completely outside the page.
 func (d *docxReader) isOffPage(a *wordAnchor) bool {
 	if a.isKnown == [2]bool{} {
 		return false
@@ -109,7 +109,7 @@ func (d *docxReader) isOffPage(a *wordAnchor) bool {
 		}
 	}
 	for axis, known := range a.isKnown {
-		// What isn't relative to the page begins within it.
+		// Anything that isn't positioned relative to the page begins within it.
 		before := 0.0
 		if !a.isPage[axis] {
 			if before = d.pages.margin[axis]; axis == 1 {

@@ -19,7 +19,7 @@ const (
 
 // wordFormat holds the formatting, of a run or a style, that determines whether text is visible.
 type wordFormat struct {
-	vanish, strike         flag // toggles: a style turns over what another style sets
+	vanish, strike         flag // toggle properties: one style inverts the value set by another
 	specVanish, dstrike    flag
 	color, shade           string // RGB; unknownColor; empty if not set
 	paragraphShade         string
@@ -27,7 +27,7 @@ type wordFormat struct {
 	hasConditionalShadings bool
 }
 
-// unknownColor is a background whose color isn't known; no text is hidden by it.
+// unknownColor represents a background of unknown color, which doesn't hide any text.
 const unknownColor = "?"
 
 // set sets a run property.
@@ -82,12 +82,12 @@ func (f *wordFormat) inherit(base wordFormat) {
 	f.hasConditionalShadings = f.hasConditionalShadings || base.hasConditionalShadings
 }
 
-// wordStyles are the formats of the styles, of all types.
+// wordStyles holds the formats of all styles.
 type wordStyles struct {
 	defaults      wordFormat
-	formats       map[string]wordFormat // with what they inherit, once resolved
+	formats       map[string]wordFormat // including inherited properties, once resolved
 	basedOn       map[string]string
-	defaultByType map[string]string // the styles of paragraphs, tables … that name none
+	defaultByType map[string]string // the default styles for paragraphs, tables and so on
 	resolved      map[string]bool
 }
 
@@ -114,7 +114,7 @@ func (s *wordStyles) get(id string) wordFormat {
 	if s.resolved[id] {
 		return f
 	}
-	for base, n := s.basedOn[id], 0; base != "" && n < 50; base, n = s.basedOn[base], n+1 { // stops at circular styles
+	for base, n := s.basedOn[id], 0; base != "" && n < 50; base, n = s.basedOn[base], n+1 { // limited because styles may be circular
 		f.inherit(s.formats[base])
 	}
 	if s.formats != nil {
@@ -126,11 +126,11 @@ func (s *wordStyles) get(id string) wordFormat {
 // wordBox is a table or a text box, whose texts share a background.
 type wordBox struct {
 	isTextBox  bool
-	isHidden   bool   // a text box that isn't shown
-	style      string // of a table
+	isHidden   bool   // a text box that isn't displayed
+	style      string // the style of a table
 	shade      string
 	cellShade  string
-	rowKind    string // as what the row isn't read; empty if it is
+	rowKind    string // the kind of unread content that the row is; empty if it is read
 	rowCounted bool
 	cellKind   string
 }
@@ -194,7 +194,8 @@ func (w *wordWalker) unreadKind() string {
 	return ""
 }
 
-// countUnread counts text of the open paragraph that isn't read: once per paragraph and kind, or per hidden row.
+// countUnread counts unread text of the open paragraph, once per paragraph and kind or, in a hidden
+// row, once per row.
 func (w *wordWalker) countUnread(kind string) {
 	p := w.paras[len(w.paras)-1]
 	if kind == api.UnreadHiddenRow {
@@ -220,7 +221,7 @@ func (w *wordWalker) locator() api.Locator {
 	return api.Locator{Page: w.d.page}
 }
 
-// wordSections are the elements whose children are properties: of a run, of a paragraph …
+// wordSections are the elements whose children are properties, for example of a run or a paragraph
 var wordSections = map[string]bool{
 	"rPr": true, "pPr": true, "tblPr": true, "trPr": true, "tcPr": true, "spPr": true, "ln": true, "solidFill": true,
 }
@@ -281,7 +282,7 @@ func (w *wordWalker) startVisibility(e xml.StartElement) {
 	case section == "rPr" && name == "rStyle":
 		w.runStyle = attrValue(e, "val")
 	case section == "rPr":
-		if n := len(w.sections); n < 2 || w.sections[n-2] != "pPr" { // not of the paragraph's mark
+		if n := len(w.sections); n < 2 || w.sections[n-2] != "pPr" { // except those of the paragraph mark
 			w.direct.set(name, attrValue(e, "val"), shade)
 		}
 	case section == "pPr" && name == "shd" && len(w.paras) > 0:
@@ -295,7 +296,7 @@ func (w *wordWalker) startVisibility(e xml.StartElement) {
 	case box != nil && section == "trPr" && name == "hidden" && isToggleOn(e):
 		box.rowKind = api.UnreadHiddenRow
 	case box != nil && section == "trPr" && name == "trHeight" && attrValue(e, "hRule") == "exact":
-		if n, err := strconv.Atoi(attrValue(e, "val")); err == nil && n <= 40 { // two points
+		if n, err := strconv.Atoi(attrValue(e, "val")); err == nil && n <= 40 { // two points, in twentieths of a point
 			box.rowKind = api.UnreadHiddenRow
 		}
 	}

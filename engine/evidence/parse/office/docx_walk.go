@@ -27,8 +27,8 @@ type wordPara struct {
 	notes   []string
 	bold    bool // all its runs so far are bold
 	toc     bool
-	shade   string   // its own
-	counted string   // the kinds of text that aren't read and are counted
+	shade   string   // its own background color
+	counted string   // the kinds of unread text that have already been counted
 	beside  []string // texts of pictures
 	links   []string // relations of diagrams
 	charts  []string // relations of charts
@@ -42,14 +42,14 @@ type wordPara struct {
 type wordTable struct {
 	out      *document.TableWriter
 	cells    []string
-	cell     []string // paragraphs of the open cell
+	cell     []string // paragraphs in the open cell
 	span     int
-	isMerged bool       // the open cell is covered by the one above
-	rows     [][]string // of a table in a cell of another
+	isMerged bool       // the open cell is merged with the one above
+	rows     [][]string // rows of a nested table
 }
 
-// wordWalker walks one WordprocessingML part and calls functions for paragraphs and rows. It skips deleted text,
-// the original of moved text, fallbacks, field codes and text that isn't visible.
+// wordWalker walks one WordprocessingML part and calls functions for paragraphs and rows. It skips
+// deleted text, the original copies of moved text, fallbacks, field codes and invisible text.
 type wordWalker struct {
 	d           *docxReader
 	name        string
@@ -66,15 +66,15 @@ type wordWalker struct {
 	inObject bool
 	tocDepth int // depth at which a table of contents began; 0 if none
 
-	// What decides on the visibility of text; see unreadKind.
+	// State that determines the visibility of text; see unreadKind.
 	sections      []string // open elements with properties
 	boxes         []wordBox
 	direct        wordFormat // of the open run
 	runStyle      string
-	kind          string // as what the open run isn't read, if kindKnown
+	kind          string // the kind of unread content that the open run is, if kindKnown
 	kindKnown     bool
 	drawingHidden bool
-	anchor        *wordAnchor // of the open drawing; nil if it is in the line
+	anchor        *wordAnchor // of the open drawing; nil if the drawing is inline
 	shapeFill     string
 
 	prompts []bool     // of the open content controls: whether they show a prompt instead of content
@@ -126,7 +126,7 @@ func (w *wordWalker) isSkipped(e xml.StartElement) bool {
 		"numberingChange",
 		"cellDel":
 		return true
-	case "annotation": // of Word 2003; other kinds enclose insertions, deletions and bookmarks
+	case "annotation": // in Word 2003, other kinds enclose insertions, deletions and bookmarks
 		switch attrValue(e, "type") {
 		case "Word.Comment":
 			w.d.b.Doc.AddNotRead(api.UnreadComment, 1, w.locator())
@@ -135,7 +135,7 @@ func (w *wordWalker) isSkipped(e xml.StartElement) bool {
 			w.d.b.Doc.AddNotRead(api.UnreadDeletedText, 1, w.locator())
 			return true
 		}
-	case "rt": // how the letters of a ruby are pronounced
+	case "rt": // the pronunciation in a ruby annotation
 		w.d.b.Doc.AddNotRead(api.UnreadRuby, 1, w.locator())
 		return true
 	}
@@ -311,7 +311,7 @@ func (w *wordWalker) endParagraph() {
 	w.onParagraph(p)
 }
 
-// endRow passes a finished row to the table's writer. A nested table becomes text of the enclosing cell.
+// endRow passes a finished row to the table's writer. A nested table becomes text in the enclosing cell.
 func (w *wordWalker) endRow(t *wordTable) {
 	cells := t.cells
 	t.cells = nil
@@ -324,7 +324,7 @@ func (w *wordWalker) endRow(t *wordTable) {
 	}
 }
 
-// countMedia counts pictures, charts and embedded files, and finds texts that belong to them.
+// countMedia records pictures, charts and embedded files, so that they are counted and their texts are read.
 func (w *wordWalker) countMedia(p *wordPara, e xml.StartElement) {
 	if w.drawingHidden || w.direct.vanish == flagOn {
 		return
@@ -335,7 +335,7 @@ func (w *wordWalker) countMedia(p *wordPara, e xml.StartElement) {
 		if text := document.AlternativeText(attrValue(e, "descr")); text != "" {
 			p.beside = append(p.beside, text)
 		}
-	case "textpath": // a watermark, or text in the form of a drawing
+	case "textpath": // a watermark or other text drawn as a shape
 		if text := document.CleanLine(attrValue(e, "string")); text != "" {
 			p.beside = append(p.beside, text)
 		}

@@ -96,13 +96,13 @@ func readODFMeta(b *document.Builder, z *zip.Reader) {
 type odfWalker struct {
 	b         *document.Builder
 	z         *zip.Reader
-	folder    string // empty, or that of an embedded document, with a slash
-	nesting   int    // documents around it
+	folder    string // folder of an embedded document, with a slash; otherwise empty
+	nesting   int    // number of enclosing documents
 	name      string
 	format    string // its MIME type
 	asideOnly bool   // read only running headers and footers
 	styles    *odfStyles
-	looks     []odfLook // of the open elements that have one
+	looks     []odfLook // the formats of the open elements that have one
 
 	texts         []*odfText // open paragraphs and headings, the innermost last
 	lists         []odfList
@@ -110,7 +110,7 @@ type odfWalker struct {
 	skipDepth     int      // open elements whose text is not part of the document
 	asideDepth    int      // open elements whose text is not part of the flow
 	notesDepth    int      // open speaker notes
-	after         []string // footnotes and texts of pictures, which follow the open paragraph
+	after         []string // footnotes and texts of pictures, to be added after the open paragraph
 	footnoteDepth int
 
 	tables       []*odfTable
@@ -153,8 +153,8 @@ type odfTable struct {
 	cell      []string
 	inCell    bool
 	isCovered bool // the open cell is covered by a merged one
-	span      int  // columns that the open cell covers on its right
-	spanLeft  int  // cells to come that the one on the left covers
+	span      int  // number of columns to its right that the open cell covers
+	spanLeft  int  // number of following cells that the cell on their left covers
 	columns   int  // columns the open cell spans
 	repeat    int  // repetitions of the open row
 	row       int  // of the sheet, from 1
@@ -194,8 +194,9 @@ var odfSkipped = map[string]bool{
 	"binary-data":     true,
 }
 
-// isUnusedHeader reports whether an element is a page's header or footer that isn't shown, or a field in one of a sheet:
-// spreadsheet programs write a header with the name of the sheet, and a style for printed reports, into each file.
+// isUnusedHeader reports whether an element is a page header or footer that isn't displayed, or a
+// field in a sheet's header or footer. Such fields are ignored, because spreadsheet programs write
+// a header with the sheet name, and a style for printed reports, into every file.
 func (w *odfWalker) isUnusedHeader(e xml.StartElement) bool {
 	switch name := e.Name.Local; name {
 	case "header", "footer", "header-left", "footer-left", "header-first", "footer-first":
@@ -422,8 +423,8 @@ func (w *odfWalker) locator() api.Locator {
 	return api.Locator{}
 }
 
-// storeParagraph adds a finished paragraph to the place it belongs to, such as the body, a table cell or a
-// footnote.
+// storeParagraph adds a finished paragraph to the structure it belongs to, such as the body, a
+// table cell or a footnote.
 func (w *odfWalker) storeParagraph(text, style string, level int) {
 	if text == "" && len(w.after) == 0 {
 		return
@@ -437,7 +438,7 @@ func (w *odfWalker) storeParagraph(text, style string, level int) {
 		w.after = nil
 		return
 	}
-	if w.footnoteDepth > 0 { // after the paragraph with the reference
+	if w.footnoteDepth > 0 { // to be added after the paragraph with the reference
 		w.after = append(w.after, text)
 		return
 	}
@@ -524,7 +525,7 @@ func (w *odfWalker) endCell() {
 	}
 	t.rowFilled = t.rowFilled || text != ""
 	n := t.columns
-	if text == "" && n > 50 { // the rest of an empty row
+	if text == "" && n > 50 { // the remainder of an empty row
 		n = 1
 	}
 	for range min(n, document.MaxColumns-min(len(t.cells), document.MaxColumns)) {
@@ -554,7 +555,7 @@ func (w *odfWalker) endRow() {
 		t.repeat = 1
 		return
 	}
-	if t.out == nil { // a nested table becomes text of the cell
+	if t.out == nil { // a nested table becomes text in the enclosing cell
 		if len(t.rows) < maxNestedRows {
 			t.rows = append(t.rows, slices.Clone(t.cells))
 		}

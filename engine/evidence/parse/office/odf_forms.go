@@ -112,13 +112,13 @@ func (w *odfWalker) showControl(text string) {
 	switch {
 	case strings.TrimSpace(text) == "":
 	case len(w.texts) > 0:
-		_ = w.appendCharData([]byte(" " + text + " ")) // too long a paragraph is an error at its next text
+		_ = w.appendCharData([]byte(" " + text + " ")) // a paragraph that is too long causes an error at its next text
 	default:
 		w.storeParagraph(document.CleanLine(text), "", 0)
 	}
 }
 
-// isPrompt reports whether an element shows the prompt of a field that nobody filled in.
+// isPrompt reports whether an element shows the prompt of an unfilled field.
 func isPrompt(e xml.StartElement) bool {
 	return e.Name.Local == "placeholder" || e.Name.Local == "content-control" && attrValue(e, "showing-place-holder") == "true"
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-const maxODFNesting = 3 // embedded documents in embedded documents
+const maxODFNesting = 3 // maximum nesting of embedded documents
 
 // addTextsOfPicture adds texts that belong to a picture, after the open paragraph.
 func (w *odfWalker) addTextsOfPicture(texts ...string) {
@@ -25,12 +25,12 @@ func (w *odfWalker) addTextsOfPicture(texts ...string) {
 	}
 }
 
-// readOrCountMedia reads the words of a picture or an embedded chart or document, and counts what isn't read.
+// readOrCountMedia reads the text of a picture, or of an embedded chart or document, and counts unread content.
 func (w *odfWalker) readOrCountMedia(kind string, e xml.StartElement) {
 	href := strings.TrimPrefix(attrValue(e, "href"), "./")
 	switch e.Name.Local {
 	case "image":
-		if !strings.HasPrefix(href, "ObjectReplacements/") { // the picture of an object that is read or counted
+		if !strings.HasPrefix(href, "ObjectReplacements/") { // otherwise, it is the preview of an object that is read or counted itself
 			w.addTextsOfPicture(pictureTexts(w.b, w.z, w.folder+href, w.locator())...)
 		}
 	case "object":
@@ -40,7 +40,7 @@ func (w *odfWalker) readOrCountMedia(kind string, e xml.StartElement) {
 	}
 }
 
-// readObject reads a document or chart that is in a folder of the file.
+// readObject reads a document or chart that is stored in a folder of the file.
 func (w *odfWalker) readObject(folder string) {
 	format := ""
 	var titles, labels []string
@@ -95,7 +95,7 @@ func (w *odfWalker) readObject(folder string) {
 	}
 }
 
-// addObjects adds embedded documents at the end of the paragraph, table or slide that they are in.
+// addObjects adds embedded documents at the end of the paragraph, table or slide that contains them.
 func (w *odfWalker) addObjects(ended string) {
 	if len(w.objects) == 0 || len(w.tables) > 0 || len(w.texts) > 0 || w.format == MIMEODP && ended != "page" {
 		return

@@ -15,14 +15,14 @@ import (
 
 const maxODFStyles = 50_000
 
-// odfFormat holds the formatting, of a style or of an element and those around it, that determines whether text is
-// visible.
+// odfFormat holds the formatting, of a style, or of an element and its enclosing elements, that
+// determines whether text is visible.
 type odfFormat struct {
 	hidden, struck    flag
 	tiny              flag
 	color, background string // RGB; unknownColor; empty if not set
-	isAbsent          flag   // the sheet, slide or drawing itself isn't shown
-	isPrompt          flag   // of a field of a form
+	isAbsent          flag   // the sheet, slide or drawing itself isn't displayed
+	isPrompt          flag   // the prompt of a form field
 }
 
 // inherit copies the properties that f doesn't set from base. An element that is hidden hides everything inside it.
@@ -34,15 +34,15 @@ func (f *odfFormat) inherit(base odfFormat) {
 
 type odfStyleKey struct{ family, name string }
 
-// odfStyles are the formats of the styles by family and name; the default of a family has no name.
+// odfStyles holds the formats of styles by family and name. The default style of a family has an empty name.
 type odfStyles struct {
 	formats  map[odfStyleKey]odfFormat
 	parents  map[odfStyleKey]string
 	open     odfStyleKey // the style being defined
 	pageSize [2]float64  // in points, of the largest page
-	// pageStyles are those of the sheets.
+	// pageStyles are the page styles of sheets.
 	pageStyles map[string]bool
-	// resolved are the formats with what they inherit; it is emptied when a style is defined.
+	// resolved caches the formats including inherited properties. It is cleared when a style is defined.
 	resolved map[odfStyleKey]odfFormat
 }
 
@@ -53,8 +53,8 @@ func newODFStyles() *odfStyles {
 	}
 }
 
-// startElement follows the definitions of styles. Those of the content replace equally named ones of the whole
-// document.
+// startElement reads the definitions of styles. Styles defined in the content replace styles of the
+// same name in the whole document.
 func (s *odfStyles) startElement(e xml.StartElement) {
 	switch name := e.Name.Local; name {
 	case "page-layout-properties":
@@ -112,7 +112,7 @@ func (f *odfFormat) set(properties string, e xml.StartElement) {
 			f.color = cmp.Or(odfColor(a.Value), f.color)
 		case "use-window-font-color":
 			if a.Value == "true" {
-				f.color = unknownColor // it contrasts with the background
+				f.color = unknownColor // automatic color, which contrasts with the background
 			}
 		case "background-color":
 			f.background = cmp.Or(odfColor(a.Value), f.background)
@@ -149,7 +149,7 @@ func (s *odfStyles) get(family, name string) odfFormat {
 		return f
 	}
 	defer func() { s.resolved[odfStyleKey{family, name}] = f }()
-	for range 20 { // stops at circular styles
+	for range 20 { // limited because styles may be circular
 		f.inherit(s.formats[key])
 		if key.name == "" {
 			break
@@ -178,11 +178,11 @@ func readODFStyles(b *document.Builder, z *zip.Reader, folder string) (*odfStyle
 	return s, walkXML(b, z, folder+"styles.xml", odfStyleWalker{s})
 }
 
-// odfLook is how the text in an open element looks.
+// odfLook is the appearance of text in an open element.
 type odfLook struct {
 	element string
 	format  odfFormat
-	counted *string // the kinds of the paragraph that are counted
+	counted *string // the kinds of unread text already counted in the paragraph
 }
 
 // odfFamilies are the elements that give their text a format, with the family of their style.
@@ -218,7 +218,7 @@ func (w *odfWalker) startVisibility(e xml.StartElement) (isHidden bool) {
 		look.format.isAbsent = flagOn
 	case family == "graphic" || family == "drawing-page":
 		if look.format.background == "" && family == "graphic" && w.format != MIMEODS {
-			look.format.background = unknownColor // what is behind it isn't known
+			look.format.background = unknownColor // the actual background is unknown
 		}
 	case name == "p" || name == "h":
 		look.counted = new(string)
@@ -246,8 +246,8 @@ func (w *odfWalker) startVisibility(e xml.StartElement) (isHidden bool) {
 	return false
 }
 
-// isOffPage reports whether all of a drawing is outside the page. In a text, its place is relative to something on the
-// page.
+// isOffPage reports whether a drawing is completely outside the page. In text documents, positions
+// are relative to something on the page, so a drawing must be farther away to count.
 func (w *odfWalker) isOffPage(e xml.StartElement) bool {
 	if w.format == MIMEODS || attrValue(e, "transform") != "" {
 		return false
@@ -267,7 +267,7 @@ func (w *odfWalker) isOffPage(e xml.StartElement) bool {
 	return false
 }
 
-// cellStyle returns the style of the open table's next cell that it gets from its row or column.
+// cellStyle returns the style that the open table's next cell inherits from its row or column.
 func (w *odfWalker) cellStyle(element string) string {
 	t := w.currentTable()
 	if t == nil || element != "table-cell" {
@@ -291,7 +291,7 @@ func (w *odfWalker) endVisibility(name string) {
 	}
 }
 
-// countIfUnread reports whether text isn't visible, and counts it: once per paragraph and kind.
+// countIfUnread reports whether text isn't visible. If so, it counts the text, once per paragraph and kind.
 func (w *odfWalker) countIfUnread(text []byte) (isUnread bool) {
 	if len(w.looks) == 0 {
 		return false
@@ -315,13 +315,13 @@ func (w *odfWalker) countIfUnread(text []byte) (isUnread bool) {
 	return true
 }
 
-// odfUnreadElements are the elements whose content is counted.
+// odfUnreadElements are the elements whose content is counted as unread.
 var odfUnreadElements = map[string]string{
 	"annotation": api.UnreadComment, "deletion": api.UnreadDeletedText, "image": api.UnreadPicture, "object": api.UnreadEmbeddedFile,
 	"object-ole": api.UnreadEmbeddedFile, "hidden-text": api.UnreadHiddenText,
 }
 
-// columnStyle is the style of the cells of columns that have none of their own.
+// columnStyle is the style of cells in certain columns that have no style of their own.
 type columnStyle struct {
 	columnRange
 	style string
@@ -343,8 +343,8 @@ func (t *odfTable) addColumn(e xml.StartElement) {
 	}
 }
 
-// removeAndCountHidden empties the cells of hidden columns of the row that ends, and counts each column once. It returns true
-// if the row itself is hidden.
+// removeAndCountHidden clears the cells of the finished row that are in hidden columns, and counts
+// each hidden column once. It returns true if the row itself is hidden.
 func (w *odfWalker) removeAndCountHidden(t *odfTable) (isRowHidden bool) {
 	if t.isRowHidden {
 		if t.rowFilled {

@@ -29,7 +29,7 @@ type pptxReader struct {
 	main          string
 	width, height float64 // of a slide
 	masters       map[string]*slideMaster
-	masterOf      map[string]string // of a layout
+	masterOf      map[string]string // the master of each layout
 }
 
 // ReadPptx reads each slide under its title: its text, its tables row by row, the text of its diagrams, and its
@@ -150,8 +150,8 @@ func (p *pptxReader) readSlide(name string, number int) error {
 	return p.b.Err()
 }
 
-// readRelatedPart reads a diagram or the speaker notes of a slide, which are stored in separate parts of the
-// file.
+// readRelatedPart reads a diagram or the speaker notes of a slide, which are stored in a separate
+// part of the file.
 func (p *pptxReader) readRelatedPart(name string, notes bool, at api.Locator) error {
 	s := &slideWalker{p: p, name: name, notes: notes, at: at}
 	if err := s.walk(); err != nil {
@@ -196,28 +196,28 @@ type slideWalker struct {
 	blocks []slideBlock
 	aside  []string
 
-	// What decides on the visibility of text; see unreadKind.
+	// State that determines the visibility of text; see unreadKind.
 	isHidden      bool // the whole slide
 	at            api.Locator
-	master        *slideMaster // that is being read; nil for what has text
+	master        *slideMaster // the master being read; nil for slides and other parts with text
 	parents       []*slideMaster
 	path          []string // open elements
 	shapes        []slideShape
 	run           slideFormat
-	lastColor     *string // that was set last, by an element that is still open
+	lastColor     *string // the color set last, by an element that is still open
 	background    string
 	hasPaint      bool
 	slideHasPaint bool // if paintKnown
 	paintKnown    bool
 	countsMedia   bool
-	isSheet       bool     // a drawing of a sheet
+	isSheet       bool     // the part is a drawing in a sheet
 	embedded      []string // relations of embedded documents
 	relations     []relation
 	font          string // of the open run
 	place         int    // counts the text bodies
 	look          slideLook
 	isLookKnown   bool
-	kind          string // as what text with the look isn't read
+	kind          string // the kind of unread content of text with this appearance
 
 	shape   string // the kind of placeholder of the open shape; "" for a text box
 	inShape int
@@ -253,14 +253,14 @@ func (s *slideWalker) appendCharData(text []byte) error {
 }
 
 func (s *slideWalker) isSkipped(e xml.StartElement) bool {
-	// Excel draws form controls a second time, for programs that don't know them.
+	// Excel stores a second drawing of form controls, for programs that don't support them.
 	return s.isHidden || e.Name.Local == "Fallback" || s.isSheet && e.Name.Local == "Choice" && attrValue(e, "Requires") == "a14"
 }
 
 func (s *slideWalker) startElement(e xml.StartElement, _ int) {
 	if e.Name.Local == "sld" {
 		show := attrValue(e, "show")
-		s.isHidden = show == "0" || show == "false" // nothing in it is looked at
+		s.isHidden = show == "0" || show == "false" // nothing in it is read
 	}
 	s.startVisibility(e)
 	s.countMedia(e)
@@ -365,7 +365,7 @@ func (s *slideWalker) storeParagraph(text string) {
 			s.addBlock(document.Block{Kind: document.Paragraph, Text: text})
 			return
 		}
-		// The master gives a body its bullets, unless the paragraph says otherwise.
+		// In a body, paragraphs have the master's bullets unless they specify otherwise.
 		if s.bullet >= 0 {
 			s.addBlock(document.Block{Kind: document.ListItem, Level: s.level + 1, Text: text})
 			return

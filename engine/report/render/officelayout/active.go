@@ -7,14 +7,14 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// loadingFields are the fields of Word that load something from outside, or run a program, when a document is opened
-// or updated.
+// loadingFields are the Word fields that load external content or run a program when a document is
+// opened or updated.
 var loadingFields = []string{
 	"DDE", "DDEAUTO", "INCLUDEPICTURE", "INCLUDETEXT", "INCLUDE", "IMPORT", "LINK", "DATABASE",
 	"MACROBUTTON", "AUTOTEXT",
 }
 
-// rejectActiveContent refuses a part with fields or actions that load or run something.
+// rejectActiveContent returns an error if a part has fields or actions that load or run something.
 func (l *compiler) rejectActiveContent(root *node) error {
 	for _, instruction := range fieldInstructions(root) {
 		word, _, _ := strings.Cut(strings.TrimSpace(instruction), " ")
@@ -38,14 +38,14 @@ func (l *compiler) rejectActiveContent(root *node) error {
 	return err
 }
 
-// field is a field of Word whose end has not come yet.
+// field is a Word field whose end has not been reached yet.
 type field struct {
 	instruction strings.Builder
 	result      bool
 }
 
-// visitFields walks a part in document order. It calls done with the instruction of each field, and text with each
-// text element and the fields around it.
+// visitFields walks a part in document order. It calls done with the instruction of each field, and
+// text with each text element and its enclosing fields.
 func visitFields(root *node, done func(string), text func(n *node, around []*field)) {
 	var open []*field
 	var visit func(n *node)
@@ -96,8 +96,9 @@ func fieldInstructions(root *node) (out []string) {
 	return out
 }
 
-// textsInTableOfContents returns the text elements in a table of contents. Placeholders in headings also appear there, but
-// print nothing: Word rebuilds the table. It marks the table's field for that.
+// textsInTableOfContents returns the text elements in a table of contents. Copies of placeholders
+// in headings appear there, too, but are not filled in, because Word rebuilds the table. The
+// function marks the table's field so that Word does this.
 func textsInTableOfContents(root *node) map[*node]bool {
 	out := map[*node]bool{}
 	visitFields(root, func(string) {}, func(n *node, around []*field) {

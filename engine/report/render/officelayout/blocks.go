@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Limits of loops and conditions, far beyond those of real documents, because the time for pairing tags grows with
-// the square of their number.
+// Limits of loops and conditions, far beyond those of real documents, because the time for matching
+// tags grows with the square of their number.
 const (
-	maxBlockTags    = 5000 // in a part
+	maxBlockTags    = 5000 // maximum number of tags in a part
 	maxNestedBlocks = 50
 )
 
-// blockNode is a loop or a condition with what it repeats or shows.
+// blockNode is a loop or a condition with its content.
 type blockNode struct {
 	open     *tag
 	branches []branch
@@ -31,7 +31,7 @@ type openBlock struct {
 	elses []*node
 }
 
-// buildBlocks pairs the tags of loops and conditions and replaces everything between them with a block.
+// buildBlocks matches the tags of loops and conditions and replaces everything between them with a block.
 func (l *compiler) buildBlocks(root *node) {
 	var tags []*node
 	root.walk(func(n *node) bool {
@@ -82,7 +82,7 @@ func (l *compiler) buildBlocks(root *node) {
 	}
 }
 
-// topmost returns n or, if blocks were built around it among the same siblings, the outermost of them.
+// topmost returns n or, if blocks were built around it among the same siblings, the outermost one.
 func topmost(n *node) *node {
 	for n.parent != nil && n.parent.block != nil {
 		n = n.parent
@@ -90,9 +90,10 @@ func topmost(n *node) *node {
 	return n
 }
 
-// commonParent returns the closest element that contains both nodes, and its children that contain them.
+// commonParent returns the closest element that contains both nodes, and the two of its children
+// that contain a and b.
 func commonParent(a, b *node) (parent, childA, childB *node) {
-	above := map[*node]*node{} // ancestors of a, and their child on the way to it
+	above := map[*node]*node{} // maps ancestors of a to their child that contains a
 	for n := topmost(a); n.parent != nil; n = topmost(n.parent) {
 		above[n.parent] = n
 	}
@@ -104,8 +105,8 @@ func commonParent(a, b *node) (parent, childA, childB *node) {
 	return nil, nil, nil
 }
 
-// buildBlock replaces everything from an opening to its closing tag with a block: text within a paragraph, whole
-// paragraphs, or whole rows of a table.
+// buildBlock replaces everything from an opening tag to its closing tag with a block: text within a
+// paragraph, whole paragraphs, or whole rows of a table.
 func (l *compiler) buildBlock(o openBlock, end *node) {
 	parent, from, to := commonParent(o.node, end)
 	if parent == nil {

@@ -14,19 +14,21 @@ import (
 
 // Problem is an error in a layout, which prevents its use, or a warning.
 type Problem struct {
-	// Part is the file within the layout, and Place where in it, such as "header 1, table 2, row 3, column 1".
+	// Part is the file within the layout, and Place is the location in it, such as "header 1, table
+	// 2, row 3, column 1".
 	Part, Place string
 	// Tag is the placeholder at fault, with its braces, or another excerpt of the layout.
 	Tag string
-	// Message says what is wrong and Suggestion what to write instead; it may be empty.
+	// Message describes the problem. Suggestion says what to write instead and may be empty.
 	Message, Suggestion string
 	Warning             bool
 }
 
-// Limits on placeholders and reported problems: far more than layouts have, and no more than a person reads.
+// Limits on placeholders and reported problems: more placeholders than layouts have, and as many
+// problems as a person may read.
 const (
 	maxTags     = 20_000 // in a layout
-	maxProblems = 200    // errors, and as many warnings
+	maxProblems = 200    // maximum number of errors, and of warnings
 )
 
 // compiler turns the parts of a layout into programs and collects its problems.
@@ -35,15 +37,15 @@ type compiler struct {
 	scopes   []scopeType
 	part     *part
 	problems []Problem
-	// reported counts the problems by whether they are warnings, so that many warnings don't hide an error.
+	// reported counts errors (false) and warnings (true) separately, so that many warnings don't hide an error.
 	reported map[bool]int
-	// extracted counts the placeholders that were found, and tags those that were compiled; uses notes the names of the
-	// report's fields that they use.
+	// extracted counts the placeholders that were found, and tags those that were compiled; uses
+	// records the names of the report fields that they use.
 	extracted, tags int
 	uses            map[string]bool
-	// optional counts the optional ops around the current place.
+	// optional is the number of optional ops that enclose the current position.
 	optional int
-	// slide is the tag that repeats or omits the slide that is compiled.
+	// slide is the tag that repeats or omits the slide being compiled.
 	slide *node
 }
 
@@ -56,13 +58,14 @@ func (l *compiler) addProblem(n *node, tagText, message, suggestion string, warn
 		place = joinPlace(place, placeOf(n))
 	}
 	p := Problem{Part: l.part.name, Place: place, Tag: tagText, Message: message, Suggestion: suggestion, Warning: warning}
-	if !slices.Contains(l.problems, p) { // a text box is in the file twice, for old versions of Word
+	if !slices.Contains(l.problems, p) { // text boxes are stored twice in a file, for old versions of Word
 		l.problems = append(l.problems, p)
 		l.reported[warning]++
 	}
 }
 
-// addError adds an error. source is a placeholder without its braces, or the beginning of one with them.
+// addError adds an error. source is either a placeholder without its braces, or the beginning of
+// one with its braces.
 func (l *compiler) addError(n *node, source, message, suggestion string) {
 	if source != "" && !strings.HasPrefix(source, "{") {
 		source = "{{" + source + "}}"
@@ -85,7 +88,7 @@ func (l *compiler) compileTree(root *node) []op {
 	return out.ops()
 }
 
-// program collects ops, and joins XML that is written in one piece.
+// program collects ops and joins adjacent pieces of XML.
 type program struct {
 	done []op
 	xml  strings.Builder
@@ -151,7 +154,7 @@ func (l *compiler) compileElement(out *program, n *node) {
 		out.add(firstRoundOnly(n.start))
 		return
 	case n.hasName("a:extLst") && n.parent.hasName("a:tr"):
-		return // the number of the row, which must not be repeated; PowerPoint gives a new one
+		return // the row ID, which must not be repeated; PowerPoint assigns a new one
 	case n.hasName("wp:docPr"):
 		out.add(drawingTag{l.propertiesTagWithoutImage(n)})
 		l.compileChildren(out, n)
@@ -196,7 +199,7 @@ func (l *compiler) compileElement(out *program, n *node) {
 	}
 }
 
-// hasBlocks reports whether the children of n include blocks, or paragraphs, rows or tables that may be left out.
+// hasBlocks reports whether the children of n include blocks, or paragraphs, rows or tables that may be omitted.
 func hasBlocks(n *node) bool {
 	for _, c := range n.children {
 		if c.block != nil || c.hadBlockTag || c.hasName("w:tbl") && hasBlocks(c) {
@@ -234,7 +237,7 @@ func (l *compiler) compileTag(out *program, n *node) {
 			l.addError(n, t.source, "it must be alone in a text box of a slide, and there can be only one", "")
 		}
 	case tagComment:
-	default: // the end of a block; buildBlocks has reported those that are not in place
+	default: // the end of a block; buildBlocks has reported misplaced ones
 		l.tags++
 	}
 }
@@ -374,7 +377,7 @@ func (l *compiler) compileBlock(out *program, n *node) {
 		var when expression
 		if !isElse || text != "" {
 			if when = l.parseOrReport(n, br.tag.source, text); when == nil {
-				l.compileNodes(br.nodes) // for its problems
+				l.compileNodes(br.nodes) // only to report its problems
 				continue
 			}
 		} else if i != len(b.branches)-1 {

@@ -20,11 +20,11 @@ import (
 // Limits on filling in a layout.
 const (
 	maxSteps    = 8_000_000
-	maxOutput   = 96 << 20 // of all parts, before compression
+	maxOutput   = 96 << 20 // maximum bytes of all parts, before compression
 	maxDuration = 20 * time.Second
 )
 
-// executor fills in the parts of one document. An error ends it: it is kept and everything after it does nothing.
+// executor fills in the parts of one document. After an error, which is kept, everything else does nothing.
 type executor struct {
 	ctx    context.Context
 	theme  drawing.Theme
@@ -33,15 +33,16 @@ type executor struct {
 	// finished counts the bytes of the parts that are complete.
 	finished int
 	steps    int
-	// printed is set by everything that a reader sees.
+	// printed is set whenever something visible is written.
 	printed bool
-	// repeated is set in the second and later rounds of a loop.
+	// repeated is set in all rounds of a loop except the first.
 	repeated bool
 	images   *imageStore
-	// part is the part that is being written, for its relationships; media is the folder of pictures as seen from it.
+	// part is the part being written, which gets relationships; media is the path from it to the
+	// folder of pictures.
 	part  *part
 	media string
-	// frame is the picture that the current frame of the layout is filled with.
+	// frame is the picture that fills the current frame of the layout.
 	frame frameState
 	// drawingID numbers the drawings of a document.
 	drawingID int
@@ -55,8 +56,8 @@ type scopeValue struct {
 	key           string
 }
 
-// countSteps counts n steps. It stops a layout that takes too many steps or too long, or prints too much, and
-// returns false.
+// countSteps counts n steps. If the layout takes too many steps or too long, or prints too much, it
+// stops the layout and returns false.
 func (x *executor) countSteps(n int) (mayContinue bool) {
 	if x.err != nil {
 		return false
@@ -88,16 +89,16 @@ type op interface{ run(x *executor) }
 type (
 	// raw is XML that is written unchanged.
 	raw string
-	// literalText is text of the layout that a reader sees.
+	// literalText is visible text in the layout.
 	literalText string
-	// firstRoundOnly is XML that is only written in the first round of a loop, such as a bookmark.
+	// firstRoundOnly is XML that is written only in the first round of a loop, such as a bookmark.
 	firstRoundOnly string
 	// printValue prints a value. lineBreak is the XML of a line break.
 	printValue struct {
 		value     expression
 		lineBreak string
 	}
-	// conditional runs the body of its first branch that is true.
+	// conditional runs the body of its first branch whose condition is true.
 	conditional struct{ branches []conditionalBranch }
 	// eachItem runs its body for each item of a list or map.
 	eachItem struct {
@@ -113,7 +114,7 @@ type (
 	}
 	// optional writes its body only if that prints something.
 	optional struct{ body []op }
-	// visible is something other than text that a reader sees.
+	// visible marks visible content other than text.
 	visible struct{}
 	// drawingTag is a start tag with the number of a drawing, which must be unique in a document.
 	drawingTag struct{ start string }
@@ -279,7 +280,7 @@ func (e fieldPath) eval(x *executor) reflect.Value {
 		default:
 			next, err := v.FieldByIndexErr(s.index)
 			if err != nil {
-				return reflect.Value{} // a part of the report that isn't there
+				return reflect.Value{} // this part of the report doesn't exist
 			}
 			v = next
 		}
@@ -305,8 +306,8 @@ func (e comparison) eval(x *executor) reflect.Value {
 	return reflect.ValueOf(satisfiesOperator(e.operator, compare(e.left.eval(x), e.right.eval(x))))
 }
 
-// satisfiesOperator reports whether two values that compare as c, which is negative, 0 or positive, are in a
-// relation such as "<".
+// satisfiesOperator reports whether a comparison result c, which is negative, 0 or positive,
+// satisfies an operator such as "<".
 func satisfiesOperator(operator string, c int) bool {
 	switch operator {
 	case "==":
@@ -323,7 +324,7 @@ func satisfiesOperator(operator string, c int) bool {
 	return c >= 0
 }
 
-// eval returns a bool: unlike in Go templates, not the deciding operand.
+// eval returns a bool, unlike Go templates, which return the deciding operand.
 func (e logical) eval(x *executor) reflect.Value {
 	left := isTrue(e.left.eval(x))
 	switch {

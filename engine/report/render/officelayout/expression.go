@@ -14,7 +14,7 @@ import (
 // scopeType is a record, list item or the whole report whose fields a placeholder can name.
 type scopeType struct {
 	typ reflect.Type
-	// alias is the name of the item if the loop gives one; loop says that @number and the like exist.
+	// alias is the item's name if the loop defines one. loop is set if loop variables such as @number exist.
 	alias string
 	loop  bool
 }
@@ -27,7 +27,8 @@ type expression interface {
 
 type (
 	literal struct{ value any }
-	// fieldPath is a field of one of the scopes. A step with no index is a key of a map, or a property of a picture.
+	// fieldPath refers to a field of one of the scopes. A step without an index is a map key or a
+	// property of a picture.
 	fieldPath struct {
 		scope int // index of the scope, 0 for the report
 		steps []step
@@ -77,13 +78,14 @@ type unknownName struct{ message, suggestion string }
 
 func (e *unknownName) Error() string { return e.message }
 
-// parser reads an expression. Names are resolved while reading, against the scopes of the place.
+// parser reads an expression. Names are resolved while reading, in the scopes of the placeholder.
 type parser struct {
 	schema *schema
 	scopes []scopeType
 	tokens []string
 	depth  int
-	// lists is set where only a list fits: names of other fields don't hide those of lists further out.
+	// lists is set where only a list is allowed. Then, fields that aren't lists don't hide lists of
+	// the same name in outer scopes.
 	lists bool
 }
 
@@ -107,11 +109,12 @@ func newParser(s *schema, scopes []scopeType, text string) (*parser, error) {
 	return &parser{schema: s, scopes: scopes, tokens: tokens}, err
 }
 
-// quotes maps the quotation marks that may open a text, also those that Word makes of straight ones, to those that
-// may close it.
+// quotes maps the quotation marks that may open a text, including those that Word substitutes for
+// straight ones, to those that may close it.
 var quotes = map[rune]string{'"': `"`, '\'': "'", '“': `”“"`, '„': `“”"`, '”': `”"`, '‘': `’'`, '’': `’'`}
 
-// tokenize splits an expression into names, numbers, operators and texts. A text starts with a straight quote.
+// tokenize splits an expression into names, numbers, operators and texts. In the result, texts
+// start with a straight quote.
 func tokenize(s string) (out []string, err error) {
 	for s != "" {
 		r, size := utf8.DecodeRuneInString(s)
@@ -167,7 +170,7 @@ func (p *parser) nextToken() string {
 	return t
 }
 
-// acceptToken takes the next token if it is one of the given ones.
+// acceptToken consumes and returns the next token if it is one of the given ones.
 func (p *parser) acceptToken(all ...string) (string, bool) {
 	if !slices.Contains(all, p.peek()) {
 		return "", false
@@ -175,7 +178,7 @@ func (p *parser) acceptToken(all ...string) (string, bool) {
 	return p.nextToken(), true
 }
 
-// parsePipeline = or { "|" filter [ argument ] }.
+// parsePipeline reads the rule: or { "|" filter [ argument ] }.
 func (p *parser) parsePipeline() (expression, error) {
 	e, err := p.parseOr()
 	for err == nil {
@@ -214,7 +217,7 @@ func (p *parser) parseOr() (expression, error) {
 
 func (p *parser) parseAnd() (expression, error) { return p.parseChain("and", "&&", p.parseNot) }
 
-// parseChain reads one or more operands with an operator, which has two spellings, between them.
+// parseChain reads one or more operands separated by an operator, which has two spellings.
 func (p *parser) parseChain(operator, symbol string, operand func() (expression, error)) (expression, error) {
 	e, err := operand()
 	for err == nil {
@@ -293,10 +296,10 @@ func isScalarType(t reflect.Type) bool {
 	return k != reflect.Slice && k != reflect.Map && !isRecord(dereferenceType(t))
 }
 
-// parsePath resolves a name: a field of the innermost item that has it, or outside of all loops of the report.
+// parsePath resolves a name to a field of the innermost loop item that has it or, if none has, of the report.
 func (p *parser) parsePath(text string) (expression, error) {
 	scope := len(p.scopes) - 1
-	rest := strings.TrimPrefix(text, ".") // as in layouts for HTML and Markdown
+	rest := strings.TrimPrefix(text, ".") // accept a leading dot, as in layouts for HTML and Markdown
 	explicit := false
 	for {
 		up, ok := strings.CutPrefix(rest, "../")

@@ -22,7 +22,7 @@ import (
 type filter struct {
 	takesArgument, needsArgument bool
 	example                      string
-	// accepts says which values the filter takes: any, list, number, moment or text.
+	// accepts is the kind of value that the filter accepts: any, list, number, moment or text.
 	accepts string
 	result  reflect.Type
 	apply   func(v reflect.Value, arg string) any
@@ -41,7 +41,7 @@ var filters = map[string]filter{
 	"round": {
 		accepts: "number", takesArgument: true, example: "{{x | round 1}}", result: textType,
 		apply: func(v reflect.Value, arg string) any {
-			digits, _ := strconv.Atoi(arg) // checked when the layout is read
+			digits, _ := strconv.Atoi(arg) // valid, because it is checked when the layout is read
 			n, ok := number(v)
 			if !ok {
 				return ""
@@ -111,7 +111,7 @@ func (f filter) check(t reflect.Type, arg string) string {
 	return ""
 }
 
-// formatMoment formats a time or date. It returns "" if there is none, and an invalid date unchanged.
+// formatMoment formats a time or date. It returns "" if there is no value, and an invalid date unchanged.
 func formatMoment(v reflect.Value, layout string) string {
 	v = dereference(v)
 	switch {
@@ -133,7 +133,7 @@ func formatMoment(v reflect.Value, layout string) string {
 	return ""
 }
 
-// dereference follows pointers. The result is invalid for nil.
+// dereference follows pointers. For nil, the result is the invalid value.
 func dereference(v reflect.Value) reflect.Value {
 	for v.IsValid() && (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) {
 		v = v.Elem()
@@ -215,7 +215,7 @@ func isTrue(v reflect.Value) bool {
 	return !v.IsZero()
 }
 
-// compare compares two values as numbers if both are numbers, and otherwise as texts, ignoring case.
+// compare compares two values as numbers if both are numbers, and otherwise as text, ignoring case.
 func compare(a, b reflect.Value) int {
 	x, isNumber := number(a)
 	y, alsoNumber := number(b)

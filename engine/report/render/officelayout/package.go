@@ -45,21 +45,21 @@ type Layout struct {
 	main     string
 	problems []Problem
 	tags     int
-	// replaced holds parts that differ from the file whatever the data, by name; nil for one that is left out.
+	// replaced holds, by name, the parts that are changed for every document; a part that is omitted is nil.
 	replaced map[string][]byte
 	byName   map[string]*zip.File
-	budget   int // what is left of maxReadBytes
-	nodes    int // what is left of maxPartNodes
+	budget   int // the rest of maxReadBytes
+	nodes    int // the rest of maxPartNodes
 }
 
 // part is a part of the file that may contain placeholders.
 type part struct {
 	name string
-	// title is what a user calls the part, such as "slide 3".
+	// title is the part's name as users know it, such as "slide 3".
 	title     string
 	program   []op
 	relations []relation
-	// added are the relationships that the filled in part has besides its own.
+	// added are the relationships that filling in adds to the part.
 	added []relation
 	// output is the filled in part.
 	output []byte
@@ -81,7 +81,7 @@ func newRelation(n *node) relation {
 	return relation{n.attr("Id"), n.attr("Type"), n.attr("Target"), n.attr("TargetMode") == "External"}
 }
 
-// addRelation returns the id of a relationship to a target, which it adds if the part doesn't have it.
+// addRelation returns the ID of a relationship to a target. It adds the relationship if the part doesn't have it.
 func (p *part) addRelation(kind, target string) string {
 	for _, r := range p.added {
 		if r.kind == kind && r.target == target {
@@ -98,8 +98,8 @@ func (p *part) addRelation(kind, target string) string {
 
 func refusalError(format string, args ...any) error { return api.Invalid("layout", format, args...) }
 
-// Read reads and compiles a layout; format is docx or pptx. It returns a VALIDATION_ERROR if the file can't be used
-// at all; Problems returns the errors in its placeholders.
+// Read reads and compiles a layout; format is docx or pptx. It returns a VALIDATION_ERROR if the
+// file can't be used at all. Errors in placeholders are returned by Problems.
 func Read(file []byte, format string) (*Layout, error) {
 	l := &Layout{
 		format: format, replaced: map[string][]byte{}, byName: map[string]*zip.File{}, budget: maxReadBytes, nodes: maxPartNodes,
@@ -121,7 +121,7 @@ func Read(file []byte, format string) (*Layout, error) {
 	return l, l.compile()
 }
 
-// Problems returns the errors and warnings about the layout's placeholders, and how many placeholders it has.
+// Problems returns the errors and warnings about the layout's placeholders, and the number of placeholders.
 func (l *Layout) Problems() (all []Problem, tags int) { return l.problems, l.tags }
 
 // Err returns a VALIDATION_ERROR that names the first errors of the layout's placeholders, or nil if there are none.
@@ -178,7 +178,7 @@ func (l *Layout) open(file []byte) error {
 		if strings.ContainsAny(f.Name, `\:`) || path.Clean("/"+f.Name) != "/"+f.Name {
 			return refusalError("the layout contains a part with the unusable name %q", f.Name)
 		}
-		if strings.HasPrefix(path.Base(strings.ToLower(f.Name)), "vba") { // even if nothing refers to it
+		if strings.HasPrefix(path.Base(strings.ToLower(f.Name)), "vba") { // rejected even if nothing refers to it
 			return l.refuseMacros()
 		}
 		if l.byName[strings.ToLower(f.Name)] != nil {
@@ -257,7 +257,7 @@ var mainTypes = map[string]map[string]string{
 	},
 }
 
-// readTypes reads the list of media types, finds the main part and the parts with text, and refuses macros.
+// readTypes reads the list of media types, finds the main part and the parts with text, and rejects macros.
 func (l *Layout) readTypes() error {
 	types, err := l.readTree(typesPart)
 	if err != nil {
@@ -298,7 +298,7 @@ func (l *Layout) readTypes() error {
 	if l.main == "" || l.byName[strings.ToLower(l.main)] == nil {
 		return refusalError("the layout is not a %s file; give a file with that ending, saved by Word, PowerPoint or LibreOffice", l.format)
 	}
-	// The document first, and notes after the slides, whose scope they share.
+	// The document comes first, and notes come after the slides, because they share the slides' scope.
 	slices.SortStableFunc(l.parts, func(a, b *part) int {
 		order := func(p *part) int {
 			switch {
@@ -349,7 +349,8 @@ func (l *Layout) readRelationsPart(name string) ([]relation, error) {
 	return out, nil
 }
 
-// checkRelations refuses a layout that would load something when it is opened, or contains something that can run.
+// checkRelations returns an error if the layout would load something when it is opened, or contains
+// something that can be run.
 func (l *Layout) checkRelations() error {
 	for _, f := range l.file.File {
 		if !strings.HasSuffix(strings.ToLower(f.Name), ".rels") {
@@ -412,8 +413,8 @@ func isWebLink(to string) bool {
 	return err == nil && slices.Contains([]string{"http", "https", "mailto"}, strings.ToLower(u.Scheme))
 }
 
-// dropAttachedTemplate removes the reference to the template that a document was made from: Word would look for it,
-// and its path says where the author keeps files.
+// dropAttachedTemplate removes the reference to the template that a document was made from: Word
+// would look for it, and its path reveals where the author keeps files.
 func (l *Layout) dropAttachedTemplate(relationsName, source string, root *node, dropped []*node) error {
 	for _, n := range dropped {
 		n.parent.children = slices.DeleteFunc(n.parent.children, func(c *node) bool { return c == n })
@@ -485,8 +486,9 @@ func Write(ctx context.Context, w io.Writer, file []byte, format string, v *cont
 	return l.Write(ctx, w, v.LayoutData(), v.Theme())
 }
 
-// Write fills in the layout and writes the document. It returns a VALIDATION_ERROR if the layout has errors or does
-// too much, an error of ctx if ctx ends, or the error of a failed write. The same data gives the same bytes.
+// Write fills in the layout and writes the document. It returns a VALIDATION_ERROR if the layout
+// has errors or exceeds a limit, ctx's error if ctx ends, or the error of a failed write. The same
+// data always gives the same bytes.
 func (l *Layout) Write(ctx context.Context, w io.Writer, data *content.LayoutData, theme drawing.Theme) error {
 	if err := l.Err(); err != nil {
 		return err
@@ -496,7 +498,7 @@ func (l *Layout) Write(ctx context.Context, w io.Writer, data *content.LayoutDat
 	x := &executor{
 		ctx: ctx, theme: theme, scopes: []scopeValue{{value: reflect.ValueOf(data)}}, images: newImageStore(),
 	}
-	var made []*part // in the order of the program
+	var made []*part // in the order in which they are filled in
 	for _, p := range l.parts {
 		if l.slideOf(p) != nil {
 			continue
@@ -537,7 +539,7 @@ func (x *executor) fill(p *part) *part {
 
 // writePackage writes the file: the parts that were filled in, and all others unchanged.
 func (l *Layout) writePackage(w io.Writer, data *content.LayoutData, made []*part, media []mediaFile, deck *deckChange) error {
-	changed := maps.Clone(l.replaced) // nil for a part that is left out
+	changed := maps.Clone(l.replaced) // nil for an omitted part
 	var extra []string                // new parts, in order
 	put := func(name string, b []byte) {
 		changed[name] = b
@@ -580,7 +582,7 @@ func (l *Layout) writePackage(w io.Writer, data *content.LayoutData, made []*par
 	return writeZip(w, l.file, changed, extra)
 }
 
-// withRelations returns a part of relationships with more of them.
+// withRelations returns a relationships part with further relationships added.
 func withRelations(file []byte, added []relation) ([]byte, error) {
 	var b bytes.Buffer
 	for _, r := range added {
@@ -652,7 +654,7 @@ func (l *Layout) withTypes(hasImages bool, deck *deckChange, properties string) 
 	return out
 }
 
-// writeZip writes the parts of a file in their order, with changes, and then more.
+// writeZip writes the parts of a file in their order, with the changed ones replaced, followed by the extra parts.
 func writeZip(w io.Writer, file *zip.Reader, changed map[string][]byte, extra []string) error {
 	z := zip.NewWriter(w)
 	for _, f := range file.File {

@@ -19,19 +19,19 @@ import (
 const (
 	emuPerCentimeter = 360_000
 	maxInlineWidth   = 16 * emuPerCentimeter
-	maxPictureWidth  = 50 // centimeters
+	maxPictureWidth  = 50 // in centimeters
 )
 
 const pictureNamespaces = ` xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"` +
 	` xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"`
 
-// imageStore holds the pictures that a document contains, each once.
+// imageStore holds the pictures of a document without duplicates.
 type imageStore struct {
 	stored map[*content.LayoutImage]storedImage
 	files  []mediaFile
 }
 
-// storedImage is a picture that a document contains, by its name within the folder media. Its size is in EMUs.
+// storedImage is a picture in the document, identified by its name in the folder media. Its size is in EMUs.
 type storedImage struct {
 	name          string
 	width, height float64
@@ -53,7 +53,8 @@ type placedImage struct {
 	width, height   float64
 }
 
-// evalImage returns the picture that an expression names, for use in the current part, or nil if there is none.
+// evalImage adds the picture that an expression refers to to the current part, and returns it, or
+// nil if there is none.
 func (x *executor) evalImage(e expression) *placedImage {
 	v := e.eval(x)
 	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
@@ -102,7 +103,7 @@ func (x *executor) storeImage(image *content.LayoutImage) (out storedImage, err 
 	return out, nil
 }
 
-// fit returns the size of the picture within a box, with its proportions kept.
+// fit returns the size of the picture when it is scaled to fit into a box with its proportions kept.
 func (p *placedImage) fit(width, height float64) (w, h int) {
 	scale := math.Min(width/p.width, height/p.height)
 	return int(p.width * scale), int(p.height * scale)
@@ -181,9 +182,9 @@ func (l *compiler) compileInlineImage(out *program, n *node) {
 // inlineImage is a picture within the text of a Word document.
 type inlineImage struct {
 	image      expression
-	width      float64 // in centimeters; 0 for its own
+	width      float64 // in centimeters; 0 means the picture's own width
 	prefix     string
-	start, end string // the tags of the text element around it
+	start, end string // the tags of the enclosing text element
 }
 
 func (o inlineImage) run(x *executor) {
@@ -282,7 +283,7 @@ func (l *compiler) compilePicture(out *program, n *node) (isImage bool) {
 	return true
 }
 
-// compilePictureFrame compiles a picture of the layout with other sizes, description and file.
+// compilePictureFrame compiles a picture of the layout so that its size, description and file are replaced.
 func (l *compiler) compilePictureFrame(out *program, n *node) {
 	switch {
 	case n.isText():
@@ -297,11 +298,11 @@ func (l *compiler) compilePictureFrame(out *program, n *node) {
 	case n.hasName("a:blip"):
 		out.add(frameTag{n.start, n.attrName("embed")})
 		if n.end != "" {
-			out.add(raw(n.end)) // without its effects, and without the vector image that it may also have
+			out.add(raw(n.end)) // omits the effects and the vector version that the picture may have
 		}
 		return
 	case n.hasName("a:srcRect"):
-		return // the crop of the picture that is replaced
+		return // omits the cropping of the replaced picture
 	default:
 		out.add(raw(n.start))
 	}
@@ -344,7 +345,7 @@ type frameState struct {
 	x, y, w, h int
 }
 
-// frameTag is a start tag of a picture of the layout, changed for the picture that replaces it.
+// frameTag is a start tag in a picture of the layout, to be adapted to the picture that replaces it.
 type frameTag struct{ start, change string }
 
 func (o frameTag) run(x *executor) {
@@ -358,7 +359,7 @@ func (o frameTag) run(x *executor) {
 		if strings.Contains(s, "descr") {
 			s = setAttr(s, "descr", f.title)
 		}
-		if !strings.HasPrefix(s, "<p:") { // the numbers of shapes on a slide are unique already
+		if !strings.HasPrefix(s, "<p:") { // shape numbers on a slide are already unique
 			x.drawingID++
 			s = setAttr(s, "id", strconv.Itoa(x.drawingID))
 		}

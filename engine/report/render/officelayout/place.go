@@ -63,7 +63,7 @@ func joinPlace(a, b string) string {
 	return a + ", " + b
 }
 
-// placeOf returns the place of n, or of the closest element around it that has one.
+// placeOf returns the place of n, or of the closest enclosing element that has one.
 func placeOf(n *node) string {
 	for ; n != nil; n = n.parent {
 		if n.place != "" {
@@ -81,7 +81,7 @@ func splitPartName(name string) (kind, number string) {
 	return kind, base[len(kind):]
 }
 
-// partTitle returns what a user calls a part: "slide 3" for "ppt/slides/slide3.xml".
+// partTitle returns the name of a part as users know it: "slide 3" for "ppt/slides/slide3.xml".
 func partTitle(name string) string {
 	kind, number := splitPartName(name)
 	for _, k := range []struct{ kind, title string }{

@@ -25,7 +25,7 @@ var (
 type schema struct {
 	fields  map[reflect.Type]map[string]reflect.StructField
 	names   map[reflect.Type][]string
-	entries map[reflect.Type][]entry // of the data as a whole
+	entries map[reflect.Type][]entry // for the data as a whole
 }
 
 func newSchema() *schema {
@@ -67,7 +67,7 @@ func (s *schema) load(t reflect.Type) {
 	}
 }
 
-// field returns the field of a type with the given name in JSON. In a map, every name is one.
+// field returns the field of a type with the given name in JSON. In a map, every name is a valid field.
 func (s *schema) field(t reflect.Type, name string) (index []int, fieldType reflect.Type, ok bool) {
 	t = dereferenceType(t)
 	switch {
@@ -102,8 +102,8 @@ func describeType(t reflect.Type) string {
 	return "a value"
 }
 
-// suggestion returns a known path similar to an unknown one. at is the index of its first unknown part, and inScope
-// holds the names known there.
+// suggestion returns a known path similar to an unknown one. at is the index of the path's first
+// unknown part, and inScope holds the names known at that point.
 func (s *schema) suggestion(scopes []scopeType, inScope, path []string, at int) string {
 	name, whole := path[at], strings.Join(path, ".")
 	entries := s.entriesOf(scopes[0].typ)
@@ -167,10 +167,10 @@ func (s *schema) suggestion(scopes []scopeType, inScope, path []string, at int) 
 	return "there are " + prose.JoinAnd(all)
 }
 
-// entry is a field that a placeholder can name: outside any loop, or within one over the list.
+// entry is a field that a placeholder can name. If list is set, the placeholder must be in a loop over that list.
 type entry struct{ path, list string }
 
-// entriesOf lists the fields of the data down to three levels, those of list items with their list.
+// entriesOf lists the fields of the data down to three levels; for the fields of list items, it includes the list.
 func (s *schema) entriesOf(root reflect.Type) []entry {
 	if known, ok := s.entries[root]; ok {
 		return known

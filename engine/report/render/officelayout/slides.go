@@ -13,7 +13,7 @@ import (
 // slide is a slide of a presentation, in the order of the presentation.
 type slide struct {
 	part *part
-	// relationID is the relationship by which the presentation refers to the slide, and number its place.
+	// relationID is the ID of the presentation's relationship to the slide, and number is the slide's position.
 	relationID string
 	number     int
 	notes      *part
@@ -67,7 +67,7 @@ func (l *Layout) readSlides() error {
 	return broken
 }
 
-// slideOf returns the slide that a part is, or whose notes it is, or nil.
+// slideOf returns the slide for a part that is a slide or the notes of a slide. For other parts, it returns nil.
 func (l *Layout) slideOf(p *part) *slide {
 	for _, s := range l.slides {
 		if s.part == p || s.notes == p {
@@ -149,9 +149,9 @@ func tagsIn(n *node) (out []*node) {
 
 // deckChange describes how the slides of a document differ from those of its layout.
 type deckChange struct {
-	// order lists the relationship of each slide of the document; that of a copy is new.
+	// order lists the relationship of each slide of the document; a copy has a new one.
 	order []string
-	// removed holds the parts of omitted slides, added those of copies.
+	// removed holds the parts of omitted slides; added holds those of copies.
 	removed map[string]bool
 	added   []addedPart
 }
@@ -161,7 +161,7 @@ type addedPart struct {
 	relations              []relation
 }
 
-// fillSlides fills in the slides: repeated ones once for each item, without those that are omitted.
+// fillSlides fills in the slides: repeated slides once for each item, and omitted slides not at all.
 func (l *Layout) fillSlides(x *executor) (filled []*part, change *deckChange) {
 	var out []*part
 	d := &deckChange{removed: map[string]bool{}}
@@ -244,7 +244,7 @@ func setRelationTarget(all []relation, kind, to string) {
 	}
 }
 
-// apply writes the presentation's list of slides and the relationships of copies.
+// apply updates the presentation's list of slides and adds the relationships of copies.
 func (d *deckChange) apply(l *Layout, put func(string, []byte)) error {
 	root, err := l.readTree(l.main)
 	if err != nil {
@@ -298,7 +298,7 @@ func (d *deckChange) apply(l *Layout, put func(string, []byte)) error {
 		}
 		first.children = list
 	}
-	// Sections and custom shows list slides by number; PowerPoint calls a file broken in which they are wrong.
+	// Sections and custom shows list slides by number; PowerPoint reports a file as damaged if they are wrong.
 	root.walk(func(n *node) bool {
 		n.children = slices.DeleteFunc(n.children, func(c *node) bool {
 			return c.hasName("p:custShowLst") || c.hasName("p:ext") && strings.EqualFold(c.attr("uri"), "{521415D9-36F7-43E2-AB2F-B90AF26B5E84}")

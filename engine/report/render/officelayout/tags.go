@@ -12,7 +12,7 @@ type tag struct {
 	// source is the text between the braces.
 	source string
 	kind   tagKind
-	// word is what a closing tag closes: each, if or unless.
+	// word is the kind of block that a closing tag closes: each, if or unless.
 	word string
 	// rest is the source without the words that determine the kind.
 	rest string
@@ -54,14 +54,14 @@ func newTag(source string) *tag {
 	return t
 }
 
-// maxTagLength is the maximum length of a placeholder in bytes. It also limits the search for the end of an unclosed
-// brace.
+// maxTagLength is the maximum length of a placeholder in bytes. It also limits how far the end of
+// an unclosed placeholder is searched for.
 const maxTagLength = 1000
 
-// span is the place of a placeholder in a text, with its braces.
+// span is the position of a placeholder in a text, including its braces.
 type span struct{ from, to int }
 
-// findTags returns the placeholders in a text. If one doesn't end, unclosed is its beginning.
+// findTags returns the placeholders in a text. If a placeholder isn't closed, unclosed is its beginning.
 func findTags(text string) (all []span, unclosed string) {
 	for at := 0; ; {
 		open := strings.Index(text[at:], "{{")
@@ -80,9 +80,10 @@ func findTags(text string) (all []span, unclosed string) {
 	}
 }
 
-// extractTags replaces the placeholders in the paragraphs of a part with nodes of their own. Word often splits one
-// over several runs, each with its own format; the first run's format applies. Tags that open or close a block, and
-// else, are taken out of their run, so that they can delimit runs.
+// extractTags replaces the placeholders in the paragraphs of a part with separate nodes. Word often
+// splits a placeholder over several runs with different formats; the format of the first run
+// applies. Tags that open or close a block, and else tags, are moved out of their run, so that they
+// can delimit runs.
 func (l *compiler) extractTags(root *node) {
 	contents := textsInTableOfContents(root)
 	var paragraphs []*node
@@ -137,7 +138,7 @@ func (l *compiler) countTags(at *node, n int) (isWithinLimit bool) {
 	return true
 }
 
-// textsOf returns the text elements of a paragraph, without those of paragraphs within it, as in text boxes.
+// textsOf returns the text elements of a paragraph, except those in nested paragraphs, for example in text boxes.
 func textsOf(p *node) (out []*node) {
 	var visit func(n *node)
 	visit = func(n *node) {
@@ -213,7 +214,7 @@ func (l *compiler) extractFromParagraph(p *node, contents map[*node]bool) {
 	}
 }
 
-// splitRuns takes the tags of blocks out of the runs in a paragraph, link or other element that contains runs.
+// splitRuns moves the tags of blocks out of the runs in a paragraph, link or other element that contains runs.
 func splitRuns(holder *node) {
 	var out []*node
 	for _, c := range holder.children {

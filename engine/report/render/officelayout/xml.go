@@ -14,7 +14,7 @@ import (
 // Limits of a part that is read as a tree.
 const (
 	maxPartDepth = 300
-	maxPartNodes = 400_000 // over all parts of a layout
+	maxPartNodes = 400_000 // in all parts of a layout together
 )
 
 // namespaces maps each namespace to the prefix that this package uses for it.
@@ -32,23 +32,25 @@ var namespaces = map[string]string{
 	"http://purl.oclc.org/ooxml/presentationml/main":                          "strict",
 }
 
-// node is an element, text, or something of our own in the tree of a part. An element keeps the bytes of its tags.
+// node is an element, a text, a placeholder or a block in the tree of a part. An element keeps the
+// bytes of its tags.
 type node struct {
 	// name is the element's name with the prefix from namespaces, such as "w:p"; "" for text.
 	name string
 	// prefix is the prefix that the part itself uses, with its colon.
 	prefix     string
-	start, end string // the tags as they are in the part; end is empty for <x/>; start of a text is its bytes
+	start, end string // the original tags; end is empty for <x/>; for a text, start has its original bytes
 	attrs      []xml.Attr
-	// text is the character data of a text node, unescaped, or XML that is written as it is if raw is set.
+	// text is the character data of a text node, unescaped, or XML that is written unchanged if raw is set.
 	text     string
 	raw      bool
 	children []*node
 	parent   *node
-	// tag is a placeholder, block a loop or condition that replaced its siblings.
+	// tag is a placeholder; block is a loop or condition that has replaced its siblings.
 	tag   *tag
 	block *blockNode
-	// hadBlockTag is set for a paragraph or row that held an end of a block: if it prints nothing, it is left out.
+	// hadBlockTag is set for a paragraph or row that contained a tag of a block; if it prints
+	// nothing, it is omitted.
 	hadBlockTag bool
 	place       string
 }
@@ -83,7 +85,7 @@ func (n *node) child(name string) *node {
 	return nil
 }
 
-// ancestor returns the closest element around n that has one of the names, or nil.
+// ancestor returns the closest ancestor of n that has one of the names, or nil.
 func (n *node) ancestor(names ...string) *node {
 	for p := n.parent; p != nil; p = p.parent {
 		if p.hasName(names...) {
@@ -93,7 +95,8 @@ func (n *node) ancestor(names ...string) *node {
 	return nil
 }
 
-// walk calls f for n and everything below it, in document order, until f returns false for a subtree.
+// walk calls f for n and everything below it, in document order. It skips the children of nodes for
+// which f returns false.
 func (n *node) walk(f func(*node) bool) {
 	if !f(n) {
 		return
@@ -142,7 +145,7 @@ var errStrict = errors.New(
 	"it is saved as Strict Open XML; in Word or PowerPoint, save it again as a normal document (.docx) or presentation (.pptx)",
 )
 
-// parsePart reads a part as a tree. nodes counts down what is left of maxPartNodes.
+// parsePart reads a part as a tree. nodes is the remaining number of nodes, which parsePart reduces.
 func parsePart(data []byte, nodes *int) (*node, error) {
 	d := xml.NewDecoder(bytes.NewReader(data))
 	d.Strict = true
@@ -221,7 +224,7 @@ func parsePart(data []byte, nodes *int) (*node, error) {
 			return nil, errors.New("it declares entities or a document type")
 		case xml.ProcInst:
 			add(&node{text: raw, raw: true})
-		case xml.Comment: // says nothing to a reader of the document
+		case xml.Comment: // not visible to readers of the document
 		}
 	}
 	if at != root {
@@ -239,7 +242,7 @@ func qualified(n xml.Name) string {
 
 // escapeText escapes text for character data and attributes. Characters that XML doesn't allow become U+FFFD.
 func escapeText(b *bytes.Buffer, s string) {
-	_ = xml.EscapeText(b, []byte(s)) // a buffer doesn't fail
+	_ = xml.EscapeText(b, []byte(s)) // writing to a buffer can't fail
 }
 
 // escaped returns text escaped as escapeText does.

@@ -234,7 +234,7 @@ func (p *pdfWriter) addSpaceUnlessAtTop(h float64) {
 	}
 }
 
-// withInset calls drawContent with wider margins and with strips beside the text.
+// withInset calls drawContent with wider margins and with strips at the side of the text.
 func (p *pdfWriter) withInset(left, right float64, strips []strip, drawContent func()) {
 	l, r, n := p.left, p.right, len(p.strips)
 	p.left, p.right, p.strips = p.left+left, p.right-right, append(p.strips, strips...)
@@ -319,7 +319,7 @@ func (p *pdfWriter) drawFrontPage() {
 	}
 	if len(d.Front) > 0 {
 		p.drawBlocks(d.Front)
-		p.cursorY = p.bottom() // what follows starts a page
+		p.cursorY = p.bottom() // the next content starts a page
 	}
 	if !d.Brief {
 		if len(d.Front) > 0 {
@@ -329,8 +329,8 @@ func (p *pdfWriter) drawFrontPage() {
 	}
 }
 
-// drawLogo draws the logo on a white background in the upper right corner of the first page. It returns the
-// width that this occupies.
+// drawLogo draws the logo on a white background in the upper right corner of the first page. It
+// returns the width that it occupies.
 func (p *pdfWriter) drawLogo() float64 {
 	w, h := p.doc.FitLogo(130, 80)
 	if w == 0 || h == 0 {
@@ -363,7 +363,7 @@ func (p *pdfWriter) drawNotice(text string, items []string, c, bg drawing.ColorN
 	p.addSpaceUnlessAtTop(4)
 }
 
-// drawPanel draws a text on a colored ground.
+// drawPanel draws a text on a colored background.
 func (p *pdfWriter) drawPanel(c block.Cell, edge, ground drawing.ColorName) {
 	p.addSpaceUnlessAtTop(4)
 	p.withInset(0, 0, []strip{{p.left, p.right, ground}, {p.left, p.left + 4, edge}}, func() {
@@ -445,7 +445,7 @@ func (p *pdfWriter) startChapter(blocks []block.Block) {
 	p.addSpaceUnlessAtTop(26)
 }
 
-// chapterShare is the share of a page that must be empty for a chapter to start on it.
+// chapterShare is the minimum empty share of a page on which a chapter may start.
 const chapterShare = 0.4
 
 func (p *pdfWriter) drawChapter(s *block.Section) {
@@ -480,8 +480,8 @@ func (p *pdfWriter) addBookmark(text string, level int) {
 	p.file.Bookmark(p.replaceMissingGlyphs(text), level, p.cursorY)
 }
 
-// drawHeadersAndResolveLinks draws the headers and footers of all pages, and fills in the page numbers and
-// link targets that were not known before.
+// drawHeadersAndResolveLinks draws the headers and footers of all pages, and fills in the page
+// numbers and link targets that were not known until then.
 func (p *pdfWriter) drawHeadersAndResolveLinks() {
 	last := p.file.PageCount()
 	for n := 1; n <= last; n++ {

@@ -21,8 +21,8 @@ type pdfCell struct {
 	bar   *block.Bar
 }
 
-// drawTable draws a table whose header is repeated on each page. If the column for bars is too narrow, it
-// draws the bars as separate pictures below the table instead.
+// drawTable draws a table whose header is repeated on each page. If a column of bars would be too
+// narrow, it draws the bars as separate pictures below the table instead.
 func (p *pdfWriter) drawTable(t block.Table) {
 	widths := p.columnWidths(t)
 	at := t.BarColumn()
@@ -48,7 +48,7 @@ func (p *pdfWriter) drawTableRows(t block.Table, widths []float64) {
 		p.drawParagraph(block.Text(t.Caption), textStyle{face: p.fonts.bold, size: 9, color: drawing.Ink}, 1)
 	})
 	left, right, n := p.left, p.right, len(p.strips)
-	head := func() { // the header looks the same wherever in a row a page ends
+	head := func() { // the header must look the same wherever in a row a page ends
 		l, r, d := p.left, p.right, p.strips
 		p.left, p.right, p.strips = left, right, p.strips[:n]
 		p.drawTableHead(t, widths)
@@ -75,7 +75,7 @@ func (p *pdfWriter) drawTableRows(t block.Table, widths []float64) {
 	p.addSpaceUnlessAtTop(8)
 }
 
-// minBarWidth is the minimum width of a bar. The segments of a narrower one could not be told apart.
+// minBarWidth is the minimum width of a bar. The segments of a narrower bar would be indistinguishable.
 const minBarWidth = 75.0
 
 // headAndFirstRowHeight returns the height of a table's header and first row, which must be on the same page.
@@ -90,8 +90,8 @@ func (p *pdfWriter) headAndFirstRowHeight(t block.Table, widths []float64) float
 	return 60 + min(first, p.maxUnbrokenRow())
 }
 
-// Column widths are determined from the first sampledRows rows. In those, no word narrower than
-// maxUnbrokenWord is broken.
+// Column widths are determined from the first sampledRows rows. In these rows, words narrower than
+// maxUnbrokenWord are not broken.
 const (
 	sampledRows     = 100
 	maxUnbrokenWord = 68.0
@@ -132,8 +132,8 @@ func (p *pdfWriter) columnWidths(t block.Table) []float64 {
 		}
 		return out
 	}
-	// The excess of each column's share over its minimum; columns below their minimum take from the
-	// others.
+	// over is the total by which the columns' shares exceed their minimum widths; the remaining
+	// width is distributed in proportion to each column's excess.
 	over := 0.0
 	for i, c := range t.Columns {
 		over += max(full*float64(max(c.Width, 1))/units-out[i], 0)
@@ -251,7 +251,7 @@ func (p *pdfWriter) drawRow(t block.Table, widths []float64, r block.Row) {
 	}
 }
 
-// drawCellLine draws line n of a cell, and with the first line the cell's bar.
+// drawCellLine draws line n of a cell and, with the first line, the cell's bar.
 func (p *pdfWriter) drawCellLine(c *pdfCell, n int, x, y, width float64, isNumber bool) {
 	if c.bar != nil && n == 0 {
 		p.drawBar(c.bar, x+cellPad, y+1, width-2*cellPad, cellLineHeight-2)

@@ -12,31 +12,32 @@ import (
 	"unicode/utf16"
 )
 
-// The structure of a document tells programs that read it aloud what each piece of a page is: heading, paragraph, table
-// cell, or picture, with a description of it. The library doesn't write it. So drawing marks the pieces in the pages, and
-// at the end the finished file gets the tree of elements that they belong to (ISO 32000-1, 14.7 and 14.8).
+// The structure of a document lets screen readers know what each piece of a page is: a heading,
+// paragraph, table cell, or picture with a description. The library doesn't support it. Therefore,
+// drawing marks the pieces on the pages, and the tree of elements that they belong to is added to
+// the finished file (ISO 32000-1, 14.7 and 14.8).
 
 // element is an element of the structure.
 type element struct {
 	kind, alt string
 	parent    int32
 	marks     []mark
-	// children are the indexes of elements and, negative, the numbers of marks from 1.
+	// children are indexes of elements (positive) and numbers of marks, counted from 1 (negative).
 	children []int32
 }
 
-// mark is a piece of an element: the content of a page with the number id.
+// mark is a piece of an element: the marked content on a page with the given ID.
 type mark struct{ page, id int32 }
 
 // structure collects the elements while pages are drawn.
 type structure struct {
 	elements []element // the first is the document
 	current  int
-	// marked is the page on which a mark is open, or 0.
+	// marked is the page with an open mark, or 0 if none is open.
 	marked int
-	// artifact is set while what is drawn is decoration, such as a footer.
+	// artifact is set while decoration, such as a footer, is being drawn.
 	artifact bool
-	// owners holds, for each page from 1, the elements of its marks by their ids.
+	// owners holds, for each page from 1, the element of each of its marks, by mark ID.
 	owners [][]int32
 }
 
@@ -53,7 +54,7 @@ func (p *pdfWriter) addElement(kind, alt string) int {
 	return n
 }
 
-// tag makes what draw draws an element of its own.
+// tag calls draw and makes everything that it draws a new element.
 func (p *pdfWriter) tag(kind, alt string, draw func()) {
 	if p.tags.artifact {
 		draw()
@@ -62,7 +63,7 @@ func (p *pdfWriter) tag(kind, alt string, draw func()) {
 	p.drawInElement(p.addElement(kind, alt), draw)
 }
 
-// drawInElement makes what draw draws a part of an element.
+// drawInElement calls draw and makes everything that it draws part of an element.
 func (p *pdfWriter) drawInElement(element int, draw func()) {
 	before := p.tags.current
 	p.endMark()
@@ -72,7 +73,7 @@ func (p *pdfWriter) drawInElement(element int, draw func()) {
 	p.tags.current = before
 }
 
-// asArtifact marks what draw draws as decoration, which is not read aloud.
+// asArtifact calls draw and marks everything that it draws as decoration, which is not read aloud.
 func (p *pdfWriter) asArtifact(draw func()) {
 	if p.tags.artifact {
 		draw()
@@ -86,7 +87,8 @@ func (p *pdfWriter) asArtifact(draw func()) {
 	p.file.RawWriteStr("EMC")
 }
 
-// startMark begins a piece of the current element, unless it has begun. Text that belongs to no element becomes a paragraph.
+// startMark begins a piece of the current element, unless one has already begun. Text outside of
+// any element becomes a paragraph.
 func (p *pdfWriter) startMark() {
 	t := &p.tags
 	if t.artifact || t.marked > 0 {
@@ -119,8 +121,9 @@ func (p *pdfWriter) endMark() {
 // groupingKinds are the kinds of elements that contain only other elements.
 var groupingKinds = map[string]bool{"Document": true, "Table": true, "TR": true, "L": true, "LI": true, "BlockQuote": true, "Div": true}
 
-// writeTagged writes a finished file with the structure: the file up to its cross-reference table, new versions of the
-// pages and the catalog, the elements, and a cross-reference stream of everything.
+// writeTagged writes a finished file with the structure: the file up to its cross-reference table,
+// new versions of the pages and the catalog, the elements, and a cross-reference stream for all
+// objects.
 func (t *structure) writeTagged(w io.Writer, file []byte) error {
 	offsets, end, root, info, err := readCrossReferences(file)
 	if err != nil {
@@ -155,7 +158,7 @@ func (t *structure) writeTagged(w io.Writer, file []byte) error {
 	}
 	treeRoot := len(offsets)
 	parents := treeRoot + 1
-	first := parents + 1 // of the elements
+	first := parents + 1 // object number of the first element
 	catalog := fmt.Sprintf("\n/Version /1.7\n/MarkInfo <</Marked true>>\n/ViewerPreferences <</DisplayDocTitle true>>\n/StructTreeRoot %d 0 R", treeRoot)
 	if err := with(root, catalog); err != nil {
 		return err
@@ -189,7 +192,7 @@ func (t *structure) writeTagged(w io.Writer, file []byte) error {
 	return err
 }
 
-// describe returns the object of an element.
+// describe returns the PDF object of an element.
 func (t *structure) describe(n, treeRoot, first int) string {
 	e := &t.elements[n]
 	parent := treeRoot
@@ -235,8 +238,8 @@ func textString(s string) string {
 	return b.String() + ">"
 }
 
-// readCrossReferences returns the offsets of a file's objects by their numbers, where its cross-reference table begins, and
-// the numbers of the catalog and of the properties.
+// readCrossReferences returns the offsets of a file's objects by object number, the position of its
+// cross-reference table, and the object numbers of the catalog and the properties.
 func readCrossReferences(file []byte) (offsets []int, end, root, info int, err error) {
 	at := bytes.LastIndex(file, []byte("startxref\n"))
 	if at < 0 {
@@ -273,16 +276,16 @@ func readCrossReferences(file []byte) (offsets []int, end, root, info int, err e
 type updater struct {
 	base    int // size of the file before out
 	out     []byte
-	offsets []int          // by object; 0 if it is packed
-	packed  map[int][2]int // the stream and the place in it of a packed object
-	numbers []int          // of the objects that wait to be packed
+	offsets []int          // by object number; 0 for packed objects
+	packed  map[int][2]int // the stream of each packed object and its index in the stream
+	numbers []int          // of the objects waiting to be packed
 	texts   []string
 	zip     *zlib.Writer
 	zipped  bytes.Buffer
 	err     error
 }
 
-// maxPacked is the number of objects in a stream.
+// maxPacked is the maximum number of objects in a stream.
 const maxPacked = 1000
 
 func (x *updater) put(n int, object []byte) {
@@ -323,7 +326,7 @@ func (x *updater) putStream(n int, entries string, data []byte) {
 	x.put(n, fmt.Appendf(nil, "<<%s /Filter /FlateDecode /Length %d>>\nstream\n%s\nendstream", entries, len(b), b))
 }
 
-// writeCrossReferences writes the stream of cross-references and the end of the file.
+// writeCrossReferences writes the cross-reference stream and the end of the file.
 func (x *updater) writeCrossReferences(root, info int) error {
 	self, at := len(x.offsets), x.base+len(x.out)
 	x.offsets = append(x.offsets, at)

@@ -27,17 +27,17 @@ type face struct {
 	data   []byte
 	font   *sfnt.Font
 	buf    sfnt.Buffer
-	widths map[rune]float64 // of an em; negative for a character that it lacks
+	widths map[rune]float64 // in ems; negative for a character that the font lacks
 }
 
 // fontSet holds the fonts used in a report.
 type fontSet struct {
 	regular, bold, italic, mono *face
-	fallbacks                   []*face // for characters that these lack
+	fallbacks                   []*face // for characters missing from these
 }
 
-// newFontSet loads the fonts. Fonts cache lookups, so each report has a set of its own. named is an optional font for
-// other characters.
+// newFontSet loads the fonts. Fonts cache lookups, so each report has its own set. named is an
+// optional font for other characters.
 func newFontSet(named []byte) (s fontSet, err error) {
 	for _, f := range []struct {
 		to   **face
@@ -88,7 +88,7 @@ func (f *face) runeWidthOrNegative(r rune) float64 {
 		return w
 	}
 	w := -1.0
-	if i, err := f.font.GlyphIndex(&f.buf, r); err == nil && i != 0 && r <= 0xffff { // the writer's codes have 16 bits
+	if i, err := f.font.GlyphIndex(&f.buf, r); err == nil && i != 0 && r <= 0xffff { // the PDF library's character codes have 16 bits
 		if a, err := f.font.GlyphAdvance(&f.buf, i, fixed.I(1000), font.HintingNone); err == nil {
 			w = float64(a) / 64 / 1000
 		}
@@ -109,8 +109,8 @@ func (f *face) textWidth(s string, size float64) float64 {
 // missingGlyph is drawn in place of a character that no font has.
 const missingGlyph = '□'
 
-// resolveGlyph returns the font and character with which r is drawn. They are nil and 0 if r is not drawn by
-// itself, as in the case of combining marks.
+// resolveGlyph returns the font and character with which r is drawn. It returns nil and 0 if r is
+// not drawn by itself, for example because it is a combining mark.
 func (p *pdfWriter) resolveGlyph(preferred *face, r rune) (usedFace *face, drawn rune) {
 	if preferred.runeWidthOrNegative(r) >= 0 {
 		return preferred, r
@@ -123,7 +123,7 @@ func (p *pdfWriter) resolveGlyph(preferred *face, r rune) (usedFace *face, drawn
 		return o, r
 	}
 	if isMark {
-		return nil, 0 // combining marks and joiners have no glyph of their own
+		return nil, 0 // combining marks and joiners are not drawn by themselves
 	}
 	p.missing[r] = true
 	return p.fonts.regular, missingGlyph
@@ -152,11 +152,10 @@ type textRun struct {
 	textStyle
 	text  string
 	width float64
-	x     float64 // from the left of the line
+	x     float64 // distance from the left end of the line
 	ref   string
 	badge string
-	// source is the text that this run was cut from, starting at the run; it lets runs share memory
-	// with it.
+	// source is the rest of the original text, starting at this run. It lets runs share memory with the original.
 	source string
 }
 
@@ -170,7 +169,7 @@ type textLine struct {
 type word struct {
 	runs    []textRun
 	width   float64
-	blanks  int // before it
+	blanks  int // number of blanks before it
 	newLine bool
 }
 
@@ -259,7 +258,7 @@ func (p *pdfWriter) appendRune(w *word, look textStyle, source string, r rune, r
 	}
 	a := max(f.runeWidthOrNegative(r), 0) * look.size
 	last := &w.runs[n-1]
-	// As long as the run equals its source, it is a slice of it and not a copy.
+	// As long as the run equals its source, it is a slice of the source rather than a copy.
 	if rest := last.source[min(len(last.text), len(last.source)):]; strings.HasPrefix(rest, string(r)) {
 		last.text = last.source[:len(last.text)+utf8.RuneLen(r)]
 	} else {
@@ -298,7 +297,7 @@ func (p *pdfWriter) breakLines(words []word, width float64) []textLine {
 		if !started && !w.newLine {
 			space = 0
 		}
-		if w.width+pad > width { // longer than a line: broken wherever the line is full
+		if w.width+pad > width { // a word longer than a line is broken wherever the line is full
 			first, rest := splitWord(w, width-pad)
 			if len(rest.runs) > 0 {
 				words = slices.Insert(words, i+1, rest)
@@ -315,7 +314,7 @@ func (p *pdfWriter) breakLines(words []word, width float64) []textLine {
 	return out
 }
 
-// appendWord appends a word to a line. If its style is that of the last run, it is added to that run.
+// appendWord appends a word to a line. If it has the same style as the last run, it is added to that run.
 func (l *textLine) appendWord(w word, space, pad float64) {
 	for i, r := range w.runs {
 		gap := 0.0
@@ -422,7 +421,7 @@ func (p *pdfWriter) drawLine(l textLine, x, y, height float64) {
 		}
 		text := r.text
 		if i == len(l.runs)-1 {
-			text += " " // separates it from the next line where the text is read aloud
+			text += " " // separates it from the next line when the text is read aloud
 		}
 		p.drawText(x+r.x, base, r.face, r.size, r.color, text)
 		if r.ref != "" {
