@@ -43,10 +43,10 @@ type slideRect struct{ x, y, width, height float64 }
 type slideShape struct {
 	kind        string
 	isHidden    bool
-	placeholder string // its type; empty if it is none
+	placeholder string // placeholder type; empty if the shape is not a placeholder
 	index       string // of the placeholder
 	at          *slideRect
-	inside      slideRect // of a group: the coordinates of what is in it
+	inside      slideRect // for a group: the coordinate system of its contents
 	fill        string    // empty if it has none; unknownColor
 	levels      slideLevels
 	counted     string
@@ -58,7 +58,7 @@ type slideMaster struct {
 	styles       map[string]*slideLevels // "titleStyle", "bodyStyle", "otherStyle", "defaultTextStyle"
 	background   string
 	isDark       bool // its background is the dark theme color
-	hasPaint     bool // shapes or pictures that may be behind text
+	hasPaint     bool // has shapes or pictures that may be behind text
 }
 
 var shapeElements = []string{"sp", "pic", "graphicFrame", "grpSp", "cxnSp"}
@@ -73,7 +73,7 @@ func (p *pptxReader) readMaster(part string) *slideMaster {
 		return m
 	}
 	w := &slideWalker{p: p, name: part, master: m}
-	if err := w.walk(); err != nil { // it is not needed to read the slides
+	if err := w.walk(); err != nil { // the slides can be read without it
 		p.b.Warn("The part %s could not be read; text that it hides or strikes through may have been read.", part)
 	}
 	return m
@@ -100,7 +100,7 @@ func (p *pptxReader) parentsOf(slide string, relations []relation) []*slideMaste
 	return []*slideMaster{p.readMaster(layout), p.readMaster(master), p.readMaster(p.main)}
 }
 
-// endsPathWith reports whether the innermost open elements are names, outermost first.
+// endsPathWith reports whether the innermost open elements have the given names, outermost first.
 func (s *slideWalker) endsPathWith(names ...string) bool {
 	n := len(s.path) - len(names)
 	return n >= 0 && slices.Equal(s.path[n:], names)
@@ -335,7 +335,8 @@ func (s *slideWalker) unreadKind() string {
 	return ""
 }
 
-// themeColor returns the usual value of a theme's main colors, and any other color unchanged.
+// themeColor returns the usual RGB value if the name is one of a theme's main colors. It returns
+// any other name unchanged.
 func themeColor(name string, isDark bool) string {
 	isLight := name == "lt1"
 	switch name {
@@ -353,7 +354,8 @@ func themeColor(name string, isDark bool) string {
 	return "000000"
 }
 
-// isOffSlide reports whether a rectangle in the open groups is entirely outside the slide.
+// isOffSlide reports whether a rectangle, given in the coordinates of the open groups, is
+// completely outside the slide.
 func (s *slideWalker) isOffSlide(at *slideRect) bool {
 	if at == nil || s.p.width <= 0 || s.p.height <= 0 {
 		return false
@@ -370,7 +372,7 @@ func (s *slideWalker) isOffSlide(at *slideRect) bool {
 	return r.x+r.width <= 0 || r.y+r.height <= 0 || r.x >= s.p.width || r.y >= s.p.height
 }
 
-// countUnread counts text of the open shape that isn't read, once per shape and kind.
+// countUnread counts unread text of the open shape, once per shape and kind.
 func (s *slideWalker) countUnread(kind string) {
 	if s.master != nil {
 		return
@@ -414,7 +416,8 @@ func (s *slideWalker) paintsSlide() bool {
 	return s.slideHasPaint
 }
 
-// countMedia counts pictures, charts and embedded files.
+// countMedia adds alternative texts and the texts of pictures, records embedded documents to be
+// read later, and counts media that isn't read.
 func (s *slideWalker) countMedia(e xml.StartElement) {
 	kind := map[string]string{
 		"blip": api.UnreadPicture, "chart": api.UnreadChart, "oleObj": api.UnreadEmbeddedFile, "control": api.UnreadFormField,

@@ -46,7 +46,7 @@ func ReadRTF(b *document.Builder, content io.ReaderAt, size int64) error {
 	return r.read()
 }
 
-// rtfDest is where the text of a group goes.
+// rtfDest is the destination of a group's text.
 type rtfDest int
 
 const (
@@ -56,7 +56,7 @@ const (
 	rtfColors
 	rtfStyles
 	rtfTitle
-	rtfMark  // the number or bullet of a list item, as it was last shown
+	rtfMark  // the number or bullet of a list item, as last displayed
 	rtfAside // running headers and footers
 	rtfNote
 	rtfInstruction // of a field
@@ -75,7 +75,7 @@ type rtfGroup struct {
 	style     int // in the style sheet: number of the style being defined
 	skipBytes int // number of fallback characters after a \u
 	starred   bool
-	ofNested  bool // it has the properties of a row of a nested table
+	ofNested  bool // the group contains the row properties of a nested table
 }
 
 // rtfPara is the formatting of a paragraph, which \pard resets.
@@ -85,7 +85,7 @@ type rtfPara struct {
 	hangs                bool // the first line begins left of the others, like a list marker
 	left                 int  // indent in twentieths of a point
 	inTable              bool
-	nesting              int // tables that it is in, if more than one
+	nesting              int // number of enclosing tables, if more than one
 	background           int // in the color table
 }
 
@@ -101,7 +101,7 @@ type rtfReader struct {
 	skip           int    // fallback characters still to skip
 	defaultCharset encoding.Encoding
 	fonts          map[int]encoding.Encoding
-	pending        []byte // the first bytes of a character of several bytes
+	pending        []byte // the first bytes of a multi-byte character
 	styles         map[int]docxStyle
 	formats        map[rtfStyleKey]rtfStyleFormat
 
@@ -110,16 +110,16 @@ type rtfReader struct {
 	isColorSet bool
 	cellColors []int // backgrounds of the row's cells, in the color table
 	cellColor  int
-	kind       string // as what the text isn't read, if kindKnown
+	kind       string // the kind of unread content that the text is, if kindKnown
 	kindKnown  bool
-	counted    string // the kinds of the paragraph that are counted
+	counted    string // the kinds of unread text already counted in the paragraph
 
-	cellMerge   string          // of the cell being defined: how it is covered
+	cellMerge   string          // how the cell being defined is covered by a merged cell
 	cellMerges  []string        // of the row
 	cellEdges   []int           // of the row: where its cells end, in twips
 	form        *wordField      // the open or last form field
 	instruction strings.Builder // of the last field
-	symbol      string          // that the open field shows if it has no result
+	symbol      string          // shown by the open field if it has no result
 	symbolAt    int             // length of the text at the field
 	fieldDepth  int
 	fontName    string         // being read
@@ -129,7 +129,7 @@ type rtfReader struct {
 	halfByte      int    // the first digit of its next byte; -1 if none
 	property      strings.Builder
 	propertyName  string // the last
-	hiddenShapeAt int    // number of groups around and with the open shape that is hidden; 0 if none
+	hiddenShapeAt int    // nesting depth of the hidden shape's group; 0 if no open shape is hidden
 
 	mark       strings.Builder
 	sideText   strings.Builder // of the open style, title, header or footer
@@ -191,8 +191,8 @@ func (r *rtfReader) read() error {
 	return r.b.Err()
 }
 
-// closeGroup closes the current group. If the group has a destination of its own, such as the title, the
-// collected text is stored there.
+// closeGroup closes the current group. If the group has its own destination, such as the title, it
+// stores the collected text there.
 func (r *rtfReader) closeGroup() {
 	if len(r.stack) == 1 {
 		return
@@ -274,7 +274,7 @@ func (r *rtfReader) readAndExecuteControl() {
 		r.at = end
 		return
 	}
-	r.pending = r.pending[:0] // a character doesn't continue after it
+	r.pending = r.pending[:0] // a control word ends an incomplete character
 	r.executeControlWord(word, value, given)
 }
 
@@ -324,7 +324,8 @@ func (r *rtfReader) putByte(c byte) {
 	r.putEncoded(c)
 }
 
-// putEncoded adds a byte in the character set of the font. A character of several bytes is added with its last one.
+// putEncoded adds a byte in the character set of the font. A multi-byte character is added when its
+// last byte is read.
 func (r *rtfReader) putEncoded(c byte) {
 	set := r.currentCharset()
 	if single, ok := set.(*charmap.Charmap); ok {
@@ -450,7 +451,7 @@ var rtfIgnoredWords = map[string]bool{
 	"tcn":                true,
 }
 
-// rtfStarredWords are words of groups that readers may skip, and that have text or properties of the document.
+// rtfStarredWords are the words of those optional groups that contain text or properties of the document.
 var rtfStarredWords = map[string]bool{
 	"shpinst": true, "shptxt": true, "shppict": true, "nesttableprops": true, "cs": true, "ds": true, "ts": true,
 }
@@ -498,7 +499,7 @@ func (r *rtfReader) executeControlWord(word string, v int, given bool) {
 		g.starred = false
 		return
 	}
-	if g.starred { // an unknown destination that readers may skip
+	if g.starred { // an unknown optional destination
 		g.starred = false
 		if !rtfStarredWords[word] {
 			g.dest = rtfIgnored
@@ -593,7 +594,7 @@ func (r *rtfReader) executeControlWord(word string, v int, given bool) {
 	}
 }
 
-// breakOrSpace handles a line, cell or similar break. It calls end in the body and adds a space elsewhere.
+// breakOrSpace handles a line, cell or similar break. In the body, it calls end; elsewhere, it adds a space.
 func (r *rtfReader) breakOrSpace(g *rtfGroup, end func()) {
 	if g.dest == rtfBody {
 		end()
@@ -640,8 +641,8 @@ func (r *rtfReader) putUnicode(v int) {
 	}
 }
 
-// takeText returns the text collected for the current paragraph, whether all of it is bold, and its footnotes,
-// and clears them.
+// takeText returns and clears the text collected for the current paragraph, whether all of it is
+// bold, and its footnotes.
 func (r *rtfReader) takeText() (text string, bold bool, notes []string) {
 	text, notes = document.CleanLine(r.text.String()), r.notes
 	bold = !r.hasNonBold && text != ""
@@ -674,7 +675,7 @@ func (r *rtfReader) endParagraph() {
 }
 
 func (r *rtfReader) writeParagraph(content, mark string, bold bool) {
-	if m, rest, ok := text.SplitListItem(content); mark == "" && r.para.hangs && ok { // a marker typed as text
+	if m, rest, ok := text.SplitListItem(content); mark == "" && r.para.hangs && ok { // a list marker typed as text
 		mark, content = m, rest
 		r.para.level = min(max(r.para.left/360-1, 0), 8)
 	}
@@ -729,7 +730,7 @@ func (r *rtfReader) endRow() {
 
 func (r *rtfReader) endTable() {
 	r.openNested(0)
-	if len(r.cells) > 0 || len(r.cell) > 0 { // the last row has no end
+	if len(r.cells) > 0 || len(r.cell) > 0 { // the last row has no end mark
 		r.cells = append(r.cells, r.cell...)
 		r.endRow()
 	}

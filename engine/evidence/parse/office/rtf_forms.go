@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// readFormWord executes a control word of a form field, if it is one.
+// readFormWord executes a control word if it belongs to a form field.
 func (r *rtfReader) readFormWord(word string, v int) (isFormWord bool) {
 	if word == "formfield" {
 		r.form = &wordField{}
@@ -44,8 +44,8 @@ func (r *rtfReader) readFormWord(word string, v int) (isFormWord bool) {
 	return true
 }
 
-// endField writes the value of a field that has no text of its own: at the end of its instruction the value of a
-// form field, and at its own end a symbol, unless the field has a result.
+// endField writes the value of a field without its own text: the value of a form field at the end
+// of its instruction, and a symbol at the end of the field unless the field has a result.
 func (r *rtfReader) endField(closed rtfGroup) {
 	if r.currentGroup().dest == rtfBody && closed.dest == rtfInstruction {
 		if r.form != nil {

@@ -14,18 +14,18 @@ const (
 	maxRTFPage     = 22 * 1440
 )
 
-// rtfUnreadWords are the destinations whose content is counted.
+// rtfUnreadWords are the destinations whose content is counted as unread.
 var rtfUnreadWords = map[string]string{"objdata": api.UnreadEmbeddedFile, "annotation": api.UnreadComment}
 
-// startMedia begins a picture, or a property of a picture or shape, and counts what isn't read. It returns false for
-// other control words.
+// startMedia begins a picture, or a property of a picture or shape, and counts unread content. It
+// returns false for other control words.
 func (r *rtfReader) startMedia(word string, value int) (isMediaWord bool) {
 	g := r.currentGroup()
 	switch {
 	case word == "pict" && g.dest != rtfIgnored:
 		g.dest, r.picture, r.halfByte = rtfPicture, nil, -1
 	case word == "shpright" || word == "shpbottom" || word == "shpleft" || word == "shptop":
-		// In twips from something on the page; a page has at most 22 inches.
+		// The value is in twips relative to something on the page; a page has at most 22 inches.
 		isEnd := word == "shpright" || word == "shpbottom"
 		if isEnd && value <= -maxRTFPage/2 || !isEnd && value >= maxRTFPage {
 			r.hiddenShapeAt = len(r.stack)
@@ -44,7 +44,7 @@ func (r *rtfReader) startMedia(word string, value int) (isMediaWord bool) {
 	return true
 }
 
-// putPictureDigits adds bytes in hex to the open picture, unless it will only be counted.
+// putPictureDigits adds hexadecimal digits to the open picture, unless the picture will only be counted.
 func (r *rtfReader) putPictureDigits(digits string) {
 	if !r.b.HasOCR() {
 		return
@@ -62,7 +62,7 @@ func (r *rtfReader) putPictureDigits(digits string) {
 	}
 }
 
-// endMedia adds the words of the picture or property whose group is closed.
+// endMedia adds the text of the picture or property whose group is closed.
 func (r *rtfReader) endMedia(closed rtfGroup) {
 	if len(r.stack) < r.hiddenShapeAt {
 		r.hiddenShapeAt = 0
@@ -84,7 +84,7 @@ func (r *rtfReader) endMedia(closed rtfGroup) {
 		r.propertyName = ""
 	case r.propertyName == "fHidden":
 		if strings.TrimSpace(r.property.String()) == "1" {
-			r.hiddenShapeAt = max(len(r.stack)-1, 1) // sv is closed, sp is open, within the shape
+			r.hiddenShapeAt = max(len(r.stack)-1, 1) // at this point, sv is closed and sp is still open within the shape
 		}
 		r.propertyName = ""
 	default:

@@ -6,7 +6,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-const maxRTFNesting = 20 // tables in tables
+const maxRTFNesting = 20 // maximum nesting of tables
 
 // rtfNestedTable is a table in a cell that is being read.
 type rtfNestedTable struct {
@@ -15,12 +15,11 @@ type rtfNestedTable struct {
 	cell  []string // paragraphs of the open cell
 }
 
-// openNested opens or closes tables in the cell until there are n. A table that is closed becomes text of the cell
-// around it.
+// openNested opens or closes nested tables until n are open. A closed table becomes text in the enclosing cell.
 func (r *rtfReader) openNested(n int) {
 	for len(r.nested) > max(n, 0) {
 		t := &r.nested[len(r.nested)-1]
-		if len(t.cells)+len(t.cell) > 0 { // the last row has no end
+		if len(t.cells)+len(t.cell) > 0 { // the last row has no end mark
 			t.rows = append(t.rows, append(t.cells, t.cell...))
 		}
 		rows := t.rows

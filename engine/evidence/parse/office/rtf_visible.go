@@ -12,7 +12,8 @@ import (
 
 const maxRTFColors = 10_000
 
-// rtfFormat holds the formatting that determines whether text is visible. A group inherits it from the one around it.
+// rtfFormat holds the formatting that determines whether text is visible. A group inherits it from
+// the enclosing group.
 type rtfFormat struct {
 	vanish, strike, deleted flag
 	character               int // number of the character style; 0 if none
@@ -26,7 +27,7 @@ type rtfStyleFormat struct {
 	basedOn int
 }
 
-// setFormat executes a control word of the formatting, if it is one.
+// setFormat executes a control word if it sets formatting.
 func (r *rtfReader) setFormat(word string, v int, on bool) (isFormatWord bool) {
 	g := r.currentGroup()
 	set := flagOff
@@ -80,7 +81,8 @@ func (r *rtfReader) setFormat(word string, v int, on bool) (isFormatWord bool) {
 	return true
 }
 
-// endColor adds a color to the table, at the semicolon that ends it. Without values it is the automatic color.
+// endColor adds a color to the table, at the semicolon that ends it. A color without values is the
+// automatic color.
 func (r *rtfReader) endColor() {
 	color := ""
 	if r.isColorSet {
@@ -99,10 +101,10 @@ func (r *rtfReader) colorAt(index int) string {
 	return r.colors[index]
 }
 
-// styleFormat returns the format of a style, including inherited properties. Styles of paragraphs and characters have
-// numbers of their own; "s" or "cs" is their word.
+// styleFormat returns the format of a style, including inherited properties. Paragraph styles (word
+// "s") and character styles (word "cs") are numbered separately.
 func (r *rtfReader) styleFormat(word string, number int) (f rtfFormat) {
-	for range 20 { // stops at circular styles
+	for range 20 { // limited because styles may be circular
 		style, ok := r.formats[rtfStyleKey{word, number}]
 		if !ok {
 			return f
@@ -144,7 +146,7 @@ func (r *rtfReader) unreadKind() string {
 	return ""
 }
 
-// countIfUnread reports whether text isn't visible, and counts it: once per paragraph and kind.
+// countIfUnread reports whether text isn't visible. If so, it counts the text, once per paragraph and kind.
 func (r *rtfReader) countIfUnread(text string) (isUnread bool) {
 	if !r.kindKnown {
 		r.kind, r.kindKnown = r.unreadKind(), true

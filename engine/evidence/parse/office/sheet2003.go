@@ -12,7 +12,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/text"
 )
 
-// oldSheetCell is a cell of a workbook in XML (SpreadsheetML 2003). Without an index, it follows the one before.
+// oldSheetCell is a cell of a workbook in XML (SpreadsheetML 2003). A cell without an index follows
+// the preceding one.
 type oldSheetCell struct {
 	Index   int    `xml:"Index,attr"`
 	Across  int    `xml:"MergeAcross,attr"`
@@ -27,20 +28,21 @@ type oldSheetCell struct {
 // oldSheetReader reads the sheets of a workbook in XML.
 type oldSheetReader struct {
 	b             *document.Builder
-	struck        map[string]bool // styles
+	struck        map[string]bool // styles that strike text through
 	hiddenColumns map[int]bool    // of the open sheet, from 1
 	sheet         api.Locator
 	isShown       bool
-	part          *document.Builder // of the open sheet: whether it is hidden follows its cells
+	part          *document.Builder // content of the open sheet, held back because its visibility is stated after its cells
 	table         *document.TableWriter
 
-	row      int // that is open, from 1
+	row      int // number of the open row, from 1
 	rowStyle string
-	isHidden bool // the open row
+	isHidden bool // the open row is hidden
 	cells    []string
 }
 
-// ReadSheet2003 reads a workbook that Excel 2003, or a program that writes its format, saved as one XML file.
+// ReadSheet2003 reads a workbook that was saved as a single XML file by Excel 2003 or a program
+// that uses its format.
 func ReadSheet2003(b *document.Builder, content string) error {
 	r := &oldSheetReader{b: b, struck: map[string]bool{}}
 	dec := text.NewXMLDecoder(content)
@@ -106,7 +108,7 @@ func (r *oldSheetReader) startElement(dec *xml.Decoder, e xml.StartElement) erro
 		err := dec.DecodeElement(&c, &e)
 		r.addCell(&c)
 		return err
-	case "Visible": // of the sheet; its options follow the cells
+	case "Visible": // the visibility of the sheet, which is stated after the cells
 		var state string
 		err := dec.DecodeElement(&state, &e)
 		r.isShown = state == "" || state == "SheetVisible"
@@ -117,7 +119,7 @@ func (r *oldSheetReader) startElement(dec *xml.Decoder, e xml.StartElement) erro
 	return nil
 }
 
-// addCell adds a cell to the open row, or counts it if it isn't visible.
+// addCell adds a cell to the open row, or counts it as unread if it isn't visible.
 func (r *oldSheetReader) addCell(c *oldSheetCell) {
 	if n := min(c.Index-1, document.MaxColumns); n > len(r.cells) {
 		r.cells = append(r.cells, make([]string, n-len(r.cells))...)
@@ -132,7 +134,7 @@ func (r *oldSheetReader) addCell(c *oldSheetCell) {
 	switch {
 	case words == "" && c.Formula != "":
 		kind = api.UnreadFormula
-	case words == "" || r.isHidden: // the row is counted
+	case words == "" || r.isHidden: // hidden rows are counted as a whole
 	case r.hiddenColumns[len(r.cells)+1]:
 		kind = api.UnreadHiddenColumn
 	case c.Style != "" && r.struck[c.Style], c.Style == "" && r.struck[r.rowStyle]:
@@ -158,7 +160,7 @@ func (r *oldSheetReader) endElement(name string) {
 		at.CellRange = formatCellRange(r.cells, r.row)
 		r.table.AddRow(r.cells, at)
 	case name == "Row":
-		r.table.AddRow(nil, api.Locator{}) // it separates tables
+		r.table.AddRow(nil, api.Locator{}) // an empty row separates tables
 	case name == "Worksheet":
 		r.finishSheet()
 	}
@@ -182,7 +184,8 @@ func (r *oldSheetReader) finishSheet() {
 	r.part = nil
 }
 
-// elementText returns the text in an element's content, in which tags may format pieces of it, without what is struck.
+// elementText returns the text of an element's content, which may contain formatting tags, without
+// text that is struck through.
 func elementText(content []byte) string {
 	if bytes.IndexByte(content, '<') < 0 && bytes.IndexByte(content, '&') < 0 {
 		return string(content)

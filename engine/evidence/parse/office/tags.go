@@ -12,10 +12,10 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/zipfile"
 )
 
-const maxTag = 1 << 20 // bytes of a tag or of the text before it; more is cut off
+const maxTag = 1 << 20 // maximum bytes of a tag or the text before it; more is cut off
 
-// tagScanner finds the tags of an XML part, ten times as fast as a decoder: it checks nothing, so that a part that
-// another reader decodes can be looked through a second time.
+// tagScanner finds the tags of an XML part ten times as fast as a decoder, because it doesn't
+// validate anything. It is meant for scanning a part that another reader decodes as well.
 type tagScanner struct {
 	r    *bufio.Reader
 	text []byte // before the tag
@@ -24,7 +24,7 @@ type tagScanner struct {
 
 func newTagScanner(r io.Reader) *tagScanner { return &tagScanner{r: bufio.NewReaderSize(r, 1<<13)} }
 
-// next goes to the next tag; at the end of the part it returns io.EOF.
+// next advances to the next tag. At the end of the part, it returns io.EOF.
 func (s *tagScanner) next() error {
 	s.text = s.text[:0]
 	for {
@@ -51,8 +51,8 @@ func (s *tagScanner) next() error {
 	}
 }
 
-// endsTag reports whether the bracket read last ends the tag: it is not inside quotes or a comment. It looks at
-// what was read since start, and returns the quote that is open after it.
+// endsTag reports whether the last bracket ends the tag, that is, whether it isn't inside quotes or
+// a comment. It examines the data read since start and returns the quote that is then open, or 0.
 func (s *tagScanner) endsTag(start int, quote byte) (open byte, ends bool) {
 	switch {
 	case len(s.tag) >= maxTag:
@@ -92,7 +92,7 @@ func (s *tagScanner) readThrough(to *[]byte, delimiter byte) error {
 	}
 }
 
-// name returns the local name of the tag's element, and whether the tag ends it, begins it, or both.
+// name returns the local name of the tag's element, and whether the tag begins it, ends it, or both.
 func (s *tagScanner) name() (name string, begins, ends bool) {
 	tag, closing := bytes.CutPrefix(s.tag, []byte("/"))
 	from := 0
@@ -151,8 +151,8 @@ func (s *tagScanner) isAttrOn(name string) bool {
 	return v == "1" || v == "true"
 }
 
-// scanTags calls visit for each tag of a part, until visit returns false. A part that is missing or ends early has
-// no more tags.
+// scanTags calls visit for each tag of a part, until visit returns false. A missing or truncated
+// part is not an error.
 func scanTags(b *document.Builder, z *zip.Reader, part string, visit func(*tagScanner) bool) error {
 	r, err := zipfile.OpenPart(z, part, zipfile.MaxPart)
 	if errors.Is(err, zipfile.ErrNoPart) {

@@ -22,13 +22,13 @@ const (
 // ReadXlsx reads the cells of every sheet as displayed, row by row. Formulas are not computed; their stored
 // values are used. Macros and links are ignored.
 func ReadXlsx(b *document.Builder, content io.ReaderAt, size int64) error {
-	z, err := zipfile.OpenOfficeDocument(b, content, size) // refuse bombs before excelize unpacks them
+	z, err := zipfile.OpenOfficeDocument(b, content, size) // reject zip bombs before excelize unpacks them
 	if err != nil {
 		return err
 	}
 	x, err := excelize.OpenReader(
 		io.NewSectionReader(content, 0, size),
-		// Short dates look different on each computer; only one order of their parts can't be misread.
+		// Short dates are displayed differently on each computer; this form is unambiguous.
 		excelize.Options{UnzipSizeLimit: zipfile.MaxUnpacked, UnzipXMLSizeLimit: 16 << 20, ShortDatePattern: "yyyy-mm-dd"},
 	)
 	if err != nil {
@@ -37,7 +37,7 @@ func ReadXlsx(b *document.Builder, content io.ReaderAt, size int64) error {
 		}
 		return document.DamagedError("the workbook", err)
 	}
-	defer x.Close() // removes the temporary files of large sheets; nothing to do if it can't
+	defer x.Close() // removes the temporary files of large sheets; failures are ignored
 	sheets := x.GetSheetList()
 	if len(sheets) > maxSheets {
 		return document.NewError(document.ErrTooLarge, "", "%d sheets, the limit is %d", len(sheets), maxSheets)

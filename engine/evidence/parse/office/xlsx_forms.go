@@ -15,18 +15,18 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// sheetControl is a form control that lies over the cells of a sheet.
+// sheetControl is a form control on top of the cells of a sheet.
 type sheetControl struct {
 	id          string // of its shape
 	kind, label string
 	isTicked    bool
 	chosen      string // number of the chosen entry, from 1
-	entries     string // the range of cells that has the entries
-	anchor      string // numbers: column, offset, row and offset of the top left, then of the bottom right corner
+	entries     string // the cell range of the entries
+	anchor      string // column, offset, row and offset of the top left corner, followed by those of the bottom right corner
 	row, column int    // from 1
 }
 
-// text returns what the control shows.
+// text returns the text that the control shows.
 func (c sheetControl) text(x *excelize.File, sheet string) string {
 	switch strings.ToLower(c.kind) {
 	case "checkbox", "radio":
@@ -61,8 +61,8 @@ func entryAt(x *excelize.File, sheet, cells, n string) string {
 	return value
 }
 
-// setPlace sets the cell from the anchor. A control that reaches into the next row belongs to the row that has most
-// of it; rows are taken to be of the usual height.
+// setPlace sets the cell from the anchor. A control that extends into the next row belongs to the
+// row that contains most of it, assuming rows of the usual height.
 func (c *sheetControl) setPlace() bool {
 	const rowHeight = 20
 	var v [8]int
@@ -142,7 +142,7 @@ func (c *sheetCells) readControls(x *excelize.File) error {
 	return err
 }
 
-// placedText is a text over a cell of a row.
+// placedText is the text of a control on top of a cell in a row.
 type placedText struct {
 	column int
 	text   string
@@ -185,7 +185,7 @@ func (c *sheetCells) readShapes(part string) (out []sheetControl, err error) {
 	return out, err
 }
 
-// addControls adds the texts of the controls over a row to its cells.
+// addControls adds the texts of the controls on top of a row to the row's cells.
 func (c *sheetCells) addControls(row int, cells []string) []string {
 	for _, p := range c.controls[row] {
 		for len(cells) < p.column {

@@ -19,15 +19,15 @@ import (
 
 const (
 	maxMerged = 100_000
-	maxMark   = 40 // bytes of the tag that ends the cells, and of what else is searched for
+	maxMark   = 40 // maximum bytes of the tag that ends the cells, and of the other marks searched for
 )
 
 // mergedRange is a range of cells that are merged into its first one.
 type mergedRange struct{ firstColumn, firstRow, lastColumn, lastRow int }
 
-// readTail reads what a file has after the cells of the sheet: merged ranges, and the header and footer of its pages.
-// The part is searched for it as bytes, which takes little time. If no cell can be hidden, it ends the reading of c, so
-// that the tags of the cells aren't read a second time.
+// readTail reads the data after the cells of a sheet: merged ranges, and the page header and
+// footer. It finds their position by searching the part's bytes, which is fast. If no cell can be
+// hidden, it also ends the reading of c, so that the cells' tags aren't read a second time.
 func (c *sheetCells) readTail() error {
 	if c.part == nil {
 		return nil
@@ -70,7 +70,7 @@ func (c *sheetCells) readTail() error {
 	}
 }
 
-// endOfCells returns where the tag ends that ends the cells of a sheet, or 0.
+// endOfCells returns the position after the tag that ends the cells of a sheet, or 0 if there is none.
 func endOfCells(piece []byte) int {
 	mark := []byte("sheetData>")
 	for at := 0; ; {
@@ -86,8 +86,8 @@ func endOfCells(piece []byte) int {
 	}
 }
 
-// hidingMarks are in each sheet that has hidden rows, columns or pieces of text; cellMarks are in the cells of each that
-// has a formula without a value, or is written in an unusual way.
+// hidingMarks occur in every sheet with hidden rows, columns or pieces of text. cellMarks occur in
+// the cells of every sheet that has a formula without a value or is written in an unusual way.
 var (
 	hidingMarks = []string{"hidden", "zeroHeight", `ht="0`, "ht='0", `width="0`, "width='0", "rPr"}
 	cellMarks   = []string{"f></", "/></", "v></v", "v/>", ":row", ">\n", ">\r", "> "}
@@ -121,13 +121,13 @@ func (c *sheetCells) readTailTags(s *tagScanner) {
 	slices.SortStableFunc(c.merged, func(a, b mergedRange) int { return cmp.Compare(a.firstRow, b.firstRow) })
 }
 
-// markMerged marks the empty cells of a row that a merged cell covers. Rows come in order, so ranges that end above are
-// forgotten.
+// markMerged marks the empty cells of a row that are covered by a merged cell. It drops ranges that
+// end above the row, because rows are passed in order.
 func (c *sheetCells) markMerged(row int, cells []string) []string {
 	kept := c.merged[:0:0]
 	for i, m := range c.merged {
 		if m.firstRow > row {
-			if i == len(kept) { // nothing is forgotten
+			if i == len(kept) { // nothing has to be dropped
 				return cells
 			}
 			kept = append(kept, c.merged[i:]...)

@@ -35,13 +35,13 @@ type workbookSheet struct {
 	isHidden bool
 }
 
-// cellLook describes how a cell format shows a value.
+// cellLook describes the appearance of values in a cell format.
 type cellLook struct {
 	isStruck                bool
 	hidesText, hidesNumbers bool
 	color, fill             string // RGB; empty if unknown
 	symbolFont              string
-	hasNoFill               bool // fill is the sheet's white, unless a table has colors of its own
+	hasNoFill               bool // there is no fill, so the background is white unless a table has its own colors
 }
 
 // stringRun is a piece of a formatted string.
@@ -53,7 +53,7 @@ type stringRun struct {
 	color    string
 }
 
-// unreadKind returns the api.Unread… kind that hides a text or number in the cell, or "" if it is visible.
+// unreadKind returns the api.Unread… kind if a text or number in the cell isn't visible, or "" if it is visible.
 func (l cellLook) unreadKind(isNumber bool) string {
 	switch {
 	case isNumber && l.hidesNumbers, !isNumber && l.hidesText, isSameColor(l.color, l.fill):
@@ -104,7 +104,8 @@ func openWorkbook(b *document.Builder, z *zip.Reader) (*workbook, error) {
 	return w, w.readStrings(texts)
 }
 
-// readTheme reads the colors of the theme. Cells number the first four in pairs of light and dark.
+// readTheme reads the colors of the theme. In cells, the first four are numbered with light and
+// dark swapped in each pair.
 func (w *workbook) readTheme(part string) error {
 	in := false
 	err := scanTags(w.b, w.z, part, func(s *tagScanner) bool {
@@ -136,7 +137,7 @@ type xlsxColor struct {
 	Tint    string `xml:"tint,attr"`
 }
 
-// indexedColors are the first colors of the fixed palette; those from 8 on repeat them.
+// indexedColors are the first colors of the fixed palette; colors from 8 on repeat them.
 var indexedColors = []string{"000000", "FFFFFF", "FF0000", "00FF00", "0000FF", "FFFF00", "FF00FF", "00FFFF"}
 
 // rgb returns a color as hexadecimal red, green and blue, or "" if it is unknown.
@@ -205,7 +206,7 @@ type xlsxFormat struct {
 	ApplyFont string `xml:"applyFont,attr"`
 }
 
-// readStyles reads how the cell formats show values. A format that can't be read shows them.
+// readStyles reads the appearance of the cell formats. Values in a format that can't be read count as visible.
 func (w *workbook) readStyles(part string) error {
 	if part == "" || zipfile.FindPart(w.z, part) == nil {
 		return nil
@@ -279,7 +280,8 @@ func (w *workbook) readStyles(part string) error {
 				look.fill, look.hasNoFill = "", false
 			}
 		}
-		// A section for positive, negative, zero and text each; an empty one shows nothing.
+		// A code has sections for positive numbers, negative numbers, zero and text; an empty
+		// section displays nothing.
 		if code := codes[f.Number]; strings.Trim(code, "; ") == "" {
 			look.hidesNumbers = look.hidesNumbers || strings.Count(code, ";") >= 2
 			look.hidesText = look.hidesText || strings.Count(code, ";") >= 3
@@ -289,7 +291,7 @@ func (w *workbook) readStyles(part string) error {
 	return nil
 }
 
-// look returns how the cell format with an index shows values.
+// look returns the appearance of values in the cell format with the given index.
 func (w *workbook) look(format int) cellLook {
 	if format >= 0 && format < len(w.looks) {
 		return w.looks[format]
@@ -340,8 +342,8 @@ func (r *runReader) readTag(s *tagScanner) {
 	}
 }
 
-// runsIfFormatted returns the pieces if one has a format that may hide it; otherwise nil, because the string looks like
-// its cell.
+// runsIfFormatted returns the pieces if one of them has a format that may hide it. Otherwise, it
+// returns nil, because the cell's format applies to the whole string.
 func (r *runReader) runsIfFormatted() []stringRun {
 	for _, run := range r.runs {
 		if run.isStyled {
@@ -373,8 +375,8 @@ func (w *workbook) readStrings(part string) error {
 	})
 }
 
-// sheetCells finds the cells of a sheet that aren't visible. It reads the sheet's part in parallel with the reader
-// of the values.
+// sheetCells finds the invisible cells of a sheet. It reads the sheet's part in parallel with the
+// reader of the values.
 type sheetCells struct {
 	w         *workbook
 	sheet     workbookSheet
@@ -382,14 +384,14 @@ type sheetCells struct {
 	relations []relation
 	part      io.ReadCloser
 	tags      *tagScanner
-	row       int // that was begun, from 1
+	row       int // number of the row that was begun, from 1
 	rowHidden bool
 	ended     bool
-	columns   []columnRange // hidden
-	counted   map[int]bool  // columns that are counted
+	columns   []columnRange // the hidden columns
+	counted   map[int]bool  // hidden columns that have been counted
 	filters   [][2]int      // first and last row of each filter's range
-	known     bool          // whether filters were looked for
-	hasTables bool          // whose styles color their cells
+	known     bool          // filters have been searched for
+	hasTables bool          // the sheet has tables, whose styles color their cells
 	controls  map[int][]placedText
 	merged    []mergedRange // by first row
 }
@@ -448,8 +450,8 @@ func (c *sheetCells) nextRow() {
 	}
 }
 
-// removeAndCountUnread empties the cells of row n that aren't visible, and counts them. It returns false if the whole row
-// isn't.
+// removeAndCountUnread clears the cells of row n that aren't visible, and counts them. isRowVisible
+// is false if the whole row is hidden.
 func (c *sheetCells) removeAndCountUnread(n int, cells []string) (isRowVisible bool, _ error) {
 	visible, filled := true, document.CountFilled(cells) > 0
 	for !c.ended {
@@ -529,7 +531,7 @@ func (c *sheetCells) readRow(n int, cells []string, count bool) {
 			continue
 		}
 		at := func() api.Locator {
-			cellName, _ := excelize.CoordinatesToCellName(max(column, 1), n) // both were parsed
+			cellName, _ := excelize.CoordinatesToCellName(max(column, 1), n) // valid, because both numbers were parsed
 			return c.locator(cellName)
 		}
 		if cell.hasFormula && !cell.hasValue && count {
@@ -554,16 +556,16 @@ func (c *sheetCells) readRow(n int, cells []string, count bool) {
 	c.ended = true
 }
 
-// sheetCell is what the tags of a cell say about it.
+// sheetCell holds the information in the tags of a cell.
 type sheetCell struct {
 	format               int // index of its cell format
 	isNumber, isText     bool
 	isShared             bool // its text is a shared string
-	shared               int  // the index of that; -1 if unknown
+	shared               int  // index of the shared string; -1 if unknown
 	hasFormula, hasValue bool
 }
 
-// begin reads the attributes of the cell whose tag is next. It sets the column if the tag has it.
+// begin reads the attributes of the cell that the current tag begins. It sets *column if the tag states it.
 func (c *sheetCell) begin(s *tagScanner, column *int) {
 	*c = sheetCell{isNumber: true, shared: -1}
 	s.eachAttr(func(key, raw []byte) bool {
@@ -582,7 +584,7 @@ func (c *sheetCell) begin(s *tagScanner, column *int) {
 	})
 }
 
-// columnOf returns the number of the column of a cell such as "AB12", from 1, or 0 if it is none.
+// columnOf returns the number of the column of a cell such as "AB12", from 1, or 0 if it isn't a cell reference.
 func columnOf(cell []byte) int {
 	n := 0
 	for i, c := range cell {
@@ -603,7 +605,7 @@ func columnOf(cell []byte) int {
 	return 0
 }
 
-// parseDigits returns a number of up to nine digits, or -1.
+// parseDigits returns a number of up to nine digits, or -1 if raw is not such a number.
 func parseDigits(raw []byte) int {
 	if len(raw) == 0 || len(raw) > 9 {
 		return -1
@@ -618,7 +620,8 @@ func parseDigits(raw []byte) int {
 	return n
 }
 
-// visibleText returns the visible part of a cell's text, and the api.Unread… kind of the rest.
+// visibleText returns the visible part of a cell's text, and the api.Unread… kind of the rest, or
+// "" if all of it is visible.
 func visibleText(text string, runs []stringRun, look cellLook, isNumber bool) (visible, kind string) {
 	if runs == nil {
 		if kind = look.unreadKind(isNumber); kind != "" {
@@ -645,8 +648,8 @@ func visibleText(text string, runs []stringRun, look cellLook, isNumber bool) (v
 	return sb.String(), kind
 }
 
-// isFiltered reports whether a filter hides the row: it is in the range of one. Its rows are part of the list, which
-// somebody looked at in part when saving.
+// isFiltered reports whether a hidden row is in the range of a filter. Such rows are part of a list
+// that was only displayed partly when the file was saved.
 func (c *sheetCells) isFiltered(row int) (bool, error) {
 	if !c.known {
 		c.known = true
@@ -678,7 +681,7 @@ func (c *sheetCells) isFiltered(row int) (bool, error) {
 				}
 			}
 		}
-		if filterMode && len(c.filters) == 0 { // an advanced filter has no range of its own
+		if filterMode && len(c.filters) == 0 { // an advanced filter has no stored range
 			c.filters = append(c.filters, [2]int{1, excelize.TotalRows})
 		}
 	}

@@ -147,8 +147,8 @@ func readRelations(z *zip.Reader, part string) []relation {
 	return slices.Clip(list.Relationship)
 }
 
-// readCoreProperties reads the title, version and origin. It ignores who last saved the file and when, which is
-// irrelevant to a policy.
+// readCoreProperties reads the title, version and origin. It ignores by whom and when the file was
+// last saved, which is irrelevant to a policy.
 func readCoreProperties(b *document.Builder, z *zip.Reader) {
 	readOrigin(b, z)
 	raw, err := zipfile.ReadPart(z, "docProps/core.xml", maxSidePart)
@@ -167,8 +167,8 @@ func readCoreProperties(b *document.Builder, z *zip.Reader) {
 	}
 }
 
-// readOrigin adds as furniture which program wrote a document, if a property that users define says so. Reports of this
-// program that were made with a layout of the user's own say it nowhere else.
+// readOrigin adds the name of the program that wrote a document as furniture if a custom property
+// states it. For this program's reports that use a custom layout, that is the only indication.
 func readOrigin(b *document.Builder, z *zip.Reader) {
 	for _, r := range readRelations(z, "") {
 		if path.Base(r.Type) != "custom-properties" {

@@ -40,7 +40,8 @@ func runeDirection(r rune) direction {
 	return neutral
 }
 
-// textDirection returns the direction of the first letter or digit that is written from right to left, or else of any.
+// textDirection returns the direction of the first letter or digit that is written from right to
+// left or, if there is none, of the first letter or digit.
 func textDirection(s string) direction {
 	d := neutral
 	for _, r := range s {
@@ -63,7 +64,7 @@ func readingOrder[T any](items []T, base direction, directionOf func(T) directio
 	} else {
 		turned = rightToLeft
 	}
-	// Runs in the other direction include the punctuation inside them.
+	// A run in the other direction includes the punctuation inside it.
 	for i := 0; i < len(items); i++ {
 		if directionOf(items[i]) != turned {
 			continue
@@ -101,7 +102,7 @@ func wordText(runes []placedRune) string {
 	if !isTurned {
 		return sb.String()
 	}
-	// The letters of a ligature share their place, and are in the order from left to right.
+	// The letters of a ligature have the same position, and are ordered from left to right.
 	ordered := slices.Clone(runes)
 	slices.SortStableFunc(ordered, func(a, b placedRune) int {
 		switch {
@@ -120,8 +121,8 @@ func wordText(runes []placedRune) string {
 	return norm.NFKC.String(sb.String())
 }
 
-// orderWords returns the text of the words of a line, which are ordered from left to right, and the right-to-left
-// script that most of them are written in, or nil if there is none.
+// orderWords returns the text of the words of a line, which are ordered from left to right, and the
+// right-to-left script of most of them, or nil if most are written from left to right.
 func orderWords(words []word) (text string, script *unicode.RangeTable) {
 	turned, letters := 0, 0
 	for _, w := range words {

@@ -10,13 +10,14 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-const pdfWorkers = 2 // documents read at once; each has its own memory, and only one may use much
+const pdfWorkers = 2 // number of documents read concurrently; each has its own memory, and only one of them may use a lot
 
-// engine extracts the content of PDF pages: words with their positions, ruling lines and images. All further
-// processing is independent of the engine, which is PDFium, or unipdf in a build with the unipdf tag.
+// engine extracts the content of PDF pages: words with their positions, ruling lines and images.
+// All further processing is independent of the engine, which is PDFium, or unipdf if built with the
+// unipdf tag.
 type engine interface {
-	// open calls fn with a document that is valid until fn returns. It stops when ctx ends, and calls beginHeavy
-	// before it uses much memory.
+	// open calls fn with a document that is valid until fn returns. It stops when ctx ends, and
+	// calls beginHeavy before using a lot of memory.
 	open(ctx context.Context, beginHeavy func() error, content io.ReaderAt, size int64, fn func(engineDocument) error) error
 	// close releases the engine when no document is open any more.
 	close() error

@@ -24,7 +24,7 @@ type flowWriter struct {
 
 	bodySize     float64   // line height of most text
 	linePitch    float64   // distance between lines within a paragraph
-	headingSizes []float64 // of headings, the largest first
+	headingSizes []float64 // line heights of headings, largest first
 	repeatCounts map[string]int
 
 	lines   []string // lines of the open block
@@ -32,14 +32,14 @@ type flowWriter struct {
 	level   int
 	mark    string
 	last    *textLine
-	start   int // page it began on
+	start   int // page on which the open block began
 	indents []float64
 
 	table   int // number of the table that may continue on the next page; 0: none
 	header  []string
 	columns []float64
 
-	headerRows []gridRow // that the header consists of
+	headerRows []gridRow // the rows that the header consists of
 }
 
 var (
@@ -113,7 +113,7 @@ func (f *flowWriter) measureBodyText() {
 	f.linePitch = f.bodySize * 1.2
 	if len(pitches) > 0 {
 		slices.Sort(pitches)
-		f.linePitch = pitches[len(pitches)/4] // the closest lines are those within paragraphs
+		f.linePitch = pitches[len(pitches)/4] // lines within paragraphs are closest to each other
 	}
 	for s := range headings {
 		f.headingSizes = append(f.headingSizes, s)
@@ -144,8 +144,8 @@ func (p *pageLayout) pageEdgeKey(i int) (edgeKey string, isAtEdge bool) {
 	return key, key != ""
 }
 
-// isRunningHeaderOrFooter reports whether an item is a running header or footer, which is the same at the edge
-// of many pages, or a page number.
+// isRunningHeaderOrFooter reports whether an item is a running header or footer, that is, a page
+// number or text that is repeated at the edge of many pages.
 func (f *flowWriter) isRunningHeaderOrFooter(p *pageLayout, i int) bool {
 	key, edge := p.pageEdgeKey(i)
 	if !edge || len(f.pages) < 2 {
@@ -178,7 +178,7 @@ func (f *flowWriter) writePage(p *pageLayout) {
 			f.addLine(it.line, p.number)
 		}
 	}
-	f.last = nil // the next item is on another page: distances are meaningless
+	f.last = nil // distances to items on the next page are meaningless
 }
 
 func (f *flowWriter) addPageFurniture(it layoutItem, at api.Locator) {
@@ -191,7 +191,7 @@ func (f *flowWriter) addPageFurniture(it layoutItem, at api.Locator) {
 	}
 }
 
-// writeTable writes a table, or continues the last table of the previous page.
+// writeTable writes a table, or appends its rows to the last table of the previous page.
 func (f *flowWriter) writeTable(g *grid, at api.Locator) {
 	width := len(g.rows[0].effective)
 	continues := f.table > 0 && len(f.columns) == len(g.xs) && (f.header == nil || len(f.header) == width)
@@ -239,7 +239,7 @@ func (f *flowWriter) addPageFurnitureRow(r gridRow, at api.Locator) {
 	f.b.AddPageFurniture(document.Block{Kind: document.TableRow, Text: document.RenderRow(nil, r.cells), Cells: r.cells, Locator: at})
 }
 
-// addHeaderRow adds the names of a table's columns, which are no values of one another.
+// addHeaderRow adds the column names of a table, which must not be read as keys and values.
 func (f *flowWriter) addHeaderRow(r gridRow, at api.Locator) {
 	f.b.AddPageFurniture(document.Block{
 		Kind: document.TableRow, Text: document.RenderRow(nil, r.cells), Header: r.cells, Cells: r.cells, Locator: at,
@@ -248,9 +248,9 @@ func (f *flowWriter) addHeaderRow(r gridRow, at api.Locator) {
 
 func (f *flowWriter) endTable() { f.table, f.columns = 0, nil }
 
-// addLine adds a line to the open block, or ends that and begins a new one.
+// addLine adds a line to the open block, or ends the block and begins a new one.
 func (f *flowWriter) addLine(l *textLine, page int) {
-	// The answer to a question of a form stands with that question only.
+	// The answer to a question of a form belongs only to that question.
 	if first, _ := utf8.DecodeRuneInString(l.text); l.beginsAnswer && !unicode.IsLower(first) {
 		f.flush()
 	}
@@ -310,8 +310,7 @@ func parseListItem(l *textLine) (ok bool, mark, rest string) {
 	return true, text.NumberedMarkOrEmpty(mark), strings.TrimSpace(strings.TrimPrefix(l.text, mark))
 }
 
-// updateIndentLevel returns the list level of an item indented to x, and records x among the indents of the open
-// list.
+// updateIndentLevel returns the list level of an item indented to x, and adds x to the indents of the open list.
 func (f *flowWriter) updateIndentLevel(x float64) (level int) {
 	const same = 4
 	for len(f.indents) > 0 && x < f.indents[len(f.indents)-1]-same {
@@ -356,8 +355,8 @@ func (f *flowWriter) continuesBlock(l *textLine, page int) bool {
 	return l.bold == f.last.bold || !f.last.bold || len(f.lines) > 1
 }
 
-// headingLevel returns a line's heading level, or 0 if it is not a heading. It goes by the document's bookmarks,
-// or else by the line's size, or else by its weight.
+// headingLevel returns a line's heading level, or 0 if it is not a heading. It is determined by the
+// document's bookmarks, the line's font size, or its weight, in that order.
 func (f *flowWriter) headingLevel(l *textLine) int {
 	if len(l.text) > 200 || !strings.ContainsFunc(l.text, unicode.IsLetter) {
 		return 0

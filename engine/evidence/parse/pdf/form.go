@@ -17,7 +17,7 @@ const (
 	radioField                  // one of several
 )
 
-// formField is a field of a form, or text typed onto a page.
+// formField is a form field, or text typed onto a page.
 type formField struct {
 	at         box
 	kind       fieldKind
@@ -27,14 +27,14 @@ type formField struct {
 }
 
 const (
-	maxFieldSize  = 12.0 // points of the letters of a value
-	letterWidth   = 0.5  // of its height
-	maxLabelReach = 250  // points from a field to the label on its left
-	maxCheckReach = 25   // points from a check box to its label
+	maxFieldSize  = 12.0 // maximum font size of a value, in points
+	letterWidth   = 0.5  // average width of a letter as a share of its height
+	maxLabelReach = 250  // maximum distance of a field from the label on its left, in points
+	maxCheckReach = 25   // maximum distance of a check box from its label, in points
 )
 
-// addFields adds the answers of a form to the words of the page, each after the label that is printed for it.
-// Without such a label, the field's hint or name is added too.
+// addFields adds the answers of a form to the words of the page, each after its printed label. For
+// a field without a label, it also adds the field's hint or name.
 func (p *pageContent) addFields() {
 	slices.SortStableFunc(p.fields, func(a, b formField) int { return int(a.at.y0 - b.at.y0) })
 	printed := slices.Clone(p.words)
@@ -87,7 +87,7 @@ func (p *pageContent) addTextValue(f formField, printed []word) {
 	case len(p.labelAbove(f, printed)) == 0:
 		value = strings.TrimSpace(f.label() + " " + value)
 	}
-	if len(label) == 0 && at.height() < 2*size { // one line, in the middle
+	if len(label) == 0 && at.height() < 2*size { // a single line, centered vertically
 		at.y0 = (at.y0+at.y1)/2 - size/2
 	}
 	y, first := at.y0, len(p.words)
@@ -116,7 +116,8 @@ func wrapLine(line string, width int) []string {
 	return out
 }
 
-// addWords adds the words of a line whose upper left corner is at x, y. They are moved together to end at limit.
+// addWords adds the words of a line whose upper left corner is at x, y. If necessary, the words are
+// moved closer together, so that the line ends at limit.
 func (p *pageContent) addWords(line string, x, y, limit, size float64) {
 	width := letterWidth * size * float64(utf8.RuneCountInString(line))
 	scale := 1.0
@@ -130,7 +131,8 @@ func (p *pageContent) addWords(line string, x, y, limit, size float64) {
 	}
 }
 
-// addChoice adds the answer of a check box or radio button, and returns the words of an option that wasn't chosen.
+// addChoice adds the answer of a check box or radio button. dropped has the words of an option that
+// wasn't selected.
 func (p *pageContent) addChoice(f formField, printed []word) (dropped []word) {
 	right, left := p.labelRight(f, printed), p.labelLeft(f, printed, maxLabelReach)
 	isOption := f.kind == radioField || len(right) > 0 && isAnswer(joinWords(right))
@@ -222,7 +224,7 @@ func (p *pageContent) markAnswer(first int) {
 	}
 }
 
-// isAnswer reports whether a label beside a check box is an answer to a question rather than the question.
+// isAnswer reports whether a label next to a check box is an answer rather than a question.
 func isAnswer(label string) bool {
 	switch strings.ToLower(strings.Trim(label, " .,;:()")) {
 	case "implemented", "in place", "in use", "compliant", "ja", "nein", "teilweise", "oui", "non", "sí", "si", "sì", "não", "sim", "nee":
@@ -252,7 +254,7 @@ func (f formField) isBeside(w word) bool {
 // labelLeft returns the words of the label to the left of a field, from left to right.
 func (p *pageContent) labelLeft(f formField, printed []word, reach float64) []word {
 	from := f.at.x0 - reach
-	for _, o := range p.fields { // the label is behind the field before it
+	for _, o := range p.fields { // the label is to the right of the preceding field
 		if o.at != f.at && o.at.x1 <= f.at.x0+1 && min(o.at.y1, f.at.y1)-max(o.at.y0, f.at.y0) > 0.5*min(o.at.height(), f.at.height()) {
 			from = max(from, o.at.x1)
 		}
@@ -260,7 +262,7 @@ func (p *pageContent) labelLeft(f formField, printed []word, reach float64) []wo
 	return lastLineMatching(printed, func(w word) bool { return f.isBeside(w) && w.x0 >= from-1 && w.x1 <= f.at.x0+0.3*w.height() })
 }
 
-// labelRight returns the words that begin right of a check box and follow one another.
+// labelRight returns the words that begin to the right of a check box and are adjacent to each other.
 func (p *pageContent) labelRight(f formField, printed []word) []word {
 	to := p.w
 	for _, o := range p.fields {
@@ -290,7 +292,8 @@ func (p *pageContent) labelAbove(f formField, printed []word) []word {
 	})
 }
 
-// lastLineMatching returns the words that satisfy a condition and are on the line of the last of them, from left to right.
+// lastLineMatching returns the words that satisfy a condition and are on the same line as the last
+// such word, from left to right.
 func lastLineMatching(words []word, matches func(word) bool) []word {
 	var found []word
 	for _, w := range words {

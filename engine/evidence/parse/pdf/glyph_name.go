@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// glyphNames holds the text of glyphs whose names PDFium doesn't know: those of several letters, such as f_f_i.
+// glyphNames holds the text of glyphs whose names PDFium doesn't know: names of several letters, such as f_f_i.
 type glyphNames map[glyphCode]string
 
 // glyphCode is a character code of a font. The font is empty if it isn't known.
@@ -20,7 +20,7 @@ type glyphCode struct {
 }
 
 const (
-	maxObjectStreams = 32 << 20 // bytes of decompressed objects that are searched
+	maxObjectStreams = 32 << 20 // maximum bytes of decompressed objects that are searched
 	maxGlyphNames    = 10_000
 )
 
@@ -28,11 +28,11 @@ var (
 	differencesPattern = lazyregexp.New(`/Differences\s*\[([^\]]*)\]`)
 	baseFontPattern    = lazyregexp.New(`/BaseFont\s*/([^\s/<>\[\]()]+)`)
 	encodingPattern    = lazyregexp.New(`/Encoding\s+(\d+)\s+\d+\s+R\b`)
-	// numberPairs matches an object's number and place in an object stream.
+	// numberPairs matches an object's number and its position in an object stream.
 	numberPairs = lazyregexp.New(`^\s*(\d+)\s+(\d+)`)
 )
 
-// readGlyphNames finds the names of several letters in the encodings of a PDF's fonts.
+// readGlyphNames finds glyph names of several letters in the font encodings of a PDF.
 func readGlyphNames(raw []byte) glyphNames {
 	names := glyphNames{}
 	fonts := map[string][]string{} // by the number of the object with their encoding
@@ -61,7 +61,7 @@ func readGlyphNames(raw []byte) glyphNames {
 	return names
 }
 
-// add adds the glyphs of a font. Codes that stand for different text in fonts of the same name are unknown.
+// add adds the glyphs of a font. Codes with different texts in fonts of the same name are treated as unknown.
 func (n glyphNames) add(font string, glyphs []glyph) {
 	for _, g := range glyphs {
 		key := glyphCode{font, g.code}
@@ -73,7 +73,7 @@ func (n glyphNames) add(font string, glyphs []glyph) {
 	}
 }
 
-// lookup returns the text of a glyph, or "".
+// lookup returns the text of a glyph, or "" if it is unknown.
 func (n glyphNames) lookup(font string, code int) string {
 	return n[glyphCode{font, code}]
 }
@@ -102,8 +102,8 @@ func compositeGlyphs(differences string) []glyph {
 	return out
 }
 
-// glyphText returns the text of a name such as f_f_i or T_h.liga by the rules of the Adobe glyph list, or "" if it has only
-// one part or one that isn't known.
+// glyphText returns the text of a name such as f_f_i or T_h.liga by the rules of the Adobe glyph
+// list, or "" if the name has only one part or an unknown one.
 func glyphText(name string) string {
 	name, _, _ = strings.Cut(name, ".")
 	parts := strings.Split(name, "_")
@@ -176,7 +176,8 @@ func inflate(stream []byte, limit int64) []byte {
 	return out
 }
 
-// splitObjectStream splits the content of an object stream, which begins with the number and place of each object.
+// splitObjectStream splits the content of an object stream, which begins with the number and
+// position of each object.
 func splitObjectStream(content string) []pdfObject {
 	type entry struct {
 		number string

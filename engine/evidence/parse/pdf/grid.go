@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	ruleTolerance = 2.5 // points within which two rules are one
-	meetTolerance = 3.0 // points by which rules may miss each other and still meet
+	ruleTolerance = 2.5 // maximum distance, in points, of rules that are treated as one
+	meetTolerance = 3.0 // maximum distance, in points, of rules that are treated as meeting
 	maxCrossings  = 4_000_000
 )
 
@@ -24,9 +24,9 @@ type grid struct {
 	cellOf []int // for each field, another field of its cell, or itself; see cellRoot
 }
 
-// gridRow is one row of a grid. cells holds the text of the cells that begin in it, and effective also that of
-// cells that begin above and extend into it. merged is cells with document.MergedLeft or document.MergedUp in those that
-// another cell covers.
+// gridRow is one row of a grid. cells holds the text of the cells that begin in the row; effective
+// also includes cells that begin above and extend into it. merged is like cells, with
+// document.MergedLeft or document.MergedUp in those covered by another cell.
 type gridRow struct {
 	cells, effective, merged []string
 }
@@ -80,8 +80,9 @@ func findGrids(rules []rule) []*grid {
 	return out
 }
 
-// impliedColumnRules returns vertical rules for tables that have only horizontal ones, drawn cell by cell. There
-// is a column wherever one piece of a rule ends and the next begins, at several heights.
+// impliedColumnRules returns vertical rules for tables that have only horizontal rules, drawn cell
+// by cell. There is a column boundary where one piece of a rule ends and the next begins at several
+// heights.
 func impliedColumnRules(rules []rule) []rule {
 	type joint struct{ x, y float64 }
 	var joints []joint
@@ -263,8 +264,9 @@ func (g *grid) fillWords(words []word) {
 	g.dropEmptyColumns()
 }
 
-// splitTallRows splits the last row of a table into the rows formed by its aligned lines. It is for tables with
-// rules only around the header or between the columns, whose last row is therefore too tall.
+// splitTallRows splits the last row of a table into the rows formed by its aligned lines. It is
+// meant for tables that have rules only around the header or between the columns, which makes the
+// last row too tall.
 func (g *grid) splitTallRows(words []word) {
 	if len(g.rows) > 3 {
 		return
@@ -287,8 +289,9 @@ func (g *grid) splitTallRows(words []word) {
 	g.rows = out
 }
 
-// groupRows groups aligned words into rows, given the column bounds. Rows are further apart than the lines
-// within a row. If all lines are equally far apart, each line with text in the first column begins a row.
+// groupRows groups aligned words into rows, given the column bounds. Rows are further apart than
+// the lines within a row. If the distances are all equal, each line with text in the first column
+// begins a row.
 func groupRows(words []word, bounds []float64) []gridRow {
 	byColumn := make([][]word, len(bounds)+1)
 	for _, w := range words {
@@ -314,7 +317,7 @@ func groupRows(words []word, bounds []float64) []gridRow {
 		return nil
 	}
 	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(a.y0, b.y0) })
-	var groups [][]piece // separated by any space at all
+	var groups [][]piece // separated by any gap, however small
 	var spaces []float64
 	bottom := math.Inf(-1)
 	wide := 0

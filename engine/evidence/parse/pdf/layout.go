@@ -14,10 +14,10 @@ import (
 type textLine struct {
 	box
 	text  string
-	size  float64 // height of most of its words
-	bold  bool    // all of it
+	size  float64 // most common height of its words
+	bold  bool    // the whole line is bold
 	words []word
-	// script is the script that most of it is written in from right to left; nil if it is written from left to right.
+	// script is the right-to-left script of most of the line; nil if the line is written from left to right.
 	script *unicode.RangeTable
 
 	beginsAnswer, endsAnswer bool // to a question of a form
@@ -27,9 +27,9 @@ type textLine struct {
 type layoutItem struct {
 	line *textLine
 	grid *grid
-	// pageHeight is the height of the page as the item is read.
+	// pageHeight is the height of the page, turned in the direction in which the item is read.
 	pageHeight float64
-	// isSeparate is set if it doesn't continue the item before it.
+	// isSeparate is set if the item doesn't continue the preceding one.
 	isSeparate bool
 }
 
@@ -46,8 +46,8 @@ type pageLayout struct {
 	items  []layoutItem
 }
 
-// layoutPage puts the content of a page into reading order. Text that runs upward or downward is read as on a page turned
-// for it, after the other text.
+// layoutPage puts the content of a page into reading order. Text that runs upward or downward is
+// read after the other text, as on a page turned accordingly.
 func layoutPage(p *pageContent) *pageLayout {
 	out := &pageLayout{number: p.number}
 	p.joinStacked()
@@ -77,7 +77,7 @@ func layoutUpright(p *pageContent) []layoutItem {
 			}
 		}
 		if g.fillWords(inside); len(g.rows) == 0 || len(g.rows[0].effective) < 2 {
-			continue // a drawing or a frame: its words stay lines
+			continue // a drawing or a frame, whose words remain lines
 		}
 		rest = outside
 		out = append(out, layoutItem{grid: g})
@@ -100,7 +100,7 @@ func layoutUpright(p *pageContent) []layoutItem {
 	out = append(out, orderLines(lines)...)
 	for _, it := range out {
 		if it.line != nil {
-			it.line.words = nil // if they were kept for all pages, they would be most of the memory
+			it.line.words = nil // kept for all pages, they would take up most of the memory
 		}
 	}
 	return out
@@ -203,7 +203,7 @@ func orderLines(lines []*textLine) []layoutItem {
 	var out []layoutItem
 	for i := 0; i < len(lines); {
 		end, gaps := findBand(lines[i:], 3)
-		if end == 0 { // only text in columns may be shorter
+		if end == 0 { // only text in columns may have fewer lines
 			if end, gaps = findBand(lines[i:], 2); end > 0 && !isColumnText(lines[i:i+end], gaps) {
 				end = 0
 			}
@@ -228,8 +228,8 @@ func orderLines(lines []*textLine) []layoutItem {
 	return out
 }
 
-// findBand returns how many of the first lines share gaps, and those gaps. It returns 0 if fewer than atLeast lines have
-// text on both sides of one.
+// findBand returns how many of the first lines share gaps, and those gaps. It returns 0 if fewer
+// than atLeast lines have text on both sides of a gap.
 func findBand(lines []*textLine, atLeast int) (lineCount int, sharedGaps []gap) {
 	gaps := lines[0].wideGaps()
 	if len(gaps) == 0 {
@@ -261,7 +261,7 @@ func findBand(lines []*textLine, atLeast int) (lineCount int, sharedGaps []gap) 
 	if both < atLeast || both*3 < end {
 		return 0, nil
 	}
-	// A gap counts if lines have text on both sides.
+	// A gap counts only if enough lines have text on both sides of it.
 	kept = slices.DeleteFunc(kept, func(g gap) bool {
 		n := 0
 		for _, l := range lines[:end] {

@@ -13,7 +13,7 @@ const defaultMaxMemory = 512 << 20
 type linearMemory struct {
 	mapped     []byte
 	beginHeavy func() error
-	exhausted  bool // more was requested than is allowed or available
+	exhausted  bool // more memory was requested than is allowed or available
 }
 
 func newLinearMemory(size int, beginHeavy func() error) (*linearMemory, error) {
@@ -27,7 +27,7 @@ func newLinearMemory(size int, beginHeavy func() error) (*linearMemory, error) {
 // release returns the memory to the system. The instance must have been closed.
 func (l *linearMemory) release() { unmapMemory(l.mapped) }
 
-// Allocate implements experimental.MemoryAllocator. It returns PDFium's only memory.
+// Allocate implements experimental.MemoryAllocator. It returns the instance's only memory.
 func (l *linearMemory) Allocate(_, _ uint64) experimental.LinearMemory { return l }
 
 // Reallocate implements experimental.LinearMemory. It returns nil if the memory can't grow to that size.

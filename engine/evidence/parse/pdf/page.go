@@ -32,7 +32,7 @@ func (b box) contains(w word) bool {
 
 func (b box) overlaps(o box) bool { return b.x0 < o.x1 && o.x0 < b.x1 && b.y0 < o.y1 && o.y0 < b.y1 }
 
-// overlapsMuch reports whether boxes share more than what neighboring lines and letters do.
+// overlapsMuch reports whether boxes overlap more than those of neighboring lines and letters do.
 func (b box) overlapsMuch(o box) bool {
 	w, h := min(b.x1, o.x1)-max(b.x0, o.x0), min(b.y1, o.y1)-max(b.y0, o.y0)
 	return w > 1 && h > 0.3*min(b.height(), o.height())
@@ -66,12 +66,12 @@ type pageContent struct {
 
 	fields      []formField
 	notRead     []string // kinds of content that was not read
-	struckAreas []box    // by annotations
-	// isUnreadable is set if the fonts of most of its text don't say which letters it has.
+	struckAreas []box    // areas that annotations strike through
+	// isUnreadable is set if the fonts of most of the text don't specify its letters.
 	isUnreadable bool
 	pictures     []box
 
-	// pictureShare is the share of the page covered by images, 0 to 1, not reduced for overlaps.
+	// pictureShare is the share of the page covered by images, 0 to 1, without accounting for overlaps.
 	pictureShare float64
 	rotation     int // clockwise quarter turns for display
 }
@@ -125,7 +125,7 @@ func (p *pageContent) addPictureShare(t matrix) {
 func visibleRune(c rune) rune {
 	switch {
 	case c == 0x02 || c == 0xFFFE || c == 0xAD:
-		return '-' // PDFium's mark of a hyphen that breaks a word at the end of a line
+		return '-' // PDFium's mark for a hyphen that breaks a word at the end of a line
 	case c == 0xFFFF || unicode.IsSpace(c) || unicode.IsControl(c):
 		return 0
 	}
@@ -135,11 +135,11 @@ func visibleRune(c rune) rune {
 // typeface is the formatting shared by the characters of a word.
 type typeface struct {
 	size     float64 // font size as displayed
-	base     float64 // y of the baseline; x if it is vertical
+	base     float64 // y of the baseline; x for vertical text
 	turn     turn
 	isTilted bool // a watermark across the page
 	bold     bool
-	// hasNoUnicode is set if the font doesn't say which letter a code stands for.
+	// hasNoUnicode is set if the font doesn't specify which letters its codes represent.
 	hasNoUnicode bool
 }
 
@@ -159,7 +159,7 @@ type wordBuilder struct {
 	open  bool
 	typeface
 
-	object *textObject // that the characters belong to; nil if all text of the page is visible
+	object *textObject // the object that the characters belong to; nil if all text on the page is visible
 	// count and shown are the numbers of the word's characters, and of those that are visible.
 	count, shown int
 }
@@ -183,8 +183,8 @@ func (b *wordBuilder) addRune(c rune, g box, isShown bool, typefaceOf func() typ
 	b.at, b.last = b.at.union(g), g
 }
 
-// continuesWord reports whether a character at g continues the current word: it is on the same line, not far
-// back, and too close for a space to be missing before it.
+// continuesWord reports whether a character at g continues the current word: it is on the same
+// line, not far to the left of the word's end, and too close to it for a missing space.
 func (b *wordBuilder) continuesWord(c rune, g box) bool {
 	a := b.last
 	if b.turn.isVertical() {
@@ -196,14 +196,14 @@ func (b *wordBuilder) continuesWord(c rune, g box) bool {
 		gap = a.x0 - g.x1
 	}
 	if runeDirection(c) == rightToLeft {
-		gap = max(a.x0-g.x1, min(gap, 0)) - 0.3*b.size // the first letter of a ligature may be behind the second one
+		gap = max(a.x0-g.x1, min(gap, 0)) - 0.3*b.size // the first letter of a ligature may be to the right of the second one
 	}
 	// The letters of a ligature share its box, so a step back by one letter doesn't count.
 	return min(g.y1, a.y1)-max(g.y0, a.y0) > 0.3*min(g.height(), a.height()) && gap < 0.22*b.size && gap > -1.5*b.size
 }
 
-// setObject sets the object that the next character belongs to. It ends the current word if one of them is visible and
-// the other isn't.
+// setObject sets the object that the next character belongs to. If either the current or the next
+// object is invisible, but not both, it ends the current word.
 func (b *wordBuilder) setObject(next *textObject, isShown bool) {
 	if now := b.object; now == nil || next == nil || now.unseen != next.unseen || isShown != (2*b.shown >= b.count) {
 		b.endWord()
@@ -243,10 +243,11 @@ func (b *wordBuilder) endWord() {
 	})
 }
 
-// noUnicode replaces a character of a font that doesn't say which letter it is.
+// noUnicode replaces a character whose font doesn't specify the letter.
 const noUnicode = unicode.ReplacementChar
 
-// isUnmapped reports whether most characters of the current word are unknown. A single character for private use is a bullet.
+// isUnmapped reports whether most characters of the current word are unknown. A single private-use
+// character is a bullet.
 func (b *wordBuilder) isUnmapped() bool {
 	unknown := 0
 	for i, p := range b.runes {

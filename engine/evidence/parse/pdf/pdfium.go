@@ -31,7 +31,7 @@ type pdfiumEngine struct {
 	runtime  wazero.Runtime
 	compiled wazero.CompiledModule
 	slots    chan struct{} // one for each open document
-	memory   int           // bytes for each
+	memory   int           // maximum bytes for each document
 }
 
 func startPDFium(opt Options) (engine, error) {
@@ -82,7 +82,8 @@ func (e *pdfiumEngine) open(
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	// A document that waits for memory releases its slot: the document that has the memory may contain a PDF.
+	// A document that waits for memory releases its slot: the document that uses the memory may
+	// contain another PDF, which needs a slot.
 	memory, err := newLinearMemory(e.memory, sync.OnceValue(func() error {
 		<-e.slots
 		err := beginHeavy()
@@ -117,9 +118,10 @@ func (e *pdfiumEngine) open(
 	return fn(m)
 }
 
-// poolModule returns the runtime of a go-pdfium pool and the compiled PDFium in it. The pool's own instances
-// can't be used. Their memory is a Go slice that is copied whenever it grows, so that 512 MB become 2 GB. Their
-// calls can't be stopped, since they run with a background context, and need about 10 allocations per character.
+// poolModule returns the runtime of a go-pdfium pool and the compiled PDFium in it. The pool's own
+// instances are unsuitable: their memory is a Go slice that is copied whenever it grows, so that
+// 512 MB become 2 GB, and their calls can't be stopped, because they run with a background context,
+// and make about 10 allocations per character.
 func poolModule(pool pdfium.Pool) (wazero.Runtime, wazero.CompiledModule, error) {
 	v := reflect.Indirect(reflect.ValueOf(pool))
 	runtime, ok := structField[wazero.Runtime](v, "runtime")
@@ -159,13 +161,13 @@ type pdfiumDocument struct {
 
 	keys        map[string]uint64 // addresses of dictionary keys
 	form        uint64            // the handle of its form; 0 if it has none or isn't open
-	isFormTried bool              // to open
+	isFormTried bool              // opening the form has been tried
 	glyphNames  glyphNames        // nil until needed
 	fileAt      uint32            // the address of the document's file
 	fileSize    uint32
 
 	attachments       []attachment
-	attachmentHandles map[uint64]bool // of those that were read
+	attachmentHandles map[uint64]bool // handles of the attachments that were read
 	attachmentBytes   int64
 }
 
@@ -185,8 +187,9 @@ func (m *pdfiumDocument) call(name string, args ...uint64) uint64 {
 	return m.callFunction(m.ctx, name, args...)
 }
 
-// callQuick calls a function that returns at once, such as one for a property of a character or object. A call that can be
-// interrupted costs a goroutine, several times as much. Callers check m.ctx between pages.
+// callQuick calls a function that returns at once, such as one for a property of a character or
+// object. An interruptible call requires a goroutine and takes several times as long. Callers check
+// m.ctx between pages.
 func (m *pdfiumDocument) callQuick(name string, args ...uint64) uint64 {
 	return m.callFunction(m.shortContext, name, args...)
 }
@@ -208,15 +211,16 @@ func (m *pdfiumDocument) callFunction(ctx context.Context, name string, args ...
 	return m.stack[0]
 }
 
-// isStopped reports whether no further page can be read. This includes documents that need too much memory:
-// PDFium leaves out what doesn't fit into memory, as if the page were blank, and continues.
+// isStopped reports whether no further page can be read, for example because the document needs too
+// much memory. In that case, PDFium continues, but silently omits content that doesn't fit into
+// memory.
 func (m *pdfiumDocument) isStopped() bool {
 	return m.err != nil || m.memory.exhausted || m.ctx.Err() != nil
 }
 
-// documentError returns the context's error if it is done, and otherwise an error saying that the document needs
-// too much memory or is damaged. It doesn't return the error of the failed call, a trace of WebAssembly
-// functions that means nothing to a user.
+// documentError returns the context's error if it is done, and otherwise an error saying that the
+// document needs too much memory or is damaged. It doesn't return the failed call's error, which is
+// a trace of WebAssembly functions that users can't understand.
 func (m *pdfiumDocument) documentError(place string) error {
 	if err := m.ctx.Err(); err != nil {
 		return err
@@ -267,7 +271,7 @@ func (m *pdfiumDocument) loadDocument(content io.ReaderAt, size int64) (doc uint
 	}
 	if doc == 0 {
 		switch m.call("FPDF_GetLastError") {
-		case 4, 5: // a password is missing, or a scheme PDFium doesn't know
+		case 4, 5: // a missing password, or an encryption scheme unknown to PDFium
 			return 0, document.NewError(document.ErrEncrypted, "", "a PDF")
 		}
 		return 0, document.NewError(document.ErrDamaged, "", "its page tree can't be read")

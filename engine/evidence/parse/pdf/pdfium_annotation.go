@@ -22,10 +22,10 @@ const (
 // Flags of annotations that are not shown.
 const hiddenFlags = 1<<1 | 1<<5 // Hidden, NoView
 
-const maxAnnotations = 20_000 // of a page
+const maxAnnotations = 20_000 // maximum number of annotations on a page
 
-// readAnnotations reads form fields, comments, strikes and attached files of the page. Other annotations, such as typed
-// text, become part of its content.
+// readAnnotations reads form fields, comments, strikethroughs and attached files of the page. Other
+// annotations, such as typed text, become part of its content.
 func (r *pageReader) readAnnotations() error {
 	m := r.m
 	count := min(int(int32(m.call("FPDFPage_GetAnnotCount", r.page))), maxAnnotations)

@@ -9,7 +9,7 @@ var errNoMemory = errors.New("PDFium has no memory left")
 
 const (
 	maxAttachments     = 2000
-	maxAttachmentBytes = 64 << 20 // of all files in a PDF
+	maxAttachmentBytes = 64 << 20 // maximum bytes of all files in a PDF
 )
 
 // attachedFiles returns the files inside the document: its own, and those of the pages that were read.

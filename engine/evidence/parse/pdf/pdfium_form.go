@@ -15,7 +15,7 @@ const (
 	pdfiumText     = 6
 )
 
-// dynamicXFAForm is PDFium's type of a document whose pages only Adobe's programs can show.
+// dynamicXFAForm is PDFium's form type of documents whose pages only Adobe's programs can display.
 const dynamicXFAForm = 2
 
 const (
@@ -34,7 +34,7 @@ func (m *pdfiumDocument) openForm() bool {
 	if m.err != nil || info == 0 || size > 1<<16 || !m.mem.Write(uint32(info), make([]byte, size)) {
 		return false
 	}
-	// No function is set: nothing is filled in, and no script is run.
+	// No callbacks are set, so nothing is filled in and no script is run.
 	for version := uint32(1); version <= 2 && m.form == 0; version++ {
 		m.mem.WriteUint32Le(uint32(info), version)
 		m.form = m.call("FPDFDOC_InitFormFillEnvironment", m.doc, info)

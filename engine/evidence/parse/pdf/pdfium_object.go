@@ -11,10 +11,11 @@ const (
 	formType    = 5
 )
 
-// objectReader reads the objects of a page: ruling lines, images, and how each text object is painted.
+// objectReader reads the objects of a page: ruling lines, images, and the way in which each text
+// object is painted.
 type objectReader struct {
 	*pageReader
-	left   int // objects still to examine
+	left   int // number of objects that may still be examined
 	texts  []*textObject
 	paints []paint
 	images []pageImage
@@ -24,12 +25,12 @@ type objectReader struct {
 type textObject struct {
 	handle uint64
 	at     box
-	order  int // of all objects of the page, in the order in which they are painted
+	order  int // position among all objects of the page, in painting order
 	unseen unseenReason
-	// isDoubtful is set if the object may be invisible, which only rendering the page can tell.
+	// isDoubtful is set if the object may be invisible, which can only be determined by rendering the page.
 	isDoubtful bool
-	layer      int // of the renderings of doubtful objects, the one that it is in
-	// isUnderImage is set if an image is painted over it.
+	layer      int // index of the rendering of doubtful objects that contains it
+	// isUnderImage is set if an image is painted over the object.
 	isUnderImage bool
 }
 
@@ -37,7 +38,7 @@ type textObject struct {
 type paint struct {
 	at      box
 	order   int
-	isLight bool // dark text on it is visible
+	isLight bool // dark text on the area is visible
 	isImage bool
 }
 
@@ -142,7 +143,7 @@ func (r *objectReader) colorOf(name string, obj uint64) (c color.NRGBA, ok bool)
 
 // addPaint records the filled area of a path.
 func (r *objectReader) addPaint(obj uint64, outer matrix) {
-	const thin = 2 // points
+	const thin = 2 // maximum thickness, in points, of a rectangle that counts as a line
 	m, at := r.m, uint64(r.m.scratch)
 	if m.callQuick("FPDFPath_GetDrawMode", obj, at, at+4) == 0 {
 		return
@@ -159,7 +160,7 @@ func (r *objectReader) addPaint(obj uint64, outer matrix) {
 }
 
 // readPathRules reads the straight horizontal and vertical lines of a path: strokes, thin filled
-// rectangles, edges of cells.
+// rectangles and edges of cells.
 func (r *pageReader) readPathRules(obj uint64, t matrix) {
 	const line, bezier, move = 0, 1, 2
 	m := r.m

@@ -67,7 +67,7 @@ func (r *pageReader) readWords(objects *objectReader) error {
 		if m.err != nil {
 			return m.documentError(formatPage(r.out.number))
 		}
-		if c == '\r' || c == '\n' { // PDFium's own; in a page with vertical text, they may be between any letters
+		if c == '\r' || c == '\n' { // inserted by PDFium; on a page with vertical text, they may be between any letters
 			continue
 		}
 		several := ""
@@ -112,9 +112,9 @@ func (r *pageReader) readWords(objects *objectReader) error {
 	return nil
 }
 
-// pageChars reads all characters of a page at once. This is a hundred times cheaper than reading them one by
-// one, since the watchdog makes calls expensive. It returns nil if the characters can't be matched to their
-// positions because some have no Unicode value or need two UTF-16 units.
+// pageChars reads all characters of a page at once. This is a hundred times cheaper than reading
+// them one by one, because the time limit makes calls expensive. It returns nil if the characters
+// can't be matched to their positions because some have no Unicode value or need two UTF-16 units.
 func (m *pdfiumDocument) pageChars(text uint64, count int) []uint16 {
 	size := uint32(2 * (count + 1))
 	at := uint32(m.call("malloc", uint64(size)))
@@ -160,7 +160,7 @@ func (f *typefaces) typefaceOfChar(i int, g box) typeface {
 		t.size *= math.Hypot(m.readFloat(8), m.readFloat(12))
 		angle = math.Atan2(m.readFloat(4), m.readFloat(0))
 		if m.readFloat(0)*m.readFloat(12) < 0 {
-			angle = 0 // a mirror image
+			angle = 0 // the text is mirrored
 		}
 	}
 	if !(t.size > 0.5 && t.size < 2000) {
@@ -184,7 +184,7 @@ func (f *typefaces) typefaceOfChar(i int, g box) typeface {
 	return t
 }
 
-// glyphText returns the text of a character whose font doesn't give it, but names it by several letters.
+// glyphText returns the text of a character whose font has no Unicode value for it but a name of several letters.
 func (m *pdfiumDocument) glyphText(font string, code int) string {
 	if m.glyphNames == nil {
 		m.glyphNames = glyphNames{}

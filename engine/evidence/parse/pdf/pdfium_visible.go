@@ -7,17 +7,17 @@ import (
 
 const (
 	darkBrightness  = 110 // of 255: text at most this bright is visible on white and light paper
-	lightBrightness = 180 // of 255: dark text on at least this is visible
+	lightBrightness = 180 // of 255: dark text on a background at least this bright is visible
 	maxComparisons  = 4_000_000
 
 	testScale    = 1.0     // pixels per point of the rendering that shows which text is visible
-	maxTestSize  = 8 << 20 // pixels of it
-	minTestText  = 4       // pixels of text that is tested
+	maxTestSize  = 8 << 20 // maximum number of pixels of the rendering
+	minTestText  = 4       // minimum number of pixels of text that is tested
 	maxLayers    = 8
 	similarColor = 10 // of 255: colors whose channels differ by less look the same
 )
 
-// addText records a text object and whether it can be seen.
+// addText records a text object and whether it may be visible.
 func (r *objectReader) addText(obj uint64, outer matrix, depth int) {
 	const stroke, invisible, clip = 1, 3, 7
 	t := &textObject{handle: obj, order: r.objectNumber()}
@@ -74,7 +74,7 @@ func (r *objectReader) isClipped(obj uint64, at box) bool {
 	if count > maxPaths {
 		return true
 	}
-	// Fonts are higher than their letters: the cells of a table may cut that off.
+	// Font boxes are taller than the letters, so table cells may clip the excess.
 	margin := 0.2 * min(at.height(), at.x1-at.x0)
 	for i := range count {
 		segments := int(int32(m.callQuick("FPDFClipPath_CountPathSegments", clip, uint64(i))))
@@ -116,7 +116,7 @@ func (r *objectReader) markDoubtfulText() {
 			}
 			switch {
 			case t.unseen == clipOnly && p.order > t.order:
-				t.unseen = seen // it is filled by what is painted over it
+				t.unseen = seen // text that only clips is filled by what is painted over it
 			case t.unseen == seen:
 				t.isDoubtful = true
 			}
@@ -128,17 +128,19 @@ func (r *objectReader) markDoubtfulText() {
 	}
 }
 
-// visibility tells which characters of a page are visible.
+// visibility determines which characters of a page are visible.
 type visibility struct {
-	objects map[uint64]*textObject // by handle; nil if all text is visible
+	objects map[uint64]*textObject // text objects by handle; nil if all text is visible
 	changed [maxLayers][]bool      // the pixels that text of a layer changes
 	scale   float64
-	// The rendered area of the page, which has all text that may be invisible, and the size of the whole page, in pixels.
+	// Rendered area of the page, which contains all text that may be invisible, and size of the
+	// whole page, in pixels.
 	x, y, w, h, pageW, pageH int
 }
 
-// testVisibility renders the page with and without the text that may be invisible. Where this makes no difference, nobody
-// sees the text, whatever the reason: its color, a clipping path, a layer that is off, or something painted over it.
+// testVisibility renders the page with and without the text that may be invisible. Where the
+// results are the same, the text is invisible for whatever reason: its color, a clipping path, a
+// hidden layer, or something painted over it.
 func (r *objectReader) testVisibility() *visibility {
 	r.markDoubtfulText()
 	v := &visibility{}
@@ -176,7 +178,7 @@ func (r *objectReader) testVisibility() *visibility {
 	}
 	for _, p := range r.images {
 		if !overlapsAny(doubtful, p.at) {
-			r.setActive(p.handle, false) // decoding it would take long
+			r.setActive(p.handle, false) // decoding it would take too long
 		}
 	}
 	without := append([]byte(nil), r.renderPage(bitmap, v)...)
@@ -213,7 +215,8 @@ func overlapsAny(texts []*textObject, at box) bool {
 	return false
 }
 
-// assignLayers spreads text over layers so that the text of one does not overlap, and returns the number of layers.
+// assignLayers spreads text over layers so that text in the same layer doesn't overlap, and returns
+// the number of layers.
 func assignLayers(texts []*textObject) int {
 	layers := 1
 	if len(texts)*len(texts) > maxComparisons {
@@ -244,8 +247,8 @@ func (r *objectReader) setActive(obj uint64, active bool) {
 
 const bitmapBGRx = 3
 
-// renderPage renders the page into bitmap and returns its pixels, four bytes each (BGRx), or nil if that fails. They are
-// valid until the next call.
+// renderPage renders the page into bitmap and returns its pixels, four bytes each (BGRx), or nil if
+// that fails. The pixels are valid until the next call.
 func (r *objectReader) renderPage(bitmap uint64, v *visibility) []byte {
 	m, w, h := r.m, uint64(v.w), uint64(v.h)
 	left, top := uint64(uint32(-v.x)), uint64(uint32(-v.y))
@@ -280,13 +283,13 @@ func changedPixels(a, b []byte) []bool {
 	return out
 }
 
-// shows reports whether a character of a text object can be seen at a place on the displayed page.
+// shows reports whether a character of a text object is visible at a position on the displayed page.
 func (v *visibility) shows(t *textObject, g box) bool {
 	changed := v.changed[t.layer]
 	if changed == nil || min(g.height(), g.x1-g.x0)*v.scale < minTestText/2 && g.height()*v.scale < minTestText {
-		return true // it can't be tested
+		return true // its visibility can't be tested
 	}
-	const inset = 0.1 // the letters beside it may be visible
+	const inset = 0.1 // because adjacent letters may be visible
 	dx, dy := inset*(g.x1-g.x0), inset*g.height()
 	x0, x1 := v.pixelRange(g.x0+dx, g.x1-dx, v.x, v.w)
 	y0, y1 := v.pixelRange(g.y0+dy, g.y1-dy, v.y, v.h)

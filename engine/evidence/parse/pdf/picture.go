@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	minPicture = 40 // points of the sides of an image that may show more than a logo
-	// maxCaption is the number of words of text on an image; one with more is a background or a scan.
+	minPicture = 40 // minimum side length, in points, of an image that may show more than a logo
+	// maxCaption is the maximum number of words of text on an image; an image with more is a background or a scan.
 	maxCaption = 2
 )
 
-// pictureFinder finds the images of a document that may show text. One that is at the same place on several pages is
-// found once.
+// pictureFinder finds the images of a document that may show text. An image at the same position on
+// several pages is found only once.
 type pictureFinder map[[4]int]bool
 
-// pagePictures are images on a page that has text of its own.
+// pagePictures are the images on a page that also has a text layer.
 type pagePictures struct {
 	number        int
 	width, height float64 // of the page
@@ -48,7 +48,8 @@ func (f pictureFinder) find(p *pageContent) pagePictures {
 	return out
 }
 
-// readPictures returns the text in images as they are on the page. Those whose text can't be recognized are counted.
+// readPictures returns the text in images, rendered as they appear on the page. Images whose text
+// can't be recognized are counted as unread.
 func readPictures(b *document.Builder, doc engineDocument, pages []pagePictures) (found []document.Block, err error) {
 	for _, p := range pages {
 		at := api.Locator{Page: p.number}
@@ -70,7 +71,7 @@ func readPictures(b *document.Builder, doc engineDocument, pages []pagePictures)
 	return found, nil
 }
 
-// cutOut returns a part of a rendered page as a PNM file, or nil if there is none.
+// cutOut returns a part of a rendered page as a PNM file, or nil if the part is empty.
 func cutOut(drawn []byte, p pagePictures, part box) []byte {
 	var width, height, depth int
 	if _, err := fmt.Fscanf(bytes.NewReader(drawn), "P5\n%d %d\n%d\n", &width, &height, &depth); err != nil {
@@ -90,7 +91,7 @@ func cutOut(drawn []byte, p pagePictures, part box) []byte {
 	return out
 }
 
-// joinStrips joins an image that a program cut into strips.
+// joinStrips joins the strips of images that a program has cut into strips.
 func joinStrips(images []box) []box {
 	var out []box
 	for _, b := range images {

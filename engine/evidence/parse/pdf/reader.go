@@ -48,7 +48,8 @@ func (r *Reader) Read(b *document.Builder, content io.ReaderAt, size int64) erro
 	if err != nil && (len(files) == 0 || !isNoTextError(err)) {
 		return err
 	}
-	// They are read when the document is closed, because a PDF among them needs an instance of the engine too.
+	// Attachments are read after the document has been closed, because a PDF among them needs an
+	// engine instance, too.
 	if readErr := readAttachments(b, files); readErr != nil {
 		return readErr
 	}

@@ -13,7 +13,7 @@ import (
 const (
 	maxOCRPages = 200 // maximum number of scanned pages per document
 	scanDPI     = 300
-	maxScanSide = 5000 // pixels of a side of a page when rendered for recognition
+	maxScanSide = 5000 // maximum side length, in pixels, of a page rendered for recognition
 	minScanSide = 16
 	// minRecognizedGain is the number of words that recognized text must have, beyond twice those of the page's text
 	// layer, to be used instead of it.
@@ -21,8 +21,9 @@ const (
 	pointsInInch      = 72
 )
 
-// A page is a scan if images cover at least scanShare of it and its text layer has at most stampWords words,
-// such as a stamp or a page number. A page without text is a scan if it shows anything at all.
+// A page is a scan if images cover at least scanShare of it and its text layer has at most
+// stampWords words, such as a stamp or a page number. A page without text is a scan unless it is
+// blank.
 const (
 	scanShare  = 0.6
 	stampWords = 20
@@ -40,7 +41,7 @@ type scannedPage struct {
 	number     int
 	words      int // of its text layer
 	layout     *pageLayout
-	recognized bool // its text was recognized
+	recognized bool // the text in the page's image was recognized
 }
 
 // recognizeScans recognizes the text of scans. If a page has a text layer, such as a stamp, the recognized text
@@ -68,7 +69,7 @@ func recognizeScans(b *document.Builder, doc engineDocument, scans []scannedPage
 			continue
 		}
 		if s.words > 0 && len(strings.Fields(recognized)) < 2*s.words+minRecognizedGain {
-			s.recognized = true // there is no more to it
+			s.recognized = true // the recognized text adds nothing to the text layer
 			continue
 		}
 		blocks, err := text.ParseRecognizedText(b, recognized, api.Locator{Page: s.number})

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	minStack    = 3    // letters
-	maxStackGap = 0.12 // of the font size; lines of text and rows of tables are farther apart
+	minStack    = 3    // minimum number of letters in a stack
+	maxStackGap = 0.12 // maximum gap as a share of the font size; lines of text and table rows are farther apart
 )
 
-// joinStacked joins upright letters that stand below each other, as in Japanese text that is written from top to bottom or
-// in the name of a narrow column, into words that run downward.
+// joinStacked joins upright letters that are stacked below each other, as in Japanese text that is
+// written from top to bottom or in the name of a narrow column, into words that run downward.
 func (p *pageContent) joinStacked() {
 	var out []word
-	var last *word // the stack to the right of the words that follow
+	var last *word // the stack to the right of the following words
 	for i := 0; i < len(p.words); {
 		n := stackLength(p.words[i:])
 		letters := 0
@@ -47,7 +47,8 @@ func (p *pageContent) joinStacked() {
 	p.words = out
 }
 
-// stackLength returns how many words at the beginning are single letters below each other; 0 if the first isn't one.
+// stackLength returns the number of words at the beginning that are single letters below each
+// other, or 0 if the first word isn't a single letter.
 func stackLength(words []word) int {
 	n := 0
 	for n < len(words) && words[n].turn == upright && utf8.RuneCountInString(words[n].text) == 1 {

@@ -57,7 +57,7 @@ func (e *unipdfEngine) open(
 	size int64,
 	fn func(engineDocument) error,
 ) error {
-	if size > document.LightMemory/8 { // how much memory it uses isn't known
+	if size > document.LightMemory/8 { // its memory use is unknown
 		if err := beginHeavy(); err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func (d *unipdfDocument) load(content io.ReaderAt, size int64) error {
 		if err != nil || !locked {
 			return err
 		}
-		// Many are protected against change only, and open without a password.
+		// Many documents are only protected against changes and can be opened without a password.
 		if open, err := r.Decrypt(nil); err != nil || !open {
 			return document.NewError(document.ErrEncrypted, "", "a PDF")
 		}

@@ -18,7 +18,7 @@ import (
 type unipdfPage struct {
 	page *model.PdfPage
 	out  *pageContent
-	left int // objects still to examine
+	left int // number of objects that may still be examined
 }
 
 func newUnipdfPage(page *model.PdfPage, n int) (*unipdfPage, error) {
@@ -101,8 +101,9 @@ func (r *unipdfPage) typefaceOf(marks []extractor.TextMark, g box) typeface {
 	return t
 }
 
-// isDiagonal reports whether text runs diagonally although its marks are not rotated. That is the case if the
-// first three marks lie on a slope; two could be a superscript.
+// isDiagonal reports whether text runs diagonally although its marks are not rotated. That is the
+// case if the first three marks lie on a slope. Two marks are not enough, because the second may be
+// a superscript.
 func isDiagonal(marks []extractor.TextMark) bool {
 	if len(marks) < 3 || marks[1].Meta || marks[2].Meta || marks[0].Orientation != 0 {
 		return false

@@ -8,16 +8,16 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// unseenReason is why nobody sees some text.
+// unseenReason is the reason why text is not visible.
 type unseenReason int
 
 const (
 	seen unseenReason = iota
 	notPainted
-	clipOnly // it only limits what is painted after it
+	clipOnly // the text only clips what is painted after it
 	hidden   // by its color, position or size, or by what is painted over it
 	struck
-	unmapped // its font doesn't say which letters it has
+	unmapped // the font doesn't specify the letters
 )
 
 const tinySize = 2.0 // points: smaller text can't be read
@@ -26,11 +26,11 @@ const tinySize = 2.0 // points: smaller text can't be read
 type unseenWord struct {
 	word
 	reason unseenReason
-	// mayBeRecognized is set for text that isn't painted, or is under an image: OCR adds it to scanned pages.
+	// mayBeRecognized is set for text that isn't painted or is under an image, as added to scanned pages by OCR.
 	mayBeRecognized bool
 }
 
-// unseenReason returns why the current word can't be seen.
+// unseenReason returns the reason why the current word is not visible.
 func (b *wordBuilder) unseenReason() unseenReason {
 	x, y := (b.at.x0+b.at.x1)/2, (b.at.y0+b.at.y1)/2
 	switch {
@@ -44,7 +44,7 @@ func (b *wordBuilder) unseenReason() unseenReason {
 	return seen
 }
 
-// readOCRLayer treats the invisible text of a scanned page as its text: OCR puts it there.
+// readOCRLayer treats the invisible text of a scanned page as the page's text, because it comes from OCR.
 func (p *pageContent) readOCRLayer() {
 	n := 0
 	for _, w := range p.unseen {
@@ -63,7 +63,7 @@ func (p *pageContent) readOCRLayer() {
 	})
 }
 
-// removeStruckWords removes words that a line strikes through, and these lines.
+// removeStruckWords removes words that are struck through, and the lines through them.
 func (p *pageContent) removeStruckWords() {
 	for _, horizontal := range []bool{true, false} {
 		strikes := p.findStrikes(horizontal)
@@ -85,9 +85,10 @@ func (p *pageContent) removeStruckWords() {
 	}
 }
 
-const strikeHeight = 1.5 // points of a line that strikes text through
+const strikeHeight = 1.5 // maximum thickness, in points, of a line that strikes text through
 
-// findStrikes returns the lines that cross words in their middle and are no longer than these, as lines of tables are.
+// findStrikes returns the lines that cross words in the middle and, unlike lines of tables, don't
+// extend beyond them.
 func (p *pageContent) findStrikes(horizontal bool) []rule {
 	var out []rule
 	lines := mergeRules(p.rules, horizontal, strikeHeight)
@@ -124,7 +125,7 @@ func (w word) thickness() float64 {
 	return w.height()
 }
 
-// isCrossedBy reports whether a line crosses a word where a strike does, above the baseline.
+// isCrossedBy reports whether a line crosses a word at the height of a strikethrough, above the baseline.
 func (w word) isCrossedBy(r rule) bool {
 	from, to := w.along()
 	if min(to, r.to)-max(from, r.from) < 0.3*(to-from) {
@@ -138,7 +139,7 @@ func (w word) isCrossedBy(r rule) bool {
 	return d > 0.35 && d < 0.7
 }
 
-// isStruck reports whether lines strike most of a word through.
+// isStruck reports whether most of a word is struck through.
 func isStruck(w word, strikes []rule) bool {
 	from, to := w.along()
 	length := 0.0
@@ -175,7 +176,7 @@ func (p *pageContent) countUnseen(d *document.Document) {
 		words[k] = append(words[k], w.word)
 	}
 	if p.isUnreadable = len(words[2]) > len(p.words); p.isUnreadable {
-		p.words, words[2] = nil, nil // the rest is chance
+		p.words, words[2] = nil, nil // the rest is readable only by chance
 	}
 	at := api.Locator{Page: p.number}
 	for _, kind := range p.notRead {

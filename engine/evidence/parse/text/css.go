@@ -13,35 +13,36 @@ import (
 )
 
 const (
-	maxCSSRules = 10_000 // selectors of a page
-	maxCSSDepth = 20     // nested @media, @supports …
-	screenWidth = 1280   // CSS pixels of the screen that media queries are answered for
+	maxCSSRules = 10_000 // maximum number of selectors on a page
+	maxCSSDepth = 20     // maximum nesting of @media, @supports and similar rules
+	screenWidth = 1280   // assumed width of the screen for media queries, in CSS pixels
 )
 
 // stylesheet holds the rules of a page's <style> elements that may decide whether text is visible.
 type stylesheet struct {
-	// rules by what the element has to be: ".class", "#id", its name, or "" for any element.
+	// rules holds the rules by a key that the element must match: ".class", "#id", its name, or ""
+	// for any element.
 	rules     map[string][]cssRule
 	count     int
 	variables map[string]string
-	// ancestors counts what the open elements are, in the same form as the keys of rules. A rule that needs another
-	// ancestor need not be compared, which takes most of the time.
+	// ancestors counts the open elements by key, in the same form as in rules. Rules that require
+	// an ancestor that isn't open can be skipped, which saves most of the time.
 	ancestors map[string]*int
-	// within holds the rules that need an ancestor, by their key and by the nearest ancestor; open has the ancestors that
-	// are open.
+	// within holds the rules that require an ancestor, by their key and the key of the nearest
+	// ancestor; open holds the open ones of these ancestors.
 	within map[string]map[string][]cssRule
 	open   map[string]bool
-	keys   map[string][]string // of the values of class attributes
-	// cascades holds the properties that sets of rules have together, by ruleKey.
+	keys   map[string][]string // keys for the values of class attributes
+	// cascades caches the combined properties of sets of rules, by ruleKey.
 	cascades map[string]map[string]string
 }
 
 type cssRule struct {
 	text        string
-	selector    cascadia.Sel // once parsed; nil if it is not understood
+	selector    cascadia.Sel // set once parsed; nil if the selector is not supported
 	isParsed    bool
-	isKey       bool   // the key by which an element is found is all that it has to be
-	ancestors   []*int // counts of the ancestors that it needs, as far as known
+	isKey       bool   // an element that matches the key matches the whole selector
+	ancestors   []*int // pointers to the counts of the ancestors that it requires, as far as known
 	order       int
 	properties  []cssProperty
 	specificity cascadia.Specificity
@@ -239,7 +240,7 @@ func (s *stylesheet) classKeys(value string) []string {
 	return classes
 }
 
-// countAncestor counts an element among the ancestors of the elements in it, by 1 at its beginning and -1 at its end.
+// countAncestor updates the counts of ancestors for an element: by is 1 at its beginning and -1 at its end.
 func (s *stylesheet) countAncestor(n *html.Node, by int) {
 	if s.count == 0 {
 		return
@@ -287,8 +288,9 @@ func parseDeclarations(block string) (out []cssProperty) {
 	return out
 }
 
-// propertiesFor returns the properties of an element by name, in cascade order: rules by specificity and order, then
-// its own style attribute, then important declarations. It returns nil if there are none.
+// propertiesFor returns the properties of an element by name, in cascade order: rules by
+// specificity and order, then its own style attribute, then important declarations. It returns nil
+// if the element has none.
 func (s *stylesheet) propertiesFor(n *html.Node) map[string]string {
 	var matched []*cssRule
 	match := func(list []cssRule) {
@@ -363,7 +365,7 @@ func (s *stylesheet) propertiesFor(n *html.Node) map[string]string {
 	return out
 }
 
-// apply sets the important properties, or the others. Shorthands set the properties they stand for.
+// apply sets either the important properties or the others. A shorthand sets all properties that it represents.
 func (s *stylesheet) apply(to map[string]string, properties []cssProperty, important bool) {
 	for _, p := range properties {
 		if p.important != important || !visibilityProperties[p.name] {
@@ -439,7 +441,7 @@ func cssLength(s string) (float64, bool) {
 	return 0, false
 }
 
-// cssColor returns a color. The alpha of one that is nearly transparent is 0.
+// cssColor returns a color. The alpha of a nearly transparent color is set to 0.
 func cssColor(s string) (color.RGBA, bool) {
 	if c, ok := colornames.Map[s]; ok {
 		return c, true
@@ -485,7 +487,7 @@ func cssColor(s string) (color.RGBA, bool) {
 		v[i] = f
 	}
 	if name[0] == 'h' {
-		// Only gray, white and black need be exact: they are what texts and pages have.
+		// Only gray, white and black have to be exact, because texts and pages usually have these colors.
 		l := v[2] * 255
 		if v[1] == 0 || v[2] <= 0 || v[2] >= 1 {
 			return opaqueOrNone(l, l, l, v[3]), true

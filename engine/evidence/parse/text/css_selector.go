@@ -12,8 +12,8 @@ func isCSSSpace(r rune) bool { return strings.ContainsRune(" \t\n\r\f", r) }
 
 // compound is a part of a selector that one element has to match.
 type compound struct {
-	keys      []string // what the element has to be: a name, ".class" or "#id"; not all that it may have to be
-	isSibling bool     // the element is beside that of the next part, not around it
+	keys      []string // keys that the element must match: a name, ".class" or "#id"; there may be further conditions
+	isSibling bool     // the element is a sibling, not an ancestor, of the next part's element
 }
 
 // splitSelector returns the parts of a selector whose words are separated by single spaces, or nil if it has escapes.
@@ -59,7 +59,7 @@ func splitSelector(selector string) []compound {
 	return parts
 }
 
-// indexAfterClosing returns the index after a bracket that closes an open one; the length if there is none.
+// indexAfterClosing returns the index after a bracket that closes an open one; or the length if there is none.
 func indexAfterClosing(s string, opens, closes byte) int {
 	depth := 1
 	var quote byte
@@ -82,7 +82,8 @@ func indexAfterClosing(s string, opens, closes byte) int {
 	return len(s)
 }
 
-// newRule returns a rule, with what an element and the nearest ancestor need to be found by; both are "" if unknown.
+// newRule returns a rule and the keys that an element and its nearest required ancestor must match;
+// the keys are "" if unknown.
 func (s *stylesheet) newRule(selector string, properties []cssProperty) (r cssRule, key, nearest string) {
 	r = cssRule{text: selector, order: s.count, properties: properties}
 	parts := splitSelector(selector)
@@ -105,8 +106,9 @@ func (s *stylesheet) newRule(selector string, properties []cssProperty) (r cssRu
 	return r, key, nearest
 }
 
-// matches reports whether an element that was found by the rule's key matches its selector. Most rules of a page are for
-// elements that it doesn't have, so a selector is parsed when it is needed. One that is not understood matches nothing.
+// matches reports whether an element that was found by the rule's key matches its selector. Because
+// most rules of a page concern elements that it doesn't contain, selectors are parsed only when
+// needed. An unsupported selector matches nothing.
 func (r *cssRule) matches(n *html.Node) bool {
 	if !r.isParsed {
 		r.isParsed = true

@@ -26,7 +26,7 @@ func ReadCSV(b *document.Builder, text string) error {
 		delimiter, _ = utf8.DecodeRuneInString(m[1])
 		text = text[len(m[0]):]
 		_, columns = guessColumns(text, delimiter, maxTitleLines)
-		text = "\n" + text // so that lines keep their numbers
+		text = "\n" + text // keeps line numbers correct
 	} else {
 		delimiter, columns = guessTable(text, maxTitleLines)
 	}
@@ -56,7 +56,7 @@ func ReadCSV(b *document.Builder, text string) error {
 		if aboveTable {
 			filled := slices.DeleteFunc(rec, func(s string) bool { return strings.TrimSpace(s) == "" })
 			separator := string(delimiter) + " "
-			if len(filled) == 2 { // a label with its value
+			if len(filled) == 2 { // a label and its value
 				filled[0], separator = strings.TrimRight(strings.TrimSpace(filled[0]), ":"), ": "
 			}
 			b.AddParagraph(strings.Join(filled, separator), false, at)
@@ -82,7 +82,7 @@ func csvErrorLine(err error) int {
 	return 0
 }
 
-// maxTitleLines is the number of lines above a table that an export may have, such as its title and date.
+// maxTitleLines is the maximum number of lines above a table in an export, such as its title and date.
 const maxTitleLines = 10
 
 // delimiterPattern matches a first line that names the delimiter for spreadsheet programs.
@@ -95,8 +95,8 @@ func GuessDelimiter(text string) rune {
 	return d
 }
 
-// guessTable returns the column delimiter and the number of columns of a table in text form, above which there are at
-// most titleLines lines, or 0.
+// guessTable returns the column delimiter and the number of columns of a table in text form that is
+// preceded by at most titleLines lines. It returns 0 if there is no such table.
 func guessTable(text string, titleLines int) (delimiter rune, columns int) {
 	if len(text) > 16<<10 {
 		text = text[:16<<10]
@@ -118,8 +118,8 @@ func guessTable(text string, titleLines int) (delimiter rune, columns int) {
 	return 0, 0
 }
 
-// guessColumns reports whether most rows below at most titleLines lines have the same number of columns, and
-// returns that number.
+// guessColumns reports whether, after at most titleLines lines, most rows have the same number of
+// columns, and returns that number.
 func guessColumns(text string, delimiter rune, titleLines int) (ok bool, columns int) {
 	r := newCSVReader(text, delimiter)
 	var widths []int

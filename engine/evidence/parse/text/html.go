@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	maxHTMLTags   = 500_000 // each takes some 600 bytes
+	maxHTMLTags   = 500_000 // each takes about 600 bytes
 	lightHTMLTags = 100_000
 )
 
@@ -46,10 +46,11 @@ const (
 	maxOpenFormatting = 100
 )
 
-// removeFormatting removes the tags of visible formatting elements and replaces those of hidden ones with <s>.
-// The HTML parser reopens unclosed formatting elements in every later paragraph: a file of 200 KB, with 400 of
-// them and 20,000 paragraphs, took 1.4 GB. Of identical elements, such as <s>, it reopens at most three. On a page
-// with styles, an element that only a style may hide gets a name that the parser does not reopen; see restoreFormatting.
+// removeFormatting removes the tags of visible formatting elements and replaces those of hidden
+// ones with <s>. The HTML parser reopens unclosed formatting elements in every later paragraph: a
+// 200 KB file with 400 such elements and 20,000 paragraphs took 1.4 GB. It reopens at most three
+// identical elements, such as <s>. On a page with styles, an element that only a style may hide
+// gets a name that the parser does not reopen; see restoreFormatting.
 func removeFormatting(text string) string {
 	hasStyles := strings.Contains(text, "<style") || strings.Contains(text, "<STYLE")
 	z := html.NewTokenizer(strings.NewReader(text))
@@ -62,7 +63,7 @@ func removeFormatting(text string) string {
 		if kind == html.ErrorToken {
 			return sb.String()
 		}
-		raw = append(raw[:0], z.Raw()...) // what follows may change it
+		raw = append(raw[:0], z.Raw()...) // copied, because later calls may overwrite it
 		if kind != html.StartTagToken && kind != html.EndTagToken && kind != html.SelfClosingTagToken {
 			sb.Write(raw)
 			continue
@@ -114,7 +115,7 @@ func removeFormatting(text string) string {
 	}
 }
 
-// restoreFormatting gives the elements that removeFormatting renamed their names again.
+// restoreFormatting restores the names of elements renamed by removeFormatting.
 func restoreFormatting(root *html.Node) {
 	for n := range root.Descendants() {
 		if name, ok := strings.CutPrefix(n.Data, formattingPrefix); ok && n.Type == html.ElementNode {
@@ -225,7 +226,7 @@ func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 			return
 		}
 		if hasClass(n, "title") && h.b.Doc.Title != "" && document.CleanLine(text) == document.CleanLine(h.b.Doc.Title) {
-			return // pandoc and others repeat the title
+			return // the title, repeated by pandoc and other programs
 		}
 		h.b.AddHeading(int(n.Data[1]-'0'), text, api.Locator{})
 	case atom.Table:
@@ -291,7 +292,7 @@ func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 			defer func() { h.flush(); h.asideDepth-- }()
 		}
 		h.visitBlock(n, depth, lists)
-	case atom.Td, atom.Th: // outside a table: invalid HTML
+	case atom.Td, atom.Th: // only outside a table, which is invalid HTML
 		h.visitChildren(n, depth, lists)
 		h.text.WriteByte(' ')
 	default:
@@ -299,7 +300,7 @@ func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 	}
 }
 
-// orderedItemNumber returns the number of an ordered list item as a browser shows it.
+// orderedItemNumber returns the number of an ordered list item as displayed by a browser.
 func orderedItemNumber(n *html.Node) string {
 	list := n.Parent
 	if list == nil || list.DataAtom != atom.Ol {
@@ -339,8 +340,8 @@ func (h *htmlReader) readHead(n *html.Node) {
 	}
 }
 
-// readTable writes the rows of a table. Cells that span columns or rows are repeated, and a nested table becomes
-// text of the cell it is in.
+// readTable writes the rows of a table. Cells that span columns or rows are repeated, and a nested
+// table becomes text in the enclosing cell.
 func (h *htmlReader) readTable(n *html.Node) {
 	t := h.b.NewTableWriter()
 	var rows []*html.Node
@@ -358,7 +359,7 @@ func (h *htmlReader) readTable(n *html.Node) {
 		}
 	}
 	find(n)
-	below := map[int]int{} // by column, the rows to come that a cell covers
+	below := map[int]int{} // number of following rows covered by a cell, by column
 	var heads [][]string
 	for i, tr := range rows {
 		if h.b.Err() != nil {
@@ -463,7 +464,7 @@ func nodeText(n *html.Node) string {
 	return sb.String()
 }
 
-// nestedRows returns the cells of a table in a cell.
+// nestedRows returns the cells of a nested table, by row.
 func nestedRows(table *html.Node) (rows [][]string) {
 	var visit func(*html.Node)
 	visit = func(n *html.Node) {
@@ -496,8 +497,8 @@ func hasClass(n *html.Node, name string) bool {
 	return slices.Contains(strings.Fields(attr(n, "class")), name)
 }
 
-// isHiddenOrStruckThrough reports whether a formatting element by itself hides its text or strikes it through, in a
-// way that the elements in it can't undo.
+// isHiddenOrStruckThrough reports whether a formatting element itself hides its text or strikes it
+// through in a way that nested elements can't undo.
 func isHiddenOrStruckThrough(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Del, atom.S, atom.Strike: // struck through

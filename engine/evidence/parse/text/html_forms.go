@@ -15,7 +15,7 @@ import (
 func (p *visibilityPass) replaceControl(n *html.Node, look appearance) {
 	value, isBox := controlValue(n)
 	kind := look.unreadKind()
-	if !isBox { // a page may draw its own boxes over invisible ones
+	if !isBox { // pages may draw their own boxes over invisible ones
 		inner := p.lookOf(n, look)
 		kind = inner.unreadKind()
 	}
@@ -34,8 +34,8 @@ func (p *visibilityPass) replaceControl(n *html.Node, look appearance) {
 	n.Parent.RemoveChild(n)
 }
 
-// controlValue returns the value of a form control as the page is loaded, and whether it is a box to tick. A prompt is
-// not a value.
+// controlValue returns the initial value of a form control, and whether the control is a checkbox
+// or radio button. Prompts don't count as values.
 func controlValue(n *html.Node) (value string, isBox bool) {
 	switch n.DataAtom {
 	case atom.Textarea:
@@ -52,8 +52,8 @@ func controlValue(n *html.Node) (value string, isBox bool) {
 	return attr(n, "value"), false
 }
 
-// selectedOptions returns the text of the chosen options. Without a choice, a browser shows the first option of a
-// list that folds out.
+// selectedOptions returns the text of the chosen options. If none is chosen, it returns the first
+// option of a drop-down list, as displayed by browsers.
 func selectedOptions(list *html.Node) string {
 	var first *html.Node
 	var chosen []string

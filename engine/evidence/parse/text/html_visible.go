@@ -14,26 +14,26 @@ import (
 )
 
 const (
-	offScreen    = -900 // pixels: text moved so far to the left or up is outside the page
+	offScreen    = -900 // pixels; text moved at least this far to the left or up is outside the page
 	similarColor = 10   // of 255: colors whose channels differ by less look the same
 )
 
 // appearance describes how the text of an element looks. Nested elements inherit it.
 type appearance struct {
-	// For the element and all in it, whatever their styles.
+	// The following apply to the element and everything in it, whatever their styles.
 	removed bool // takes no space
 	hidden  bool
 	struck  bool
-	// An element in it may be visible again.
-	invisible  bool // by visibility
+	// The following can be undone by nested elements.
+	invisible  bool // by the property visibility
 	noSize     bool
 	outdented  bool
 	color      color.RGBA
-	background color.RGBA // of the nearest element that has one; transparent if unknown, such as a picture
+	background color.RGBA // of the closest element that has one; transparent if it is unknown, such as a picture
 
 	symbolFont string // empty for other fonts
 
-	counted *bool // whether the unread text that began at this element or around it is counted
+	counted *bool // whether the unread text that began at this or an enclosing element has been counted
 }
 
 // unreadKind returns the api.Unread… kind that hides the text, or "" if it is visible.
@@ -47,7 +47,7 @@ func (a *appearance) unreadKind() string {
 	return ""
 }
 
-// sameColor reports whether text of a color is indistinguishable from an opaque background.
+// sameColor reports whether text in a color is indistinguishable from an opaque background.
 func sameColor(text, background color.RGBA) bool {
 	differs := func(a, b uint8) bool { return max(a, b)-min(a, b) >= similarColor }
 	return background.A != 0 && !differs(text.R, background.R) && !differs(text.G, background.G) && !differs(text.B, background.B)
@@ -60,8 +60,8 @@ type visibilityPass struct {
 	elements int
 }
 
-// removeAndCountInvisible removes the text of a page that nobody sees or that is struck through, and counts it, so that the
-// reader need not check. It counts pictures and embedded pages, too.
+// removeAndCountInvisible removes invisible and struck-through text from a page and counts it, so
+// that the reader doesn't have to check visibility. It also counts pictures and embedded pages.
 func removeAndCountInvisible(b *document.Builder, root *html.Node) error {
 	p := &visibilityPass{b: b, css: newStylesheet(styleTexts(root))}
 	return p.visit(root, defaultAppearance())
@@ -108,7 +108,7 @@ func (p *visibilityPass) visit(n *html.Node, look appearance) error {
 			if err := p.visit(c, look); err != nil {
 				return err
 			}
-		case c.DataAtom == atom.Rt || c.DataAtom == atom.Rp: // how the letters before are pronounced, and brackets around it
+		case c.DataAtom == atom.Rt || c.DataAtom == atom.Rp: // pronunciation of the preceding letters, and brackets around it
 			if c.DataAtom == atom.Rt && kind == "" {
 				p.b.Doc.AddNotRead(api.UnreadRuby, 1, api.Locator{})
 			}
@@ -136,7 +136,7 @@ func (p *visibilityPass) visit(n *html.Node, look appearance) error {
 	return nil
 }
 
-// countMedia counts an element whose content isn't read.
+// countMedia counts an element whose content isn't read, such as a video.
 func (p *visibilityPass) countMedia(n *html.Node) {
 	switch n.DataAtom {
 	case atom.Img:
@@ -150,8 +150,8 @@ func (p *visibilityPass) countMedia(n *html.Node) {
 	}
 }
 
-// replacePicture replaces a picture by its alternative text and the text in it, if it is stored in the page. A picture
-// whose text isn't read is counted.
+// replacePicture replaces a picture with its alternative text and, if it is stored in the page, the
+// text in it. A picture whose text isn't read is counted.
 func (p *visibilityPass) replacePicture(n *html.Node) {
 	if w, h := attr(n, "width"), attr(n, "height"); w == "0" || w == "1" || h == "0" || h == "1" {
 		return
@@ -159,7 +159,7 @@ func (p *visibilityPass) replacePicture(n *html.Node) {
 	words := []string{document.AlternativeText(attr(n, "alt"))}
 	var picture []byte
 	if _, data, ok := strings.Cut(attr(n, "src"), ";base64,"); ok && p.b.HasOCR() {
-		picture, _ = base64.StdEncoding.DecodeString(strings.TrimSpace(data)) // without it, the picture is counted
+		picture, _ = base64.StdEncoding.DecodeString(strings.TrimSpace(data)) // if that fails, the picture is counted
 	}
 	words = append(words, ReadPicture(p.b, picture, api.Locator{})...)
 	if text := strings.TrimSpace(strings.Join(words, " ")); text != "" {
@@ -231,7 +231,7 @@ func (a *appearance) applyTextProperties(css map[string]string) {
 		a.background = color.RGBA{}
 	}
 	a.setBackground(css["background-color"])
-	isFilled := a.background.A == 0 && css["background-clip"] == "text" // transparent letters show the picture behind them
+	isFilled := a.background.A == 0 && css["background-clip"] == "text" // transparent letters show the element's background picture
 	for _, name := range []string{"color", "-webkit-text-fill-color"} {
 		if c, ok := cssColor(css[name]); ok && !(isFilled && c.A == 0) {
 			a.color = c

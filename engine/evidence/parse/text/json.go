@@ -88,7 +88,7 @@ func (j *jsonReader) readObject(path []string, depth, table, start int) error {
 			}
 			continue
 		}
-		// Write the preceding values first, to keep the order.
+		// Write the preceding values first to keep the order.
 		flush()
 		if err := j.readValue(tok, append(path[:len(path):len(path)], name), depth+1, j.b.NextTableNumber()); err != nil {
 			return err

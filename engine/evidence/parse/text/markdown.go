@@ -16,8 +16,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// Limits of the Markdown parser. Text beyond them is read as plain text, since parsing time could grow faster
-// than the text.
+// Limits of the Markdown parser. Text beyond them is read as plain text, because parsing time could
+// grow faster than the text.
 const (
 	maxMarkdown     = 8 << 20
 	maxMarkdownLine = 256 << 10

@@ -10,9 +10,9 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-const maxMarkdownTags = 100 // open tags of HTML
+const maxMarkdownTags = 100 // maximum number of open HTML tags
 
-// mdElement is an open element of HTML in Markdown, and how its text looks.
+// mdElement is an open HTML element in Markdown with the appearance of its text.
 type mdElement struct {
 	node *html.Node
 	look appearance
@@ -28,7 +28,7 @@ func (m *mdReader) prepareHTML(body string) {
 	m.visibility = &visibilityPass{b: m.b, css: newStylesheet(m.styles)}
 }
 
-// currentAppearance returns how text looks in the open elements.
+// currentAppearance returns the appearance of text in the open elements.
 func (m *mdReader) currentAppearance() appearance {
 	if n := len(m.open); n > 0 {
 		return m.open[n-1].look
@@ -36,7 +36,7 @@ func (m *mdReader) currentAppearance() appearance {
 	return defaultAppearance()
 }
 
-// countIfInvisible reports whether nobody sees text in the open elements, and counts it.
+// countIfInvisible reports whether text in the open elements is invisible and, if so, counts it.
 func (m *mdReader) countIfInvisible(at api.Locator) (isInvisible bool) {
 	look := m.currentAppearance()
 	kind := look.unreadKind()
@@ -47,7 +47,7 @@ func (m *mdReader) countIfInvisible(at api.Locator) (isInvisible bool) {
 	return kind != ""
 }
 
-// readTags reads HTML in Markdown, of which only tags may be given, and writes its visible text to sb.
+// readTags reads a piece of HTML in Markdown, which may consist of tags only, and writes its visible text to sb.
 func (m *mdReader) readTags(raw string, at api.Locator, sb *strings.Builder) {
 	z := html.NewTokenizer(strings.NewReader(raw))
 	for {
@@ -101,7 +101,7 @@ func (m *mdReader) openElement(t html.Token, isClosed bool, sb *strings.Builder)
 		look.removed, look.counted = true, new(true)
 	}
 	switch t.DataAtom {
-	case atom.Input, atom.Img: // they are replaced by their text
+	case atom.Input, atom.Img: // replaced with their text
 		around := &html.Node{Type: html.ElementNode, DataAtom: atom.Span, Data: "span"}
 		n.Parent = nil
 		around.AppendChild(n)
@@ -130,7 +130,7 @@ func (m *mdReader) openElement(t html.Token, isClosed bool, sb *strings.Builder)
 	}
 }
 
-// closeElements closes the open elements but the first n.
+// closeElements closes all open elements except the first n.
 func (m *mdReader) closeElements(n int) {
 	for _, e := range m.open[n:] {
 		m.visibility.css.countAncestor(e.node, -1)
@@ -138,7 +138,7 @@ func (m *mdReader) closeElements(n int) {
 	m.open = m.open[:n]
 }
 
-// isInlineElement reports whether an element is in a line of text, so that no space separates it.
+// isInlineElement reports whether an element is part of a line of text, so that it isn't separated by spaces.
 func isInlineElement(a atom.Atom) bool {
 	switch a {
 	case atom.A, atom.B, atom.Code, atom.Del, atom.Em, atom.Font, atom.I, atom.Ins, atom.Kbd, atom.Mark, atom.S, atom.Small, atom.Span,
@@ -150,8 +150,8 @@ func isInlineElement(a atom.Atom) bool {
 	return false
 }
 
-// readHTML reads a block of raw HTML. One that is complete is read as a page is; of one that only opens or closes
-// elements around Markdown, the tags are followed.
+// readHTML reads a block of raw HTML. A complete block is read like a page. If the block only opens
+// or closes elements around Markdown, only its tags are processed.
 func (m *mdReader) readHTML(raw string, at api.Locator) {
 	if len(m.open) == 0 && m.isComplete(raw) {
 		part := m.b.NewPart()
@@ -202,7 +202,7 @@ func (m *mdReader) isComplete(raw string) bool {
 	}
 }
 
-// endsByItself reports whether an element may end without an end tag, where the element around it ends.
+// endsByItself reports whether an element needs no end tag, because it ends where the enclosing element ends.
 func endsByItself(a atom.Atom) bool {
 	switch a {
 	case atom.P, atom.Li, atom.Td, atom.Th, atom.Tr, atom.Tbody, atom.Thead, atom.Tfoot, atom.Dt, atom.Dd, atom.Option:

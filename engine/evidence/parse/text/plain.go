@@ -18,13 +18,13 @@ var (
 	logLinePattern = lazyregexp.New(
 		`^\s*[\[<]?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d{1,2}/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d|[A-Z][a-z]{2}\s+\d{1,2} \d\d:\d\d:\d\d|\d\d:\d\d:\d\d[.,]\d|\d{10,13}\b|<\d{1,3}>|\S+ \S+ \S+ \[\d\d/)`,
 	)
-	checkboxPattern = lazyregexp.New(`^\s*(?:\[[ xX✓✔]?\]|[☐□❏⬜☑☒])\s+\S`) // a step or answer to tick; the box is kept
+	checkboxPattern = lazyregexp.New(`^\s*(?:\[[ xX✓✔]?\]|[☐□❏⬜☑☒])\s+\S`) // a step or answer with a checkbox, which is kept
 	listMarkPattern = lazyregexp.New(`^(\s*)([-*•▪◦‣·–o]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)])\s+(\S.*)$`)
 	numberedPattern = lazyregexp.New(
 		`^(?:(?:section|article|chapter|annex|appendix|part|abschnitt|kapitel|anhang|artikel|section|annexe)\s+)?(\d{1,2}(?:\.\d{1,2}){0,4}|[A-Z]|[IVX]{1,5})[.):]?\s+(\S.*)$`,
 	)
 	underlinePattern = lazyregexp.New("^\\s*([=\\-~^*+#\"'])[=\\-~^*+#\"']{2,}\\s*$")
-	linesPerLogBlock = 40 // lines of a log that make one block
+	linesPerLogBlock = 40 // number of log lines per block
 )
 
 // SplitListItem splits a line into a list marker and the item's text. ok is false if the line doesn't begin a
@@ -111,8 +111,7 @@ func isLog(lines []string) bool {
 	return seen >= 2 && hits*10 >= seen*6
 }
 
-// readLog adds the lines of a log in blocks of several lines, so that a passage shows each line with those
-// around it.
+// readLog adds the lines of a log in blocks of several lines, so that a passage shows each line in context.
 func readLog(b *document.Builder, lines []string) {
 	for i := 0; i < len(lines) && b.Err() == nil; {
 		end, size := i, 0
@@ -181,7 +180,7 @@ func (p *plainReader) readNextBlock() {
 		if m := listMarkPattern.FindStringSubmatch(line); m != nil {
 			p.pos++
 			text := []string{m[3]}
-			// Lines indented deeper than the marker belong to the item.
+			// Lines that are indented more than the marker belong to the item.
 			for p.pos < len(p.lines) && indentBytes(p.lines[p.pos]) > len(m[1]) && strings.TrimSpace(p.lines[p.pos]) != "" &&
 				!listMarkPattern.MatchString(p.lines[p.pos]) {
 				text = append(text, p.lines[p.pos])
@@ -207,10 +206,10 @@ func (p *plainReader) readNextBlock() {
 	p.b.AddBlock(document.Block{Kind: document.Paragraph, Text: JoinLines(p.lines[start:p.pos]), Locator: lineRange(start+1, p.pos)})
 }
 
-// uuencodedPattern matches the line before a file that is encoded as uuencode does.
+// uuencodedPattern matches the line before a uuencoded file.
 var uuencodedPattern = lazyregexp.New(`^begin(?:-base64)? [0-7]{3,4} \S`)
 
-// skipEncodedFile skips a file within the text that is encoded as uuencode does, and reports whether there was one.
+// skipEncodedFile skips a uuencoded file within the text, and reports whether there was one.
 func (p *plainReader) skipEncodedFile() bool {
 	if len(p.lines[p.pos]) > document.MaxHeadingBytes || !uuencodedPattern.MatchString(p.lines[p.pos]) {
 		return false
@@ -292,7 +291,7 @@ func JoinLines(lines []string) string {
 		switch next := strings.TrimSpace(lines[i+1]); {
 		case isLineBreakHyphen(l, next):
 			sb.WriteString(strings.TrimSuffix(strings.TrimSuffix(l, "-"), "\u00ad"))
-		case isWordHyphen(l, next): // the hyphen is the word's own
+		case isWordHyphen(l, next): // the hyphen belongs to the word
 			sb.WriteString(l)
 		case IsUnspaced(lastLetter(l)) && IsUnspaced(next):
 			sb.WriteString(l)
@@ -304,21 +303,22 @@ func JoinLines(lines []string) string {
 	return sb.String()
 }
 
-// lastLetter returns the last letter of a text.
+// lastLetter returns the last character of a text, or "" if the text is empty.
 func lastLetter(text string) string {
 	_, n := utf8.DecodeLastRuneInString(text)
 	return text[len(text)-n:]
 }
 
-// IsUnspaced reports whether a text begins with a Chinese or Japanese letter or mark. They are written without spaces.
+// IsUnspaced reports whether a text begins with a Chinese or Japanese letter or mark. Such text is
+// written without spaces.
 func IsUnspaced(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo) || r >= 0x3000 && r <= 0x303F
 }
 
-// isLineBreakHyphen reports whether the hyphen at the end of line a was only inserted to break a word that
-// continues in b: there are letters on both sides, the second in lower case. "end-\nto-end" keeps its hyphen,
-// because another hyphen follows.
+// isLineBreakHyphen reports whether the hyphen at the end of line a was only inserted to break a
+// word that continues in b: both sides are letters, and the second one is in lower case.
+// "end-\nto-end" keeps its hyphen, because another hyphen follows.
 func isLineBreakHyphen(a, b string) bool {
 	if strings.HasSuffix(a, "\u00ad") {
 		return true
@@ -336,8 +336,8 @@ func isLineBreakHyphen(a, b string) bool {
 	return !strings.Contains(word, "-") && !strings.Contains(stem, "-") && !hyphenatedPrefixes[strings.ToLower(stem)]
 }
 
-// isWordHyphen reports whether line a ends with the hyphen of a compound word that continues in b. A dash, in
-// contrast, follows a space.
+// isWordHyphen reports whether line a ends with the hyphen of a compound word that continues in b.
+// In contrast, a dash follows a space.
 func isWordHyphen(a, b string) bool {
 	if !strings.HasSuffix(a, "-") {
 		return false

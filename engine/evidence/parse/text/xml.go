@@ -11,20 +11,21 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// maxMixedText limits the text that an element may have in its children before the first text of its own. From there
-// on it counts as a group of elements, not as a sentence with marked words.
+// maxMixedText is the maximum size of text in an element's children before the element's own first
+// text. An element with more text counts as a group of elements rather than a sentence with marked
+// words.
 const maxMixedText = 16 << 10
 
 // xmlElement is an open element.
 type xmlElement struct {
 	name         string
 	line         int
-	keys, values []string // of its attributes and of children without children, not yet written
+	keys, values []string // of its attributes and leaf children that have not been written yet
 	attributes   int      // the number of attributes in keys
 	text         strings.Builder
 	hasChildren  bool
-	hasOwnText   bool // besides that of its children
-	isGroup      bool // a part of it was written
+	hasOwnText   bool // has text in addition to that of its children
+	isGroup      bool // part of it has been written
 	table        int
 }
 
@@ -43,8 +44,9 @@ func NewXMLDecoder(text string) *xml.Decoder {
 	return dec
 }
 
-// ReadXML writes the attributes and the children of each element as one row ("name: text; …"), under the path of
-// elements that leads to it. Text with marked words in it is a value as a whole.
+// ReadXML writes the attributes and the children of each element as one row ("name: text; …"),
+// under the path of elements that leads to it. Text that contains marked words is treated as a
+// single value.
 func ReadXML(b *document.Builder, text string) error {
 	x := &xmlReader{b: b, dec: NewXMLDecoder(text), newlines: findNewlines(text)}
 	for b.Err() == nil {
@@ -100,8 +102,8 @@ func (x *xmlReader) addText(s string) {
 	e.text.WriteString(s)
 }
 
-// closeElement closes the innermost element: a value, or a sentence with marked words, becomes a value of the element
-// around it; anything else is written as a row.
+// closeElement closes the innermost element: a value, or a sentence with marked words, becomes a
+// value of the enclosing element; anything else is written as a row.
 func (x *xmlReader) closeElement() {
 	depth := len(x.open)
 	if depth == 0 {
@@ -127,12 +129,12 @@ func (x *xmlReader) closeElement() {
 	x.open = x.open[:depth-1]
 }
 
-// flush writes what the open elements have that is not yet written, from the outside in.
+// flush writes the content of open elements that has not been written yet, outermost elements first.
 func (x *xmlReader) flush() {
 	path := make([]string, 0, len(x.open))
 	for _, e := range x.open {
 		path = append(path, e.name)
-		if e.hasOwnText { // its children are words in this text
+		if e.hasOwnText { // its children are words within its own text
 			e.keys, e.values = append(e.keys[:e.attributes], ""), append(e.values[:e.attributes], e.text.String())
 		}
 		if len(e.keys) > 0 {

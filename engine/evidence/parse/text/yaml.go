@@ -18,13 +18,13 @@ import (
 // every value.
 const maxYAML = 8 << 20
 
-// lightYAML is the size in bytes up to which a YAML text can be parsed within document.LightMemory. Nodes take
-// about 100 times the size of their text.
+// lightYAML is the maximum size in bytes of a YAML text that can be parsed within
+// document.LightMemory. Nodes take about 100 times the size of their text.
 const lightYAML = 1 << 20
 
-// ReadYAML writes the scalar values of each mapping as one row, under the path of keys that leads to the
-// mapping, as ReadJSON does. Anchors are not expanded, since a text of a few lines could expand to millions.
-// Invalid YAML, such as a template, is read as plain text.
+// ReadYAML writes the scalar values of each mapping as one row, under the path of keys that leads
+// to the mapping, like ReadJSON. Anchors are not expanded, because a few lines could expand to
+// millions. Invalid YAML, such as a template, is read as plain text.
 func ReadYAML(b *document.Builder, text string) error {
 	if len(text) > maxYAML {
 		b.Warn("The YAML is too long to be parsed; it was read as plain text.")
