@@ -75,7 +75,7 @@ func TestDeliverablePages(t *testing.T) {
 	}
 	second.Set("owner", "Cleo")
 	rec := v.send("POST", item, second)
-	for _, want := range []string{"Somebody else has changed this item", "Somebody else set: Ben &lt;i&gt;", `value="Cleo"`} {
+	for _, want := range []string{"Someone else changed this item in the meantime", "Somebody else set: Ben &lt;i&gt;", `value="Cleo"`} {
 		if !strings.Contains(rec.Body.String(), want) {
 			t.Errorf("a later edit of the same field does not show %s: %d %s", want, rec.Code, rec.Body)
 		}

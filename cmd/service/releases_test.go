@@ -62,7 +62,7 @@ func TestReadRelease(t *testing.T) {
 		{plain.URL + "/none", cli.Target{}, 10, "no release exists yet"},
 		{"http://releases.example/latest", cli.Target{}, 10, "use https://"},
 		{"file:///etc/passwd", cli.Target{}, 10, "use https://"},
-		{"https://ada:hidden@%", cli.Target{}, 10, "address is invalid"},
+		{"https://ada:hidden@%", cli.Target{}, 10, "URL is invalid"},
 	} {
 		got, err := fetchReleaseResponse(t.Context(), c.url, c.target, c.limit)
 		switch {

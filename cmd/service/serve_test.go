@@ -317,7 +317,7 @@ func TestServeWaitsForFolder(t *testing.T) {
 // the daemon.
 func TestServeMalformedRequests(t *testing.T) {
 	u := newTestUser(t)
-	r, url := u.startDaemon("--rate-limit", "default=0", "--metrics-listen", "unix:"+filepath.Join(u.home, "m"))
+	r, url := u.startDaemon("--rate-limit", "health=0", "--metrics-listen", "unix:"+filepath.Join(u.home, "m"))
 	req, err := http.NewRequest(http.MethodGet, url+"/api/v1/health", nil)
 	if err != nil {
 		t.Fatal(err)

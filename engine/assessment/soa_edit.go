@@ -8,6 +8,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/engine/judge/reading"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
@@ -20,9 +21,11 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 	if err != nil {
 		return nil, err
 	}
-	statements, err := s.readItemStatements(ctx, by, in.SoAItemID)
-	if err != nil {
-		return nil, err
+	var statements map[string]reading.Statement
+	if b.Applicability != nil || b.ImplementationStatus != nil || b.NeedsReview != nil || len(b.Reset) > 0 { // else nothing is decided
+		if statements, err = s.readItemStatements(ctx, by, in.SoAItemID); err != nil {
+			return nil, err
+		}
 	}
 	return editItem(
 		ctx, s, by, soa, in.SoAItemID, in.Match, newSoAItemChange(by, b, redrafted, false),

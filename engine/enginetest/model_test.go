@@ -99,6 +99,9 @@ func (m *model) move(to api.State) api.ErrorCode {
 				d.status, d.asked = api.VersionUnderReview, true
 			}
 		case s.approved, api.StateClosed:
+			if d.status == api.VersionDraft && to == s.approved { // edited or drafted since: it is submitted
+				d.status, d.asked = api.VersionUnderReview, true
+			}
 			if d.status != api.VersionApproved {
 				return api.CodeApproval
 			}

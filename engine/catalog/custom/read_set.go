@@ -133,6 +133,7 @@ type frameworkEntry struct {
 
 // ignoredFields are read-only fields of API records. A file may contain them; they have no effect.
 type ignoredFields struct {
+	Revision     any `yaml:"revision"`
 	Organization any `yaml:"organization_id"`
 	IsCustom     any `yaml:"is_custom"`
 	UpdatedBy    any `yaml:"updated_by"`
