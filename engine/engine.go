@@ -226,7 +226,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 			Tracer:    o.Tracer,
 			NewTicker: e.newTicker,
 			Agent:     "service/" + o.Version,
-			// The loop of the webhooks, which is created later, sends the events.
+			// Webhooks, which is created later, contains the loop that sends events.
 			Wake: func(org, id string) { e.Webhooks.Wake(org, id) },
 		},
 	)

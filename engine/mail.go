@@ -53,6 +53,8 @@ func (o orgMailServers) Route(ctx context.Context, org string) (*mail.Route, err
 	}, nil
 }
 
+// RecordResult records the result of an email on the organization's integration. It ignores
+// integrations that have been deleted.
 func (o orgMailServers) RecordResult(ctx context.Context, r *mail.Route, org string, sendErr error) error {
 	err := o.integrations.RecordMailResult(ctx, org, r.ID, sendErr)
 	if api.IsCode(err, api.CodeNotFound) {

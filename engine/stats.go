@@ -22,7 +22,7 @@ type Stats struct {
 	// QueuedMails and WaitingDeliveries count unsent messages; LiveWorkflows counts running and
 	// waiting runs.
 	QueuedMails, WaitingDeliveries, LiveWorkflows int
-	// Lanes counts the receivers with unsent events.
+	// Lanes counts the receivers with undelivered events.
 	Lanes delivery.LaneStats
 	// ModelCalls and its results count since the start; all are 0 if the rules are used.
 	ModelCalls, ModelFailures, ModelPromptTokens, ModelCompletionTokens int

@@ -40,8 +40,9 @@ func ensureSubmitted[V, I any](
 	})
 }
 
-// resubmitEdited submits the newest version if it is a draft, because the one under review or approved was edited. The
-// move that needs its approval then names a pending one, instead of leaving nothing to decide.
+// resubmitEdited submits the newest version if it is a draft that was created by editing a version
+// under review or approved. So the transition that needs approval has a pending approval to refer
+// to.
 func resubmitEdited[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k deliverableType[V, I]) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		v, ok, err := k.newestVersion(tx, by.OrganizationID, a.ID)
@@ -225,6 +226,8 @@ func approvalsFor(tx *store.Tx, org, versionID string) (out []api.Approval, err 
 	return out, nil
 }
 
+// voidPendingApprovals rejects the pending approvals of a version as void, with a reason, and
+// publishes an event for each.
 func voidPendingApprovals(tx *store.Tx, by api.Caller, versionID, why string) error {
 	all, err := approvalsFor(tx, by.OrganizationID, versionID)
 	if err != nil {

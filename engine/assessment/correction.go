@@ -21,12 +21,12 @@ import (
 const (
 	maxCorrections             = 5000 // per organization
 	maxCorrectedPassage        = 8 << 10
-	maxCorrectionsPerPassage   = 100 // of one text for one statement, under different headings
-	maxStatementQuotesRecorded = 3   // per statement, when a line is decided on
+	maxCorrectionsPerPassage   = 100 // of the same text for one statement, under different headings
+	maxStatementQuotesRecorded = 3   // per statement, when a person decides on an item
 )
 
-// readCorrections returns what the people of an organization decided about passages. If a decision on an item is being reset, it leaves
-// out what follows from that.
+// readCorrections returns people's decisions about passages in an organization. If a decision on an
+// item is being reset, it omits the corrections that resulted from that decision.
 func (s *Service) readCorrections(ctx context.Context, org, resetItemID string) (*reading.Corrections, error) {
 	var all []reading.Correction
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -57,7 +57,7 @@ func (s *Service) readCorrections(ctx context.Context, org, resetItemID string) 
 	return reading.NewCorrections(all), nil
 }
 
-// correctedPassage returns a correction's passage as a reader saw it.
+// correctedPassage returns a correction's passage in the form that a reader gets.
 func correctedPassage(c *api.Correction) reading.Passage {
 	p := c.Passage
 	return reading.Passage{Title: p.Title, Kind: p.Kind, Date: p.Date, HeadingPath: p.HeadingPath, Text: p.Text}
@@ -100,10 +100,11 @@ func (s *Service) controlStatements(ctx context.Context, a *api.Assessment, code
 	return out, nil
 }
 
-// recordLineCorrections records what a person's decision on a line says about the passages that the draft quotes for it. To set the
-// status or to confirm the line as it was drafted accepts the quotes; to set it to not evidenced refuses those that support it.
-// Other changes of the status don't say which passage was misread. A decision replaces what an earlier one on the line said; nothing
-// is recorded for keys and workflows, and nothing beyond maxCorrections.
+// recordLineCorrections derives corrections of the passages quoted for an item from a person's
+// decision on the item. Confirming the item, or setting the drafted status, accepts the quotes;
+// setting it to not evidenced rejects the supporting quotes. Other changes of the status don't show
+// which passage was misread. A decision replaces the corrections from an earlier decision on the
+// item. Nothing is recorded for API keys and workflows, or beyond maxCorrections.
 func recordLineCorrections(
 	tx *store.Tx, by api.Caller, e *store.Edit, statements map[string]reading.Statement, before, after *api.SoAItem,
 ) error {
@@ -162,8 +163,8 @@ func recordLineCorrections(
 	return nil
 }
 
-// draftedLabel returns what a draft took a quote to show about a statement. It returns "" if the quote isn't for the statement or
-// stands for several things at once.
+// draftedLabel returns the label that a draft gave a quote for a statement. It returns "" if the
+// quote isn't for the statement, or if its label is ambiguous.
 func draftedLabel(st *api.Statement, ev *api.Evidence) reading.Label {
 	if !strings.Contains(ev.Statement, st.Text) {
 		return ""
@@ -188,8 +189,9 @@ func newCorrection(tx *store.Tx, by api.Caller, i *api.SoAItem, st reading.State
 	}
 }
 
-// setCorrectedPassage sets the passage of a correction, and the words that were decided on: quote, or the whole passage if it is "".
-// It returns false if the passage no longer exists, is too long to keep or doesn't contain the words.
+// setCorrectedPassage sets the passage of a correction, and its words: quote or, if that is "", the
+// whole passage. It returns false if the passage no longer exists, is too long to keep or doesn't
+// contain the words.
 func setCorrectedPassage(tx *store.Tx, by api.Caller, c *api.Correction, chunkID, quote string) (bool, error) {
 	p, err := evidence.ReadPassage(tx, by.OrganizationID, chunkID)
 	if errors.Is(err, store.ErrNotFound) || err == nil && p.AssessmentID != c.AssessmentID {
@@ -218,8 +220,9 @@ func setCorrectedPassage(tx *store.Tx, by api.Caller, c *api.Correction, chunkID
 	return c.Quote != "" && len(c.Quote) <= reading.MaxWordsBytes, nil
 }
 
-// putCorrection stores a correction in place of an earlier one on the same statement and passage. It returns false, and stores
-// nothing, if there are too many, or if the earlier one was made about the passage itself and this one follows from a line.
+// putCorrection stores a correction in place of an earlier one on the same statement and passage.
+// It returns false, without storing anything, if there are too many, or if the earlier one was made
+// on the passage itself while this one results from a decision on an item.
 func putCorrection(tx *store.Tx, by api.Caller, c *api.Correction) (bool, error) {
 	var replaced []string
 	n := 0
@@ -248,7 +251,8 @@ func putCorrection(tx *store.Tx, by api.Caller, c *api.Correction) (bool, error)
 	return true, store.Corrections.Insert(tx, by.OrganizationID, c)
 }
 
-// deleteCorrections deletes those of an assessment's corrections, or of a control's in it, that matches accepts.
+// deleteCorrections deletes the corrections of an assessment, or of one of its controls, for which
+// matches returns true.
 func deleteCorrections(tx *store.Tx, org string, matches func(*api.Correction) bool, of ...any) error {
 	var ids []string
 	for c, err := range store.Corrections.By("assessment").Scan(tx, org, store.Prefix(of...)) {
@@ -267,7 +271,7 @@ func deleteCorrections(tx *store.Tx, org string, matches func(*api.Correction) b
 	return nil
 }
 
-// deleteLineCorrections deletes the corrections that follow from an edit, because it is undone.
+// deleteLineCorrections deletes the corrections that resulted from an edit, because the edit is undone.
 func deleteLineCorrections(tx *store.Tx, org string, e *store.Edit) error {
 	if e.Gate != api.GateSoA {
 		return nil
@@ -275,7 +279,7 @@ func deleteLineCorrections(tx *store.Tx, org string, e *store.Edit) error {
 	return deleteCorrections(tx, org, func(c *api.Correction) bool { return c.EditID == e.ID }, e.AssessmentID)
 }
 
-// AddCorrection records what a person decides that a passage shows about a requirement. Drafts made from then on apply it.
+// AddCorrection records a person's decision on what a passage shows about a requirement. Later drafts apply it.
 func (s *Service) AddCorrection(ctx context.Context, by api.Caller, in *api.AddCorrectionInput) (*api.Correction, error) {
 	b := in.Body
 	switch {
@@ -360,6 +364,7 @@ func (s *Service) AddCorrection(ctx context.Context, by api.Caller, in *api.AddC
 	return &out, err
 }
 
+// quoteUnlessSilent returns a correction's quote, or "" if the correction says that the passage shows nothing.
 func quoteUnlessSilent(c *api.Correction) string {
 	if c.Label == string(reading.Silent) {
 		return ""
@@ -367,7 +372,8 @@ func quoteUnlessSilent(c *api.Correction) string {
 	return c.Quote
 }
 
-// newestSoAItem returns the newest version of an assessment's Statement of Applicability, and its item of a control.
+// newestSoAItem returns the newest version of an assessment's Statement of Applicability, and its
+// item for a control.
 func newestSoAItem(tx *store.Tx, by api.Caller, assessment, code string) (*api.DeliverableVersion, *api.SoAItem, error) {
 	v, ok, err := soa.newestVersion(tx, by.OrganizationID, assessment)
 	if err != nil {
@@ -384,8 +390,8 @@ func newestSoAItem(tx *store.Tx, by api.Caller, assessment, code string) (*api.D
 	return nil, nil, api.Invalid("control_code", "version %d of the %s has no line %q", v.VersionNumber, api.GateSoA.Title(), code)
 }
 
-// draftedReading returns what a draft took a passage to show about a statement, and the words that it quotes. It returns silent if it
-// doesn't quote the passage for the statement.
+// draftedReading returns the label that a draft gave a passage for a statement, and the quoted
+// words. It returns reading.Silent if the draft doesn't quote the passage for the statement.
 func draftedReading(i *api.SoAItem, st *api.Statement, chunkID string) (reading.Label, string) {
 	for _, ev := range i.Evidence {
 		if ev.ChunkID == chunkID && strings.Contains(ev.Statement, st.Text) {
@@ -419,6 +425,7 @@ func (s *Service) ListCorrections(ctx context.Context, by api.Caller, in *api.Co
 	})
 }
 
+// markIfDocumentDeleted sets IsDocumentDeleted of a correction if its document no longer exists.
 func markIfDocumentDeleted(tx *store.Tx, c *api.Correction) error {
 	_, err := store.Documents.Get(tx, c.OrganizationID, c.Passage.DocumentID)
 	if c.IsDocumentDeleted = errors.Is(err, store.ErrNotFound); c.IsDocumentDeleted {
@@ -439,7 +446,7 @@ func (s *Service) GetCorrection(ctx context.Context, by api.Caller, in *api.Corr
 	return &c, err
 }
 
-// RemoveCorrection deletes a correction. Drafts made before keep what it changed.
+// RemoveCorrection deletes a correction. Earlier drafts are not changed.
 func (s *Service) RemoveCorrection(ctx context.Context, by api.Caller, in *api.CorrectionInput) (*api.None, error) {
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		c, err := store.Corrections.Get(tx, by.OrganizationID, in.CorrectionID)

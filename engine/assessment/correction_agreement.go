@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// agreementNotes say how to read the figures of GetCorrectionAgreement.
+// agreementNotes explain the figures of GetCorrectionAgreement.
 var agreementNotes = []string{
 	"A reader agrees if it gives a passage the same meaning as the person did: shows the requirement (in full or in part), plans it, " +
 		"contradicts it, or says nothing about it.",
@@ -23,7 +23,8 @@ var agreementNotes = []string{
 		"lines that are like those decided on.",
 }
 
-// GetCorrectionAgreement compares what the rules, and the readers that have read the same passages, say with what people decided.
+// GetCorrectionAgreement compares people's decisions about passages with the readings of the rules
+// and of other readers.
 func (s *Service) GetCorrectionAgreement(ctx context.Context, by api.Caller, _ *api.None) (*api.CorrectionAgreement, error) {
 	byAssessment := map[string][]api.Correction{}
 	out := &api.CorrectionAgreement{Confidence: sampling.Confidence, Readers: []api.ReaderAgreement{}, Notes: agreementNotes}
@@ -56,11 +57,12 @@ func (s *Service) GetCorrectionAgreement(ctx context.Context, by api.Caller, _ *
 	return out, nil
 }
 
-// compareReaders adds to the tallies what the rules and an assessment's readers say about the passages corrected in it.
+// compareReaders compares the readings of the rules and of an assessment's readers with the
+// corrections made in it, and adds the results to the tallies.
 func (s *Service) compareReaders(
 	ctx context.Context, by api.Caller, assessment string, corrections []api.Correction, tallies map[string]*agreementTally,
 ) error {
-	scores := map[string]float64{} // of passages by search, by statement and text
+	scores := map[string]float64{} // search scores of passages, by statement and text
 	var readers []reading.Reader
 	err := s.evaluateByRules(ctx, by, assessment, func(a *api.Assessment, j *Evaluation, _ []api.Control) error {
 		readers = append(readers, j.prepared.RulesReader(s.today()))
@@ -106,7 +108,7 @@ func (s *Service) compareReaders(
 	return nil
 }
 
-// meaningOf groups the labels by what they mean for a requirement.
+// meaningOf groups labels that mean the same for a requirement.
 var meaningOf = map[reading.Label]string{
 	reading.States: "shows", reading.Part: "shows", reading.Plans: "plans", reading.Contradicts: "contradicts", reading.Silent: "silent",
 }

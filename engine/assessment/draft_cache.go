@@ -89,7 +89,8 @@ func (m *draftCaches) evictIdle() (trimmed bool) {
 func (s *Service) DropCaches(assessment string) { s.draftCaches.remove(assessment) }
 
 // evaluateStoredEvidence evaluates controls against the stored evidence of an assessment and calls
-// use with the Evaluation and the documents. resetItemID is that of readCorrections. Only evidence that isn't cached is analyzed.
+// use with the Evaluation and the documents. resetItemID is passed to readCorrections. Only
+// evidence that isn't cached is analyzed.
 func (s *Service) evaluateStoredEvidence(
 	ctx context.Context,
 	by api.Caller,

@@ -16,8 +16,8 @@ import (
 )
 
 // editItem applies a user's change to an item and returns the result. If the version was already
-// approved or rejected, it first copies all items to a new version. It calls after, unless it is nil, with the item before and
-// after the change.
+// approved or rejected, it first copies all items to a new version. Unless after is nil, it is
+// called with the item before and after the change.
 func editItem[V, I any](
 	ctx context.Context,
 	s *Service,

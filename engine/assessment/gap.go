@@ -104,6 +104,7 @@ func copyControlFields(i api.Item) api.Item {
 	}
 }
 
+// copyFindingField copies a field that a user edited, along with the texts that depend on it.
 func copyFindingField(to, from *api.Finding, field string) {
 	switch field {
 	case "status":

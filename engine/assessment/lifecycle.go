@@ -313,7 +313,7 @@ func (s *Service) Timeline(ctx context.Context, by api.Caller, in *api.TimelineI
 		return nil, err
 	}
 	return api.MapList(l, func(e *store.TimelineEvent) api.TimelineEvent {
-		e.CreatedAt, e.UpdatedAt = e.At, e.At // the same, so not stored
+		e.CreatedAt, e.UpdatedAt = e.At, e.At // the same as At, so not stored
 		return e.TimelineEvent
 	}), nil
 }

@@ -67,6 +67,8 @@ func (s *Service) Progress(ctx context.Context, by api.Caller, id string) (st Pr
 	return st, err
 }
 
+// fillGateError sets GateError to the reason why the gate blocks the next transition, if there is
+// one, and the ID of the pending approval.
 func (st *Progress) fillGateError(tx *store.Tx, by api.Caller, a *api.Assessment, gate api.Gate) error {
 	err := deliverables[gate].requireCurrentContentApproved(tx, a)
 	if err == nil {

@@ -173,7 +173,7 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 	if err != nil {
 		return d, err
 	}
-	var quotes, uncorrected [][]api.Evidence // that decide the verdict, and those without corrections, by item
+	var quotes, uncorrected [][]api.Evidence // quotes that decide the verdict, with and without corrections, by item
 	var read map[string]api.Document
 	err = evaluate(snap, controls, reader, func(j *Evaluation, documents map[string]api.Document) (err error) {
 		if d.inputs, err = soaInputsFrom(a, snap, slices.Collect(maps.Values(documents)), &scope); err != nil {
@@ -201,7 +201,7 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 				d.items[n].ReviewedInBulk = matches[n].ReviewedInBulk
 			}
 			if c := d.items[n].Carried; c != nil && c.EvidenceChanged && uncorrected[n] != nil && haveSameQuotes(c.Quotes, uncorrected[n]) {
-				same := *c // the evidence differs by a correction alone
+				same := *c // the evidence differs only because of corrections
 				same.EvidenceChanged = false
 				d.items[n].Carried = &same
 			}
@@ -290,9 +290,9 @@ func frameworkNames(snap *scf.Snapshot) map[string]string {
 	return names
 }
 
-// draftSoAItems drafts the item of every control from the evidence and the other arguments. For each
-// item, it also returns the independent quotes that decide the verdict, and all quotes as they would be without corrections,
-// or nil if there are none.
+// draftSoAItems drafts an item for every control. For each item, it also returns the independent
+// quotes that decide the verdict and, if there are corrections, the quotes without them; otherwise
+// nil.
 func (s *Service) draftSoAItems(
 	ctx context.Context,
 	evaluation *Evaluation,
@@ -350,6 +350,8 @@ func (s *Service) draftSoAItems(
 	return items, quotes, uncorrected, err
 }
 
+// copySoAField copies a field that a user edited and, if the field counts as a review, also whether
+// the item needs review.
 func copySoAField(to, from *api.SoAItem, field string) {
 	if slices.Contains(plan.ReviewFields, field) && (plan.IsAssessed(from) || !plan.IsAssessed(to)) {
 		to.NeedsReview = from.NeedsReview

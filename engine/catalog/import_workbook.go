@@ -183,6 +183,8 @@ func (s *Service) recordRun(tx *store.Tx, by api.Caller, run *api.ImportRun) err
 		}))
 }
 
+// anyContains reports whether one of the texts, which are strings or pointers to strings, contains
+// part, ignoring case.
 func anyContains(part string, texts ...any) bool {
 	part = strings.ToLower(part)
 	for _, t := range texts {

@@ -60,7 +60,8 @@ type Control struct {
 	Status        api.Implementation `json:"status"`
 	// Level is nil if there was no evidence to rate.
 	Level *int `json:"level"`
-	// Decided is set if a person has set the status or the applicability, or if corrections changed what passages show.
+	// Decided is set if a person has set the status or the applicability, or if people's
+	// corrections changed the readings of passages.
 	Decided bool `json:"decided,omitempty"`
 	// OnlyDocument is the name of the only document that the status is based on. ChangedByDocument
 	// is the name of the document that changed the status.

@@ -19,7 +19,8 @@ type job struct{ organization, document string }
 type queue struct {
 	mu      sync.Mutex
 	changed *sync.Cond
-	// turns are the organizations with waiting jobs, in the order of their turns; jobs holds these jobs.
+	// turns lists the organizations with waiting jobs, in the order of their turns; jobs holds
+	// these jobs by organization.
 	turns []string
 	jobs  map[string][]job
 	// suspects holds the waiting jobs that crashed the program before; readingSuspect is the one being read.

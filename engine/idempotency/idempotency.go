@@ -174,6 +174,8 @@ func (s *Service) claimOrGetRecorded(ctx context.Context, r Request) (recorded *
 	return recorded, err
 }
 
+// storeOrForgetResponse stores the encrypted response to a request or, if a is nil, deletes the
+// request's record, so that it can be retried.
 func (s *Service) storeOrForgetResponse(ctx context.Context, r Request, a *Response) error {
 	var sealed []byte
 	if a != nil {

@@ -70,6 +70,7 @@ func (s *Service) Authenticate(ctx context.Context, c Credential) (Principal, er
 	return Principal{}, api.Unauthorized("sign in, or send an API key in the header Authorization: Bearer %s…", api.APIKeyPrefix)
 }
 
+// authenticateKey verifies an API key and, if it is time for that, records its use.
 func (s *Service) authenticateKey(ctx context.Context, token string) (Principal, error) {
 	refused := api.Unauthorized("invalid API key: it is unknown, revoked or expired")
 	secret, ok := strings.CutPrefix(token, api.APIKeyPrefix)
@@ -102,6 +103,8 @@ func (s *Service) authenticateKey(ctx context.Context, token string) (Principal,
 	return Principal{ID: "key " + key.ID, UserID: key.CreatedBy, key: &key}, nil
 }
 
+// authenticateSession verifies a session token. If the session was last extended some time ago, it
+// extends the session.
 func (s *Service) authenticateSession(ctx context.Context, token string) (Principal, error) {
 	refused := api.Unauthorized("the session has ended; sign in again")
 	if !isWellFormedSecret(token) {
@@ -154,6 +157,7 @@ func (s *Service) markUseIfDue(id string, every time.Duration) (isDue bool) {
 	return true
 }
 
+// recordKeyUse sets a key's last use to now. It does nothing if the key no longer exists.
 func (s *Service) recordKeyUse(ctx context.Context, org, keyID string) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		key, err := store.APIKeys.Get(tx, org, keyID)

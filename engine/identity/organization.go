@@ -125,11 +125,11 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 	return &org, err
 }
 
-// isOn reports whether the named setting is true.
-// knownSettings are the settings of an organization. Each is on or off.
+// knownSettings lists the settings of an organization. Each is either on or off.
 var knownSettings = []string{api.NoRemoteModel, api.RequireSecondPerson}
 
-// checkSettings returns an error for unknown settings, unless they are stored already, and for values of the wrong type.
+// checkSettings returns an error for values of the wrong type, and for unknown settings unless they
+// are already stored.
 func checkSettings(settings, stored map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		_, isOld := stored[name]
@@ -144,6 +144,7 @@ func checkSettings(settings, stored map[string]any) error {
 	return nil
 }
 
+// isOn reports whether the named setting is true.
 func isOn(settings map[string]any, name string) bool {
 	on, _ := settings[name].(bool)
 	return on

@@ -12,8 +12,8 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// findCorrection returns what a person decided about a passage for a statement, and the mark to show with it. It returns false
-// if nobody did.
+// findCorrection returns a person's decision about a passage for a statement as a reading, and the
+// mark to show with it. It returns false if there is none.
 func (s *Session) findCorrection(statementID string, h retrievedPassage) (reading.Reading, api.AppliedCorrection, bool) {
 	c, r, near := s.options.Corrections.Find(statementID, h.DocumentID, h.ForReader())
 	if c == nil {
@@ -29,8 +29,9 @@ func (s *Session) findCorrection(statementID string, h retrievedPassage) (readin
 	return r, mark, true
 }
 
-// correctVerdicts replaces what the rules say about passages for a statement by what people decided, and records the corrections
-// that made a difference or that were made about a near-identical passage. It doesn't modify verdicts.
+// correctVerdicts replaces the rules' verdicts on passages for a statement with people's decisions.
+// It records the corrections that made a difference or concern a near-identical passage. The slice
+// verdicts is not modified.
 func (s *Session) correctVerdicts(f *statementVerdict, hits []retrievedPassage, verdicts []passageVerdict) []passageVerdict {
 	id := f.statement.question.ID()
 	if !s.options.Corrections.Has(id) {
@@ -56,7 +57,7 @@ func (s *Session) correctVerdicts(f *statementVerdict, hits []retrievedPassage, 
 			continue
 		}
 		asDecided := func(o passageVerdict) bool { return isOfPassage(o) && o.verdict == v.verdict && !o.recordsFailure }
-		differs := !slices.ContainsFunc(verdicts, asDecided) // otherwise the rules' verdict stays, with all that they know about it
+		differs := !slices.ContainsFunc(verdicts, asDecided) // otherwise the rules' verdict is kept, because it has more details
 		before := len(verdicts)
 		verdicts = slices.DeleteFunc(verdicts, func(o passageVerdict) bool {
 			isLess := v.verdict == VerdictCovered && o.verdict == VerdictPartial && !o.recordsFailure && !o.outlierRow
@@ -72,8 +73,9 @@ func (s *Session) correctVerdicts(f *statementVerdict, hits []retrievedPassage, 
 	return verdicts
 }
 
-// newCorrectedVerdict returns the verdict on a passage that a person accepted. It counts in part only if its document isn't in
-// force or is too old. It returns false for a passage without sentences.
+// newCorrectedVerdict returns the verdict on a passage that a person accepted. The passage counts
+// only partly if its document isn't in force or is too old. It returns false for a passage without
+// sentences.
 func (s *Session) newCorrectedVerdict(d *preparedStatement, h retrievedPassage, r reading.Reading) (passageVerdict, bool) {
 	c := h.analyzedPassage
 	if len(c.Sentences) == 0 {
@@ -106,7 +108,7 @@ func (s *Session) newCorrectedVerdict(d *preparedStatement, h retrievedPassage, 
 	return v, true
 }
 
-// correctReadings is like correctVerdicts, for a reader's readings.
+// correctReadings is like correctVerdicts, but for the readings of a reader.
 func (s *Session) correctReadings(f *statementVerdict, hits []retrievedPassage, readings []reading.Reading) []reading.Reading {
 	id := f.statement.question.ID()
 	if !s.options.Corrections.Has(id) {
@@ -127,8 +129,9 @@ func (s *Session) correctReadings(f *statementVerdict, hits []retrievedPassage, 
 	return readings
 }
 
-// concludeWithAndWithoutCorrections concludes the verdict on a control from those on its statements, and its evidence without
-// corrections if there are any. conclude may change the verdicts that it gets.
+// concludeWithAndWithoutCorrections concludes the verdict on a control from the verdicts on its
+// statements. If there are corrections, it also determines the evidence without them. conclude may
+// change the verdicts passed to it.
 func concludeWithAndWithoutCorrections(all []statementVerdict, conclude func([]statementVerdict) Judgement) Judgement {
 	var without []statementVerdict
 	if slices.ContainsFunc(all, func(f statementVerdict) bool { return f.uncorrected != nil }) {
@@ -148,8 +151,8 @@ func concludeWithAndWithoutCorrections(all []statementVerdict, conclude func([]s
 
 const maxMarksInReason = 3
 
-// markCorrections adds to a statement's reason which corrections it depends on: that of the passage that decides it, and those of
-// passages that are not counted.
+// markCorrections adds notes to a statement's reason about the corrections it depends on: the one
+// for the deciding passage, and those for passages that don't count.
 func (f *statementVerdict) markCorrections() {
 	n := 0
 	for _, c := range f.corrections {

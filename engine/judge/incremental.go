@@ -41,7 +41,8 @@ type IncrementalEvaluator struct {
 	source     PassageSource
 	cache      []questionCache // by question
 	judgements map[string]*cachedJudgement
-	// accepted holds, by question, the passages that people accepted as evidence, whether or not search finds them.
+	// accepted holds, by question, the numbers of passages that people accepted as evidence, even
+	// if search doesn't find them.
 	accepted map[int][]int
 
 	mu               sync.Mutex
@@ -89,7 +90,7 @@ func (l *IncrementalEvaluator) SetReader(r reading.Reader) {
 	l.clearVerdicts()
 }
 
-// SetCorrections makes the evaluator apply what people decided about passages. Statements for which that differs from before are
+// SetCorrections sets the corrections to apply. Statements whose corrections have changed are
 // judged again. It must be followed by Refresh, and must not be called during an evaluation.
 func (l *IncrementalEvaluator) SetCorrections(c *reading.Corrections) {
 	before := l.options.Corrections
@@ -101,8 +102,8 @@ func (l *IncrementalEvaluator) SetCorrections(c *reading.Corrections) {
 	})
 }
 
-// findAcceptedPassages looks for the passages that people accepted as evidence for the statements. A statement for which there are
-// others than before is judged again.
+// findAcceptedPassages finds the passages that people accepted as evidence for the statements. If
+// these have changed for a statement, it is judged again.
 func (l *IncrementalEvaluator) findAcceptedPassages() {
 	questions := map[string][]int{} // by the hash of the passage's text
 	if l.options.Corrections != nil {

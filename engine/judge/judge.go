@@ -79,7 +79,7 @@ type Options struct {
 	Embedder *Embedder
 	// Reader reads the passages; nil means the rules, with their own verdicts.
 	Reader reading.Reader
-	// Corrections are what people decided about passages; they overrule the rules and the Reader. nil means none.
+	// Corrections are people's decisions about passages, which overrule the rules and the Reader. nil means none.
 	Corrections *reading.Corrections
 }
 
@@ -125,7 +125,7 @@ type Judgement struct {
 	// not read all passages. InvalidReadings counts the readings that were dropped because they
 	// failed reading.Check.
 	UnreadStatements, InvalidReadings int
-	// Uncorrected is the evidence as it would be without corrections, if they change something; otherwise nil.
+	// Uncorrected is the evidence without corrections if they make a difference, and nil otherwise.
 	Uncorrected []api.Evidence
 }
 

@@ -33,8 +33,8 @@ type statementVerdict struct {
 	isConcrete      bool // a concrete procedure: who, when, with what
 	unread          bool // no passage shows it, but the reader has not read all passages that were found
 	invalidReadings int
-	corrections     []api.AppliedCorrection // that made a difference
-	decided         []string                // IDs of the passages about which people decided
+	corrections     []api.AppliedCorrection // corrections that made a difference
+	decided         []string                // IDs of passages with a person's decision
 	uncorrected     *statementVerdict       // the verdict without corrections, if there are any
 }
 

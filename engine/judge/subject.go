@@ -187,7 +187,7 @@ func applyWholeControlVerdict(all []statementVerdict, denial, plan *passageVerdi
 	for i := range all {
 		f := &all[i]
 		if slices.Contains(f.decided, subject.passage.ChunkID) {
-			continue // a person decided what the passage shows about it
+			continue // a person's decision on the passage takes precedence
 		}
 		switch f.verdict {
 		case VerdictDenied, VerdictPlanned, VerdictConflicting:

@@ -91,6 +91,7 @@ func makeTransition(ctx context.Context, s *Service, by api.Caller, run *store.W
 	return err
 }
 
+// newRefreshStep returns a step function that drafts the deliverable of a gate again if its inputs have changed.
 func newRefreshStep(gate api.Gate) func(context.Context, *Service, api.Caller, *store.WorkflowRun, *step) error {
 	return func(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, _ *step) error {
 		_, err := s.assessments.RedraftIfInputsChanged(ctx, by, run.AssessmentID, gate)
@@ -135,6 +136,7 @@ func submitSoAAndAwaitApproval(ctx context.Context, s *Service, by api.Caller, r
 	return errRecheck
 }
 
+// writeReports writes the final reports of the run's assessment.
 func writeReports(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, _ *step) error {
 	return s.reports.WriteFinalReports(ctx, by, run.AssessmentID)
 }

@@ -110,8 +110,8 @@ func (s *Service) dispatchRuns(ctx context.Context) error {
 	return nil
 }
 
-// inTurns orders runs so that organizations take turns: first those that have the fewest running, then those whose last
-// turn was earliest.
+// inTurns orders runs so that organizations take turns: organizations with the fewest running runs
+// come first and, among these, those whose last turn was earliest.
 func (s *Service) inTurns(ready []readyRun) []readyRun {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,7 @@ func (s *Service) inTurns(ready []readyRun) []readyRun {
 	slices.SortStableFunc(ready, func(a, b readyRun) int {
 		return cmp.Or(cmp.Compare(rank[a.id], rank[b.id]), cmp.Compare(s.turns[a.org], s.turns[b.org]))
 	})
-	for org := range s.turns { // those without live runs need no turn
+	for org := range s.turns { // organizations without live runs need no turn
 		if before[org] == 0 && s.running[org] == 0 {
 			delete(s.turns, org)
 		}
@@ -211,6 +211,7 @@ func (s *Service) takeOrExtendLease(run *store.WorkflowRun, now time.Time) {
 	run.LeaseHolder, run.LeasedSince, run.LeasedUntil = s.workerID, now, now.Add(leaseDuration)
 }
 
+// saveRunWithProgress stores a run with a new revision, the current time, and the percentage of completed steps.
 func (s *Service) saveRunWithProgress(tx *store.Tx, run *store.WorkflowRun) error {
 	run.Revision++
 	run.UpdatedAt = tx.Now()

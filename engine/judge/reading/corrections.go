@@ -8,21 +8,22 @@ import (
 	"sync"
 )
 
-// Correction is what a person decided that a passage shows about a statement.
+// Correction is a person's decision on what a passage shows about a statement.
 type Correction struct {
 	ID          string
 	StatementID string
 	DocumentID  string  // of the passage's document
-	Passage     Passage // as the person saw it
+	Passage     Passage // in the form that the person saw
 	Label       Label
-	Words       string // the piece of the passage that was accepted or refused
+	Words       string // the part of the passage that was accepted or rejected
 	By          string
-	Day         string // on which it was decided, e.g. 2026-11-27
+	Day         string // day of the decision, e.g. 2026-11-27
 }
 
-// Corrections finds the correction that applies to a statement and a passage. It is safe for concurrent use; nil holds none.
+// Corrections finds the correction that applies to a statement and a passage. It is safe for
+// concurrent use. A nil *Corrections contains none.
 type Corrections struct {
-	byStatement map[string][]*indexedCorrection // the latest first
+	byStatement map[string][]*indexedCorrection // latest first
 }
 
 type indexedCorrection struct {
@@ -30,7 +31,7 @@ type indexedCorrection struct {
 	passage func() fingerprint
 }
 
-// NewCorrections indexes corrections, which are in the order in which they were decided.
+// NewCorrections returns an index of corrections, which must be in the order of their decisions.
 func NewCorrections(all []Correction) *Corrections {
 	c := &Corrections{byStatement: map[string][]*indexedCorrection{}}
 	for _, one := range slices.Backward(all) {
@@ -46,7 +47,8 @@ func (c *Corrections) Has(statementID string) bool {
 	return c != nil && len(c.byStatement[statementID]) > 0
 }
 
-// Revision changes whenever the corrections for a statement do. It is "" if there are none.
+// Revision returns a string that changes whenever the corrections for a statement change. It
+// returns "" if there are none.
 func (c *Corrections) Revision(statementID string) string {
 	if c == nil {
 		return ""
@@ -77,12 +79,13 @@ func HashText(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// MinWordsElsewhere is the number of words from which a passage is recognized in another document than that in which a person
-// decided on it. Shorter ones, such as "Yes", mean something else there.
+// MinWordsElsewhere is the minimum number of words of a passage for its correction to apply in
+// other documents, too. Shorter passages, such as "Yes", may mean something else there.
 const MinWordsElsewhere = 6
 
-// Find returns the latest correction that applies to a passage of a document, and what the passage then shows. near is set if
-// the passage is not the one that was decided on, but a near-identical one; see nearIdentical. It returns nil if there is none.
+// Find returns the latest correction that applies to a passage of a document, and the resulting
+// reading. near is set if the correction was made on a near-identical passage (see nearIdentical)
+// rather than this one. If no correction applies, found is nil.
 func (c *Corrections) Find(statementID, documentID string, p Passage) (found *Correction, r Reading, near bool) {
 	if !c.Has(statementID) {
 		return nil, Reading{}, false

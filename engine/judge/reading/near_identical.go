@@ -38,12 +38,12 @@ func nearIdentical(a, b fingerprint) bool {
 	return float64(shared) >= minNearIdenticalness*float64(len(a.shingles)+len(b.shingles)-shared)
 }
 
-// fingerprint is what nearIdentical compares of a passage.
+// fingerprint holds the properties of a passage that nearIdentical compares.
 type fingerprint struct {
 	words    []word
-	shingles []uint64 // hashes of its sequences of five words, sorted
+	shingles []uint64 // sorted hashes of its sequences of five words
 	decisive []string // words that can turn a meaning around
-	context  []string // those of the title and the headings, without numbers
+	context  []string // such words in the title and the headings, without numbers
 }
 
 func newFingerprint(p Passage) fingerprint {
@@ -70,7 +70,7 @@ func newFingerprint(p Passage) fingerprint {
 	return f
 }
 
-// word is a word of a text in lower case, with its place in the text.
+// word is a word of a text in lower case, with its position in the text.
 type word struct {
 	text       string
 	start, end int
@@ -112,8 +112,8 @@ func endsInDigit(s string) bool {
 
 func hasDigit(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }
 
-// findWords returns the piece of a text that has the given words in the same order, whatever their case and the punctuation between
-// them. It returns "" if there is none.
+// findWords returns the part of a text that has the given words in the same order, ignoring case
+// and punctuation. It returns "" if there is none.
 func findWords(text, words string) string {
 	in, wanted := splitWords(text), splitWords(words)
 	for i := 0; len(wanted) > 0 && i+len(wanted) <= len(in); i++ {

@@ -108,7 +108,8 @@ func lineBreakEndsSentence(text string, from, i int) bool {
 	return !unicode.IsLower(r) && r != '(' && (len(before) < 60 || unicode.IsUpper(r) && !unicode.IsLower(rune(before[len(before)-1])))
 }
 
-// minBoxWords is the number of words from which the label of a check box is a statement rather than one of the answers to a question.
+// minBoxWords is the minimum number of words in a check box label that is a statement rather than
+// an answer to a question.
 const minBoxWords = 3
 
 // nextBoxBeginsSentence reports whether a check box with a statement follows one on the same line: "☒ Keys are rotated ☐ Logs are kept".

@@ -40,7 +40,7 @@ const (
 	outboxConsumer     = "webhooks"      // of the outbox
 	eventBatch         = 200             // events fanned out in one transaction
 	skipBatch          = 32              // events without subscribers skipped together
-	maxPerTurn         = 20              // deliveries of a lane before others have their turn
+	maxPerTurn         = 20              // maximum number of deliveries of a lane per turn
 	pauseAfterFailures = 10              // consecutive failed deliveries
 	pollInterval       = 2 * time.Second // for retries; new events wake the loop
 	retention          = 30 * 24 * time.Hour
@@ -176,7 +176,8 @@ type Dispatcher struct {
 	stop     context.CancelFunc
 	working  sync.WaitGroup
 	recorder attemptRecorder
-	// nextPrune is when old deliveries are pruned next, nextSearch when the lanes are read from the store next.
+	// nextPrune is the time of the next deletion of old deliveries; nextSearch is when lanes are
+	// next read from the store.
 	nextPrune, nextSearch time.Time
 }
 
@@ -220,16 +221,17 @@ func (l *Dispatcher) Close() {
 	l.working.Wait()
 }
 
-// Wake makes the dispatcher look for due deliveries of a receiver. Call it after a change that makes one due in
-// another way than by an event.
+// Wake makes the dispatcher look for due deliveries of a receiver. Call it after a change other
+// than an event that makes a delivery due.
 func (l *Dispatcher) Wake(organizationID, receiverID string) {
 	l.lanes.wake(laneKey{organizationID, receiverID}, l.Clock())
 }
 
-// LaneStats returns how many receivers are being sent to or wait.
+// LaneStats returns the numbers of receivers that are being sent to or are waiting.
 func (l *Dispatcher) LaneStats() LaneStats { return l.lanes.stats(l.Clock()) }
 
-// RunOnce creates the deliveries of new events, sends those that are due, waits for that and deletes old ones.
+// RunOnce creates the deliveries of new events, sends those that are due and waits until they have
+// been sent, and deletes old ones.
 func (l *Dispatcher) RunOnce(ctx context.Context) error {
 	l.nextSearch = time.Time{}
 	err := l.work(ctx)
@@ -329,7 +331,7 @@ func (l *Dispatcher) subscribers(tx *store.Tx, e *store.Event, receivers map[str
 	return out, nil
 }
 
-// createEventDeliveries creates the deliveries of an event and returns the lanes that they are in.
+// createEventDeliveries creates the deliveries of an event and returns the lanes of these deliveries.
 func (l *Dispatcher) createEventDeliveries(tx *store.Tx, e *store.Event, receivers map[string][]Receiver) (to []laneKey, err error) {
 	all, err := l.subscribers(tx, e, receivers)
 	if err != nil || len(all) == 0 {

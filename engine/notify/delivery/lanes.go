@@ -13,54 +13,55 @@ import (
 )
 
 const (
-	// maxSending is how many lanes send at once, maxSendingSlow how many of them may be known to be slow, and
-	// maxSendingOrg how many may be of one organization.
+	// maxSending is the maximum number of lanes that send concurrently. At most maxSendingSlow of
+	// them may be slow, and at most maxSendingOrg may belong to one organization.
 	maxSending, maxSendingSlow, maxSendingOrg = 1200, 200, 32
-	// slowAfter is how long an attempt takes to a slow receiver.
+	// slowAfter is the duration of an attempt from which its receiver counts as slow.
 	slowAfter = time.Second
-	// restAfterFailure is how long a lane waits after a failed attempt before it sends other deliveries.
+	// restAfterFailure is how long a lane waits after a failed attempt before it sends its next deliveries.
 	restAfterFailure = 2 * time.Second
-	// searchInterval is the time between two searches for lanes in the store, if no other process writes to it. They find
-	// what nobody called Wake for.
+	// searchInterval is the time between two searches for lanes in the store, if no other process
+	// writes to it. A search finds due deliveries that Wake was not called for.
 	searchInterval = time.Minute
 )
 
 // laneKey identifies the lane of a receiver.
 type laneKey struct{ organization, receiver string }
 
-// lane is what is known about the deliveries of a receiver that are not done.
+// lane holds the state of a receiver's unfinished deliveries.
 type lane struct {
-	// next is when its first delivery is due; zero if the receiver is paused.
+	// next is when the lane's first delivery is due; zero if the receiver is paused.
 	next    time.Time
 	sending bool
-	// wokenAt is the time of the last wake while it is sending, or zero.
+	// wokenAt is the time of the last wake-up during sending, or zero.
 	wokenAt time.Time
-	// endedAt is when it last sent; after a failure, it rests until restUntil.
+	// endedAt is the end of the lane's last turn; after a failure, the lane rests until restUntil.
 	endedAt, restUntil time.Time
-	// isSlow is set by the last attempt; hasFailed if it was not accepted.
+	// isSlow is set if the last attempt was slow, and hasFailed if it was not accepted.
 	isSlow, hasFailed bool
 	// turn orders lanes by when they were last started.
 	turn int
 }
 
-// LaneStats counts receivers with deliveries that are not done.
+// LaneStats counts receivers with unfinished deliveries.
 type LaneStats struct {
-	// Sending is the number of receivers being sent to; Slow of them, or waiting, took long the last time.
+	// Sending is the number of receivers being sent to. Slow is the number of sending or waiting
+	// receivers whose last attempt was slow.
 	Sending, Slow int
-	// Waiting is the number of receivers that wait for their turn.
+	// Waiting is the number of receivers that are waiting for their turn.
 	Waiting int
-	// Paused is the number of receivers that are disabled, or that nothing is sent to until a retry is due.
+	// Paused is the number of receivers that are disabled, or to which nothing is sent until a retry is due.
 	Paused int
 }
 
-// lanes are the receivers with deliveries that are not done.
+// lanes holds the lanes of all receivers with unfinished deliveries.
 type lanes struct {
 	mu          sync.Mutex
 	all         map[laneKey]*lane
 	sending     map[string]int // by organization
 	sendingSlow int
 	sendingAll  int
-	turns       map[string]int // by organization, when it last had its turn
+	turns       map[string]int // number of each organization's last turn
 	turn        int
 	// ready receives a value when a lane has ended or was woken.
 	ready chan struct{}
@@ -86,7 +87,7 @@ func (s *lanes) wake(k laneKey, now time.Time) {
 	s.signal()
 }
 
-// makeDue makes a lane due at a time, or when it has rested.
+// makeDue makes a lane due at a time, or after its rest, if that ends later.
 func (l *lane) makeDue(at time.Time) {
 	if at.Before(l.restUntil) {
 		at = l.restUntil
@@ -96,7 +97,7 @@ func (l *lane) makeDue(at time.Time) {
 	}
 }
 
-// setDue records that a lane's first delivery is due at a time, as the store says.
+// setDue records when a lane's first delivery is due according to the store.
 func (s *lanes) setDue(k laneKey, due time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,8 +115,8 @@ func (s *lanes) signal() {
 	}
 }
 
-// start chooses the lanes to send now and marks them. Organizations take turns, those first that waited longest, and
-// so do the lanes of each.
+// start selects the lanes that may send now and marks them as sending. Organizations take turns,
+// starting with those that have waited longest, and so do the lanes of each organization.
 func (s *lanes) start(now time.Time) (started []laneKey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,9 +167,9 @@ func (s *lanes) count(k laneKey, l *lane, n int) {
 	}
 }
 
-// result is what a lane's turn led to.
+// result is the result of a lane's turn.
 type result struct {
-	// next is when its next delivery is due; isDone is true if it has none.
+	// next is when the lane's next delivery is due; isDone is set if there is none.
 	next              time.Time
 	isDone            bool
 	isSlow, hasFailed bool
@@ -190,7 +191,7 @@ func (s *lanes) end(k laneKey, r result, now time.Time) {
 	}
 	if !wokenAt.IsZero() {
 		l.makeDue(wokenAt)
-	} else if r.isDone && !r.isSlow { // slow ones are remembered
+	} else if r.isDone && !r.isSlow { // slow lanes are remembered
 		s.forget(k)
 	}
 	s.signal()
@@ -224,7 +225,7 @@ func (s *lanes) stats(now time.Time) (f LaneStats) {
 		}
 		switch {
 		case l.sending:
-		case l.next.Equal(never): // remembered as slow; nothing to send
+		case l.next.Equal(never): // only remembered as slow, with nothing to send
 		case l.next.IsZero() || l.hasFailed && l.next.After(now):
 			f.Paused++
 		default:
@@ -234,10 +235,10 @@ func (s *lanes) stats(now time.Time) (f LaneStats) {
 	return f
 }
 
-// never is when a lane without deliveries is due.
+// never is the due time of a lane without deliveries.
 var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// findLanes reads from the store which lanes have deliveries that are not done, if it is time for that.
+// findLanes reads the lanes with unfinished deliveries from the store, if the next search is due.
 func (l *Dispatcher) findLanes(ctx context.Context) error {
 	now := l.Clock()
 	if now.Before(l.nextSearch) {
@@ -270,7 +271,7 @@ func (l *Dispatcher) findLanes(ctx context.Context) error {
 	return nil
 }
 
-// serveLane sends the due deliveries of a lane until one fails, or others have their turn.
+// serveLane sends the due deliveries of a lane until one fails or the lane's turn is over.
 func (l *Dispatcher) serveLane(ctx context.Context, k laneKey) {
 	var r result
 	defer func() {
@@ -333,8 +334,8 @@ func (l *Dispatcher) dueDeliveries(ctx context.Context, k laneKey) (kind Receive
 	return kind, due, err
 }
 
-// nextDue returns when the first delivery of a lane is due that may be sent: zero if the receiver is paused, never if
-// there is none, which isDone reports.
+// nextDue returns when the first delivery of a lane is due. It returns zero if the receiver is
+// paused, and never, with isDone set, if there are no deliveries.
 func (l *Dispatcher) nextDue(ctx context.Context, k laneKey) (next time.Time, isDone bool, err error) {
 	err = l.DB.View(ctx, func(tx *store.Tx) error {
 		next, isDone = never, true

@@ -2,7 +2,7 @@ package delivery
 
 import "sync"
 
-// Pool runs at most one goroutine per organization, so that the slow server of one delays nobody else.
+// Pool runs at most one goroutine per organization, so that a slow server delays only its own organization.
 type Pool struct {
 	mu      sync.Mutex
 	busy    map[string]bool
@@ -10,7 +10,7 @@ type Pool struct {
 	working sync.WaitGroup
 }
 
-// NewPool returns a pool that runs at most so many goroutines at once.
+// NewPool returns a pool that runs at most size goroutines concurrently.
 func NewPool(size int) *Pool { return &Pool{busy: map[string]bool{}, free: make(chan struct{}, size)} }
 
 // Wait waits until all goroutines have ended.

@@ -58,7 +58,7 @@ type Options struct {
 	Roots *x509.CertPool
 	// Agent is the User-Agent of requests, such as "service/0.1.0".
 	Agent string
-	// Wake is called after a change that may make deliveries of an integration due; nil for nobody.
+	// Wake is called after a change that may make deliveries of an integration due. It may be nil.
 	Wake func(organizationID, integrationID string)
 }
 
@@ -79,7 +79,7 @@ type Service struct {
 const (
 	maxIntegrations = 50 // per organization
 	testTimeout     = 20 * time.Second
-	maxSyncs        = 64 // organizations whose plans are synced at once
+	maxSyncs        = 64 // number of organizations whose plans are synced concurrently
 )
 
 // New returns a Service. Plans and issues are synced only after Start.

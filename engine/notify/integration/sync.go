@@ -58,15 +58,16 @@ func (s *Service) Close() {
 	s.client.CloseIdleConnections()
 }
 
-// SyncDue syncs all integrations whose next sync is due, and waits for that.
+// SyncDue syncs all integrations whose next sync is due, and waits until they have finished.
 func (s *Service) SyncDue(ctx context.Context) error {
 	err := s.startDueSyncs(ctx)
 	s.syncs.Wait()
 	return errors.Join(err, ctx.Err())
 }
 
-// startDueSyncs starts syncs of the integrations that are due. Each organization's run one after the other, so that a
-// slow issue tracker delays nobody else.
+// startDueSyncs starts syncs of the integrations that are due. The syncs of one organization run
+// one after the other, and organizations don't wait for each other, so that a slow issue tracker
+// delays only its own organization.
 func (s *Service) startDueSyncs(ctx context.Context) error {
 	due := map[string][]store.Integration{}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {

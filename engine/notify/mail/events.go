@@ -87,6 +87,7 @@ func (s *Service) queueFromEvent(tx *store.Tx, e *store.Event) error {
 	return err
 }
 
+// notifyOfApproval notifies the deciders of a new approval request, or the requester of a decision.
 func (s *Service) notifyOfApproval(tx *store.Tx, e *store.Event, id string) error {
 	p, err := store.Approvals.Get(tx, e.OrganizationID, id)
 	if err != nil {

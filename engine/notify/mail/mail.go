@@ -65,7 +65,7 @@ type Service struct {
 	closing         chan struct{}
 	working         sync.WaitGroup
 	orgSenders      *delivery.Pool
-	nextDelete      time.Time // when old emails are deleted next
+	nextDelete      time.Time // time of the next deletion of old emails
 }
 
 // New returns a Service. It sends nothing before Start.

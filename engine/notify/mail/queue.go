@@ -20,7 +20,7 @@ const (
 	maxQueued   = 10_000 // mails per organization
 	maxPerRound = 20     // mails per organization in a round
 	retention   = 30 * 24 * time.Hour
-	// maxSenders is how many organizations' own servers are sent to at once.
+	// maxSenders is the maximum number of organizations' own mail servers that are used concurrently.
 	maxSenders = 256
 	// deleteInterval is the time between two deletions of old emails.
 	deleteInterval = time.Hour
@@ -136,8 +136,9 @@ func (s *Service) enqueue(tx *store.Tx, org string, m Mail, l *mailContent) (*st
 	return e, store.Emails.Insert(tx, org, e)
 }
 
-// sendDue sends the emails that are due. Those through organizations' own servers are sent concurrently, those through
-// the operator's server one after the other, with organizations taking turns. It also deletes old emails.
+// sendDue sends the emails that are due. Emails through organizations' own servers are sent
+// concurrently; those through the operator's server are sent one after the other, with
+// organizations taking turns. It also deletes old emails.
 func (s *Service) sendDue(ctx context.Context) error {
 	now := s.Clock()
 	due, err := s.dueEmails(ctx, now)
@@ -177,10 +178,10 @@ func (s *Service) sendDue(ctx context.Context) error {
 // orgEmails are the emails of an organization that are due.
 type orgEmails struct {
 	emails    []store.Email
-	hasServer bool // of its own
+	hasServer bool // the organization has its own mail server
 }
 
-// dueEmails returns the emails that are due by organization, up to the maximum for one round.
+// dueEmails returns the emails that are due, by organization, up to the maximum for one round.
 func (s *Service) dueEmails(ctx context.Context, now time.Time) (due map[string]*orgEmails, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		due = map[string]*orgEmails{}

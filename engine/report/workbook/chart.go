@@ -23,7 +23,7 @@ type Chart struct {
 	ScaleMax float64
 }
 
-// ChartType says how a chart shows its numbers, such as in bars.
+// ChartType determines how a chart shows its numbers, for example as bars.
 type ChartType int
 
 // Types of charts. A span chart has two series: a start date and a duration in days. A shades chart

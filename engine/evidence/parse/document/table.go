@@ -526,9 +526,10 @@ func NonEmptyCells(cells []string) []string {
 	return out
 }
 
-// FindHeaderRow returns the index of the header, or -1 if there is none. The first row with text in most columns
-// is the header if its cells are short and distinct. merged are the same rows, with the cells that a merged cell covers
-// as MergedLeft or MergedUp: a name counts for each column that it spans.
+// FindHeaderRow returns the index of the header, or -1 if there is none. The first row with text in
+// most columns is the header if its cells are short and distinct. merged are the same rows with the
+// cells covered by a merged cell set to MergedLeft or MergedUp, because a name counts for each
+// column that it spans.
 func FindHeaderRow(rows, merged []Row) int {
 	if len(rows) == 0 || IsKeyValueTable(rows) {
 		return -1
@@ -561,8 +562,9 @@ func mayBeHeader(r Row, widest int) bool {
 	return n > 1 && n*10 >= widest*6
 }
 
-// mayBeGroupHeader reports whether the first row has several names that together span most columns of a table, one of
-// them without names of its own columns in the row below, which is how the header differs from a title with a date.
+// mayBeGroupHeader reports whether the first row has several names that together span most columns
+// of a table. To distinguish the header from a title with a date, at least one of the names must
+// have no names of its columns in the row below.
 func mayBeGroupHeader(rows []Row, widest int) bool {
 	names, spanned, hasOwn := 0, 0, false
 	for i, c := range rows[0].Cells {

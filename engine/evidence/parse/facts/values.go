@@ -54,7 +54,8 @@ func cutValue(value string) string {
 	if m[2] < 0 {
 		return value[:m[0]]
 	}
-	// "Head of Operations Classification: Internal": the key is the last word, unless the one before it belongs to a key.
+	// "Head of Operations Classification: Internal": the key is the last word, unless the preceding
+	// word belongs to the key.
 	first, last := value[m[2]:m[3]], value[m[4]:m[5]]
 	if document.IsLabelNoun(last) && !document.IsLabelNoun(first) && !keyLeads[strings.ToLower(first)] {
 		return strings.TrimRight(value[:m[4]], " ")

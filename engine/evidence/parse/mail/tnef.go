@@ -127,7 +127,7 @@ func readMAPI(raw []byte) mapiProperties {
 			r.Reset(nil)
 			return nil
 		}
-		_, _ = r.Seek(int64((n+3)&^3), io.SeekCurrent) // beyond the end, nothing is left
+		_, _ = r.Seek(int64((n+3)&^3), io.SeekCurrent) // past the end, there is nothing left to read
 		return raw[from : from+int(n)]
 	}
 	for number(); r.Len() > 0; {

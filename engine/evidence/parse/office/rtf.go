@@ -116,7 +116,7 @@ type rtfReader struct {
 
 	cellMerge   string          // how the cell being defined is covered by a merged cell
 	cellMerges  []string        // of the row
-	cellEdges   []int           // of the row: where its cells end, in twips
+	cellEdges   []int           // right edges of the row's cells, in twips
 	form        *wordField      // the open or last form field
 	instruction strings.Builder // of the last field
 	symbol      string          // shown by the open field if it has no result
@@ -137,7 +137,7 @@ type rtfReader struct {
 	hasNonBold bool // something in the paragraph is not bold
 
 	table  *document.TableWriter
-	rows   []rtfRow // of the table, until its columns are known
+	rows   []rtfRow // rows of the table, held back until its columns are known
 	cells  []string
 	cell   []string
 	nested []rtfNestedTable // the open tables in the cell, the innermost last

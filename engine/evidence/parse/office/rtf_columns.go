@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	maxRTFRows       = 1000 // of a table that are held back to find its columns
-	rtfEdgeTolerance = 40   // twips between the edges of one column in different rows
+	maxRTFRows       = 1000 // maximum number of rows held back to determine a table's columns
+	rtfEdgeTolerance = 40   // maximum distance, in twips, between the edges of the same column in different rows
 )
 
-// rtfRow is a row of a table: its cells and where they end.
+// rtfRow is a row of a table: its cells and their right edges.
 type rtfRow struct {
 	cells []string
 	edges []int
 }
 
-// writeRows writes the rows held back. A cell that is as wide as several columns of other rows, which is how Word and LibreOffice
-// merge cells, covers these.
+// writeRows writes the rows held back. A cell that is as wide as several columns of other rows
+// covers all of them, because that is how Word and LibreOffice store merged cells.
 func (r *rtfReader) writeRows() {
 	columns := rtfColumns(r.rows)
 	for _, row := range r.rows {
@@ -28,7 +28,7 @@ func (r *rtfReader) writeRows() {
 	r.rows = nil
 }
 
-// rtfColumns returns where the columns of rows end.
+// rtfColumns returns the right edges of the columns of rows.
 func rtfColumns(rows []rtfRow) []int {
 	var edges []int
 	for i, row := range rows {
@@ -46,8 +46,8 @@ func rtfColumns(rows []rtfRow) []int {
 	return columns
 }
 
-// spread returns the cells of a row by column. Cells without an edge of their own follow one another, as they do in a row whose edges
-// don't tell its columns apart.
+// spread returns the cells of a row by column. Cells without their own edge are placed one after
+// the other, as are all cells of a row whose edges don't distinguish the columns.
 func (row rtfRow) spread(columns []int) []string {
 	if len(row.cells) > len(row.edges) || len(columns) > document.MaxColumns {
 		return row.cells
@@ -56,7 +56,7 @@ func (row rtfRow) spread(columns []int) []string {
 	for i, cell := range row.cells {
 		end, found := slices.BinarySearch(columns, row.edges[i])
 		if !found {
-			end-- // the edge is a little right of that of its column
+			end-- // the edge is slightly to the right of the column's edge
 		}
 		if end < len(out) {
 			return row.cells

@@ -162,8 +162,9 @@ func (p *pageContent) addChoice(f formField, printed []word) (dropped []word) {
 	return nil
 }
 
-// hasOptionsLeft reports whether the labels of the radio buttons on the line of one stand left of them, as in "Yes ○  No ○":
-// one of the labels is an answer, and no label follows the last button.
+// hasOptionsLeft reports whether the labels on the line of a radio button are to the left of their
+// buttons, as in "Yes ○ No ○". That is the case if one of the labels is an answer and no label
+// follows the last button.
 func (p *pageContent) hasOptionsLeft(f formField, printed []word) bool {
 	last, isAny := f, false
 	for _, o := range p.fields {
@@ -178,8 +179,8 @@ func (p *pageContent) hasOptionsLeft(f formField, printed []word) bool {
 	return isAny && len(p.labelRight(last, printed)) == 0
 }
 
-// lastOption returns the words of a label that belong to the radio button right of it: those that follow one another, without a
-// question before them.
+// lastOption returns the words of a label that belong to the radio button to the right: the last
+// adjacent words, without a preceding question.
 func lastOption(label []word, to float64) []word {
 	limit := float64(maxCheckReach)
 	for i := len(label) - 1; i >= 0; i-- {

@@ -403,7 +403,8 @@ func (h *htmlReader) readTable(n *html.Node) {
 	t.Finish()
 }
 
-// readPairs reads a list of labels that each have one value, such as "Owner" and "Ann Roe", and reports whether it is one.
+// readPairs reads a list of labels that each have one value, such as "Owner" and "Ann Roe". It
+// returns false for other lists.
 func (h *htmlReader) readPairs(list *html.Node) bool {
 	var rows []document.Row
 	for c := list.FirstChild; c != nil; c = c.NextSibling {
