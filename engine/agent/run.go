@@ -61,6 +61,7 @@ func (s *Service) StartAssessmentRun(ctx context.Context, by api.Caller, in *api
 	return s.createRun(ctx, by, in.Body)
 }
 
+// createRun checks the agent's permissions and the limit on unfinished runs, then stores, claims and launches a new run.
 func (s *Service) createRun(ctx context.Context, by api.Caller, b api.StartRunBody) (*api.AgentRun, error) {
 	a, err := findAgent(b.AgentID)
 	if err != nil {

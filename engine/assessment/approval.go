@@ -424,6 +424,8 @@ func decisionComment(d *api.VersionDecision) *string {
 	return &combined
 }
 
+// decideApproval carries out a decision. If the content has changed since the approval was
+// requested, it voids the approval and returns an error.
 func (s *Service) decideApproval(
 	ctx context.Context,
 	by api.Caller,

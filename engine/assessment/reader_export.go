@@ -202,6 +202,7 @@ func (s *Service) ExportReaderDecisions(ctx context.Context, by api.Caller, in *
 	}), nil
 }
 
+// readDecisions returns the decisions in approved versions and the audit trail, except those undone.
 func readDecisions(tx *store.Tx, org, assessment string) (out []decision, err error) {
 	versions := map[string]api.SoAVersion{}
 	for v, err := range store.SoAVersions.By("assessment").Scan(tx, org, store.Prefix(assessment)) {

@@ -150,6 +150,7 @@ func (f *readingsFile) batches() (out [][]*store.StatementReadings) {
 	return out
 }
 
+// storeReadings replaces a reader's readings, in several transactions.
 func (s *Service) storeReadings(ctx context.Context, by api.Caller, assessment string, f *readingsFile) (*api.Reader, error) {
 	defer s.locks.lock(assessment)() // acquired only now, so that a slow upload doesn't keep others from drafting
 	toRead := 0

@@ -417,6 +417,7 @@ func (s *Service) createOrChangeScope(
 	return &sc, err
 }
 
+// saveScope stores a scope and a copy of it as its version, records the artifact and publishes an event of type action.
 func saveScope(tx *store.Tx, by api.Caller, sc *api.Scope, action, comment string) error {
 	hash, err := scopeHash(sc)
 	if err != nil {

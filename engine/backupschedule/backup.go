@@ -167,6 +167,8 @@ func (s *Service) backUpVerifyAndDeleteOld(ctx context.Context, o *Schedule) {
 	}
 }
 
+// writeAndVerify writes a scheduled backup and runs a restore drill. A failed drill is stored and
+// counted, but not returned as an error.
 func (s *Service) writeAndVerify(ctx context.Context, o *Schedule) error {
 	s.running.Lock()
 	defer s.running.Unlock()

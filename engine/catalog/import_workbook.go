@@ -170,6 +170,7 @@ func (s *Service) activateVersion(tx *store.Tx, id string) error {
 	return nil
 }
 
+// recordRun completes and stores an import run and writes an audit record.
 func (s *Service) recordRun(tx *store.Tx, by api.Caller, run *api.ImportRun) error {
 	completedAt := tx.Now()
 	run.ID, run.CreatedAt, run.UpdatedAt, run.CompletedAt = tx.NewID(), completedAt, completedAt, &completedAt

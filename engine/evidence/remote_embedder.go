@@ -273,6 +273,8 @@ func (s *Service) prepareQuery(ctx context.Context, org, assessment string, buil
 	return preparedQuery{index: ix, vector: vectors[0], embedder: builtin.Name()}, nil
 }
 
+// prepareRemoteQuery embeds a question with the remote embedder. If isPrepared is false, the
+// built-in embedder must be used instead.
 func (s *Service) prepareRemoteQuery(
 	ctx context.Context,
 	org, assessment string,

@@ -133,6 +133,7 @@ func (s *Service) RevokeAPIKey(ctx context.Context, by api.Caller, in *api.APIKe
 	return &api.None{}, err
 }
 
+// revokeKey deletes a key's secrets, marks it as revoked and records that in its organization's audit chain.
 func revokeKey(tx *store.Tx, by api.Caller, key store.APIKey) error {
 	if err := deleteKeySecrets(tx, key, func(store.KeySecret) bool { return true }); err != nil {
 		return err

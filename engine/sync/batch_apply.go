@@ -116,6 +116,8 @@ func (r *batchApplier) requireOpenAssessment(tx *store.Tx) error {
 	return nil
 }
 
+// applyAssessment creates the assessment or merges changes to its editable fields, ignoring others.
+// A deletion is rejected.
 func (r *batchApplier) applyAssessment(tx *store.Tx, t *table, l *changeLine) error {
 	org, id := r.target.org, r.batch.AssessmentID
 	a, err := store.Assessments.Get(tx, org, id)
@@ -325,6 +327,7 @@ func (r *batchApplier) saveDocument(tx *store.Tx, l *changeLine, verb string) er
 	return audit.RecordAndPublishEvent(tx, r.by, event)
 }
 
+// deleteDocument deletes a document. If its file was replaced here, it stores a conflict instead.
 func (r *batchApplier) deleteDocument(tx *store.Tx, t *table, l *changeLine, old *store.Document) error {
 	if err := r.by.Require("document:delete"); err != nil {
 		return err
@@ -373,6 +376,7 @@ func (r *batchApplier) applyScope(tx *store.Tx, t *table, l *changeLine) error {
 	return r.recordFieldConflicts(tx, t, l, conflicts, sc.ID, "scope")
 }
 
+// applyCarriedItem stores an item carried over from an earlier assessment. Changes and deletions are rejected.
 func (r *batchApplier) applyCarriedItem(tx *store.Tx, l *changeLine) error {
 	if l.Op != opInsert {
 		return api.Conflict("carried items cannot be changed or deleted")
@@ -389,6 +393,7 @@ func (r *batchApplier) applyCarriedItem(tx *store.Tx, l *changeLine) error {
 	return store.CarriedItems.Insert(tx, r.target.org, &c)
 }
 
+// applyComment adds a comment made offline, with the pushing user as its author.
 func (r *batchApplier) applyComment(tx *store.Tx, t *table, l *changeLine) error {
 	if l.Op != opInsert {
 		return api.Conflict("comments cannot be changed or deleted")
@@ -415,6 +420,7 @@ func (r *batchApplier) applyComment(tx *store.Tx, t *table, l *changeLine) error
 	}))
 }
 
+// applyVersion adds a version drafted offline. If one was also created here, it stores a conflict as well.
 func (r *batchApplier) applyVersion(tx *store.Tx, t *table, l *changeLine, changedVersions map[string]api.Gate) error {
 	id := stringFromJSON(l.Record["id"])
 	clash, err := assessment.Synced(t.gate).AddVersion(tx, r.by, r.batch.AssessmentID, maps.Clone(l.Record))
@@ -502,6 +508,7 @@ func (r *batchApplier) rehashVersionsAndRecordArtifacts(tx *store.Tx, changedVer
 	return nil
 }
 
+// applyAction replays a submission, decision or transition as the pushing user.
 func (r *batchApplier) applyAction(tx *store.Tx, l *changeLine) error {
 	id := r.batch.AssessmentID
 	var err error

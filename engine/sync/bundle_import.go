@@ -175,6 +175,7 @@ func (u *bundleImporter) checkSerial(last *store.SyncSerials) error {
 	return nil
 }
 
+// checkBundleFromRemote returns an error if a bundle from a remote doesn't match the state of this clone.
 func (u *bundleImporter) checkBundleFromRemote(tx *store.Tx, l *store.SyncLink) error {
 	org, m := u.by.OrganizationID, u.manifest
 	if u.isNew {
@@ -224,6 +225,8 @@ func (u *bundleImporter) checkBundleFromRemote(tx *store.Tx, l *store.SyncLink) 
 	return nil
 }
 
+// checkBundleFromClone returns an error if a bundle from a clone doesn't match the state of this
+// remote. It also sets u.sender and may set u.isNew.
 func (u *bundleImporter) checkBundleFromClone(tx *store.Tx, l *store.SyncLink) error {
 	org, m := u.by.OrganizationID, u.manifest
 	as, ok, err := peerCaller(tx, u.by, u.peer, "sync:write")

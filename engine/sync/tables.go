@@ -435,6 +435,7 @@ func loadBase(tx *store.Tx, org, id, table string, key []byte) (fields, error) {
 	return decodeFields(b.Record)
 }
 
+// saveOrDeleteBase stores a record's fields as the base for merging, or deletes the base if f is nil.
 func saveOrDeleteBase(tx *store.Tx, org, id, table string, key []byte, f fields) error {
 	if f == nil {
 		err := store.SyncBases.Delete(tx, org, id, table, key)

@@ -79,6 +79,8 @@ func (l *Dispatcher) writeAttemptResults(ctx context.Context, results []*attempt
 	}
 }
 
+// writeAttemptResult stores the result of an attempt and schedules a retry if needed. It pauses a
+// receiver that keeps failing or responded 410 Gone. If the delivery was deleted, it does nothing.
 func writeAttemptResult(tx *store.Tx, o *attemptResult) error {
 	k, sent, attempt := o.kind, o.sent, o.attempt
 	var refused SendError

@@ -233,6 +233,8 @@ type syncRun struct {
 	out     *api.IntegrationSync
 }
 
+// run stores new links, pulls changes and syncs every item. An item's failure is stored with its link
+// and doesn't end the run, except for a rate limit.
 func (c *syncRun) run(ctx context.Context) error {
 	var err error
 	if c.tracker, err = c.newTracker(c.set); err != nil {

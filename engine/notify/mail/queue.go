@@ -102,6 +102,7 @@ func (s *Service) renderTemplate(tx *store.Tx, org string, k templateType, given
 	return c.render(values)
 }
 
+// enqueue adds an email to the queue, with encrypted content. It returns an error if too many are waiting.
 func (s *Service) enqueue(tx *store.Tx, org string, m Mail, l *mailContent) (*store.Email, error) {
 	waiting, err := store.Emails.By("queued").Count(tx, org)
 	if err != nil {
