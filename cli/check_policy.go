@@ -90,7 +90,8 @@ func readPolicyFile(path string) (*check.Policy, error) {
 		if err != nil && !isMissingPathError(err) {
 			return nil, withHint(
 				usageError("%s names %s, which can't be used: %w", path, one, errorWithoutPath(err)),
-				"use a path inside the policy's folder that no symbolic link leads out of, or remove the entry and pass the path on the command line",
+				"use a path that stays inside the policy's folder, also through symbolic links, or remove the entry and pass the path "+
+					"on the command line",
 			)
 		}
 	}

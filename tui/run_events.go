@@ -72,7 +72,8 @@ func (a *App) stopFollowingRun() {
 	}
 }
 
-// openRunEvents opens a run's event stream; stop closes it.
+// openRunEvents opens a run's event stream, which is closed when ctx ends. If nothing arrives for silenceTimeout, it calls stop,
+// which must cancel ctx.
 func (a *App) openRunEvents(ctx context.Context, runID string, stop func()) (*bufio.Scanner, error) {
 	quiet := time.AfterFunc(silenceTimeout, stop)
 	context.AfterFunc(ctx, func() { quiet.Stop() })

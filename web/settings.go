@@ -545,8 +545,8 @@ var alertsPanel = panel{
 			}
 			return call(v, api.CreateAlert, &in)
 		},
-		"on":  func(v *visit, _ *sheet) error { return v.enableAlert(true) },
-		"off": func(v *visit, _ *sheet) error { return v.enableAlert(false) },
+		"on":  func(v *visit, _ *sheet) error { return v.setAlertEnabled(true) },
+		"off": func(v *visit, _ *sheet) error { return v.setAlertEnabled(false) },
 		"delete": func(v *visit, _ *sheet) error {
 			return call(v, api.DeleteAlert, &api.AlertInput{AlertID: v.field("id")})
 		},
@@ -567,7 +567,7 @@ func numberOrEmpty(f *float64) string {
 	return number(*f)
 }
 
-func (v *visit) enableAlert(on bool) error {
+func (v *visit) setAlertEnabled(on bool) error {
 	in := api.UpdateAlertInput{AlertInput: api.AlertInput{AlertID: v.field("id")}}
 	in.Body.Enabled = &on
 	return call(v, api.UpdateAlert, &in)

@@ -161,7 +161,7 @@ func (s *Service) Undo(ctx context.Context, by api.Caller, in *api.UndoInput) (*
 			return err
 		}
 		if in.Body.EditID != "" && in.Body.EditID != e.ID {
-			return api.Conflict("there is a later change, or this one was undone; look at what would be undone again")
+			return api.Conflict("there is a later change, or this one has already been undone; check again what an undo would change")
 		}
 		if err := by.Require(gatePermissions[e.Gate]); err != nil {
 			return err

@@ -166,7 +166,7 @@ func (c *checker[I]) visitBinary(n *ast.BinaryNode) {
 	}
 }
 
-// codePatcher puts the texts with which codes are compared in capitals.
+// codePatcher converts the strings that codes are compared with to upper case.
 type codePatcher[I any] struct{ fields *checker[I] }
 
 // Visit implements ast.Visitor.

@@ -212,7 +212,7 @@ func emptyError(d *document.Document) error {
 	case slices.ContainsFunc(d.NotRead, func(n api.NotRead) bool { return n.Kind == api.UnreadPicture }):
 		return document.NewError(document.ErrNoTextLayer, "", "it contains only %s", unread)
 	}
-	return document.NewError(document.ErrEmpty, "", "it contains no text that is read, only %s", unread)
+	return document.NewError(document.ErrEmpty, "", "it contains no readable text, only %s", unread)
 }
 
 // readText decodes a document in a text format and passes the text to the reader for that format.

@@ -36,8 +36,9 @@ var (
 			`\b(?:following|these|below|this list)\b[^.]{0,80}\b(?:not|n't|nobody|never|none|lack(?:s|ing)?|missing|absent|unmet|wrong|false|untrue|incorrect|invented|fictional|made up|rejected|myths?)\b|` +
 			`\b(?:and|but|which|that) we (?:have|do|did|are|could|can)(?: not|n't)\b[^.]*:|\bwe (?:have|do) (?:none|nothing) of\b`,
 	)
-	// exceptionListPattern matches introductions whose negation doesn't deny the list.
-	exceptionListPattern = lazyregexp.NewPrefiltered(
+	// nonDenyingIntroPattern matches introductions of a list that contain a negation but don't deny its items, such as "The
+	// following must not be skipped without approval:".
+	nonDenyingIntroPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:exceptions?|exempt\w*|must|shall|may|should|required|without (?:exception|delay|permission|approval)|not only|not limited|unless|if|when|before|until)\b`,
 	)
 	// forwardPattern matches a sentence that disclaims what follows in its section.
@@ -167,7 +168,7 @@ func (s *Sentence) introducesOutsideItems() bool {
 }
 
 func (s *Sentence) introducesUndoneItems() bool {
-	return s.Prohibited == 0 && negatedListPattern.MatchString(s.Text) && !exceptionListPattern.MatchString(s.Text)
+	return s.Prohibited == 0 && negatedListPattern.MatchString(s.Text) && !nonDenyingIntroPattern.MatchString(s.Text)
 }
 
 // applyRetraction applies sentence i to the preceding ones if it retracts them: "None of the above is the case".

@@ -658,7 +658,7 @@ func (v *Report) listWanted() (out []wantedEvidence) {
 // wantedTable returns a table of the evidence to provide.
 func wantedTable(all []wantedEvidence) block.Table {
 	t := block.Table{Caption: "Evidence to provide", Columns: []block.Column{
-		{Name: "Evidence", Width: 12}, {Name: "Measures it helps to judge", Width: 4, Number: true}, {Name: "Ask", Width: 8},
+		{Name: "Evidence", Width: 12}, {Name: "Measures affected", Width: 4, Number: true}, {Name: "Ask", Width: 8},
 	}}
 	for _, w := range all {
 		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{block.UserText(w.name), block.Number(w.controls), block.UserText(w.owner)}})

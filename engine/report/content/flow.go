@@ -82,8 +82,8 @@ func documentNames(all []api.Evidence) (out []string) {
 	return out
 }
 
-// flowBlocks returns a table and a picture that show the flow from frameworks through controls to evidence.
-func (v *Report) flowBlocks() []block.Block {
+// coverageFlowBlocks returns a table and a picture that show the flow from frameworks through controls to evidence.
+func (v *Report) coverageFlowBlocks() []block.Block {
 	all := v.domainFlows()
 	if len(all) == 0 {
 		return nil

@@ -32,7 +32,7 @@ func (v *Report) coverageSection() []block.Block {
 	if !v.Template.hasSection(SectionSoA) || v.hasAnnex() {
 		return out
 	}
-	out = append(out, v.flowBlocks()...)
+	out = append(out, v.coverageFlowBlocks()...)
 	if annex, isISO := annexAControls(v.coverage); isISO && !v.Template.hasSection(SectionAnnex) {
 		out = append(
 			out,

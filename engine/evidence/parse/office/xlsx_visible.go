@@ -497,7 +497,7 @@ func (c *sheetCells) locator(cells string) api.Locator {
 	return api.Locator{Sheet: c.name, CellRange: cells}
 }
 
-// readRow reads the cells of the row that was begun.
+// readRow reads the cells of the row whose start tag has just been read.
 func (c *sheetCells) readRow(n int, cells []string, count bool) {
 	if _, _, ends := c.tags.name(); ends {
 		return

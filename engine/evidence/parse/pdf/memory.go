@@ -16,8 +16,10 @@ type linearMemory struct {
 	exhausted  bool // more memory was requested than is allowed or available
 }
 
-func newLinearMemory(size int, beginHeavy func() error) (*linearMemory, error) {
-	mapped, err := mapMemory(size)
+// newLinearMemory reserves address space for memory that can grow to maxSize. Memory beyond document.LightMemory is allowed only
+// if beginHeavy, which is then called, returns no error.
+func newLinearMemory(maxSize int, beginHeavy func() error) (*linearMemory, error) {
+	mapped, err := mapMemory(maxSize)
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func (r *objectReader) readObject(obj uint64, outer matrix, depth int) {
 		return
 	case shadingType:
 		if at, ok := r.bounds(obj, outer); ok {
-			r.paints = append(r.paints, paint{at: at, order: r.objectNumber()})
+			r.paints = append(r.paints, paint{at: at, order: r.paintOrder()})
 		}
 		return
 	case pathType, formType, imageType:
@@ -91,7 +91,7 @@ func (r *objectReader) readObject(obj uint64, outer matrix, depth int) {
 		if at, ok := r.bounds(obj, outer); ok {
 			r.out.pictures = append(r.out.pictures, at)
 			r.images = append(r.images, pageImage{obj, at})
-			r.paints = append(r.paints, paint{at: at, order: r.objectNumber(), isImage: true})
+			r.paints = append(r.paints, paint{at: at, order: r.paintOrder(), isImage: true})
 		}
 	case formType:
 		if depth >= maxFormDepth {
@@ -105,7 +105,8 @@ func (r *objectReader) readObject(obj uint64, outer matrix, depth int) {
 }
 
 // objectNumber returns the number of the current object.
-func (r *objectReader) objectNumber() int { return maxPageObjects - r.left }
+// paintOrder returns the position of the current object in painting order.
+func (r *objectReader) paintOrder() int { return maxPageObjects - r.left }
 
 func (m *pdfiumDocument) readMatrix() matrix {
 	return matrix{
@@ -156,7 +157,7 @@ func (r *objectReader) addPaint(obj uint64, outer matrix) {
 		return
 	}
 	fill, ok := r.colorOf("FPDFPageObj_GetFillColor", obj)
-	r.paints = append(r.paints, paint{at: b, order: r.objectNumber(), isLight: ok && brightness(fill) > lightBrightness})
+	r.paints = append(r.paints, paint{at: b, order: r.paintOrder(), isLight: ok && brightness(fill) > lightBrightness})
 }
 
 // readPathRules reads the straight horizontal and vertical lines of a path: strokes, thin filled

@@ -20,7 +20,7 @@ const (
 // addText records a text object and whether it may be visible.
 func (r *objectReader) addText(obj uint64, outer matrix, depth int) {
 	const stroke, invisible, clip = 1, 3, 7
-	t := &textObject{handle: obj, order: r.objectNumber()}
+	t := &textObject{handle: obj, order: r.paintOrder()}
 	r.texts = append(r.texts, t)
 	at, ok := r.bounds(obj, outer)
 	t.at = at
