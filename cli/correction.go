@@ -35,7 +35,6 @@ func (a *app) correctionList() *cobra.Command {
 		Use: "list", Short: "List what people decided about passages, latest first",
 		Long:    "Lists the corrections of the organization, from all of its assessments, latest first.",
 		Example: "  service correction list\n  service correction list --control IAC-06 --decision refused",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := fetchList(cmd.Context(), a, api.ListCorrections, &in, l)
 			if err != nil {
@@ -115,8 +114,8 @@ func (a *app) correctionDecide(decision api.CorrectionDecision) *cobra.Command {
 		Long: `Decides that passages show nothing about a requirement of a control, given by its number in
 service soa explain. Without --passage, these are all that the newest version quotes for it.
 The next draft applies it, and so do later drafts of the organization.`,
-		Example: "  service soa explain IAC-06\n  service correction refuse IAC-06 2\n  service correction refuse IAC-06 2 --passage 1",
-		Args:    cobra.ExactArgs(2), ValidArgsFunction: a.completeControls(),
+		Example:           "  service soa explain IAC-06\n  service correction refuse IAC-06 2\n  service correction refuse IAC-06 2 --passage 1",
+		ValidArgsFunction: a.completeControls(),
 	}
 	if decision == api.CorrectionAccepted {
 		cmd.Use, cmd.Short = "accept CONTROL NUMBER", "Accept passages as evidence for a requirement"
@@ -135,7 +134,7 @@ The next draft applies it, also to a passage that search doesn't find for the re
 		if err != nil || number < 1 {
 			return usageError("%q is not the number of a requirement; `service soa explain %s` numbers them from 1", args[1], args[0])
 		}
-		if err := checkOneOfOrEmpty("as", in.Body.Label, []string{"states", "part", "plans", "contradicts"}); err != nil {
+		if err := checkOneOfOrEmpty("meaning", in.Body.Label, []string{"states", "part", "plans", "contradicts"}); err != nil {
 			return err
 		}
 		item, err := a.findSoAItem(cmd.Context(), args[0])
@@ -218,7 +217,6 @@ func (a *app) correctionRemove() *cobra.Command {
 		Long: `Removes corrections. Later drafts judge their passages again; versions drafted before stay as
 they are.`,
 		Example: "  service correction list\n  service correction remove ID",
-		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, id := range args {
 				if _, err := call(cmd.Context(), a, api.RemoveCorrection, &api.CorrectionInput{CorrectionID: id}); err != nil {

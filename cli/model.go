@@ -73,7 +73,6 @@ Prices are per million tokens, in any currency. --context is the number of token
 model reads at once. Restart a running daemon to apply a change.`,
 		Example: "  service model limits\n  service model limits --max-time 2h --concurrency 4\n" +
 			"  service model limits --price-in 0.15 --price-out 0.60 --max-cost 5 --ask-cost 1",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.ModelLimits == nil {
 				return runtimeError("this build can't use models")

@@ -19,7 +19,7 @@ type OpenInfo struct {
 func (a *app) openCommand() *cobra.Command {
 	var noBrowser bool
 	cmd := &cobra.Command{
-		Use: "open", Short: "Work in the browser", Args: cobra.NoArgs,
+		Use: "open", Short: "Work in the browser",
 		Long: `Opens the pages in your browser: those of the current server or, without one, those of
 the local data folder, without an account. For the local folder it serves the pages on
 this machine only, to the browser that opens the single-use link. It ends a minute after

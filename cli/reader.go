@@ -41,7 +41,6 @@ accepted or changed in the Statement of Applicability, with --readings what a re
 FILE - writes to stdout.`,
 		Example: "  service reader export statements.jsonl\n  service reader export decisions.jsonl --decided\n" +
 			"  service reader export readings.jsonl --readings ada",
-		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if decided && readings != "" {
 				return usageError("--decided and --readings can't be combined; a file has either what people decided or what a reader said")
@@ -84,7 +83,6 @@ passage_hash of an export, the label, the words of the passage that show it and,
 the probabilities of the labels. The whole file is checked first: nothing is imported if a line
 is not valid. Earlier readings with the same name are replaced.`,
 		Example: "  service reader import readings.jsonl --name ada\n  service soa draft --reader ada",
-		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if name == "" {
 				return usageError("--name is missing; give the name of the reader, as on the lines of the file")

@@ -36,7 +36,6 @@ func (a *app) readerRun() *cobra.Command {
 weights tools/reader/train.py writes, and imports the readings. What the same weights have
 read before is not read again. The reader's name changes with the weights.`,
 		Example: "  service reader run --weights reader.bin\n  service reader run --weights reader.bin --passages 5",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case weights == "":

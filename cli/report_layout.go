@@ -75,7 +75,7 @@ report create --layout fills in. docs/layouts.md lists all placeholders.`,
 func (a *app) layoutInit() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
-		Use: "init [FILE]", Short: "Write an example of a layout", Args: cobra.MaximumNArgs(1),
+		Use: "init [FILE]", Short: "Write an example of a layout",
 		Long: "Writes a Word document, or a presentation, that uses everything a layout can contain.\n" +
 			"Change it in Word or PowerPoint, check it with report lint, and use it with\nreport create --layout.",
 		Example: "  service report layout init partner.docx\n  service report layout init partner.pptx",
@@ -108,7 +108,7 @@ func (a *app) layoutInit() *cobra.Command {
 
 func (a *app) reportLint() *cobra.Command {
 	return &cobra.Command{
-		Use: "lint LAYOUT", Short: "Check a layout of your own", Args: cobra.ExactArgs(1),
+		Use: "lint LAYOUT", Short: "Check a layout of your own",
 		Long: `Names each unknown placeholder of a layout, where it is, and what would fit, without
 creating a report. For a template for HTML or Markdown, checks the syntax. Exits with
 1 if there are errors.`,

@@ -161,7 +161,7 @@ func (f *statementVerdict) markCorrections() {
 			continue
 		}
 		if n++; n > maxMarksInReason {
-			f.reason += fmt.Sprintf(" %s more.", prose.Count(len(f.corrections)-maxMarksInReason, "correction", "corrections"))
+			f.reason += fmt.Sprintf(" %s.", prose.Count(len(f.corrections)-maxMarksInReason, "more correction applies", "more corrections apply"))
 			return
 		}
 		if c.Decision == api.CorrectionRefused {
