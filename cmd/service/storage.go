@@ -34,12 +34,27 @@ func (s storage) open(ctx context.Context, dir string, log *slog.Logger) (*store
 		db, err := store.Open(ctx, o)
 		return db, o.Clock, err
 	}
-	unlock, err := lockSharedFolder(dir)
+	driver, objects, err := s.connect(ctx, dir, log)
 	if err != nil {
 		return nil, nil, err
 	}
+	o.Driver, o.Objects, o.Clock = driver, objects, driver.Now
+	o.NewID = func() string { return newIDAt(driver.Now()) }
+	db, err := store.Open(ctx, o)
+	return db, o.Clock, err
+}
+
+// connect connects to the database and to the bucket, if there is one, and locks dir until the database is closed, unless dir
+// is empty.
+func (s storage) connect(ctx context.Context, dir string, log *slog.Logger) (d *unlockingDriver, objects store.Objects, err error) {
+	unlock := func() {}
+	if dir != "" {
+		if unlock, err = lockSharedFolder(dir); err != nil {
+			return nil, nil, err
+		}
+	}
 	if s.bucket != "" {
-		if o.Objects, err = s3.Open(ctx, s.bucket, os.Getenv); err != nil {
+		if objects, err = s3.Open(ctx, s.bucket, os.Getenv); err != nil {
 			unlock()
 			return nil, nil, &bucketError{err}
 		}
@@ -49,10 +64,7 @@ func (s storage) open(ctx context.Context, dir string, log *slog.Logger) (*store
 		unlock()
 		return nil, nil, err
 	}
-	o.Driver, o.Clock = &unlockingDriver{DB: driver, unlock: unlock}, driver.Now
-	o.NewID = func() string { return newIDAt(driver.Now()) }
-	db, err := store.Open(ctx, o)
-	return db, o.Clock, err
+	return &unlockingDriver{DB: driver, unlock: unlock}, objects, nil
 }
 
 // bucketError is an error of opening the bucket.
@@ -128,36 +140,22 @@ func (s storage) explainOpenError(dir string, err error) error {
 	return fmt.Errorf("opening the data folder %s: %w", dir, err)
 }
 
-// openPlace returns a place to copy from or to, and a function that releases it.
-func openPlace(ctx context.Context, at cli.StorePlace, log *slog.Logger) (p store.Place, release func() error, err error) {
-	release = func() error { return nil }
-	if p.Dir = at.Data; p.Dir != "" {
+// openPlace returns a place to copy from or to. The caller closes its driver, if it has one.
+func openPlace(ctx context.Context, at cli.StorePlace, log *slog.Logger) (p store.Place, err error) {
+	if at.Data != "" {
 		if p.Dir, err = resolveDataDir(at.Data); err != nil {
-			return p, release, err
+			return p, err
 		}
 	}
 	if at.Store == "" {
-		return p, release, nil
+		return p, nil
 	}
-	unlock := func() {}
-	if p.Dir != "" {
-		if unlock, err = lockSharedFolder(p.Dir); err != nil {
-			return p, release, err
-		}
-	}
-	var driver *postgres.DB
-	if at.Blobs != "" {
-		p.Objects, err = s3.Open(ctx, at.Blobs, os.Getenv)
-	}
-	if err == nil {
-		driver, err = postgres.Open(ctx, postgres.Options{URL: at.Store, Logger: log})
-	}
+	driver, objects, err := storage{at.Store, at.Blobs}.connect(ctx, p.Dir, log)
 	if err != nil {
-		unlock()
-		return p, release, err
+		return p, err
 	}
-	p.Driver = driver
-	return p, func() error { defer unlock(); return driver.Close() }, nil
+	p.Driver, p.Objects = driver, objects
+	return p, nil
 }
 
 // copyStore copies an installation.
@@ -168,12 +166,17 @@ func copyStore(ctx context.Context, from, to cli.StorePlace, progress func(recor
 		at cli.StorePlace
 		to *store.Place
 	}{{from, &o.From}, {to, &o.To}} {
-		p, release, err := openPlace(ctx, one.at, log)
+		p, err := openPlace(ctx, one.at, log)
 		if err != nil {
 			return nil, storage{database: one.at.Store}.explainOpenError(one.at.Data, err)
 		}
 		*one.to = p
-		defer func() { err = errors.Join(err, release()) }()
+		if p.Driver != nil {
+			defer func() { err = errors.Join(err, p.Driver.Close()) }()
+		}
+	}
+	if d, ok := o.From.Driver.(*unlockingDriver); ok {
+		o.Clock = d.Now // the clock by which daemons say until when they use the source
 	}
 	if from.Store == "" {
 		if release, lockErr := filelock.TryLock(o.From.Dir); !errors.Is(lockErr, filelock.ErrLocked) {

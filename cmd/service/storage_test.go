@@ -1,10 +1,13 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/scf-service/service/cli"
 )
 
 func TestNewIDAt(t *testing.T) {
@@ -30,5 +33,15 @@ func TestNameOfStore(t *testing.T) {
 		if got := (storage{database: address}).name(); got != want {
 			t.Errorf("%s: %q, want %q", address, got, want)
 		}
+	}
+}
+
+// TestCopyNamesTheBucket checks that a wrong bucket is not reported as a problem of the database.
+func TestCopyNamesTheBucket(t *testing.T) {
+	from := cli.StorePlace{Store: "postgres://grc@127.0.0.1:1/grc", Blobs: "s3://key:secret@files"}
+	_, err := copyStore(t.Context(), from, cli.StorePlace{Data: t.TempDir()}, nil)
+	if err == nil || !strings.HasPrefix(err.Error(), "opening the bucket for files: the address of a bucket") ||
+		strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v", err)
 	}
 }
