@@ -62,14 +62,18 @@ func (s *Service) GetCorrectionAgreement(ctx context.Context, by api.Caller, _ *
 func (s *Service) compareReaders(
 	ctx context.Context, by api.Caller, assessment string, corrections []api.Correction, tallies map[string]*agreementTally,
 ) error {
-	scores := map[string]float64{} // search scores of passages, by statement and text
+	scores := map[string]float64{} // search scores of passages, by statement and hash of the text
 	var readers []reading.Reader
 	err := s.evaluateByRules(ctx, by, assessment, func(a *api.Assessment, j *Evaluation, _ []api.Control) error {
 		readers = append(readers, j.prepared.RulesReader(s.today()))
+		codes := map[string]bool{}
 		for _, c := range corrections {
-			for _, st := range j.Candidates(c.ControlCode) {
+			codes[c.ControlCode] = true
+		}
+		for code := range codes {
+			for _, st := range j.Candidates(code) {
 				for _, p := range st.Passages {
-					scores[st.Statement.ID()+p.SHA256] = p.Score
+					scores[st.Statement.ID()+reading.HashText(p.ForReader().Bounded().Text)] = p.Score
 				}
 			}
 		}
