@@ -97,7 +97,11 @@ func (s *Session) concludeInto(f *statementVerdict, hits []retrievedPassage, rea
 			continue
 		}
 		quote := reading.FindQuote(hits[i].ForReader().Bounded().Text, r.Words)
-		if why := cmp.Or(hits[i].silenceReason(d), s.unassertedReason(d, hits[i].analyzedPassage, r.Label, quote)); why != "" && !slices.Contains(f.decided, hits[i].ChunkID) {
+		why := ""
+		if !slices.Contains(f.decided, hits[i].ChunkID) {
+			why = cmp.Or(hits[i].silenceReason(d), s.unassertedReason(d, hits[i].analyzedPassage, r.Label, quote))
+		}
+		if why != "" {
 			silence = min(silence, probability(r, reading.Silent))
 			refused = cmp.Or(refused, fmt.Sprintf("Not counted: %s, because %s.", shortenAndQuote(text.CollapseSpace(quote)), why))
 			continue
