@@ -14,8 +14,8 @@ import (
 
 // findCorrection returns a person's decision about a passage for a statement as a reading, and the
 // mark to show with it. It returns false if there is none.
-func (s *Session) findCorrection(statementID string, h retrievedPassage) (reading.Reading, api.AppliedCorrection, bool) {
-	c, r, near := s.options.Corrections.Find(statementID, h.DocumentID, h.ForReader())
+func findCorrection(corrections reading.StatementCorrections, h retrievedPassage) (reading.Reading, api.AppliedCorrection, bool) {
+	c, r, near := corrections.Find(h.DocumentID, h.ForReader())
 	if c == nil {
 		return reading.Reading{}, api.AppliedCorrection{}, false
 	}
@@ -33,13 +33,13 @@ func (s *Session) findCorrection(statementID string, h retrievedPassage) (readin
 // It records the corrections that made a difference or concern a near-identical passage. The slice
 // verdicts is not modified.
 func (s *Session) correctVerdicts(f *statementVerdict, hits []retrievedPassage, verdicts []passageVerdict) []passageVerdict {
-	id := f.statement.question.ID()
-	if !s.options.Corrections.Has(id) {
+	corrections := s.options.Corrections.For(f.statement.question)
+	if len(corrections) == 0 {
 		return verdicts
 	}
 	verdicts = slices.Clone(verdicts)
 	for _, h := range hits {
-		r, mark, ok := s.findCorrection(id, h)
+		r, mark, ok := findCorrection(corrections, h)
 		if !ok {
 			continue
 		}
@@ -110,13 +110,13 @@ func (s *Session) newCorrectedVerdict(d *preparedStatement, h retrievedPassage, 
 
 // correctReadings is like correctVerdicts, but for the readings of a reader.
 func (s *Session) correctReadings(f *statementVerdict, hits []retrievedPassage, readings []reading.Reading) []reading.Reading {
-	id := f.statement.question.ID()
-	if !s.options.Corrections.Has(id) {
+	corrections := s.options.Corrections.For(f.statement.question)
+	if len(corrections) == 0 {
 		return readings
 	}
 	readings = slices.Clone(readings)
 	for i, h := range hits {
-		r, mark, ok := s.findCorrection(id, h)
+		r, mark, ok := findCorrection(corrections, h)
 		if !ok {
 			continue
 		}

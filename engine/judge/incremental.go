@@ -96,7 +96,7 @@ func (l *IncrementalEvaluator) SetCorrections(c *reading.Corrections) {
 	before := l.options.Corrections
 	l.options.Corrections = c
 	l.plan.ForEachStatement(func(question int, st reading.Statement) {
-		if id := st.ID(); before.Revision(id) != c.Revision(id) {
+		if before.For(st).Revision() != c.For(st).Revision() {
 			l.cache[question].version = 0
 		}
 	})
@@ -108,7 +108,7 @@ func (l *IncrementalEvaluator) findAcceptedPassages() {
 	questions := map[string][]int{} // by the hash of the passage's text
 	if l.options.Corrections != nil {
 		l.plan.ForEachStatement(func(question int, st reading.Statement) {
-			for _, hash := range l.options.Corrections.AcceptedTexts(st.ID()) {
+			for _, hash := range l.options.Corrections.For(st).AcceptedTexts() {
 				questions[hash] = append(questions[hash], question)
 			}
 		})

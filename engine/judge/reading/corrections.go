@@ -23,8 +23,11 @@ type Correction struct {
 // Corrections finds the correction that applies to a statement and a passage. It is safe for
 // concurrent use. A nil *Corrections contains none.
 type Corrections struct {
-	byStatement map[string][]*indexedCorrection // latest first
+	byStatement map[string]StatementCorrections
 }
+
+// StatementCorrections are the corrections for a statement, latest first.
+type StatementCorrections []*indexedCorrection
 
 type indexedCorrection struct {
 	Correction
@@ -33,7 +36,7 @@ type indexedCorrection struct {
 
 // NewCorrections returns an index of corrections, which must be in the order of their decisions.
 func NewCorrections(all []Correction) *Corrections {
-	c := &Corrections{byStatement: map[string][]*indexedCorrection{}}
+	c := &Corrections{byStatement: map[string]StatementCorrections{}}
 	for _, one := range slices.Backward(all) {
 		c.byStatement[one.StatementID] = append(c.byStatement[one.StatementID], &indexedCorrection{
 			Correction: one, passage: sync.OnceValue(func() fingerprint { return newFingerprint(one.Passage) }),
@@ -42,30 +45,27 @@ func NewCorrections(all []Correction) *Corrections {
 	return c
 }
 
-// Has reports whether there are corrections for a statement.
-func (c *Corrections) Has(statementID string) bool {
-	return c != nil && len(c.byStatement[statementID]) > 0
+// For returns the corrections for a statement. It costs nothing if there are no corrections at all.
+func (c *Corrections) For(st Statement) StatementCorrections {
+	if c == nil {
+		return nil
+	}
+	return c.byStatement[st.ID()]
 }
 
-// Revision returns a string that changes whenever the corrections for a statement change. It
-// returns "" if there are none.
-func (c *Corrections) Revision(statementID string) string {
-	if c == nil {
-		return ""
-	}
+// Revision returns a string that changes whenever the corrections change. It returns "" if there
+// are none.
+func (c StatementCorrections) Revision() string {
 	var ids []string
-	for _, one := range c.byStatement[statementID] {
+	for _, one := range c {
 		ids = append(ids, one.ID)
 	}
 	return strings.Join(ids, " ")
 }
 
-// AcceptedTexts returns the SHA-256 of the texts of the passages that people accepted for a statement.
-func (c *Corrections) AcceptedTexts(statementID string) (out []string) {
-	if c == nil {
-		return nil
-	}
-	for _, one := range c.byStatement[statementID] {
+// AcceptedTexts returns the SHA-256 of the texts of the passages that people accepted.
+func (c StatementCorrections) AcceptedTexts() (out []string) {
+	for _, one := range c {
 		if one.Label != Silent {
 			out = append(out, HashText(one.Passage.Text))
 		}
@@ -86,13 +86,10 @@ const MinWordsElsewhere = 6
 // Find returns the latest correction that applies to a passage of a document, and the resulting
 // reading. near is set if the correction was made on a near-identical passage (see nearIdentical)
 // rather than this one. If no correction applies, found is nil.
-func (c *Corrections) Find(statementID, documentID string, p Passage) (found *Correction, r Reading, near bool) {
-	if !c.Has(statementID) {
-		return nil, Reading{}, false
-	}
+func (c StatementCorrections) Find(documentID string, p Passage) (found *Correction, r Reading, near bool) {
 	p = p.Bounded()
 	here := sync.OnceValue(func() fingerprint { return newFingerprint(p) })
-	for _, one := range c.byStatement[statementID] {
+	for _, one := range c {
 		if one.Passage.Text != p.Text {
 			continue
 		}
@@ -101,7 +98,7 @@ func (c *Corrections) Find(statementID, documentID string, p Passage) (found *Co
 			return &one.Correction, one.reading(one.Words), false
 		}
 	}
-	for _, one := range c.byStatement[statementID] {
+	for _, one := range c {
 		if one.Passage.Text == p.Text || !nearIdentical(one.passage(), here()) {
 			continue
 		}

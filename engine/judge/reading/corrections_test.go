@@ -10,8 +10,11 @@ const decidedText = "Access rights to production systems are reviewed every quar
 
 const decidedWords = "Access rights to production systems are reviewed every quarter by the owner of the system."
 
+// decided is the statement that people decide about.
+var decided = Statement{Topic: "access", Text: "Access rights are reviewed."}
+
 func decidedOn(p Passage, words string) *Corrections {
-	return NewCorrections([]Correction{{ID: "1", StatementID: "s", DocumentID: "d", Passage: p, Label: States, Words: words, By: "Ada"}})
+	return NewCorrections([]Correction{{ID: "1", StatementID: decided.ID(), DocumentID: "d", Passage: p, Label: States, Words: words, By: "Ada"}})
 }
 
 // TestNearIdentical changes a passage in ways that leave what was decided as it is, and in ways that may turn it around.
@@ -52,7 +55,7 @@ func TestNearIdentical(t *testing.T) {
 		"nothing in common":         {Passage{Text: "Backups are written to another site and restored for a test."}, other},
 		"a ticked box in its place": {replace("The reviewer", "☑ The reviewer"), other},
 	} {
-		found, r, isNear := decidedOn(Passage{Text: decidedText}, decidedWords).Find("s", "another", tc.p)
+		found, r, isNear := decidedOn(Passage{Text: decidedText}, decidedWords).For(decided).Find("another", tc.p)
 		got := other
 		switch {
 		case found != nil && isNear:
@@ -71,16 +74,16 @@ func TestNearIdentical(t *testing.T) {
 
 func TestShortPassagesAreRecognizedInTheirDocument(t *testing.T) {
 	c := decidedOn(Passage{Text: "Yes, enabled."}, "Yes, enabled.")
-	if found, _, _ := c.Find("s", "d", Passage{Text: "Yes, enabled."}); found == nil {
+	if found, _, _ := c.For(decided).Find("d", Passage{Text: "Yes, enabled."}); found == nil {
 		t.Error("it is not found in its own document")
 	}
-	if found, _, _ := c.Find("s", "another", Passage{Text: "Yes, enabled."}); found != nil {
+	if found, _, _ := c.For(decided).Find("another", Passage{Text: "Yes, enabled."}); found != nil {
 		t.Error("three words are recognized in another document")
 	}
-	if found, _, _ := c.Find("s", "d", Passage{Text: "Yes, enabled.", HeadingPath: []string{"Old"}}); found != nil {
+	if found, _, _ := c.For(decided).Find("d", Passage{Text: "Yes, enabled.", HeadingPath: []string{"Old"}}); found != nil {
 		t.Error("it is found under another heading")
 	}
-	if found, _, _ := c.Find("another", "d", Passage{Text: "Yes, enabled."}); found != nil {
+	if found, _, _ := c.For(Statement{Text: "another"}).Find("d", Passage{Text: "Yes, enabled."}); found != nil {
 		t.Error("it is found for another statement")
 	}
 }
@@ -88,14 +91,14 @@ func TestShortPassagesAreRecognizedInTheirDocument(t *testing.T) {
 func TestTheLatestCorrectionApplies(t *testing.T) {
 	p := Passage{Text: decidedText}
 	c := NewCorrections([]Correction{
-		{ID: "1", StatementID: "s", Passage: p, Label: States, Words: decidedWords},
-		{ID: "2", StatementID: "s", Passage: p, Label: Silent, Words: decidedWords},
+		{ID: "1", StatementID: decided.ID(), Passage: p, Label: States, Words: decidedWords},
+		{ID: "2", StatementID: decided.ID(), Passage: p, Label: Silent, Words: decidedWords},
 	})
-	if found, r, _ := c.Find("s", "", p); found.ID != "2" || r.Label != Silent || r.Words != "" {
+	if found, r, _ := c.For(decided).Find("", p); found.ID != "2" || r.Label != Silent || r.Words != "" {
 		t.Errorf("%+v, %+v", found, r)
 	}
-	if c.Revision("s") != "2 1" || len(c.AcceptedTexts("s")) != 1 || (*Corrections)(nil).Revision("s") != "" {
-		t.Error(c.Revision("s"), c.AcceptedTexts("s"))
+	if c.For(decided).Revision() != "2 1" || len(c.For(decided).AcceptedTexts()) != 1 || (*Corrections)(nil).For(decided).Revision() != "" {
+		t.Error(c.For(decided).Revision(), c.For(decided).AcceptedTexts())
 	}
 }
 
