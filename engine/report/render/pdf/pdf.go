@@ -480,13 +480,20 @@ func (p *pdfWriter) addBookmark(text string, level int) {
 	p.file.Bookmark(p.replaceMissingGlyphs(text), level, p.cursorY)
 }
 
+// returnToPage continues an earlier page. The library writes the color of a text only if it isn't the fill color that was set last,
+// on any page, so the fill color of this one has to be set again.
+func (p *pdfWriter) returnToPage(n int) {
+	p.file.SetPage(n)
+	p.current.page = 0
+	p.setFillColor(drawing.Paper)
+}
+
 // drawHeadersAndResolveLinks draws the headers and footers of all pages, and fills in the page
 // numbers and link targets that were not known until then.
 func (p *pdfWriter) drawHeadersAndResolveLinks() {
 	last := p.file.PageCount()
 	for n := 1; n <= last; n++ {
-		p.file.SetPage(n)
-		p.current.page = 0
+		p.returnToPage(n)
 		p.asArtifact(func() { p.drawHeaderFooter(n, last) })
 	}
 	for _, e := range p.contentsEntries {
@@ -494,7 +501,7 @@ func (p *pdfWriter) drawHeadersAndResolveLinks() {
 		if !known {
 			continue
 		}
-		p.file.SetPage(e.page)
+		p.returnToPage(e.page)
 		face, size, height := p.fonts.regular, 9.0, 13.0
 		if e.bold {
 			face, size, height = p.fonts.bold, 10, 17

@@ -1,6 +1,8 @@
 package pdf
 
 import (
+	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -66,5 +68,28 @@ func TestPDFStaysOnThePage(t *testing.T) {
 				t.Errorf("%d bytes of text became %d", len(want), len(squeeze(all.String())))
 			}
 		}
+	}
+}
+
+// TestPDFDraftMarks checks that the mark in the header of each page has its own color, whatever else the page shows.
+func TestPDFDraftMarks(t *testing.T) {
+	d := content.New(reporttest.Sources(false)["under review"], "client", "", false).Document()
+	d.Draft = []string{"The plan is a draft."}
+	p, err := layOutDocument(d, Fonts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.setFillColor(drawing.Bad) // as if the last page ended with a mark of that color
+	p.drawHeadersAndResolveLinks()
+	p.file.SetCompression(false)
+	var b bytes.Buffer
+	if err := p.file.Output(&b); err != nil {
+		t.Fatal(err)
+	}
+	at := fmt.Sprintf("BT %.2f %.2f Td", p.pageRight()-p.fonts.bold.textWidth("DRAFT", 9), p.height-38)
+	r, g, blue := p.rgb(drawing.Bad)
+	colored := fmt.Sprintf("q %.3f %.3f %.3f rg %s", float64(r)/255, float64(g)/255, float64(blue)/255, at)
+	if n, marks := bytes.Count(b.Bytes(), []byte(colored)), bytes.Count(b.Bytes(), []byte(at)); n != marks || marks != 2*(p.file.PageCount()-1) {
+		t.Errorf("%d of %d marks on %d pages have their color", n, marks, p.file.PageCount())
 	}
 }
