@@ -224,7 +224,9 @@ func (l *Dispatcher) Close() {
 // Wake makes the dispatcher look for due deliveries of a receiver. Call it after a change other
 // than an event that makes a delivery due.
 func (l *Dispatcher) Wake(organizationID, receiverID string) {
-	l.lanes.wake(laneKey{organizationID, receiverID}, l.Clock())
+	if l.DB.IsLeader() { // else the process that sends finds it in the store
+		l.lanes.wake(laneKey{organizationID, receiverID}, l.Clock())
+	}
 }
 
 // LaneStats returns the numbers of receivers that are being sent to or are waiting.

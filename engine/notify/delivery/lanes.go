@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -20,9 +21,10 @@ const (
 	slowAfter = time.Second
 	// restAfterFailure is how long a lane waits after a failed attempt before it sends its next deliveries.
 	restAfterFailure = 2 * time.Second
-	// searchInterval is the time between two searches for lanes in the store, if no other process
-	// writes to it. A search finds due deliveries that Wake was not called for.
-	searchInterval = time.Minute
+	// searchInterval is the time between two searches for lanes in the store. A search finds due
+	// deliveries that Wake was not called for. If other processes write to the store, too, they may
+	// have made deliveries due, and every poll searches.
+	searchInterval, sharedSearchInterval = time.Minute, pollInterval / 2
 )
 
 // laneKey identifies the lane of a receiver.
@@ -33,13 +35,13 @@ type lane struct {
 	// next is when the lane's first delivery is due; zero if the receiver is paused.
 	next    time.Time
 	sending bool
-	// wokenAt is the time of the last wake-up during sending, or zero.
-	wokenAt time.Time
+	// woken is set if the lane was woken during sending.
+	woken bool
 	// endedAt is the end of the lane's last turn; after a failure, the lane rests until restUntil.
 	endedAt, restUntil time.Time
-	// isSlow is set if the last attempt was slow, and hasFailed if it was not accepted.
-	isSlow, hasFailed bool
-	// turn orders lanes by when they were last started.
+	// isSlow is set if the last attempt was slow.
+	isSlow bool
+	// turn orders lanes by when they were last started, or else added.
 	turn int
 }
 
@@ -61,7 +63,7 @@ type lanes struct {
 	sending     map[string]int // by organization
 	sendingSlow int
 	sendingAll  int
-	turns       map[string]int // number of each organization's last turn
+	turns       map[string]int // number of each organization's last turn, or else of the one when it was added
 	turn        int
 	// ready receives a value when a lane has ended or was woken.
 	ready chan struct{}
@@ -75,16 +77,25 @@ func (s *lanes) init() {
 func (s *lanes) wake(k laneKey, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.all[k]
-	switch {
-	case l == nil:
-		s.all[k] = &lane{next: now}
-	case l.sending:
-		l.wokenAt = now
-	default:
+	if l := s.get(k); l.sending {
+		l.woken = true
+	} else {
 		l.makeDue(now)
 	}
 	s.signal()
+}
+
+// get returns a lane. A new one queues behind those that are waiting.
+func (s *lanes) get(k laneKey) *lane {
+	l := s.all[k]
+	if l == nil {
+		l = &lane{turn: s.turn}
+		s.all[k] = l
+		if _, has := s.turns[k.organization]; !has {
+			s.turns[k.organization] = s.turn
+		}
+	}
+	return l
 }
 
 // makeDue makes a lane due at a time, or after its rest, if that ends later.
@@ -101,9 +112,7 @@ func (l *lane) makeDue(at time.Time) {
 func (s *lanes) setDue(k laneKey, due time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l := s.all[k]; l == nil {
-		s.all[k] = &lane{next: due}
-	} else if !l.sending {
+	if l := s.get(k); !l.sending {
 		l.next = due
 	}
 }
@@ -144,7 +153,7 @@ func (s *lanes) start(now time.Time) (started []laneKey) {
 			l := s.all[k]
 			if isFree := s.sendingAll < maxSending && (!l.isSlow || s.sendingSlow < maxSendingSlow); isFree {
 				s.turn++
-				l.sending, l.wokenAt, l.turn, s.turns[org] = true, time.Time{}, s.turn, s.turn
+				l.sending, l.woken, l.turn, s.turns[org] = true, false, s.turn, s.turn
 				s.count(k, l, 1)
 				started = append(started, k)
 			}
@@ -169,9 +178,9 @@ func (s *lanes) count(k laneKey, l *lane, n int) {
 
 // result is the result of a lane's turn.
 type result struct {
-	// next is when the lane's next delivery is due; isDone is set if there is none.
-	next              time.Time
-	isDone            bool
+	// next is when the lane's next delivery is due: zero if the receiver is paused, never if there is none.
+	next time.Time
+	// isSlow is set if the last attempt was slow, and hasFailed if it was not accepted.
 	isSlow, hasFailed bool
 }
 
@@ -181,38 +190,36 @@ func (s *lanes) end(k laneKey, r result, now time.Time) {
 	defer s.mu.Unlock()
 	l := s.all[k]
 	s.count(k, l, -1)
-	wokenAt := l.wokenAt
-	*l = lane{next: r.next, isSlow: r.isSlow, hasFailed: r.hasFailed, turn: l.turn, endedAt: now}
+	woken := l.woken
+	*l = lane{isSlow: r.isSlow, turn: l.turn, endedAt: now}
 	if r.hasFailed {
 		l.restUntil = now.Add(restAfterFailure)
-		if l.next.Before(l.restUntil) && !l.next.IsZero() {
-			l.next = l.restUntil
-		}
 	}
-	if !wokenAt.IsZero() {
-		l.makeDue(wokenAt)
-	} else if r.isDone && !r.isSlow { // slow lanes are remembered
-		s.forget(k)
+	if !r.next.IsZero() {
+		l.makeDue(r.next)
+	}
+	if woken {
+		l.makeDue(now)
+	} else if r.next.Equal(never) && !r.isSlow { // slow lanes are remembered
+		delete(s.all, k)
 	}
 	s.signal()
 }
 
-func (s *lanes) forget(k laneKey) {
-	delete(s.all, k)
-	if s.sending[k.organization] == 0 {
-		delete(s.turns, k.organization)
-	}
-}
-
-// forgetOld forgets the slow lanes without deliveries that have not sent for an hour.
+// forgetOld forgets the paused lanes and the slow ones without deliveries that have not sent for an hour, and the turns of
+// organizations without lanes. A search has just made the paused lanes due that still have deliveries.
 func (s *lanes) forgetOld(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	has := map[string]bool{}
 	for k, l := range s.all {
-		if !l.sending && l.next.Equal(never) && now.Sub(l.endedAt) > time.Hour {
-			s.forget(k)
+		if !l.sending && (l.next.IsZero() || l.next.Equal(never) && now.Sub(l.endedAt) > time.Hour) {
+			delete(s.all, k)
+		} else {
+			has[k.organization] = true
 		}
 	}
+	maps.DeleteFunc(s.turns, func(org string, _ int) bool { return !has[org] })
 }
 
 func (s *lanes) stats(now time.Time) (f LaneStats) {
@@ -226,7 +233,7 @@ func (s *lanes) stats(now time.Time) (f LaneStats) {
 		switch {
 		case l.sending:
 		case l.next.Equal(never): // only remembered as slow, with nothing to send
-		case l.next.IsZero() || l.hasFailed && l.next.After(now):
+		case l.next.IsZero() || l.next.After(now):
 			f.Paused++
 		default:
 			f.Waiting++
@@ -265,8 +272,9 @@ func (l *Dispatcher) findLanes(ctx context.Context) error {
 		l.lanes.setDue(k, due)
 	}
 	l.lanes.forgetOld(now)
-	if l.nextSearch = now; l.DB.IsSoleWriter() { // otherwise another process may have made deliveries due
-		l.nextSearch = now.Add(searchInterval)
+	l.nextSearch = now.Add(searchInterval)
+	if !l.DB.IsSoleWriter() {
+		l.nextSearch = now.Add(sharedSearchInterval)
 	}
 	return nil
 }
@@ -276,8 +284,8 @@ func (l *Dispatcher) serveLane(ctx context.Context, k laneKey) {
 	var r result
 	defer func() {
 		var err error
-		if r.next, r.isDone, err = l.nextDue(ctx, k); err != nil {
-			r.next, r.isDone, r.hasFailed = l.Clock(), false, true
+		if r.next, err = l.nextDue(ctx, k); err != nil {
+			r.next, r.hasFailed = l.Clock(), true
 		}
 		l.lanes.end(k, r, l.Clock())
 	}()
@@ -335,10 +343,10 @@ func (l *Dispatcher) dueDeliveries(ctx context.Context, k laneKey) (kind Receive
 }
 
 // nextDue returns when the first delivery of a lane is due. It returns zero if the receiver is
-// paused, and never, with isDone set, if there are no deliveries.
-func (l *Dispatcher) nextDue(ctx context.Context, k laneKey) (next time.Time, isDone bool, err error) {
+// paused, and never if there are no deliveries.
+func (l *Dispatcher) nextDue(ctx context.Context, k laneKey) (next time.Time, err error) {
 	err = l.DB.View(ctx, func(tx *store.Tx) error {
-		next, isDone = never, true
+		next = never
 		kind, state, err := l.receiver(tx, k)
 		if err != nil || kind == nil {
 			return err
@@ -347,15 +355,12 @@ func (l *Dispatcher) nextDue(ctx context.Context, k laneKey) (next time.Time, is
 			if err != nil {
 				return err
 			}
-			if isDone = false; d.NextAttemptAt != nil && (state.Enabled || d.SingleAttempt) {
+			if next = (time.Time{}); d.NextAttemptAt != nil && (state.Enabled || d.SingleAttempt) {
 				next = *d.NextAttemptAt
 				return nil
 			}
 		}
-		if !isDone {
-			next = time.Time{}
-		}
 		return nil
 	})
-	return next, isDone, err
+	return next, err
 }

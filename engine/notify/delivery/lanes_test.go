@@ -133,7 +133,7 @@ func TestLanesTakeTurns(t *testing.T) {
 		if got := s.start(now); len(got) != maxSendingOrg+1 || !slices.Contains(got, key("few", 1)) {
 			t.Errorf("%d lanes were started", len(got))
 		}
-		s.end(key("many", 0), result{next: never, isDone: true}, now)
+		s.end(key("many", 0), result{next: never}, now)
 		if got := s.start(now); len(got) != 1 || got[0] != key("many", maxSendingOrg) {
 			t.Errorf("then %v", got)
 		}
@@ -145,7 +145,7 @@ func TestLanesTakeTurns(t *testing.T) {
 			s.wake(key(fmt.Sprint(n), 1), now)
 		}
 		for _, k := range s.start(now) {
-			s.end(k, result{next: never, isDone: true, isSlow: true}, now)
+			s.end(k, result{next: never, isSlow: true}, now)
 		}
 		for n := range 1000 {
 			s.wake(key(fmt.Sprint(n), 1), now)
@@ -183,9 +183,44 @@ func TestLanesTakeTurns(t *testing.T) {
 			t.Errorf("the new event waits for the retry")
 		}
 		s.wake(k, now)
-		s.end(k, result{isDone: false}, now) // paused meanwhile, but woken
+		s.end(k, result{}, now) // paused meanwhile, but woken
 		if got := s.start(now); len(got) != 1 {
 			t.Errorf("a wake while sending was lost")
+		}
+	})
+	t.Run("searches", func(t *testing.T) {
+		var s lanes
+		s.init()
+		retrying, paused := key("a", 1), key("a", 2)
+		s.setDue(retrying, now.Add(time.Minute)) // by an earlier process
+		s.setDue(paused, now)
+		s.start(now)
+		s.end(paused, result{}, now)
+		if f := s.stats(now); f != (LaneStats{Paused: 2}) {
+			t.Errorf("%+v", f)
+		}
+		s.forgetOld(now)
+		if f := s.stats(now); f != (LaneStats{Paused: 1}) {
+			t.Errorf("the paused lane without deliveries was not forgotten: %+v", f)
+		}
+		s.start(now.Add(time.Minute))
+		s.end(retrying, result{next: never}, now)
+		s.forgetOld(now)
+		if len(s.all)+len(s.turns) != 0 {
+			t.Errorf("remembered: %v, %v", s.all, s.turns)
+		}
+	})
+	t.Run("new ones queue behind", func(t *testing.T) {
+		var s lanes
+		s.init()
+		for n := range maxSendingOrg + 2 {
+			s.wake(key("a", 1+n), now)
+		}
+		s.start(now)
+		s.end(key("a", 1), result{next: never}, now)
+		s.wake(key("a", 0), now)
+		if got := s.start(now); len(got) != 1 || got[0] != key("a", maxSendingOrg+1) {
+			t.Errorf("%v was started", got)
 		}
 	})
 }
