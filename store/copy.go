@@ -98,20 +98,13 @@ func checkCopySource(ctx context.Context, from Driver, now time.Time) error {
 		case meta.Format != formatVersion:
 			return fmt.Errorf("%w: the source has format %d; open it once with this program", ErrOldFormat, meta.Format)
 		}
-		r, err := newScanOptions([]ScanOption{Prefix("process")}).toRange()
-		if err != nil {
-			return err
-		}
-		for p, err := range k.Scan(metaTable, r) {
+		for p, err := range scanProcessMeta[processRecord](tx, "process") {
 			if err != nil {
 				return err
 			}
-			var record processRecord
-			if _, err := tx.getMeta(Key{b: bytes.Clone(p.Key)}, &record); err != nil {
-				return err
-			}
-			if now.Before(record.Until) {
-				return fmt.Errorf("%w: a daemon uses the source; stop all of them, or wait until %s if one was killed", ErrLocked, record.Until.UTC().Format(time.TimeOnly))
+			if now.Before(p.value.Until) {
+				return fmt.Errorf("%w: a daemon uses the source; stop all of them, or wait until %s if one was killed",
+					ErrLocked, p.value.Until.UTC().Format(time.TimeOnly))
 			}
 		}
 		return nil

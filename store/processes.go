@@ -1,12 +1,16 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/scf-service/service/store/kv"
 )
 
 // Processes that share a database know of one another by these records in _meta, which a database with a sole writer
@@ -44,6 +48,47 @@ type changeWatcher interface {
 	ChangesByOthers(ctx context.Context) (string, error)
 }
 
+// processMeta is a record of a process in _meta.
+type processMeta[V any] struct {
+	key     Key
+	subject string // last part of the key: ID of the process, or a piece of work
+	value   V
+}
+
+// scanProcessMeta yields the records of _meta whose keys begin with the parts of kind.
+func scanProcessMeta[V any](tx *Tx, kind ...any) iter.Seq2[processMeta[V], error] {
+	return func(yield func(processMeta[V], error) bool) {
+		r, err := newScanOptions([]ScanOption{Prefix(kind...)}).toRange()
+		if err != nil {
+			yield(processMeta[V]{}, err)
+			return
+		}
+		for p, err := range tx.kv.Scan(metaTable, r) {
+			var m processMeta[V]
+			if err == nil {
+				m, err = decodeProcessMeta[V](tx, p)
+			}
+			if !yield(m, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func decodeProcessMeta[V any](tx *Tx, p kv.Pair) (m processMeta[V], err error) {
+	value, err := tx.kv.verifiedValue(metaTable, p)
+	if err != nil {
+		return m, err
+	}
+	m.key = Key{b: bytes.Clone(p.Key)}
+	parts, err := m.key.Parts()
+	if err != nil {
+		return m, err
+	}
+	m.subject, _ = parts[len(parts)-1].(string)
+	return m, decodeMeta(m.key, value, &m.value)
+}
+
 // processes is what a DB knows of the processes that share its database.
 type processes struct {
 	id       string
@@ -56,9 +101,6 @@ type processes struct {
 	mu      sync.Mutex
 	counted map[string]bool // names of ExchangeCounts with numbers
 }
-
-// ProcessID identifies the open store among all that share the database.
-func (db *DB) ProcessID() string { return db.processes.id }
 
 // IsLeader reports whether this process is the one to do the work that only one of those sharing the database may do, such as
 // sending what is in the outbox. A sole writer always is.
@@ -150,24 +192,36 @@ func (db *DB) renewAndClaimLeadership(ctx context.Context) error {
 	return nil
 }
 
-// removeEndedProcesses removes the records of processes that were killed a while ago.
+// removeEndedProcesses removes the records of processes that were killed a while ago, and the claims and numbers of those that
+// have no record any more.
 func (tx *Tx) removeEndedProcesses() error {
 	var ended []Key
-	r, err := newScanOptions([]ScanOption{Prefix("process")}).toRange()
-	if err != nil {
-		return err
-	}
-	for p, err := range tx.kv.Scan(metaTable, r) {
+	known := map[string]bool{}
+	for p, err := range scanProcessMeta[processRecord](tx, "process") {
 		if err != nil {
 			return err
 		}
-		k := Key{b: append([]byte(nil), p.Key...)}
-		var r processRecord
-		if _, err := tx.getMeta(k, &r); err != nil {
+		if p.value.Until.Before(tx.now.Add(-time.Hour)) {
+			ended = append(ended, p.key)
+		} else {
+			known[p.subject] = true
+		}
+	}
+	known[tx.db.processes.id] = true
+	for claim, err := range scanProcessMeta[string](tx, "claim") {
+		if err != nil {
 			return err
 		}
-		if r.Until.Before(tx.now.Add(-time.Hour)) {
-			ended = append(ended, k)
+		if !known[claim.value] {
+			ended = append(ended, claim.key)
+		}
+	}
+	for counts, err := range scanProcessMeta[sharedCounts](tx, "counts") {
+		if err != nil {
+			return err
+		}
+		if !known[counts.subject] {
+			ended = append(ended, counts.key)
 		}
 	}
 	for _, k := range ended {

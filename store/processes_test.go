@@ -1,11 +1,14 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/scf-service/service/internal/testutil/postgrestest"
+	"github.com/scf-service/service/store/kv"
 	"github.com/scf-service/service/store/postgres"
 )
 
@@ -96,6 +99,26 @@ func TestClaims(t *testing.T) {
 	update(t, all[1], func(tx *Tx) error { return tx.Release("document 1") })
 	is(t, "heartbeat", all[0].renewAndClaimLeadership(t.Context()), nil)
 	claim(all[0], true)
+
+	// A new leader removes what processes have left behind that ended long ago.
+	update(t, all[1], func(tx *Tx) error { _, err := tx.Claim("document 2"); return err })
+	_, err := all[1].ExchangeCounts(t.Context(), "requests", 7, map[string]int{"a": 1})
+	is(t, "ExchangeCounts", err, nil)
+	*now = now.Add(2 * time.Hour)
+	is(t, "heartbeat", all[0].renewAndClaimLeadership(t.Context()), nil)
+	view(t, all[0], func(tx *Tx) error {
+		var left []string
+		for p, err := range tx.kv.Scan(metaTable, kv.Range{}) {
+			if is(t, "Scan", err, nil); isProcessMeta(p.Key) {
+				left = append(left, Key{b: bytes.Clone(p.Key)}.String())
+			}
+		}
+		want := []string{K("claim", "document 1").String(), leaderKey.String(), processKey(all[0].processes.id).String()}
+		if !slices.Equal(left, want) {
+			t.Errorf("the records of processes are %q, want %q", left, want)
+		}
+		return nil
+	})
 }
 
 func TestExchangeCounts(t *testing.T) {

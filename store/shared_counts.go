@@ -24,31 +24,21 @@ func (db *DB) ExchangeCounts(ctx context.Context, name string, period int64, own
 	}
 	err = db.View(ctx, func(tx *Tx) error {
 		others = map[string]int{}
-		r, err := newScanOptions([]ScanOption{Prefix("counts", name)}).toRange()
-		if err != nil {
-			return err
-		}
-		for p, err := range tx.kv.Scan(metaTable, r) {
+		running := map[string]bool{}
+		for p, err := range scanProcessMeta[processRecord](tx, "process") {
 			if err != nil {
 				return err
 			}
-			k := Key{b: append([]byte(nil), p.Key...)}
-			var c sharedCounts
-			if _, err := tx.getMeta(k, &c); err != nil {
+			running[p.subject] = p.subject != db.processes.id && tx.now.Before(p.value.Until)
+		}
+		for c, err := range scanProcessMeta[sharedCounts](tx, "counts", name) {
+			if err != nil {
 				return err
 			}
-			parts, err := k.Parts()
-			if err != nil || len(parts) != 3 || parts[2] == db.processes.id || c.Period != period {
+			if !running[c.subject] || c.value.Period != period {
 				continue
 			}
-			process, _ := parts[2].(string)
-			if running, err := tx.IsRunning(process); err != nil || !running {
-				if err != nil {
-					return err
-				}
-				continue
-			}
-			for key, n := range c.Counts {
+			for key, n := range c.value.Counts {
 				others[key] += n
 			}
 		}

@@ -115,6 +115,13 @@ func (tx *Tx) getMeta(k Key, v any) (found bool, err error) {
 	if err != nil || b == nil {
 		return false, err
 	}
+	if err := decodeMeta(k, b, v); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+func decodeMeta(k Key, b []byte, v any) error {
 	_, plain, err := unpackRecord(b)
 	if err == nil {
 		if e := json.Unmarshal(plain, v); e != nil {
@@ -122,9 +129,9 @@ func (tx *Tx) getMeta(k Key, v any) (found bool, err error) {
 		}
 	}
 	if err != nil {
-		return false, fmt.Errorf("%s %s: %w", metaTable, k, err)
+		return fmt.Errorf("%s %s: %w", metaTable, k, err)
 	}
-	return true, nil
+	return nil
 }
 
 func (tx *Tx) putMeta(k Key, v any) error {
