@@ -181,27 +181,20 @@ func (c *copier) copyFiles(ctx context.Context) error {
 	})
 }
 
-// copiedRecords yields the records to copy in order, without those of running processes, the total, and the description of the
-// database, which is yielded last. It counts them.
+// copiedRecords yields the records to copy as copied does, but the description of the database last. It counts them.
 func (c *copier) copiedRecords(ctx context.Context, source kv.KV) iter.Seq2[kv.Record, error] {
 	return func(yield func(kv.Record, error) bool) {
 		var description kv.Record
-		for r, err := range allRecords(source) {
-			if err == nil && c.summary.Records%1024 == 0 {
-				err = ctx.Err()
-			}
+		for r, err := range copied(ctx, source) {
 			if err != nil {
 				yield(kv.Record{}, err)
 				return
 			}
-			if !isCopied(r.Table, r.Key) {
-				continue
-			}
 			c.summary.Records++
 			c.summary.Bytes += int64(len(r.Key) + len(r.Value))
 			c.report()
-			if r.Table == metaTable && bytes.Equal(r.Key, metaKey.b) {
-				description = kv.Record{Table: r.Table, Pair: kv.Pair{Key: bytes.Clone(r.Key), Value: bytes.Clone(r.Value)}}
+			if isDescription(r) {
+				description = cloneRecord(r)
 				continue
 			}
 			if !yield(r, nil) {
@@ -214,8 +207,33 @@ func (c *copier) copiedRecords(ctx context.Context, source kv.KV) iter.Seq2[kv.R
 	}
 }
 
-func isCopied(table string, key []byte) bool {
-	return table != metaTable || !isTotal(table, key) && !isProcessMeta(key) && !bytes.Equal(key, lastIDKey.b)
+// copied yields the records that a copy contains in order: all but the total, the last ID, and those of running processes.
+func copied(ctx context.Context, k kv.KV) iter.Seq2[kv.Record, error] {
+	return func(yield func(kv.Record, error) bool) {
+		n := 0
+		for r, err := range allRecords(k) {
+			if n++; err == nil && n%1024 == 0 {
+				err = ctx.Err()
+			}
+			if err == nil && !isCopied(r) {
+				continue
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func isCopied(r kv.Record) bool {
+	return r.Table != metaTable || !isTotal(r.Table, r.Key) && !isProcessMeta(r.Key) && !bytes.Equal(r.Key, lastIDKey.b)
+}
+
+// isDescription reports whether a record describes the database.
+func isDescription(r kv.Record) bool { return r.Table == metaTable && bytes.Equal(r.Key, metaKey.b) }
+
+func cloneRecord(r kv.Record) kv.Record {
+	return kv.Record{Table: r.Table, Pair: kv.Pair{Key: bytes.Clone(r.Key), Value: bytes.Clone(r.Value)}}
 }
 
 // copyToDriver copies the records in batches.
@@ -238,13 +256,12 @@ func (c *copier) copyToDriver(ctx context.Context, source kv.KV) error {
 		if err != nil {
 			return err
 		}
-		isDescription := r.Table == metaTable && bytes.Equal(r.Key, metaKey.b)
-		if len(batch) == copyBatchRecords || size > copyBatchBytes || isDescription {
+		if len(batch) == copyBatchRecords || size > copyBatchBytes || isDescription(r) {
 			if err := write(); err != nil {
 				return err
 			}
 		}
-		batch = append(batch, kv.Record{Table: r.Table, Pair: kv.Pair{Key: bytes.Clone(r.Key), Value: bytes.Clone(r.Value)}})
+		batch = append(batch, cloneRecord(r))
 		size += len(r.Key) + len(r.Value)
 	}
 	return write()
@@ -259,7 +276,7 @@ func (c *copier) copyToFile(ctx context.Context, source kv.KV) error {
 		for r, err := range c.copiedRecords(ctx, source) {
 			if err == nil {
 				sum.Pair(r.Table, r.Key, r.Value)
-				r.Key, r.Value = bytes.Clone(r.Key), bytes.Clone(r.Value) // Load keeps them
+				r = cloneRecord(r) // Load keeps it
 			}
 			if !yield(r, err) || err != nil {
 				return
@@ -279,41 +296,22 @@ func (c *copier) copyToFile(ctx context.Context, source kv.KV) error {
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	return disk.ClassifyError(errors.Join(syncFile(temp), disk.RenameDurably(temp, filepath.Join(c.To.Dir, fileDatabase))))
-}
-
-func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
+	if err := (disk.Files{}).SyncTree(temp); err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	return disk.RenameDurably(temp, filepath.Join(c.To.Dir, fileDatabase))
 }
 
 // compare compares all copied records with their source.
 func (c *copier) compare(ctx context.Context, source, target kv.KV) error {
-	copied := func(k kv.KV) iter.Seq2[kv.Record, error] {
-		return func(yield func(kv.Record, error) bool) {
-			for r, err := range allRecords(k) {
-				if err == nil && !isCopied(r.Table, r.Key) {
-					continue
-				}
-				if !yield(r, err) || err != nil {
-					return
-				}
-			}
-		}
-	}
-	next, stop := iter.Pull2(copied(target))
+	next, stop := iter.Pull2(copied(ctx, target))
 	defer stop()
 	n := int64(0)
-	for want, err := range copied(source) {
+	for want, err := range copied(ctx, source) {
 		if err != nil {
 			return err
 		}
-		if n++; n%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
+		n++
 		got, err, ok := next()
 		switch {
 		case err != nil:
