@@ -68,21 +68,23 @@ func (b *Blobs) download(ctx context.Context, sha string) (*os.File, error) {
 	if err != nil {
 		return nil, disk.ClassifyError(err)
 	}
-	err = b.objects.Get(ctx, objectName(sha), f)
-	if errors.Is(err, ErrNotFound) {
-		if err = b.untrash(ctx, sha); err == nil {
-			err = b.objects.Get(ctx, objectName(sha), f)
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(nameBlob(sha, err), f.Close(), os.Remove(f.Name()))
+	if err := b.retryUntrashed(ctx, sha, func(name string) error { return b.objects.Get(ctx, name, f) }); err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	return f, nil
 }
 
-// untrash restores a blob that was moved to the trash in the meantime.
-func (b *Blobs) untrash(ctx context.Context, sha string) error {
-	return b.objects.Copy(ctx, trashPrefix+objectName(sha), objectName(sha))
+// retryUntrashed calls fn with the name of a blob's object. If there is none because the blob was moved to the trash in the
+// meantime, it restores the blob and calls fn again.
+func (b *Blobs) retryUntrashed(ctx context.Context, sha string, fn func(name string) error) error {
+	name := objectName(sha)
+	err := fn(name)
+	if errors.Is(err, ErrNotFound) {
+		if err = b.objects.Copy(ctx, trashPrefix+name, name); err == nil {
+			err = fn(name)
+		}
+	}
+	return nameBlob(sha, err)
 }
 
 func nameBlob(sha string, err error) error {
@@ -98,15 +100,13 @@ type temporaryFile struct{ *os.File }
 func (f temporaryFile) Close() error { return errors.Join(f.File.Close(), os.Remove(f.Name())) }
 
 // objectSize returns the size of a blob's content.
-func (b *Blobs) objectSize(ctx context.Context, sha string) (int64, error) {
-	_, size, err := b.objects.Stat(ctx, objectName(sha))
-	if errors.Is(err, ErrNotFound) {
-		if err = b.untrash(ctx, sha); err == nil {
-			_, size, err = b.objects.Stat(ctx, objectName(sha))
-		}
-	}
+func (b *Blobs) objectSize(ctx context.Context, sha string) (size int64, err error) {
+	err = b.retryUntrashed(ctx, sha, func(name string) (err error) {
+		_, size, err = b.objects.Stat(ctx, name)
+		return err
+	})
 	if err != nil || size >= 0 {
-		return size, nameBlob(sha, err)
+		return size, err
 	}
 	f, err := b.download(ctx, sha) // another program has put it there
 	if err != nil {
@@ -133,12 +133,11 @@ func (b *Blobs) emptyTrash(ctx context.Context, isUsed func(sha string) bool) er
 			return nil
 		}
 		if isUsed(sha) {
-			if _, _, err := b.objects.Stat(ctx, objectName(sha)); errors.Is(err, ErrNotFound) {
-				err = b.untrash(ctx, sha)
-				if err != nil {
-					return err
-				}
-			} else if err != nil {
+			err := b.retryUntrashed(ctx, sha, func(name string) error {
+				_, _, err := b.objects.Stat(ctx, name)
+				return err
+			})
+			if err != nil {
 				return err
 			}
 		}
