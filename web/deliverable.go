@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"html"
 	"html/template"
 	"io"
 	"maps"
@@ -74,7 +75,7 @@ func (r *rowView) HTML() template.HTML {
 func (r *rowView) write(b *strings.Builder) {
 	put := func(markup, value string) {
 		b.WriteString(markup)
-		_, _ = escaper.WriteString(b, value)
+		b.WriteString(html.EscapeString(value))
 	}
 	b.WriteString("\n<tr")
 	if r.MayEdit {
@@ -112,12 +113,6 @@ func (r *rowView) write(b *strings.Builder) {
 	}
 	b.WriteString("</tr>")
 }
-
-// escaper escapes what HTML gives a meaning to, within text and quoted attributes.
-var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")
-
-// Consequence returns what a change does to the decision on the version, or "".
-func (p *tablePage) Consequence() string { return consequence(p.Version) }
 
 // consequence returns what a change of an item does to the decision on its version, or "" for a draft.
 func consequence(version *api.DeliverableVersion) string {
@@ -334,10 +329,11 @@ func (v *visit) exportRows(k *kind, a *api.Assessment) error {
 	if version == nil {
 		return api.NotFound("version", k.Noun)
 	}
-	rows = k.filter(rows, v.query("q"), v.query("status"))
+	q := v.r.URL.Query()
+	review, disputed := q.Has("review"), q.Has("disputed")
 	wanted := map[string]bool{}
-	for _, r := range rows {
-		wanted[r.ID] = (r.Review || !v.r.URL.Query().Has("review")) && (r.Disputed || !v.r.URL.Query().Has("disputed"))
+	for _, r := range k.filter(rows, v.query("q"), v.query("status")) {
+		wanted[r.ID] = (r.Review || !review) && (r.Disputed || !disputed)
 	}
 	records, err := k.records(v, version.ID, wanted)
 	if err != nil {
