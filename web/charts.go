@@ -117,6 +117,9 @@ const maxTrend = 8
 // trendOf compares an assessment with those that it continues, and with earlier ones of the same client. It returns nil if
 // there are none.
 func (v *visit) trendOf(a *api.Assessment) (*trend, error) {
+	if a.CarriedFrom == nil && a.ClientName == "" {
+		return nil, nil
+	}
 	list, err := all(v, api.ListAssessments, &api.AssessmentsInput{})
 	if err != nil {
 		return nil, err
