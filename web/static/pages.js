@@ -352,7 +352,7 @@
     };
     const close = () => {
       if (!mayLeave()) return;
-      loads++;
+      supersede();
       keepPlace(() => { beside.hidden = true; });
       beside.replaceChildren();
       shownID = "";
@@ -366,17 +366,22 @@
       change();
       if (was !== undefined) scrollBy(0, top() - was);
     };
+    // supersede gives up what is being loaded, or is about to be.
+    const supersede = () => {
+      clearTimeout(follow);
+      return ++loads;
+    };
     // load shows a page beside the table: that of an item, of a passage, or the answer to a form on one of these.
     const load = async (url, form) => {
       if (form && sending) return;
-      const mine = ++loads;
-      sending = !!form;
+      const mine = supersede();
+      if (form) sending = true;
       const answer = await fetch(url, {
         method: form ? "POST" : "GET", body: form && new URLSearchParams(new FormData(form)), headers: { Accept: "text/html" },
       }).catch(() => null);
       const text = answer ? await answer.text().catch(() => "") : "";
       if (form && answer?.status === 401) return form.submit(); // to sign in again without losing what was entered
-      sending = false;
+      if (form) sending = false;
       if (mine !== loads) return;
       const next = new DOMParser().parseFromString(text, "text/html").getElementById("main");
       const isItem = !!next?.querySelector(".pager");
