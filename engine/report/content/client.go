@@ -280,7 +280,7 @@ func (v *Report) postureSection() []block.Block {
 		return []block.Block{block.NewPara("empty", "No Statement of Applicability has been drafted yet, so there is no posture to show.")}
 	}
 	order := "weakest first"
-	if v.Story().Weakest != "" {
+	if s.Weakest != "" {
 		order += fmt.Sprintf("; those with fewer than %d measures, or without evidence on most of them, are last", minComparedControls)
 	}
 	out := []block.Block{
