@@ -72,7 +72,7 @@ engine/evidence/search → engine/evidence/embed engine/evidence/embed/words int
 engine/evidence/embed → engine/evidence/embed/words engine/evidence/embed/phrasebook
 engine/evidence/embed/phrasebook → engine/evidence/embed/words internal/controltext
 engine/evidence/embed/words → internal/language
-engine/evidence/chunk → engine/evidence/parse/document api internal/questionnaire
+engine/evidence/chunk → engine/evidence/parse/document api internal/questionnaire internal/prose
 engine/evidence/parse → engine/evidence/parse/mail engine/evidence/parse/office engine/evidence/parse/pdf engine/evidence/parse/text engine/evidence/parse/facts engine/evidence/parse/zipfile engine/evidence/parse/cfb engine/evidence/parse/document api internal/regularfile internal/lazyregexp internal/charset
 engine/evidence/parse/mail → engine/evidence/parse/text engine/evidence/parse/cfb engine/evidence/parse/document api internal/lazyregexp internal/charset
 engine/evidence/parse/office → engine/evidence/parse/text engine/evidence/parse/zipfile engine/evidence/parse/document api internal/charset internal/opc

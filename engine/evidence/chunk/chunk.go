@@ -5,11 +5,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/internal/questionnaire"
 )
 
@@ -60,7 +60,7 @@ func Split(doc *document.Document, opt Options) []Chunk {
 	for u := range units(doc.Blocks, opt) {
 		if g.add(u); len(g.chunks) >= opt.MaxChunks {
 			doc.Warnings = append([]string{fmt.Sprintf(
-				"only its first %s passages are used; split it into several files to have the rest read", formatThousands(opt.MaxChunks),
+				"only its first %s passages are used; split it into several files to have the rest read", prose.GroupThousands(opt.MaxChunks),
 			)}, doc.Warnings...)
 			return g.chunks
 		}
@@ -68,14 +68,6 @@ func Split(doc *document.Document, opt Options) []Chunk {
 	g.closeGroup()
 	g.emitPrevious()
 	return g.chunks
-}
-
-// formatThousands formats n with commas as thousands separators.
-func formatThousands(n int) string {
-	if n < 1000 {
-		return strconv.Itoa(n)
-	}
-	return fmt.Sprintf("%s,%03d", formatThousands(n/1000), n%1000)
 }
 
 // EstimateTokens estimates the number of language model tokens in a text. Long words and words with digits or
