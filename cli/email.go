@@ -159,7 +159,8 @@ func (a *app) emailPreferences() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "preferences", Short: "Show or change which automatic emails you receive",
 		Long: "The digest is sent once a day while remediations are overdue. Approval emails cover decisions\n" +
-			"waiting for you and decisions on your requests, mention emails comments that name your\naddress. Preferences apply to all your organizations.",
+			"waiting for you and decisions on your requests, mention emails comments that name your\n" +
+			"address. Preferences apply to all your organizations.",
 		Example: "  service email preferences\n  service email preferences --no-digest",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in := &api.PutEmailPreferencesInput{}
@@ -169,11 +170,11 @@ func (a *app) emailPreferences() *cobra.Command {
 			if approvals || noApprovals {
 				in.Body.Approvals = &approvals
 			}
-			var p *api.EmailPreferences
-			var err error
 			if mentions || noMentions {
 				in.Body.Mentions = &mentions
 			}
+			var p *api.EmailPreferences
+			var err error
 			if in.Body.Digest == nil && in.Body.Approvals == nil && in.Body.Mentions == nil {
 				p, err = call(cmd.Context(), a, api.GetEmailPreferences, &api.None{})
 			} else {
