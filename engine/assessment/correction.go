@@ -211,7 +211,7 @@ func setCorrectedPassage(tx *store.Tx, by api.Caller, c *api.Correction, chunkID
 	text := seen.ForReader().Bounded()
 	c.Passage = api.CorrectedPassage{
 		ChunkID: p.ID, DocumentID: d.ID, Filename: d.Filename, Title: text.Title, Kind: text.Kind, Date: text.Date,
-		HeadingPath: append([]string{}, text.HeadingPath...), Text: text.Text, SHA256: reading.HashText(text.Text),
+		HeadingPath: append([]string{}, text.HeadingPath...), Text: text.Text, SHA256: TextHash(text.Text),
 	}
 	if len(text.Text) > maxCorrectedPassage {
 		return false, nil

@@ -62,7 +62,7 @@ func (s *Service) GetCorrectionAgreement(ctx context.Context, by api.Caller, _ *
 func (s *Service) compareReaders(
 	ctx context.Context, by api.Caller, assessment string, corrections []api.Correction, tallies map[string]*agreementTally,
 ) error {
-	scores := map[string]float64{} // search scores of passages, by statement and hash of the text
+	scores := map[[2]string]float64{} // search scores of passages, by statement and text
 	var readers []reading.Reader
 	err := s.evaluateByRules(ctx, by, assessment, func(a *api.Assessment, j *Evaluation, _ []api.Control) error {
 		readers = append(readers, j.prepared.RulesReader(s.today()))
@@ -73,7 +73,7 @@ func (s *Service) compareReaders(
 		for code := range codes {
 			for _, st := range j.Candidates(code) {
 				for _, p := range st.Passages {
-					scores[st.Statement.ID()+reading.HashText(p.ForReader().Bounded().Text)] = p.Score
+					scores[[2]string{st.Statement.ID(), p.ForReader().Bounded().Text}] = p.Score
 				}
 			}
 		}
@@ -98,7 +98,7 @@ func (s *Service) compareReaders(
 		}
 		for _, c := range corrections {
 			p := correctedPassage(&c)
-			p.Score = scores[c.StatementID+c.Passage.SHA256]
+			p.Score = scores[[2]string{c.StatementID, c.Passage.Text}]
 			st := reading.Statement{ControlCode: c.ControlCode, Topic: c.Topic, Text: c.Statement}
 			read, _, err := reading.ReadAll(ctx, reader, st, []reading.Passage{p})
 			if err != nil {

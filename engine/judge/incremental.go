@@ -105,11 +105,11 @@ func (l *IncrementalEvaluator) SetCorrections(c *reading.Corrections) {
 // findAcceptedPassages finds the passages that people accepted as evidence for the statements. If
 // these have changed for a statement, it is judged again.
 func (l *IncrementalEvaluator) findAcceptedPassages() {
-	questions := map[string][]int{} // by the hash of the passage's text
+	questions := map[string][]int{} // by the passage's text
 	if l.options.Corrections != nil {
 		l.plan.ForEachStatement(func(question int, st reading.Statement) {
-			for _, hash := range l.options.Corrections.For(st).AcceptedTexts() {
-				questions[hash] = append(questions[hash], question)
+			for _, text := range l.options.Corrections.For(st).AcceptedTexts() {
+				questions[text] = append(questions[text], question)
 			}
 		})
 	}
@@ -117,7 +117,7 @@ func (l *IncrementalEvaluator) findAcceptedPassages() {
 	if len(questions) > 0 {
 		for _, d := range l.source.Documents() {
 			for _, n := range l.source.DocumentPassages(d) {
-				for _, q := range questions[reading.HashText(l.source.Passage(n).Text)] {
+				for _, q := range questions[l.source.Passage(n).Text] {
 					if len(found[q]) < l.options.TopK && !slices.Contains(found[q], n) {
 						found[q] = append(found[q], n)
 					}

@@ -1,8 +1,6 @@
 package reading
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 	"sync"
@@ -63,20 +61,14 @@ func (c StatementCorrections) Revision() string {
 	return strings.Join(ids, " ")
 }
 
-// AcceptedTexts returns the SHA-256 of the texts of the passages that people accepted.
+// AcceptedTexts returns the texts of the passages that people accepted.
 func (c StatementCorrections) AcceptedTexts() (out []string) {
 	for _, one := range c {
 		if one.Label != Silent {
-			out = append(out, HashText(one.Passage.Text))
+			out = append(out, one.Passage.Text)
 		}
 	}
 	return out
-}
-
-// HashText returns the SHA-256 of a passage's text in hexadecimal.
-func HashText(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
 }
 
 // MinWordsElsewhere is the minimum number of words of a passage for its correction to apply in
