@@ -12,6 +12,7 @@ import (
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/plan"
 	"github.com/scf-service/service/engine/judge/reading"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
@@ -108,10 +109,11 @@ func (s *Service) controlStatements(ctx context.Context, a *api.Assessment, code
 func recordLineCorrections(
 	tx *store.Tx, by api.Caller, e *store.Edit, statements map[string]reading.Statement, before, after *api.SoAItem,
 ) error {
-	isReview := slices.ContainsFunc(e.Lines[0].Fields, func(f string) bool {
-		name, _ := cutResetPrefix(f)
-		return includesReviewField([]any{f}) || includesReviewField([]any{name})
-	})
+	isReview, isReset := false, false
+	for _, f := range e.Lines[0].Fields {
+		name, reset := cutResetPrefix(f)
+		isReview, isReset = isReview || slices.Contains(plan.ReviewFields, name), isReset || reset
+	}
 	if !isReview || !by.IsPerson() {
 		return nil
 	}
@@ -119,7 +121,6 @@ func recordLineCorrections(
 	if err := deleteCorrections(tx, by.OrganizationID, isOfLine, after.AssessmentID, after.ControlCode); err != nil {
 		return err
 	}
-	isReset := slices.ContainsFunc(e.Lines[0].Fields, func(f string) bool { return strings.HasPrefix(f, resetPrefix) })
 	if isReset || !after.Applicability.IsApplicable() || !before.Applicability.IsApplicable() ||
 		before.IsStatusOverruled() || after.NeedsReview {
 		return nil

@@ -137,11 +137,11 @@ func (s *Service) evaluateStoredEvidence(
 		if err != nil {
 			return err
 		}
-		if j, err = prepared.newEvaluation(s.judgeOptions(reader, prepared, corrections), translated); err != nil {
+		if j, err = prepared.newEvaluation(s.judgeOptions(reader, prepared), translated); err != nil {
 			return err
 		}
 	} else if j.reader.identity() != reader.identity() {
-		j.SetReader(s.judgeOptions(reader, j.prepared, corrections).Reader)
+		j.SetReader(s.judgeOptions(reader, j.prepared).Reader)
 	}
 	j.SetCorrections(corrections)
 	if err := s.evidence.RefreshQuery(ctx, by, a.ID, j.query); err != nil {

@@ -60,9 +60,9 @@ func (s *Service) findReader(ctx context.Context, org, assessment, name string) 
 }
 
 // judgeOptions returns the options for judging evidence against prepared controls as of today with
-// a reader. The rules read what a model has not read.
-func (s *Service) judgeOptions(r *storedReader, prepared *PreparedControls, corrections *reading.Corrections) judge.Options {
-	o := judge.Options{Today: s.today(), Corrections: corrections}
+// a reader, without corrections. The rules read what a model has not read.
+func (s *Service) judgeOptions(r *storedReader, prepared *PreparedControls) judge.Options {
+	o := judge.Options{Today: s.today()}
 	switch {
 	case r.isModel():
 		o.Reader = reading.Fallback(r, prepared.RulesReader(o.Today))

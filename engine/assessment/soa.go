@@ -73,7 +73,7 @@ func (s *Service) newDraftFuncForReaders(reader chosenReaders) draftFunc[api.SoA
 // contains "applicability", it drafts as if no user had marked the item itemID as applicable.
 func (s *Service) newDraftFuncIgnoringInclusion(itemID string, resetNames []string, reader chosenReaders) draftFunc[api.SoAItem] {
 	resetItemID := ""
-	if slices.ContainsFunc(append([]string{"all"}, plan.ReviewFields...), func(f string) bool { return slices.Contains(resetNames, f) }) {
+	if slices.ContainsFunc(resetNames, func(f string) bool { return f == "all" || slices.Contains(plan.ReviewFields, f) }) {
 		resetItemID = itemID
 	}
 	if !slices.Contains(resetNames, "applicability") && !slices.Contains(resetNames, "all") {
@@ -118,11 +118,11 @@ func (s *Service) draftSoAFromSession(
 			if err != nil {
 				return err
 			}
-			corrections, err := s.readCorrections(ctx, a.OrganizationID, "")
-			if err != nil {
+			options := s.judgeOptions(r, prepared)
+			if options.Corrections, err = s.readCorrections(ctx, a.OrganizationID, ""); err != nil {
 				return err
 			}
-			j, err := prepared.evaluateSession(ctx, session, s.judgeOptions(r, prepared, corrections), translated)
+			j, err := prepared.evaluateSession(ctx, session, options, translated)
 			if err != nil {
 				return err
 			}
