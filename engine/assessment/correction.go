@@ -340,7 +340,7 @@ func (s *Service) AddCorrection(ctx context.Context, by api.Caller, in *api.AddC
 		case out.Passage.ChunkID == "":
 			return api.NotFound("passage", b.ChunkID)
 		case len(out.Passage.Text) > maxCorrectedPassage:
-			return api.Invalid("chunk_id", "the passage is longer than %d KiB; change the line instead", maxCorrectedPassage>>10)
+			return api.Invalid("chunk_id", "the passage is longer than %d KiB; change the item instead", maxCorrectedPassage>>10)
 		default:
 			return api.Invalid("quote", "quote words of the passage, copied from it verbatim, up to %d KiB", reading.MaxWordsBytes>>10)
 		}
@@ -388,7 +388,7 @@ func newestSoAItem(tx *store.Tx, by api.Caller, assessment, code string) (*api.D
 			return &v.DeliverableVersion, &i, err
 		}
 	}
-	return nil, nil, api.Invalid("control_code", "version %d of the %s has no line %q", v.VersionNumber, api.GateSoA.Title(), code)
+	return nil, nil, api.Invalid("control_code", "version %d of the %s has no item %q", v.VersionNumber, api.GateSoA.Title(), code)
 }
 
 // draftedReading returns the label that a draft gave a passage for a statement, and the quoted
