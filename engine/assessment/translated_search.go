@@ -3,8 +3,6 @@ package assessment
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/modelreader"
@@ -22,17 +20,21 @@ func (s *Service) Search(ctx context.Context, by api.Caller, in *api.SearchInput
 	if in.Body.AssessmentID == "" {
 		return nil, api.Invalid("translate", "a query is translated for the documents of one assessment; give assessment_id")
 	}
-	a, err := s.readAssessment(ctx, by, in.Body.AssessmentID)
-	if err != nil {
-		return nil, err
-	}
-	languages, err := s.readTranslations(ctx, &a)
+	var languages []string
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		a, err := getAssessment(tx, by, in.Body.AssessmentID)
+		if err != nil {
+			return err
+		}
+		languages, err = unreadLanguages(tx, by.OrganizationID, a.ID)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	translated := map[string]string{}
-	for code := range languages {
-		if translated[code], err = s.translateQuery(ctx, by, a.ID, code, in.Body.Query); err != nil {
+	for _, code := range languages {
+		if translated[code], err = s.translateQuery(ctx, by, in.Body.AssessmentID, code, in.Body.Query); err != nil {
 			return nil, err
 		}
 	}
@@ -40,10 +42,9 @@ func (s *Service) Search(ctx context.Context, by api.Caller, in *api.SearchInput
 	if err != nil || len(translated) == 0 {
 		return out, err
 	}
-	for code, text := range translated {
-		out.Translations = append(out.Translations, api.QueryTranslation{Language: code, Query: text})
+	for _, code := range languages {
+		out.Translations = append(out.Translations, api.QueryTranslation{Language: code, Query: translated[code]})
 	}
-	slices.SortFunc(out.Translations, func(a, b api.QueryTranslation) int { return strings.Compare(a.Language, b.Language) })
 	return out, s.evidence.AddTranslatedHits(ctx, by, in, translated, out)
 }
 

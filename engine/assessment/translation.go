@@ -22,26 +22,38 @@ type translations map[string]map[string]string
 // assessment.
 func (s *Service) readTranslations(ctx context.Context, a *api.Assessment) (out translations, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		out = translations{}
-		for d, err := range store.Documents.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID)) {
-			if err != nil {
-				return err
-			}
-			for _, n := range d.UnreadLanguages() {
-				out[n.Language] = map[string]string{}
-			}
+		languages, err := unreadLanguages(tx, a.OrganizationID, a.ID)
+		if err != nil {
+			return err
 		}
-		for code, all := range out {
+		out = translations{}
+		for _, code := range languages {
+			out[code] = map[string]string{}
 			for t, err := range store.Translations.Scan(tx, a.OrganizationID, store.Prefix(code)) {
 				if err != nil {
 					return err
 				}
-				all[t.StatementID] = t.Text
+				out[code][t.StatementID] = t.Text
 			}
 		}
 		return nil
 	})
 	return out, err
+}
+
+// unreadLanguages returns the languages of an assessment's evidence that the rules can't read,
+// sorted.
+func unreadLanguages(tx *store.Tx, org, assessment string) ([]string, error) {
+	found := map[string]bool{}
+	for d, err := range store.Documents.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range d.UnreadLanguages() {
+			found[n.Language] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found)), nil
 }
 
 // addUntranslated adds the statements of a control that are not translated into all languages of the evidence.
