@@ -69,7 +69,7 @@ func (b *Blobs) download(ctx context.Context, sha string) (*os.File, error) {
 		return nil, disk.ClassifyError(err)
 	}
 	if err := b.retryUntrashed(ctx, sha, func(name string) error { return b.objects.Get(ctx, name, f) }); err != nil {
-		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+		return nil, errors.Join(disk.ClassifyError(err), f.Close(), os.Remove(f.Name()))
 	}
 	return f, nil
 }

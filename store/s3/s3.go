@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -177,10 +178,9 @@ func (e *bucketError) Unwrap() error { return e.kind }
 // PublicMessage returns the error without its cause, which names hosts.
 func (e *bucketError) PublicMessage() string { return e.text }
 
-// toKVError returns an error of the client as one of package kv.
+// toKVError returns an error of the client as one of package kv. Errors of the file that is put or written to stay as they are.
 func toKVError(err error) error {
-	var known *bucketError
-	if err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) {
+	if err == nil || errors.As(err, new(*bucketError)) || errors.As(err, new(*fs.PathError)) || errors.Is(err, context.Canceled) {
 		return err
 	}
 	var answer minio.ErrorResponse

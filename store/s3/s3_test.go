@@ -111,6 +111,15 @@ func TestUnavailableBucket(t *testing.T) {
 	if err := put(t, b, "a", "x"); err != nil {
 		t.Error(err)
 	}
+	// What a full disk refuses is not the bucket's fault.
+	closed, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = closed.Close()
+	if err := b.Get(t.Context(), "a", closed); err == nil || errors.Is(err, kv.ErrUnavailable) {
+		t.Errorf("into a file that can't be written: %v", err)
+	}
 	if _, err := Open(t.Context(), server.Address("missing", ""), noEnv); err == nil {
 		t.Error("opened a bucket that doesn't exist")
 	}
