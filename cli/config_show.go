@@ -177,21 +177,31 @@ func (a *app) settingFromContext(key string) (value string, isEffective bool) {
 	return "", false
 }
 
-// redactPassword returns a URL with its password masked. Other values are returned unchanged.
+// passwordParameters are the parameters of a PostgreSQL URL that contain a password.
+var passwordParameters = []string{"password", "sslpassword"}
+
+// redactPassword returns a URL with its passwords masked. Other values are returned unchanged.
 func redactPassword(value string) string {
-	if !strings.Contains(value, "@") && !strings.Contains(value, "password=") {
+	if !strings.ContainsAny(value, "@?") {
 		return value
 	}
 	u, err := url.Parse(value)
-	if err != nil && strings.Contains(value, "://") {
+	switch {
+	case err != nil && strings.Contains(value, "://"):
 		return hiddenValue // it can't be parsed, so hide all of it
-	}
-	if err != nil || u.User == nil && !u.Query().Has("password") {
+	case err != nil:
 		return value
 	}
-	if q := u.Query(); q.Has("password") {
-		q.Set("password", "xxxxx")
-		u.RawQuery = q.Encode()
+	q := u.Query()
+	isChanged := u.User != nil
+	for _, name := range passwordParameters {
+		if q.Has(name) {
+			q.Set(name, "xxxxx")
+			u.RawQuery, isChanged = q.Encode(), true
+		}
+	}
+	if !isChanged {
+		return value
 	}
 	return u.Redacted()
 }

@@ -38,6 +38,7 @@ func TestConfigShowsWhereEachSettingIsFrom(t *testing.T) {
 	)
 	w.env["XDG_CONFIG_HOME"] = dir
 	w.env["SERVICE_SERVER"] = "https://ada:SECRET@env.example"
+	w.env["SERVICE_STORE"] = "postgres://grc@db/grc?password=SECRET&sslpassword=SECRET"
 	w.env["SERVICE_LOG_FORMAT"] = "json"
 	w.env["SERVICE_SECRET_KEY"] = "SECRET"
 	w.env["NO_COLOR"] = "1"
@@ -45,6 +46,7 @@ func TestConfigShowsWhereEachSettingIsFrom(t *testing.T) {
 	for key, want := range map[string]effectiveSetting{
 		"org":                {"org", "from-file", true, "file", file},
 		"server":             {"server", "https://ada:xxxxx@env.example", true, "environment", "SERVICE_SERVER"},
+		"store":              {"store", "postgres://grc@db/grc?password=xxxxx&sslpassword=xxxxx", true, "environment", "SERVICE_STORE"},
 		"quiet":              {"quiet", "true", true, "flag", "--quiet"},
 		"output":             {"output", "json", true, "flag", "--output"},
 		"token":              {"token", hiddenValue, true, "file", file},

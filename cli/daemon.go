@@ -8,6 +8,7 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -356,16 +357,35 @@ func validateStore(address string, isFlag bool) error {
 	if address == "" {
 		return nil
 	}
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+	u := parseDatabaseURL(address)
+	switch {
+	case u == nil:
 		return usageError("--store is not the URL of a database; write it as postgres://USER@HOST/DATABASE?sslmode=verify-full")
-	}
-	if _, has := u.User.Password(); isFlag && (has || u.Query().Has("password")) {
-		return usageError("--store contains a password, which other users of this machine could see in the list of processes; " +
-			"put it in a file and its path in the URL (passfile=FILE, in the format HOST:PORT:DATABASE:USER:PASSWORD), " +
-			"in the variable PGPASSWORD, or the whole URL in SERVICE_STORE")
+	case isFlag && containsPassword(u):
+		return passwordInFlagError("store", ", in the variable PGPASSWORD, or the whole URL in SERVICE_STORE")
 	}
 	return nil
+}
+
+// parseDatabaseURL returns nil unless address is the URL of a PostgreSQL database.
+func parseDatabaseURL(address string) *url.URL {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return nil
+	}
+	return u
+}
+
+func containsPassword(u *url.URL) bool {
+	_, has := u.User.Password()
+	return has || slices.ContainsFunc(passwordParameters, u.Query().Has)
+}
+
+// passwordInFlagError returns the error of a flag whose database URL contains a password. alternatives says where else than in a
+// file it may be.
+func passwordInFlagError(flag, alternatives string) error {
+	return usageError("--%s contains a password, which other users of this machine could see in the list of processes; "+
+		"put it in a file and its path in the URL (passfile=FILE, in the format HOST:PORT:DATABASE:USER:PASSWORD)%s", flag, alternatives)
 }
 
 // configuredSettingValues returns the values of a setting from its environment variable or, if that isn't

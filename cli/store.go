@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -95,11 +94,12 @@ func parsePlace(flag, place, blobs string) (StorePlace, error) {
 	case isFolder:
 		return StorePlace{Data: folder}, nil
 	}
-	if u, err := url.Parse(place); err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+	u := parseDatabaseURL(place)
+	switch {
+	case u == nil:
 		return StorePlace{}, usageError("--%s is neither bolt:FOLDER nor postgres://USER@HOST/DATABASE", flag)
-	}
-	if err := validateStore(place, true); err != nil {
-		return StorePlace{}, err
+	case containsPassword(u):
+		return StorePlace{}, passwordInFlagError(flag, ", or in the variable PGPASSWORD")
 	}
 	out := StorePlace{Store: place}
 	if folder, isFolder = strings.CutPrefix(blobs, "bolt:"); isFolder && folder != "" {
