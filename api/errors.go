@@ -186,24 +186,20 @@ func ChooseOrganization(names []string) *Error {
 // RateLimited returns the error for a caller that has used up its requests; seconds is how long to wait
 // before retrying.
 func RateLimited(seconds int) *Error {
-	e := newError(CodeRateLimit, "too many requests; try again in %s", formatSeconds(seconds))
+	e := newError(CodeRateLimit, "too many requests; try again in %s", formatCount(seconds, "second", "seconds"))
 	e.retryAfter = seconds
 	return e
 }
 
 // BudgetExceeded returns the error for a request whose budget of that many requests per minute is used up.
 func BudgetExceeded(of Budget, limit, seconds int) *Error {
-	e := newError(CodeRateLimit, "too many requests: %s has used its %d per minute; try again in %s", budgetHolders[of], limit, formatSeconds(seconds))
+	e := newError(
+		CodeRateLimit, "too many requests: %s has used its %d per minute; try again in %s",
+		budgetHolders[of], limit, formatCount(seconds, "second", "seconds"),
+	)
 	e.Details = []ErrorDetail{{Budget: of, Message: e.Message}}
 	e.retryAfter = seconds
 	return e
-}
-
-func formatSeconds(n int) string {
-	if n == 1 {
-		return "1 second"
-	}
-	return fmt.Sprintf("%d seconds", n)
 }
 
 // RetryAfter returns the number of seconds after which a RATE_LIMIT_EXCEEDED request can be

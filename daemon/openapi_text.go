@@ -152,7 +152,11 @@ func sharedHeaders() map[string]*huma.Header {
 			&huma.Schema{Type: huma.TypeString, Enum: []any{"true"}},
 			"true",
 		),
-		"ETag": in("Of a record: its revision, or a hash of its content; of a file: its SHA-256. In quotes.", &huma.Schema{Type: huma.TypeString}, `"`+exampleHash+`"`),
+		"ETag": in(
+			"Of a record: its revision, or a hash of its content; of a file: its SHA-256. In quotes.",
+			&huma.Schema{Type: huma.TypeString},
+			`"`+exampleHash+`"`,
+		),
 		"Content-Disposition": in(
 			"Whether to save or display the file, and its name.",
 			&huma.Schema{Type: huma.TypeString},

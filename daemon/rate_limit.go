@@ -61,7 +61,7 @@ func newRateLimiter(clock func() time.Time, overrides, orgOverrides map[api.Rate
 	}
 	maps.Copy(orgLimits, orgOverrides)
 	limits[pageViews], limits[pageFiles] = maxPageViews, maxPageFiles
-	return &rateLimiter{clock: clock, limits: limits, orgLimits: orgLimits, counts: map[budget]int{}}
+	return &rateLimiter{clock: clock, limits: limits, orgLimits: orgLimits, counts: map[budget]int{}, throttled: map[string]bool{}}
 }
 
 // countAndLimitRequest counts a request against a budget and refuses it if that is used up. The headers show the
@@ -107,7 +107,7 @@ func (l *rateLimiter) count(b budget, limit int) (used, secondsLeft int) {
 func (l *rateLimiter) enterWindow() (secondsLeft int) {
 	now := l.clock().Unix()
 	window := now / api.RateWindowSeconds
-	if l.window != window || l.throttled == nil {
+	if l.window != window {
 		l.throttledBefore = nil
 		if window == l.window+1 {
 			l.throttledBefore = l.throttled

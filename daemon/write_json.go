@@ -34,17 +34,13 @@ func writeJSON(w http.ResponseWriter, op *api.Operation, out any) {
 	_, _ = w.Write(body.Bytes())
 }
 
-// revisionOf returns the revision of a record; ok is false if it has none.
-func revisionOf(out any) (revision int, ok bool) {
-	v := reflect.Indirect(reflect.ValueOf(out))
-	if v.Kind() != reflect.Struct {
-		return 0, false
-	}
-	f, ok := v.Type().FieldByName("Revision")
+// revisionIndex returns where a record holds its revision; nil if it has none.
+func revisionIndex(record reflect.Type) []int {
+	f, ok := record.FieldByName("Revision")
 	if !ok || f.Type.Kind() != reflect.Int || jsonName(f) != "revision" {
-		return 0, false
+		return nil
 	}
-	return int(v.FieldByIndex(f.Index).Int()), true
+	return f.Index
 }
 
 // hasEntityTag reports whether the responses of an operation have an ETag: they are records, and changes of a record
@@ -53,7 +49,7 @@ func hasEntityTag(op *api.Operation) bool {
 	if op.Form != api.JSON && op.Form != api.Upload || op.Out.Kind() != reflect.Struct || op.Out == reflect.TypeFor[api.None]() {
 		return false
 	}
-	if _, has := revisionOf(reflect.New(op.Out).Interface()); has {
+	if revisionIndex(op.Out) != nil {
 		return true
 	}
 	_, isList := op.Out.FieldByName("Pagination")
@@ -66,8 +62,8 @@ func entityTag(op *api.Operation, out any, body []byte) string {
 	if !hasEntityTag(op) {
 		return ""
 	}
-	if revision, has := revisionOf(out); has {
-		return `"` + strconv.Itoa(revision) + `"`
+	if at := revisionIndex(op.Out); at != nil {
+		return `"` + strconv.FormatInt(reflect.Indirect(reflect.ValueOf(out)).FieldByIndex(at).Int(), 10) + `"`
 	}
 	sum := sha256.Sum256(body)
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`

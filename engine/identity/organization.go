@@ -108,7 +108,7 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 			if err := checkSettings(settings, org.Settings); err != nil {
 				return err
 			}
-			for _, name := range []string{api.RequireSecondPerson, api.NoRemoteModel} {
+			for _, name := range knownSettings {
 				if isOn(org.Settings, name) && !isOn(settings, name) && by.Role != api.RoleOwner && !by.PlatformAdmin {
 					return api.Forbidden("only an owner can turn off %s", name).WithDetails(api.ErrorDetail{Field: name})
 				}
@@ -136,7 +136,9 @@ func checkSettings(settings, stored map[string]any) error {
 		_, isSwitch := settings[name].(bool)
 		switch known := slices.Contains(knownSettings, name); {
 		case !known && !isOld:
-			return api.Invalid("settings."+name, "settings.%s: unknown field; an organization's settings are %s", name, strings.Join(knownSettings, " and "))
+			return api.Invalid(
+				"settings."+name, "settings.%s: unknown field; an organization's settings are %s", name, strings.Join(knownSettings, " and "),
+			)
 		case known && !isSwitch:
 			return api.Invalid("settings."+name, "settings.%s must be true or false", name)
 		}

@@ -153,7 +153,7 @@ func documentProgressText(tx *store.Tx, run *api.WorkflowRun) (*string, error) {
 			return nil, err
 		}
 		all++
-		if d.Status == api.DocumentIngested || d.Status == api.DocumentFailed {
+		if d.Settled() {
 			read++
 		}
 	}
