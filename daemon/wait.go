@@ -10,8 +10,12 @@ import (
 // settling is implemented by records that change in the background until they are settled.
 type settling interface{ Settled() bool }
 
-// waitPause is the minimum time between two reads of a record that a request waits for.
-const waitPause = 100 * time.Millisecond
+const (
+	// waitPause is the minimum time between two reads of a record that a request waits for.
+	waitPause = 100 * time.Millisecond
+	// waitPoll is the maximum time. Changes by other processes on the same database are noticed only then.
+	waitPoll = time.Second
+)
 
 // waitUntilSettled returns a method that reads a record again after changes until it is settled or the time that the
 // request sets is over. The request counts as one.
@@ -33,6 +37,7 @@ func (s *Server) waitUntilSettled(read operationFunc) operationFunc {
 			case <-waiting.Done():
 			case <-s.engine.StreamsClosed():
 				return out, nil
+			case <-time.After(waitPoll):
 			case <-changed:
 				pause, stop := context.WithTimeout(waiting, waitPause)
 				<-pause.Done()
