@@ -346,7 +346,8 @@ func (l *load) prepare(ctx context.Context, o options) error {
 			address, count = "/slow", (2*o.slow+o.organizations-1)/o.organizations
 		}
 		for range min(count, 50) {
-			if _, err := l.sendJSON(ctx, one, "POST", "/api/v1/organizations/"+one.id+"/webhooks", object{"url": l.receivers.url + address}); err != nil {
+			body := object{"url": l.receivers.url + address}
+			if _, err := l.sendJSON(ctx, one, "POST", "/api/v1/organizations/"+one.id+"/webhooks", body); err != nil {
 				return err
 			}
 		}
@@ -425,7 +426,8 @@ var operations = []struct {
 	}},
 	{"control by code", 6, get("/api/v1/scf/controls/by-code/IAC-06")},
 	{"upload document", 1, func(ctx context.Context, l *load, by *organization, rnd *rand.Rand) error {
-		return l.upload(ctx, by, by.assessment(rnd), fmt.Sprintf("# Access\n\nAccess rights are reviewed every %d days by the owner.\n", rnd.IntN(1e6)))
+		text := fmt.Sprintf("# Access\n\nAccess rights are reviewed every %d days by the owner.\n", rnd.IntN(1e6))
+		return l.upload(ctx, by, by.assessment(rnd), text)
 	}},
 	{"search", 2, func(ctx context.Context, l *load, by *organization, rnd *rand.Rand) error {
 		_, err := l.sendJSON(ctx, by, "POST", "/api/v1/kb/search", object{"query": "access review", "assessment_id": by.assessment(rnd)})
@@ -508,7 +510,8 @@ func (l *load) importAndDraft(ctx context.Context) {
 			return err
 		}
 		for n := range 20 {
-			text := fmt.Sprintf("# Policy %d\n\nAccess rights are reviewed every quarter by the owner of system %d. Backups are tested monthly.\n", n, n)
+			text := fmt.Sprintf("# Policy %d\n\nAccess rights are reviewed every quarter by the owner of system %d. "+
+				"Backups are tested monthly.\n", n, n)
 			if err := l.upload(ctx, one, id, text); err != nil {
 				return err
 			}
@@ -591,11 +594,13 @@ func (l *load) report(w io.Writer) error {
 	slices.SortFunc(keys, func(a, b call) int {
 		return cmp.Or(cmp.Compare(a.operation, b.operation), cmp.Compare(a.phase, b.phase), cmp.Compare(a.size, b.size))
 	})
-	fmt.Fprintf(w, "\n%d requests, %d failed\n\n| operation | when | organization | requests | p50 ms | p99 ms |\n|---|---|---|---|---|---|\n", requests, len(l.failures))
+	fmt.Fprintf(w, "\n%d requests, %d failed\n\n", requests, len(l.failures))
+	fmt.Fprint(w, "| operation | when | organization | requests | p50 ms | p99 ms |\n|---|---|---|---|---|---|\n")
 	alone, small := []time.Duration{}, []time.Duration{}
 	for _, c := range keys {
 		times := l.calls[c]
-		fmt.Fprintf(w, "| %s | %s | %s | %d | %s | %s |\n", c.operation, c.phase, c.size, len(times), ms(percentile(times, .5)), ms(percentile(times, .99)))
+		fmt.Fprintf(w, "| %s | %s | %s | %d | %s | %s |\n",
+			c.operation, c.phase, c.size, len(times), ms(percentile(times, .5)), ms(percentile(times, .99)))
 		switch {
 		case c.phase == "alone":
 			alone = append(alone, times...)
@@ -619,11 +624,13 @@ func (l *load) report(w io.Writer) error {
 		fmt.Fprintln(w, "  ", f)
 	}
 	a, b := percentile(alone, .5), percentile(small, .5)
-	check(float64(b) <= maxSlowdown*float64(max(a, minComparison)), "a small organization's request takes %s ms (p50) among all, %s alone", ms(b), ms(a))
+	check(float64(b) <= maxSlowdown*float64(max(a, minComparison)),
+		"a small organization's request takes %s ms (p50) among all, %s alone", ms(b), ms(a))
 	l.receivers.mu.Lock()
 	defer l.receivers.mu.Unlock()
 	d := l.receivers.delays
-	check(len(d) > 0 && percentile(d, .99) <= maxEventP99, "%d events reached receivers after %s ms (p50), %s ms (p99), while %d deliveries to slow ones began",
+	check(len(d) > 0 && percentile(d, .99) <= maxEventP99,
+		"%d events reached receivers after %s ms (p50), %s ms (p99), while %d deliveries to slow ones began",
 		len(d), ms(percentile(d, .5)), ms(percentile(d, .99)), l.receivers.slow)
 	n := len(l.samples) / 3
 	mean := func(some []sample, of func(sample) float64) (sum float64) {
