@@ -657,3 +657,35 @@ func TestLocalUserIsCreatedOnRequest(t *testing.T) {
 		t.Errorf("%+v", by)
 	}
 }
+
+// TestSessionsArePaged reads a user's sessions one by one, the one used last first.
+func TestSessionsArePaged(t *testing.T) {
+	h := newTestService(t)
+	org := h.createOrganization(t, "Acme", "owner@acme.example")
+	var by api.Caller
+	for range 4 {
+		h.now = h.now.Add(time.Minute)
+		var err error
+		by, err = h.caller(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var used []time.Time
+	for page := (api.Paging{Limit: 1}); ; {
+		l, err := h.ListMySessions(t.Context(), by, &page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, have := range l.Data {
+			used = append(used, have.LastUsedAt)
+		}
+		if l.Pagination.NextCursor == nil {
+			break
+		}
+		page.Cursor = *l.Pagination.NextCursor
+	}
+	if len(used) != 4 || !slices.IsSortedFunc(used, func(a, b time.Time) int { return b.Compare(a) }) {
+		t.Errorf("%v", used)
+	}
+}

@@ -1,8 +1,9 @@
 package identity
 
 import (
-	"cmp"
 	"context"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -278,10 +279,11 @@ func (s *Service) ListMySessions(ctx context.Context, by api.Caller, in *api.Pag
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, func(a, b api.UserSession) int {
-		return cmp.Or(b.LastUsedAt.Compare(a.LastUsedAt), strings.Compare(b.ID, a.ID))
-	})
-	return store.PageSlice(all, *in, func(have *api.UserSession) string { return have.ID })
+	key := func(have *api.UserSession) string {
+		return fmt.Sprintf("%019d %s", math.MaxInt64-have.LastUsedAt.UnixNano(), have.ID)
+	}
+	slices.SortFunc(all, func(a, b api.UserSession) int { return strings.Compare(key(&a), key(&b)) })
+	return store.PageSlice(all, *in, key)
 }
 
 // EndMySession ends one of the sessions of the request's user.
