@@ -24,24 +24,36 @@ func nearIdentical(a, b fingerprint) bool {
 		!slices.Equal(a.decisive, b.decisive) || !slices.Equal(a.context, b.context) {
 		return false
 	}
-	shared := 0
-	for i, j := 0, 0; i < len(a.shingles) && j < len(b.shingles); {
+	inA, inB, shared := shingles(a.words), shingles(b.words), 0
+	for i, j := 0, 0; i < len(inA) && j < len(inB); {
 		switch {
-		case a.shingles[i] < b.shingles[j]:
+		case inA[i] < inB[j]:
 			i++
-		case a.shingles[i] > b.shingles[j]:
+		case inA[i] > inB[j]:
 			j++
 		default:
 			shared, i, j = shared+1, i+1, j+1
 		}
 	}
-	return float64(shared) >= minNearIdenticalness*float64(len(a.shingles)+len(b.shingles)-shared)
+	return float64(shared) >= minNearIdenticalness*float64(len(inA)+len(inB)-shared)
+}
+
+// shingles returns the hashes of a text's sequences of five words, sorted.
+func shingles(words []word) (out []uint64) {
+	for i := 0; i == 0 || i+shingleWords <= len(words); i++ {
+		h := fnv.New64a()
+		for _, w := range words[i:min(len(words), i+shingleWords)] {
+			h.Write([]byte(w.text + " "))
+		}
+		out = append(out, h.Sum64())
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // fingerprint holds the properties of a passage that nearIdentical compares.
 type fingerprint struct {
 	words    []word
-	shingles []uint64 // sorted hashes of its sequences of five words
 	decisive []string // words that can turn a meaning around
 	context  []string // such words in the title and the headings, without numbers
 }
@@ -58,15 +70,6 @@ func newFingerprint(p Passage) fingerprint {
 			f.context = append(f.context, w.text)
 		}
 	}
-	for i := 0; i == 0 || i+shingleWords <= len(f.words); i++ {
-		h := fnv.New64a()
-		for _, w := range f.words[i:min(len(f.words), i+shingleWords)] {
-			h.Write([]byte(w.text + " "))
-		}
-		f.shingles = append(f.shingles, h.Sum64())
-	}
-	slices.Sort(f.shingles)
-	f.shingles = slices.Compact(f.shingles)
 	return f
 }
 
