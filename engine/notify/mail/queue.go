@@ -159,7 +159,7 @@ func (s *Service) sendDue(ctx context.Context) error {
 			continue
 		}
 		s.orgSenders.TryStart(org, func() {
-			if err := s.deliverAll(ctx, due[org].emails); err != nil && ctx.Err() == nil {
+			if err := s.deliverAll(ctx, due[org].emails, now); err != nil && ctx.Err() == nil {
 				s.Logger.Warn("sending an organization's emails failed", "organization", org, "error", err)
 			}
 		})
@@ -212,9 +212,20 @@ func (s *Service) dueEmails(ctx context.Context, now time.Time) (due map[string]
 	return due, err
 }
 
-func (s *Service) deliverAll(ctx context.Context, due []store.Email) error {
-	for i := range due {
-		if err := s.deliverAndRecord(ctx, &due[i]); err != nil {
+// deliverAll delivers the emails that are still due: those that were being sent when they were read may be sent by now.
+func (s *Service) deliverAll(ctx context.Context, due []store.Email, now time.Time) error {
+	for _, e := range due {
+		err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+			e, err = store.Emails.Get(tx, e.OrganizationID, e.ID)
+			return err
+		})
+		if errors.Is(err, store.ErrNotFound) || err == nil && (e.NextAttemptAt == nil || e.NextAttemptAt.After(now)) {
+			continue
+		}
+		if err == nil {
+			err = s.deliverAndRecord(ctx, &e)
+		}
+		if err != nil {
 			return err
 		}
 	}
