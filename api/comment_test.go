@@ -2,7 +2,7 @@ package api
 
 import "testing"
 
-func TestDoesMention(t *testing.T) {
+func TestMentions(t *testing.T) {
 	for text, want := range map[string]bool{
 		"@ada@acme.example": true, "See @Ada@Acme.example.": true, "(@ada@acme.example) please": true, "ada@acme.example": false,
 		"@ada@acme.example.org": false, "@ada@acme.examples": false, "@ada@acme.example-x": false,

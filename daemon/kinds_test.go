@@ -167,8 +167,7 @@ func TestSecretsAreNotCached(t *testing.T) {
 // TestJSONIsCompressed checks that JSON is compressed for those who accept it, if it is long enough.
 func TestJSONIsCompressed(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
-	owner, key := w.createOrganization("Acme", "ada@acme.example")
-	_ = owner
+	_, key := w.createOrganization("Acme", "ada@acme.example")
 	get := func(path, accepts string) *httptest.ResponseRecorder {
 		req := httptest.NewRequest("GET", origin+path, nil)
 		req.Header.Set("Authorization", "Bearer "+key.bearer)
