@@ -324,14 +324,13 @@ func (s *Service) AddCorrection(ctx context.Context, by api.Caller, in *api.AddC
 		out = newCorrection(tx, by, item, statement, head.Method)
 		drafted, quote := draftedReading(item, &st, b.ChunkID)
 		out.Decision, out.Source, out.DraftedLabel = b.Decision, api.PassageCorrected, string(drafted)
-		out.Label = string(reading.Silent)
-		if b.Decision == api.CorrectionAccepted {
-			if out.Label = b.Label; out.Label == "" {
-				out.Label = string(reading.States)
-				if drafted != reading.Silent {
-					out.Label = string(drafted)
-				}
-			}
+		switch {
+		case b.Decision == api.CorrectionRefused:
+			out.Label = string(reading.Silent)
+		case b.Label == "" && drafted != reading.Silent:
+			out.Label = string(drafted)
+		default:
+			out.Label = cmp.Or(b.Label, string(reading.States))
 		}
 		switch ok, err := setCorrectedPassage(tx, by, &out, b.ChunkID, cmp.Or(strings.TrimSpace(b.Quote), quote)); {
 		case err != nil:
@@ -428,10 +427,8 @@ func (s *Service) ListCorrections(ctx context.Context, by api.Caller, in *api.Co
 
 // markIfDocumentDeleted sets IsDocumentDeleted of a correction if its document no longer exists.
 func markIfDocumentDeleted(tx *store.Tx, c *api.Correction) error {
-	_, err := store.Documents.Get(tx, c.OrganizationID, c.Passage.DocumentID)
-	if c.IsDocumentDeleted = errors.Is(err, store.ErrNotFound); c.IsDocumentDeleted {
-		return nil
-	}
+	exists, err := store.Documents.Has(tx, c.OrganizationID, c.Passage.DocumentID)
+	c.IsDocumentDeleted = !exists
 	return err
 }
 
