@@ -350,7 +350,8 @@ func (s *Service) AddCorrection(ctx context.Context, by api.Caller, in *api.AddC
 		case err != nil:
 			return err
 		case !stored:
-			return api.Conflict("the organization keeps at most %d corrections; remove some that are no longer needed", maxCorrections)
+			return api.Conflict("at most %d corrections are kept for an organization, and %d for a requirement and the same text; "+
+				"remove some that are no longer needed", maxCorrections, maxCorrectionsPerPassage)
 		}
 		return audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: "correction.added", AssessmentID: a.ID,
