@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -55,7 +56,8 @@ func Copy(ctx context.Context, o CopyOptions) (s CopySummary, err error) {
 		if HoldsNoData(o.From.Dir) {
 			return s, fmt.Errorf("%w: there is no data in the source %s", ErrNotFound, o.From.Dir)
 		}
-		file, err := bolt.Open(ctx, filepath.Join(o.From.Dir, fileDatabase), bolt.Options{LockTimeout: time.Second, NewChecker: newTotalChecker})
+		path := filepath.Join(o.From.Dir, fileDatabase)
+		file, err := bolt.Open(ctx, path, bolt.Options{LockTimeout: time.Second, NewChecker: newTotalChecker})
 		if err != nil {
 			return s, fmt.Errorf("opening the source: %w", err)
 		}
@@ -134,13 +136,14 @@ func (p Place) checkEmpty(ctx context.Context) error {
 				return errors.Join(fmt.Errorf("%w: the target database is not empty; choose another schema with ?schema=NAME", ErrExists), err)
 			}
 		}
-		return fmt.Errorf("%w: the target database contains a part of an interrupted copy; drop its schema, or choose another with ?schema=NAME", ErrExists)
+		return fmt.Errorf("%w: the target database contains a part of an interrupted copy; drop its schema, "+
+			"or choose another with ?schema=NAME", ErrExists)
 	})
 }
 
 func (p Place) blobs(o *CopyOptions) *Blobs {
 	return &Blobs{
-		dir: filepath.Join(p.Dir, dirBlobs), objects: p.Objects, clock: o.Clock,
+		dir: filepath.Join(p.Dir, dirBlobs), objects: p.Objects, clock: o.Clock, files: disk.Files{WithoutSync: p.Objects != nil},
 		temp: func() string {
 			if p.Dir == "" {
 				return filepath.Join(os.TempDir(), tempPrefix+o.NewID())
@@ -299,7 +302,12 @@ func (c *copier) copyToFile(ctx context.Context, source kv.KV) error {
 	if err := (disk.Files{}).SyncTree(temp); err != nil {
 		return err
 	}
-	return disk.RenameDurably(temp, filepath.Join(c.To.Dir, fileDatabase))
+	path := filepath.Join(c.To.Dir, fileDatabase)
+	err = disk.Files{}.LinkDurably(temp, path)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w: %s was created meanwhile", ErrLocked, path)
+	}
+	return err
 }
 
 // compare compares all copied records with their source.
