@@ -130,7 +130,10 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		changes: newChangeCounters(tables.byName), soleWriter: o.Driver == nil,
 		checkUpdate: o.CheckUpdate, files: o.files,
 	}
-	db.blobs = &Blobs{dir: filepath.Join(o.Dir, dirBlobs), temp: db.tempPath, clock: o.Clock, objects: o.Objects}
+	db.blobs = &Blobs{
+		dir: filepath.Join(o.Dir, dirBlobs), temp: db.tempPath, clock: o.Clock,
+		objects: o.Objects, files: disk.Files{WithoutSync: o.Objects != nil}, // a file is deleted once it is in the bucket
+	}
 	if err := db.createOrMigrate(ctx); err != nil {
 		return nil, errors.Join(err, driver.Close())
 	}
