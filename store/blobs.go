@@ -152,8 +152,8 @@ func (b *Blobs) VerifyFileOf(ctx context.Context, recordName, sha string) error 
 func addRecordName(name string, err error) error {
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return fmt.Errorf("%w: the file of %s is missing from the data folder or the bucket; restore a backup, or delete it and add it again",
-			ErrCorrupt, name)
+		return fmt.Errorf("%w: the file of %s is missing from the data folder or the bucket; restore a backup, "+
+			"or delete it and add it again", ErrCorrupt, name)
 	case err != nil:
 		return fmt.Errorf("%s: %w", name, err)
 	}

@@ -111,8 +111,8 @@ func openDatabase(ctx context.Context, o Options) (*bolt.DB, error) {
 func prepareSharedFolder(dir string) error {
 	path := filepath.Join(dir, fileDatabase)
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%w: %s has a database of its own, %s, but another one was given; choose another data folder, or leave out that database",
-			ErrExists, dir, fileDatabase)
+		return fmt.Errorf("%w: %s has a database of its own, %s, but another one was given; choose another data folder, "+
+			"or leave out that database", ErrExists, dir, fileDatabase)
 	}
 	if err := createDataFolders(dir); err != nil {
 		return err
@@ -134,8 +134,8 @@ func (db *DB) checkOrWriteFolderID() error {
 		return nil
 	case id != "":
 		if !db.soleWriter {
-			return fmt.Errorf("%w: the data folder %s belongs to another database: its ID is %q, and %s contains %.80q; choose another data folder, "+
-				"or, if you moved the records there on purpose, delete that file", ErrExists, db.dir, db.meta.ID, path, id)
+			return fmt.Errorf("%w: the data folder %s belongs to another database: its ID is %q, and %s contains %.80q; "+
+				"choose another data folder, or, if you moved the records there on purpose, delete that file", ErrExists, db.dir, db.meta.ID, path, id)
 		}
 		return fmt.Errorf("%w: %s is the database of another data folder, or an older one of this folder: its ID is %q, and %s contains %.80q; put back this folder's own "+
 			"database or restore a backup of the whole folder; if you exchanged the database on purpose, delete %[4]s",

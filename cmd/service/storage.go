@@ -131,7 +131,8 @@ func (s storage) explainOpenError(dir string, err error) error {
 			err,
 		)
 	case errors.Is(err, store.ErrUnavailable):
-		return fmt.Errorf("opening the database %s: check that it is running and that host, port, user, password and TLS settings are right: %w", s.name(), err)
+		return fmt.Errorf("opening the database %s: check that it is running and that host, port, user, password and TLS settings "+
+			"are right: %w", s.name(), err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, store.ErrReadOnly) && s.database == "":
 		return fmt.Errorf("the data folder %s is not writable; choose another with --data or SERVICE_DATA: %w", dir, err)
 	case s.database != "":

@@ -186,11 +186,11 @@ func (s *Service) storeOrForgetResponse(ctx context.Context, r Request, a *Respo
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		stored, err := store.IdempotentReplies.Get(tx, r.OrganizationID, r.Operation, hashKey(r.Key))
-		if err == nil {
-			err = tx.Release(r.claim())
-		}
 		if err != nil {
 			return fmt.Errorf("reading the request's record: %w", err)
+		}
+		if err := tx.Release(r.claim()); err != nil {
+			return err
 		}
 		if a == nil {
 			return store.IdempotentReplies.Delete(tx, r.OrganizationID, r.Operation, hashKey(r.Key))

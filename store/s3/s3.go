@@ -62,7 +62,8 @@ func Open(ctx context.Context, address string, env func(string) string) (*Bucket
 func parse(address string, env func(string) string) (*Bucket, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil {
-		return nil, errors.New("the address of a bucket is s3://BUCKET/PREFIX?endpoint=https://HOST, with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+		return nil, errors.New("the address of a bucket is s3://BUCKET/PREFIX?endpoint=https://HOST, " +
+			"with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 	}
 	q := u.Query()
 	for name := range q {
@@ -71,7 +72,8 @@ func parse(address string, env func(string) string) (*Bucket, error) {
 		}
 	}
 	endpoint, err := url.Parse(cmp.Or(q.Get("endpoint"), "https://s3.amazonaws.com"))
-	if err != nil || endpoint.Host == "" || endpoint.Scheme != "https" && endpoint.Scheme != "http" || strings.Trim(endpoint.Path, "/") != "" {
+	if err != nil || endpoint.Host == "" || endpoint.Scheme != "https" && endpoint.Scheme != "http" ||
+		strings.Trim(endpoint.Path, "/") != "" {
 		return nil, errors.New("the endpoint in the address of the bucket must be like https://HOST:PORT, without a path")
 	}
 	lookup := minio.BucketLookupAuto
@@ -190,7 +192,8 @@ func toKVError(err error) error {
 	case hasAnswer && (answer.Code == "NoSuchKey" || answer.StatusCode == http.StatusNotFound):
 		e.kind, e.text = kv.ErrNotFound, "not found in the bucket"
 	case hasAnswer && answer.StatusCode == http.StatusForbidden:
-		e.kind, e.text = kv.ErrReadOnly, "the bucket refuses the credentials: they need to list the bucket, and to get, put and delete its objects"
+		e.kind = kv.ErrReadOnly
+		e.text = "the bucket refuses the credentials: they need to list the bucket, and to get, put and delete its objects"
 	case hasAnswer && answer.StatusCode == http.StatusInsufficientStorage:
 		e.kind, e.text = kv.ErrDiskFull, "the bucket for files is full"
 	}
