@@ -27,6 +27,7 @@
       for (const kept of main.querySelectorAll("[data-kept]")) next.querySelector("#" + kept.id)?.replaceWith(kept);
       main.replaceChildren(...next.childNodes);
       localTimes(main);
+      offerViewer();
     };
     events.addEventListener("change", reload);
     events.addEventListener("open", () => { if (main.dataset.busy) reload(); }); // it may have changed meanwhile
@@ -129,8 +130,9 @@
   }
 
   // The original of a PDF is shown beside its passages on a wide screen, by the browser's own viewer.
-  const original = document.getElementById("original");
-  if (original && matchMedia("(min-width: 60rem)").matches && navigator.pdfViewerEnabled) {
+  const offerViewer = () => {
+    const original = document.getElementById("original");
+    if (!original || !matchMedia("(min-width: 60rem)").matches || !navigator.pdfViewerEnabled) return;
     original.textContent = "Show the original here";
     original.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -144,7 +146,8 @@
       original.textContent = "Open the original in a tab";
       original.replaceWith(original.cloneNode(true)); // from now on a plain link
     });
-  }
+  };
+  offerViewer();
 
   // A passage that a link leads to is brought into view.
   document.querySelector(".chosen")?.scrollIntoView({ block: "center" });
