@@ -49,11 +49,8 @@ func (x *Index) slotFilter(q Query) func(n int) bool {
 	if q.AssessmentID == "" && q.Category == "" && len(q.DocumentIDs) == 0 && q.From == "" && q.To == "" {
 		return nil
 	}
-	assessment, category, from, to := x.nameNumbers[q.AssessmentID], x.nameNumbers[q.Category], dateNumberOrZero(
-		q.From,
-	), dateNumberOrZero(
-		q.To,
-	)
+	assessment, category := x.nameNumbers[q.AssessmentID], x.nameNumbers[q.Category]
+	from, to := dateNumberOrZero(q.From), dateNumberOrZero(q.To)
 	documents := make(map[int32]bool, len(q.DocumentIDs))
 	var one int32
 	for _, id := range q.DocumentIDs {

@@ -14,7 +14,9 @@ const decidedWords = "Access rights to production systems are reviewed every qua
 var decided = Statement{Topic: "access", Text: "Access rights are reviewed."}
 
 func decidedOn(p Passage, words string) *Corrections {
-	return NewCorrections([]Correction{{ID: "1", StatementID: decided.ID(), DocumentID: "d", Passage: p, Label: States, Words: words, By: "Ada"}})
+	return NewCorrections([]Correction{
+		{ID: "1", StatementID: decided.ID(), DocumentID: "d", Passage: p, Label: States, Words: words, By: "Ada"},
+	})
 }
 
 // TestNearIdentical changes a passage in ways that leave what was decided as it is, and in ways that may turn it around.

@@ -36,9 +36,10 @@ func readFacts(d *document.Document, metadata []document.Fact) {
 	head := d.Blocks[:min(len(d.Blocks), factBlocks)]
 	f.scanBlocks(head)
 	f.scanLabelLines(head)
-	f.scanOpeningSentences(d.Blocks[:min(len(d.Blocks), mastheadBlocks)])
-	f.scanFurniture(d.Furniture[:min(len(d.Furniture), factBlocks)])
-	warnIfNotInForce(d, d.Blocks[:min(len(d.Blocks), mastheadBlocks)], d.Furniture[:min(len(d.Furniture), factBlocks)])
+	masthead, furniture := d.Blocks[:min(len(d.Blocks), mastheadBlocks)], d.Furniture[:min(len(d.Furniture), factBlocks)]
+	f.scanOpeningSentences(masthead)
+	f.scanFurniture(furniture)
+	warnIfNotInForce(d, masthead, furniture)
 	if rest := d.Blocks[len(head):]; len(rest) > 0 {
 		f.scanBlocks(rest[max(0, len(rest)-factTailBlocks):])
 	}

@@ -187,7 +187,7 @@ func (r *oldSheetReader) finishSheet() {
 // elementText returns the text of an element's content, which may contain formatting tags, without
 // text that is struck through.
 func elementText(content []byte) string {
-	if bytes.IndexByte(content, '<') < 0 && bytes.IndexByte(content, '&') < 0 {
+	if !bytes.ContainsAny(content, "<&") {
 		return string(content)
 	}
 	dec, words, struck := xml.NewDecoder(bytes.NewReader(content)), []byte(nil), 0

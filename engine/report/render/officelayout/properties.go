@@ -26,7 +26,8 @@ func (l *Layout) addProperties(data *content.LayoutData, put func(string, []byte
 	if err != nil {
 		return "", err
 	}
-	ours := []struct{ name, value string }{{"Written by", data.Report.Tool}, {"Report status", data.Report.Status}}
+	type property struct{ name, value string }
+	ours := []property{{"Written by", data.Report.Tool}, {"Report status", data.Report.Status}}
 	name, exists := l.customPropertiesPart(relations)
 	root, err := l.readTree(name)
 	if err != nil {
@@ -45,10 +46,8 @@ func (l *Layout) addProperties(data *content.LayoutData, put func(string, []byte
 		if !n.hasName("custom:property") {
 			return n.isText()
 		}
-		for _, p := range ours {
-			if n.attr("name") == p.name {
-				return true
-			}
+		if slices.ContainsFunc(ours, func(p property) bool { return n.attr("name") == p.name }) {
+			return true
 		}
 		id, _ := strconv.Atoi(n.attr("pid"))
 		highest = max(highest, id)

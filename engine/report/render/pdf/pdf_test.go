@@ -89,7 +89,8 @@ func TestPDFDraftMarks(t *testing.T) {
 	at := fmt.Sprintf("BT %.2f %.2f Td", p.pageRight()-p.fonts.bold.textWidth("DRAFT", 9), p.height-38)
 	r, g, blue := p.rgb(drawing.Bad)
 	colored := fmt.Sprintf("q %.3f %.3f %.3f rg %s", float64(r)/255, float64(g)/255, float64(blue)/255, at)
-	if n, marks := bytes.Count(b.Bytes(), []byte(colored)), bytes.Count(b.Bytes(), []byte(at)); n != marks || marks != 2*(p.file.PageCount()-1) {
+	n, marks := bytes.Count(b.Bytes(), []byte(colored)), bytes.Count(b.Bytes(), []byte(at))
+	if n != marks || marks != 2*(p.file.PageCount()-1) {
 		t.Errorf("%d of %d marks on %d pages have their color", n, marks, p.file.PageCount())
 	}
 }

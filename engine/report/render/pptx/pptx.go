@@ -155,12 +155,8 @@ func (x *writer) addFrame() {
 	x.addXML("ppt/theme/theme1.xml", "application/vnd.openxmlformats-officedocument.theme+xml", themeXML)
 	footer := textBoxXML(90, "Footer", box{margin, 6_450_000, 10_800_000, 280_000}, 1000, "{soft}", "l", plainParagraph(x.footerText())) +
 		`<p:sp><p:nvSpPr><p:cNvPr id="91" name="Slide number"/><p:cNvSpPr txBox="1"/><p:nvPr userDrawn="1"/></p:nvSpPr><p:spPr>` +
-		box{
-			slideWidth - margin - 900_000,
-			6_450_000,
-			900_000,
-			280_000,
-		}.xfrmXML() + `<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr>` +
+		box{slideWidth - margin - 900_000, 6_450_000, 900_000, 280_000}.xfrmXML() +
+		`<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr>` +
 		`<p:txBody><a:bodyPr lIns="0" rIns="0" tIns="0" bIns="0" anchor="ctr"/><a:lstStyle/><a:p><a:pPr algn="r"/>` +
 		`<a:fld id="{B6F15528-21DE-4FAA-801E-634DDDAF4B2B}" type="slidenum"><a:rPr lang="en-US" sz="1000"><a:solidFill>` +
 		`<a:srgbClr val="{soft}"/></a:solidFill></a:rPr><a:t>1</a:t></a:fld></a:p></p:txBody></p:sp>`
