@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/tui/draw"
 )
 
-// screen is a screen of the interface.
+// screen is one full-window view of the interface, such as a list or the review of a deliverable.
 type screen interface {
 	// name is shown in the help, title in the header line.
 	name() string

@@ -17,8 +17,8 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-// decision shows what is to be approved at a gate and lets the user decide. The decision is bound to the
-// content shown, so that the user can't approve later changes without seeing them.
+// decision shows the version awaiting approval at a gate, and lets the user approve or reject it. The decision
+// is bound to the content shown, so that the user can't approve later changes without seeing them.
 type decision struct {
 	app        *App
 	assessment api.Assessment

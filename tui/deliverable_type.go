@@ -30,8 +30,8 @@ const (
 
 // attr is an editable field of an item.
 type attr struct {
-	// key starts editing; it is empty if another action does. name is the API's name, label the
-	// displayed one.
+	// key is the keyboard key that starts editing, or "" if another action does so. name is the field's name in
+	// the API, label the name displayed.
 	key, name, label string
 	form             attrForm
 	choices          []string
@@ -47,21 +47,21 @@ type attr struct {
 // deliverableType describes how the review shows and edits one of the four deliverables.
 type deliverableType struct {
 	gate api.Gate
-	// singular and plural name its items.
+	// singular and plural are the nouns for its items, such as "gap" and "gaps".
 	singular, plural string
 	attrs            []attr
 	columns          []list.Column
 	cell             func(r *row, column int) (string, draw.Style)
 	// isOpen reports whether an item needs attention; openLabel describes such items.
 	isOpen func(r *row) bool
-	// isDisputed reports whether a second reader disagrees on an item; nil if there can be none.
+	// isDisputed reports whether a second reader disagrees on an item. It is nil for deliverables without a
+	// second reader.
 	isDisputed func(r *row) bool
 	openLabel  string
-	// acceptValues returns the values that accepting an item as drafted sets; nil if there is no
-	// such action.
+	// acceptValues returns the values to set when an item is accepted as drafted, or the reason why it can't be
+	// accepted. It is nil if items of this deliverable are not accepted.
 	acceptValues func(r *row) (set map[string]string, off string)
-	// renderFields shows an item's fields, renderDetails the longer texts below; nil if there are
-	// none.
+	// renderFields shows an item's fields, and renderDetails the longer texts below them. Both may be nil.
 	renderFields, renderDetails func(p *draw.Page, r *row)
 	// evidenceOf returns an item's evidence.
 	evidenceOf func(item any) []api.Evidence
@@ -77,8 +77,8 @@ type deliverableType struct {
 	compileFilter func(text string) (func(item any) bool, error)
 }
 
-// newDeliverableType returns k with everything added that is the same for all deliverables with versions V
-// and items I.
+// newDeliverableType completes k with the functions that follow from the types of its versions V and items I,
+// and returns it.
 func newDeliverableType[V, I any](
 	k deliverableType,
 	list api.Op[api.AssessmentListInput, api.List[V]],
@@ -206,7 +206,7 @@ func (r *row) savedValue(field string) string {
 	return ""
 }
 
-// searchText returns the text of a row that filters search. It is cached until the row changes.
+// searchText returns the row's text that filters are matched against. It is cached until the row changes.
 func (r *row) searchText() string {
 	if r.cachedSearchText != "" {
 		return r.cachedSearchText
@@ -233,7 +233,7 @@ func (r *row) searchText() string {
 // clearCachedSearchText clears the values cached for the row.
 func (r *row) clearCachedSearchText() { r.cachedSearchText = "" }
 
-// matchRevision returns the condition for a request that a record still has this revision.
+// matchRevision returns the precondition that a record still has the given revision.
 func matchRevision(revision int) api.Match {
 	return api.Match{IfMatch: fmt.Sprintf("%q", fmt.Sprint(revision))}
 }

@@ -13,7 +13,7 @@ import (
 // ganttSpan is the period of a plan item, from the creation of its version to its due date.
 type ganttSpan struct {
 	from, to  time.Time
-	dates     []time.Time // of the milestones
+	dates     []time.Time // due dates of the milestones
 	completed bool
 }
 

@@ -22,7 +22,7 @@ type help struct {
 }
 
 func newHelpScreen(a *App) screen {
-	if h, is := a.topScreen().(*help); is { // help on help shows the same
+	if h, is := a.topScreen().(*help); is { // opening help from the help screen shows the same help
 		a.stack = a.stack[:len(a.stack)-1]
 		return h
 	}

@@ -453,7 +453,7 @@ func (o *overview) renderSummary(p *draw.Page) {
 	}
 }
 
-// nextStepKey returns the key of the next step in brackets, or "" if it isn't done by a key on this screen.
+// nextStepKey returns the key of the next step in brackets, or "" if no key on this screen performs it.
 func nextStepKey(st *api.AssessmentStatus) string {
 	if st.ReadyForReview != nil {
 		return ""

@@ -218,7 +218,7 @@ func (v *review) moveCursorOrScroll(direction string) tea.Cmd {
 		return nil
 	}
 	at := v.selectedRow()
-	return v.app.schedule(historyDelay, func() tea.Cmd { // no request for rows that are only passed
+	return v.app.schedule(historyDelay, func() tea.Cmd { // no request for rows that the cursor only passes over
 		if v.selectedRow() != at {
 			return nil
 		}

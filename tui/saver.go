@@ -35,7 +35,7 @@ type saver struct {
 	firstRefusal string
 }
 
-// clash is a change of an item that another user has changed meanwhile.
+// clash is a change to an item that another user has changed in the meantime.
 type clash struct {
 	edit   *pendingEdit
 	theirs any

@@ -15,13 +15,13 @@ import (
 	"github.com/scf-service/service/tui/input"
 )
 
-// search finds passages as the user types. With each keystroke, pending requests become outdated, and
-// their results are dropped.
+// search finds passages as the user types. Each keystroke makes pending requests obsolete; their results are
+// ignored.
 type search struct {
 	app        *App
 	assessment api.Assessment
 	field      *input.Field
-	// requestSeq numbers the requests, so that only the result of the last is shown.
+	// requestSeq numbers the requests, so that only the result of the latest is shown.
 	requestSeq int
 	answer     *api.SearchAnswer
 	pending    bool // a request is pending

@@ -48,8 +48,8 @@ type table struct {
 	extraActions func(record any) []action.Action
 	// isLive reports whether a record is still changing; the table is then refreshed periodically.
 	isLive func(record any) bool
-	// followRecord reports such a record's changes as they arrive and calls back at the end; nil if
-	// it is only polled.
+	// followRecord follows the changes of a live record as they arrive, and calls again at the end. If it is
+	// nil, live records are only polled.
 	followRecord func(record any, again func() tea.Cmd) tea.Cmd
 	// onRead is called with loaded rows, if not nil.
 	onRead func()

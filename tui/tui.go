@@ -18,7 +18,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Caller calls operations, e.g. a *client.Client.
+// Caller calls API operations. It is implemented by *client.Client.
 type Caller interface {
 	Call(ctx context.Context, op *api.Operation, in, out any) error
 }

@@ -16,7 +16,7 @@ type undoGroup struct{ rows []undoRow }
 
 type undoRow struct {
 	key string
-	// values holds the values of the kind's fields, in order.
+	// values holds the values of the deliverable type's fields, in order.
 	values []string
 	// edited lists the fields that had manual values.
 	edited []string

@@ -17,11 +17,12 @@ import (
 type Action struct {
 	// Keys are bubbletea key names; the first is the one shown.
 	Keys []string
-	// Label is a word or two for the footer; an action without one is only in the help.
+	// Label is a word or two for the footer; an action without a label is listed only in the help.
 	Label string
 	// Help describes the action.
 	Help string
-	// DisabledReason is why the action is disabled and what to do, or empty.
+	// DisabledReason states why the action is disabled and what to do about it; it is empty if the action is
+	// enabled.
 	DisabledReason string
 	// Do performs the action.
 	Do func() tea.Cmd

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// Style is the style of a span. It never carries meaning alone: the text says the same. Only the
+// Style is the style of a span. It never conveys meaning by itself: the text always says the same. Only the
 // terminal's own 16 colors are used, so they follow the user's light or dark theme.
 type Style uint8
 

@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// Page is text of a given width, such as that on the right side of a screen.
+// Page collects lines of text wrapped to a given width, such as that of the right side of a screen.
 type Page struct {
 	Lines []Line
 	w     int

@@ -25,7 +25,7 @@ type Source interface {
 	Len() int
 	// ID returns a row's unique id, which is stable across reloads.
 	ID(row int) string
-	// Cell returns the text of a cell.
+	// FilterText returns the lowercase text that filters are matched against.
 	Cell(row, column int) (string, draw.Style)
 	// FilterText returns the lowercase text that filters search.
 	FilterText(row int) string
