@@ -100,8 +100,8 @@ func (v *visit) switchOrganization() error {
 	return v.redirect("")
 }
 
-// inOrganizationOf calls find in the active organization and then in the visitor's others, because the links in
-// emails don't name one, and stays in the one that has the record.
+// inOrganizationOf calls find in the active organization and then in the visitor's other organizations, because
+// the links in emails don't name one. The visit continues in the organization that has the record.
 func inOrganizationOf[T any](v *visit, find func() (*T, error)) (*T, error) {
 	out, err := find()
 	for _, o := range v.organizations {

@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// parseDay returns the beginning of a day that was entered.
+// parseDay parses a date entered in a field and returns the start of that day.
 func parseDay(field, text string) (time.Time, error) {
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {
@@ -22,7 +22,7 @@ func parseDay(field, text string) (time.Time, error) {
 
 func dayEnd(day time.Time) time.Time { return day.Add(24*time.Hour - time.Second) }
 
-// period returns the days that the address names.
+// period returns the period given in the URL.
 func (v *visit) period() (api.Period, error) {
 	var p api.Period
 	for name, end := range map[string]*string{"since": &p.Since, "until": &p.Until} {
@@ -95,7 +95,7 @@ var activityPanel = panel{
 	},
 }
 
-// changesText describes what an entry of the audit trail changed, at most in a few words per field.
+// changesText summarizes the changes recorded in an audit event, with at most a few words per field.
 func changesText(changes map[string]any) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
@@ -120,7 +120,7 @@ func changesText(changes map[string]any) string {
 	return strings.Join(parts, ", ")
 }
 
-// exportActivity sends the audit trail as a file.
+// exportActivity sends the audit trail as a file download.
 func (v *visit) exportActivity() error {
 	filter, err := v.auditFilter()
 	if err != nil {
@@ -213,7 +213,7 @@ var searchPanel = panel{
 	},
 }
 
-// markedParts splits a text at the words to highlight, which are ranges of its characters.
+// markedParts splits a text into highlighted and other parts. The marks are ranges of characters.
 func markedParts(text string, marks []api.Mark) (out []part) {
 	runes := []rune(text)
 	last := 0

@@ -164,7 +164,8 @@ func importRow(r *api.ImportRun) line {
 	}}
 }
 
-// importCatalog imports a workbook, or shows what would change. The choice comes before the file.
+// importCatalog imports a workbook, or previews the changes. In the form, the choice between the two precedes
+// the file.
 func (v *visit) importCatalog() error {
 	if v.files == nil {
 		return api.Invalid("file", "choose a workbook")

@@ -6,20 +6,20 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// approvalPage is the data of an approval's page.
+// approvalPage holds the data for an approval's page.
 type approvalPage struct {
 	api.Approval
 	Assessment *api.Assessment
-	// Changes compares the version with the one approved last; nil if none was.
+	// Changes compares the version with the last approved one; nil if none has been approved.
 	Changes  *api.ArtifactDiff
 	Comments []api.Comment
-	// Reason is what the visitor has entered.
+	// Reason is the reason that the visitor has entered.
 	Reason string
-	// MayDelegate is whether the visitor may let somebody else decide.
+	// MayDelegate is set if the visitor may let another user decide.
 	MayDelegate bool
-	// MayDecide is whether the visitor may decide.
+	// MayDecide is set if the visitor may decide.
 	MayDecide bool
-	// Noun is the deliverable's name in addresses and commands.
+	// Noun is the deliverable's name in URLs and commands.
 	Noun string
 }
 
@@ -57,7 +57,7 @@ func (v *visit) renderApproval(p *api.Approval) (err error) {
 	return v.render("approval-decision.html", page.Assessment.Name+": "+p.Gate.Title(), &page)
 }
 
-// changesSinceApproval compares the version to decide on with the newest earlier one that was approved.
+// changesSinceApproval compares the version awaiting a decision with the newest approved version before it.
 func (v *visit) changesSinceApproval(p *api.Approval) (*api.ArtifactDiff, error) {
 	artifacts, err := all(v, api.ListArtifacts, &api.ArtifactsInput{
 		AssessmentInput: api.AssessmentInput{AssessmentID: p.AssessmentID}, Type: string(p.Gate),
@@ -109,7 +109,7 @@ func (v *visit) decide() error {
 	}
 	if err != nil {
 		return v.refuse(err, func() error {
-			if p, err = v.findApproval(); err != nil { // somebody else may have decided
+			if p, err = v.findApproval(); err != nil { // another user may have decided in the meantime
 				return err
 			}
 			return v.renderApproval(p)

@@ -25,7 +25,7 @@ func (a Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", a.contentType)
 	h.Set("ETag", a.etag)
-	h.Set("Cache-Control", "no-cache") // the caller may keep it, but asks each time whether it changed
+	h.Set("Cache-Control", "no-cache") // the caller may cache it, but must revalidate it each time
 	h.Set("X-Content-Type-Options", "nosniff")
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.Body))
 }

@@ -36,7 +36,7 @@ func controlTable(title string, controls []api.Control) section {
 	return x
 }
 
-// frameworkField returns a choice of the catalog's frameworks.
+// frameworkField returns a field for choosing one of the catalog's frameworks.
 func (v *visit) frameworkField(name, label, given, none string) (field, error) {
 	f := field{Name: name, Label: label, Kind: "select", Value: given, Options: choices(option{"", none})}
 	list, err := all(v, api.ListFrameworks, &api.FrameworksInput{Sort: "name"})
@@ -121,7 +121,7 @@ var controlPanel = panel{
 	},
 }
 
-// mappingTable lists mappings, with requirements if ofControl is set, and with controls otherwise.
+// mappingTable lists mappings, with their requirements if ofControl is set, and with their controls otherwise.
 func mappingTable(title string, mappings []api.Mapping, ofControl bool) section {
 	x := section{Title: title, Columns: []string{"Requirement", "Framework", "Relationship", "Source"}, Empty: "There are no mappings."}
 	if !ofControl {

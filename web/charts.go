@@ -11,21 +11,21 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// radar is a chart of the maturity of domains: one axis each, from 0 in the middle to level 5. Points are coordinates
-// of polygons in an SVG of 400 by 400.
+// radar is a chart of maturity by domain. Each axis runs from 0 at the center to level 5. Points are polygon
+// coordinates in an SVG of 400 by 400.
 type radar struct {
 	Rings        []string
 	Mean, Target string
 	Labels       []radarLabel
 }
 
-// radarLabel is the name of an axis, and where it is.
+// radarLabel is the label of an axis and its position.
 type radarLabel struct {
 	X, Y         int
 	Anchor, Code string
 }
 
-// domainRow is a domain with its maturity, as the table beside the chart shows it.
+// domainRow is a domain with its maturity, for the table beside the chart.
 type domainRow struct {
 	Code, Name, Mean, Target string
 	Percent                  int
@@ -33,7 +33,7 @@ type domainRow struct {
 
 const radarCenter, radarRadius = 200.0, 150.0
 
-// radarPoint returns the place of a level on an axis.
+// radarPoint returns the coordinates of a level on an axis.
 func radarPoint(axis, axes int, level float64) (x, y float64) {
 	sin, cos := math.Sincos(2 * math.Pi * float64(axis) / float64(axes))
 	return radarCenter + sin*radarRadius*level/5, radarCenter - cos*radarRadius*level/5
@@ -96,14 +96,14 @@ func (v *visit) maturityByDomain(assessmentID string) ([]domainRow, *radar, erro
 	return rows, chart, nil
 }
 
-// trend is a chart of the compliance and maturity of an assessment and those before it: lines in an SVG of 600 by 200,
-// and the same values as rows. A line is "" if it has fewer than two points.
+// trend is a chart of compliance and maturity across an assessment and the ones before it, drawn as lines in an
+// SVG of 600 by 200. The same values are also listed as rows. A line is "" if it has fewer than two points.
 type trend struct {
 	Points               []trendPoint
 	Compliance, Maturity string
 }
 
-// trendPoint is an assessment of a trend. X and Y are where its compliance is drawn.
+// trendPoint is one assessment in a trend. X and Y are the coordinates of its compliance.
 type trendPoint struct {
 	ID, Name             string
 	Created              time.Time
@@ -111,11 +111,11 @@ type trendPoint struct {
 	X, Y                 int
 }
 
-// maxTrend is the number of assessments in a trend.
+// maxTrend is the maximum number of assessments in a trend.
 const maxTrend = 8
 
-// trendOf compares an assessment with those that it continues, and with earlier ones of the same client. It returns nil if
-// there are none.
+// trendOf compares an assessment with those that it continues and with earlier ones for the same client. It
+// returns nil if there are none.
 func (v *visit) trendOf(a *api.Assessment) (*trend, error) {
 	if a.CarriedFrom == nil && a.ClientName == "" {
 		return nil, nil

@@ -144,7 +144,7 @@ func integrationFields(t api.IntegrationType, have *api.Integration) (out []fiel
 	return out
 }
 
-// hintOf returns what to enter in a field; an address is left as it is.
+// hintOf returns the hint for a field as a sentence. If the hint is an example URL, it is returned unchanged.
 func hintOf(f api.IntegrationField) string {
 	if strings.HasPrefix(f.Doc, "http") {
 		return f.Doc
@@ -152,7 +152,7 @@ func hintOf(f api.IntegrationField) string {
 	return prose.Capitalize(f.Doc) + "."
 }
 
-// configText returns a value of an integration's settings as it is entered.
+// configText formats a value of an integration's settings for its input field.
 func configText(given any) string {
 	switch given := given.(type) {
 	case nil:
@@ -173,8 +173,8 @@ func configText(given any) string {
 	return fmt.Sprint(given)
 }
 
-// readIntegration returns the settings and secrets that the visitor entered. If an integration exists, settings
-// that were emptied are removed.
+// readIntegration returns the settings and secrets that the visitor entered. If the integration already exists,
+// settings that the visitor has emptied are removed.
 func (v *visit) readIntegration(t api.IntegrationType, exists bool) (map[string]any, map[string]string, error) {
 	config, secrets := map[string]any{}, map[string]string{}
 	for _, f := range t.Config {

@@ -21,40 +21,43 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// tablePage is the data of a deliverable's table.
+// tablePage holds the data for a deliverable's table.
 type tablePage struct {
 	kind
 	Assessment *api.Assessment
-	// Version is nil if there is none yet.
+	// Version is nil if the deliverable has not been drafted.
 	Version *api.DeliverableVersion
 	Rows    []row
-	// Total is the number of items before filtering, and Review that of those that need review.
+	// Total is the number of items before filtering, and Review the number of items that need review.
 	Total, Review int
 	Query, Status string
 	Statuses      []cell
-	// Sort is the index of the column that the rows are sorted by, or -1 for the order of the controls.
+	// Sort is the index of the column that the rows are sorted by, or -1 for the default order, that of the
+	// controls.
 	Sort       int
 	Descending bool
-	// MayDraft is whether the visitor may make the first version, and MaySubmit whether they may submit this one.
+	// MayDraft is set if the visitor may draft the first version, and MaySubmit if they may submit this
+	// version.
 	MayDraft, MaySubmit bool
-	// MayEdit is whether the visitor may change items; Bulk are the fields to change for many at once.
+	// MayEdit is set if the visitor may change items. Bulk lists the fields that can be changed for many items
+	// at once.
 	MayEdit bool
 	Bulk    []field
 	// Edited is set after a change that can be undone.
 	Edited bool
-	// First is the item to review first.
+	// First is the ID of the item to review first.
 	First string
 }
 
-// rowView is a row and what the visitor may do with it.
+// rowView is a row and what the visitor is allowed to do with it.
 type rowView struct {
 	row
 	Noun    string
 	MayEdit bool
 }
 
-// RowsHTML returns the rows of the table. They are written without a template, which would take longer than everything
-// else on a page of 1,468 rows.
+// RowsHTML returns the rows of the table. They are written without a template because, on a page of 1,468 rows,
+// executing one would take longer than everything else.
 func (p *tablePage) RowsHTML() template.HTML {
 	var b strings.Builder
 	b.Grow(len(p.Rows) * 700)
@@ -64,14 +67,14 @@ func (p *tablePage) RowsHTML() template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // write escapes every value
 }
 
-// HTML returns the row of an item.
+// HTML returns the row as HTML.
 func (r *rowView) HTML() template.HTML {
 	var b strings.Builder
 	r.write(&b)
 	return template.HTML(b.String()) //nolint:gosec // write escapes every value
 }
 
-// write writes the row. What goes between its pieces of markup is escaped.
+// write writes the row as HTML, with all values escaped.
 func (r *rowView) write(b *strings.Builder) {
 	put := func(markup, value string) {
 		b.WriteString(markup)
@@ -114,7 +117,7 @@ func (r *rowView) write(b *strings.Builder) {
 	b.WriteString("</tr>")
 }
 
-// consequence returns what a change of an item does to the decision on its version, or "" for a draft.
+// consequence describes what changing an item does to the decision on its version. It returns "" for a draft.
 func consequence(version *api.DeliverableVersion) string {
 	switch version.Status {
 	case api.VersionDraft:
@@ -126,7 +129,7 @@ func consequence(version *api.DeliverableVersion) string {
 		version.VersionNumber, prose.Humanize(version.Status))
 }
 
-// ExportLink returns the address of the rows shown, as CSV.
+// ExportLink returns the link that downloads the displayed rows as CSV.
 func (p *tablePage) ExportLink() string {
 	q := url.Values{"csv": {"1"}}
 	for name, value := range map[string]string{"q": p.Query, "status": p.Status} {
@@ -137,7 +140,8 @@ func (p *tablePage) ExportLink() string {
 	return p.Noun + "?" + q.Encode()
 }
 
-// SortLink returns the address of the table sorted by a column; by the same column again, it is descending.
+// SortLink returns the link that sorts the table by a column, in descending order if it is already sorted by
+// that column.
 func (p *tablePage) SortLink(column int) string {
 	q := url.Values{"sort": {strconv.Itoa(column)}}
 	for name, value := range map[string]string{"q": p.Query, "status": p.Status} {
@@ -151,7 +155,7 @@ func (p *tablePage) SortLink(column int) string {
 	return p.Noun + "?" + q.Encode()
 }
 
-// Sorted returns the order of a column for assistive programs.
+// Sorted returns the sort order of a column, for the attribute aria-sort.
 func (p *tablePage) Sorted(column int) string {
 	switch {
 	case p.Sort != column:
@@ -162,7 +166,7 @@ func (p *tablePage) Sorted(column int) string {
 	return "ascending"
 }
 
-// findDeliverable returns the assessment and the kind of deliverable that the address names.
+// findDeliverable returns the kind of deliverable and the assessment given in the URL.
 func (v *visit) findDeliverable() (*kind, *api.Assessment, error) {
 	at := slices.IndexFunc(kinds, func(k kind) bool { return k.Noun == v.r.PathValue("noun") })
 	if at < 0 {
@@ -232,7 +236,7 @@ func (v *visit) showDeliverable() error {
 	return v.render("table.html", a.Name+": "+k.Title(), &page)
 }
 
-// bulkFields returns the fields to change for many items, none of which is set.
+// bulkFields returns blank form fields for the values that can be changed for many items at once.
 func (k *kind) bulkFields() (out []field) {
 	for _, f := range k.blankFields() {
 		if !slices.Contains(k.bulk, f.Name) {
@@ -247,7 +251,7 @@ func (k *kind) bulkFields() (out []field) {
 	return out
 }
 
-// blankFields returns the fields of an item without values.
+// blankFields returns the form fields of an item without values.
 func (k *kind) blankFields() []field {
 	switch k.Gate {
 	case api.GateSoA:
@@ -260,7 +264,7 @@ func (k *kind) blankFields() []field {
 	return planItemPage(&api.POAMItem{}).Fields
 }
 
-// editMany changes the chosen items, and returns how many were changed. What is empty is left as it is.
+// editMany changes the selected items and returns their number. Fields left empty are not changed.
 func (v *visit) editMany(k *kind) (int, error) {
 	version, items := v.field("version"), v.r.PostForm["item"]
 	set := map[string]any{}
@@ -283,7 +287,7 @@ func (v *visit) editMany(k *kind) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if revision := v.field("revision"); revision != "" && len(items) == 1 { // accepted as it was shown
+	if revision := v.field("revision"); revision != "" && len(items) == 1 { // accept the item only if it is still as it was shown
 		_, err := k.change(v, items[0], api.Match{IfMatch: strconv.Quote(revision)}, raw)
 		return 1, err
 	}
@@ -294,7 +298,7 @@ func (v *visit) editMany(k *kind) (int, error) {
 	return len(result.Lines), nil
 }
 
-// column returns the cell in one of the kind's columns.
+// column returns the row's cell in the given column.
 func (r *row) column(n int) cell {
 	switch n {
 	case 0:
@@ -309,7 +313,8 @@ func compareCells(x, y cell) int {
 	return cmp.Or(cmp.Compare(x.Rank, y.Rank), strings.Compare(x.Text, y.Text))
 }
 
-// filter returns the rows that contain the words of a query and have a status, if they are not "".
+// filter returns the rows that contain all words of a query and have the given status. An empty query or status
+// matches every row.
 func (k *kind) filter(rows []row, query, status string) (out []row) {
 	words := strings.Fields(strings.ToLower(query))
 	for _, r := range rows {
@@ -320,7 +325,7 @@ func (k *kind) filter(rows []row, query, status string) (out []row) {
 	return out
 }
 
-// exportRows sends the rows that the address selects as CSV, with the fields of the API.
+// exportRows sends the rows selected by the URL as CSV, with the API's field names.
 func (v *visit) exportRows(k *kind, a *api.Assessment) error {
 	version, rows, err := v.readRows(k, a.ID)
 	if err != nil {
@@ -348,7 +353,7 @@ func (v *visit) exportRows(k *kind, a *api.Assessment) error {
 	}, false)
 }
 
-// matches reports whether the row contains all words, which are in lower case, ignoring its case.
+// matches reports whether the row contains all words, which must be in lowercase. Case is ignored in the row.
 func (r *row) matches(words []string) bool {
 	if len(words) == 0 {
 		return true
@@ -372,8 +377,8 @@ func reviewQueue(rows []row) []row {
 	return out
 }
 
-// readRows returns the newest version and its items. Each call checks that the visitor may read the version;
-// its items are taken from memory, except for those that have changed since.
+// readRows returns the newest version and its items. Each call checks that the visitor may read the version.
+// Items come from the cache, except for those that have changed since they were cached.
 func (v *visit) readRows(k *kind, assessmentID string) (*api.DeliverableVersion, []row, error) {
 	version, err := k.newest(v, assessmentID)
 	if err != nil || version == nil {
@@ -400,13 +405,13 @@ func (v *visit) readRows(k *kind, assessmentID string) (*api.DeliverableVersion,
 	return version, rows, nil
 }
 
-// table is a version with its rows, as they were when it was read.
+// table is a version with its rows, as they were when they were last read.
 type table struct {
 	version api.DeliverableVersion
 	rows    []row
 }
 
-// newestChange returns the time at which the item changed last was changed.
+// newestChange returns the time of the most recent change to an item.
 func (t *table) newestChange() (at time.Time) {
 	for i := range t.rows {
 		if t.rows[i].Updated.After(at) {
@@ -416,7 +421,8 @@ func (t *table) newestChange() (at time.Time) {
 	return at
 }
 
-// replace returns the rows with those that have changed, or nil if they can't be just these.
+// replace returns a copy of the rows in which the changed ones are replaced. It returns nil if rows were added
+// or removed as well.
 func (t *table) replace(changed []row, count int) []row {
 	if len(changed) == 0 || count != len(t.rows) {
 		return nil
@@ -432,14 +438,14 @@ func (t *table) replace(changed []row, count int) []row {
 	return out
 }
 
-// tableCache holds the tables of the versions opened last, by the ID of the version.
+// tableCache caches the tables of the most recently opened versions by version ID.
 type tableCache struct {
 	mu     sync.Mutex
 	ids    []string
 	tables map[string]*table
 }
 
-// maxTables is the number of tables in memory, about 1 MB each at 1,468 rows.
+// maxTables is the maximum number of cached tables. A table of 1,468 rows takes about 1 MB.
 const maxTables = 16
 
 func (c *tableCache) get(versionID string) (*table, bool) {

@@ -16,14 +16,14 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// documentsPage is the data of the page of an assessment's documents.
+// documentsPage holds the data for the page of an assessment's documents.
 type documentsPage struct {
 	Assessment *api.Assessment
 	Documents  []api.Document
-	// Waiting is the number of documents that are still to be read.
+	// Waiting is the number of documents that have not been read yet.
 	Waiting   int
 	MayUpload bool
-	// Refused are the files that were not accepted, with the reason.
+	// Refused lists the files that were rejected, with the reasons.
 	Refused []fact
 }
 
@@ -55,8 +55,8 @@ func (v *visit) renderDocuments(page *documentsPage) (err error) {
 	return v.render("documents.html", page.Assessment.Name+": Documents", page)
 }
 
-// uploadDocuments adds the files of the form one after another, as they arrive. Those that are refused are named
-// on the page; they don't hold back the others.
+// uploadDocuments adds the form's files one after another, as they arrive. Rejected files are named on the page
+// and don't prevent the others from being added.
 func (v *visit) uploadDocuments() error {
 	a, err := v.findAssessment()
 	if err != nil {
@@ -74,7 +74,7 @@ func (v *visit) uploadDocuments() error {
 		if err != nil {
 			return api.Invalid("file", "the upload was interrupted after %s; try again with the rest", prose.Count(added, "file", "files"))
 		}
-		if part.FormName() == "path" { // of the file that follows
+		if part.FormName() == "path" { // the path of the file that follows
 			text, err := io.ReadAll(io.LimitReader(part, 4096))
 			if err != nil {
 				return api.Invalid("path", "the upload was interrupted; try again")
@@ -103,7 +103,7 @@ func (v *visit) uploadDocuments() error {
 			page.Refused = append(page.Refused, fact{part.FileName(), sentence(e.Message)})
 		}
 	}
-	if v.r.Header.Get("Accept") == "text/plain" { // the page's script shows the answer beside the file
+	if v.r.Header.Get("Accept") == "text/plain" { // the page's script shows the response beside the file
 		if len(page.Refused) > 0 {
 			return v.answerScript(api.Invalid("", "%s", page.Refused[0].Text))
 		}
@@ -122,22 +122,23 @@ func (v *visit) uploadDocuments() error {
 	return v.redirect("assessments/" + a.ID + "/documents")
 }
 
-// documentPage is the data of the page of a document: its passages in order, around the chosen one.
+// documentPage holds the data for a document's page: its passages in order, around the selected one.
 type documentPage struct {
 	api.Document
 	Assessment *api.Assessment
 	Passages   []passage
 	Facts      []fact
-	// From and To number the passages that are shown, from 1; Before and After are the first passages of the parts before
-	// and after, or -1.
+	// From and To are the numbers of the first and last passage shown, counting from 1. Before and After are
+	// the passages at which the preceding and following parts begin, or -1 if there are none.
 	From, To, Before, After int
-	// OpensInline is set if browsers show the original themselves, at Page if the passage has one.
+	// OpensInline is set if browsers can display the original, at the given Page if the passage has one.
 	OpensInline         bool
 	Page                int
 	MayDelete, MayWrite bool
 }
 
-// passage is a passage on the page of its document. Place is set if it differs from that of the passage before.
+// passage is a passage on its document's page. Place is empty if it is the same as that of the previous
+// passage.
 type passage struct {
 	api.Chunk
 	Place  string
@@ -145,10 +146,10 @@ type passage struct {
 	Parts  []part
 }
 
-// passagesShown is the number of passages on a page.
+// passagesShown is the number of passages per page.
 const passagesShown = 60
 
-// showDocument shows a document's passages, around the one that the address names.
+// showDocument shows a document's passages, around the one given in the URL.
 func (v *visit) showDocument() error {
 	d, err := v.findDocument(v.r.PathValue("document"))
 	if err != nil {
@@ -161,7 +162,7 @@ func (v *visit) showDocument() error {
 	return v.renderDocument(d, "", start)
 }
 
-// showPassage shows a passage in its document, with the quote that the address names.
+// showPassage shows a passage in its document and highlights the quote given in the URL.
 func (v *visit) showPassage() error {
 	chunk, err := do(v, api.GetChunk, &api.ChunkInput{ChunkID: v.r.PathValue("chunk")})
 	if err != nil {
@@ -174,7 +175,7 @@ func (v *visit) showPassage() error {
 	return v.renderDocument(d, chunk.ID, max(0, chunk.Index-passagesShown/3))
 }
 
-// findDocument returns a document of the assessment that the address names.
+// findDocument returns the page data of a document that belongs to the assessment given in the URL.
 func (v *visit) findDocument(id string) (*documentPage, error) {
 	a, err := v.findAssessment()
 	if err != nil {
@@ -267,8 +268,8 @@ func (v *visit) changeDocument() error {
 	return v.redirect(base)
 }
 
-// downloadDocument sends the original. A PDF may be shown by the browser itself, everything else is saved: it could be a
-// page with a script.
+// downloadDocument sends the original. The browser may display a PDF; everything else is sent as a download,
+// because it could be a page with a script.
 func (v *visit) downloadDocument() error {
 	d, err := v.findDocument(v.r.PathValue("document"))
 	if err != nil {
@@ -281,7 +282,7 @@ func (v *visit) downloadDocument() error {
 	return v.sendFile(f, v.r.URL.Query().Has("show") && d.MIMEType == "application/pdf")
 }
 
-// readFilesForm begins to read a form with files: its first field has to be the token.
+// readFilesForm starts reading a form with files, whose first field must be the token.
 func (v *visit) readFilesForm() (isFiles bool, err error) {
 	kind, _, _ := mime.ParseMediaType(v.r.Header.Get("Content-Type"))
 	if kind != "multipart/form-data" {
@@ -294,15 +295,15 @@ func (v *visit) readFilesForm() (isFiles bool, err error) {
 	}
 	part, err := v.files.NextPart()
 	if err != nil || part.FormName() != tokenField {
-		return true, nil // refused for lack of the token
+		return true, nil // the form will be rejected because the token is missing
 	}
 	token, err := io.ReadAll(io.LimitReader(part, 200))
 	v.r.PostForm.Set(tokenField, string(token))
 	return true, err
 }
 
-// stoppableReader is a reader that isn't read any more once it is stopped. A call that was refused early may still
-// be reading the file, while the next part of the form is read.
+// stoppableReader is a reader that fails once it has been stopped. Without it, a call that was rejected early
+// could still be reading its file while the next part of the form is being read.
 type stoppableReader struct {
 	mu      sync.Mutex
 	reader  io.Reader

@@ -9,20 +9,20 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// FirstRun lets whoever has the code create the first organization. The operator is shown the code when the
-// daemon starts without accounts.
+// FirstRun lets anyone who has the code create the first organization. The daemon shows the code to the
+// operator if it starts without accounts.
 type FirstRun struct {
 	Code string
 	// IsNew reports whether nobody can sign in yet.
 	IsNew func(context.Context) (bool, error)
-	// Calls is like Options.Calls, for the local user of the machine.
+	// Calls is like Options.Calls, but acts as the local user of the machine.
 	Calls func(w http.ResponseWriter, r *http.Request) http.Handler
 }
 
-// firstRunPage is the data of the page to create the first organization.
+// firstRunPage holds the data for the page that creates the first organization.
 type firstRunPage struct{ Code, Organization, Name, Email string }
 
-// isNew reports whether the first organization can be created on a page.
+// isNew reports whether the first organization can be created in the browser.
 func (v *visit) isNew() (bool, error) {
 	if v.FirstRun == nil {
 		return false, nil

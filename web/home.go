@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// homePage is the data of the start page.
+// homePage holds the data for the start page.
 type homePage struct {
 	Waiting     []waiting
 	Mine        []planRow
@@ -17,37 +17,37 @@ type homePage struct {
 	// Mentions are the comments that mention the visitor, newest first.
 	Mentions  []mentionRow
 	MayCreate bool
-	// More is the number of further assessments.
+	// More is the number of further assessments, which are not shown.
 	More int
 }
 
-// waiting is a decision that waits, and whether the visitor may make it.
+// waiting is a pending decision, and whether the visitor may make it.
 type waiting struct {
 	api.WaitingFor
 	Yours bool
 }
 
-// assessmentRow is an assessment with its totals; Summary is nil for those that are closed, and beyond the
-// first openSummaries.
+// assessmentRow is an assessment with its totals. Summary is nil for closed assessments, and for those after
+// the first openSummaries.
 type assessmentRow struct {
 	api.Assessment
 	Summary *api.AssessmentSummary
 }
 
-// planRow is an open item of a plan that the visitor owns.
+// planRow is an open plan item that the visitor owns.
 type planRow struct {
 	api.POAMItem
 	AssessmentName string
 	Overdue        bool
 }
 
-// mentionRow is a comment that mentions the visitor. Href is where it is, relative to the start page.
+// mentionRow is a comment that mentions the visitor. Href links to the comment, relative to the start page.
 type mentionRow struct {
 	api.Comment
 	AssessmentName, Href string
 }
 
-// maxMentions is the number of mentions on the start page.
+// maxMentions is the maximum number of mentions on the start page.
 const maxMentions = 10
 
 // mentionsIn returns the comments of an assessment that mention the visitor.
@@ -62,7 +62,7 @@ func (v *visit) mentionsIn(a api.Assessment) (out []mentionRow, err error) {
 	return out, err
 }
 
-// openSummaries is the number of assessments whose totals and plan items the start page shows.
+// openSummaries is the number of assessments for which the start page shows totals and plan items.
 const openSummaries = 12
 
 func (v *visit) showHome() error {
@@ -131,7 +131,7 @@ func (v *visit) ownPlanItems(a api.Assessment) ([]planRow, error) {
 	return out, err
 }
 
-// assessmentPage is the data of an assessment's page.
+// assessmentPage holds the data for an assessment's page.
 type assessmentPage struct {
 	api.Assessment
 	Summary   *api.AssessmentSummary
@@ -143,21 +143,22 @@ type assessmentPage struct {
 	Runs []api.WorkflowRun
 	// MayUpload is set if there are no documents yet, and the visitor may add some.
 	MayUpload bool
-	// Start is the button that starts the workflow, and Target the next state; "" if the visitor may not.
+	// Start is the label of the button that starts the workflow, and Target the next state. They are "" if the
+	// visitor may not change the state.
 	Start  string
 	Target api.State
-	// Review is the deliverable that is drafted and waits for a person to review and submit it; nil for none.
+	// Review is the drafted deliverable that is waiting to be reviewed and submitted; nil if there is none.
 	Review *kind
 	// Coverage and Severities are the bars of the charts.
 	Coverage, Severities []bar
-	// Domains is the maturity of the domains, and Radar its chart; nil if there are fewer than three.
+	// Domains is the maturity of the domains. Radar is its chart, or nil if there are fewer than three domains.
 	Domains []domainRow
 	Radar   *radar
-	// Trend compares it with earlier assessments; nil if there are none.
+	// Trend compares the assessment with earlier ones; nil if there are none.
 	Trend *trend
 }
 
-// bar is a bar of a chart: a number and its part of the whole in percent.
+// bar is one bar of a chart: a count, and its percentage of the total.
 type bar struct {
 	Name, Tone     string
 	Count, Percent int
@@ -167,7 +168,7 @@ func newBar(value string, n, whole int) bar {
 	return bar{Name: prose.Label(value), Tone: value, Count: n, Percent: n * 100 / max(whole, 1)}
 }
 
-// step is a part of the lifecycle. Is has the value "done", "current" or "ahead".
+// step is a stage of the lifecycle. Is has the value "done", "current" or "ahead".
 type step struct{ Name, Is string }
 
 var steps = []struct {

@@ -12,67 +12,67 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// itemPage is the data of an item's page.
+// itemPage holds the data for an item's page.
 type itemPage struct {
 	api.Item
 	Kind       *kind
 	Assessment *api.Assessment
 	Version    *api.DeliverableVersion
-	// Code is the control's code, or the plan item's.
+	// Code is the code of the control or of the plan item.
 	Code       string
 	Facts      []fact
 	Statements []api.Statement
 	Evidence   []api.Evidence
-	// Second is what a second reader says, if it disagrees.
+	// Second is the second reader's verdict, if it differs.
 	Second       *api.SecondReading
 	Missing      []string
 	MissingTitle string
 	Fields       []field
 	Comments     []api.Comment
-	// Review is set if the item needs review; Left is the number of items that do.
+	// Review is set if the item needs review; Left is the number of items that need review.
 	Review bool
 	Left   int
-	// NextReview is the ID of the other item to review first, or "".
+	// NextReview is the ID of the next item to review, or "".
 	NextReview string
-	// History are the item's changes, newest first.
+	// History lists the item's changes, newest first.
 	History []api.AuditEvent
-	// People are the members to mention, by email address.
+	// People are the members who can be mentioned by their email addresses.
 	People []api.Member
 	// Saved is set after a change that can be undone.
 	Saved bool
-	// Previous and Next are the IDs of the neighbors in the table, or "".
+	// Previous and Next are the IDs of the adjacent items in the table, or "".
 	Previous, Next string
 	// Row is the item's row in the table; nil if its version is not the newest.
 	Row                 *rowView
 	MayEdit, MayComment bool
 	Conflict            bool
-	// CommentText is the comment that was not accepted.
+	// CommentText is the text of a comment that was rejected.
 	CommentText string
 }
 
-// fact is something that the page states; it is left out if Text is empty.
+// fact is a labeled value on the page. It is omitted if Text is empty.
 type fact struct{ Label, Text string }
 
-// field is a field of an item that people may change.
+// field is an editable field of an item.
 type field struct {
 	Name, Label string
-	// Kind is select, area, line or date.
+	// Kind is the kind of input: select, area, line or date.
 	Kind    string
 	Options []option
-	// Value is the item's value, and Entered what the visitor has entered instead, if the form is shown again.
+	// Value is the item's value. Entered is what the visitor has entered instead, if the form is shown again.
 	Value, Entered string
-	// Changed is set if the visitor has entered something else than the page had shown.
+	// Changed is set if the visitor has entered something other than what the page showed.
 	Changed bool
 	// Nullable is set if the API expects null for an empty value; IsNumber and IsBool if it expects a number or a
 	// boolean.
 	Nullable, IsNumber, IsBool bool
-	// Other is what somebody else set meanwhile.
+	// Other is the value that another user has set in the meantime.
 	Other string
 	Clash bool
-	// Prefix makes the ID differ from those of other forms on the page. Hint explains what to enter.
+	// Prefix distinguishes the ID from the IDs in other forms on the page. Hint explains what to enter.
 	Prefix, Hint, Autocomplete string
 	Required                   bool
-	// Limit is the maximum length of a line, if it is not the usual one.
+	// Limit is the maximum length of a line, if it differs from the default.
 	Limit int
 }
 
@@ -108,7 +108,7 @@ func levelChoice(name, label string, value int) field {
 	return f
 }
 
-// Pieces splits a comment at the people whom it mentions.
+// Pieces splits a comment into mentions of members and other text.
 func (p *itemPage) Pieces(text string) (out []part) {
 	for {
 		found := mention.FindStringIndex(text)
@@ -123,7 +123,7 @@ func (p *itemPage) Pieces(text string) (out []part) {
 // mention matches a person in a comment: "@" and the email address.
 var mention = lazyregexp.New(`@[^\s@]+@[^\s@]*[\pL\pN]`)
 
-// QuotesOf returns the quotes that concern a statement.
+// QuotesOf returns the quotes that relate to a statement.
 func (p *itemPage) QuotesOf(statement string) (out []api.Evidence) {
 	for _, e := range p.Evidence {
 		if e.Statement == statement {
@@ -133,7 +133,7 @@ func (p *itemPage) QuotesOf(statement string) (out []api.Evidence) {
 	return out
 }
 
-// OtherQuotes returns the quotes that concern none of the statements shown.
+// OtherQuotes returns the quotes that relate to none of the displayed statements.
 func (p *itemPage) OtherQuotes() (out []api.Evidence) {
 	for _, e := range p.Evidence {
 		if !slices.ContainsFunc(p.Statements, func(s api.Statement) bool { return s.Text == e.Statement }) {
@@ -158,7 +158,7 @@ func (v *visit) renderItem(page *itemPage) error {
 	return v.render("item.html", page.Code+" "+page.ControlTitle, page)
 }
 
-// readItem returns the page of the item that the address names.
+// readItem returns the page data of the item given in the URL.
 func (v *visit) readItem() (*itemPage, error) {
 	k, a, err := v.findDeliverable()
 	if err != nil {
@@ -218,8 +218,8 @@ func (v *visit) readItem() (*itemPage, error) {
 	return page, nil
 }
 
-// changeItem saves the changed fields of an item, accepts it, or adds a comment. If somebody else has changed
-// the item meanwhile, both values are shown and the visitor chooses.
+// changeItem saves the changed fields of an item, accepts it, or adds a comment. If another user has changed
+// the item in the meantime, both values are shown and the visitor chooses one.
 func (v *visit) changeItem() error {
 	page, err := v.readItem()
 	if err != nil {
@@ -255,14 +255,14 @@ func (v *visit) changeItem() error {
 	if err != nil {
 		return v.refuse(err, show)
 	}
-	if next == "" || id != page.ID { // the change began a new version, whose items have other IDs
+	if next == "" || id != page.ID { // the change started a new version, whose items have different IDs
 		return v.redirect(base + id + "?saved")
 	}
 	return v.redirect(base + next)
 }
 
-// readFields returns the fields that the visitor has changed, as the API expects them, and keeps what was
-// entered.
+// readFields returns the fields that the visitor has changed, as JSON values for the API. It stores the
+// visitor's input in p.Fields.
 func (p *itemPage) readFields(v *visit) map[string]any {
 	patch := map[string]any{}
 	for i := range p.Fields {
@@ -293,7 +293,7 @@ func (f *field) toAPI(entered string) any {
 	return entered
 }
 
-// ShownValue returns the value to show in the form.
+// ShownValue returns the visitor's input if there is any, and the item's value otherwise.
 func (f *field) ShownValue() string {
 	if f.Changed {
 		return f.Entered

@@ -153,7 +153,7 @@ var runActions = map[string]func(*visit, *sheet) error{
 	},
 }
 
-// watchAssessment announces the progress of an assessment's runs, documents and reports.
+// watchAssessment sends an event whenever an assessment's runs, documents or reports make progress.
 func (v *visit) watchAssessment() error {
 	id := v.r.PathValue("id")
 	if _, err := v.findAssessment(); err != nil {
@@ -162,7 +162,7 @@ func (v *visit) watchAssessment() error {
 	return v.watch(func() (string, error) { return v.progressOf(id) })
 }
 
-// progressOf returns a text that changes as an assessment's runs, documents and reports proceed.
+// progressOf returns a text that changes whenever an assessment's runs, documents or reports make progress.
 func (v *visit) progressOf(id string) (string, error) {
 	in := api.AssessmentInput{AssessmentID: id}
 	out := ""
@@ -210,14 +210,14 @@ func (v *visit) watchJobs() error {
 }
 
 const (
-	// watchInterval is the time between two looks at what a page shows.
+	// watchInterval is the interval at which watch checks for changes.
 	watchInterval = time.Second
-	// maxWatch is how long a stream lasts; the browser then connects again, and its session is checked.
+	// maxWatch is the maximum duration of a stream. The browser then reconnects, and its session is checked
+	// again.
 	maxWatch = 5 * time.Minute
 )
 
-// watch sends a server-sent event whenever state returns something else than before. Pages that show it are then
-// loaded again.
+// watch sends a server-sent event whenever the result of state changes. Pages then reload themselves.
 func (v *visit) watch(state func() (string, error)) error {
 	last, err := state()
 	if err != nil {

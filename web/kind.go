@@ -12,40 +12,40 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// kind is one of the four deliverables, as its pages show it.
+// kind describes one of the four deliverables for its pages.
 type kind struct {
 	Gate api.Gate
-	// Noun is its name in addresses and commands.
+	// Noun is its name in URLs and commands.
 	Noun    string
 	Write   api.Permission
 	Columns []string
-	// Status is the index of the column to filter by, among the cells.
+	// Status is the index of the cell to filter by.
 	Status int
 	// newest returns the newest version, or nil if there is none.
 	newest func(v *visit, assessmentID string) (*api.DeliverableVersion, error)
-	// rows returns the items in the order of the controls, or only those changed after a time, newest first; nil
-	// if those are too many.
+	// rows returns the items in the order of the controls, or only those changed after a time, newest first. It
+	// returns nil if too many have changed.
 	rows func(v *visit, versionID string, after time.Time) ([]row, error)
-	// records returns the items with the given IDs, as the API has them.
+	// records returns the API's records of the items with the given IDs.
 	records func(v *visit, versionID string, ids map[string]bool) ([]any, error)
 	item    func(v *visit, id string) (*itemPage, error)
-	// change sends a patch of the item, and returns the ID of the changed item: another one if the version was
-	// no longer a draft.
+	// change patches an item and returns the ID of the changed item. The ID differs if the version was no
+	// longer a draft.
 	change func(v *visit, id string, match api.Match, patch []byte) (string, error)
-	// edit changes many items at once, or none; set is a patch like that of change.
+	// edit changes any number of items at once; set is a patch like that of change.
 	edit func(v *visit, versionID string, itemIDs []string, set []byte) (*api.EditResult, error)
-	// bulk are the fields that can be changed for many items.
+	// bulk lists the fields that can be changed for many items at once.
 	bulk []string
-	// draft makes the first version, and submit puts one under review.
+	// draft creates the first version, and submit submits a version for review.
 	draft, submit func(v *visit, id string) error
 }
 
-// row is an item as its table shows it, after control and title.
+// row is an item as shown in the table. Cells holds the columns after code and title.
 type row struct {
 	ID, Code, Title string
 	Revision        int
 	Cells           []cell
-	// Review is set if the item needs review, and Confidence is how sure the automatic verdict is.
+	// Review is set if the item needs review. Confidence is the confidence in the automatic verdict.
 	Review     bool
 	Confidence float64
 	// Disputed is set if a second reader disagrees.
@@ -53,14 +53,14 @@ type row struct {
 	Updated  time.Time
 }
 
-// cell is a value in a table: Tone is the API's value if it is shown as a tag, and Rank its place in the
-// order of the column if that is not alphabetical.
+// cell is a value in a table. Tone is the API's value if it is shown as a tag. Rank is the sort position within
+// the column, if the order isn't alphabetical.
 type cell struct {
 	Text, Tone string
 	Rank       float64
 }
 
-// enum is a type of the contract that lists its values.
+// enum is an API type that lists its values.
 type enum[S any] interface {
 	~string
 	Values() []S
@@ -222,7 +222,7 @@ var kinds = []kind{
 	},
 }
 
-// kindOf returns the kind of deliverable that a gate is about.
+// kindOf returns the deliverable that is approved at a gate.
 func kindOf(gate api.Gate) *kind {
 	return &kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.Gate == gate })]
 }
@@ -241,7 +241,8 @@ func newestOf[T any](
 	return header(&l.Data[0]), nil
 }
 
-// sortFor returns the order in which to list items changed after a time; the default order for the zero time.
+// sortFor returns the sort order for listing the items changed after a time, or the default order for the zero
+// time.
 func sortFor(after time.Time) string {
 	if after.IsZero() {
 		return ""
@@ -249,7 +250,8 @@ func sortFor(after time.Time) string {
 	return "-updated_at"
 }
 
-// maxRefreshed is the number of changed items up to which a table in memory is brought up to date.
+// maxRefreshed is the maximum number of changed items for which a cached table is updated rather than read
+// again.
 const maxRefreshed = 20
 
 func rowsOf[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, after time.Time, toRow func(*T) row) ([]row, error) {
@@ -270,7 +272,7 @@ func rowsOf[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, after time.Tim
 	return rows[:n], nil
 }
 
-// recordsOf returns the items of a list that have one of the IDs.
+// recordsOf reads a list and returns the records that have one of the IDs.
 func recordsOf[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, ids map[string]bool, id func(*T) string) (out []any, err error) {
 	items, err := all(v, op, in)
 	for i := range items {
@@ -327,7 +329,7 @@ func soaRow(i *api.SoAItem) row {
 }
 
 func soaItemPage(i *api.SoAItem) *itemPage {
-	// What is missing is mostly a requirement, which is listed with its verdict.
+	// Most missing elements are requirements, which are listed with their verdicts.
 	missing := slices.DeleteFunc(slices.Clone(i.MissingElements), func(m string) bool {
 		return slices.ContainsFunc(i.Statements, func(s api.Statement) bool { return s.Text == m })
 	})
@@ -452,7 +454,7 @@ func planItemPage(i *api.POAMItem) *itemPage {
 	}
 }
 
-// efforts are the values that the effort of a plan's item can have.
+// efforts are the possible values of a plan item's effort.
 var efforts = []string{"small", "medium", "large", "extra_large"}
 
 func milestones(list []api.Milestone) (out string) {

@@ -2,19 +2,19 @@ package web
 
 import "github.com/scf-service/service/api"
 
-// linkPage is the data of the page of a one-time link. Link is nil until the link has been read.
+// linkPage holds the data for the page of a one-time link. Link is nil until the secret has been submitted.
 type linkPage struct {
 	Token, Name string
 	Link        *api.Link
 }
 
-// showLink shows the form for a link's secret. The address has it behind a "#", which browsers don't send, so the
-// page's script copies it into the form; without the script, people do.
+// showLink shows the form for a link's secret. In the URL, the secret follows a "#" and is therefore not sent
+// by browsers. The page's script copies it into the form; without the script, the user does.
 func (v *visit) showLink() error {
 	return v.render("link.html", "Open a link", linkPage{})
 }
 
-// openLink shows what a link is for, and asks for a password.
+// openLink shows the purpose of a link and asks for a password.
 func (v *visit) openLink() error {
 	page := linkPage{Token: linkSecret(v.field("token"))}
 	if err := v.readLink(&page); err != nil {

@@ -2,8 +2,8 @@ package web
 
 import "net/http"
 
-// contentPolicy is a content security policy that allows a page to load files of this service and to call
-// it, and nothing else. The page can't be framed. The sources to which forms may be sent must be appended.
+// contentPolicy is a content security policy that only lets a page load files from this service and call it.
+// The page can't be framed. The allowed targets of forms must be appended.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
 	"frame-ancestors 'none'; form-action "
 

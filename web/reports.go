@@ -115,7 +115,7 @@ var reportsPanel = panel{
 
 var reportTones = map[string]string{"ready": "approved", "failed": "critical", "queued": "pending", "running": "pending"}
 
-// showReport shows a report in the browser, if its format allows it, and sends it as a file otherwise.
+// showReport displays a report in the browser if its format allows it, and sends it as a download otherwise.
 func (v *visit) showReport() error {
 	in := api.ReportInput{ReportID: v.r.PathValue("id")}
 	r, err := inOrganizationOf(v, func() (*api.Report, error) { return do(v, api.GetReport, &api.GetReportInput{ReportInput: in}) })
@@ -142,7 +142,8 @@ func (v *visit) sendReportFile(inline bool) error {
 	return v.sendFile(f, inline)
 }
 
-// sendFile sends a file, to be saved or, if inline is set, to be shown. What is shown can't reach the pages.
+// sendFile sends a file as a download or, if inline is set, for display. A displayed file can't access the
+// pages.
 func (v *visit) sendFile(f *api.File, inline bool) error {
 	defer f.Content.Close()
 	h := v.w.Header()
@@ -153,7 +154,7 @@ func (v *visit) sendFile(f *api.File, inline bool) error {
 	if inline && strings.HasPrefix(f.ContentType, "text/html") {
 		setSecurityHeaders(h, "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src "+cmp.Or(f.ScriptSource, "'none'")+
 			"; frame-ancestors 'none'; form-action 'none'; sandbox allow-scripts")
-	} else if inline && f.ContentType == "application/pdf" { // its viewer is the browser's own, and runs nothing as this site
+	} else if inline && f.ContentType == "application/pdf" { // the browser's own viewer runs nothing with this site's origin
 		setSecurityHeaders(h, "default-src 'none'; frame-ancestors 'self'; form-action 'none'; object-src 'self'; style-src 'unsafe-inline'")
 		h.Set("X-Frame-Options", "SAMEORIGIN")
 	} else {
@@ -164,7 +165,7 @@ func (v *visit) sendFile(f *api.File, inline bool) error {
 	h.Set("Cache-Control", "no-store")
 	v.w.WriteHeader(http.StatusOK)
 	if _, err := io.Copy(v.w, f.Content); err != nil {
-		panic(http.ErrAbortHandler) // what was cut off must not look complete
+		panic(http.ErrAbortHandler) // a truncated file must not look complete
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func yesOrNo(b bool) string {
 	return "No"
 }
 
-// roleNotes says what each role is for.
+// roleNotes describes the purpose of each role.
 var roleNotes = map[api.Role]string{
 	api.RoleOwner:    "Everything, including deleting assessments and turning off rules",
 	api.RoleAdmin:    "Everything but deleting assessments: people, keys, integrations, work and decisions",
@@ -405,7 +405,7 @@ var webhooksPanel = panel{
 	},
 }
 
-// toggle returns the action that turns something on or off, and switchName its button.
+// toggle returns the action that turns something on or off; switchName returns the label of its button.
 func toggle(on bool) string {
 	if on {
 		return "off"

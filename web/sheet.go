@@ -9,19 +9,19 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// sheet is a page of sections, each with facts, a table and forms. The pages that list records and change
-// them are sheets: they share one template, and differ in what they put in.
+// sheet is a page made of sections, each with facts, a table and forms. All pages that list and change records
+// are sheets: they share one template and differ only in their content.
 type sheet struct {
 	Crumbs, Tabs []link
 	Lead         string
 	Sections     []section
 }
 
-// link is a link, whose address is relative to the start page.
+// link is a link with a URL relative to the start page.
 type link struct {
 	Text, Href string
 	Current    bool
-	// Need is the permission without which the link is not shown; "" for none.
+	// Need is the permission required to see the link, or "" if none is required.
 	Need api.Permission
 }
 
@@ -37,18 +37,18 @@ type section struct {
 	Links []link
 }
 
-// line is a row of a section's table. Forms are what the visitor may do with its record.
+// line is a row of a section's table. Forms are the actions that the visitor may perform on the row's record.
 type line struct {
 	Cells []value
 	Forms []form
 }
 
-// value is a fact or a cell. Label is that of a fact. Tone is the API's value if it is shown as a tag. Href is relative
-// to the start page. Parts are pieces of text, of which the marked are highlighted.
+// value is a fact or a table cell. Label is used only for facts. Tone is the API's value if it is shown as a
+// tag. Href is relative to the start page. Parts are pieces of text, some of which are highlighted.
 type value struct {
 	Label, Text, Tone, Href string
 	At                      *time.Time
-	// Percent is 0 to 100 for a bar, if IsBar is set.
+	// Percent is the length of the bar, from 0 to 100, if IsBar is set.
 	Percent int
 	IsBar   bool
 	Parts   []part
@@ -60,21 +60,22 @@ type part struct {
 	Mark bool
 }
 
-// form is a form of a sheet. Do names its action.
+// form is a form on a sheet. Do names its action.
 type form struct {
 	Do, Button string
-	// Style is "", second, plain or danger; what is dangerous is asked again.
+	// Style is "", second, plain or danger. Dangerous actions require confirmation.
 	Style string
-	// To is the address that the form is sent to, relative to the start page; the page itself if empty.
+	// To is the URL that the form is submitted to, relative to the start page. If it is empty, the form is
+	// submitted to the page itself.
 	To     string
 	Hidden []option
 	Fields []field
-	// Get is set if the form only selects what the page shows, Files if it has files.
+	// Get is set if the form only selects what the page shows, and Files if it uploads files.
 	Get, Files bool
 	Title      string
 }
 
-// words returns a text as a value; the functions after it return other kinds.
+// words returns a text as a value. The functions below return other kinds of values.
 func words[S ~string](s S) value { return value{Text: string(s)} }
 
 func tagged[S ~string](s S) value { return value{Text: label(s), Tone: string(s)} }
@@ -100,12 +101,12 @@ func (x value) When() time.Time { return *x.At }
 // IsSet reports whether there is anything to show.
 func (x value) IsSet() bool { return x.Text != "" || x.At != nil || x.Parts != nil }
 
-// HasActions reports whether the visitor may do something with a record.
+// HasActions reports whether the visitor may perform an action on any record of the section.
 func (x *section) HasActions() bool {
 	return slices.ContainsFunc(x.Rows, func(r line) bool { return len(r.Forms) > 0 })
 }
 
-// labeled returns the value as a fact.
+// labeled returns the value as a fact with the given label.
 func (x value) labeled(name string) value {
 	x.Label = name
 	return x
@@ -114,18 +115,19 @@ func (x value) labeled(name string) value {
 // add appends a section.
 func (s *sheet) add(x section) { s.Sections = append(s.Sections, x) }
 
-// panel is a sheet with the actions of its forms.
+// panel is a sheet together with the actions of its forms.
 type panel struct {
-	// path is its pattern, relative to the start page.
+	// path is the URL pattern, relative to the start page.
 	path, title string
-	// group is the list of pages whose tabs it shows.
+	// group lists the pages that are shown as tabs.
 	group *[]link
 	show  func(v *visit, s *sheet) error
-	// actions are called with a form's fields, by the form's name. What they put on the sheet is shown once, above the page.
+	// actions are called with a form's fields, by the name of the form. What they add to the sheet is shown
+	// once, above the page's content.
 	actions map[string]func(v *visit, s *sheet) error
 }
 
-// savedNotice confirms what was done, after the page was loaded again.
+// savedNotice is the query parameter that makes the reloaded page confirm an action.
 const savedNotice = "done"
 
 func (p *panel) get(v *visit) error {
@@ -182,7 +184,7 @@ func (p *panel) render(v *visit, s *sheet) error {
 	return v.render("sheet.html", title, s)
 }
 
-// prepareForms gives the fields IDs of their own, and those of a form that was not accepted what was entered.
+// prepareForms gives each field a unique ID. It refills the fields of a rejected form with the visitor's input.
 func (v *visit) prepareForms(forms []form, n *int) []form {
 	for i := range forms {
 		f := &forms[i]
@@ -201,7 +203,7 @@ func (v *visit) prepareForms(forms []form, n *int) []form {
 	return forms
 }
 
-// act returns a form of a button alone, for a record.
+// act returns a form that consists of a single button, for an action on a record.
 func act(do, button, style, id string) form {
 	return form{Do: do, Button: button, Style: style, Hidden: []option{{"id", id}}}
 }
@@ -228,24 +230,24 @@ func (f field) with(text string) field {
 	return f
 }
 
-// anyOf returns a choice that begins with "any".
+// anyOf returns a choice whose first option is "any".
 func anyOf[S ~string](name, label string, given string, values ...S) field {
 	f := choice(name, label, S(given), values)
 	f.Options = slices.Insert(f.Options, 0, option{"", "Any"})
 	return f
 }
 
-// list returns the entries of a field, separated by commas, spaces or lines.
+// list returns the entries of a form field, which are separated by commas, spaces or line breaks.
 func (v *visit) list(name string) []string {
 	return strings.FieldsFunc(v.field(name), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
 }
 
-// page returns which part of a list the address asks for.
+// paging returns the part of a list that the URL selects.
 func (v *visit) paging(limit int) api.Paging {
 	return api.Paging{Limit: limit, Cursor: v.r.URL.Query().Get("after")}
 }
 
-// more returns a link to the next part of a list, or none.
+// more returns a link to the next part of a list, or nil if there is none.
 func (v *visit) more(p api.Pagination) []link {
 	if p.NextCursor == nil {
 		return nil
@@ -256,5 +258,5 @@ func (v *visit) more(p api.Pagination) []link {
 	return []link{{Text: "More", Href: strings.TrimPrefix(v.r.URL.Path, "/") + "?" + q.Encode()}}
 }
 
-// query returns a parameter of the address.
+// query returns a query parameter of the URL, without surrounding space.
 func (v *visit) query(name string) string { return strings.TrimSpace(v.r.URL.Query().Get(name)) }

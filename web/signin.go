@@ -10,22 +10,22 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// signInPage is the data of the page to sign in.
+// signInPage holds the data for the sign-in page.
 type signInPage struct {
 	Email string
-	// Next is the page to show afterwards, relative to the start page.
+	// Next is the page to show after signing in, relative to the start page.
 	Next string
-	// Kept holds the form that was sent after the session had ended.
+	// Kept holds the fields of a form that was submitted after the session had ended.
 	Kept []keptField
 }
 
-// keptField is a field of a form that is sent again after signing in.
+// keptField is a field of a form that is submitted again after signing in.
 type keptField struct{ Name, Value string }
 
-// keptPrefix distinguishes the fields of a form that was sent after the session had ended.
+// keptPrefix marks the fields of a form that was submitted after the session had ended.
 const keptPrefix = "kept."
 
-// askToSignIn leads to the page to sign in. What a form contained is kept on that page.
+// askToSignIn leads to the sign-in page. If a form was submitted, the sign-in page keeps its fields.
 func (v *visit) askToSignIn() error {
 	v.me = nil
 	if v.r.Method != http.MethodPost {
@@ -89,7 +89,7 @@ func (v *visit) signOutEverywhere() error {
 	return v.redirect("sign-in")
 }
 
-// linkSecret returns the secret of a link that was pasted as a whole, or without the part before it.
+// linkSecret returns the secret of a one-time link. The user may have pasted the whole link or only its secret.
 func linkSecret(pasted string) string {
 	if _, secret, ok := strings.Cut(pasted, "#"); ok {
 		return secret

@@ -19,7 +19,7 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 	out := map[string]*template.Template{}
 	entries, err := files.ReadDir("templates/pages")
 	if err != nil {
-		panic("web: " + err.Error()) // the templates are embedded
+		panic("web: " + err.Error()) // can't happen, because the templates are embedded
 	}
 	functions := template.FuncMap{
 		"label":       label,

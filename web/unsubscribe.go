@@ -2,7 +2,8 @@ package web
 
 import "github.com/scf-service/service/api"
 
-// unsubscribePage is the data of the page that ends the daily email; Token is "" where nothing can be confirmed.
+// unsubscribePage holds the data for the page that turns off the daily email. Token is "" if there is nothing
+// to confirm.
 type unsubscribePage struct{ Text, Token string }
 
 // askToUnsubscribe shows a page with a confirmation button, because email scanners open the links they find.

@@ -34,14 +34,15 @@ type visit struct {
 	status        int
 	// files are the parts of a form with files, after its token; nil for other forms.
 	files *multipart.Reader
-	// complaint is why the form on the page was not accepted; notice confirms what was done.
+	// complaint states why the form on the page was rejected; notice confirms an action.
 	complaint, notice string
-	// tabs are links to the pages beside this one.
+	// tabs are links to related pages.
 	tabs []link
-	// live is the address of the events that announce changes of the page, and busy is set while some are expected.
+	// live is the URL of the event stream that announces changes to the page. busy is set while changes are
+	// expected.
 	live string
 	busy bool
-	// sent is set once a response was sent.
+	// sent is set once a response has been sent.
 	sent bool
 	// policy is added to the content security policy of the page.
 	policy string
@@ -70,7 +71,8 @@ func (v *visit) clientIn(organization string) (*client.Client, error) {
 	})
 }
 
-// sessionOf returns the session of the request's cookie, or "" if there is none or cookies contradict each other.
+// sessionOf returns the session in the request's cookie, or "" if there is none or there are several that
+// differ.
 func sessionOf(r *http.Request, name string) string {
 	session := ""
 	for _, c := range r.CookiesNamed(name) {
@@ -82,7 +84,7 @@ func sessionOf(r *http.Request, name string) string {
 	return session
 }
 
-// public returns the handler of a page for everybody.
+// public returns the handler of a page that anyone may see.
 func (s *Site) public(show func(*visit) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, err := s.newVisit(w, r)
@@ -98,8 +100,8 @@ func (s *Site) public(show func(*visit) error) http.Handler {
 	})
 }
 
-// signedIn returns the handler of a page for signed-in users. Others are asked to sign in, and then continue
-// with what they asked for, or sent.
+// signedIn returns the handler of a page for signed-in users. Other visitors are asked to sign in; afterwards,
+// they get the page that they requested, or the form that they submitted is sent again.
 func (s *Site) signedIn(show func(*visit) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, err := s.newVisit(w, r)
@@ -126,7 +128,7 @@ func (s *Site) signedIn(show func(*visit) error) http.Handler {
 	})
 }
 
-// identify finds out who the visitor is.
+// identify loads the visitor's account and organizations.
 func (v *visit) identify() (err error) {
 	ctx := v.r.Context()
 	if v.me, err = v.client.Me(ctx); err != nil {
@@ -149,7 +151,7 @@ func (v *visit) may(p api.Permission) bool {
 	return slices.Contains(v.me.Permissions, p)
 }
 
-// readForm reads the form of a POST.
+// readForm reads the form of a POST request.
 func (v *visit) readForm() error {
 	if v.r.Method != http.MethodPost {
 		return nil
@@ -169,16 +171,16 @@ func (v *visit) readForm() error {
 	return nil
 }
 
-// field returns a field of the form, without surrounding space and with line feeds only.
+// field returns a field of the form, without surrounding space and with line feeds as the only line breaks.
 func (v *visit) field(name string) string {
 	return strings.TrimSpace(strings.ReplaceAll(v.r.PostForm.Get(name), "\r\n", "\n"))
 }
 
-// tokenField is the field of the token that shows that a form is from a page of this session.
+// tokenField is the form field with the token that proves that a form comes from a page of this session.
 const tokenField = "csrf"
 
-// formToken returns the token of the session's forms. Its bytes differ each time, so that a compressed page
-// doesn't disclose them.
+// formToken returns the token for the forms of the session. Its bytes differ each time, so that the size of
+// compressed pages doesn't reveal it.
 func (v *visit) formToken() string {
 	mask := make([]byte, sha256.Size)
 	_, _ = rand.Read(mask) //nolint:forbidigo // a mask is random; Read never returns an error
@@ -192,7 +194,7 @@ func (v *visit) wantToken() []byte {
 	return sum[:]
 }
 
-// checkToken refuses a form that is not from a page of this session.
+// checkToken rejects a form that doesn't come from a page of this session.
 func (v *visit) checkToken() error {
 	given, err := base64.RawURLEncoding.DecodeString(v.r.PostForm.Get(tokenField))
 	if err == nil && len(given) == 2*sha256.Size {
@@ -204,12 +206,12 @@ func (v *visit) checkToken() error {
 	return api.Forbidden("the form is not from a page of this session; go back, reload the page and try again")
 }
 
-// root returns the relative address of the start page: "./" or "../" once for each folder of the path.
+// root returns the relative URL of the start page: "./", or "../" once for each folder in the path.
 func root(r *http.Request) string {
 	return cmp.Or(strings.Repeat("../", max(0, strings.Count(r.URL.Path, "/")-1)), "./")
 }
 
-// redirect sends the browser to a page, whose address is relative to the start page.
+// redirect redirects the browser to a page, given by its URL relative to the start page.
 func (v *visit) redirect(to string) error {
 	to = root(v.r) + to
 	h := v.w.Header()
@@ -222,8 +224,8 @@ func (v *visit) redirect(to string) error {
 	return err
 }
 
-// localTarget returns a page's address relative to the start page, or "" if target is not one: a link must not
-// lead from here to somebody else's site.
+// localTarget returns a page's URL relative to the start page, or "" if target is not a page of this site.
+// Links must not redirect visitors to other sites.
 func localTarget(target string) string {
 	u, err := url.Parse(target)
 	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || len(target) > 2000 || strings.ContainsAny(target, "\\\r\n\t") ||
@@ -233,41 +235,42 @@ func localTarget(target string) string {
 	return target
 }
 
-// here returns the address of the request relative to the start page.
+// here returns the request's URL relative to the start page.
 func (v *visit) here() string {
 	return strings.TrimPrefix(v.r.URL.RequestURI(), "/")
 }
 
-// frame is the data that every page shows.
+// frame holds the data that every page shows.
 type frame struct {
 	Title, Root, Token, Notice, Complaint string
 	// User is the name of the visitor, or "" if nobody is signed in.
 	User          string
 	Organization  string
 	Organizations []api.MyOrganization
-	// Here is the address of the page.
+	// Here is the URL of the page.
 	Here      string
 	Nav, Tabs []link
-	// Live is the address of the events that announce changes of the page; Busy is set while some are expected.
+	// Live is the URL of the event stream that announces changes to the page. Busy is set while changes are
+	// expected.
 	Live string
 	Busy bool
-	// Reload is set if the page is to be loaded again by itself.
+	// Reload is set if the page should reload itself.
 	Reload bool
-	// Local is set for the user of this machine, who has no account.
+	// Local is set for the local user of this machine, who has no account.
 	Local bool
 	Page  any
 }
 
-// formInFrame is a form and the page that it is on.
+// formInFrame is a form, with the data of the page that contains it.
 type formInFrame struct {
 	Form  form
 	Frame *frame
 }
 
-// Form returns a form for its template.
+// Form returns the template data of a form.
 func (f *frame) Form(x form) formInFrame { return formInFrame{x, f} }
 
-// Target returns the address to which a form is sent.
+// Target returns the URL that a form is submitted to.
 func (f *frame) Target(x form) string {
 	if x.To != "" {
 		return f.Root + x.To
@@ -275,7 +278,7 @@ func (f *frame) Target(x form) string {
 	return f.Root + f.Here
 }
 
-// render sends a page.
+// render executes a template and sends the page.
 func (v *visit) render(name, title string, page any) error {
 	f := frame{
 		Title: title, Root: root(v.r), Token: v.formToken(), Notice: v.notice, Complaint: v.complaint, Page: page,
@@ -316,15 +319,15 @@ func write(w http.ResponseWriter, status int, name, policy string, f *frame) err
 	}
 	h := w.Header()
 	setSecurityHeaders(h, policy+contentPolicy+"'self'")
-	h.Set("Referrer-Policy", "same-origin") // otherwise browsers send forms with "Origin: null"
+	h.Set("Referrer-Policy", "same-origin") // otherwise browsers submit forms with "Origin: null"
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-store") // nothing is shown again after signing out
+	h.Set("Cache-Control", "no-store") // so that the back button shows nothing after signing out
 	w.WriteHeader(status)
 	_, _ = w.Write(b.Bytes())
 	return nil
 }
 
-// refuse shows the page again, with the reason why its form was not accepted. Errors that no other input would
+// refuse shows the page again, with the reason why its form was rejected. Errors that no other input would
 // avoid are returned.
 func (v *visit) refuse(err error, show func() error) error {
 	if api.IsCode(err, api.CodeUnauthorized) || api.IsCode(err, api.CodeNotFound) {
@@ -355,14 +358,14 @@ var errorTitles = map[int]string{
 	http.StatusInternalServerError:   "Something went wrong",
 }
 
-// problem is the data of the error page.
+// problem holds the data for the error page.
 type problem struct{ Text, TraceID string }
 
 // WriteError shows an error as a page.
 func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, e *api.Error) {
 	status := e.HTTPStatus()
 	text := sentence(e.Message)
-	if e.Code == api.CodeInternal && r.Context().Err() == nil { // not for who went to another page meanwhile
+	if e.Code == api.CodeInternal && r.Context().Err() == nil { // but not if the visitor has already left the page
 		s.Logger.Error("a page failed", "path", r.URL.Path, "error", errors.Join(e, e.Unwrap()))
 	}
 	if status == http.StatusNotFound {
@@ -377,7 +380,8 @@ func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, e *api.Error) 
 	}
 }
 
-// WriteStopping answers while the service stops: the page loads itself again until the service is back.
+// WriteStopping responds to requests while the service is stopping. The page reloads itself until the service
+// is back.
 func WriteStopping(w http.ResponseWriter, r *http.Request) {
 	f := frame{
 		Title: "Restarting", Root: root(r), Reload: r.Method == http.MethodGet,
@@ -388,18 +392,18 @@ func WriteStopping(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// do calls an operation for the visitor.
+// do calls an operation on behalf of the visitor.
 func do[I, O any](v *visit, op api.Op[I, O], in *I) (*O, error) {
 	return client.Do(v.r.Context(), v.client, op, in)
 }
 
-// call calls an operation whose answer is not needed.
+// call calls an operation whose result is not needed.
 func call[I, O any](v *visit, op api.Op[I, O], in *I) error {
 	_, err := do(v, op, in)
 	return err
 }
 
-// all returns all records of a list. The input's paging is set with setPaging.
+// all returns all records of a list, which it reads page by page.
 func all[I, T any](v *visit, op api.Op[I, api.List[T]], in *I) ([]T, error) {
 	paged, _ := any(in).(interface{ SetPaging(api.Paging) })
 	return client.AllPages(v.r.Context(), func(cursor string) (*api.List[T], error) {

@@ -1,9 +1,9 @@
-// Package web holds the pages that the daemon serves to browsers: signing in, what waits for a person,
-// the deliverables of an assessment, approvals, and the API reference. Pages call the operations of the
-// contract through client, as any other front end does, and contain no rule of the domain.
+// Package web serves the daemon's pages to browsers: sign-in, pending work, the deliverables of an assessment,
+// approvals, and the API reference. Like any other front end, the pages call the API's operations through the
+// client, and contain no domain rules.
 //
-// Every page can be read, and every decision made, without its script. Addresses are relative, so that the
-// pages also work below a proxy's path.
+// Every page can be read, and every decision made, without JavaScript. URLs are relative, so that the pages
+// also work behind a proxy that adds a path.
 package web
 
 import (
@@ -14,35 +14,35 @@ import (
 	"time"
 )
 
-// DocsPath is the address of the API reference.
+// DocsPath is the path of the API reference.
 const DocsPath = "/docs"
 
 // Options are the dependencies of the pages.
 type Options struct {
 	Logger *slog.Logger
 	Clock  func() time.Time
-	// Unsubscribe ends the daily email of the user to whom the token was sent.
+	// Unsubscribe turns off the daily email for the user to whom the token was sent.
 	Unsubscribe func(ctx context.Context, token string) error
-	// Calls returns the handler for the operations that a page calls to answer r; the cookies that they set
-	// are added to w.
+	// Calls returns the handler for the operations that a page calls in response to r. The cookies that they
+	// set are added to w.
 	Calls func(w http.ResponseWriter, r *http.Request) http.Handler
-	// Transport carries the operations instead, if it is set.
+	// Transport, if set, carries the operations instead.
 	Transport http.RoundTripper
-	// SessionCookie is the name of the cookie with the browser's session, if it is not api.SessionCookie.
+	// SessionCookie is the name of the session cookie, if it isn't api.SessionCookie.
 	SessionCookie string
-	// FirstRun creates the first organization; nil if that can't be done on a page.
+	// FirstRun creates the first organization; nil if that isn't possible in the browser.
 	FirstRun *FirstRun
-	// CountView counts a view of a page by a user, and returns an error if there were too many.
+	// CountView counts a page view of a user, and returns an error if there have been too many.
 	CountView func(w http.ResponseWriter, r *http.Request, userID string) error
-	// CountFile likewise counts a file that a user uploads.
+	// CountFile does the same for a file that a user uploads.
 	CountFile func(w http.ResponseWriter, r *http.Request, userID string) error
-	// BaseURL returns the address under which the visitor reaches the pages, without a slash at the end.
+	// BaseURL returns the URL under which the visitor reaches the pages, without a trailing slash.
 	BaseURL func(r *http.Request) string
 	// IsLocal is set if the visitor is the user of this machine, who needs no account.
 	IsLocal bool
-	// Stopping is closed when streams have to end, because the process stops.
+	// Stopping is closed when streams have to end because the process is stopping.
 	Stopping <-chan struct{}
-	// StreamBody allows the body of r to arrive for as long as it does so at the minimum rate.
+	// StreamBody lets the body of r take any time to arrive, as long as it keeps to the minimum rate.
 	StreamBody func(w http.ResponseWriter, r *http.Request)
 }
 
@@ -128,7 +128,7 @@ func RegisterPages(r Router, o Options) *Site {
 	} {
 		body, err := files.ReadFile("static/" + file.name)
 		if err != nil {
-			panic("web: " + err.Error()) // the file is embedded
+			panic("web: " + err.Error()) // can't happen, because the file is embedded
 		}
 		r.Handle("GET "+path, withSecurityHeaders(NewAsset(file.contentType, body)))
 	}

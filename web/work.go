@@ -11,7 +11,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// assessmentTabs returns links to the pages of an assessment; current is the last part of the address of the page shown.
+// assessmentTabs returns links to an assessment's pages; current is the last part of the URL of the page being
+// shown.
 func assessmentTabs(a *api.Assessment, current string) []link {
 	base := "assessments/" + a.ID
 	out := []link{{Text: "Overview", Href: base}, {Text: "Documents", Href: base + "/documents"}, {Text: "Scope", Href: base + "/scope"}}
@@ -76,7 +77,8 @@ var newAssessmentPanel = panel{
 	},
 }
 
-// changeAssessment starts an assessment's workflow, moves it on, or changes its runs.
+// changeAssessment starts an assessment's workflow, moves the assessment to another state, or performs an
+// action on one of its runs.
 func (v *visit) changeAssessment() error {
 	a, err := v.findAssessment()
 	if err != nil {
@@ -86,7 +88,7 @@ func (v *visit) changeAssessment() error {
 	switch v.field("do") {
 	case "start":
 		start := api.StartWorkflowInput{AssessmentInput: in}
-		start.Body.WorkflowType, start.Body.StopForReview = api.WorkflowFull, true // nothing is submitted unseen
+		start.Body.WorkflowType, start.Body.StopForReview = api.WorkflowFull, true // every deliverable is seen before it is submitted
 		_, err = do(v, api.StartWorkflow, &start)
 	case "move":
 		move := api.TransitionInput{AssessmentInput: in}
@@ -129,7 +131,7 @@ func (v *visit) changeDeliverable() error {
 	default:
 		err = api.Invalid("do", "the form is not from this page; go back, reload the page and try again")
 	}
-	if v.r.Header.Get("Accept") == "text/plain" { // the page's script shows the answer
+	if v.r.Header.Get("Accept") == "text/plain" { // the page's script shows the response
 		return v.answerScript(err)
 	}
 	if err != nil {
@@ -138,7 +140,7 @@ func (v *visit) changeDeliverable() error {
 	return v.redirect(to)
 }
 
-// answerScript answers the page's script: with the reason if what it asked for was refused.
+// answerScript responds to the page's script. If its request was rejected, the response contains the reason.
 func (v *visit) answerScript(err error) error {
 	if api.IsCode(err, api.CodeUnauthorized) || api.IsCode(err, api.CodeInternal) {
 		return err
@@ -234,7 +236,7 @@ var scopePanel = panel{
 
 var traitWords = map[string]string{"true": "Yes", "false": "No", "unknown": "Not known"}
 
-// scopeLists returns the fields of a scope that are texts, with one entry per line.
+// scopeLists returns the list fields of a scope, with one entry per line.
 func scopeLists(scope *api.Scope) []field {
 	out := []field{textField("description", "Description").asKind("area").with(scope.Description)}
 	for _, l := range []struct {
