@@ -6,16 +6,15 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/api/lifecycle"
 )
 
 func TestLifecycleTable(t *testing.T) {
-	states := lifecycle.States()
-	if len(states) != 22 || len(lifecycle.Moves) != 21 {
-		t.Fatalf("%d states and %d moves, not 22 and 21", len(states), len(lifecycle.Moves))
+	states := api.States()
+	if len(states) != 22 || len(api.Moves) != 21 {
+		t.Fatalf("%d states and %d moves, not 22 and 21", len(states), len(api.Moves))
 	}
 	var gates []api.Gate
-	for i, m := range lifecycle.Moves {
+	for i, m := range api.Moves {
 		if m.From != states[i] || m.To != states[i+1] || m.Work == "" {
 			t.Errorf("move %d goes from %s to %s", i, m.From, m.To)
 		}
@@ -31,7 +30,7 @@ func TestLifecycleTable(t *testing.T) {
 // TestEveryPairOfStates checks that of all 22 × 22 pairs, the 21 pairs of adjacent states are moves, and that
 // the others are refused with the states that are allowed.
 func TestEveryPairOfStates(t *testing.T) {
-	states := lifecycle.States()
+	states := api.States()
 	allowed := 0
 	for i, from := range states {
 		for j, to := range states {
@@ -71,7 +70,7 @@ func TestReviewsGoBack(t *testing.T) {
 		api.StateSoAUnderReview: api.StateSoADrafted, api.StateGapAnalysisUnderReview: api.StateGapAnalysisDrafted,
 		api.StateMaturityUnderReview: api.StateMaturityAssessed, api.StatePOAMUnderReview: api.StatePOAMDrafted,
 	}
-	for _, s := range lifecycle.States() {
+	for _, s := range api.States() {
 		_, drafted, ok := s.ReviewGate()
 		if back, review := want[s]; ok != review || drafted != back {
 			t.Errorf("%s goes back to %q (%v)", s, drafted, ok)
@@ -81,7 +80,7 @@ func TestReviewsGoBack(t *testing.T) {
 
 func TestProgressRises(t *testing.T) {
 	last := -1
-	for _, s := range lifecycle.States() {
+	for _, s := range api.States() {
 		if s.ProgressPercent() <= last {
 			t.Errorf("%s is at %d %%, after %d %%", s, s.ProgressPercent(), last)
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/api/lifecycle"
 	"github.com/scf-service/service/cli/print"
 	"github.com/scf-service/service/internal/prose"
 )
@@ -87,7 +86,7 @@ func (a *app) assessList() *cobra.Command {
 			}, "No assessments yet. Create one with `%s`, or try `%s`.", a.suggestedCommandLine("assess run DIR"), a.suggestedCommandLine("demo"))
 		},
 	}
-	addChoiceFlag(cmd.Flags(), &in.State, "state", lifecycle.States(), "only assessments in this state")
+	addChoiceFlag(cmd.Flags(), &in.State, "state", api.States(), "only assessments in this state")
 	cmd.Flags().StringVar(&in.Q, "query", "", "only assessments with this text in the name")
 	l.addFlags(cmd, 0)
 	return cmd
@@ -181,7 +180,7 @@ func (a *app) assessStatus() *cobra.Command {
 // renderLifecycle prints all states, marked as passed, current or still to come. A state that requires an
 // approval is followed by a note that names it.
 func renderLifecycle(p *print.Page, current api.State) {
-	for _, s := range lifecycle.States() {
+	for _, s := range api.States() {
 		mark := "  ·"
 		switch {
 		case s == current:
@@ -190,7 +189,7 @@ func renderLifecycle(p *print.Page, current api.State) {
 			mark = "  ✓"
 		}
 		gate := ""
-		for _, m := range lifecycle.Moves {
+		for _, m := range api.Moves {
 			if m.To == s && m.Gate != "" {
 				gate = "   ← gate: approval of the " + m.Gate.Title()
 			}
@@ -459,7 +458,7 @@ func (a *app) assessTransition() *cobra.Command {
 			"`service assess run` makes every transition up to the next gate.",
 		Example: "  service assess transition documents_uploaded",
 		ValidArgsFunction: func(*cobra.Command, []string, string) (out []string, _ cobra.ShellCompDirective) {
-			for _, s := range lifecycle.States() {
+			for _, s := range api.States() {
 				out = append(out, string(s))
 			}
 			return out, cobra.ShellCompDirectiveNoFileComp
@@ -514,7 +513,7 @@ func (a *app) assessExportArchive() *cobra.Command {
 }
 
 func (a *app) transitionAndPrint(cmd *cobra.Command, state, reason string) error {
-	if err := checkOneOfOrEmpty("state", state, lifecycle.States()); err != nil {
+	if err := checkOneOfOrEmpty("state", state, api.States()); err != nil {
 		return err
 	}
 	one, err := a.currentAssessment(cmd.Context())

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/scf-service/service/api/lifecycle"
+	"github.com/scf-service/service/api"
 )
 
 // helpTopics returns the help pages that are not commands.
@@ -105,7 +105,7 @@ func lifecycleHelp() string {
 		"An assessment moves forward through 22 states, one at a time. At a gate, a person\n" +
 			"has to approve; a rejection moves it back to the draft state.\n\n",
 	)
-	for i, s := range lifecycle.States() {
+	for i, s := range api.States() {
 		m, _ := s.NextMove()
 		fmt.Fprintf(&b, "%2d  %s\n", i+1, s)
 		switch {

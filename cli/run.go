@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/api/lifecycle"
 	"github.com/scf-service/service/cli/print"
 	"github.com/scf-service/service/client"
 	"github.com/scf-service/service/internal/prose"
@@ -94,7 +93,7 @@ advance; neither counts as a review.`,
 	f.BoolVar(&o.submit, "submit", false, "submit drafts for review in advance, without stopping for a review")
 	f.StringSliceVar(&approve, "approve", nil, "submit and approve in advance: all gates, or --approve=soa,gap_analysis,maturity,poam")
 	f.Lookup("approve").NoOptDefVal = "all"
-	addChoiceFlag(f, &o.until, "until", lifecycle.States(), "stop at this state; see \"service help lifecycle\"")
+	addChoiceFlag(f, &o.until, "until", api.States(), "stop at this state; see \"service help lifecycle\"")
 	f.StringSliceVar(&o.reports, "report", nil, "at the end, save the report to this file; its extension sets the format")
 	f.BoolVar(&o.force, "force", false, "overwrite files given with --report")
 	addReaderFlag(cmd, &o.reader)
@@ -404,8 +403,8 @@ func (a *app) hasStatusChanged(ctx context.Context, id string, previous *api.Ass
 }
 
 // withFailedMoveHint adds a hint to the error of a failed transition that retrying can't fix.
-func (a *app) withFailedMoveHint(err error, move lifecycle.Move, st *api.AssessmentStatus) error {
-	for _, m := range lifecycle.Moves {
+func (a *app) withFailedMoveHint(err error, move api.Move, st *api.AssessmentStatus) error {
+	for _, m := range api.Moves {
 		if m.From == move.To && m.Gate != "" { // the move is a submission
 			noun := gateCommandName(m.Gate)
 			return withHint(
@@ -422,7 +421,7 @@ func (a *app) withFailedMoveHint(err error, move lifecycle.Move, st *api.Assessm
 
 // performMove performs one transition of an assessment and shows its progress. Reading documents takes
 // longest, so it also shows how many have been read.
-func (a *app) performMove(ctx context.Context, id string, move lifecycle.Move, target api.State) error {
+func (a *app) performMove(ctx context.Context, id string, move api.Move, target api.State) error {
 	a.progress.Start(move.Work)
 	in := api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: id}}
 	in.Body.TargetState, in.Body.InAdvance = target, gateOfReviewState(target) != ""

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/api/lifecycle"
 	"github.com/scf-service/service/daemon"
 )
 
@@ -33,7 +32,7 @@ func newGateFixture(t *testing.T) *gateFixture {
 		form{filename: "policy.md", content: "# Policy\n\nPersonal data is processed on a legal basis.\n"},
 	)
 	g.ids["documentId"] = d.str("id")
-	for _, s := range lifecycle.States()[1:] {
+	for _, s := range api.States()[1:] {
 		g.owner.must("POST", g.path(api.Transition.Path), map[string]any{"target_state": s})
 		if s == api.StateSoAUnderReview {
 			break

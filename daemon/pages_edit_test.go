@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/api/lifecycle"
 	"github.com/scf-service/service/daemon"
 )
 
@@ -254,7 +253,7 @@ func TestHostileTextOnPages(t *testing.T) {
 		filename: "<img src=x onerror=alert(3)>.md",
 		content:  "# <script>alert(4)</script>\n\nPersonal data is processed on a documented legal basis <script>alert(5)</script>.\n",
 	})
-	for _, s := range lifecycle.States()[1:] {
+	for _, s := range api.States()[1:] {
 		owner.must("POST", at(api.Transition.Path), map[string]any{"target_state": s, "reason": hostile})
 		if s == api.StateSoADrafted {
 			break

@@ -9,7 +9,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/api/lifecycle"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
@@ -464,9 +463,9 @@ func nextStepKey(st *api.AssessmentStatus) string {
 // drawStateTrack draws the states in one line: done, current, remaining; ◆ and ◇ are gates.
 func drawStateTrack(current api.State) draw.Line {
 	var b strings.Builder
-	for _, s := range lifecycle.States() {
+	for _, s := range api.States() {
 		gate := false
-		for _, m := range lifecycle.Moves {
+		for _, m := range api.Moves {
 			gate = gate || m.To == s && m.Gate != ""
 		}
 		switch {
@@ -489,7 +488,7 @@ func drawStateTrack(current api.State) draw.Line {
 func (o *overview) renderLifecycleStates(p *draw.Page) {
 	p.AddTitle("Lifecycle")
 	current := o.data.status.State
-	for _, s := range lifecycle.States() {
+	for _, s := range api.States() {
 		sign, style := "·", draw.Dim
 		switch {
 		case s == current:
@@ -498,7 +497,7 @@ func (o *overview) renderLifecycleStates(p *draw.Page) {
 			sign, style = "✓", draw.Plain
 		}
 		line := draw.Line{{Text: sign + " " + prose.Humanize(s), Style: style}}
-		for _, m := range lifecycle.Moves {
+		for _, m := range api.Moves {
 			if m.To == s && m.Gate != "" {
 				line = append(line, draw.Span{Text: " ← gate", Style: draw.Dim})
 			}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/api/lifecycle"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/store"
@@ -78,7 +77,7 @@ func (s *Service) wasMovedBySubmission(ctx context.Context, a *api.Assessment, t
 // requiredGates returns the gates at which approval is required for a step. For most steps, that is
 // the step's own gate; for closing, it is all four, so that content changed after its approval is
 // noticed.
-func requiredGates(step lifecycle.Move) []api.Gate {
+func requiredGates(step api.Move) []api.Gate {
 	switch {
 	case step.Gate != "":
 		return []api.Gate{step.Gate}
@@ -204,7 +203,7 @@ func addReadingStatus(tx *store.Tx, a *api.Assessment, out *api.AssessmentStatus
 }
 
 // addBlockers adds the reasons to out that block the move to the next state.
-func addBlockers(tx *store.Tx, by api.Caller, a *api.Assessment, move lifecycle.Move, out *api.AssessmentStatus) error {
+func addBlockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, out *api.AssessmentStatus) error {
 	for _, gate := range requiredGates(move) {
 		if move.To == api.StateClosed && out.ReadyForReview == nil { // a version drafted after its gate was passed
 			head, err := deliverables[gate].newestHeader(tx, by.OrganizationID, a.ID)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/api/lifecycle"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
@@ -94,8 +93,8 @@ func statusPhrase(s api.VersionStatus) string {
 
 // approvedState returns the state to which approval of the deliverable leads.
 func (k deliverableType[V, I]) approvedState() api.State {
-	at := slices.IndexFunc(lifecycle.Moves, func(m lifecycle.Move) bool { return m.Gate == k.gate })
-	return lifecycle.Moves[at].To
+	at := slices.IndexFunc(api.Moves, func(m api.Move) bool { return m.Gate == k.gate })
+	return api.Moves[at].To
 }
 
 // describeDecidedDependent describes the first deliverable that is based on the given version and is

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/api/lifecycle"
 	"github.com/scf-service/service/store"
 )
 
@@ -109,9 +108,9 @@ func unresolvedReturnReason(tx *store.Tx, a *api.Assessment) (string, error) {
 // gateAfterDraft returns the gate at which the deliverable of a drafted state is approved, or "" for
 // other states.
 func gateAfterDraft(s api.State) api.Gate {
-	for n, m := range lifecycle.Moves {
-		if m.From == s && n+1 < len(lifecycle.Moves) {
-			return lifecycle.Moves[n+1].Gate
+	for n, m := range api.Moves {
+		if m.From == s && n+1 < len(api.Moves) {
+			return api.Moves[n+1].Gate
 		}
 	}
 	return ""

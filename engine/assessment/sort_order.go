@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/api/lifecycle"
 	"github.com/scf-service/service/store"
 )
 
@@ -12,7 +11,7 @@ import (
 var (
 	assessmentOrder = []store.SortBy[api.Assessment]{
 		{Name: "name", Value: func(a *api.Assessment) any { return store.NaturalSortKey(a.Name) }},
-		{Name: "state", Value: func(a *api.Assessment) any { return slices.Index(lifecycle.States(), a.State) }},
+		{Name: "state", Value: func(a *api.Assessment) any { return slices.Index(api.States(), a.State) }},
 		{Name: "due_date", Value: func(a *api.Assessment) any { return dateSortKey(a.DueDate) }},
 		{Name: "created_at", Value: func(a *api.Assessment) any { return a.CreatedAt }},
 		{Name: "updated_at", Value: func(a *api.Assessment) any { return a.UpdatedAt }},

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/api/lifecycle"
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/engine/enginetest"
 	"github.com/scf-service/service/store"
@@ -54,7 +53,7 @@ func BenchmarkDecision(b *testing.B) {
 func BenchmarkTransition(b *testing.B) {
 	w := newBench(b)
 	w.assess(b, "lgpd", nil, api.StateFrameworkSelected) // the embedder is trained once
-	moves := lifecycle.Moves[:4]
+	moves := api.Moves[:4]
 	var moving time.Duration
 	made := 0
 	for b.Loop() {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/api/lifecycle"
 	"github.com/scf-service/service/store"
 )
 
@@ -40,7 +39,7 @@ var readDocumentsStep = step{
 
 // lifecycleSteps returns a step for each transition up to the state last, named after its target state.
 func lifecycleSteps(last api.State) (out []step) {
-	for _, m := range lifecycle.Moves {
+	for _, m := range api.Moves {
 		out = append(out, step{name: string(m.To), title: m.Work, targetState: m.To, run: makeTransition})
 		if m.To == last {
 			break
