@@ -50,7 +50,7 @@ func TestDeliverablePages(t *testing.T) {
 	form := func() url.Values {
 		fields := url.Values{}
 		page := v.page(item, http.StatusOK)
-		for _, m := range hiddenField.FindAllStringSubmatch(page[strings.Index(page, "</h1>"):], -1) {
+		for _, m := range hiddenField.FindAllStringSubmatch(page[strings.Index(page, `class="card edit"`):], -1) {
 			if name, ok := strings.CutPrefix(m[1], "was."); ok {
 				fields.Set(name, m[2])
 			}
@@ -93,6 +93,30 @@ func TestDeliverablePages(t *testing.T) {
 	}
 	if got := g.owner.must("GET", g.path(api.GetSoAItem.Path), nil); got.body["needs_review"] != false || got.str("owner") != "Ben <i>" {
 		t.Errorf("accepted: %s", got.text)
+	}
+	quoted := table + "/" + g.firstRecord(api.ListSoAItems.Path + "?where=quotes+%3E+0")["id"].(string)
+	decide := regexp.MustCompile(`name="statement" value="(\d+)">\s*<input type="hidden" name="passage" value="([^"]+)"`)
+	at := decide.FindStringSubmatch(v.page(quoted, http.StatusOK))
+	refusal := url.Values{"statement": {at[1]}, "passage": {at[2]}, "decide": {"refused"}}
+	if rec := v.post(quoted, quoted, refusal); rec.Header().Get("Location") != "../../.."+quoted+"?decided" {
+		t.Errorf("refusing a passage: %d %s", rec.Code, rec.Body)
+	}
+	withdraw := regexp.MustCompile(`Refused, as gate@[^<]* decided on (?s:.*?)name="withdraw" value="([^"]+)"`)
+	if id := withdraw.FindStringSubmatch(v.page(quoted, http.StatusOK)); id == nil {
+		t.Errorf("the refusal is not shown: %s", v.page(quoted, http.StatusOK))
+	} else if rec := v.post(quoted, quoted, url.Values{"withdraw": {id[1]}}); rec.Code != http.StatusSeeOther ||
+		withdraw.MatchString(v.page(quoted, http.StatusOK)) {
+		t.Errorf("removing the refusal: %d %s", rec.Code, rec.Body)
+	}
+	for _, wrong := range []url.Values{
+		{"statement": {"7"}, "passage": {at[2]}, "decide": {"refused"}},
+		{"statement": {"-1"}, "passage": {at[2]}, "decide": {"refused"}},
+		{"statement": at[1:2], "passage": {"x"}, "decide": {"refused"}},
+		{"statement": at[1:2], "passage": {at[2]}, "decide": {"x"}},
+	} {
+		if rec := v.post(quoted, quoted, wrong); rec.Code < 400 || rec.Code > 499 {
+			t.Errorf("%v: %d", wrong, rec.Code)
+		}
 	}
 	ids := regexp.MustCompile(`name="item" value="([^"]+)"`).FindAllStringSubmatch(v.page(table, http.StatusOK), 3)
 	two := url.Values{"do": {"edit"}, "version": {g.ids["soaVersionId"]}, "owner": {"Team"}, "item": {ids[0][1], ids[1][1]}}

@@ -23,6 +23,8 @@ type itemPage struct {
 	Facts      []fact
 	Statements []api.Statement
 	Evidence   []api.Evidence
+	// Corrections are people's decisions in this assessment about passages for the control.
+	Corrections []api.Correction
 	// Second is the second reader's verdict, if it differs.
 	Second       *api.SecondReading
 	Missing      []string
@@ -123,10 +125,10 @@ func (p *itemPage) Pieces(text string) (out []part) {
 // mention matches a person in a comment: "@" and the email address.
 var mention = lazyregexp.New(`@[^\s@]+@[^\s@]*[\pL\pN]`)
 
-// QuotesOf returns the quotes that relate to a statement.
+// QuotesOf returns the quotes that relate to a statement. A quote may relate to several.
 func (p *itemPage) QuotesOf(statement string) (out []api.Evidence) {
 	for _, e := range p.Evidence {
-		if e.Statement == statement {
+		if strings.Contains(e.Statement, statement) {
 			out = append(out, e)
 		}
 	}
@@ -136,8 +138,30 @@ func (p *itemPage) QuotesOf(statement string) (out []api.Evidence) {
 // OtherQuotes returns the quotes that relate to none of the displayed statements.
 func (p *itemPage) OtherQuotes() (out []api.Evidence) {
 	for _, e := range p.Evidence {
-		if !slices.ContainsFunc(p.Statements, func(s api.Statement) bool { return s.Text == e.Statement }) {
+		if !slices.ContainsFunc(p.Statements, func(s api.Statement) bool { return strings.Contains(e.Statement, s.Text) }) {
 			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Decisions are the decisions to offer on a quote for a statement.
+func (p *itemPage) Decisions() []api.CorrectionDecision {
+	if !p.MayEdit || p.Kind.Gate != api.GateSoA {
+		return nil
+	}
+	return api.CorrectionDecision("").Values()
+}
+
+// CorrectionsOf returns the corrections for a statement that were made in this assessment or that its draft applied.
+func (p *itemPage) CorrectionsOf(s api.Statement) []api.AppliedCorrection {
+	out := slices.Clone(s.Corrections)
+	for _, c := range p.Corrections {
+		isApplied := slices.ContainsFunc(s.Corrections, func(a api.AppliedCorrection) bool { return a.CorrectionID == c.ID })
+		if c.Statement == s.Text && !isApplied {
+			out = append(out, api.AppliedCorrection{
+				CorrectionID: c.ID, Decision: c.Decision, Quote: c.Quote, DecidedBy: c.DecidedBy.Name, DecidedOn: api.DateOf(c.CreatedAt),
+			})
 		}
 	}
 	return out
@@ -148,8 +172,13 @@ func (v *visit) showItem() error {
 	if err != nil {
 		return err
 	}
-	if v.r.URL.Query().Has("saved") {
+	switch q := v.r.URL.Query(); {
+	case q.Has("saved"):
 		v.notice, page.Saved = "Saved.", page.MayEdit
+	case q.Has("decided"):
+		v.notice = "Your decision on the passage is kept. The next draft applies it."
+	case q.Has("withdrawn"):
+		v.notice = "The decision on the passage is removed. The next draft no longer applies it."
 	}
 	return v.renderItem(page)
 }
@@ -199,6 +228,12 @@ func (v *visit) readItem() (*itemPage, error) {
 	if err != nil {
 		return nil, err
 	}
+	if k.Gate == api.GateSoA {
+		in := &api.CorrectionsInput{AssessmentID: a.ID, ControlCode: page.Code}
+		if page.Corrections, err = all(v, api.ListCorrections, in); err != nil {
+			return nil, err
+		}
+	}
 	if page.MayComment && v.may("member:read") {
 		l, err := do(v, api.ListMembers, &api.OrgMembersInput{OrgInput: v.org(), Status: "active", Paging: api.Paging{Limit: api.MaxListLimit}})
 		if err != nil {
@@ -236,6 +271,13 @@ func (v *visit) changeItem() error {
 		}
 		return v.redirect(base + page.ID + "#comments")
 	}
+	if v.r.PostForm.Has("decide") || v.r.PostForm.Has("withdraw") {
+		done, err := v.correct(page)
+		if err != nil {
+			return v.refuse(err, show)
+		}
+		return v.redirect(base + page.ID + done)
+	}
 	next, patch := "", map[string]any{}
 	if v.r.PostForm.Has("accept") {
 		next, patch["needs_review"] = page.NextReview, false
@@ -259,6 +301,27 @@ func (v *visit) changeItem() error {
 		return v.redirect(base + id + "?saved")
 	}
 	return v.redirect(base + next)
+}
+
+// correct accepts or refuses a quote for a statement, or withdraws such a decision. It returns the query of the page that
+// follows.
+func (v *visit) correct(page *itemPage) (query string, err error) {
+	if id := v.field("withdraw"); id != "" {
+		_, err := do(v, api.RemoveCorrection, &api.CorrectionInput{CorrectionID: id})
+		if api.IsCode(err, api.CodeNotFound) {
+			err = nil // somebody else has removed it
+		}
+		return "?withdrawn", err
+	}
+	in := &api.AddCorrectionInput{AssessmentInput: api.AssessmentInput{AssessmentID: page.AssessmentID}}
+	in.Body.ControlCode, in.Body.ChunkID, in.Body.Decision = page.Code, v.field("passage"), api.CorrectionDecision(v.field("decide"))
+	number, err := strconv.Atoi(v.field("statement"))
+	if err != nil {
+		return "", api.Invalid("statement", "choose one of the requirements of the control")
+	}
+	in.Body.StatementNumber = number + 1
+	_, err = do(v, api.AddCorrection, in)
+	return "?decided", err
 }
 
 // readFields returns the fields that the visitor has changed, as JSON values for the API. It stores the

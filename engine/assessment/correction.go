@@ -404,7 +404,7 @@ func draftedReading(i *api.SoAItem, st *api.Statement, chunkID string) (reading.
 
 // ListCorrections lists an organization's corrections, latest first.
 func (s *Service) ListCorrections(ctx context.Context, by api.Caller, in *api.CorrectionsInput) (*api.List[api.Correction], error) {
-	l, err := store.List(ctx, s.db, store.Corrections, by.OrganizationID, in.Paging, store.PageQuery[api.Correction]{
+	query := store.PageQuery[api.Correction]{
 		Reverse: true,
 		Filter: store.FilterIf(api.HasFilters(in), func(c *api.Correction) bool {
 			return (in.AssessmentID == "" || c.AssessmentID == in.AssessmentID) &&
@@ -412,7 +412,11 @@ func (s *Service) ListCorrections(ctx context.Context, by api.Caller, in *api.Co
 				(in.Domain == "" || strings.EqualFold(c.DomainCode, in.Domain)) &&
 				(in.Decision == "" || c.Decision == in.Decision) && (in.Source == "" || c.Source == in.Source)
 		}),
-	})
+	}
+	if in.AssessmentID != "" && in.ControlCode != "" {
+		query.Index, query.Prefix = "assessment", store.K(in.AssessmentID, strings.ToUpper(in.ControlCode))
+	}
+	l, err := store.List(ctx, s.db, store.Corrections, by.OrganizationID, in.Paging, query)
 	if err != nil {
 		return nil, err
 	}

@@ -214,6 +214,11 @@
     switch (key) {
       case "]": choose(within, quote + 1); return true;
       case "[": choose(within, quote - 1); return true;
+      case "+": case "-": {
+        const given = quotes[Math.max(0, quote)]?.nextElementSibling?.querySelector(`[value=${key === "+" ? "accepted" : "refused"}] ~ button`);
+        given?.click();
+        return !!given;
+      }
       case "p": quotes[Math.max(0, quote)]?.querySelector("a").click(); return !!quotes.length;
       case "h":
         if (past) past.open = !past.open;
@@ -602,7 +607,7 @@
     } : { "j k": "next and previous item", ".": "next to review", y: "accept and go on" },
     "s a v o n d e l t i f c": "change status, applicability, severity, owner, note, due date, rationale or recommendation or action, level, target level, priority, effort or condition" +
       (table ? " of the chosen, or of the item shown" : ""),
-    E: "edit the item's longest text", "[ ]": "choose a quote of the item", p: "open the quote in its document", h: "history of the item",
+    E: "edit the item's longest text", "[ ]": "choose a quote of the item", p: "open the quote in its document", "+ -": "accept or refuse the quote for its requirement", h: "history of the item",
     Y: "copy the item", "!": "to what somebody else changed meanwhile", u: "undo",
   };
   document.addEventListener("keydown", (event) => {
