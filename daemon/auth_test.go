@@ -205,7 +205,8 @@ func TestRateLimits(t *testing.T) {
 	if last.status != 401 || last.header.Get("RateLimit-Remaining") != "0" {
 		t.Errorf("a wrong key, again and again: %d %v", last.status, last.header)
 	}
-	// Strangers can use up neither the health check nor the sign-in of their address.
+	// Requests without a credential can't exhaust the budget for health checks or sign-ins from the same
+	// address.
 	wrong := map[string]string{"email": "a@b.example", "password": "wrong wrong"}
 	if last := (testCaller{w: w}).do("POST", api.SignIn.Path, wrong); last.status != 401 {
 		t.Errorf("sign-in from that address: %d %s", last.status, last.text)
@@ -260,7 +261,8 @@ func TestOrganizationBudget(t *testing.T) {
 	}
 }
 
-// TestWaitForDocument checks that a request can wait until a document has been read, and no longer than it says.
+// TestWaitForDocument checks that a request can wait until a document has been read, but no longer than
+// requested.
 func TestWaitForDocument(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	owner, _ := w.createOrganization("Acme", "ada@acme.example")
@@ -335,7 +337,7 @@ func TestIdempotency(t *testing.T) {
 		strings.Contains(a.text, made.str("key")) {
 		t.Errorf("another person: %d %s", a.status, a.text)
 	}
-	// The same person may use another key or session, except for secrets.
+	// The same user may use another key or session, except for secrets.
 	if a := ada.must("POST", assessments, body, "Idempotency-Key", "k-1"); a.text != first.text {
 		t.Errorf("another credential of the same person: %s", a.text)
 	}
@@ -468,8 +470,8 @@ func TestUnsupportedAuthSchemes(t *testing.T) {
 	}
 }
 
-// TestKnownBrowser checks the cookie of a browser that has signed in, and that it gets in while a stranger
-// on its network guesses.
+// TestKnownBrowser checks the cookie of a browser that has signed in. The browser can still sign in while an
+// attacker on the same network guesses passwords.
 func TestKnownBrowser(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
@@ -503,7 +505,7 @@ func TestKnownBrowser(t *testing.T) {
 	}
 }
 
-// TestKnownBrowserBelowAPath checks that the cookie reaches a service below a proxy's path.
+// TestKnownBrowserBelowAPath checks that the cookie is sent to a service that a proxy serves under a path.
 func TestKnownBrowserBelowAPath(t *testing.T) {
 	w := newTestServer(t, daemon.Options{PublicURL: "https://service.example/grc/"})
 	w.createOrganization("Acme", "ada@acme.example")
@@ -514,8 +516,8 @@ func TestKnownBrowserBelowAPath(t *testing.T) {
 	}
 }
 
-// TestPasswordGuessingIsThrottled checks that failed sign-ins are throttled and that the error
-// names the wait.
+// TestPasswordGuessingIsThrottled checks that failed sign-ins are throttled, and that the error states how long
+// to wait.
 func TestPasswordGuessingIsThrottled(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	w.createOrganization("Acme", "ada@acme.example")

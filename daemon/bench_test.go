@@ -23,8 +23,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 
-// bareHandler is the baseline of the benchmarks: a chi handler that reads records from bbolt and
-// writes them, without credential, checks or contract.
+// bareHandler is the baseline of the benchmarks: a chi handler that reads records from bbolt and writes them,
+// without credentials, checks or schemas.
 func bareHandler(b *testing.B, records [][]byte, list bool) http.Handler {
 	b.Helper()
 	db, err := bbolt.Open(filepath.Join(b.TempDir(), "bare.db"), 0o600, nil)
@@ -195,8 +195,8 @@ func BenchmarkReadersWhileImporting(b *testing.B) {
 	b.ReportMetric(float64(len(all))/b.Elapsed().Seconds(), "reads/s")
 }
 
-// BenchmarkWriters creates assessments over HTTP with 64 writers, and reports how that compares with bbolt's own batches of one
-// small put each from as many.
+// BenchmarkWriters creates assessments over HTTP with 64 writers. It compares the result with 64 writers that
+// each put one small value with bbolt's Batch.
 func BenchmarkWriters(b *testing.B) {
 	const writers = 64
 	run := func(total int, write func(n int)) (perSecond float64, p99 time.Duration) {
@@ -272,7 +272,8 @@ func BenchmarkWriters(b *testing.B) {
 	b.ReportMetric(float64(p99.Microseconds())/1000, "p99-ms")
 }
 
-// BenchmarkControlAgainstHealth compares reading a control by its code with /health, by 16 clients, in turns.
+// BenchmarkControlAgainstHealth compares reading a control by its code with calling /health. 16 clients take
+// turns.
 func BenchmarkControlAgainstHealth(b *testing.B) {
 	w := newTestServer(b, daemon.Options{})
 	_, key := w.createOrganization("Acme", "ada@acme.example")

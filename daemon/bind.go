@@ -96,9 +96,8 @@ func (s *Server) bindFile(op *api.Operation, handle operationFunc) {
 	})
 }
 
-// mountWithInput mounts an operation whose input is read before it runs. The schemas of the input are
-// built on first use: a command calls few operations, and building all of them takes longer than
-// everything else at start.
+// mountWithInput mounts an operation whose input is read before it runs. The schemas of the input are built on
+// first use: a command calls only a few operations, and building all schemas would dominate its start time.
 func (s *Server) mountWithInput(op *api.Operation, respond func(http.ResponseWriter, *http.Request, any)) {
 	reader := sync.OnceValue(func() *inputReader {
 		schemas := newSchemas()
@@ -115,8 +114,8 @@ func (s *Server) mountWithInput(op *api.Operation, respond func(http.ResponseWri
 	})
 }
 
-// recordDownloadInAudit records the download of an organization's file in the audit chain. Without the
-// record, the download is refused.
+// recordDownloadInAudit records the download of an organization's file in the audit chain. If the download
+// can't be recorded, it is denied.
 func (s *Server) recordDownloadInAudit(ctx context.Context, op *api.Operation, f *api.File) error {
 	if op.Form != api.Download || op.Access != api.Tenant {
 		return nil
@@ -163,8 +162,8 @@ func streamEvents(w http.ResponseWriter, events io.Reader) {
 	}
 }
 
-// sendFile sends a file, whole or in ranges. Only reports are displayed in a browser; evidence is
-// untrusted and always an attachment.
+// sendFile sends a file, whole or in ranges. Only reports are displayed in the browser. Evidence is untrusted
+// and therefore always sent as an attachment.
 func (s *Server) sendFile(w http.ResponseWriter, r *http.Request, form api.Form, f *api.File) {
 	h := w.Header()
 	disposition := "attachment"
@@ -180,7 +179,7 @@ func (s *Server) sendFile(w http.ResponseWriter, r *http.Request, form api.Form,
 	if f.SHA256 != "" {
 		h.Set("ETag", `"`+f.SHA256+`"`)
 	}
-	if f.Size >= 0 { // a negative size means that it is not known in advance
+	if f.Size >= 0 { // a negative size means that the size is unknown
 		h.Set("Content-Length", strconv.FormatInt(f.Size, 10))
 	}
 	s.serveContent(w, r, f)
@@ -200,8 +199,8 @@ func locationHeader(op *api.Operation, out any) string {
 	return ""
 }
 
-// responseStatus returns the status that the operation declares, or 200 if it was to create a record that
-// already existed.
+// responseStatus returns the status that the operation declares, or 200 if the record to be created already
+// existed.
 func responseStatus(op *api.Operation, out any) int {
 	if e, ok := out.(interface{ Existed() bool }); ok && e.Existed() {
 		return http.StatusOK

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// uploadStallTimeout is the maximum time for the next minUploadProgress bytes of an upload. A
-	// large file on a slow connection has enough time; a sender who stalls does not.
+	// uploadStallTimeout is the maximum time for the next minUploadProgress bytes of an upload. It gives a
+	// large file on a slow connection enough time, but not a sender that stalls.
 	uploadStallTimeout = 30 * time.Second
 	minUploadProgress  = 32 << 10
-	// unreadBodyTimeout is the maximum time for the unread rest of a body; net/http reads some of
-	// it so that the caller can receive the response.
+	// unreadBodyTimeout is the maximum time for the unread rest of a body. The package net/http reads some of
+	// it, so that the caller can receive the response.
 	unreadBodyTimeout = 5 * time.Second
 )
 
-// limitBodyTime sets a deadline for every body, including that of a refused request. Otherwise
-// net/http would wait indefinitely before responding.
+// limitBodyTime sets a deadline for every body, including that of a rejected request. Otherwise net/http would
+// wait indefinitely before responding.
 func (s *Server) limitBodyTime(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == nil || r.Body == http.NoBody {
@@ -58,7 +58,7 @@ func setReadTimeout(conn *http.ResponseController, d time.Duration) {
 // cancel the request when the deadline passes, although the time for processing it is not limited.
 func clearReadDeadline(conn *http.ResponseController) { _ = conn.SetReadDeadline(time.Time{}) }
 
-// minRateReader is the body of an upload, which has to keep arriving at a minimum rate.
+// minRateReader is the body of an upload, which must keep arriving at a minimum rate.
 type minRateReader struct {
 	eofTracker
 	conn *http.ResponseController
@@ -76,8 +76,8 @@ func (s *minRateReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// drainAndClearDeadline reads what follows the form in the body, and removes the read deadline at the end
-// of the body. If the end does not come within minUploadProgress bytes, the deadline remains.
+// drainAndClearDeadline reads what follows the form in the body, and removes the read deadline at the end of
+// the body. If the body continues for more than minUploadProgress bytes, the deadline remains.
 func (s *minRateReader) drainAndClearDeadline() {
 	_, _ = io.CopyN(io.Discard, s, minUploadProgress)
 	if s.atEOF {

@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// corsRequestHeaders are the headers a page from another origin may send: those of section 5 of the
-// API specification, and those that make changes safe to repeat.
+// corsRequestHeaders are the request headers that a page from another origin may send: those in section 5 of
+// the API specification, and those that make it safe to repeat a change.
 var corsRequestHeaders = []string{
 	"Content-Type", "Authorization", "X-Trace-Id", "X-Tenant-Id", "x-service-tenant-id",
 	api.IdempotencyHeader, "If-Match", "If-None-Match", "Range",
@@ -22,8 +22,8 @@ var corsExposedHeaders = []string{
 	api.RateRemainingHeader, api.RateResetHeader, api.IdempotencyReplayed,
 }
 
-// ParseOrigin returns the origin of a web address (scheme, host and port, as sent by browsers), or
-// an error if it is invalid.
+// ParseOrigin returns the origin of a URL (scheme, host and port, as sent by browsers), or an error if the URL
+// is not an origin.
 func ParseOrigin(address string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
@@ -58,9 +58,9 @@ func (s *Server) handleCORS(next http.Handler) http.Handler {
 	})
 }
 
-// checkOrigin refuses a change that a browser sends from a foreign page: Origin and Sec-Fetch-Site, if
-// present, must show that the request comes from this service's own pages or an allowed origin. It also
-// applies to requests without a cookie: a foreign page could otherwise sign a user in to somebody else's
+// checkOrigin rejects a change that a browser sends from a foreign page: Origin and Sec-Fetch-Site, if present,
+// must show that the request comes from this service's own pages or from an allowed origin. The check also
+// applies to requests without a cookie: otherwise, a foreign page could sign a user in to another user's
 // account.
 func (s *Server) checkOrigin(r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
@@ -78,15 +78,15 @@ func (s *Server) checkOrigin(r *http.Request) error {
 	return api.Forbidden("pages of %s may not make changes here; the operator can allow them with --web-origin", origin)
 }
 
-// isOwnOrigin reports whether an origin is that of the request's own address.
+// isOwnOrigin reports whether an origin is the one that the request was sent to.
 func (s *Server) isOwnOrigin(r *http.Request, origin string) bool {
 	u, err := url.Parse(origin)
 	return err == nil && u.Host != "" && u.User == nil && strings.EqualFold(u.Host, r.Host) &&
 		(u.Scheme == "https" || !s.isHTTPS(r)) // an http page may have been forged on the network
 }
 
-// checkCSRF refuses a change made with a session's cookie from a foreign page. The page's origin must be known,
-// because browsers send the cookie unasked.
+// checkCSRF rejects a change that a foreign page makes with a session's cookie. The page's origin must be
+// known, because browsers send the cookie automatically.
 func (s *Server) checkCSRF(r *http.Request) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead &&
 		r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") != "same-origin" {
@@ -97,7 +97,7 @@ func (s *Server) checkCSRF(r *http.Request) error {
 	return s.checkOrigin(r)
 }
 
-// rejectCrossOriginChanges refuses changes from foreign pages on routes that are not operations.
+// rejectCrossOriginChanges rejects changes from foreign pages on routes that are not operations.
 func (s *Server) rejectCrossOriginChanges(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := s.checkOrigin(r); err != nil {

@@ -18,7 +18,7 @@ import (
 // because clients always send a token deliberately.
 func requestCredential(r *http.Request, op *api.Operation) identity.Credential {
 	if isLocalRequest(r.Context()) {
-		// Looking at the server's state and creating its first organization does not create another.
+		// Reading the server's state, or creating its first organization, must not create another organization.
 		return identity.Credential{Local: true, CreateLocal: op.ID != api.CreateOrganization.ID &&
 			(op.Method != http.MethodGet || op.ID == api.ListMyOrganizations.ID || op.ID == api.GetMe.ID)}
 	}
@@ -43,23 +43,23 @@ func requestCredential(r *http.Request, op *api.Operation) identity.Credential {
 	return c
 }
 
-// resolveCaller returns the caller in the organization that the operation acts in. For an operation on an
-// organization's data, that is the organization in the header, which is required. For other operations, it
-// is the one in the path, or else in the header, or else the active one.
+// resolveCaller returns the caller in the organization that the operation acts on. For an operation on an
+// organization's data, this is the organization in the header, which is required. For other operations, it is
+// the organization in the path, or else the one in the header, or else the active one.
 func (s *Server) resolveCaller(r *http.Request, p identity.Principal, op *api.Operation) (api.Caller, error) {
 	ctx, pathOrg := r.Context(), pathOrganizationID(r)
 	if op.Access != api.Tenant {
 		if pathOrg == "" {
 			by, err := s.engine.Identity.ResolveCaller(ctx, p, r.Header.Get(api.TenantHeader))
 			if err == nil && op.Access == api.Platform && by.Local && by.OrganizationID == "" {
-				by.OrganizationID, err = s.engine.Identity.FirstOrganization(ctx) // records what the local user does
+				by.OrganizationID, err = s.engine.Identity.FirstOrganization(ctx) // in whose audit chain the local user's actions are recorded
 			}
 			return by, err
 		}
 		by, err := s.engine.Identity.ResolveCaller(ctx, p, pathOrg)
 		if api.IsCode(err, api.CodeForbidden) {
-			// For a non-member: a platform admin may continue, for others the organization does not
-			// exist.
+			// The caller is not a member. A platform admin may continue; for anyone else, the organization does
+			// not exist.
 			by, err = s.engine.Identity.ResolveCaller(ctx, p, "")
 			if err == nil && !by.PlatformAdmin && op.ID != api.ActivateOrganization.ID {
 				err = api.NotFound("organization", pathOrg)
@@ -100,8 +100,8 @@ func (s *Server) sendSessionCookie(ctx context.Context, out any) {
 	}
 }
 
-// deviceCookiePath returns the path that the device cookie is limited to: that of the public URL. Both the
-// operations and the pages with which users sign in read it.
+// deviceCookiePath returns the path that the device cookie is limited to: that of the public URL. Both the API
+// and the sign-in pages read the cookie.
 func (s *Server) deviceCookiePath() string {
 	u, err := url.Parse(s.publicURL)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Server) setSessionCookie(w http.ResponseWriter, r *http.Request, token 
 	})
 }
 
-// isHTTPS reports whether the browser uses TLS, with this server or with the proxy before it.
+// isHTTPS reports whether the browser uses TLS, either to this server or to the proxy in front of it.
 func (s *Server) isHTTPS(r *http.Request) bool {
 	return r.TLS != nil || strings.HasPrefix(s.publicURL, "https://") ||
 		(s.isFromTrustedProxy(r) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https"))

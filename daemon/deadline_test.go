@@ -16,8 +16,8 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// deadlineListener is a listener whose connections detect a read deadline left while a request is
-// being handled: net/http would treat it as a disconnected client.
+// deadlineListener is a listener whose connections detect a read deadline that is still set while a request is
+// being handled. The package net/http would treat it as a disconnected client.
 type deadlineListener struct {
 	net.Listener
 	mu       sync.Mutex
@@ -44,7 +44,7 @@ func (c *deadlineConn) SetReadDeadline(t time.Time) error {
 	return c.Conn.SetReadDeadline(t)
 }
 
-func (c *deadlineConn) Write(b []byte) (int, error) { // called for the response
+func (c *deadlineConn) Write(b []byte) (int, error) { // called to write the response
 	c.listener.mu.Lock()
 	deadline := c.listener.deadline
 	c.listener.mu.Unlock()
@@ -119,7 +119,7 @@ func TestUploadProgressExtendsDeadline(t *testing.T) {
 	if w.Code != http.StatusCreated {
 		t.Fatal(w.Code, w.Body)
 	}
-	// One for the body of any request, and one for each part and perhaps its rest.
+	// One deadline is for the body of any request, one for each part, and perhaps one for the rest.
 	extended := 0
 	for _, d := range w.deadlines {
 		if !d.IsZero() {

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// delegateTo creates a delegation from the caller to person.
+// delegateTo creates a delegation from the caller to the given person.
 func (c testCaller) delegateTo(person testCaller, until time.Time, more map[string]any) reply {
 	c.w.t.Helper()
 	body := map[string]any{"delegate_id": person.userID(), "expires_at": until.UTC().Format(time.RFC3339)}
@@ -30,9 +30,8 @@ func (a reply) wantError(t *testing.T, what string, code api.ErrorCode, words st
 	}
 }
 
-// TestDelegation checks that a member can decide only at the delegated gate, in the delegated
-// assessment and until the delegation ends, and that neither their keys nor other operations profit
-// from it.
+// TestDelegation checks that the delegate can decide only at the delegated gate, in the delegated assessment
+// and until the delegation ends, and that it applies neither to the delegate's keys nor to other operations.
 func TestDelegation(t *testing.T) {
 	g := newGateFixture(t)
 	soon := time.Now().Add(time.Hour)

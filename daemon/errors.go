@@ -17,7 +17,7 @@ import (
 
 func init() {
 	huma.DefaultArrayNullable = false
-	// Otherwise one field could be given twice, in different casings.
+	// Otherwise, a field could be given twice with different capitalization.
 	huma.ValidateStrictCasing = true
 }
 
@@ -89,8 +89,8 @@ func rewordValidationMessage(m string) string {
 	return m
 }
 
-// sendOperationError sends an operation's error. If the operation itself refused the caller, the refusal
-// is recorded in the audit chain.
+// sendOperationError sends an operation's error. If the operation itself denied the caller permission, that is
+// recorded in the audit chain.
 func (s *Server) sendOperationError(w http.ResponseWriter, r *http.Request, op *api.Operation, err error) {
 	e := s.logAndConvertError(r.Context(), op, err)
 	if e.Code == api.CodeForbidden || e.Code == api.CodeApproval {
@@ -99,8 +99,7 @@ func (s *Server) sendOperationError(w http.ResponseWriter, r *http.Request, op *
 	s.writeError(w, r, e)
 }
 
-// logAndConvertError returns the error to show to the caller, and logs the details that the caller doesn't
-// see.
+// logAndConvertError returns the error to show to the caller, and logs the details that must not be shown.
 func (s *Server) logAndConvertError(ctx context.Context, op *api.Operation, err error) *api.Error {
 	e := engine.ToAPIError(err)
 	if x := requestContextFrom(ctx); e.RetryAfter() > 0 && x.w != nil {
@@ -116,7 +115,7 @@ func (s *Server) logAndConvertError(ctx context.Context, op *api.Operation, err 
 	return e
 }
 
-// writeError sends an error with the request's trace id: as a page to a browser, unless it called the API.
+// writeError sends an error with the request's trace ID. Browsers get a page, unless they called the API.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, e *api.Error) {
 	filled := *e
 	filled.TraceID = traceIDFrom(r.Context())

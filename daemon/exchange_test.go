@@ -88,8 +88,8 @@ func (j *exchangeValidator) route(method, path string) (*route, map[string]strin
 	return nil, nil
 }
 
-// validateBody validates a body against the schema for its media type; place is relative to the
-// operation in the document.
+// validateBody validates a body against the schema for its media type. place is the schema's position relative
+// to the operation in the document.
 func (j *exchangeValidator) validateBody(op *api.Operation, place string, header http.Header, body []byte) error {
 	kind, _, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil {
@@ -106,7 +106,7 @@ func (j *exchangeValidator) validateBody(op *api.Operation, place string, header
 		return fmt.Errorf("a body of %s: %w", kind, err)
 	}
 	if !strings.HasSuffix(kind, "json") {
-		return nil // the schema only says that it is text or binary
+		return nil // the schema only states that the body is text or binary
 	}
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {
@@ -152,7 +152,7 @@ func (j *exchangeValidator) validate(t *testing.T, r *http.Request, body []byte,
 	}
 	switch {
 	case res.StatusCode == http.StatusNoContent || res.StatusCode == http.StatusNotModified:
-	case op.Form == api.Download && res.StatusCode < 300: // of any type; this validator cannot read it from */*
+	case op.Form == api.Download && res.StatusCode < 300: // its media type can be anything, and this validator can't read it from */*
 		// A streamed file has neither length nor hash.
 		if (res.Header.Get("ETag") == "" && res.Header.Get("Content-Length") != "") || res.Header.Get("Content-Disposition") == "" ||
 			res.Header.Get("Content-Type") == "" {

@@ -33,11 +33,11 @@ func multiply[R any](t testing.TB, tx *store.Tx, table *store.TenantTable[R], or
 	t.Fatalf("%s is empty", table.Name())
 }
 
-// copyID returns the ID of a copy, which is older than any other.
+// copyID returns the ID of the n-th copy. Copies have lower IDs than any other record.
 func copyID(n int) string { return fmt.Sprintf("00000000-0000-7000-8000-%012d", n) }
 
-// multiplyRecords adds copies of the records that lists show, numbered from..to: organizations, and in this one
-// assessments, documents, passages, versions, events and more.
+// multiplyRecords adds copies, numbered from..to, of the records that are listed: organizations and, in the
+// given one, assessments, documents, passages, versions, events and more.
 func multiplyRecords(t testing.TB, db *store.DB, org string, from, to int) {
 	t.Helper()
 	err := db.Update(t.Context(), func(tx *store.Tx) error {
@@ -73,8 +73,8 @@ func multiplyRecords(t testing.TB, db *store.DB, org string, from, to int) {
 	}
 }
 
-// readsEverything are the reading operations that read the items of a version, the documents of an assessment, the
-// passages or the audit chain.
+// readsEverything lists the operations that read all items of a version, all documents of an assessment, all
+// passages or the whole audit chain.
 var readsEverything = map[string]bool{
 	api.ExportAssessment.ID: true, api.ExportAudit.ID: true, api.VerifyAudit.ID: true, api.RenderReport.ID: true, api.VerifyReport.ID: true,
 	api.GetExecutiveSummary.ID: true, api.DiffArtifact.ID: true, api.ValidateSoA.ID: true, api.GetGapSummary.ID: true,
@@ -82,8 +82,9 @@ var readsEverything = map[string]bool{
 	api.GetKBStats.ID: true, api.GetEmbeddingStatus.ID: true, api.DownloadReport.ID: true,
 }
 
-// TestReadsAreFlat checks that a page of a list, a summary or a figure reads as many records when there are many more
-// organizations, assessments, documents, versions and events: lists with each filter that has an index, in the default order.
+// TestReadsAreFlat checks that a page of a list, a summary or a figure doesn't read more records when there are
+// many more organizations, assessments, documents, versions and events. Lists are read in the default order,
+// with each filter that has an index.
 func TestReadsAreFlat(t *testing.T) {
 	var db *store.DB
 	w := newTestServer(t, daemon.Options{}, func(o *engine.Options) {
@@ -95,7 +96,7 @@ func TestReadsAreFlat(t *testing.T) {
 		out := map[string]int64{}
 		read := func(op *api.Operation, query string) {
 			path := fillPath(op, ids) + query
-			for range 2 { // the second time, what is kept in memory is there
+			for range 2 { // the first read fills the caches
 				var reads atomic.Int64
 				req := httptest.NewRequest(op.Method, origin+path, nil)
 				req.AddCookie(&http.Cookie{Name: api.SessionCookie, Value: owner.cookie})
@@ -103,7 +104,7 @@ func TestReadsAreFlat(t *testing.T) {
 				rec := httptest.NewRecorder()
 				w.net.ServeHTTP(rec, req.WithContext(store.WithReadCounter(req.Context(), &reads)))
 				if rec.Code != http.StatusOK {
-					return // it needs more than IDs
+					return // the operation needs input other than IDs
 				}
 				out[op.ID+query] = reads.Load()
 			}
@@ -139,7 +140,7 @@ func TestReadsAreFlat(t *testing.T) {
 		t.Errorf("only %d operations were counted, %v", len(before), before)
 	}
 	for what, n := range after {
-		if n > before[what]+int64(many)/10 { // what a credential takes depends on what is in memory
+		if n > before[what]+int64(many)/10 { // the number of reads for a credential depends on the caches
 			t.Errorf("%s reads %d records of %d, and %d of %d", what, before[what], few, n, many)
 		}
 	}

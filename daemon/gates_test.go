@@ -81,7 +81,7 @@ func (g *gateFixture) checkNotPassed(t *testing.T, what any) {
 	}
 }
 
-// gateBodies are request bodies that might pass a gate.
+// gateBodies are request bodies that could pass a gate.
 var gateBodies = []any{
 	nil,
 	map[string]any{},
@@ -121,7 +121,7 @@ func TestGatesCannotBeBypassed(t *testing.T) {
 	for _, op := range ops {
 		for _, body := range gateBodies {
 			if op.ID == api.CreateAssessment.ID {
-				continue // it would act on another assessment
+				continue // the body would act on another assessment
 			}
 			a := g.key.do(op.Method, g.path(op.Path), body)
 			if op.Permission == api.ApprovalDecide && a.status != http.StatusForbidden {
@@ -205,7 +205,7 @@ func TestSecondPerson(t *testing.T) {
 	cleo := g.owner.addMember("cleo@example.com", api.RoleAdmin)
 	cleo.must("POST", g.path(api.Approve.Path), map[string]any{"comment": "fine"})
 
-	// The refusals are in the audit chain.
+	// The rejected attempts are in the audit chain.
 	if l := g.owner.must("GET", api.ListAuditEvents.Path+"?outcome=denied&action=approve", nil).body["data"].([]any); len(l) != 3 {
 		t.Errorf("%d refusals are noted: %v", len(l), l)
 	}
@@ -228,8 +228,8 @@ func TestConcurrentDecisions(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreAudited checks that refusals before the permission check are audited too: a
-// foreign tenant header, a foreign origin, a suspended organization.
+// TestRefusalsAreAudited checks that requests rejected before the permission check are audited too: a foreign
+// tenant header, a foreign origin, a suspended organization.
 func TestRefusalsAreAudited(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	owner, key := w.createOrganization("Acme", "ada@example.com")
@@ -257,9 +257,8 @@ func TestRefusalsAreAudited(t *testing.T) {
 	}
 }
 
-// TestSuspendedOrganization checks that no credential can decide, export, run a workflow or do
-// anything else in a suspended organization, and that everything is unchanged when it is active
-// again.
+// TestSuspendedOrganization checks that no credential can decide, export, run a workflow or do anything else in
+// a suspended organization, and that everything is unchanged when the organization is active again.
 func TestSuspendedOrganization(t *testing.T) {
 	g := newGateFixture(t)
 	ben := g.owner.addMember("ben@example.com", api.RoleMember)

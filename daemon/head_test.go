@@ -44,7 +44,7 @@ func TestHead(t *testing.T) {
 		"/link":               http.StatusOK,
 		"/api/v1/assessments": http.StatusUnauthorized,
 		"/api/v1/nope":        http.StatusNotFound,
-		"/api/auth/sign-out":  http.StatusNotFound, // it supports only POST
+		"/api/auth/sign-out":  http.StatusNotFound, // sign-out only supports POST
 	} {
 		get, size := ask(http.MethodGet, path)
 		head, none := ask(http.MethodHead, path)

@@ -11,11 +11,11 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// hostFilter decides under which hosts the service may be called. Without it, a page whose name is
-// made to resolve to this server (DNS rebinding) would be a page of the same origin.
+// hostFilter decides under which hosts the service may be called. Without it, an attacker's page could make its
+// own host name resolve to this server (DNS rebinding) and would then have the same origin.
 type hostFilter struct {
 	names map[string]bool
-	// isCertified reports whether the server's certificate is for a host; nil without TLS.
+	// isCertified reports whether the server's certificate is valid for a host; nil without TLS.
 	isCertified func(host string) bool
 }
 
@@ -66,10 +66,11 @@ func (f hostFilter) serves(r *http.Request) bool {
 	return named.IsLoopback() || (ok && normalizeAddr(tcp.AddrPort().Addr()) == named)
 }
 
-// anyHostPaths are served under every host: load balancers and monitoring often call by address.
+// anyHostPaths are served under every host, because load balancers and monitoring often call the service by IP
+// address.
 var anyHostPaths = []string{"/health", "/metrics", api.GetHealth.Path}
 
-// rejectUnknownHost refuses requests for hosts that are not served. The local socket and the in-memory
+// rejectUnknownHost rejects requests for hosts that are not served. The local socket and the in-memory
 // transport serve every host.
 func (s *Server) rejectUnknownHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,8 +12,8 @@ import (
 	"github.com/scf-service/service/daemon"
 )
 
-// TestServedHosts checks which hosts are served, so that a name that is made to resolve to the server
-// (DNS rebinding) is not one of them.
+// TestServedHosts checks which hosts are served. A host name that was made to resolve to the server (DNS
+// rebinding) is not among them.
 func TestServedHosts(t *testing.T) {
 	w := newTestServer(t, daemon.Options{
 		PublicURL: "https://GRC.acme.example:8443", Hosts: []string{"grc.internal", "192.0.2.80", "2001:db8::80"},
@@ -48,11 +48,11 @@ func TestServedHosts(t *testing.T) {
 		{"[::ffff:127.0.0.1]", nil, 200},
 		{"192.0.2.80:1", nil, 200},
 		{"[2001:DB8:0::80]:8080", nil, 200},
-		// The address that the caller connected to, whatever the listener is bound to.
+		// The address that the caller connected to is served, whatever the listener is bound to.
 		{"10.0.0.7:8080", tcp("10.0.0.7"), 200},
 		{"[fe80::7%25eth0]:8080", tcp("fe80::7"), 200},
 		{"[2001:db8::7]", tcp("2001:db8::7"), 200},
-		// A socket can't be reached by browsers.
+		// Browsers can't connect to a socket.
 		{"anything", &net.UnixAddr{Name: "/run/web.sock", Net: "unix"}, 200},
 
 		{"evil.example", nil, 421},
@@ -97,9 +97,9 @@ func TestServedHosts(t *testing.T) {
 	}
 }
 
-// TestForeignPagesCannotChangeAnything checks, for every operation without a credential that changes
-// something and for the page to unsubscribe, that only the service's own pages and programs may use it:
-// a foreign page could otherwise sign a person in to an account that isn't theirs.
+// TestForeignPagesCannotChangeAnything checks that operations that change something without a credential, and
+// the page for unsubscribing, can only be used by programs and by the service's own pages. Otherwise, a foreign
+// page could sign a user in to another user's account.
 func TestForeignPagesCannotChangeAnything(t *testing.T) {
 	w := newTestServer(t, daemon.Options{Origins: []string{"https://app.example"}})
 	w.createOrganization("Acme", "ada@acme.example")
@@ -114,7 +114,7 @@ func TestForeignPagesCannotChangeAnything(t *testing.T) {
 	}
 	for _, path := range paths {
 		for header, allowed := range map[string]bool{
-			"X-Nothing: 1":                        true, // a program
+			"X-Nothing: 1":                        true, // sent by a program
 			"Origin: " + origin:                   true,
 			"Origin: https://app.example":         true,
 			"Sec-Fetch-Site: same-origin":         true,

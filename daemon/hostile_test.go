@@ -80,7 +80,7 @@ func TestStalledBodies(t *testing.T) {
 	}
 }
 
-// TestDownloadRefusals checks that download errors have the contract's form.
+// TestDownloadRefusals checks that download errors have the format of API errors.
 func TestDownloadRefusals(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	_, key := w.createOrganization("Acme", "ada@acme.example")
@@ -142,7 +142,7 @@ func TestMalformedForms(t *testing.T) {
 	}
 }
 
-// interruptedBody is a body that calls onEOF after its first reader and continues with next.
+// interruptedBody is a body that calls onEOF at the end of its first reader and continues with next.
 type interruptedBody struct {
 	io.Reader
 	next  io.Reader

@@ -21,7 +21,7 @@ func (s *Server) serveIdempotent(w http.ResponseWriter, r *http.Request, op *api
 	}
 	by := callerFrom(r.Context())
 	parts := [][]byte{[]byte(r.URL.RequestURI()), []byte(bodyHash)}
-	if op.ReturnsSecret() { // another credential of the same person may not read it
+	if op.ReturnsSecret() { // another credential of the same user may not read it
 		parts = append(parts, []byte(by.Actor.ID))
 	}
 	req := idempotency.Request{

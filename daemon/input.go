@@ -21,21 +21,21 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// inputReader reads an operation's input from a request according to its struct tags. huma creates the schemas
-// and validates against them; what huma would compile for each pair of types is done once here, with
-// reflection.
+// inputReader reads an operation's input from a request according to its struct tags. The package huma creates
+// the schemas and validates against them. What huma would compile for each pair of types is done here only
+// once, with reflection.
 type inputReader struct {
 	schemas     huma.Registry
 	params      []parameter
-	queryParams map[string]bool // by allowed query parameter: whether it is a list
+	queryParams map[string]bool // the allowed query parameters, and whether they are lists
 
 	bodyField        []int // index of the field Body; nil if there is none
 	schema           *huma.Schema
-	validated        bool // whether the body is validated against the schema
+	validated        bool // the body is validated against the schema
 	bodyOptional     bool
 	defaults         []defaultValue
 	notNullable      []string          // fields that an update cannot set to null
-	enumChoices      map[string]string // the allowed values of enumerated body fields, for messages
+	enumChoices      map[string]string // by field: the allowed values, for messages
 	changeableFields string            // the fields that an update can change, for messages
 	recordFields     map[string]bool   // the fields of the updated record
 }
@@ -50,13 +50,13 @@ type parameter struct {
 	schema      *huma.Schema
 }
 
-// defaultValue is the value that a body field gets if the body omits it.
+// defaultValue is the value of a body field that the body omits.
 type defaultValue struct {
 	field []int
 	value reflect.Value
 }
 
-// nameKeys are the fields that contain a name, besides those that end with _name or _email.
+// nameKeys are the fields that contain a name, in addition to those that end with _name or _email.
 var nameKeys = []string{"name", "email", "title", "label", "machine", "account"}
 
 // checkNames reports the names in v that contain control characters or invisible characters.
@@ -68,7 +68,7 @@ func checkNames(v reflect.Value, path []string, report func(path []string, name 
 		}
 	case reflect.Slice:
 		switch v.Type().Elem().Kind() {
-		case reflect.Struct, reflect.Pointer, reflect.Slice: // only fields of structs are names
+		case reflect.Struct, reflect.Pointer, reflect.Slice: // only the fields of structs are checked
 			for i := range v.Len() {
 				checkNames(v.Index(i), append(slices.Clone(path), strconv.Itoa(i)), report)
 			}
@@ -179,8 +179,8 @@ func (in *inputReader) declareBody(op *api.Operation, f reflect.StructField) {
 	if t.Kind() != reflect.Struct {
 		return
 	}
-	// Creating a record treats null as absent. In an update, null would be ambiguous, and a hash of null
-	// is a caller's mistake: without the hash, whatever is current would be decided on.
+	// A null is treated as absent when a record is created. In an update, null would be ambiguous. A null hash
+	// is a mistake of the caller: without a hash, whatever version is current would be decided on.
 	update := op.Method == http.MethodPatch || t == reflect.TypeFor[api.ScopeBody]()
 	for _, b := range reflect.VisibleFields(t) {
 		key, _, _ := strings.Cut(b.Tag.Get("json"), ",")
@@ -202,7 +202,7 @@ func (in *inputReader) declareBody(op *api.Operation, f reflect.StructField) {
 	}
 }
 
-// decode fills v, a struct of the input's type. Its error lists all problems at once.
+// decode fills v, a struct of the input's type. The error lists all problems.
 func (in *inputReader) decode(r *http.Request, body []byte, v reflect.Value) error {
 	var problems huma.ValidateResult
 	path := huma.NewPathBuffer(make([]byte, 0, 64), 0)
@@ -402,8 +402,8 @@ func (p *parameter) textFrom(r *http.Request, query url.Values) string {
 	}
 }
 
-// isGivenEmpty reports whether the request contains the parameter, if that is an ID or a condition. It is
-// called for empty values: treating them as absent would select everything, or lift the condition.
+// isGivenEmpty reports whether the request contains the parameter although its value is empty, if the parameter
+// is an ID or a condition. Treating such a value as absent would select everything, or lift the condition.
 func (p *parameter) isGivenEmpty(r *http.Request, query url.Values) bool {
 	switch p.in {
 	case "query":

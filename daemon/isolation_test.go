@@ -15,13 +15,12 @@ import (
 	"github.com/scf-service/service/daemon"
 )
 
-// marker returns a text contained in everything an organization writes here; in a response to
-// another organization it proves a leak.
+// marker returns a text contained in everything that an organization writes in these tests. If it appears in a
+// response to another organization, data has leaked.
 func marker(name string) string { return "zzmark" + strings.ToLower(name) + "zz" }
 
-// populate fills an organization: an assessment taken through every gate, with documents, passages,
-// all four deliverables, approvals, artifacts, reports, a member and a key. It returns the IDs by
-// path parameter.
+// populate fills an organization with an assessment that has passed every gate, with documents, passages, all
+// four deliverables, approvals, artifacts, reports, a member and a key. It returns the IDs by path parameter.
 func (c testCaller) populate(name string) map[string]string {
 	c.w.t.Helper()
 	mark := marker(name)
@@ -109,8 +108,8 @@ func fillPath(op *api.Operation, ids map[string]string) string {
 	})
 }
 
-// candidateBodies returns the bodies to try on an operation: none, an empty one, and one with
-// plausible values that names records of another organization.
+// candidateBodies returns the bodies to try on an operation: none, an empty one, and one with plausible values
+// that refers to records of another organization.
 func candidateBodies(op *api.Operation, ids map[string]string) []any {
 	if op.Form == api.Upload {
 		return []any{form{filename: "x.md", content: "# Other\n\nSomething else entirely.\n"}}
@@ -197,7 +196,7 @@ func TestIsolation(t *testing.T) {
 	}
 }
 
-// TestPlatformAdminIsNoMember checks that a platform admin cannot read the organizations' data.
+// TestPlatformAdminIsNoMember checks that a platform admin can't read the data of organizations.
 func TestPlatformAdminIsNoMember(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	acme, _ := w.createOrganization("Acme", "ada@acme.example")
@@ -254,7 +253,7 @@ func usesIDs(op *api.Operation, ids map[string]string) bool {
 	return false
 }
 
-// readAll returns everything the caller can read, by path, except what changes by being read, such
+// readAll returns everything that the caller can read, by path. It leaves out what changes by being read, such
 // as the audit trail and the last use of keys.
 func (c testCaller) readAll(ids map[string]string) map[string]string {
 	out := map[string]string{}

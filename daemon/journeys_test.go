@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/chromiumtest"
 )
 
-// hands use a page in one of three ways: by mouse alone, by keyboard alone, or by touch on a phone.
+// hands uses a page in one of three ways: only with a mouse, only with a keyboard, or by touch on a phone.
 type hands struct {
 	*chromiumtest.Browser
 	keyboard bool
@@ -39,7 +39,7 @@ func (h *hands) enter(selector, text string) {
 	h.Type(text)
 }
 
-// choose sets a choice; the system draws its list, which tests can't reach.
+// choose selects a value in a drop-down list. Its options are drawn by the system, so tests can't click them.
 func (h *hands) choose(selector, value string) {
 	h.EvaluateText(`(e => { e.focus(); e.value = "` + value + `"; e.dispatchEvent(new Event("change", {bubbles: true})); })(document.querySelector("` +
 		selector + `"))`)
@@ -54,8 +54,8 @@ func (h *hands) signIn(c testCaller) {
 	h.Call("Network.setCookie", map[string]any{"name": api.SessionCookie, "value": c.cookie, "url": h.url, "httpOnly": true}, nil)
 }
 
-// TestJourneys lets a consultant, an owner, an approver, an auditor and two people on one item do their work: by mouse,
-// by keyboard and on a phone.
+// TestJourneys simulates the work of a consultant, an owner, an approver, an auditor and two users editing the
+// same item, with a mouse, with a keyboard and on a phone.
 func TestJourneys(t *testing.T) {
 	b := chromiumtest.Start(t)
 	g := newGateFixture(t)
@@ -114,7 +114,7 @@ func createsByDragAndDrop(h *hands, name, folder, nameless string) {
 	}
 	h.WaitFor(`[...document.querySelectorAll("tbody th a")].length === 2`)
 	h.WaitFor(`!document.body.innerText.includes("still to be read")`)
-	if !h.keyboard { // a file that is refused after the page has shown progress
+	if !h.keyboard { // a file that is rejected after the page has shown progress
 		h.DropFiles(nameless)
 		h.WaitFor(`document.querySelector(".queue .why")?.checkVisibility()`)
 	}
@@ -146,7 +146,7 @@ func (g *gateFixture) newestItem() map[string]any {
 	return g.firstRecord(api.ListSoAItems.Path)
 }
 
-// editsAndComments changes an item and comments on it, then changes two at once and takes that back.
+// editsAndComments changes an item and comments on it, then changes two items at once and undoes that.
 func editsAndComments(t *testing.T, h *hands, g *gateFixture, name string) {
 	item := g.newestItem()
 	table := "/assessments/" + g.ids["assessmentId"] + "/soa"
@@ -155,7 +155,7 @@ func editsAndComments(t *testing.T, h *hands, g *gateFixture, name string) {
 		h.Press("/", 191)
 		h.Type(item["control_code"].(string))
 	} else {
-		h.enter("#q", item["control_code"].(string)) // in place of the last visit's filter
+		h.enter("#q", item["control_code"].(string)) // replaces the filter from the last visit
 	}
 	h.WaitFor(`[...document.querySelectorAll("tbody tr")].some(r => r.hidden)`)
 	if h.keyboard {
@@ -206,7 +206,8 @@ func editsAndComments(t *testing.T, h *hands, g *gateFixture, name string) {
 	}
 }
 
-// conflicts shows both values to the second of two people who edit an item, and saves the chosen one.
+// conflicts checks that the second of two users who edit an item is shown both values, and that the chosen one
+// is saved.
 func conflicts(t *testing.T, h *hands, g *gateFixture, name string) {
 	item := g.newestItem()
 	h.open("/assessments/" + g.ids["assessmentId"] + "/soa/" + item["id"].(string))
@@ -222,7 +223,7 @@ func conflicts(t *testing.T, h *hands, g *gateFixture, name string) {
 	}
 }
 
-// seesNothingThatFails shows an auditor no form but those that an auditor may send.
+// seesNothingThatFails checks that an auditor is shown no forms other than those that an auditor may submit.
 func seesNothingThatFails(t *testing.T, h *hands, auditor testCaller, g *gateFixture) {
 	h.signIn(auditor)
 	item := g.newestItem()
@@ -237,7 +238,7 @@ func seesNothingThatFails(t *testing.T, h *hands, auditor testCaller, g *gateFix
 	}
 }
 
-// approvesWithDiff approves a version after reading what changed since the one approved before.
+// approvesWithDiff approves a version after reading the changes since the last approved version.
 func approvesWithDiff(t *testing.T, h *hands, approver testCaller, g *gateFixture, name string) {
 	submit := func() {
 		g.newestItem()

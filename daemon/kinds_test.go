@@ -16,7 +16,8 @@ import (
 	"github.com/scf-service/service/daemon"
 )
 
-// TestChangesHonorIfMatch changes each kind of settings of an organization with its ETag, and with a stale one.
+// TestChangesHonorIfMatch changes each kind of organization setting with its current ETag, and with an outdated
+// one.
 func TestChangesHonorIfMatch(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	owner, _ := w.createOrganizationWithOwner("Acme", map[string]any{"email": "ada@acme.example", "password": goodPassword})
@@ -80,7 +81,8 @@ func TestChangesHonorIfMatch(t *testing.T) {
 	}
 }
 
-// TestUnknownSettingsAreRefused checks that an organization's settings are refused by name, like unknown fields.
+// TestUnknownSettingsAreRefused checks that unknown settings of an organization are rejected by name, like
+// unknown fields.
 func TestUnknownSettingsAreRefused(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	owner, _ := w.createOrganization("Acme", "ada@acme.example")
@@ -98,8 +100,8 @@ func TestUnknownSettingsAreRefused(t *testing.T) {
 	}
 }
 
-// TestNarrowKeyOfPlatformAdmin checks that a platform admin's key has the powers of a platform admin only with the
-// scope for them, except for imports of catalogs.
+// TestNarrowKeyOfPlatformAdmin checks that a platform admin's key has the permissions of a platform admin only
+// if it has the scope for them, except for importing catalogs.
 func TestNarrowKeyOfPlatformAdmin(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	w.createOrganization("Beta", "bea@beta.example")
@@ -137,8 +139,8 @@ func TestNarrowKeyOfPlatformAdmin(t *testing.T) {
 	}
 }
 
-// TestSecretsAreNotCached checks that responses with secrets forbid caches, and that the operations with such responses
-// are marked.
+// TestSecretsAreNotCached checks that responses with secrets forbid caching, and that the operations with such
+// responses are marked.
 func TestSecretsAreNotCached(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	owner, _ := w.createOrganization("Acme", "ada@acme.example")
@@ -155,7 +157,7 @@ func TestSecretsAreNotCached(t *testing.T) {
 			for _, f := range reflect.VisibleFields(op.Out) {
 				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 				shown = shown || slices.Contains([]string{"secret", "invite_token", "token", "owner_password"}, name) ||
-					name == "key" && op.Tag != api.GetOrCreateSyncKey.Tag // whose keys are public
+					name == "key" && op.Tag != api.GetOrCreateSyncKey.Tag // sync keys are public
 			}
 		}
 		if shown && !op.ReturnsSecret() {
@@ -164,7 +166,7 @@ func TestSecretsAreNotCached(t *testing.T) {
 	}
 }
 
-// TestJSONIsCompressed checks that JSON is compressed for those who accept it, if it is long enough.
+// TestJSONIsCompressed checks that sufficiently long JSON is compressed for clients that accept compression.
 func TestJSONIsCompressed(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	_, key := w.createOrganization("Acme", "ada@acme.example")
@@ -198,8 +200,8 @@ func TestJSONIsCompressed(t *testing.T) {
 	}
 }
 
-// TestDocumentNamesHeaders checks what the OpenAPI document says of each operation: the idempotency key of every POST,
-// where a created record is, and that a record has an ETag.
+// TestDocumentNamesHeaders checks the headers that the OpenAPI document describes for each operation: the
+// idempotency key of every POST, the location of a created record, and the ETag of a record.
 func TestDocumentNamesHeaders(t *testing.T) {
 	doc := parse(t, openAPI(t, newServer(t)))
 	for _, op := range api.Operations() {

@@ -64,7 +64,7 @@ func (r *tour) checkLists() {
 		}
 		for _, bad := range []string{"?limit=0", "?limit=201", "?limit=many", "?cursor=nonsense"} {
 			if bad == "?cursor=nonsense" && op.ID == api.ListMyOrganizations.ID {
-				continue // it always has one page
+				continue // such a list always has one page
 			}
 			r.expectError(op, bad, "", api.CodeValidation)
 		}

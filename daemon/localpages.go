@@ -17,20 +17,20 @@ import (
 	"github.com/scf-service/service/web"
 )
 
-// LocalPagesOptions are the dependencies of pages for the user of this machine.
+// LocalPagesOptions are the dependencies of the pages for the local user of this machine.
 type LocalPagesOptions struct {
 	Logger *slog.Logger
 	Clock  func() time.Time
-	// Transport carries the calls of the pages, in the name of the local user.
+	// Transport carries the calls that the pages make on behalf of the local user.
 	Transport http.RoundTripper
-	// Host is the loopback address and port that the pages are served at.
+	// Host is the loopback address and port that the pages are served on.
 	Host string
 	// Stopping is closed when open-ended responses have to end.
 	Stopping <-chan struct{}
 }
 
-// LocalPages serves the pages to the user of this machine, who needs no account: a single-use link starts the
-// browser's session. It serves no API, and must be served on a loopback address only.
+// LocalPages serves the pages to the local user of this machine, who needs no account: a single-use link starts
+// the browser's session. It serves no API, and must only be served on a loopback address.
 type LocalPages struct {
 	http.Handler
 	o              LocalPagesOptions
@@ -39,16 +39,17 @@ type LocalPages struct {
 	cookie, secret string
 
 	mu  sync.Mutex
-	key string // of the link; "" once it was used
-	// open holds when each open page reported last; viewed is when a page was sent that has not reported yet.
+	key string // of the link; "" once the link has been used
+	// open holds the time of the last report of each open page. viewed is the time at which a page was sent
+	// that has not reported yet.
 	open           map[string]time.Time
 	viewed, closed time.Time
 }
 
-// originChecker is the part of a server that checks where a form is from.
+// originChecker checks where a form comes from, as the server does.
 type originChecker struct{ host string }
 
-// allows reports whether a request is for this host and, if it changes anything, from a page of it.
+// allows reports whether a request is for this host and, if it is a change, comes from one of its pages.
 func (c originChecker) allows(r *http.Request) bool {
 	if r.Host != c.host {
 		return false
@@ -62,7 +63,7 @@ func (c originChecker) allows(r *http.Request) bool {
 	return r.Header.Get("Origin") == "http://"+c.host
 }
 
-// withoutRoute is a transport whose calls don't carry the route of the page that makes them.
+// withoutRoute is a transport that doesn't pass on the route of the page that makes the call.
 type withoutRoute struct{ http.RoundTripper }
 
 // RoundTrip sends a call.
@@ -71,17 +72,18 @@ func (t withoutRoute) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 const (
-	// openPath is the address of the single-use link, and pagePath that at which open pages report.
+	// openPath is the path of the single-use link, and pagePath the path that open pages report to.
 	openPath, pagePath = "/open", "/open/page"
-	// pageTimeout is how long a page counts as open after its last report: browsers slow down hidden pages.
+	// pageTimeout is how long a page counts as open after its last report. It is long because browsers slow
+	// down hidden pages.
 	pageTimeout = 150 * time.Second
 	// closeGrace is how long to wait after the last page was closed.
 	closeGrace = time.Minute
-	// silentTimeout is how long a page counts as open that never reports, because the browser runs no script.
+	// silentTimeout is how long a page counts as open if it never reports, because the browser runs no scripts.
 	silentTimeout = 30 * time.Minute
 )
 
-// NewLocalPages returns the pages for the user of this machine.
+// NewLocalPages returns the pages for the local user of this machine.
 func NewLocalPages(o LocalPagesOptions) *LocalPages {
 	_, port, _ := strings.Cut(o.Host, ":")
 	// Cookies don't distinguish ports, so the name does.
@@ -120,7 +122,7 @@ func (p *LocalPages) isSignedIn(r *http.Request) bool {
 	return err == nil && subtle.ConstantTimeCompare([]byte(c.Value), []byte(p.secret)) == 1
 }
 
-// requireSession serves pages only to the browser that was started with the link.
+// requireSession serves pages only to the browser that was opened with the link.
 func (p *LocalPages) requireSession(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -141,7 +143,7 @@ func (p *LocalPages) requireSession(next http.Handler) http.Handler {
 	})
 }
 
-// exchangeLinkForSession exchanges the key of the link for the session.
+// exchangeLinkForSession exchanges the link's key for a session.
 func (p *LocalPages) exchangeLinkForSession(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	valid := p.key != "" && subtle.ConstantTimeCompare([]byte(r.URL.Query().Get("key")), []byte(p.key)) == 1
@@ -161,10 +163,10 @@ func (p *LocalPages) exchangeLinkForSession(w http.ResponseWriter, r *http.Reque
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// maxPages is the number of open pages that are counted.
+// maxPages is the maximum number of open pages that are counted.
 const maxPages = 1000
 
-// recordPageOpenOrClosed notes that a page is open, or was closed.
+// recordPageOpenOrClosed records that a page is open or has been closed.
 func (p *LocalPages) recordPageOpenOrClosed(w http.ResponseWriter, r *http.Request) {
 	id, now := r.URL.Query().Get("id"), p.o.Clock()
 	p.mu.Lock()
@@ -179,7 +181,7 @@ func (p *LocalPages) recordPageOpenOrClosed(w http.ResponseWriter, r *http.Reque
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// IsUnused reports whether the last page was closed long enough ago that nobody uses the pages any more.
+// IsUnused reports whether no page is open, and the last one was closed at least closeGrace ago.
 func (p *LocalPages) IsUnused() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

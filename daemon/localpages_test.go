@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/daemon"
 )
 
-// TestLocalPages starts a session with the single-use link, and refuses everybody else.
+// TestLocalPages starts a session with the single-use link, and checks that everyone else is rejected.
 func TestLocalPages(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	now := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -71,7 +71,7 @@ func TestLocalPages(t *testing.T) {
 	if p.ServeHTTP(rec, rebound); rec.Code != http.StatusForbidden {
 		t.Errorf("under another name: %d", rec.Code)
 	}
-	// A page that reports is open until it says that it was closed, or falls silent.
+	// A page that reports is open until it reports that it was closed, or stops reporting.
 	unused := func(after time.Duration, want bool) {
 		t.Helper()
 		if now = now.Add(after); p.IsUnused() != want {

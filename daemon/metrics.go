@@ -32,8 +32,8 @@ type metrics struct {
 	authFailures prometheus.Counter
 }
 
-// durationBuckets are the histogram's bounds: from a store read to a transition that processes
-// documents.
+// durationBuckets are the histogram's bounds, in seconds. They range from a store read to a transition that
+// processes documents.
 var durationBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 
 func newMetrics(e *engine.Engine, limiter *rateLimiter) *metrics {
@@ -118,7 +118,7 @@ func (m *metrics) countRequest(op *api.Operation, status int, took time.Duration
 	}
 }
 
-// engineCollector reads the engine's figures when the metrics are collected.
+// engineCollector reads the engine's figures when the metrics are scraped.
 type engineCollector struct{ engine *engine.Engine }
 
 var (
@@ -226,13 +226,13 @@ func (l engineCollector) Collect(to chan<- prometheus.Metric) {
 	count(descBackupFailures, float64(f.BackupFailures))
 }
 
-// MetricsHandler serves the metrics on every path without authentication: it is for a separate
-// listener that only the operator's collector can reach.
+// MetricsHandler serves the metrics on every path without authentication. It is meant for a separate listener
+// that only the operator's collector can reach.
 func (s *Server) MetricsHandler() http.Handler {
 	return promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-// metricsOperation is the operation behind /metrics: the permission of list-metrics, without an
+// metricsOperation is the operation behind /metrics. It requires the permission of list-metrics, but no
 // organization.
 var metricsOperation = func() *api.Operation {
 	op := *api.ListMetrics.Operation
@@ -303,7 +303,7 @@ func (m *metrics) toAPIMetrics() (out []api.Metric, err error) {
 				labels[l.GetName()] = l.GetValue()
 			}
 			add := func(name, kind, unit string, value float64, labels map[string]string) {
-				if !math.IsNaN(value) && !math.IsInf(value, 0) { // JSON has no such numbers
+				if !math.IsNaN(value) && !math.IsInf(value, 0) { // JSON can't represent such numbers
 					out = append(out, api.Metric{Name: name, Type: kind, Unit: unit, Value: value, Labels: labels})
 				}
 			}
@@ -337,8 +337,8 @@ func (m *metrics) toAPIMetrics() (out []api.Metric, err error) {
 	return out, nil
 }
 
-// estimateQuantile returns the value that a share q of the samples don't exceed, assuming that samples are
-// spread evenly within a bucket. Beyond the last bound, it returns that bound.
+// estimateQuantile returns the value that a share q of the samples does not exceed, assuming that samples are
+// spread evenly within a bucket. If the value lies beyond the last bound, it returns that bound.
 func estimateQuantile(q float64, bounds []float64, below []uint64, total uint64) float64 {
 	rank := q * float64(total)
 	lower, before := 0.0, 0.0

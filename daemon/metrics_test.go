@@ -23,8 +23,8 @@ func (w *testServer) scrapeMetrics(from, host string, header ...string) (int, st
 	return rec.Code, rec.Body.String()
 }
 
-// TestMetricsAccess checks that local clients can read the metrics and others need the permission;
-// a proxy or a page under a foreign host name is not local.
+// TestMetricsAccess checks that local clients can read the metrics, and that others need the permission. A
+// request through a proxy, or from a page under a foreign host name, is not local.
 func TestMetricsAccess(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	owner, key := w.createOrganization("Acme", "a@acme.example")
@@ -53,8 +53,8 @@ func TestMetricsAccess(t *testing.T) {
 	}
 }
 
-// TestMetricsCount checks that requests, refusals, rate limits and uploads are counted by
-// operation, without names of users.
+// TestMetricsCount checks that requests, rejections, rate limits and uploads are counted by operation, without
+// names of users.
 func TestMetricsCount(t *testing.T) {
 	w := newTestServer(t, daemon.Options{RateLimits: map[api.RateCategory]int{api.RateDefault: 0, api.RateDocuments: 1}})
 	owner, key := w.createOrganization("Acme", "a@acme.example")

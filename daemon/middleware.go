@@ -29,7 +29,7 @@ type requestContext struct {
 	body      []byte // the JSON body, once it has been read
 	startedAt time.Time
 	span      *tracing.Span // nil until the request is authorized
-	// refusedBudget is the used-up budget that the request was refused for, or "".
+	// refusedBudget is the exhausted budget that caused the request to be rejected, or "".
 	refusedBudget api.Budget
 }
 
@@ -47,8 +47,8 @@ func traceIDFrom(ctx context.Context) string { return requestContextFrom(ctx).tr
 
 func callerFrom(ctx context.Context) api.Caller { return requestContextFrom(ctx).caller }
 
-// assignTraceID uses the caller's trace id if it has 1 to 128 visible ASCII characters, and
-// otherwise generates one.
+// assignTraceID uses the caller's trace ID if it has 1 to 128 visible ASCII characters, and otherwise generates
+// one.
 func (s *Server) assignTraceID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := &requestContext{traceID: r.Header.Get(api.TraceHeader)}
@@ -154,8 +154,8 @@ const (
 	maxPath    = 8 << 10
 )
 
-// singleValueHeaders are headers that identify the caller or the target: if one is duplicated, a
-// proxy may have trusted the other value.
+// singleValueHeaders are headers that identify the caller or the target. If one of them is duplicated, a proxy
+// may have trusted the other value.
 var singleValueHeaders = []string{
 	"Authorization",
 	api.TenantHeader,
@@ -221,12 +221,12 @@ func isValidText(s string) bool { return utf8.ValidString(s) && !strings.Contain
 func (s *Server) mountWithChecks(op *api.Operation, serve http.HandlerFunc) {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		requestContextFrom(r.Context()).op = op
-		if err := s.authenticateAndAuthorize(w, r, op); err != nil { // already recorded if necessary
+		if err := s.authenticateAndAuthorize(w, r, op); err != nil { // already recorded in the audit chain if necessary
 			s.writeError(w, r, s.logAndConvertError(r.Context(), op, err))
 			return
 		}
 		r = s.beginSpan(r, op)
-		if op.Form == api.Upload { // its body is streamed: see bindUpload
+		if op.Form == api.Upload { // an upload's body is streamed: see bindUpload
 			serve(w, r)
 			return
 		}
@@ -244,8 +244,8 @@ func (s *Server) mountWithChecks(op *api.Operation, serve http.HandlerFunc) {
 	s.mux.MethodFunc(op.Method, op.Path, handler)
 }
 
-// authenticateAndAuthorize runs the checks that op declares, in the order of the package documentation, and
-// records the caller.
+// authenticateAndAuthorize runs the checks that op declares, in the order given in the package documentation,
+// and records the caller.
 func (s *Server) authenticateAndAuthorize(w http.ResponseWriter, r *http.Request, op *api.Operation) error {
 	ctx := r.Context()
 	x := requestContextFrom(ctx)
@@ -261,12 +261,12 @@ func (s *Server) authenticateAndAuthorize(w http.ResponseWriter, r *http.Request
 	}
 	principal, err := s.engine.Identity.Authenticate(ctx, requestCredential(r, op))
 	if err != nil {
-		// Refusals are cheap and caused by the credential, not by the request rate, so they are not
-		// counted.
+		// Rejected requests are cheap, and are rejected because of the credential rather than the request rate.
+		// They are counted, but not limited.
 		_ = s.limiter.countAndLimitRequest(ctx, w, s.addressBudget(r, op.Rate))
 		return err
 	}
-	if !isPageCall(ctx) { // views of pages have their own limit
+	if !isPageCall(ctx) { // page views have their own limit
 		if err := s.limiter.countAndLimitRequest(ctx, w, credentialBudget(principal, op)); err != nil {
 			return err
 		}
@@ -294,22 +294,22 @@ func (s *Server) authenticateAndAuthorize(w http.ResponseWriter, r *http.Request
 	return s.checkPermission(ctx, by, op)
 }
 
-// checkPermission refuses callers without the required permission, and audits the refusal.
+// checkPermission rejects callers without the required permission, and records that in the audit chain.
 func (s *Server) checkPermission(ctx context.Context, by api.Caller, op *api.Operation) error {
 	err := by.Authorize(op)
 	if err == nil {
 		return nil
 	}
 	if auditErr := s.engine.Identity.RecordDenied(ctx, by, op); auditErr != nil {
-		// Refuse even if the audit record can't be written, e.g. because the disk is full.
+		// Reject the request even if the audit record can't be written, for example because the disk is full.
 		s.log.Error("recording a refusal in the audit chain failed", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", auditErr)
 	}
 	return err
 }
 
-// auditEarlyRefusal records that a known caller was refused before the permission check: because of the
-// tenant header, a foreign origin, or a suspended organization. The record is added to the audit chain of
-// the organization the caller acts in, or else of the caller's default organization.
+// auditEarlyRefusal records that a known caller was rejected before the permission check because of the tenant
+// header, a foreign origin, or a suspended organization. The record is added to the audit chain of the
+// organization that the caller acts in, or else to that of the caller's default organization.
 func (s *Server) auditEarlyRefusal(ctx context.Context, p identity.Principal, by api.Caller, op *api.Operation, err error) {
 	if !api.IsCode(err, api.CodeForbidden) {
 		return
@@ -324,16 +324,16 @@ func (s *Server) auditEarlyRefusal(ctx context.Context, p identity.Principal, by
 	s.recordRefusal(ctx, by, op, err)
 }
 
-// recordRefusal writes a refusal to the audit chain of the caller's organization.
+// recordRefusal records in the audit chain of the caller's organization that a request was denied.
 func (s *Server) recordRefusal(ctx context.Context, by api.Caller, op *api.Operation, err error) {
 	if auditErr := s.engine.Audit.RecordDenied(ctx, by, op, api.AsError(err).Message); auditErr != nil {
-		// Refuse even if the audit record can't be written, e.g. because the disk is full.
+		// Reject the request even if the audit record can't be written, for example because the disk is full.
 		s.log.Error("recording a refusal in the audit chain failed", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", auditErr)
 	}
 }
 
-// reauthorize authenticates and authorizes a request again because it took long to arrive. A ban, a
-// revoked key or a lower role thus also applies to it.
+// reauthorize authenticates and authorizes a request again whose body took long to arrive. If the user has been
+// banned, the key revoked or the role lowered in the meantime, the request is rejected.
 func (s *Server) reauthorize(r *http.Request, op *api.Operation) error {
 	ctx := r.Context()
 	principal, err := s.engine.Identity.Authenticate(ctx, requestCredential(r, op))

@@ -76,7 +76,7 @@ func describeOperation(op *api.Operation, in *inputReader, schemas huma.Registry
 		o.Security = []map[string][]string{{schemeKey: {}}, {schemeSession: {}}}
 	}
 	for _, p := range in.params {
-		if p.in != "cookie" { // the session's cookie is a security scheme
+		if p.in != "cookie" { // the session's cookie is described as a security scheme
 			o.Parameters = append(o.Parameters, describeParameter(op, p))
 		}
 	}
@@ -129,7 +129,7 @@ func describeParameter(op *api.Operation, p parameter) *huma.Param {
 		out.Example = exampleParameter(op, p.name)
 	}
 	if p.in == "query" {
-		out.Explode = new(bool) // a list is a single value separated by commas
+		out.Explode = new(bool) // a list is a single comma-separated value
 	}
 	if p.in == "query" && p.name == "sort" {
 		names := sortableFieldNames(op)
@@ -224,7 +224,7 @@ func describeResponses(o *huma.Operation, op *api.Operation, schemas huma.Regist
 	return nil
 }
 
-// responseHeaders returns the headers of a successful response.
+// responseHeaders returns descriptions of the headers of a successful response.
 func responseHeaders(op *api.Operation, status int) map[string]*huma.Header {
 	names := []string{api.TraceHeader, api.RateLimitHeader, api.RateRemainingHeader, api.RateResetHeader}
 	if status == http.StatusCreated && api.CollectionPath(reflect.New(op.Out).Interface()) != "" {
@@ -256,7 +256,7 @@ func headerRefs(names []string) map[string]*huma.Header {
 // possibleErrorCodes returns the possible error codes of an operation, in the order of the checks.
 func possibleErrorCodes(op *api.Operation) []api.ErrorCode {
 	var out []api.ErrorCode
-	// A public operation with input takes a password or a single-use link.
+	// A public operation with input receives a password or a single-use link.
 	if op.Access != api.Public || op.In != reflect.TypeFor[api.None]() {
 		out = append(out, api.CodeUnauthorized)
 	}
@@ -357,7 +357,7 @@ func errorSchema(codes []api.ErrorCode) *huma.Schema {
 	}}
 }
 
-// publishedRegistry wraps huma's registry and returns the schemas in the form in which they are published.
+// publishedRegistry wraps huma's registry and returns the schemas in their published form.
 type publishedRegistry struct {
 	huma.Registry
 	schemas map[string]*huma.Schema
@@ -376,8 +376,8 @@ func registryWithNullInEnums(from huma.Registry) huma.Registry {
 	return publishedRegistry{from, out}
 }
 
-// schemaWithNullInEnums returns a copy of a schema that is strict JSON Schema. The standard, unlike huma,
-// allows null in a nullable enumeration only if null is one of the values.
+// schemaWithNullInEnums returns a copy of a schema that is strict JSON Schema. Unlike huma, the standard allows
+// null in a nullable enumeration only if null is one of its values.
 func schemaWithNullInEnums(s *huma.Schema) *huma.Schema {
 	if s == nil {
 		return nil

@@ -31,7 +31,7 @@ func exampleResponse(op *api.Operation) (json.RawMessage, error) {
 	return json.Marshal(v.Interface())
 }
 
-// exampleRequest returns an example body of op as JSON; for an upload, the form as an object.
+// exampleRequest returns an example body of op as JSON. For an upload, it returns the form as an object.
 func exampleRequest(op *api.Operation) (json.RawMessage, error) {
 	if op.Form == api.Upload {
 		form := map[string]string{}
@@ -50,7 +50,7 @@ func exampleRequest(op *api.Operation) (json.RawMessage, error) {
 	return json.Marshal(v.Interface())
 }
 
-// exampleParameter returns an example of a path or query parameter, or nil if there is none.
+// exampleParameter returns an example value of a path or query parameter, or nil if there is none.
 func exampleParameter(op *api.Operation, name string) any {
 	for _, key := range []string{op.In.Name() + "." + name, name} {
 		if v, ok := exampleParameters[key]; ok {

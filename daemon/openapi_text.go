@@ -212,7 +212,7 @@ func operationDescription(op *api.Operation) string {
 	return b.String()
 }
 
-// describeLowestRole describes the lowest role that has a permission, for example: "member (or higher)".
+// describeLowestRole describes the lowest role that has a permission, for example "member (or higher)".
 func describeLowestRole(p api.Permission) string {
 	roles := api.Role("").Values()
 	for i := len(roles) - 1; i >= 0; i-- {

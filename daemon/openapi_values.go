@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// All examples concern one small company: Acme, which reviews its access control in November 2026.
+// All examples are about one small company, Acme, which reviews its access control in November 2026.
 const (
 	exampleID           = "019a3c5e-7b2f-7c41-9d20-4f1a6be08d31"
 	exampleOtherID      = "019a3c61-02d4-7e18-a6b7-93c5d1f20e44"

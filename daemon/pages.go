@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/web"
 )
 
-// pageViews is the category under which the views of pages are counted; maxPageViews is their maximum per
-// person and window; likewise for the files that people upload on pages. The limits of the contract are for programs.
+// pageViews is the rate category of page views, and maxPageViews the maximum per user and window. pageFiles and
+// maxPageFiles are the same for files uploaded on pages. The API's own limits are meant for programs.
 const (
 	pageViews    = api.RateCategory("page views")
 	maxPageViews = 600
@@ -44,7 +44,7 @@ func (s *Server) mountPages(setupCode string) *web.Site {
 	})
 }
 
-// baseURL returns the address under which a browser reaches the service.
+// baseURL returns the URL under which a browser reaches the service, without a trailing slash.
 func (s *Server) baseURL(r *http.Request) string {
 	switch {
 	case s.publicURL != "":
@@ -55,14 +55,15 @@ func (s *Server) baseURL(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// newPageLimiter returns a function that counts what a user does on pages, and returns an error if it was too much.
+// newPageLimiter returns a function that counts a user's actions on pages, and returns an error once there are
+// too many.
 func (s *Server) newPageLimiter(category api.RateCategory) func(http.ResponseWriter, *http.Request, string) error {
 	return func(w http.ResponseWriter, r *http.Request, userID string) error {
 		return s.limiter.countAndLimitRequest(r.Context(), w, budget{api.BudgetSession, "page " + userID, category})
 	}
 }
 
-// firstRun returns how to create the first organization on a page, or nil without a code.
+// firstRun returns the options for creating the first organization in the browser, or nil if there is no code.
 func (s *Server) firstRun(code string) *web.FirstRun {
 	if code == "" {
 		return nil
@@ -86,13 +87,13 @@ func isPageCall(ctx context.Context) bool {
 	return call
 }
 
-// newPageCallHandler returns the handler for the operations that a page calls to answer r. A call has the address,
-// the device and the trace ID of r, and the cookies that it sets are sent with w. It counts as one of the
-// service's own pages: rejectCrossOriginChanges has checked the origin of r.
+// newPageCallHandler returns the handler for the operations that a page calls in response to r. A call has the
+// address, the device and the trace ID of r, and the cookies that it sets are sent with w. Its origin counts as
+// the service's own, because rejectCrossOriginChanges has checked the origin of r.
 func (s *Server) newPageCallHandler(w http.ResponseWriter, r *http.Request) http.Handler {
 	return http.HandlerFunc(func(inner http.ResponseWriter, call *http.Request) {
 		ctx := context.WithValue(call.Context(), pageCallKey{}, true)
-		ctx = context.WithValue(ctx, chi.RouteCtxKey, (*chi.Context)(nil)) // otherwise the route of r would be used
+		ctx = context.WithValue(ctx, chi.RouteCtxKey, (*chi.Context)(nil)) // otherwise, the route of r would be used
 		call = call.WithContext(ctx)
 		call.RemoteAddr, call.TLS, call.Host = r.RemoteAddr, r.TLS, r.Host
 		for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Proto"} {
@@ -131,7 +132,7 @@ func (f *cookieForwarder) Write(b []byte) (int, error) {
 	return f.ResponseWriter.Write(b)
 }
 
-// isPageRequest reports whether a browser asks for a page rather than for the API.
+// isPageRequest reports whether a browser requests a page rather than the API.
 func isPageRequest(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html") && !strings.HasPrefix(r.URL.Path, "/api/") &&
 		!isPageCall(r.Context())

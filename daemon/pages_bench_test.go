@@ -20,8 +20,8 @@ import (
 // wideControls is the number of controls of the largest catalog.
 const wideControls = 1468
 
-// newWideAssessment returns a server with an assessment of wideControls controls, up to its plan, in the words of the
-// tests. Sample evidence is read too.
+// newWideAssessment returns a server with an assessment of wideControls controls that is complete up to its
+// plan. The controls are worded for the tests, and some sample evidence has been read.
 func newWideAssessment(t testing.TB) (*testServer, testCaller, map[string]string) {
 	t.Helper()
 	w := newTestServer(t, daemon.Options{})
@@ -90,7 +90,7 @@ func newWideAssessment(t testing.TB) (*testServer, testCaller, map[string]string
 	return w, owner, ids
 }
 
-// widePages returns the pages of a wide assessment, and the calls that each makes.
+// widePages returns the pages of a wide assessment, and the operations that each page calls.
 func widePages(ids map[string]string) []struct {
 	name, path string
 	calls      []string
@@ -130,7 +130,8 @@ func widePages(ids map[string]string) []struct {
 	}
 }
 
-// BenchmarkPages measures the server time of each page at wideControls controls, and that of the operations that it calls.
+// BenchmarkPages measures the server time of each page for wideControls controls, and of the operations that
+// the page calls.
 func BenchmarkPages(b *testing.B) {
 	w, owner, ids := newWideAssessment(b)
 	v := w.visitorAs(owner)
@@ -171,8 +172,8 @@ func BenchmarkPages(b *testing.B) {
 	}
 }
 
-// TestWidePages opens the table of a wide assessment in a browser: what is loaded at first is small, the table can be
-// used within a second, and typing in its filter doesn't block.
+// TestWidePages opens the table of a wide assessment in a browser. It checks that little is loaded at first,
+// that the table can be used within a second, and that typing in its filter doesn't block.
 func TestWidePages(t *testing.T) {
 	longtest.SkipUnlessEnabled(t)
 	b := chromiumtest.Start(t)

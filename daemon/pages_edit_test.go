@@ -21,8 +21,8 @@ var (
 	passageLink = regexp.MustCompile(`href="\.\./(passages/[^"]+)"`)
 )
 
-// TestDeliverablePages filters and sorts a table, edits an item and accepts another, and lets two people edit the
-// same one.
+// TestDeliverablePages filters and sorts a table, edits an item, accepts another, and lets two users edit the
+// same item.
 func TestDeliverablePages(t *testing.T) {
 	g := newGateFixture(t)
 	v := g.w.visitorSignedIn("gate@example.com")
@@ -163,7 +163,7 @@ func TestDeliverablePages(t *testing.T) {
 	}
 }
 
-// TestDocumentsPage uploads several files at once, one of which is refused, and a forged form.
+// TestDocumentsPage uploads several files at once, one of which is rejected, and submits a forged form.
 func TestDocumentsPage(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	owner, _ := w.createOrganization("Acme", "ada@acme.example")
@@ -213,10 +213,10 @@ func TestDocumentsPage(t *testing.T) {
 	}
 }
 
-// putHostileTexts stores a text in every field of the organization's settings, of a scope and of a catalog, and returns
-// the pages that show them.
+// putHostileTexts stores a text in every field of the organization's settings, of a scope and of a catalog. It
+// returns the pages that show the text.
 func (c testCaller) putHostileTexts(at func(string) string, text string) []string {
-	plain := strings.ReplaceAll(text, "{{.Token}}", "") // templates of emails refuse it
+	plain := strings.ReplaceAll(text, "{{.Token}}", "") // email templates reject it
 	made := func(path string, body map[string]any) string { return c.must("POST", path, body).str("id") }
 	member := c.addMember("hostile@acme.example", api.RoleMember)
 	c.must("POST", api.CreateDelegation.Path, map[string]any{
@@ -263,7 +263,7 @@ func (c testCaller) putHostileTexts(at func(string) string, text string) []strin
 	}
 }
 
-// TestHostileTextOnPages stores markup in every text that people or documents can put on a page, and checks that
+// TestHostileTextOnPages stores markup in every text that users or documents can put on a page, and checks that
 // no page contains it as markup.
 func TestHostileTextOnPages(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
@@ -304,7 +304,7 @@ func TestHostileTextOnPages(t *testing.T) {
 		at("/assessments/{assessmentId}/activity"),
 	)
 	for _, path := range panelPaths {
-		if !strings.HasPrefix(path, "/catalog/") { // the newest catalog is another now
+		if !strings.HasPrefix(path, "/catalog/") { // another catalog is the newest by now
 			pages = append(pages, path)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// panelPaths are the pages that list and change records, for an owner.
+// panelPaths are the pages that list and change records, as seen by an owner.
 var panelPaths = []string{
 	"/account", "/settings", "/settings/members", "/settings/delegations", "/settings/keys", "/settings/webhooks", "/settings/integrations",
 	"/settings/integrations?type=jira", "/settings/email", "/settings/alerts", "/activity", "/search?q=backup", "/catalog?q=backup",
@@ -21,7 +21,8 @@ var panelPaths = []string{
 
 var postForm = regexp.MustCompile(`(?s)<form method="post" action="([^"]+)"[^>]*>.*?</form>`)
 
-// TestPanels changes an organization's settings on their pages, and shows that roles see only forms they may send.
+// TestPanels changes an organization's settings on their pages, and checks that each role sees only the forms
+// that it may submit.
 func TestPanels(t *testing.T) {
 	g := newGateFixture(t)
 	v := g.w.visitorSignedIn("gate@example.com")
@@ -86,7 +87,7 @@ func TestPanels(t *testing.T) {
 	if page := v.page(strings.TrimPrefix(rec.Header().Get("Location"), "."), http.StatusOK); !strings.Contains(page, "&lt;b&gt;Next") || !strings.Contains(page, `type="file"`) {
 		t.Errorf("the new assessment: %s", page)
 	}
-	// Nobody sees a form that they may not send, apart from those of their own account.
+	// Users see only forms that they may submit, and those of their own account.
 	for _, role := range []api.Role{api.RoleViewer, api.RoleAuditor} {
 		reader := g.w.visitorAs(g.owner.addMember(string(role)+"@example.com", role))
 		settings := reader.page("/settings/members", http.StatusOK)

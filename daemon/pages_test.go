@@ -14,11 +14,11 @@ import (
 	"github.com/scf-service/service/daemon"
 )
 
-// visitor uses the pages as a browser without scripts.
+// visitor uses the pages like a browser without scripts.
 type visitor struct {
 	w       *testServer
 	cookies map[string]string
-	// foreign is the origin of the pages from which the visitor sends forms; "" means the service's own.
+	// foreign is the origin of the pages from which the visitor submits forms; "" means the service's own.
 	foreign string
 }
 
@@ -49,7 +49,7 @@ func (v *visitor) send(method, path string, fields url.Values) *httptest.Respons
 	return rec
 }
 
-// page returns a page, and fails the test unless it has the status.
+// page returns a page, and fails the test if its status differs.
 func (v *visitor) page(path string, status int) string {
 	v.w.t.Helper()
 	rec := v.send("GET", path, nil)
@@ -59,7 +59,7 @@ func (v *visitor) page(path string, status int) string {
 	return rec.Body.String()
 }
 
-// post sends a form with the token of the page it is on.
+// post submits a form with the token of the page that contains it.
 func (v *visitor) post(from, to string, fields url.Values) *httptest.ResponseRecorder {
 	v.w.t.Helper()
 	if m := formTokenPattern.FindStringSubmatch(v.page(from, http.StatusOK)); m != nil {
@@ -82,7 +82,7 @@ func (w *testServer) visitorAs(c testCaller) *visitor {
 	return &visitor{w: w, cookies: map[string]string{api.SessionCookie: c.cookie}}
 }
 
-// TestSignInPages follows a visitor who signs in, continues where they wanted to go, changes the password and
+// TestSignInPages signs a visitor in, continues with the page that they requested, changes the password and
 // signs out.
 func TestSignInPages(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
@@ -132,7 +132,7 @@ func TestSignInPages(t *testing.T) {
 	}
 }
 
-// TestLinkPages accepts an invitation, as a browser without scripts does, and then signs out everywhere.
+// TestLinkPages accepts an invitation in a browser without scripts, and then signs out everywhere.
 func TestLinkPages(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	owner, _ := w.createOrganization("Acme", "a@acme.example")
@@ -183,7 +183,7 @@ func TestLinkPages(t *testing.T) {
 	owner.must("GET", api.GetMe.Path, nil)
 }
 
-// TestFirstRunPage creates the first organization with the code of the daemon, and only once.
+// TestFirstRunPage checks that the first organization can be created with the daemon's code, and only once.
 func TestFirstRunPage(t *testing.T) {
 	w := newTestServer(t, daemon.Options{SetupCode: "the code"})
 	v := &visitor{w: w}
@@ -215,7 +215,7 @@ func TestFirstRunPage(t *testing.T) {
 	}
 }
 
-// TestForgedForms checks that forms need the token of the session and the service's own origin.
+// TestForgedForms checks that forms require the session's token and the service's own origin.
 func TestForgedForms(t *testing.T) {
 	g := newGateFixture(t)
 	v := g.w.visitorSignedIn("gate@example.com")
@@ -235,7 +235,7 @@ func TestForgedForms(t *testing.T) {
 	g.checkNotPassed(t, "forged forms")
 }
 
-// TestApprovalPages decides on the page, with each mistake that a form allows.
+// TestApprovalPages decides on an approval on its page, after making every mistake that the form allows.
 func TestApprovalPages(t *testing.T) {
 	g := newGateFixture(t)
 	viewer := g.owner.addMember("vic@example.com", api.RoleViewer)
@@ -273,7 +273,7 @@ func TestApprovalPages(t *testing.T) {
 		t.Errorf("a viewer decides: %d %s", rec.Code, rec.Body)
 	}
 	g.checkNotPassed(t, "mistaken forms")
-	// A session that ends before the form is sent loses nothing.
+	// A session that ends before the form is submitted loses no input.
 	token := v.cookies[api.SessionCookie]
 	fields := url.Values{"decision": {"approve"}, "content_sha256": {hash}, "reason": {"Read & fine."}}
 	v.cookies[api.SessionCookie] = "ended"
@@ -290,7 +290,7 @@ func TestApprovalPages(t *testing.T) {
 		!strings.Contains(again.Body.String(), `action="./`+path[1:]+`"`) {
 		t.Errorf("signed in again: %d %s", again.Code, again.Body)
 	}
-	// An approver decides, but doesn't edit.
+	// An approver can decide, but not edit.
 	approver := g.owner.addMember("app@example.com", api.RoleApprover)
 	decider := g.w.visitorAs(approver)
 	if rec := decider.post(path, path, fields); rec.Header().Get("Location") != "../"+path[1:]+"?decided" {
@@ -309,7 +309,7 @@ func TestApprovalPages(t *testing.T) {
 	}
 }
 
-// TestErrorPages checks that browsers get pages for errors, and programs JSON, and that views are limited.
+// TestErrorPages checks that browsers get error pages and programs get JSON, and that page views are limited.
 func TestErrorPages(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	w.createOrganization("Acme", "ada@acme.example")
@@ -338,7 +338,7 @@ func TestErrorPages(t *testing.T) {
 		t.Errorf("the page is %s", text)
 	}
 	limited := 0
-	for range 2000 { // some are allowed again while it runs
+	for range 2000 { // some views are allowed again while the loop runs
 		if limited = v.send("GET", "/account", nil).Code; limited != http.StatusOK {
 			break
 		}

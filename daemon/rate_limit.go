@@ -12,30 +12,32 @@ import (
 	"github.com/scf-service/service/engine/identity"
 )
 
-// rateLimiter counts requests in fixed windows against budgets: that of each credential (of each network address if
-// there is none) and category, and that of each organization and category. All windows begin at the same whole minute.
+// rateLimiter counts requests in fixed windows against two kinds of budgets: one per credential (or per
+// network, if there is no credential) and category, and one per organization and category. All windows begin at
+// a full minute.
 type rateLimiter struct {
 	clock func() time.Time
-	// limits are those of a credential or address, orgLimits those of an organization; 0 means no limit.
+	// limits applies to each credential or network, and orgLimits to each organization; 0 means no limit.
 	limits, orgLimits map[api.RateCategory]int
 
-	// exchange makes the counts of a window known to other daemons on the same database, and returns theirs; nil if
-	// there are none.
+	// exchange shares the counts of a window with other daemons on the same database, and returns theirs. It is
+	// nil if there are no other daemons.
 	exchange func(ctx context.Context, window int64, own map[string]int) (map[string]int, error)
 
 	mu     sync.Mutex
 	window int64
 	counts map[budget]int
-	// throttled are the organizations refused in this window, throttledBefore those in the one before.
+	// throttled are the organizations with rejected requests in this window, throttledBefore those in the
+	// previous one.
 	throttled, throttledBefore map[string]bool
-	// others are the counts of other daemons, as of exchanged.
+	// others are the counts of other daemons at the time of the last exchange.
 	others     map[string]int
 	exchanged  time.Time
 	exchanging bool
 }
 
 const (
-	// exchangeInterval is the time between two exchanges with other daemons while there are requests.
+	// exchangeInterval is the time between two exchanges with other daemons, as long as there are requests.
 	exchangeInterval = time.Second
 	exchangeTimeout  = 5 * time.Second
 )
@@ -47,12 +49,12 @@ type budget struct {
 	category api.RateCategory
 }
 
-// String returns the budget as other daemons get it.
+// String returns the budget in the form exchanged with other daemons.
 func (b budget) String() string { return string(b.kind) + " " + string(b.category) + " " + b.holder }
 
-// newRateLimiter returns a limiter with the API's limits (api.RateLimits); those in overrides and orgOverrides, which the
-// operator sets, take precedence. 0 means no limit. An organization has the limits of api.OrgRateFactor credentials unless
-// they are overridden.
+// newRateLimiter returns a limiter with the API's limits (api.RateLimits), unless the operator has set others
+// in overrides and orgOverrides. 0 means no limit. By default, an organization's limit is api.OrgRateFactor
+// times that of a credential.
 func newRateLimiter(clock func() time.Time, overrides, orgOverrides map[api.RateCategory]int) *rateLimiter {
 	limits, orgLimits := maps.Clone(api.RateLimits), map[api.RateCategory]int{}
 	maps.Copy(limits, overrides)
@@ -64,8 +66,9 @@ func newRateLimiter(clock func() time.Time, overrides, orgOverrides map[api.Rate
 	return &rateLimiter{clock: clock, limits: limits, orgLimits: orgLimits, counts: map[budget]int{}, throttled: map[string]bool{}}
 }
 
-// countAndLimitRequest counts a request against a budget and refuses it if that is used up. The headers show the
-// budget of the request that has the fewest requests left. The local user has no limit.
+// countAndLimitRequest counts a request against a budget, and rejects it if the budget is exhausted. If a
+// request is counted against several budgets, its headers describe the one with the fewest requests left. The
+// local user has no limit.
 func (l *rateLimiter) countAndLimitRequest(ctx context.Context, w http.ResponseWriter, b budget) error {
 	limits := l.limits
 	if b.kind == api.BudgetOrganization {
@@ -103,7 +106,7 @@ func (l *rateLimiter) count(b budget, limit int) (used, secondsLeft int) {
 	return used, secondsLeft
 }
 
-// enterWindow forgets the counts of earlier windows and returns the seconds until the next window.
+// enterWindow resets the counts if a new window has begun, and returns the seconds until the next window.
 func (l *rateLimiter) enterWindow() (secondsLeft int) {
 	now := l.clock().Unix()
 	window := now / api.RateWindowSeconds
@@ -117,7 +120,8 @@ func (l *rateLimiter) enterWindow() (secondsLeft int) {
 	return int((window+1)*api.RateWindowSeconds - now)
 }
 
-// throttledOrganizations returns the number of organizations with refused requests in this window or the one before.
+// throttledOrganizations returns the number of organizations that had requests rejected in this window or the
+// previous one.
 func (l *rateLimiter) throttledOrganizations() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -140,13 +144,13 @@ func credentialBudget(p identity.Principal, op *api.Operation) budget {
 	return budget{kind, p.ID, op.Rate}
 }
 
-// addressBudget returns the budget of the network that a request without a valid credential comes from.
+// addressBudget returns the budget of the network from which a request without a valid credential comes.
 func (s *Server) addressBudget(r *http.Request, category api.RateCategory) budget {
 	return budget{api.BudgetAddress, identity.NetworkKey(s.clientAddress(r)), category}
 }
 
-// countUncounted counts a request that was refused before its budget was known, so that its response has the
-// headers of the limit, too. Such refusals are cheap: they are counted, but not limited.
+// countUncounted counts a request that was rejected before its budget was known, so that its response has the
+// rate limit headers, too. Such requests are cheap, so they are counted but not limited.
 func (s *Server) countUncounted(w http.ResponseWriter, r *http.Request) {
 	if w.Header().Get(api.RateLimitHeader) == "" && !isPageCall(r.Context()) {
 		refused := requestContextFrom(r.Context()).refusedBudget
@@ -174,7 +178,7 @@ func (l *rateLimiter) exchangeIfDue() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.exchanging = false
-		if err == nil && l.window == window { // without an answer, each daemon limits alone
+		if err == nil && l.window == window { // without a response, each daemon applies the limits to its own requests
 			l.others = others
 		}
 	}()

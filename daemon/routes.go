@@ -2,8 +2,7 @@ package daemon
 
 import "github.com/scf-service/service/api"
 
-// bindOperations binds every operation to its method, in the order in which the interface declares the
-// operations.
+// bindOperations binds every operation to its method, in the order in which the API declares the operations.
 func (s *Server) bindOperations() {
 	e := s.engine
 

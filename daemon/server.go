@@ -23,24 +23,24 @@ type Options struct {
 	Logger *slog.Logger
 	Clock  func() time.Time
 	NewID  func() string
-	// PublicURL is the service's public address, if it differs from the listener's.
+	// PublicURL is the service's public URL, if it differs from the listener's address.
 	PublicURL string
-	// Hosts are the hosts under which the service may be called over the network, besides that of
+	// Hosts are the hosts under which the service may be called over the network, in addition to the host of
 	// PublicURL, localhost and the address that the caller connected to.
 	Hosts []string
-	// IsCertified reports whether the server's TLS certificate is for a host, which is then served too;
-	// nil means without TLS.
+	// IsCertified reports whether the server's TLS certificate is valid for a host, which is then served too;
+	// nil without TLS.
 	IsCertified func(host string) bool
-	// Origins are the web origins, besides its own, whose pages may call the service.
+	// Origins are the web origins, other than the service's own, whose pages may call the service.
 	Origins []string
 	// Proxies are the networks of reverse proxies whose X-Forwarded-* headers are trusted.
 	Proxies []netip.Prefix
-	// SetupCode lets whoever has it create the first organization on a page; "" for nobody.
+	// SetupCode lets anyone who knows it create the first organization in the browser. If it is "", nobody can.
 	SetupCode string
 	// RateLimits overrides the contract's limits by category; 0 means no limit.
 	RateLimits map[api.RateCategory]int
-	// OrgRateLimits overrides the limits of an organization by category, which are api.OrgRateFactor times those of a
-	// credential; 0 means no limit.
+	// OrgRateLimits overrides the limits of an organization by category. The default is api.OrgRateFactor times
+	// the limit of a credential; 0 means no limit.
 	OrgRateLimits map[api.RateCategory]int
 	// Tracer traces the requests; nil means no tracing.
 	Tracer *tracing.Tracer
@@ -63,13 +63,13 @@ type Server struct {
 	origins   []string
 	proxies   []netip.Prefix
 
-	// boundOperations are the operations with a method.
+	// boundOperations are the operations that are bound to a method.
 	boundOperations map[string]bool
 	// documents returns the OpenAPI document, which is built on first use.
 	documents func() (openAPIDocuments, error)
 }
 
-// New builds the server; it returns an error if an operation is not bound or bound twice.
+// New builds the server. It returns an error if an operation is not bound, or is bound twice.
 func New(o Options) (*Server, error) {
 	limiter := newRateLimiter(o.Clock, o.RateLimits, o.OrgRateLimits)
 	s := &Server{
@@ -94,7 +94,7 @@ func New(o Options) (*Server, error) {
 	s.mux.MethodNotAllowed(s.serveUnknownRoute)
 	s.bindOperations()
 	s.mountOpenAPI()
-	// Load balancers check the root, without an API version.
+	// Load balancers check this path, which has no API version.
 	s.mux.Get("/health", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, api.GetHealth.Path, http.StatusTemporaryRedirect)
 	})

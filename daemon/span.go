@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/internal/tracing"
 )
 
-// beginSpan starts the span of an admitted request. Only authenticated callers can choose the trace
-// it belongs to: strangers could force sampling, or add spans to foreign traces.
+// beginSpan starts the span of an accepted request. Only authenticated callers can choose the trace it belongs
+// to. Anyone else could force requests to be sampled, or add spans to other callers' traces.
 func (s *Server) beginSpan(r *http.Request, op *api.Operation) *http.Request {
 	if s.tracer == nil || !isTraced(op) {
 		return r
@@ -30,8 +30,7 @@ func (s *Server) beginSpan(r *http.Request, op *api.Operation) *http.Request {
 	return r.WithContext(ctx)
 }
 
-// endSpan ends the span of a request. Requests that were refused before their span began are recorded,
-// too.
+// endSpan ends the span of a request. Requests that were rejected before their span began are also recorded.
 func (s *Server) endSpan(x *requestContext, status int) {
 	if s.tracer == nil || x.op != nil && !isTraced(x.op) {
 		return

@@ -22,8 +22,8 @@ func exampleBody(doc node, op *api.Operation) map[string]any {
 	return body
 }
 
-// withField returns every variant of a body that has one more field, at the top or in an object below it, and
-// the path of that field. Objects whose fields callers choose are left out.
+// withField returns every variant of a body that has one more field, either at the top or in a nested object,
+// by the path of that field. Objects in which callers choose the fields are left out.
 func withField(body map[string]any, path, name string, free map[string]bool) map[string]map[string]any {
 	out := map[string]map[string]any{}
 	more := maps.Clone(body)
@@ -57,14 +57,15 @@ func pathOfOrganization(op *api.Operation, org string) string {
 	return pathWithUnknownIDs(&own)
 }
 
-// freeFields are the fields whose own fields callers choose: variables, settings, texts by name.
+// freeFields are the fields whose values are objects in which callers choose the fields: variables, settings,
+// texts by name.
 var freeFields = map[string]bool{
 	"input": true, "proposals": true, "maturity": true, "requirements": true, "variables": true, "config": true, "secrets": true,
 	"evidenceContext": true, "ropaContext": true, "settings": true, "payload": true, "traits": true, "source": true,
 }
 
-// TestEveryOperationRefusesUnknownFields sends each operation its example with one more field, at each
-// level, and with a field in another case.
+// TestEveryOperationRefusesUnknownFields sends each operation its example with one more field at each level,
+// and with a field whose name is capitalized differently.
 func TestEveryOperationRefusesUnknownFields(t *testing.T) {
 	s := newServer(t)
 	h, doc := s.LocalHandler(), parse(t, openAPI(t, s))
@@ -103,8 +104,8 @@ func TestEveryOperationRefusesUnknownFields(t *testing.T) {
 	}
 }
 
-// TestEmptyValuesAreNotAbsent checks that the hash or ID in an optional field can't be empty. Treated as
-// absent, it would select everything, or whatever is current.
+// TestEmptyValuesAreNotAbsent checks that the hash or ID in an optional field can't be empty. If empty were
+// treated as absent, everything would be selected, or whatever is current.
 func TestEmptyValuesAreNotAbsent(t *testing.T) {
 	s := newServer(t)
 	h, doc := s.LocalHandler(), parse(t, openAPI(t, s))
@@ -169,8 +170,8 @@ func TestEmptyValuesAreNotAbsent(t *testing.T) {
 	wantError(t, "an empty If-Match", status, out, api.CodeValidation)
 }
 
-// TestEveryBodyNeedsAType checks that each operation, and each page that accepts a body, refuses one
-// without a content type: browsers send it to other sites unasked.
+// TestEveryBodyNeedsAType checks that each operation or page that accepts a body rejects one without a content
+// type, because browsers send such bodies to other sites without a preflight request.
 func TestEveryBodyNeedsAType(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	_, key := w.createOrganization("Acme", "ada@acme.example")

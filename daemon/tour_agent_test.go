@@ -28,7 +28,7 @@ func (r *tour) agents() {
 	r.cancelRuns()
 }
 
-// cancelRuns starts runs until one can be cancelled before it has completed.
+// cancelRuns starts runs until one can be canceled before it has completed.
 func (r *tour) cancelRuns() {
 	for range 8 {
 		r.saveID(
@@ -76,7 +76,7 @@ func (r *tour) analyses() {
 			r.t.Errorf("%s: model %v", q.op.ID, answer["model"])
 		}
 		r.path["agentRunId"] = answer["agent_run_id"].(string)
-		// The rules, and the model's invalid answer.
+		// One step is by the rules, the other the model's invalid response.
 		if steps := r.call(api.ListAgentRunSteps.Operation, "", ""); len(steps["data"].([]any)) != 2 {
 			r.t.Errorf("%s: steps %v", q.op.ID, steps)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// issues imitates as much of GitHub's API as one plan item needs.
+// issues imitates the part of GitHub's API that one plan item needs.
 func (r *tour) issues() *httptest.Server {
 	var mu sync.Mutex
 	all := map[string]node{}
@@ -47,7 +47,7 @@ func (r *tour) issues() *httptest.Server {
 	return s
 }
 
-// integrations links the plan to issues, changes both sides and resolves the differences.
+// integrations links the plan to issues, makes changes on both sides and resolves the differences.
 func (r *tour) integrations() {
 	s := r.issues()
 	r.expectError(

@@ -23,12 +23,12 @@ import (
 	"github.com/scf-service/service/internal/testutil/modeltest"
 )
 
-// tour calls operations one after the other, validates each against the OpenAPI document and
-// records which were called.
+// tour calls operations one after another, validates each call against the OpenAPI document, and records which
+// operations were called.
 type tour struct {
 	t    *testing.T
 	h    http.Handler
-	net  http.Handler // the same server as seen from the network
+	net  http.Handler // the same server, accessed over the network
 	org  string
 	path map[string]string // parameters by name
 	done map[string]bool
@@ -248,7 +248,7 @@ func (r *tour) evidence() {
 		b.Close()
 		r.saveID("documentId", r.upload(api.UploadDocument.Operation, name, last, "category", "policy"))
 	}
-	r.upload(api.UploadDocument.Operation, names[len(names)-1], last) // the same file again: 200
+	r.upload(api.UploadDocument.Operation, names[len(names)-1], last) // the same file again returns 200
 	r.moveTo(api.StateDocumentsIngested)
 	r.call(api.ListDocuments.Operation, "?limit=2", "")
 	r.call(api.GetDocument.Operation, "", "")

@@ -20,9 +20,8 @@ const (
 	theirParent = "00-" + theirTrace + "-b7ad6b7169203331-01"
 )
 
-// TestTraces checks that a trace leads from the caller through the operation and its transaction to
-// the model, and from events to deliveries; unauthenticated callers cannot join a trace, and it
-// contains no user text.
+// TestTraces checks that a trace leads from the caller through the operation and its transaction to the model,
+// and from events to deliveries. Unauthenticated callers can't join a trace, and it contains no user text.
 func TestTraces(t *testing.T) {
 	c := tracetest.Start(t)
 	asked := make(chan string, 10)

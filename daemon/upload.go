@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// maxFormField is the maximum size of the other fields of an upload.
+// maxFormField is the maximum size of each form field other than the file.
 const maxFormField = 64 << 10
 
 // bindUpload serves a multipart upload: the file is streamed to the engine and never held in
@@ -45,8 +45,7 @@ func (s *Server) bindUpload(op *api.Operation, handle operationFunc) {
 	})
 }
 
-// readUploadForm reads the form: its fields into the input, its file to disk. The fingerprint
-// covers both.
+// readUploadForm reads the form's fields into the input, and its file to disk. The fingerprint covers both.
 func readUploadForm(w http.ResponseWriter, r *http.Request, t reflect.Type) (in any, file *uploadFile, fingerprint string, err error) {
 	arriving := &minRateReader{
 		eofTracker: eofTracker{ReadCloser: http.MaxBytesReader(w, r.Body, api.MaxUploadBytes)},

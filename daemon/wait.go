@@ -11,14 +11,15 @@ import (
 type settling interface{ Settled() bool }
 
 const (
-	// waitPause is the minimum time between two reads of a record that a request waits for.
+	// waitPause is the minimum time between two reads of a record that a request is waiting for.
 	waitPause = 100 * time.Millisecond
-	// waitPoll is the maximum time. Changes by other processes on the same database are noticed only then.
+	// waitPoll is the maximum time between two reads. Changes by other processes on the same database are
+	// noticed only then.
 	waitPoll = time.Second
 )
 
-// waitUntilSettled returns a method that reads a record again after changes until it is settled or the time that the
-// request sets is over. The request counts as one.
+// waitUntilSettled returns a method that rereads a record after each change, until it is settled or the time
+// limit set by the request has passed. The rate limiter counts all this as one request.
 func (s *Server) waitUntilSettled(read operationFunc) operationFunc {
 	return func(ctx context.Context, in any) (any, error) {
 		limit, err := in.(interface{ WaitTime() (time.Duration, error) }).WaitTime()
@@ -47,8 +48,8 @@ func (s *Server) waitUntilSettled(read operationFunc) operationFunc {
 	}
 }
 
-// bindSettling binds an operation that reads a record which changes in the background. part returns the input of the
-// method that reads it.
+// bindSettling binds an operation that reads a record which changes in the background. part converts the
+// operation's input to that of the method that reads the record.
 func bindSettling[I, J, O any](s *Server, op api.Op[I, O], part func(*I) *J, read operationMethod[J, O]) {
 	s.bind(op.Operation, s.waitUntilSettled(func(ctx context.Context, in any) (any, error) {
 		return read(ctx, callerFrom(ctx), part(in.(*I)))

@@ -14,8 +14,9 @@ import (
 	"github.com/scf-service/service/internal/testutil/programtest"
 )
 
-// TestPagesInABrowser signs in through the link of an approval email, reads the decision and rejects it, as a
-// user would, and checks that the pages fit on a phone. PICTURES names a folder for screenshots.
+// TestPagesInABrowser signs in through the link in an approval email, reads the version to decide on and
+// rejects it, as a user would, and checks that the pages fit on a phone. The environment variable PICTURES
+// names a folder for screenshots.
 func TestPagesInABrowser(t *testing.T) {
 	b := chromiumtest.Start(t)
 	g := newGateFixture(t)
@@ -150,7 +151,7 @@ func TestPagesInABrowser(t *testing.T) {
 			b.Screenshot(pictures, name+"-"+scheme)
 			accessible(name + ", " + scheme)
 		}
-		b.EvaluateText(`scrollTo(0, 0)`) // or else the head of the table is above rows
+		b.EvaluateText(`scrollTo(0, 0)`) // otherwise, the head of the table would cover rows
 		if bad := b.BadLayout(); bad != "" {
 			t.Errorf("%s: %s", name, bad)
 		}

@@ -34,7 +34,7 @@ func writeJSON(w http.ResponseWriter, op *api.Operation, out any) {
 	_, _ = w.Write(body.Bytes())
 }
 
-// revisionIndex returns where a record holds its revision; nil if it has none.
+// revisionIndex returns the index of the field that holds a record's revision, or nil if there is none.
 func revisionIndex(record reflect.Type) []int {
 	f, ok := record.FieldByName("Revision")
 	if !ok || f.Type.Kind() != reflect.Int || jsonName(f) != "revision" {
@@ -43,8 +43,8 @@ func revisionIndex(record reflect.Type) []int {
 	return f.Index
 }
 
-// hasEntityTag reports whether the responses of an operation have an ETag: they are records, and changes of a record
-// tell its next revision.
+// hasEntityTag reports whether the responses of an operation have an ETag. They do if they are records with a
+// revision, or if they are single records returned by GET.
 func hasEntityTag(op *api.Operation) bool {
 	if op.Form != api.JSON && op.Form != api.Upload || op.Out.Kind() != reflect.Struct || op.Out == reflect.TypeFor[api.None]() {
 		return false
@@ -56,8 +56,8 @@ func hasEntityTag(op *api.Operation) bool {
 	return op.Method == http.MethodGet && !isList && op.Access != api.Public
 }
 
-// entityTag returns the ETag of a response: the revision of a record that can be changed, which If-Match accepts, or
-// else a hash of the content. It is empty for lists and results of actions.
+// entityTag returns the ETag of a response. For a record with a revision, it is the revision, which If-Match
+// accepts; for other records, it is a hash of the content. It is empty for lists and results of actions.
 func entityTag(op *api.Operation, out any, body []byte) string {
 	if !hasEntityTag(op) {
 		return ""
