@@ -38,9 +38,10 @@ const BackupSuffix = ".backup"
 //	records         all records (snapshot.go); "database", a bbolt file, in format 1
 //	blobs/<sha256>  every blob, sorted; none if they were left out
 //
-// It ends with a skippable zstd frame that contains the CRC-32C of everything before it, so that no changed byte goes
-// unnoticed. What must not be restored wrongly has a SHA-256 besides: each table in the manifest, each blob in its name.
-// Format 2 has a SHA-256 in the last frame, which took a fifth of a backup's processor time, and format 1 has no such frame.
+// It ends with a skippable zstd frame that contains the CRC-32C of everything before it, so that every changed
+// byte is noticed. In addition, each table has a SHA-256 in the manifest, and each blob has one as its name. In
+// format 2, the last frame contains a SHA-256 instead, which took a fifth of a backup's processor time. Format
+// 1 has no such frame.
 const (
 	entryManifest   = "manifest.json"
 	entryFiles      = "files/"
@@ -50,7 +51,7 @@ const (
 	maxManifestSize = 1 << 20
 
 	backupFormat         = 3
-	backupFormatOfDriver = 1 // with a database file
+	backupFormatOfDriver = 1 // contains a database file
 )
 
 // checksumFrame is the header of the last frame: a magic number and the size of its content.
@@ -61,44 +62,46 @@ const checksumFrameSize = 8 + crc32.Size
 // newBackupChecksum returns the checksum for the last frame.
 func newBackupChecksum() hash.Hash { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }
 
-// additionalFiles lists the files of a data folder that a backup may contain besides the records and blobs.
+// additionalFiles lists the files of a data folder that a backup may contain in addition to the records and
+// blobs.
 var additionalFiles = map[string]bool{"secret.key": true, "model.json": true}
 
-const maxAdditionalFile = 1 << 20 // bytes
+const maxAdditionalFile = 1 << 20 // in bytes
 
 // Manifest describes a backup.
 type Manifest struct {
-	Format  int       `json:"format"` // of the backup file
+	Format  int       `json:"format"` // format of the backup file
 	Created time.Time `json:"created"`
 
-	DatabaseFormat int    `json:"database_format"` // of this package; 0 in format 1, which doesn't have the following either
+	DatabaseFormat int    `json:"database_format"` // format of the records; this field and the following ones are missing in format 1
 	DatabaseID     string `json:"database_id"`
-	Schema         int    `json:"schema"` // version of the records
+	Schema         int    `json:"schema"` // schema version of the records
 
 	Tables      []TableSummary `json:"tables"`
 	RecordBytes int64          `json:"record_bytes"`
 	Files       []string       `json:"files"` // names of additional files, such as secret.key
-	Blobs       bool           `json:"blobs"` // false: blobs were left out
+	Blobs       bool           `json:"blobs"` // false if blobs were left out
 	BlobCount   int64          `json:"blob_count"`
 	BlobBytes   int64          `json:"blob_bytes"`
 	// UnusedBlobs is the number of blobs that were left out because no record refers to them.
 	UnusedBlobs int64        `json:"unused_blobs"`
 	Damage      BackupDamage `json:"damage"`
 
-	// Encrypted reports whether the file is encrypted. ReadManifest without an identity then knows only this.
+	// Encrypted reports whether the file is encrypted. If ReadManifest is called without an identity, it is the
+	// only field set.
 	Encrypted bool `json:"-"`
 }
 
-// BackupDamage is what was damaged or missing in the data folder when a backup was made.
+// BackupDamage describes what was damaged or missing in the data folder when a backup was made.
 type BackupDamage struct {
-	MissingBlobs   int `json:"missing_blobs"`   // that records refer to
-	DamagedBlobs   int `json:"damaged_blobs"`   // left out
-	DamagedRecords int `json:"damaged_records"` // copied as they are
-	// Examples names the first ones.
+	MissingBlobs   int `json:"missing_blobs"`   // blobs that records refer to
+	DamagedBlobs   int `json:"damaged_blobs"`   // blobs left out
+	DamagedRecords int `json:"damaged_records"` // records copied although they are damaged
+	// Examples describes the first few.
 	Examples []string `json:"examples"`
 }
 
-// add counts one more in count, and names it if it is one of the first.
+// add increments count, and adds an example if it is one of the first few.
 func (d *BackupDamage) add(count *int, format string, args ...any) {
 	if *count++; len(d.Examples) < maxDamageKinds {
 		d.Examples = append(d.Examples, fmt.Sprintf(format, args...))
@@ -128,12 +131,12 @@ func (m Manifest) RecordCount() int64 { return countRecords(m.Tables) }
 // BackupOptions configure a backup.
 type BackupOptions struct {
 	WithoutBlobs bool
-	// AllowDamaged copies damaged records as they are and leaves out damaged blobs, instead of giving an ErrCorrupt. The
-	// manifest counts them.
+	// AllowDamaged copies damaged records unchanged and leaves out damaged blobs, instead of returning
+	// ErrCorrupt. The manifest counts them.
 	AllowDamaged bool
-	Recipients   []age.Recipient   // whose identities can read it; none: it isn't encrypted
+	Recipients   []age.Recipient   // whose identities can decrypt it; if empty, it isn't encrypted
 	Files        map[string][]byte // additional files: secret.key, model.json
-	// Progress, if set, is called with the number of bytes done of all; it must be fast.
+	// Progress, if set, is called with the number of bytes done and the total. It must be fast.
 	Progress func(done, total int64)
 }
 
@@ -146,13 +149,13 @@ func (o *BackupOptions) validate() error {
 	return nil
 }
 
-// Backup writes the whole store to path while it is in use. The file gets its name once it is complete and
-// durable, and its content has been compared with the database's own totals. If it already exists, the
-// error is ErrExists. A damaged record or blob gives an ErrCorrupt that names it. Missing blobs are counted in the
-// manifest, and blobs that no record refers to are left out.
+// Backup writes the whole store to path while the store is in use. The file gets its name once it is complete
+// and durable, and its content has been compared with the database's own totals. If the file already exists,
+// Backup returns ErrExists. For a damaged record or blob, it returns an ErrCorrupt that names it. Missing blobs
+// are counted in the manifest, and blobs that no record refers to are left out.
 //
-// The only folder within the data folder that accepts backups is "backups": elsewhere the store deletes
-// unknown files or reads them as its own.
+// Within the data folder, path must be in the folder "backups": elsewhere the store would delete the file as
+// unknown, or read it as its own.
 func (db *DB) Backup(ctx context.Context, path string, o BackupOptions) (Manifest, error) {
 	if within, err := relativeWithin(filepath.Dir(path), db.dir); err != nil {
 		return Manifest{}, fmt.Errorf("backup: %w", disk.ClassifyError(err))
@@ -174,12 +177,12 @@ func (db *DB) backup(ctx context.Context, path string, o BackupOptions) (Manifes
 		return Manifest{}, fmt.Errorf("%w: %s; choose another name", ErrExists, path)
 	}
 	removeUnfinishedBackups(filepath.Dir(path), db.clock())
-	// Blobs that exist before the snapshot are kept until they are copied.
+	// Blobs that exist before the snapshot are not deleted until they have been copied.
 	db.blobs.backupLock.RLock()
 	defer db.blobs.backupLock.RUnlock()
 
-	// The transaction writes to a local file, because the database grows while it lasts. Only then does
-	// the target, which may be slow, get the records.
+	// The transaction writes to a local file, because the database grows while the transaction is open. Only
+	// then are the records written to the target, which may be slow.
 	snapshot := db.tempPath()
 	defer os.Remove(snapshot)
 	a := backupWriter{db: db, options: o}
@@ -193,7 +196,7 @@ func (db *DB) backup(ctx context.Context, path string, o BackupOptions) (Manifes
 	unlock := func() {}
 	defer func() { unlock() }()
 	err := db.files.WriteTemp(temp, 0o600, func(w io.Writer) error {
-		unlock, _ = filelock.TryLock(temp) // removeUnfinishedBackups also works without it
+		unlock, _ = filelock.TryLock(temp) // removeUnfinishedBackups works without the lock, too
 		return a.write(ctx, newPacedWriter(ctx, disk.ContextWriter(ctx, w), db), snapshot)
 	})
 	if err != nil {
@@ -208,8 +211,8 @@ func (db *DB) backup(ctx context.Context, path string, o BackupOptions) (Manifes
 	return a.manifest, nil
 }
 
-// relativeWithin returns the path of dir relative to the existing folder root, with links resolved, or "" if dir is
-// outside root.
+// relativeWithin returns the path of dir relative to the existing folder root, with symbolic links resolved, or
+// "" if dir is outside root.
 func relativeWithin(dir, root string) (string, error) {
 	for _, path := range []*string{&dir, &root} {
 		absolute, err := filepath.Abs(*path)
@@ -217,7 +220,7 @@ func relativeWithin(dir, root string) (string, error) {
 			*path, err = filepath.EvalSymlinks(absolute)
 		}
 		if errors.Is(err, fs.ErrNotExist) {
-			return "", nil // writing there fails
+			return "", nil // writing there will fail
 		}
 		if err != nil {
 			return "", err
@@ -230,11 +233,11 @@ func relativeWithin(dir, root string) (string, error) {
 	return rel, nil
 }
 
-// unfinishedSuffix is the suffix of a backup that is being written. Nobody else gives a file this name.
+// unfinishedSuffix is the suffix of a backup that is being written. No other program uses it.
 const unfinishedSuffix = ".unfinished-service-backup"
 
-// removeUnfinishedBackups removes the unfinished files of processes that were killed while they wrote a
-// backup to dir: those that nobody has locked or, where files can't be locked, that have not been written to for a day.
+// removeUnfinishedBackups removes unfinished backups in dir from processes that were killed: those that no
+// process has locked or, where files can't be locked, those that have not been written to for a day.
 func removeUnfinishedBackups(dir string, now time.Time) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -242,7 +245,7 @@ func removeUnfinishedBackups(dir string, now time.Time) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		unused := 10 * time.Second // one that was just created may not be locked yet
+		unused := 10 * time.Second // a file that was just created may not be locked yet
 		unlock, err := filelock.TryLock(path)
 		if errors.Is(err, filelock.ErrLocked) {
 			continue
@@ -260,14 +263,15 @@ type backupWriter struct {
 	db       *DB
 	options  BackupOptions
 	manifest Manifest
-	// references has the blobs that records refer to, each with the name of one; nil if that isn't known.
+	// references maps the blobs that records refer to to the name of one such record. It is nil if the
+	// references are unknown.
 	references map[string]string
 	blobs      []Blob
 	tar        *tar.Writer
 	done       int64
 }
 
-// takeSnapshot writes the records to a file and fills in the manifest from them.
+// takeSnapshot writes the records to a file and fills in the manifest accordingly.
 func (a *backupWriter) takeSnapshot(ctx context.Context, path string) error {
 	meta := a.db.meta
 	a.manifest = Manifest{
@@ -309,15 +313,15 @@ func (a *backupWriter) takeSnapshot(ctx context.Context, path string) error {
 	return content.err(a.options.AllowDamaged)
 }
 
-// readReferences determines which blobs the snapshot needs. They are not known if a record that may refer to one is
-// damaged, or for other tables than those of this package; then all are included.
+// readReferences determines which blobs the snapshot needs. This is unknown if a record that may refer to a
+// blob is damaged, or if the tables are not those of this package. In that case, all blobs are included.
 func (a *backupWriter) readReferences(tx *Tx) error {
 	if a.options.WithoutBlobs || a.db.tables.byName[Documents.Name()] != Documents.definition() {
 		return nil
 	}
 	references, err := ReferencedBlobs(tx)
 	if errors.Is(err, ErrCorrupt) {
-		return nil // reported with the records
+		return nil // the damage is reported with the records
 	}
 	a.references = references
 	return err
@@ -344,7 +348,7 @@ func (c *recordChecker) err(allowDamaged bool) error {
 	return c.total.Err()
 }
 
-// adviceAboutDamage says what to do about damage that prevents a backup.
+// adviceAboutDamage tells the user what to do about damage that prevents a backup.
 const adviceAboutDamage = "or save the rest with `service backup --allow-damaged FILE`"
 
 // listBlobs lists the blobs. It runs after the snapshot, so that the list includes all blobs that the
@@ -383,7 +387,7 @@ func (a *backupWriter) listBlobs(ctx context.Context) error {
 	return err
 }
 
-// describeBlobError names the record that a blob belongs to, and says what to do.
+// describeBlobError adds the record that a blob belongs to, and what to do.
 func (a *backupWriter) describeBlobError(sha string, err error) error {
 	return fmt.Errorf("%s: %w, %s", cmp.Or(a.references[sha], "blob "+sha), err, adviceAboutDamage)
 }
@@ -462,7 +466,7 @@ func (a *backupWriter) addBlob(ctx context.Context, b Blob) error {
 		return err
 	}
 	err = verifyBlob(ctx, b.SHA256, io.TeeReader(io.LimitReader(f, size), progressWriter{a}))
-	if errors.Is(err, ErrCorrupt) { // not of the target
+	if errors.Is(err, ErrCorrupt) { // otherwise, the target has failed
 		err = a.describeBlobError(b.SHA256, err)
 	}
 	return err

@@ -29,8 +29,8 @@ const maxEncryptionHeader = 64 << 10
 
 // ReadOptions configure how a backup is read.
 type ReadOptions struct {
-	Identities []age.Identity // for an encrypted backup
-	// Progress, if set, is called with the number of bytes done of all; it must be fast.
+	Identities []age.Identity // to decrypt the backup
+	// Progress, if set, is called with the number of bytes done and the total. It must be fast.
 	Progress func(done, total int64)
 	// Check, if set, is called by VerifyBackup with the restored store before it is deleted.
 	Check func(context.Context, *DB) error
@@ -48,10 +48,10 @@ func (e *backupError) Error() string        { return e.text }
 func (e *backupError) Is(target error) bool { return target == ErrCorrupt }
 func (e *backupError) Unwrap() error        { return e.cause }
 
-// errNotBackup is the error for any other file.
+// errNotBackup is the error for a file that is not a backup.
 var errNotBackup = &backupError{text: "it is not a backup"}
 
-// damagedBackup returns an ErrCorrupt that says what is wrong with a backup.
+// damagedBackup returns an ErrCorrupt that describes what is wrong with a backup.
 func damagedBackup(cause error, format string, args ...any) error {
 	return &backupError{"the backup is damaged: " + fmt.Sprintf(format, args...), cause}
 }
@@ -70,13 +70,13 @@ func ReadManifest(ctx context.Context, path string, identities ...age.Identity) 
 	return r.manifest, nil
 }
 
-// backupReader reads the entries of a backup in their order.
+// backupReader reads the entries of a backup in order.
 type backupReader struct {
 	file     *regularfile.File
-	content  *trailerReader // decrypted
+	content  *trailerReader // the decrypted content
 	zstd     *zstd.Decoder
 	tar      *tar.Reader
-	header   *tar.Header // of the next entry; nil at the end
+	header   *tar.Header // header of the next entry; nil at the end
 	manifest Manifest
 }
 
@@ -141,7 +141,7 @@ func (r *backupReader) close() {
 	if r.zstd != nil {
 		r.zstd.Close()
 	}
-	_ = r.file.Close() // opened for reading
+	_ = r.file.Close() // the file was only read
 }
 
 func (r *backupReader) readManifest() error {
@@ -190,7 +190,7 @@ func (r *backupReader) next() error {
 	return nil
 }
 
-// open returns the content of the current entry. It returns ErrCorrupt unless the entry has this name and
+// open returns the content of the current entry. It returns ErrCorrupt unless the entry has the given name and
 // at most limit bytes.
 func (r *backupReader) open(name string, limit int64) (io.Reader, error) {
 	switch {
@@ -204,7 +204,7 @@ func (r *backupReader) open(name string, limit int64) (io.Reader, error) {
 	return corruptReader{r.tar}, nil
 }
 
-// corruptReader turns errors that only a damaged backup can cause into ErrCorrupt.
+// corruptReader converts errors that only a damaged backup can cause to ErrCorrupt.
 type corruptReader struct {
 	r io.Reader
 }
@@ -309,7 +309,7 @@ func (r *backupReader) readEnd() error {
 	if _, err := io.Copy(io.Discard, r.content); err != nil {
 		return toCorruptError(err)
 	}
-	if r.manifest.Format < backupFormat { // another one, or none
+	if r.manifest.Format < backupFormat { // those formats have another checksum, or none
 		return nil
 	}
 	if want := r.content.sum.Sum(bytes.Clone(checksumFrame)); !bytes.Equal(r.content.tail, want) {
@@ -319,7 +319,7 @@ func (r *backupReader) readEnd() error {
 }
 
 // trailerReader computes the checksum of everything it reads except the last bytes, the trailer, which it
-// keeps.
+// stores.
 type trailerReader struct {
 	r    io.Reader
 	sum  hash.Hash

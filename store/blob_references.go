@@ -5,7 +5,7 @@ import "fmt"
 // BlobReference is a record that refers to a blob.
 type BlobReference struct {
 	SHA256         string
-	OrganizationID string // empty for a catalog, which belongs to none
+	OrganizationID string // empty for a catalog, which belongs to no organization
 	Record         string // the record's name for users, such as: document "policy.md"
 }
 

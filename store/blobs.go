@@ -20,24 +20,24 @@ import (
 
 // Blob identifies a file by its content.
 type Blob struct {
-	SHA256 string `json:"sha256"` // 64 lower-case hexadecimal digits
-	Size   int64  `json:"size"`   // bytes
+	SHA256 string `json:"sha256"` // 64 lowercase hexadecimal digits
+	Size   int64  `json:"size"`   // in bytes
 }
 
-// Blobs holds the files of a store. A blob is stored completely and durably, or not at all. Equal
-// content is stored once, whoever put it: a blob belongs to an organization only through the
-// records that reference it. Safe for concurrent use.
+// Blobs holds the files of a store. A blob is stored completely and durably, or not at all. Equal content is
+// stored once, no matter who puts it: a blob belongs to an organization only through the records that reference
+// it. Blobs is safe for concurrent use.
 type Blobs struct {
 	dir   string
 	temp  func() string
 	clock func() time.Time
-	files disk.Files // of Put
-	// objects holds the blobs instead of dir; nil if they are files.
+	files disk.Files // used by Put
+	// objects holds the blobs. If it is nil, they are files in dir.
 	objects Objects
 
-	// A backup holds backupLock, and a Put holds putLock, for reading, so that no blob disappears
-	// meanwhile. Removing a blob takes both for writing, backupLock first. They are two locks so that
-	// a removal that waits for a backup does not block every Put.
+	// A backup holds backupLock for reading, and a Put holds putLock for reading, so that no blob disappears
+	// while they run. Removing a blob locks both for writing, backupLock first. There are two locks so that a
+	// removal that waits for a backup does not block every Put.
 	backupLock, putLock sync.RWMutex
 }
 
@@ -51,9 +51,9 @@ func (b *Blobs) lockForRemoval() (undo func()) {
 	}
 }
 
-// Put stores the content of r, which may have at most limit bytes (otherwise ErrTooLarge). Put a blob
-// before you start the transaction that references it; until then, DeleteUnused spares the blob because it
-// is recent.
+// Put stores the content of r, which may have at most limit bytes (otherwise, it returns ErrTooLarge). Put a
+// blob before starting the transaction that references it. Until then, DeleteUnused doesn't delete the blob,
+// because it is recent.
 func (b *Blobs) Put(ctx context.Context, r io.Reader, limit int64) (Blob, error) {
 	return b.put(ctx, r, limit, "")
 }
@@ -109,7 +109,7 @@ func writeBlob(w io.Writer, r io.Reader) (Blob, error) {
 	return Blob{SHA256: hex.EncodeToString(h.Sum(nil)), Size: n}, err
 }
 
-// moveIntoPlace renames a finished file to the blob's final name. Existing equal content is replaced: that
+// moveIntoPlace renames a finished file to the blob's final name. Existing equal content is replaced: this
 // repairs damage, and makes the blob recent for DeleteUnused.
 func (b *Blobs) moveIntoPlace(temp string, blob Blob) error {
 	path, err := b.path(blob.SHA256)
@@ -136,8 +136,8 @@ func (b *Blobs) moveIntoPlace(temp string, blob Blob) error {
 	return b.files.SyncDir(folder)
 }
 
-// OpenFileOf works like Open for the blob of a record, such as document "policy.md". An error names the record and
-// says what to do; a missing file is ErrCorrupt.
+// OpenFileOf works like Open for the blob of a record, such as document "policy.md". An error names the record
+// and says what to do. A missing file is an ErrCorrupt.
 func (b *Blobs) OpenFileOf(ctx context.Context, recordName, sha string) (content io.ReadSeekCloser, length int64, _ error) {
 	f, size, err := b.Open(ctx, sha)
 	return f, size, addRecordName(recordName, err)
@@ -169,9 +169,9 @@ func (b *Blobs) Verify(ctx context.Context, sha string) error {
 	return f.Close()
 }
 
-// Open returns a blob's content and size. The error is ErrNotFound if there is no such blob, or ErrCorrupt
-// if the content no longer matches its hash. The caller closes the content, which stays readable even if
-// the blob is deleted meanwhile.
+// Open returns a blob's content and size. The error is ErrNotFound if there is no such blob, or ErrCorrupt if
+// the content no longer matches its hash. The caller must close the content, which stays readable even if the
+// blob is deleted in the meantime.
 func (b *Blobs) Open(ctx context.Context, sha string) (content io.ReadSeekCloser, length int64, _ error) {
 	f, size, err := b.openUnverified(ctx, sha)
 	if err != nil {
@@ -200,7 +200,7 @@ func verifyBlob(ctx context.Context, sha string, r io.Reader) error {
 	return nil
 }
 
-// openUnverified returns a blob's content, which the caller has to compare with the hash, and its size.
+// openUnverified returns a blob's content and its size. The caller must compare the content with the hash.
 func (b *Blobs) openUnverified(ctx context.Context, sha string) (io.ReadSeekCloser, int64, error) {
 	path, err := b.path(sha)
 	if err != nil {
@@ -236,8 +236,8 @@ func (b *Blobs) openUnverified(ctx context.Context, sha string) (io.ReadSeekClos
 	return stored, info.Size(), nil
 }
 
-// Size returns the size of a blob's content, or ErrNotFound. Unlike Open, it does not verify the blob: the size of a damaged
-// one may be wrong.
+// Size returns the size of a blob's content, or ErrNotFound. Unlike Open, it does not verify the blob, so the
+// size of a damaged blob may be wrong.
 func (b *Blobs) Size(ctx context.Context, sha string) (int64, error) {
 	path, err := b.path(sha)
 	if err != nil {
@@ -270,10 +270,10 @@ func (b *Blobs) Delete(ctx context.Context, sha string) error {
 	return disk.SyncDir(filepath.Dir(path))
 }
 
-// DeleteUnused removes blobs and returns their hashes: those for which isUsed returns false, that were last put
-// longer than olderThan ago, and that were not there when a restore replaced a database that still exists.
-// Compute isUsed in a View that started after the last relevant Put; olderThan protects blobs whose transaction
-// is still to come.
+// DeleteUnused removes unused blobs and returns their hashes. It removes those for which isUsed returns false,
+// that were last put longer than olderThan ago, and that did not exist when a restore replaced a database that
+// still exists. Compute isUsed in a View that started after the last relevant Put. olderThan protects blobs
+// whose transactions have not started yet.
 func (b *Blobs) DeleteUnused(ctx context.Context, isUsed func(sha string) bool, olderThan time.Duration) (deleted []string, err error) {
 	limit := b.clock().Add(-olderThan)
 	if b.objects != nil {
@@ -296,8 +296,8 @@ func (b *Blobs) DeleteUnused(ctx context.Context, isUsed func(sha string) bool, 
 	return deleted, err
 }
 
-// deleteIfOlder deletes a blob that was last put before cutoff. It checks that while it holds the lock,
-// because the same content may have been put again meanwhile.
+// deleteIfOlder deletes a blob that was last put before cutoff. It checks this while holding the lock, because
+// the same content may have been put again in the meantime.
 func (b *Blobs) deleteIfOlder(sha string, cutoff time.Time) (deleted bool, _ error) {
 	path, err := b.path(sha)
 	if err != nil {
@@ -317,8 +317,8 @@ func (b *Blobs) deleteIfOlder(sha string, cutoff time.Time) (deleted bool, _ err
 	return true, disk.SyncDir(filepath.Dir(path))
 }
 
-// ForEach calls fn with the hash of every blob in name order, until it returns an error. Something else with the name of
-// a blob, such as a folder, is a damaged blob.
+// ForEach calls fn with the hash of every blob in name order, until fn returns an error. If something else has
+// the name of a blob, such as a folder, it is a damaged blob.
 func (b *Blobs) ForEach(ctx context.Context, fn func(sha string) error) error {
 	if b.objects != nil {
 		return b.objects.List(ctx, "", func(name string, _ time.Time) error {
@@ -328,13 +328,13 @@ func (b *Blobs) ForEach(ctx context.Context, fn func(sha string) error) error {
 			return nil
 		})
 	}
-	folders, err := os.ReadDir(b.dir) // sorted
+	folders, err := os.ReadDir(b.dir) // sorted by name
 	if err != nil {
 		return err
 	}
 	for _, d := range folders {
 		dir := filepath.Join(b.dir, d.Name())
-		if info, err := os.Stat(dir); len(d.Name()) != 2 || err != nil || !info.IsDir() { // it may be a link
+		if info, err := os.Stat(dir); len(d.Name()) != 2 || err != nil || !info.IsDir() { // it may be a symbolic link
 			continue
 		}
 		files, err := os.ReadDir(dir)

@@ -24,10 +24,10 @@ func (c changeCounters) increment(touched map[string]bool) {
 	}
 }
 
-// ChangeCount returns a number that increases with every transaction that writes to one of the
-// tables, at the latest when Update returns. To cache something computed from the tables, get the
-// number before reading, and compute again once it has increased. known is false if others may
-// write to the database too, so that nothing may be cached.
+// ChangeCount returns a number that increases with every transaction that writes to one of the tables. It
+// increases by the time Update returns. To cache a value computed from the tables, get the number before
+// reading, and compute the value again once the number has increased. known is false if other processes may
+// also write to the database; nothing may be cached then.
 func (db *DB) ChangeCount(tables ...AnyTable) (n uint64, known bool) {
 	if !db.soleWriter {
 		return 0, false
@@ -43,11 +43,11 @@ func (db *DB) ChangeCount(tables ...AnyTable) (n uint64, known bool) {
 // IsSoleWriter reports whether no other process writes to this database while it is open.
 func (db *DB) IsSoleWriter() bool { return db.soleWriter }
 
-// Changed returns a channel that is closed as soon as a transaction of this process has written something.
-// Call it before checking for the expected change.
+// Changed returns a channel that is closed as soon as a transaction of this process has written something. Call
+// it before checking whether the expected change has happened.
 func (db *DB) Changed() <-chan struct{} { return db.notifier.subscribe() }
 
-// changeNotifier notifies waiters of writes.
+// changeNotifier notifies goroutines that are waiting for writes.
 type changeNotifier struct {
 	mu   sync.Mutex
 	wait chan struct{}

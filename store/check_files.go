@@ -12,21 +12,22 @@ import (
 
 // FileCheckOptions select the files to check.
 type FileCheckOptions struct {
-	// OrganizationID limits the check to the files of one organization; empty for all files, also those that no
-	// record refers to.
+	// OrganizationID limits the check to the files of one organization. If it is empty, all files are checked,
+	// including those that no record refers to.
 	OrganizationID string
-	// Sample is how many files to read, chosen anew for each check; 0 for all. The others only have to exist.
+	// Sample is the number of files to read, chosen at random for each check; 0 means all. For the others, only
+	// their existence is checked.
 	Sample int
 }
 
 // FileCheck is the result of comparing files with their hashes.
 type FileCheck struct {
 	Total    int // number of files that exist or that records refer to
-	Checked  int // those that were read, or are missing
+	Checked  int // number of those that were read or are missing
 	Problems []FileProblem
 }
 
-// FileProblem is a file that is missing (ErrNotFound), altered (ErrCorrupt) or can't be read.
+// FileProblem is a file that is missing (ErrNotFound), altered (ErrCorrupt) or unreadable.
 type FileProblem struct {
 	SHA256     string
 	References []BlobReference // empty if no record refers to it
@@ -53,8 +54,8 @@ func (c FileCheck) String() string {
 	return fmt.Sprintf("%d of %d files checked, %s; `service audit verify` checks all", c.Checked, c.Total, state)
 }
 
-// CheckFiles compares blobs with their hashes, and checks that the blobs that records refer to exist. If
-// some records can't be read, it checks what it can and returns the error about the records.
+// CheckFiles compares blobs with their hashes, and checks that all blobs exist that records refer to. If some
+// records can't be read, it checks what it can and returns the error about the records.
 func (db *DB) CheckFiles(ctx context.Context, o FileCheckOptions) (c FileCheck, err error) {
 	referenced, unnamed := db.referencesByBlob(ctx, o.OrganizationID)
 	if ctx.Err() != nil {
@@ -87,7 +88,7 @@ func (db *DB) CheckFiles(ctx context.Context, o FileCheckOptions) (c FileCheck, 
 	return c, errors.Join(unnamed, db.dropDeletedMeanwhile(ctx, &c, o.OrganizationID))
 }
 
-// dropDeletedMeanwhile removes missing files from the problems if no record refers to them any more.
+// dropDeletedMeanwhile removes missing files from the problems if no record refers to them anymore.
 func (db *DB) dropDeletedMeanwhile(ctx context.Context, c *FileCheck, organizationID string) error {
 	isMissing := func(p FileProblem) bool { return errors.Is(p.Err, ErrNotFound) }
 	if !slices.ContainsFunc(c.Problems, isMissing) {
@@ -126,8 +127,8 @@ func (db *DB) listBlobs(ctx context.Context) (map[string]bool, error) {
 	return existing, err
 }
 
-// chooseSample returns n of the existing blobs, or all if n is 0 or there are no more than n. Each call
-// makes a different random choice.
+// chooseSample returns n randomly chosen blobs of the existing ones, or all if n is 0 or there are no more than
+// n. Each call makes a different choice.
 func (db *DB) chooseSample(names []string, existing map[string]bool, n int) map[string]bool {
 	if n == 0 || len(existing) <= n {
 		return existing

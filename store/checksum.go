@@ -13,11 +13,11 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// Every value of the driver, index entries included, ends with a CRC-32C of its table, key and
-// value, so that a damaged or misplaced value is an error when it is read. These checksums can't reveal
-// that a value is missing or out of date, for example after the database was copied while in use.
-// Therefore, "total" in _meta combines the checksums of all keys and values. It is verified when the
-// database is opened. Databases of other drivers than bbolt have none.
+// Every value of the driver, including index entries, ends with a CRC-32C of its table, key and value, so that
+// a damaged or misplaced value is noticed when it is read. These checksums can't reveal that a value is missing
+// or outdated, for example after the database was copied while in use. Therefore, "total" in _meta combines the
+// checksums of all keys and values. It is verified when the database is opened. Databases of drivers other than
+// bbolt have no total.
 const (
 	checksumSize = 4
 	maxValue     = kv.MaxValue - checksumSize
@@ -35,12 +35,12 @@ type checkedTable struct {
 	sum  uint32
 }
 
-// newCheckedTable returns a checkedTable. That takes half as long as verifying a small record, so reuse
-// the result.
+// newCheckedTable returns a checkedTable. This takes half as long as verifying a small record, so reuse the
+// result.
 func newCheckedTable(name string) checkedTable {
-	sum := uint32(len(name)) // or keys of tables whose names begin alike could be confused
+	sum := uint32(len(name)) // otherwise, keys of tables whose names begin alike could be confused
 	for i := range len(name) {
-		sum = castagnoli[byte(sum)^name[i]] ^ sum>>8 // crc32.Update would allocate
+		sum = castagnoli[byte(sum)^name[i]] ^ sum>>8 // because crc32.Update would allocate
 	}
 	return checkedTable{name: name, sum: sum}
 }
@@ -68,7 +68,7 @@ func pairChecksum(table checkedTable, key, stored []byte) uint64 {
 	if n := len(stored) - checksumSize; n >= 0 {
 		sum |= uint64(binary.BigEndian.Uint32(stored[n:]))
 	}
-	// CRCs of consecutive keys cancel each other out under XOR; mixed as by SplitMix64, they don't.
+	// CRCs of consecutive keys cancel each other out under XOR, unless they are mixed as in SplitMix64.
 	sum = (sum ^ sum>>30) * 0xbf58476d1ce4e5b9
 	sum = (sum ^ sum>>27) * 0x94d049bb133111eb
 	return sum ^ sum>>31
@@ -82,11 +82,12 @@ func isTotal(table string, key []byte) bool {
 // checkedKV adds checksums to the values of a driver's transaction and verifies them.
 type checkedKV struct {
 	driver kv.KV
-	table  checkedTable // used last
-	// change accumulates the effect of the writes so far on the total.
+	table  checkedTable // the last table used
+	// change accumulates the effect of all writes so far on the total.
 	change uint64
-	// withoutTotal is set if the database has no total, because it is no file that can be copied while in use. All
-	// transactions would be in conflict over it, and it takes a read of each value that is replaced.
+	// withoutTotal is set if the database has no total, because it isn't a file that could be copied while in
+	// use. With a total, all transactions would conflict over it, and would have to read each value that they
+	// replace.
 	withoutTotal bool
 }
 
@@ -132,8 +133,7 @@ func (c *checkedKV) Delete(table string, key []byte) error {
 	return nil
 }
 
-// existingChecksum returns what the pair that is about to be replaced contributes to the total, or 0 if
-// there is none.
+// existingChecksum returns what the pair about to be replaced contributes to the total, or 0 if there is none.
 func (c *checkedKV) existingChecksum(table string, key []byte) (uint64, error) {
 	if c.withoutTotal {
 		return 0, nil
@@ -145,8 +145,8 @@ func (c *checkedKV) existingChecksum(table string, key []byte) (uint64, error) {
 	return pairChecksum(c.checkedTable(table), key, stored), nil
 }
 
-// Scan yields pairs whose values still include their checksums: pass them to value. Wrapping the iterator
-// to verify them here would cost more than the verification.
+// Scan yields pairs whose values still include their checksums: pass the pairs to verifiedValue. Wrapping the
+// iterator to verify them here would cost more than the verification itself.
 func (c *checkedKV) Scan(table string, r kv.Range) iter.Seq2[kv.Pair, error] {
 	return c.driver.Scan(table, r)
 }
@@ -225,7 +225,7 @@ func (c *checkedKV) total() (total uint64, found bool, err error) {
 
 // totalChecker computes the total checksum of a database file. It implements bolt.PairChecker.
 type totalChecker struct {
-	table  checkedTable // of the last pair
+	table  checkedTable // the table of the last pair
 	total  uint64
 	stored []byte // the stored total; nil if there is none
 }
@@ -243,9 +243,9 @@ func (c *totalChecker) Pair(table string, key, stored []byte) {
 	c.total ^= pairChecksum(c.table, key, stored)
 }
 
-// Err returns an error if records are missing or out of date, or if the stored total is damaged. Values
-// are compared with their own checksums only when they are read. A database without a total is accepted
-// here, because it is empty or has an older format; loadMeta rejects any other.
+// Err returns an error if records are missing or outdated, or if the stored total is damaged. Values are
+// compared with their own checksums only when they are read. A database without a total is accepted here,
+// because it is empty or has an older format; loadMeta rejects any other.
 func (c *totalChecker) Err() error {
 	if c.stored == nil {
 		return nil
@@ -263,7 +263,7 @@ var errWrongTotal = fmt.Errorf("%w: records are missing, old or damaged, as afte
 type damageFinder struct {
 	DamageCheck
 
-	table checkedTable // of the last pair
+	table checkedTable // the table of the last pair
 }
 
 func (f *damageFinder) Pair(table string, key, stored []byte) {

@@ -15,32 +15,32 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// The first byte of a stored record: its encoding and a flag for compression. A new codec gets a
-// new number; old bytes stay readable.
+// The first byte of a stored record consists of its encoding and a flag for compression. A new codec gets a new
+// number; old records remain readable.
 const (
 	markJSON        = 0x01
-	markCustomCodec = 0x02 // the table's Codec
-	markDictionary  = 0x20 // with markCompressed: the block refers to recordDictionary
-	markCompressed  = 0x80 // s2 block
+	markCustomCodec = 0x02 // encoded by the table's Codec
+	markDictionary  = 0x20 // with markCompressed: the block uses recordDictionary
+	markCompressed  = 0x80 // an s2 block
 )
 
 const (
 	minCompressSize   = 1 << 10  // smaller records are not worth compressing without a dictionary
-	minDictionarySize = 1 << 7   // nor smaller ones with it
-	maxDictionarySize = 8 << 10  // larger ones gain little from a dictionary, and decode faster without
+	minDictionarySize = 1 << 7   // even smaller ones are not worth compressing with it
+	maxDictionarySize = 8 << 10  // larger ones gain little from a dictionary, and are decoded faster without it
 	maxRecordSize     = 32 << 20 // bytes after decompression
 )
 
 // recordDictionaryBytes is text that JSON records often contain. It must never change, because stored records
-// refer to it; a better one needs a mark of its own. It was made from the records of examples/harbor, without
-// IDs and times, by BuildS2Dict of github.com/klauspost/compress/dict (32 KB, hashes of 8 bytes).
+// depend on it; a better one would need its own mark. It was created from the records of examples/harbor,
+// without IDs and times, by BuildS2Dict of github.com/klauspost/compress/dict (32 KB, hashes of 8 bytes).
 //
 //go:embed record.dict
 var recordDictionaryBytes []byte
 
 var recordDictionary = sync.OnceValue(func() *s2.Dict { return s2.NewDict(recordDictionaryBytes) })
 
-// codec encodes and decodes records. An any holds a pointer to the record.
+// codec encodes and decodes records. Values of type any are pointers to records.
 type codec struct {
 	mark   byte
 	encode func(any) ([]byte, error)
@@ -49,8 +49,8 @@ type codec struct {
 
 var jsonCodec = codec{mark: markJSON, encode: json.Marshal, decode: decodeJSON}
 
-// trustedJSONOptions decodes like encoding/json but skips the search for duplicate names, which our
-// own output can't have.
+// trustedJSONOptions decodes like encoding/json but skips the search for duplicate names, which the store never
+// writes.
 var trustedJSONOptions = fastjson.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
 	legacy.FormatByteArrayAsArray(true), legacy.FormatDurationAsNano(true))
 
@@ -60,11 +60,11 @@ func decodeJSON(b []byte, r any) error {
 		return nil
 	}
 	reflect.ValueOf(r).Elem().SetZero()
-	return json.Unmarshal(b, r) // returns the better error
+	return json.Unmarshal(b, r) // for its better error message
 }
 
-// packRecord returns an encoded record in its stored form: the payload, compressed if that saves enough,
-// after a byte with mark.
+// packRecord returns an encoded record in its stored form: a byte with mark, followed by the payload, which is
+// compressed if that saves enough.
 func packRecord(mark byte, payload []byte) ([]byte, error) {
 	if len(payload) > maxRecordSize {
 		return nil, fmt.Errorf("%w: a record of %d bytes, at most %d; keep it as a blob", ErrTooLarge, len(payload), maxRecordSize)
@@ -78,7 +78,7 @@ func packRecord(mark byte, payload []byte) ([]byte, error) {
 	return append([]byte{mark}, payload...), nil
 }
 
-// compressRecord returns the compressed form of a record, or nil if that saves less than a tenth.
+// compressRecord returns the compressed form of a record, or nil if compression saves less than a tenth.
 func compressRecord(mark byte, payload []byte) []byte {
 	encode, flags := s2.Encode, byte(markCompressed)
 	switch {
@@ -155,8 +155,8 @@ func (c codec) marshal(r any) ([]byte, error) {
 	return packRecord(c.mark, b)
 }
 
-// unmarshal decodes stored bytes into r, which doesn't refer to them afterwards. A table with a codec of
-// its own can still read its older JSON records.
+// unmarshal decodes stored bytes into r, which doesn't refer to them afterwards. A table with its own codec can
+// still read its older JSON records.
 func (c codec) unmarshal(b []byte, r any) error {
 	mark, plain, err := unpackRecord(b)
 	if err != nil {

@@ -13,28 +13,28 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A blob that shrinks is stored compressed, so that `zstd -dc` prints its content:
+// A blob that becomes smaller is stored compressed, so that `zstd -dc` prints its content:
 //
 //	compressedMark    the beginning of a zstd frame that decoders skip
 //	8 bytes           size of the content, big endian; the end of that frame
 //	zstd frame        the content
 //
-// Any other blob is stored as it is. A blob is identified by the SHA-256 of its content, so that
-// content which merely begins like a compressed blob is recognized.
+// Any other blob is stored unchanged. A blob is identified by the SHA-256 of its content, so content that
+// merely looks like a compressed blob is recognized.
 const (
 	compressedMark   = "\x50\x2a\x4d\x18\x10\x00\x00\x00" + "scfblob\x01"
 	compressedHeader = len(compressedMark) + 8
 
-	minCompressedContent = 4<<10 + 1 // less fits into one block of the file system in any case
-	maxCompressedContent = 16 << 20  // more is not held in memory
+	minCompressedContent = 4<<10 + 1 // smaller content fits into one block of the file system in any case
+	maxCompressedContent = 16 << 20  // larger content is not held in memory
 )
 
 var (
-	// Files are written once and mostly read by people, so that they are compressed better than records.
+	// Files are written once and mostly read by people, so they are compressed more than records.
 	blobEncoders = newEncoders(zstd.SpeedBetterCompression)
 	packEncoders = newEncoders(zstd.SpeedDefault)
 	blobDecoders = sync.Pool{New: func() any {
-		// The capacity of the output is the limit, so that a small file can't fill the memory.
+		// The capacity of the output is limited, so that a small file can't fill the memory.
 		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
 		if err != nil {
 			panic(err) // only for invalid options
@@ -69,8 +69,8 @@ func compressBlob(content []byte) []byte {
 	return out
 }
 
-// compressedSize returns the size of a compressed blob's content, given the beginning of its file. ok is
-// false if the blob is not compressed.
+// compressedSize returns the size of a compressed blob's content, given the beginning of its file. ok is false
+// if the blob is not compressed.
 func compressedSize(header []byte) (size int64, ok bool) {
 	if len(header) < compressedHeader || string(header[:len(compressedMark)]) != compressedMark {
 		return 0, false
@@ -79,8 +79,8 @@ func compressedSize(header []byte) (size int64, ok bool) {
 	return int64(n), n <= maxCompressedContent
 }
 
-// contentSize returns the size of a blob's content. It doesn't decompress it: what begins like a compressed blob is one,
-// unless it is the content itself.
+// contentSize returns the size of a blob's content without decompressing it. A file that begins like a
+// compressed blob is one, unless it is the content itself.
 func contentSize(f *os.File, sha string) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -127,7 +127,7 @@ func decompressBlob(f *os.File) (content []byte, ok bool, err error) {
 	return content, err == nil && int64(len(content)) == size, nil
 }
 
-// memoryFile is the content of a compressed blob.
+// memoryFile is the decompressed content of a blob.
 type memoryFile struct{ *bytes.Reader }
 
 func (memoryFile) Close() error { return nil }

@@ -9,14 +9,15 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// computedTotal is a KV of a database without a total checksum that reads as if it had one, and none of the records of running
-// processes, so that its backups and copies are like those of any other.
+// computedTotal presents a database without a total checksum as if it had one and had no records of running
+// processes. Its backups and copies are therefore like those of any other database.
 type computedTotal struct {
 	kv.KV
-	stored []byte // the value under totalKey
+	stored []byte // the computed value of totalKey
 }
 
-// computeTotal reads the whole database, but for a total that an earlier program may have left there.
+// computeTotal reads the whole database, except for a total that an earlier version of the program may have
+// left there.
 func computeTotal(ctx context.Context, k kv.KV) (computedTotal, error) {
 	var sum totalChecker
 	n := 0

@@ -17,9 +17,9 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// Place is where a store is: a data folder with its own database, or a database elsewhere.
+// Place is the location of a store: a data folder with its own database, or a database elsewhere.
 type Place struct {
-	// Dir is the data folder. Beside a Driver, it holds the blobs unless there are Objects.
+	// Dir is the data folder. If Driver is set, Dir only holds the blobs, unless Objects is set, too.
 	Dir     string
 	Driver  Driver // nil for service.db in Dir; the caller closes it
 	Objects Objects
@@ -34,22 +34,22 @@ type CopyOptions struct {
 	Progress func(records, files int64)
 }
 
-// CopySummary says what Copy has copied and compared.
+// CopySummary describes what Copy has copied and compared.
 type CopySummary struct {
-	Records int64 `json:"records"` // index entries included
-	Bytes   int64 `json:"bytes"`   // of keys and values
+	Records int64 `json:"records"` // including index entries
+	Bytes   int64 `json:"bytes"`   // size of keys and values
 	Files   int64 `json:"files"`
 }
 
-// Limits of one transaction of a copy.
+// Limits of a single transaction of a copy.
 const (
 	copyBatchRecords = 5000
 	copyBatchBytes   = 3 << 20
 )
 
-// Copy copies all files and records of a store that no process has open to an empty place, and compares them there. The
-// records that make the target usable are written last: after an interruption, it can't be opened. Errors: ErrExists if the
-// target isn't empty, ErrLocked if the source or the target is in use, ErrCorrupt.
+// Copy copies all files and records of a store that is not in use to an empty place, and compares them there.
+// The records that make the target usable are written last, so an incomplete copy can't be opened. Errors:
+// ErrExists if the target isn't empty, ErrLocked if the source or the target is in use, ErrCorrupt.
 func Copy(ctx context.Context, o CopyOptions) (s CopySummary, err error) {
 	from := o.From.Driver
 	if from == nil {
@@ -166,7 +166,7 @@ func (c *copier) report() {
 	}
 }
 
-// copyFiles copies all blobs, whose content is compared with their hashes on both sides.
+// copyFiles copies all blobs. Their content is compared with their hashes on both sides.
 func (c *copier) copyFiles(ctx context.Context) error {
 	from, to := c.From.blobs(&c.CopyOptions), c.To.blobs(&c.CopyOptions)
 	return from.ForEach(ctx, func(sha string) error {
@@ -184,7 +184,8 @@ func (c *copier) copyFiles(ctx context.Context) error {
 	})
 }
 
-// copiedRecords yields the records to copy as copied does, but the description of the database last. It counts them.
+// copiedRecords yields and counts the records to copy. They are the same as those of copied, but the
+// description of the database comes last.
 func (c *copier) copiedRecords(ctx context.Context, source kv.KV) iter.Seq2[kv.Record, error] {
 	return func(yield func(kv.Record, error) bool) {
 		var description kv.Record
@@ -210,7 +211,8 @@ func (c *copier) copiedRecords(ctx context.Context, source kv.KV) iter.Seq2[kv.R
 	}
 }
 
-// copied yields the records that a copy contains in order: all but the total, the last ID, and those of running processes.
+// copied yields the records that a copy contains, in order: all but the total, the last ID, and the records of
+// running processes.
 func copied(ctx context.Context, k kv.KV) iter.Seq2[kv.Record, error] {
 	return func(yield func(kv.Record, error) bool) {
 		n := 0
@@ -270,7 +272,7 @@ func (c *copier) copyToDriver(ctx context.Context, source kv.KV) error {
 	return write()
 }
 
-// copyToFile writes the records to a new file, compares it, and gives it its name.
+// copyToFile writes the records to a new file, compares them, and gives the file its name.
 func (c *copier) copyToFile(ctx context.Context, source kv.KV) error {
 	temp := tempPath(c.To.Dir, c.NewID())
 	defer os.Remove(temp)
@@ -279,7 +281,7 @@ func (c *copier) copyToFile(ctx context.Context, source kv.KV) error {
 		for r, err := range c.copiedRecords(ctx, source) {
 			if err == nil {
 				sum.Pair(r.Table, r.Key, r.Value)
-				r = cloneRecord(r) // Load keeps it
+				r = cloneRecord(r) // Load retains it
 			}
 			if !yield(r, err) || err != nil {
 				return
@@ -310,7 +312,7 @@ func (c *copier) copyToFile(ctx context.Context, source kv.KV) error {
 	return err
 }
 
-// compare compares all copied records with their source.
+// compare compares all copied records with the source.
 func (c *copier) compare(ctx context.Context, source, target kv.KV) error {
 	next, stop := iter.Pull2(copied(ctx, target))
 	defer stop()

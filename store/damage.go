@@ -11,7 +11,7 @@ import (
 
 // DamagedRecordError is an ErrCorrupt that identifies the damaged record.
 type DamagedRecordError struct {
-	Table string // or an index of it: "documents.content"
+	Table string // table of the record or of one of its indexes, such as "documents.content"
 	Key   Key
 }
 
@@ -20,7 +20,7 @@ func (e *DamagedRecordError) Error() string {
 		"then restore a backup", ErrCorrupt, recordKindLabel(e.Table), e.Key, e.Table)
 }
 
-// Is matches ErrCorrupt.
+// Is reports whether target is ErrCorrupt.
 func (e *DamagedRecordError) Is(target error) bool { return target == ErrCorrupt }
 
 // Record returns the record's kind and ID without its organization, for example: passage "0199…".
@@ -32,13 +32,13 @@ func (e *DamagedRecordError) Record() string {
 		return name
 	case strings.Contains(e.Table, "."): // an index
 		parts = parts[len(parts)-1:]
-	case len(parts) > 1 && e.Table != Memberships.Name(): // the others begin with the organization
+	case len(parts) > 1 && e.Table != Memberships.Name(): // keys of other tables begin with the organization
 		parts = parts[1:]
 	}
 	return name + " " + K(parts...).String()
 }
 
-// recordNames are the names that users see for the records of tables.
+// recordNames maps tables to the names that users see for their records.
 var recordNames = map[string]string{
 	"edits": "change that can be undone", "figures": "figures of an assessment", "review_samples": "review sample",
 	"settings": "setting", "organizations": "organization", "users": "user", "passwords": "password", "sessions": "session",
@@ -88,7 +88,7 @@ const maxDamageKinds = 20
 
 // DamageKind counts the damaged records of one table and names the first.
 type DamageKind struct {
-	Table string // "" for a file
+	Table string // empty for files
 	First string // the name of the first one
 	Count int
 }
@@ -104,7 +104,7 @@ func (c *DamageCheck) add(table, name string) {
 	}
 }
 
-// String returns a summary: 4 of 90 damaged: passage "a" and 2 more of this kind; finding "b".
+// String returns a summary, for example: 4 of 90 damaged: passage "a" and 2 more of this kind; finding "b".
 func (c DamageCheck) String() string {
 	if c.Damaged == 0 {
 		return fmt.Sprintf("%d read, none damaged", c.Checked)
@@ -147,7 +147,7 @@ func (db *DB) CheckRecords(ctx context.Context) (DamageCheck, error) {
 			}
 		}
 		if found.Damaged > 0 {
-			return nil // more specific than a wrong total
+			return nil // the damaged records are more specific than a wrong total
 		}
 		return total.Err()
 	})

@@ -5,13 +5,12 @@ import (
 	"errors"
 )
 
-// DiscardedRecords describes records that nothing refers to any more: those of a deleted assessment, or
-// the sync data of one that is no longer synced. They are deleted in short transactions, if necessary
-// after a restart.
+// DiscardedRecords describes records that nothing refers to anymore: those of a deleted assessment, or the sync
+// data of one that is no longer synced. They are deleted in short transactions, if necessary after a restart.
 type DiscardedRecords struct {
 	OrganizationID string `json:"organization_id"`
 	AssessmentID   string `json:"assessment_id"`
-	// Deleted is true if the assessment was deleted; VersionIDs are its versions, whose items are left.
+	// Deleted is true if the assessment was deleted. VersionIDs are its versions whose items still exist.
 	Deleted    bool     `json:"deleted,omitempty"`
 	VersionIDs []string `json:"version_ids,omitempty"`
 }
@@ -19,14 +18,14 @@ type DiscardedRecords struct {
 // discardBatch is the number of records deleted in one transaction.
 const discardBatch = 1_000
 
-// DiscardAssessmentData ends the syncing of an assessment and leaves the deletion of its items, history and
-// packs to DB.DeleteDiscarded. The caller deletes the assessment, its versions and everything else
-// that appears in lists.
+// DiscardAssessmentData ends the syncing of an assessment, and schedules its items, history and packs for
+// deletion by DB.DeleteDiscarded. The caller deletes the assessment, its versions and everything else that
+// appears in lists.
 func DiscardAssessmentData(tx *Tx, org, assessment string, versionIDs []string) error {
 	return discardRecords(tx, &DiscardedRecords{OrganizationID: org, AssessmentID: assessment, Deleted: true, VersionIDs: versionIDs})
 }
 
-// DiscardSyncData ends the syncing of an assessment and leaves the deletion of its sync data to
+// DiscardSyncData ends the syncing of an assessment, and schedules its sync data for deletion by
 // DB.DeleteDiscarded.
 func DiscardSyncData(tx *Tx, org, assessment string) error {
 	return discardRecords(tx, &DiscardedRecords{OrganizationID: org, AssessmentID: assessment})
@@ -61,7 +60,7 @@ func (db *DB) DeleteDiscarded(ctx context.Context) error {
 	}
 }
 
-// deleteSome deletes some of the described records or, if none is left, the description itself.
+// deleteSome deletes some of the described records or, if there are none left, the description itself.
 func (d *DiscardedRecords) deleteSome(tx *Tx) error {
 	org, id := d.OrganizationID, d.AssessmentID
 	for _, remove := range []func(tx *Tx, org string, limit int, prefix ...any) (int, error){

@@ -1,5 +1,5 @@
-// Package store keeps everything the service knows: typed tables under
-// transactions, blobs by their hash, an outbox of events, migrations, backups.
+// Package store stores everything the service knows: typed tables with transactions, blobs by their hash, an
+// outbox of events, migrations, backups.
 //
 // A data folder:
 //
@@ -14,7 +14,7 @@
 //	_meta            "database" → format, schema version; "indexes", table → what is built;
 //	                 "total" → combined checksum of all pairs
 //	                 "process", ID and "leader" → of processes that share the database (processes.go)
-//	_sequences       name → last number given
+//	_sequences       name → last number issued
 //	_outbox          sequence → event
 //	_outbox_readers  consumer → last sequence acknowledged
 //	_packs           organization, pack → content of items and passages (packs.go)
@@ -23,12 +23,10 @@
 //	<table>.<index>  index key, primary key → length of the primary key
 //	                 (unique: index key → primary key)
 //
-// Keys are tuples in an order-preserving encoding (Key). In a tenant table the
-// organization is the first part of every key, including those of indexes. A record is
-// one byte of format and then JSON, or the table's own codec, compressed if
-// that saves space. Items and passages are stored in packs; an item with the same content in
-// several versions stores only its header. Every value ends with a checksum (checksum.go).
+// Keys are tuples in an order-preserving encoding (Key). In a tenant table, the organization is the first part
+// of every key, including those of indexes. A record is a format byte followed by JSON or the output of the
+// table's own codec, compressed if that saves space. Items and passages are stored in packs; an item with the
+// same content in several versions stores only its header. Every value ends with a checksum (checksum.go).
 //
-// The store decides nothing: no rule of the domain, no permission, no slow work
-// inside a transaction.
+// The store contains no domain rules and checks no permissions, and nothing slow happens in a transaction.
 package store

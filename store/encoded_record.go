@@ -8,17 +8,17 @@ import (
 	"slices"
 )
 
-// EncodedRecord is a record with its stored bytes. It saves decoding an unchanged record again and
-// encoding equal content again. It is shared and must not be modified.
+// EncodedRecord is a record with its stored bytes. It avoids decoding an unchanged record again and encoding
+// equal content again. It is shared and must not be modified.
 type EncodedRecord[R any] struct {
 	Record R
-	// Extra is data attached by its writer; nil if the record was read.
+	// Extra is data attached when the record was written; nil if the record was read.
 	Extra []byte
 
 	primary, stored []byte
 	entry           entryRef
-	size            int // of its JSON
-	// isLossy is true if decoding gives another record, because a text is not valid UTF-8.
+	size            int // size of the record's JSON
+	// isLossy is true if the decoded record differs from the encoded one, because a text is not valid UTF-8.
 	isLossy bool
 }
 
@@ -27,9 +27,9 @@ func (w *EncodedRecord[R]) MemorySize() int {
 	return len(w.primary) + len(w.stored) + len(w.Extra) + max(w.size, 2*len(w.stored))
 }
 
-// WithSharedBody stores content that several records of a scope of WithPacks have in common once. A record's
-// JSON consists of a header, whose fields differ between records with equal content, and the body. header
-// returns a struct that encodes to the beginning of the record's JSON; equal reports whether two records
+// WithSharedBody stores content only once that several records in the same scope of WithPacks have in common. A
+// record's JSON consists of a header, whose fields differ between records with equal content, and the body.
+// header returns a struct that encodes to the beginning of the record's JSON. equal reports whether two records
 // differ at most in the header.
 func WithSharedBody[R any](header func(*R) any, equal func(a, b *R) bool) Option[R] {
 	return func(t *Table[R]) {
@@ -48,8 +48,8 @@ type PreparedRecord[R any] struct {
 	body  []byte // the JSON after the header; nil if the record is encoded in the transaction
 }
 
-// PrepareInsert encodes a record before the transaction that inserts it. Until then, only the record's
-// header may change. If the content equals that of one of candidates, that record's content is shared.
+// PrepareInsert encodes a record before the transaction that inserts it. Until the record is inserted, only its
+// header may change. If its content equals that of one of candidates, the candidate's content is shared.
 func PrepareInsert[R any](t *TenantTable[R], r *R, candidates ...*EncodedRecord[R]) (PreparedRecord[R], error) {
 	for _, w := range candidates {
 		if w.entry.bodyAt > 0 && t.table.equal(&w.Record, r) {
@@ -105,12 +105,12 @@ type insertion struct {
 	record  any
 	primary []byte
 	body    []byte // see PreparedRecord
-	// shared is the entry that the record may share, with the scope of its pack.
+	// shared is the entry that the record may share, and the scope of its pack.
 	shared      entryRef
 	sharedScope []byte
 
 	entry   entryRef
-	pack    *newPack // whose ID belongs in entry; nil if stored is complete
+	pack    *newPack // the pack whose ID is to be inserted into entry; nil if stored is complete
 	stored  []byte
 	size    int
 	isLossy bool
@@ -126,7 +126,7 @@ func (s *untypedTable) scopeKey(primary []byte, r any) ([]byte, error) {
 	return slices.Concat(org, within.b), cmp.Or(err, within.err)
 }
 
-// encodeInsertions stores the packs of records and sets the bytes to be stored of each record.
+// encodeInsertions stores the packs of records and sets each record's stored bytes.
 func (s *untypedTable) encodeInsertions(tx *Tx, all []*insertion) error {
 	if err := tx.checkTable(&s.def, true); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (s *untypedTable) encodeInsertions(tx *Tx, all []*insertion) error {
 	return nil
 }
 
-// encodeInsertion sets the bytes to be stored of a record, or adds it to the last of packs or to a new one.
+// encodeInsertion sets a record's stored bytes, or adds the record to the last of packs or to a new one.
 func (s *untypedTable) encodeInsertion(tx *Tx, in *insertion, packs *[]*newPack) error {
 	scope, err := s.scopeKey(in.primary, in.record)
 	if err != nil {
@@ -203,7 +203,7 @@ func (s *untypedTable) encodeShared(tx *Tx, in *insertion) (isEncoded bool, _ er
 	return true, err
 }
 
-// encodeWhole returns the JSON of a record, and sets where its body begins.
+// encodeWhole returns the JSON of a record, and sets the position where its body begins.
 func (s *untypedTable) encodeWhole(in *insertion) ([]byte, error) {
 	in.entry = entryRef{}
 	if in.body == nil {
@@ -267,8 +267,8 @@ func InsertPrepared[R any](tx *Tx, t *TenantTable[R], org string, all []Prepared
 	return out, nil
 }
 
-// ScanEncoded reads all records with a prefix. A record whose stored form is in cached is not decoded
-// again; if that is true of all records, cached itself is returned.
+// ScanEncoded reads all records with a prefix. A record whose stored form is in cached is not decoded again. If
+// all of them are in cached and nothing else is, cached itself is returned.
 func ScanEncoded[R any](tx *Tx, b TenantIndexView[R], org string, cached []*EncodedRecord[R], prefix ...any) ([]*EncodedRecord[R], error) {
 	in := b.order
 	within, err := in.prependTenant(org, prefix)

@@ -35,7 +35,7 @@ var (
 // ExistsError is an ErrExists with the table and index concerned.
 type ExistsError struct {
 	Table string
-	Index string // empty: the primary key
+	Index string // empty for the primary key
 }
 
 func (e *ExistsError) Error() string {
@@ -45,7 +45,7 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("%s: another record has the same %s", e.Table, e.Index)
 }
 
-// Is matches ErrExists.
+// Is reports whether target is ErrExists.
 func (e *ExistsError) Is(target error) bool { return target == ErrExists }
 
 // NewerSchemaError is an ErrNewerSchema with both schema versions.
@@ -58,5 +58,5 @@ func (e *NewerSchemaError) Error() string {
 		ErrNewerSchema, e.Database, e.Program)
 }
 
-// Is matches ErrNewerSchema.
+// Is reports whether target is ErrNewerSchema.
 func (e *NewerSchemaError) Is(target error) bool { return target == ErrNewerSchema }

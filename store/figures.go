@@ -10,9 +10,10 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// AssessmentFigures holds what summaries count in an assessment: in the newest version of each of its deliverables,
-// and in its documents once it is closed. They are derived from other records. Each transaction that changes these
-// brings them up to date before it commits, from tallies, without reading items.
+// AssessmentFigures holds the numbers that summaries show for an assessment: those of the newest version of
+// each deliverable and, once the assessment is closed, of its documents. They are derived from other records.
+// Each transaction that changes such records updates the figures before it commits, using tallies and without
+// reading items.
 type AssessmentFigures struct {
 	OrganizationID string `json:"organization_id"`
 	AssessmentID   string `json:"assessment_id"`
@@ -27,29 +28,30 @@ type AssessmentFigures struct {
 	ClosedDocuments map[api.Date]int `json:"closed_documents,omitempty"`
 }
 
-// SoAItemCount is a number of items of a Statement of Applicability.
+// SoAItemCount is the number of items of a Statement of Applicability with the same values.
 type SoAItemCount struct {
 	Applicable bool               `json:"applicable"`
 	Status     api.Implementation `json:"status"`
 	N          int                `json:"n"`
 }
 
-// FindingCount is a number of findings; IsGap is that of api.Finding.
+// FindingCount is the number of findings with the same values. IsGap is that of api.Finding.
 type FindingCount struct {
 	IsGap    bool         `json:"gap"`
 	Severity api.Severity `json:"severity"`
 	N        int          `json:"n"`
 }
 
-// ScoreCount counts maturity scores; Levels is the sum of the levels of those assessed.
+// ScoreCount is the number of maturity scores with the same values. Levels is the sum of the levels of those
+// assessed.
 type ScoreCount struct {
 	All      int `json:"all"`
 	Assessed int `json:"assessed"`
 	Levels   int `json:"levels"`
 }
 
-// POAMItemCount is a number of plan items. Due is when they are due or, if their risk was accepted for a time, when
-// that ends.
+// POAMItemCount is the number of plan items with the same values. Due is when they are due or, if their risk
+// was accepted for a limited time, when that time ends.
 type POAMItemCount struct {
 	Status string   `json:"status"`
 	Due    api.Date `json:"due"`
@@ -62,11 +64,11 @@ const (
 	SumFindings        = "findings"         // is gap, severity
 	SumNewFindings     = "new_findings"     // severity
 	SumPOAMItems       = "poam"             // is open
-	SumOpenPOAMDates   = "poam_dates"       // status, due, of assessments that are not closed
+	SumOpenPOAMDates   = "poam_dates"       // status and due date, in assessments that are not closed
 	SumClosedDocuments = "closed_documents" // effective date
 )
 
-// Figures has the figures of assessments that have any, and their sums per organization.
+// Figures holds the figures of the assessments that have any, and their sums per organization.
 var Figures = newTenantTable("figures", func(r *AssessmentFigures) (string, Key) { return r.OrganizationID, K(r.AssessmentID) },
 	Tally("sums", (*AssessmentFigures).sums))
 
@@ -93,7 +95,7 @@ func (f *AssessmentFigures) sums() (out []Amount) {
 	return out
 }
 
-// The following functions return what items and documents add to the tally "facts" of their table.
+// The following functions return the amounts that items and documents add to the tally "facts" of their table.
 
 func soaItemFacts(i *api.SoAItem) []Amount {
 	return []Amount{{K(i.VersionID, i.Applicability.IsApplicable(), i.ImplementationStatus), 1}}
@@ -122,8 +124,8 @@ func poamItemFacts(i *api.POAMItem) []Amount {
 	return []Amount{{K(i.VersionID, i.Status, due), 1}}
 }
 
-// gapKey returns the key of a gap in the index "gaps", from which findings of two versions can be compared without
-// reading them.
+// gapKey returns the key of a gap in the index "gaps". Findings of two versions can be compared by these keys
+// without reading them.
 func gapKey(f *api.Finding) []Key {
 	if !f.IsGap() {
 		return nil
@@ -135,7 +137,7 @@ func gapKey(f *api.Finding) []Key {
 const (
 	FactChunks         = "chunks"   // the sum of passages
 	FactRead           = "read"     // documents that were read
-	FactUnreadSets     = "unread"   // documents by the languages in them that aren't read, separated by commas
+	FactUnreadSets     = "unread"   // documents by the unsupported languages that they contain, separated by commas
 	FactUnreadPassages = "passages" // passages by language
 	factDate           = "date"     // documents by effective date
 )
@@ -206,13 +208,13 @@ const (
 
 type assessmentRef struct{ org, id string }
 
-// withFigures declares that the records of a table determine parts of their assessment's figures.
+// withFigures declares that the records of a table determine certain parts of their assessment's figures.
 func withFigures[R any](assessment func(*R) string, parts figureParts) Option[R] {
 	return withFiguresIf(assessment, parts, func(_, _ *R) bool { return true })
 }
 
-// withFiguresIf works like withFigures for the changes that isRelevant accepts: old is nil for a new record, fresh for a
-// deleted one.
+// withFiguresIf works like withFigures, but only for changes that isRelevant accepts. old is nil for a new
+// record, and fresh is nil for a deleted one.
 func withFiguresIf[R any](assessment func(*R) string, parts figureParts, isRelevant func(old, fresh *R) bool) Option[R] {
 	return func(t *Table[R]) {
 		t.untyped.figures = func(old, fresh any) (string, figureParts) {
@@ -232,8 +234,8 @@ func movesBetweenOpenAndClosed(old, fresh *api.Assessment) bool {
 	return fresh == nil || wasClosed != (fresh.State == api.StateClosed)
 }
 
-// markFiguresStale notes that an assessment's figures have to be brought up to date. old is nil for a new record, fresh for a
-// deleted one.
+// markFiguresStale records that an assessment's figures must be updated. old is nil for a new record, and fresh
+// is nil for a deleted one.
 func (s *untypedTable) markFiguresStale(tx *Tx, primary []byte, old, fresh any) {
 	if s.figures == nil || !tx.hasFiguresTable() {
 		return
@@ -254,12 +256,12 @@ func (tx *Tx) markFiguresOfAssessmentStale(a assessmentRef, parts figureParts) {
 	tx.figures[a] |= parts
 }
 
-// hasFiguresTable reports whether the database has the table Figures; those of some tests don't.
+// hasFiguresTable reports whether the database has the table Figures. Some tests use databases without it.
 func (tx *Tx) hasFiguresTable() bool {
 	return tx.db.tables.byName[Figures.Name()] == Figures.definition()
 }
 
-// markAllFiguresStale has the figures of all assessments computed again.
+// markAllFiguresStale marks the figures of all assessments to be recomputed.
 func (tx *Tx) markAllFiguresStale() error {
 	if !tx.hasFiguresTable() {
 		return nil
@@ -273,8 +275,8 @@ func (tx *Tx) markAllFiguresStale() error {
 	return nil
 }
 
-// ReadFigures returns the figures of an assessment, those that this transaction changed included, or none if it has
-// nothing to count.
+// ReadFigures returns the figures of an assessment, including changes in this transaction. It returns empty
+// figures if there is nothing to count.
 func ReadFigures(tx *Tx, org, assessment string) (AssessmentFigures, error) {
 	if err := tx.updateFigures(); err != nil {
 		return AssessmentFigures{}, err
@@ -286,7 +288,7 @@ func ReadFigures(tx *Tx, org, assessment string) (AssessmentFigures, error) {
 	return f, err
 }
 
-// updateFigures brings the figures of the changed assessments up to date.
+// updateFigures updates the figures of the changed assessments.
 func (tx *Tx) updateFigures() error {
 	refs := slices.SortedFunc(maps.Keys(tx.figures), func(a, b assessmentRef) int {
 		return cmp.Or(strings.Compare(a.org, b.org), strings.Compare(a.id, b.id))
@@ -424,9 +426,10 @@ func countClosedDocuments(tx *Tx, a *api.Assessment, f *AssessmentFigures) error
 	return nil
 }
 
-// GapBaseline returns the newest gap analysis of an assessment, and the one that its gaps are compared with to find new
-// ones: the last approved one or, if none is approved, the first. A gap therefore stays new across drafts until it is
-// fixed or an analysis containing it is approved. Both are "" if the assessment has at most one, or is closed.
+// GapBaseline returns the newest gap analysis of an assessment, and the baseline that its gaps are compared
+// with to find new ones. The baseline is the last approved gap analysis or, if none is approved, the first one.
+// A gap therefore remains new across drafts until it is fixed or an analysis containing it is approved. Both
+// results are "" if the assessment has at most one gap analysis, or is closed.
 func GapBaseline(tx *Tx, a *api.Assessment) (newest, baseline string, err error) {
 	if a.State == api.StateClosed {
 		return "", "", nil

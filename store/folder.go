@@ -18,22 +18,21 @@ import (
 // Layout of the data folder.
 const (
 	fileDatabase = "service.db"
-	// fileID is the file with the database's ID, so that a missing or exchanged database is noticed.
+	// fileID is the file with the database's ID, which reveals that a database is missing or was exchanged.
 	fileID     = "service.id"
 	dirBlobs   = "blobs"
 	dirBackups = "backups"
 	dirTemp    = "tmp"
 )
 
-// HoldsNoData reports whether a data folder holds no data, though it may exist and contain other files.
+// HoldsNoData reports whether a data folder holds no data. It may exist and contain other files.
 func HoldsNoData(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, fileDatabase))
 	return errors.Is(err, fs.ErrNotExist) && traceOfDatabase(dir) == ""
 }
 
-// traceOfDatabase returns the name of a file that the folder would only contain if it had a database, or
-// "" if there is none. Files that may exist before the first start don't count: secret.key, .gitkeep,
-// lost+found.
+// traceOfDatabase returns the name of a file that the folder would only contain if it had a database, or "" if
+// there is none. Files that may exist before the first start are ignored: secret.key, .gitkeep, lost+found.
 func traceOfDatabase(dir string) (name string) {
 	if _, err := os.Lstat(filepath.Join(dir, fileID)); err == nil {
 		return fileID
@@ -73,7 +72,7 @@ func (db *DB) emptyDatabaseError(trace string) error {
 // openDatabase opens service.db, or creates it in an unused folder.
 func openDatabase(ctx context.Context, o Options) (*bolt.DB, error) {
 	path := filepath.Join(o.Dir, fileDatabase)
-	// This order, because another process may be creating both.
+	// The order matters, because another process may be creating both.
 	trace := traceOfDatabase(o.Dir)
 	info, err := os.Stat(path)
 	missing := errors.Is(err, fs.ErrNotExist)
@@ -99,15 +98,16 @@ func openDatabase(ctx context.Context, o Options) (*bolt.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	// We hold the file lock, so nobody else is using tmp.
+	// This process holds the file lock, so no other process is using tmp.
 	if err := deleteTempFiles(filepath.Join(o.Dir, dirTemp)); err != nil {
 		return nil, errors.Join(disk.ClassifyError(err), driver.Close())
 	}
 	return driver, nil
 }
 
-// prepareSharedFolder creates the folders that a store needs beside a database elsewhere. No other process may use dir. It
-// refuses a folder that has its own database, to which the folder's files belong.
+// prepareSharedFolder creates the folders that a store needs in addition to a database elsewhere. No other
+// process may use dir. It returns an error for a folder that has its own database, because the folder's files
+// belong to that database.
 func prepareSharedFolder(dir string) error {
 	path := filepath.Join(dir, fileDatabase)
 	if _, err := os.Lstat(path); err == nil {
@@ -120,10 +120,10 @@ func prepareSharedFolder(dir string) error {
 	return disk.ClassifyError(deleteTempFiles(filepath.Join(dir, dirTemp)))
 }
 
-const maxIDSize = 1 << 10 // bytes of fileID
+const maxIDSize = 1 << 10 // in bytes
 
-// checkOrWriteFolderID returns an error if the database belongs to another folder, as its ID shows. If the
-// folder has no ID, as after a restore, it gets the database's.
+// checkOrWriteFolderID returns an error if the IDs show that the database belongs to another folder. If the
+// folder has no ID, as after a restore, it gets the database's ID.
 func (db *DB) checkOrWriteFolderID() error {
 	path := filepath.Join(db.dir, fileID)
 	b, err := regularfile.Read(path, maxIDSize)

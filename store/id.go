@@ -2,9 +2,9 @@ package store
 
 import "sync"
 
-// IDs begin with the time, so records that refer to one another, such as the events of an
-// assessment, stay in order. To survive a clock that jumps back, an ID is never smaller than the
-// last one issued, even by an earlier process.
+// idGenerator issues IDs that begin with the time, so that records that refer to one another, such as the
+// events of an assessment, stay in order. Even if the clock is set back, an ID is never smaller than the last
+// one issued, including by an earlier process.
 type idGenerator struct {
 	mu       sync.Mutex
 	generate func() string
@@ -13,7 +13,7 @@ type idGenerator struct {
 
 var lastIDKey = K("last id")
 
-// next returns a new ID, incremented from the last one if the clock gives a smaller one.
+// next returns a new ID. It is the last ID incremented if the clock gives a smaller one.
 func (i *idGenerator) next() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -63,7 +63,7 @@ func incrementUUID(id string) (next string, ok bool) {
 
 // saveLastID stores the last issued ID if this transaction issued one.
 func (tx *Tx) saveLastID() error {
-	if !tx.idIssued || !tx.db.soleWriter { // several writers would be in conflict over it; their clocks are the database's
+	if !tx.idIssued || !tx.db.soleWriter { // several writers would conflict over it, and they all use the database's clock
 		return nil
 	}
 	return tx.putMeta(lastIDKey, tx.db.idGenerator.lastIssued())

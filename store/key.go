@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// Key is a tuple whose bytes sort like its parts: part by part, false before true, numbers
-// by value, times by instant, text and bytes bytewise, and a tuple before its extensions.
-// Parts of different kinds sort by kind.
+// Key is a tuple whose bytes sort like its parts: part by part, false before true, numbers by value, times by
+// instant, text and bytes bytewise, and a tuple before its extensions. Parts of different kinds sort by kind.
 //
 //	bytes   01 content 00        a 00 in the content is written 00 FF
 //	text    02 content 00
@@ -20,8 +19,7 @@ import (
 //	integer 20 eight bytes, the sign bit flipped
 //	time    30 seconds as an integer, four bytes of nanoseconds
 //
-// No part begins with FF, so the extensions of a tuple lie between its bytes
-// and its bytes followed by FF.
+// No part begins with FF, so the extensions of a tuple sort between its bytes and its bytes followed by FF.
 type Key struct {
 	b   []byte
 	err error
@@ -34,11 +32,11 @@ const (
 	tagTrue       = 0x11
 	tagInt        = 0x20
 	tagTime       = 0x30
-	tagUpperBound = 0xFF // after every extension; never written
+	tagUpperBound = 0xFF // sorts after every extension; never written
 )
 
-// K returns a key of strings, byte slices, bools, integers and times, and of types derived from them. With
-// parts of other types, the key is invalid: every table rejects it with ErrBadKey.
+// K returns a key with the given parts, which may be strings, byte slices, bools, integers and times, or types
+// derived from them. With parts of other types, the key is invalid: every table rejects it with ErrBadKey.
 func K(parts ...any) Key {
 	k := Key{b: make([]byte, 0, 48)}
 	for i, p := range parts {
@@ -188,7 +186,7 @@ func decodeEscaped(b []byte) (s, rest []byte, err error) {
 	return nil, nil, fmt.Errorf("%w: unterminated text", ErrBadKey)
 }
 
-// String returns a readable form, for example: "org"/7.
+// String returns a readable form, for example "org"/7.
 func (k Key) String() string {
 	parts, err := k.Parts()
 	if err != nil {

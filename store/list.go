@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// List returns a page of a tenant table in the API's form.
+// List returns a page of a tenant table as an API list.
 func List[R any](ctx context.Context, db *DB, t *TenantTable[R], org string, p api.Paging, q PageQuery[R]) (*api.List[R], error) {
 	var out *api.List[R]
 	err := db.View(ctx, func(tx *Tx) (err error) {
@@ -52,7 +52,7 @@ func toCursorError(err error) error {
 	return err
 }
 
-// ToNotFound turns ErrNotFound into the API's NOT_FOUND error about a kind of record.
+// ToNotFound converts ErrNotFound to the API's NOT_FOUND error about a kind of record.
 func ToNotFound(err error, kind, id string) error {
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrBadKey) {
 		return api.NotFound(kind, id)

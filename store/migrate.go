@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// Migration brings a database from the previous version to Version. Versions ascend from 1. A new
-// database gets the last version without running any migration, so a migration must not add anything
-// that a new database needs.
+// Migration upgrades a database from the previous version to Version. Versions ascend from 1. A new database
+// gets the last version without running any migration, so a migration must not add anything that a new database
+// needs.
 //
-// Apply runs in the transaction that writes the new version number: after a crash or an error, the
-// database has the previous version. It may use RewriteRecords, DropTable, RenameTable, and tables
-// whose records still have the same form today. It must not read indexes.
+// Apply runs in the transaction that writes the new version number: after a crash or an error, the database has
+// the previous version. It may use RewriteRecords, DropTable, RenameTable, and tables whose records still have
+// the same form today. It must not read indexes.
 type Migration struct {
 	Version int
-	Name    string // in a few words, for the log: "split names"
+	Name    string // a few words for the log, such as "split names"
 	Apply   func(context.Context, *Tx) error
 }
 
-// createOrMigrate brings the database to the program's schema.
+// createOrMigrate creates the database, or migrates it to the program's schema.
 func (db *DB) createOrMigrate(ctx context.Context) error {
 	fresh, current, err := db.loadMeta(ctx)
 	if err != nil {
@@ -39,7 +39,7 @@ func (db *DB) createOrMigrate(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !created { // by another process meanwhile
+		if !created { // another process has created it in the meantime
 			return db.createOrMigrate(ctx)
 		}
 		return db.checkOrWriteFolderID()
@@ -125,7 +125,7 @@ func (db *DB) addChecksums(ctx context.Context) error {
 		return tx.putMeta(metaKey, next)
 	})
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrDiskFull) {
-		err = errors.Join(err, os.Remove(backup)) // nothing was changed, and the next start makes another
+		err = errors.Join(err, os.Remove(backup)) // nothing was changed, and the next start makes another backup
 	}
 	if err != nil {
 		return fmt.Errorf("adding checksums failed, the database is unchanged: %w", err)
@@ -135,9 +135,9 @@ func (db *DB) addChecksums(ctx context.Context) error {
 	return nil
 }
 
-// loadMeta reads the description of the database. fresh reports whether the database is empty, and current
-// whether its indexes match the schema; current is only valid if the database has the program's own
-// version.
+// loadMeta reads the description of the database. isEmpty reports whether the database is empty, and
+// indexesCurrent whether its indexes match the schema. indexesCurrent is only valid if the database has the
+// program's own version.
 func (db *DB) loadMeta(ctx context.Context) (isEmpty, indexesCurrent bool, err error) {
 	err = db.View(ctx, func(tx *Tx) error {
 		found, err := tx.getMeta(metaKey, &db.meta)
@@ -164,7 +164,7 @@ func (db *DB) loadMeta(ctx context.Context) (isEmpty, indexesCurrent bool, err e
 		if db.meta.Format == formatVersion && db.meta.Schema == db.schema.Version() {
 			indexesCurrent, err = db.tables.areIndexesCurrent(tx)
 			if !indexesCurrent {
-				err = nil // applyMigration will return it again
+				err = nil // applyMigration will return the error again
 			}
 		}
 		return err
@@ -172,8 +172,8 @@ func (db *DB) loadMeta(ctx context.Context) (isEmpty, indexesCurrent bool, err e
 	return isEmpty, indexesCurrent, err
 }
 
-// loadUncheckedMeta reads the description of a database that was written before records had checksums, and
-// reports whether it is one.
+// loadUncheckedMeta reads the description of a database that was written before records had checksums. It
+// returns false for any other database.
 func (db *DB) loadUncheckedMeta(tx *Tx) (isUnchecked bool) {
 	b, err := tx.kv.driver.Get(metaTable, metaKey.b)
 	if err != nil || len(b) == 0 || b[0] != markJSON {
@@ -187,9 +187,9 @@ func (db *DB) loadUncheckedMeta(tx *Tx) (isUnchecked bool) {
 	return true
 }
 
-// createDatabase initializes a new database. created is false if another process has done so meanwhile.
+// createDatabase initializes a new database. created is false if another process has done so in the meantime.
 func (db *DB) createDatabase(ctx context.Context, version int) (created bool, err error) {
-	// Two random IDs have more entropy than a seal needs.
+	// Two random IDs have more entropy than the authentication code needs.
 	m := databaseMeta{Format: formatVersion, Schema: version, Created: db.clock().UTC(), Secret: db.newID() + db.newID(), ID: db.newID()}
 	err = db.Update(ctx, func(tx *Tx) error {
 		exists, err := tx.getMeta(metaKey, &databaseMeta{})
@@ -211,8 +211,9 @@ func (db *DB) createDatabase(ctx context.Context, version int) (created bool, er
 // errMigratedMeanwhile is the error of applyMigration if another process has migrated the database.
 var errMigratedMeanwhile = errors.New("another process has migrated the database")
 
-// applyMigration runs one migration in a transaction, which also stores the new version. If it is the last
-// migration, the transaction then rebuilds the indexes and has the figures of all assessments computed again.
+// applyMigration runs one migration in a transaction that also stores the new version. After the last
+// migration, the same transaction rebuilds the indexes and marks the figures of all assessments to be
+// recomputed.
 func (db *DB) applyMigration(ctx context.Context, m Migration, last bool) error {
 	next := db.meta
 	next.Schema, next.Format = m.Version, formatVersion
@@ -237,7 +238,7 @@ func (db *DB) applyMigration(ctx context.Context, m Migration, last bool) error 
 			return err
 		}
 		if !last {
-			clear(tx.figures) // the last migration has all computed again, from complete tallies
+			clear(tx.figures) // the last migration recomputes all figures, from complete tallies
 			return nil
 		}
 		var err error

@@ -12,19 +12,20 @@ import (
 	"github.com/scf-service/service/store/internal/disk"
 )
 
-// Objects is a bucket that holds the blobs of several processes, instead of files in a data folder of each:
+// Objects is a bucket that holds the blobs of several processes, instead of files in the data folder of each:
 //
 //	ab/cdef…        a blob, as it would be stored in a file
 //	trash/ab/cdef…  a blob that was deleted because nothing referred to it
 //
-// A process may put a blob again, and refer to it, at the moment when another one deletes it. A deleted blob is
-// therefore kept in the trash for a while, where reading it finds it.
+// A process may put a blob again and refer to it at the moment when another process deletes it. Therefore, a
+// deleted blob stays in the trash for a while, where reading it finds it.
 type Objects interface {
-	// Put stores a file, whose content has contentSize bytes once it is decompressed.
+	// Put stores a file. contentSize is the size of its decompressed content.
 	Put(ctx context.Context, name string, file *os.File, contentSize int64) error
 	// Get writes an object to w, or returns ErrNotFound.
 	Get(ctx context.Context, name string, w io.Writer) error
-	// Stat returns when an object was put and the size of its content, -1 if unknown, or ErrNotFound.
+	// Stat returns the time at which an object was put and the size of its content, or -1 if the size is
+	// unknown. It returns ErrNotFound if there is no such object.
 	Stat(ctx context.Context, name string) (put time.Time, contentSize int64, err error)
 	// Copy copies an object, or returns ErrNotFound.
 	Copy(ctx context.Context, from, to string) error
@@ -36,7 +37,7 @@ type Objects interface {
 
 const (
 	trashPrefix = "trash/"
-	// trashPeriod is how long a deleted blob is kept in the trash.
+	// trashPeriod is how long a deleted blob stays in the trash.
 	trashPeriod = 7 * 24 * time.Hour
 )
 
@@ -62,7 +63,7 @@ func (b *Blobs) uploadAndRemoveTemp(ctx context.Context, temp string, blob Blob)
 	return errors.Join(err, f.Close(), os.Remove(temp))
 }
 
-// download returns the object of a blob as a temporary file, which is removed when it is closed.
+// download downloads the object of a blob to a temporary file, which is removed when it is closed.
 func (b *Blobs) download(ctx context.Context, sha string) (*os.File, error) {
 	f, err := os.OpenFile(b.temp(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -108,7 +109,7 @@ func (b *Blobs) objectSize(ctx context.Context, sha string) (size int64, err err
 	if err != nil || size >= 0 {
 		return size, err
 	}
-	f, err := b.download(ctx, sha) // another program has put it there
+	f, err := b.download(ctx, sha) // another program put it there, without a size
 	if err != nil {
 		return 0, err
 	}
@@ -116,7 +117,7 @@ func (b *Blobs) objectSize(ctx context.Context, sha string) (size int64, err err
 	return contentSize(f, sha)
 }
 
-// trash deletes a blob, but keeps it in the trash for trashPeriod.
+// trash deletes a blob, but keeps a copy in the trash for trashPeriod.
 func (b *Blobs) trash(ctx context.Context, sha string) error {
 	if err := b.objects.Copy(ctx, objectName(sha), trashPrefix+objectName(sha)); err != nil {
 		return nameBlob(sha, err)
@@ -124,7 +125,8 @@ func (b *Blobs) trash(ctx context.Context, sha string) error {
 	return b.objects.Delete(ctx, objectName(sha))
 }
 
-// emptyTrash deletes what has been in the trash for long. A blob that is used again is put back.
+// emptyTrash deletes blobs that have been in the trash for longer than trashPeriod. A blob that is used again
+// is put back.
 func (b *Blobs) emptyTrash(ctx context.Context, isUsed func(sha string) bool) error {
 	before := b.clock().Add(-trashPeriod)
 	return b.objects.List(ctx, trashPrefix, func(name string, put time.Time) error {
@@ -145,7 +147,7 @@ func (b *Blobs) emptyTrash(ctx context.Context, isUsed func(sha string) bool) er
 	})
 }
 
-// trashUnused is DeleteUnused for objects.
+// trashUnused implements DeleteUnused for objects.
 func (b *Blobs) trashUnused(ctx context.Context, isUsed func(sha string) bool, before time.Time) (trashed []string, err error) {
 	err = b.objects.List(ctx, "", func(name string, put time.Time) error {
 		sha, ok := blobOfObject(name)

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/internal/tracing"
 )
 
-// Event describes the effect of a transaction, for later processing.
+// Event describes the effect of a transaction, to be processed later.
 type Event struct {
 	Sequence       int64           `json:"sequence"` // set by Append: ascending, without gaps
 	ID             string          `json:"id"`       // set by Append if empty; the same in every delivery
@@ -17,20 +17,20 @@ type Event struct {
 	OrganizationID string          `json:"organization_id,omitempty"` // empty if it concerns no organization
 	Time           time.Time       `json:"time"`                      // set by Append if zero
 	Payload        json.RawMessage `json:"payload,omitempty"`
-	// Trace is the trace context of the event, as a traceparent; empty if tracing is off.
+	// Trace is the trace context of the event as a traceparent header; empty if tracing is off.
 	Trace string `json:"trace,omitempty"` // set by Append
 }
 
-// Outbox holds events from the transaction that created them until every consumer has processed
-// them. A consumer calls Next, works outside the transaction, then calls Ack; after a crash in
-// between, it receives the same events again.
+// Outbox holds events from the transaction that created them until every consumer has processed them. A
+// consumer calls Next, does its work outside the transaction, and then calls Ack. After a crash in between, it
+// receives the same events again.
 var Outbox outbox
 
 type outbox struct{}
 
 type outboxConsumer struct {
 	Consumer string `json:"consumer"`
-	Done     int64  `json:"done"` // sequence of the last event it has acknowledged
+	Done     int64  `json:"done"` // sequence of the last event that it has acknowledged
 }
 
 const outboxSequence = "_outbox"
@@ -81,7 +81,7 @@ func (outbox) Next(tx *Tx, consumer string, limit int) ([]Event, error) {
 	return events, nil
 }
 
-// Ack acknowledges every event up to sequence for the consumer. A sequence lower than the last one
+// Ack acknowledges all events up to sequence for the consumer. A sequence lower than the last one acknowledged
 // has no effect; one that has not been written yet is an error.
 func (outbox) Ack(tx *Tx, consumer string, sequence int64) error {
 	done, err := lastAcked(tx, consumer)
@@ -98,8 +98,9 @@ func (outbox) Ack(tx *Tx, consumer string, sequence int64) error {
 	return outboxConsumers.Put(tx, &outboxConsumer{Consumer: consumer, Done: sequence})
 }
 
-// Prune deletes up to limit events older than before that all given consumers have acknowledged, oldest
-// first, and returns their number. consumers must name all consumers: any other one would lose its events.
+// Prune deletes up to limit events that are older than before and that all given consumers have acknowledged,
+// oldest first, and returns their number. consumers must include all consumers; any other consumer would lose
+// events.
 func (outbox) Prune(tx *Tx, before time.Time, limit int, consumers ...string) (int, error) {
 	if len(consumers) == 0 {
 		return 0, errors.New("outbox: pruning needs the names of all consumers")

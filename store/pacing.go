@@ -9,22 +9,23 @@ import (
 const (
 	// pacedSize is how much of a backup is written between two decisions whether to pause.
 	pacedSize = 4 << 20
-	// pauseFactor is how much longer than such a part a pause takes. While a backup works, hardly any writes get
-	// through on a machine with one disk, so that five times its time leaves them more than 80 % of their rate.
+	// pauseFactor is how many times longer a pause takes than writing such a part. While a backup is writing,
+	// hardly any other writes get through on a machine with one disk. A total of five times the backup's own
+	// time leaves them more than 80% of their rate.
 	pauseFactor = 4
 	// maxPause limits a pause, for example after the system was suspended.
 	maxPause = time.Second
 )
 
 // pacedWriter pauses after each part of a backup during which the store was written to, so that the backup
-// hardly slows other writes. Where there are none, it does nothing.
+// hardly slows down other writes. If there are none, it doesn't pause.
 type pacedWriter struct {
 	ctx     context.Context
 	w       io.Writer
 	db      *DB
-	size    int       // since the last decision
-	updates int64     // of the store, until then
-	resumed time.Time // when the last decision was made, or its pause ended
+	size    int       // bytes since the last decision
+	updates int64     // the store's number of updates at the last decision
+	resumed time.Time // time of the last decision, or of the end of its pause
 }
 
 func newPacedWriter(ctx context.Context, w io.Writer, db *DB) *pacedWriter {

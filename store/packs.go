@@ -15,19 +15,19 @@ import (
 	"github.com/scf-service/service/internal/bytereader"
 )
 
-// packsTable holds packs: records that were inserted together, compressed together, because the items of a
-// deliverable or the passages of a document have much in common:
+// packsTable holds packs. A pack is a set of records that were inserted and compressed together, because the
+// items of a deliverable or the passages of a document have much in common:
 //
 //	findings   organization, id           → mark, entry of a pack (see entryRef); or the record itself
 //	_packs     organization, pack         → size, zstd frame of: number of entries, their sizes, the entries
 //	_packs     organization, scope, pack  → nothing; lists the packs of an assessment or a set of passages
 //
 // An entry is the JSON of a record. A record with the same content as an older one, such as an item of the
-// previous version, refers to the entry of that one and has only its own header, which replaces the beginning
-// of the entry.
+// previous version, refers to the older record's entry and stores only its own header, which replaces the
+// beginning of the entry.
 //
 // Packs never change. A record that is changed later is written without a pack; its entry remains until its
-// scope is deleted. Records of earlier versions of this program aren't in packs (shared_bodies.go).
+// scope is deleted. Records written by earlier versions of this program aren't in packs (shared_bodies.go).
 const packsTable = "_packs"
 
 // markEntry is the flag of a record that is an entry of a pack.
@@ -35,14 +35,14 @@ const markEntry = 0x10
 
 const (
 	packIDSize = 8
-	// packSize is the size of a pack's entries, unless it has only one. Larger packs would be smaller in all, but
-	// reading one record decompresses its whole pack.
+	// packSize is the size of a pack's entries, unless it has only one. Larger packs would take less space in
+	// total, but reading one record requires decompressing its whole pack.
 	packSize = 64 << 10
-	// maxCachedPacks is the number of packs that a transaction keeps in memory. Scans need the last few.
+	// maxCachedPacks is the number of packs that a transaction caches. Scans need the last few.
 	maxCachedPacks = 8
 )
 
-// builtinDefinition registers a table without typed records with the store.
+// builtinDefinition registers a table of the store that has no typed records.
 type builtinDefinition struct{ def tableDefinition }
 
 func (b *builtinDefinition) Name() string                 { return b.def.name }
@@ -57,15 +57,15 @@ var (
 	bodiesDefinition = newBuiltinDefinition(bodiesTable)
 )
 
-// WithPacks stores records that are inserted by InsertPrepared in packs. scope returns what the packs are
-// deleted with, without the organization.
+// WithPacks stores the records inserted by InsertPrepared in packs. scope returns the scope of a record,
+// without the organization; DeletePacks deletes all packs of a scope.
 func WithPacks[R any](scope func(*R) Key) Option[R] {
 	return func(t *Table[R]) { t.untyped.packScope = func(r any) Key { return scope(r.(*R)) } }
 }
 
-// entryRef refers to an entry of a pack of the organization.
+// entryRef refers to an entry in a pack of the organization.
 type entryRef struct {
-	pack  string // its ID; "" if the record isn't in a pack
+	pack  string // the pack's ID; "" if the record isn't in a pack
 	index int
 	// bodyAt is the length of the header at the beginning of the entry; 0 if it can't be replaced.
 	bodyAt int
@@ -103,7 +103,7 @@ func decodeEntryRecord(stored []byte) (ref entryRef, header []byte, isEntry bool
 }
 
 // joinRecord returns a stored record as it would be stored without a pack or a separate body. It returns the
-// given bytes if that is the case already.
+// given bytes if they are already in that form.
 func (tx *Tx) joinRecord(primary, stored []byte) ([]byte, error) {
 	ref, header, isEntry, err := decodeEntryRecord(stored)
 	if !isEntry {
@@ -181,7 +181,7 @@ func (tx *Tx) readPack(key []byte) ([][]byte, error) {
 			return pack.entries, nil
 		}
 	}
-	copy(tx.packs[at:], tx.packs[at+1:]) // used last comes last
+	copy(tx.packs[at:], tx.packs[at+1:]) // the most recently used pack comes last
 	tx.packs[len(tx.packs)-1] = pack
 	return pack.entries, nil
 }
@@ -228,7 +228,7 @@ func decodePack(key, value []byte) (cachedPack, error) {
 
 // newPack is a pack to be stored.
 type newPack struct {
-	scope   []byte // with the organization
+	scope   []byte // includes the organization
 	entries [][]byte
 	size    int
 	id      string
@@ -279,7 +279,8 @@ func (tx *Tx) putPacks(packs []*newPack) error {
 	return nil
 }
 
-// DeletePacks deletes up to limit packs with a scope, after their records, and returns their number.
+// DeletePacks deletes up to limit packs of a scope, after their records have been deleted, and returns their
+// number.
 func DeletePacks(tx *Tx, org string, limit int, scope ...any) (n int, err error) {
 	if err := tx.checkUsable(true); err != nil {
 		return 0, err
@@ -319,7 +320,7 @@ func DeletePacks(tx *Tx, org string, limit int, scope ...any) (n int, err error)
 	return n, nil
 }
 
-// lastPart returns the last part of a key if it is bytes.
+// lastPart returns the last part of a key if it consists of bytes.
 func lastPart(key []byte) []byte {
 	parts, err := Key{b: key}.Parts()
 	if err != nil || len(parts) == 0 {

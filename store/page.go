@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// DefaultPageLimit is the page size if the query gives none.
+	// DefaultPageLimit is the page size if the query specifies none.
 	DefaultPageLimit = 50
 	// MaxPageLimit is the maximum page size.
 	MaxPageLimit = 1000
@@ -23,19 +23,20 @@ const (
 
 // PageQuery selects a page of a list.
 type PageQuery[R any] struct {
-	Index     string // order of the list; empty for the primary key
+	Index     string // determines the order of the list; empty for the primary key
 	Prefix    Key    // see the option Prefix
 	Cursor    string // Page.Next of the previous page; empty for the first
-	Limit     int    // 0 is DefaultPageLimit; more than MaxPageLimit is MaxPageLimit
+	Limit     int    // 0 means DefaultPageLimit; more than MaxPageLimit means MaxPageLimit
 	Reverse   bool
 	Filter    func(*R) bool // nil accepts all
-	SkipTotal bool          // don't count beyond the page, for long lists
-	// Hidden is the number of records that the filter leaves out, if it is known, so that the rest of the list needn't be
-	// read for the total.
+	SkipTotal bool          // for long lists: don't count beyond the page
+	// Hidden is the number of records that the filter excludes, if known, so that the rest of the list needn't
+	// be read to compute the total.
 	Hidden *int
 }
 
-// FilterIf returns a filter if it is needed, or nil. Without a filter, the total of a list can be read (see CountBy).
+// FilterIf returns the filter if it is needed, and nil otherwise. Without a filter, the total of a list needn't
+// be counted (see CountBy).
 func FilterIf[R any](needed bool, filter func(*R) bool) func(*R) bool {
 	if !needed {
 		return nil
@@ -43,8 +44,8 @@ func FilterIf[R any](needed bool, filter func(*R) bool) func(*R) bool {
 	return filter
 }
 
-// Page is a part of a list. A cursor marks a position, not an index: records inserted or deleted
-// between two pages neither repeat nor hide others.
+// Page is a part of a list. A cursor marks a position, not an index: if records are inserted or deleted between
+// two pages, no others are repeated or omitted.
 type Page[R any] struct {
 	Items []R
 	Next  string // cursor of the next page; empty after the last
@@ -149,7 +150,7 @@ func (s *untypedTable) page(tx *Tx, q untypedQuery) (page Page[any], err error) 
 			case wanted && len(page.Items) < q.Limit:
 				page.Items = append(page.Items, got.record)
 				last = append(last[:0], p.Key...)
-			case wanted: // one more than fits: there is a next page
+			case wanted: // one more record than the page can hold: there is a next page
 				page.Next = tx.db.encodeCursor(last, s.cursorScope(q))
 			}
 		}
@@ -167,8 +168,8 @@ func isAfter(key, position []byte, reverse bool) bool {
 	return c != 0 && (c < 0) == reverse
 }
 
-// cursorScope returns what a cursor is bound to: everything that determines the order and bounds of the
-// list. The filter is not included, because it is an arbitrary function.
+// cursorScope returns the data that a cursor is bound to: everything that determines the order and bounds of
+// the list. The filter is not included, because it is an arbitrary function.
 func (s *untypedTable) cursorScope(q untypedQuery) []byte {
 	b := binary.AppendUvarint(nil, uint64(len(s.def.name)))
 	b = append(b, s.def.name...)
@@ -180,8 +181,8 @@ func (s *untypedTable) cursorScope(q untypedQuery) []byte {
 
 const cursorMACLen = 12
 
-// encodeCursor returns an opaque cursor for a position in a list. It consists of the position and a code
-// that authenticates it.
+// encodeCursor returns an opaque cursor for a position in a list. It consists of the position and a message
+// authentication code.
 func (db *DB) encodeCursor(position, scope []byte) string {
 	return base64.RawURLEncoding.EncodeToString(append(db.cursorMAC(position, scope), position...))
 }
@@ -210,8 +211,8 @@ func (db *DB) decodeCursor(cursor string, scope []byte) ([]byte, error) {
 	return b[cursorMACLen:], nil
 }
 
-// decodeCursorText decodes a cursor strictly. The decoder alone would ignore line breaks, so that one
-// cursor could be written in many ways.
+// decodeCursorText decodes a cursor strictly. The standard decoder ignores line breaks, so one cursor could be
+// written in many ways.
 func decodeCursorText(cursor string) ([]byte, error) {
 	if strings.ContainsAny(cursor, "\r\n") {
 		return nil, ErrBadCursor

@@ -13,16 +13,17 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// Processes that share a database know of one another by these records in _meta, which a database with a sole writer
-// doesn't have:
+// Processes that share a database know of one another through these records in _meta. A database with a sole
+// writer doesn't have them:
 //
-//	"process", ID   until when the process is regarded as running; each renews its own
+//	"process", ID   until when the process is regarded as running; each process renews its own
 //	"leader"        ID of the process that does the work which only one of them may do
 //	"claim", work   ID of the process that does a piece of work, such as reading a document
 //	"counts", name, ID  numbers that the process shares with the others (shared_counts.go)
 const (
 	heartbeatInterval = 5 * time.Second
-	// aliveFor is how long a process is regarded as running after a heartbeat: longer than a database is restarted.
+	// aliveFor is how long a process is regarded as running after a heartbeat. It is longer than a restart of
+	// the database takes.
 	aliveFor = 20 * time.Second
 	// watchInterval is the time between two checks for changes by other processes.
 	watchInterval = 500 * time.Millisecond
@@ -42,16 +43,16 @@ func isProcessMeta(key []byte) bool {
 	return err == nil && len(parts) > 0 && (parts[0] == "process" || parts[0] == "leader" || parts[0] == "claim" || parts[0] == "counts")
 }
 
-// A driver whose database several processes use can implement changeWatcher.
+// changeWatcher can be implemented by a driver whose database is used by several processes.
 type changeWatcher interface {
-	// ChangesByOthers returns a text that is different once another process has written something.
+	// ChangesByOthers returns a text that changes once another process has written something.
 	ChangesByOthers(ctx context.Context) (string, error)
 }
 
-// processMeta is a record of a process in _meta.
+// processMeta is a process's record in _meta.
 type processMeta[V any] struct {
 	key     Key
-	subject string // last part of the key: ID of the process, or a piece of work
+	subject string // last part of the key: the ID of the process, or a piece of work
 	value   V
 }
 
@@ -89,31 +90,31 @@ func decodeProcessMeta[V any](tx *Tx, p kv.Pair) (m processMeta[V], err error) {
 	return m, decodeMeta(m.key, value, &m.value)
 }
 
-// processes is what a DB knows of the processes that share its database.
+// processes holds what a DB knows about the processes that share its database.
 type processes struct {
 	id       string
 	isLeader atomic.Bool
-	// confirmed is when this process last renewed its record, in Unix nanoseconds.
+	// confirmed is the time at which this process last renewed its record, in Unix nanoseconds.
 	confirmed atomic.Int64
 	stop      context.CancelFunc
 	running   sync.WaitGroup
 
 	mu      sync.Mutex
-	counted map[string]bool // names of ExchangeCounts with numbers
+	counted map[string]bool // names passed to ExchangeCounts for which there are numbers
 }
 
-// IsLeader reports whether this process is the one to do the work that only one of those sharing the database may do, such as
-// sending what is in the outbox. A sole writer always is.
+// IsLeader reports whether this process is the one to do the work that only one of the processes sharing the
+// database may do, such as sending events from the outbox. A sole writer is always the leader.
 func (db *DB) IsLeader() bool {
 	if db.soleWriter {
 		return true
 	}
 	confirmed := time.Unix(0, db.processes.confirmed.Load())
-	// Others take over once the record has expired; this process stops before that.
+	// Other processes take over once the record has expired; this process stops before that.
 	return db.processes.isLeader.Load() && db.clock().Sub(confirmed) < aliveFor-heartbeatInterval
 }
 
-// IsRunning reports whether the process with an ID is running, as far as is known.
+// IsRunning reports whether the process with the given ID is running, as far as is known.
 func (tx *Tx) IsRunning(process string) (bool, error) {
 	if process == tx.db.processes.id {
 		return true, nil
@@ -126,7 +127,8 @@ func (tx *Tx) IsRunning(process string) (bool, error) {
 	return found && tx.now.Before(r.Until), err
 }
 
-// joinProcesses makes this process known to the others, and keeps it so until leaveProcesses is called.
+// joinProcesses registers this process with the others, and renews the registration until leaveProcesses is
+// called.
 func (db *DB) joinProcesses(ctx context.Context) error {
 	if db.soleWriter {
 		return nil
@@ -157,7 +159,7 @@ func (db *DB) keepAlive(ctx context.Context) {
 	}
 }
 
-// renewAndClaimLeadership renews the record of this process, and makes it the leader if there is none.
+// renewAndClaimLeadership renews this process's record, and makes it the leader if there is none.
 func (db *DB) renewAndClaimLeadership(ctx context.Context) error {
 	var isLeader bool
 	var at time.Time
@@ -192,8 +194,8 @@ func (db *DB) renewAndClaimLeadership(ctx context.Context) error {
 	return nil
 }
 
-// removeEndedProcesses removes the records of processes that were killed a while ago, and the claims and numbers of those that
-// have no record any more.
+// removeEndedProcesses removes the records of processes that were killed a while ago, and the claims and
+// numbers of processes that no longer have a record.
 func (tx *Tx) removeEndedProcesses() error {
 	var ended []Key
 	known := map[string]bool{}
@@ -232,7 +234,7 @@ func (tx *Tx) removeEndedProcesses() error {
 	return nil
 }
 
-// leaveProcesses lets others take over at once.
+// leaveProcesses removes this process's records, so that others can take over immediately.
 func (db *DB) leaveProcesses() {
 	if db.processes.stop == nil {
 		return
@@ -242,7 +244,7 @@ func (db *DB) leaveProcesses() {
 	db.processes.stop = nil
 	ctx, cancel := context.WithTimeout(context.Background(), heartbeatInterval)
 	defer cancel()
-	_ = db.Update(ctx, func(tx *Tx) error { // otherwise the record expires
+	_ = db.Update(ctx, func(tx *Tx) error { // otherwise, the record expires
 		var leader string
 		if _, err := tx.getMeta(leaderKey, &leader); err != nil {
 			return err
@@ -256,11 +258,11 @@ func (db *DB) leaveProcesses() {
 	})
 }
 
-// watchOthers wakes those who wait for changes when another process has written something.
+// watchOthers notifies goroutines that wait for changes when another process has written something.
 func (db *DB) watchOthers(ctx context.Context, w changeWatcher) {
 	ticks := time.NewTicker(watchInterval)
 	defer ticks.Stop()
-	last, _ := w.ChangesByOthers(ctx) // if it can't be read, what is read first differs and wakes them
+	last, _ := w.ChangesByOthers(ctx) // if it can't be read, the first successful read differs and notifies them
 	for {
 		select {
 		case <-ctx.Done():
@@ -274,10 +276,10 @@ func (db *DB) watchOthers(ctx context.Context, w changeWatcher) {
 	}
 }
 
-// checkNotMigrated returns an error if a newer program has migrated the database since it was opened: this one would write
-// records in a form that is no longer valid.
+// checkNotMigrated returns an error if a newer program has migrated the database since it was opened, because
+// this program would write records in a form that is no longer valid.
 func (tx *Tx) checkNotMigrated() error {
-	if tx.db.soleWriter || tx.db.meta.Secret == "" { // or it is being created
+	if tx.db.soleWriter || tx.db.meta.Secret == "" { // or the database is being created
 		return nil
 	}
 	var now databaseMeta
@@ -294,7 +296,8 @@ func (tx *Tx) checkNotMigrated() error {
 	return nil
 }
 
-// Claim records that this process does a piece of work. claimed is false if another running process does it.
+// Claim records that this process is doing a piece of work. claimed is false if another running process is
+// doing it.
 func (tx *Tx) Claim(work string) (claimed bool, err error) {
 	if tx.db.soleWriter {
 		return true, nil
@@ -306,7 +309,7 @@ func (tx *Tx) Claim(work string) (claimed bool, err error) {
 	return true, tx.putMeta(K("claim", work), tx.db.processes.id)
 }
 
-// IsClaimedElsewhere reports whether another running process does a piece of work.
+// IsClaimedElsewhere reports whether another running process is doing a piece of work.
 func (tx *Tx) IsClaimedElsewhere(work string) (bool, error) {
 	if tx.db.soleWriter {
 		return false, nil
@@ -318,7 +321,7 @@ func (tx *Tx) IsClaimedElsewhere(work string) (bool, error) {
 	return tx.IsRunning(holder)
 }
 
-// Release removes the claim of a piece of work that is done.
+// Release removes the claim to a piece of work that is done.
 func (tx *Tx) Release(work string) error {
 	if tx.db.soleWriter {
 		return nil

@@ -26,7 +26,7 @@ type Membership struct {
 	Revision       int       `json:"revision,omitempty"`
 }
 
-// Password is the hash of a user's password.
+// Password holds the hash of a user's password.
 type Password struct {
 	UserID    string    `json:"user_id"`
 	Hash      string    `json:"hash"`
@@ -63,7 +63,7 @@ type Webhook struct {
 	// PreviousSealed is the secret before the last rotation, valid until PreviousUntil.
 	PreviousSealed []byte     `json:"previous_sealed,omitempty"`
 	PreviousUntil  *time.Time `json:"previous_until,omitempty"`
-	// FailedInRow counts consecutive deliveries that were given up.
+	// FailedInRow counts the consecutive deliveries that were abandoned.
 	FailedInRow int `json:"failed_in_row,omitempty"`
 }
 
@@ -76,7 +76,7 @@ func (w *Webhook) SubscribesTo(event string) bool {
 type Integration struct {
 	api.Integration
 	Sealed []byte `json:"sealed,omitempty"`
-	// FailedInRow counts consecutive deliveries that were given up.
+	// FailedInRow counts the consecutive deliveries that were abandoned.
 	FailedInRow int `json:"failed_in_row,omitempty"`
 	// PulledAt is the time up to which changes of issues have been fetched.
 	PulledAt *time.Time `json:"pulled_at,omitempty"`
@@ -90,13 +90,13 @@ type IssueLink struct {
 	api.IssueLink
 	// Weakness distinguishes the items of one control.
 	Weakness string `json:"weakness"`
-	// RequestedAt is set while a request to create the issue has no answer: the issue may exist.
+	// RequestedAt is set while a request to create the issue is unanswered: the issue may already exist.
 	RequestedAt *time.Time `json:"requested_at,omitempty"`
-	// IssueID is the id in the tracker's API if it differs from the key.
+	// IssueID is the ID in the tracker's API if it differs from the key.
 	IssueID string `json:"issue_id,omitempty"`
 }
 
-// Edit is a person's change of one or more items of a deliverable, with what is needed to undo it.
+// Edit is a user's change to one or more items of a deliverable, with the data needed to undo it.
 type Edit struct {
 	ID             string     `json:"id"`
 	OrganizationID string     `json:"organization_id"`
@@ -105,51 +105,52 @@ type Edit struct {
 	By             string     `json:"by"`
 	At             time.Time  `json:"at"`
 	Gate           api.Gate   `json:"gate"`
-	VersionID      string     `json:"version_id"` // that has the changed items
+	VersionID      string     `json:"version_id"` // the version that contains the changed items
 	Lines          []EditLine `json:"lines"`
 	UndoneAt       *time.Time `json:"undone_at,omitempty"`
 	UndoOf         string     `json:"-"` // the edit that this one undoes; such edits are not stored
 }
 
-// EditLine is the change of one item.
+// EditLine is the change to one item.
 type EditLine struct {
 	ItemID      string                     `json:"item_id"`
 	ControlCode string                     `json:"control_code"`
 	Fields      []string                   `json:"fields"`
-	Before      map[string]json.RawMessage `json:"before"` // by field that differs; null if it was absent
+	Before      map[string]json.RawMessage `json:"before"` // previous values by changed field; null if the field was absent
 	After       string                     `json:"after"`  // hash of these fields after the change
 }
 
-// ReviewSample records which items of a Statement of Applicability are read in a review by sampling.
+// ReviewSample records which items of a Statement of Applicability are to be read in a review by sampling.
 type ReviewSample struct {
 	OrganizationID string             `json:"organization_id"`
 	AssessmentID   string             `json:"assessment_id"`
 	Seed           int                `json:"seed"`
-	Size           int                `json:"size"` // that was asked for
+	Size           int                `json:"size"` // the requested size
 	DrawnAt        time.Time          `json:"drawn_at"`
 	DrawnBy        string             `json:"drawn_by"`
-	Lines          []ReviewSampleLine `json:"lines"` // that nobody had read
+	Lines          []ReviewSampleLine `json:"lines"` // lines that nobody had read
 }
 
 // ReviewSampleLine is a line as it was when the sample was drawn.
 type ReviewSampleLine struct {
 	ControlCode string `json:"control_code"`
 	Stratum     string `json:"stratum"`             // its status, or its applicability if it is excluded
-	LeftOpen    string `json:"left_open,omitempty"` // why it has to be read; "" if it is one of the population
+	LeftOpen    string `json:"left_open,omitempty"` // why it must be read; "" if it is part of the population
 	Sampled     bool   `json:"sampled,omitempty"`
 }
 
-// CarriedItem is an item of an earlier assessment's deliverable whose edits the first draft of the assessment applies.
+// CarriedItem is an item of an earlier assessment's deliverable. Its edits are applied to the assessment's
+// first draft.
 type CarriedItem struct {
 	OrganizationID string          `json:"organization_id"`
-	AssessmentID   string          `json:"assessment_id"` // that it was carried to
+	AssessmentID   string          `json:"assessment_id"` // the assessment that it was carried to
 	Gate           api.Gate        `json:"gate"`
 	Number         int             `json:"number"`
-	Approved       bool            `json:"approved"` // a version of its deliverable was approved
+	Approved       bool            `json:"approved"` // whether a version of its deliverable was approved
 	Item           json.RawMessage `json:"item"`
 }
 
-// StatementReadings is what a reader says about a statement.
+// StatementReadings holds a reader's verdicts on a statement.
 type StatementReadings struct {
 	OrganizationID string                    `json:"organization_id"`
 	AssessmentID   string                    `json:"assessment_id"`
@@ -158,7 +159,7 @@ type StatementReadings struct {
 	Passages       map[string]PassageReading `json:"passages"` // by the passage's hash
 }
 
-// ModelAnswer is a language model's answer to one prompt about the statements of a control, as it was given.
+// ModelAnswer is a language model's unmodified answer to one prompt about the statements of a control.
 type ModelAnswer struct {
 	OrganizationID   string    `json:"organization_id"`
 	AssessmentID     string    `json:"assessment_id"`
@@ -169,15 +170,15 @@ type ModelAnswer struct {
 	Model            string    `json:"model"`
 	ServedModel      string    `json:"served_model"`
 	Digest           string    `json:"digest"`
-	Prompt           string    `json:"prompt"` // version
+	Prompt           string    `json:"prompt"` // version of the prompt
 	Seed             int       `json:"seed"`
 	PromptTokens     int       `json:"prompt_tokens"`
 	CompletionTokens int       `json:"completion_tokens"`
 	Text             string    `json:"text"`
 }
 
-// Translation is a statement in another language, by a language model; or a search query, whose language begins with
-// TranslatedQuery.
+// Translation is a language model's translation of a statement. If Language begins with TranslatedQuery, it is
+// the translation of a search query.
 type Translation struct {
 	OrganizationID string `json:"organization_id"`
 	Language       string `json:"language"` // ISO 639-1
@@ -187,11 +188,11 @@ type Translation struct {
 	Digest         string `json:"digest"`
 }
 
-// TranslatedQuery is the prefix of Translation.Language in the translation of a search query.
+// TranslatedQuery is the prefix of Translation.Language for the translation of a search query.
 const TranslatedQuery = "query:"
 
-// PassageReading is what a reader says about a passage. A label "" means that the reader was asked, without a valid
-// answer.
+// PassageReading is a reader's verdict on a passage. An empty label means that the reader was asked, but gave
+// no valid answer.
 type PassageReading struct {
 	Label         string             `json:"label"`
 	Probabilities map[string]float64 `json:"probabilities,omitempty"`
@@ -212,18 +213,18 @@ type Delivery struct {
 	Trace string `json:"trace,omitempty"`
 }
 
-// Email is an email in the queue. Sealed is its encrypted content, which may contain a one-time link;
-// it is deleted once the email has been sent.
+// Email is a queued email. Sealed is its encrypted content, which may contain a one-time link; it is deleted
+// once the email has been sent.
 type Email struct {
 	api.Email
 	Sealed []byte `json:"sealed,omitempty"`
-	// DedupKey prevents a second email with the same key; empty if there may be several.
+	// DedupKey prevents a second email with the same key. If it is empty, there may be several.
 	DedupKey string `json:"dedup_key,omitempty"`
-	// UnsubscribeUserID is the person who can unsubscribe from emails of this kind.
+	// UnsubscribeUserID is the user who can unsubscribe from emails of this kind.
 	UnsubscribeUserID string `json:"unsubscribe_user_id,omitempty"`
 }
 
-// EmailTemplate is an organization's own template of an email.
+// EmailTemplate is an organization's own version of an email template.
 type EmailTemplate struct {
 	api.EmailTemplate
 	OrganizationID string `json:"organization_id"`
@@ -241,8 +242,8 @@ type EmailPreference struct {
 // AlertRule is an alert rule with the data needed to determine its next state.
 type AlertRule struct {
 	api.AlertRule
-	// PendingSince is the time since which the metric indicates another state than the current one;
-	// nil if it does not.
+	// PendingSince is the time since which the metric has indicated a state other than the current one; nil if
+	// it doesn't.
 	PendingSince *time.Time `json:"pending_since,omitempty"`
 	// LastNotified is the value in the last notification while the alert is firing.
 	LastNotified *float64 `json:"last_notified,omitempty"`
@@ -275,8 +276,8 @@ type KeySecret struct {
 	ValidUntil     *time.Time `json:"valid_until"`
 }
 
-// IdempotentReply is the reply to a request with an idempotency key. Secret is the hash of that key;
-// Sealed, the encrypted reply, can be decrypted only with the key.
+// IdempotentReply is the reply to a request with an idempotency key. Secret is the hash of that key. Sealed is
+// the encrypted reply, which can only be decrypted with the key.
 type IdempotentReply struct {
 	OrganizationID string    `json:"organization_id"`
 	Operation      string    `json:"operation"`
@@ -287,15 +288,16 @@ type IdempotentReply struct {
 	ExpiresAt      time.Time `json:"expires_at"`
 }
 
-// CatalogVersion is a catalog version with the blobs that contain it.
+// CatalogVersion is a version of the catalog with the blobs that contain it.
 type CatalogVersion struct {
 	api.CatalogVersion
-	// SnapshotBlob is the encoded catalog, EmbedderBlob the model trained on it ("" until trained).
+	// SnapshotBlob is the encoded catalog. EmbedderBlob is the embedding model trained on it, or "" until it
+	// has been trained.
 	SnapshotBlob string `json:"snapshot_blob"`
 	EmbedderBlob string `json:"embedder_blob"`
-	// RootID is the version whose ids the catalog's records have; empty if it is this one.
+	// RootID is the version that determined the IDs of the catalog's records; empty if it is this one.
 	RootID string `json:"root_id,omitempty"`
-	// Variant distinguishes imports of one workbook that differ in more than the label.
+	// Variant distinguishes imports of the same workbook that differ in more than the label.
 	Variant string `json:"variant,omitempty"`
 }
 
@@ -305,8 +307,8 @@ type CustomCatalogHead struct {
 	Revision       int    `json:"revision"`
 }
 
-// CustomCatalog is a complete revision of the frameworks and controls that an organization added. It
-// is kept while an assessment uses it.
+// CustomCatalog is a complete revision of the frameworks and controls that an organization has added. It is
+// kept as long as an assessment uses it.
 type CustomCatalog struct {
 	OrganizationID string                `json:"organization_id"`
 	Revision       int                   `json:"revision"`
@@ -315,25 +317,25 @@ type CustomCatalog struct {
 	Controls       []api.CustomControl   `json:"controls"`
 }
 
-// Document is a document with its stage of processing and the embedder of its passages.
+// Document is a document with its processing stage and the embedder of its passages.
 type Document struct {
 	api.Document
 	Stage string `json:"stage"`
-	// OriginalSHA256 is the SHA-256 of the document's first content; empty if it has not changed.
+	// OriginalSHA256 is the SHA-256 of the document's original content; empty if the content has not changed.
 	OriginalSHA256 string `json:"original_sha256,omitempty"`
 	Embedder       string `json:"embedder"`
-	// PassageSet is the set of its passages; see PassageSet.
+	// PassageSet is the number of its passage set; see the type PassageSet.
 	PassageSet int64 `json:"passage_set,omitempty"`
 	// Readers holds the readers that read the document, with their versions; see package parse.
 	Readers map[string]int `json:"readers,omitempty"`
 }
 
-// Passages returns the set of the document's passages.
+// Passages returns the passage set of the document.
 func (d *Document) Passages() PassageSet {
 	return PassageSet{OrganizationID: d.OrganizationID, AssessmentID: d.AssessmentID, DocumentID: d.ID, Set: d.PassageSet}
 }
 
-// PassageSet is a set of passages: those of one reading of a document. Set 0 is the first of every document;
+// PassageSet is the set of passages from one reading of a document. Set 0 is the first set of every document;
 // other numbers are unique.
 type PassageSet struct {
 	OrganizationID string `json:"organization_id"`
@@ -342,8 +344,8 @@ type PassageSet struct {
 	Set            int64  `json:"set"`
 }
 
-// Key returns the part that identifies the set in the keys of its passages, vectors and packs. For set 0,
-// that is the document's ID.
+// Key returns the part that identifies the set in the keys of its passages, vectors and packs. For set 0, it is
+// the document's ID.
 func (s PassageSet) Key() string { return passageSetKey(s.DocumentID, s.Set) }
 
 func passageSetKey(document string, set int64) string {
@@ -357,18 +359,18 @@ func passageSetKey(document string, set int64) string {
 // with it.
 const PassageSetMark = "#"
 
-// Chunk is a passage of a document in a set of passages.
+// Chunk is a passage of a document, within a passage set.
 type Chunk struct {
 	api.Chunk
 	Set int64 `json:"set,omitempty"`
 }
 
-// PassageSet returns the set of the passage.
+// PassageSet returns the passage set that contains the passage.
 func (c *Chunk) PassageSet() PassageSet {
 	return PassageSet{OrganizationID: c.OrganizationID, AssessmentID: c.AssessmentID, DocumentID: c.DocumentID, Set: c.Set}
 }
 
-// ChunkKey returns the key of a passage in a set of passages.
+// ChunkKey returns the key of a passage in a passage set.
 func ChunkKey(id string, set int64) Key {
 	if set == 0 {
 		return K(id)
@@ -376,7 +378,7 @@ func ChunkKey(id string, set int64) Key {
 	return K(id, set)
 }
 
-// ReadAttempts counts the attempts to read a document that did not finish because the program stopped.
+// ReadAttempts counts the attempts to read a document that were interrupted because the program stopped.
 type ReadAttempts struct {
 	OrganizationID string `json:"organization_id"`
 	DocumentID     string `json:"document_id"`
@@ -387,18 +389,18 @@ type ReadAttempts struct {
 type Vector struct {
 	OrganizationID string
 	AssessmentID   string
-	DocumentID     string // the key of its passage set
+	DocumentID     string // the key of the passage set
 	ChunkID        string
 	Embedder       string
 	Values         []float32
 }
 
-// PassagePack is a part of a document's passages with their vectors from the built-in embedder, in the
-// form that the search index reads.
+// PassagePack is a part of a document's passages with their vectors from the built-in embedder, in the form
+// read by the search index.
 type PassagePack struct {
 	OrganizationID string
 	AssessmentID   string
-	DocumentID     string // the key of its passage set
+	DocumentID     string // the key of the passage set
 	Part           int
 	Data           []byte
 }
@@ -472,9 +474,9 @@ func decodePassagePack(b []byte, p *PassagePack) error {
 // WorkflowRun is a run with the data that its workers need.
 type WorkflowRun struct {
 	api.WorkflowRun
-	// Starter is the person or key that started the run, on whose behalf it works.
+	// Starter is the user or key that started the run, on whose behalf it works.
 	Starter RunStarter `json:"starter"`
-	// LeaseHolder is the process that works on the run until LeasedUntil, unless it renews the lease.
+	// LeaseHolder is the process that works on the run until LeasedUntil. It can renew the lease.
 	LeaseHolder string    `json:"lease_holder,omitempty"`
 	LeasedSince time.Time `json:"leased_since,omitzero"`
 	LeasedUntil time.Time `json:"leased_until,omitzero"`
@@ -483,15 +485,15 @@ type WorkflowRun struct {
 	// WaitSince is the time at which NotBefore was set. An earlier current time means that the clock
 	// was set back.
 	WaitSince time.Time `json:"wait_since,omitzero"`
-	// WaitSnapshot is a snapshot of the assessment from when the run began to wait for people.
+	// WaitSnapshot is a snapshot of the assessment from when the run began to wait for users.
 	WaitSnapshot string `json:"wait_snapshot,omitempty"`
 	// HasSignal is true if there is a signal that the run has not processed.
 	HasSignal bool `json:"has_signal,omitempty"`
-	// StopForReview is set if the run waits for people to submit its drafts.
+	// StopForReview is set if the run waits until users submit its drafts.
 	StopForReview bool `json:"stop_for_review,omitempty"`
 }
 
-// RunStarter is the person or key that started a run.
+// RunStarter is the user or key that started a run.
 type RunStarter struct {
 	UserID  string `json:"user_id"`
 	KeyID   string `json:"key_id,omitempty"`

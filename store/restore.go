@@ -25,14 +25,14 @@ import (
 // Restore restores the backup at path to the data folder o.Dir, which must not be in use (ErrLocked).
 //
 // First, the whole backup is unpacked into the folder for temporary files and verified. Then its blobs are
-// added to the existing ones, and the database and the additional files are replaced. The replaced files are
-// kept in the folder of backups, under names that begin with the time. If a step fails, the earlier ones are
-// undone. If the process is killed, the folder has either the old database or the new one. With the old one,
-// there may be blobs and additional files of the new one (restore again). The next start deletes unfinished
-// temporary files.
+// added to the existing ones, and the database and the additional files are replaced. The replaced files remain
+// in the folder of backups, under names that begin with the time. If a step fails, the earlier ones are undone.
+// If the process is killed, the folder has either the old database or the new one. If it has the old one, it
+// may contain blobs and additional files of the new one; in that case, restore again. The next start deletes
+// unfinished temporary files.
 //
-// A backup with a newer schema gives ErrNewerSchema; one with an older schema is migrated by the next Open,
-// after a backup.
+// For a backup with a newer schema, Restore returns ErrNewerSchema. A backup with an older schema is migrated
+// by the next Open, after a backup.
 //
 // If o.Driver is set, the records are instead restored to its database in one transaction. That database must
 // be empty (ErrExists). The driver is not closed.
@@ -55,7 +55,7 @@ func restore(ctx context.Context, path string, o Options, ro ReadOptions) (_ Man
 	defer r.close()
 	if _, err := os.Lstat(o.Dir); errors.Is(err, fs.ErrNotExist) {
 		defer func() {
-			if failure != nil && !errors.Is(failure, ErrLocked) { // otherwise another process is using it
+			if failure != nil && !errors.Is(failure, ErrLocked) { // otherwise, another process is using it
 				removeEmptyDataFolders(o.Dir)
 			}
 		}()
@@ -63,7 +63,8 @@ func restore(ctx context.Context, path string, o Options, ro ReadOptions) (_ Man
 	if err := createDataFolders(o.Dir); err != nil {
 		return r.manifest, err
 	}
-	// Programs that open the folder take this lock, too; that of the database doesn't exist without one.
+	// Programs that open the folder take this lock, too. The lock of the database isn't enough, because the
+	// folder may have no database.
 	unlock, err := filelock.TryLock(o.Dir)
 	if errors.Is(err, filelock.ErrLocked) {
 		return r.manifest, fmt.Errorf("%w: another restore to %s is running, or a program is opening it", ErrLocked, o.Dir)
@@ -92,9 +93,9 @@ func restore(ctx context.Context, path string, o Options, ro ReadOptions) (_ Man
 	return r.manifest, u.moveIntoDataFolder(ctx, release)
 }
 
-// VerifyBackup reads a whole backup and restores it, from nothing but the file, into a temporary folder in
-// o.Dir, which it deletes afterwards. It compares everything restored with the backup, and opens the
-// restored store, which migrates an older schema.
+// VerifyBackup reads a whole backup and restores it to a temporary folder in o.Dir, using nothing but the file.
+// It deletes the folder afterwards. It compares everything restored with the backup, and opens the restored
+// store, which migrates an older schema.
 func VerifyBackup(ctx context.Context, path string, o Options, r ReadOptions) (Manifest, error) {
 	m, err := verifyBackup(ctx, path, o, r)
 	if err != nil {
@@ -136,7 +137,7 @@ func verifyBackup(ctx context.Context, path string, o Options, ro ReadOptions) (
 	return r.manifest, ro.Check(ctx, db)
 }
 
-// verifyRestoredBlobs counts the restored blobs. Their content was compared when they were unpacked.
+// verifyRestoredBlobs counts the restored blobs. Their content was already compared when they were unpacked.
 func verifyRestoredBlobs(ctx context.Context, db *DB, m Manifest) error {
 	count := int64(0)
 	err := db.blobs.ForEach(ctx, func(string) error { count++; return nil })
@@ -146,8 +147,8 @@ func verifyRestoredBlobs(ctx context.Context, db *DB, m Manifest) error {
 	return err
 }
 
-// lockDatabase locks the database that is to be replaced. It ignores a damaged database, because damage is
-// a reason to restore.
+// lockDatabase locks the database that is about to be replaced. It ignores a damaged database, because damage
+// is a reason to restore.
 func lockDatabase(ctx context.Context, target string, o Options) (release func(), err error) {
 	if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) || o.Driver != nil {
 		return func() {}, nil
@@ -166,7 +167,7 @@ func lockDatabase(ctx context.Context, target string, o Options) (release func()
 type unpacked struct {
 	dir     string
 	options Options
-	isNew   bool     // the data folder has no database to be replaced
+	isNew   bool     // the data folder has no database to replace
 	names   []string // additional files
 	// checkFile, if set, checks an additional file.
 	checkFile func(name string, content []byte) error
@@ -229,14 +230,14 @@ func (u *unpacked) blobs() *Blobs {
 	}
 }
 
-// files returns the file operations for unpacking. They don't sync, because everything is synced at once
-// after it has been verified.
+// files returns the file operations for unpacking. They don't sync, because everything is synced at once after
+// it has been verified.
 func (u *unpacked) files() disk.Files {
 	return disk.Files{Before: u.options.files.Before, WithoutSync: true}
 }
 
-// minFreeAfterUnpacking is the disk space that unpacking leaves free, so that a large backup can't stop
-// other programs that use the disk.
+// minFreeAfterUnpacking is the disk space that unpacking leaves free, so that a large backup doesn't stop other
+// programs that use the disk.
 const minFreeAfterUnpacking = 64 << 20
 
 func (u *unpacked) checkSpace(size int64) error {
@@ -250,7 +251,7 @@ func (u *unpacked) checkSpace(size int64) error {
 // manifest has no summary of the tables, it adds the summary.
 func (u *unpacked) verifyRecords(ctx context.Context, m *Manifest) error {
 	path := u.path(fileDatabase)
-	if m.Format == backupFormatOfDriver { // made by another process
+	if m.Format == backupFormatOfDriver { // the database was created by another process
 		if err := bolt.Verify(ctx, path, newTotalChecker); err != nil {
 			return err
 		}
@@ -296,7 +297,8 @@ func readMeta(k kv.KV) (m databaseMeta, err error) {
 	return m, nil
 }
 
-// moveIntoDataFolder moves the unpacked data into the data folder. After an error, it restores what was there.
+// moveIntoDataFolder moves the unpacked data into the data folder. After an error, it restores the previous
+// state.
 func (u *unpacked) moveIntoDataFolder(ctx context.Context, release func()) (err error) {
 	var undo []func()
 	defer func() {
@@ -329,7 +331,7 @@ func (u *unpacked) moveIntoDataFolder(ctx context.Context, release func()) (err 
 	if u.options.Driver != nil {
 		return u.copyRecords(ctx, u.options.Driver)
 	}
-	if runtime.GOOS == "windows" { // an open file can't be replaced there
+	if runtime.GOOS == "windows" { // an open file can't be replaced on Windows
 		release()
 	}
 	// The next Open writes the ID of the database.
@@ -341,7 +343,7 @@ func (u *unpacked) moveIntoDataFolder(ctx context.Context, release func()) (err 
 	return err
 }
 
-// removeEmptyDataFolders undoes createDataFolders as far as the folders are empty.
+// removeEmptyDataFolders undoes createDataFolders for the folders that are empty.
 func removeEmptyDataFolders(dir string) {
 	for _, d := range []string{dirBlobs, dirBackups, dirTemp, ""} {
 		_ = os.Remove(filepath.Join(dir, d))
@@ -381,8 +383,8 @@ func (u *unpacked) moveBlobs() (added []string, err error) {
 
 const (
 	replacedDatabaseSuffix = ".db"
-	// replacedBlobsSuffix follows the name of a replaced database. The file lists the blobs that existed then, one a line:
-	// they stay as long as that database does.
+	// replacedBlobsSuffix follows the name of a replaced database. The file lists the blobs that existed at
+	// that time, one per line. They are kept as long as that database exists.
 	replacedBlobsSuffix = ".blobs"
 )
 
@@ -396,7 +398,7 @@ func (u *unpacked) listReplacedBlobs(ctx context.Context) (list []byte, err erro
 	return list, err
 }
 
-// blobsOfReplacedDatabases returns the blobs that databases which were kept when they were replaced may refer to.
+// blobsOfReplacedDatabases returns the blobs that replaced databases which still exist may refer to.
 func (b *Blobs) blobsOfReplacedDatabases() (map[string]bool, error) {
 	dir := filepath.Join(filepath.Dir(b.dir), dirBackups)
 	entries, err := os.ReadDir(dir)
@@ -413,7 +415,7 @@ func (b *Blobs) blobsOfReplacedDatabases() (map[string]bool, error) {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(dir, database+replacedDatabaseSuffix)); errors.Is(err, fs.ErrNotExist) {
-			continue // the user has deleted it
+			continue // the user has deleted the database
 		}
 		list, err := regularfile.Read(filepath.Join(dir, e.Name()), regularfile.NoLimit)
 		if err != nil {
@@ -426,28 +428,28 @@ func (b *Blobs) blobsOfReplacedDatabases() (map[string]bool, error) {
 	return all, nil
 }
 
-// replaceFile replaces a file of the data folder by the unpacked one. The old file is kept in the folder
-// of backups, under a name with this suffix, with a list of blobs beside it if there are any.
+// replaceFile replaces a file of the data folder with the unpacked one. The old file is moved to the folder of
+// backups, under a name with the given suffix. A list of blobs is stored beside it if there are any.
 func (u *unpacked) replaceFile(name, suffix string, blobs []byte) (undo func(), err error) {
 	target := filepath.Join(u.options.Dir, name)
 	aside := newBackupPath(u.options.Dir, u.options.Clock(), "before-restore", suffix)
 	err = fs.ErrNotExist
 	if name != fileDatabase || !u.isNew {
-		// With a second name, the file exists at every moment.
+		// With a second name, the file exists at all times.
 		err = u.options.files.Link(target, aside)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // the file system has no hard links
 			err = u.options.files.Rename(target, aside)
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		// It is an error if another process has created it meanwhile.
+		// It is an error if another process has created the file in the meantime.
 		if err = u.options.files.LinkDurably(u.path(name), target); errors.Is(err, fs.ErrExist) {
 			return func() {}, fmt.Errorf("%w: %s was created meanwhile", ErrLocked, target)
 		}
 		return func() { _ = os.Remove(target) }, err
 	}
 	undo = func() {
-		_ = os.Rename(aside, target) // no effect if both are the same file
+		_ = os.Rename(aside, target) // has no effect if both are the same file
 		_ = os.Remove(aside)
 		_ = os.Remove(aside + replacedBlobsSuffix)
 	}
@@ -460,7 +462,7 @@ func (u *unpacked) replaceFile(name, suffix string, blobs []byte) (undo func(), 
 	return undo, u.options.files.RenameDurably(u.path(name), target)
 }
 
-// copyRecords copies the unpacked records to the database of another driver.
+// copyRecords copies the unpacked records to another driver's database.
 func (u *unpacked) copyRecords(ctx context.Context, to Driver) error {
 	from, err := bolt.Open(ctx, u.path(fileDatabase), bolt.Options{})
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// ScanOption limits or reverses a scan. Without options it covers everything in ascending order.
+// ScanOption limits or reverses a scan. Without options, a scan covers everything in ascending order.
 type ScanOption func(*scanOptions)
 
-// scanOptions holds the options of a scan; toRange turns them into a byte range.
+// scanOptions holds the options of a scan; toRange converts them to a byte range.
 type scanOptions struct {
 	prefix, from, through Key
 	after                 []byte // stored key after which the scan continues
@@ -32,8 +32,7 @@ func Prefix(parts ...any) ScanOption {
 // From limits the scan to keys that, after the prefix, are not before these parts.
 func From(parts ...any) ScanOption { return func(s *scanOptions) { s.from = K(parts...) } }
 
-// Through limits the scan to keys that, after the prefix, are before these parts or begin with
-// them.
+// Through limits the scan to keys that, after the prefix, are before these parts or begin with them.
 func Through(parts ...any) ScanOption { return func(s *scanOptions) { s.through = K(parts...) } }
 
 // Reverse is an option that scans in descending order: Scan(tx, store.Reverse).

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Schema declares a program's tables and the migrations that bring older databases to this form. It
+// Schema declares a program's tables and the migrations that convert older databases to their current form. It
 // is a plain value, passed to Open.
 type Schema struct {
 	Tables     []AnyTable
@@ -34,7 +34,7 @@ type AnyTable interface {
 // tableDefinition is the untyped description of a table.
 type tableDefinition struct {
 	name    string
-	indexes []string // built indexes: "name" or "name unique", sorted
+	indexes []string // indexes that exist: "name" or "name unique", sorted
 	err     error    // error in its declaration
 	reindex func(*Tx) error
 }
@@ -123,7 +123,8 @@ func indexNameFromDescription(description string) string {
 	return name
 }
 
-// forgetMissingTallies drops the changes of numbers of tallies that are still to be built, because that counts them again.
+// forgetMissingTallies drops pending changes to tallies that have not been built yet, because building them
+// will count these changes again.
 func (t *tableSet) forgetMissingTallies(tx *Tx) error {
 	for _, d := range t.sorted {
 		var have []string
@@ -139,9 +140,9 @@ func (t *tableSet) forgetMissingTallies(tx *Tx) error {
 	return nil
 }
 
-// rebuildStaleIndexes makes the database's indexes match the schema: it rebuilds those of tables with new, changed
-// or stale ones and drops those that are no longer declared. Then it returns an error if there are tables that are
-// not in the schema. rebuilt names the tables with rebuilt indexes.
+// rebuildStaleIndexes makes the database's indexes match the schema: it rebuilds the indexes of tables that
+// have new, changed or stale ones, and drops indexes that are no longer declared. Then it returns an error if
+// there are tables that are not in the schema. rebuilt names the tables with rebuilt indexes.
 func (t *tableSet) rebuildStaleIndexes(ctx context.Context, tx *Tx) (rebuilt []string, err error) {
 	for _, d := range t.sorted {
 		if err := ctx.Err(); err != nil {
@@ -155,7 +156,7 @@ func (t *tableSet) rebuildStaleIndexes(ctx context.Context, tx *Tx) (rebuilt []s
 		if found && slices.Equal(have, d.indexes) {
 			continue
 		}
-		isSubset := found // of those that exist, so that there is nothing to build
+		isSubset := found // a subset of those that exist, so there is nothing to build
 		for _, ix := range d.indexes {
 			isSubset = isSubset && slices.Contains(have, ix)
 		}
@@ -192,7 +193,7 @@ func (t *tableSet) areIndexesCurrent(tx *Tx) (bool, error) {
 	return true, t.checkNoUndeclaredTables(tx)
 }
 
-// checkNoUndeclaredTables returns an error if the database has undeclared tables: it belongs to another
+// checkNoUndeclaredTables returns an error if the database has undeclared tables: either it belongs to another
 // program, or a migration forgot to drop them.
 func (t *tableSet) checkNoUndeclaredTables(tx *Tx) error {
 	names, err := tx.kv.Tables()

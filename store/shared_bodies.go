@@ -6,14 +6,14 @@ import (
 	"github.com/scf-service/service/internal/bytereader"
 )
 
-// bodiesTable holds the content of items of deliverables that earlier versions of this program wrote; now it is
-// in packs (packs.go). Versions with the same content share it:
+// bodiesTable holds the content of deliverable items written by earlier versions of this program; it is now
+// stored in packs (packs.go). Versions with the same content share it:
 //
 //	soa_items   organization, id                → mark, packed record of: key of the body, header (JSON)
 //	_bodies     organization, assessment, table, sum   → packed record of the rest of the JSON
 //
-// Still earlier, before markPacked, neither was a packed record: the first was not compressed, the second always
-// an s2 block, and its key had no table.
+// Before markPacked was introduced, neither was a packed record: the first was not compressed, the second was
+// always an s2 block, and its key did not include the table.
 const bodiesTable = "_bodies"
 
 // markShared is the flag of a record whose body is stored separately.
@@ -22,8 +22,8 @@ const markShared = 0x40
 // markPacked is the flag of a record with markShared that is stored as a packed record, like its body.
 const markPacked = 0x20
 
-// joinSharedBody returns a stored record with its body, as it would be stored without sharing, or the
-// given bytes if it is complete already.
+// joinSharedBody returns a stored record with its body, as it would be stored without sharing. It returns the
+// given bytes if they are already complete.
 func (tx *Tx) joinSharedBody(stored []byte) ([]byte, error) {
 	if len(stored) == 0 || stored[0]&markShared == 0 {
 		return stored, nil

@@ -2,14 +2,14 @@ package store
 
 import "context"
 
-// sharedCounts are the numbers of one process.
+// sharedCounts are the numbers that one process shares with the others.
 type sharedCounts struct {
 	Period int64          `json:"period"`
 	Counts map[string]int `json:"counts"`
 }
 
-// ExchangeCounts makes numbers known to the other processes that share the database, and returns the sums of theirs for the same
-// period. A sole writer gets none.
+// ExchangeCounts shares numbers with the other processes that use the database, and returns the sums of theirs
+// for the same period. For a sole writer, it returns none.
 func (db *DB) ExchangeCounts(ctx context.Context, name string, period int64, own map[string]int) (others map[string]int, err error) {
 	if db.soleWriter {
 		return nil, nil
@@ -47,7 +47,7 @@ func (db *DB) ExchangeCounts(ctx context.Context, name string, period int64, own
 	return others, err
 }
 
-// hasCounts reports whether there is something to write: numbers, or the end of those written last.
+// hasCounts reports whether there is something to write: either numbers, or the removal of those written last.
 func (p *processes) hasCounts(name string, some bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,21 +17,21 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// The records of a backup are keys and values, not a driver's pages, so that each driver can restore what
-// another one has backed up. They are in the order of the tables' names and of the keys, so that equal
-// databases give equal bytes:
+// The records of a backup are keys and values rather than a driver's pages, so that any driver can restore what
+// another one has backed up. They are sorted by table name and key, so that equal databases result in equal
+// bytes:
 //
 //	table    length of the name, name, records, 0
 //	record   length of the key, key, length of the value, value
 //
-// and a 0 after the last table. Lengths are varints. Index entries and the checksum of each value are
-// included, but no tables without records.
+// The last table is followed by a 0. Lengths are varints. Index entries and the checksum of each value are
+// included, but tables without records are not.
 
 // TableSummary identifies the content of a table in a backup.
 type TableSummary struct {
 	Name    string `json:"name"`
 	Records int64  `json:"records"`
-	SHA256  string `json:"sha256"` // of its records as in the backup
+	SHA256  string `json:"sha256"` // hash of its records as written to the backup
 }
 
 // writeRecords writes all records of a transaction to w. It calls check, if set, for each of them.
@@ -51,7 +51,7 @@ func writeRecords(ctx context.Context, k kv.KV, w io.Writer, check func(table st
 			if err != nil {
 				return nil, err
 			}
-			// A damaged page may contain anything.
+			// On a damaged page, the keys can be in any order.
 			if bytes.Compare(p.Key, last) <= 0 {
 				return nil, fmt.Errorf("%w: the keys of table %s are out of order; restore a backup", ErrCorrupt, name)
 			}
@@ -91,7 +91,7 @@ func writeRecords(ctx context.Context, k kv.KV, w io.Writer, check func(table st
 	return tables, err
 }
 
-// readRecords returns the records that writeRecords wrote. Damaged data gives ErrCorrupt.
+// readRecords returns the records that writeRecords wrote. It returns ErrCorrupt for damaged data.
 func readRecords(r io.Reader) iter.Seq2[kv.Record, error] {
 	return func(yield func(kv.Record, error) bool) {
 		in := recordReader{r: bufio.NewReaderSize(r, 64<<10)}

@@ -10,18 +10,18 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// SortBy is a field that a list can be sorted by. Value returns a part of a Key: a text, an integer,
-// a time or a bool.
+// SortBy is a field that a list can be sorted by. Value returns a part of a Key: a text, an integer, a time or
+// a bool.
 type SortBy[R any] struct {
 	Name  string
 	Value func(*R) any
 }
 
-// SortedList is like List, but in the order that sort specifies (see api.ParseSort) unless sort is
-// empty. It reads the whole list for each page.
+// SortedList is like List, but in the order that sort specifies (see api.ParseSort), unless sort is empty. It
+// reads the whole list for each page.
 //
-// A cursor is a position in the order, not a record: if records are added, changed or deleted between
-// two pages, no other record is repeated or omitted.
+// A cursor is a position in the order, not a record: if records are added, changed or deleted between two
+// pages, no other record is repeated or omitted.
 func SortedList[R any](
 	ctx context.Context,
 	db *DB,
@@ -63,7 +63,7 @@ func sortFields[R any](by []SortBy[R]) []sortField {
 	return out
 }
 
-// sortedPage implements SortedList; the query has its limit.
+// sortedPage implements SortedList; the query's limit is already set.
 func (s *untypedTable) sortedPage(ctx context.Context, db *DB, sort string, by []sortField, q untypedQuery) (page Page[any], err error) {
 	order, err := newSortKeyFunc(sort, by)
 	if err != nil {
@@ -139,8 +139,8 @@ type sortedRecord struct {
 	record  any
 }
 
-// newSortKeyFunc returns a function that computes a record's sort key. The key consists of the fields to
-// sort by, inverted for descending order, followed by the primary key.
+// newSortKeyFunc returns a function that computes a record's sort key. The key consists of the fields to sort
+// by, with the bytes of descending ones inverted, followed by the primary key.
 func newSortKeyFunc(sort string, by []sortField) (func(any, Key) ([]byte, error), error) {
 	var names []string
 	for _, f := range by {
@@ -163,7 +163,7 @@ func newSortKeyFunc(sort string, by []sortField) (func(any, Key) ([]byte, error)
 				}
 				place = append(place, b)
 			}
-			if f.Descending { // sort a text after its extensions
+			if f.Descending { // so that a text sorts after its extensions
 				place = append(place, 0xFF)
 			}
 		}

@@ -26,23 +26,25 @@ type Options struct {
 	Schema Schema
 
 	Clock func() time.Time // required
-	NewID func() string    // required: unguessable, unique, valid as a file name
+	NewID func() string    // required; returns IDs that are unguessable, unique and valid as file names
 
-	// LockTimeout is how long to wait for another process that has the folder open; 0 means one
-	// second, a negative value no waiting.
+	// LockTimeout is how long to wait for another process that has the folder open; 0 means one second, and a
+	// negative value means not at all.
 	LockTimeout time.Duration
 	Logger      *slog.Logger // nil disables logging
 
-	// CheckUpdate, if set, is called before each Update commits; its error undoes the Update. It is for tests.
+	// CheckUpdate, if set, is called before each Update commits; if it returns an error, the Update is undone.
+	// It is for tests.
 	CheckUpdate func(UpdateStats) error
 
-	// Driver stores the tables instead of service.db in Dir. Other processes may use the same database. The store closes it.
+	// Driver stores the tables instead of service.db in Dir. Other processes may use the same database. The
+	// store closes the driver.
 	Driver Driver
 
 	// Objects holds the blobs instead of files in Dir.
 	Objects Objects
 
-	files disk.Files // of backups and restores, for tests
+	files disk.Files // file operations of backups and restores, for tests
 }
 
 func (o *Options) validateAndSetDefaults() error {
@@ -73,29 +75,29 @@ type DB struct {
 	meta        databaseMeta
 
 	changes  changeCounters
-	updates  atomic.Int64 // number of Updates that changed something, or may have
+	updates  atomic.Int64 // number of Updates that changed something or may have done so
 	notifier changeNotifier
 	// checkUpdate is Options.CheckUpdate; observeUpdate is set by ObserveUpdates.
 	checkUpdate   func(UpdateStats) error
 	observeUpdate atomic.Pointer[func(time.Duration)]
-	// soleWriter is true if nobody else writes to this database while it is open.
+	// soleWriter is true if no other process writes to this database while it is open.
 	soleWriter bool
 	processes  processes
 }
 
 // databaseMeta is the record that describes the database itself.
 type databaseMeta struct {
-	Format  int       `json:"format"` // of this package; see formatVersion
+	Format  int       `json:"format"` // format of the store; see formatVersion
 	Schema  int       `json:"schema"` // version of the last migration
 	Created time.Time `json:"created"`
-	Secret  string    `json:"secret"` // seals cursors
-	ID      string    `json:"id"`     // also in fileID
+	Secret  string    `json:"secret"` // authenticates cursors
+	ID      string    `json:"id"`     // also stored in fileID
 }
 
-// formatVersion is the version of keys, marks, checksums and built-in tables. Versions 1 and 2 were used
-// before the first release and can't be read. Everything in versions 4 and 5 can be read as it is; the number was
-// raised because programs that know only version 4 can't read compressed blobs and records, and those that know
-// only version 5 can't read packs.
+// formatVersion is the version of keys, marks, checksums and built-in tables. Versions 1 and 2 were used before
+// the first release and can't be read. Versions 4 and 5 can be read without a migration. The number was raised
+// because programs that only support version 4 can't read compressed blobs and records, and those that only
+// support version 5 can't read packs.
 const (
 	formatVersion          = 6
 	formatWithPlainBlobs   = 4
@@ -104,9 +106,9 @@ const (
 
 var metaKey = K("database")
 
-// Open opens the data folder and creates a database or, after a backup, migrates an old one to the
-// program's schema. Errors: ErrLocked, ErrNewerSchema, ErrOldFormat, ErrInvalidSchema, ErrUnknownTable,
-// ErrCorrupt, ErrDiskFull, ErrReadOnly, or a migration's own.
+// Open opens the data folder and creates a database, or migrates an existing one to the program's schema after
+// making a backup. Errors: ErrLocked, ErrNewerSchema, ErrOldFormat, ErrInvalidSchema, ErrUnknownTable,
+// ErrCorrupt, ErrDiskFull, ErrReadOnly, or an error of a migration.
 func Open(ctx context.Context, o Options) (*DB, error) {
 	if err := o.validateAndSetDefaults(); err != nil {
 		return nil, errors.Join(err, closeDriver(o.Driver))
@@ -132,7 +134,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	db.blobs = &Blobs{
 		dir: filepath.Join(o.Dir, dirBlobs), temp: db.tempPath, clock: o.Clock,
-		objects: o.Objects, files: disk.Files{WithoutSync: o.Objects != nil}, // a file is deleted once it is in the bucket
+		objects: o.Objects, files: disk.Files{WithoutSync: o.Objects != nil}, // the file is deleted once it is in the bucket
 	}
 	if err := db.createOrMigrate(ctx); err != nil {
 		return nil, errors.Join(err, driver.Close())
@@ -163,8 +165,8 @@ func createDataFolders(dir string) error {
 	return nil
 }
 
-// tempPrefix begins the names of our temporary files. Files in the temp folder without it are left alone, because the user
-// may have had a subfolder of that name before it became a data folder.
+// tempPrefix is the prefix of the store's temporary files. Other files in the temp folder are not deleted,
+// because the user may have had a subfolder of that name before the folder became a data folder.
 const tempPrefix = "service-unfinished-"
 
 // tempPath returns the path of a temporary file of a data folder.
@@ -192,17 +194,17 @@ func (db *DB) tempPath() string { return tempPath(db.dir, db.newID()) }
 // Dir returns the data folder.
 func (db *DB) Dir() string { return db.dir }
 
-// NewID returns an unused ID. Within an Update, use that of the transaction.
+// NewID returns an unused ID. Within an Update, use Tx.NewID instead.
 func (db *DB) NewID() string { return db.newID() }
 
-// Blobs returns the store's files.
+// Blobs returns the store's blobs.
 func (db *DB) Blobs() *Blobs { return db.blobs }
 
-// SchemaVersion returns the version of the open database.
+// SchemaVersion returns the schema version of the open database.
 func (db *DB) SchemaVersion() int { return db.meta.Schema }
 
-// View runs fn on a snapshot of the database. fn must not write, start another transaction, or wait: while
-// it runs, the space of deleted data can't be reused.
+// View runs fn on a snapshot of the database. fn must not write, start another transaction, or wait, because
+// the space of deleted data can't be reused while it runs.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	return db.driver.View(ctx, func(k kv.KV) error {
 		if n, ok := ctx.Value(readsKey{}).(*atomic.Int64); ok {
@@ -214,9 +216,10 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	})
 }
 
-// Update runs fn and commits its writes, or nothing if fn fails or panics, or if ctx ends before fn returns. Other
-// Updates wait for it, so fn must not start another transaction or do anything slow. A driver may run fn
-// again after a conflict, so its only side effects may be on variables that it sets anew each time.
+// Update runs fn and commits its writes, or nothing if fn fails or panics, or if ctx ends before fn returns.
+// Other Updates wait for it, so fn must not start another transaction or do anything slow. A driver may run fn
+// again after a conflict, so fn must have no side effects other than setting variables, which it must
+// initialize itself.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	var after []func()
 	var touched map[string]bool
@@ -261,7 +264,7 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	if observe := db.observeUpdate.Load(); observe != nil && !began.IsZero() {
 		(*observe)(db.clock().Sub(began))
 	}
-	db.changes.increment(touched) // also after an error: the commit may have succeeded
+	db.changes.increment(touched) // even after an error, because the commit may have succeeded
 	if len(touched) > 0 {
 		db.updates.Add(1)
 		defer db.notifier.notify()

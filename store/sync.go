@@ -34,7 +34,7 @@ type SyncLink struct {
 	AnchorHash         string    `json:"anchor_hash,omitempty"`
 	Counter            int64     `json:"counter,omitempty"`
 	SyncedAt           time.Time `json:"synced_at,omitzero"`
-	// PeerID is the peer it exchanges bundles with; empty if there were none yet.
+	// PeerID is the peer that it exchanges bundles with; empty if no bundles have been exchanged.
 	PeerID string `json:"peer_id,omitempty"`
 	SyncSerials
 }
@@ -46,11 +46,11 @@ type SyncSerials struct {
 	ImportedSum string `json:"imported_sum,omitempty"`
 }
 
-// SyncKey is the key with which an organization signs and opens bundles.
+// SyncKey is the key with which an organization signs and decrypts bundles.
 type SyncKey struct {
 	OrganizationID string    `json:"organization_id"`
 	CreatedAt      time.Time `json:"created_at"`
-	// Key is the public half; Sealed is the encrypted private half.
+	// Key is the public key; Sealed is the encrypted private key.
 	Key    string `json:"key"`
 	Sealed []byte `json:"sealed"`
 }
@@ -61,8 +61,8 @@ type SyncStamp struct {
 	At time.Time `json:"at"`
 }
 
-// SyncLogEntry records that a record of a synced assessment changed: one row per record, under the
-// number of its last change.
+// SyncLogEntry records that a record of a synced assessment has changed. There is one entry per record,
+// numbered by its last change.
 type SyncLogEntry struct {
 	OrganizationID string               `json:"organization_id"`
 	AssessmentID   string               `json:"assessment_id"`
@@ -74,7 +74,7 @@ type SyncLogEntry struct {
 	Fields         map[string]SyncStamp `json:"fields,omitempty"`
 }
 
-// SyncBase is a record of a clone as its remote had it at the last sync.
+// SyncBase is a clone's record as it was on the remote at the last sync.
 type SyncBase struct {
 	OrganizationID string          `json:"organization_id"`
 	AssessmentID   string          `json:"assessment_id"`
@@ -83,7 +83,7 @@ type SyncBase struct {
 	Record         json.RawMessage `json:"record"`
 }
 
-// SyncReplica is a clone as its remote knows it.
+// SyncReplica is what the remote knows about a clone.
 type SyncReplica struct {
 	OrganizationID string    `json:"organization_id"`
 	AssessmentID   string    `json:"assessment_id"`
@@ -93,24 +93,25 @@ type SyncReplica struct {
 	UserName       string    `json:"user_name"`
 	JoinedAt       time.Time `json:"joined_at"`
 	SeenAt         time.Time `json:"seen_at"`
-	// Since is the last sequence number it has read; the next three fields describe the last batch it sent.
+	// Since is the last sequence number that the clone has read; the next three fields describe the last batch
+	// that it sent.
 	Since      int64           `json:"since"`
 	Counter    int64           `json:"counter"`
 	LastSum    string          `json:"last_sum,omitempty"`
 	LastResult json.RawMessage `json:"last_result,omitempty"`
-	// PeerID is the peer it exchanges bundles with; empty if there were none yet.
+	// PeerID is the peer that it exchanges bundles with; empty if no bundles have been exchanged.
 	PeerID string `json:"peer_id,omitempty"`
 	SyncSerials
 }
 
-// SyncBatchEntry is a log entry included in a batch, as it was when the batch was made.
+// SyncBatchEntry is a log entry in a batch, as it was when the batch was created.
 type SyncBatchEntry struct {
 	Table    string `json:"table"`
 	Key      []byte `json:"key"`
 	Sequence int64  `json:"sequence"`
 	// Record is the record that was sent; empty if it was deleted.
 	Record json.RawMessage `json:"record,omitempty"`
-	// CloneOnly is true if the record belongs to the clone alone and the remote writes its own.
+	// CloneOnly is true if the record belongs only to the clone, because the remote writes its own.
 	CloneOnly bool `json:"clone_only,omitempty"`
 }
 
@@ -147,14 +148,13 @@ var (
 	SyncFiles    = newTenantTable("sync_files", func(r *SyncFile) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.SHA256) })
 )
 
-// WithSyncLog logs the changes of a table's records if their assessment is synced. target returns the
-// assessment and, for a record that is part of another record, the table and key of the other.
+// WithSyncLog logs changes to a table's records if their assessment is synced. target returns the assessment
+// and, if the record is part of another record, that record's table and key.
 func WithSyncLog[R any](target func(*R) SyncTarget) Option[R] {
 	return func(t *Table[R]) { t.untyped.syncTarget = func(r any) SyncTarget { return target(r.(*R)) } }
 }
 
-// SyncTarget is the record that a change is logged under. If Table is empty, that is the changed record
-// itself.
+// SyncTarget is the record under which a change is logged. If Table is empty, it is the changed record itself.
 type SyncTarget struct {
 	Assessment, Table string
 	Key               Key
@@ -174,7 +174,7 @@ func (tx *Tx) SetActorIfUnset(name string) {
 	}
 }
 
-// WithoutSyncLog runs fn without logging its changes, for example because they came from another replica.
+// WithoutSyncLog runs fn without logging its changes, for example because they come from another replica.
 func (tx *Tx) WithoutSyncLog(fn func() error) error {
 	was := tx.syncLogOff
 	tx.syncLogOff = true
@@ -182,7 +182,7 @@ func (tx *Tx) WithoutSyncLog(fn func() error) error {
 	return fn()
 }
 
-// MarkChangedForSync logs a record as changed although it is unchanged, so that clones read it again.
+// MarkChangedForSync logs an unchanged record as changed, so that clones read it again.
 func (tx *Tx) MarkChangedForSync(org, assessment, table string, key []byte) {
 	if tx.syncChanges == nil {
 		tx.syncChanges = map[syncRecordRef][]string{}
@@ -191,8 +191,8 @@ func (tx *Tx) MarkChangedForSync(org, assessment, table string, key []byte) {
 	tx.syncChanges[ref] = append(tx.syncChanges[ref], []string{}...)
 }
 
-// syncRole returns the sync role for an assessment, or "" if it is not synced. It reads the link each time: a cache would
-// miss one that another transaction of the same group has written.
+// syncRole returns the sync role for an assessment, or "" if it is not synced. It reads the link each time,
+// because a cache would miss a link that another transaction in the same group has written.
 func (tx *Tx) syncRole(org, assessment string) (string, error) {
 	if tx.db.tables.byName[SyncLinks.Name()] != SyncLinks.definition() {
 		return "", nil
@@ -204,7 +204,7 @@ func (tx *Tx) syncRole(org, assessment string) (string, error) {
 	return l.Role, err
 }
 
-// recordSyncChange adds a change to the log. old is nil for a new record, fresh for a deleted one.
+// recordSyncChange adds a change to the log. old is nil for a new record, and fresh is nil for a deleted one.
 func (s *untypedTable) recordSyncChange(tx *Tx, primary []byte, old, fresh any) error {
 	if s.syncTarget == nil || tx.syncLogOff {
 		return nil
@@ -278,7 +278,7 @@ func (tx *Tx) writeSyncLog() error {
 		if err != nil {
 			return err
 		}
-		if role == "" { // it was deleted, and its log with it
+		if role == "" { // the assessment was deleted together with its log
 			continue
 		}
 		row, err := SyncLogEntries.Get(tx, ref.org, ref.assessment, ref.table, []byte(ref.key))
@@ -310,7 +310,7 @@ func (tx *Tx) LastSyncSequence(org, assessment string) (int64, error) {
 	return tx.LastSequence(syncSequenceName(org, assessment))
 }
 
-// KeyFromBytes returns the key with a stored form, as returned by Key.Bytes.
+// KeyFromBytes returns the key with the given stored form, as returned by Key.Bytes.
 func KeyFromBytes(b []byte) Key {
 	k := Key{b: b}
 	if _, err := k.Parts(); err != nil {

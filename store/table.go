@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Table stores records of type R under a primary key, with indexes that are always consistent.
-// Declare one with NewTable and list it in a Schema. Methods take the transaction they act in. R
-// should be a struct that survives a round trip through encoding/json.
+// Table stores records of type R under a primary key, with indexes that are always consistent. Declare a table
+// with NewTable and list it in a Schema. Methods take the transaction that they are part of. R should be a
+// struct that survives a round trip through encoding/json.
 type Table[R any] struct {
 	untyped *untypedTable
 	// equal reports whether two records have equal content; see WithSharedBody.
@@ -18,8 +18,8 @@ type Table[R any] struct {
 // Option is an option of a table of R, such as an index or a codec.
 type Option[R any] func(*Table[R])
 
-// NewTable declares a table: its name in the database, the primary key of a record, indexes. Open
-// reports errors in the declaration.
+// NewTable declares a table with its name in the database, a function that returns a record's primary key, and
+// options. Open reports errors in the declaration.
 func NewTable[R any](name string, key func(*R) Key, options ...Option[R]) *Table[R] {
 	s := &untypedTable{
 		def:       tableDefinition{name: name},
@@ -52,9 +52,9 @@ func NewTable[R any](name string, key func(*R) Key, options ...Option[R]) *Table
 	return t
 }
 
-// Index adds an index, which finds records by keys other than the primary one. keys returns none, one or
-// many keys for a record, on which alone they may depend. If keys changes, rename the index, so that Open
-// rebuilds it.
+// Index adds an index, which finds records by keys other than the primary key. keys returns any number of keys
+// for a record. They may depend only on the record. If keys changes, rename the index, so that Open rebuilds
+// it.
 func Index[R any](name string, keys func(*R) []Key) Option[R] {
 	return newIndexOption(name, keys, false)
 }
@@ -68,7 +68,7 @@ func newIndexOption[R any](name string, keys func(*R) []Key, unique bool) Option
 	return func(t *Table[R]) {
 		untypedKeys := func(r any) []Key { return keys(r.(*R)) }
 		if keys == nil {
-			untypedKeys = nil // reported by Open
+			untypedKeys = nil // Open reports the error
 		}
 		t.untyped.addIndex(name, untypedKeys, unique)
 	}
@@ -90,7 +90,7 @@ func (t *Table[R]) Name() string { return t.untyped.def.name }
 
 func (t *Table[R]) definition() *tableDefinition { return &t.untyped.def }
 
-// typedRecord converts a record to its type; nil gives a zero record.
+// typedRecord converts a record to its type. It returns a zero record for nil.
 func typedRecord[R any](record any, err error) (r R, _ error) {
 	if p, ok := record.(*R); ok && err == nil {
 		r = *p

@@ -132,7 +132,7 @@ var (
 		WithSyncLog(func(r *Chunk) SyncTarget {
 			return SyncTarget{Assessment: r.AssessmentID, Table: "documents", Key: K(r.DocumentID)}
 		}))
-	// UnfinishedReads holds the attempts to read documents whose reading has started but not ended.
+	// UnfinishedReads holds the attempts to read documents that have started but not ended.
 	UnfinishedReads = newTenantTable("unfinished_reads", func(r *ReadAttempts) (string, Key) { return r.OrganizationID, K(r.DocumentID) })
 	Discarded       = newTenantTable(
 		"discarded_records",
@@ -147,8 +147,8 @@ var (
 	Vectors = newTenantTable("vectors", func(r *Vector) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.ChunkID)
 	}, Codec(encodeVector, decodeVector))
-	// ExternalVectors are the vectors of an external embedding model, in addition to those of the built-in
-	// one.
+	// ExternalVectors are the vectors of an external embedding model. They are stored in addition to those of
+	// the built-in embedder.
 	ExternalVectors = newTenantTable("outside_vectors", func(r *Vector) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.ChunkID)
 	}, Codec(encodeVector, decodeVector))
@@ -225,28 +225,29 @@ var (
 	)
 	Readers = newTenantTable("readers", func(r *api.Reader) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.Name) },
 		CountBy[api.Reader]("", 1), withAssessmentSyncLog(func(r *api.Reader) string { return r.AssessmentID }))
-	// CarriedItems holds what people decided in the assessment from which another was created.
+	// CarriedItems holds the decisions that users made in the assessment from which another one was created.
 	CarriedItems = newTenantTable("carried_items", func(r *CarriedItem) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, string(r.Gate), r.Number)
 	}, withAssessmentSyncLog(func(r *CarriedItem) string { return r.AssessmentID }))
-	// Edits holds the changes that people can undo.
+	// Edits holds the changes that users can undo.
 	Edits = newTenantTable("edits", func(r *Edit) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.UserID, r.ID) },
 		CountBy[Edit]("", 2))
-	// ReviewSamples holds the sample of lines that is read, one per assessment.
+	// ReviewSamples holds the sample of lines to be read, one per assessment.
 	ReviewSamples = newTenantTable("review_samples", func(r *ReviewSample) (string, Key) { return r.OrganizationID, K(r.AssessmentID) })
-	// Readings holds what a reader says about a statement, by passage: an imported file, or a cache.
+	// Readings holds a reader's verdicts on a statement by passage, either from an imported file or as a cache.
 	Readings = newTenantTable("readings", func(r *StatementReadings) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.Reader, r.StatementID)
 	}, withAssessmentSyncLog(func(r *StatementReadings) string { return r.AssessmentID }))
-	// ModelAnswers holds what language models answered, from which readings were taken.
+	// ModelAnswers holds the answers of language models from which readings were derived.
 	ModelAnswers = newTenantTable("model_answers", func(r *ModelAnswer) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.Reader, r.Number)
 	})
-	// Translations holds statements of the catalog in other languages, for search.
+	// Translations holds translations of the catalog's statements, for search.
 	Translations = newTenantTable("translations", func(r *Translation) (string, Key) {
 		return r.OrganizationID, K(r.Language, r.StatementID)
 	})
-	// Corrections holds what people decided about passages. It is neither synced nor exported: it stays in the organization.
+	// Corrections holds users' decisions about passages. It is neither synced nor exported: it stays within the
+	// organization.
 	Corrections = newTenantTable("corrections", func(r *api.Correction) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("passage", func(r *api.Correction) []Key { return []Key{K(r.StatementID, r.Passage.SHA256)} }),
 		Index("assessment", func(r *api.Correction) []Key { return []Key{K(r.AssessmentID, r.ControlCode)} }),
@@ -454,8 +455,8 @@ func newVersionTable[R any](name string, parts figureParts, version func(*R) *ap
 	)
 }
 
-// withAssessmentSyncLog logs the changes of a table's records if their assessment is synced. assessment
-// returns a record's assessment.
+// withAssessmentSyncLog logs changes to a table's records if their assessment is synced. assessment returns a
+// record's assessment.
 func withAssessmentSyncLog[R any](assessment func(*R) string) Option[R] {
 	return WithSyncLog(func(r *R) SyncTarget { return SyncTarget{Assessment: assessment(r)} })
 }

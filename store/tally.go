@@ -10,15 +10,16 @@ import (
 	"strings"
 )
 
-// tally is a set of numbers that a table keeps by key, for counts and sums that must not take longer when there
-// are more records. A change of a record changes them in the same transaction. They are stored like an index:
+// tally is a set of numbers that a table maintains by key, for counts and sums that must not take longer when
+// there are more records. A change to a record updates them in the same transaction. They are stored like an
+// index:
 //
 //	assessments.count            organization         → number of assessments
 //	assessments.count_by_state   organization, state  → number of assessments
 type tally struct {
 	name  string
 	table string // name of the driver's table
-	// amounts returns what a record adds; nil if the tally counts the keys of an order.
+	// amounts returns what a record adds; it is nil if the tally counts the keys of an order.
 	amounts func(any) []Amount
 	// order is the index whose keys are counted by their first parts; "" is the primary key.
 	order string
@@ -31,17 +32,18 @@ type Amount struct {
 	N   int
 }
 
-// Tally keeps sums of the amounts that the records add under keys. It depends on the record alone. If it
-// changes, rename the tally, so that Open computes it again.
+// Tally maintains sums of the amounts that the records add to keys. The amounts may depend only on the record.
+// If amounts changes, rename the tally, so that Open computes it again.
 func Tally[R any](name string, amounts func(*R) []Amount) Option[R] {
 	return func(t *Table[R]) {
 		t.untyped.addTally(&tally{name: name, amounts: func(r any) []Amount { return amounts(r.(*R)) }})
 	}
 }
 
-// CountBy keeps the number of records for each beginning of that many parts of the keys in an order: of an index or,
-// if it is "", of the primary key. With it, counts and totals of lists with such a prefix are read, not counted. For a
-// TenantTable, the organization isn't one of the parts. Declare shorter beginnings before longer ones of an order.
+// CountBy maintains counts of records by the first parts of their keys in an order, which is an index or, if
+// order is "", the primary key. With it, counts and totals of lists with such a prefix needn't be computed. For
+// a TenantTable, the organization isn't one of the parts. Declare shorter prefixes of an order before longer
+// ones.
 func CountBy[R any](order string, parts int) Option[R] {
 	return func(t *Table[R]) {
 		name := "count"
@@ -83,7 +85,8 @@ func (s *untypedTable) findTally(name string) *tally {
 	return nil
 }
 
-// findCountTally returns the tally that counts the keys of an order by the fewest parts, but at least so many; nil if none.
+// findCountTally returns the tally that counts the keys of an order by the fewest parts, but at least the given
+// number; nil if there is none.
 func (s *untypedTable) findCountTally(order string, parts int) *tally {
 	for _, y := range s.tallies {
 		if y.amounts == nil && y.order == order && y.parts >= parts {
@@ -93,10 +96,10 @@ func (s *untypedTable) findCountTally(order string, parts int) *tally {
 	return nil
 }
 
-// tallyRef is a number of a tally.
+// tallyRef identifies a number of a tally.
 type tallyRef struct{ table, key string }
 
-// addToTally adds to a number when the transaction commits, or before it reads one.
+// addToTally adds n to a number when the transaction commits, or before it reads the number.
 func (tx *Tx) addToTally(table string, key []byte, n int) {
 	if tx.tallies == nil {
 		tx.tallies = map[tallyRef]int64{}
@@ -104,13 +107,13 @@ func (tx *Tx) addToTally(table string, key []byte, n int) {
 	tx.tallies[tallyRef{table, string(key)}] += int64(n)
 }
 
-// forgetTally drops the changes of a tally's numbers that aren't written yet.
+// forgetTally drops the pending changes to a tally's numbers.
 func (tx *Tx) forgetTally(table string) {
 	maps.DeleteFunc(tx.tallies, func(ref tallyRef, _ int64) bool { return ref.table == table })
 }
 
-// tallyChange counts a change of a record with these added and removed index entries. old is nil for a new record, fresh
-// for a deleted one.
+// tallyChange updates the tallies for a changed record with the given added and removed index entries. old is
+// nil for a new record, and fresh is nil for a deleted one.
 func (s *untypedTable) tallyChange(tx *Tx, primary []byte, old, fresh any, added, removed []indexEntry) error {
 	for _, y := range s.tallies {
 		if y.amounts != nil {
@@ -153,7 +156,7 @@ func (s *untypedTable) tallyChange(tx *Tx, primary []byte, old, fresh any, added
 	return nil
 }
 
-// updateCount adds 1 to the number for a key of the order, or subtracts 1.
+// updateCount adds 1 to the number for a key of the order, or subtracts 1 from it.
 func (y *tally) updateCount(tx *Tx, key []byte, add bool) error {
 	n, err := lengthOfParts(key, y.parts)
 	if err != nil {
@@ -171,10 +174,10 @@ func (y *tally) updateCount(tx *Tx, key []byte, add bool) error {
 	return nil
 }
 
-// wholeTable is the key of the count of a whole table.
+// wholeTable is the key for the count of a whole table.
 var wholeTable = K(true)
 
-// lengthOfParts returns the length of a key's first parts.
+// lengthOfParts returns the length of the given number of parts at the beginning of a key.
 func lengthOfParts(key []byte, parts int) (int, error) {
 	rest := key
 	for range parts {
@@ -356,7 +359,7 @@ func (v TallyView[R]) find(tx *Tx) (*tally, error) {
 	return nil, fmt.Errorf("%w: %s has no tally %s", ErrUnknownTable, s.def.name, v.name)
 }
 
-// Get returns the number of the organization under a complete key.
+// Get returns the organization's number for a complete key.
 func (v TallyView[R]) Get(tx *Tx, org string, key ...any) (int, error) {
 	y, err := v.find(tx)
 	if err != nil {
@@ -376,8 +379,8 @@ func (v TallyView[R]) Get(tx *Tx, org string, key ...any) (int, error) {
 	return int(n), err
 }
 
-// SumsAcrossTenants returns the sums over all organizations by the first part of the key, a text. It reads the numbers of
-// those that have any.
+// SumsAcrossTenants returns the sums over all organizations by the first part of the key, a text. It reads the
+// numbers of all organizations that have any.
 func (v TallyView[R]) SumsAcrossTenants(tx *Tx) (map[string]int, error) {
 	y, err := v.find(tx)
 	if err != nil {
@@ -399,7 +402,7 @@ func (v TallyView[R]) SumsAcrossTenants(tx *Tx) (map[string]int, error) {
 	return out, nil
 }
 
-// Scan iterates over the organization's numbers other than 0, in the order of their keys, which are given without the
+// Scan iterates over the organization's numbers other than 0 in key order. The keys don't include the
 // organization. The options apply to the key parts after it.
 func (v TallyView[R]) Scan(tx *Tx, org string, options ...ScanOption) iter.Seq2[Amount, error] {
 	return func(yield func(Amount, error) bool) {

@@ -5,21 +5,21 @@ import (
 	"iter"
 )
 
-// TenantTable is a Table of which every organization sees only its own part. The organization is the first
-// part of every key, in indexes too, and a parameter of every method. An empty organization gives
-// ErrNoTenant, and a record of another organization gives ErrWrongTenant. Unique indexes are unique per
-// organization.
+// TenantTable is a Table in which every organization sees only its own records. The organization is the first
+// part of every key, including those of indexes, and a parameter of every method. If the organization is empty,
+// methods return ErrNoTenant; if the record belongs to another organization, they return ErrWrongTenant. Unique
+// indexes are unique per organization.
 type TenantTable[R any] struct {
 	table        *Table[R]
 	organization func(*R) string
 }
 
-// NewTenantTable declares a table like NewTable; key and indexes omit the organization, which is
+// NewTenantTable declares a table like NewTable. The keys and indexes don't include the organization, which is
 // prepended to them.
 func NewTenantTable[R any](name string, organization func(*R) string, key func(*R) Key, options ...Option[R]) *TenantTable[R] {
 	whole := func(r *R) Key { return tenantKey(organization(r), key(r)) }
 	if organization == nil || key == nil {
-		whole = nil // reported by Open
+		whole = nil // Open reports the error
 	}
 	t := NewTable(name, whole, options...)
 	for _, ix := range t.untyped.indexes {
@@ -65,7 +65,7 @@ func (t *TenantTable[R]) Name() string { return t.table.Name() }
 func (t *TenantTable[R]) definition() *tableDefinition { return t.table.definition() }
 
 // AcrossTenants returns a table in which the organization is an ordinary first part of the key. Use it for
-// background work and counts across organizations, never for a request of one organization.
+// background work and counts across organizations, but never for a request of one organization.
 func (t *TenantTable[R]) AcrossTenants() *Table[R] { return t.table }
 
 func noTenantError(table string) error { return fmt.Errorf("%s: %w", table, ErrNoTenant) }

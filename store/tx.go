@@ -12,9 +12,8 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// Tx is a transaction: all reads see one snapshot of the database, and all writes happen together
-// or not at all. It is not safe for concurrent use and must not be used after its function has
-// returned.
+// Tx is a transaction: all reads see one snapshot of the database, and either all writes happen or none. It is
+// not safe for concurrent use and must not be used after its function has returned.
 type Tx struct {
 	ctx         context.Context
 	kv          checkedKV
@@ -23,16 +22,17 @@ type Tx struct {
 	writable    bool
 	ended       bool
 	afterCommit []func()
-	// idIssued is true if an ID was issued in it.
+	// idIssued is true if the transaction has issued an ID.
 	idIssued bool
 	// changedTables are the tables that were written to.
 	changedTables map[string]bool
-	// syncChanges are the changed records to log, with their changed fields; actor is the author.
+	// syncChanges holds the changed records to log, with their changed fields; actor is the author.
 	syncChanges map[syncRecordRef][]string
 	actor       string
 	syncLogOff  bool
-	packs       []cachedPack // used last
-	// tallies are the changes of numbers that aren't written yet; figures are the assessments whose figures changed.
+	packs       []cachedPack // the most recently used packs
+	// tallies holds the changes to numbers that have not been written yet; figures holds the assessments whose
+	// figures have changed.
 	tallies map[tallyRef]int64
 	figures map[assessmentRef]figureParts
 }
@@ -43,7 +43,7 @@ func (tx *Tx) Context() context.Context { return tx.ctx }
 // Now returns the start time of the transaction.
 func (tx *Tx) Now() time.Time { return tx.now }
 
-// NewID returns a new ID. IDs sort in the order they were issued.
+// NewID returns a new ID. IDs sort in the order in which they were issued.
 func (tx *Tx) NewID() string {
 	tx.idIssued = tx.writable
 	return tx.db.idGenerator.next()
@@ -52,12 +52,12 @@ func (tx *Tx) NewID() string {
 // IsWritable reports whether the transaction is an Update rather than a View.
 func (tx *Tx) IsWritable() bool { return tx.writable }
 
-// AfterCommit calls fn once the transaction is durable, but not if the transaction fails. Use it to wake a
+// AfterCommit calls fn once the transaction is durable, but not if the transaction fails. Use it to notify a
 // worker, not to do work.
 func (tx *Tx) AfterCommit(fn func()) { tx.afterCommit = append(tx.afterCommit, fn) }
 
-// NextSequence returns the next number of the sequence with a name: 1, 2, 3 and so on. A number is reused
-// only if its transaction was rolled back.
+// NextSequence returns the next number of the named sequence: 1, 2, 3 and so on. A number is only reused if its
+// transaction was rolled back.
 func (tx *Tx) NextSequence(name string) (int64, error) {
 	if err := tx.checkUsable(true); err != nil {
 		return 0, err
@@ -69,7 +69,7 @@ func (tx *Tx) NextSequence(name string) (int64, error) {
 	return last + 1, tx.kv.Put(sequencesTable, K(name).b, binary.BigEndian.AppendUint64(nil, uint64(last+1)))
 }
 
-// LastSequence returns the last number of the sequence with a name, or 0 if there is none.
+// LastSequence returns the last number of the named sequence, or 0 if there is none.
 func (tx *Tx) LastSequence(name string) (int64, error) {
 	if err := tx.checkUsable(false); err != nil {
 		return 0, err
@@ -88,7 +88,7 @@ func (tx *Tx) lastSequence(name string) (int64, error) {
 	return int64(binary.BigEndian.Uint64(b)), nil
 }
 
-// checkUsable returns an error if the transaction has ended, or if write is set although it is a View.
+// checkUsable returns an error if the transaction has ended, or if write is set and it is a View.
 func (tx *Tx) checkUsable(write bool) error {
 	switch {
 	case tx == nil || tx.ended:
@@ -238,7 +238,7 @@ func (tx *Tx) dropIndexesForRebuild(table string) error {
 	return tx.kv.Delete(metaTable, K("indexes", table).b)
 }
 
-// dropIndex drops an index or tally, given its description, with the changes of its numbers that aren't written yet.
+// dropIndex drops an index or tally, given its description, together with the pending changes to its numbers.
 func (tx *Tx) dropIndex(table, description string) error {
 	name := indexTableName(table, indexNameFromDescription(description))
 	tx.forgetTally(name)

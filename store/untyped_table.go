@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// untypedTable holds the non-generic part of Table, so that it is compiled once rather than per
-// record type. An any holds the *R of its Table.
+// untypedTable holds the non-generic part of Table, so that it is compiled only once. A value of type any holds
+// the *R of the Table.
 type untypedTable struct {
 	def       tableDefinition
 	key       func(any) Key
@@ -20,10 +20,10 @@ type untypedTable struct {
 	codec     codec
 	indexes   []*tableIndex
 	tallies   []*tally
-	// header is that of WithSharedBody, packScope that of WithPacks.
+	// header is the function given to WithSharedBody, packScope the one given to WithPacks.
 	header    func(any) any
 	packScope func(any) Key
-	// figures returns whose figures a change concerns, and which; nil if none.
+	// figures returns the assessment and the parts of its figures that a change affects; nil if there are none.
 	figures func(old, fresh any) (assessment string, parts figureParts)
 	// syncTarget returns the record under which a change is logged; nil disables logging.
 	syncTarget func(any) SyncTarget
@@ -57,18 +57,18 @@ func (s *untypedTable) index(name string) *tableIndex {
 	return nil
 }
 
-// orderedTable is a table in one order: that of an index, or of the primary key if ix is nil.
+// orderedTable is a table in a certain order: that of an index, or that of the primary key if ix is nil.
 type orderedTable struct {
 	*untypedTable
 	ix  *tableIndex
-	err error // set if there is no such index
+	err error // set if the index doesn't exist
 }
 
 // inPrimaryOrder returns the table in primary key order.
 func (s *untypedTable) inPrimaryOrder() orderedTable { return orderedTable{untypedTable: s} }
 
 // inIndexOrder returns the table in the order of an index. If the index was not declared, using the result
-// gives ErrUnknownTable.
+// returns ErrUnknownTable.
 func (s *untypedTable) inIndexOrder(name string) orderedTable {
 	if ix := s.index(name); ix != nil {
 		return orderedTable{untypedTable: s, ix: ix}
@@ -183,7 +183,7 @@ func (s *untypedTable) readBytes(tx *Tx, k Key) ([]byte, error) {
 		return nil, err
 	}
 	if len(k.b) > kv.MaxKey {
-		return nil, nil // no record can have it
+		return nil, nil // no record can have this key
 	}
 	b, err := tx.kv.Get(s.def.name, k.b)
 	if err != nil {
@@ -205,7 +205,7 @@ func (s *untypedTable) getOrNil(tx *Tx, k Key) (any, error) {
 	return r, nil
 }
 
-// decodeStored decodes a stored record, wherever its content is stored.
+// decodeStored decodes a stored record, regardless of where its content is stored.
 func (s *untypedTable) decodeStored(tx *Tx, primary, b []byte) (any, error) {
 	b, err := tx.joinRecord(primary, b)
 	if err != nil {
@@ -225,8 +225,8 @@ func (s *untypedTable) checkKey(k Key) error {
 	return nil
 }
 
-// write stores r and its index entries. First it calls checkExisting, with whether a record with this
-// primary key exists, and stops if that returns an error.
+// write stores r and its index entries. It first calls checkExisting with whether a record with this primary
+// key exists, and stops if checkExisting returns an error.
 func (s *untypedTable) write(tx *Tx, r any, checkExisting func(exists bool) error) error {
 	return s.writeEncoded(tx, r, checkExisting, func() ([]byte, error) { return s.codec.marshal(r) })
 }
@@ -277,7 +277,8 @@ func (s *untypedTable) writeEncoded(tx *Tx, r any, checkExisting func(exists boo
 	return s.updateDerivedData(tx, k.b, old, r, added, removed)
 }
 
-// updateDerivedData updates what is derived from a changed record. old is nil for a new record, fresh for a deleted one.
+// updateDerivedData updates the data derived from a changed record. old is nil for a new record, and fresh is
+// nil for a deleted one.
 func (s *untypedTable) updateDerivedData(tx *Tx, primary []byte, old, fresh any, added, removed []indexEntry) error {
 	if err := s.tallyChange(tx, primary, old, fresh, added, removed); err != nil {
 		return err
@@ -303,7 +304,7 @@ func (s *untypedTable) deleteRecord(tx *Tx, primary []byte, r any) error {
 	return s.updateDerivedData(tx, primary, r, nil, nil, entries)
 }
 
-// indexEntry is one key in one index.
+// indexEntry is a key in an index.
 type indexEntry struct {
 	table   string // name of the driver's table
 	index   string
@@ -312,8 +313,9 @@ type indexEntry struct {
 	unique  bool
 }
 
-// value returns the entry's stored value: the primary key in a unique index. In any other, the key ends with
-// the primary key, and the value is a 0, with which no key begins, and the length of the primary key.
+// value returns the entry's stored value. In a unique index, it is the primary key. In any other index, the key
+// ends with the primary key, and the value is a 0, with which no key begins, followed by the length of the
+// primary key.
 func (e indexEntry) value() []byte {
 	if e.unique {
 		return e.primary
@@ -321,8 +323,8 @@ func (e indexEntry) value() []byte {
 	return binary.AppendUvarint([]byte{0}, uint64(len(e.primary)))
 }
 
-// primaryOfEntry returns the primary key of the record that an index entry refers to. Entries of format 5 and
-// before contain it in the value.
+// primaryOfEntry returns the primary key of the record that an index entry refers to. Up to format 5, entries
+// contain it in the value.
 func primaryOfEntry(key, value []byte) ([]byte, error) {
 	if len(value) == 0 || value[0] != 0 {
 		return value, nil
@@ -431,7 +433,7 @@ func (s *untypedTable) fillIndexes(tx *Tx) error {
 // scannedRecord is a record with its keys.
 type scannedRecord struct {
 	primary []byte // valid until the transaction writes or ends
-	record  any    // nil beside an error
+	record  any    // nil if there is an error
 }
 
 // scanRecords yields the records in the order of o. It ends after an error.
@@ -459,8 +461,8 @@ const (
 	largestAhead = 256
 )
 
-// scanAhead is scanRecords of an index in a View, where no entry can change meanwhile: it reads the records of several entries
-// at once.
+// scanAhead is like scanRecords for an index in a View, in which no entry can change during the scan. It reads
+// the records of several entries at once.
 func (o orderedTable) scanAhead(tx *Tx, driver kv.Prefetcher, in scanOptions) iter.Seq2[scannedRecord, error] {
 	return func(yield func(scannedRecord, error) bool) {
 		var entries []kv.Pair
@@ -472,7 +474,7 @@ func (o orderedTable) scanAhead(tx *Tx, driver kv.Prefetcher, in scanOptions) it
 				if err == nil {
 					value, err = primaryOfEntry(p.Key, value)
 				}
-				if err == nil && len(value) > 0 && len(value) <= kv.MaxKey { // decodePair returns the error
+				if err == nil && len(value) > 0 && len(value) <= kv.MaxKey { // otherwise, decodePair returns the error
 					keys = append(keys, value)
 				}
 			}
@@ -504,8 +506,8 @@ func (o orderedTable) scanAhead(tx *Tx, driver kv.Prefetcher, in scanOptions) it
 	}
 }
 
-// tableName returns the name of the driver's table with this order: the table of the records, or that of
-// an index.
+// tableName returns the name of the driver's table in this order: the table of the records, or that of an
+// index.
 func (o orderedTable) tableName() string {
 	if o.ix != nil {
 		return o.ix.table
@@ -571,7 +573,8 @@ func (o orderedTable) decode(tx *Tx, key, value []byte) (scannedRecord, error) {
 	return scannedRecord{primary: primary, record: r}, err
 }
 
-// count returns the number of keys that begin with prefix: it is kept, or else counted without reading records.
+// count returns the number of keys that begin with prefix. If no tally counts them, it counts them without
+// reading records.
 func (o orderedTable) count(tx *Tx, prefix []any) (int, error) {
 	n, kept, err := o.countFromTally(tx, K(prefix...))
 	if kept || err != nil {

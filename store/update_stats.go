@@ -10,10 +10,10 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// UpdateStats counts what one Update writes.
+// UpdateStats counts the writes of one Update.
 type UpdateStats struct {
-	Records int // inserted, replaced or deleted, without index entries and counters
-	Bytes   int // of all keys and values written
+	Records int // records inserted, replaced or deleted, not including index entries and counters
+	Bytes   int // size of all keys and values written
 }
 
 // countingKV is a kv.KV that counts what a transaction writes.
@@ -40,13 +40,14 @@ func (c *countingKV) countRecord(table string) {
 	}
 }
 
-// ObserveUpdates calls f after each Update with its duration, during which other Updates wait. f must be fast.
+// ObserveUpdates calls f after each Update with the time during which the Update blocked others. f must be
+// fast.
 func (db *DB) ObserveUpdates(f func(time.Duration)) { db.observeUpdate.Store(&f) }
 
 type readsKey struct{}
 
-// WithReadCounter returns a context with which View counts in n what it reads: values by key, and pairs of scans. It is
-// for tests.
+// WithReadCounter returns a context with which View counts its reads in n: values by key, and pairs of scans.
+// It is for tests.
 func WithReadCounter(ctx context.Context, n *atomic.Int64) context.Context {
 	return context.WithValue(ctx, readsKey{}, n)
 }

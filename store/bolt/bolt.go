@@ -33,34 +33,34 @@ const lockStep = 50 * time.Millisecond
 
 // Options of a database file.
 type Options struct {
-	// LockTimeout is how long Open waits for another process that has the file open; 0 means one
-	// second, a negative value no waiting.
+	// LockTimeout is how long Open waits for another process that has the file open; 0 means one second, and a
+	// negative value means not at all.
 	LockTimeout time.Duration
 	Logger      *slog.Logger // nil disables logging
 
-	// NewChecker returns the checker of an existing file's content, which runs before the file is opened; if it
+	// NewChecker returns the checker of an existing file's content, which runs before the file is opened. If it
 	// is nil, only the structure is checked.
 	NewChecker func() PairChecker
 }
 
 // PairChecker checks the keys and values in a file.
 type PairChecker interface {
-	// Pair gets every key with its value, in any order. They are valid during the call only.
+	// Pair receives every key with its value, in any order. They are only valid during the call.
 	Pair(table string, key, value []byte)
-	// Err returns the result after the last pair.
+	// Err returns the result of the check after the last pair.
 	Err() error
 }
 
 // DB is an open file. It implements kv.Driver.
 type DB struct {
 	bolt       *bbolt.DB
-	file       *os.File // of bolt
+	file       *os.File // the file opened by bbolt
 	pageSize   int64
 	path       string
 	log        *slog.Logger
-	writeToken chan struct{} // holds one token: the right to write; those who wait get it in the order of their arrival
+	writeToken chan struct{} // holds one token, the right to write; waiting callers get it in the order of their arrival
 	waiting    atomic.Int64  // callers of Update that wait for the token
-	group      *group        // the open transaction; only the holder of the token may use it
+	group      *group        // the open transaction; only the holder of the token may access it
 
 	closing sync.Once
 	closed  chan struct{}
@@ -68,8 +68,8 @@ type DB struct {
 
 var _ kv.Driver = (*DB)(nil)
 
-// Create creates an empty database at path, unless the file exists or the file system has no hard links.
-// After a crash, the file is complete or missing. temp is an unused path in the same file system.
+// Create creates an empty database at path, unless the file exists or the file system has no hard links. If it
+// crashes, the file is either complete or missing. temp is an unused path on the same file system.
 func Create(path, temp string) error {
 	b, err := bbolt.Open(temp, 0o600, nil)
 	if err == nil {
@@ -102,8 +102,8 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 		}
 	}
 	b, file, err := openWithRetry(ctx, path, o.LockTimeout, &bbolt.Options{
-		// Without the free list on disk, the file grows far less while there is a long reader. In
-		// return, Open has to read all pages once.
+		// Without the free list on disk, the file grows far less during a long read transaction. In return,
+		// Open must read all pages once.
 		NoFreelistSync:  true,
 		FreelistType:    bbolt.FreelistMapType,
 		InitialMmapSize: initialMmapSize(),
@@ -143,7 +143,7 @@ func openWithRetry(ctx context.Context, path string, wait time.Duration, o *bbol
 	}
 }
 
-// errReplaced is the error if the path referred to a different file once the lock was acquired.
+// errReplaced is the error if the path refers to a different file once the lock has been acquired.
 var errReplaced = errors.New("the file was replaced by a restore meanwhile; try again")
 
 func openOnce(path string, o *bbolt.Options) (b *bbolt.DB, file *os.File, err error) {
@@ -154,7 +154,7 @@ func openOnce(path string, o *bbolt.Options) (b *bbolt.DB, file *os.File, err er
 	}
 	defer func() {
 		if err != nil && b == nil && file != nil {
-			_ = file.Close() // open only after a panic
+			_ = file.Close() // still open only after a panic
 		}
 	}()
 	defer catchDamage(path, &err)
@@ -172,12 +172,11 @@ func openOnce(path string, o *bbolt.Options) (b *bbolt.DB, file *os.File, err er
 	return nil, nil, errors.Join(err, b.Close())
 }
 
-// initialMmapSize returns the initial size of the memory mapping, which reserves addresses, not memory.
-// The file can grow to that size without a new mapping, for which a writer would have to wait for all
-// readers.
+// initialMmapSize returns the initial size of the memory mapping. The mapping reserves addresses, not memory.
+// The file can grow to that size without a new mapping, for which a writer would have to wait for all readers.
 func initialMmapSize() int {
 	switch {
-	case runtime.GOOS == "windows": // there it would be the size of the file
+	case runtime.GOOS == "windows": // on Windows, the mapping would determine the size of the file
 		return 0
 	case math.MaxInt == math.MaxInt32:
 		return 64 << 20
@@ -211,8 +210,8 @@ func toKVError(path string, err error) error {
 	return disk.ClassifyError(err)
 }
 
-// catchDamage turns a panic caused by a damaged file into kv.ErrCorrupt. Such a panic comes from bbolt, or is a
-// fault of the mapped memory if the file was truncated while open.
+// catchDamage converts a panic caused by a damaged file to kv.ErrCorrupt. Such a panic comes from bbolt, or is
+// a fault of the mapped memory if the file was truncated while open.
 func catchDamage(path string, err *error) {
 	p := recover()
 	if p == nil {
@@ -221,11 +220,11 @@ func catchDamage(path string, err *error) {
 	if _, fault := p.(interface{ Addr() uintptr }); !fault && !strings.HasPrefix(panickingFunction(), "go.etcd.io/bbolt") {
 		panic(p)
 	}
-	// Without the folder, because users of a server see it.
+	// The folder is omitted, because users of a server see the message.
 	*err = fmt.Errorf("%w: %s: %v; restore a backup", kv.ErrCorrupt, filepath.Base(path), p)
 }
 
-// panickingFunction returns the function that caused the panic whose deferred functions are running.
+// panickingFunction returns the function that caused the current panic.
 func panickingFunction() string {
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
@@ -238,8 +237,9 @@ func panickingFunction() string {
 	}
 }
 
-// checkNotTruncated returns an error if the file was truncated so far that its headers are missing. bbolt reads these when it
-// begins a transaction, with locks held, so that a fault can't be recovered there.
+// checkNotTruncated returns an error if the file was truncated so far that its headers are missing. bbolt reads
+// the headers when it begins a transaction and holds locks at that point, so a fault there can't be recovered
+// from.
 func (db *DB) checkNotTruncated() error {
 	info, err := db.file.Stat()
 	switch {

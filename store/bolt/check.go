@@ -17,9 +17,9 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// bbolt trusts its file: a damaged page ends the process, with a panic in a goroutine of bbolt where
-// it can't be recovered. So a file is checked before bbolt may write to it. Its format, in the
-// machine's byte order:
+// bbolt trusts its file: a damaged page ends the process, because a goroutine of bbolt panics where the panic
+// can't be recovered. Therefore, a file is checked before bbolt may write to it. Its format, in the machine's
+// byte order:
 //
 //	page    id 8, flags 2, count 2, overflow 4 (number of following pages that belong to it)
 //	meta    pages 0 and 1: magic 4, version 4, page size 4, flags 4, root 8, sequence 8,
@@ -40,9 +40,9 @@ const (
 )
 
 // checkPages returns kv.ErrCorrupt if the structure of a file is damaged, or if the checker finds that its
-// content is. bbolt has no checksums for either.
+// content is damaged. bbolt has no checksums for either.
 func checkPages(ctx context.Context, path string, o Options) error {
-	// Opened for reading, bbolt reads only the two meta pages. It locks the file.
+	// If the file is opened read-only, bbolt reads only the two meta pages. It still locks the file.
 	b, _, err := openWithRetry(ctx, path, o.LockTimeout, &bbolt.Options{ReadOnly: true})
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ type pageChecker struct {
 	file     io.ReaderAt
 	content  PairChecker
 	pageSize int64
-	pages    uint64 // in use, from the meta page
+	pages    uint64 // number of pages in use, from the meta page
 	seen     []bool // pages that are in use
 	buffer   []byte
 }
@@ -102,9 +102,9 @@ func (w *pageChecker) checkFile(fileSize int64) error {
 	return w.checkTree(root)
 }
 
-// readMeta reads both meta pages and returns the root of the newer one. If either page is damaged, it
-// returns an error, because that may be the newer page, with the last change. A crash doesn't damage a
-// meta page, since it is smaller than a disk's sector.
+// readMeta reads both meta pages and returns the root of the newer one. If either page is damaged, it returns
+// an error, because the damaged page may be the newer one, with the last change. A crash doesn't damage a meta
+// page, since it is smaller than a disk sector.
 func (w *pageChecker) readMeta() (root uint64, err error) {
 	newest := uint64(0)
 	for page := range int64(2) {
@@ -125,15 +125,15 @@ func (w *pageChecker) readMeta() (root uint64, err error) {
 	return root, nil
 }
 
-// subtree is a page with all pages below it.
+// subtree is a page with all the pages below it.
 type subtree struct {
 	page  uint64
 	table string // "" for the tree of tables
-	// low and high limit the keys: low ≤ key < high; nil means no limit. bbolt relies on them.
+	// low and high bound the keys: low ≤ key < high; nil means no bound. bbolt relies on them.
 	low, high []byte
 }
 
-// checkTree checks all pages below a page. Each may occur only once.
+// checkTree checks all pages below a page. Each page may occur only once.
 func (w *pageChecker) checkTree(root uint64) error {
 	todo := []subtree{{page: root}}
 	for len(todo) > 0 {
@@ -154,7 +154,7 @@ func (w *pageChecker) checkTree(root uint64) error {
 	return nil
 }
 
-// readUnseenPage reads a page with its overflow pages. It returns an error if any of them was read before.
+// readUnseenPage reads a page with its overflow pages. It returns an error if any of them has been read before.
 // The result is valid until the next call.
 func (w *pageChecker) readUnseenPage(id uint64) ([]byte, error) {
 	if id < 2 || id >= w.pages {
@@ -216,9 +216,9 @@ func (w *pageChecker) checkPage(b []byte, in subtree) (below []subtree, err erro
 		}
 		key, value := b[begin:begin+keySize], b[begin+keySize:begin+keySize+valueSize]
 		switch {
-		case bytes.Compare(last, key) >= 0: // also without a key
+		case bytes.Compare(last, key) >= 0: // an empty key is possible, too
 			return nil, fmt.Errorf("element %d is out of order", i)
-		// In order, the first and the last key are enough.
+		// Because the keys are in order, it is enough to check the first and the last one.
 		case i == 0 && bytes.Compare(key, in.low) < 0, i == count-1 && in.high != nil && bytes.Compare(key, in.high) >= 0:
 			return nil, fmt.Errorf("element %d belongs on another page", i)
 		}
@@ -245,8 +245,8 @@ func (w *pageChecker) checkPage(b []byte, in subtree) (below []subtree, err erro
 	return below, nil
 }
 
-// checkTable checks the value of a bucket and returns the tree that it refers to, or nil if the bucket is
-// so small that its only page is in the value.
+// checkTable checks the value of a bucket and returns the tree that it refers to. It returns nil if the bucket
+// is so small that its only page is in the value.
 func (w *pageChecker) checkTable(name string, value []byte) ([]subtree, error) {
 	if name == "" || len(value) < bucketSize {
 		return nil, fmt.Errorf("a table without a name or content")
@@ -261,8 +261,8 @@ func (w *pageChecker) checkTable(name string, value []byte) ([]subtree, error) {
 	return w.checkPage(inline, subtree{table: name})
 }
 
-// Verify checks the whole file, including the order of all keys, and returns kv.ErrCorrupt if it is
-// damaged. newChecker is that of Options. No one else may have it open.
+// Verify checks the whole file, including the order of all keys, and returns kv.ErrCorrupt if it is damaged.
+// newChecker is like Options.NewChecker. No other process may have the file open.
 func Verify(ctx context.Context, path string, newChecker func() PairChecker) (err error) {
 	if err := checkPages(ctx, path, Options{LockTimeout: lockStep, NewChecker: newChecker}); err != nil {
 		return err
@@ -274,7 +274,7 @@ func Verify(ctx context.Context, path string, newChecker func() PairChecker) (er
 	defer b.Close()
 	return b.View(func(tx *bbolt.Tx) error {
 		var first error
-		for err := range tx.Check() { // read to its end, or its goroutine stays
+		for err := range tx.Check() { // must be read to its end, or its goroutine leaks
 			if first == nil {
 				first = fmt.Errorf("%w: %s: %w", kv.ErrCorrupt, path, err)
 			}

@@ -13,26 +13,29 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// group is a transaction of the file that several Updates share, because syncing it to disk takes longer than most of them.
+// group is a transaction of the file that several Updates share, because syncing it to disk takes longer than
+// most of them.
 //
-// Each Update runs its function in its own goroutine while it holds the token, one after the other. If others wait for
-// the token by then, it passes the token on and lines up for it again, behind them. The first that gets it a second time
-// commits, and all return. An Update that nobody waits for commits at once, alone.
+// Each Update runs its function in its own goroutine while it holds the token, one after the other. If others
+// are waiting for the token by then, the Update passes it on and queues for it again, behind them. The first
+// Update that gets the token a second time commits, and all Updates return. If no others are waiting, an Update
+// commits on its own immediately.
 //
-// The functions see what those before them wrote; if one fails, its writes are undone and the others are not affected.
-// All return only after the commit, also those that failed, because their error may follow from what others wrote. If the
-// commit fails, all return its error.
+// The functions see what those before them wrote. If one fails, its writes are undone and the others are not
+// affected. All Updates return only after the commit, even those that failed, because their error may be the
+// result of what others wrote. If the commit fails, all return its error.
 type group struct {
 	bolt    *bbolt.Tx
 	tables  map[string]*table
-	members int // that succeeded and wrote something
+	members int // Updates that succeeded and wrote something
 	began   time.Time
 	done    chan struct{} // closed after the commit or rollback
 	err     error         // valid once done is closed
 }
 
 const (
-	// maxGroup limits the Updates of a group, maxGroupTime the time until it is committed, once there are members.
+	// maxGroup limits the number of Updates in a group. maxGroupTime limits the time until a group with members
+	// is committed.
 	maxGroup     = 256
 	maxGroupTime = 20 * time.Millisecond
 )
@@ -54,7 +57,7 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
 		db.waiting.Add(-1)
 		return ctx.Err()
 	}
-	g, err := db.runInGroup(ctx, fn) // returns with the token unless it panics
+	g, err := db.runInGroup(ctx, fn) // returns holding the token unless it panics
 	if g == nil {
 		db.writeToken <- struct{}{}
 		return err
@@ -76,8 +79,8 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
 	return cmp.Or(g.err, err)
 }
 
-// runInGroup runs fn in the open group, or in a new one, and returns that if there is something to commit, also beside the
-// error of fn. The caller holds the token; if fn panics, it is released.
+// runInGroup runs fn in the open group, or in a new one. It returns the group if there is something to commit,
+// even if fn fails. The caller holds the token; if fn panics, the token is released.
 func (db *DB) runInGroup(ctx context.Context, fn func(kv.KV) error) (_ *group, err error) {
 	if err := db.checkNotTruncated(); err != nil {
 		db.endGroup(err)
@@ -115,10 +118,11 @@ func (db *DB) runInGroup(ctx context.Context, fn func(kv.KV) error) (_ *group, e
 			return nil, err
 		}
 	}
-	return g, err // it may have read what isn't committed yet
+	return g, err // fn may have read uncommitted writes
 }
 
-// runMember runs fn and turns damage of the file into an error. If fn panics, it undoes its writes and releases the token.
+// runMember runs fn and converts damage of the file to an error. If fn panics, runMember undoes its writes and
+// releases the token.
 func (db *DB) runMember(t *tx, fn func(kv.KV) error) (err error) {
 	returned := false
 	defer func() {
@@ -126,7 +130,7 @@ func (db *DB) runMember(t *tx, fn func(kv.KV) error) (err error) {
 		if returned {
 			return
 		}
-		// A panic, or the end of the goroutine, such as by testing.T.FailNow.
+		// There was a panic, or the goroutine ended, for example by testing.T.FailNow.
 		if db.group.members == 0 {
 			db.endGroup(nil)
 		} else if undoErr := t.undo(); undoErr != nil {
@@ -142,7 +146,7 @@ func (db *DB) runMember(t *tx, fn func(kv.KV) error) (err error) {
 	return err
 }
 
-// callConvertingDamage calls fn. Damage of the file that it meets is an error.
+// callConvertingDamage calls fn and converts a panic about a damaged file to an error.
 func (db *DB) callConvertingDamage(t *tx, fn func(kv.KV) error) (err error) {
 	finished := false
 	defer func() { t.damaged = !finished }()
@@ -165,13 +169,13 @@ func (db *DB) commitGroup(ctx context.Context) {
 }
 
 func (db *DB) commit(btx *bbolt.Tx) (err error) {
-	defer btx.Rollback() // no effect after a commit
+	defer btx.Rollback() // has no effect after a commit
 	defer catchDamage(db.path, &err)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	return toKVError(db.path, btx.Commit())
 }
 
-// endGroup rolls the open group back, if there is one, and gives its members an error. The caller holds the token.
+// endGroup rolls back the open group, if there is one, and sets its members' error. The caller holds the token.
 func (db *DB) endGroup(err error) {
 	g := db.group
 	if g == nil {
@@ -182,7 +186,7 @@ func (db *DB) endGroup(err error) {
 	close(g.done)
 }
 
-// journal holds what an Update of a group replaced, to undo it.
+// journal records what an Update of a group replaced, so that it can be undone.
 type journal struct{ entries []journalEntry }
 
 type journalEntry struct {
@@ -190,7 +194,7 @@ type journalEntry struct {
 	key, value []byte // nil key: the table was created; nil value: the key was new
 }
 
-// rememberForUndo notes the value of a key before it is changed.
+// rememberForUndo records the value of a key before it is changed.
 func (t *tx) rememberForUndo(tb *table, key []byte) {
 	if t.journal == nil {
 		return
@@ -204,13 +208,13 @@ func (t *tx) rememberForUndo(tb *table, key []byte) {
 	t.journal.entries = append(t.journal.entries, e)
 }
 
-// undo takes back what the transaction wrote.
+// undo reverts the writes of the transaction.
 func (t *tx) undo() (err error) {
 	if t.journal == nil {
-		return errors.New("the writes of a failed transaction can't be undone") // can't happen: it is rolled back
+		return errors.New("the writes of a failed transaction can't be undone") // can't happen, because the transaction is rolled back
 	}
 	defer func() {
-		if p := recover(); p != nil { // of bbolt
+		if p := recover(); p != nil { // a panic of bbolt
 			err = fmt.Errorf("%w: undoing a change: %v", kv.ErrCorrupt, p)
 		}
 	}()

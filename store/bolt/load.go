@@ -10,12 +10,12 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// loadBatch is the number of bytes that Load writes in one transaction. They are held in memory until
-// then.
+// loadBatch is the number of bytes that Load writes in one transaction. They are held in memory until the
+// commit.
 const loadBatch = 8 << 20
 
 // Load creates a file at path, which must not exist, with the given records. Their bytes must not change
-// afterwards. The caller syncs the file and, after an error, deletes it, because it is incomplete.
+// afterwards. The caller must sync the file or, after an error, delete the incomplete file.
 func Load(ctx context.Context, path string, records iter.Seq2[kv.Record, error]) (err error) {
 	b, err := bbolt.Open(path, 0o600, &bbolt.Options{
 		NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, InitialMmapSize: initialMmapSize(), NoStatistics: true,

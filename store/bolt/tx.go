@@ -15,27 +15,28 @@ import (
 type tx struct {
 	ctx     context.Context
 	bolt    *bbolt.Tx
-	last    *table            // used last
-	tables  map[string]*table // nil until a second one is used
+	last    *table            // the last table used
+	tables  map[string]*table // nil until a second table is used
 	changed bool
 	damaged bool // the file was found to be damaged
 	ended   bool
-	journal *journal // nil if it need not be undone
+	journal *journal // nil if undo is not needed
 }
 
 type table struct {
 	name    string
 	bucket  *bbolt.Bucket // nil while the table does not exist
-	reader  bbolt.Cursor  // of get; reused to save allocations
+	reader  bbolt.Cursor  // used by get; kept to save allocations
 	changes int           // number of changes; each invalidates the cursors of scans
-	lastPut []byte        // key
-	back    int           // number of keys put that were before the last one
+	lastPut []byte        // the last key put
+	back    int           // number of keys that sorted before the key put previously
 	deleted bool          // keys were deleted in this transaction, so there may be empty pages
 }
 
-// setFillPercent makes bbolt fill pages before it splits them if keys arrive in order, as most do because they
-// begin with a time: splitting in the middle would leave every page half empty. Where they arrive in random
-// order, it would instead leave one nearly empty page after each full one, which is the next to be split.
+// setFillPercent makes bbolt fill pages before it splits them if keys arrive in order. Most do, because they
+// begin with a time, and splitting in the middle would leave every page half empty. If keys arrive in random
+// order, filling would instead leave a nearly empty page after each full one, and the full one would be split
+// next.
 func (tb *table) setFillPercent() {
 	if tb.bucket != nil {
 		tb.bucket.FillPercent = 0.9
@@ -133,7 +134,7 @@ func (t *tx) Put(name string, key, value []byte) error {
 	}
 	t.rememberForUndo(tb, key)
 	if value == nil {
-		value = []byte{} // because nil means missing to Get
+		value = []byte{} // because nil would make Get report a missing key
 	}
 	tb.changes++
 	if bytes.Compare(key, tb.lastPut) < 0 {
@@ -209,9 +210,9 @@ func (t *tx) Scan(name string, r kv.Range) iter.Seq2[kv.Pair, error] {
 		}
 		var (
 			cursor *bbolt.Cursor
-			last   []byte // a copy, because writing may move the driver's bytes
+			last   []byte // a copy, because the driver's bytes may move on a write
 			k, v   []byte
-			seen   = -1 // the table's changes when the cursor was placed
+			seen   = -1 // the table's change count when the cursor was placed
 		)
 		for {
 			if err := t.checkUsable(false); err != nil {
@@ -235,7 +236,7 @@ func (t *tx) Scan(name string, r kv.Range) iter.Seq2[kv.Pair, error] {
 				r.Reverse && bytes.Compare(k, r.Start) < 0 {
 				return
 			}
-			if t.bolt.Writable() { // in a view, cursors stay valid
+			if t.bolt.Writable() { // in a view, cursors remain valid
 				last = append(last[:0], k...)
 			}
 			if v == nil {
@@ -281,9 +282,9 @@ func (tb *table) seekFirstAfter(c *bbolt.Cursor, r kv.Range, last []byte) (k, v 
 	return k, v
 }
 
-// seekPrevious moves the cursor from its position, the key below, to the previous pair. On a page emptied
-// in this transaction, bbolt's Prev returns nil, as it does at the beginning of the table (Next skips such
-// a page). Only a comparison with the table's first key distinguishes the two cases.
+// seekPrevious moves the cursor from its position, the key below, to the previous pair. On a page that was
+// emptied in this transaction, bbolt's Prev returns nil, as it does at the beginning of the table. (Next skips
+// such a page.) Only a comparison with the table's first key distinguishes the two cases.
 func (tb *table) seekPrevious(c *bbolt.Cursor, below []byte) (k, v []byte) {
 	if k, v = c.Prev(); k != nil || !tb.deleted {
 		return k, v

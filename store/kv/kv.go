@@ -12,13 +12,13 @@ import (
 
 // Limits of every driver, so that data can be moved between drivers.
 const (
-	MaxTable = 128      // bytes of a table's name
-	MaxKey   = 2048     // bytes of a key; PostgreSQL can index about 2,700
-	MaxValue = 16 << 20 // bytes of a value; use a blob for larger ones
+	MaxTable = 128      // maximum length of a table's name in bytes
+	MaxKey   = 2048     // maximum length of a key in bytes; PostgreSQL can index about 2,700
+	MaxValue = 16 << 20 // maximum length of a value in bytes; larger content belongs in a blob
 )
 
 var (
-	ErrNotFound   = errors.New("not found") // of a file; a key that doesn't exist is no error
+	ErrNotFound   = errors.New("not found") // a file is missing; a missing key is not an error
 	ErrLocked     = errors.New("the database is in use by another process")
 	ErrDiskFull   = errors.New("the disk is full")
 	ErrReadOnly   = errors.New("the data is not writable")
@@ -28,7 +28,8 @@ var (
 	ErrReadOnlyTx = errors.New("a view can't write")
 	ErrBadKey     = errors.New("the key is not valid")
 	ErrTooLarge   = errors.New("too large")
-	// ErrUnavailable: the database can't be reached, or could not complete a transaction among others.
+	// ErrUnavailable means that the database can't be reached, or that it could not complete a transaction
+	// because of concurrent ones.
 	ErrUnavailable = errors.New("the database is not available; try again")
 )
 
@@ -41,21 +42,21 @@ type Driver interface {
 	// View runs fn on a snapshot.
 	View(ctx context.Context, fn func(KV) error) error
 
-	// Update runs fn and commits its writes durably, or none of them if fn fails or panics, or if ctx
-	// ends before fn returns. If ctx ends later, they may be committed. Updates are serializable. A driver may run fn
-	// again after a conflict, so fn must have no side effects except variables that it assigns anew.
+	// Update runs fn and commits its writes durably, or none of them if fn fails or panics, or if ctx ends
+	// before fn returns. If ctx ends later, they may be committed. Updates are serializable. A driver may run
+	// fn again after a conflict, so fn must have no side effects other than setting variables, which it must
+	// initialize itself.
 	Update(ctx context.Context, fn func(KV) error) error
 
-	// Close waits for running transactions. A second call does nothing.
+	// Close waits for running transactions. A second call has no effect.
 	Close() error
 }
 
 // KV is a transaction. It is not safe for concurrent use. A table is created by the first Put into it; a
 // table that was never written to is empty.
 type KV interface {
-	// Get returns nil if the key does not exist, and an empty slice for an empty value. The bytes
-	// belong to the driver: they are valid until the next write or the end of the transaction and
-	// must not be changed.
+	// Get returns nil if the key does not exist, and an empty slice for an empty value. The bytes belong to the
+	// driver: they are valid until the next write or the end of the transaction, and must not be changed.
 	Get(table string, key []byte) ([]byte, error)
 
 	// Put inserts or replaces a value. The driver retains value until the transaction ends; the caller
@@ -65,11 +66,11 @@ type KV interface {
 	// Delete removes a key. It is not an error if the key does not exist.
 	Delete(table string, key []byte) error
 
-	// Scan iterates over a range in byte order of the keys. The loop may stop early and may write, also
-	// to the same table: the scan sees keys as they are when it reaches them. It ends after an error.
+	// Scan iterates over a range in byte order of the keys. The loop may stop early and may write, even to the
+	// same table: the scan sees keys as they are when it reaches them. It ends after an error.
 	Scan(table string, r Range) iter.Seq2[Pair, error]
 
-	// Tables returns the sorted names of the tables that were written and not dropped since.
+	// Tables returns the sorted names of the tables that have been written to and not dropped since.
 	Tables() ([]string, error)
 
 	// Drop removes a table with all its keys. It is not an error if the table does not exist.
@@ -78,7 +79,7 @@ type KV interface {
 
 // Prefetcher is implemented by a KV for which each read is a round trip.
 type Prefetcher interface {
-	// Prefetch reads the values of many keys of a table at once, for calls of Get that follow.
+	// Prefetch reads the values of many keys of a table at once, for subsequent calls of Get.
 	Prefetch(table string, keys [][]byte) error
 }
 

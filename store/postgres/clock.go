@@ -8,14 +8,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// clockInterval is the time between two comparisons of this machine's clock with that of the database.
+// clockInterval is the time between two comparisons of this machine's clock with the database's.
 const clockInterval = 30 * time.Second
 
-// Now returns the time by the clock of the database, so that processes whose machines' clocks differ agree about it. Between two
-// comparisons it follows the clock of this machine.
+// Now returns the time of the database's clock, so that processes on machines with different clocks agree on
+// the time. Between two comparisons, it follows this machine's clock.
 func (db *DB) Now() time.Time { return time.Now().Add(time.Duration(db.clockOffset.Load())) }
 
-// compareClocks measures by how much the clock of the database is ahead of this machine's.
+// compareClocks measures how far the database's clock is ahead of this machine's.
 func (db *DB) compareClocks(ctx context.Context) error {
 	var theirs time.Time
 	began := time.Now()
@@ -27,7 +27,8 @@ func (db *DB) compareClocks(ctx context.Context) error {
 	return nil
 }
 
-// ChangesByOthers returns a text that changes when another process has committed a transaction: the marks of all others.
+// ChangesByOthers returns a text that changes when another process has committed a transaction. It consists of
+// the marks of all other processes.
 func (db *DB) ChangesByOthers(ctx context.Context) (string, error) {
 	rows, err := db.pool.Query(ctx, selectMarks)
 	if err != nil {
@@ -45,7 +46,7 @@ func (db *DB) ChangesByOthers(ctx context.Context) (string, error) {
 	return all.String(), toKVError(err)
 }
 
-// followClock compares the clocks from time to time, until the DB is closed.
+// followClock compares the clocks periodically until the DB is closed.
 func (db *DB) followClock() {
 	ticks := time.NewTicker(clockInterval)
 	defer ticks.Stop()
@@ -56,7 +57,7 @@ func (db *DB) followClock() {
 		case <-ticks.C:
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
-		_ = db.compareClocks(ctx) // without an answer, the last comparison remains valid
+		_ = db.compareClocks(ctx) // on failure, the last comparison remains valid
 		cancel()
 	}
 }

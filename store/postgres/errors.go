@@ -11,7 +11,7 @@ import (
 
 // databaseError is an error of the database or of the connection.
 type databaseError struct {
-	kind  error // of package kv
+	kind  error // the corresponding error of package kv
 	text  string
 	cause error
 	// repeat is set if the transaction had no effect and may succeed if it is repeated.
@@ -25,7 +25,7 @@ func (e *databaseError) PublicMessage() string { return e.text }
 
 func (e *databaseError) Unwrap() []error { return []error{e.kind, e.cause} }
 
-// toKVError returns an error of pgx as one of package kv.
+// toKVError converts an error of pgx to one of package kv.
 func toKVError(err error) error {
 	var known *databaseError
 	if err == nil || errors.As(err, &known) {
@@ -37,8 +37,8 @@ func toKVError(err error) error {
 	case code == "":
 		e.text, e.repeat = "the connection to the database failed; try again", true
 	case code == "40001", code == "40P01", code == "23505":
-		// 23505, because concurrent inserts of one key may be reported so. No statement of ours violates a constraint
-		// otherwise.
+		// A unique violation (23505) is included, because concurrent inserts of the same key may be reported
+		// that way. No statement of ours violates a constraint otherwise.
 		e.text, e.repeat = "other changes were made at the same time; try again", true
 	case code == "42P06", code == "42P07", code == "42710", code == "XX000" && strings.Contains(err.Error(), "concurrently"):
 		e.text, e.repeat = "another process is creating the tables; try again", true

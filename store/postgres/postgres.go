@@ -27,22 +27,23 @@ import (
 const (
 	defaultSchema   = "service"
 	defaultPoolSize = 16
-	// format is the version of what statements.go describes.
+	// format is the version of the format described in statements.go.
 	format   = "1"
 	retryFor = 10 * time.Second // default of DB.retryFor
-	// firstPause and longestPause are between repetitions; each is twice the one before, and up to half of it random.
+	// firstPause and longestPause bound the pauses between attempts. Each pause is twice as long as the
+	// previous one, and up to half of it is random.
 	firstPause   = 5 * time.Millisecond
 	longestPause = 500 * time.Millisecond
 	// settleTimeout is how long to try to find out whether a transaction was committed.
 	settleTimeout = time.Minute
-	endTimeout    = 5 * time.Second // of a rollback, and of a statement after its context ended
+	endTimeout    = 5 * time.Second // timeout of a rollback, and of a statement after its context has ended
 )
 
 // Options of a connection.
 type Options struct {
-	// URL is a connection URL, such as postgres://user@host/database?sslmode=verify-full, with every setting that pgx
-	// knows: sslrootcert, passfile, pool_max_conns, statement_timeout and so on. The setting "schema" is the name of
-	// the schema with our table; "service" by default.
+	// URL is a connection URL, such as postgres://user@host/database?sslmode=verify-full, with any setting that
+	// pgx supports: sslrootcert, passfile, pool_max_conns, statement_timeout and so on. The setting "schema" is
+	// the name of the schema that contains the store's table; the default is "service".
 	URL    string
 	Logger *slog.Logger // nil disables logging
 }
@@ -51,18 +52,18 @@ type Options struct {
 type DB struct {
 	pool *pgxpool.Pool
 	log  *slog.Logger
-	// writeToken holds one token: the right to write. Concurrent Updates of one process would only be in
-	// conflict, because each one changes the total checksum of the store.
+	// writeToken holds one token, the right to write. Concurrent Updates of one process would only conflict,
+	// because each of them changes the total checksum of the store.
 	writeToken chan struct{}
 	// writer is the key of this DB's mark, and mark its value. Only the holder of the token may use them.
 	writer, mark []byte
-	transactions uint64 // number of marks made
+	transactions uint64 // number of marks created
 
-	clockOffset atomic.Int64 // nanoseconds; see Now
+	clockOffset atomic.Int64 // in nanoseconds; see Now
 
 	closing sync.Once
 	closed  chan struct{}
-	// retryFor is how long a transaction is repeated after conflicts, or while the database can't be reached.
+	// retryFor is how long a transaction is retried after conflicts, or while the database can't be reached.
 	retryFor time.Duration
 }
 
@@ -100,7 +101,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 func parseURL(text string) (poolConfig *pgxpool.Config, schemaName string, _ error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
-		// Without the text, which may contain a password.
+		// The error doesn't include the text, which may contain a password.
 		return nil, "", errors.New("the address of the database must be a URL: postgres://user@host/database?sslmode=verify-full")
 	}
 	q := u.Query()
@@ -121,7 +122,8 @@ func parseURL(text string) (poolConfig *pgxpool.Config, schemaName string, _ err
 	if !hasPoolSize {
 		config.MaxConns = defaultPoolSize
 	}
-	// The server is told when a context ends; otherwise pgx only closes the connection, and a commit may go on.
+	// The server is notified when a context ends. By default, pgx only closes the connection, and a commit
+	// could continue.
 	config.ConnConfig.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: endTimeout}
 	}
@@ -182,7 +184,8 @@ func (db *DB) readInternal(ctx context.Context, key []byte) ([]byte, error) {
 	return value, err
 }
 
-// retry calls try until it succeeds or its error is one that a repetition can't help, and until db.retryFor after began.
+// retry calls try until it succeeds, until it returns an error that can't be solved by retrying, or until
+// db.retryFor after began.
 func (db *DB) retry(ctx context.Context, began time.Time, try func() error) error {
 	deadline := began.Add(db.retryFor)
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
@@ -243,7 +246,7 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
 	if err := db.checkOpen(ctx); err != nil {
 		return err
 	}
-	began := time.Now() // before waiting, or without a database, each Update would wait for all before it
+	began := time.Now() // before waiting; otherwise, if the database is down, each Update would wait for all those before it
 	select {
 	case <-db.writeToken:
 	case <-db.closed:
@@ -259,7 +262,7 @@ func (db *DB) updateOnce(ctx context.Context, fn func(kv.KV) error) error {
 	t := &tx{ctx: ctx, db: db, writable: true, writes: map[string]*tableWrites{}}
 	defer t.end()
 	err := fn(t)
-	if t.failed != nil { // whatever fn made of it
+	if t.failed != nil { // regardless of how fn handled it
 		return t.failed
 	}
 	if err == nil {
@@ -271,14 +274,14 @@ func (db *DB) updateOnce(ctx context.Context, fn func(kv.KV) error) error {
 	return t.commit()
 }
 
-// nextMark returns the mark of another transaction of this writer.
+// nextMark returns the mark for this writer's next transaction.
 func (db *DB) nextMark() []byte {
 	db.transactions++
 	return binary.BigEndian.AppendUint64(nil, db.transactions)
 }
 
-// settleCommit finds out whether the transaction with a mark was committed, after the connection was lost during its commit. If
-// it was not, it can't be any more.
+// settleCommit finds out whether the transaction with the given mark was committed, after the connection was
+// lost during its commit. If it was not, settleCommit makes sure that it can't be committed anymore.
 func (db *DB) settleCommit(mark []byte) (committed bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
 	defer cancel()
@@ -308,7 +311,7 @@ func (db *DB) Close() error {
 		<-db.writeToken
 		ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 		defer cancel()
-		// Not important enough to report: a crash leaves it behind too.
+		// The error is ignored, because a crash would leave the entry behind, too.
 		_, _ = db.pool.Exec(ctx, deleteEntry, []byte{}, db.writer)
 		db.writeToken <- struct{}{}
 		db.pool.Close()

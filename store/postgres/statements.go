@@ -1,10 +1,11 @@
 package postgres
 
-// Every statement of the driver is here, so that a test can compare them with what the distributed databases that speak
-// PostgreSQL's protocol have in common.
+// Every statement of the driver is in this file, so that a test can compare them with what the distributed
+// databases that speak PostgreSQL's protocol have in common.
 //
-// All tables are in one SQL table, because these databases can't create tables within transactions. Names of tables
-// are bytes as keys are, so that no collation is needed. In the table whose name is empty, which no other can be:
+// All tables of the store are in one SQL table, because these databases can't create tables within
+// transactions. Like keys, names of tables are bytes, so that no collation is needed. The table with the empty
+// name, which no other table can have, contains:
 //
 //	v           version of this format, in decimal
 //	t, name     a table that was written to and not dropped since
@@ -27,7 +28,7 @@ const (
 
 	selectMarks = `SELECT key, value FROM entries WHERE tbl = ''::bytea AND key >= 'w'::bytea AND key < 'x'::bytea ORDER BY key`
 
-	// The keys next to one that doesn't exist.
+	// These return the keys adjacent to one that doesn't exist.
 	selectKeyBefore = `SELECT key FROM entries WHERE tbl = $1 AND key < $2 ORDER BY key DESC LIMIT 1`
 	selectKeyAfter  = `SELECT key FROM entries WHERE tbl = $1 AND key > $2 ORDER BY key LIMIT 1`
 
@@ -49,8 +50,9 @@ const (
 		WHERE NOT EXISTS (SELECT 1 FROM entries AS old WHERE old.tbl = ''::bytea AND old.key = new.key)
 		ON CONFLICT (tbl, key) DO NOTHING`
 
-	// The value becomes NULL, which is an error, if it is not the expected one.
+	// If the value isn't the expected one, it becomes NULL, which is an error.
 	updateMark = `UPDATE entries SET value = CASE WHEN value = $2::bytea THEN $3::bytea END WHERE tbl = ''::bytea AND key = $1`
-	// Waits for a transaction that has changed the mark, and makes one that changes it later fail.
+	// This waits for a transaction that has changed the mark, and makes any transaction fail that changes it
+	// later.
 	replaceMark = `UPDATE entries SET value = $3 WHERE tbl = ''::bytea AND key = $1 AND value <> $2`
 )

@@ -17,55 +17,57 @@ import (
 )
 
 const (
-	// Writes are sent at the commit, or when they are as many or as large as this.
+	// Writes are sent at the commit, or when they reach this number or size.
 	maxWrites     = 10_000
 	maxWriteBytes = 4 << 20
-	// maxReadBytes limits the values kept for a second Get in a transaction.
+	// maxReadBytes limits the size of the values cached for a second Get in a transaction.
 	maxReadBytes = 8 << 20
-	// A scan reads firstPage pairs at a time, then twice as many for each page, up to largestPage or about pageBytes.
+	// A scan first reads firstPage pairs, and then twice as many for each page, up to largestPage or about
+	// pageBytes.
 	firstPage   = 64
 	largestPage = 2048
 	pageBytes   = 1 << 20
-	// maxPageBytes limits what is kept of a page whose values are larger than those before.
+	// maxPageBytes limits how much of a page is retained if its values are larger than those of earlier pages.
 	maxPageBytes = 16 << 20
 )
 
-// tx implements kv.KV over a transaction of the database. It holds no connection until the first read, and none at all if
-// there is no read before the commit, which then takes one round trip.
+// tx implements kv.KV on a transaction of the database. It doesn't hold a connection until the first read. If
+// there is no read before the commit, the commit takes one round trip.
 type tx struct {
 	ctx      context.Context
 	db       *DB
 	writable bool
 	ended    bool
 	conn     *pgxpool.Conn
-	// failed is the first error of the database. The transaction can't be continued after it.
+	// failed is the first error returned by the database. The transaction can't continue after it.
 	failed error
 
 	writes     map[string]*tableWrites
 	writeCount int
 	writeBytes int
-	flushes    int // number of times that writes were sent
+	flushes    int // number of times that writes have been sent
 
 	reads     map[tableAndKey][]byte
 	readBytes int
-	// gaps are ranges of tables without keys in the database. Most keys that an Update reads are those of new records and
-	// index entries, which come in groups.
+	// gaps are ranges of tables in which the database has no keys. Most keys that an Update reads are those of
+	// new records and index entries, which come in groups.
 	gaps map[string][]gap
 }
 
-// gap is a range between two neighboring keys of a table, without both: nil is before the first key or after the last one.
+// gap is the range between two adjacent keys of a table, excluding both. nil stands for the beginning or the
+// end of the table.
 type gap struct{ after, before []byte }
 
 func (g gap) contains(key []byte) bool {
 	return bytes.Compare(key, g.after) > 0 && (g.before == nil || bytes.Compare(key, g.before) < 0)
 }
 
-// maxGaps limits the gaps kept for a table.
+// maxGaps is the maximum number of gaps cached per table.
 const maxGaps = 64
 
 // isInGap reports whether a key is known not to be in the database.
 func (t *tx) isInGap(table string, key []byte) bool {
-	for _, g := range slices.Backward(t.gaps[table]) { // the last one first
+	for _, g := range slices.Backward(t.gaps[table]) { // the most recent gap first
 		if g.contains(key) {
 			return true
 		}
@@ -73,7 +75,7 @@ func (t *tx) isInGap(table string, key []byte) bool {
 	return false
 }
 
-// expectGap makes the next Get of a key that doesn't exist look for a gap.
+// expectGap makes the next Get of a missing key look for a gap.
 func (t *tx) expectGap(table string) {
 	if t.gaps == nil {
 		t.gaps = map[string][]gap{}
@@ -81,7 +83,7 @@ func (t *tx) expectGap(table string) {
 	t.gaps[table] = nil
 }
 
-// addGap adds a gap. The oldest is dropped when there are too many.
+// addGap adds a gap. If there are too many, the oldest one is dropped.
 func (t *tx) addGap(table string, g gap) {
 	all := t.gaps[table]
 	if len(all) == maxGaps {
@@ -104,7 +106,7 @@ func (t *tx) checkUsable(write bool) error {
 	return t.ctx.Err()
 }
 
-// send runs statements in one round trip, together with the beginning of the transaction if they are the first.
+// send runs statements in one round trip. If they are the first ones, it also begins the transaction.
 func (t *tx) send(queue func(*pgx.Batch)) error {
 	try := func() error {
 		first := t.conn == nil
@@ -124,7 +126,7 @@ func (t *tx) send(queue func(*pgx.Batch)) error {
 		}
 		queue(b)
 		err := t.conn.SendBatch(t.ctx, b).Close()
-		if err != nil && first && !t.writable { // nothing was read yet, so another connection will do
+		if err != nil && first && !t.writable { // nothing has been read yet, so another connection can be used
 			t.endConnection()
 		}
 		return toKVError(err)
@@ -145,7 +147,8 @@ func (t *tx) send(queue func(*pgx.Batch)) error {
 	return err
 }
 
-// run is send before the commit, when the end of the context is certain to leave nothing behind.
+// run is like send, but for use before the commit, when the end of the context is certain to leave nothing
+// behind.
 func (t *tx) run(queue func(*pgx.Batch)) error {
 	err := t.send(queue)
 	if err != nil {
@@ -155,7 +158,7 @@ func (t *tx) run(queue func(*pgx.Batch)) error {
 	return nil
 }
 
-// notSentError is an error before anything was sent to the database.
+// notSentError is an error that occurred before anything was sent to the database.
 type notSentError struct{ error }
 
 func (e *notSentError) Unwrap() error { return e.error }
@@ -192,7 +195,7 @@ func (t *tx) Get(table string, key []byte) ([]byte, error) {
 			return nil
 		}
 	}
-	// After one key that doesn't exist, others near it are likely.
+	// If one key doesn't exist, others near it probably don't exist either.
 	_, missed := t.gaps[table]
 	probe := t.writable && missed
 	err := t.run(func(b *pgx.Batch) {
@@ -232,7 +235,7 @@ func (t *tx) Prefetch(table string, keys [][]byte) error {
 			unknown = append(unknown, key)
 		}
 	}
-	if len(unknown) < 2 { // Get does as well
+	if len(unknown) < 2 { // Get is just as fast
 		return nil
 	}
 	found := map[string][]byte{}
@@ -258,7 +261,8 @@ func (t *tx) Prefetch(table string, keys [][]byte) error {
 	return nil
 }
 
-// cacheForNextGet keeps a value for the next Get. The store gets a record before it is changed, and again to change it.
+// cacheForNextGet caches a value for the next Get. The store reads a record before changing it, and again in
+// order to change it.
 func (t *tx) cacheForNextGet(at tableAndKey, value []byte) {
 	size := len(at.key) + len(value)
 	if t.reads == nil || t.readBytes+size > maxReadBytes {
@@ -287,7 +291,7 @@ func (t *tx) Put(table string, key, value []byte) error {
 		return err
 	}
 	if value == nil {
-		value = []byte{} // because nil deletes
+		value = []byte{} // because nil means deleted
 	}
 	w := t.writesTo(table)
 	w.created = true
@@ -370,11 +374,11 @@ func (t *tx) Tables() ([]string, error) {
 type scan struct {
 	kv.Range
 	table   string
-	last    []byte // the key that was reached last; nil at first
+	last    []byte // the key that was reached last; nil at the start
 	page    []kv.Pair
-	size    int  // number of pairs of the next page
-	atEnd   bool // there is nothing after the page
-	flushes int  // the transaction's when the page was read
+	size    int  // number of pairs in the next page
+	atEnd   bool // nothing follows the page
+	flushes int  // the transaction's flushes when the page was read
 }
 
 func (t *tx) Scan(table string, r kv.Range) iter.Seq2[kv.Pair, error] {
@@ -401,13 +405,13 @@ func (t *tx) Scan(table string, r kv.Range) iter.Seq2[kv.Pair, error] {
 	}
 }
 
-// next returns the pair after a scan's position, merged from the database and the writes not sent yet. The key is nil at the
-// end; the value is nil if the pair was deleted.
+// next returns the pair after a scan's position, merged from the database and the writes that have not been
+// sent. The key is nil at the end; the value is nil if the pair was deleted.
 func (t *tx) next(s *scan) (kv.Pair, error) {
 	if err := t.checkUsable(false); err != nil {
 		return kv.Pair{}, err
 	}
-	if s.flushes != t.flushes { // the page is out of date
+	if s.flushes != t.flushes { // the page is outdated
 		s.flushes, s.page, s.atEnd = t.flushes, nil, false
 	}
 	var next kv.Pair
@@ -448,7 +452,7 @@ func (s *scan) contains(key []byte) bool {
 	return bytes.Compare(key, s.Start) >= 0 && (s.End == nil || bytes.Compare(key, s.End) < 0)
 }
 
-// readPage reads the next pairs after the position.
+// readPage reads the next pairs after the scan's position.
 func (t *tx) readPage(s *scan) error {
 	statement, arguments := s.statement()
 	size := 0
@@ -471,7 +475,7 @@ func (t *tx) readPage(s *scan) error {
 	}
 	s.atEnd = len(s.page) < s.size && size < maxPageBytes
 	if t.writable {
-		for _, p := range s.page { // they are likely to be changed
+		for _, p := range s.page { // the pairs are likely to be changed
 			t.cacheForNextGet(tableAndKey{s.table, string(p.Key)}, p.Value)
 		}
 	}
@@ -505,7 +509,7 @@ func (s *scan) statement() (sql string, args []any) {
 	return scanUp, append(arguments, end)
 }
 
-// commit sends the remaining writes and commits, in one round trip.
+// commit sends the remaining writes and commits in one round trip.
 func (t *tx) commit() error {
 	changed := t.flushes > 0 || len(t.writes) > 0
 	if t.conn == nil && !changed {
@@ -531,7 +535,7 @@ func (t *tx) commit() error {
 		return nil
 	case err == nil:
 		return fmt.Errorf("the database answered %s to a commit", result)
-	case sqlState(err) == "23502": // the mark is not as expected: an earlier outcome was unknown
+	case sqlState(err) == "23502": // the mark isn't the expected one, because an earlier outcome was unknown
 		return t.db.reloadMark(err)
 	case !changed || isOutcomeKnown(err) || errors.As(err, new(*notSentError)):
 		return t.preferContextError(err)
@@ -548,7 +552,7 @@ func (t *tx) commit() error {
 	return t.preferContextError(err)
 }
 
-// preferContextError returns the error of the context in place of the one that its end has caused.
+// preferContextError returns the context's error instead of an error that was caused by the end of the context.
 func (t *tx) preferContextError(err error) error {
 	if ended := t.ctx.Err(); ended != nil {
 		return ended
@@ -556,7 +560,7 @@ func (t *tx) preferContextError(err error) error {
 	return err
 }
 
-// end rolls back unless the transaction was committed.
+// end rolls the transaction back unless it was committed.
 func (t *tx) end() {
 	t.ended = true
 	t.endConnection()
@@ -579,7 +583,7 @@ func (t *tx) endConnection() {
 		ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 		defer cancel()
 		_ = pg.Exec(ctx, rollback).Close()
-		if cancelled { // or the cancellation might arrive late and end what this connection is used for next
+		if cancelled { // otherwise, the cancellation could arrive late and end the next transaction on this connection
 			_ = conn.Conn().Close(ctx)
 		}
 	}
@@ -587,10 +591,10 @@ func (t *tx) endConnection() {
 		end()
 		return
 	}
-	go end() // nobody needs to wait for the end of a View
+	go end() // nobody needs to wait for a View to end
 }
 
-// reloadMark reads the mark of this process after an Update failed because it was another one.
+// reloadMark reads this process's mark after an Update failed because the mark was not the expected one.
 func (db *DB) reloadMark(cause error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 	defer cancel()

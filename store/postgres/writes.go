@@ -8,12 +8,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// tableWrites are the writes of a transaction to one table that were not sent yet.
+// tableWrites are the writes of a transaction to one table that have not been sent yet.
 type tableWrites struct {
-	dropped bool // before the writes below
-	created bool // by a Put, since then
+	dropped bool // dropped before the writes below
+	created bool // created by a Put after that
 	byKey   map[string]*write
-	sorted  []*write // by key
+	sorted  []*write // sorted by key
 	added   []*write // not sorted yet
 }
 
@@ -21,7 +21,7 @@ type write struct {
 	key, value []byte // a nil value deletes the key
 }
 
-// set replaces the write of a key, and returns how many more bytes are held.
+// set replaces the write of a key, and returns the number of additional bytes held.
 func (w *tableWrites) set(key, value []byte) (addedBytes int) {
 	if old := w.byKey[string(key)]; old != nil {
 		grown := len(value) - len(old.value)
@@ -36,9 +36,9 @@ func (w *tableWrites) set(key, value []byte) (addedBytes int) {
 
 func compareWrites(a, b *write) int { return bytes.Compare(a.key, b.key) }
 
-// inOrder returns all writes in the order of their keys.
+// inOrder returns all writes in key order.
 func (w *tableWrites) inOrder() []*write {
-	if len(w.added) < 16 { // as in a loop that scans and writes
+	if len(w.added) < 16 { // as in a loop that both scans and writes
 		for _, a := range w.added {
 			at, _ := slices.BinarySearchFunc(w.sorted, a, compareWrites)
 			w.sorted = slices.Insert(w.sorted, at, a)
@@ -85,8 +85,8 @@ func (w *tableWrites) next(s *scan) *write {
 
 func compareWithKey(w *write, key []byte) int { return bytes.Compare(w.key, key) }
 
-// queueWrites adds the statements for all writes not sent yet to a batch, in an order that is the same in every process, so
-// that these wait for one another rather than being in a deadlock.
+// queueWrites adds the statements for all unsent writes to a batch. The order is the same in every process, so
+// that processes wait for one another instead of deadlocking.
 func (t *tx) queueWrites(b *pgx.Batch) {
 	var created, tables, keys, values [][]byte
 	for _, name := range slices.Sorted(maps.Keys(t.writes)) {
@@ -119,5 +119,5 @@ func (t *tx) queueWrites(b *pgx.Batch) {
 	}
 }
 
-// tableKey returns the key under which a table is listed.
+// tableKey returns the key of a table in the list of tables.
 func tableKey(name string) []byte { return append([]byte("t"), name...) }

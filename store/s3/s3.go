@@ -1,4 +1,5 @@
-// Package s3 keeps the files of a store in a bucket of an S3-compatible service, so that several processes can share them.
+// Package s3 stores the files of a store in a bucket of an S3-compatible service, so that several processes can
+// share them.
 package s3
 
 import (
@@ -23,13 +24,14 @@ import (
 
 const (
 	defaultRegion = "us-east-1"
-	// metaSize is the metadata of an object with the size of the blob's content, which is larger than a compressed object.
+	// metaSize is the object metadata for the size of the blob's content, which is larger than a compressed
+	// object.
 	metaSize = "Content-Size"
-	// checkTimeout limits the check that the bucket can be used.
+	// checkTimeout limits the check that the bucket is usable.
 	checkTimeout = 30 * time.Second
 )
 
-// Bucket is a bucket, or the part of one below a prefix. It implements store.Objects.
+// Bucket is a bucket, or the part of a bucket below a prefix. It implements store.Objects.
 type Bucket struct {
 	client       *minio.Client
 	name, prefix string
@@ -39,9 +41,10 @@ type Bucket struct {
 //
 //	s3://BUCKET/PREFIX?endpoint=https://HOST:PORT&region=REGION&path_style=true
 //
-// Everything after BUCKET is optional. Without an endpoint, it is a bucket of AWS. The credentials are those that every program
-// for S3 knows: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the profile of AWS_SHARED_CREDENTIALS_FILE, or the role of the
-// machine. Errors: kv.ErrUnavailable, kv.ErrReadOnly, or one that says what is wrong with the address.
+// Everything after BUCKET is optional. Without an endpoint, the bucket is at AWS. The credentials are the usual
+// ones for S3: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the profile in AWS_SHARED_CREDENTIALS_FILE, or the
+// role of the machine. Errors: kv.ErrUnavailable, kv.ErrReadOnly, or an error that says what is wrong with the
+// address.
 func Open(ctx context.Context, address string, env func(string) string) (*Bucket, error) {
 	b, err := parse(address, env)
 	if err != nil {
@@ -103,7 +106,7 @@ func parse(address string, env func(string) string) (*Bucket, error) {
 	return &Bucket{client: client, name: u.Host, prefix: prefix}, nil
 }
 
-// Put stores a file, whose content has contentSize bytes once it is decompressed. The bucket compares it with its checksum.
+// Put stores a file. contentSize is the size of its decompressed content. The bucket verifies the checksum.
 func (b *Bucket) Put(ctx context.Context, name string, file *os.File, contentSize int64) error {
 	info, err := file.Stat()
 	if err != nil {
@@ -116,7 +119,7 @@ func (b *Bucket) Put(ctx context.Context, name string, file *os.File, contentSiz
 	return toKVError(err)
 }
 
-// Get writes an object to a file, or returns kv.ErrNotFound.
+// Get writes an object to a writer, or returns kv.ErrNotFound.
 func (b *Bucket) Get(ctx context.Context, name string, to io.Writer) error {
 	object, err := b.client.GetObject(ctx, b.name, b.prefix+name, minio.GetObjectOptions{})
 	if err != nil {
@@ -127,8 +130,8 @@ func (b *Bucket) Get(ctx context.Context, name string, to io.Writer) error {
 	return toKVError(err)
 }
 
-// Stat returns when an object was put, and the size of its content, or -1 if that isn't known because another program has put
-// it there. The error is kv.ErrNotFound if there is no such object.
+// Stat returns the time at which an object was put and the size of its content, or -1 if the size is unknown
+// because another program put the object there. It returns kv.ErrNotFound if there is no such object.
 func (b *Bucket) Stat(ctx context.Context, name string) (put time.Time, contentSize int64, err error) {
 	info, err := b.client.StatObject(ctx, b.name, b.prefix+name, minio.StatObjectOptions{})
 	if err != nil {
@@ -156,7 +159,7 @@ func (b *Bucket) Delete(ctx context.Context, name string) error {
 // List calls fn with the names of the objects that begin with a prefix, in order.
 func (b *Bucket) List(ctx context.Context, prefix string, fn func(name string, put time.Time) error) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the listing
+	defer cancel() // ends the listing if fn fails
 	for o := range b.client.ListObjects(ctx, b.name, minio.ListObjectsOptions{Prefix: b.prefix + prefix, Recursive: true}) {
 		if o.Err != nil {
 			return toKVError(o.Err)
@@ -168,19 +171,20 @@ func (b *Bucket) List(ctx context.Context, prefix string, fn func(name string, p
 	return ctx.Err()
 }
 
-// bucketError is an error of the bucket.
+// bucketError is an error reported by the bucket.
 type bucketError struct {
-	kind        error // of package kv
+	kind        error // the corresponding error of package kv
 	text, cause string
 }
 
 func (e *bucketError) Error() string { return e.text + " (" + e.cause + ")" }
 func (e *bucketError) Unwrap() error { return e.kind }
 
-// PublicMessage returns the error without its cause, which names hosts.
+// PublicMessage returns the error without its cause, which contains host names.
 func (e *bucketError) PublicMessage() string { return e.text }
 
-// toKVError returns an error of the client as one of package kv. Errors of the file that is put or written to stay as they are.
+// toKVError converts an error of the S3 client to one of package kv. Errors of the file being put or written
+// are returned unchanged.
 func toKVError(err error) error {
 	if err == nil || errors.As(err, new(*bucketError)) || errors.As(err, new(*fs.PathError)) || errors.Is(err, context.Canceled) {
 		return err

@@ -1,4 +1,4 @@
-// Package storetest is the conformance test of the store's drivers:
+// Package storetest is the conformance test for the store's drivers:
 //
 //	func TestConformance(t *testing.T) {
 //		storetest.Run(t, func(t *testing.T) kv.Driver { … })
@@ -17,8 +17,8 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// Run tests the contract of kv.Driver. open returns a new driver without data for each test, which
-// the suite closes.
+// Run tests that a driver meets the requirements of kv.Driver. open returns a new, empty driver for each test,
+// which Run closes.
 func Run(t *testing.T, open func(t *testing.T) kv.Driver) {
 	tests := []struct {
 		name string
@@ -314,8 +314,8 @@ func testScanWhileWriting(t *testing.T, d kv.Driver) {
 				key := string(p.Key)
 				met = append(met, key)
 				if len(key) == 3 {
-					put(t, k, "t", key, "changed")    // in place: not visited twice
-					put(t, k, "t", key+"a", "behind") // ahead when ascending, behind when descending
+					put(t, k, "t", key, "changed")    // changed in place, so it must not be visited twice
+					put(t, k, "t", key+"a", "behind") // ahead of the scan if ascending, behind it if descending
 				}
 				if key == "101" {
 					del(t, k, "t", "102")
@@ -330,7 +330,7 @@ func testScanWhileWriting(t *testing.T, d kv.Driver) {
 	}
 }
 
-// testScanOverDeleted checks that scans skip the gaps left by deletes of the same transaction.
+// testScanOverDeleted checks that scans skip the gaps left by deletes in the same transaction.
 func testScanOverDeleted(t *testing.T, d kv.Driver) {
 	const n = 3000
 	update(t, d, func(k kv.KV) {

@@ -135,7 +135,7 @@ func testWaitingWriter(t *testing.T, d kv.Driver) {
 		ctx, cancel := context.WithCancel(t.Context())
 		left := make(chan error)
 		go func() {
-			// A driver may let it run already, but then it must not commit.
+			// A driver may already run it, but must not commit it.
 			left <- d.Update(ctx, func(k kv.KV) error {
 				<-ctx.Done()
 				return k.Put("t", []byte("a"), []byte("2"))
@@ -172,8 +172,8 @@ func testNoLostUpdates(t *testing.T, d kv.Driver) {
 	view(t, d, func(k kv.KV) { want(t, "count", len(get(t, k, "t", "n")), workers*rounds) })
 }
 
-// testReadersAndWriter checks that readers running beside a writer only see whole transactions: all keys
-// have the same value.
+// testReadersAndWriter checks that readers running concurrently with a writer only see whole transactions: all
+// keys have the same value.
 func testReadersAndWriter(t *testing.T, d kv.Driver) {
 	const keys, rounds = 50, 30
 	write := func(round int) {

@@ -1,5 +1,5 @@
-// Package disk writes files so that a crash or a full disk leaves either the old or the new state,
-// and explains system errors.
+// Package disk writes files so that a crash or a full disk leaves either the old or the new state, and
+// classifies system errors.
 package disk
 
 import (
@@ -33,10 +33,10 @@ func ClassifyError(err error) error {
 
 // Files performs file operations that tests can make fail.
 type Files struct {
-	// Before, if set, is called before each operation, which fails with its error. After an error, a write
-	// has written half of its bytes. It is for tests.
+	// Before, if set, is called before each operation. If it returns an error, the operation fails with this
+	// error; a failed write has written half of its bytes. It is for tests.
 	Before func(operation, path string) error
-	// WithoutSync leaves out syncing, for files that SyncTree syncs later or that are deleted soon.
+	// WithoutSync skips syncing, for files that SyncTree will sync later or that will soon be deleted.
 	WithoutSync bool
 }
 
@@ -55,7 +55,7 @@ func (f Files) SyncDir(dir string) error {
 	if err := f.before("sync folder", dir); err != nil {
 		return err
 	}
-	if f.WithoutSync || runtime.GOOS == "windows" { // a directory can't be synced there
+	if f.WithoutSync || runtime.GOOS == "windows" { // Windows can't sync a directory
 		return nil
 	}
 	d, err := os.Open(dir)
@@ -116,7 +116,7 @@ func (f Files) SyncTree(dir string) error {
 		if d.IsDir() {
 			return f.SyncDir(path)
 		}
-		file, err := os.OpenFile(path, os.O_RDWR, 0) // Windows syncs only files opened for writing
+		file, err := os.OpenFile(path, os.O_RDWR, 0) // Windows can only sync files opened for writing
 		if err != nil {
 			return err
 		}
@@ -124,15 +124,15 @@ func (f Files) SyncTree(dir string) error {
 	}))
 }
 
-// writeOutSize is the size of the parts in which a long file is written to the disk, while it grows. If all of it
-// waited for the sync at the end, every sync of another file would meanwhile wait for it as well.
+// writeOutSize is the size of the parts in which a long file is written to disk while it grows. If everything
+// were left to the sync at the end, syncing any other file would take as long.
 const writeOutSize = 4 << 20
 
 type fileWriter struct {
 	files         Files
 	file          *os.File
 	size          int64
-	done, started int64 // the disk has what is before done, and is writing what is before started
+	done, started int64 // everything before done is on disk, and everything before started is being written
 }
 
 func (w *fileWriter) Write(p []byte) (int, error) {
@@ -145,7 +145,7 @@ func (w *fileWriter) Write(p []byte) (int, error) {
 	if err != nil || w.files.WithoutSync || w.size-w.started < writeOutSize {
 		return n, err
 	}
-	// The disk writes a part while the next one is made.
+	// The disk writes one part while the next one is being produced.
 	err = errors.Join(writeOut(w.file, w.done, w.started-w.done, true), writeOut(w.file, w.started, w.size-w.started, false))
 	w.done, w.started = w.started, w.size
 	return n, err
@@ -183,14 +183,14 @@ func (f Files) RenameDurably(temp, path string) error {
 
 // LinkDurably moves temp to path, on the same file system, and syncs the folder. It returns fs.ErrExist if path
 // exists. temp is always removed. On a file system without hard links, a file that another process creates at
-// path at the same moment is replaced.
+// path at the same time is replaced.
 func (f Files) LinkDurably(temp, path string) error {
 	defer os.Remove(temp)
 	err := f.Link(temp, path)
 	if errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if err != nil { // for example since the file system has no hard links
+	if err != nil { // for example because the file system has no hard links
 		if _, err := os.Lstat(path); err == nil {
 			return fs.ErrExist
 		}
