@@ -3,6 +3,8 @@ package chunk
 import (
 	"strconv"
 	"strings"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
 // unionCellRanges returns the smallest range in A1 notation that contains both a and b. If one of them is
@@ -17,7 +19,7 @@ func unionCellRanges(a, b string) string {
 		return a
 	}
 	r := cellRange{col0: min(ra.col0, rb.col0), row0: min(ra.row0, rb.row0), col1: max(ra.col1, rb.col1), row1: max(ra.row1, rb.row1)}
-	from, to := formatCell(r.col0, r.row0), formatCell(r.col1, r.row1)
+	from, to := document.FormatCell(r.col0, r.row0), document.FormatCell(r.col1, r.row1)
 	if from == to {
 		return from
 	}
@@ -44,12 +46,4 @@ func parseCell(s string) (col, row int, ok bool) {
 	}
 	row, err := strconv.Atoi(s[i:])
 	return col, row, err == nil && col > 0 && row > 0
-}
-
-func formatCell(col, row int) string {
-	var letters []byte
-	for ; col > 0; col = (col - 1) / 26 {
-		letters = append([]byte{byte('A' + (col-1)%26)}, letters...)
-	}
-	return string(letters) + strconv.Itoa(row)
 }

@@ -198,6 +198,10 @@ func TestTables(t *testing.T) {
 		"footnote":     {[][]string{{"System", "Owner"}, {"CRM", "Ann Roe"}, {"", ""}, {"Prepared by the IT team", ""}}, "System: CRM; Owner: Ann Roe|Prepared by the IT team", nil},
 		"questions":    {[][]string{{"Is access reviewed?", "No"}, {"Are backups tested?", "Yes"}}, "Is access reviewed? No|Are backups tested? Yes", nil},
 		"hyphenated":   {[][]string{{"Go-live", "May"}, {"Sponsor", "Ann Roe"}}, "Go-live: May|Sponsor: Ann Roe", nil},
+		"side by side": {[][]string{{"System", "RPO", "", "Role", "Person"}, {"CRM", "4h", "", "Lead", "Sam"}, {"ERP", "1h", "", "Deputy", "Kim"}}, "System: CRM; RPO: 4h|System: ERP; RPO: 1h|Role: Lead; Person: Sam|Role: Deputy; Person: Kim", nil},
+		"three beside": {[][]string{{"Systems", "", "", "", "", "", "", ""}, {"Name", "RPO", "", "Role", "Name", "", "Site", "Name"}, {"CRM", "4h", "", "Lead", "Sam", "", "Kiel", "North"}, {"ERP", "1h", "", "", "", "", "Bonn", "South"}, {"", "", "", "", "", "", "", ""}, {"PIM", "2h", "", "", "", "", "", ""}}, "Systems|Name: CRM; RPO: 4h|Name: ERP; RPO: 1h|Name: PIM; RPO: 2h|Role: Lead; Name: Sam|Site: Kiel; Name: North|Site: Bonn; Name: South", nil},
+		"lower beside": {[][]string{{"System", "RPO", "", "", ""}, {"CRM", "4h", "", "", ""}, {"ERP", "1h", "", "Role", "Person"}, {"PIM", "2h", "", "Lead", "Sam"}, {"", "", "", "", ""}, {"Site", "Address", "Use", "Owner", "Since"}, {"North", "Pier 4", "office", "Ann", "2020"}}, "System: CRM; RPO: 4h|System: ERP; RPO: 1h|System: PIM; RPO: 2h|Role: Lead; Person: Sam|Site: North; Address: Pier 4; Use: office; Owner: Ann; Since: 2020", nil},
+		"spacer":       {[][]string{{"Control", "Text", "", "Status", "Owner"}, {"AC-1", "Access", "", "Done", "Ann"}, {"AC-2", "Review", "", "", ""}}, "Control: AC-1; Text: Access; Status: Done; Owner: Ann|Control: AC-2; Text: Review", nil},
 		"no answers":   {[][]string{{"Question", "Answer", "Comment"}, {"Is access reviewed?", "", "open"}}, "Question: Is access reviewed?; Answer:; Comment: open", nil},
 	} {
 		for file, write := range tableFormats {

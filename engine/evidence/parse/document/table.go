@@ -99,6 +99,8 @@ type TableWriter struct {
 	isBroken    bool     // an empty row was found below the header, so the pending rows may be another table
 	hasRows     bool     // there are rows below the header
 	last        []string // the last row written, whose cells may reach into the next one
+	sides       *sideTables
+	sideCount   int // tables on the left of this one
 }
 
 // NewTableWriter returns a TableWriter for the next table of the document.
@@ -155,7 +157,12 @@ func (t *TableWriter) endGroupOfRows() {
 	t.endRows()
 }
 
-func (t *TableWriter) endRows() { t.headerKnown, t.isBroken, t.last = false, true, nil }
+func (t *TableWriter) endRows() {
+	if t.sides != nil {
+		t.sides.addRow(Row{})
+	}
+	t.headerKnown, t.isBroken, t.last = false, true, nil
+}
 
 // SetHeader sets the header. It is meant for formats that mark header rows.
 func (t *TableWriter) SetHeader(header []string, locator api.Locator) {
@@ -191,6 +198,7 @@ func (t *TableWriter) setHeader(rows [][]string, locator api.Locator) {
 // Finish writes the rows that were held back. If the table consists only of a header, it is written as a row.
 func (t *TableWriter) Finish() {
 	t.resolveHeader()
+	t.finishSides()
 	t.finishHeader()
 }
 
@@ -225,6 +233,13 @@ func (t *TableWriter) resolveRows(pending []Row) {
 	if len(pending) == 0 {
 		return
 	}
+	if t.haveSides(pending) {
+		for _, r := range pending {
+			t.sides.addRow(r)
+		}
+		return
+	}
+	t.finishSides()
 	rows := readableRows(pending)
 	at := FindHeaderRow(rows, pending)
 	if t.isBroken {
@@ -243,6 +258,9 @@ func (t *TableWriter) resolveRows(pending []Row) {
 		}
 		t.finishHeader()
 		t.number, t.header, t.headerRows, t.hasRows = t.b.NextTableNumber(), nil, nil, false
+	}
+	if t.splitSides(pending) {
+		return
 	}
 	for i := 0; i < len(pending); i++ {
 		switch {
@@ -288,6 +306,10 @@ func JoinHeader(rows []Row) (header []string, count int) {
 }
 
 func (t *TableWriter) writeRow(r Row) {
+	if t.sides != nil {
+		t.sides.addRow(r)
+		return
+	}
 	for i, c := range r.Cells {
 		switch {
 		case c == MergedLeft:

@@ -580,7 +580,7 @@ func (w *odfWalker) endRow() {
 		}
 		at := w.locator()
 		if w.format == MIMEODS {
-			at = api.Locator{Sheet: w.sheet, CellRange: formatCellRange(t.cells, min(t.row+i, excelize.TotalRows))}
+			at = api.Locator{Sheet: w.sheet, CellRange: document.FormatCellRange(t.cells, 0, min(t.row+i, excelize.TotalRows))}
 		}
 		if w.format == MIMEODP {
 			t.rows = append(t.rows, slices.Clone(t.cells))

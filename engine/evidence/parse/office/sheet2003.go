@@ -157,7 +157,7 @@ func (r *oldSheetReader) endElement(name string) {
 		r.part.Doc.AddNotRead(api.UnreadHiddenRow, 1, r.sheet)
 	case name == "Row" && document.CountFilled(r.cells) > 0:
 		at := r.sheet
-		at.CellRange = formatCellRange(r.cells, r.row)
+		at.CellRange = document.FormatCellRange(r.cells, 0, r.row)
 		r.table.AddRow(r.cells, at)
 	case name == "Row":
 		r.table.AddRow(nil, api.Locator{}) // an empty row separates tables

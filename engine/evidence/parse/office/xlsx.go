@@ -118,7 +118,7 @@ func readSheet(b *document.Builder, x *excelize.File, w *workbook, sheet string)
 			continue
 		}
 		empty = 0
-		at := api.Locator{Sheet: sheet, CellRange: formatCellRange(cells, n)}
+		at := api.Locator{Sheet: sheet, CellRange: document.FormatCellRange(cells, 0, n)}
 		t.AddRow(seen.markMerged(n, cells), at)
 	}
 	if err := rows.Error(); err != nil {
@@ -130,26 +130,4 @@ func readSheet(b *document.Builder, x *excelize.File, w *workbook, sheet string)
 		return err
 	}
 	return b.Err()
-}
-
-// formatCellRange returns the range, in A1 notation, from the first to the last nonempty cell of a row.
-func formatCellRange(cells []string, row int) string {
-	first, last := -1, 0
-	for i, c := range cells {
-		if c != "" {
-			if first < 0 {
-				first = i
-			}
-			last = i
-		}
-	}
-	from, err := excelize.CoordinatesToCellName(first+1, row)
-	if err != nil {
-		return ""
-	}
-	to, err := excelize.CoordinatesToCellName(last+1, row)
-	if err != nil || to == from {
-		return from
-	}
-	return from + ":" + to
 }

@@ -206,6 +206,6 @@ func (c *sheetCells) addOtherControls(t *document.TableWriter) {
 	slices.Sort(rows)
 	for _, row := range rows {
 		cells := c.addControls(row, nil)
-		t.AddRow(cells, api.Locator{Sheet: c.name, CellRange: formatCellRange(cells, row)})
+		t.AddRow(cells, api.Locator{Sheet: c.name, CellRange: document.FormatCellRange(cells, 0, row)})
 	}
 }
